@@ -1,0 +1,114 @@
+//! A flat table of bits with "next set bit" searches.
+
+/// One bit per index, in 64-bit words.
+#[derive(Clone, Debug)]
+pub struct BitTable {
+    words: Vec<u64>,
+    len: usize,
+}
+
+impl BitTable {
+    /// `len` bits, all clear.
+    #[must_use]
+    pub fn new(len: usize) -> Self {
+        Self { words: vec![0; len.div_ceil(64)], len }
+    }
+
+    /// Number of bits.
+    #[inline]
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Whether there are no bits at all.
+    #[inline]
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// Whether bit `index` is set.
+    #[inline]
+    pub fn get(&self, index: usize) -> bool {
+        self.words[index / 64] >> (index % 64) & 1 == 1
+    }
+
+    /// Sets bit `index`.
+    #[inline]
+    pub fn set(&mut self, index: usize) {
+        self.words[index / 64] |= 1 << (index % 64);
+    }
+
+    /// Clears bit `index`.
+    #[inline]
+    pub fn clear(&mut self, index: usize) {
+        self.words[index / 64] &= !(1 << (index % 64));
+    }
+
+    /// Sets or clears bit `index`.
+    #[inline]
+    pub fn put(&mut self, index: usize, value: bool) {
+        if value {
+            self.set(index);
+        } else {
+            self.clear(index);
+        }
+    }
+
+    /// `count` bits (a power of two, at most 32) from `start`, which is a multiple of `count`.
+    #[inline]
+    pub fn aligned_bits(&self, start: usize, count: u32) -> u32 {
+        debug_assert!(count.is_power_of_two() && count <= 32 && start.is_multiple_of(count as usize));
+        let mask = (1_u64 << count) - 1;
+        (self.words[start / 64] >> (start % 64) & mask) as u32
+    }
+
+    /// The first set bit at or after `start`, without wrapping.
+    #[inline]
+    pub fn next_set(&self, start: usize) -> Option<usize> {
+        if start >= self.len {
+            return None;
+        }
+        let mut word_index = start / 64;
+        let mut word = self.words[word_index] & (u64::MAX << (start % 64));
+        loop {
+            if word != 0 {
+                return Some(word_index * 64 + word.trailing_zeros() as usize);
+            }
+            word_index += 1;
+            word = *self.words.get(word_index)?;
+        }
+    }
+
+    /// The first set bit at or after `start`, continuing from zero.
+    #[inline]
+    pub fn next_set_wrapping(&self, start: usize) -> Option<usize> {
+        self.next_set(start).or_else(|| self.next_set(0))
+    }
+
+    /// Set bits in the whole table.
+    pub fn count_ones(&self) -> u64 {
+        self.words.iter().map(|word| u64::from(word.count_ones())).sum()
+    }
+
+    /// Set bits in `start..end`.
+    pub fn count_ones_in(&self, start: usize, end: usize) -> u32 {
+        (start..end).filter(|&index| self.get(index)).count() as u32
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn searches_cross_word_borders_and_wrap() {
+        let mut bits = BitTable::new(200);
+        bits.set(3);
+        bits.set(130);
+        assert_eq!(bits.next_set(4), Some(130));
+        assert_eq!(bits.next_set(131), None);
+        assert_eq!(bits.next_set_wrapping(131), Some(3));
+        assert_eq!(bits.aligned_bits(128, 4), 0b0100);
+        assert_eq!((bits.count_ones(), bits.count_ones_in(0, 130)), (2, 1));
+    }
+}

@@ -1,0 +1,129 @@
+//! A first-in first-out list threaded through records that live elsewhere.
+
+/// The link value that means "no record".
+pub const NONE: u32 = u32::MAX;
+
+/// Head, tail and length of a list whose links lie in the records; the caller says where.
+///
+/// The list itself is 12 bytes and never allocates. A record may be on one list at a time.
+#[derive(Clone, Copy, Debug)]
+pub struct Fifo {
+    head: u32,
+    tail: u32,
+    len: u32,
+}
+
+impl Default for Fifo {
+    fn default() -> Self {
+        Self { head: NONE, tail: NONE, len: 0 }
+    }
+}
+
+impl Fifo {
+    /// Appends record `index`; `link(i)` is the link field of record `i`.
+    #[inline]
+    pub fn push_back<T: ?Sized>(&mut self, records: &mut T, index: u32, link: impl Fn(&mut T, u32) -> &mut u32) {
+        *link(records, index) = NONE;
+        if self.tail == NONE {
+            self.head = index;
+        } else {
+            *link(records, self.tail) = index;
+        }
+        self.tail = index;
+        self.len += 1;
+    }
+
+    /// Removes and returns the first record's index.
+    #[inline]
+    pub fn pop_front<T: ?Sized>(&mut self, records: &mut T, link: impl Fn(&mut T, u32) -> &mut u32) -> Option<u32> {
+        if self.head == NONE {
+            return None;
+        }
+        let index = self.head;
+        self.head = *link(records, index);
+        if self.head == NONE {
+            self.tail = NONE;
+        }
+        self.len -= 1;
+        Some(index)
+    }
+
+    /// Unlinks the record that follows `previous` (`NONE`: the first one) and returns its index.
+    #[inline]
+    pub fn remove_after<T: ?Sized>(
+        &mut self,
+        records: &mut T,
+        previous: u32,
+        link: impl Fn(&mut T, u32) -> &mut u32,
+    ) -> Option<u32> {
+        if previous == NONE {
+            return self.pop_front(records, link);
+        }
+        let index = *link(records, previous);
+        if index == NONE {
+            return None;
+        }
+        let after = *link(records, index);
+        *link(records, previous) = after;
+        if self.tail == index {
+            self.tail = previous;
+        }
+        self.len -= 1;
+        Some(index)
+    }
+
+    /// The first record's index, `NONE` when empty.
+    #[inline]
+    #[must_use]
+    pub fn head(&self) -> u32 {
+        self.head
+    }
+
+    /// Records on the list.
+    #[inline]
+    #[must_use]
+    pub fn len(&self) -> u32 {
+        self.len
+    }
+
+    /// Whether the list holds nothing.
+    #[inline]
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn link(links: &mut [u32], index: u32) -> &mut u32 {
+        &mut links[index as usize]
+    }
+
+    #[test]
+    fn records_leave_in_the_order_they_came() {
+        let mut links = [NONE; 4];
+        let mut fifo = Fifo::default();
+        for index in [2, 0, 3] {
+            fifo.push_back(&mut links[..], index, link);
+        }
+        assert_eq!(fifo.remove_after(&mut links[..], 2, link), Some(0));
+        assert_eq!(fifo.pop_front(&mut links[..], link), Some(2));
+        assert_eq!(fifo.pop_front(&mut links[..], link), Some(3));
+        assert_eq!((fifo.pop_front(&mut links[..], link), fifo.len()), (None, 0));
+    }
+
+    #[test]
+    fn removing_the_last_record_moves_the_tail() {
+        let mut links = [NONE; 3];
+        let mut fifo = Fifo::default();
+        fifo.push_back(&mut links[..], 0, link);
+        fifo.push_back(&mut links[..], 1, link);
+        assert_eq!(fifo.remove_after(&mut links[..], 0, link), Some(1));
+        fifo.push_back(&mut links[..], 2, link);
+        assert_eq!(fifo.pop_front(&mut links[..], link), Some(0));
+        assert_eq!(fifo.pop_front(&mut links[..], link), Some(2));
+    }
+}

@@ -1,0 +1,26 @@
+//! The kernel: what any deterministic discrete-event program needs, and nothing about storage.
+//!
+//! Simulated time, typed ids, the wake-up queue, slabs, intrusive FIFOs, named random streams, exact
+//! division by run-time constants and the run digest live here. This crate must not know what a page,
+//! a die or a request is.
+
+mod bit_table;
+mod digest;
+mod fast_div;
+mod fifo;
+mod id;
+mod prefetch;
+mod random;
+mod slab;
+mod time;
+pub mod wake_queue;
+
+pub use bit_table::BitTable;
+pub use digest::RunDigest;
+pub use fast_div::FastDiv;
+pub use fifo::{Fifo, NONE};
+pub use prefetch::prefetch;
+pub use random::{RandomStream, Zipf};
+pub use slab::Slab;
+pub use time::{Ns, Rate};
+pub use wake_queue::{IndexedHeap, ResourceId, TournamentTree, WakeQueue};

@@ -1,0 +1,66 @@
+//! Addresses and ids of a drive.
+
+use ninescope_kernel::define_id;
+
+/// Bytes of one host sector, the unit of an LBA.
+pub const SECTOR_BYTES: u64 = 512;
+
+/// Logical block address: index of a 512 B host sector.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[repr(transparent)]
+pub struct Lba(pub u64);
+
+define_id! {
+    /// Logical page address: index of a mapping unit in the host's address space.
+    Lpa
+}
+
+define_id! {
+    /// Physical page address: index of a mapping unit on the media, in the order of filling
+    /// (block group, page, plane, unit within the page). See [`crate::Geometry`].
+    Ppa
+}
+
+define_id! {
+    /// Index of a die (= LUN), channel-major: die `d` is on channel `d / dies_per_channel`.
+    DieId
+}
+
+define_id! {
+    /// Index of a channel.
+    ChannelId
+}
+
+define_id! {
+    /// Index of a block group: one block at the same index in each of `frontier_planes` planes of a
+    /// die, allocated, programmed, collected and erased as one.
+    BlockGroup
+}
+
+define_id! {
+    /// Index of a pool: the planes of one die that share block groups, and so free blocks, write
+    /// frontiers and garbage collection.
+    Pool
+}
+
+define_id! {
+    /// Index of a write stream within a pool. Each stream has its own frontier.
+    Stream
+}
+
+impl Lpa {
+    /// No logical page: the content of an unmapped physical unit.
+    pub const NONE: Self = Self(u32::MAX);
+}
+
+impl Ppa {
+    /// No physical page: where an unmapped logical page points.
+    pub const UNMAPPED: Self = Self(u32::MAX);
+}
+
+impl Stream {
+    /// What the host writes.
+    pub const HOST: Self = Self(0);
+    /// What garbage collection moves.
+    pub const GC: Self = Self(1);
+}

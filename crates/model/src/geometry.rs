@@ -1,0 +1,366 @@
+//! The shape of a drive and its one physical numbering.
+//!
+//! A physical page address (PPA) counts mapping units in the order in which a write frontier fills
+//! them, so that "the next unit of the frontier" is an addition:
+//!
+//! ```text
+//! ppa = ((group * pages_per_block + page) * frontier_planes + plane_in_group) * units_per_page + unit
+//! group = pool * blocks_per_plane + block,   pool = die * pools_per_die + sub
+//! ```
+//!
+//! A *stripe* is the pages at one page offset in the planes of a group: what one multi-plane command programs.
+
+use ninescope_kernel::FastDiv;
+
+use crate::{BlockGroup, ChannelId, DieId, Pool, Ppa, SECTOR_BYTES};
+
+/// The largest number of planes one command can address.
+pub const PLANES_MAX: u32 = 4;
+/// The largest number of mapping units in a page (masks are 32 bits).
+const UNITS_PER_PAGE_MAX: u32 = 32;
+/// The largest number of sectors in a mapping unit (masks are 32 bits).
+const SECTORS_PER_UNIT_MAX: u32 = 32;
+
+/// The numbers a geometry is made of. All are counts, but for the two sizes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Geometry {
+    /// Channels of the controller.
+    pub channels: u32,
+    /// Packages (chip enables) on a channel.
+    pub packages_per_channel: u32,
+    /// Dies (= LUNs) in a package.
+    pub dies_per_package: u32,
+    /// Planes in a die, 1 to 4.
+    pub planes_per_die: u32,
+    /// Blocks in a plane.
+    pub blocks_per_plane: u32,
+    /// Pages in a block.
+    pub pages_per_block: u32,
+    /// User bytes of a page, a power of two [B].
+    pub page_bytes: u32,
+    /// Bytes of a mapping unit: 512 B × 2^n up to the page [B].
+    pub unit_bytes: u32,
+    /// Planes that share a write frontier; divides `planes_per_die`.
+    pub frontier_planes: u32,
+    /// Reciprocals and products of the above, filled in by [`Geometry::checked`].
+    derived: Derived,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+struct Derived {
+    units_per_page_shift: u32,
+    units_per_group: FastDivOrOne,
+    units_per_stripe: FastDivOrOne,
+    blocks_per_plane: FastDivOrOne,
+    pools_per_die: FastDivOrOne,
+    dies_per_channel: FastDivOrOne,
+}
+
+/// A [`FastDiv`] that compares by divisor and defaults to 1.
+#[derive(Clone, Copy, Debug)]
+struct FastDivOrOne(FastDiv);
+
+impl Default for FastDivOrOne {
+    fn default() -> Self {
+        Self(FastDiv::new(1))
+    }
+}
+
+impl PartialEq for FastDivOrOne {
+    fn eq(&self, other: &Self) -> bool {
+        self.0.divisor() == other.0.divisor()
+    }
+}
+
+impl Eq for FastDivOrOne {}
+
+/// Why a geometry cannot be built. `key` is the configuration key at fault.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct GeometryError {
+    /// The field at fault.
+    pub key: &'static str,
+    /// What is wrong with it, one sentence.
+    pub message: String,
+}
+
+/// Where a physical unit lies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PhysicalUnit {
+    /// Its block group.
+    pub group: BlockGroup,
+    /// Page offset within each block of the group.
+    pub page: u32,
+    /// Plane within the group, `0..frontier_planes`.
+    pub plane_in_group: u32,
+    /// Unit within the page.
+    pub unit: u32,
+}
+
+impl Geometry {
+    /// Builds the geometry from its nine numbers (in the order of the fields) after checking them.
+    ///
+    /// # Errors
+    /// Names the first field that is zero, too large, not a power of two where it must be, or makes the
+    /// drive hold more units than a 32-bit address can name.
+    #[allow(clippy::too_many_arguments)] // the nine numbers of the configuration, in its order
+    pub fn checked(
+        channels: u32,
+        packages_per_channel: u32,
+        dies_per_package: u32,
+        planes_per_die: u32,
+        blocks_per_plane: u32,
+        pages_per_block: u32,
+        page_bytes: u32,
+        unit_bytes: u32,
+        frontier_planes: u32,
+    ) -> Result<Self, GeometryError> {
+        let mut geometry = Self {
+            channels,
+            packages_per_channel,
+            dies_per_package,
+            planes_per_die,
+            blocks_per_plane,
+            pages_per_block,
+            page_bytes,
+            unit_bytes,
+            frontier_planes,
+            derived: Derived::default(),
+        };
+        geometry.check()?;
+        geometry.derived = Derived {
+            units_per_page_shift: geometry.units_per_page().trailing_zeros(),
+            units_per_group: FastDivOrOne(FastDiv::new(geometry.units_per_group())),
+            units_per_stripe: FastDivOrOne(FastDiv::new(geometry.units_per_stripe())),
+            blocks_per_plane: FastDivOrOne(FastDiv::new(blocks_per_plane)),
+            pools_per_die: FastDivOrOne(FastDiv::new(geometry.pools_per_die())),
+            dies_per_channel: FastDivOrOne(FastDiv::new(geometry.dies_per_channel())),
+        };
+        Ok(geometry)
+    }
+
+    fn check(&self) -> Result<(), GeometryError> {
+        let error = |key, message: String| Err(GeometryError { key, message });
+        for (key, value) in [
+            ("channels", self.channels),
+            ("packages_per_channel", self.packages_per_channel),
+            ("dies_per_package", self.dies_per_package),
+            ("planes_per_die", self.planes_per_die),
+            ("blocks_per_plane", self.blocks_per_plane),
+            ("pages_per_block", self.pages_per_block),
+            ("page_size", self.page_bytes),
+            ("mapping_unit", self.unit_bytes),
+            ("frontier_planes", self.frontier_planes),
+        ] {
+            if value == 0 {
+                return error(key, "must not be zero".into());
+            }
+        }
+        if self.planes_per_die > PLANES_MAX {
+            return error("planes_per_die", format!("is {}, at most {PLANES_MAX} are supported", self.planes_per_die));
+        }
+        if !self.page_bytes.is_power_of_two() || u64::from(self.page_bytes) < SECTOR_BYTES {
+            return error("page_size", format!("is {} B, it must be 512 B x 2^n", self.page_bytes));
+        }
+        let unit = self.unit_bytes;
+        let sectors = u64::from(unit) / SECTOR_BYTES;
+        if !unit.is_power_of_two() || sectors == 0 || unit > self.page_bytes {
+            return error("mapping_unit", format!("is {unit} B, it must be 512 B x 2^n and at most the page"));
+        }
+        if sectors > u64::from(SECTORS_PER_UNIT_MAX) {
+            return error("mapping_unit", format!("is {unit} B, at most {} B are supported", 512 * SECTORS_PER_UNIT_MAX));
+        }
+        if self.page_bytes / unit > UNITS_PER_PAGE_MAX {
+            return error("mapping_unit", format!("is {unit} B: a page may hold at most {UNITS_PER_PAGE_MAX} units"));
+        }
+        if !self.planes_per_die.is_multiple_of(self.frontier_planes) {
+            return error(
+                "frontier_planes",
+                format!("is {}, it must divide planes_per_die = {}", self.frontier_planes, self.planes_per_die),
+            );
+        }
+        let units = [
+            self.channels,
+            self.packages_per_channel,
+            self.dies_per_package,
+            self.planes_per_die,
+            self.blocks_per_plane,
+            self.pages_per_block,
+            self.page_bytes / unit,
+        ]
+        .iter()
+        .try_fold(1_u64, |product, &factor| product.checked_mul(u64::from(factor)));
+        // One value is taken by `Ppa::UNMAPPED`.
+        if units.is_none_or(|units| units >= u64::from(u32::MAX)) {
+            return error("blocks_per_plane", "the drive has more mapping units than a 32-bit address can name (2^32 - 2); use fewer blocks or a larger mapping_unit".into());
+        }
+        Ok(())
+    }
+
+    /// Dies of the drive.
+    pub fn dies(&self) -> u32 {
+        self.channels * self.dies_per_channel()
+    }
+
+    /// Dies on one channel.
+    pub fn dies_per_channel(&self) -> u32 {
+        self.packages_per_channel * self.dies_per_package
+    }
+
+    /// Pools of one die.
+    pub fn pools_per_die(&self) -> u32 {
+        self.planes_per_die / self.frontier_planes
+    }
+
+    /// Pools of the drive.
+    pub fn pools(&self) -> u32 {
+        self.dies() * self.pools_per_die()
+    }
+
+    /// Block groups of the drive.
+    pub fn groups(&self) -> u32 {
+        self.pools() * self.blocks_per_plane
+    }
+
+    /// Mapping units in a page.
+    pub fn units_per_page(&self) -> u32 {
+        self.page_bytes / self.unit_bytes
+    }
+
+    /// Mapping units in a stripe.
+    pub fn units_per_stripe(&self) -> u32 {
+        self.units_per_page() * self.frontier_planes
+    }
+
+    /// Mapping units in a block group.
+    pub fn units_per_group(&self) -> u32 {
+        self.units_per_stripe() * self.pages_per_block
+    }
+
+    /// Mapping units of the drive.
+    pub fn units(&self) -> u32 {
+        self.units_per_group() * self.groups()
+    }
+
+    /// Host sectors in a mapping unit.
+    pub fn sectors_per_unit(&self) -> u32 {
+        self.unit_bytes / SECTOR_BYTES as u32
+    }
+
+    /// Raw user bytes of the drive [B].
+    pub fn raw_bytes(&self) -> u64 {
+        u64::from(self.units()) * u64::from(self.unit_bytes)
+    }
+
+    /// The channel of a die.
+    #[inline]
+    pub fn channel_of_die(&self, die: DieId) -> ChannelId {
+        ChannelId(self.derived.dies_per_channel.0.div(die.0))
+    }
+
+    /// The die of a pool.
+    #[inline]
+    pub fn die_of_pool(&self, pool: Pool) -> DieId {
+        DieId(self.derived.pools_per_die.0.div(pool.0))
+    }
+
+    /// The first plane (within its die) of a pool.
+    #[inline]
+    pub fn first_plane_of_pool(&self, pool: Pool) -> u32 {
+        self.derived.pools_per_die.0.div_rem(pool.0).1 * self.frontier_planes
+    }
+
+    /// `(pool, block index within each plane)` of a group.
+    #[inline]
+    pub fn pool_and_block(&self, group: BlockGroup) -> (Pool, u32) {
+        let (pool, block) = self.derived.blocks_per_plane.0.div_rem(group.0);
+        (Pool(pool), block)
+    }
+
+    /// `(group, unit offset within the group)` of a physical unit.
+    #[inline]
+    pub fn group_and_offset(&self, ppa: Ppa) -> (BlockGroup, u32) {
+        let (group, offset) = self.derived.units_per_group.0.div_rem(ppa.0);
+        (BlockGroup(group), offset)
+    }
+
+    /// The first unit of a group.
+    #[inline]
+    pub fn first_unit(&self, group: BlockGroup) -> Ppa {
+        Ppa(group.0 * self.derived.units_per_group.0.divisor())
+    }
+
+    /// The first unit of the page that holds `ppa`.
+    #[inline]
+    pub fn first_unit_of_page(&self, ppa: Ppa) -> Ppa {
+        Ppa(ppa.0 >> self.derived.units_per_page_shift << self.derived.units_per_page_shift)
+    }
+
+    /// Where a unit offset lies within its group: `(page, plane in group, unit in page)`.
+    #[inline]
+    pub fn within_group(&self, offset: u32) -> (u32, u32, u32) {
+        let (page, rest) = self.derived.units_per_stripe.0.div_rem(offset);
+        let plane = rest >> self.derived.units_per_page_shift;
+        (page, plane, rest - (plane << self.derived.units_per_page_shift))
+    }
+
+    /// Everything about a physical unit's place.
+    #[inline]
+    pub fn locate(&self, ppa: Ppa) -> PhysicalUnit {
+        let (group, offset) = self.group_and_offset(ppa);
+        let (page, plane_in_group, unit) = self.within_group(offset);
+        PhysicalUnit { group, page, plane_in_group, unit }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn small(frontier_planes: u32) -> Geometry {
+        Geometry::checked(2, 1, 2, 4, 5, 6, 16_384, 4_096, frontier_planes).expect("a legal geometry")
+    }
+
+    #[test]
+    fn the_physical_numbering_is_a_bijection_in_filling_order() {
+        for frontier_planes in [1, 2, 4] {
+            let geometry = small(frontier_planes);
+            assert_eq!(geometry.units(), 2 * 2 * 4 * 5 * 6 * 4);
+            let mut expected = 0;
+            for group in 0..geometry.groups() {
+                for page in 0..6 {
+                    for plane_in_group in 0..frontier_planes {
+                        for unit in 0..4 {
+                            let place = PhysicalUnit { group: BlockGroup(group), page, plane_in_group, unit };
+                            assert_eq!(geometry.locate(Ppa(expected)), place);
+                            assert_eq!(geometry.first_unit_of_page(Ppa(expected)), Ppa(expected - unit));
+                            expected += 1;
+                        }
+                    }
+                }
+            }
+            assert_eq!(expected, geometry.units());
+        }
+    }
+
+    #[test]
+    fn pools_dies_and_channels_nest() {
+        let geometry = small(2);
+        assert_eq!((geometry.pools_per_die(), geometry.pools(), geometry.groups()), (2, 8, 40));
+        assert_eq!(geometry.die_of_pool(Pool(5)), DieId(2));
+        assert_eq!(geometry.first_plane_of_pool(Pool(5)), 2);
+        assert_eq!(geometry.channel_of_die(DieId(2)), ChannelId(1));
+        assert_eq!(geometry.pool_and_block(BlockGroup(27)), (Pool(5), 2));
+    }
+
+    #[test]
+    fn an_impossible_geometry_names_its_key() {
+        let key = |result: Result<Geometry, GeometryError>| result.expect_err("refused").key;
+        assert_eq!(key(Geometry::checked(0, 1, 1, 1, 1, 1, 4096, 4096, 1)), "channels");
+        assert_eq!(key(Geometry::checked(1, 1, 1, 8, 1, 1, 4096, 4096, 1)), "planes_per_die");
+        assert_eq!(key(Geometry::checked(1, 1, 1, 1, 1, 1, 5000, 4096, 1)), "page_size");
+        assert_eq!(key(Geometry::checked(1, 1, 1, 1, 1, 1, 4096, 8192, 1)), "mapping_unit");
+        assert_eq!(key(Geometry::checked(1, 1, 1, 1, 1, 1, 32_768, 512, 1)), "mapping_unit");
+        assert_eq!(key(Geometry::checked(1, 1, 1, 4, 1, 1, 4096, 4096, 3)), "frontier_planes");
+        assert_eq!(key(Geometry::checked(64, 64, 8, 4, 65_536, 4096, 4096, 4096, 1)), "blocks_per_plane");
+    }
+}

@@ -1,0 +1,16 @@
+//! The words every room shares: addresses, geometry, requests, sources, causes. No behaviour.
+//!
+//! This crate must not know how anything is done: no timing, no policy, no state machine.
+
+mod address;
+mod cause;
+mod geometry;
+mod registry;
+mod request;
+
+pub use address::{BlockGroup, ChannelId, DieId, Lba, Lpa, Pool, Ppa, SECTOR_BYTES, Stream};
+pub use cause::{CAUSES, Cause, OCCUPANCIES, Occupancy};
+pub use geometry::{Geometry, GeometryError, PhysicalUnit};
+#[doc(hidden)]
+pub use registry::string_or_table;
+pub use request::{Op, Request, Source};

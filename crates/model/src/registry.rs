@@ -1,0 +1,79 @@
+//! The policy registry: one macro line per policy gives its configuration, its name and its place in
+//! the list that documentation, smoke tests and the Python face are made from.
+
+use std::fmt;
+use std::marker::PhantomData;
+
+use serde::Deserialize;
+use serde::de::value::{MapAccessDeserializer, MapDeserializer};
+use serde::de::{Deserializer, Error, MapAccess, Visitor};
+
+/// Declares the registry of one policy trait.
+///
+/// ```text
+/// policy_registry! {
+///     /// Which block group garbage collection empties next.
+///     VictimSelectionConfig;
+///     "greedy" => Greedy(greedy::Greedy), "the candidate with the fewest valid units";
+/// }
+/// ```
+/// makes `enum VictimSelectionConfig` (serde: a policy's name alone, or a table with `policy = "name"`
+/// and the policy's parameters) and `VictimSelectionConfig::LIST` of `(name, summary)`. Each parameter type
+/// implements `Default`, `Serialize` and `Deserialize` (with unknown fields refused).
+#[macro_export]
+macro_rules! policy_registry {
+    ($(#[$meta:meta])* $config:ident; $($name:literal => $variant:ident($parameters:ty), $summary:literal;)+) => {
+        $(#[$meta])*
+        #[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
+        #[serde(tag = "policy")]
+        pub enum $config {
+            $(#[doc = $summary] #[serde(rename = $name)] $variant($parameters),)+
+        }
+
+        impl $config {
+            /// Every policy of this registry: (name, one-line summary).
+            pub const LIST: &'static [(&'static str, &'static str)] = &[$(($name, $summary),)+];
+
+            /// Every policy with its default parameters, in registry order.
+            pub fn all() -> Vec<Self> {
+                vec![$(Self::$variant(<$parameters>::default()),)+]
+            }
+
+            /// The name in configurations.
+            pub fn name(&self) -> &'static str {
+                match self { $(Self::$variant(_) => $name,)+ }
+            }
+        }
+    };
+}
+
+/// Deserializes a registry's enum from a policy name alone (`"greedy"`) or a table
+/// (`{ policy = "d-choices", d = 4 }`). For `#[serde(deserialize_with = "string_or_table")]`.
+///
+/// # Errors
+/// Those of the table form; an unknown name lists the known ones.
+pub fn string_or_table<'de, D, T>(deserializer: D) -> Result<T, D::Error>
+where
+    D: Deserializer<'de>,
+    T: Deserialize<'de>,
+{
+    struct StringOrTable<T>(PhantomData<T>);
+
+    impl<'de, T: Deserialize<'de>> Visitor<'de> for StringOrTable<T> {
+        type Value = T;
+
+        fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+            formatter.write_str("a policy name, or a table with `policy` and its parameters")
+        }
+
+        fn visit_str<E: Error>(self, name: &str) -> Result<T, E> {
+            T::deserialize(MapDeserializer::new(std::iter::once(("policy", name))))
+        }
+
+        fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<T, A::Error> {
+            T::deserialize(MapAccessDeserializer::new(map))
+        }
+    }
+
+    deserializer.deserialize_any(StringOrTable(PhantomData))
+}
