@@ -1,1 +1,20 @@
-//! placeholder
+//! The flash translation layer as a state machine without time.
+//!
+//! It maps logical to physical units, hands out the units of write frontiers, and says what garbage
+//! collection must move and erase next. Two drivers call it: the engine turns the answers into
+//! transactions and reports their ends; [`InstantDriver`] does at once what is asked. This crate must
+//! not know time: it counts operations, and ages are counted in host writes or closed groups.
+
+mod block;
+mod config;
+mod counters;
+mod ftl;
+mod instant;
+pub mod policies;
+mod pool;
+
+pub use block::{BlockRecord, GroupState};
+pub use config::{FtlConfig, FtlError};
+pub use counters::FtlCounters;
+pub use ftl::{Ftl, GcStep, Padded, Placed};
+pub use instant::InstantDriver;

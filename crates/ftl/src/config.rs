@@ -1,0 +1,83 @@
+//! What a flash translation layer is built from, and why building or driving it can fail.
+
+use ninescope_model::{Geometry, Pool};
+use thiserror::Error;
+
+use crate::policies::{FreeBlockChoiceConfig, GcTriggerConfig, PageAllocationConfig, VictimSelectionConfig};
+
+/// Everything the FTL's behaviour depends on.
+#[derive(Clone, Debug)]
+pub struct FtlConfig {
+    /// The drive's shape.
+    pub geometry: Geometry,
+    /// Mapping units the host can address.
+    pub logical_units: u32,
+    /// Free block groups per pool that host writes never take, so that garbage collection can always go on.
+    pub reserve_groups: u32,
+    /// Which pool takes the next unit.
+    pub page_allocation: PageAllocationConfig,
+    /// Which free group becomes a frontier.
+    pub free_block_choice: FreeBlockChoiceConfig,
+    /// When garbage collection is needed.
+    pub gc_trigger: GcTriggerConfig,
+    /// What garbage collection empties next.
+    pub victim_selection: VictimSelectionConfig,
+    /// The run's seed.
+    pub seed: u64,
+}
+
+/// Block groups a pool needs beyond what its share of the logical space fills: the frontiers of the
+/// host and of garbage collection, and one group's worth of reclaimable space. The reserve comes on top.
+const WORKING_GROUPS: u32 = 3;
+
+impl FtlConfig {
+    /// Block groups of each pool that cannot hold the host's data at rest.
+    pub fn spare_groups_needed(&self) -> u32 {
+        self.reserve_groups + WORKING_GROUPS
+    }
+
+    /// Checks that garbage collection can always make progress.
+    ///
+    /// # Errors
+    /// [`FtlError::TooLittleSpare`] with both numbers.
+    pub fn check(&self) -> Result<(), FtlError> {
+        let geometry = &self.geometry;
+        let share = self.logical_units.div_ceil(geometry.pools());
+        let needed = share.div_ceil(geometry.units_per_group()) + self.spare_groups_needed();
+        if self.logical_units == 0 || self.reserve_groups == 0 || needed > geometry.blocks_per_plane {
+            return Err(FtlError::TooLittleSpare {
+                blocks_per_plane: geometry.blocks_per_plane,
+                needed,
+                spare: self.spare_groups_needed(),
+            });
+        }
+        Ok(())
+    }
+
+    /// Bytes of the tables: map, reverse map, valid bits, valid counts and block records [B].
+    pub fn table_bytes(geometry: &Geometry, logical_units: u32) -> u64 {
+        let units = u64::from(geometry.units());
+        u64::from(logical_units) * 4 + units * 4 + units / 8 + u64::from(geometry.groups()) * 36
+    }
+}
+
+/// Why the FTL cannot go on.
+#[derive(Clone, Debug, Error, PartialEq, Eq)]
+pub enum FtlError {
+    /// Too few blocks beyond the logical space for frontiers, reserve and garbage collection.
+    #[error(
+        "over-provisioning leaves too few spare blocks: {blocks_per_plane} blocks per plane, {needed} needed \
+         ({spare} of them for frontiers, reserve and garbage collection); raise over_provisioning or blocks_per_plane"
+    )]
+    TooLittleSpare {
+        /// Blocks there are.
+        blocks_per_plane: u32,
+        /// Blocks it would take.
+        needed: u32,
+        /// How many of the needed ones hold no data at rest.
+        spare: u32,
+    },
+    /// No pool can take a write, and garbage collection frees nothing.
+    #[error("no free page anywhere, and garbage collection finds nothing to reclaim (first stuck pool: {0})")]
+    Full(Pool),
+}

@@ -1,0 +1,41 @@
+//! What the FTL counts. All counts are in mapping units unless named otherwise.
+
+/// Operations since the counters were last cleared.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct FtlCounters {
+    /// Units written by the host.
+    pub host_units: u64,
+    /// Units handed out for garbage-collection moves.
+    pub gc_units: u64,
+    /// Units programmed without content, because a page had to go out before it was full.
+    pub padding_units: u64,
+    /// Mapped units that were deallocated.
+    pub trimmed_units: u64,
+    /// Moves that ended and changed the map.
+    pub moves_completed: u64,
+    /// Moves dropped after their read, because the host had overwritten or trimmed the unit.
+    pub moves_dropped_after_read: u64,
+    /// Moves dropped after their program for the same reason: the copy was garbage when it landed.
+    pub moves_dropped_after_program: u64,
+    /// Victims chosen.
+    pub gc_victims: u64,
+    /// Valid units the victims held when chosen.
+    pub gc_victim_valid_units: u64,
+    /// Block groups erased.
+    pub erased_groups: u64,
+}
+
+impl FtlCounters {
+    /// Units programmed for any reason.
+    pub fn programmed_units(&self) -> u64 {
+        self.host_units + self.gc_units + self.padding_units
+    }
+
+    /// Write amplification: units programmed per unit the host wrote; 0 when it wrote nothing.
+    pub fn write_amplification(&self) -> f64 {
+        if self.host_units == 0 {
+            return 0.0;
+        }
+        self.programmed_units() as f64 / self.host_units as f64
+    }
+}

@@ -1,0 +1,564 @@
+//! The FTL itself: map, frontiers, garbage collection.
+//!
+//! What one host write touches outside registers: the map entry of its unit (one cache miss on a large
+//! drive), the valid bit and the valid count of the old place, the reverse-map entry, valid bit and
+//! 32-byte block record of the new one (the frontier's, warm), and the pool's record (warm).
+
+use ninescope_kernel::{BitTable, NONE, prefetch};
+use ninescope_model::{BlockGroup, Geometry, Lpa, Pool, Ppa, Stream};
+
+use crate::block::{BlockRecord, GroupState};
+use crate::config::{FtlConfig, FtlError};
+use crate::counters::FtlCounters;
+use crate::policies::gc_trigger::PoolSpace;
+use crate::policies::page_allocation::{Placement, pools_by_position};
+use crate::policies::victim_selection::NOT_A_CANDIDATE;
+use crate::policies::{CandidateView, FreeBlockChoice, GcTrigger, PageAllocation, VictimSelection};
+use crate::pool::{Collection, PoolRecord};
+
+/// Where a unit was placed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Placed {
+    /// The unit's new place.
+    pub new: Ppa,
+    /// Its old place (`Ppa::UNMAPPED` when it had none). For a garbage-collection move it is still valid.
+    pub old: Ppa,
+    /// The pool that took it.
+    pub pool: Pool,
+    /// It filled its page.
+    pub page_complete: bool,
+    /// It filled its stripe.
+    pub stripe_complete: bool,
+    /// It opened a new group, so that there is one free group less.
+    pub opened: bool,
+    /// It filled its group.
+    pub closed: bool,
+}
+
+/// A page of a frontier that was filled up with padding.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Padded {
+    /// The last unit of the page.
+    pub last: Ppa,
+    /// The page was the last of its stripe.
+    pub stripe_complete: bool,
+    /// The page was the last of its group.
+    pub closed: bool,
+}
+
+/// What garbage collection wants done next in a pool.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum GcStep {
+    /// Read these units of one page and place each with [`Ftl::place_move`].
+    MovePage {
+        /// The first unit of the page.
+        first: Ppa,
+        /// Units to move, bit `i` for unit `first + i`.
+        mask: u32,
+    },
+    /// Erase this group and report [`Ftl::erased`].
+    Erase(BlockGroup),
+    /// Nothing more can be handed out until a move or an erase has ended.
+    Wait,
+    /// No need.
+    Nothing,
+}
+
+/// A page-mapped flash translation layer.
+#[derive(Debug)]
+pub struct Ftl {
+    geometry: Geometry,
+    reserve_groups: u32,
+    map: Vec<Ppa>,
+    reverse: Vec<Lpa>,
+    valid: BitTable,
+    /// Valid units of each group, with [`NOT_A_CANDIDATE`] set unless it may be chosen as victim.
+    valid_counts: Vec<u32>,
+    groups: Vec<BlockRecord>,
+    pools: Vec<PoolRecord>,
+    /// By stripe position: the pool has space that host writes may take.
+    has_space: BitTable,
+    /// By stripe position: the driver lets the pool take host writes.
+    has_room: BitTable,
+    /// `has_space` and `has_room`.
+    accepting: BitTable,
+    pool_at: Vec<u32>,
+    position_of: Vec<u32>,
+    page_allocation: Box<dyn PageAllocation>,
+    free_block_choice: Box<dyn FreeBlockChoice>,
+    gc_trigger: Box<dyn GcTrigger>,
+    victim_selection: Box<dyn VictimSelection>,
+    closed_groups: u32,
+    mapped_units: u32,
+    counters: FtlCounters,
+}
+
+impl Ftl {
+    /// An empty drive: everything erased, nothing mapped.
+    ///
+    /// # Errors
+    /// When over-provisioning cannot sustain garbage collection.
+    pub fn new(config: &FtlConfig) -> Result<Self, FtlError> {
+        config.check()?;
+        let geometry = config.geometry;
+        let pool_count = geometry.pools() as usize;
+        let pool_at = pools_by_position(&geometry);
+        let mut position_of = vec![0; pool_count];
+        for (position, &pool) in pool_at.iter().enumerate() {
+            position_of[pool as usize] = position as u32;
+        }
+        let mut all = BitTable::new(pool_count);
+        (0..pool_count).for_each(|position| all.set(position));
+        let blocks = geometry.blocks_per_plane;
+        Ok(Self {
+            geometry,
+            reserve_groups: config.reserve_groups,
+            map: vec![Ppa::UNMAPPED; config.logical_units as usize],
+            reverse: vec![Lpa::NONE; geometry.units() as usize],
+            valid: BitTable::new(geometry.units() as usize),
+            valid_counts: vec![NOT_A_CANDIDATE; geometry.groups() as usize],
+            groups: vec![BlockRecord::default(); geometry.groups() as usize],
+            pools: (0..geometry.pools()).map(|pool| PoolRecord::new(pool * blocks, blocks)).collect(),
+            has_space: all.clone(),
+            has_room: all.clone(),
+            accepting: all,
+            pool_at,
+            position_of,
+            page_allocation: config.page_allocation.build(&geometry),
+            free_block_choice: config.free_block_choice.build(),
+            gc_trigger: config.gc_trigger.build(),
+            victim_selection: config.victim_selection.build(&geometry, config.seed),
+            closed_groups: 0,
+            mapped_units: 0,
+            counters: FtlCounters::default(),
+        })
+    }
+
+    /// The drive's shape.
+    pub fn geometry(&self) -> &Geometry {
+        &self.geometry
+    }
+
+    /// Units the host can address.
+    pub fn logical_units(&self) -> u32 {
+        self.map.len() as u32
+    }
+
+    /// Logical units that are mapped.
+    pub fn mapped_units(&self) -> u32 {
+        self.mapped_units
+    }
+
+    /// What was counted since the last [`Self::clear_counters`].
+    pub fn counters(&self) -> &FtlCounters {
+        &self.counters
+    }
+
+    /// Sets all counters to zero (after preparing, after warm-up).
+    pub fn clear_counters(&mut self) {
+        self.counters = FtlCounters::default();
+    }
+
+    /// The record of a group.
+    pub fn group(&self, group: BlockGroup) -> &BlockRecord {
+        &self.groups[group.index()]
+    }
+
+    /// Valid units of a group.
+    pub fn valid_units(&self, group: BlockGroup) -> u32 {
+        self.valid_counts[group.index()] & !NOT_A_CANDIDATE
+    }
+
+    /// Whether the unit at `ppa` is valid.
+    pub fn is_valid(&self, ppa: Ppa) -> bool {
+        self.valid.get(ppa.index())
+    }
+
+    /// The logical unit last written to `ppa`; stale when the unit is invalid.
+    pub fn content(&self, ppa: Ppa) -> Lpa {
+        self.reverse[ppa.index()]
+    }
+
+    /// Where a logical unit lies, `Ppa::UNMAPPED` when nowhere.
+    #[inline]
+    pub fn translate(&self, lpa: Lpa) -> Ppa {
+        self.map[lpa.index()]
+    }
+
+    /// Hints that the map entry of `lpa` will be needed soon.
+    #[inline]
+    pub fn prefetch(&self, lpa: Lpa) {
+        prefetch(&self.map, lpa.index());
+    }
+
+    /// Whether the unit at `ppa` is allocated but not yet on the media.
+    #[inline]
+    pub fn is_in_flight(&self, ppa: Ppa) -> bool {
+        let (group, offset) = self.geometry.group_and_offset(ppa);
+        offset >= self.groups[group.index()].programmed
+    }
+
+    /// Free groups of a pool.
+    pub fn free_groups(&self, pool: Pool) -> u32 {
+        self.pools[pool.index()].free.len() as u32
+    }
+
+    /// Whether host writes wait for this pool's garbage collection: nothing is free beyond the reserve.
+    #[inline]
+    pub fn gc_is_urgent(&self, pool: Pool) -> bool {
+        self.pools[pool.index()].free.len() as u32 <= self.reserve_groups
+    }
+
+    /// Whether the pool has units that host writes may take.
+    pub fn has_space(&self, pool: Pool) -> bool {
+        self.has_space.get(self.position_of[pool.index()] as usize)
+    }
+
+    /// Whether any pool has units that host writes may take.
+    pub fn has_space_anywhere(&self) -> bool {
+        self.has_space.next_set(0).is_some()
+    }
+
+    /// Lets (or stops letting) a pool take host writes: how the driver holds back a die whose write
+    /// buffer is full.
+    pub fn set_room(&mut self, pool: Pool, room: bool) {
+        let position = self.position_of[pool.index()] as usize;
+        self.has_room.put(position, room);
+        self.accepting.put(position, room && self.has_space.get(position));
+    }
+
+    /// Places a unit that the host writes and maps it there at once. `None`: no pool can take it now.
+    #[inline]
+    pub fn write(&mut self, lpa: Lpa) -> Option<Placed> {
+        let position = self.page_allocation.choose(lpa, &self.accepting)?;
+        let pool = Pool(self.pool_at[position as usize]);
+        let mut placed = self.allocate(pool, Stream::HOST, lpa)?;
+        placed.old = std::mem::replace(&mut self.map[lpa.index()], placed.new);
+        if placed.old == Ppa::UNMAPPED {
+            self.mapped_units += 1;
+        } else {
+            self.invalidate(placed.old);
+        }
+        self.validate(placed.new);
+        self.counters.host_units += 1;
+        self.page_allocation.placed(Placement {
+            position,
+            page_complete: placed.page_complete,
+            stripe_complete: placed.stripe_complete,
+        });
+        Some(placed)
+    }
+
+    /// Forgets a unit. Returns where it was.
+    pub fn trim(&mut self, lpa: Lpa) -> Ppa {
+        let old = std::mem::replace(&mut self.map[lpa.index()], Ppa::UNMAPPED);
+        if old != Ppa::UNMAPPED {
+            self.invalidate(old);
+            self.mapped_units -= 1;
+            self.counters.trimmed_units += 1;
+        }
+        old
+    }
+
+    /// Fills the open page of a stream's frontier with padding. `None` when no page is partly filled.
+    pub fn pad(&mut self, pool: Pool, stream: Stream) -> Option<Padded> {
+        let frontier = self.pools[pool.index()].frontiers[stream.index()];
+        let units_per_page = self.geometry.units_per_page();
+        if frontier.group == NONE || frontier.next.is_multiple_of(units_per_page) {
+            return None;
+        }
+        loop {
+            let placed = self.allocate(pool, stream, Lpa::NONE)?;
+            self.counters.padding_units += 1;
+            if placed.page_complete {
+                let Placed { new: last, stripe_complete, closed, .. } = placed;
+                return Some(Padded { last, stripe_complete, closed });
+            }
+        }
+    }
+
+    /// Reports that the program of a group's units up to offset `end` has ended. Programs of one group
+    /// end in the order of allocation.
+    pub fn programmed(&mut self, group: BlockGroup, end: u32) {
+        let record = &mut self.groups[group.index()];
+        debug_assert!(record.programmed <= end && end <= record.write_pointer, "programs end in order");
+        record.programmed = end;
+        self.refresh_candidate(group);
+    }
+
+    /// Counts a read that is queued on a group: it is not erased before [`Self::read_ended`].
+    #[inline]
+    pub fn read_queued(&mut self, group: BlockGroup) {
+        let record = &mut self.groups[group.index()];
+        record.readers += 1;
+        record.reads_since_erase += 1;
+    }
+
+    /// Reports the end of a read; returns whether it was the last one queued on its group.
+    #[inline]
+    pub fn read_ended(&mut self, group: BlockGroup) -> bool {
+        let record = &mut self.groups[group.index()];
+        debug_assert!(record.readers > 0, "a read ends once");
+        record.readers -= 1;
+        record.readers == 0
+    }
+
+    // ---- garbage collection ----------------------------------------------------------------------
+
+    /// What garbage collection wants done next in a pool. With `fill`, it goes on although enough groups
+    /// will be free, so that an open page of moves gets full.
+    pub fn gc_next(&mut self, pool: Pool, fill: bool) -> GcStep {
+        if let Some(group) = self.take_drained(pool) {
+            self.groups[group.index()].state = GroupState::Erasing;
+            self.pools[pool.index()].erasing += 1;
+            return GcStep::Erase(group);
+        }
+        if !(self.gc_is_needed(pool) || fill) {
+            let idle = self.pools[pool.index()].draining.is_empty();
+            return if idle { GcStep::Nothing } else { GcStep::Wait };
+        }
+        loop {
+            if self.pools[pool.index()].collection.is_none() && !self.start_collection(pool, fill) {
+                let record = &self.pools[pool.index()];
+                let idle = record.draining.is_empty() && record.erasing == 0;
+                return if idle { GcStep::Nothing } else { GcStep::Wait };
+            }
+            if let Some(step) = self.next_page_of_collection(pool) {
+                return step;
+            }
+            // The victim was handed out completely; perhaps it holds nothing valid already.
+            if let Some(group) = self.take_drained(pool) {
+                self.groups[group.index()].state = GroupState::Erasing;
+                self.pools[pool.index()].erasing += 1;
+                return GcStep::Erase(group);
+            }
+            if !(self.gc_is_needed(pool) || fill) {
+                return GcStep::Wait;
+            }
+        }
+    }
+
+    /// Whether the pool has too few free groups, counting those that what was handed out will free.
+    pub fn gc_is_needed(&self, pool: Pool) -> bool {
+        let record = &self.pools[pool.index()];
+        self.gc_trigger.needed(PoolSpace {
+            free_in_prospect: record.free_in_prospect(),
+            reserve: self.reserve_groups,
+            groups: self.geometry.blocks_per_plane,
+        })
+    }
+
+    /// Whether a move of `lpa` from `from` still makes sense: the map points there.
+    #[inline]
+    pub fn move_is_current(&mut self, lpa: Lpa, from: Ppa) -> bool {
+        let current = lpa != Lpa::NONE && self.map[lpa.index()] == from;
+        self.counters.moves_dropped_after_read += u64::from(!current);
+        current
+    }
+
+    /// Places the copy of a unit that garbage collection moves. The map still points at the source until
+    /// [`Self::moved`]; until then the destination counts as pending. `None`: the pool is full (the reserve
+    /// makes that impossible while one victim at a time is handed out).
+    #[inline]
+    pub fn place_move(&mut self, pool: Pool, lpa: Lpa, from: Ppa) -> Option<Placed> {
+        let mut placed = self.allocate(pool, Stream::GC, lpa)?;
+        placed.old = from;
+        self.counters.gc_units += 1;
+        let (group, _) = self.geometry.group_and_offset(placed.new);
+        self.groups[group.index()].pending += 1;
+        Some(placed)
+    }
+
+    /// Reports the end of a move's program. The map changes only if it still points at the source;
+    /// returns whether it did.
+    #[inline]
+    pub fn moved(&mut self, lpa: Lpa, from: Ppa, to: Ppa) -> bool {
+        let (group, _) = self.geometry.group_and_offset(to);
+        let record = &mut self.groups[group.index()];
+        debug_assert!(record.pending > 0, "a move ends once");
+        record.pending -= 1;
+        if record.pending == 0 {
+            self.refresh_candidate(group);
+        }
+        if self.map[lpa.index()] != from {
+            self.counters.moves_dropped_after_program += 1;
+            return false;
+        }
+        self.map[lpa.index()] = to;
+        self.invalidate(from);
+        self.validate(to);
+        self.counters.moves_completed += 1;
+        true
+    }
+
+    /// Reports the end of an erase: the group is free again.
+    pub fn erased(&mut self, group: BlockGroup) {
+        let (pool, _) = self.geometry.pool_and_block(group);
+        let record = &mut self.groups[group.index()];
+        debug_assert!(record.readers == 0 && record.pending == 0, "nothing uses a group that is erased");
+        *record = BlockRecord { erase_count: record.erase_count + 1, ..BlockRecord::default() };
+        let pool_record = &mut self.pools[pool.index()];
+        pool_record.erasing -= 1;
+        pool_record.free.push_back(group.0);
+        self.counters.erased_groups += 1;
+        self.refresh_space(pool);
+    }
+
+    // ---- inside ----------------------------------------------------------------------------------
+
+    #[inline]
+    fn allocate(&mut self, pool: Pool, stream: Stream, lpa: Lpa) -> Option<Placed> {
+        let opened = self.pools[pool.index()].frontiers[stream.index()].group == NONE;
+        if opened && !self.open_group(pool, stream) {
+            return None;
+        }
+        let frontier = &mut self.pools[pool.index()].frontiers[stream.index()];
+        let (group, offset) = (BlockGroup(frontier.group), frontier.next);
+        frontier.next += 1;
+        let next = frontier.next;
+        let closed = next == self.geometry.units_per_group();
+        if closed {
+            frontier.group = NONE;
+        }
+        let new = Ppa(self.geometry.first_unit(group).0 + offset);
+        self.reverse[new.index()] = lpa;
+        self.groups[group.index()].write_pointer = next;
+        if closed {
+            self.close_group(pool, group);
+        }
+        let page_complete = next & (self.geometry.units_per_page() - 1) == 0;
+        let stripe_complete = page_complete && self.geometry.within_group(next).1 == 0;
+        Some(Placed { new, old: Ppa::UNMAPPED, pool, page_complete, stripe_complete, opened, closed })
+    }
+
+    #[inline(never)]
+    fn open_group(&mut self, pool: Pool, stream: Stream) -> bool {
+        let record = &mut self.pools[pool.index()];
+        let reserve = if stream == Stream::HOST { self.reserve_groups as usize } else { 0 };
+        if record.free.len() <= reserve {
+            return false;
+        }
+        let position = self.free_block_choice.choose(&record.free, &self.groups);
+        let Some(group) = record.free.remove(position) else { return false };
+        let frontier = &mut record.frontiers[stream.index()];
+        frontier.group = group;
+        frontier.next = 0;
+        let block = &mut self.groups[group as usize];
+        block.state = GroupState::Open;
+        block.stream = stream.0 as u8;
+        self.refresh_space(pool);
+        true
+    }
+
+    #[inline(never)]
+    fn close_group(&mut self, pool: Pool, group: BlockGroup) {
+        let record = &mut self.groups[group.index()];
+        record.state = GroupState::Closed;
+        record.closed_sequence = self.closed_groups;
+        self.closed_groups = self.closed_groups.wrapping_add(1);
+        self.victim_selection.closed(pool, group);
+        self.refresh_candidate(group);
+        self.refresh_space(pool);
+    }
+
+    #[inline]
+    fn validate(&mut self, ppa: Ppa) {
+        self.valid.set(ppa.index());
+        self.valid_counts[self.geometry.group_and_offset(ppa).0.index()] += 1;
+    }
+
+    #[inline]
+    fn invalidate(&mut self, ppa: Ppa) {
+        debug_assert!(self.valid.get(ppa.index()), "only a valid unit is invalidated");
+        self.valid.clear(ppa.index());
+        self.valid_counts[self.geometry.group_and_offset(ppa).0.index()] -= 1;
+    }
+
+    fn refresh_candidate(&mut self, group: BlockGroup) {
+        let record = &self.groups[group.index()];
+        let candidate = record.state == GroupState::Closed
+            && record.pending == 0
+            && record.programmed == self.geometry.units_per_group();
+        let entry = &mut self.valid_counts[group.index()];
+        *entry = if candidate { *entry & !NOT_A_CANDIDATE } else { *entry | NOT_A_CANDIDATE };
+    }
+
+    fn refresh_space(&mut self, pool: Pool) {
+        let record = &self.pools[pool.index()];
+        let open = record.frontiers[Stream::HOST.index()].group != NONE;
+        let space = open || record.free.len() as u32 > self.reserve_groups;
+        let position = self.position_of[pool.index()] as usize;
+        self.has_space.put(position, space);
+        self.accepting.put(position, space && self.has_room.get(position));
+    }
+
+    fn take_drained(&mut self, pool: Pool) -> Option<BlockGroup> {
+        let counts = &self.valid_counts;
+        let draining = &mut self.pools[pool.index()].draining;
+        let position = draining.iter().position(|&group| counts[group as usize] & !NOT_A_CANDIDATE == 0)?;
+        Some(BlockGroup(draining.remove(position)))
+    }
+
+    /// Chooses a victim. Without `fill` it does so only where the candidates together hold at least one
+    /// group's worth of invalid units: less could not free a group, however often it is moved about.
+    #[inline(never)]
+    fn start_collection(&mut self, pool: Pool, fill: bool) -> bool {
+        let blocks = self.geometry.blocks_per_plane;
+        let first = pool.0 * blocks;
+        let view = CandidateView {
+            pool,
+            first,
+            units_per_group: self.geometry.units_per_group(),
+            entries: &self.valid_counts[first as usize..(first + blocks) as usize],
+        };
+        if !fill && !holds_a_reclaimable_group(&view) {
+            return false;
+        }
+        let Some(index) = self.victim_selection.select(&view) else { return false };
+        let group = view.group(index);
+        let valid = view.valid_units(index).expect("policies choose candidates");
+        self.counters.gc_victims += 1;
+        self.counters.gc_victim_valid_units += u64::from(valid);
+        self.groups[group.index()].state = GroupState::Collecting;
+        self.refresh_candidate(group);
+        self.pools[pool.index()].collection = Some(Collection { group: group.0, cursor: 0 });
+        true
+    }
+
+    /// The next page of the current victim that holds valid units; moves the victim to the draining list
+    /// when there is none.
+    fn next_page_of_collection(&mut self, pool: Pool) -> Option<GcStep> {
+        let mut collection = self.pools[pool.index()].collection?;
+        let group = BlockGroup(collection.group);
+        let start = self.geometry.first_unit(group).0;
+        let end = start + self.geometry.units_per_group();
+        let units_per_page = self.geometry.units_per_page();
+        let next = self.valid.next_set((start + collection.cursor) as usize).map_or(end, |unit| unit as u32);
+        if next >= end {
+            self.groups[group.index()].state = GroupState::Draining;
+            let record = &mut self.pools[pool.index()];
+            record.collection = None;
+            record.draining.push(group.0);
+            return None;
+        }
+        let first = self.geometry.first_unit_of_page(Ppa(next));
+        let mask = self.valid.aligned_bits(first.index(), units_per_page);
+        collection.cursor = first.0 + units_per_page - start;
+        self.pools[pool.index()].collection = Some(collection);
+        Some(GcStep::MovePage { first, mask })
+    }
+}
+
+/// Whether the candidates' invalid units add up to one group.
+fn holds_a_reclaimable_group(view: &CandidateView<'_>) -> bool {
+    let mut reclaimable = 0;
+    for index in 0..view.len() {
+        if let Some(valid) = view.valid_units(index) {
+            reclaimable += view.units_per_group - valid;
+            if reclaimable >= view.units_per_group {
+                return true;
+            }
+        }
+    }
+    false
+}

@@ -1,0 +1,103 @@
+//! The instant driver: every answer of the FTL is carried out at once.
+//!
+//! For preparing drives, for write-amplification experiments and for policy tests. There is no time,
+//! no buffer and no concurrency; a unit counts as programmed when its group is full.
+
+use ninescope_model::{BlockGroup, Lpa, Pool, Ppa, Stream};
+
+use crate::config::FtlError;
+use crate::ftl::{Ftl, GcStep, Placed};
+
+/// Drives an [`Ftl`] without time.
+#[derive(Debug)]
+pub struct InstantDriver<'a> {
+    ftl: &'a mut Ftl,
+}
+
+impl<'a> InstantDriver<'a> {
+    /// A driver of `ftl`, on which nothing may be outstanding.
+    pub fn new(ftl: &'a mut Ftl) -> Self {
+        Self { ftl }
+    }
+
+    /// The FTL it drives.
+    pub fn ftl(&self) -> &Ftl {
+        self.ftl
+    }
+
+    /// Writes one unit, collecting garbage as needed.
+    ///
+    /// # Errors
+    /// [`FtlError::Full`] when no pool can take it and nothing can be reclaimed.
+    #[inline]
+    pub fn write(&mut self, lpa: Lpa) -> Result<Placed, FtlError> {
+        let placed = match self.ftl.write(lpa) {
+            Some(placed) => placed,
+            None => self.write_after_collecting(lpa)?,
+        };
+        if placed.closed {
+            self.close(placed.new);
+        }
+        if placed.opened {
+            self.collect(placed.pool);
+        }
+        Ok(placed)
+    }
+
+    /// Forgets one unit.
+    pub fn trim(&mut self, lpa: Lpa) {
+        self.ftl.trim(lpa);
+    }
+
+    /// Makes the drive quiet: open pages are padded and everything allocated is programmed.
+    pub fn settle(&mut self) {
+        for pool in (0..self.ftl.geometry().pools()).map(Pool) {
+            for stream in [Stream::HOST, Stream::GC] {
+                self.ftl.pad(pool, stream);
+            }
+        }
+        for group in (0..self.ftl.geometry().groups()).map(BlockGroup) {
+            self.ftl.programmed(group, self.ftl.group(group).write_pointer);
+        }
+    }
+
+    #[cold]
+    fn write_after_collecting(&mut self, lpa: Lpa) -> Result<Placed, FtlError> {
+        for pool in 0..self.ftl.geometry().pools() {
+            self.collect(Pool(pool));
+        }
+        self.ftl.write(lpa).ok_or(FtlError::Full(Pool(0)))
+    }
+
+    fn close(&mut self, last: Ppa) {
+        let (group, offset) = self.ftl.geometry().group_and_offset(last);
+        self.ftl.programmed(group, offset + 1);
+    }
+
+    fn collect(&mut self, pool: Pool) {
+        loop {
+            match self.ftl.gc_next(pool, false) {
+                GcStep::MovePage { first, mask } => self.move_page(pool, first, mask),
+                GcStep::Erase(group) => self.ftl.erased(group),
+                GcStep::Wait | GcStep::Nothing => return,
+            }
+        }
+    }
+
+    fn move_page(&mut self, pool: Pool, first: Ppa, mut mask: u32) {
+        while mask != 0 {
+            let from = Ppa(first.0 + mask.trailing_zeros());
+            mask &= mask - 1;
+            let lpa = self.ftl.content(from);
+            // The reserve holds one group, and a victim is at most one group.
+            let Some(placed) = self.ftl.place_move(pool, lpa, from) else {
+                debug_assert!(false, "the reserve always takes one victim");
+                return;
+            };
+            if placed.closed {
+                self.close(placed.new);
+            }
+            self.ftl.moved(lpa, from, placed.new);
+        }
+    }
+}

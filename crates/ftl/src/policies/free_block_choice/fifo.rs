@@ -1,0 +1,19 @@
+//! FIFO: the group that has been free for longest, which spreads erases evenly without looking at wear.
+
+use std::collections::VecDeque;
+
+use serde::{Deserialize, Serialize};
+
+use super::FreeBlockChoice;
+use crate::BlockRecord;
+
+/// No parameters.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Fifo {}
+
+impl FreeBlockChoice for Fifo {
+    fn choose(&mut self, _free: &VecDeque<u32>, _groups: &[BlockRecord]) -> usize {
+        0
+    }
+}

@@ -1,0 +1,40 @@
+//! Which free block group becomes the next write frontier.
+
+pub mod fifo;
+pub mod least_worn;
+
+use std::collections::VecDeque;
+use std::fmt::Debug;
+
+use ninescope_model::policy_registry;
+
+use crate::BlockRecord;
+
+/// Chooses free groups. Asked once per group opened.
+pub trait FreeBlockChoice: Debug + Send {
+    /// The position in `free` (group numbers, in the order in which they became free, never empty) of the
+    /// group to open. `groups` are all records of the drive.
+    fn choose(&mut self, free: &VecDeque<u32>, groups: &[BlockRecord]) -> usize;
+}
+
+policy_registry! {
+    /// Which free block group becomes the next write frontier.
+    FreeBlockChoiceConfig;
+    "fifo" => Fifo(fifo::Fifo), "the one that has been free for longest";
+    "least-worn" => LeastWorn(least_worn::LeastWorn), "the one with the fewest P/E cycles (dynamic wear levelling)";
+}
+
+impl FreeBlockChoiceConfig {
+    pub(crate) fn build(&self) -> Box<dyn FreeBlockChoice> {
+        match self {
+            Self::Fifo(parameters) => Box::new(*parameters),
+            Self::LeastWorn(parameters) => Box::new(*parameters),
+        }
+    }
+}
+
+impl Default for FreeBlockChoiceConfig {
+    fn default() -> Self {
+        Self::Fifo(fifo::Fifo {})
+    }
+}

@@ -1,0 +1,25 @@
+//! Collect while no more than `beyond_reserve` groups beyond the reserve are free.
+
+use serde::{Deserialize, Serialize};
+
+use super::{GcTrigger, PoolSpace};
+
+/// Parameters.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct FreeGroups {
+    /// Free groups, beyond the reserve, at or below which garbage collection is needed.
+    pub beyond_reserve: u32,
+}
+
+impl Default for FreeGroups {
+    fn default() -> Self {
+        Self { beyond_reserve: 1 }
+    }
+}
+
+impl GcTrigger for FreeGroups {
+    fn needed(&self, space: PoolSpace) -> bool {
+        space.free_in_prospect <= space.reserve + self.beyond_reserve
+    }
+}

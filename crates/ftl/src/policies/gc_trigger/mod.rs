@@ -1,0 +1,44 @@
+//! When garbage collection is needed. The FTL decides need; the scheduler decides when it runs.
+
+pub mod free_groups;
+
+use std::fmt::Debug;
+
+use ninescope_model::policy_registry;
+
+/// What a trigger may look at.
+#[derive(Clone, Copy, Debug)]
+pub struct PoolSpace {
+    /// Groups that are free or will be when what was handed out has ended.
+    pub free_in_prospect: u32,
+    /// Groups that host writes never take.
+    pub reserve: u32,
+    /// Groups of the pool.
+    pub groups: u32,
+}
+
+/// Decides need. Asked whenever a pool's free groups change.
+pub trait GcTrigger: Debug + Send {
+    /// Whether the pool should reclaim another group.
+    fn needed(&self, space: PoolSpace) -> bool;
+}
+
+policy_registry! {
+    /// When garbage collection is needed.
+    GcTriggerConfig;
+    "free-groups" => FreeGroups(free_groups::FreeGroups), "when no more than a number of groups beyond the reserve are free";
+}
+
+impl GcTriggerConfig {
+    pub(crate) fn build(&self) -> Box<dyn GcTrigger> {
+        match self {
+            Self::FreeGroups(parameters) => Box::new(*parameters),
+        }
+    }
+}
+
+impl Default for GcTriggerConfig {
+    fn default() -> Self {
+        Self::FreeGroups(free_groups::FreeGroups::default())
+    }
+}

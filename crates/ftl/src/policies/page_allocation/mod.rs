@@ -1,0 +1,70 @@
+//! Which pool takes the next unit that the host writes.
+//!
+//! Pools are named by their *stripe position*: position `p` lies on channel `p % channels`, so that
+//! neighbours in this order are on different channels, then on different dies of a channel, then on
+//! different plane sets of a die.
+
+pub mod round_robin;
+pub mod static_striping;
+
+use std::fmt::Debug;
+
+use ninescope_kernel::BitTable;
+use ninescope_model::{Geometry, Lpa, policy_registry};
+
+/// Where the last unit was placed, for policies that follow the filling of pages.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Placement {
+    /// Stripe position of the pool.
+    pub position: u32,
+    /// The unit filled its page.
+    pub page_complete: bool,
+    /// The unit filled its stripe.
+    pub stripe_complete: bool,
+}
+
+/// Chooses pools. Asked once per unit the host writes.
+pub trait PageAllocation: Debug + Send {
+    /// The stripe position that takes logical unit `lpa`; must be set in `accepting`. `None`: the write waits.
+    fn choose(&mut self, lpa: Lpa, accepting: &BitTable) -> Option<u32>;
+
+    /// Told where the unit went.
+    fn placed(&mut self, _placement: Placement) {}
+}
+
+policy_registry! {
+    /// Which pool takes the next unit that the host writes.
+    PageAllocationConfig;
+    "round-robin" => RoundRobin(round_robin::RoundRobin), "pools in turn, channel first; those that cannot take a write are passed over";
+    "static" => Static(static_striping::StaticStriping), "the logical address decides (channel, way, die, plane)";
+}
+
+impl PageAllocationConfig {
+    pub(crate) fn build(&self, geometry: &Geometry) -> Box<dyn PageAllocation> {
+        match self {
+            Self::RoundRobin(parameters) => Box::new(round_robin::RoundRobinAllocation::new(*parameters)),
+            Self::Static(_) => Box::new(static_striping::StaticAllocation::new(geometry)),
+        }
+    }
+}
+
+impl Default for PageAllocationConfig {
+    fn default() -> Self {
+        Self::RoundRobin(round_robin::RoundRobin::default())
+    }
+}
+
+/// The pool at each stripe position.
+pub(crate) fn pools_by_position(geometry: &Geometry) -> Vec<u32> {
+    let dies_per_channel = geometry.dies_per_channel();
+    let mut pools = Vec::with_capacity(geometry.pools() as usize);
+    for sub in 0..geometry.pools_per_die() {
+        for die_in_channel in 0..dies_per_channel {
+            for channel in 0..geometry.channels {
+                let die = channel * dies_per_channel + die_in_channel;
+                pools.push(die * geometry.pools_per_die() + sub);
+            }
+        }
+    }
+    pools
+}

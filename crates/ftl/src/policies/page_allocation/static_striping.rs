@@ -1,0 +1,33 @@
+//! Static striping: the logical address decides, page by page over channels, then ways and dies, then
+//! planes: the "CWDP" order of MQSim (Tavakkol et al., FAST 2018).
+
+use ninescope_kernel::{BitTable, FastDiv};
+use ninescope_model::{Geometry, Lpa};
+use serde::{Deserialize, Serialize};
+
+use super::PageAllocation;
+
+/// No parameters.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct StaticStriping {}
+
+/// The policy with its divisors.
+#[derive(Debug)]
+pub struct StaticAllocation {
+    units_per_page: FastDiv,
+    positions: FastDiv,
+}
+
+impl StaticAllocation {
+    pub(super) fn new(geometry: &Geometry) -> Self {
+        Self { units_per_page: FastDiv::new(geometry.units_per_page()), positions: FastDiv::new(geometry.pools()) }
+    }
+}
+
+impl PageAllocation for StaticAllocation {
+    fn choose(&mut self, lpa: Lpa, accepting: &BitTable) -> Option<u32> {
+        let position = self.positions.div_rem(self.units_per_page.div(lpa.0)).1;
+        accepting.get(position as usize).then_some(position)
+    }
+}

@@ -1,0 +1,49 @@
+//! d-choices: draw d candidates at random (with replacement), take the one with the fewest valid units
+//! (Van Houdt, "A mean field model for a class of garbage collection algorithms in flash-based solid
+//! state drives", SIGMETRICS 2013). `d = 1` is random, large `d` approaches greedy.
+
+use ninescope_kernel::RandomStream;
+use serde::{Deserialize, Serialize};
+
+use super::random::draw_candidate;
+use super::{CandidateView, VictimSelection};
+
+/// Parameters.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct DChoices {
+    /// Candidates drawn per selection.
+    pub d: std::num::NonZeroU32,
+}
+
+impl Default for DChoices {
+    fn default() -> Self {
+        Self { d: std::num::NonZeroU32::new(10).expect("ten is not zero") }
+    }
+}
+
+/// The policy with its random stream.
+#[derive(Debug)]
+pub struct DChoicesSelection {
+    parameters: DChoices,
+    stream: RandomStream,
+}
+
+impl DChoicesSelection {
+    pub(super) fn new(parameters: DChoices, seed: u64) -> Self {
+        Self { parameters, stream: RandomStream::new(seed, "ftl", "victim d-choices") }
+    }
+}
+
+impl VictimSelection for DChoicesSelection {
+    fn select(&mut self, view: &CandidateView<'_>) -> Option<u32> {
+        let mut best = draw_candidate(view, &mut self.stream)?;
+        for _ in 1..self.parameters.d.get() {
+            let other = draw_candidate(view, &mut self.stream)?;
+            if view.valid_units(other) < view.valid_units(best) {
+                best = other;
+            }
+        }
+        Some(best)
+    }
+}

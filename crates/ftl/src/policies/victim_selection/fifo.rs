@@ -1,0 +1,40 @@
+//! FIFO: the group that was filled first, whatever it holds (the "LRW" of Desnoyers, "Analytic modeling
+//! of SSD write performance", SYSTOR 2012).
+
+use std::collections::VecDeque;
+
+use ninescope_model::{BlockGroup, Geometry, Pool};
+use serde::{Deserialize, Serialize};
+
+use super::{CandidateView, VictimSelection};
+
+/// No parameters.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Fifo {}
+
+/// The filled groups of each pool, oldest first.
+#[derive(Debug)]
+pub struct FifoSelection {
+    filled: Vec<VecDeque<u32>>,
+}
+
+impl FifoSelection {
+    pub(super) fn new(geometry: &Geometry) -> Self {
+        let queue = VecDeque::with_capacity(geometry.blocks_per_plane as usize);
+        Self { filled: vec![queue; geometry.pools() as usize] }
+    }
+}
+
+impl VictimSelection for FifoSelection {
+    fn select(&mut self, view: &CandidateView<'_>) -> Option<u32> {
+        let queue = &mut self.filled[view.pool.index()];
+        // The oldest is a candidate unless a program or a move into it is still under way.
+        let position = queue.iter().position(|&group| view.valid_units(group - view.first).is_some())?;
+        queue.remove(position).map(|group| group - view.first)
+    }
+
+    fn closed(&mut self, pool: Pool, group: BlockGroup) {
+        self.filled[pool.index()].push_back(group.0);
+    }
+}

@@ -1,0 +1,46 @@
+//! Random: any candidate with equal probability. Its write amplification is `1 / (1 - utilisation)`
+//! whatever the block size, which makes it the reference the others are measured against.
+
+use ninescope_kernel::RandomStream;
+use serde::{Deserialize, Serialize};
+
+use super::{CandidateView, VictimSelection};
+
+/// No parameters.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Random {}
+
+/// The policy with its random stream.
+#[derive(Debug)]
+pub struct RandomSelection {
+    stream: RandomStream,
+}
+
+impl RandomSelection {
+    pub(super) fn new(seed: u64) -> Self {
+        Self { stream: RandomStream::new(seed, "ftl", "victim random") }
+    }
+}
+
+impl VictimSelection for RandomSelection {
+    fn select(&mut self, view: &CandidateView<'_>) -> Option<u32> {
+        draw_candidate(view, &mut self.stream)
+    }
+}
+
+/// A uniform draw among the candidates: rejection while most groups are candidates, else by counting.
+pub(super) fn draw_candidate(view: &CandidateView<'_>, stream: &mut RandomStream) -> Option<u32> {
+    for _ in 0..16 {
+        let index = stream.below(u64::from(view.len())) as u32;
+        if view.valid_units(index).is_some() {
+            return Some(index);
+        }
+    }
+    let candidates = (0..view.len()).filter(|&index| view.valid_units(index).is_some()).count();
+    if candidates == 0 {
+        return None;
+    }
+    let chosen = stream.below(candidates as u64) as usize;
+    (0..view.len()).filter(|&index| view.valid_units(index).is_some()).nth(chosen)
+}
