@@ -1,1 +1,26 @@
-//! placeholder
+//! The engine: it owns time, and joins the rooms that do not know each other.
+//!
+//! `host` takes requests in and hands completions out, `flow` turns them into transactions, `sched`
+//! decides which transaction a die runs next and moves it through channel and array, `meter` says where
+//! the time went. Mapping and garbage collection are the FTL's, durations and legality the media's.
+
+mod config;
+mod counters;
+mod device;
+mod error;
+mod flow;
+mod host;
+pub mod meter;
+mod probe;
+mod sched;
+mod transaction;
+
+pub use config::{EngineConfig, RunLimits, WriteCompletion};
+pub use counters::EngineCounters;
+pub use device::{Device, Progress, Utilization};
+pub use error::SimulationError;
+pub use host::RequestLogEntry;
+pub use probe::{NoProbe, Probe, View};
+pub use sched::suspend_policy::{self, SuspendPolicy, SuspendPolicyConfig};
+pub use sched::transaction_scheduler::{self, TransactionScheduler, TransactionSchedulerConfig};
+pub use transaction::QueueClass;

@@ -58,9 +58,9 @@ pub enum GcStep {
     },
     /// Erase this group and report [`Ftl::erased`].
     Erase(BlockGroup),
-    /// Nothing more can be handed out until a move or an erase has ended.
+    /// Victims wait for moves that have not ended.
     Wait,
-    /// No need.
+    /// No need, or nothing can be done before an erase has ended.
     Nothing,
 }
 
@@ -277,6 +277,13 @@ impl Ftl {
         }
     }
 
+    /// The unit last handed out of a stream's open group, `None` when no group is open or it is untouched.
+    pub fn last_allocated(&self, pool: Pool, stream: Stream) -> Option<Ppa> {
+        let frontier = self.pools[pool.index()].frontiers[stream.index()];
+        let open = frontier.group != NONE && frontier.next > 0;
+        open.then(|| Ppa(self.geometry.first_unit(BlockGroup(frontier.group)).0 + frontier.next - 1))
+    }
+
     /// Reports that the program of a group's units up to offset `end` has ended. Programs of one group
     /// end in the order of allocation.
     pub fn programmed(&mut self, group: BlockGroup, end: u32) {
@@ -308,33 +315,22 @@ impl Ftl {
     /// What garbage collection wants done next in a pool. With `fill`, it goes on although enough groups
     /// will be free, so that an open page of moves gets full.
     pub fn gc_next(&mut self, pool: Pool, fill: bool) -> GcStep {
-        if let Some(group) = self.take_drained(pool) {
-            self.groups[group.index()].state = GroupState::Erasing;
-            self.pools[pool.index()].erasing += 1;
-            return GcStep::Erase(group);
-        }
-        if !(self.gc_is_needed(pool) || fill) {
-            let idle = self.pools[pool.index()].draining.is_empty();
-            return if idle { GcStep::Nothing } else { GcStep::Wait };
-        }
         loop {
-            if self.pools[pool.index()].collection.is_none() && !self.start_collection(pool, fill) {
-                let record = &self.pools[pool.index()];
-                let idle = record.draining.is_empty() && record.erasing == 0;
+            if let Some(group) = self.take_drained(pool) {
+                self.groups[group.index()].state = GroupState::Erasing;
+                self.pools[pool.index()].erasing += 1;
+                return GcStep::Erase(group);
+            }
+            let goes_on = (fill || self.gc_is_needed(pool))
+                && (self.pools[pool.index()].collection.is_some() || self.start_collection(pool, fill));
+            if !goes_on {
+                let idle = self.pools[pool.index()].draining.is_empty();
                 return if idle { GcStep::Nothing } else { GcStep::Wait };
             }
             if let Some(step) = self.next_page_of_collection(pool) {
                 return step;
             }
             // The victim was handed out completely; perhaps it holds nothing valid already.
-            if let Some(group) = self.take_drained(pool) {
-                self.groups[group.index()].state = GroupState::Erasing;
-                self.pools[pool.index()].erasing += 1;
-                return GcStep::Erase(group);
-            }
-            if !(self.gc_is_needed(pool) || fill) {
-                return GcStep::Wait;
-            }
         }
     }
 
@@ -349,20 +345,26 @@ impl Ftl {
     }
 
     /// Whether a move of `lpa` from `from` still makes sense: the map points there.
+    /// Otherwise the move is dropped here.
     #[inline]
     pub fn move_is_current(&mut self, lpa: Lpa, from: Ppa) -> bool {
         let current = lpa != Lpa::NONE && self.map[lpa.index()] == from;
-        self.counters.moves_dropped_after_read += u64::from(!current);
+        if !current {
+            self.counters.moves_dropped_after_read += 1;
+            let group = self.geometry.group_and_offset(from).0;
+            self.pools[self.geometry.pool_and_block(group).0.index()].handed_out -= 1;
+        }
         current
     }
 
     /// Places the copy of a unit that garbage collection moves. The map still points at the source until
-    /// [`Self::moved`]; until then the destination counts as pending. `None`: the pool is full (the reserve
-    /// makes that impossible while one victim at a time is handed out).
+    /// [`Self::moved`]; until then the destination counts as pending. `None`: the pool is full, which cannot
+    /// happen to a unit that was handed out: its space was counted then.
     #[inline]
     pub fn place_move(&mut self, pool: Pool, lpa: Lpa, from: Ppa) -> Option<Placed> {
         let mut placed = self.allocate(pool, Stream::GC, lpa)?;
         placed.old = from;
+        self.pools[pool.index()].handed_out -= 1;
         self.counters.gc_units += 1;
         let (group, _) = self.geometry.group_and_offset(placed.new);
         self.groups[group.index()].pending += 1;
@@ -525,28 +527,45 @@ impl Ftl {
         true
     }
 
-    /// The next page of the current victim that holds valid units; moves the victim to the draining list
-    /// when there is none.
+    /// The next units of the current victim that lie in one page, as many as there is space to move to;
+    /// moves the victim to the draining list when there is none left.
     fn next_page_of_collection(&mut self, pool: Pool) -> Option<GcStep> {
-        let mut collection = self.pools[pool.index()].collection?;
+        let collection = self.pools[pool.index()].collection?;
         let group = BlockGroup(collection.group);
+        let units_per_group = self.geometry.units_per_group();
         let start = self.geometry.first_unit(group).0;
-        let end = start + self.geometry.units_per_group();
-        let units_per_page = self.geometry.units_per_page();
+        let end = start + units_per_group;
         let next = self.valid.next_set((start + collection.cursor) as usize).map_or(end, |unit| unit as u32);
+        let record = &mut self.pools[pool.index()];
         if next >= end {
             self.groups[group.index()].state = GroupState::Draining;
-            let record = &mut self.pools[pool.index()];
             record.collection = None;
             record.draining.push(group.0);
             return None;
         }
+        let space = record.space_for_moves(units_per_group);
+        if space == 0 {
+            // The erase of an earlier victim will make some.
+            return Some(GcStep::Nothing);
+        }
         let first = self.geometry.first_unit_of_page(Ppa(next));
-        let mask = self.valid.aligned_bits(first.index(), units_per_page);
-        collection.cursor = first.0 + units_per_page - start;
-        self.pools[pool.index()].collection = Some(collection);
+        let in_page = self.valid.aligned_bits(first.index(), self.geometry.units_per_page());
+        let mask = lowest_bits(in_page & u32::MAX << (next - first.0), space);
+        record.handed_out += mask.count_ones();
+        record.collection =
+            Some(Collection { cursor: first.0 + u32::BITS - mask.leading_zeros() - start, ..collection });
         Some(GcStep::MovePage { first, mask })
     }
+}
+
+/// The lowest `count` set bits of `mask`.
+fn lowest_bits(mask: u32, count: u32) -> u32 {
+    if mask.count_ones() <= count {
+        return mask;
+    }
+    let mut rest = mask;
+    (0..count).for_each(|_| rest &= rest - 1);
+    mask & !rest
 }
 
 /// Whether the candidates' invalid units add up to one group.

@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 
 use ninescope_kernel::NONE;
+use ninescope_model::Stream;
 
 /// Streams a pool keeps a frontier for: host and garbage collection.
 pub const STREAMS: usize = 2;
@@ -27,7 +28,7 @@ impl Default for Frontier {
 pub struct Collection {
     /// The victim.
     pub group: u32,
-    /// The next unit offset to look at; always at the start of a page.
+    /// The next unit offset to look at.
     pub cursor: u32,
 }
 
@@ -44,6 +45,8 @@ pub struct PoolRecord {
     pub draining: Vec<u32>,
     /// Groups whose erase was asked for and has not ended.
     pub erasing: u32,
+    /// Units handed out to be moved that were neither placed nor dropped.
+    pub handed_out: u32,
 }
 
 impl PoolRecord {
@@ -55,11 +58,19 @@ impl PoolRecord {
             collection: None,
             draining: Vec::with_capacity(8),
             erasing: 0,
+            handed_out: 0,
         }
     }
 
     /// Groups that are free or will be when what was handed out has ended.
     pub fn free_in_prospect(&self) -> u32 {
         self.free.len() as u32 + self.erasing + self.draining.len() as u32
+    }
+
+    /// Units that moves may still take, beyond those handed out already.
+    pub fn space_for_moves(&self, units_per_group: u32) -> u32 {
+        let frontier = self.frontiers[Stream::GC.index()];
+        let open = if frontier.group == NONE { 0 } else { units_per_group - frontier.next };
+        (open + self.free.len() as u32 * units_per_group).saturating_sub(self.handed_out)
     }
 }

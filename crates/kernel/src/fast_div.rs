@@ -29,7 +29,7 @@ impl FastDiv {
     /// `n / divisor`.
     #[inline]
     #[must_use]
-    pub fn div(self, n: u32) -> u32 {
+    pub fn quotient(self, n: u32) -> u32 {
         ((self.magic * u128::from(n)) >> 64) as u32
     }
 
@@ -37,7 +37,7 @@ impl FastDiv {
     #[inline]
     #[must_use]
     pub fn div_rem(self, n: u32) -> (u32, u32) {
-        let quotient = self.div(n);
+        let quotient = self.quotient(n);
         (quotient, n - quotient * self.divisor)
     }
 }

@@ -1,1 +1,11 @@
-//! placeholder
+//! Storage media as state machines: what a memory die does with a command, and how long it takes.
+//!
+//! The media answer three questions: may this command run now, how long do its phases take, and what is
+//! the state of a die and its blocks afterwards. They decide nothing: when to issue, whom to serve first
+//! and when to suspend are questions of the engine, which also owns the clock.
+//!
+//! This crate must not know logical addresses, requests, on whose behalf a command runs, nor any policy.
+
+pub mod nand;
+
+pub use nand::{CommandKind, DieState, Ended, FlashCommand, IllegalCommand, Nand, NandTiming, Operation, TimingError};

@@ -167,7 +167,10 @@ impl Geometry {
             return error("mapping_unit", format!("is {unit} B, it must be 512 B x 2^n and at most the page"));
         }
         if sectors > u64::from(SECTORS_PER_UNIT_MAX) {
-            return error("mapping_unit", format!("is {unit} B, at most {} B are supported", 512 * SECTORS_PER_UNIT_MAX));
+            return error(
+                "mapping_unit",
+                format!("is {unit} B, at most {} B are supported", 512 * SECTORS_PER_UNIT_MAX),
+            );
         }
         if self.page_bytes / unit > UNITS_PER_PAGE_MAX {
             return error("mapping_unit", format!("is {unit} B: a page may hold at most {UNITS_PER_PAGE_MAX} units"));
@@ -254,13 +257,13 @@ impl Geometry {
     /// The channel of a die.
     #[inline]
     pub fn channel_of_die(&self, die: DieId) -> ChannelId {
-        ChannelId(self.derived.dies_per_channel.0.div(die.0))
+        ChannelId(self.derived.dies_per_channel.0.quotient(die.0))
     }
 
     /// The die of a pool.
     #[inline]
     pub fn die_of_pool(&self, pool: Pool) -> DieId {
-        DieId(self.derived.pools_per_die.0.div(pool.0))
+        DieId(self.derived.pools_per_die.0.quotient(pool.0))
     }
 
     /// The first plane (within its die) of a pool.

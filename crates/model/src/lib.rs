@@ -7,6 +7,7 @@ mod cause;
 mod geometry;
 mod registry;
 mod request;
+pub mod units;
 
 pub use address::{BlockGroup, ChannelId, DieId, Lba, Lpa, Pool, Ppa, SECTOR_BYTES, Stream};
 pub use cause::{CAUSES, Cause, OCCUPANCIES, Occupancy};

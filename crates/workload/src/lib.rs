@@ -1,1 +1,17 @@
-//! placeholder
+//! Workloads: where the host's requests come from.
+//!
+//! Trace readers stream real request logs in constant memory; synthetic jobs draw requests from a
+//! description in fio's words; [`TraceSummary`] says in one pass what a trace holds. A workload stamps its
+//! requests with times and nothing more: this crate must not know drives, latencies or when a request ends.
+
+mod error;
+pub mod job;
+mod page_set;
+mod source;
+pub mod trace;
+
+pub use error::{LineProblem, Place, WorkloadError};
+pub use job::{AccessPattern, AddressDistribution, JobConfig, JobError, JobRegion, RateProcess, SyntheticJob};
+pub use page_set::{PAGE_BYTES, PageSet};
+pub use source::{Arrival, Workload};
+pub use trace::{SkippedLine, TraceFormat, TraceHealth, TraceOptions, TraceReader, TraceSummary};

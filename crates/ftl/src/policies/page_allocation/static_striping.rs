@@ -27,7 +27,7 @@ impl StaticAllocation {
 
 impl PageAllocation for StaticAllocation {
     fn choose(&mut self, lpa: Lpa, accepting: &BitTable) -> Option<u32> {
-        let position = self.positions.div_rem(self.units_per_page.div(lpa.0)).1;
+        let position = self.positions.div_rem(self.units_per_page.quotient(lpa.0)).1;
         accepting.get(position as usize).then_some(position)
     }
 }

@@ -1,0 +1,87 @@
+# The trace that `make demo` replays, and where its result goes.
+DEMO_TRACE ?= examples/traces/pgbench.csv.zst
+DEMO_OUT ?= out/demo
+# FULL=1 runs the long benchmarks.
+FULL ?=
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+# Stamps live in the environment: whoever deletes it starts anew.
+STAMPS := $(VENV)/stamps
+PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
+# What is missing is named in one line, before anything else happens.
+ifneq ($(filter demo test bench lint,$(MAKECMDGOALS)),)
+ifeq ($(shell command -v cargo),)
+$(error ninescope needs cargo (a Rust toolchain), and it is not on the PATH)
+endif
+ifeq ($(shell command -v cc),)
+$(error ninescope needs cc (a C compiler), and it is not on the PATH)
+endif
+ifneq ($(shell $(PYTHON) -c 'import sys; print(sys.version_info >= (3, 10))' 2>/dev/null),True)
+$(error ninescope needs python3 of version 3.10 or later; PYTHON=... names another one)
+endif
+ifneq ($(shell $(PYTHON) -c 'import venv, ensurepip; print(True)' 2>/dev/null),True)
+$(error ninescope needs the venv and ensurepip modules of $(PYTHON) (on Debian: the package python3-venv))
+endif
+endif
+
+# Directories are listed too: a file that is added or removed changes its directory.
+NATIVE_SOURCES := $(shell find crates presets -name '*.rs' -o -name '*.toml' -o -type d) \
+	Cargo.toml Cargo.lock pyproject.toml
+
+# One interpreter for every build of the binding.
+export PYO3_PYTHON := $(abspath $(BIN))/python
+
+.PHONY: help demo test bench lint lock clean
+.DEFAULT_GOAL := help
+
+help: ## Show this list
+	@sed -n 's/^\([a-z]*\):.*## \(.*\)/\1|\2/p' $(MAKEFILE_LIST) | while IFS='|' read -r target text; do \
+		printf 'make %-6s %s\n' "$$target" "$$text"; done
+
+demo: $(STAMPS)/native ## Build everything and replay a small trace
+	@$(BIN)/ninescope run $(DEMO_TRACE) --out $(DEMO_OUT)
+
+test: $(STAMPS)/native $(STAMPS)/dev ## Run all tests
+	cargo test --workspace --locked
+	NINESCOPE_NATIVE=required $(BIN)/pytest -q tests/python
+
+bench: ## Measure the engine (FULL=1 for the long ones)
+	FULL=$(FULL) cargo bench -p ninescope --locked
+
+lint: $(STAMPS)/native $(STAMPS)/dev ## Check format, lints and types
+	cargo fmt --all --check
+	cargo clippy --workspace --all-targets --locked -- -D warnings
+	$(BIN)/ruff check python tests/python
+	$(BIN)/ruff format --check python tests/python
+	$(BIN)/mypy --strict python/ninescope
+	MYPYPATH=python $(BIN)/python -m mypy.stubtest ninescope._native
+
+lock: ## Renew the Python locks (needs uv on the PATH)
+	cd requirements && for name in base dev; do \
+		uv pip compile --quiet --universal --generate-hashes --no-emit-index-url --python-version 3.10 \
+			--custom-compile-command 'make lock' $$name.in --output-file $$name.lock || exit; done
+
+clean: ## Remove everything that was built
+	rm -rf $(VENV) out target .mypy_cache .ruff_cache .pytest_cache
+	find python tests -name __pycache__ -prune -exec rm -rf {} +
+	rm -f python/ninescope/_native*.so
+
+$(STAMPS)/venv:
+	$(PYTHON) -m venv --clear $(VENV)
+	@mkdir -p $(STAMPS) && touch $@
+
+$(STAMPS)/base: requirements/base.lock | $(STAMPS)/venv
+	$(PIP) install --require-hashes -r requirements/base.lock
+	@touch $@
+
+$(STAMPS)/dev: requirements/dev.lock | $(STAMPS)/base
+	$(PIP) install --require-hashes -r requirements/dev.lock
+	@touch $@
+
+# The stamp takes the time at which the build began, so that a source saved meanwhile is built next time.
+$(STAMPS)/native: $(NATIVE_SOURCES) | $(STAMPS)/base
+	@touch $@.began
+	PIP_QUIET=1 VIRTUAL_ENV=$(abspath $(VENV)) PATH="$(abspath $(BIN)):$$PATH" $(BIN)/maturin develop --release --locked --quiet
+	@mv $@.began $@

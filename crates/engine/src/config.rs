@@ -1,0 +1,59 @@
+//! What the engine is built from. Media, FTL and workload come as finished parts.
+
+use ninescope_kernel::{Ns, Rate};
+use serde::{Deserialize, Serialize};
+
+use crate::sched::suspend_policy::SuspendPolicyConfig;
+use crate::sched::transaction_scheduler::TransactionSchedulerConfig;
+
+/// When a host write completes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum WriteCompletion {
+    /// When its units are in power-protected open pages or filled pages waiting for their program.
+    #[default]
+    Buffer,
+    /// When its last unit is programmed. There is no write buffer then: a page goes out, padded, as
+    /// soon as the command's units are placed.
+    Program,
+}
+
+/// The controller and its scheduling.
+#[derive(Clone, Debug)]
+pub struct EngineConfig {
+    /// Commands inside the device at a time [count].
+    pub queue_depth: u32,
+    /// Controller time per command; commands pass one after another [ns].
+    pub command_cost: Ns,
+    /// Host link, each direction by itself [B/s].
+    pub link_rate: Rate,
+    /// When a host write completes.
+    pub write_completion: WriteCompletion,
+    /// Host pages of one die that are filled and not yet programmed [count]; a write beyond waits.
+    pub buffered_pages: u32,
+    /// After this long a partly filled page is padded and programmed; `None`: it waits to be filled.
+    pub page_timeout: Option<Ns>,
+    /// Whether commands to several planes of a die are merged.
+    pub multi_plane: bool,
+    /// Pages one pool's garbage collection may have between read and end of program [count].
+    pub gc_pages_in_flight: u32,
+    /// Which queue of a die goes next.
+    pub scheduler: TransactionSchedulerConfig,
+    /// When a running erase or program is suspended.
+    pub suspend: SuspendPolicyConfig,
+    /// Keep a record of each request.
+    pub log_requests: bool,
+}
+
+/// Where a run ends and where measuring begins.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct RunLimits {
+    /// Submit no more than this many requests.
+    pub requests: Option<u64>,
+    /// Submit nothing at or after this time.
+    pub duration: Option<Ns>,
+    /// Completions that are not counted.
+    pub warmup_requests: u64,
+    /// Commands a closed workload keeps in flight; the device's queue depth bounds it.
+    pub closed_queue_depth: u32,
+}

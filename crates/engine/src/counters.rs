@@ -1,0 +1,64 @@
+//! Mechanisms counted: each modelled mechanism has a counter that rises when it acts.
+
+use serde::Serialize;
+
+/// Counts since the last warm-up end; each is a number of events unless its name says otherwise.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct EngineCounters {
+    /// Read commands issued to dies.
+    pub read_commands: u64,
+    /// Program commands issued to dies.
+    pub program_commands: u64,
+    /// Erase commands issued to dies.
+    pub erase_commands: u64,
+    /// Read commands to more than one plane.
+    pub multi_plane_reads: u64,
+    /// Program commands to more than one plane.
+    pub multi_plane_programs: u64,
+    /// Erase commands to more than one plane.
+    pub multi_plane_erases: u64,
+    /// Pages read for the host.
+    pub host_page_reads: u64,
+    /// Pages read for garbage collection.
+    pub gc_page_reads: u64,
+    /// Pages read to complete a unit that is written in part.
+    pub read_modify_write_reads: u64,
+    /// Pages programmed for the host.
+    pub host_page_programs: u64,
+    /// Pages programmed for garbage collection.
+    pub gc_page_programs: u64,
+    /// Block groups erased.
+    pub group_erases: u64,
+    /// Units read from the controller's copy, because their page was not yet programmed.
+    pub forwarded_units: u64,
+    /// Units read that were never written (answered with zeros).
+    pub unmapped_units: u64,
+    /// Partly written units whose rest was still in the controller.
+    pub read_modify_write_forwarded: u64,
+    /// Partly written units that had never been written.
+    pub read_modify_write_unmapped: u64,
+    /// Partly written units read again, because another write changed them meanwhile.
+    pub read_modify_write_repeated: u64,
+    /// Writes that found no free page.
+    pub allocation_stalls: u64,
+    /// Writes that found the write buffer full.
+    pub buffer_stalls: u64,
+    /// Pages padded because a FLUSH, a timeout or the absence of a write buffer sent them out.
+    pub padded_pages: u64,
+    /// Pages padded because of `page_timeout`.
+    pub page_timeouts: u64,
+    /// Pages of moves padded because no victim was left to fill them.
+    pub gc_padded_pages: u64,
+    /// Erases that waited for reads queued on their group.
+    pub erases_delayed_by_readers: u64,
+    /// Erases and programs suspended.
+    pub suspends: u64,
+    /// Suspended operations resumed.
+    pub resumes: u64,
+    /// Sectors of TRIM commands that cover a unit only in part and were ignored.
+    pub trim_sectors_ignored: u64,
+    /// Times an operation waited for its channel.
+    pub channel_waits: u64,
+    /// Events taken from the queue.
+    pub events: u64,
+}

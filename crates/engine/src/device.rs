@@ -1,0 +1,412 @@
+//! The device: all state of one drive in simulation, and the loop that moves time on.
+
+use std::collections::VecDeque;
+
+use ninescope_ftl::Ftl;
+use ninescope_kernel::{BitTable, NONE, Ns, ResourceId, RunDigest, Slab, TournamentTree, WakeQueue};
+use ninescope_media::nand::{CommandKind, FlashCommand, Nand};
+use ninescope_model::{ChannelId, DieId, Geometry, OCCUPANCIES};
+use ninescope_workload::Workload;
+
+use crate::config::{EngineConfig, RunLimits, WriteCompletion};
+use crate::counters::EngineCounters;
+use crate::error::SimulationError;
+use crate::flow::{FlushEpochs, GcJob, OpenStripe, PageDeadline, WriteEntry};
+use crate::host::{HostCommand, HostFront, LinkOut, RequestLogEntry, SerialStage};
+use crate::meter::{DieLedger, Meter};
+use crate::probe::{NoProbe, Probe};
+use crate::sched::suspend_policy::SuspendPolicy;
+use crate::sched::transaction_scheduler::TransactionScheduler;
+use crate::sched::{ChannelUnit, DiePhase, DieUnit};
+use crate::transaction::{CLASSES, TransactionStore};
+
+/// Wake-up slots in their order at equal times: resources that free, then timers, then arrivals.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Resources {
+    dies: u32,
+    channels: u32,
+}
+
+impl Resources {
+    #[inline]
+    pub(crate) fn die(self, die: DieId) -> ResourceId {
+        ResourceId(die.0)
+    }
+
+    #[inline]
+    pub(crate) fn channel(self, channel: ChannelId) -> ResourceId {
+        ResourceId(self.dies + channel.0)
+    }
+
+    pub(crate) fn processor(self) -> ResourceId {
+        ResourceId(self.dies + self.channels)
+    }
+
+    pub(crate) fn link_in(self) -> ResourceId {
+        ResourceId(self.dies + self.channels + 1)
+    }
+
+    pub(crate) fn link_out(self) -> ResourceId {
+        ResourceId(self.dies + self.channels + 2)
+    }
+
+    pub(crate) fn page_timer(self) -> ResourceId {
+        ResourceId(self.dies + self.channels + 3)
+    }
+
+    pub(crate) fn arrival(self) -> ResourceId {
+        ResourceId(self.dies + self.channels + 4)
+    }
+
+    fn count(self) -> usize {
+        (self.dies + self.channels + 5) as usize
+    }
+}
+
+/// What a slice of a run got to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Progress {
+    /// Commands completed so far.
+    pub completed: u64,
+    /// Simulated time.
+    pub now: Ns,
+    /// Nothing is left to do.
+    pub finished: bool,
+}
+
+/// How the time of the drive's resources was used since measuring began.
+#[derive(Clone, Debug)]
+pub struct Utilization {
+    /// Measured time [ns].
+    pub elapsed: Ns,
+    /// Per die: time by occupancy [ns].
+    pub dies: Vec<DieLedger>,
+    /// Per channel: time spent transferring [ns].
+    pub channels: Vec<Ns>,
+    /// Host link towards the device [ns].
+    pub link_in: Ns,
+    /// Host link towards the host [ns].
+    pub link_out: Ns,
+}
+
+/// One simulated drive with its workload. Generic in the wake-up queue (every queue gives the same run)
+/// and in the probe (none by default).
+#[derive(Debug)]
+pub struct Device<Q: WakeQueue = TournamentTree, P: Probe = NoProbe> {
+    pub(crate) now: Ns,
+    pub(crate) queue: Q,
+    pub(crate) resources: Resources,
+    pub(crate) geometry: Geometry,
+    pub(crate) ftl: Ftl,
+    pub(crate) nand: Nand,
+    pub(crate) dies: Vec<DieUnit>,
+    pub(crate) channels: Vec<ChannelUnit>,
+    /// Dies that may be given a command before time moves on.
+    pub(crate) touched: BitTable,
+    pub(crate) transactions: TransactionStore,
+    pub(crate) commands: Slab<HostCommand>,
+    pub(crate) host: HostFront,
+    pub(crate) processor: SerialStage,
+    pub(crate) link_in: SerialStage,
+    pub(crate) link_out: LinkOut,
+    pub(crate) stalled: VecDeque<WriteEntry>,
+    /// Space or buffer room appeared since the stalled writes were last tried.
+    pub(crate) retry_stalled: bool,
+    pub(crate) stripes: Vec<OpenStripe>,
+    pub(crate) gc_jobs: Vec<GcJob>,
+    /// Pools whose garbage collection may go on before time moves on.
+    pub(crate) gc_touched: BitTable,
+    pub(crate) erases_waiting: Vec<u32>,
+    pub(crate) flushes: FlushEpochs,
+    pub(crate) page_deadlines: VecDeque<PageDeadline>,
+    pub(crate) scheduler: Box<dyn TransactionScheduler>,
+    pub(crate) suspend_policy: Option<Box<dyn SuspendPolicy>>,
+    pub(crate) counters: EngineCounters,
+    pub(crate) meter: Meter,
+    pub(crate) log: Option<Vec<RequestLogEntry>>,
+    pub(crate) digest: RunDigest,
+    pub(crate) probe: P,
+    pub(crate) multi_plane: bool,
+    pub(crate) read_any_block: bool,
+    pub(crate) buffered_pages_max: u32,
+    pub(crate) gc_pages_max: u32,
+    pub(crate) write_completion: WriteCompletion,
+    pub(crate) page_timeout: Option<Ns>,
+}
+
+impl<Q: WakeQueue, P: Probe> Device<Q, P> {
+    /// Puts a drive together. `ftl` is quiet (empty or prepared), and `nand` holds what it programmed.
+    pub fn new(
+        config: &EngineConfig,
+        limits: &RunLimits,
+        ftl: Ftl,
+        nand: Nand,
+        workload: Box<dyn Workload>,
+        probe: P,
+    ) -> Self {
+        let geometry = *ftl.geometry();
+        let resources = Resources { dies: geometry.dies(), channels: geometry.channels };
+        let (dies, pools) = (geometry.dies() as usize, geometry.pools() as usize);
+        let depth = config.queue_depth as usize;
+        // Reads of a command, pages in the write buffer, pages garbage collection moves, and erases.
+        let transactions =
+            depth * 4 + dies * config.buffered_pages as usize + pools * config.gc_pages_in_flight as usize * 2;
+        let units = pools * config.gc_pages_in_flight as usize * geometry.units_per_page() as usize * 2;
+        let mut ftl = ftl;
+        ftl.clear_counters();
+        Self {
+            now: Ns::ZERO,
+            queue: Q::new(resources.count()),
+            resources,
+            geometry,
+            ftl,
+            read_any_block: nand.reads_any_block(),
+            nand,
+            dies: (0..dies).map(|_| DieUnit::default()).collect(),
+            channels: (0..geometry.channels).map(|_| ChannelUnit::default()).collect(),
+            touched: BitTable::new(dies),
+            transactions: TransactionStore::with_capacity(transactions, units),
+            commands: Slab::with_capacity(depth),
+            host: HostFront::new(workload, config, limits),
+            processor: SerialStage::default(),
+            link_in: SerialStage::default(),
+            link_out: LinkOut::new(config.link_rate, depth),
+            stalled: VecDeque::with_capacity(depth * 3),
+            retry_stalled: false,
+            stripes: vec![OpenStripe::default(); pools * 2],
+            gc_jobs: vec![GcJob::default(); pools],
+            gc_touched: BitTable::new(pools),
+            erases_waiting: Vec::with_capacity(pools),
+            flushes: FlushEpochs::default(),
+            page_deadlines: VecDeque::new(),
+            scheduler: config.scheduler.build(),
+            suspend_policy: config.suspend.build(),
+            counters: EngineCounters::default(),
+            meter: Meter::new(Ns::ZERO),
+            log: config.log_requests.then(Vec::new),
+            digest: RunDigest::default(),
+            probe,
+            multi_plane: config.multi_plane,
+            buffered_pages_max: config.buffered_pages.max(1),
+            gc_pages_max: config.gc_pages_in_flight.max(1),
+            write_completion: config.write_completion,
+            page_timeout: config.page_timeout,
+        }
+    }
+
+    /// Runs on until about `events` more events were handled or everything is done. How a run is cut into
+    /// slices changes nothing in it.
+    ///
+    /// # Errors
+    /// See [`SimulationError`]; the run is over then.
+    pub fn run_slice(&mut self, events: u64) -> Result<Progress, SimulationError> {
+        self.host.start()?;
+        self.drain_instant()?;
+        let end = self.counters.events + events;
+        let mut finished = false;
+        while self.counters.events < end {
+            let Some((at, resource)) = self.queue.pop() else {
+                finished = true;
+                break;
+            };
+            debug_assert!(at >= self.now, "time does not go back");
+            self.now = at;
+            self.counters.events += 1;
+            self.wake(resource)?;
+            if self.queue.peek().is_none_or(|(next, _)| next > at) {
+                self.drain_instant()?;
+            }
+        }
+        if finished {
+            self.check_quiet()?;
+        }
+        Ok(Progress { completed: self.host.completed, now: self.now, finished })
+    }
+
+    /// Runs to the end of the workload.
+    ///
+    /// # Errors
+    /// See [`SimulationError`].
+    pub fn run(&mut self) -> Result<(), SimulationError> {
+        while !self.run_slice(u64::MAX / 2)?.finished {}
+        Ok(())
+    }
+
+    #[inline]
+    fn wake(&mut self, resource: ResourceId) -> Result<(), SimulationError> {
+        let Resources { dies, channels } = self.resources;
+        if resource.0 < dies {
+            self.die_woke(DieId(resource.0))
+        } else if resource.0 < dies + channels {
+            self.channel_woke(ChannelId(resource.0 - dies))
+        } else {
+            match resource.0 - dies - channels {
+                0 => self.processor_woke(),
+                1 => self.link_in_woke(),
+                2 => self.link_out_woke(),
+                3 => self.page_timer_woke(),
+                // The arrival itself is handled before time moves on, as every fetch is.
+                _ => Ok(()),
+            }
+        }
+    }
+
+    /// Everything that must be decided at this instant, in a fixed order: fetches, stalled writes, garbage
+    /// collection, then dies by id; again until nothing is left.
+    fn drain_instant(&mut self) -> Result<(), SimulationError> {
+        loop {
+            self.fetch_commands()?;
+            if self.retry_stalled {
+                self.retry_stalled = false;
+                self.retry_stalled_writes()?;
+            }
+            while let Some(pool) = self.gc_touched.next_set(0) {
+                self.gc_touched.clear(pool);
+                self.pump_gc(pool as u32)?;
+            }
+            while let Some(die) = self.touched.next_set(0) {
+                self.touched.clear(die);
+                self.dispatch(DieId(die as u32))?;
+            }
+            if !self.host.can_fetch(self.now) && !self.retry_stalled && self.gc_touched.next_set(0).is_none() {
+                return Ok(());
+            }
+        }
+    }
+
+    /// Nothing is scheduled: everything must have come to its end.
+    fn check_quiet(&self) -> Result<(), SimulationError> {
+        let mut holders = Vec::new();
+        if !self.commands.is_empty() {
+            holders.push(format!("{} host commands", self.commands.len()));
+        }
+        if !self.stalled.is_empty() {
+            holders.push(format!("{} stalled writes", self.stalled.len()));
+        }
+        for (index, die) in self.dies.iter().enumerate() {
+            let idle = die.phase == DiePhase::Free || (die.phase == DiePhase::DataOut && die.data_out_end <= self.now);
+            if die.waiting != 0 || !idle || self.nand.parked(DieId(index as u32)).is_some() {
+                holders.push(format!("die {index} ({:?}, waiting classes {:#b})", die.phase, die.waiting));
+            }
+        }
+        if !self.erases_waiting.is_empty() {
+            holders.push(format!("erases of groups {:?} wait for readers", self.erases_waiting));
+        }
+        if holders.is_empty() {
+            return Ok(());
+        }
+        holders.truncate(12);
+        Err(SimulationError::Stuck { at: self.now, holders: holders.join("; ") })
+    }
+
+    // ---- what was seen ----------------------------------------------------------------------------
+
+    /// Counts from now on: end of warm-up.
+    pub(crate) fn begin_measuring(&mut self) {
+        let now = self.now;
+        let events = self.counters.events;
+        self.counters = EngineCounters { events, ..EngineCounters::default() };
+        self.meter = Meter::new(now);
+        self.ftl.clear_counters();
+        self.dies.iter_mut().for_each(|die| die.ledger.clear(now));
+        for channel in &mut self.channels {
+            // What is left of the present transfer belongs to the measured time.
+            channel.busy = channel.free_at.saturating_since(now);
+        }
+        self.link_in.busy = self.link_in.free_at.saturating_since(now);
+        self.link_out.begin_measuring(now);
+        if let Some(log) = &mut self.log {
+            log.clear();
+        }
+    }
+
+    #[inline]
+    pub(crate) fn count_command(&mut self, command: &FlashCommand) {
+        let many = u64::from(command.plane_count() > 1);
+        let counters = &mut self.counters;
+        match command.kind {
+            CommandKind::Read => {
+                counters.read_commands += 1;
+                counters.multi_plane_reads += many;
+            }
+            CommandKind::Program => {
+                counters.program_commands += 1;
+                counters.multi_plane_programs += many;
+            }
+            CommandKind::Erase => {
+                counters.erase_commands += 1;
+                counters.multi_plane_erases += many;
+            }
+        }
+    }
+
+    #[inline]
+    pub(crate) fn digest_command(&mut self, command: &FlashCommand) {
+        let plane = command.planes.trailing_zeros() as usize;
+        let place = u64::from(command.block[plane]) << 32 | u64::from(command.page);
+        let what = u64::from(command.die.0) << 16 | u64::from(command.planes) << 8 | command.kind as u64;
+        self.digest.word(self.now.0);
+        self.digest.word(what);
+        self.digest.word(place);
+    }
+
+    /// The digest of everything the device did so far.
+    pub fn digest(&self) -> RunDigest {
+        self.digest
+    }
+
+    /// Simulated time.
+    pub fn now(&self) -> Ns {
+        self.now
+    }
+
+    /// What was measured.
+    pub fn meter(&self) -> &Meter {
+        &self.meter
+    }
+
+    /// What was counted.
+    pub fn counters(&self) -> &EngineCounters {
+        &self.counters
+    }
+
+    /// The translation layer.
+    pub fn ftl(&self) -> &Ftl {
+        &self.ftl
+    }
+
+    /// The media.
+    pub fn nand(&self) -> &Nand {
+        &self.nand
+    }
+
+    /// The probe.
+    pub fn probe(&self) -> &P {
+        &self.probe
+    }
+
+    /// Commands completed so far, warm-up included.
+    pub fn completed(&self) -> u64 {
+        self.host.completed
+    }
+
+    /// One entry per measured request, if they were to be logged.
+    pub fn request_log(&self) -> &[RequestLogEntry] {
+        self.log.as_deref().unwrap_or_default()
+    }
+
+    /// How the resources' time was used since measuring began.
+    pub fn utilization(&mut self) -> Utilization {
+        let now = self.now;
+        let until_now = |busy: Ns, free_at: Ns| busy.saturating_since(free_at.saturating_since(now));
+        Utilization {
+            elapsed: now - self.meter.since,
+            dies: self.dies.iter_mut().map(|die| *die.ledger.read(now)).collect(),
+            channels: self.channels.iter().map(|channel| until_now(channel.busy, channel.free_at)).collect(),
+            link_in: until_now(self.link_in.busy, self.link_in.free_at),
+            link_out: self.link_out.busy_until(now),
+        }
+    }
+}
+
+const _: () = assert!(OCCUPANCIES == 12 && CLASSES <= 8 && NONE == u32::MAX);

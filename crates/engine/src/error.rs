@@ -1,0 +1,58 @@
+//! Why a simulation stops before its end.
+
+use ninescope_ftl::FtlError;
+use ninescope_kernel::Ns;
+use ninescope_media::nand::IllegalCommand;
+use ninescope_workload::WorkloadError;
+use thiserror::Error;
+
+/// Why a simulation stops before its end. All but `Workload` and `BeyondDrive` are faults of ninescope.
+#[derive(Debug, Error)]
+pub enum SimulationError {
+    /// The workload cannot be read on.
+    #[error(transparent)]
+    Workload(#[from] WorkloadError),
+    /// A request leaves the drive.
+    #[error("request {index} ends at sector {end}, beyond the drive's {sectors} sectors ({bytes} bytes)")]
+    BeyondDrive {
+        /// Which request, from 0.
+        index: u64,
+        /// Its end [512 B sectors].
+        end: u64,
+        /// The drive [512 B sectors].
+        sectors: u64,
+        /// The drive [B].
+        bytes: u64,
+    },
+    /// A command the media refuses.
+    #[error("at {at}: illegal flash command: {source}")]
+    Illegal {
+        /// Simulated time.
+        at: Ns,
+        /// What is wrong.
+        source: IllegalCommand,
+    },
+    /// The FTL cannot go on.
+    #[error(transparent)]
+    Ftl(#[from] FtlError),
+    /// Nothing will happen any more, and work is outstanding.
+    #[error("at {at}: nothing is scheduled, but work is outstanding: {holders}")]
+    Stuck {
+        /// Simulated time.
+        at: Ns,
+        /// Who holds the work.
+        holders: String,
+    },
+    /// A request's parts do not sum to its latency.
+    #[error("at {at}: the parts of request {id} sum to {parts} ns, its latency is {latency} ns")]
+    Attribution {
+        /// Simulated time.
+        at: Ns,
+        /// The request.
+        id: u64,
+        /// Sum of the parts [ns].
+        parts: u64,
+        /// Latency [ns].
+        latency: u64,
+    },
+}

@@ -1,0 +1,99 @@
+//! FLUSH: everything written so far goes to the media before the command completes.
+//!
+//! Host programs are counted by *epoch*: a FLUSH closes the present epoch and completes when its
+//! programs, and those of the epochs before, have ended.
+
+use std::collections::VecDeque;
+
+use ninescope_kernel::{NONE, WakeQueue};
+use ninescope_model::{Cause, Pool, Stream};
+
+use crate::device::Device;
+use crate::error::SimulationError;
+use crate::meter::Parts;
+use crate::probe::Probe;
+
+#[derive(Clone, Copy, Debug)]
+struct Epoch {
+    /// Host page programs queued in the epoch and not ended.
+    programs: u32,
+    /// The FLUSH that closed it, `NONE` for the present one.
+    command: u32,
+}
+
+/// The epochs that have not ended, oldest first; the last one is the present.
+#[derive(Debug)]
+pub struct FlushEpochs {
+    epochs: VecDeque<Epoch>,
+    /// Number of the oldest epoch kept, wrapping.
+    oldest: u32,
+}
+
+impl Default for FlushEpochs {
+    fn default() -> Self {
+        let present = Epoch { programs: 0, command: NONE };
+        Self { epochs: VecDeque::from([present]), oldest: 0 }
+    }
+}
+
+impl FlushEpochs {
+    /// A host page program is queued; returns its epoch.
+    #[inline]
+    pub fn program_queued(&mut self) -> u32 {
+        let present = self.epochs.len() - 1;
+        self.epochs[present].programs += 1;
+        self.oldest.wrapping_add(present as u32)
+    }
+
+    fn program_ended(&mut self, epoch: u32) {
+        let position = epoch.wrapping_sub(self.oldest) as usize;
+        self.epochs[position].programs -= 1;
+    }
+
+    fn close(&mut self, command: u32) {
+        if let Some(present) = self.epochs.back_mut() {
+            present.command = command;
+        }
+        self.epochs.push_back(Epoch { programs: 0, command: NONE });
+    }
+
+    /// The FLUSH of the oldest epoch, if its programs have all ended.
+    fn pop_finished(&mut self) -> Option<u32> {
+        let oldest = self.epochs.front()?;
+        if oldest.programs > 0 || oldest.command == NONE {
+            return None;
+        }
+        let command = oldest.command;
+        self.epochs.pop_front();
+        self.oldest = self.oldest.wrapping_add(1);
+        Some(command)
+    }
+}
+
+impl<Q: WakeQueue, P: Probe> Device<Q, P> {
+    /// Pads and sends every open page the host wrote into, and waits for their programs.
+    pub(crate) fn start_flush(&mut self, index: u32) -> Result<(), SimulationError> {
+        self.commands[index].mark = self.now;
+        for pool in 0..self.geometry.pools() {
+            self.pad_and_send(Pool(pool), Stream::HOST);
+        }
+        self.flushes.close(index);
+        self.complete_flushes()
+    }
+
+    /// A host page program ended.
+    #[inline]
+    pub(crate) fn flush_program_ended(&mut self, epoch: u32) -> Result<(), SimulationError> {
+        self.flushes.program_ended(epoch);
+        if self.flushes.epochs.len() > 1 { self.complete_flushes() } else { Ok(()) }
+    }
+
+    fn complete_flushes(&mut self) -> Result<(), SimulationError> {
+        while let Some(command) = self.flushes.pop_finished() {
+            let mut parts = Parts::default();
+            parts.add(Cause::ProgramWait, self.now - self.commands[command].mark);
+            self.complete(command, parts)?;
+        }
+        Ok(())
+    }
+}

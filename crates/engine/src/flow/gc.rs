@@ -1,0 +1,192 @@
+//! Garbage collection in time: page reads, moves, programs, erases of each pool.
+
+use ninescope_ftl::GcStep;
+use ninescope_kernel::{NONE, WakeQueue};
+use ninescope_model::{BlockGroup, Pool, Ppa, Source, Stream};
+
+use crate::device::Device;
+use crate::error::SimulationError;
+use crate::probe::{Probe, view_of};
+use crate::transaction::{QueueClass, Transaction, UnitChain, UnitRecord};
+
+/// What a pool's garbage collection has under way.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct GcJob {
+    /// Page reads queued or running, their data not yet placed.
+    reads: u32,
+    /// Page programs queued or running.
+    programs: u32,
+    /// A victim waits for moves that wait in an open page: fill it from the next victim.
+    fill: bool,
+}
+
+impl GcJob {
+    /// A page of moves went to its die.
+    pub fn program_queued(&mut self) {
+        self.programs += 1;
+        self.fill = false;
+    }
+}
+
+impl<Q: WakeQueue, P: Probe> Device<Q, P> {
+    /// Lets the pool of a unit that became invalid reconsider: it may be worth collecting now.
+    #[inline]
+    pub(crate) fn touch_gc_of(&mut self, ppa: Ppa) {
+        let group = self.geometry.group_and_offset(ppa).0;
+        self.gc_touched.set(self.geometry.pool_and_block(group).0.index());
+    }
+
+    /// Carries out what the FTL wants done in a pool, as far as the bound on pages in flight allows.
+    pub(crate) fn pump_gc(&mut self, pool_index: u32) -> Result<(), SimulationError> {
+        let pool = Pool(pool_index);
+        loop {
+            let job = self.gc_jobs[pool.index()];
+            if job.reads + job.programs >= self.gc_pages_max {
+                return Ok(());
+            }
+            match self.ftl.gc_next(pool, job.fill) {
+                GcStep::MovePage { first, mask } => {
+                    self.queue_gc_read(pool, first, mask);
+                    if job.fill {
+                        // Page by page: no more is moved than the open page takes.
+                        return Ok(());
+                    }
+                }
+                GcStep::Erase(group) => self.queue_erase(group),
+                GcStep::Nothing => return Ok(()),
+                GcStep::Wait if job.reads + job.programs > 0 => return Ok(()),
+                // Nothing is under way: what the victim waits for lies in an open page.
+                GcStep::Wait if !job.fill => self.gc_jobs[pool.index()].fill = true,
+                GcStep::Wait => {
+                    // No victim is left to fill it from.
+                    self.gc_jobs[pool.index()].fill = false;
+                    self.pad_and_send(pool, Stream::GC);
+                    return Ok(());
+                }
+            }
+        }
+    }
+
+    /// One read for all units that are moved from a page.
+    fn queue_gc_read(&mut self, pool: Pool, first: Ppa, mut mask: u32) {
+        let units = mask.count_ones() as u8;
+        let ppa = Ppa(first.0 + mask.trailing_zeros());
+        let mut chain = UnitChain::default();
+        while mask != 0 {
+            let moved_from = Ppa(first.0 + mask.trailing_zeros());
+            mask &= mask - 1;
+            let lpa = self.ftl.content(moved_from);
+            let index = self.transactions.units.insert(UnitRecord { lpa, moved_from, ..UnitRecord::default() });
+            chain.push(&mut self.transactions.units, index);
+        }
+        self.counters.gc_page_reads += 1;
+        self.gc_jobs[pool.index()].reads += 1;
+        self.queue_read(Transaction {
+            ppa,
+            owner: chain.head,
+            units,
+            class: QueueClass::GcRead,
+            source: Source::GarbageCollection,
+            ..Transaction::default()
+        });
+    }
+
+    /// The units of a page are in the controller: those that are still current get their new place.
+    pub(crate) fn gc_page_arrived(&mut self, transaction: u32) -> Result<(), SimulationError> {
+        let Transaction { ppa, owner, .. } = self.transactions.slab[transaction];
+        self.transactions.slab.remove(transaction);
+        let group = self.geometry.group_and_offset(ppa).0;
+        let pool = self.geometry.pool_and_block(group).0;
+        self.gc_jobs[pool.index()].reads -= 1;
+        let mut unit = owner;
+        while unit != NONE {
+            let record = self.transactions.units[unit];
+            if self.ftl.move_is_current(record.lpa, record.moved_from) {
+                self.place_move(pool, unit, record)?;
+            } else {
+                self.transactions.units.remove(unit);
+            }
+            unit = record.next;
+        }
+        self.gc_touched.set(pool.index());
+        Ok(())
+    }
+
+    fn place_move(&mut self, pool: Pool, unit: u32, record: UnitRecord) -> Result<(), SimulationError> {
+        let placed = self
+            .ftl
+            .place_move(pool, record.lpa, record.moved_from)
+            .ok_or(SimulationError::Ftl(ninescope_ftl::FtlError::Full(pool)))?;
+        let stripe = &mut self.stripes[Self::stripe_index(pool, Stream::GC)];
+        stripe.open.push(&mut self.transactions.units, unit);
+        if placed.page_complete {
+            self.page_filled(pool, Stream::GC, placed.new, placed.stripe_complete);
+        }
+        Ok(())
+    }
+
+    /// A page of moves is on the media: the map changes where it still points at the source.
+    pub(crate) fn finish_moves(&mut self, transaction: u32) -> Result<(), SimulationError> {
+        let Transaction { ppa, owner, .. } = self.transactions.slab[transaction];
+        let group = self.geometry.group_and_offset(ppa).0;
+        let pool = self.geometry.pool_and_block(group).0;
+        let (mut unit, mut to) = (owner, ppa);
+        while unit != NONE {
+            let record = self.transactions.units[unit];
+            self.transactions.units.remove(unit);
+            if self.ftl.moved(record.lpa, record.moved_from, to) {
+                self.probe.map_updated(view_of!(self), record.lpa, record.moved_from, to)?;
+            }
+            to.0 += 1;
+            unit = record.next;
+        }
+        self.gc_jobs[pool.index()].programs -= 1;
+        self.gc_touched.set(pool.index());
+        Ok(())
+    }
+
+    // ---- erases ------------------------------------------------------------------------------------
+
+    /// Queues the erase of a group as soon as no read is queued on it.
+    fn queue_erase(&mut self, group: BlockGroup) {
+        if self.ftl.group(group).readers > 0 {
+            self.counters.erases_delayed_by_readers += 1;
+            self.erases_waiting.push(group.0);
+            return;
+        }
+        let pool = self.geometry.pool_and_block(group).0;
+        let ppa = self.geometry.first_unit(group);
+        let transaction = Transaction {
+            ppa,
+            owner: NONE,
+            class: QueueClass::Erase,
+            source: Source::GarbageCollection,
+            ..Transaction::default()
+        };
+        self.enqueue(self.geometry.die_of_pool(pool), transaction);
+    }
+
+    /// The last read queued on a group ended: an erase that waited for it can go.
+    #[inline]
+    pub(crate) fn last_reader_left(&mut self, group: BlockGroup) {
+        if self.erases_waiting.is_empty() {
+            return;
+        }
+        if let Some(position) = self.erases_waiting.iter().position(|&waiting| waiting == group.0) {
+            self.erases_waiting.swap_remove(position);
+            self.queue_erase(group);
+        }
+    }
+
+    /// The erase of a group ended: it is free.
+    pub(crate) fn group_erased(&mut self, transaction: u32) -> Result<(), SimulationError> {
+        let group = self.geometry.group_and_offset(self.transactions.slab[transaction].ppa).0;
+        self.transactions.slab.remove(transaction);
+        self.ftl.erased(group);
+        self.counters.group_erases += 1;
+        let pool = self.geometry.pool_and_block(group).0;
+        self.gc_touched.set(pool.index());
+        self.retry_stalled = !self.stalled.is_empty();
+        self.probe.erased(view_of!(self), group)
+    }
+}

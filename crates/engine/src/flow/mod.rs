@@ -1,0 +1,48 @@
+//! From commands to transactions and back: reads, writes, programs, garbage collection, flushes.
+//!
+//! Here the FTL's answers become page accesses, and the ends of page accesses are reported to the FTL.
+
+mod flush;
+mod gc;
+mod program;
+mod read;
+mod write;
+
+use ninescope_kernel::{NONE, Ns, WakeQueue};
+use ninescope_model::{BlockGroup, Lpa, Pool, Stream};
+
+use crate::device::Device;
+use crate::probe::Probe;
+use crate::transaction::UnitChain;
+
+pub use flush::FlushEpochs;
+pub use gc::GcJob;
+pub use program::{OpenStripe, PageDeadline};
+pub use write::WriteEntry;
+
+impl<Q: WakeQueue, P: Probe> Device<Q, P> {
+    /// The mapping unit that holds a sector.
+    #[inline]
+    pub(crate) fn unit_of(&self, lba: u64) -> Lpa {
+        // `sectors_per_unit` is a power of two, and the address was checked against the drive.
+        Lpa((lba >> self.geometry.sectors_per_unit().trailing_zeros()) as u32)
+    }
+
+    /// Index of a pool's stream in `stripes`.
+    #[inline]
+    pub(crate) fn stripe_index(pool: Pool, stream: Stream) -> usize {
+        pool.index() * 2 + stream.index()
+    }
+}
+
+impl Default for OpenStripe {
+    fn default() -> Self {
+        Self { first_page: 0, open: UnitChain::default(), filled: [NONE; 4] }
+    }
+}
+
+impl Default for PageDeadline {
+    fn default() -> Self {
+        Self { at: Ns::NEVER, pool: Pool(0), group: BlockGroup(NONE), page_end: 0 }
+    }
+}

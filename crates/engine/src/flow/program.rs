@@ -1,0 +1,225 @@
+//! Programs: pages of a frontier go to their die when their stripe is full, or earlier where something
+//! sends them out.
+
+use ninescope_ftl::{Padded, Placed};
+use ninescope_kernel::{NONE, Ns, WakeQueue};
+use ninescope_media::nand::FlashCommand;
+use ninescope_model::{BlockGroup, DieId, Pool, Ppa, Source, Stream};
+
+use crate::device::Device;
+use crate::error::SimulationError;
+use crate::probe::Probe;
+use crate::transaction::{QueueClass, Transaction, UnitChain, UnitRecord};
+
+/// Pages of a frontier's stripe that are not yet with their die.
+#[derive(Clone, Copy, Debug)]
+pub struct OpenStripe {
+    /// The first plane whose page was not sent.
+    pub first_page: u32,
+    /// Unit records of the open page.
+    pub open: UnitChain,
+    /// Heads of the chains of filled pages, by plane.
+    pub filled: [u32; 4],
+}
+
+/// A page that is padded and programmed if it is still partly filled at a time.
+#[derive(Clone, Copy, Debug)]
+pub struct PageDeadline {
+    /// The time.
+    pub at: Ns,
+    /// The pool of the page.
+    pub pool: Pool,
+    /// The page's group.
+    pub group: BlockGroup,
+    /// Offset of the unit after the page.
+    pub page_end: u32,
+}
+
+impl<Q: WakeQueue, P: Probe> Device<Q, P> {
+    /// Follows a unit that the host wrote into its page.
+    #[inline]
+    pub(crate) fn host_unit_placed(&mut self, placed: &Placed, record: Option<UnitRecord>) {
+        if let Some(record) = record {
+            let index = self.transactions.units.insert(record);
+            let stripe = &mut self.stripes[Self::stripe_index(placed.pool, Stream::HOST)];
+            stripe.open.push(&mut self.transactions.units, index);
+        }
+        if placed.opened {
+            self.gc_touched.set(placed.pool.index());
+        }
+        if placed.page_complete {
+            self.page_filled(placed.pool, Stream::HOST, placed.new, placed.stripe_complete);
+        } else if let Some(timeout) = self.page_timeout {
+            self.set_page_deadline(placed, timeout);
+        }
+    }
+
+    /// A page of a frontier is full; `last` is its last unit. With `send` it goes to the die at once,
+    /// together with the filled pages of its stripe before it.
+    pub(crate) fn page_filled(&mut self, pool: Pool, stream: Stream, last: Ppa, send: bool) {
+        let place = self.geometry.locate(last);
+        let stripe = &mut self.stripes[Self::stripe_index(pool, stream)];
+        stripe.filled[place.plane_in_group as usize] = std::mem::take(&mut stripe.open).head;
+        if stream == Stream::HOST {
+            self.buffer_page(pool);
+        }
+        if send {
+            self.send_pages(pool, stream, last, place.plane_in_group);
+        }
+    }
+
+    fn send_pages(&mut self, pool: Pool, stream: Stream, last: Ppa, last_plane: u32) {
+        let die = self.geometry.die_of_pool(pool);
+        let units_per_page = self.geometry.units_per_page();
+        let first_unit_of_last = self.geometry.first_unit_of_page(last).0;
+        let stripe = self.stripes[Self::stripe_index(pool, stream)];
+        for plane in stripe.first_page..=last_plane {
+            let ppa = Ppa(first_unit_of_last - (last_plane - plane) * units_per_page);
+            let transaction = Transaction {
+                ppa,
+                owner: stripe.filled[plane as usize],
+                units: units_per_page as u8,
+                ..Transaction::default()
+            };
+            if stream == Stream::HOST {
+                let epoch = self.flushes.program_queued();
+                let tracked = transaction.owner != NONE;
+                let class = QueueClass::HostProgram;
+                self.enqueue(die, Transaction { class, source: Source::Host, epoch, tracked, ..transaction });
+            } else {
+                self.gc_jobs[pool.index()].program_queued();
+                let class = QueueClass::GcProgram;
+                self.enqueue(die, Transaction { class, source: Source::GarbageCollection, ..transaction });
+            }
+        }
+        let next_page = (last_plane + 1) % self.geometry.frontier_planes;
+        self.stripes[Self::stripe_index(pool, stream)].first_page = next_page;
+    }
+
+    /// Pads the open page of a stream, if it is partly filled, and sends it and the filled pages before it
+    /// in its stripe. Returns whether anything was sent.
+    pub(crate) fn pad_and_send(&mut self, pool: Pool, stream: Stream) -> bool {
+        if let Some(Padded { last, .. }) = self.ftl.pad(pool, stream) {
+            self.counters.padded_pages += u64::from(stream == Stream::HOST);
+            self.counters.gc_padded_pages += u64::from(stream == Stream::GC);
+            self.page_filled(pool, stream, last, true);
+            return true;
+        }
+        // No page is open, but filled pages may wait for the rest of their stripe.
+        let Some(last) = self.ftl.last_allocated(pool, stream) else { return false };
+        let place = self.geometry.locate(last);
+        let stripe = &self.stripes[Self::stripe_index(pool, stream)];
+        let waiting = stripe.first_page != 0 || self.geometry.frontier_planes > place.plane_in_group + 1;
+        if !waiting || place.plane_in_group < stripe.first_page {
+            return false;
+        }
+        self.send_pages(pool, stream, last, place.plane_in_group);
+        true
+    }
+
+    /// Without a write buffer no page stays partly filled.
+    pub(crate) fn send_partial_pages(&mut self) {
+        for pool in 0..self.geometry.pools() {
+            self.pad_and_send(Pool(pool), Stream::HOST);
+        }
+    }
+
+    // ---- write buffer ------------------------------------------------------------------------------
+
+    fn buffer_page(&mut self, pool: Pool) {
+        let die = self.geometry.die_of_pool(pool);
+        let unit = &mut self.dies[die.index()];
+        unit.buffered_pages += 1;
+        if unit.buffered_pages == self.buffered_pages_max {
+            self.set_room(die, false);
+        }
+    }
+
+    fn unbuffer_page(&mut self, die: DieId) {
+        let unit = &mut self.dies[die.index()];
+        unit.buffered_pages -= 1;
+        if unit.buffered_pages + 1 == self.buffered_pages_max {
+            self.set_room(die, true);
+            self.retry_stalled = !self.stalled.is_empty();
+        }
+    }
+
+    fn set_room(&mut self, die: DieId, room: bool) {
+        let pools_per_die = self.geometry.pools_per_die();
+        for pool in die.0 * pools_per_die..(die.0 + 1) * pools_per_die {
+            self.ftl.set_room(Pool(pool), room);
+        }
+    }
+
+    // ---- ends --------------------------------------------------------------------------------------
+
+    /// The array phase of a program command ended.
+    pub(crate) fn pages_programmed(&mut self, die: DieId, command: &FlashCommand) -> Result<(), SimulationError> {
+        for plane in command.addressed_planes() {
+            let index = command.transaction[plane];
+            let transaction = self.transactions.slab[index];
+            let (group, offset) = self.geometry.group_and_offset(transaction.ppa);
+            self.ftl.programmed(group, offset + self.geometry.units_per_page());
+            if transaction.class == QueueClass::HostProgram {
+                self.counters.host_page_programs += 1;
+                self.unbuffer_page(die);
+                self.finish_host_units(index)?;
+                self.flush_program_ended(transaction.epoch)?;
+            } else {
+                self.counters.gc_page_programs += 1;
+                self.finish_moves(index)?;
+            }
+            self.transactions.slab.remove(index);
+        }
+        Ok(())
+    }
+
+    fn finish_host_units(&mut self, transaction: u32) -> Result<(), SimulationError> {
+        let mut unit = self.transactions.slab[transaction].owner;
+        while unit != NONE {
+            let record = self.transactions.units[unit];
+            self.transactions.units.remove(unit);
+            self.host_unit_programmed(&record, transaction)?;
+            unit = record.next;
+        }
+        Ok(())
+    }
+
+    // ---- page timeout ------------------------------------------------------------------------------
+
+    fn set_page_deadline(&mut self, placed: &Placed, timeout: Ns) {
+        let units_per_page = self.geometry.units_per_page();
+        let (group, offset) = self.geometry.group_and_offset(placed.new);
+        // The first unit of a page starts its clock.
+        if offset % units_per_page != 0 {
+            return;
+        }
+        let deadline =
+            PageDeadline { at: self.now + timeout, pool: placed.pool, group, page_end: offset + units_per_page };
+        if self.page_deadlines.is_empty() {
+            self.queue.schedule(self.resources.page_timer(), deadline.at);
+        }
+        self.page_deadlines.push_back(deadline);
+    }
+
+    /// The oldest deadline has come.
+    pub(crate) fn page_timer_woke(&mut self) -> Result<(), SimulationError> {
+        while let Some(deadline) = self.page_deadlines.front().copied() {
+            if deadline.at > self.now {
+                self.queue.schedule(self.resources.page_timer(), deadline.at);
+                break;
+            }
+            self.page_deadlines.pop_front();
+            let still_open = self.ftl.last_allocated(deadline.pool, Stream::HOST).is_some_and(|last| {
+                let (group, offset) = self.geometry.group_and_offset(last);
+                group == deadline.group
+                    && offset + 1 < deadline.page_end
+                    && offset + self.geometry.units_per_page() >= deadline.page_end
+            });
+            if still_open && self.pad_and_send(deadline.pool, Stream::HOST) {
+                self.counters.page_timeouts += 1;
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,91 @@
+//! Host reads: split by unit, translated, merged where units lie side by side in one page.
+
+use ninescope_kernel::{NONE, WakeQueue};
+use ninescope_model::{Lpa, Ppa, SECTOR_BYTES, Source};
+
+use crate::device::Device;
+use crate::error::SimulationError;
+use crate::host::LinkJob;
+use crate::probe::Probe;
+use crate::transaction::{QueueClass, Transaction};
+
+impl<Q: WakeQueue, P: Probe> Device<Q, P> {
+    /// Turns a read command into page reads. What the controller can answer by itself (units still on
+    /// their way to the media, units never written) goes straight to the link.
+    pub(crate) fn start_read(&mut self, index: u32) -> Result<(), SimulationError> {
+        let command = self.commands[index];
+        let end = command.lba + u64::from(command.sectors);
+        let sectors_per_unit = u64::from(self.geometry.sectors_per_unit());
+        let mut access = Transaction { owner: index, tracked: true, ..Transaction::default() };
+        let mut answered_sectors = 0;
+        let mut pending = 0;
+        let mut sector = command.lba;
+        while sector < end {
+            let lpa = self.unit_of(sector);
+            let unit_end = (u64::from(lpa.0) + 1) * sectors_per_unit;
+            let sectors = (end.min(unit_end) - sector) as u16;
+            sector += u64::from(sectors);
+            let Some(ppa) = self.place_on_media(lpa) else {
+                answered_sectors += u32::from(sectors);
+                continue;
+            };
+            if access.units > 0 && self.continues_page(&access, ppa) {
+                access.units += 1;
+                access.sectors += sectors;
+                continue;
+            }
+            pending += u32::from(access.units > 0);
+            self.queue_host_read(&access);
+            access.ppa = ppa;
+            access.units = 1;
+            access.sectors = sectors;
+        }
+        pending += u32::from(access.units > 0);
+        self.queue_host_read(&access);
+        pending += u32::from(answered_sectors > 0);
+        self.commands[index].pending = pending;
+        if answered_sectors > 0 {
+            let bytes = answered_sectors * SECTOR_BYTES as u32;
+            self.queue_link_out(LinkJob { ready: self.now, bytes, command: index, transaction: NONE });
+        }
+        Ok(())
+    }
+
+    /// Where a unit must be read from the media; `None` when the controller has the answer.
+    #[inline]
+    fn place_on_media(&mut self, lpa: Lpa) -> Option<Ppa> {
+        let ppa = self.ftl.translate(lpa);
+        if ppa == Ppa::UNMAPPED {
+            self.counters.unmapped_units += 1;
+            return None;
+        }
+        if self.ftl.is_in_flight(ppa) {
+            self.counters.forwarded_units += 1;
+            return None;
+        }
+        Some(ppa)
+    }
+
+    #[inline]
+    fn continues_page(&self, access: &Transaction, ppa: Ppa) -> bool {
+        ppa.0 == access.ppa.0 + u32::from(access.units)
+            && self.geometry.first_unit_of_page(ppa) == self.geometry.first_unit_of_page(access.ppa)
+    }
+
+    #[inline]
+    fn queue_host_read(&mut self, access: &Transaction) {
+        if access.units > 0 {
+            self.counters.host_page_reads += 1;
+            self.queue_read(Transaction { class: QueueClass::HostRead, source: Source::Host, ..*access });
+        }
+    }
+
+    /// Queues a page read on its die; its group is not erased before it ends.
+    #[inline]
+    pub(crate) fn queue_read(&mut self, transaction: Transaction) {
+        let group = self.geometry.group_and_offset(transaction.ppa).0;
+        self.ftl.read_queued(group);
+        let pool = self.geometry.pool_and_block(group).0;
+        self.enqueue(self.geometry.die_of_pool(pool), transaction);
+    }
+}

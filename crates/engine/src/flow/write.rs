@@ -1,0 +1,255 @@
+//! Host writes and TRIMs: read-modify-write of units written in part, placing, stalls.
+
+use ninescope_kernel::{NONE, Ns, WakeQueue};
+use ninescope_model::{Cause, Lpa, Ppa, SECTOR_BYTES, Source};
+
+use crate::config::WriteCompletion;
+use crate::device::Device;
+use crate::error::SimulationError;
+use crate::meter::Parts;
+use crate::probe::{Probe, view_of};
+use crate::transaction::{QueueClass, Transaction, UnitRecord};
+
+/// Units of one command that are to be placed in order. At most three per command: its whole units and a
+/// partly written one at each end.
+#[derive(Clone, Copy, Debug)]
+pub struct WriteEntry {
+    /// The command.
+    pub command: u32,
+    /// The next unit to place.
+    pub next: u32,
+    /// The unit after the last one.
+    pub end: u32,
+    /// What the unit's read-modify-write read took [ns].
+    pub read_modify_write: Ns,
+    /// Time spent stalled for want of a free page [ns].
+    pub allocation_stall: Ns,
+    /// Time spent stalled behind a full write buffer [ns].
+    pub buffer_stall: Ns,
+    /// Since when it is stalled, and why.
+    pub stalled: (Ns, Cause),
+}
+
+impl<Q: WakeQueue, P: Probe> Device<Q, P> {
+    /// The data of a write command is in the controller.
+    pub(crate) fn start_write(&mut self, index: u32) -> Result<(), SimulationError> {
+        let command = &mut self.commands[index];
+        command.mark = self.now;
+        let (begin, end) = (command.lba, command.lba + u64::from(command.sectors));
+        let per_unit = u64::from(self.geometry.sectors_per_unit());
+        // Whole units in the middle, at most one partly written at each end.
+        let (first, last) = (self.unit_of(begin).0, self.unit_of(end - 1).0);
+        let head_partial = begin % per_unit != 0 || end < (u64::from(first) + 1) * per_unit;
+        let tail_partial = last != first && end % per_unit != 0;
+        let whole = first + u32::from(head_partial)..last + 1 - u32::from(tail_partial);
+        let units = if self.completes_at_program() { last - first + 1 } else { 0 };
+        let entries = u32::from(head_partial) + u32::from(tail_partial) + u32::from(!whole.is_empty());
+        self.commands[index].pending = units.max(entries);
+        let partial = [(head_partial, first), (tail_partial, last)];
+        for (_, unit) in partial.into_iter().filter(|(is_partial, _)| *is_partial) {
+            self.write_in_part(index, unit)?;
+        }
+        if !whole.is_empty() {
+            self.place_or_stall(self.entry(index, whole.start, whole.end))?;
+        }
+        Ok(())
+    }
+
+    fn completes_at_program(&self) -> bool {
+        self.write_completion == WriteCompletion::Program
+    }
+
+    fn entry(&self, command: u32, next: u32, end: u32) -> WriteEntry {
+        WriteEntry {
+            command,
+            next,
+            end,
+            read_modify_write: Ns::ZERO,
+            allocation_stall: Ns::ZERO,
+            buffer_stall: Ns::ZERO,
+            stalled: (self.now, Cause::BufferStall),
+        }
+    }
+
+    /// Forgets the whole units of a range; parts of units at its ends are ignored, as devices may.
+    pub(crate) fn start_trim(&mut self, index: u32) -> Result<(), SimulationError> {
+        let command = self.commands[index];
+        let per_unit = u64::from(self.geometry.sectors_per_unit());
+        let (begin, end) = (command.lba, command.lba + u64::from(command.sectors));
+        let whole = begin.div_ceil(per_unit)..end / per_unit;
+        let covered = whole.end.saturating_sub(whole.start) * per_unit;
+        self.counters.trim_sectors_ignored += u64::from(command.sectors) - covered;
+        for unit in whole {
+            let lpa = Lpa(unit as u32);
+            let old = self.ftl.trim(lpa);
+            if old != Ppa::UNMAPPED {
+                self.touch_gc_of(old);
+                self.probe.map_updated(view_of!(self), lpa, old, Ppa::UNMAPPED)?;
+            }
+        }
+        self.complete(index, Parts::default())
+    }
+
+    // ---- units written in part -------------------------------------------------------------------
+
+    /// Reads the rest of a unit, unless the controller has it or there is none.
+    fn write_in_part(&mut self, index: u32, unit: u32) -> Result<(), SimulationError> {
+        let ppa = self.ftl.translate(Lpa(unit));
+        let on_media = ppa != Ppa::UNMAPPED && !self.ftl.is_in_flight(ppa);
+        if on_media {
+            self.queue_read_modify_write(index, unit, ppa);
+            return Ok(());
+        }
+        if ppa == Ppa::UNMAPPED {
+            self.counters.read_modify_write_unmapped += 1;
+        } else {
+            self.counters.read_modify_write_forwarded += 1;
+        }
+        self.place_or_stall(self.entry(index, unit, unit + 1))
+    }
+
+    fn queue_read_modify_write(&mut self, command: u32, unit: u32, ppa: Ppa) {
+        self.counters.read_modify_write_reads += 1;
+        let owner = self.transactions.units.insert(UnitRecord {
+            lpa: Lpa(unit),
+            parent: command,
+            moved_from: ppa,
+            ..UnitRecord::default()
+        });
+        self.queue_read(Transaction {
+            ppa,
+            owner,
+            units: 1,
+            class: QueueClass::HostRead,
+            source: Source::ReadModifyWrite,
+            ..Transaction::default()
+        });
+    }
+
+    /// The rest of a unit is there. Another write may have changed the unit meanwhile: then its newer
+    /// content is what the new sectors must be merged into.
+    pub(crate) fn read_modify_write_arrived(&mut self, transaction: u32) -> Result<(), SimulationError> {
+        let owner = self.transactions.slab[transaction].owner;
+        let record = self.transactions.units[owner];
+        self.transactions.units.remove(owner);
+        self.transactions.slab.remove(transaction);
+        let (unit, current) = (record.lpa.0, self.ftl.translate(record.lpa));
+        if current != record.moved_from && current != Ppa::UNMAPPED && !self.ftl.is_in_flight(current) {
+            self.counters.read_modify_write_repeated += 1;
+            self.queue_read_modify_write(record.parent, unit, current);
+            return Ok(());
+        }
+        let mut entry = self.entry(record.parent, unit, unit + 1);
+        entry.read_modify_write = self.now - self.commands[record.parent].mark;
+        self.place_or_stall(entry)
+    }
+
+    // ---- placing -----------------------------------------------------------------------------------
+
+    /// Places the units of an entry, behind those that wait already.
+    fn place_or_stall(&mut self, mut entry: WriteEntry) -> Result<(), SimulationError> {
+        if self.stalled.is_empty() && self.place(&mut entry)? {
+            return self.entry_placed(&entry);
+        }
+        let cause = if self.ftl.has_space_anywhere() { Cause::BufferStall } else { Cause::AllocationStall };
+        if cause == Cause::BufferStall {
+            self.counters.buffer_stalls += 1;
+        } else {
+            self.counters.allocation_stalls += 1;
+        }
+        entry.stalled = (self.now, cause);
+        self.commands[entry.command].stall_cause = cause;
+        self.stalled.push_back(entry);
+        // A pool may be short of free groups without having been asked since the last invalidation.
+        (0..self.geometry.pools() as usize).for_each(|pool| self.gc_touched.set(pool));
+        Ok(())
+    }
+
+    /// Tries the writes that wait, in order.
+    pub(crate) fn retry_stalled_writes(&mut self) -> Result<(), SimulationError> {
+        while let Some(mut entry) = self.stalled.front().copied() {
+            let (since, cause) = entry.stalled;
+            let waited = self.now - since;
+            match cause {
+                Cause::AllocationStall => entry.allocation_stall += waited,
+                _ => entry.buffer_stall += waited,
+            }
+            entry.stalled.0 = self.now;
+            let done = self.place(&mut entry)?;
+            if !done {
+                if let Some(front) = self.stalled.front_mut() {
+                    *front = entry;
+                }
+                return Ok(());
+            }
+            self.stalled.pop_front();
+            self.entry_placed(&entry)?;
+        }
+        Ok(())
+    }
+
+    /// Places as many units as can be; returns whether that was all of them.
+    fn place(&mut self, entry: &mut WriteEntry) -> Result<bool, SimulationError> {
+        let chained = self.completes_at_program();
+        while entry.next < entry.end {
+            let lpa = Lpa(entry.next);
+            let Some(placed) = self.ftl.write(lpa) else { return Ok(false) };
+            let record = UnitRecord {
+                lpa,
+                parent: entry.command,
+                read_modify_write: entry.read_modify_write,
+                ..UnitRecord::default()
+            };
+            self.probe.map_updated(view_of!(self), lpa, placed.old, placed.new)?;
+            self.host_unit_placed(&placed, chained.then_some(record));
+            entry.next += 1;
+        }
+        Ok(true)
+    }
+
+    /// All units of an entry are placed: a buffered write is done with them; without a write buffer their
+    /// pages go out now, full or not.
+    fn entry_placed(&mut self, entry: &WriteEntry) -> Result<(), SimulationError> {
+        if self.completes_at_program() {
+            self.send_partial_pages();
+            return Ok(());
+        }
+        let mut parts = Parts::default();
+        parts.add(Cause::ReadModifyWrite, entry.read_modify_write);
+        parts.add(Cause::AllocationStall, entry.allocation_stall);
+        parts.add(Cause::BufferStall, entry.buffer_stall);
+        self.finish_part(entry.command, parts)
+    }
+
+    /// One part of a write is done; the last one completes the command and gives it its parts.
+    fn finish_part(&mut self, command: u32, parts: Parts) -> Result<(), SimulationError> {
+        let pending = &mut self.commands[command].pending;
+        *pending -= 1;
+        if *pending == 0 { self.complete(command, parts) } else { Ok(()) }
+    }
+
+    /// A unit of a command that completes at program end is on the media.
+    pub(crate) fn host_unit_programmed(
+        &mut self,
+        record: &UnitRecord,
+        transaction: u32,
+    ) -> Result<(), SimulationError> {
+        if record.parent == NONE {
+            return Ok(());
+        }
+        let command = &self.commands[record.parent];
+        let queued = self.transactions.slab[transaction].queued;
+        let track = &self.transactions.tracks[transaction as usize];
+        let mut parts = Parts::default();
+        // Between the command's data and the queueing of its page lie the read-modify-write and stalls.
+        parts.add(Cause::ReadModifyWrite, record.read_modify_write);
+        parts.add(command.stall_cause, queued - command.mark - record.read_modify_write);
+        parts.add_die_wait(&track.die_wait);
+        parts.add(Cause::Channel, track.channel);
+        parts.add(Cause::Transfer, track.transfer);
+        parts.add(Cause::CommandArray, self.now - track.mark - track.transfer);
+        self.finish_part(record.parent, parts)
+    }
+}
+
+const _: () = assert!(SECTOR_BYTES == 512);

@@ -1,0 +1,64 @@
+//! A host command inside the device.
+
+use ninescope_kernel::{NONE, Ns, Slab};
+use ninescope_model::{Cause, Op, Request};
+
+/// State of one command.
+#[derive(Clone, Copy, Debug)]
+pub struct HostCommand {
+    /// Number of the command, from 0 in the order of submission.
+    pub id: u64,
+    /// First sector.
+    pub lba: u64,
+    /// Sectors.
+    pub sectors: u32,
+    /// Operation.
+    pub op: Op,
+    /// What stalled its units last.
+    pub stall_cause: Cause,
+    /// Parts it waits for: page reads, forwarded data, units to place or to program.
+    pub pending: u32,
+    /// Link of the stage it is in.
+    pub next: u32,
+    /// When the host submitted it.
+    pub submitted: Ns,
+    /// When its present stage ends; after the link, when its parts set out.
+    pub mark: Ns,
+    /// Wait in the host's queue [ns].
+    pub host_queue: Ns,
+    /// Wait for the controller's processor and time in it [ns].
+    pub processing: Ns,
+    /// Wait for the link towards the device and time on it [ns].
+    pub link_in: Ns,
+}
+
+impl Default for HostCommand {
+    fn default() -> Self {
+        Self {
+            id: 0,
+            lba: 0,
+            sectors: 0,
+            op: Op::Read,
+            stall_cause: Cause::BufferStall,
+            pending: 0,
+            next: NONE,
+            submitted: Ns::ZERO,
+            mark: Ns::ZERO,
+            host_queue: Ns::ZERO,
+            processing: Ns::ZERO,
+            link_in: Ns::ZERO,
+        }
+    }
+}
+
+impl HostCommand {
+    /// The request it came from.
+    pub fn request(&self) -> Request {
+        Request { submitted: self.submitted, lba: ninescope_model::Lba(self.lba), sectors: self.sectors, op: self.op }
+    }
+}
+
+/// The link field of a command, for FIFOs.
+pub(super) fn command_link(commands: &mut Slab<HostCommand>, index: u32) -> &mut u32 {
+    &mut commands[index].next
+}

@@ -1,0 +1,60 @@
+//! A command completes: its parts are closed, counted and checked.
+
+use ninescope_kernel::WakeQueue;
+use ninescope_model::{Cause, Op, SECTOR_BYTES};
+
+use super::RequestLogEntry;
+use crate::device::Device;
+use crate::error::SimulationError;
+use crate::meter::Parts;
+use crate::probe::{Probe, view_of};
+
+impl<Q: WakeQueue, P: Probe> Device<Q, P> {
+    /// Completes a command. `parts` are those of its critical chain since the command left the front
+    /// stages (host queue, processor, link towards the device), which are added here.
+    pub(crate) fn complete(&mut self, index: u32, mut parts: Parts) -> Result<(), SimulationError> {
+        let now = self.now;
+        let command = self.commands[index];
+        parts.add(Cause::HostQueue, command.host_queue);
+        parts.add(Cause::CommandProcessing, command.processing);
+        parts.add(Cause::Link, command.link_in);
+        let latency = now - command.submitted;
+        if parts.total() != latency.0 {
+            return Err(SimulationError::Attribution {
+                at: now,
+                id: command.id,
+                parts: parts.total(),
+                latency: latency.0,
+            });
+        }
+        self.digest.word(now.0);
+        self.digest.word(command.id << 8 | command.op as u64);
+        self.commands.remove(index);
+        self.host.inside -= 1;
+        self.host.completed += 1;
+        self.probe.completed(view_of!(self), command.id, &command.request())?;
+        if self.host.completed <= self.host.warmup_requests {
+            if self.host.completed == self.host.warmup_requests {
+                self.begin_measuring();
+            }
+            return Ok(());
+        }
+        let bytes = match command.op {
+            Op::Read | Op::Write => u64::from(command.sectors) * SECTOR_BYTES,
+            Op::Trim | Op::Flush => 0,
+        };
+        self.meter.record(command.op, now, latency, command.host_queue, bytes, &parts);
+        if let Some(log) = &mut self.log {
+            log.push(RequestLogEntry {
+                id: command.id,
+                submitted: command.submitted,
+                latency,
+                host_queue: command.host_queue,
+                lba: command.lba,
+                sectors: command.sectors,
+                op: command.op,
+            });
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,138 @@
+//! From the host's queue through the controller's processor and the link to the flow.
+
+use ninescope_kernel::{Ns, WakeQueue};
+use ninescope_model::{Op, SECTOR_BYTES};
+use ninescope_workload::Arrival;
+
+use super::HostCommand;
+use super::command::command_link;
+use crate::device::Device;
+use crate::error::SimulationError;
+use crate::probe::Probe;
+
+impl<Q: WakeQueue, P: Probe> Device<Q, P> {
+    /// Takes in every command that has arrived and has room, and sets the wake-up for the next arrival.
+    #[inline]
+    pub(crate) fn fetch_commands(&mut self) -> Result<(), SimulationError> {
+        while self.host.can_fetch(self.now) {
+            self.fetch()?;
+        }
+        let host = &self.host;
+        if host.arrival == Arrival::Open && host.inside < host.depth {
+            if let Some(request) = host.next.filter(|request| request.submitted < host.duration) {
+                // Never in the past: what has arrived was taken in above.
+                let arrival = self.resources.arrival();
+                if self.queue.wake_time(arrival) != request.submitted {
+                    self.queue.schedule(arrival, request.submitted);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn fetch(&mut self) -> Result<(), SimulationError> {
+        let now = self.now;
+        let Some(request) = self.host.next else { return Ok(()) };
+        let id = self.host.submitted;
+        self.check_address(id, request.end())?;
+        self.host.submitted += 1;
+        self.host.inside += 1;
+        self.host.advance()?;
+        let submitted = if self.host.arrival == Arrival::Open { request.submitted } else { now };
+        let index = self.commands.insert(HostCommand {
+            id,
+            lba: request.lba.0,
+            sectors: request.sectors,
+            op: request.op,
+            submitted,
+            mark: now,
+            host_queue: now - submitted,
+            ..HostCommand::default()
+        });
+        if request.op != Op::Flush {
+            // Translated when the processor is through: by then the line is there.
+            self.ftl.prefetch(self.unit_of(request.lba.0));
+        }
+        if self.command_cost() == Ns::ZERO {
+            return self.command_processed(index);
+        }
+        let stage = &mut self.processor;
+        let begins = stage.free_at.max(now);
+        stage.free_at = begins + self.host.command_cost;
+        stage.busy += self.host.command_cost;
+        let first = stage.queue.is_empty();
+        stage.queue.push_back(&mut self.commands, index, command_link);
+        let passes = self.processor.free_at;
+        self.commands[index].processing = passes - now;
+        self.commands[index].mark = passes;
+        if first {
+            self.queue.schedule(self.resources.processor(), passes);
+        }
+        Ok(())
+    }
+
+    fn command_cost(&self) -> Ns {
+        self.host.command_cost
+    }
+
+    fn check_address(&self, index: u64, end: u64) -> Result<(), SimulationError> {
+        let sectors = u64::from(self.ftl.logical_units()) * u64::from(self.geometry.sectors_per_unit());
+        if end <= sectors {
+            return Ok(());
+        }
+        Err(SimulationError::BeyondDrive { index, end, sectors, bytes: sectors * SECTOR_BYTES })
+    }
+
+    /// The processor is through with the first command of its queue.
+    pub(crate) fn processor_woke(&mut self) -> Result<(), SimulationError> {
+        let stage = &mut self.processor;
+        let Some(index) = stage.queue.pop_front(&mut self.commands, command_link) else { return Ok(()) };
+        if !stage.queue.is_empty() {
+            let next = self.commands[stage.queue.head()].mark;
+            self.queue.schedule(self.resources.processor(), next);
+        }
+        self.command_processed(index)
+    }
+
+    fn command_processed(&mut self, index: u32) -> Result<(), SimulationError> {
+        match self.commands[index].op {
+            Op::Read => self.start_read(index),
+            Op::Trim => self.start_trim(index),
+            Op::Flush => self.start_flush(index),
+            Op::Write => self.enter_link_in(index),
+        }
+    }
+
+    /// Write data crosses the link, commands in their order.
+    fn enter_link_in(&mut self, index: u32) -> Result<(), SimulationError> {
+        let now = self.now;
+        let time = self.link_out.rate().burst(u64::from(self.commands[index].sectors) * SECTOR_BYTES);
+        let stage = &mut self.link_in;
+        let arrives = stage.free_at.max(now) + time;
+        stage.free_at = arrives;
+        stage.busy += time;
+        self.commands[index].link_in = arrives - now;
+        self.commands[index].mark = arrives;
+        if arrives == now {
+            return self.start_write(index);
+        }
+        let stage = &mut self.link_in;
+        let first = stage.queue.is_empty();
+        stage.queue.push_back(&mut self.commands, index, command_link);
+        if first {
+            self.queue.schedule(self.resources.link_in(), arrives);
+        }
+        Ok(())
+    }
+
+    /// The data of the first command of the link's queue has arrived.
+    pub(crate) fn link_in_woke(&mut self) -> Result<(), SimulationError> {
+        let stage = &mut self.link_in;
+        let Some(index) = stage.queue.pop_front(&mut self.commands, command_link) else { return Ok(()) };
+        if !stage.queue.is_empty() {
+            let next = self.commands[stage.queue.head()].mark;
+            self.queue.schedule(self.resources.link_in(), next);
+        }
+        self.start_write(index)
+    }
+}

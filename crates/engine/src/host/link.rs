@@ -1,0 +1,159 @@
+//! The link towards the host: read data leaves in the order in which it became ready.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use ninescope_kernel::{NONE, Ns, Rate, WakeQueue};
+
+use crate::device::Device;
+use crate::error::SimulationError;
+use crate::meter::Parts;
+use crate::probe::Probe;
+use ninescope_model::Cause;
+
+/// Read data for the host: one page access, or what the controller answers by itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LinkJob {
+    /// When the data is in the controller.
+    pub ready: Ns,
+    /// Bytes to move.
+    pub bytes: u32,
+    /// The command that asked.
+    pub command: u32,
+    /// The transaction that read it, `NONE` for forwarded and unmapped units.
+    pub transaction: u32,
+}
+
+/// A job with its place in the order: ready time, then the order of queueing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Waiting {
+    order: u64,
+    job: LinkJob,
+}
+
+impl Ord for Waiting {
+    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
+        (self.job.ready, self.order).cmp(&(other.job.ready, other.order))
+    }
+}
+
+impl PartialOrd for Waiting {
+    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+/// The link. Data may be announced before it is ready (a transfer is a time stamp): the next transfer is
+/// decided when it begins, so that what becomes ready first goes first whatever the order of announcing.
+#[derive(Debug)]
+pub struct LinkOut {
+    rate: Rate,
+    waiting: BinaryHeap<Reverse<Waiting>>,
+    /// The next transfer and when it begins; final once that time has come.
+    next: Option<(Waiting, Ns)>,
+    queued: u64,
+    /// When the last decided transfer ends.
+    free_at: Ns,
+    busy: Ns,
+    measured_since: Ns,
+}
+
+impl LinkOut {
+    /// An idle link.
+    pub fn new(rate: Rate, depth: usize) -> Self {
+        let waiting = BinaryHeap::with_capacity(depth * 4);
+        Self { rate, waiting, next: None, queued: 0, free_at: Ns::ZERO, busy: Ns::ZERO, measured_since: Ns::ZERO }
+    }
+
+    /// Its rate, in each direction.
+    pub fn rate(&self) -> Rate {
+        self.rate
+    }
+
+    /// Counts busy time from `now` on.
+    pub fn begin_measuring(&mut self, now: Ns) {
+        self.busy = Ns::ZERO;
+        self.measured_since = now;
+    }
+
+    /// Busy time until `now`, the part of the present transfer included.
+    pub fn busy_until(&self, now: Ns) -> Ns {
+        let present = self.next.map_or(Ns::ZERO, |(_, begins)| now.saturating_since(begins.max(self.measured_since)));
+        self.busy + present
+    }
+
+    /// Adds a job; returns when the wake-up must be, if it changed.
+    #[inline]
+    fn push(&mut self, now: Ns, job: LinkJob) -> Option<Ns> {
+        let arriving = Waiting { order: self.queued, job };
+        self.queued += 1;
+        match self.next {
+            Some((next, begins)) if begins <= now || next < arriving => {
+                self.waiting.push(Reverse(arriving));
+                return None;
+            }
+            Some((next, _)) => self.waiting.push(Reverse(next)),
+            None => {}
+        }
+        Some(self.decide(arriving))
+    }
+
+    /// Makes `waiting` the next transfer; returns when it ends.
+    #[inline]
+    fn decide(&mut self, waiting: Waiting) -> Ns {
+        let begins = self.free_at.max(waiting.job.ready);
+        self.next = Some((waiting, begins));
+        begins + self.rate.burst(u64::from(waiting.job.bytes))
+    }
+
+    /// The transfer that was decided has ended: returns its job and when the next one ends.
+    #[inline]
+    fn finish(&mut self, now: Ns) -> Option<(LinkJob, Option<Ns>)> {
+        let (finished, begins) = self.next.take()?;
+        self.busy += now - begins.max(self.measured_since);
+        self.free_at = now;
+        let wake = match self.waiting.pop() {
+            Some(Reverse(waiting)) => Some(self.decide(waiting)),
+            None => None,
+        };
+        Some((finished.job, wake))
+    }
+}
+
+impl<Q: WakeQueue, P: Probe> Device<Q, P> {
+    /// Queues data for the host.
+    #[inline]
+    pub(crate) fn queue_link_out(&mut self, job: LinkJob) {
+        if let Some(wake) = self.link_out.push(self.now, job) {
+            self.queue.schedule(self.resources.link_out(), wake);
+        }
+    }
+
+    /// A transfer towards the host has ended: one part of a read is done.
+    pub(crate) fn link_out_woke(&mut self) -> Result<(), SimulationError> {
+        let Some((job, wake)) = self.link_out.finish(self.now) else { return Ok(()) };
+        if let Some(wake) = wake {
+            self.queue.schedule(self.resources.link_out(), wake);
+        }
+        let command = &mut self.commands[job.command];
+        command.pending -= 1;
+        let last = command.pending == 0;
+        if last {
+            // The last part to finish is the critical one: the request inherits its waits.
+            let mut parts = Parts::default();
+            parts.add(Cause::Link, self.now - job.ready);
+            if job.transaction != NONE {
+                let track = &self.transactions.tracks[job.transaction as usize];
+                parts.add_die_wait(&track.die_wait);
+                parts.add(Cause::Channel, track.channel);
+                parts.add(Cause::CommandArray, track.command_array);
+                parts.add(Cause::Transfer, track.transfer);
+            }
+            self.complete(job.command, parts)?;
+        }
+        if job.transaction != NONE {
+            self.transactions.slab.remove(job.transaction);
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,94 @@
+//! The ledger of one die: how long it has been in each occupancy.
+
+use ninescope_kernel::Ns;
+use ninescope_model::{OCCUPANCIES, Occupancy};
+
+/// Time held by each occupancy [ns].
+pub type DieLedger = [u64; OCCUPANCIES];
+
+/// Accumulates occupancy over time. A change of occupancy is one add.
+///
+/// `until` lets a data transfer end without an event: the die is idle from then on.
+#[derive(Clone, Copy, Debug)]
+pub struct OccupancyLedger {
+    held: DieLedger,
+    occupancy: Occupancy,
+    since: Ns,
+    until: Ns,
+}
+
+impl Default for OccupancyLedger {
+    fn default() -> Self {
+        Self { held: [0; OCCUPANCIES], occupancy: Occupancy::Idle, since: Ns::ZERO, until: Ns::NEVER }
+    }
+}
+
+impl OccupancyLedger {
+    /// Brings the ledger up to `now`.
+    #[inline]
+    pub fn settle(&mut self, now: Ns) {
+        if self.until <= now {
+            self.held[self.occupancy as usize] += (self.until - self.since).0;
+            self.since = self.until;
+            self.occupancy = Occupancy::Idle;
+            self.until = Ns::NEVER;
+        }
+        self.held[self.occupancy as usize] += (now - self.since).0;
+        self.since = now;
+    }
+
+    /// Changes the occupancy from `now` on.
+    #[inline]
+    pub fn enter(&mut self, now: Ns, occupancy: Occupancy) {
+        self.settle(now);
+        self.occupancy = occupancy;
+        self.until = Ns::NEVER;
+    }
+
+    /// Changes the occupancy from `now` until `until`, idle after that unless changed before.
+    #[inline]
+    pub fn enter_until(&mut self, now: Ns, occupancy: Occupancy, until: Ns) {
+        self.enter(now, occupancy);
+        self.until = until;
+    }
+
+    /// The ledger up to `now`.
+    #[inline]
+    pub fn read(&mut self, now: Ns) -> &DieLedger {
+        self.settle(now);
+        &self.held
+    }
+
+    /// Forgets what was held before `now`; the present occupancy goes on.
+    pub fn clear(&mut self, now: Ns) {
+        self.settle(now);
+        self.held = [0; OCCUPANCIES];
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_nanosecond_lies_in_one_occupancy() {
+        let mut ledger = OccupancyLedger::default();
+        ledger.enter(Ns(10), Occupancy::HostRead);
+        ledger.enter(Ns(25), Occupancy::WaitingForChannel);
+        ledger.enter_until(Ns(30), Occupancy::HostRead, Ns(37));
+        let held = *ledger.read(Ns(50));
+        assert_eq!(held[Occupancy::Idle as usize], 10 + 13);
+        assert_eq!(held[Occupancy::HostRead as usize], 15 + 7);
+        assert_eq!(held[Occupancy::WaitingForChannel as usize], 5);
+        assert_eq!(held.iter().sum::<u64>(), 50);
+    }
+
+    #[test]
+    fn an_occupancy_that_ends_by_itself_can_be_cut_short() {
+        let mut ledger = OccupancyLedger::default();
+        ledger.enter_until(Ns(0), Occupancy::HostRead, Ns(100));
+        ledger.enter(Ns(40), Occupancy::Erase);
+        let held = *ledger.read(Ns(60));
+        assert_eq!((held[Occupancy::HostRead as usize], held[Occupancy::Erase as usize]), (40, 20));
+    }
+}

@@ -1,0 +1,61 @@
+//! Where the time went: latency histograms, attribution by latency bucket, die ledgers, time series.
+//!
+//! Metering must not change what the device does: it only receives.
+
+mod attribution;
+mod histogram;
+mod ledger;
+mod series;
+
+use ninescope_kernel::Ns;
+use ninescope_model::Op;
+
+pub use attribution::{Attribution, Band, Parts};
+pub use histogram::Histogram;
+pub use ledger::{DieLedger, OccupancyLedger};
+pub use series::{Sample, Series};
+
+/// Everything measured about one kind of command.
+#[derive(Debug, Default)]
+pub struct OpMeter {
+    /// Submission to completion.
+    pub latency: Histogram,
+    /// Fetch to completion: without the wait in the host's queue.
+    pub device_latency: Histogram,
+    /// Causes by latency bucket.
+    pub attribution: Attribution,
+    /// Host bytes moved [B].
+    pub bytes: u64,
+}
+
+/// Everything measured in a run.
+#[derive(Debug)]
+pub struct Meter {
+    /// By operation, in the order of [`Op::ALL`].
+    pub ops: [OpMeter; 4],
+    /// Throughput over time.
+    pub series: Series,
+    /// When measuring began (end of warm-up).
+    pub since: Ns,
+    /// Sum of latencies over all requests [ns], for Little's law.
+    pub latency_sum: u128,
+}
+
+impl Meter {
+    /// An empty meter that measures from `since` on.
+    pub fn new(since: Ns) -> Self {
+        Self { ops: Default::default(), series: Series::new(since), since, latency_sum: 0 }
+    }
+
+    /// Takes one completed command in.
+    #[inline]
+    pub fn record(&mut self, op: Op, now: Ns, latency: Ns, host_queue: Ns, bytes: u64, parts: &Parts) {
+        let meter = &mut self.ops[op as usize];
+        let bucket = meter.latency.record(latency.0);
+        meter.device_latency.record(latency.0 - host_queue.0);
+        meter.attribution.record(bucket, parts);
+        meter.bytes += bytes;
+        self.latency_sum += u128::from(latency.0);
+        self.series.record(op, now, latency, bytes);
+    }
+}

@@ -1,0 +1,127 @@
+//! The channel: one transfer at a time, first come, first served.
+//!
+//! A transfer is a time stamp, not an event; a channel wakes only when somebody waits for it.
+
+use ninescope_kernel::{Fifo, Ns, WakeQueue};
+use ninescope_media::nand::CommandKind;
+use ninescope_model::{ChannelId, DieId, Occupancy, Source};
+
+use super::{DiePhase, DieUnit};
+use crate::device::Device;
+use crate::error::SimulationError;
+use crate::host::LinkJob;
+use crate::probe::{Probe, view_of};
+
+fn channel_link(dies: &mut [DieUnit], index: u32) -> &mut u32 {
+    &mut dies[index as usize].channel_next
+}
+
+impl<Q: WakeQueue, P: Probe> Device<Q, P> {
+    /// Takes the channel for the die's next phase, at once if it is free, else when its turn comes.
+    #[inline]
+    pub(crate) fn request_channel(&mut self, die: DieId) -> Result<(), SimulationError> {
+        let channel_id = self.geometry.channel_of_die(die);
+        let channel = &mut self.channels[channel_id.index()];
+        if channel.free_at <= self.now && channel.waiting.is_empty() {
+            return self.grant_channel(die, channel_id);
+        }
+        if channel.waiting.is_empty() {
+            self.queue.schedule(self.resources.channel(channel_id), channel.free_at);
+        }
+        channel.waiting.push_back(&mut self.dies[..], die.0, channel_link);
+        self.counters.channel_waits += 1;
+        self.dies[die.index()].ledger.enter(self.now, Occupancy::WaitingForChannel);
+        Ok(())
+    }
+
+    /// The channel is free and somebody waits.
+    pub(crate) fn channel_woke(&mut self, channel_id: ChannelId) -> Result<(), SimulationError> {
+        let channel = &mut self.channels[channel_id.index()];
+        let Some(die) = channel.waiting.pop_front(&mut self.dies[..], channel_link) else { return Ok(()) };
+        self.grant_channel(DieId(die), channel_id)?;
+        let channel = &self.channels[channel_id.index()];
+        if !Fifo::is_empty(&channel.waiting) {
+            self.queue.schedule(self.resources.channel(channel_id), channel.free_at);
+        }
+        Ok(())
+    }
+
+    #[inline]
+    fn grant_channel(&mut self, die: DieId, channel: ChannelId) -> Result<(), SimulationError> {
+        if self.dies[die.index()].phase == DiePhase::WaitingToSend {
+            self.send_command(die, channel)
+        } else {
+            self.send_data_out(die, channel);
+            Ok(())
+        }
+    }
+
+    /// Command, address and, for a program, the data of each plane; the array starts right after.
+    fn send_command(&mut self, die: DieId, channel: ChannelId) -> Result<(), SimulationError> {
+        let now = self.now;
+        let unit = &mut self.dies[die.index()];
+        let command = unit.command;
+        let mut data_in = Ns::ZERO;
+        if command.kind == CommandKind::Program {
+            for plane in command.addressed_planes() {
+                data_in += self.nand.data_time(u64::from(command.bytes[plane]));
+            }
+        }
+        let sent = now + self.nand.command_address_time(&command) + data_in;
+        unit.ledger.enter(now, unit.occupancy);
+        unit.phase = DiePhase::Array;
+        let unit = &mut self.channels[channel.index()];
+        unit.busy += sent - now;
+        unit.free_at = sent;
+        let end =
+            self.nand.begin_array(&command, sent).map_err(|source| SimulationError::Illegal { at: now, source })?;
+        self.queue.schedule(self.resources.die(die), end);
+        for plane in command.addressed_planes() {
+            let index = command.transaction[plane];
+            if self.transactions.slab[index].tracked {
+                let track = &mut self.transactions.tracks[index as usize];
+                track.channel = now - track.mark;
+                track.transfer = data_in;
+                track.mark = now;
+            }
+        }
+        self.count_command(&command);
+        self.digest_command(&command);
+        self.probe.command_issued(view_of!(self), &command)
+    }
+
+    /// Read data of each plane in turn. Each page goes on to whoever asked for it as soon as it has left.
+    fn send_data_out(&mut self, die: DieId, channel: ChannelId) {
+        let now = self.now;
+        let command = self.dies[die.index()].command;
+        let mut left = now;
+        let mut staying_planes = 0;
+        for plane in command.addressed_planes() {
+            let index = command.transaction[plane];
+            let begins = left;
+            left += self.nand.data_time(u64::from(command.bytes[plane]));
+            let transaction = self.transactions.slab[index];
+            if transaction.source != Source::Host {
+                staying_planes |= 1 << plane;
+                continue;
+            }
+            let track = &mut self.transactions.tracks[index as usize];
+            track.channel += begins - track.mark;
+            track.transfer = left - begins;
+            let bytes = u32::from(transaction.sectors) * 512;
+            self.queue_link_out(LinkJob { ready: left, bytes, command: transaction.owner, transaction: index });
+        }
+        let unit = &mut self.channels[channel.index()];
+        unit.busy += left - now;
+        unit.free_at = left;
+        let unit = &mut self.dies[die.index()];
+        unit.ledger.enter_until(now, unit.occupancy, left);
+        unit.phase = DiePhase::DataOut;
+        unit.data_out_end = left;
+        unit.staying_planes = staying_planes;
+        // Nobody has to decide anything at the end of a host read on a die with nothing else to do.
+        if staying_planes != 0 || unit.waiting != 0 || self.nand.parked(die).is_some() {
+            self.queue.schedule(self.resources.die(die), left);
+        }
+    }
+}

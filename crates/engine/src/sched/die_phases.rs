@@ -1,0 +1,141 @@
+//! What happens when a die's present phase ends.
+
+use ninescope_kernel::WakeQueue;
+use ninescope_media::nand::{CommandKind, DieState, FlashCommand};
+use ninescope_model::{DieId, Occupancy, Source};
+
+use super::DiePhase;
+use crate::device::Device;
+use crate::error::SimulationError;
+use crate::probe::{Probe, view_of};
+use crate::transaction::QueueClass;
+
+impl<Q: WakeQueue, P: Probe> Device<Q, P> {
+    /// The die's wake-up came.
+    #[inline]
+    pub(crate) fn die_woke(&mut self, die: DieId) -> Result<(), SimulationError> {
+        match self.dies[die.index()].phase {
+            DiePhase::Array if self.nand.stop_time(die) == Some(self.now) => self.stop_reached(die),
+            DiePhase::Array => self.array_ended(die)?,
+            DiePhase::DataOut => self.data_left(die)?,
+            DiePhase::Recovering => {
+                self.nand.recovered(die, self.now);
+                self.set_free(die);
+            }
+            DiePhase::Resuming => self.ramp_ended(die),
+            DiePhase::Free | DiePhase::WaitingToSend | DiePhase::WaitingForDataOut => {
+                debug_assert!(false, "a die without a timed phase has no wake-up");
+            }
+        }
+        Ok(())
+    }
+
+    fn set_free(&mut self, die: DieId) {
+        let unit = &mut self.dies[die.index()];
+        unit.phase = DiePhase::Free;
+        unit.ledger.enter(self.now, Occupancy::Idle);
+        self.touched.set(die.index());
+    }
+
+    fn array_ended(&mut self, die: DieId) -> Result<(), SimulationError> {
+        let now = self.now;
+        let ended = self.nand.end_array(die, now).map_err(|source| SimulationError::Illegal { at: now, source })?;
+        self.probe.command_ended(view_of!(self), &ended.command)?;
+        match ended.command.kind {
+            CommandKind::Read => {
+                self.pages_sensed(&ended.command);
+                self.dies[die.index()].phase = DiePhase::WaitingForDataOut;
+                self.request_channel(die)
+            }
+            CommandKind::Program => {
+                self.set_free(die);
+                self.pages_programmed(die, &ended.command)
+            }
+            CommandKind::Erase => {
+                self.set_free(die);
+                let plane = ended.command.planes.trailing_zeros() as usize;
+                self.group_erased(ended.command.transaction[plane])
+            }
+        }
+    }
+
+    /// The data is in the page registers: the blocks are no longer read.
+    fn pages_sensed(&mut self, command: &FlashCommand) {
+        for plane in command.addressed_planes() {
+            let index = command.transaction[plane];
+            let transaction = self.transactions.slab[index];
+            if transaction.tracked {
+                let track = &mut self.transactions.tracks[index as usize];
+                track.command_array = self.now - track.mark;
+                track.mark = self.now;
+            }
+            let group = self.geometry.group_and_offset(transaction.ppa).0;
+            if self.ftl.read_ended(group) {
+                self.last_reader_left(group);
+            }
+        }
+    }
+
+    /// The transfer of a read ended and somebody cares: the die goes on, and data that stays in the
+    /// controller is there.
+    fn data_left(&mut self, die: DieId) -> Result<(), SimulationError> {
+        let command = self.dies[die.index()].command;
+        self.set_free(die);
+        let staying = self.dies[die.index()].staying_planes;
+        for plane in command.addressed_planes().filter(|plane| staying >> plane & 1 == 1) {
+            let index = command.transaction[plane];
+            if self.transactions.slab[index].source == Source::GarbageCollection {
+                self.gc_page_arrived(index)?;
+            } else {
+                self.read_modify_write_arrived(index)?;
+            }
+        }
+        Ok(())
+    }
+
+    // ---- suspend and resume -----------------------------------------------------------------------
+
+    fn stop_reached(&mut self, die: DieId) {
+        let recovered_at = self.nand.stop_reached(die, self.now);
+        let unit = &mut self.dies[die.index()];
+        unit.phase = DiePhase::Recovering;
+        unit.ledger.enter(self.now, Occupancy::SuspendOverhead);
+        self.queue.schedule(self.resources.die(die), recovered_at);
+        self.counters.suspends += 1;
+    }
+
+    /// Nothing that may run beside the parked operation waits.
+    pub(crate) fn resume_parked(&mut self, die: DieId) {
+        let ramped_at = self.nand.resume(die, self.now);
+        let unit = &mut self.dies[die.index()];
+        unit.phase = DiePhase::Resuming;
+        unit.ledger.enter(self.now, Occupancy::SuspendOverhead);
+        self.queue.schedule(self.resources.die(die), ramped_at);
+        self.counters.resumes += 1;
+    }
+
+    fn ramp_ended(&mut self, die: DieId) {
+        let end = self.nand.resumed(die, self.now);
+        debug_assert_eq!(self.nand.state(die), DieState::Busy, "a resumed operation runs");
+        let unit = &mut self.dies[die.index()];
+        unit.phase = DiePhase::Array;
+        if let Some(operation) = self.nand.running(die) {
+            unit.command = operation.command;
+        }
+        let occupancy = self.occupancy_of(die);
+        let unit = &mut self.dies[die.index()];
+        unit.occupancy = occupancy;
+        unit.ledger.enter(self.now, unit.occupancy);
+        self.queue.schedule(self.resources.die(die), end);
+        if self.dies[die.index()].waiting >> QueueClass::HostRead as u8 & 1 == 1 {
+            self.consider_suspend(die);
+        }
+    }
+
+    /// The occupancy of the die's command, from the class of its first transaction.
+    fn occupancy_of(&self, die: DieId) -> Occupancy {
+        let command = &self.dies[die.index()].command;
+        let plane = command.planes.trailing_zeros() as usize;
+        self.transactions.slab[command.transaction[plane]].class.occupancy()
+    }
+}

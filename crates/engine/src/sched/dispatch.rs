@@ -1,0 +1,191 @@
+//! Giving a free die its next command.
+
+use ninescope_kernel::{NONE, Ns, WakeQueue};
+use ninescope_media::nand::{CommandKind, DieState, FlashCommand};
+use ninescope_model::{DieId, Pool};
+
+use super::DiePhase;
+use super::transaction_scheduler::DieView;
+use crate::device::Device;
+use crate::error::SimulationError;
+use crate::probe::Probe;
+use crate::transaction::{CLASSES, QueueClass, TransactionStore};
+
+/// How many waiting transactions are looked at to fill the other planes of a command.
+const MERGE_WINDOW: usize = 8;
+
+impl<Q: WakeQueue, P: Probe> Device<Q, P> {
+    /// Issues the next command of a die if it is free and something waits; resumes a parked operation if
+    /// nothing does.
+    pub(crate) fn dispatch(&mut self, die: DieId) -> Result<(), SimulationError> {
+        self.free_after_data_out(die);
+        if self.dies[die.index()].phase != DiePhase::Free {
+            return Ok(());
+        }
+        let parked = match self.nand.state(die) {
+            DieState::Idle => false,
+            DieState::Suspended { .. } => true,
+            _ => return Ok(()),
+        };
+        match self.next_class(die, parked) {
+            Some(class) => self.issue(die, class)?,
+            None if parked => self.resume_parked(die),
+            None => {}
+        }
+        self.take_late_snapshot(die);
+        Ok(())
+    }
+
+    /// The class to serve: the scheduler's choice, or reads alone beside a parked operation.
+    fn next_class(&mut self, die: DieId, parked: bool) -> Option<QueueClass> {
+        let unit = &self.dies[die.index()];
+        if unit.waiting == 0 {
+            return None;
+        }
+        if parked {
+            return (unit.waiting >> QueueClass::HostRead as u8 & 1 == 1).then_some(QueueClass::HostRead);
+        }
+        // One class alone is no decision.
+        if unit.waiting == 1 << QueueClass::HostRead as u8 {
+            return Some(QueueClass::HostRead);
+        }
+        let mut head_queued = [Ns::ZERO; CLASSES];
+        for (queued, queue) in head_queued.iter_mut().zip(&unit.queues) {
+            if !queue.is_empty() {
+                *queued = self.transactions.slab[queue.head()].queued;
+            }
+        }
+        let pools_per_die = self.geometry.pools_per_die();
+        let first_pool = die.0 * pools_per_die;
+        let gc_is_urgent = (first_pool..first_pool + pools_per_die).any(|pool| self.ftl.gc_is_urgent(Pool(pool)));
+        self.scheduler.pick(&DieView { waiting: unit.waiting, head_queued, gc_is_urgent })
+    }
+
+    fn issue(&mut self, die: DieId, class: QueueClass) -> Result<(), SimulationError> {
+        let command =
+            if class == QueueClass::Erase { self.form_erase(die) } else { self.form_page_command(die, class) };
+        let unit = &mut self.dies[die.index()];
+        unit.command = command;
+        unit.occupancy = class.occupancy();
+        unit.phase = DiePhase::WaitingToSend;
+        if class == QueueClass::HostRead || class == QueueClass::HostProgram {
+            self.close_queue_waits(die);
+        }
+        self.request_channel(die)
+    }
+
+    /// Takes the first transaction of a queue and those behind it that can run in other planes beside it.
+    fn form_page_command(&mut self, die: DieId, class: QueueClass) -> FlashCommand {
+        let link = TransactionStore::link;
+        let queue = &mut self.dies[die.index()].queues[class as usize];
+        let slab = &mut self.transactions.slab;
+        let first = queue.pop_front(slab, link).expect("the scheduler picks a class that waits");
+        let kind = match class {
+            QueueClass::HostRead | QueueClass::GcRead => CommandKind::Read,
+            _ => CommandKind::Program,
+        };
+        let place = self.geometry.locate(slab[first].ppa);
+        let (pool, block) = self.geometry.pool_and_block(place.group);
+        let plane = self.geometry.first_plane_of_pool(pool) + place.plane_in_group;
+        let mut command = FlashCommand { kind, die, page: place.page, ..FlashCommand::default() };
+        let unit_bytes = self.geometry.unit_bytes;
+        let add = |command: &mut FlashCommand, plane: u32, block: u32, index: u32, units: u8| {
+            let plane = plane as usize;
+            command.planes |= 1 << plane;
+            command.block[plane] = block;
+            // A read moves the units asked for, a program the whole page.
+            command.bytes[plane] =
+                if kind == CommandKind::Read { u32::from(units) * unit_bytes } else { self.geometry.page_bytes };
+            command.transaction[plane] = index;
+        };
+        add(&mut command, plane, block, first, slab[first].units);
+        if self.multi_plane {
+            let any_block = kind == CommandKind::Read && self.read_any_block;
+            let (mut previous, mut index) = (NONE, queue.head());
+            for _ in 0..MERGE_WINDOW {
+                if index == NONE || command.plane_count() == self.geometry.planes_per_die {
+                    break;
+                }
+                let (next, units) = (slab[index].next, slab[index].units);
+                let other = self.geometry.locate(slab[index].ppa);
+                let (other_pool, other_block) = self.geometry.pool_and_block(other.group);
+                let other_plane = self.geometry.first_plane_of_pool(other_pool) + other.plane_in_group;
+                let fits = command.planes >> other_plane & 1 == 0
+                    && other.page == place.page
+                    && (any_block || other_block == block);
+                if fits {
+                    queue.remove_after(slab, previous, link);
+                    add(&mut command, other_plane, other_block, index, units);
+                } else {
+                    previous = index;
+                }
+                index = next;
+            }
+        }
+        if queue.is_empty() {
+            self.dies[die.index()].waiting &= !(1 << class as u8);
+        }
+        command
+    }
+
+    /// An erase covers a whole group: one block in each of its planes.
+    fn form_erase(&mut self, die: DieId) -> FlashCommand {
+        let unit = &mut self.dies[die.index()];
+        let queue = &mut unit.queues[QueueClass::Erase as usize];
+        let index = queue
+            .pop_front(&mut self.transactions.slab, TransactionStore::link)
+            .expect("the scheduler picks a class that waits");
+        if queue.is_empty() {
+            unit.waiting &= !(1 << QueueClass::Erase as u8);
+        }
+        let group = self.geometry.group_and_offset(self.transactions.slab[index].ppa).0;
+        let (pool, block) = self.geometry.pool_and_block(group);
+        let first_plane = self.geometry.first_plane_of_pool(pool);
+        let mut command = FlashCommand { kind: CommandKind::Erase, die, ..FlashCommand::default() };
+        for plane in first_plane..first_plane + self.geometry.frontier_planes {
+            command.planes |= 1 << plane;
+            command.block[plane as usize] = block;
+            command.transaction[plane as usize] = index;
+        }
+        command
+    }
+
+    /// The command's transactions leave the queue: the difference of the die's ledger since they were
+    /// queued is their wait, split by what held the die.
+    #[inline]
+    fn close_queue_waits(&mut self, die: DieId) {
+        let now = self.now;
+        let unit = &mut self.dies[die.index()];
+        for plane in unit.command.addressed_planes() {
+            let index = unit.command.transaction[plane];
+            if !self.transactions.slab[index].tracked {
+                continue;
+            }
+            if unit.unsnapped == index {
+                unit.unsnapped = NONE;
+            }
+            let track = &mut self.transactions.tracks[index as usize];
+            if track.snapshot_taken {
+                let held = unit.ledger.read(now);
+                track.die_wait.iter_mut().zip(held).for_each(|(wait, held)| *wait = held - *wait);
+            } else {
+                debug_assert_eq!(track.mark, now, "a transaction that waits has a snapshot");
+                track.die_wait = Default::default();
+            }
+            track.mark = now;
+        }
+    }
+
+    /// A transaction that was queued on the idle die at this instant and was not issued now has to wait:
+    /// the ledger still stands where it stood then.
+    #[inline]
+    fn take_late_snapshot(&mut self, die: DieId) {
+        let unit = &mut self.dies[die.index()];
+        let index = std::mem::replace(&mut unit.unsnapped, NONE);
+        if index != NONE {
+            let track = &mut self.transactions.tracks[index as usize];
+            track.die_wait = *unit.ledger.read(self.now);
+            track.snapshot_taken = true;
+        }
+    }
+}

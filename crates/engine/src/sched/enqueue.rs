@@ -1,0 +1,74 @@
+//! Queueing a transaction on its die.
+
+use ninescope_kernel::{NONE, Ns, WakeQueue};
+use ninescope_media::nand::DieState;
+use ninescope_model::DieId;
+
+use super::DiePhase;
+use super::suspend_policy::SuspendDecision;
+use crate::device::Device;
+use crate::probe::Probe;
+use crate::transaction::{QueueClass, Transaction};
+
+impl<Q: WakeQueue, P: Probe> Device<Q, P> {
+    /// Queues a transaction on a die, from which it is dispatched before time moves on if the die is free.
+    #[inline]
+    pub(crate) fn enqueue(&mut self, die: DieId, transaction: Transaction) -> u32 {
+        let now = self.now;
+        let class = transaction.class;
+        let index = self.transactions.insert(Transaction { queued: now, next: NONE, ..transaction });
+        self.free_after_data_out(die);
+        let unit = &mut self.dies[die.index()];
+        if transaction.tracked {
+            let track = &mut self.transactions.tracks[index as usize];
+            track.mark = now;
+            // On an idle die it is issued at this instant, unless something else is: see `dispatch`.
+            track.snapshot_taken = unit.phase != DiePhase::Free || unit.waiting != 0;
+            if track.snapshot_taken {
+                track.die_wait = *unit.ledger.read(now);
+            } else {
+                unit.unsnapped = index;
+            }
+        }
+        self.transactions.push(&mut unit.queues[class as usize], index);
+        unit.waiting |= 1 << class as u8;
+        match unit.phase {
+            DiePhase::Free => self.touched.set(die.index()),
+            // The transfer was to end without an event, because nothing waited.
+            DiePhase::DataOut => self.queue.schedule(self.resources.die(die), unit.data_out_end),
+            DiePhase::Array if class == QueueClass::HostRead => self.consider_suspend(die),
+            _ => {}
+        }
+        index
+    }
+
+    /// A die whose data transfer ended without an event is free.
+    #[inline]
+    pub(crate) fn free_after_data_out(&mut self, die: DieId) {
+        let unit = &mut self.dies[die.index()];
+        if unit.phase == DiePhase::DataOut
+            && unit.data_out_end <= self.now
+            && self.queue.wake_time(self.resources.die(die)) == Ns::NEVER
+        {
+            unit.phase = DiePhase::Free;
+        }
+    }
+
+    /// Asks the suspend policy about the operation that keeps a read waiting.
+    pub(crate) fn consider_suspend(&mut self, die: DieId) {
+        let Some(policy) = self.suspend_policy.as_mut() else { return };
+        if self.nand.state(die) != DieState::Busy {
+            return;
+        }
+        let Some(operation) = self.nand.running(die) else { return };
+        let decision = policy.decide(operation, self.now);
+        let at = match decision {
+            SuspendDecision::Continue => return,
+            SuspendDecision::Now => self.now.max(operation.started),
+            SuspendDecision::At(at) => at.max(operation.started),
+        };
+        self.nand.stop_at(die, at);
+        let wake = self.nand.next_change(die);
+        self.queue.schedule(self.resources.die(die), wake);
+    }
+}

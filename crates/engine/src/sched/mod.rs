@@ -1,0 +1,92 @@
+//! Scheduling: what waits on each die, what runs, and who has the channel.
+
+pub mod suspend_policy;
+pub mod transaction_scheduler;
+
+mod channel;
+mod die_phases;
+mod dispatch;
+mod enqueue;
+
+use ninescope_kernel::{Fifo, NONE, Ns};
+use ninescope_media::nand::FlashCommand;
+use ninescope_model::Occupancy;
+
+use crate::meter::OccupancyLedger;
+use crate::transaction::CLASSES;
+
+/// What a die's present command waits for or does.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum DiePhase {
+    /// No command; perhaps an operation is parked.
+    #[default]
+    Free,
+    /// Waits for the channel to send command, address and program data.
+    WaitingToSend,
+    /// The array works, or will as soon as the bytes just being sent have arrived.
+    Array,
+    /// Waits for the channel to send read data.
+    WaitingForDataOut,
+    /// Read data moves; the die is free at `data_out_end`.
+    DataOut,
+    /// A suspended operation's voltages recover.
+    Recovering,
+    /// A suspended operation ramps up to go on.
+    Resuming,
+}
+
+/// One die as the scheduler sees it.
+#[derive(Debug)]
+pub struct DieUnit {
+    /// Waiting transactions by class.
+    pub queues: [Fifo; CLASSES],
+    /// Bit `c`: `queues[c]` is not empty.
+    pub waiting: u8,
+    /// What its command does.
+    pub phase: DiePhase,
+    /// Its command, meaningless in `Free`.
+    pub command: FlashCommand,
+    /// What the command occupies the die as.
+    pub occupancy: Occupancy,
+    /// Where its time went.
+    pub ledger: OccupancyLedger,
+    /// When the data of a read has left.
+    pub data_out_end: Ns,
+    /// Planes of the command whose read data stays in the controller, so that its arrival is an event.
+    pub staying_planes: u8,
+    /// A tracked transaction that was queued on the idle die at this instant and has no ledger snapshot.
+    pub unsnapped: u32,
+    /// Link of the channel's queue.
+    pub channel_next: u32,
+    /// Host pages filled and not yet programmed.
+    pub buffered_pages: u32,
+}
+
+impl Default for DieUnit {
+    fn default() -> Self {
+        Self {
+            queues: [Fifo::default(); CLASSES],
+            waiting: 0,
+            phase: DiePhase::Free,
+            command: FlashCommand::default(),
+            occupancy: Occupancy::Idle,
+            ledger: OccupancyLedger::default(),
+            data_out_end: Ns::ZERO,
+            staying_planes: 0,
+            unsnapped: NONE,
+            channel_next: NONE,
+            buffered_pages: 0,
+        }
+    }
+}
+
+/// One channel.
+#[derive(Debug, Default)]
+pub struct ChannelUnit {
+    /// When the present transfer ends.
+    pub free_at: Ns,
+    /// Dies that wait, in the order of asking.
+    pub waiting: Fifo,
+    /// Time spent transferring since the counters were cleared [ns].
+    pub busy: Ns,
+}

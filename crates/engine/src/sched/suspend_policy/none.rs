@@ -1,0 +1,8 @@
+//! No suspends: what most drives without the feature do, and the baseline of the others.
+
+use serde::{Deserialize, Serialize};
+
+/// No parameters.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct NoSuspend {}

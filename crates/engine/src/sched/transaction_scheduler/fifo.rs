@@ -1,0 +1,18 @@
+//! First come, first served over all classes; the lower class wins among equals.
+
+use serde::{Deserialize, Serialize};
+
+use super::{DieView, TransactionScheduler};
+use crate::transaction::QueueClass;
+
+/// No parameters.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Fifo {}
+
+impl TransactionScheduler for Fifo {
+    fn pick(&mut self, view: &DieView) -> Option<QueueClass> {
+        let waiting = QueueClass::ALL.into_iter().filter(|&class| view.has(class));
+        waiting.min_by_key(|&class| view.head_queued[class as usize])
+    }
+}

@@ -1,0 +1,65 @@
+//! Which queue of a die goes next.
+
+pub mod fifo;
+pub mod reads_first;
+
+use std::fmt::Debug;
+
+use ninescope_kernel::Ns;
+use ninescope_model::policy_registry;
+
+use crate::transaction::{CLASSES, QueueClass};
+
+/// What waits on a die.
+#[derive(Clone, Copy, Debug)]
+pub struct DieView {
+    /// Bit `c` is set when class `c` has transactions waiting; at least one is.
+    pub waiting: u8,
+    /// When the first transaction of each class was queued; meaningless for classes that do not wait.
+    pub head_queued: [Ns; CLASSES],
+    /// Host writes wait for garbage collection on this die.
+    pub gc_is_urgent: bool,
+}
+
+impl DieView {
+    /// Whether transactions of a class wait.
+    #[inline]
+    pub fn has(&self, class: QueueClass) -> bool {
+        self.waiting >> (class as u8) & 1 == 1
+    }
+
+    /// The first of `order` that has something waiting.
+    #[inline]
+    pub fn first_of(&self, order: &[QueueClass]) -> Option<QueueClass> {
+        order.iter().copied().find(|&class| self.has(class))
+    }
+}
+
+/// Chooses queues. Asked when a die is free and something waits.
+pub trait TransactionScheduler: Debug + Send {
+    /// The class to serve next, which must have something waiting; `None` leaves the die idle until
+    /// something else is queued on it.
+    fn pick(&mut self, view: &DieView) -> Option<QueueClass>;
+}
+
+policy_registry! {
+    /// Which queue of a die goes next.
+    TransactionSchedulerConfig;
+    "reads-first" => ReadsFirst(reads_first::ReadsFirst), "reads before writes before garbage collection, which passes writes when they wait for it";
+    "fifo" => Fifo(fifo::Fifo), "in the order of arrival, whatever it is";
+}
+
+impl TransactionSchedulerConfig {
+    pub(crate) fn build(&self) -> Box<dyn TransactionScheduler> {
+        match self {
+            Self::ReadsFirst(parameters) => Box::new(*parameters),
+            Self::Fifo(parameters) => Box::new(*parameters),
+        }
+    }
+}
+
+impl Default for TransactionSchedulerConfig {
+    fn default() -> Self {
+        Self::ReadsFirst(reads_first::ReadsFirst {})
+    }
+}

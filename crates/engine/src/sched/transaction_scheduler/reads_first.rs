@@ -1,0 +1,22 @@
+//! Reads before writes before garbage collection. Where host writes wait for garbage collection, it goes
+//! before them. Within garbage collection: erase (frees a group), program (frees a buffer), read.
+
+use serde::{Deserialize, Serialize};
+
+use super::{DieView, TransactionScheduler};
+use crate::transaction::QueueClass::{self, Erase, GcProgram, GcRead, HostProgram, HostRead};
+
+/// No parameters.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ReadsFirst {}
+
+impl TransactionScheduler for ReadsFirst {
+    fn pick(&mut self, view: &DieView) -> Option<QueueClass> {
+        if view.gc_is_urgent {
+            view.first_of(&[HostRead, Erase, GcProgram, GcRead, HostProgram])
+        } else {
+            view.first_of(&[HostRead, HostProgram, Erase, GcProgram, GcRead])
+        }
+    }
+}

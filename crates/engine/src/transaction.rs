@@ -1,0 +1,180 @@
+//! A transaction: one page access (or one group erase) on its way through a die, and the unit records
+//! that hang on it.
+
+use ninescope_kernel::{Fifo, NONE, Ns, Slab};
+use ninescope_model::{Lpa, Occupancy, Ppa, Source};
+
+use crate::meter::DieLedger;
+
+/// The queues of a die, by what is waiting in them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[repr(u8)]
+pub enum QueueClass {
+    /// Reads a host command waits for (its own, or the read half of a partial write).
+    #[default]
+    HostRead,
+    /// Programs of what the host wrote.
+    HostProgram,
+    /// Reads of garbage collection.
+    GcRead,
+    /// Programs of garbage collection.
+    GcProgram,
+    /// Erases.
+    Erase,
+}
+
+/// Number of queue classes.
+pub const CLASSES: usize = 5;
+
+impl QueueClass {
+    /// All classes, in index order.
+    pub const ALL: [Self; CLASSES] = [Self::HostRead, Self::HostProgram, Self::GcRead, Self::GcProgram, Self::Erase];
+
+    /// What a die is occupied with while it works on this class.
+    pub fn occupancy(self) -> Occupancy {
+        match self {
+            Self::HostRead => Occupancy::HostRead,
+            Self::HostProgram => Occupancy::HostProgram,
+            Self::GcRead => Occupancy::GcRead,
+            Self::GcProgram => Occupancy::GcProgram,
+            Self::Erase => Occupancy::Erase,
+        }
+    }
+}
+
+/// One page access or one group erase, 32 bytes.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Transaction {
+    /// When it was queued on its die.
+    pub queued: Ns,
+    /// Link of the queue it is on.
+    pub next: u32,
+    /// The first unit of the access.
+    pub ppa: Ppa,
+    /// A host read's command, or the head of the chain of unit records.
+    pub owner: u32,
+    /// A host program's flush epoch.
+    pub epoch: u32,
+    /// Host sectors a read delivers (at most 32 units of 32 sectors).
+    pub sectors: u16,
+    /// Units the channel moves.
+    pub units: u8,
+    /// The queue it goes through.
+    pub class: QueueClass,
+    /// On whose behalf it runs.
+    pub source: Source,
+    /// Whether its waits are attributed: a host command waits for it.
+    pub tracked: bool,
+}
+
+const _: () = assert!(size_of::<Transaction>() <= 40, "a transaction stays within a cache line");
+
+/// A unit that a program carries or a garbage-collection read fetches.
+#[derive(Clone, Copy, Debug)]
+pub struct UnitRecord {
+    /// What the unit holds.
+    pub lpa: Lpa,
+    /// The command that waits for it, `NONE` for none.
+    pub parent: u32,
+    /// Where garbage collection took it from.
+    pub moved_from: Ppa,
+    /// The next record of the chain.
+    pub next: u32,
+    /// What the unit spent on its read-modify-write read [ns].
+    pub read_modify_write: Ns,
+}
+
+impl Default for UnitRecord {
+    fn default() -> Self {
+        Self { lpa: Lpa::NONE, parent: NONE, moved_from: Ppa::UNMAPPED, next: NONE, read_modify_write: Ns::ZERO }
+    }
+}
+
+/// Where the time of a tracked transaction went.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Track {
+    /// Until issue: the die's ledger when it was queued. From issue on: the wait, split by what held the die.
+    pub die_wait: DieLedger,
+    /// Whether `die_wait` holds the ledger (it had to wait).
+    pub snapshot_taken: bool,
+    /// Time up to which everything is accounted for.
+    pub mark: Ns,
+    /// Waiting for the channel [ns].
+    pub channel: Ns,
+    /// Command and address cycles and the array operation [ns].
+    pub command_array: Ns,
+    /// Data transfer [ns].
+    pub transfer: Ns,
+}
+
+/// All transactions with their tracks and unit records.
+#[derive(Debug)]
+pub struct TransactionStore {
+    /// The transactions.
+    pub slab: Slab<Transaction>,
+    /// `tracks[t]` belongs to transaction `t`.
+    pub tracks: Vec<Track>,
+    /// The unit records.
+    pub units: Slab<UnitRecord>,
+}
+
+impl TransactionStore {
+    /// A store that does not allocate below `transactions` and `units` records.
+    pub fn with_capacity(transactions: usize, units: usize) -> Self {
+        Self {
+            slab: Slab::with_capacity(transactions),
+            tracks: Vec::with_capacity(transactions),
+            units: Slab::with_capacity(units),
+        }
+    }
+
+    /// Stores a transaction.
+    #[inline]
+    pub fn insert(&mut self, transaction: Transaction) -> u32 {
+        let index = self.slab.insert(transaction);
+        if self.tracks.len() < self.slab.slot_count() {
+            self.tracks.push(Track::default());
+        }
+        index
+    }
+
+    /// The link of a transaction, for FIFOs.
+    #[inline]
+    pub fn link(slab: &mut Slab<Transaction>, index: u32) -> &mut u32 {
+        &mut slab[index].next
+    }
+
+    /// Appends to a queue.
+    #[inline]
+    pub fn push(&mut self, fifo: &mut Fifo, index: u32) {
+        fifo.push_back(&mut self.slab, index, Self::link);
+    }
+}
+
+/// A chain of unit records under construction.
+#[derive(Clone, Copy, Debug)]
+pub struct UnitChain {
+    /// First record.
+    pub head: u32,
+    tail: u32,
+}
+
+impl Default for UnitChain {
+    fn default() -> Self {
+        Self { head: NONE, tail: NONE }
+    }
+}
+
+impl UnitChain {
+    /// Appends record `index`.
+    #[inline]
+    pub fn push(&mut self, units: &mut Slab<UnitRecord>, index: u32) {
+        units[index].next = NONE;
+        if self.tail == NONE {
+            self.head = index;
+        } else {
+            units[self.tail].next = index;
+        }
+        self.tail = index;
+    }
+}

@@ -1,0 +1,53 @@
+//! The command a die receives: physical places, bytes to move, and numbers it hands back unread.
+
+use ninescope_model::DieId;
+
+/// What a command does to the array.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[repr(u8)]
+pub enum CommandKind {
+    /// Senses one page per addressed plane.
+    #[default]
+    Read,
+    /// Programs the next page of one block per addressed plane.
+    Program,
+    /// Erases one block per addressed plane.
+    Erase,
+}
+
+/// A command to one die, multi-plane where `planes` has more than one bit.
+///
+/// The arrays are indexed by plane number within the die; entries of planes that are not addressed are
+/// ignored.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct FlashCommand {
+    /// What to do.
+    pub kind: CommandKind,
+    /// Addressed planes: bit `p` is plane `p` of the die.
+    pub planes: u8,
+    /// The die.
+    pub die: DieId,
+    /// Page offset within each addressed block; an erase ignores it.
+    pub page: u32,
+    /// Per plane: block index within the plane.
+    pub block: [u32; 4],
+    /// Per plane: bytes that move over the channel [B].
+    pub bytes: [u32; 4],
+    /// Per plane: an index of the issuer's, carried and returned, never read here.
+    pub transaction: [u32; 4],
+}
+
+impl FlashCommand {
+    /// The numbers of the addressed planes, ascending.
+    #[inline]
+    pub fn addressed_planes(&self) -> impl Iterator<Item = usize> + use<> {
+        let planes = self.planes;
+        (0..8).filter(move |plane| planes >> plane & 1 == 1)
+    }
+
+    /// How many planes are addressed.
+    #[inline]
+    pub fn plane_count(&self) -> u32 {
+        self.planes.count_ones()
+    }
+}

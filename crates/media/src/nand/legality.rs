@@ -1,0 +1,159 @@
+//! Which command a die may be given: the rules of the part, checked before a command runs.
+
+use ninescope_model::DieId;
+
+use super::die::{Die, DieState};
+use super::{CommandKind, FlashCommand, Nand, Operation};
+
+/// Why a die refuses a command, or why its end makes no sense.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[allow(missing_docs)] // the fields are the named place, in the words of the message
+pub enum IllegalCommand {
+    /// The drive has no such die.
+    #[error("die {die} does not exist")]
+    NoSuchDie { die: DieId },
+    /// The plane mask is empty.
+    #[error("die {die}: the command addresses no plane")]
+    NoPlane { die: DieId },
+    /// The plane mask names a plane the die does not have.
+    #[error("die {die} has no plane {plane}")]
+    NoSuchPlane { die: DieId, plane: u32 },
+    /// The block index is beyond the plane.
+    #[error("die {die}, plane {plane} has no block {block}")]
+    NoSuchBlock { die: DieId, plane: u32, block: u32 },
+    /// The page offset is beyond the block.
+    #[error("die {die}, plane {plane}, block {block} has no page {page}")]
+    NoSuchPage { die: DieId, plane: u32, block: u32, page: u32 },
+    /// Something runs on the die, or its voltages are moving.
+    #[error("die {die} is {state:?}, it takes no {kind:?}")]
+    DieNotReady { die: DieId, state: DieState, kind: CommandKind },
+    /// Beside a suspended operation only reads may run.
+    #[error("die {die} has a suspended operation, it takes no {kind:?}")]
+    OnlyReadsWhileSuspended { die: DieId, kind: CommandKind },
+    /// A multi-plane command must address the same block index in all its planes.
+    #[error("die {die}, plane {plane}: block {block} where the first plane has block {first_block}")]
+    BlocksDiffer { die: DieId, plane: u32, block: u32, first_block: u32 },
+    /// Pages are programmed in ascending order, once between erases.
+    #[error("die {die}, plane {plane}, block {block}: program of page {page}, the next one is {next_page}")]
+    ProgramOutOfOrder { die: DieId, plane: u32, block: u32, page: u32, next_page: u32 },
+    /// The page holds nothing.
+    #[error("die {die}, plane {plane}, block {block}: read of page {page}, which is not programmed")]
+    PageNotProgrammed { die: DieId, plane: u32, block: u32, page: u32 },
+    /// The block belongs to the suspended erase.
+    #[error("die {die}, plane {plane}, block {block}: read of page {page} while its erase is suspended")]
+    BlockBeingErased { die: DieId, plane: u32, block: u32, page: u32 },
+    /// The page belongs to the suspended program.
+    #[error("die {die}, plane {plane}, block {block}: read of page {page} while its program is suspended")]
+    PageBeingProgrammed { die: DieId, plane: u32, block: u32, page: u32 },
+    /// An end was reported while nothing runs.
+    #[error("die {die} is {state:?}, nothing ends there")]
+    NothingRuns { die: DieId, state: DieState },
+    /// At its end an operation had more or less pulse time than it needs.
+    #[error(
+        "die {die}, plane {plane}, block {block}, page {page}: {done_ns} ns of pulses at the end of an operation of {total_ns} ns"
+    )]
+    PulseTimeLost { die: DieId, plane: u32, block: u32, page: u32, done_ns: u64, total_ns: u64 },
+}
+
+impl Nand {
+    /// Whether the die may run `command` now.
+    ///
+    /// Multi-plane programs and erases address the same block index in every plane: parts differ in what
+    /// they allow, and this is what all of them do. Reads need that too unless the part reads any block.
+    ///
+    /// # Errors
+    /// Names the rule that is broken and the place.
+    pub fn check(&self, command: &FlashCommand) -> Result<(), IllegalCommand> {
+        let die = command.die;
+        let Some(machine) = self.dies.get(die.index()) else {
+            return Err(IllegalCommand::NoSuchDie { die });
+        };
+        check_readiness(machine, command)?;
+        self.check_planes(command)?;
+        match command.kind {
+            CommandKind::Read => self.check_read(command, machine.parked()),
+            CommandKind::Program => self.check_program(command),
+            CommandKind::Erase => Ok(()),
+        }
+    }
+
+    fn check_planes(&self, command: &FlashCommand) -> Result<(), IllegalCommand> {
+        let die = command.die;
+        if command.planes == 0 {
+            return Err(IllegalCommand::NoPlane { die });
+        }
+        let last_plane = command.planes.ilog2();
+        if last_plane >= self.blocks.planes_per_die {
+            return Err(IllegalCommand::NoSuchPlane { die, plane: last_plane });
+        }
+        let any_block = command.kind == CommandKind::Read && self.durations.read_any_block;
+        let first_block = command.block[command.planes.trailing_zeros() as usize];
+        for plane in command.addressed_planes() {
+            let block = command.block[plane];
+            if block >= self.blocks.blocks_per_plane {
+                return Err(IllegalCommand::NoSuchBlock { die, plane: plane as u32, block });
+            }
+            if block != first_block && !any_block {
+                return Err(IllegalCommand::BlocksDiffer { die, plane: plane as u32, block, first_block });
+            }
+        }
+        Ok(())
+    }
+
+    fn check_read(&self, command: &FlashCommand, parked: Option<&Operation>) -> Result<(), IllegalCommand> {
+        let FlashCommand { die, page, .. } = *command;
+        for plane in command.addressed_planes() {
+            let block = command.block[plane];
+            if let Some(parked) = parked {
+                check_beside_parked(command, plane, &parked.command)?;
+            }
+            if page >= self.blocks.get(die, plane, block).programmed_pages {
+                return Err(IllegalCommand::PageNotProgrammed { die, plane: plane as u32, block, page });
+            }
+        }
+        Ok(())
+    }
+
+    fn check_program(&self, command: &FlashCommand) -> Result<(), IllegalCommand> {
+        let FlashCommand { die, page, .. } = *command;
+        for plane in command.addressed_planes() {
+            let block = command.block[plane];
+            if page >= self.blocks.pages_per_block {
+                return Err(IllegalCommand::NoSuchPage { die, plane: plane as u32, block, page });
+            }
+            let next_page = self.blocks.get(die, plane, block).programmed_pages;
+            if page != next_page {
+                return Err(IllegalCommand::ProgramOutOfOrder { die, plane: plane as u32, block, page, next_page });
+            }
+        }
+        Ok(())
+    }
+}
+
+fn check_readiness(machine: &Die, command: &FlashCommand) -> Result<(), IllegalCommand> {
+    let FlashCommand { die, kind, .. } = *command;
+    match machine.state {
+        DieState::Idle => Ok(()),
+        DieState::Suspended { foreground: false } if kind == CommandKind::Read => Ok(()),
+        DieState::Suspended { .. } if kind != CommandKind::Read => {
+            Err(IllegalCommand::OnlyReadsWhileSuspended { die, kind })
+        }
+        state => Err(IllegalCommand::DieNotReady { die, state, kind }),
+    }
+}
+
+/// Cells that are half erased or half programmed hold no data.
+fn check_beside_parked(read: &FlashCommand, plane: usize, parked: &FlashCommand) -> Result<(), IllegalCommand> {
+    let (die, block, page) = (read.die, read.block[plane], read.page);
+    if parked.planes >> plane & 1 == 0 || parked.block[plane] != block {
+        return Ok(());
+    }
+    let plane = plane as u32;
+    match parked.kind {
+        CommandKind::Erase => Err(IllegalCommand::BlockBeingErased { die, plane, block, page }),
+        CommandKind::Program if parked.page == page => {
+            Err(IllegalCommand::PageBeingProgrammed { die, plane, block, page })
+        }
+        CommandKind::Program | CommandKind::Read => Ok(()),
+    }
+}

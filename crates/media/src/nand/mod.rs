@@ -1,0 +1,264 @@
+//! NAND flash: all dies and blocks of a drive.
+//!
+//! A command goes through three phases whose lengths are asked here and whose order the caller arranges:
+//! command and data on the channel, the array, data out on the channel. Only the array phase occupies the
+//! die's state machine. The caller brings each time stamp back when it comes: [`Nand::end_array`],
+//! [`Nand::stop_reached`], [`Nand::recovered`], [`Nand::resumed`].
+//!
+//! Nothing is allocated after construction.
+
+mod block_table;
+mod command;
+mod die;
+mod legality;
+mod operation;
+mod timing;
+
+use ninescope_kernel::Ns;
+use ninescope_model::{DieId, Geometry};
+
+pub use command::{CommandKind, FlashCommand};
+pub use die::{DieState, Ended};
+pub use legality::IllegalCommand;
+pub use operation::Operation;
+pub use timing::{NandTiming, TimingError};
+
+use block_table::{Block, BlockTable};
+use die::Die;
+use timing::Durations;
+
+/// All dies and blocks of the drive.
+#[derive(Clone, Debug)]
+pub struct Nand {
+    durations: Durations,
+    dies: Vec<Die>,
+    blocks: BlockTable,
+}
+
+impl Nand {
+    /// Idle dies with erased blocks that were never erased before.
+    ///
+    /// # Errors
+    /// When the time constants cannot be used, see [`NandTiming::check`].
+    #[allow(clippy::needless_pass_by_value)] // a part's constants move into it
+    pub fn new(geometry: &Geometry, timing: NandTiming) -> Result<Self, TimingError> {
+        Ok(Self {
+            durations: Durations::new(&timing)?,
+            dies: vec![Die::default(); geometry.dies() as usize],
+            blocks: BlockTable::new(geometry),
+        })
+    }
+}
+
+/// Durations: functions of the command alone.
+impl Nand {
+    /// Channel time of the command and address cycles, for each addressed plane [ns].
+    #[inline]
+    pub fn command_address_time(&self, command: &FlashCommand) -> Ns {
+        self.durations.command_address_time(command)
+    }
+
+    /// Channel time of one burst of `bytes`, rounded up once [ns].
+    #[inline]
+    pub fn data_time(&self, bytes: u64) -> Ns {
+        self.durations.data_time(bytes)
+    }
+
+    /// Array time without suspensions [ns]. All planes work on the same page offset, so they take as long
+    /// as one.
+    #[inline]
+    pub fn array_time(&self, command: &FlashCommand) -> Ns {
+        self.durations.array_time(command)
+    }
+
+    /// Which bit of its cells a page is: 0 for the LSB page.
+    #[inline]
+    pub fn page_type(&self, page: u32) -> usize {
+        self.durations.wordline_and_type(page).1
+    }
+
+    /// The wordline a page lies on. A wordline's pages are consecutive.
+    #[inline]
+    pub fn wordline(&self, page: u32) -> u32 {
+        self.durations.wordline_and_type(page).0
+    }
+}
+
+/// Blocks.
+impl Nand {
+    /// Puts a block into the state a prepared drive needs: `pages` programmed, `erase_count` erases.
+    pub fn set_programmed_pages(&mut self, die: DieId, plane: u32, block: u32, pages: u32, erase_count: u32) {
+        debug_assert!(pages <= self.blocks.pages_per_block, "more pages than a block has");
+        *self.blocks.get_mut(die, plane as usize, block) = Block { programmed_pages: pages, erase_count };
+    }
+
+    /// Pages of a block programmed since its last erase [count].
+    #[inline]
+    pub fn programmed_pages(&self, die: DieId, plane: u32, block: u32) -> u32 {
+        self.blocks.get(die, plane as usize, block).programmed_pages
+    }
+
+    /// Erases of a block [count].
+    #[inline]
+    pub fn erase_count(&self, die: DieId, plane: u32, block: u32) -> u32 {
+        self.blocks.get(die, plane as usize, block).erase_count
+    }
+}
+
+/// The die machine.
+impl Nand {
+    /// Starts a command's array phase at `at`, which may lie in the future: the die is taken from this
+    /// call on. Returns when the phase ends [ns].
+    ///
+    /// # Errors
+    /// When the command is illegal; nothing changes then.
+    #[inline]
+    pub fn begin_array(&mut self, command: &FlashCommand, at: Ns) -> Result<Ns, IllegalCommand> {
+        self.check(command)?;
+        Ok(self.dies[command.die.index()].begin(command, at, &self.durations))
+    }
+
+    /// The running array phase is over: its effect on the blocks shows from now on.
+    ///
+    /// A program or erase ends exactly at [`Nand::end_time`]; a read may be reported later, for instance
+    /// when its data have left the die.
+    ///
+    /// # Errors
+    /// When nothing runs, or the pulse time done is not what the operation needs; nothing changes then.
+    #[inline]
+    pub fn end_array(&mut self, die: DieId, now: Ns) -> Result<Ended, IllegalCommand> {
+        let machine = &mut self.dies[die.index()];
+        let Some(running) = machine.running() else {
+            return Err(IllegalCommand::NothingRuns { die, state: machine.state });
+        };
+        check_pulse_time(running, now)?;
+        let ended = machine.end();
+        self.apply(&ended.command);
+        Ok(ended)
+    }
+
+    fn apply(&mut self, command: &FlashCommand) {
+        if command.kind == CommandKind::Read {
+            return;
+        }
+        for plane in command.addressed_planes() {
+            let block = self.blocks.get_mut(command.die, plane, command.block[plane]);
+            if command.kind == CommandKind::Program {
+                block.programmed_pages += 1;
+            } else {
+                block.programmed_pages = 0;
+                block.erase_count += 1;
+            }
+        }
+    }
+
+    /// Whether a multi-plane read may address different blocks.
+    pub fn reads_any_block(&self) -> bool {
+        self.durations.read_any_block
+    }
+
+    /// What the die does.
+    #[inline]
+    pub fn state(&self, die: DieId) -> DieState {
+        self.dies[die.index()].state
+    }
+
+    /// The operation in the array: that of a busy die, or the read beside a parked one.
+    #[inline]
+    pub fn running(&self, die: DieId) -> Option<&Operation> {
+        self.dies[die.index()].running()
+    }
+
+    /// The operation that was stopped and not yet taken up again.
+    #[inline]
+    pub fn parked(&self, die: DieId) -> Option<&Operation> {
+        self.dies[die.index()].parked()
+    }
+
+    /// When the running array phase ends if nothing stops it, `Ns::NEVER` when nothing runs [ns].
+    #[inline]
+    pub fn end_time(&self, die: DieId) -> Ns {
+        self.dies[die.index()].end_time()
+    }
+
+    /// When the running operation will be stopped, if a stop is set [ns].
+    #[inline]
+    pub fn stop_time(&self, die: DieId) -> Option<Ns> {
+        self.dies[die.index()].stop_time()
+    }
+
+    /// When the die's state changes next by itself: the stop, or the end of the array phase, the recovery
+    /// or the ramp; `Ns::NEVER` while it waits for a command [ns].
+    #[inline]
+    pub fn next_change(&self, die: DieId) -> Ns {
+        self.dies[die.index()].next_change()
+    }
+
+    /// Asks the running program or erase to stop at `at`, in place of an earlier request.
+    ///
+    /// The stop moves back to the next time the operation allows ([`Nand::stop_time`] says which): an
+    /// erase stops anywhere, a program at the end of a pulse, neither before `run_until_at_least` nor
+    /// before it started. A stop that equals or passes the end is an end: no stop is set.
+    pub fn stop_at(&mut self, die: DieId, at: Ns) {
+        self.dies[die.index()].stop_at(at);
+    }
+
+    /// Takes the request to stop back.
+    pub fn clear_stop(&mut self, die: DieId) {
+        self.dies[die.index()].clear_stop();
+    }
+
+    /// Forbids stopping the running or parked program or erase before it has done `pulse_time` of its
+    /// work [ns]; a bound once set only grows. After each stop it is a nanosecond beyond what was done. It
+    /// applies to stops asked for from now on.
+    pub fn require_progress(&mut self, die: DieId, pulse_time: Ns) {
+        self.dies[die.index()].require_progress(pulse_time);
+    }
+
+    /// The requested stop has come: parks the operation and accounts for its progress. Returns when the
+    /// recovery ends [ns].
+    pub fn stop_reached(&mut self, die: DieId, now: Ns) -> Ns {
+        self.dies[die.index()].stop_reached(now, self.durations.suspend_recover)
+    }
+
+    /// The recovery is over: the die takes reads.
+    pub fn recovered(&mut self, die: DieId, now: Ns) {
+        self.dies[die.index()].recovered(now);
+    }
+
+    /// Starts to take the parked operation up again, while no read runs beside it. Returns when the ramp
+    /// ends [ns].
+    pub fn resume(&mut self, die: DieId, now: Ns) -> Ns {
+        self.dies[die.index()].resume(now, self.durations.resume_ramp)
+    }
+
+    /// The ramp is over: pulses go on. Returns the operation's new end [ns].
+    pub fn resumed(&mut self, die: DieId, now: Ns) -> Ns {
+        self.dies[die.index()].resumed(now)
+    }
+}
+
+/// No suspension may lose or invent pulse time: a cell would be half written without a trace.
+#[inline]
+fn check_pulse_time(running: &Operation, now: Ns) -> Result<(), IllegalCommand> {
+    let done = running.done + now.saturating_since(running.started);
+    let complete = match running.command.kind {
+        CommandKind::Read => done >= running.total,
+        CommandKind::Program | CommandKind::Erase => done == running.total,
+    };
+    if complete { Ok(()) } else { Err(pulse_time_lost(running, done)) }
+}
+
+#[cold]
+fn pulse_time_lost(running: &Operation, done: Ns) -> IllegalCommand {
+    let command = &running.command;
+    let plane = command.planes.trailing_zeros();
+    IllegalCommand::PulseTimeLost {
+        die: command.die,
+        plane,
+        block: command.block[plane as usize & 3],
+        page: command.page,
+        done_ns: done.0,
+        total_ns: running.total.0,
+    }
+}

@@ -1,0 +1,172 @@
+//! The time constants of a NAND part, and the durations that follow from them.
+
+use ninescope_kernel::{FastDiv, Ns, Rate};
+
+use super::{CommandKind, FlashCommand};
+
+/// The most bits a cell stores, hence the most page types of a wordline.
+const PAGE_TYPES_MAX: usize = 4;
+
+/// No array phase may be longer: a longer one is a slip of the unit, and below it sums of times
+/// cannot overflow.
+const ARRAY_TIME_MAX: Ns = Ns(3_600_000_000_000);
+
+/// What the datasheet says about time.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NandTiming {
+    /// tR by page type: one entry for SLC, up to four for QLC [ns].
+    pub read: Vec<Ns>,
+    /// tPROG by page type, as many entries as `read` [ns].
+    pub program: Vec<Ns>,
+    /// Program pulses (each with its verify) a page program consists of [count].
+    pub program_pulses: u32,
+    /// One erase loop: pulse and verify [ns].
+    pub erase_loop: Ns,
+    /// Loops an erase consists of [count].
+    pub erase_loops: u32,
+    /// Channel time of the command and address cycles of one addressed plane [ns].
+    pub command_address: Ns,
+    /// From stopping a program or an erase until the die takes a read: voltages recover [ns].
+    pub suspend_recover: Ns,
+    /// From the resume command until pulses go on: voltages ramp up [ns].
+    pub resume_ramp: Ns,
+    /// Data rate of the channel [B/s]; zero moves data in no time.
+    pub channel_rate: Rate,
+    /// Whether a multi-plane read may address a different block in each plane.
+    pub read_any_block: bool,
+}
+
+/// Why time constants cannot be used. `key` is the configuration key at fault.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{key} {message}")]
+pub struct TimingError {
+    /// The field at fault.
+    pub key: &'static str,
+    /// What is wrong with it, the rest of a sentence that begins with the key.
+    pub message: String,
+}
+
+impl NandTiming {
+    /// Checks that the constants describe a part that can work.
+    ///
+    /// # Errors
+    /// Names the first constant that is missing, zero where time must pass, or absurdly large.
+    pub fn check(&self) -> Result<(), TimingError> {
+        let error = |key, message: String| Err(TimingError { key, message });
+        let types = self.read.len();
+        if types == 0 || types > PAGE_TYPES_MAX {
+            return error("read", format!("has {types} entries, it needs one per page type: 1 to {PAGE_TYPES_MAX}"));
+        }
+        if self.program.len() != types {
+            return error("program", format!("has {} entries, it needs {types} like read", self.program.len()));
+        }
+        for (key, count) in [("program_pulses", self.program_pulses), ("erase_loops", self.erase_loops)] {
+            if count == 0 {
+                return error(key, "must not be zero".into());
+            }
+        }
+        self.check_durations()
+    }
+
+    fn check_durations(&self) -> Result<(), TimingError> {
+        let reads = self.read.iter().map(|&time| ("read", time, Ns(1)));
+        let programs = self.program.iter().map(|&time| ("program", time, Ns(u64::from(self.program_pulses))));
+        let rest = [
+            ("erase_loop", self.erase_loop, Ns(1)),
+            ("erase_loops", self.erase_time(), Ns(1)),
+            ("command_address", self.command_address, Ns::ZERO),
+            ("suspend_recover", self.suspend_recover, Ns::ZERO),
+            ("resume_ramp", self.resume_ramp, Ns::ZERO),
+        ];
+        for (key, time, least) in reads.chain(programs).chain(rest) {
+            if time < least {
+                // A pulse shorter than a nanosecond would make two pulse boundaries coincide.
+                return Err(TimingError { key, message: format!("is {time}, it must be at least {least}") });
+            }
+            if time > ARRAY_TIME_MAX {
+                return Err(TimingError { key, message: format!("makes {time}, more than {ARRAY_TIME_MAX}") });
+            }
+        }
+        Ok(())
+    }
+
+    fn erase_time(&self) -> Ns {
+        Ns(self.erase_loop.0.saturating_mul(u64::from(self.erase_loops)))
+    }
+}
+
+/// [`NandTiming`] laid out for the hot path: fixed arrays and a reciprocal instead of vectors and divisions.
+#[derive(Clone, Debug)]
+pub(super) struct Durations {
+    read: [Ns; PAGE_TYPES_MAX],
+    program: [Ns; PAGE_TYPES_MAX],
+    page_types: FastDiv,
+    erase: Ns,
+    program_pulses: u32,
+    erase_loops: u32,
+    command_address: Ns,
+    channel_rate: Rate,
+    pub(super) suspend_recover: Ns,
+    pub(super) resume_ramp: Ns,
+    pub(super) read_any_block: bool,
+}
+
+impl Durations {
+    pub(super) fn new(timing: &NandTiming) -> Result<Self, TimingError> {
+        timing.check()?;
+        let by_type = |times: &[Ns]| {
+            let mut table = [Ns::ZERO; PAGE_TYPES_MAX];
+            table[..times.len()].copy_from_slice(times);
+            table
+        };
+        Ok(Self {
+            read: by_type(&timing.read),
+            program: by_type(&timing.program),
+            page_types: FastDiv::new(timing.read.len() as u32),
+            erase: timing.erase_time(),
+            program_pulses: timing.program_pulses,
+            erase_loops: timing.erase_loops,
+            command_address: timing.command_address,
+            channel_rate: timing.channel_rate,
+            suspend_recover: timing.suspend_recover,
+            resume_ramp: timing.resume_ramp,
+            read_any_block: timing.read_any_block,
+        })
+    }
+
+    /// `(wordline, page type)` of a page offset.
+    #[inline]
+    pub(super) fn wordline_and_type(&self, page: u32) -> (u32, usize) {
+        let (wordline, page_type) = self.page_types.div_rem(page);
+        (wordline, page_type as usize)
+    }
+
+    #[inline]
+    pub(super) fn command_address_time(&self, command: &FlashCommand) -> Ns {
+        Ns(self.command_address.0 * u64::from(command.plane_count()))
+    }
+
+    #[inline]
+    pub(super) fn data_time(&self, bytes: u64) -> Ns {
+        self.channel_rate.burst(bytes)
+    }
+
+    #[inline]
+    pub(super) fn array_time(&self, command: &FlashCommand) -> Ns {
+        match command.kind {
+            CommandKind::Read => self.read[self.wordline_and_type(command.page).1],
+            CommandKind::Program => self.program[self.wordline_and_type(command.page).1],
+            CommandKind::Erase => self.erase,
+        }
+    }
+
+    /// Pulses or loops of a command's array phase.
+    #[inline]
+    pub(super) fn segments(&self, kind: CommandKind) -> u32 {
+        match kind {
+            CommandKind::Read => 1,
+            CommandKind::Program => self.program_pulses,
+            CommandKind::Erase => self.erase_loops,
+        }
+    }
+}

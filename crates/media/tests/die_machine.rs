@@ -1,0 +1,548 @@
+//! The die machine from outside: which command is legal when, and at which nanosecond things happen.
+//!
+//! The harness has three verbs. `probe` asks without changing anything, `issue` starts a command that must
+//! be legal, `assert_earliest_ready_at` says that a command is refused until one nanosecond before a time
+//! and legal at it.
+
+use ninescope_kernel::{Ns, Rate};
+use ninescope_media::{CommandKind, DieState, Ended, FlashCommand, IllegalCommand, Nand, NandTiming};
+use ninescope_model::{DieId, Geometry};
+use proptest::prelude::*;
+
+const DIE: DieId = DieId(1);
+const RECOVER: u64 = 100_000;
+const RAMP: u64 = 30_000;
+const LOOP: u64 = 3_500_000;
+/// Does not divide by the number of pulses, so that pulse boundaries are rounded.
+const PROGRAM: [u64; 3] = [350_000, 420_000, 700_001];
+const READ: [u64; 3] = [34_000, 52_000, 41_000];
+
+fn timing() -> NandTiming {
+    NandTiming {
+        read: READ.map(Ns).to_vec(),
+        program: PROGRAM.map(Ns).to_vec(),
+        program_pulses: 4,
+        erase_loop: Ns(LOOP),
+        erase_loops: 3,
+        command_address: Ns(200),
+        suspend_recover: Ns(RECOVER),
+        resume_ramp: Ns(RAMP),
+        channel_rate: Rate(333_000_000),
+        read_any_block: false,
+    }
+}
+
+/// Two dies of four planes, six blocks per plane, twelve pages per block.
+fn geometry() -> Geometry {
+    Geometry::checked(2, 1, 1, 4, 6, 12, 16_384, 4_096, 4).expect("a legal geometry")
+}
+
+fn command(kind: CommandKind, planes: u8, block: u32, page: u32) -> FlashCommand {
+    FlashCommand { kind, planes, die: DIE, page, block: [block; 4], transaction: [7, 8, 9, 10], ..Default::default() }
+}
+
+fn read(block: u32, page: u32) -> FlashCommand {
+    command(CommandKind::Read, 0b1, block, page)
+}
+
+fn program(block: u32, page: u32) -> FlashCommand {
+    command(CommandKind::Program, 0b1, block, page)
+}
+
+fn erase(block: u32) -> FlashCommand {
+    command(CommandKind::Erase, 0b1, block, 0)
+}
+
+/// A drive whose blocks 0 and 1 hold three pages in each plane of [`DIE`], the others none.
+#[derive(Clone)]
+struct Harness {
+    nand: Nand,
+}
+
+impl Harness {
+    fn new() -> Self {
+        Self::with(timing())
+    }
+
+    fn with(timing: NandTiming) -> Self {
+        let mut nand = Nand::new(&geometry(), timing).expect("legal times");
+        for plane in 0..4 {
+            nand.set_programmed_pages(DIE, plane, 0, 3, 5);
+            nand.set_programmed_pages(DIE, plane, 1, 3, 5);
+        }
+        Self { nand }
+    }
+
+    fn probe(&self, command: &FlashCommand) -> Result<(), IllegalCommand> {
+        self.nand.check(command)
+    }
+
+    /// Starts a command at `at`; returns its end.
+    fn issue(&mut self, command: &FlashCommand, at: u64) -> u64 {
+        self.nand.begin_array(command, Ns(at)).expect("a legal command").0
+    }
+
+    /// Lets everything happen that happens by itself up to and including `until`.
+    fn advance(&mut self, until: u64) {
+        while self.nand.next_change(DIE) <= Ns(until) {
+            let now = self.nand.next_change(DIE);
+            match self.nand.state(DIE) {
+                DieState::Busy if self.nand.stop_time(DIE) == Some(now) => {
+                    self.nand.stop_reached(DIE, now);
+                }
+                DieState::Busy | DieState::Suspended { .. } => {
+                    self.nand.end_array(DIE, now).expect("an exact end");
+                }
+                DieState::Recovering => self.nand.recovered(DIE, now),
+                DieState::Resuming => {
+                    self.nand.resumed(DIE, now);
+                }
+                DieState::Idle => unreachable!("an idle die waits for nothing"),
+            }
+        }
+    }
+
+    fn assert_earliest_ready_at(&self, command: &FlashCommand, at: u64) {
+        let mut earlier = self.clone();
+        earlier.advance(at - 1);
+        assert!(earlier.probe(command).is_err(), "{:?} is legal before {at}", command.kind);
+        earlier.advance(at);
+        assert_eq!(earlier.probe(command), Ok(()), "{:?} at {at}", command.kind);
+    }
+
+    /// An erase of block 1 suspended after 1 ms of pulses; it is `1 ms + RECOVER` now.
+    fn suspended_erase() -> (Self, u64) {
+        let mut harness = Self::new();
+        harness.issue(&erase(1), 0);
+        harness.nand.stop_at(DIE, Ns(1_000_000));
+        let now = 1_000_000 + RECOVER;
+        harness.advance(now);
+        assert_eq!(harness.nand.state(DIE), DieState::Suspended { foreground: false });
+        (harness, now)
+    }
+}
+
+// ---- durations
+
+#[test]
+fn array_time_follows_the_page_type() {
+    let Harness { nand } = Harness::new();
+    for page in 0..12 {
+        let page_type = page as usize % 3;
+        assert_eq!((nand.page_type(page), nand.wordline(page)), (page_type, page / 3));
+        assert_eq!(nand.array_time(&read(0, page)), Ns(READ[page_type]));
+        assert_eq!(nand.array_time(&program(0, page)), Ns(PROGRAM[page_type]));
+    }
+    assert_eq!(nand.array_time(&erase(0)), Ns(3 * LOOP));
+    let four_planes = command(CommandKind::Read, 0b1111, 0, 1);
+    assert_eq!(nand.array_time(&four_planes), Ns(READ[1]), "planes work at the same time");
+}
+
+#[test]
+fn channel_times_count_planes_and_round_a_burst_up_once() {
+    let Harness { nand } = Harness::new();
+    assert_eq!(nand.command_address_time(&read(0, 0)), Ns(200));
+    assert_eq!(nand.command_address_time(&command(CommandKind::Erase, 0b1011, 0, 0)), Ns(600));
+    // 16 384 B at 333 MB/s: 49 201.2 ns, while four bursts of 4 096 B are rounded four times.
+    assert_eq!(nand.data_time(16_384), Ns(49_202));
+    assert_eq!(nand.data_time(4_096), Ns(12_301));
+    assert_eq!((nand.data_time(0), nand.data_time(1)), (Ns(0), Ns(4)));
+}
+
+#[test]
+fn impossible_times_name_their_key() {
+    let key = |change: fn(&mut NandTiming)| {
+        let mut timing = timing();
+        change(&mut timing);
+        Nand::new(&geometry(), timing).expect_err("refused").key
+    };
+    assert_eq!(key(|timing| timing.read.clear()), "read");
+    assert_eq!(key(|timing| timing.read.resize(5, Ns(1))), "read");
+    assert_eq!(key(|timing| timing.read[1] = Ns(0)), "read");
+    assert_eq!(key(|timing| timing.program.truncate(2)), "program");
+    assert_eq!(key(|timing| timing.program[0] = Ns(3)), "program");
+    assert_eq!(key(|timing| timing.program_pulses = 0), "program_pulses");
+    assert_eq!(key(|timing| timing.erase_loops = 0), "erase_loops");
+    assert_eq!(key(|timing| timing.erase_loop = Ns(0)), "erase_loop");
+    assert_eq!(key(|timing| timing.erase_loops = u32::MAX), "erase_loops");
+    assert_eq!(key(|timing| timing.suspend_recover = Ns::NEVER), "suspend_recover");
+}
+
+// ---- legality
+
+/// A harness in each state a die can be in, with its name.
+fn every_state() -> Vec<(&'static str, Harness)> {
+    let busy = |command: FlashCommand| {
+        let mut harness = Harness::new();
+        harness.issue(&command, 0);
+        harness
+    };
+    let mut recovering = busy(erase(1));
+    recovering.nand.stop_at(DIE, Ns(500));
+    recovering.advance(500);
+    let (suspended, now) = Harness::suspended_erase();
+    let mut reading = suspended.clone();
+    reading.issue(&read(0, 0), now);
+    let mut resuming = suspended.clone();
+    resuming.nand.resume(DIE, Ns(now));
+    vec![
+        ("idle", Harness::new()),
+        ("reading", busy(read(0, 0))),
+        ("programming", busy(program(0, 3))),
+        ("erasing", busy(erase(1))),
+        ("recovering", recovering),
+        ("suspended", suspended),
+        ("suspended and reading", reading),
+        ("resuming", resuming),
+    ]
+}
+
+#[test]
+fn every_kind_in_every_state() {
+    for (name, harness) in every_state() {
+        let legal = |command: &FlashCommand| harness.probe(command).is_ok();
+        let expected = match name {
+            "idle" => (true, true, true),
+            "suspended" => (true, false, false),
+            _ => (false, false, false),
+        };
+        assert_eq!((legal(&read(0, 1)), legal(&program(0, 3)), legal(&erase(2))), expected, "{name}");
+        let other_die = FlashCommand { die: DieId(0), ..erase(1) };
+        assert!(legal(&other_die), "{name}: dies are independent");
+    }
+}
+
+#[test]
+fn a_refusal_names_the_state_and_changes_nothing() {
+    let (mut harness, now) = Harness::suspended_erase();
+    let refused = harness.nand.begin_array(&program(0, 3), Ns(now));
+    assert_eq!(refused, Err(IllegalCommand::OnlyReadsWhileSuspended { die: DIE, kind: CommandKind::Program }));
+    harness.issue(&read(0, 0), now);
+    let state = DieState::Suspended { foreground: true };
+    let refused = harness.nand.begin_array(&read(0, 1), Ns(now));
+    assert_eq!(refused, Err(IllegalCommand::DieNotReady { die: DIE, state, kind: CommandKind::Read }));
+    assert_eq!(harness.nand.state(DIE), state);
+    assert_eq!(harness.nand.programmed_pages(DIE, 0, 0), 3);
+}
+
+#[test]
+fn an_address_must_exist() {
+    let harness = Harness::new();
+    let refusal = |command: FlashCommand| harness.probe(&command).expect_err("illegal");
+    let die = DIE;
+    let stranger = FlashCommand { die: DieId(2), ..erase(0) };
+    assert_eq!(refusal(stranger), IllegalCommand::NoSuchDie { die: DieId(2) });
+    assert_eq!(refusal(command(CommandKind::Read, 0, 0, 0)), IllegalCommand::NoPlane { die });
+    let beyond = command(CommandKind::Read, 0b1_0001, 0, 0);
+    assert_eq!(refusal(beyond), IllegalCommand::NoSuchPlane { die, plane: 4 });
+    assert_eq!(refusal(erase(6)), IllegalCommand::NoSuchBlock { die, plane: 0, block: 6 });
+    let mut last_plane = command(CommandKind::Erase, 0b1000, 0, 0);
+    last_plane.block = [99, 99, 99, 5];
+    assert_eq!(harness.probe(&last_plane), Ok(()), "planes that are not addressed do not count");
+}
+
+#[test]
+fn pages_are_programmed_in_order_once_between_erases() {
+    let mut harness = Harness::new();
+    let out_of_order =
+        |page, next_page| Err(IllegalCommand::ProgramOutOfOrder { die: DIE, plane: 0, block: 2, page, next_page });
+    assert_eq!(harness.probe(&program(2, 1)), out_of_order(1, 0));
+    let mut now = 0;
+    for page in 0..12 {
+        now = harness.issue(&program(2, page), now);
+        assert_eq!(harness.nand.programmed_pages(DIE, 0, 2), page, "not before the end");
+        harness.advance(now);
+        assert_eq!(harness.probe(&program(2, page)), out_of_order(page, page + 1));
+        assert_eq!(harness.probe(&read(2, page)), Ok(()));
+    }
+    let full = IllegalCommand::NoSuchPage { die: DIE, plane: 0, block: 2, page: 12 };
+    assert_eq!(harness.probe(&program(2, 12)), Err(full));
+    let end = harness.issue(&erase(2), now);
+    harness.advance(end);
+    assert_eq!((harness.nand.programmed_pages(DIE, 0, 2), harness.nand.erase_count(DIE, 0, 2)), (0, 1));
+    assert_eq!(harness.probe(&program(2, 0)), Ok(()));
+}
+
+#[test]
+fn a_page_is_read_only_when_it_is_programmed() {
+    let harness = Harness::new();
+    assert_eq!(harness.probe(&read(0, 2)), Ok(()));
+    let empty = |block, page| Err(IllegalCommand::PageNotProgrammed { die: DIE, plane: 0, block, page });
+    assert_eq!(harness.probe(&read(0, 3)), empty(0, 3));
+    assert_eq!(harness.probe(&read(2, 0)), empty(2, 0));
+    assert_eq!(harness.probe(&read(0, 12)), empty(0, 12));
+}
+
+#[test]
+fn a_multi_plane_command_addresses_one_block_index_but_for_reads_of_any_block() {
+    let mixed = |kind, page| FlashCommand { block: [9, 1, 0, 9], ..command(kind, 0b0110, 0, page) };
+    let differ = Err(IllegalCommand::BlocksDiffer { die: DIE, plane: 2, block: 0, first_block: 1 });
+    let strict = Harness::new();
+    let any = Harness::with(NandTiming { read_any_block: true, ..timing() });
+    for (kind, page) in [(CommandKind::Read, 0), (CommandKind::Program, 3), (CommandKind::Erase, 0)] {
+        assert_eq!(strict.probe(&mixed(kind, page)), differ);
+        let expected = if kind == CommandKind::Read { Ok(()) } else { differ };
+        assert_eq!(any.probe(&mixed(kind, page)), expected);
+    }
+}
+
+#[test]
+fn a_multi_plane_command_changes_exactly_its_planes() {
+    let mut harness = Harness::new();
+    let end = harness.issue(&command(CommandKind::Program, 0b1010, 0, 3), 0);
+    harness.advance(end);
+    let pages = [0, 1, 2, 3].map(|plane| harness.nand.programmed_pages(DIE, plane, 0));
+    assert_eq!(pages, [3, 4, 3, 4]);
+    let uneven = command(CommandKind::Program, 0b0011, 0, 3);
+    let reason = IllegalCommand::ProgramOutOfOrder { die: DIE, plane: 1, block: 0, page: 3, next_page: 4 };
+    assert_eq!(harness.probe(&uneven), Err(reason));
+    let end = harness.issue(&command(CommandKind::Erase, 0b0111, 0, 0), end);
+    harness.advance(end);
+    let blocks = [0, 1, 2, 3]
+        .map(|plane| (harness.nand.programmed_pages(DIE, plane, 0), harness.nand.erase_count(DIE, plane, 0)));
+    assert_eq!(blocks, [(0, 6), (0, 6), (0, 6), (4, 5)]);
+    assert_eq!(harness.nand.programmed_pages(DieId(0), 1, 0), 0, "the other die has blocks of its own");
+}
+
+#[test]
+fn half_erased_and_half_programmed_cells_are_not_read() {
+    let (harness, _) = Harness::suspended_erase();
+    let erased = IllegalCommand::BlockBeingErased { die: DIE, plane: 0, block: 1, page: 2 };
+    assert_eq!(harness.probe(&read(1, 2)), Err(erased));
+    let other_plane = command(CommandKind::Read, 0b10, 1, 2);
+    assert_eq!(harness.probe(&other_plane), Ok(()), "the block of another plane is another block");
+
+    let mut harness = Harness::new();
+    harness.issue(&program(0, 3), 0);
+    harness.nand.stop_at(DIE, Ns(1));
+    harness.advance(1_000_000);
+    let programmed = IllegalCommand::PageBeingProgrammed { die: DIE, plane: 0, block: 0, page: 3 };
+    assert_eq!(harness.probe(&read(0, 3)), Err(programmed));
+    assert_eq!(harness.probe(&read(0, 2)), Ok(()));
+}
+
+// ---- time
+
+#[test]
+fn a_die_is_free_when_its_array_phase_ends() {
+    for (command, time) in [(read(0, 1), READ[1]), (program(0, 3), PROGRAM[0]), (erase(1), 3 * LOOP)] {
+        let mut harness = Harness::new();
+        assert_eq!(harness.issue(&command, 5_000), 5_000 + time, "phases may begin in the future");
+        assert_eq!(harness.nand.end_time(DIE), Ns(5_000 + time));
+        harness.assert_earliest_ready_at(&erase(3), 5_000 + time);
+    }
+}
+
+#[test]
+fn the_end_returns_the_command_unread() {
+    let mut harness = Harness::new();
+    let command = FlashCommand { bytes: [4_096, 0, 0, 0], ..read(0, 0) };
+    harness.issue(&command, 0);
+    let ended = harness.nand.end_array(DIE, Ns(READ[0] + 9_000)).expect("data may leave before the end is told");
+    assert_eq!(ended, Ended { command, suspensions: 0 });
+    let state = DieState::Idle;
+    assert_eq!(harness.nand.end_array(DIE, Ns(READ[0])), Err(IllegalCommand::NothingRuns { die: DIE, state }));
+}
+
+#[test]
+fn a_suspended_erase_to_the_nanosecond() {
+    let mut harness = Harness::new();
+    let end = harness.issue(&erase(1), 1_000);
+    harness.nand.stop_at(DIE, Ns(2_001_000));
+    assert_eq!((harness.nand.stop_time(DIE), harness.nand.end_time(DIE)), (Some(Ns(2_001_000)), Ns(end)));
+    harness.assert_earliest_ready_at(&read(0, 1), 2_001_000 + RECOVER);
+
+    let mut now = 2_001_000 + RECOVER;
+    harness.advance(now);
+    let parked = *harness.nand.parked(DIE).expect("the erase is parked");
+    assert_eq!((parked.done, parked.suspensions), (Ns(2_000_000), 1));
+    assert_eq!((harness.nand.running(DIE), harness.nand.end_time(DIE)), (None, Ns::NEVER));
+
+    assert_eq!(harness.issue(&read(0, 1), now), now + READ[1]);
+    assert_eq!(harness.nand.running(DIE).expect("the read runs").command, read(0, 1));
+    harness.assert_earliest_ready_at(&read(0, 0), now + READ[1]);
+    now += READ[1];
+    harness.advance(now);
+
+    assert_eq!(harness.nand.resume(DIE, Ns(now)), Ns(now + RAMP));
+    now += RAMP;
+    assert_eq!(harness.nand.resumed(DIE, Ns(now)), Ns(now + 3 * LOOP - 2_000_000));
+    assert_eq!(harness.nand.parked(DIE), None);
+    harness.assert_earliest_ready_at(&erase(1), end + RECOVER + READ[1] + RAMP);
+    let end = Ns(end + RECOVER + READ[1] + RAMP);
+    let ended = harness.nand.end_array(DIE, end).expect("an exact end");
+    assert_eq!(ended, Ended { command: erase(1), suspensions: 1 });
+    assert_eq!((harness.nand.programmed_pages(DIE, 0, 1), harness.nand.erase_count(DIE, 0, 1)), (0, 6));
+}
+
+#[test]
+fn an_erase_that_stops_at_every_safe_point() {
+    for loops in [1, 2, 3, 5] {
+        for points in [1, 3, 10, 30] {
+            let mut harness = Harness::with(NandTiming { erase_loops: loops, ..timing() });
+            harness.issue(&erase(1), 0);
+            let mut now = Ns::ZERO;
+            let ended = loop {
+                let running = *harness.nand.running(DIE).expect("the erase runs");
+                harness.nand.stop_at(DIE, running.next_safe_point(now, points));
+                let Some(stop) = harness.nand.stop_time(DIE) else {
+                    now = harness.nand.end_time(DIE);
+                    break harness.nand.end_array(DIE, now).expect("pulse time is conserved");
+                };
+                assert!(stop.0 - now.0 <= (LOOP / u64::from(points)) + 1, "a wait longer than one safe point");
+                now = harness.nand.stop_reached(DIE, stop);
+                harness.nand.recovered(DIE, now);
+                now = harness.nand.resume(DIE, now);
+                harness.nand.resumed(DIE, now);
+            };
+            let suspensions = u64::from(ended.suspensions);
+            assert_eq!(ended.suspensions, points * loops - 1, "the last safe point is the end");
+            assert_eq!(now.0, u64::from(loops) * LOOP + suspensions * (RECOVER + RAMP));
+        }
+    }
+}
+
+#[test]
+fn a_stop_that_equals_the_end_is_an_end() {
+    let mut harness = Harness::new();
+    let end = harness.issue(&erase(1), 0);
+    harness.nand.stop_at(DIE, Ns(end - 1));
+    assert_eq!(harness.nand.stop_time(DIE), Some(Ns(end - 1)));
+    harness.nand.stop_at(DIE, Ns(end));
+    assert_eq!(harness.nand.stop_time(DIE), None, "it takes the place of the earlier request");
+    harness.nand.stop_at(DIE, Ns(end + 1));
+    assert_eq!(harness.nand.stop_time(DIE), None);
+    assert_eq!(harness.nand.next_change(DIE), Ns(end));
+}
+
+#[test]
+fn a_request_to_stop_can_be_taken_back() {
+    let mut harness = Harness::new();
+    let end = harness.issue(&erase(1), 0);
+    harness.nand.stop_at(DIE, Ns(1_000));
+    harness.nand.clear_stop(DIE);
+    harness.assert_earliest_ready_at(&erase(1), end);
+}
+
+#[test]
+fn a_program_stops_at_pulse_boundaries() {
+    // 700 001 ns in four pulses: boundaries are floors of multiples of 175 000.25 ns.
+    let boundaries = [175_000, 350_000, 525_000];
+    let mut harness = Harness::new();
+    harness.nand.set_programmed_pages(DIE, 0, 0, 5, 0);
+    harness.issue(&program(0, 5), 1_000);
+    let running = *harness.nand.running(DIE).expect("the program runs");
+    for (index, boundary) in boundaries.into_iter().enumerate() {
+        assert_eq!(running.segment_end(index as u32), Ns(boundary));
+    }
+    assert_eq!((running.segment_end(3), running.segment_end(9)), (Ns(700_001), Ns(700_001)));
+    for (asked, stops) in [(0, 175_000), (174_999, 175_000), (175_000, 175_000), (175_001, 350_000), (400_000, 525_000)]
+    {
+        harness.nand.stop_at(DIE, Ns(1_000 + asked));
+        assert_eq!(harness.nand.stop_time(DIE), Some(Ns(1_000 + stops)), "asked at {asked}");
+    }
+    harness.nand.stop_at(DIE, Ns(1_000 + 525_001));
+    assert_eq!(harness.nand.stop_time(DIE), None, "the last boundary is the end");
+}
+
+#[test]
+fn a_resumed_operation_moves_on_before_it_stops_again() {
+    let (mut harness, now) = Harness::suspended_erase();
+    let resumed = harness.nand.resume(DIE, Ns(now));
+    harness.nand.resumed(DIE, resumed);
+    harness.nand.stop_at(DIE, resumed);
+    assert_eq!(harness.nand.stop_time(DIE), Some(resumed + Ns(1)));
+    harness.nand.require_progress(DIE, Ns(1_700_000));
+    harness.nand.stop_at(DIE, resumed);
+    assert_eq!(harness.nand.stop_time(DIE), Some(resumed + Ns(700_000)));
+    let running = harness.nand.running(DIE).expect("the erase runs");
+    let point = running.next_safe_point(resumed, 10);
+    assert_eq!(point, resumed + Ns(750_000), "the next tenth of a loop after 1.7 ms is 1.75 ms");
+}
+
+#[test]
+fn safe_points_of_a_stretch_that_has_not_begun() {
+    let mut harness = Harness::new();
+    let end = harness.issue(&erase(1), 50_000);
+    let running = *harness.nand.running(DIE).expect("taken from the call on");
+    assert_eq!(running.progress(Ns(10)), Ns::ZERO);
+    assert_eq!(running.next_safe_point(Ns(10), 10), Ns(50_000 + LOOP / 10));
+    assert_eq!(running.next_safe_point(Ns(50_000 + LOOP / 10), 10), Ns(50_000 + LOOP / 10));
+    assert_eq!(running.next_safe_point(Ns(10), 1), Ns(50_000 + LOOP));
+    assert_eq!(running.next_safe_point(Ns(10), 0), Ns(end));
+    assert_eq!(running.next_safe_point(Ns(50_000 + 2 * LOOP + 1), 1), Ns(end));
+    harness.nand.stop_at(DIE, Ns(10));
+    assert_eq!(harness.nand.stop_time(DIE), Some(Ns(50_000)), "nothing stops before it starts");
+}
+
+#[test]
+fn an_end_with_the_wrong_pulse_time_is_an_error_and_changes_nothing() {
+    let mut harness = Harness::new();
+    let end = harness.issue(&erase(1), 0);
+    for now in [end - 1, end + 1] {
+        let lost = IllegalCommand::PulseTimeLost { die: DIE, plane: 0, block: 1, page: 0, done_ns: now, total_ns: end };
+        assert_eq!(harness.nand.end_array(DIE, Ns(now)), Err(lost));
+    }
+    assert_eq!((harness.nand.programmed_pages(DIE, 0, 1), harness.nand.erase_count(DIE, 0, 1)), (3, 5));
+    assert!(harness.nand.end_array(DIE, Ns(end)).is_ok());
+}
+
+proptest! {
+    #[test]
+    fn random_suspensions_conserve_pulse_time(
+        is_erase in any::<bool>(),
+        segments in 1_u32..6,
+        start in 0_u64..1_000_000,
+        steps in prop::collection::vec((0_u64..4_000_000, 0_u64..3, 0_u64..50_000), 0..40),
+    ) {
+        let timing = NandTiming { erase_loops: segments, program_pulses: segments, ..timing() };
+        let mut harness = Harness::with(timing);
+        let command = if is_erase { erase(1) } else { program(0, 3) };
+        let total = harness.issue(&command, start) - start;
+        let (mut overhead, mut suspensions) = (0, 0);
+        let mut now = Ns(start);
+        for (stretch, reads, pause) in steps {
+            harness.nand.stop_at(DIE, now + Ns(stretch));
+            let Some(stop) = harness.nand.stop_time(DIE) else { continue };
+            prop_assert!(stop >= now && stop < harness.nand.end_time(DIE));
+            let recovered = harness.nand.stop_reached(DIE, stop);
+            harness.nand.recovered(DIE, recovered);
+            now = recovered;
+            for _ in 0..reads {
+                now = Ns(harness.issue(&read(0, 2), now.0));
+                harness.nand.end_array(DIE, now).expect("a read ends");
+            }
+            now = harness.nand.resume(DIE, now + Ns(pause));
+            harness.nand.resumed(DIE, now);
+            overhead += now.0 - stop.0;
+            suspensions += 1;
+            let running = harness.nand.running(DIE).expect("it goes on");
+            prop_assert_eq!(running.done + Ns(overhead + start), now);
+            prop_assert!(is_erase || (0..segments).any(|pulse| running.segment_end(pulse) == running.done));
+        }
+        let end = harness.nand.end_time(DIE);
+        prop_assert_eq!(end, Ns(start + total + overhead));
+        let ended = harness.nand.end_array(DIE, end).expect("pulse time is conserved");
+        prop_assert_eq!(ended, Ended { command, suspensions });
+    }
+
+    #[test]
+    fn the_next_safe_point_is_the_first_of_all_of_them(
+        total in 1_u64..5_000, segments in 1_u32..8, points in 1_u32..12, done in 0_u64..5_000, ahead in 0_u64..5_000, least in 0_u64..6_000,
+    ) {
+        let operation = ninescope_media::Operation {
+            command: erase(0),
+            started: Ns(1_000),
+            total: Ns(total),
+            done: Ns(done % total),
+            segments,
+            suspensions: 0,
+            run_until_at_least: Ns(least),
+        };
+        let now = Ns(1_000 + ahead);
+        let count = u64::from(segments * points);
+        let earliest = operation.progress(now).max(operation.run_until_at_least);
+        let expected = (1..count).map(|index| Ns(total * index / count)).find(|&point| point >= earliest).unwrap_or(Ns(total));
+        prop_assert_eq!(operation.next_safe_point(now, points), Ns(1_000) + (expected - operation.done));
+    }
+}

@@ -1,0 +1,358 @@
+//! Values with units as people write them in configurations: "16KiB", "45us", "1200MB/s".
+//!
+//! Each kind of value is an integer newtype that reads itself from text and prints itself back exactly.
+//! Fractions are computed in integers, so that "3.5ms" is 3 500 000 ns and nothing near it. This module
+//! must not know which setting a value belongs to.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::de::{Deserialize, Deserializer, Error, Visitor};
+use serde::{Serialize, Serializer};
+
+/// A value with a unit that cannot be read.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("`{value}` is not a {kind}: {problem}; write {accepted}")]
+pub struct UnitError {
+    value: String,
+    kind: &'static str,
+    problem: &'static str,
+    accepted: &'static str,
+}
+
+/// What one kind of value accepts and how it prints.
+struct Scale {
+    kind: &'static str,
+    accepted: &'static str,
+    /// Units in lower case and how many base units each holds.
+    units: &'static [(&'static str, u64)],
+    /// Units used for printing, those with equal claim in order of preference.
+    printed: &'static [(&'static str, u64)],
+    /// Whether a value between two whole base units is rounded to the nearest instead of refused.
+    rounds: bool,
+}
+
+const KIB: u64 = 1 << 10;
+const MIB: u64 = 1 << 20;
+const GIB: u64 = 1 << 30;
+const TIB: u64 = 1 << 40;
+const KB: u64 = 1_000;
+const MB: u64 = 1_000_000;
+const GB: u64 = 1_000_000_000;
+const TB: u64 = 1_000_000_000_000;
+
+const SIZE: Scale = Scale {
+    kind: "size",
+    accepted: "a whole number of bytes, or a number with B, k, M, G, T, KiB, MiB, GiB, TiB (powers of 1024), \
+               KB, MB, GB or TB (powers of 1000)",
+    units: &[
+        ("b", 1),
+        ("k", KIB),
+        ("m", MIB),
+        ("g", GIB),
+        ("t", TIB),
+        ("kib", KIB),
+        ("mib", MIB),
+        ("gib", GIB),
+        ("tib", TIB),
+        ("kb", KB),
+        ("mb", MB),
+        ("gb", GB),
+        ("tb", TB),
+    ],
+    printed: &[
+        ("TiB", TIB),
+        ("GiB", GIB),
+        ("MiB", MIB),
+        ("KiB", KIB),
+        ("TB", TB),
+        ("GB", GB),
+        ("MB", MB),
+        ("KB", KB),
+        ("B", 1),
+    ],
+    rounds: false,
+};
+
+const TIME: Scale = Scale {
+    kind: "duration",
+    accepted: "a whole number of nanoseconds, or a number with ns, us, ms, s, min or h",
+    units: &[
+        ("ns", 1),
+        ("us", KB),
+        ("\u{b5}s", KB),
+        ("\u{3bc}s", KB),
+        ("ms", MB),
+        ("s", GB),
+        ("min", 60 * GB),
+        ("h", 3600 * GB),
+    ],
+    printed: &[("s", GB), ("ms", MB), ("us", KB), ("ns", 1)],
+    rounds: false,
+};
+
+const RATE: Scale = Scale {
+    kind: "transfer rate",
+    accepted: "a whole number of bytes per second, or a number with B/s, KB/s, MB/s, GB/s, TB/s (powers of 1000), \
+               KiB/s, MiB/s, GiB/s or TiB/s (powers of 1024)",
+    units: &[
+        ("b/s", 1),
+        ("kb/s", KB),
+        ("mb/s", MB),
+        ("gb/s", GB),
+        ("tb/s", TB),
+        ("kib/s", KIB),
+        ("mib/s", MIB),
+        ("gib/s", GIB),
+        ("tib/s", TIB),
+    ],
+    printed: &[
+        ("TB/s", TB),
+        ("GB/s", GB),
+        ("MB/s", MB),
+        ("KB/s", KB),
+        ("TiB/s", TIB),
+        ("GiB/s", GIB),
+        ("MiB/s", MIB),
+        ("KiB/s", KIB),
+        ("B/s", 1),
+    ],
+    rounds: true,
+};
+
+impl Scale {
+    fn parse(&self, text: &str) -> Result<u64, UnitError> {
+        self.value_of(text.trim()).map_err(|problem| UnitError {
+            value: text.to_owned(),
+            kind: self.kind,
+            problem,
+            accepted: self.accepted,
+        })
+    }
+
+    fn value_of(&self, text: &str) -> Result<u64, &'static str> {
+        if text.is_empty() {
+            return Err("it is empty");
+        }
+        if text.starts_with('-') {
+            return Err("it is negative");
+        }
+        let unit_start = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
+        let (number, unit) = text.split_at(unit_start);
+        if number.is_empty() {
+            return Err("it does not begin with a number");
+        }
+        let unit = unit.trim_start().to_lowercase();
+        let factor = if unit.is_empty() {
+            1
+        } else {
+            self.units.iter().find(|(name, _)| *name == unit).ok_or("the unit is unknown")?.1
+        };
+        self.scaled(number, factor)
+    }
+
+    /// `number * factor` in integers.
+    fn scaled(&self, number: &str, factor: u64) -> Result<u64, &'static str> {
+        const TOO_LARGE: &str = "it is too large";
+        let (whole, fraction) = number.split_once('.').unwrap_or((number, "0"));
+        if whole.is_empty() || fraction.is_empty() || fraction.contains('.') {
+            return Err("the number is malformed");
+        }
+        let whole: u64 = whole.parse().map_err(|_| TOO_LARGE)?;
+        let fraction = fraction.trim_end_matches('0');
+        if fraction.len() > 18 {
+            return Err("the fraction has more than 18 digits");
+        }
+        let numerator = u128::from(fraction.parse::<u64>().unwrap_or(0)) * u128::from(factor);
+        let denominator = 10_u128.pow(fraction.len() as u32);
+        if !self.rounds && !numerator.is_multiple_of(denominator) {
+            return Err("it is not a whole number of the smallest unit");
+        }
+        let parts = (numerator + denominator / 2) / denominator;
+        u64::try_from(u128::from(whole) * u128::from(factor) + parts).map_err(|_| TOO_LARGE)
+    }
+
+    /// The exact form with the smallest numeral.
+    fn print(&self, value: u64, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let dividing = self.printed.iter().filter(|(_, factor)| value.is_multiple_of(*factor) && value >= *factor);
+        match dividing.min_by_key(|(_, factor)| value / factor) {
+            Some((name, factor)) => write!(formatter, "{}{name}", value / factor),
+            None => write!(formatter, "0{}", self.printed.last().map_or("", |(name, _)| name)),
+        }
+    }
+}
+
+/// Reads a value from a string or a non-negative integer.
+struct ScaleVisitor(&'static Scale);
+
+impl Visitor<'_> for ScaleVisitor {
+    type Value = u64;
+
+    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "a {}: {}", self.0.kind, self.0.accepted)
+    }
+
+    fn visit_u64<E: Error>(self, value: u64) -> Result<u64, E> {
+        Ok(value)
+    }
+
+    fn visit_i64<E: Error>(self, value: i64) -> Result<u64, E> {
+        // A negative integer is refused with the same words as a negative string.
+        u64::try_from(value).or_else(|_| self.0.parse(&value.to_string()).map_err(E::custom))
+    }
+
+    fn visit_str<E: Error>(self, text: &str) -> Result<u64, E> {
+        self.0.parse(text).map_err(E::custom)
+    }
+}
+
+macro_rules! unit_value {
+    ($(#[$meta:meta])* $name:ident, $scale:ident) => {
+        $(#[$meta])*
+        #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        #[repr(transparent)]
+        pub struct $name(pub u64);
+
+        impl FromStr for $name {
+            type Err = UnitError;
+            fn from_str(text: &str) -> Result<Self, UnitError> {
+                $scale.parse(text).map(Self)
+            }
+        }
+
+        impl fmt::Display for $name {
+            fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+                $scale.print(self.0, formatter)
+            }
+        }
+
+        impl Serialize for $name {
+            fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                serializer.collect_str(self)
+            }
+        }
+
+        impl<'de> Deserialize<'de> for $name {
+            fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                deserializer.deserialize_any(ScaleVisitor(&$scale)).map(Self)
+            }
+        }
+    };
+}
+
+unit_value! {
+    /// A size [bytes]: "16KiB", "4k" (fio's 4096), "1GB" (10^9), or a plain integer.
+    Bytes, SIZE
+}
+
+unit_value! {
+    /// A span of time [ns]: "800ns", "45us", "3.5ms", "1s", or a plain integer.
+    Duration, TIME
+}
+
+unit_value! {
+    /// A transfer rate [bytes per second]: "1200MB/s", "1.2GiB/s", or a plain integer. A fraction that is no
+    /// whole number of bytes per second (as in "1.2GiB/s") is rounded to the nearest one.
+    BytesPerSecond, RATE
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn sizes_are_read_exactly() {
+        let cases = [
+            ("4KiB", 4096),
+            ("4k", 4096),
+            ("16K", 16_384),
+            ("1MiB", 1 << 20),
+            ("2GiB", 2 << 30),
+            ("1GB", 1_000_000_000),
+            ("1.5 KiB", 1536),
+            ("512", 512),
+            ("0", 0),
+            ("7b", 7),
+        ];
+        for (text, bytes) in cases {
+            assert_eq!(text.parse(), Ok(Bytes(bytes)), "{text}");
+        }
+    }
+
+    #[test]
+    fn durations_and_rates_are_read_exactly() {
+        for (text, ns) in [("45us", 45_000), ("3.5ms", 3_500_000), ("1s", 1_000_000_000), ("800ns", 800), ("17", 17)] {
+            assert_eq!(text.parse(), Ok(Duration(ns)), "{text}");
+        }
+        for (text, rate) in [("1200MB/s", 1_200_000_000), ("3.2GB/s", 3_200_000_000), ("1.2GiB/s", 1_288_490_189)] {
+            assert_eq!(text.parse(), Ok(BytesPerSecond(rate)), "{text}");
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_read_is_named_with_the_accepted_units() {
+        let refused = [
+            ("", "empty"),
+            ("-4k", "negative"),
+            ("4X", "unknown"),
+            ("4.k", "malformed"),
+            ("1.2.3k", "malformed"),
+            ("k", "begin with a number"),
+            ("1.1KiB", "whole number"),
+            ("0.1", "whole number"),
+            ("99999999999999999999", "too large"),
+            ("16777216TiB", "too large"),
+        ];
+        for (text, reason) in refused {
+            let error = text.parse::<Bytes>().expect_err(text).to_string();
+            assert!(error.contains(&format!("`{text}`")) && error.contains(reason), "{error}");
+            assert!(error.contains("KiB"), "{error}");
+        }
+        assert!("0.5ns".parse::<Duration>().is_err() && "5MB".parse::<BytesPerSecond>().is_err());
+    }
+
+    #[test]
+    fn values_print_with_the_smallest_exact_numeral() {
+        for (value, text) in [(16_384, "16KiB"), (0, "0B"), (10_000_000_000, "10GB"), (1000, "1KB"), (1023, "1023B")] {
+            assert_eq!(Bytes(value).to_string(), text);
+        }
+        assert_eq!(Duration(45_000).to_string(), "45us");
+        assert_eq!(Duration(3_500_000).to_string(), "3500us");
+        assert_eq!(BytesPerSecond(1_200_000_000).to_string(), "1200MB/s");
+    }
+
+    #[test]
+    fn toml_takes_strings_and_integers_and_refuses_the_rest() {
+        #[derive(Debug, serde::Deserialize, serde::Serialize, PartialEq)]
+        struct Settings {
+            unit: Bytes,
+            read: Duration,
+            rate: BytesPerSecond,
+        }
+        let settings: Settings = toml::from_str("unit = '16KiB'\nread = 45000\nrate = '1.2GB/s'").expect("good TOML");
+        assert_eq!(settings.read, Duration(45_000));
+        let text = toml::to_string(&settings).expect("serializes");
+        assert_eq!(text, "unit = \"16KiB\"\nread = \"45us\"\nrate = \"1200MB/s\"\n");
+        assert_eq!(toml::from_str::<Settings>(&text).expect("reads back"), settings);
+        for (bad, reason) in [("unit = -1", "`-1`"), ("unit = 1.5", "a size"), ("unit = 'x'", "`x`")] {
+            let error = toml::from_str::<Settings>(bad).expect_err(bad).to_string();
+            assert!(error.contains(reason), "{error}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn every_value_reads_back_from_its_print(value: u64) {
+            prop_assert_eq!(Bytes(value).to_string().parse(), Ok(Bytes(value)));
+            prop_assert_eq!(Duration(value).to_string().parse(), Ok(Duration(value)));
+            prop_assert_eq!(BytesPerSecond(value).to_string().parse(), Ok(BytesPerSecond(value)));
+        }
+
+        #[test]
+        fn no_text_panics(text in "[-+.0-9a-zA-Z/ \u{b5}]{0,40}") {
+            let _ = (text.parse::<Bytes>(), text.parse::<Duration>(), text.parse::<BytesPerSecond>());
+        }
+    }
+}

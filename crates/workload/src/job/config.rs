@@ -1,0 +1,224 @@
+//! A job's description, in fio's words.
+
+use ninescope_model::SECTOR_BYTES;
+use ninescope_model::units::{Bytes, Duration};
+use serde::{Deserialize, Serialize};
+
+use super::AddressDistribution;
+
+/// A key of a job that has no meaning.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{key}: {problem}")]
+pub struct JobError {
+    /// The key in the job file.
+    pub key: &'static str,
+    /// What is wrong with its value.
+    pub problem: String,
+}
+
+impl JobError {
+    pub(super) fn new(key: &'static str, problem: impl Into<String>) -> Self {
+        Self { key, problem: problem.into() }
+    }
+}
+
+/// What a job does, and in which order of addresses.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum AccessPattern {
+    /// Sequential reads.
+    #[default]
+    Read,
+    /// Sequential writes.
+    Write,
+    /// Sequential trims.
+    Trim,
+    /// Random reads.
+    RandRead,
+    /// Random writes.
+    RandWrite,
+    /// Random trims.
+    RandTrim,
+    /// Sequential reads and writes, each from a position of its own, as in fio.
+    #[serde(alias = "readwrite")]
+    Rw,
+    /// Random reads and writes.
+    RandRw,
+}
+
+impl AccessPattern {
+    /// Whether addresses are drawn at random.
+    pub fn is_random(self) -> bool {
+        matches!(self, Self::RandRead | Self::RandWrite | Self::RandTrim | Self::RandRw)
+    }
+}
+
+/// How requests of a job with `rate_iops` arrive.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum RateProcess {
+    /// At equal distances.
+    #[default]
+    #[serde(alias = "fixed")]
+    Linear,
+    /// As a Poisson process: exponential gaps.
+    Poisson,
+}
+
+/// A synthetic job.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct JobConfig {
+    /// The job's name. Jobs of different names draw different random numbers.
+    pub name: String,
+    /// What to do.
+    #[serde(alias = "readwrite")]
+    pub rw: AccessPattern,
+    /// Size of each request [bytes], a multiple of 512.
+    #[serde(alias = "blocksize")]
+    pub bs: Bytes,
+    /// Chance that a request of a mixed job is a read [percent].
+    pub rwmixread: u8,
+    /// Requests outstanding at a time, kept by the engine.
+    pub iodepth: u32,
+    /// The law of random addresses.
+    pub random_distribution: AddressDistribution,
+    /// Where the job's region begins [bytes].
+    pub offset: Bytes,
+    /// The region's length [bytes]; absent: to the end of the drive.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub size: Option<Bytes>,
+    /// How many requests, flushes not counted. Absent, and `duration` too: as many as the region has blocks.
+    #[serde(alias = "number_ios", skip_serializing_if = "Option::is_none")]
+    pub requests: Option<u64>,
+    /// How long the job runs in simulated time, kept by the engine.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub duration: Option<Duration>,
+    /// Arrivals per second of an open-loop job; absent: closed loop.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rate_iops: Option<f64>,
+    /// How the arrivals of an open-loop job are spread.
+    pub rate_process: RateProcess,
+    /// What random addresses are multiples of, from the region's beginning [bytes]; absent: `bs`.
+    #[serde(alias = "ba", skip_serializing_if = "Option::is_none")]
+    pub blockalign: Option<Bytes>,
+    /// A flush follows each time this many writes were made.
+    #[serde(alias = "fsync", skip_serializing_if = "Option::is_none")]
+    pub flush_every: Option<u64>,
+}
+
+impl Default for JobConfig {
+    fn default() -> Self {
+        Self {
+            name: "job".to_owned(),
+            rw: AccessPattern::Read,
+            bs: Bytes(4096),
+            rwmixread: 50,
+            iodepth: 1,
+            random_distribution: AddressDistribution::Uniform,
+            offset: Bytes(0),
+            size: None,
+            requests: None,
+            duration: None,
+            rate_iops: None,
+            rate_process: RateProcess::Linear,
+            blockalign: None,
+            flush_every: None,
+        }
+    }
+}
+
+/// The part of a drive a job works on, as a grid of places a request can begin at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct JobRegion {
+    /// First sector.
+    pub first_sector: u64,
+    /// Sectors of each request.
+    pub request_sectors: u32,
+    /// From one place to the next [sectors].
+    pub stride_sectors: u64,
+    /// Places; at least one.
+    pub places: u64,
+}
+
+impl JobConfig {
+    /// Checks every key and lays the job out on a drive of `drive_bytes`.
+    ///
+    /// # Errors
+    /// Names the first key that has no meaning, or none on such a drive.
+    pub fn validate(&self, drive_bytes: u64) -> Result<JobRegion, JobError> {
+        self.validate_numbers()?;
+        self.validate_rate()?;
+        let request_sectors = u32::try_from(sectors("bs", self.bs)?)
+            .map_err(|_| JobError::new("bs", format!("{} is too large", self.bs)))?;
+        let stride = self.blockalign.filter(|_| self.rw.is_random()).unwrap_or(self.bs);
+        let stride_sectors = sectors("blockalign", stride)?;
+        if !self.offset.0.is_multiple_of(SECTOR_BYTES) {
+            return Err(JobError::new("offset", format!("{} is not a multiple of 512 bytes", self.offset)));
+        }
+        let region_bytes = self.region_bytes(drive_bytes)?;
+        if region_bytes < self.bs.0 {
+            let key = if self.size.is_some() { "size" } else { "bs" };
+            let problem = format!("a region of {} does not hold a request of {}", Bytes(region_bytes), self.bs);
+            return Err(JobError::new(key, problem));
+        }
+        let places = (region_bytes - self.bs.0) / (stride_sectors * SECTOR_BYTES) + 1;
+        Ok(JobRegion { first_sector: self.offset.0 / SECTOR_BYTES, request_sectors, stride_sectors, places })
+    }
+
+    /// The region's length, which must lie on the drive.
+    fn region_bytes(&self, drive_bytes: u64) -> Result<u64, JobError> {
+        let available = drive_bytes.checked_sub(self.offset.0).filter(|&bytes| bytes > 0).ok_or_else(|| {
+            let problem = format!("{} lies beyond the drive of {}", self.offset, Bytes(drive_bytes));
+            JobError::new("offset", problem)
+        })?;
+        match self.size {
+            None => Ok(available),
+            Some(Bytes(bytes)) if bytes <= available => Ok(bytes),
+            Some(size) => {
+                let problem =
+                    format!("{size} is more than the {} from the offset to the drive's end", Bytes(available));
+                Err(JobError::new("size", problem))
+            }
+        }
+    }
+
+    fn validate_numbers(&self) -> Result<(), JobError> {
+        if self.rwmixread > 100 {
+            let problem = format!("{} is not a percentage (0 to 100)", self.rwmixread);
+            return Err(JobError::new("rwmixread", problem));
+        }
+        if self.iodepth == 0 {
+            return Err(JobError::new("iodepth", "0 requests outstanding do no work; write at least 1"));
+        }
+        if self.requests == Some(0) {
+            return Err(JobError::new("requests", "0 is not a number of requests; write at least 1"));
+        }
+        if self.flush_every == Some(0) {
+            return Err(JobError::new("flush_every", "0 is not a number of writes; leave it out for no flushes"));
+        }
+        if !self.random_distribution.is_valid() {
+            let problem = format!("`{}` lies outside the range of theta", self.random_distribution);
+            return Err(JobError::new("random_distribution", problem));
+        }
+        Ok(())
+    }
+
+    fn validate_rate(&self) -> Result<(), JobError> {
+        // From one request in a quarter of an hour to one each nanosecond, the clock's tick.
+        match self.rate_iops {
+            Some(rate) if !(1e-3..=1e9).contains(&rate) => {
+                Err(JobError::new("rate_iops", format!("{rate} is not a rate from 0.001 to 1e9 per second")))
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+/// A positive size in sectors.
+fn sectors(key: &'static str, bytes: Bytes) -> Result<u64, JobError> {
+    if bytes.0 == 0 || !bytes.0.is_multiple_of(SECTOR_BYTES) {
+        return Err(JobError::new(key, format!("{bytes} is not a positive multiple of 512 bytes")));
+    }
+    Ok(bytes.0 / SECTOR_BYTES)
+}

@@ -1,0 +1,217 @@
+//! A synthetic job as a workload.
+
+use ninescope_kernel::{Ns, RandomStream, Zipf};
+use ninescope_model::{Lba, Op, Request, SECTOR_BYTES};
+
+use super::scramble::Scramble;
+use super::{AccessPattern, AddressDistribution, JobConfig, JobError, JobRegion, RateProcess};
+use crate::{Arrival, Workload, WorkloadError};
+
+/// A synthetic job on one drive. The same description, drive and seed give the same requests.
+pub struct SyntheticJob {
+    config: JobConfig,
+    region: JobRegion,
+    operations: OperationLaw,
+    addresses: AddressLaw,
+    arrivals: ArrivalLaw,
+    /// Requests still to come; `u64::MAX` for a job that only its duration ends.
+    remaining: u64,
+    writes_to_flush: u64,
+    latest: Ns,
+}
+
+/// Which operation comes next.
+enum OperationLaw {
+    Always(Op),
+    Mixed { read_percent: u64, stream: RandomStream },
+}
+
+/// Which place of the region comes next.
+enum AddressLaw {
+    /// One position per operation.
+    Sequential([u64; Op::ALL.len()]),
+    Uniform(RandomStream),
+    Zipf {
+        law: Zipf,
+        scramble: Scramble,
+        stream: RandomStream,
+    },
+}
+
+/// When the next request is submitted.
+enum ArrivalLaw {
+    /// Whenever the engine wants one.
+    Closed,
+    Linear {
+        gap_ns: f64,
+        index: u64,
+    },
+    /// `fraction` is what rounding to whole nanoseconds left over so far.
+    Poisson {
+        mean_gap_ns: f64,
+        now_ns: u64,
+        fraction: f64,
+        stream: RandomStream,
+    },
+}
+
+impl SyntheticJob {
+    /// The job on a drive of `drive_sectors`.
+    ///
+    /// # Errors
+    /// Names the key of `config` that has no meaning on such a drive.
+    pub fn new(config: JobConfig, drive_sectors: u64, seed: u64) -> Result<Self, JobError> {
+        let region = config.validate(drive_sectors.saturating_mul(SECTOR_BYTES))?;
+        let component = format!("job {}", config.name);
+        let stream = |purpose| RandomStream::new(seed, &component, purpose);
+        let operations = OperationLaw::new(&config, || stream("mix"));
+        let addresses = AddressLaw::new(&config, &region, || stream("address"));
+        let arrivals = ArrivalLaw::new(&config, || stream("arrival"));
+        let remaining = match (config.requests, config.duration) {
+            (Some(requests), _) => requests,
+            (None, Some(_)) => u64::MAX,
+            // Like fio without a limit: as many as it takes to cover the region once.
+            (None, None) => region.places,
+        };
+        let writes_to_flush = config.flush_every.unwrap_or(0);
+        Ok(Self { config, region, operations, addresses, arrivals, remaining, writes_to_flush, latest: Ns::ZERO })
+    }
+
+    /// The job's description.
+    pub fn config(&self) -> &JobConfig {
+        &self.config
+    }
+
+    /// The part of the drive it works on.
+    pub fn region(&self) -> JobRegion {
+        self.region
+    }
+
+    /// Whether a flush is due now; counts it as made.
+    #[inline]
+    fn take_flush(&mut self) -> bool {
+        match self.config.flush_every {
+            Some(every) if self.writes_to_flush == 0 => {
+                self.writes_to_flush = every;
+                true
+            }
+            _ => false,
+        }
+    }
+}
+
+impl Workload for SyntheticJob {
+    fn arrival(&self) -> Arrival {
+        if matches!(self.arrivals, ArrivalLaw::Closed) { Arrival::Closed } else { Arrival::Open }
+    }
+
+    #[inline]
+    fn next_request(&mut self) -> Result<Option<Request>, WorkloadError> {
+        if self.take_flush() {
+            return Ok(Some(Request { submitted: self.latest, lba: Lba(0), sectors: 0, op: Op::Flush }));
+        }
+        if self.remaining == 0 {
+            return Ok(None);
+        }
+        if self.remaining != u64::MAX {
+            self.remaining -= 1;
+        }
+        let op = self.operations.next();
+        let place = self.addresses.next(op, self.region.places);
+        self.latest = self.arrivals.next();
+        self.writes_to_flush = self.writes_to_flush.saturating_sub(u64::from(op == Op::Write));
+        Ok(Some(Request {
+            submitted: self.latest,
+            lba: Lba(self.region.first_sector + place * self.region.stride_sectors),
+            sectors: self.region.request_sectors,
+            op,
+        }))
+    }
+}
+
+impl OperationLaw {
+    fn new(config: &JobConfig, stream: impl FnOnce() -> RandomStream) -> Self {
+        match config.rw {
+            AccessPattern::Read | AccessPattern::RandRead => Self::Always(Op::Read),
+            AccessPattern::Write | AccessPattern::RandWrite => Self::Always(Op::Write),
+            AccessPattern::Trim | AccessPattern::RandTrim => Self::Always(Op::Trim),
+            AccessPattern::Rw | AccessPattern::RandRw => {
+                Self::Mixed { read_percent: u64::from(config.rwmixread), stream: stream() }
+            }
+        }
+    }
+
+    #[inline]
+    fn next(&mut self) -> Op {
+        match self {
+            Self::Always(op) => *op,
+            Self::Mixed { read_percent, stream } => {
+                if stream.below(100) < *read_percent {
+                    Op::Read
+                } else {
+                    Op::Write
+                }
+            }
+        }
+    }
+}
+
+impl AddressLaw {
+    fn new(config: &JobConfig, region: &JobRegion, stream: impl FnOnce() -> RandomStream) -> Self {
+        match config.random_distribution {
+            _ if !config.rw.is_random() => Self::Sequential([0; Op::ALL.len()]),
+            AddressDistribution::Uniform => Self::Uniform(stream()),
+            AddressDistribution::Zipf(theta) => Self::Zipf {
+                law: Zipf::new(region.places, theta),
+                scramble: Scramble::new(region.places),
+                stream: stream(),
+            },
+        }
+    }
+
+    /// The next of `places` places.
+    #[inline]
+    fn next(&mut self, op: Op, places: u64) -> u64 {
+        match self {
+            Self::Sequential(positions) => {
+                let position = &mut positions[op as usize];
+                let place = *position;
+                *position = if place + 1 == places { 0 } else { place + 1 };
+                place
+            }
+            Self::Uniform(stream) => stream.below(places),
+            Self::Zipf { law, scramble, stream } => scramble.apply(law.draw(stream)),
+        }
+    }
+}
+
+impl ArrivalLaw {
+    fn new(config: &JobConfig, stream: impl FnOnce() -> RandomStream) -> Self {
+        let Some(rate_iops) = config.rate_iops else { return Self::Closed };
+        let gap_ns = 1e9 / rate_iops;
+        match config.rate_process {
+            RateProcess::Linear => Self::Linear { gap_ns, index: 0 },
+            RateProcess::Poisson => Self::Poisson { mean_gap_ns: gap_ns, now_ns: 0, fraction: 0.0, stream: stream() },
+        }
+    }
+
+    #[inline]
+    fn next(&mut self) -> Ns {
+        match self {
+            Self::Closed => Ns::ZERO,
+            Self::Linear { gap_ns, index } => {
+                // From the index and not by adding up, so that rounding does not drift.
+                let time_ns = libm::round(*index as f64 * *gap_ns) as u64;
+                *index += 1;
+                Ns(time_ns)
+            }
+            Self::Poisson { mean_gap_ns, now_ns, fraction, stream } => {
+                let exact = stream.exponential(*mean_gap_ns) + *fraction;
+                let whole = libm::floor(exact);
+                *fraction = exact - whole;
+                *now_ns = now_ns.saturating_add(whole as u64);
+                Ns(*now_ns)
+            }
+        }
+    }
+}

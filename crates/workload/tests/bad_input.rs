@@ -1,0 +1,186 @@
+//! What trace readers do with input that is broken, odd or out of order.
+
+mod common;
+
+use common::{TemporaryFile, drain, error_of, reader, requests, strict, vscsi_record};
+use ninescope_kernel::Ns;
+use ninescope_model::Op;
+use ninescope_workload::{TraceFormat, TraceHealth, TraceOptions, TraceReader};
+
+/// The times of the requests, and the reader's findings.
+fn read(content: &[u8], options: TraceOptions) -> (Vec<u64>, TraceHealth) {
+    let mut reader = reader(content, options).expect("opens");
+    let requests = drain(&mut reader).expect("is readable");
+    (requests.iter().map(|request| request.submitted.0).collect(), reader.health().clone())
+}
+
+#[test]
+fn lines_that_are_no_requests_are_skipped_and_counted() {
+    let trace = b"Timestamp,Hostname,DiskNumber,Type,Offset,Size,ResponseTime\n\
+        # a remark\n\
+        \n\
+        10,hm,0,Write,0,512,1\r\n\
+        11,hm,0,Write,0,0,1\n\
+        12,hm,0,Write,-1,512,1\n\
+        13,hm,0,Write,0,99999999999999999999,1\n\
+        14,hm,0,Wri\n\
+        15,hm,1,Read,1000,24,1";
+    let (times, health) = read(trace, TraceOptions::default());
+    assert_eq!(times, [0, 500]);
+    assert_eq!((health.skipped_lines, health.broken_lines, health.unaligned, health.devices), (7, 5, 1, 2));
+    let first = health.first_skipped.expect("the header is broken");
+    assert_eq!((first.line, first.reason.as_str()), (1, "the timestamp is not a whole number"));
+    assert!(first.text.starts_with("Timestamp,Hostname"));
+}
+
+#[test]
+fn strict_names_file_line_and_reason() {
+    let cases: [(&[u8], &str); 9] = [
+        (b"time,host\n1,hm,0,Read,0,512,1", "memory:1: the timestamp is not a whole number: `time,host`"),
+        (b"1,hm,0,Read,0,512,1\n\n2,hm,0,Read,0,0,1", "memory:3: the size is zero: `2,hm,0,Read,0,0,1`"),
+        (b"1,hm,0,Read,0,512,1\n2,hm,0,Re", "memory:2: the operation is unknown: `2,hm,0,Re`"),
+        (b"1,hm,0,Read,0,512,1\n2,hm,0,Read,0,51", "memory:2: the response time is missing: `2,hm,0,Read,0,51`"),
+        (b"1,hm,0,Read,0,512,1\n2,hm,0,Read,-9,512,1", "memory:2: the offset is negative: `2,hm,0,Read,-9,512,1`"),
+        (b"5 0 0 8 1\n4 0 0 8 1", "memory:2: the time lies before that of an earlier line: `4 ns`"),
+        (b"5 0 0 8 1\n6 0 0 8 7", "memory:2: the operation is unknown: `6 0 0 8 7`"),
+        (b"5 0 0 8 1\n6 0 0 99999999999 0", "memory:2: the size is too large: `6 0 0 99999999999 0`"),
+        (b"5 0 0 8 1\n6 0 0 8 0 \x07\xff", "memory:2: there are too many fields: `6 0 0 8 0 \u{fffd}\u{fffd}`"),
+    ];
+    for (trace, message) in cases {
+        assert_eq!(error_of(trace, strict()), message);
+    }
+    let clean = b"# remarks and blank lines are not broken\n\n5 0 0 8 1\r\n";
+    assert_eq!(requests(clean, strict()).expect("nothing is broken").len(), 1);
+}
+
+#[test]
+fn traces_without_a_request_are_errors() {
+    let any = TraceOptions::default;
+    let mqsim = || TraceOptions { format: Some(TraceFormat::MqSim), ..any() };
+    assert_eq!(error_of(b"", any()), "memory: the trace is empty");
+    assert_eq!(error_of(b"\n \n", any()), "memory: no line reads as msr, mqsim or vscsi; all lines are blank");
+    let unknown = error_of(b"\nhello\nworld\n", any());
+    assert_eq!(unknown, "memory: no line reads as msr, mqsim or vscsi; it begins with `hello`");
+    let none = error_of(b"1 0 0 0 1\n1,hm,0,Read,0,512,1\n", mqsim());
+    assert_eq!(none, "memory: no request in 2 lines of mqsim; 1 is broken: the size is zero: `1 0 0 0 1`");
+    let other = error_of(&vscsi_record(0x12, 512, 0, 1), any());
+    assert_eq!(other, "memory: no request in 1 lines of vscsi; none is broken");
+    let absent = TraceReader::open("no/such/trace.csv".as_ref(), any()).err().expect("there is no file").to_string();
+    assert!(absent.starts_with("no/such/trace.csv: "), "{absent}");
+    let directory = TraceReader::open(&std::env::temp_dir(), any()).err().expect("is a directory").to_string();
+    assert!(directory.contains("directory"), "{directory}");
+}
+
+#[test]
+fn vscsi_skips_other_commands_and_refuses_a_cut_record() {
+    let mut trace = Vec::new();
+    for (command, bytes, lba, microseconds) in [(0x12, 36, 0, 5), (0x28, 1024, 8, 7), (0xaa, 512, 9, 9)] {
+        trace.extend(vscsi_record(command, bytes, lba, microseconds));
+    }
+    let whole = requests(&trace, strict()).expect("other commands are not broken");
+    assert_eq!((whole[0].op, whole[0].lba.0, whole[0].sectors), (Op::Read, 8, 2));
+    assert_eq!((whole[1].op, whole[1].submitted), (Op::Write, Ns(2000)));
+
+    trace.truncate(trace.len() - 1);
+    let (times, health) = read(&trace, TraceOptions::default());
+    assert_eq!((times.len(), health.skipped_lines, health.other_commands, health.broken_lines), (1, 2, 1, 1));
+    assert_eq!(health.first_skipped.expect("the last one").line, 3);
+    assert!(error_of(&trace, strict()).starts_with("memory: record 3: the record is truncated: `00000000"));
+}
+
+#[test]
+fn requests_out_of_order_are_put_right_within_the_window_and_clamped_beyond() {
+    let trace = b"100 0 0 8 1\n120 0 1 8 1\n110 0 2 8 1\n130 0 3 8 1\n140 0 4 8 1\n101 0 5 8 1\n";
+    let window = |reorder_window| TraceOptions { reorder_window, ..TraceOptions::default() };
+    let (times, health) = read(trace, window(1024));
+    assert_eq!((times, health.reordered, health.clamped), (vec![0, 1, 10, 20, 30, 40], 2, 0));
+    let (times, health) = read(trace, window(1));
+    assert_eq!((times, health.reordered, health.clamped), (vec![0, 10, 20, 30, 30, 40], 1, 1));
+}
+
+#[test]
+fn a_line_longer_than_the_buffer_is_one_broken_line() {
+    let mut trace = b"5 0 0 8 1\n".to_vec();
+    trace.extend(std::iter::repeat_n(b'7', 1_000_000));
+    trace.extend(b"\n6 0 0 8 1\n");
+    let (times, health) = read(&trace, TraceOptions::default());
+    assert_eq!((times, health.skipped_lines), (vec![0, 1], 1));
+    let first = health.first_skipped.expect("the long one");
+    assert_eq!((first.line, first.reason.as_str(), first.text.len()), (2, "the line is too long", 83));
+}
+
+#[test]
+fn a_byte_order_mark_is_no_fault() {
+    assert_eq!(requests(b"\xef\xbb\xbf5 0 0 8 1\n6 0 0 8 1", strict()).map(|all| all.len()).ok(), Some(2));
+}
+
+fn gzip(content: &[u8]) -> Vec<u8> {
+    use std::io::Write;
+    let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
+    encoder.write_all(content).and_then(|()| encoder.finish()).expect("memory takes all")
+}
+
+fn zstandard(content: &[u8]) -> Vec<u8> {
+    zstd::encode_all(content, 3).expect("memory takes all")
+}
+
+/// A trace that does not compress to nothing.
+fn long_trace() -> Vec<u8> {
+    (0..20_000_u64).flat_map(|n| format!("{} 0 {} 8 1\n", n * 10, n * n % 1_000_003).into_bytes()).collect()
+}
+
+#[test]
+fn archives_are_known_by_their_content_and_may_have_several_parts() {
+    let trace = long_trace();
+    let (first, second) = trace.split_at(trace.len() / 2 + 3);
+    let plain = requests(&trace, TraceOptions::default()).expect("is good");
+    for compress in [gzip, zstandard] {
+        assert_eq!(requests(&compress(&trace), strict()).expect("is good"), plain);
+        let parts = [compress(first), compress(second)].concat();
+        assert_eq!(requests(&parts, strict()).expect("is good"), plain);
+    }
+    // A skippable zstd frame of three bytes, as parallel compressors write them.
+    let skippable = [&[0x50, 0x2a, 0x4d, 0x18, 3, 0, 0, 0, 1, 2, 3][..], &zstandard(&trace)].concat();
+    assert_eq!(requests(&skippable, strict()).expect("is good"), plain);
+}
+
+#[test]
+fn a_cut_archive_is_an_error_that_names_the_file() {
+    let trace = long_trace();
+    for (compress, name) in [(gzip as fn(&[u8]) -> Vec<u8>, "gzip"), (zstandard, "zstd")] {
+        let archive = compress(&trace);
+        for length in [archive.len() / 2, archive.len() - 1] {
+            let file = TemporaryFile::new(&format!("cut-{name}-{length}"), &archive[..length]);
+            let end = TraceReader::open(&file.0, TraceOptions::default()).and_then(|mut reader| drain(&mut reader));
+            let message = end.expect_err("the archive is cut").to_string();
+            let begin = format!("{}: the {name} archive is truncated", file.0.display());
+            assert!(message.starts_with(&begin), "{message}");
+        }
+        let mut damaged = archive;
+        let middle = damaged.len() / 2;
+        damaged[middle..middle + 8].fill(0xff);
+        let message = error_of(&damaged, TraceOptions::default());
+        assert!(message.contains("damaged") || message.contains("truncated"), "{message}");
+    }
+}
+
+#[test]
+fn options_without_a_meaning_are_named() {
+    for time_scale in [0.0, -1.0, f64::NAN, f64::INFINITY] {
+        let options = TraceOptions { time_scale, ..TraceOptions::default() };
+        assert!(error_of(b"5 0 0 8 1", options).starts_with("time_scale: "));
+    }
+    let no_pass = TraceOptions { loop_count: 0, ..TraceOptions::default() };
+    assert!(error_of(b"5 0 0 8 1", no_pass).starts_with("loop_count: "));
+    let twice = TraceOptions { loop_count: 2, ..TraceOptions::default() };
+    assert!(error_of(b"5 0 0 8 1", twice).starts_with("memory: cannot be read again"));
+    let message = "csv".parse::<TraceFormat>().expect_err("is no format").to_string();
+    assert_eq!(message, "format: `csv` is not a trace format; write msr, mqsim or vscsi");
+}
+
+#[test]
+fn an_overflowing_time_is_an_error() {
+    let options = TraceOptions { time_scale: 3.0, ..TraceOptions::default() };
+    let message = error_of(b"0 0 0 8 1\n18446744073709551615 0 0 8 1\n", options);
+    assert!(message.starts_with("memory:2: the time stamp overflows"), "{message}");
+}

@@ -1,0 +1,61 @@
+//! What the tests of trace readers share: traces made in memory and in temporary files.
+#![allow(dead_code, reason = "each test program uses its own part")]
+
+use std::io::Cursor;
+use std::path::PathBuf;
+
+use ninescope_model::Request;
+use ninescope_workload::{TraceOptions, TraceReader, Workload, WorkloadError};
+
+/// A reader of `content`, called "memory" in messages.
+pub fn reader(content: &[u8], options: TraceOptions) -> Result<TraceReader, WorkloadError> {
+    TraceReader::from_source("memory", Box::new(Cursor::new(content.to_vec())), options)
+}
+
+/// All requests of a workload.
+pub fn drain(workload: &mut dyn Workload) -> Result<Vec<Request>, WorkloadError> {
+    std::iter::from_fn(|| workload.next_request().transpose()).collect()
+}
+
+/// All requests of `content`.
+pub fn requests(content: &[u8], options: TraceOptions) -> Result<Vec<Request>, WorkloadError> {
+    drain(&mut reader(content, options)?)
+}
+
+/// The text of the error that reading `content` ends with.
+pub fn error_of(content: &[u8], options: TraceOptions) -> String {
+    requests(content, options).expect_err("the trace is bad").to_string()
+}
+
+/// Options that differ from the default only in being strict.
+pub fn strict() -> TraceOptions {
+    TraceOptions { strict: true, ..TraceOptions::default() }
+}
+
+/// A file that goes away with its owner.
+pub struct TemporaryFile(pub PathBuf);
+
+impl TemporaryFile {
+    pub fn new(name: &str, content: &[u8]) -> Self {
+        let path = std::env::temp_dir().join(format!("ninescope-{}-{name}", std::process::id()));
+        std::fs::write(&path, content).expect("the temporary directory can be written");
+        Self(path)
+    }
+}
+
+impl Drop for TemporaryFile {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_file(&self.0);
+    }
+}
+
+/// One vSCSI version 1 record.
+pub fn vscsi_record(command: u8, bytes: u32, lba: u64, microseconds: u64) -> Vec<u8> {
+    let mut record = vec![0; 4];
+    record.extend(bytes.to_le_bytes());
+    record.extend(1_u32.to_le_bytes());
+    record.extend([command, 0, 0, 1]);
+    record.extend(lba.to_le_bytes());
+    record.extend(microseconds.to_le_bytes());
+    record
+}

@@ -1,0 +1,5 @@
+"""`python -m ninescope`."""
+
+from ninescope.cli import main
+
+main()

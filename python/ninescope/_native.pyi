@@ -1,0 +1,61 @@
+"""The engine (compiled from crates/python)."""
+
+from typing import final
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = [
+    "ConfigError",
+    "Simulation",
+    "SimulationError",
+    "policies",
+    "presets",
+    "resolve_drive",
+    "trace_stat",
+    "version",
+]
+
+class ConfigError(ValueError):
+    """A configuration, trace or argument is wrong; the message names file, line and key."""
+
+class SimulationError(RuntimeError):
+    """The simulator contradicts itself: a bug."""
+
+@final
+class Simulation:
+    """One run, advanced in slices."""
+
+    def __new__(cls, request_json: str) -> Simulation: ...
+    def run_slice(self, milliseconds: int) -> bool:
+        """Run for about so many milliseconds of wall time without the GIL; True when the run is complete."""
+
+    def progress(self) -> dict[str, int | str | None]:
+        """Say how far it is: `phase`, `done`, `total`, `simulated_ns`."""
+
+    def result_json(self, complete: bool) -> str:
+        """Return the finished or partial result."""
+
+    def histogram(self, op: str) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
+        """Return upper bounds [ns] and counts of the latency buckets of "read" or "write"."""
+
+    def series(self) -> dict[str, NDArray[np.generic]]:
+        """Return the columns of the time series."""
+
+    def request_log(self) -> dict[str, NDArray[np.generic]]:
+        """Return one row per request where logging was asked for, else nothing."""
+
+def presets() -> list[tuple[str, str, str]]:
+    """List the drive presets: name, summary, TOML text."""
+
+def resolve_drive(request_json: str) -> str:
+    """Return the complete TOML of a drive."""
+
+def trace_stat(path: str, options_json: str) -> str:
+    """Return what a trace contains, as JSON."""
+
+def policies() -> str:
+    """Return the policies of every registry, as JSON."""
+
+def version() -> str:
+    """Return the version of the engine."""

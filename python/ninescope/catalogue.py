@@ -1,0 +1,68 @@
+"""What is built in: drive presets and policies; and what a trace contains."""
+
+import difflib
+import json
+import os
+from collections.abc import Iterable
+from typing import Any, NamedTuple
+
+from ninescope import _native
+from ninescope._native import ConfigError
+
+
+class Preset(NamedTuple):
+    """A drive that comes with ninescope."""
+
+    name: str
+    summary: str
+    toml: str
+
+
+class Policy(NamedTuple):
+    """An algorithm that a drive's configuration can name."""
+
+    name: str
+    summary: str
+
+
+def presets() -> list[Preset]:
+    """List the drive presets."""
+    return [Preset(*preset) for preset in _native.presets()]
+
+
+def preset(name: str) -> Preset:
+    """Return one preset; an unknown name is answered with the nearest."""
+    known = {preset.name: preset for preset in presets()}
+    if name not in known:
+        raise ConfigError(f"no preset is named {name!r}{did_you_mean(name, known)}")
+    return known[name]
+
+
+def policies() -> dict[str, list[Policy]]:
+    """List the policies of each registry."""
+    registries: dict[str, list[dict[str, str]]] = json.loads(_native.policies())
+    return {
+        registry: [Policy(entry["name"], entry.get("summary", "")) for entry in entries]
+        for registry, entries in registries.items()
+    }
+
+
+def trace_stat(
+    path: str | os.PathLike[str],
+    *,
+    format: str | None = None,  # noqa: A002
+    strict: bool = False,
+) -> dict[str, Any]:
+    """Read a trace once and say what it contains."""
+    options = json.dumps({"format": format, "strict": strict})
+    stat: dict[str, Any] = json.loads(_native.trace_stat(os.fspath(path), options))
+    return stat
+
+
+def did_you_mean(word: str, known: Iterable[str]) -> str:
+    """Return the end of an error message: the nearest known word, or all of them."""
+    known = list(known)
+    close = difflib.get_close_matches(word, known, n=1, cutoff=0.5)
+    if close:
+        return f"; did you mean {close[0]!r}?"
+    return f"; there is {', '.join(known)}" if known else ""

@@ -1,0 +1,507 @@
+"""The command line. Whatever is heavy is imported by the command that needs it, so that `--help` is quick."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import signal
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from types import FrameType
+from typing import TYPE_CHECKING, Annotated, Any, NoReturn
+
+import typer
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from ninescope.drive import Drive
+    from ninescope.result import Result
+    from ninescope.run import Run
+    from ninescope.workload import Workload
+
+EXIT_FAILURE = 1
+EXIT_BAD_INPUT = 2
+EXIT_INTERRUPTED = 130
+
+app = typer.Typer(
+    name="ninescope",
+    help="Simulate an SSD and see where every nanosecond of the tail went.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+presets_app = typer.Typer(
+    help="List the drives that come with ninescope, or show one.",
+    invoke_without_command=True,
+    rich_markup_mode=None,
+)
+trace_app = typer.Typer(help="Look into traces.", no_args_is_help=True, rich_markup_mode=None)
+app.add_typer(presets_app, name="presets")
+app.add_typer(trace_app, name="trace")
+
+
+class Interrupted(BaseException):
+    """The user or the system asked to stop."""
+
+
+def main(arguments: Sequence[str] | None = None) -> NoReturn:
+    """Run the command line; every way out has its exit code."""
+    signal.signal(signal.SIGINT, _interrupt)
+    signal.signal(signal.SIGTERM, _interrupt)
+    try:
+        app(args=arguments, prog_name="ninescope")
+    except Interrupted:
+        print("ninescope: interrupted", file=sys.stderr)
+        sys.exit(EXIT_INTERRUPTED)
+    except ImportError as error:
+        if not any(text in str(error) for text in ("ninescope._native", "name '_native'")):
+            raise
+        print("ninescope: error: the engine is not built; `make demo` builds it", file=sys.stderr)
+        sys.exit(EXIT_FAILURE)
+    except Exception as error:
+        from ninescope import ConfigError, SimulationError
+
+        if isinstance(error, ConfigError):
+            print(f"ninescope: error: {error}", file=sys.stderr)
+            sys.exit(EXIT_BAD_INPUT)
+        if isinstance(error, SimulationError):
+            print(f"ninescope: internal error: {error}", file=sys.stderr)
+            sys.exit(EXIT_FAILURE)
+        raise
+    sys.exit(0)
+
+
+def _interrupt(signal_number: int, frame: FrameType | None) -> NoReturn:
+    raise Interrupted
+
+
+def _version(asked: bool) -> None:
+    if asked:
+        from ninescope import _native
+
+        print(f"ninescope {_native.version()}")
+        raise typer.Exit
+
+
+@app.callback()
+def _root(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
+    ] = False,
+) -> None:
+    pass
+
+
+@app.command()
+def run(
+    workload: Annotated[
+        str | None,
+        typer.Argument(metavar="TRACE | JOB.toml | -", help="A trace, a job file, or - for stdin."),
+    ] = None,
+    trace: Annotated[
+        str | None, typer.Option(metavar="FILE", help="The same as the positional TRACE.")
+    ] = None,
+    drive: Annotated[
+        str | None,
+        typer.Option(
+            metavar="PRESET|FILE.toml", help="The drive; without it the default is sized to the workload."
+        ),
+    ] = None,
+    set_: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="KEY=VALUE", help="Change a key of the drive. Repeatable."),
+    ] = None,
+    seed: Annotated[int, typer.Option(min=0, metavar="N", help="Seed of every random stream.")] = 1,
+    json_: Annotated[
+        bool, typer.Option("--json", help="Print the result as JSON, and nothing else.")
+    ] = False,
+    out: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="Write result, configuration, tables and figures here.")
+    ] = None,
+    prefill: Annotated[
+        str, typer.Option(metavar="footprint|full|steady|none", help="What the drive holds before the run.")
+    ] = "footprint",
+    warmup: Annotated[
+        str, typer.Option(metavar="N|SHARE", help="Run so many requests (or 10%) before measuring.")
+    ] = "0",
+    requests: Annotated[
+        str | None, typer.Option(metavar="N", help="Stop after so many requests (1e6 works).")
+    ] = None,
+    duration: Annotated[
+        str | None, typer.Option(metavar="T", help="Stop after so much simulated time (10s).")
+    ] = None,
+    loop: Annotated[
+        int | None, typer.Option(min=1, metavar="N", help="Replay the trace so many times.")
+    ] = None,
+    time_scale: Annotated[
+        float | None, typer.Option(metavar="X", help="Multiply the trace's time stamps (0.5: twice as fast).")
+    ] = None,
+    closed_loop: Annotated[
+        bool, typer.Option("--closed-loop", help="Ignore time stamps and keep the queue full.")
+    ] = False,
+    strict: Annotated[
+        bool, typer.Option("--strict", help="Refuse a trace with lines that cannot be read.")
+    ] = False,
+    format_: Annotated[
+        str | None,
+        typer.Option("--format", metavar="NAME", help="The trace's format, where guessing is wrong."),
+    ] = None,
+    log_requests: Annotated[
+        bool, typer.Option("--log-requests", help="Keep one row per request (requests.parquet).")
+    ] = False,
+    check: Annotated[str, typer.Option(metavar="off", help="Check invariants on the way.")] = "off",
+    rw: Annotated[
+        str | None,
+        typer.Option(metavar="read|write|randread|randwrite|rw|randrw", help="Make a job, in fio's words."),
+    ] = None,
+    bs: Annotated[str | None, typer.Option(metavar="SIZE", help="Job: request size, as 4k.")] = None,
+    iodepth: Annotated[int | None, typer.Option(min=1, metavar="N", help="Job: requests in flight.")] = None,
+    rwmixread: Annotated[
+        int | None, typer.Option(min=0, max=100, metavar="PERCENT", help="Job: percent of reads in a mix.")
+    ] = None,
+    size: Annotated[
+        str | None, typer.Option(metavar="SIZE", help="Job: the region it works on, as 8g.")
+    ] = None,
+    random_distribution: Annotated[
+        str | None, typer.Option(metavar="random|zipf:T", help="Job: how addresses are drawn.")
+    ] = None,
+    rate_iops: Annotated[
+        int | None, typer.Option(min=1, metavar="N", help="Job: requests per second (open loop).")
+    ] = None,
+) -> None:
+    """Run a workload on a drive and show throughput, latency and its causes.
+
+    Nothing else is needed: `ninescope run TRACE` sizes the default drive to the trace.
+    """
+    from ninescope._native import ConfigError
+    from ninescope.run import Run, request
+
+    if check != "off":
+        raise ConfigError(f"--check {check}: only 'off' is supported in this version")
+    limit = None if requests is None else _count("--requests", requests)
+    job = {
+        "rw": rw,
+        "bs": bs,
+        "iodepth": iodepth,
+        "rwmixread": rwmixread,
+        "size": size,
+        "random_distribution": random_distribution,
+        "rate_iops": rate_iops,
+    }
+    replay = {
+        "format": format_,
+        "strict": strict,
+        "loop": loop,
+        "time_scale": time_scale,
+        "closed_loop": closed_loop,
+    }
+    with contextlib.ExitStack() as stack:
+        chosen = _workload(_one_source(workload, trace), job, replay, limit, stack)
+        asked = request(
+            _drive(drive, set_ or []),
+            chosen,
+            seed=seed,
+            warmup=_warmup(warmup),
+            requests=limit,
+            duration=duration,
+            prefill=_one_of("--prefill", prefill, ("footprint", "full", "steady", "none")),
+            log_requests=log_requests,
+        )
+        if out is not None:
+            from ninescope.files import output_directory
+
+            stack.enter_context(output_directory(out))
+        spool = str(chosen.words["trace"]) if "-" in (workload, trace) else None
+        try:
+            result = _run_to_end(Run(asked), quiet=not sys.stderr.isatty())
+        except ConfigError as error:
+            raise ConfigError(str(error).replace(spool, "standard input") if spool else str(error)) from None
+        if spool:
+            result.document.setdefault("workload", {})["path"] = "-"
+        _deliver(result, out, as_json=json_)
+    if not result.complete:
+        raise typer.Exit(EXIT_INTERRUPTED)
+
+
+def _one_source(positional: str | None, option: str | None) -> str | None:
+    if positional is not None and option is not None and positional != option:
+        raise typer.BadParameter("give the trace as argument or as --trace, not both")
+    return positional if positional is not None else option
+
+
+def _workload(
+    source: str | None,
+    job: dict[str, Any],
+    replay: dict[str, Any],
+    limit: int | None,
+    stack: contextlib.ExitStack,
+) -> Workload:
+    from ninescope.workload import Workload
+
+    job = {key: value for key, value in job.items() if value is not None}
+    replay = {key: value for key, value in replay.items() if value}
+    if source is None:
+        if not job:
+            raise typer.BadParameter("nothing to run: give a trace, a job file or --rw")
+        if "rw" not in job:
+            raise typer.BadParameter(f"{_options(job)} describe a job, which also needs --rw")
+        if replay:
+            raise typer.BadParameter(f"{_options(replay)} is about traces, and this is a job")
+        return Workload.job(**job, **({} if limit is None else {"requests": limit}))
+    if job:
+        raise typer.BadParameter(f"{_options(job)} describes a job, and {source!r} is already a workload")
+
+    from ninescope._native import ConfigError
+    from ninescope.files import existing, spooled
+
+    if source == "-":
+        return Workload.trace(stack.enter_context(spooled(sys.stdin.buffer)), **replay)
+    suffix = Path(source).suffix
+    if suffix == ".fio":
+        raise ConfigError(
+            f"{source!r}: fio job files are not supported yet; use --rw and its words, or a JOB.toml"
+        )
+    if suffix == ".toml":
+        if replay:
+            raise typer.BadParameter(f"{_options(replay)} is about traces, and {source!r} is a job")
+        return Workload.job_file(existing(source, "job file"))
+    return Workload.trace(existing(source, "trace"), **replay)
+
+
+def _options(words: dict[str, Any]) -> str:
+    return ", ".join(f"--{word.replace('_', '-')}" for word in words)
+
+
+def _drive(name: str | None, settings: list[str]) -> Drive:
+    from ninescope._native import ConfigError
+    from ninescope.drive import Drive
+    from ninescope.files import existing
+
+    for setting in settings:
+        if "=" not in setting:
+            raise typer.BadParameter(f"--set wants key=value, not {setting!r}")
+    if name is None:
+        drive = Drive()
+    elif name.endswith(".toml") or os.sep in name:
+        drive = Drive.from_file(existing(name, "drive file"))
+    else:
+        try:
+            drive = Drive.preset(name)
+        except ConfigError as error:
+            raise ConfigError(f"--drive: {error} (a file ends in .toml)") from None
+    return Drive(drive.source, tuple(settings))
+
+
+def _count(option: str, text: str) -> int:
+    try:
+        value = float(text.replace("_", ""))
+    except ValueError:
+        value = -1.0
+    if not 1 <= value < 1 << 63 or value != int(value):
+        raise typer.BadParameter(f"{option} wants a whole number such as 1000000 or 1e6, not {text!r}")
+    return int(value)
+
+
+def _warmup(text: str) -> int | float:
+    try:
+        value = float(text.rstrip("%")) / (100 if text.endswith("%") else 1)
+    except ValueError:
+        value = -1.0
+    if 0 <= value < 1:
+        return value or 0
+    if value >= 1 and value == int(value) and not text.endswith("%"):
+        return int(value)
+    raise typer.BadParameter(f"--warmup wants a number of requests or a share such as 10%, not {text!r}")
+
+
+def _one_of(option: str, word: str, known: tuple[str, ...]) -> str:
+    if word not in known:
+        from ninescope.catalogue import did_you_mean
+
+        raise typer.BadParameter(f"{option} {word!r} is not known{did_you_mean(word, known)}")
+    return word
+
+
+def _run_to_end(run: Run, *, quiet: bool) -> Result:
+    """Run until it is complete or a signal comes; a second signal stops at once, without a result."""
+    stopped = False
+
+    def stop(signal_number: int, frame: FrameType | None) -> None:
+        nonlocal stopped
+        if stopped:
+            raise Interrupted
+        stopped = True
+
+    before = [(number, signal.signal(number, stop)) for number in (signal.SIGINT, signal.SIGTERM)]
+    try:
+        with _no_bar() if quiet else _bar() as show:
+            for progress in run.slices():
+                show(progress)
+                if stopped:
+                    break
+        if not run.complete:
+            if run.progress().phase == "prepare":
+                raise Interrupted
+            print("ninescope: interrupted; this is the part that was run", file=sys.stderr)
+        return run.result()
+    finally:
+        for number, handler in before:
+            signal.signal(number, handler)
+
+
+@contextlib.contextmanager
+def _no_bar() -> Iterator[Any]:
+    yield lambda progress: None
+
+
+@contextlib.contextmanager
+def _bar() -> Iterator[Any]:
+    """Show a progress bar on stderr."""
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+    from ninescope.text import duration
+
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TextColumn("{task.fields[simulated]}"),
+        TimeRemainingColumn(),
+    )
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        tasks: dict[str, Any] = {}
+
+        def show(progress: Any) -> None:
+            phase = progress.phase
+            if phase not in tasks:
+                for task in tasks.values():
+                    bar.update(task, visible=False)
+                description = {"prepare": "preparing the drive", "run": "simulating"}.get(phase, phase)
+                tasks[phase] = bar.add_task(description, total=progress.total, simulated="")
+            simulated = duration(progress.simulated_ns) if progress.simulated_ns else ""
+            bar.update(tasks[phase], completed=progress.done, total=progress.total, simulated=simulated)
+
+        yield show
+
+
+def _deliver(result: Result, out: Path | None, *, as_json: bool) -> None:
+    if out is not None:
+        try:
+            result.save(out)
+            result.plot.tail(out / "tail.png")
+            result.plot.cdf(out / "cdf.png")
+        except OSError as error:
+            from ninescope._native import ConfigError
+
+            raise ConfigError(f"cannot write to {out}: {error.strerror}") from error
+    if as_json:
+        print(json.dumps(result.document))
+        return
+    from ninescope.text import print_result
+
+    console = _console()
+    print_result(result, console)
+    if out is not None:
+        console.print(f"\n written to {out}: see {out / 'tail.png'}", highlight=False, soft_wrap=True)
+
+
+def _console() -> Console:
+    from rich.console import Console
+
+    # A pipe has no width: wide enough that the tables do not wrap.
+    return Console(highlight=False) if sys.stdout.isatty() else Console(highlight=False, width=120)
+
+
+@presets_app.callback()
+def _presets(context: typer.Context) -> None:
+    if context.invoked_subcommand is None:
+        presets_list()
+
+
+@presets_app.command("list")
+def presets_list() -> None:
+    """List the drives that come with ninescope."""
+    from ninescope.catalogue import presets
+
+    _print_pairs([(preset.name, preset.summary) for preset in presets()])
+
+
+@presets_app.command("show")
+def presets_show(name: str) -> None:
+    """Print one preset as TOML: a start for a file of your own."""
+    from ninescope.catalogue import preset
+
+    print(preset(name).toml.rstrip("\n"))
+
+
+@trace_app.command("stat")
+def trace_stat(
+    file: Annotated[str, typer.Argument(metavar="FILE", help="A trace, or - for stdin.")],
+    json_: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    strict: Annotated[
+        bool, typer.Option("--strict", help="Refuse a trace with lines that cannot be read.")
+    ] = False,
+    format_: Annotated[
+        str | None,
+        typer.Option("--format", metavar="NAME", help="The trace's format, where guessing is wrong."),
+    ] = None,
+) -> None:
+    """Say what a trace contains."""
+    from ninescope import catalogue
+    from ninescope.files import existing, spooled
+
+    with (
+        spooled(sys.stdin.buffer) if file == "-" else contextlib.nullcontext(existing(file, "trace")) as path
+    ):
+        stat = catalogue.trace_stat(path, format=format_, strict=strict)
+    if json_:
+        print(json.dumps(stat))
+        return
+    _print_pairs([(_stat_name(key), _stat_value(key, value)) for key, value in stat.items()])
+
+
+def _stat_name(key: str) -> str:
+    return key.removesuffix("_ns").removesuffix("_bytes").replace("_", " ")
+
+
+def _stat_value(key: str, value: object) -> str:
+    from ninescope.text import duration, quantity
+
+    if key.endswith("_ns") and isinstance(value, int | float):
+        return duration(value)
+    if (key.endswith("_bytes") or key == "max_address") and isinstance(value, int):
+        return f"{quantity(value, 'B')} ({value:,})"
+    if isinstance(value, float):
+        return f"{value:.3f}"
+    return f"{value:,}" if isinstance(value, int) else str(value)
+
+
+@app.command()
+def policies(
+    registry: Annotated[str | None, typer.Argument(help="Only this registry.")] = None,
+    json_: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """List the algorithms that a drive's configuration can name."""
+    from ninescope import catalogue
+
+    known = catalogue.policies()
+    if registry is not None:
+        known = {_one_of("the registry", registry, tuple(known)): known.get(registry, [])}
+    if json_:
+        print(json.dumps({name: [policy._asdict() for policy in entries] for name, entries in known.items()}))
+        return
+    for index, (name, entries) in enumerate(known.items()):
+        print(f"{chr(10) if index else ''}{name}")
+        _print_pairs([(f"  {policy.name}", policy.summary) for policy in entries])
+
+
+def _print_pairs(pairs: list[tuple[str, str]]) -> None:
+    width = max((len(name) for name, _ in pairs), default=0)
+    for name, text in pairs:
+        print(f"{name:<{width}}  {text}".rstrip())

@@ -1,0 +1,110 @@
+"""Drives: what is simulated."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import os
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from ninescope import _native, catalogue
+
+if TYPE_CHECKING:
+    from ninescope.result import Result
+    from ninescope.run import Progress
+    from ninescope.workload import Workload
+
+
+@dataclasses.dataclass(frozen=True)
+class Drive:
+    """A drive's configuration: where it comes from and what is changed in it.
+
+    `Drive()` is the default drive, sized to the workload.
+    """
+
+    source: Mapping[str, str] | None = None
+    settings: tuple[str, ...] = ()
+
+    @classmethod
+    def preset(cls, name: str) -> Drive:
+        """Take a drive that comes with ninescope (`ninescope.presets()` lists them)."""
+        return cls({"preset": catalogue.preset(name).name})
+
+    @classmethod
+    def from_file(cls, path: str | os.PathLike[str]) -> Drive:
+        """Read a drive from a TOML file."""
+        return cls({"file": os.fspath(path)})
+
+    @classmethod
+    def from_toml(cls, text: str) -> Drive:
+        """Take a drive written as TOML."""
+        return cls({"toml": text})
+
+    def with_(self, settings: Mapping[str, object] | None = None, /, **keywords: object) -> Drive:
+        """Change keys: `with_({"ftl.over_provisioning": 0.1})` or `with_(ftl__over_provisioning=0.1)`."""
+        changes = dict(settings or {}) | {key.replace("__", "."): value for key, value in keywords.items()}
+        added = tuple(f"{key}={_toml_value(value)}" for key, value in changes.items())
+        return dataclasses.replace(self, settings=self.settings + added)
+
+    def resolve(self) -> str:
+        """Return the complete configuration as TOML, every default written out."""
+        return _native.resolve_drive(json.dumps(self.request()))
+
+    def run(
+        self,
+        workload: Workload,
+        *,
+        seed: int = 1,
+        warmup: int | float = 0,
+        requests: int | None = None,
+        duration: str | None = None,
+        prefill: str = "footprint",
+        log_requests: bool = False,
+        on_progress: Callable[[Progress], None] | None = None,
+    ) -> Result:
+        """Run a workload on this drive.
+
+        `warmup` (requests, or a share below 1) are run and left out of the statistics. `prefill` is
+        "footprint", "full", "steady" or "none". `log_requests` keeps one row per request. `on_progress` is
+        called about 20 times a second.
+        """
+        from ninescope.run import Run, request
+
+        run = Run(
+            request(
+                self,
+                workload,
+                seed=seed,
+                warmup=warmup,
+                requests=requests,
+                duration=duration,
+                prefill=prefill,
+                log_requests=log_requests,
+            )
+        )
+        for progress in run.slices():
+            if on_progress is not None:
+                on_progress(progress)
+        return run.result()
+
+    def request(self) -> dict[str, Any]:
+        """Return this drive's part of a run request."""
+        return {"drive": dict(self.source) if self.source else None, "set": list(self.settings)}
+
+
+def _toml_value(value: object) -> str:
+    """Write a value as `--set` takes it: strings bare, the rest as TOML."""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, Mapping):
+        return "{ " + ", ".join(f"{key} = {_quoted(item)}" for key, item in value.items()) + " }"
+    if isinstance(value, list | tuple):
+        return "[" + ", ".join(_quoted(item) for item in value) + "]"
+    return str(value)
+
+
+def _quoted(value: object) -> str:
+    return json.dumps(value) if isinstance(value, str) else _toml_value(value)

@@ -1,0 +1,413 @@
+"""Results: what a run measured."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import os
+from collections.abc import Iterator, Mapping
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from ninescope.plots import Plots
+
+OPS = ("read", "write")
+PERCENTILES = ("50", "90", "99", "99.9", "99.99", "99.999", "99.9999")
+
+Columns = Mapping[str, NDArray[Any]]
+Histogram = tuple[NDArray[np.uint64], NDArray[np.uint64]]
+
+
+@dataclasses.dataclass(frozen=True)
+class Latency:
+    """The latency of one operation [ns]."""
+
+    count: int = 0
+    min_ns: int = 0
+    mean_ns: float = 0.0
+    max_ns: int = 0
+    percentiles_ns: Mapping[str, int] = dataclasses.field(default_factory=dict)
+    insufficient: tuple[str, ...] = ()
+    """The percentiles that too few samples stand behind."""
+    histogram: Histogram | None = None
+    """Upper bounds [ns] and counts of the buckets."""
+
+    def percentile(self, percent: float) -> int:
+        """Return the latency [ns] that so many percent of the requests did not exceed."""
+        if not 0 <= percent <= 100:
+            raise ValueError(f"a percentile lies between 0 and 100, not at {percent}")
+        if not self.count:
+            raise ValueError("no request of this kind was measured")
+        key = f"{percent:.10f}".rstrip("0").rstrip(".")
+        if key in self.percentiles_ns:
+            return self.percentiles_ns[key]
+        if self.histogram is None or not len(self.histogram[1]):
+            known = ", ".join(self.percentiles_ns)
+            raise ValueError(f"the {key}th percentile is not stored (only {known}) and there is no histogram")
+        bounds, counts = self.histogram
+        if percent == 0:
+            return self.min_ns
+        rank = max(1, int(np.ceil(percent / 100 * int(counts.sum()))))
+        bucket = int(np.searchsorted(np.cumsum(counts), rank))
+        return min(max(int(bounds[bucket]), self.min_ns), self.max_ns)
+
+
+@dataclasses.dataclass(frozen=True)
+class Latencies:
+    """Latency by operation."""
+
+    read: Latency
+    write: Latency
+
+    def __iter__(self) -> Iterator[tuple[str, Latency]]:
+        """Go through the operations that occurred."""
+        for op in OPS:
+            latency: Latency = getattr(self, op)
+            if latency.count:
+                yield op, latency
+
+
+@dataclasses.dataclass(frozen=True)
+class Band:
+    """The requests between two percentiles, and where their time went."""
+
+    name: str
+    count: int
+    lower_ns: int
+    upper_ns: int
+    parts_ns: Mapping[str, float]
+    """Mean time by cause; the parts sum to the mean latency of the band."""
+
+    @property
+    def mean_ns(self) -> float:
+        """The mean latency of the band."""
+        return sum(self.parts_ns.values())
+
+    def top(self, count: int) -> list[tuple[str, float]]:
+        """Return the largest causes with their mean time, largest first."""
+        parts = sorted(self.parts_ns.items(), key=lambda part: (-part[1], part[0]))
+        return [(cause, time) for cause, time in parts[:count] if time > 0]
+
+    def share(self, cause: str) -> float:
+        """Return a cause's share of the time of this band."""
+        total = self.mean_ns
+        return self.parts_ns.get(cause, 0.0) / total if total else 0.0
+
+
+@dataclasses.dataclass(frozen=True)
+class Attribution:
+    """Why: the latency of each percentile band, split by cause."""
+
+    read: tuple[Band, ...] = ()
+    write: tuple[Band, ...] = ()
+
+    def __iter__(self) -> Iterator[tuple[str, tuple[Band, ...]]]:
+        """Go through the operations that occurred."""
+        for op in OPS:
+            bands: tuple[Band, ...] = getattr(self, op)
+            if any(band.count for band in bands):
+                yield op, tuple(band for band in bands if band.count)
+
+    def to_polars(self) -> pl.DataFrame:
+        """Return one row per operation, band and cause."""
+        import polars as pl
+
+        rows = [
+            (op, band.name, band.count, band.lower_ns, band.upper_ns, cause, float(time), band.share(cause))
+            for op, bands in self
+            for band in bands
+            for cause, time in band.parts_ns.items()
+        ]
+        schema = {
+            "op": pl.String,
+            "band": pl.String,
+            "count": pl.UInt64,
+            "lower_ns": pl.UInt64,
+            "upper_ns": pl.UInt64,
+            "cause": pl.String,
+            "mean_ns": pl.Float64,
+            "share": pl.Float64,
+        }
+        return pl.DataFrame(rows, schema=schema, orient="row")
+
+
+@dataclasses.dataclass(frozen=True)
+class Waf:
+    """Write amplification: units programmed per unit the host wrote, by who asked."""
+
+    total: float = 0.0
+    host: float = 0.0
+    gc: float = 0.0
+    wear: float = 0.0
+    padding: float = 0.0
+    map: float = 0.0
+
+
+@dataclasses.dataclass(frozen=True)
+class Throughput:
+    """What one operation moved."""
+
+    requests: int = 0
+    bytes: int = 0
+    iops: float = 0.0
+    bytes_per_second: float = 0.0
+
+
+class Result:
+    """What a run measured. `document` is the complete JSON; the rest reads from it."""
+
+    def __init__(
+        self,
+        document: dict[str, Any],
+        *,
+        histograms: Mapping[str, Histogram] | None = None,
+        series: Columns | None = None,
+        requests: Columns | None = None,
+    ) -> None:
+        self.document = document
+        self._histograms = dict(histograms or {})
+        self._series = series
+        self._requests = requests
+        self._directory: Path | None = None
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Result:
+        """Read what `save` or `ninescope run --out` wrote: the directory, or a `result.json` alone."""
+        path = Path(path)
+        directory = path if path.is_dir() else path.parent
+        document = json.loads((path / "result.json" if path.is_dir() else path).read_text(encoding="utf-8"))
+        result = cls(document)
+        if path.is_dir():
+            result._directory = directory
+            result._histograms = _read_histograms(directory / "latency.parquet")
+        return result
+
+    @property
+    def complete(self) -> bool:
+        """Whether the run went to its end."""
+        return bool(self.document.get("complete", True))
+
+    @property
+    def digest(self) -> str:
+        """What the device did, as a hash: equal on every machine for equal configuration and seed."""
+        return str(self.document.get("digest", ""))
+
+    @property
+    def requests(self) -> int:
+        """The number of requests measured."""
+        return int(self.document.get("requests", 0))
+
+    @property
+    def simulated_ns(self) -> int:
+        """The simulated time [ns]."""
+        return int(self.document.get("simulated_ns", 0))
+
+    @property
+    def wall_seconds(self) -> float:
+        """How long the simulator took, 0 where it was not noted."""
+        for place in ("performance", "build"):
+            seconds = (self.document.get(place) or {}).get("wall_seconds")
+            if seconds:
+                return float(seconds)
+        return float(self.document.get("wall_seconds") or 0.0)
+
+    @property
+    def notes(self) -> list[str]:
+        """What a reader of these numbers must know."""
+        return [str(note) for note in self.document.get("notes") or []]
+
+    @cached_property
+    def latency(self) -> Latencies:
+        """Latency from submission to completion."""
+        return self._latencies("latency", self._histograms)
+
+    @cached_property
+    def latency_without_host_queue(self) -> Latencies:
+        """Latency from the moment the device takes a command."""
+        return self._latencies("latency_without_host_queue", {})
+
+    @cached_property
+    def attribution(self) -> Attribution:
+        """Where the time of each percentile band went."""
+        parts = self.document.get("attribution") or {}
+        return Attribution(**{op: tuple(_band(band) for band in parts.get(op) or []) for op in OPS})
+
+    @cached_property
+    def throughput(self) -> Mapping[str, Throughput]:
+        """What each operation moved."""
+        return {
+            op: _from(Throughput, values)
+            for op, values in (self.document.get("throughput") or {}).items()
+            if isinstance(values, dict)
+        }
+
+    @cached_property
+    def waf(self) -> Waf:
+        """Write amplification by source."""
+        waf: Waf = _from(Waf, self.document.get("waf") or {})
+        return waf
+
+    @property
+    def plot(self) -> Plots:
+        """The figures of this result."""
+        from ninescope.plots import Plots
+
+        return Plots(self)
+
+    def to_polars(self, table: str = "summary") -> pl.DataFrame:
+        """Return a table.
+
+        "summary" (one row, to concatenate over runs), "latency" (one row per bucket), "attribution", "series"
+        (over time) or "requests" (one row per request where logging was asked for).
+        """
+        import polars as pl
+
+        match table:
+            case "summary":
+                return pl.DataFrame([self._summary()])
+            case "latency":
+                return _histogram_frame(self._histograms)
+            case "attribution":
+                return self.attribution.to_polars()
+            case "series":
+                return self._frame("series", self._series)
+            case "requests":
+                return self._frame("requests", self._requests)
+        raise ValueError(f"no table {table!r}; there is summary, latency, attribution, series, requests")
+
+    def save(self, directory: str | os.PathLike[str]) -> list[Path]:
+        """Write `result.json`, `config.toml` and the tables, each whole or not at all; return the paths."""
+        from ninescope.files import output_directory, written_whole
+
+        written = []
+        with output_directory(Path(directory)) as folder:
+            for table in ("latency", "series", "requests"):
+                path = folder / f"{table}.parquet"
+                frame = self.to_polars(table)
+                if frame.width == 0:
+                    path.unlink(missing_ok=True)  # of an earlier run
+                    continue
+                with written_whole(path) as temporary:
+                    frame.write_parquet(temporary)
+                written.append(path)
+            texts = {
+                "config.toml": self.config_toml(),
+                "result.json": json.dumps(self.document, indent=2) + "\n",
+            }
+            for name, text in texts.items():  # result.json last: where it is, the rest is
+                with written_whole(folder / name) as temporary:
+                    temporary.write_text(text, encoding="utf-8")
+                written.append(folder / name)
+        return written
+
+    def config_toml(self) -> str:
+        """Return the resolved drive as TOML, ready for `--drive`."""
+        from ninescope.toml import dumps
+
+        config = self.document.get("config")
+        if isinstance(config, dict):
+            config = config.get("drive_toml") or config.get("drive") or config
+        return config if isinstance(config, str) else dumps(config or {})
+
+    def __repr__(self) -> str:
+        reads, writes = self.latency.read, self.latency.write
+        parts = [f"{self.requests:,} requests"]
+        for name, latency in (("read", reads), ("write", writes)):
+            if latency.count:
+                parts.append(f"{name} p99 {latency.percentile(99) / 1e3:,.1f} us")
+        if writes.count:
+            parts.append(f"WAF {self.waf.total:.2f}")
+        if not self.complete:
+            parts.append("incomplete")
+        return f"<ninescope.Result {', '.join(parts)}, digest {self.digest}>"
+
+    def __str__(self) -> str:
+        """Return what `ninescope run` prints."""
+        from ninescope.text import as_text
+
+        return as_text(self)
+
+    def _repr_html_(self) -> str:
+        from ninescope.text import as_html
+
+        return as_html(self)
+
+    def _latencies(self, key: str, histograms: Mapping[str, Histogram]) -> Latencies:
+        stored = self.document.get(key) or {}
+        return Latencies(**{op: _latency(stored.get(op) or {}, histograms.get(op)) for op in OPS})
+
+    def _summary(self) -> dict[str, Any]:
+        row: dict[str, Any] = {
+            "digest": self.digest,
+            "complete": self.complete,
+            "seed": self.document.get("seed"),
+            "requests": self.requests,
+            "simulated_ns": self.simulated_ns,
+        }
+        for op in OPS:
+            moved = self.throughput.get(op, Throughput())
+            row |= {f"{op}_iops": moved.iops, f"{op}_bytes_per_second": moved.bytes_per_second}
+            latency: Latency = getattr(self.latency, op)
+            row[f"{op}_mean_ns"] = float(latency.mean_ns)
+            row |= {f"{op}_p{key}_ns": latency.percentiles_ns.get(key) for key in PERCENTILES}
+            row[f"{op}_max_ns"] = latency.max_ns
+        return row | {f"waf_{field.name}": getattr(self.waf, field.name) for field in dataclasses.fields(Waf)}
+
+    def _frame(self, name: str, columns: Columns | None) -> pl.DataFrame:
+        import polars as pl
+
+        if columns is None and self._directory is not None:
+            path = self._directory / f"{name}.parquet"
+            return pl.read_parquet(path) if path.exists() else pl.DataFrame()
+        return pl.DataFrame(dict(columns or {}))
+
+
+def _from(kind: type[Any], values: Mapping[str, Any]) -> Any:
+    """Build a dataclass from the keys that it knows."""
+    known = {field.name for field in dataclasses.fields(kind)}
+    return kind(**{key: value for key, value in values.items() if key in known and value is not None})
+
+
+def _latency(stored: Mapping[str, Any], histogram: Histogram | None) -> Latency:
+    latency: Latency = _from(Latency, stored)
+    return dataclasses.replace(latency, insufficient=tuple(latency.insufficient), histogram=histogram)
+
+
+def _band(stored: Mapping[str, Any]) -> Band:
+    parts = stored.get("parts_ns") or {}
+    total = sum(parts.values())
+    return Band(
+        name=str(stored["band"]),
+        count=int(stored.get("count", 0)),
+        lower_ns=int(stored.get("lower_ns", 0)),
+        upper_ns=int(stored.get("upper_ns", total)),
+        parts_ns=parts,
+    )
+
+
+def _histogram_frame(histograms: Mapping[str, Histogram]) -> pl.DataFrame:
+    import polars as pl
+
+    frames = [pl.DataFrame(schema={"op": pl.String, "upper_ns": pl.UInt64, "count": pl.UInt64})]
+    for op, (bounds, counts) in histograms.items():
+        used = counts > 0
+        columns = {"op": [op] * int(used.sum()), "upper_ns": bounds[used], "count": counts[used]}
+        frames.append(pl.DataFrame(columns, schema=frames[0].schema))
+    return pl.concat(frames)
+
+
+def _read_histograms(path: Path) -> dict[str, Histogram]:
+    import polars as pl
+
+    if not path.exists():
+        return {}
+    frame = pl.read_parquet(path)
+    parts = {op: frame.filter(pl.col("op") == op) for op in OPS}
+    return {op: (part["upper_ns"].to_numpy(), part["count"].to_numpy()) for op, part in parts.items()}

@@ -1,0 +1,88 @@
+"""One run: from a request to a result, in slices, so that signals and progress bars have their turn."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from ninescope import _native
+
+if TYPE_CHECKING:
+    from ninescope.drive import Drive
+    from ninescope.result import Result
+    from ninescope.workload import Workload
+
+SLICE_MS = 50
+
+
+class Progress(NamedTuple):
+    """How far a run is."""
+
+    phase: str
+    """"prepare" or "run"."""
+    done: int
+    total: int | None
+    simulated_ns: int
+
+
+def request(
+    drive: Drive,
+    workload: Workload,
+    *,
+    seed: int = 1,
+    warmup: int | float = 0,
+    requests: int | None = None,
+    duration: str | None = None,
+    prefill: str = "footprint",
+    log_requests: bool = False,
+) -> dict[str, Any]:
+    """Assemble what the engine is asked."""
+    return {
+        **drive.request(),
+        "workload": dict(workload.words),
+        "seed": seed,
+        "warmup": warmup,
+        "requests": requests,
+        "duration": duration,
+        "prefill": prefill,
+        "log_requests": log_requests,
+        "check": "off",
+    }
+
+
+class Run:
+    """A simulation under way."""
+
+    def __init__(self, request: dict[str, Any]) -> None:
+        self._simulation = _native.Simulation(json.dumps(request))
+        self.complete = False
+
+    def slices(self) -> Iterator[Progress]:
+        """Advance slice by slice to the end; between two slices the caller may stop."""
+        while not self.complete:
+            self.complete = self._simulation.run_slice(SLICE_MS)
+            yield self.progress()
+
+    def progress(self) -> Progress:
+        """Say how far it is."""
+        now = self._simulation.progress()
+        total = now.get("total")
+        return Progress(
+            phase=str(now.get("phase", "run")),
+            done=int(now.get("done") or 0),
+            total=None if total is None else int(total),
+            simulated_ns=int(now.get("simulated_ns") or 0),
+        )
+
+    def result(self) -> Result:
+        """Take the result: of the whole run, or of what has been run so far (`complete` is False then)."""
+        from ninescope.result import Result
+
+        simulation = self._simulation
+        return Result(
+            json.loads(simulation.result_json(self.complete)),
+            histograms={op: simulation.histogram(op) for op in ("read", "write")},
+            series=simulation.series(),
+            requests=simulation.request_log(),
+        )

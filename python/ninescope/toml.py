@@ -1,0 +1,35 @@
+"""Writing TOML: as much of it as a configuration needs."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from typing import Any
+
+_BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")
+
+
+def dumps(table: Mapping[str, Any], name: str = "") -> str:
+    """Write a table; keys whose value is None are left out."""
+    values = [(key, value) for key, value in table.items() if value is not None]
+    lines = [f"{_key(key)} = {_value(value)}" for key, value in values if not isinstance(value, Mapping)]
+    if name and lines:
+        lines.insert(0, f"[{name}]")
+    parts = ["\n".join(lines) + "\n"] if lines else []
+    for key, value in values:
+        if isinstance(value, Mapping):
+            parts.append(dumps(value, f"{name}.{_key(key)}" if name else _key(key)))
+    return "\n".join(part for part in parts if part)
+
+
+def _key(key: str) -> str:
+    return key if _BARE_KEY.fullmatch(key) else json.dumps(key)
+
+
+def _value(value: object) -> str:
+    if isinstance(value, Mapping):
+        return "{ " + ", ".join(f"{_key(k)} = {_value(v)}" for k, v in value.items() if v is not None) + " }"
+    if isinstance(value, list | tuple):
+        return "[" + ", ".join(map(_value, value)) + "]"
+    return json.dumps(value)  # strings, numbers and booleans are written alike

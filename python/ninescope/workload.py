@@ -1,0 +1,53 @@
+"""Workloads: what the drive is asked to do."""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+from collections.abc import Mapping
+from typing import Any
+
+
+@dataclasses.dataclass(frozen=True)
+class Workload:
+    """A trace to replay or a synthetic job."""
+
+    words: Mapping[str, Any]
+
+    @classmethod
+    def trace(
+        cls,
+        path: str | os.PathLike[str],
+        *,
+        format: str | None = None,  # noqa: A002
+        strict: bool = False,
+        loop: int = 1,
+        time_scale: float = 1.0,
+        closed_loop: bool = False,
+    ) -> Workload:
+        """Replay a trace file (plain, gzip or zstd).
+
+        `format` is recognised from the content when it is None. `strict` refuses what is otherwise skipped
+        and counted. `loop` replays it so many times; `time_scale` stretches its time stamps; `closed_loop`
+        ignores them and keeps the queue full.
+        """
+        return cls(
+            {
+                "trace": os.fspath(path),
+                "format": format,
+                "strict": strict,
+                "loop": loop,
+                "time_scale": time_scale,
+                "closed_loop": closed_loop,
+            }
+        )
+
+    @classmethod
+    def job(cls, **words: object) -> Workload:
+        """Make requests in fio's words: `job(rw="randread", bs="4k", iodepth=32, requests=1_000_000)`."""
+        return cls({"job": words})
+
+    @classmethod
+    def job_file(cls, path: str | os.PathLike[str]) -> Workload:
+        """Read a job from a TOML file."""
+        return cls({"job_file": os.fspath(path)})

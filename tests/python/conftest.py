@@ -1,0 +1,122 @@
+"""What the tests share.
+
+Before the engine is built, `fakes` stands in for it and the end-to-end tests are skipped. As soon as
+`ninescope._native` can be imported the fake is out of the way. `make test` sets NINESCOPE_NATIVE=required.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib  # noqa: F401
+
+ROOT = Path(__file__).resolve().parents[2]
+
+try:
+    import ninescope._native  # noqa: F401
+
+    NATIVE = True
+except ModuleNotFoundError as error:
+    if os.environ.get("NINESCOPE_NATIVE") == "required" or error.name not in (
+        "ninescope",
+        "ninescope._native",
+    ):
+        raise
+    sys.path.insert(0, str(ROOT / "python"))
+    import fakes
+
+    fakes.install()
+    NATIVE = False
+
+
+def pytest_report_header() -> str:
+    return "ninescope engine: " + (
+        "the real one" if NATIVE else "FAKE (not built); end-to-end tests are skipped"
+    )
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    if not NATIVE:
+        for item in items:
+            if item.path.name == "test_end_to_end.py":
+                item.add_marker(pytest.mark.skip(reason="the engine is not built"))
+
+
+class Outcome(NamedTuple):
+    code: int
+    out: str
+    err: str
+
+
+def command() -> list[str]:
+    """The ninescope command line as a program of its own."""
+    return [sys.executable, *(["-m", "ninescope"] if NATIVE else [str(ROOT / "tests/python/fakes.py")])]
+
+
+@pytest.fixture
+def cli(capsys: pytest.CaptureFixture[str]) -> Iterator[Callable[..., Outcome]]:
+    """Run the command line in this process."""
+    from ninescope.cli import main
+
+    handlers = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+
+    def run(*arguments: object) -> Outcome:
+        capsys.readouterr()
+        with pytest.raises(SystemExit) as caught:
+            main([str(argument) for argument in arguments])
+        return Outcome(int(caught.value.code or 0), *capsys.readouterr())
+
+    yield run
+    for number, handler in handlers.items():
+        signal.signal(number, handler)
+
+
+@pytest.fixture
+def shell_path(tmp_path: Path) -> Path:
+    """A folder with a `ninescope` command, to be put on the PATH."""
+    folder = tmp_path / "bin"
+    folder.mkdir()
+    script = folder / "ninescope"
+    words = " ".join(f"'{word}'" for word in command())
+    script.write_text(f'#!/bin/sh\nexec {words} "$@"\n')
+    script.chmod(0o755)
+    python = folder / "python"
+    python.write_text(f"#!/bin/sh\nexec '{sys.executable}' \"$@\"\n")
+    python.chmod(0o755)
+    return folder
+
+
+def run_program(*arguments: object, stdin: bytes | None = None, timeout: float = 120) -> Outcome:
+    """Run the command line as a program of its own."""
+    done = subprocess.run(
+        [*command(), *map(str, arguments)],
+        input=stdin,
+        stdin=subprocess.DEVNULL if stdin is None else None,
+        capture_output=True,
+        timeout=timeout,
+    )
+    return Outcome(done.returncode, done.stdout.decode(), done.stderr.decode())
+
+
+@pytest.fixture
+def msr_trace(tmp_path: Path) -> Path:
+    """A small trace of mixed reads and writes in the MSR format."""
+    path = tmp_path / "small.csv"
+    start = 128166372000000000
+    with path.open("w") as file:
+        for index in range(2000):
+            kind = "Write" if index % 3 else "Read"
+            offset = (index * 7919 % 4096) * 4096
+            file.write(f"{start + index * 1000},host,0,{kind},{offset},{4096 * (1 + index % 3)},500\n")
+    return path

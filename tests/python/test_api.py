@@ -1,0 +1,84 @@
+"""The Python face: drives, workloads, runs."""
+
+from __future__ import annotations
+
+import pytest
+
+import ninescope
+from conftest import tomllib
+from ninescope.toml import dumps
+
+JOB = ninescope.Workload.job(rw="randrw", bs="4k", iodepth=4, size="64m", requests=2000)
+
+
+def test_everything_that_is_promised_can_be_imported():
+    for name in ninescope.__all__:
+        assert getattr(ninescope, name) is not None
+    assert ninescope.__version__
+    assert set(ninescope.__all__) <= set(dir(ninescope))
+    with pytest.raises(AttributeError, match="bogus"):
+        ninescope.bogus  # noqa: B018
+
+
+def test_a_drive_is_a_value():
+    drive = ninescope.Drive.preset("tlc")
+    changed = drive.with_(ftl__over_provisioning=0.1).with_({"ftl.mapping_unit": "4KiB"})
+    assert drive.settings == ()
+    assert changed.settings == ("ftl.over_provisioning=0.1", "ftl.mapping_unit=4KiB")
+
+
+@pytest.mark.parametrize(
+    ("value", "written"),
+    [(True, "true"), (3, "3"), (0.1, "0.1"), ("45us", "45us"), ([1, "a"], '[1, "a"]'),
+     ({"policy": "greedy", "d": 4}, '{ policy = "greedy", d = 4 }')],
+)  # fmt: skip
+def test_values_are_written_as_the_command_line_takes_them(value, written):
+    assert ninescope.Drive().with_(key=value).settings == (f"key={written}",)
+
+
+def test_an_unknown_preset_is_answered_with_the_nearest():
+    with pytest.raises(ninescope.ConfigError, match="did you mean 'tlc"):
+        ninescope.Drive.preset("tlcc")
+
+
+def test_a_run_gives_a_result_and_tells_its_progress():
+    seen = []
+    result = ninescope.Drive.preset("tlc").run(JOB, requests=2000, on_progress=seen.append)
+    assert result.complete
+    assert result.requests == 2000
+    assert seen
+    assert seen[-1].phase in ("prepare", "run")
+
+
+def test_requests_can_be_logged():
+    assert ninescope.Drive().run(JOB, requests=2000).to_polars("requests").is_empty()
+    assert ninescope.Drive().run(JOB, requests=2000, log_requests=True).to_polars("requests").height == 2000
+
+
+def test_a_resolved_drive_is_toml():
+    assert tomllib.loads(ninescope.Drive.preset("tlc").resolve())
+
+
+def test_presets_and_policies_are_listed():
+    assert "tlc" in {preset.name for preset in ninescope.presets()}
+    assert all(preset.summary for preset in ninescope.presets())
+    assert "greedy" in {policy.name for policy in ninescope.policies()["victim_selection"]}
+
+
+def test_a_trace_is_described(msr_trace):
+    stat = ninescope.trace_stat(msr_trace)
+    assert stat["reads"] + stat["writes"] + stat["trims"] == stat["requests"]
+
+
+def test_toml_is_written_as_it_is_read():
+    table = {
+        "name": 'a "quoted" name',
+        "none": None,
+        "on": True,
+        "share": 0.07,
+        "list": [1, "b", {"c": 2}],
+        "nand": {"t_read": "45us", "deeper": {"x": 1}},
+        "odd key": {"dotted.key": 1},
+    }
+    read = tomllib.loads(dumps(table))
+    assert read == {key: value for key, value in table.items() if value is not None}

@@ -1,0 +1,277 @@
+"""The command line: what it accepts, what it says, and how it exits."""
+
+from __future__ import annotations
+
+import contextlib
+import gzip
+import json
+import os
+import pty
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from conftest import NATIVE, ROOT, command, run_program
+
+JOB = ("run", "--rw", "randrw", "--bs", "4k", "--iodepth", "4", "--size", "64m", "--requests", "2000")
+
+
+def test_help_names_every_command_and_imports_nothing_heavy():
+    script = (
+        "import sys; sys.argv = ['ninescope', '--help']\n"
+        "from ninescope.cli import main\n"
+        "heavy = ('numpy', 'polars', 'matplotlib', 'pydantic', 'rich', 'ninescope._native')\n"
+        "try: main()\n"
+        "finally: print([name for name in heavy if name in sys.modules])\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script],
+        env={"PYTHONPATH": str(ROOT / "python")},
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr
+    *help_text, heavy = done.stdout.splitlines()
+    assert heavy == "[]"
+    for name in ("run", "presets", "trace", "policies"):
+        assert any(line.strip().startswith(name) for line in help_text)
+
+
+def test_version(cli):
+    code, out, _ = cli("--version")
+    assert code == 0
+    assert out.startswith("ninescope ")
+
+
+def test_a_job_prints_latency_and_causes(cli):
+    code, out, err = cli(*JOB)
+    assert (code, err) == (0, "")
+    for word in (
+        "digest",
+        "p99.9999",
+        "Where the time of reads went",
+        "Where the time of writes went",
+        "WAF",
+    ):
+        assert word in out
+
+
+def test_json_is_the_only_thing_on_stdout(cli):
+    code, out, _ = cli(*JOB, "--json")
+    assert code == 0
+    document = json.loads(out)
+    assert document["complete"] is True
+    assert document["requests"] == 2000
+
+
+def test_a_trace_may_be_given_as_argument_or_option(cli, msr_trace):
+    digests = {
+        json.loads(cli("run", *arguments, "--json").out)["digest"]
+        for arguments in ((msr_trace,), ("--trace", msr_trace))
+    }
+    assert len(digests) == 1
+
+
+@pytest.mark.parametrize("compress", [False, True])
+def test_a_trace_may_come_from_stdin(msr_trace, compress):
+    text = msr_trace.read_bytes()
+    code, out, err = run_program("run", "-", "--json", stdin=gzip.compress(text) if compress else text)
+    assert code == 0, err
+    assert json.loads(out)["workload"]["path"] == "-"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("run",), "nothing to run"),
+        (("run", "nowhere.csv"), "'nowhere.csv' does not exist"),
+        (("run", "job.fio"), "not supported yet"),
+        (("run", "nowhere.toml"), "job file 'nowhere.toml' does not exist"),
+        (("run", "a.csv", "--trace", "b.csv"), "not both"),
+        (("run", "a.csv", "--rw", "read"), "already a workload"),
+        (("run", "--bs", "4k"), "also needs --rw"),
+        (("run", "--rw", "read", "--loop", "2"), "about traces"),
+        ((*JOB, "--drive", "tlcc"), "did you mean 'tlc"),
+        ((*JOB, "--drive", "nowhere.toml"), "drive file 'nowhere.toml' does not exist"),
+        ((*JOB, "--set", "novalue"), "key=value"),
+        ((*JOB, "--set", "bogus.key=1"), "bogus"),
+        ((*JOB, "--prefill", "ful"), "did you mean 'full'"),
+        ((*JOB, "--check", "full"), "only 'off'"),
+        ((*JOB, "--warmup", "some"), "--warmup wants"),
+        (("run", "--rw", "read", "--requests", "1.5"), "--requests wants"),
+        (("run", "--rw", "read", "--sed", "1"), "--seed"),
+        (("presets", "show", "tlcc"), "did you mean 'tlc"),
+        (("policies", "victim"), "victim_selection"),
+        (("trace", "stat", "nowhere.csv"), "does not exist"),
+        (("rum",), "run"),
+    ],
+)
+def test_bad_input_is_named_and_exits_with_2(cli, tmp_path, monkeypatch, arguments, message):
+    monkeypatch.chdir(tmp_path)
+    code, out, err = cli(*arguments)
+    assert code == 2
+    assert message in err
+    assert out == ""
+    assert "Traceback" not in err
+
+
+def test_a_mistyped_file_is_answered_with_its_neighbour(cli, msr_trace):
+    assert "small.csv'?" in cli("run", msr_trace.with_name("smal.csv")).err
+
+
+def test_a_directory_is_no_trace(cli, tmp_path):
+    code, _, err = cli("run", tmp_path)
+    assert code == 2
+    assert "directory" in err.lower()
+
+
+def test_out_holds_everything_and_nothing_else(cli, tmp_path):
+    out = tmp_path / "deep" / "out"
+    code, text, _ = cli(*JOB, "--out", out, "--log-requests")
+    assert code == 0
+    assert str(out / "tail.png") in text
+    assert sorted(path.name for path in out.iterdir()) == [
+        "cdf.png",
+        "config.toml",
+        "latency.parquet",
+        "requests.parquet",
+        "result.json",
+        "series.parquet",
+        "tail.png",
+    ]
+    assert (out / "tail.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_a_second_run_leaves_no_stale_table_behind(cli, tmp_path):
+    out = tmp_path / "out"
+    cli(*JOB, "--out", out, "--log-requests")
+    cli(*JOB, "--out", out)
+    assert not (out / "requests.parquet").exists()
+
+
+def test_an_unwritable_out_is_refused_before_the_simulation(cli, tmp_path, monkeypatch):
+    from ninescope import run
+
+    monkeypatch.setattr(run, "Run", lambda request: pytest.fail("the simulation was started"))
+    (tmp_path / "file").write_text("")
+    code, _, err = cli(*JOB, "--out", tmp_path / "file" / "out")
+    assert code == 2
+    assert "cannot write to" in err
+
+
+def test_a_failed_run_leaves_no_directory(cli, tmp_path):
+    out = tmp_path / "deep" / "out"
+    code, *_ = cli(*JOB, "--set", "bogus.key=1", "--out", out)
+    assert code == 2
+    assert not out.parent.exists()
+
+
+def test_presets_are_listed_and_shown(cli):
+    listed = cli("presets").out
+    assert listed == cli("presets", "list").out
+    name = listed.split()[0]
+    shown = cli("presets", "show", name)
+    assert shown.code == 0
+    assert "=" in shown.out
+
+
+def test_policies_are_listed(cli):
+    assert "greedy" in cli("policies").out
+    assert "greedy" in {
+        policy["name"] for policy in json.loads(cli("policies", "--json").out)["victim_selection"]
+    }
+
+
+def test_trace_stat(cli, msr_trace):
+    code, out, _ = cli("trace", "stat", msr_trace)
+    assert code == 0
+    assert "written footprint" in out
+    assert {"requests", "rewrite_ratio", "format"} <= json.loads(
+        cli("trace", "stat", msr_trace, "--json").out
+    ).keys()
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_gives_the_part_that_was_run(tmp_path, number):
+    out = tmp_path / "out"
+    long_job = ("run", "--rw", "randread", "--size", "64m", "--requests", "1e9", "--json", "--out", out)
+    process = subprocess.Popen(
+        [*command(), *map(str, long_job)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    time.sleep(3)
+    process.send_signal(number)
+    text, err = process.communicate(timeout=60)
+    assert process.returncode == 130, err
+    document = json.loads(text)
+    assert document["complete"] is False
+    assert 0 < document["requests"] < 1e9
+    assert json.loads((out / "result.json").read_text())["complete"] is False
+
+
+@pytest.mark.parametrize("json_", [(), ("--json",)])
+def test_progress_is_shown_on_a_terminal_and_kept_out_of_stdout(json_):
+    terminal, far_end = pty.openpty()
+    process = subprocess.Popen(
+        [*command(), "run", "--rw", "randread", "--size", "64m", "--requests", "1e6", *json_],
+        stdout=subprocess.PIPE,
+        stderr=far_end,
+        env=os.environ | {"TERM": "xterm"},
+        text=True,
+    )
+    os.close(far_end)
+    shown = b""
+    with contextlib.suppress(OSError):  # the end of a terminal
+        while chunk := os.read(terminal, 4096):
+            shown += chunk
+    text, _ = process.communicate(timeout=60)
+    os.close(terminal)
+    assert process.returncode == 0
+    assert b"simulating" in shown
+    assert "simulating" not in text
+
+
+def test_two_signals_stop_at_once(monkeypatch, cli):
+    from ninescope import run
+
+    def impatient(self):
+        signal.raise_signal(signal.SIGINT)
+        signal.raise_signal(signal.SIGINT)
+        yield pytest.fail("still running")
+
+    monkeypatch.setattr(run.Run, "slices", impatient)
+    code, out, err = cli(*JOB)
+    assert (code, out) == (130, "")
+    assert "interrupted" in err
+
+
+def test_an_inconsistency_of_the_engine_exits_with_1(monkeypatch, cli):
+    from ninescope import SimulationError, run
+
+    def broken(self):
+        raise SimulationError("parts do not sum to the latency")
+        yield
+
+    monkeypatch.setattr(run.Run, "slices", broken)
+    code, _, err = cli(*JOB)
+    assert code == 1
+    assert err == "ninescope: internal error: parts do not sum to the latency\n"
+
+
+@pytest.mark.skipif(NATIVE, reason="the engine is built")
+def test_without_the_engine_the_command_says_so():
+    done = subprocess.run(
+        [sys.executable, "-m", "ninescope", "presets"],
+        env={"PYTHONPATH": str(ROOT / "python")},
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 1
+    assert "make demo" in done.stderr
+
+
+def test_files_of_the_package_are_typed():
+    assert (Path(ROOT) / "python/ninescope/py.typed").exists()

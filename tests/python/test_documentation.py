@@ -1,0 +1,83 @@
+"""Every command and every Python example in the documentation runs."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from conftest import ROOT
+
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+NOT_HERE = ("make ", "git ", "cargo ", ".ci/run")  # they run the tests, or what the tests run in
+
+
+def blocks(page: Path, *languages: str) -> list[str]:
+    return [
+        text
+        for language, text in re.findall(r"^```(\w+)\n(.*?)^```$", page.read_text(), re.MULTILINE | re.DOTALL)
+        if language in languages
+    ]
+
+
+def commands(page: Path) -> list[str]:
+    found = []
+    for text in blocks(page, "console", "sh"):
+        lines = text.replace("\\\n", " ").splitlines()
+        marked = [line[2:] for line in lines if line.startswith("$ ")]
+        found += marked or [line for line in lines if line and not line.startswith("#")]
+    return [line for line in found if not line.startswith(NOT_HERE)]
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    """A folder that looks like the project's root."""
+    folder = tmp_path / "project"
+    folder.mkdir()
+    (folder / "examples").symlink_to(ROOT / "examples")
+    (folder / "README.md").symlink_to(ROOT / "README.md")
+    return folder
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_every_command_runs(page, project, shell_path):
+    environment = os.environ | {"PATH": f"{shell_path}:{os.environ['PATH']}", "COLUMNS": "100"}
+    for line in commands(page):
+        done = subprocess.run(
+            ["bash", "-o", "pipefail", "-c", line.replace(".venv/bin/", "")],
+            cwd=project,
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=300,
+        )
+        assert done.returncode == 0, f"{page.name}: {line}\n{done.stdout}{done.stderr}"
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_every_python_example_runs(page, project, monkeypatch):
+    monkeypatch.chdir(project)
+    names: dict[str, object] = {}
+    for text in blocks(page, "python"):
+        exec(compile(text, page.name, "exec"), names)
+
+
+def test_the_readme_has_commands_and_examples():
+    assert len(commands(ROOT / "README.md")) >= 3
+    assert blocks(ROOT / "README.md", "python")
+
+
+@pytest.mark.parametrize("page", [*PAGES, ROOT / "CONTRIBUTING.md"], ids=lambda page: page.name)
+def test_links_lead_to_files(page):
+    for link in re.findall(r"\]\(([^)#]+)", page.read_text()):
+        if "://" not in link and not link.startswith("docs/images/"):
+            assert (page.parent / link).exists(), f"{page.name}: {link}"
+
+
+def test_the_interpreter_is_new_enough():
+    assert sys.version_info >= (3, 10)

@@ -1,0 +1,199 @@
+"""The whole of ninescope, from a request to a result. These need the real engine."""
+
+from __future__ import annotations
+
+import gzip
+import json
+
+import numpy as np
+import pytest
+
+import ninescope
+from conftest import ROOT, run_program, tomllib
+
+MIX = ninescope.Workload.job(rw="randrw", bs="4k", iodepth=16, rwmixread=70, size="256m", requests=20_000)
+EXAMPLE_TRACE = ROOT / "examples/traces/pgbench.csv.zst"
+
+
+@pytest.fixture(scope="module")
+def result():
+    return ninescope.Drive.preset("tlc").run(MIX, requests=20_000, log_requests=True)
+
+
+def test_the_same_run_has_the_same_digest_and_the_same_document(result):
+    again = ninescope.Drive.preset("tlc").run(MIX, requests=20_000, log_requests=True)
+    assert again.digest == result.digest
+    for key in ("latency", "attribution", "waf", "operations", "counters", "simulated_ns"):
+        assert again.document.get(key) == result.document.get(key)
+
+
+def test_another_seed_does_something_else(result):
+    assert ninescope.Drive.preset("tlc").run(MIX, requests=20_000, seed=2).digest != result.digest
+
+
+def test_another_process_has_the_same_digest(result):
+    arguments = (
+        "run --rw randrw --bs 4k --iodepth 16 --rwmixread 70 --size 256m --requests 2e4 --drive tlc --json"
+    )
+    code, out, err = run_program(*arguments.split())
+    assert code == 0, err
+    assert json.loads(out)["digest"] == result.digest
+
+
+def test_the_document_has_what_the_contract_promises(result):
+    document = result.document
+    assert document.keys() >= {
+        "ninescope", "complete", "requests", "digest", "seed", "simulated_ns", "throughput", "latency",
+        "latency_without_host_queue", "attribution", "waf", "operations", "counters", "utilisation", "wear",
+        "config", "workload", "build", "notes", "fio version", "jobs",
+    }  # fmt: skip
+    for op in ("read", "write"):
+        latency = document["latency"][op]
+        assert latency.keys() >= {"count", "min_ns", "mean_ns", "max_ns", "percentiles_ns", "insufficient"}
+        assert latency["percentiles_ns"].keys() >= {"50", "90", "99", "99.9", "99.99", "99.999", "99.9999"}
+    assert document["waf"].keys() >= {"total", "host", "gc", "wear", "padding", "map"}
+    assert "99.999900" in document["jobs"][0]["read"]["clat_ns"]["percentile"]
+
+
+def test_requests_add_up(result):
+    latency = result.latency
+    assert result.requests == 20_000 == latency.read.count + latency.write.count
+    assert latency.read.count == pytest.approx(14_000, rel=0.03)
+    for op, found in latency:
+        assert int(found.histogram[1].sum()) == found.count
+        assert sum(band.count for band in getattr(result.attribution, op)) == found.count
+        assert result.throughput[op].requests == found.count
+
+
+def test_percentiles_are_ordered_and_agree_with_the_histogram(result):
+    for _, latency in result.latency:
+        values = [latency.min_ns, *latency.percentiles_ns.values(), latency.max_ns]
+        assert values == sorted(values)
+        for key, value in latency.percentiles_ns.items():
+            plain = ninescope.result.Latency(
+                latency.count, latency.min_ns, latency.mean_ns, latency.max_ns, histogram=latency.histogram
+            )
+            assert plain.percentile(float(key)) == pytest.approx(value, rel=0.009)
+        assert "99.9999" in latency.insufficient
+
+
+def test_the_parts_explain_the_whole_latency(result):
+    for op, bands in result.attribution:
+        explained = sum(band.count * band.mean_ns for band in bands)
+        latency = getattr(result.latency, op)
+        assert explained == pytest.approx(latency.count * latency.mean_ns, rel=1e-6)
+
+
+def test_the_request_log_has_a_row_per_request(result):
+    log = result.to_polars("requests")
+    assert log.height == result.requests
+    assert result.to_polars("series").height > 0
+
+
+def test_arrays_are_numpy_arrays(result):
+    bounds, counts = result.latency.read.histogram
+    assert bounds.dtype == counts.dtype == np.uint64
+    assert len(bounds) == len(counts)
+
+
+def test_a_saved_drive_runs_alike(result, tmp_path):
+    result.save(tmp_path)
+    again = ninescope.Drive.from_file(tmp_path / "config.toml").run(MIX, requests=20_000)
+    assert again.digest == result.digest
+
+
+def test_a_resolved_drive_resolves_to_itself():
+    text = ninescope.Drive.preset("tlc").resolve()
+    assert ninescope.Drive.from_toml(text).resolve() == text
+    for preset in ninescope.presets():
+        assert tomllib.loads(ninescope.Drive.preset(preset.name).resolve())
+
+
+def test_a_setting_reaches_the_configuration():
+    text = ninescope.Drive.preset("tlc").with_(ftl__over_provisioning=0.21).resolve()
+    assert "0.21" in text
+
+
+def test_an_unknown_key_is_answered_with_the_nearest():
+    with pytest.raises(ninescope.ConfigError, match="over_provisioning"):
+        ninescope.Drive.preset("tlc").with_(ftl__over_provisionin=0.1).resolve()
+
+
+def test_a_trace_runs_on_a_drive_sized_to_it(msr_trace):
+    result = ninescope.Drive().run(ninescope.Workload.trace(msr_trace))
+    assert result.requests == 2000
+    assert result.latency.write.count == 1333
+
+
+def test_compression_changes_nothing(msr_trace, tmp_path):
+    packed = tmp_path / "packed.csv.gz"
+    packed.write_bytes(gzip.compress(msr_trace.read_bytes()))
+    digests = {ninescope.Drive().run(ninescope.Workload.trace(path)).digest for path in (msr_trace, packed)}
+    assert len(digests) == 1
+
+
+def test_stdin_is_a_trace_like_any_other(msr_trace):
+    code, out, err = run_program("run", "-", "--json", stdin=msr_trace.read_bytes())
+    assert code == 0, err
+    assert json.loads(out)["digest"] == ninescope.Drive().run(ninescope.Workload.trace(msr_trace)).digest
+
+
+def test_a_trace_loops_and_stops(msr_trace):
+    trace = ninescope.Workload.trace(msr_trace, loop=3)
+    assert ninescope.Drive().run(trace).requests == 6000
+    assert ninescope.Drive().run(trace, requests=500).requests == 500
+
+
+def test_a_broken_line_is_counted_or_refused(msr_trace, cli):
+    with msr_trace.open("a") as file:
+        file.write("this is not a request\n")
+    code, out, _ = cli("run", msr_trace, "--json")
+    assert code == 0
+    assert json.loads(out)["workload"]["skipped_lines"] == 1
+    code, _, err = cli("run", msr_trace, "--strict")
+    assert code == 2
+    assert "2001" in err
+
+
+def test_an_unknown_format_is_refused(msr_trace, cli):
+    code, _, err = cli("run", msr_trace, "--format", "bogus")
+    assert code == 2
+    assert "msr" in err
+
+
+def test_an_empty_trace_is_refused(tmp_path, cli):
+    (tmp_path / "empty.csv").write_text("")
+    code, _, err = cli("run", tmp_path / "empty.csv")
+    assert code == 2
+    assert "empty.csv" in err
+
+
+@pytest.mark.parametrize(("word", "value"), [("rw", "randomread"), ("bs", "4q"), ("iodepth", 0)])
+def test_a_job_with_a_bad_word_is_refused(word, value):
+    job = ninescope.Workload.job(**{"rw": "randread", "requests": 10} | {word: value})
+    with pytest.raises(ninescope.ConfigError):
+        ninescope.Drive.preset("tlc").run(job)
+
+
+def test_warmup_is_left_out():
+    result = ninescope.Drive.preset("tlc").run(MIX, requests=20_000, warmup=5000)
+    assert result.requests == 15_000
+
+
+@pytest.mark.parametrize("prefill", ["none", "footprint", "full"])
+def test_prefills(prefill):
+    job = ninescope.Workload.job(rw="randread", size="256m", requests=500)
+    assert ninescope.Drive.preset("tlc").run(job, requests=500, prefill=prefill).requests == 500
+
+
+def test_trace_stat_counts_what_is_there(msr_trace):
+    stat = ninescope.trace_stat(msr_trace)
+    assert (stat["requests"], stat["reads"], stat["writes"]) == (2000, 667, 1333)
+    assert stat["format"] == "msr"
+    assert stat["skipped_lines"] == 0
+
+
+def test_the_example_trace_runs():
+    code, out, err = run_program("run", EXAMPLE_TRACE, "--json")
+    assert code == 0, err
+    assert json.loads(out)["requests"] > 0

@@ -1,0 +1,172 @@
+"""Results: what is read from them, saved, drawn."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import numpy as np
+import polars as pl
+import pytest
+
+import fakes
+import ninescope
+from conftest import ROOT, tomllib
+from ninescope.causes import LOOKS
+from ninescope.result import Result
+
+
+@pytest.fixture(scope="module")
+def made() -> Result:
+    return make(20_000)
+
+
+def make(count: int, *, read_share: float = 0.7) -> Result:
+    random = np.random.default_rng(3)
+    reads = int(count * read_share)
+    samples = {
+        "read": fakes.latencies(random, reads, 6e4),
+        "write": fakes.latencies(random, count - reads, 1e4),
+    }
+    request = {"drive": {"preset": "tlc"}, "seed": 3, "workload": {"trace": "/somewhere/db.csv"}}
+    return Result(
+        fakes.result_document(samples, request, complete=True),
+        histograms={op: fakes.histogram(values) for op, values in samples.items()},
+        series={"time_ns": np.arange(4, dtype=np.uint64)},
+    )
+
+
+def test_a_stored_percentile_is_exact_and_others_come_from_the_histogram(made):
+    read = made.latency.read
+    assert read.percentile(99.9) == read.percentiles_ns["99.9"]
+    assert read.percentile(99.9999) == read.percentiles_ns["99.9999"]
+    assert read.percentiles_ns["90"] < read.percentile(95) < read.percentiles_ns["99"]
+    assert read.percentile(0) == read.min_ns
+    assert read.percentile(100) == read.max_ns
+
+
+def test_the_histogram_agrees_with_the_stored_percentiles(made):
+    read = made.latency.read
+    for key, value in read.percentiles_ns.items():
+        stripped = ninescope.result.Latency(
+            read.count, read.min_ns, read.mean_ns, read.max_ns, histogram=read.histogram
+        )
+        assert stripped.percentile(float(key)) == pytest.approx(value, rel=0.008)
+
+
+def test_percentiles_outside_0_to_100_and_of_nothing_are_refused(made):
+    with pytest.raises(ValueError, match="between 0 and 100"):
+        made.latency.read.percentile(101)
+    with pytest.raises(ValueError, match="no request"):
+        make(100, read_share=1).latency.write.percentile(50)
+
+
+def test_without_a_histogram_only_stored_percentiles_are_known(made):
+    bare = Result(made.document)
+    assert bare.latency.read.percentile(50) == made.latency.read.percentile(50)
+    with pytest.raises(ValueError, match="not stored"):
+        bare.latency.read.percentile(95)
+
+
+def test_the_parts_of_a_band_sum_to_its_mean(made):
+    for _, bands in made.attribution:
+        for band in bands:
+            assert band.mean_ns == pytest.approx(sum(band.parts_ns.values()))
+            assert sum(band.share(cause) for cause in band.parts_ns) == pytest.approx(1)
+            assert band.top(1)[0][1] == max(band.parts_ns.values())
+
+
+def test_saved_and_loaded_results_are_equal(made, tmp_path):
+    made.save(tmp_path / "out")
+    loaded = Result.load(tmp_path / "out")
+    assert loaded.document == made.document
+    assert loaded.latency.read.percentile(97.3) == made.latency.read.percentile(97.3)
+    assert loaded.attribution == made.attribution
+    assert loaded.to_polars("series").equals(made.to_polars("series"))
+    assert loaded.to_polars("latency").equals(made.to_polars("latency"))
+    assert loaded.to_polars("requests").is_empty()
+    assert Result.load(tmp_path / "out" / "result.json").digest == made.digest
+
+
+def test_the_saved_configuration_is_toml(made, tmp_path):
+    made.save(tmp_path)
+    config = tomllib.loads((tmp_path / "config.toml").read_text())
+    assert config["ftl"]["mapping_unit"] == "4KiB"
+
+
+def test_a_failed_save_leaves_the_old_file_and_no_temporary(made, tmp_path, monkeypatch):
+    made.save(tmp_path)
+    before = (tmp_path / "result.json").read_text()
+
+    def full(*_: object, **__: object) -> str:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(json, "dumps", full)
+    with pytest.raises(OSError, match="No space left"):
+        made.save(tmp_path)
+    assert (tmp_path / "result.json").read_text() == before
+    assert not [path for path in tmp_path.iterdir() if path.name.startswith(".")]
+
+
+def test_tables(made):
+    assert made.to_polars().height == 1
+    assert made.to_polars()["read_p99.99_ns"][0] == made.latency.read.percentile(99.99)
+    latency = made.to_polars("latency")
+    assert latency["count"].sum() == made.requests
+    shares = made.to_polars("attribution").group_by("op", "band").agg(pl.col("share").sum())["share"]
+    assert shares.to_list() == pytest.approx([1.0] * len(shares))
+    with pytest.raises(ValueError, match="no table"):
+        made.to_polars("bogus")
+
+
+def test_the_text_says_what_matters(made):
+    text = str(made)
+    for word in (
+        "db.csv",
+        "tlc",
+        "20,000 requests",
+        made.digest,
+        "p99.9999",
+        "too few samples",
+        "behind erase",
+    ):
+        assert word in text
+    assert max(map(len, text.splitlines())) <= 100
+    assert "20,000 requests" in repr(made)
+    assert made._repr_html_().startswith("<pre")
+
+
+def test_an_interrupted_result_says_so(made):
+    partial = Result(made.document | {"complete": False})
+    assert "INTERRUPTED" in str(partial)
+    assert "incomplete" in repr(partial)
+
+
+@pytest.mark.parametrize("share", [0.0, 0.7, 1.0])
+@pytest.mark.parametrize("figure", ["tail", "cdf"])
+@pytest.mark.parametrize("suffix", ["png", "svg", "pdf"])
+def test_figures_are_written(tmp_path, share, figure, suffix):
+    path = tmp_path / f"figure.{suffix}"
+    drawn = getattr(make(5000, read_share=share).plot, figure)(path)
+    assert path.stat().st_size > 3000
+    assert [path] == list(tmp_path.iterdir())
+    if suffix == "png":
+        assert drawn._repr_png_().startswith(b"\x89PNG")
+
+
+def test_a_result_of_nothing_can_be_shown_and_drawn(tmp_path):
+    nothing = Result({"requests": 0, "complete": False})
+    assert "0 requests" in str(nothing)
+    nothing.plot.tail(tmp_path / "tail.png")
+    nothing.plot.cdf(tmp_path / "cdf.png")
+    nothing.save(tmp_path)
+    assert Result.load(tmp_path).requests == 0
+
+
+def test_every_cause_of_the_engine_has_a_label_and_a_colour_of_its_own():
+    source = (ROOT / "crates/model/src/cause.rs").read_text()
+    names = set(re.findall(r'Self::\w+ => "(\w+)"', source[source.index("impl Cause") :]))
+    assert len(names) >= 20
+    assert names == LOOKS.keys() - {"other"}
+    assert len({look.colour for look in LOOKS.values()}) == len(LOOKS)
+    assert len({look.label for look in LOOKS.values()}) == len(LOOKS)
