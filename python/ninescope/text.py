@@ -60,11 +60,11 @@ def workload_name(result: Result) -> str:
     return str(workload.get("name") or workload.get("rw") or workload.get("kind") or "workload")
 
 
-def as_text(result: Result) -> str:
+def as_text(result: Result, width: int = 100) -> str:
     """Return a result as plain text."""
-    console = Console(file=io.StringIO(), width=100, color_system=None)
-    console.print(*render(result, bars=False), sep="\n")
-    return console.file.getvalue()  # type: ignore[attr-defined, no-any-return]
+    file = io.StringIO()
+    Console(file=file, width=width, color_system=None).print(*render(result, bars=False), sep="\n")
+    return "\n".join(line.rstrip() for line in file.getvalue().splitlines())
 
 
 def as_html(result: Result) -> str:
@@ -80,8 +80,11 @@ def as_html(result: Result) -> str:
 
 
 def print_result(result: Result, console: Console) -> None:
-    """Print a result."""
-    console.print(*render(result, bars=console.color_system is not None and console.is_terminal), sep="\n")
+    """Print a result, in colour where there is a terminal."""
+    if not console.is_terminal:
+        console.print(as_text(result, console.width), markup=False, highlight=False, soft_wrap=True)
+        return
+    console.print(*render(result, bars=console.color_system is not None), sep="\n")
 
 
 def render(result: Result, *, bars: bool) -> Iterator[RenderableType]:

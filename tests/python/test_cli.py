@@ -198,9 +198,12 @@ def test_trace_stat(cli, msr_trace):
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_signal_gives_the_part_that_was_run(tmp_path, number):
     out = tmp_path / "out"
-    long_job = ("run", "--rw", "randread", "--size", "64m", "--requests", "1e9", "--json", "--out", out)
+    job = "run --rw randread --size 64m --prefill none --requests 1e9 --json"
     process = subprocess.Popen(
-        [*command(), *map(str, long_job)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        [*command(), *job.split(), "--out", str(out)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
     )
     time.sleep(3)
     process.send_signal(number)

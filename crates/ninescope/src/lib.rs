@@ -1,1 +1,70 @@
-//! placeholder
+//! The library that programs call: configuration in, result out.
+//!
+//! It puts the rooms together (a drive from its description, a workload from a trace or a job), prepares
+//! the drive, runs it in slices and turns what was measured into a result. It holds no mechanism of its own.
+
+mod assembly;
+pub mod config;
+mod error;
+mod memory;
+mod prepare;
+mod presets;
+mod request;
+mod result;
+mod simulation;
+
+use std::path::Path;
+
+use ninescope_engine::{SuspendPolicyConfig, TransactionSchedulerConfig};
+use ninescope_ftl::policies::{FreeBlockChoiceConfig, GcTriggerConfig, PageAllocationConfig, VictimSelectionConfig};
+use ninescope_workload::{TraceOptions, TraceSummary};
+
+pub use config::DriveConfig;
+pub use error::Error;
+pub use ninescope_engine::RequestLogEntry;
+pub use ninescope_model::Op;
+pub use prepare::{PrefillMode, SteadyState};
+pub use presets::{Preset, presets};
+pub use request::{DriveSource, RunRequest, WorkloadSource, resolve_drive};
+pub use simulation::{Phase, Simulation, SliceProgress};
+
+/// Version of ninescope.
+pub const VERSION: &str = env!("CARGO_PKG_VERSION");
+
+/// A policy registry: its configuration key, and (name, summary) of each policy.
+pub type PolicyRegistry = (&'static str, &'static [(&'static str, &'static str)]);
+
+/// Every policy of every registry.
+pub fn policies() -> Vec<PolicyRegistry> {
+    vec![
+        ("ftl.page_allocation", PageAllocationConfig::LIST),
+        ("ftl.free_block_choice", FreeBlockChoiceConfig::LIST),
+        ("ftl.gc_trigger", GcTriggerConfig::LIST),
+        ("ftl.victim", VictimSelectionConfig::LIST),
+        ("scheduler.transactions", TransactionSchedulerConfig::LIST),
+        ("scheduler.suspend", SuspendPolicyConfig::LIST),
+    ]
+}
+
+/// Every policy as JSON: `{registry: [{"name", "summary"}]}`.
+///
+/// # Errors
+/// [`Error::Internal`] when the text cannot be written.
+pub fn policies_json() -> Result<String, Error> {
+    let entry = |&(name, summary): &(&str, &str)| serde_json::json!({"name": name, "summary": summary});
+    let registry = |(key, list): PolicyRegistry| (key.to_owned(), list.iter().map(entry).collect());
+    let registries: serde_json::Map<String, serde_json::Value> = policies().into_iter().map(registry).collect();
+    serde_json::to_string(&registries).map_err(|error| Error::Internal(error.to_string()))
+}
+
+/// What a trace contains, as the JSON of `trace stat`. `options_json` holds [`TraceOptions`].
+///
+/// # Errors
+/// [`Error::Input`] that names file and line.
+pub fn trace_stat_json(path: &Path, options_json: &str) -> Result<String, Error> {
+    let options: TraceOptions =
+        serde_json::from_str(options_json).map_err(|error| Error::Input(format!("trace options: {error}")))?;
+    options.validate()?;
+    let summary = TraceSummary::scan(path, &options)?;
+    serde_json::to_string(&summary).map_err(|error| Error::Internal(error.to_string()))
+}

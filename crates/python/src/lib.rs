@@ -1,1 +1,178 @@
-//! placeholder
+//! The Python binding: thin. It turns arguments into library calls, results into Python values, and
+//! errors into the package's two exceptions; every decision is the library's.
+
+// PyO3's macros and calling conventions fix these shapes.
+#![allow(clippy::needless_pass_by_value, clippy::unnecessary_wraps)]
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use ninescope::{Error, Phase, RunRequest, Simulation as Run};
+use ninescope::{Op, trace_stat_json};
+use numpy::{IntoPyArray, PyArray1};
+use pyo3::create_exception;
+use pyo3::exceptions::{PyRuntimeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+
+create_exception!(ninescope._native, ConfigError, PyValueError);
+create_exception!(ninescope._native, SimulationError, PyRuntimeError);
+
+fn to_python(error: Error) -> PyErr {
+    match error {
+        Error::Input(message) => ConfigError::new_err(message),
+        Error::Internal(message) => SimulationError::new_err(message),
+    }
+}
+
+/// One run, advanced in slices.
+#[pyclass(module = "ninescope._native")]
+struct Simulation {
+    /// Python may share the object between threads; a run belongs to one at a time.
+    run: Mutex<Run>,
+    seed: u64,
+}
+
+impl Simulation {
+    fn lock(&self) -> MutexGuard<'_, Run> {
+        self.run.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Runs `work`; a panic becomes an internal error with seed and position, and the process lives on.
+    fn guarded<T: Send>(
+        &mut self,
+        python: Python<'_>,
+        work: impl FnOnce(&mut Run) -> Result<T, Error> + Send,
+    ) -> PyResult<T> {
+        let run = self.run.get_mut().unwrap_or_else(PoisonError::into_inner);
+        let outcome = python.detach(|| catch_unwind(AssertUnwindSafe(|| work(run))));
+        match outcome {
+            Ok(result) => result.map_err(to_python),
+            Err(_) => {
+                let progress = self.lock().progress();
+                Err(SimulationError::new_err(format!(
+                    "internal error: panic with seed {} at {} after {} requests",
+                    self.seed, progress.simulated, progress.done
+                )))
+            }
+        }
+    }
+}
+
+#[pymethods]
+impl Simulation {
+    #[new]
+    fn new(python: Python<'_>, request_json: &str) -> PyResult<Self> {
+        let request = RunRequest::from_json(request_json).map_err(to_python)?;
+        let run = python.detach(|| Run::new(&request)).map_err(to_python)?;
+        Ok(Self { run: Mutex::new(run), seed: request.seed })
+    }
+
+    fn run_slice(&mut self, python: Python<'_>, milliseconds: u64) -> PyResult<bool> {
+        let budget = Duration::from_millis(milliseconds);
+        self.guarded(python, move |run| run.run_slice(budget).map(|progress| progress.finished))
+    }
+
+    fn progress<'py>(&self, python: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let progress = self.lock().progress();
+        let entries = PyDict::new(python);
+        entries.set_item("phase", if progress.phase == Phase::Prepare { "prepare" } else { "run" })?;
+        entries.set_item("done", progress.done)?;
+        entries.set_item("total", progress.total)?;
+        entries.set_item("simulated_ns", progress.simulated.0)?;
+        Ok(entries)
+    }
+
+    fn result_json(&mut self, python: Python<'_>, complete: bool) -> PyResult<String> {
+        self.guarded(python, move |run| run.result_json(complete))
+    }
+
+    fn histogram<'py>(
+        &self,
+        python: Python<'py>,
+        op: &str,
+    ) -> PyResult<(Bound<'py, PyArray1<u64>>, Bound<'py, PyArray1<u64>>)> {
+        let op = Op::ALL
+            .into_iter()
+            .find(|candidate| candidate.name() == op)
+            .ok_or_else(|| ConfigError::new_err(format!("`{op}` is not one of read, write, trim, flush")))?;
+        let (bounds, counts): (Vec<u64>, Vec<u64>) = self.lock().histogram(op).into_iter().unzip();
+        Ok((bounds.into_pyarray(python), counts.into_pyarray(python)))
+    }
+
+    fn series<'py>(&self, python: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let columns = PyDict::new(python);
+        for (name, values) in self.lock().series() {
+            columns.set_item(name, values.into_pyarray(python))?;
+        }
+        Ok(columns)
+    }
+
+    fn request_log<'py>(&self, python: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let columns = PyDict::new(python);
+        let run = self.lock();
+        let log = run.request_log();
+        if log.is_empty() {
+            return Ok(columns);
+        }
+        let column = |value: fn(&ninescope::RequestLogEntry) -> u64| -> Bound<'py, PyArray1<u64>> {
+            log.iter().map(value).collect::<Vec<u64>>().into_pyarray(python)
+        };
+        columns.set_item("id", column(|entry| entry.id))?;
+        columns.set_item("submitted_ns", column(|entry| entry.submitted.0))?;
+        columns.set_item("latency_ns", column(|entry| entry.latency.0))?;
+        columns.set_item("host_queue_ns", column(|entry| entry.host_queue.0))?;
+        columns.set_item("op", log.iter().map(|entry| entry.op as u8).collect::<Vec<u8>>().into_pyarray(python))?;
+        columns.set_item("lba", column(|entry| entry.lba))?;
+        columns.set_item("sectors", column(|entry| u64::from(entry.sectors)))?;
+        Ok(columns)
+    }
+}
+
+/// The drive presets: name, summary, TOML text.
+#[pyfunction]
+fn presets() -> Vec<(String, String, String)> {
+    ninescope::presets()
+        .iter()
+        .map(|preset| (preset.name.to_owned(), preset.summary(), preset.toml.to_owned()))
+        .collect()
+}
+
+/// The complete TOML of a drive.
+#[pyfunction]
+fn resolve_drive(request_json: &str) -> PyResult<String> {
+    ninescope::resolve_drive(request_json).map_err(to_python)
+}
+
+/// What a trace contains, as JSON.
+#[pyfunction]
+fn trace_stat(python: Python<'_>, path: std::path::PathBuf, options_json: &str) -> PyResult<String> {
+    python.detach(|| trace_stat_json(&path, options_json)).map_err(to_python)
+}
+
+/// The policies of every registry, as JSON.
+#[pyfunction]
+fn policies() -> PyResult<String> {
+    ninescope::policies_json().map_err(to_python)
+}
+
+/// The version of the engine.
+#[pyfunction]
+fn version() -> &'static str {
+    ninescope::VERSION
+}
+
+/// The engine.
+#[pymodule]
+fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add("ConfigError", module.py().get_type::<ConfigError>())?;
+    module.add("SimulationError", module.py().get_type::<SimulationError>())?;
+    module.add_class::<Simulation>()?;
+    module.add_function(wrap_pyfunction!(presets, module)?)?;
+    module.add_function(wrap_pyfunction!(resolve_drive, module)?)?;
+    module.add_function(wrap_pyfunction!(trace_stat, module)?)?;
+    module.add_function(wrap_pyfunction!(policies, module)?)?;
+    module.add_function(wrap_pyfunction!(version, module)?)?;
+    Ok(())
+}

@@ -1,0 +1,213 @@
+//! From a drive description to the parts it describes.
+
+use ninescope_engine::EngineConfig;
+use ninescope_ftl::{Ftl, FtlConfig, FtlError};
+use ninescope_kernel::{Ns, Rate};
+use ninescope_media::nand::{Nand, NandTiming};
+use ninescope_model::units::Duration;
+use ninescope_model::{BlockGroup, Geometry, SECTOR_BYTES};
+
+use crate::config::{DriveConfig, LoadedDrive};
+use crate::error::Error;
+use crate::memory;
+
+/// The default drive is at least this large [B], and its planes at least this many blocks.
+const FITTED_BYTES_MIN: u64 = 8 << 30;
+const FITTED_BLOCKS_MIN: u32 = 64;
+
+/// Everything a drive is made of.
+#[derive(Clone, Debug)]
+pub struct Assembly {
+    /// Its description.
+    pub config: DriveConfig,
+    /// Its shape.
+    pub geometry: Geometry,
+    /// Its translation layer.
+    pub ftl: FtlConfig,
+    /// Its media.
+    pub timing: NandTiming,
+    /// Its controller.
+    pub engine: EngineConfig,
+}
+
+impl Assembly {
+    /// Checks a description and derives the parts.
+    ///
+    /// # Errors
+    /// [`Error::Input`] that names the key at fault.
+    pub fn new(drive: &LoadedDrive, seed: u64, log_requests: bool) -> Result<Self, Error> {
+        let config = drive.config.clone();
+        let geometry = geometry(drive)?;
+        let ftl = ftl_config(drive, geometry, seed)?;
+        let timing = timing(drive)?;
+        let engine = engine_config(drive, &geometry, log_requests)?;
+        memory::check(&geometry, ftl.logical_units)?;
+        Ok(Self { config, geometry, ftl, timing, engine })
+    }
+
+    /// Host bytes of the drive [B].
+    pub fn logical_bytes(&self) -> u64 {
+        u64::from(self.ftl.logical_units) * u64::from(self.geometry.unit_bytes)
+    }
+
+    /// Host sectors of the drive [512 B].
+    pub fn logical_sectors(&self) -> u64 {
+        self.logical_bytes() / SECTOR_BYTES
+    }
+
+    /// The empty translation layer.
+    ///
+    /// # Errors
+    /// When over-provisioning cannot sustain garbage collection.
+    pub fn empty_ftl(&self) -> Result<Ftl, FtlError> {
+        Ftl::new(&self.ftl)
+    }
+
+    /// Media that holds what a prepared translation layer programmed.
+    ///
+    /// # Errors
+    /// [`Error::Internal`]: the timing was checked before.
+    pub fn media_for(&self, ftl: &Ftl) -> Result<Nand, Error> {
+        let geometry = &self.geometry;
+        let mut nand = Nand::new(geometry, self.timing.clone()).map_err(|error| Error::Internal(error.to_string()))?;
+        for group in (0..geometry.groups()).map(BlockGroup) {
+            let record = ftl.group(group);
+            let (pool, block) = geometry.pool_and_block(group);
+            let die = geometry.die_of_pool(pool);
+            let first_plane = geometry.first_plane_of_pool(pool);
+            let (page, pages_of_stripe, _) = geometry.within_group(record.programmed);
+            for plane in 0..geometry.frontier_planes {
+                let pages = page + u32::from(plane < pages_of_stripe);
+                nand.set_programmed_pages(die, first_plane + plane, block, pages, record.erase_count);
+            }
+        }
+        Ok(nand)
+    }
+}
+
+/// Gives the default drive as many blocks per plane as `highest_byte` needs, rounded up to a GiB.
+pub fn fit_drive(config: &mut DriveConfig, highest_byte: u64) {
+    let wanted = highest_byte.div_ceil(1 << 30).max(1) << 30;
+    let wanted = wanted.max(FITTED_BYTES_MIN) as f64 * (1.0 + config.ftl.over_provisioning);
+    let shape = &config.geometry;
+    let planes = [
+        shape.channels,
+        shape.packages_per_channel,
+        shape.dies_per_package,
+        shape.planes_per_die,
+        shape.pages_per_block,
+    ];
+    let bytes_per_block_index =
+        planes.iter().map(|&factor| f64::from(factor)).product::<f64>() * shape.page_size.0 as f64;
+    let blocks = (wanted / bytes_per_block_index).ceil() as u32;
+    config.geometry.blocks_per_plane = blocks.max(FITTED_BLOCKS_MIN);
+}
+
+fn geometry(drive: &LoadedDrive) -> Result<Geometry, Error> {
+    let shape = &drive.config.geometry;
+    let ftl = &drive.config.ftl;
+    let small = |key: &str, bytes: u64| {
+        u32::try_from(bytes).map_err(|_| drive.error_at(key, &format!("is {bytes} B, which is too large")))
+    };
+    Geometry::checked(
+        shape.channels,
+        shape.packages_per_channel,
+        shape.dies_per_package,
+        shape.planes_per_die,
+        shape.blocks_per_plane,
+        shape.pages_per_block,
+        small("geometry.page_size", shape.page_size.0)?,
+        small("ftl.mapping_unit", ftl.mapping_unit.0)?,
+        ftl.frontier_planes.unwrap_or(shape.planes_per_die),
+    )
+    .map_err(|error| {
+        let table = if matches!(error.key, "mapping_unit" | "frontier_planes") { "ftl" } else { "geometry" };
+        drive.error_at(&format!("{table}.{}", error.key), &error.message)
+    })
+}
+
+fn ftl_config(drive: &LoadedDrive, geometry: Geometry, seed: u64) -> Result<FtlConfig, Error> {
+    let section = &drive.config.ftl;
+    let over_provisioning = section.over_provisioning;
+    if !(over_provisioning.is_finite() && over_provisioning > 0.0) {
+        return Err(
+            drive.error_at("ftl.over_provisioning", &format!("is {over_provisioning}, it must be greater than 0"))
+        );
+    }
+    if section.gc_reserve_blocks == 0 {
+        return Err(
+            drive.error_at("ftl.gc_reserve_blocks", "must be at least 1: garbage collection needs a block to move to")
+        );
+    }
+    let config = FtlConfig {
+        geometry,
+        logical_units: (f64::from(geometry.units()) / (1.0 + over_provisioning)).floor() as u32,
+        reserve_groups: section.gc_reserve_blocks,
+        page_allocation: section.page_allocation.clone(),
+        free_block_choice: section.free_block_choice.clone(),
+        gc_trigger: section.gc_trigger.clone(),
+        victim_selection: section.victim.clone(),
+        seed,
+    };
+    config
+        .check()
+        .map_err(|error| drive.error_at("ftl.over_provisioning", &format!("is {over_provisioning}: {error}")))?;
+    Ok(config)
+}
+
+fn timing(drive: &LoadedDrive) -> Result<NandTiming, Error> {
+    let nand = &drive.config.nand;
+    let bits = nand.cell.bits();
+    if nand.read.len() != 1 && nand.read.len() != bits {
+        let message = format!("has {} values; give one, or one per page type ({bits})", nand.read.len());
+        return Err(drive.error_at("nand.read", &message));
+    }
+    let ns = |duration: &Duration| Ns(duration.0);
+    let timing = NandTiming {
+        read: nand.read.iter().map(ns).collect(),
+        program: nand.program.iter().map(ns).collect(),
+        program_pulses: nand.program_pulses,
+        erase_loop: ns(&nand.erase_loop),
+        erase_loops: nand.erase_loops,
+        command_address: ns(&nand.command_address),
+        suspend_recover: ns(&nand.suspend_recover),
+        resume_ramp: ns(&nand.resume_ramp),
+        channel_rate: Rate(nand.channel_rate.0),
+        read_any_block: nand.read_any_block,
+    };
+    timing.check().map_err(|error| drive.error_at(&format!("nand.{}", error.key), &error.message))?;
+    if nand.channel_rate.0 == 0 {
+        return Err(drive.error_at("nand.channel_rate", "must not be zero"));
+    }
+    Ok(timing)
+}
+
+fn engine_config(drive: &LoadedDrive, geometry: &Geometry, log_requests: bool) -> Result<EngineConfig, Error> {
+    let controller = &drive.config.controller;
+    for (key, value) in [
+        ("controller.queue_depth", u64::from(controller.queue_depth)),
+        ("controller.link_rate", controller.link_rate.0),
+        ("controller.command_cost", controller.command_cost.0),
+        ("controller.buffered_pages", u64::from(controller.buffered_pages.unwrap_or(1))),
+        ("ftl.gc_pages_in_flight", u64::from(drive.config.ftl.gc_pages_in_flight.unwrap_or(1))),
+        ("controller.page_timeout", controller.page_timeout.map_or(1, |timeout| timeout.0)),
+    ] {
+        if value == 0 {
+            return Err(drive.error_at(key, "must not be zero"));
+        }
+    }
+    let scheduler = &drive.config.scheduler;
+    Ok(EngineConfig {
+        queue_depth: controller.queue_depth,
+        command_cost: Ns(controller.command_cost.0),
+        link_rate: Rate(controller.link_rate.0),
+        write_completion: controller.write_completion,
+        buffered_pages: controller.buffered_pages.unwrap_or(2 * geometry.planes_per_die),
+        page_timeout: controller.page_timeout.map(|timeout| Ns(timeout.0)),
+        multi_plane: scheduler.multi_plane,
+        gc_pages_in_flight: drive.config.ftl.gc_pages_in_flight.unwrap_or(4 * geometry.frontier_planes),
+        scheduler: scheduler.transactions.clone(),
+        suspend: scheduler.suspend.clone(),
+        log_requests,
+    })
+}

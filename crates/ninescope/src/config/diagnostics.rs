@@ -1,0 +1,87 @@
+//! Making errors in TOML point at their place and suggest what was meant.
+
+/// The candidate closest to `word`, if it is close enough to be a slip of the hand.
+pub fn suggestion<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    let closest = candidates.into_iter().map(|candidate| (edit_distance(word, candidate), candidate)).min()?;
+    (closest.0 <= 1 + word.len() / 4).then_some(closest.1)
+}
+
+/// Insertions, deletions, replacements and swaps of neighbours that turn `a` into `b`.
+fn edit_distance(a: &str, b: &str) -> usize {
+    let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
+    let mut rows = vec![(0..=b.len()).collect::<Vec<_>>()];
+    for i in 1..=a.len() {
+        let mut row = vec![i];
+        for j in 1..=b.len() {
+            let replace = rows[i - 1][j - 1] + usize::from(a[i - 1] != b[j - 1]);
+            let mut least = replace.min(rows[i - 1][j] + 1).min(row[j - 1] + 1);
+            if i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] {
+                least = least.min(rows[i - 2][j - 2] + 1);
+            }
+            row.push(least);
+        }
+        rows.push(row);
+    }
+    rows[a.len()][b.len()]
+}
+
+/// Adds "did you mean" to serde's "unknown field" and "unknown variant" messages.
+pub fn with_suggestion(message: &str) -> String {
+    for marker in ["unknown field `", "unknown variant `"] {
+        let Some(start) = message.find(marker) else { continue };
+        let rest = &message[start + marker.len()..];
+        let Some((word, expected)) = rest.split_once('`') else { continue };
+        let candidates: Vec<&str> = expected.split('`').skip(1).step_by(2).collect();
+        if let Some(meant) = suggestion(word, candidates) {
+            return format!("{}\n  did you mean `{meant}`?", message.trim_end());
+        }
+    }
+    message.trim_end().to_owned()
+}
+
+/// `message` with the line of `key` ("table.name") in `text` and a caret, where the key is written there.
+pub fn at_key(text: &str, key: &str, message: &str) -> String {
+    let (table, name) = key.rsplit_once('.').unwrap_or(("", key));
+    let mut current = String::new();
+    for (index, line) in text.lines().enumerate() {
+        let trimmed = line.trim_start();
+        if let Some(header) = trimmed.strip_prefix('[') {
+            current = header.split(']').next().unwrap_or_default().trim().to_owned();
+            continue;
+        }
+        let is_key =
+            current == table && trimmed.strip_prefix(name).is_some_and(|rest| rest.trim_start().starts_with('='));
+        if is_key {
+            let (number, column) = (index + 1, line.len() - trimmed.len() + 1);
+            let margin = " ".repeat(number.to_string().len());
+            let carets = format!("{}{}", " ".repeat(column - 1), "^".repeat(trimmed.trim_end().len().max(1)));
+            return format!(
+                "{key} {message}\n  at line {number}, column {column}\n{margin} |\n{number} | {line}\n{margin} | {carets}"
+            );
+        }
+    }
+    format!("{key} {message}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_slip_of_the_hand_gets_a_suggestion_and_nonsense_does_not() {
+        let keys = ["channels", "planes_per_die", "page_size"];
+        assert_eq!(suggestion("chanels", keys), Some("channels"));
+        assert_eq!(suggestion("plnaes_per_die", keys), Some("planes_per_die"));
+        assert_eq!(suggestion("temperature", keys), None);
+        let message = with_suggestion("unknown field `pgae_size`, expected one of `channels`, `page_size`");
+        assert!(message.ends_with("did you mean `page_size`?"), "{message}");
+    }
+
+    #[test]
+    fn a_key_is_found_in_its_own_table() {
+        let text = "[a]\nx = 1\n[b]\n  x = 2 # two\n";
+        let message = at_key(text, "b.x", "is too small");
+        assert!(message.contains("line 4, column 3") && message.contains("x = 2 # two"), "{message}");
+        assert_eq!(at_key(text, "c.x", "is missing"), "c.x is missing");
+    }
+}

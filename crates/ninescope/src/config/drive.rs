@@ -1,0 +1,224 @@
+//! The schema of a drive description. Every field says its meaning and unit; TOML keys are the field names.
+
+use std::collections::BTreeMap;
+
+use ninescope_engine::{SuspendPolicyConfig, TransactionSchedulerConfig, WriteCompletion};
+use ninescope_ftl::policies::{FreeBlockChoiceConfig, GcTriggerConfig, PageAllocationConfig, VictimSelectionConfig};
+use ninescope_model::string_or_table;
+use ninescope_model::units::{Bytes, BytesPerSecond, Duration};
+use serde::{Deserialize, Serialize};
+
+/// A whole drive.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct DriveConfig {
+    /// One line for lists.
+    #[serde(default)]
+    pub summary: String,
+    /// Shape.
+    pub geometry: GeometryConfig,
+    /// Media.
+    pub nand: NandConfig,
+    /// Translation layer.
+    #[serde(default)]
+    pub ftl: FtlSection,
+    /// Controller and host interface.
+    #[serde(default)]
+    pub controller: ControllerConfig,
+    /// Scheduling of the dies.
+    #[serde(default)]
+    pub scheduler: SchedulerConfig,
+    /// Where values come from, by key.
+    #[serde(default)]
+    pub sources: BTreeMap<String, String>,
+}
+
+/// Shape of a drive.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct GeometryConfig {
+    /// Channels of the controller [count].
+    pub channels: u32,
+    /// Packages on a channel [count].
+    pub packages_per_channel: u32,
+    /// Dies in a package [count].
+    pub dies_per_package: u32,
+    /// Planes in a die, 1 to 4 [count].
+    pub planes_per_die: u32,
+    /// Blocks in a plane [count].
+    pub blocks_per_plane: u32,
+    /// Pages in a block [count].
+    pub pages_per_block: u32,
+    /// User bytes of a page [B].
+    pub page_size: Bytes,
+}
+
+/// Bits a cell stores.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Cell {
+    /// 1 bit.
+    Slc,
+    /// 2 bits.
+    Mlc,
+    /// 3 bits.
+    Tlc,
+    /// 4 bits.
+    Qlc,
+}
+
+impl Cell {
+    /// Bits of a cell = pages of a wordline.
+    pub fn bits(self) -> usize {
+        self as usize + 1
+    }
+}
+
+/// NAND media.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct NandConfig {
+    /// Bits a cell stores.
+    pub cell: Cell,
+    /// tR by page type: one value, or one per bit of the cell [ns].
+    pub read: Vec<Duration>,
+    /// tPROG by page type: as many values as `read` [ns].
+    pub program: Vec<Duration>,
+    /// Pulses of a program [count].
+    #[serde(default = "one")]
+    pub program_pulses: u32,
+    /// One erase loop, pulse and verify [ns].
+    pub erase_loop: Duration,
+    /// Loops of an erase [count].
+    #[serde(default = "one")]
+    pub erase_loops: u32,
+    /// Command and address cycles on the channel, per plane addressed [ns].
+    #[serde(default = "zero_duration")]
+    pub command_address: Duration,
+    /// Recovery of voltages after a suspend [ns].
+    #[serde(default = "zero_duration")]
+    pub suspend_recover: Duration,
+    /// Ramp of voltages before a resume [ns].
+    #[serde(default = "zero_duration")]
+    pub resume_ramp: Duration,
+    /// Whether one multi-plane read may address different blocks.
+    #[serde(default)]
+    pub read_any_block: bool,
+    /// Rated P/E cycles [count].
+    #[serde(default)]
+    pub endurance_cycles: Option<u32>,
+    /// Rate of a channel [B/s].
+    pub channel_rate: BytesPerSecond,
+}
+
+/// Translation layer.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct FtlSection {
+    /// Bytes mapped as one: 512 B x 2^n up to the page [B].
+    pub mapping_unit: Bytes,
+    /// (physical - logical) / logical.
+    pub over_provisioning: f64,
+    /// Planes that share a write frontier, and so program and erase together; absent: all planes of the die.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub frontier_planes: Option<u32>,
+    /// Free blocks per plane that host writes never take [count].
+    pub gc_reserve_blocks: u32,
+    /// Pages one plane group's garbage collection may have between read and end of program [count];
+    /// absent: two stripes' worth of reads and two of programs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub gc_pages_in_flight: Option<u32>,
+    /// Which pool takes the next unit.
+    #[serde(deserialize_with = "string_or_table")]
+    pub page_allocation: PageAllocationConfig,
+    /// Which free block is opened next.
+    #[serde(deserialize_with = "string_or_table")]
+    pub free_block_choice: FreeBlockChoiceConfig,
+    /// When garbage collection is needed.
+    #[serde(deserialize_with = "string_or_table")]
+    pub gc_trigger: GcTriggerConfig,
+    /// What garbage collection empties next.
+    #[serde(deserialize_with = "string_or_table")]
+    pub victim: VictimSelectionConfig,
+}
+
+impl Default for FtlSection {
+    fn default() -> Self {
+        Self {
+            mapping_unit: Bytes(4096),
+            over_provisioning: 0.07,
+            frontier_planes: None,
+            gc_reserve_blocks: 1,
+            gc_pages_in_flight: None,
+            page_allocation: PageAllocationConfig::default(),
+            free_block_choice: FreeBlockChoiceConfig::default(),
+            gc_trigger: GcTriggerConfig::default(),
+            victim: VictimSelectionConfig::default(),
+        }
+    }
+}
+
+/// Controller and host interface.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct ControllerConfig {
+    /// Commands inside the device at a time [count].
+    pub queue_depth: u32,
+    /// Rate of the host link, each direction by itself [B/s].
+    pub link_rate: BytesPerSecond,
+    /// Controller time per command [ns].
+    pub command_cost: Duration,
+    /// When a host write completes: "buffer" or "program".
+    pub write_completion: WriteCompletion,
+    /// Filled pages of a die that wait for their program [count]; absent: two stripes per frontier.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub buffered_pages: Option<u32>,
+    /// After this long a partly filled page is padded and programmed [ns]; absent: it waits.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub page_timeout: Option<Duration>,
+}
+
+impl Default for ControllerConfig {
+    fn default() -> Self {
+        Self {
+            queue_depth: 1024,
+            link_rate: BytesPerSecond(3_435_973_837),
+            command_cost: Duration(1_000),
+            write_completion: WriteCompletion::default(),
+            buffered_pages: None,
+            page_timeout: None,
+        }
+    }
+}
+
+/// Scheduling of the dies.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct SchedulerConfig {
+    /// Which queue of a die goes next.
+    #[serde(deserialize_with = "string_or_table")]
+    pub transactions: TransactionSchedulerConfig,
+    /// When a running erase or program is suspended.
+    #[serde(deserialize_with = "string_or_table")]
+    pub suspend: SuspendPolicyConfig,
+    /// Whether commands to several planes of a die are merged.
+    pub multi_plane: bool,
+}
+
+impl Default for SchedulerConfig {
+    fn default() -> Self {
+        Self {
+            transactions: TransactionSchedulerConfig::default(),
+            suspend: SuspendPolicyConfig::default(),
+            multi_plane: true,
+        }
+    }
+}
+
+fn one() -> u32 {
+    1
+}
+
+fn zero_duration() -> Duration {
+    Duration(0)
+}

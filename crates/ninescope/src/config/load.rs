@@ -1,0 +1,170 @@
+//! Reading drive descriptions: a preset or a file, on top of a base, with single values set on top.
+
+use std::path::Path;
+
+use ninescope_workload::JobConfig;
+use toml::{Table, Value};
+
+use super::DriveConfig;
+use super::diagnostics::{at_key, suggestion, with_suggestion};
+use crate::error::Error;
+use crate::presets::{preset, presets};
+
+/// A drive description with what is needed to point at its mistakes.
+#[derive(Clone, Debug)]
+pub struct LoadedDrive {
+    /// The description.
+    pub config: DriveConfig,
+    /// Where it came from: a file, or a preset's name.
+    pub origin: String,
+    text: String,
+}
+
+impl LoadedDrive {
+    /// An error about the value of a key, with its line where the text has one.
+    pub fn error_at(&self, key: &str, message: &str) -> Error {
+        Error::Input(format!("{}: {}", self.origin, at_key(&self.text, key, message)))
+    }
+}
+
+/// The description in `text`. A top-level `base = "preset"` makes it a change of that preset; each of
+/// `sets` is `key.path=value` and is applied last.
+///
+/// # Errors
+/// [`Error::Input`] with origin, line and key.
+pub fn load_drive(origin: &str, text: &str, sets: &[String]) -> Result<LoadedDrive, Error> {
+    let in_origin = |message: String| Error::Input(format!("{origin}: {message}"));
+    let mut table: Table = toml::from_str(text).map_err(|error| in_origin(with_suggestion(&error.to_string())))?;
+    if let Some(base) = table.remove("base") {
+        let name = base.as_str().ok_or_else(|| in_origin("base must be the name of a preset".into()))?;
+        let base = preset(name).ok_or_else(|| in_origin(unknown_preset(name)))?;
+        let mut merged: Table = toml::from_str(base.toml).map_err(|error| Error::Internal(error.to_string()))?;
+        merge(&mut merged, table);
+        table = merged;
+        // The merged text has no lines of its own: an error names the key.
+        DriveConfig::deserialize_named(&table).map_err(in_origin)?;
+    } else {
+        // From the text itself, so that an error shows its line.
+        toml::from_str::<DriveConfig>(text).map_err(|error| in_origin(with_suggestion(&error.to_string())))?;
+    }
+    for set in sets {
+        apply_set(&mut table, set)?;
+        DriveConfig::deserialize_named(&table).map_err(|message| Error::Input(format!("--set {set}: {message}")))?;
+    }
+    let config = DriveConfig::deserialize_named(&table).map_err(in_origin)?;
+    Ok(LoadedDrive { config, origin: origin.to_owned(), text: text.to_owned() })
+}
+
+impl DriveConfig {
+    fn deserialize_named(table: &Table) -> Result<Self, String> {
+        serde_path_to_error::deserialize(Value::Table(table.clone())).map_err(|error| {
+            let path = error.path().to_string();
+            let message = with_suggestion(error.inner().to_string().trim_end());
+            if path == "." { message } else { format!("{path}: {message}") }
+        })
+    }
+}
+
+pub(crate) fn unknown_preset(name: &str) -> String {
+    let names: Vec<&str> = presets().iter().map(|preset| preset.name).collect();
+    let meant = suggestion(name, names.iter().copied()).map(|meant| format!(" Did you mean `{meant}`?"));
+    format!("there is no preset `{name}`; there are {}.{}", names.join(", "), meant.unwrap_or_default())
+}
+
+fn merge(base: &mut Table, change: Table) {
+    for (key, value) in change {
+        match (base.get_mut(&key), value) {
+            (Some(Value::Table(inner)), Value::Table(change)) if !change.contains_key("policy") => merge(inner, change),
+            (_, value) => drop(base.insert(key, value)),
+        }
+    }
+}
+
+/// Sets one value: a TOML value, or a string that needs no quotes ("45us", "fifo").
+fn apply_set(table: &mut Table, set: &str) -> Result<(), Error> {
+    let bad = |message: &str| Error::Input(format!("--set {set}: {message}"));
+    let (path, text) =
+        set.split_once('=').ok_or_else(|| bad("must be key=value, such as ftl.over_provisioning=0.1"))?;
+    let value = toml::from_str::<Table>(&format!("value = {text}"))
+        .ok()
+        .and_then(|mut table| table.remove("value"))
+        .unwrap_or_else(|| Value::String(text.trim().to_owned()));
+    let mut keys: Vec<&str> = path.trim().split('.').collect();
+    let last = keys.pop().filter(|last| !last.is_empty()).ok_or_else(|| bad("the key is empty"))?;
+    let mut inner = table;
+    for key in keys {
+        let entry = inner.entry(key).or_insert_with(|| Value::Table(Table::new()));
+        // A policy given by its name alone becomes a table when a parameter is set.
+        if let Value::String(policy) = entry {
+            *entry = Value::Table(Table::from_iter([("policy".to_owned(), Value::String(policy.clone()))]));
+        }
+        inner = entry.as_table_mut().ok_or_else(|| bad(&format!("`{key}` holds a value, not a table")))?;
+    }
+    inner.insert(last.to_owned(), value);
+    Ok(())
+}
+
+/// A job from its TOML text: the keys of [`JobConfig`] at top level or in a `[job]` table.
+///
+/// # Errors
+/// [`Error::Input`] with file, line and key.
+pub fn parse_job(path: &Path, text: &str) -> Result<JobConfig, Error> {
+    #[derive(serde::Deserialize)]
+    #[serde(deny_unknown_fields)]
+    struct JobFile {
+        job: JobConfig,
+    }
+    let wrapped = toml::from_str::<Table>(text).is_ok_and(|table| table.contains_key("job"));
+    let parsed = if wrapped { toml::from_str::<JobFile>(text).map(|file| file.job) } else { toml::from_str(text) };
+    parsed.map_err(|error| Error::Input(format!("{}: {}", path.display(), with_suggestion(&error.to_string()))))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn error(text: &str, sets: &[&str]) -> String {
+        let sets: Vec<String> = sets.iter().map(|&set| set.to_owned()).collect();
+        load_drive("drive.toml", text, &sets).expect_err("must be refused").to_string()
+    }
+
+    #[test]
+    fn every_preset_loads_and_survives_a_round_trip() {
+        for preset in presets() {
+            let loaded = load_drive(preset.name, preset.toml, &[]).expect("a preset loads");
+            let written = toml::to_string(&loaded.config).expect("a config can be written");
+            let again = load_drive("again", &written, &[]).expect("what was written loads");
+            assert_eq!(loaded.config, again.config, "{}", preset.name);
+        }
+    }
+
+    #[test]
+    fn values_are_set_by_path_with_units_and_policies() {
+        let sets = ["ftl.victim=d-choices", "ftl.victim.d=4", "nand.erase_loop=5ms", "ftl.over_provisioning=0.5"];
+        let sets: Vec<String> = sets.iter().map(|&set| set.to_owned()).collect();
+        let loaded = load_drive("x", "base = \"tlc\"\n[geometry]\nchannels = 2\n", &sets).expect("legal");
+        assert_eq!(loaded.config.geometry.channels, 2);
+        assert_eq!(loaded.config.nand.erase_loop.0, 5_000_000);
+        assert!((loaded.config.ftl.over_provisioning - 0.5).abs() < 1e-12);
+        let victim = serde_json::to_value(&loaded.config.ftl.victim).expect("a policy can be written");
+        assert_eq!(victim, serde_json::json!({"policy": "d-choices", "d": 4}));
+    }
+
+    #[test]
+    fn mistakes_name_the_file_the_line_and_what_was_meant() {
+        let preset = presets()[0].toml;
+        let misspelt = preset.replace("page_size", "pgae_size");
+        let message = error(&misspelt, &[]);
+        assert!(
+            message.contains("drive.toml") && message.contains("line") && message.contains("did you mean `page_size`"),
+            "{message}"
+        );
+        let unit = preset.replace("\"3500us\"", "\"3500 parsecs\"");
+        assert!(error(&unit, &[]).contains("3500 parsecs"));
+        let set = error(preset, &["ftl.over_provisoning=0.1"]);
+        assert!(set.contains("--set") && set.contains("did you mean `over_provisioning`"), "{set}");
+        assert!(error(preset, &["ftl.victim=greedi"]).contains("did you mean `greedy`"));
+        assert!(error(preset, &["nonsense"]).contains("key=value"));
+        assert!(error("base = \"tcl\"", &[]).contains("Did you mean `tlc`"));
+    }
+}

@@ -1,0 +1,10 @@
+//! Drive descriptions: the structs that own the schema, and the reading of them from TOML.
+
+mod diagnostics;
+mod drive;
+mod load;
+
+pub use diagnostics::suggestion;
+pub use drive::{Cell, ControllerConfig, DriveConfig, FtlSection, GeometryConfig, NandConfig, SchedulerConfig};
+pub(crate) use load::unknown_preset;
+pub use load::{LoadedDrive, load_drive, parse_job};

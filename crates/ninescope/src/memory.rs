@@ -1,0 +1,41 @@
+//! How much memory a drive takes, said before it is allocated.
+
+use ninescope_ftl::FtlConfig;
+use ninescope_model::Geometry;
+
+use crate::error::Error;
+
+/// Bytes of media state per block [B]: programmed pages and erase count.
+const MEDIA_BYTES_PER_BLOCK: u64 = 8;
+/// Share of the machine's free memory that a drive may take.
+const SHARE_OF_AVAILABLE: f64 = 0.9;
+
+/// Bytes of all tables that grow with the drive [B].
+pub fn drive_bytes(geometry: &Geometry, logical_units: u32) -> u64 {
+    let blocks = u64::from(geometry.groups()) * u64::from(geometry.frontier_planes);
+    FtlConfig::table_bytes(geometry, logical_units) + blocks * MEDIA_BYTES_PER_BLOCK
+}
+
+/// Refuses a drive whose tables do not fit.
+pub fn check(geometry: &Geometry, logical_units: u32) -> Result<(), Error> {
+    let needed = drive_bytes(geometry, logical_units);
+    let Some(available) = available_bytes() else { return Ok(()) };
+    if needed as f64 <= available as f64 * SHARE_OF_AVAILABLE {
+        return Ok(());
+    }
+    Err(Error::Input(format!(
+        "geometry: the drive's tables need {:.1} GiB of memory ({} mapping units), {:.1} GiB are available; \
+         use fewer blocks per plane or a larger ftl.mapping_unit",
+        needed as f64 / f64::from(1 << 30),
+        geometry.units(),
+        available as f64 / f64::from(1 << 30),
+    )))
+}
+
+/// Memory that can be taken without swapping, where the system says [B].
+fn available_bytes() -> Option<u64> {
+    let text = std::fs::read_to_string("/proc/meminfo").ok()?;
+    let line = text.lines().find(|line| line.starts_with("MemAvailable:"))?;
+    let kibibytes: u64 = line.split_whitespace().nth(1)?.parse().ok()?;
+    Some(kibibytes * 1024)
+}

@@ -1,0 +1,197 @@
+//! Preparing a drive under the instant driver: prefill, and overwrite to a steady state.
+
+use std::ops::Range;
+
+use ninescope_ftl::{Ftl, FtlError, InstantDriver};
+use ninescope_kernel::RandomStream;
+use ninescope_model::Lpa;
+use serde::{Deserialize, Serialize};
+
+/// What the drive holds when the run begins.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum PrefillMode {
+    /// Every address the workload may read is present.
+    #[default]
+    Footprint,
+    /// Every address of the drive was written once, in order.
+    Full,
+    /// Full, then overwritten at random until write amplification is stationary.
+    Steady,
+    /// Nothing: reads of what was never written are answered with zeros.
+    None,
+}
+
+/// How overwriting ended.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct SteadyState {
+    /// Write amplification became stationary (otherwise the limit of drive writes was reached).
+    pub converged: bool,
+    /// Overwrites, in multiples of the logical space.
+    pub drive_writes: f64,
+    /// Write amplification of each window of a tenth of the logical space.
+    pub window_waf: Vec<f64>,
+}
+
+const WINDOWS_PER_DRIVE_WRITE: u32 = 10;
+const DRIVE_WRITES_MAX: u32 = 20;
+/// Windows that must agree, how far each may lie from their mean, and how steep their line may be.
+const STATIONARY_WINDOWS: usize = 5;
+const STATIONARY_SPREAD: f64 = 0.01;
+const STATIONARY_SLOPE: f64 = 0.001;
+
+/// A preparation that advances in steps.
+#[derive(Debug)]
+pub struct Preparation {
+    /// Ranges of units to write in order, and how far that is.
+    fill: Vec<Range<u32>>,
+    range: usize,
+    /// Units that are overwritten at random; empty where no steady state is asked for.
+    overwrite: Range<u32>,
+    stream: RandomStream,
+    steady: Option<SteadyState>,
+    window_done: u32,
+    window_start: (u64, u64),
+    written: u64,
+    total: u64,
+    settled: bool,
+}
+
+impl Preparation {
+    /// Writes the units of `fill` in order, then overwrites `overwrite` to a steady state if it is given.
+    pub fn new(fill: Vec<Range<u32>>, overwrite: Option<Range<u32>>, seed: u64) -> Self {
+        let fill_units: u64 = fill.iter().map(|range| u64::from(range.end - range.start)).sum();
+        let steady = overwrite.is_some().then(SteadyState::default);
+        let overwrite = overwrite.unwrap_or(0..0);
+        let most = u64::from(overwrite.end - overwrite.start) * u64::from(DRIVE_WRITES_MAX);
+        Self {
+            fill,
+            range: 0,
+            overwrite,
+            stream: RandomStream::new(seed, "prepare", "overwrite"),
+            steady,
+            window_done: 0,
+            window_start: (0, 0),
+            written: 0,
+            total: fill_units + most,
+            settled: false,
+        }
+    }
+
+    /// Units written so far.
+    pub fn written(&self) -> u64 {
+        self.written
+    }
+
+    /// Units that will be written at most.
+    pub fn total(&self) -> u64 {
+        self.total
+    }
+
+    /// How overwriting ended, if it was asked for.
+    pub fn steady_state(&self) -> Option<&SteadyState> {
+        self.steady.as_ref()
+    }
+
+    /// Writes up to `units` more; returns whether the drive is ready.
+    ///
+    /// # Errors
+    /// When garbage collection cannot go on, which a checked configuration rules out.
+    pub fn advance(&mut self, ftl: &mut Ftl, units: u32) -> Result<bool, FtlError> {
+        if self.settled {
+            return Ok(true);
+        }
+        let mut driver = InstantDriver::new(ftl);
+        let mut left = units;
+        while left > 0 && self.range < self.fill.len() {
+            let range = &mut self.fill[self.range];
+            let take = left.min(range.end - range.start);
+            for unit in range.start..range.start + take {
+                driver.write(Lpa(unit))?;
+            }
+            range.start += take;
+            left -= take;
+            self.written += u64::from(take);
+            self.range += usize::from(range.start == range.end);
+        }
+        if self.range == self.fill.len() && !self.overwriting_done() {
+            self.overwrite(&mut driver, left)?;
+        }
+        if self.range == self.fill.len() && self.overwriting_done() {
+            driver.settle();
+            ftl.clear_counters();
+            self.settled = true;
+        }
+        Ok(self.settled)
+    }
+
+    fn overwriting_done(&self) -> bool {
+        self.steady.as_ref().is_none_or(|steady| {
+            steady.converged || steady.window_waf.len() as u32 >= DRIVE_WRITES_MAX * WINDOWS_PER_DRIVE_WRITE
+        })
+    }
+
+    fn overwrite(&mut self, driver: &mut InstantDriver<'_>, units: u32) -> Result<(), FtlError> {
+        let space = self.overwrite.end - self.overwrite.start;
+        let window = (space / WINDOWS_PER_DRIVE_WRITE).max(1);
+        for _ in 0..units {
+            if self.window_done == 0 {
+                self.window_start = unit_counts(driver);
+            }
+            driver.write(Lpa(self.overwrite.start + self.stream.below(u64::from(space)) as u32))?;
+            self.written += 1;
+            self.window_done += 1;
+            if self.window_done == window {
+                self.window_done = 0;
+                self.close_window(driver);
+                if self.overwriting_done() {
+                    break;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn close_window(&mut self, driver: &InstantDriver<'_>) {
+        let (host, programmed) = unit_counts(driver);
+        let waf = (programmed - self.window_start.1) as f64 / (host - self.window_start.0) as f64;
+        if let Some(steady) = &mut self.steady {
+            steady.window_waf.push(waf);
+            steady.drive_writes = steady.window_waf.len() as f64 / f64::from(WINDOWS_PER_DRIVE_WRITE);
+            steady.converged = is_stationary(&steady.window_waf);
+        }
+    }
+}
+
+fn unit_counts(driver: &InstantDriver<'_>) -> (u64, u64) {
+    let counters = driver.ftl().counters();
+    (counters.host_units, counters.programmed_units())
+}
+
+/// Whether the last windows agree: each within 1 % of their mean, their least-squares line rising or
+/// falling by less than 0.1 % of the mean per window. Windows without garbage collection do not count:
+/// before the first erase write amplification is exactly 1 and says nothing.
+fn is_stationary(window_waf: &[f64]) -> bool {
+    let Some(start) = window_waf.len().checked_sub(STATIONARY_WINDOWS) else { return false };
+    let last = &window_waf[start..];
+    let mean = last.iter().sum::<f64>() / STATIONARY_WINDOWS as f64;
+    let middle = (STATIONARY_WINDOWS - 1) as f64 / 2.0;
+    let covariance: f64 = last.iter().enumerate().map(|(i, waf)| (i as f64 - middle) * (waf - mean)).sum();
+    let variance: f64 = (0..STATIONARY_WINDOWS).map(|i| (i as f64 - middle).powi(2)).sum();
+    mean > 1.0
+        && last.iter().all(|waf| (waf - mean).abs() <= STATIONARY_SPREAD * mean)
+        && (covariance / variance).abs() < STATIONARY_SLOPE * mean
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn stationary_means_flat_and_collecting() {
+        assert!(!is_stationary(&[1.0; 10]), "no garbage collection yet");
+        assert!(is_stationary(&[1.0, 3.0, 2.501, 2.5, 2.499, 2.5, 2.5]));
+        assert!(!is_stationary(&[2.5, 2.5, 2.5, 2.5, 2.6]), "one window is off");
+        assert!(!is_stationary(&[2.480, 2.490, 2.500, 2.510, 2.520]), "a steady rise");
+    }
+}

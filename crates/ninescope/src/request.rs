@@ -1,0 +1,197 @@
+//! What a caller asks for: a drive, a workload, and how to run it.
+
+use std::path::{Path, PathBuf};
+
+use ninescope_workload::{JobConfig, TraceFormat};
+use serde::Deserialize;
+
+use crate::config::{LoadedDrive, load_drive, parse_job};
+use crate::error::Error;
+use crate::prepare::PrefillMode;
+use crate::presets::{DEFAULT_PRESET, preset};
+
+/// Where the drive's description is.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename_all = "lowercase", deny_unknown_fields)]
+pub enum DriveSource {
+    /// One of the presets.
+    Preset(String),
+    /// A TOML file.
+    File(PathBuf),
+    /// TOML text.
+    Toml(String),
+}
+
+/// Where the requests come from: exactly one of `trace`, `job_file` and `job`.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct WorkloadSource {
+    /// A trace file.
+    pub trace: Option<PathBuf>,
+    /// What the result calls the trace, where `trace` is a temporary copy.
+    pub name: Option<String>,
+    /// The trace's format; absent: found out from its content.
+    pub format: Option<String>,
+    /// Whether skipped and out-of-order lines are errors.
+    pub strict: bool,
+    /// How often the trace is replayed.
+    #[serde(rename = "loop")]
+    pub loop_count: Option<u32>,
+    /// Factor on the gaps between requests.
+    pub time_scale: Option<f64>,
+    /// Whether time stamps are ignored and a queue depth is kept instead.
+    pub closed_loop: bool,
+    /// The queue depth of a closed loop; absent: the drive's.
+    pub iodepth: Option<u32>,
+    /// A job in a TOML file.
+    pub job_file: Option<PathBuf>,
+    /// A job in fio's words.
+    pub job: Option<serde_json::Value>,
+}
+
+/// Requests that are not measured: a number, or a share of all.
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
+#[serde(untagged)]
+pub enum Warmup {
+    /// Completions.
+    Requests(u64),
+    /// Share of the requests, below 1.
+    Share(f64),
+}
+
+/// A run.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RunRequest {
+    /// The drive; absent: the default preset, sized to the workload.
+    #[serde(default)]
+    pub drive: Option<DriveSource>,
+    /// `key=value` changes of the drive.
+    #[serde(default)]
+    pub set: Vec<String>,
+    /// The workload; absent only where a drive alone is asked for.
+    #[serde(default)]
+    pub workload: Option<WorkloadSource>,
+    /// The run's seed.
+    #[serde(default)]
+    pub seed: u64,
+    /// What is not measured at the start.
+    #[serde(default)]
+    pub warmup: Option<Warmup>,
+    /// Submit no more than this many requests.
+    #[serde(default)]
+    pub requests: Option<u64>,
+    /// Submit nothing after this simulated time ("10s").
+    #[serde(default)]
+    pub duration: Option<ninescope_model::units::Duration>,
+    /// What the drive holds at the start.
+    #[serde(default)]
+    pub prefill: PrefillMode,
+    /// Keep a record of each request.
+    #[serde(default)]
+    pub log_requests: bool,
+    /// How much the checker looks at ("off" until there is one).
+    #[serde(default)]
+    pub check: Option<String>,
+}
+
+impl RunRequest {
+    /// The request in a JSON text.
+    ///
+    /// # Errors
+    /// [`Error::Input`] with the key.
+    pub fn from_json(text: &str) -> Result<Self, Error> {
+        let mut deserializer = serde_json::Deserializer::from_str(text);
+        let request: Self = serde_path_to_error::deserialize(&mut deserializer)
+            .map_err(|error| Error::Input(format!("{}: {}", error.path(), error.inner())))?;
+        if let Some(check) = request.check.as_deref().filter(|check| *check != "off") {
+            return Err(Error::Input(format!("check: `{check}` is not available yet; only `off` is")));
+        }
+        Ok(request)
+    }
+
+    /// What the result calls the drive: its preset or its file.
+    pub fn drive_name(&self) -> String {
+        match &self.drive {
+            None => DEFAULT_PRESET.to_owned(),
+            Some(DriveSource::Preset(name)) => name.clone(),
+            Some(DriveSource::Toml(_)) => "custom".to_owned(),
+            Some(DriveSource::File(path)) => {
+                path.file_stem().map_or_else(String::new, |stem| stem.to_string_lossy().into_owned())
+            }
+        }
+    }
+
+    /// The settings of the run that the result repeats, so that it can be run again.
+    pub fn run_settings(&self) -> serde_json::Value {
+        let warmup = match self.warmup {
+            None => serde_json::Value::Null,
+            Some(Warmup::Requests(requests)) => requests.into(),
+            Some(Warmup::Share(share)) => share.into(),
+        };
+        serde_json::json!({
+            "seed": self.seed,
+            "prefill": self.prefill,
+            "warmup": warmup,
+            "requests": self.requests,
+            "duration": self.duration,
+            "set": self.set,
+        })
+    }
+
+    /// The drive's description with all changes applied.
+    ///
+    /// # Errors
+    /// [`Error::Input`] with file, line and key.
+    pub fn load_drive(&self) -> Result<LoadedDrive, Error> {
+        match &self.drive {
+            None => load_preset(DEFAULT_PRESET, &self.set),
+            Some(DriveSource::Preset(name)) => load_preset(name, &self.set),
+            Some(DriveSource::Toml(text)) => load_drive("drive", text, &self.set),
+            Some(DriveSource::File(path)) => load_drive(&path.display().to_string(), &read_text(path)?, &self.set),
+        }
+    }
+}
+
+impl WorkloadSource {
+    /// The job, where the workload is one.
+    ///
+    /// # Errors
+    /// [`Error::Input`] with file, line and key.
+    pub fn load_job(&self) -> Result<Option<JobConfig>, Error> {
+        if let Some(path) = &self.job_file {
+            return parse_job(path, &read_text(path)?).map(Some);
+        }
+        let Some(value) = &self.job else { return Ok(None) };
+        serde_path_to_error::deserialize(value)
+            .map(Some)
+            .map_err(|error| Error::Input(format!("job: {}: {}", error.path(), error.inner())))
+    }
+
+    /// The trace's format, where it is named.
+    ///
+    /// # Errors
+    /// [`Error::Input`] with the formats there are.
+    pub fn trace_format(&self) -> Result<Option<TraceFormat>, Error> {
+        let parse = |name: &String| name.parse().map_err(|error| Error::Input(format!("format: {error}")));
+        self.format.as_ref().map(parse).transpose()
+    }
+}
+
+/// The complete TOML of the drive a JSON request describes (keys `drive` and `set`).
+///
+/// # Errors
+/// [`Error::Input`] with file, line and key.
+pub fn resolve_drive(request_json: &str) -> Result<String, Error> {
+    let drive = RunRequest::from_json(request_json)?.load_drive()?;
+    toml::to_string(&drive.config).map_err(|error| Error::Internal(error.to_string()))
+}
+
+fn load_preset(name: &str, sets: &[String]) -> Result<LoadedDrive, Error> {
+    let preset = preset(name).ok_or_else(|| Error::Input(crate::config::unknown_preset(name)))?;
+    load_drive(&format!("preset {name}"), preset.toml, sets)
+}
+
+fn read_text(path: &Path) -> Result<String, Error> {
+    std::fs::read_to_string(path).map_err(|error| Error::Input(format!("{}: {error}", path.display())))
+}

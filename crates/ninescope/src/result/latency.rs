@@ -1,0 +1,84 @@
+//! Latency: percentiles, and the causes behind each band of them.
+
+use ninescope_engine::meter::{Histogram, OpMeter};
+use ninescope_model::Cause;
+use serde_json::{Map, Value, json};
+
+/// Percentiles of results: name and parts per billion.
+const PERCENTILES: [(&str, u64); 8] = [
+    ("50", 500_000_000),
+    ("90", 900_000_000),
+    ("95", 950_000_000),
+    ("99", 990_000_000),
+    ("99.9", 999_000_000),
+    ("99.99", 999_900_000),
+    ("99.999", 999_990_000),
+    ("99.9999", 999_999_000),
+];
+
+/// Ends of the attribution bands.
+const BANDS: [(&str, u64); 8] = [
+    ("p50", 500_000_000),
+    ("p90", 900_000_000),
+    ("p99", 990_000_000),
+    ("p99.9", 999_000_000),
+    ("p99.99", 999_900_000),
+    ("p99.999", 999_990_000),
+    ("p99.9999", 999_999_000),
+    ("max", 1_000_000_000),
+];
+
+/// A percentile is trusted when at least this many samples lie beyond it.
+const TAIL_SAMPLES_MIN: u128 = 10;
+
+/// Count, extremes, mean and percentiles; those with too few samples beyond them are listed.
+pub fn summary(histogram: &Histogram) -> Value {
+    let percentiles: Map<String, Value> = PERCENTILES
+        .iter()
+        .map(|&(name, parts_per_billion)| (name.to_owned(), json!(histogram.percentile(parts_per_billion))))
+        .collect();
+    let insufficient: Vec<&str> = PERCENTILES
+        .iter()
+        .filter(|&&(_, parts_per_billion)| {
+            u128::from(histogram.count()) * u128::from(1_000_000_000 - parts_per_billion)
+                < TAIL_SAMPLES_MIN * 1_000_000_000
+        })
+        .map(|&(name, _)| name)
+        .collect();
+    json!({
+        "count": histogram.count(),
+        "min_ns": histogram.min(),
+        "mean_ns": histogram.mean(),
+        "max_ns": histogram.max(),
+        "percentiles_ns": percentiles,
+        "insufficient": insufficient,
+    })
+}
+
+/// The bands with requests in them, each with its mean parts, largest first.
+pub fn attribution(meter: &OpMeter) -> Value {
+    let bands = meter.attribution.bands(&meter.latency, &BANDS);
+    let bands: Vec<Value> = bands
+        .iter()
+        .filter(|band| band.count > 0)
+        .map(|band| {
+            let mut parts: Vec<(Cause, u64)> =
+                Cause::ALL.into_iter().map(|cause| (cause, band.parts.0[cause as usize])).collect();
+            parts.retain(|&(_, sum)| sum > 0);
+            parts.sort_by_key(|&(cause, sum)| (std::cmp::Reverse(sum), cause));
+            let parts: Map<String, Value> = parts
+                .into_iter()
+                .map(|(cause, sum)| (cause.name().to_owned(), json!(sum as f64 / band.count as f64)))
+                .collect();
+            json!({
+                "band": band.name,
+                "count": band.count,
+                "lower_ns": band.lower_ns,
+                "upper_ns": band.upper_ns,
+                "mean_ns": band.parts.total() as f64 / band.count as f64,
+                "parts_ns": parts,
+            })
+        })
+        .collect();
+    json!(bands)
+}

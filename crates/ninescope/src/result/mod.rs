@@ -1,0 +1,220 @@
+//! The result: everything measured, as one JSON value.
+
+mod fio;
+mod latency;
+mod workload;
+
+use ninescope_engine::{Device, Utilization};
+use ninescope_model::{BlockGroup, OCCUPANCIES, Occupancy, Op};
+use serde_json::{Map, Value, json};
+
+use crate::VERSION;
+use crate::assembly::Assembly;
+use crate::error::Error;
+use crate::prepare::{PrefillMode, SteadyState};
+
+pub use workload::WorkloadReport;
+
+/// What a result is made from.
+pub struct ResultInput<'a> {
+    pub assembly: &'a Assembly,
+    /// Absent when the run was interrupted while the drive was prepared.
+    pub device: Option<&'a Device>,
+    pub utilization: Option<Utilization>,
+    pub complete: bool,
+    pub seed: u64,
+    pub prefill: PrefillMode,
+    pub steady: Option<&'a SteadyState>,
+    pub prepared_units: u64,
+    pub report: &'a WorkloadReport,
+    pub prepare_seconds: f64,
+    pub run_seconds: f64,
+    pub notes: &'a [String],
+    pub drive_name: &'a str,
+    pub run: &'a Value,
+}
+
+/// The result of a run, complete or not. Only `performance` depends on the machine.
+pub fn result_json(input: &ResultInput<'_>) -> Result<Value, Error> {
+    let internal = |error: serde_json::Error| Error::Internal(error.to_string());
+    let requests = input.device.map_or(0, |device| device.meter().ops.iter().map(|op| op.latency.count()).sum());
+    let mut result = json!({
+        "ninescope": VERSION,
+        "complete": input.complete,
+        "requests": requests,
+        "digest": input.device.map(|device| device.digest().to_hex()),
+        "seed": input.seed,
+        "simulated_ns": input.device.map_or(0, |device| device.now().0),
+        "workload": input.report.value(),
+        "prefill": input.prefill,
+        "prepared_units": input.prepared_units,
+        "steady_state": input.steady,
+        "notes": notes(input),
+        "build": {
+            "version": VERSION,
+            "profile": if cfg!(debug_assertions) { "debug" } else { "release" },
+            "target": std::env::consts::ARCH,
+        },
+        "performance": performance(input, requests),
+        "config": {
+            "name": input.drive_name,
+            "drive": serde_json::to_value(&input.assembly.config).map_err(internal)?,
+            "drive_toml": toml::to_string(&input.assembly.config).map_err(|error| Error::Internal(error.to_string()))?,
+            "logical_bytes": input.assembly.logical_bytes(),
+            "raw_bytes": input.assembly.geometry.raw_bytes(),
+            "run": input.run,
+        },
+    });
+    if let (Some(device), Some(utilization)) = (input.device, &input.utilization) {
+        let measured = measurements(device, utilization)?;
+        if let (Value::Object(result), Value::Object(measured)) = (&mut result, measured) {
+            result.extend(measured);
+        }
+    }
+    Ok(result)
+}
+
+fn measurements(device: &Device, utilization: &Utilization) -> Result<Value, Error> {
+    let meter = device.meter();
+    let elapsed = utilization.elapsed.0;
+    let by_op = |value: &dyn Fn(Op) -> Value| -> Value {
+        let filled = Op::ALL.into_iter().filter(|&op| meter.ops[op as usize].latency.count() > 0);
+        Value::Object(filled.map(|op| (op.name().to_owned(), value(op))).collect::<Map<_, _>>())
+    };
+    Ok(json!({
+        "measured_ns": elapsed,
+        "throughput": by_op(&|op| {
+            let meter = &meter.ops[op as usize];
+            let per_second = |amount: u64| if elapsed == 0 { 0.0 } else { amount as f64 * 1e9 / elapsed as f64 };
+            json!({
+                "requests": meter.latency.count(),
+                "bytes": meter.bytes,
+                "iops": per_second(meter.latency.count()),
+                "bytes_per_second": per_second(meter.bytes),
+            })
+        }),
+        "latency": by_op(&|op| latency::summary(&meter.ops[op as usize].latency)),
+        "latency_without_host_queue": by_op(&|op| latency::summary(&meter.ops[op as usize].device_latency)),
+        "attribution": by_op(&|op| latency::attribution(&meter.ops[op as usize])),
+        "waf": write_amplification(device),
+        "operations": operations(device),
+        "counters": serde_json::to_value(device.counters()).map_err(|error| Error::Internal(error.to_string()))?,
+        "ftl": ftl_counters(device),
+        "utilisation": utilisation(utilization),
+        "wear": wear(device),
+        "fio version": format!("ninescope-{VERSION}"),
+        "jobs": [fio::job(device, elapsed)],
+    }))
+}
+
+fn notes(input: &ResultInput<'_>) -> Vec<String> {
+    let mut notes = input.notes.to_vec();
+    if !input.complete {
+        notes.push("partial result: the run was interrupted".to_owned());
+    }
+    if input.steady.is_some_and(|steady| !steady.converged) {
+        notes.push(
+            "write amplification had not become stationary when the limit of drive writes was reached".to_owned(),
+        );
+    }
+    notes
+}
+
+fn performance(input: &ResultInput<'_>, requests: u64) -> Value {
+    let events = input.device.map_or(0, |device| device.counters().events);
+    let per_second = |amount: u64| if input.run_seconds > 0.0 { amount as f64 / input.run_seconds } else { 0.0 };
+    json!({
+        "prepare_seconds": input.prepare_seconds,
+        "run_seconds": input.run_seconds,
+        "requests_per_second": per_second(requests),
+        "events": events,
+    })
+}
+
+/// Units programmed per unit the host wrote, by source; null where the host wrote nothing.
+fn write_amplification(device: &Device) -> Value {
+    let counters = device.ftl().counters();
+    let host = counters.host_units;
+    let ratio = |units: u64| if host == 0 { Value::Null } else { json!(units as f64 / host as f64) };
+    json!({
+        "total": ratio(counters.programmed_units()),
+        "host": ratio(host),
+        "gc": ratio(counters.gc_units),
+        "wear": ratio(0),
+        "padding": ratio(counters.padding_units),
+        "map": ratio(0),
+    })
+}
+
+fn operations(device: &Device) -> Value {
+    let counters = device.counters();
+    json!({
+        "host_reads": counters.host_page_reads,
+        "read_modify_write_reads": counters.read_modify_write_reads,
+        "gc_reads": counters.gc_page_reads,
+        "host_programs": counters.host_page_programs,
+        "gc_programs": counters.gc_page_programs,
+        "programs": counters.host_page_programs + counters.gc_page_programs,
+        "erases": counters.group_erases,
+    })
+}
+
+fn ftl_counters(device: &Device) -> Value {
+    let counters = device.ftl().counters();
+    json!({
+        "host_units": counters.host_units,
+        "gc_units": counters.gc_units,
+        "padding_units": counters.padding_units,
+        "trimmed_units": counters.trimmed_units,
+        "mapped_units": device.ftl().mapped_units(),
+        "logical_units": device.ftl().logical_units(),
+        "moves_completed": counters.moves_completed,
+        "moves_dropped_after_read": counters.moves_dropped_after_read,
+        "moves_dropped_after_program": counters.moves_dropped_after_program,
+        "gc_victims": counters.gc_victims,
+        "gc_victim_valid_units": counters.gc_victim_valid_units,
+    })
+}
+
+fn utilisation(utilization: &Utilization) -> Value {
+    let elapsed = utilization.elapsed.0.max(1) as f64;
+    let dies = utilization.dies.len().max(1) as f64;
+    let mut held = [0_u64; OCCUPANCIES];
+    for die in &utilization.dies {
+        held.iter_mut().zip(die).for_each(|(sum, time)| *sum += time);
+    }
+    let occupancy: Map<String, Value> = Occupancy::ALL
+        .into_iter()
+        .filter(|&occupancy| held[occupancy as usize] > 0)
+        .map(|occupancy| (occupancy.name().to_owned(), json!(held[occupancy as usize] as f64 / dies / elapsed)))
+        .collect();
+    let busy_of_die = |die: &[u64; OCCUPANCIES]| 1.0 - die[Occupancy::Idle as usize] as f64 / elapsed;
+    let channels: Vec<f64> = utilization.channels.iter().map(|busy| busy.0 as f64 / elapsed).collect();
+    let mut die_shares = spread(utilization.dies.iter().map(busy_of_die));
+    die_shares["occupancy"] = Value::Object(occupancy);
+    json!({
+        "dies": die_shares,
+        "channels": spread(channels.into_iter()),
+        "link": { "in": utilization.link_in.0 as f64 / elapsed, "out": utilization.link_out.0 as f64 / elapsed },
+    })
+}
+
+fn spread(values: impl Iterator<Item = f64>) -> Value {
+    let values: Vec<f64> = values.collect();
+    let mean = values.iter().sum::<f64>() / values.len().max(1) as f64;
+    let min = values.iter().copied().fold(f64::INFINITY, f64::min);
+    let max = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    json!({ "mean": mean, "min": min, "max": max })
+}
+
+/// Erases per block since the drive was new, preparing included (every block of a group has the same).
+fn wear(device: &Device) -> Value {
+    let ftl = device.ftl();
+    let erases: Vec<u32> = (0..ftl.geometry().groups()).map(|group| ftl.group(BlockGroup(group)).erase_count).collect();
+    let sum: u64 = erases.iter().map(|&count| u64::from(count)).sum();
+    json!({
+        "erases_min": erases.iter().min(),
+        "erases_mean": sum as f64 / erases.len().max(1) as f64,
+        "erases_max": erases.iter().max(),
+    })
+}

@@ -1,0 +1,64 @@
+//! What the result says about the workload.
+
+use std::path::Path;
+
+use ninescope_workload::{JobConfig, TraceSummary};
+use serde_json::{Value, json};
+
+use crate::error::Error;
+use crate::request::WorkloadSource;
+
+/// The workload's entry in the result.
+#[derive(Clone, Debug)]
+pub struct WorkloadReport(Value);
+
+impl WorkloadReport {
+    /// Of a trace: what was read, how it was replayed, what was skipped.
+    pub fn of_trace(path: &Path, source: &WorkloadSource, summary: &TraceSummary) -> Result<Self, Error> {
+        let statistics = serde_json::to_value(summary).map_err(|error| Error::Internal(error.to_string()))?;
+        let name = source
+            .name
+            .clone()
+            .unwrap_or_else(|| path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default());
+        let mut value = json!({
+            "kind": "trace",
+            "path": name,
+            "hash": statistics["hash"],
+            "loop": source.loop_count.unwrap_or(1),
+            "time_scale": source.time_scale.unwrap_or(1.0),
+            "closed_loop": source.closed_loop,
+        });
+        for key in [
+            "format",
+            "requests",
+            "reads",
+            "writes",
+            "skipped_lines",
+            "first_skipped",
+            "reordered",
+            "clamped",
+            "unaligned",
+            "devices",
+        ] {
+            value[key] = statistics[key].clone();
+        }
+        Ok(Self(value))
+    }
+
+    /// Of a synthetic job: its complete description.
+    pub fn of_job(source: &WorkloadSource, job: &JobConfig) -> Result<Self, Error> {
+        let description = serde_json::to_value(job).map_err(|error| Error::Internal(error.to_string()))?;
+        let path = source.job_file.as_ref().and_then(|path| path.file_name());
+        Ok(Self(json!({
+            "kind": "synthetic",
+            "path": path.map(|name| name.to_string_lossy().into_owned()),
+            "hash": Value::Null,
+            "job": description,
+        })))
+    }
+
+    /// The entry.
+    pub fn value(&self) -> &Value {
+        &self.0
+    }
+}
