@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 
     from ninescope.plots import Plots
 
-OPS = ("read", "write")
+OPS = ("read", "write", "trim", "flush")
+DATA_OPS = OPS[:2]
 PERCENTILES = ("50", "90", "99", "99.9", "99.99", "99.999", "99.9999")
 
 Columns = Mapping[str, NDArray[Any]]
@@ -63,8 +64,10 @@ class Latency:
 class Latencies:
     """Latency by operation."""
 
-    read: Latency
-    write: Latency
+    read: Latency = Latency()
+    write: Latency = Latency()
+    trim: Latency = Latency()
+    flush: Latency = Latency()
 
     def __iter__(self) -> Iterator[tuple[str, Latency]]:
         """Go through the operations that occurred."""
@@ -107,6 +110,8 @@ class Attribution:
 
     read: tuple[Band, ...] = ()
     write: tuple[Band, ...] = ()
+    trim: tuple[Band, ...] = ()
+    flush: tuple[Band, ...] = ()
 
     def __iter__(self) -> Iterator[tuple[str, tuple[Band, ...]]]:
         """Go through the operations that occurred."""
@@ -196,8 +201,11 @@ class Result:
 
     @property
     def digest(self) -> str:
-        """What the device did, as a hash: equal on every machine for equal configuration and seed."""
-        return str(self.document.get("digest", ""))
+        """What the device did, as a hash: equal on every machine for equal configuration and seed.
+
+        Empty where the run was interrupted before the device did anything.
+        """
+        return str(self.document.get("digest") or "")
 
     @property
     def requests(self) -> int:
@@ -211,12 +219,9 @@ class Result:
 
     @property
     def wall_seconds(self) -> float:
-        """How long the simulator took, 0 where it was not noted."""
-        for place in ("performance", "build"):
-            seconds = (self.document.get(place) or {}).get("wall_seconds")
-            if seconds:
-                return float(seconds)
-        return float(self.document.get("wall_seconds") or 0.0)
+        """How long the simulator took to prepare the drive and to run, 0 where it was not noted."""
+        noted = self.document.get("performance") or {}
+        return float(noted.get("prepare_seconds") or 0.0) + float(noted.get("run_seconds") or 0.0)
 
     @property
     def notes(self) -> list[str]:
@@ -311,10 +316,8 @@ class Result:
         """Return the resolved drive as TOML, ready for `--drive`."""
         from ninescope.toml import dumps
 
-        config = self.document.get("config")
-        if isinstance(config, dict):
-            config = config.get("drive_toml") or config.get("drive") or config
-        return config if isinstance(config, str) else dumps(config or {})
+        config = self.document.get("config") or {}
+        return str(config.get("drive_toml") or dumps(config.get("drive") or {}))
 
     def __repr__(self) -> str:
         reads, writes = self.latency.read, self.latency.write
@@ -326,7 +329,8 @@ class Result:
             parts.append(f"WAF {self.waf.total:.2f}")
         if not self.complete:
             parts.append("incomplete")
-        return f"<ninescope.Result {', '.join(parts)}, digest {self.digest}>"
+        parts.append(f"digest {self.digest}" if self.digest else "nothing was run")
+        return f"<ninescope.Result {', '.join(parts)}>"
 
     def __str__(self) -> str:
         """Return what `ninescope run` prints."""
@@ -351,7 +355,7 @@ class Result:
             "requests": self.requests,
             "simulated_ns": self.simulated_ns,
         }
-        for op in OPS:
+        for op in DATA_OPS:
             moved = self.throughput.get(op, Throughput())
             row |= {f"{op}_iops": moved.iops, f"{op}_bytes_per_second": moved.bytes_per_second}
             latency: Latency = getattr(self.latency, op)

@@ -77,12 +77,12 @@ class Run:
 
     def result(self) -> Result:
         """Take the result: of the whole run, or of what has been run so far (`complete` is False then)."""
-        from ninescope.result import Result
+        from ninescope.result import OPS, Result
 
         simulation = self._simulation
         return Result(
             json.loads(simulation.result_json(self.complete)),
-            histograms={op: simulation.histogram(op) for op in ("read", "write")},
+            histograms={op: simulation.histogram(op) for op in OPS},
             series=simulation.series(),
             requests=simulation.request_log(),
         )

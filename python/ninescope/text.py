@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import io
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -15,11 +16,17 @@ from ninescope.causes import look, stacking_order
 from ninescope.result import PERCENTILES, Band, Latencies, Latency, Result
 
 _BAR_CELLS = 20
-_CAUSE_CELLS = 12
+_CAUSE_CELLS = 11
+_SMALL_SHARE = 0.01
+_TAIL_REQUESTS = 30
+"""The slowest requests are explained in words where so many of them stand behind the words."""
 
 
 def duration(ns: float) -> str:
     """Write a time with the unit that fits it."""
+    for unit, size in (("d", 86400e9), ("h", 3600e9)):
+        if ns >= 2 * size:
+            return f"{_three_digits(ns / size)} {unit}"
     for unit, size in (("s", 1e9), ("ms", 1e6), ("us", 1e3)):
         if ns >= size:
             return f"{_three_digits(ns / size)} {unit}"
@@ -27,7 +34,7 @@ def duration(ns: float) -> str:
 
 
 def quantity(value: float, unit: str = "") -> str:
-    """Write a large number with its prefix."""
+    """Write a number with its prefix."""
     for prefix, size in (("T", 1e12), ("G", 1e9), ("M", 1e6), ("k", 1e3)):
         if value >= size:
             return f"{_three_digits(value / size)} {prefix}{unit}"
@@ -36,28 +43,30 @@ def quantity(value: float, unit: str = "") -> str:
 
 def drive_name(result: Result) -> str:
     """Name the drive of a result."""
-    config = result.document.get("config")
-    if isinstance(config, dict):
-        name = config.get("name") or config.get("preset")
-        drive = config.get("drive")
-        if isinstance(drive, dict):
-            name = drive.get("name") or drive.get("preset") or name
-        elif isinstance(drive, str) and "\n" not in drive:
-            name = drive
-        if name:
-            return str(name)
-    return "the configured drive"
+    config: dict[str, Any] = result.document.get("config") or {}
+    return str(config.get("name") or "the configured drive")
 
 
 def workload_name(result: Result) -> str:
     """Name the workload of a result."""
     workload: dict[str, Any] = result.document.get("workload") or {}
     path = workload.get("path")
-    if path == "-":
-        return "standard input"
     if path:
-        return str(path).rsplit("/", 1)[-1]
-    return str(workload.get("name") or workload.get("rw") or workload.get("kind") or "workload")
+        return "standard input" if path == "-" else str(path).rsplit("/", 1)[-1]
+    job: dict[str, Any] | None = workload.get("job")
+    if not job:
+        return "workload"
+    reads = f" {job['rwmixread']}% reads" if job.get("rw") in ("rw", "readwrite", "randrw") else ""
+    how = f"{job['rate_iops']:g} IOPS" if job.get("rate_iops") else f"qd{job.get('iodepth', 1)}"
+    return f"{job.get('rw')}{reads} {job.get('bs')} {how}"
+
+
+def band_ranges(bands: tuple[Band, ...]) -> list[str]:
+    """Say from which percentile to which the bands reach; the last one reaches to the slowest request."""
+    edges = ["min", *(f"p{key}" for key in PERCENTILES)]
+    starts = dict(zip([*edges[1:], "max"], edges, strict=True))
+    ends = [*(band.name for band in bands[:-1]), "max"]
+    return [f"{starts.get(band.name, '')}-{end}" for band, end in zip(bands, ends, strict=True)]
 
 
 def as_text(result: Result, width: int = 100) -> str:
@@ -88,27 +97,32 @@ def print_result(result: Result, console: Console) -> None:
 
 
 def render(result: Result, *, bars: bool) -> Iterator[RenderableType]:
-    """Yield the parts of the view: headline, latency, write amplification, activity, attribution, notes."""
+    """Yield the parts of the view: headline, latency, where the tail comes from, causes, drive, notes."""
     yield _headline(result)
     if any(True for _ in result.latency):
         yield ""
         yield _latency_table(result)
+    for op, bands in result.attribution:
+        yield ""
+        yield _CauseTable(op, bands, bars)
+        yield from _tail_in_words(bands)
     facts = list(_facts(result))
     if facts:
         yield ""
-        grid = Table.grid(padding=(0, 2))
-        grid.add_column(style="bold", no_wrap=True)
-        grid.add_column(overflow="fold")
-        for name, text in facts:
-            grid.add_row(name, text)
-        yield Padding(grid, (0, 0, 0, 1), expand=False)
-    for op, bands in result.attribution:
-        yield ""
-        yield _attribution_table(op, bands, bars=bars)
+        yield _grid(facts)
     notes = list(_notes(result))
     if notes:
         yield ""
-        yield Group(*(Text.assemble((" note ", "bold yellow"), note) for note in notes))
+        yield Padding(Group(*(Text.assemble(("note ", "bold yellow"), note) for note in notes)), (0, 0, 0, 1))
+
+
+def _grid(rows: list[tuple[str, str]]) -> RenderableType:
+    grid = Table.grid(padding=(0, 2))
+    grid.add_column(style="bold", no_wrap=True)
+    grid.add_column(overflow="fold")
+    for row in rows:
+        grid.add_row(*row)
+    return Padding(grid, (0, 0, 0, 1), expand=False)
 
 
 def _headline(result: Result) -> RenderableType:
@@ -116,10 +130,10 @@ def _headline(result: Result) -> RenderableType:
     speed = [f"{result.requests:,} requests", f"{duration(result.simulated_ns)} simulated"]
     if result.wall_seconds:
         speed.append(f"{duration(result.wall_seconds * 1e9)} of wall time")
-        speed.append(f"{quantity(result.requests / result.wall_seconds)} requests/s")
     lines.append(Text(", ".join(speed)))
     seed = result.document.get("seed")
-    lines.append(Text(f"digest {result.digest}" + (f"  seed {seed}" if seed is not None else ""), "dim"))
+    what = [f"digest {result.digest}" if result.digest else "nothing was run"]
+    lines.append(Text("  ".join(what + ([f"seed {seed}"] if seed is not None else [])), "dim"))
     if not result.complete:
         lines.append(Text("INTERRUPTED: this is the part that was run", "bold red"))
     return Group(*(Text(" ") + line for line in lines))
@@ -141,17 +155,24 @@ def _latency_table(result: Result) -> RenderableType:
     if any(moved):
         table.add_row("IOPS", *(quantity(m.iops) if m else "" for m in moved), *blank)
         table.add_row(
-            "throughput", *(quantity(m.bytes_per_second, "B/s") if m else "" for m in moved), *blank
+            "throughput",
+            *(quantity(m.bytes_per_second, "B/s") if m and m.bytes else "" for m in moved),
+            *blank,
         )
     columns += device
     table.add_row("mean", *(duration(latency.mean_ns) for _, latency in columns))
+    untrusted = [key for key in PERCENTILES if all(key in latency.insufficient for _, latency in columns)]
     for key in PERCENTILES:
-        if any(key in latency.percentiles_ns for _, latency in columns):
+        if key not in untrusted and any(key in latency.percentiles_ns for _, latency in columns):
             table.add_row(f"p{key}", *(_percentile(latency, key) for _, latency in columns))
     table.add_row("max", *(duration(latency.max_ns) for _, latency in columns))
-    if any(latency.insufficient for _, latency in columns):
-        return Group(table, Text(" * too few samples beyond this percentile to trust it", "dim"))
-    return table
+    remarks = []
+    if any(key not in untrusted for _, latency in columns for key in latency.insufficient):
+        remarks.append("* too few samples: fewer than 10 requests were slower")
+    if untrusted:
+        beyond = f"p{untrusted[0]}" + (" and beyond" if len(untrusted) > 1 else "")
+        remarks.append(f"{beyond}: too few samples to show (they are in the JSON)")
+    return Group(table, *(Text(f"  {remark}", "dim") for remark in remarks))
 
 
 def _percentile(latency: Latency, key: str) -> Text:
@@ -163,62 +184,40 @@ def _percentile(latency: Latency, key: str) -> Text:
 
 def _worth_showing(total: Latencies, device: Latencies) -> list[tuple[str, Latency]]:
     """Return the view without host queueing where it says something else."""
-    differs = any(
-        latency.percentiles_ns != getattr(total, op).percentiles_ns
-        or latency.mean_ns != getattr(total, op).mean_ns
-        for op, latency in device
-    )
+    differs = any(latency.mean_ns < 0.99 * getattr(total, op).mean_ns for op, latency in device)
     return list(device) if differs else []
 
 
-def _facts(result: Result) -> Iterator[tuple[str, RenderableType]]:
-    waf = result.waf
-    if waf.total:
-        sources = {"host": waf.host, "GC": waf.gc, "wear": waf.wear, "padding": waf.padding, "map": waf.map}
-        parts = " + ".join(f"{name} {value:.3f}" for name, value in sources.items() if value)
-        yield "WAF", f"{waf.total:.3f}" + (f" = {parts}" if parts else "")
-    operations: Mapping[str, Any] = result.document.get("operations") or {}
-    if operations:
-        yield "operations", _counts(operations)
-    counters: Mapping[str, Any] = result.document.get("counters") or {}
-    if any(counters.values()):
-        yield "counters", _counts(counters)
-    utilisation: Mapping[str, Any] = result.document.get("utilisation") or {}
-    busy = [
-        f"{name} {_share(use['mean'])}"
-        + (f" ({_share(use['min'])} to {_share(use['max'])})" if "min" in use else "")
-        for name, use in utilisation.items()
-        if isinstance(use, dict) and use.get("mean") is not None
-    ]
-    if busy:
-        yield "busy", ", ".join(busy)
-    occupancy: Mapping[str, float] = (utilisation.get("dies") or {}).get("occupancy") or {}
-    held = sorted(((share, name) for name, share in occupancy.items() if share >= 0.0005), reverse=True)
-    if held:
-        yield "die time", ", ".join(f"{name.replace('_', ' ')} {_share(share)}" for share, name in held)
-    wear: Mapping[str, Any] = result.document.get("wear") or {}
-    if "erases_mean" in wear:
-        yield (
-            "wear",
-            f"erases per block: mean {wear['erases_mean']:.2f}, "
-            f"min {wear.get('erases_min', 0):,}, max {wear.get('erases_max', 0):,}",
+def _tail_in_words(bands: tuple[Band, ...]) -> Iterator[RenderableType]:
+    tail = _tail(bands)
+    if tail is None:
+        return
+    yield Text(f"  The slowest {tail.name} ({tail.count:,} requests) took {duration(tail.mean_ns)} on average:")
+    for cause, time in tail.top(3):
+        share = time / tail.mean_ns
+        if share < 0.05:
+            break
+        yield Text.assemble(
+            f"  {share * 100:4.0f}%  ", (look(cause).label, "bold"), f": {look(cause).meaning}", style=""
         )
 
 
-def _counts(counts: Mapping[str, Any]) -> str:
-    shown = [
-        f"{name.replace('_', ' ')} {value:,}"
-        for name, value in counts.items()
-        if isinstance(value, int) and value
-    ]
-    return ", ".join(shown) or "none"
+def _tail(bands: tuple[Band, ...]) -> Band | None:
+    """Join the slowest bands: as few as still hold enough requests to speak of."""
+    total, count, parts = sum(band.count for band in bands), 0, dict[str, float]()
+    for band in reversed(bands[1:]):
+        count += band.count
+        for cause, time in band.parts_ns.items():
+            parts[cause] = parts.get(cause, 0.0) + time * band.count
+        if count >= _TAIL_REQUESTS:
+            means = {cause: time / count for cause, time in parts.items()}
+            return dataclasses.replace(
+                band, name=_share(count / total), count=count, upper_ns=bands[-1].upper_ns, parts_ns=means
+            )
+    return None
 
 
-def _attribution_table(op: str, bands: tuple[Band, ...], *, bars: bool) -> _Fitted:
-    return _Fitted(op, bands, bars)
-
-
-class _Fitted:
+class _CauseTable:
     """The table of bands by causes, with as many causes as fit the width."""
 
     def __init__(self, op: str, bands: tuple[Band, ...], bars: bool) -> None:
@@ -228,46 +227,50 @@ class _Fitted:
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         bars = self._bars and options.max_width >= 100
-        taken = 30 + (_BAR_CELLS + 2 if bars else 0)
-        room = max(2, (options.max_width - taken) // (_CAUSE_CELLS + 2))
-        present = {cause for band in self._bands for cause, time in band.parts_ns.items() if time > 0}
+        taken = 42 + (_BAR_CELLS + 2 if bars else 0)
+        room = max(2, (options.max_width - taken) // (_CAUSE_CELLS + 1))
+        present = {
+            cause
+            for band in self._bands
+            for cause in band.parts_ns
+            if band.share(cause) >= _SMALL_SHARE / 2  # it shows as 1 % somewhere
+        }
         largest = sorted(present, key=lambda cause: (-sum(band.share(cause) for band in self._bands), cause))
         shown = stacking_order(largest if len(largest) <= room else largest[: room - 1])
+        rest = [1 - sum(band.share(cause) for cause in shown) for band in self._bands]
+        with_rest = any(share >= _SMALL_SHARE / 2 for share in rest)
         table = Table(
-            title=f" Where the time of {self._op}s went: mean us and share, by latency band",
+            title=f"  Where the time of {self._op}{'es' if self._op == 'flush' else 's'} went",
             title_justify="left",
             title_style="bold",
             box=None,
             header_style="bold",
-            padding=(0, 1, 0, 1),
+            padding=(0, 0, 0, 1),
         )
-        for name in ("band", "requests", "mean us"):
-            table.add_column(name, justify="left" if name == "band" else "right", no_wrap=True)
+        for name in (" band", "requests", "mean"):
+            table.add_column(name, justify="left" if name == " band" else "right", no_wrap=True)
         if bars:
             table.add_column("", no_wrap=True)
         for cause in shown:
             header = Text(look(cause).label, f"bold {look(cause).colour}" if bars else "bold")
             table.add_column(header, justify="right", width=_CAUSE_CELLS, overflow="fold")
-        if len(shown) < len(present):
-            table.add_column("other", justify="right", width=_CAUSE_CELLS)
-        for band in self._bands:
-            cells: list[RenderableType] = [band.name, f"{band.count:,}", _us(band.mean_ns)]
+        if with_rest:
+            table.add_column("other", justify="right")
+        for name, band, other in zip(band_ranges(self._bands), self._bands, rest, strict=True):
+            cells: list[RenderableType] = [f" {name}", f"{band.count:,}", duration(band.mean_ns)]
             if bars:
                 cells.append(_bar(band))
-            cells += [_part(band, band.parts_ns.get(cause, 0.0)) for cause in shown]
-            if len(shown) < len(present):
-                cells.append(
-                    _part(band, band.mean_ns - sum(band.parts_ns.get(cause, 0.0) for cause in shown))
-                )
+            cells += [_cell(band.share(cause)) for cause in shown]
+            if with_rest:
+                cells.append(_cell(other))
             table.add_row(*cells)
         yield table
 
 
-def _part(band: Band, time: float) -> Text:
-    share = time / band.mean_ns if band.mean_ns else 0.0
-    if share < 0.0005:
+def _cell(share: float) -> Text:
+    if share < _SMALL_SHARE / 2:
         return Text("-", "dim")
-    return Text(f"{_us(time)} {share * 100:3.0f}%", "bold" if share >= 0.25 else "")
+    return Text(f"{share * 100:.0f}%", "bold" if share >= 0.25 else "")
 
 
 def _bar(band: Band) -> Text:
@@ -281,25 +284,127 @@ def _bar(band: Band) -> Text:
     return bar
 
 
+def _facts(result: Result) -> Iterator[tuple[str, str]]:
+    """Yield what the drive did, as far as it says something; all counters are in the JSON."""
+    document = result.document
+    waf = result.waf
+    if waf.total:
+        sources = {"host": waf.host, "GC": waf.gc, "wear": waf.wear, "padding": waf.padding, "map": waf.map}
+        parts = " + ".join(f"{name} {value:.3f}" for name, value in sources.items() if value >= 0.0005)
+        yield "WAF", f"{waf.total:.3f} = {parts}"
+    operations: Mapping[str, int] = document.get("operations") or {}
+    if operations.get("erases") or operations.get("gc_programs"):
+        yield (
+            "GC",
+            f"{operations.get('gc_reads', 0):,} pages read, {operations.get('gc_programs', 0):,} programmed, "
+            f"{operations.get('erases', 0):,} erases",
+        )
+    counters: Mapping[str, int] = document.get("counters") or {}
+    happened = [
+        f"{counters[name]:,} {words}"
+        for name, words in (
+            ("buffer_stalls", "writes found the write buffer full"),
+            ("allocation_stalls", "writes found no free page"),
+            ("read_modify_write_reads", "reads to complete units written in part"),
+            ("unmapped_units", "units read that were never written"),
+            ("suspends", "operations suspended"),
+        )
+        if counters.get(name)
+    ]
+    if happened:
+        yield "events", ", ".join(happened)
+    yield from _use(document.get("utilisation") or {})
+    wear: Mapping[str, Any] = document.get("wear") or {}
+    if wear.get("erases_max"):
+        yield (
+            "wear",
+            f"{wear['erases_mean']:.2f} erases per block since it was new "
+            f"({wear.get('erases_min', 0):,} to {wear['erases_max']:,})",
+        )
+    yield from _prepared(document)
+
+
+def _use(utilisation: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    dies: Mapping[str, Any] = utilisation.get("dies") or {}
+    busy = []
+    if dies.get("mean") is not None:
+        spread = f" (from {_share(dies['min'])} to {_share(dies['max'])})" if "min" in dies else ""
+        busy.append(f"dies {_share(dies['mean'])}{spread}")
+    channels: Mapping[str, Any] = utilisation.get("channels") or {}
+    if channels.get("mean") is not None:
+        busy.append(f"channels {_share(channels['mean'])}")
+    link: Mapping[str, Any] = utilisation.get("link") or {}
+    if "in" in link:
+        busy.append(f"host link {_share(link['in'])} in, {_share(link.get('out', 0.0))} out")
+    if busy:
+        yield "busy", ", ".join(busy)
+    occupancy: Mapping[str, float] = dies.get("occupancy") or {}
+    held = sorted(
+        ((share, name) for name, share in occupancy.items() if name != "idle" and share >= 0.0005), reverse=True
+    )
+    if held:
+        yield "dies with", ", ".join(f"{_occupancy(name)} {_share(share)}" for share, name in held)
+
+
+def _occupancy(name: str) -> str:
+    return name.replace("_", " ").replace("gc ", "GC ")
+
+
+def _prepared(document: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    steady = document.get("steady_state")
+    text = {
+        "footprint": "held what the workload reads, and nothing else",
+        "full": "was full",
+        "none": "was empty",
+    }.get(str(document.get("prefill")))
+    if isinstance(steady, Mapping) and steady.get("window_waf"):
+        waf = steady["window_waf"][-1]
+        settled = "to steady state" if steady.get("converged") else "but not to steady state"
+        text = f"was full and overwritten {steady.get('drive_writes', 0):.1f} times, {settled} (WAF {waf:.2f})"
+    if text:
+        yield "before", f"the drive {text}"
+
+
 def _notes(result: Result) -> Iterator[str]:
-    yield from result.notes
-    skipped = (result.document.get("workload") or {}).get("skipped_lines")
+    for note in result.notes:
+        # What the headline says already.
+        if note != "synthetic workload" and not note.startswith("partial result"):
+            yield note
+    workload: Mapping[str, Any] = result.document.get("workload") or {}
+    yield from trace_remarks(workload)
+
+
+def trace_remarks(trace: Mapping[str, Any]) -> Iterator[str]:
+    """Say what a trace reader had to skip or mend."""
+    skipped = trace.get("skipped_lines")
     if skipped:
-        yield f"{skipped:,} lines of the trace were skipped"
-    steady = result.document.get("steady_state")
-    if isinstance(steady, dict) and steady.get("reached") is False:
-        yield "the drive was not in steady state when the run began"
+        first = trace.get("first_skipped") or {}
+        where = f"; the first broken one is {first['line']}: {first['reason']}" if first else ""
+        yield f"{_lines(skipped)} of the trace gave no request and were skipped{where}"
+    for key, words in (
+        ("reordered", "requests were out of order in time and put right"),
+        ("clamped", "requests were far out of order; their time was raised to that of the one before"),
+        ("unaligned", "requests were not aligned to sectors and were widened"),
+    ):
+        if trace.get(key):
+            yield f"{trace[key]:,} {words}"
+    if (trace.get("devices") or 0) > 1:
+        yield f"the trace's {trace['devices']:,} volumes are merged into one address space"
 
 
-def _us(ns: float) -> str:
-    return f"{ns / 1e3:,.1f}"
+def _lines(count: int) -> str:
+    return f"{count:,} line{'' if count == 1 else 's'}"
 
 
 def _share(share: float) -> str:
+    if 0 < share < 0.001:
+        return f"{share * 100:.2g}%"
     return f"{share * 100:.1f}%" if share < 0.0995 else f"{share * 100:.0f}%"
 
 
 def _three_digits(value: float) -> str:
-    if value >= 100:
+    if value >= 99.95:
         return f"{value:,.0f}"
-    return f"{value:.1f}" if value >= 10 else f"{value:.2f}"
+    if value >= 9.995:
+        return f"{value:.1f}"
+    return f"{value:.2f}" if value >= 0.1 or not value else f"{value:.2g}"

@@ -244,7 +244,7 @@ def trace_stat(path: str, options_json: str) -> str:
 
 
 def policies() -> str:
-    return json.dumps({"victim_selection": [{"name": "greedy", "summary": "the fewest valid units"}]})
+    return json.dumps({"ftl.victim": [{"name": "greedy", "summary": "the fewest valid units"}]})
 
 
 def version() -> str:

@@ -62,7 +62,7 @@ def test_a_resolved_drive_is_toml():
 def test_presets_and_policies_are_listed():
     assert "tlc" in {preset.name for preset in ninescope.presets()}
     assert all(preset.summary for preset in ninescope.presets())
-    assert "greedy" in {policy.name for policy in ninescope.policies()["victim_selection"]}
+    assert "greedy" in {policy.name for policy in ninescope.policies()["ftl.victim"]}
 
 
 def test_a_trace_is_described(msr_trace):

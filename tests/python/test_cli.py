@@ -105,7 +105,7 @@ def test_a_trace_may_come_from_stdin(msr_trace, compress):
         (("run", "--rw", "read", "--requests", "1.5"), "--requests wants"),
         (("run", "--rw", "read", "--sed", "1"), "--seed"),
         (("presets", "show", "tlcc"), "did you mean 'tlc"),
-        (("policies", "victim"), "victim_selection"),
+        (("policies", "ftl.victm"), "did you mean 'ftl.victim'"),
         (("trace", "stat", "nowhere.csv"), "does not exist"),
         (("rum",), "run"),
     ],
@@ -182,7 +182,7 @@ def test_presets_are_listed_and_shown(cli):
 def test_policies_are_listed(cli):
     assert "greedy" in cli("policies").out
     assert "greedy" in {
-        policy["name"] for policy in json.loads(cli("policies", "--json").out)["victim_selection"]
+        policy["name"] for policy in json.loads(cli("policies", "--json").out)["ftl.victim"]
     }
 
 

@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use ninescope_ftl::Ftl;
 use ninescope_kernel::{BitTable, NONE, Ns, ResourceId, RunDigest, Slab, TournamentTree, WakeQueue};
 use ninescope_media::nand::{CommandKind, FlashCommand, Nand};
-use ninescope_model::{ChannelId, DieId, Geometry, OCCUPANCIES};
+use ninescope_model::{ChannelId, DieId, Geometry, OCCUPANCIES, Pool, Stream};
 use ninescope_workload::Workload;
 
 use crate::config::{EngineConfig, RunLimits, WriteCompletion};
@@ -154,6 +154,9 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
         let units = pools * config.gc_pages_in_flight as usize * geometry.units_per_page() as usize * 2;
         let mut ftl = ftl;
         ftl.clear_counters();
+        let streams = (0..pools as u32).flat_map(|pool| [(Pool(pool), Stream::HOST), (Pool(pool), Stream::GC)]);
+        let stripes =
+            streams.map(|(pool, stream)| OpenStripe::after(&geometry, ftl.last_allocated(pool, stream))).collect();
         Self {
             now: Ns::ZERO,
             queue: Q::new(resources.count()),
@@ -173,7 +176,7 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
             link_out: LinkOut::new(config.link_rate, depth),
             stalled: VecDeque::with_capacity(depth * 3),
             retry_stalled: false,
-            stripes: vec![OpenStripe::default(); pools * 2],
+            stripes,
             gc_jobs: vec![GcJob::default(); pools],
             gc_touched: BitTable::new(pools),
             erases_waiting: Vec::with_capacity(pools),
@@ -201,7 +204,10 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
     /// See [`SimulationError`]; the run is over then.
     pub fn run_slice(&mut self, events: u64) -> Result<Progress, SimulationError> {
         self.host.start()?;
-        self.drain_instant()?;
+        // Where the last slice ended between two events of one instant, the rest of them comes first.
+        if self.queue.peek().is_none_or(|(next, _)| next > self.now) {
+            self.drain_instant()?;
+        }
         let end = self.counters.events + events;
         let mut finished = false;
         while self.counters.events < end {
@@ -308,7 +314,7 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
         self.counters = EngineCounters { events, ..EngineCounters::default() };
         self.meter = Meter::new(now);
         self.ftl.clear_counters();
-        self.dies.iter_mut().for_each(|die| die.ledger.clear(now));
+        self.dies.iter_mut().for_each(|die| die.ledger.begin_measuring(now));
         for channel in &mut self.channels {
             // What is left of the present transfer belongs to the measured time.
             channel.busy = channel.free_at.saturating_since(now);
@@ -401,7 +407,7 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
         let until_now = |busy: Ns, free_at: Ns| busy.saturating_since(free_at.saturating_since(now));
         Utilization {
             elapsed: now - self.meter.since,
-            dies: self.dies.iter_mut().map(|die| *die.ledger.read(now)).collect(),
+            dies: self.dies.iter_mut().map(|die| die.ledger.measured(now)).collect(),
             channels: self.channels.iter().map(|channel| until_now(channel.busy, channel.free_at)).collect(),
             link_in: until_now(self.link_in.busy, self.link_in.free_at),
             link_out: self.link_out.busy_until(now),

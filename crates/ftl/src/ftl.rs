@@ -4,7 +4,7 @@
 //! drive), the valid bit and the valid count of the old place, the reverse-map entry, valid bit and
 //! 32-byte block record of the new one (the frontier's, warm), and the pool's record (warm).
 
-use ninescope_kernel::{BitTable, NONE, prefetch};
+use ninescope_kernel::{BitTable, NONE, prefetch, table};
 use ninescope_model::{BlockGroup, Geometry, Lpa, Pool, Ppa, Stream};
 
 use crate::block::{BlockRecord, GroupState};
@@ -113,8 +113,8 @@ impl Ftl {
         Ok(Self {
             geometry,
             reserve_groups: config.reserve_groups,
-            map: vec![Ppa::UNMAPPED; config.logical_units as usize],
-            reverse: vec![Lpa::NONE; geometry.units() as usize],
+            map: table(config.logical_units as usize, Ppa::UNMAPPED),
+            reverse: table(geometry.units() as usize, Lpa::NONE),
             valid: BitTable::new(geometry.units() as usize),
             valid_counts: vec![NOT_A_CANDIDATE; geometry.groups() as usize],
             groups: vec![BlockRecord::default(); geometry.groups() as usize],
@@ -272,6 +272,10 @@ impl Ftl {
             self.counters.padding_units += 1;
             if placed.page_complete {
                 let Placed { new: last, stripe_complete, closed, .. } = placed;
+                if stream == Stream::HOST {
+                    let position = self.position_of[pool.index()];
+                    self.page_allocation.placed(Placement { position, page_complete: true, stripe_complete });
+                }
                 return Some(Padded { last, stripe_complete, closed });
             }
         }

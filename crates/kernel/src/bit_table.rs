@@ -1,5 +1,7 @@
 //! A flat table of bits with "next set bit" searches.
 
+use crate::table;
+
 /// One bit per index, in 64-bit words.
 #[derive(Clone, Debug)]
 pub struct BitTable {
@@ -11,7 +13,7 @@ impl BitTable {
     /// `len` bits, all clear.
     #[must_use]
     pub fn new(len: usize) -> Self {
-        Self { words: vec![0; len.div_ceil(64)], len }
+        Self { words: table(len.div_ceil(64), 0), len }
     }
 
     /// Number of bits.

@@ -12,6 +12,7 @@ mod id;
 mod prefetch;
 mod random;
 mod slab;
+mod table;
 mod time;
 pub mod wake_queue;
 
@@ -22,5 +23,6 @@ pub use fifo::{Fifo, NONE};
 pub use prefetch::prefetch;
 pub use random::{RandomStream, Zipf};
 pub use slab::Slab;
+pub use table::table;
 pub use time::{Ns, Rate};
 pub use wake_queue::{IndexedHeap, ResourceId, TournamentTree, WakeQueue};

@@ -187,7 +187,6 @@ fn engine_config(drive: &LoadedDrive, geometry: &Geometry, log_requests: bool) -
     for (key, value) in [
         ("controller.queue_depth", u64::from(controller.queue_depth)),
         ("controller.link_rate", controller.link_rate.0),
-        ("controller.command_cost", controller.command_cost.0),
         ("controller.buffered_pages", u64::from(controller.buffered_pages.unwrap_or(1))),
         ("ftl.gc_pages_in_flight", u64::from(drive.config.ftl.gc_pages_in_flight.unwrap_or(1))),
         ("controller.page_timeout", controller.page_timeout.map_or(1, |timeout| timeout.0)),

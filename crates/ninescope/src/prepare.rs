@@ -29,7 +29,7 @@ pub struct SteadyState {
     pub converged: bool,
     /// Overwrites, in multiples of the logical space.
     pub drive_writes: f64,
-    /// Write amplification of each window of a tenth of the logical space.
+    /// Write amplification of each window: a tenth of the overwritten space, in whole rounds of block groups.
     pub window_waf: Vec<f64>,
 }
 
@@ -50,6 +50,8 @@ pub struct Preparation {
     overwrite: Range<u32>,
     stream: RandomStream,
     steady: Option<SteadyState>,
+    /// Host writes in a window [units].
+    window: u32,
     window_done: u32,
     window_start: (u64, u64),
     written: u64,
@@ -59,17 +61,22 @@ pub struct Preparation {
 
 impl Preparation {
     /// Writes the units of `fill` in order, then overwrites `overwrite` to a steady state if it is given.
-    pub fn new(fill: Vec<Range<u32>>, overwrite: Option<Range<u32>>, seed: u64) -> Self {
+    /// `round` is what fills one block group in each pool [units]: pools fill and collect in step, so a
+    /// window that is no whole number of rounds would count one burst of moves more or less than the next.
+    pub fn new(fill: Vec<Range<u32>>, overwrite: Option<Range<u32>>, round: u32, seed: u64) -> Self {
         let fill_units: u64 = fill.iter().map(|range| u64::from(range.end - range.start)).sum();
         let steady = overwrite.is_some().then(SteadyState::default);
         let overwrite = overwrite.unwrap_or(0..0);
-        let most = u64::from(overwrite.end - overwrite.start) * u64::from(DRIVE_WRITES_MAX);
+        let space = overwrite.end - overwrite.start;
+        let most = u64::from(space) * u64::from(DRIVE_WRITES_MAX);
+        let window = (space / WINDOWS_PER_DRIVE_WRITE).max(1).next_multiple_of(round.max(1));
         Self {
             fill,
             range: 0,
             overwrite,
             stream: RandomStream::new(seed, "prepare", "overwrite"),
             steady,
+            window,
             window_done: 0,
             window_start: (0, 0),
             written: 0,
@@ -126,14 +133,11 @@ impl Preparation {
     }
 
     fn overwriting_done(&self) -> bool {
-        self.steady.as_ref().is_none_or(|steady| {
-            steady.converged || steady.window_waf.len() as u32 >= DRIVE_WRITES_MAX * WINDOWS_PER_DRIVE_WRITE
-        })
+        self.steady.as_ref().is_none_or(|steady| steady.converged || steady.drive_writes >= f64::from(DRIVE_WRITES_MAX))
     }
 
     fn overwrite(&mut self, driver: &mut InstantDriver<'_>, units: u32) -> Result<(), FtlError> {
         let space = self.overwrite.end - self.overwrite.start;
-        let window = (space / WINDOWS_PER_DRIVE_WRITE).max(1);
         for _ in 0..units {
             if self.window_done == 0 {
                 self.window_start = unit_counts(driver);
@@ -141,7 +145,7 @@ impl Preparation {
             driver.write(Lpa(self.overwrite.start + self.stream.below(u64::from(space)) as u32))?;
             self.written += 1;
             self.window_done += 1;
-            if self.window_done == window {
+            if self.window_done == self.window {
                 self.window_done = 0;
                 self.close_window(driver);
                 if self.overwriting_done() {
@@ -155,9 +159,10 @@ impl Preparation {
     fn close_window(&mut self, driver: &InstantDriver<'_>) {
         let (host, programmed) = unit_counts(driver);
         let waf = (programmed - self.window_start.1) as f64 / (host - self.window_start.0) as f64;
+        let space = f64::from(self.overwrite.end - self.overwrite.start);
         if let Some(steady) = &mut self.steady {
             steady.window_waf.push(waf);
-            steady.drive_writes = steady.window_waf.len() as f64 / f64::from(WINDOWS_PER_DRIVE_WRITE);
+            steady.drive_writes = steady.window_waf.len() as f64 * f64::from(self.window) / space;
             steady.converged = is_stationary(&steady.window_waf);
         }
     }

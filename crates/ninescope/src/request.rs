@@ -2,10 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
-use ninescope_workload::{JobConfig, TraceFormat};
+use ninescope_workload::{JobConfig, TraceFormat, WorkloadError};
 use serde::Deserialize;
 
-use crate::config::{LoadedDrive, load_drive, parse_job};
+use crate::config::{LoadedDrive, load_drive, parse_job, with_suggestion};
 use crate::error::Error;
 use crate::prepare::PrefillMode;
 use crate::presets::{DEFAULT_PRESET, preset};
@@ -103,7 +103,7 @@ impl RunRequest {
     pub fn from_json(text: &str) -> Result<Self, Error> {
         let mut deserializer = serde_json::Deserializer::from_str(text);
         let request: Self = serde_path_to_error::deserialize(&mut deserializer)
-            .map_err(|error| Error::Input(format!("{}: {}", error.path(), error.inner())))?;
+            .map_err(|error| Error::Input(keyed(&error.path().to_string(), &error.inner().to_string())))?;
         if let Some(check) = request.check.as_deref().filter(|check| *check != "off") {
             return Err(Error::Input(format!("check: `{check}` is not available yet; only `off` is")));
         }
@@ -163,9 +163,9 @@ impl WorkloadSource {
             return parse_job(path, &read_text(path)?).map(Some);
         }
         let Some(value) = &self.job else { return Ok(None) };
-        serde_path_to_error::deserialize(value)
-            .map(Some)
-            .map_err(|error| Error::Input(format!("job: {}: {}", error.path(), error.inner())))
+        serde_path_to_error::deserialize(value).map(Some).map_err(|error| {
+            Error::Input(format!("job: {}", keyed(&error.path().to_string(), &error.inner().to_string())))
+        })
     }
 
     /// The trace's format, where it is named.
@@ -173,7 +173,7 @@ impl WorkloadSource {
     /// # Errors
     /// [`Error::Input`] with the formats there are.
     pub fn trace_format(&self) -> Result<Option<TraceFormat>, Error> {
-        let parse = |name: &String| name.parse().map_err(|error| Error::Input(format!("format: {error}")));
+        let parse = |name: &String| name.parse().map_err(|error: WorkloadError| Error::Input(error.to_string()));
         self.format.as_ref().map(parse).transpose()
     }
 }
@@ -185,6 +185,13 @@ impl WorkloadSource {
 pub fn resolve_drive(request_json: &str) -> Result<String, Error> {
     let drive = RunRequest::from_json(request_json)?.load_drive()?;
     toml::to_string(&drive.config).map_err(|error| Error::Internal(error.to_string()))
+}
+
+/// A message about a key, which it names once. Where it stands in the JSON text says nothing to a user.
+fn keyed(key: &str, message: &str) -> String {
+    let message = message.split(" at line ").next().unwrap_or_default();
+    let message = message.strip_prefix(&format!("{key}: ")).unwrap_or(message);
+    if key == "." { with_suggestion(message) } else { with_suggestion(&format!("{key}: {message}")) }
 }
 
 fn load_preset(name: &str, sets: &[String]) -> Result<LoadedDrive, Error> {

@@ -6,7 +6,7 @@ use ninescope_engine::meter::Sample;
 use ninescope_engine::{Device, NoProbe, RequestLogEntry, RunLimits};
 use ninescope_ftl::Ftl;
 use ninescope_kernel::Ns;
-use ninescope_model::Op;
+use ninescope_model::{Geometry, Op};
 use ninescope_workload::{JobConfig, SyntheticJob, TraceOptions, TraceReader, TraceSummary, Workload};
 
 use crate::assembly::{Assembly, fit_drive};
@@ -130,10 +130,13 @@ impl Simulation {
         let assembly = Assembly::new(&drive, request.seed, request.log_requests)?;
         if summary.max_address > assembly.logical_bytes() {
             return Err(Error::Input(format!(
-                "{}: the trace reaches address {} B, beyond the drive's {} B; use a larger drive (geometry.blocks_per_plane), or no --drive to have one sized to the trace",
+                "{}: the trace reaches address {} B ({:.2} GiB), beyond the drive's {} B ({:.2} GiB); use a larger \
+                 drive (geometry.blocks_per_plane), or no --drive to have one sized to the trace",
                 path.display(),
                 summary.max_address,
-                assembly.logical_bytes()
+                gibibytes(summary.max_address),
+                assembly.logical_bytes(),
+                gibibytes(assembly.logical_bytes()),
             )));
         }
         let unit_bytes = u64::from(assembly.geometry.unit_bytes);
@@ -150,7 +153,7 @@ impl Simulation {
                 .collect()
         };
         let whole = 0..assembly.ftl.logical_units;
-        let preparation = preparation(request, footprint, whole, request.seed);
+        let preparation = preparation(request, footprint, whole, &assembly.geometry);
         let total = summary.requests * u64::from(options.loop_count);
         let limits = limits(
             request,
@@ -183,7 +186,8 @@ impl Simulation {
         let last_place = region.first_sector + (region.places - 1) * region.stride_sectors;
         let end = (last_place + u64::from(region.request_sectors)).div_ceil(per_unit);
         let units = first as u32..end as u32;
-        let preparation = preparation(request, || vec![units.clone()], units.clone(), request.seed);
+        let whole = 0..assembly.ftl.logical_units;
+        let preparation = preparation(request, || vec![units], whole, &assembly.geometry);
         let depth = job.iodepth;
         let report = WorkloadReport::of_job(source, &job)?;
         let total = job.requests;
@@ -368,17 +372,23 @@ impl Simulation {
     }
 }
 
+fn gibibytes(bytes: u64) -> f64 {
+    bytes as f64 / f64::from(1 << 30)
+}
+
 fn preparation(
     request: &RunRequest,
     footprint: impl FnOnce() -> Vec<std::ops::Range<u32>>,
     overwritten: std::ops::Range<u32>,
-    seed: u64,
+    geometry: &Geometry,
 ) -> Preparation {
+    let round = geometry.units_per_group() * geometry.pools();
+    let seed = request.seed;
     match request.prefill {
-        PrefillMode::None => Preparation::new(Vec::new(), None, seed),
-        PrefillMode::Footprint => Preparation::new(footprint(), None, seed),
-        PrefillMode::Full => Preparation::new(vec![overwritten], None, seed),
-        PrefillMode::Steady => Preparation::new(vec![overwritten.clone()], Some(overwritten), seed),
+        PrefillMode::None => Preparation::new(Vec::new(), None, round, seed),
+        PrefillMode::Footprint => Preparation::new(footprint(), None, round, seed),
+        PrefillMode::Full => Preparation::new(vec![overwritten], None, round, seed),
+        PrefillMode::Steady => Preparation::new(vec![overwritten.clone()], Some(overwritten), round, seed),
     }
 }
 

@@ -13,7 +13,6 @@ use ninescope_model::{BlockGroup, Lpa, Pool, Stream};
 
 use crate::device::Device;
 use crate::probe::Probe;
-use crate::transaction::UnitChain;
 
 pub use flush::FlushEpochs;
 pub use gc::GcJob;
@@ -32,12 +31,6 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
     #[inline]
     pub(crate) fn stripe_index(pool: Pool, stream: Stream) -> usize {
         pool.index() * 2 + stream.index()
-    }
-}
-
-impl Default for OpenStripe {
-    fn default() -> Self {
-        Self { first_page: 0, open: UnitChain::default(), filled: [NONE; 4] }
     }
 }
 

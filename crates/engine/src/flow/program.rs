@@ -4,7 +4,7 @@
 use ninescope_ftl::{Padded, Placed};
 use ninescope_kernel::{NONE, Ns, WakeQueue};
 use ninescope_media::nand::FlashCommand;
-use ninescope_model::{BlockGroup, DieId, Pool, Ppa, Source, Stream};
+use ninescope_model::{BlockGroup, DieId, Geometry, Pool, Ppa, Source, Stream};
 
 use crate::device::Device;
 use crate::error::SimulationError;
@@ -20,6 +20,14 @@ pub struct OpenStripe {
     pub open: UnitChain,
     /// Heads of the chains of filled pages, by plane.
     pub filled: [u32; 4],
+}
+
+impl OpenStripe {
+    /// The stripe of a frontier whose pages up to `last` are with the media: what a prepared drive left.
+    pub fn after(geometry: &Geometry, last: Option<Ppa>) -> Self {
+        let first_page = last.map_or(0, |last| (geometry.locate(last).plane_in_group + 1) % geometry.frontier_planes);
+        Self { first_page, open: UnitChain::default(), filled: [NONE; 4] }
+    }
 }
 
 /// A page that is padded and programmed if it is still partly filled at a time.

@@ -160,8 +160,10 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
         entry.stalled = (self.now, cause);
         self.commands[entry.command].stall_cause = cause;
         self.stalled.push_back(entry);
-        // A pool may be short of free groups without having been asked since the last invalidation.
-        (0..self.geometry.pools() as usize).for_each(|pool| self.gc_touched.set(pool));
+        if cause == Cause::AllocationStall {
+            // A pool may be short of free groups without having been asked since the last invalidation.
+            (0..self.geometry.pools() as usize).for_each(|pool| self.gc_touched.set(pool));
+        }
         Ok(())
     }
 

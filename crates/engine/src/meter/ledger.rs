@@ -12,6 +12,8 @@ pub type DieLedger = [u64; OCCUPANCIES];
 #[derive(Clone, Copy, Debug)]
 pub struct OccupancyLedger {
     held: DieLedger,
+    /// What was held when measuring began. Waits that began before count on from `held`.
+    at_start: DieLedger,
     occupancy: Occupancy,
     since: Ns,
     until: Ns,
@@ -19,7 +21,13 @@ pub struct OccupancyLedger {
 
 impl Default for OccupancyLedger {
     fn default() -> Self {
-        Self { held: [0; OCCUPANCIES], occupancy: Occupancy::Idle, since: Ns::ZERO, until: Ns::NEVER }
+        Self {
+            held: [0; OCCUPANCIES],
+            at_start: [0; OCCUPANCIES],
+            occupancy: Occupancy::Idle,
+            since: Ns::ZERO,
+            until: Ns::NEVER,
+        }
     }
 }
 
@@ -59,10 +67,16 @@ impl OccupancyLedger {
         &self.held
     }
 
-    /// Forgets what was held before `now`; the present occupancy goes on.
-    pub fn clear(&mut self, now: Ns) {
+    /// Measures from `now` on.
+    pub fn begin_measuring(&mut self, now: Ns) {
         self.settle(now);
-        self.held = [0; OCCUPANCIES];
+        self.at_start = self.held;
+    }
+
+    /// What was held since measuring began.
+    pub fn measured(&mut self, now: Ns) -> DieLedger {
+        self.settle(now);
+        std::array::from_fn(|occupancy| self.held[occupancy] - self.at_start[occupancy])
     }
 }
 
@@ -81,6 +95,16 @@ mod tests {
         assert_eq!(held[Occupancy::HostRead as usize], 15 + 7);
         assert_eq!(held[Occupancy::WaitingForChannel as usize], 5);
         assert_eq!(held.iter().sum::<u64>(), 50);
+    }
+
+    #[test]
+    fn measuring_may_begin_while_somebody_waits() {
+        let mut ledger = OccupancyLedger::default();
+        ledger.enter(Ns(0), Occupancy::Erase);
+        let queued = *ledger.read(Ns(10));
+        ledger.begin_measuring(Ns(15));
+        assert_eq!(ledger.read(Ns(40))[Occupancy::Erase as usize] - queued[Occupancy::Erase as usize], 30);
+        assert_eq!(ledger.measured(Ns(40))[Occupancy::Erase as usize], 25);
     }
 
     #[test]

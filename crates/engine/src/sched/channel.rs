@@ -11,6 +11,7 @@ use crate::device::Device;
 use crate::error::SimulationError;
 use crate::host::LinkJob;
 use crate::probe::{Probe, view_of};
+use crate::transaction::QueueClass;
 
 fn channel_link(dies: &mut [DieUnit], index: u32) -> &mut u32 {
     &mut dies[index as usize].channel_next
@@ -84,6 +85,10 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
                 track.transfer = data_in;
                 track.mark = now;
             }
+        }
+        if command.kind != CommandKind::Read && self.dies[die.index()].has_waiting(QueueClass::HostRead) {
+            // Reads that were queued while the command waited, for its turn or for the channel.
+            self.consider_suspend(die);
         }
         self.count_command(&command);
         self.digest_command(&command);

@@ -127,7 +127,7 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
         unit.occupancy = occupancy;
         unit.ledger.enter(self.now, unit.occupancy);
         self.queue.schedule(self.resources.die(die), end);
-        if self.dies[die.index()].waiting >> QueueClass::HostRead as u8 & 1 == 1 {
+        if self.dies[die.index()].has_waiting(QueueClass::HostRead) {
             self.consider_suspend(die);
         }
     }

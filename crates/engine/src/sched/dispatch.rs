@@ -43,7 +43,7 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
             return None;
         }
         if parked {
-            return (unit.waiting >> QueueClass::HostRead as u8 & 1 == 1).then_some(QueueClass::HostRead);
+            return unit.has_waiting(QueueClass::HostRead).then_some(QueueClass::HostRead);
         }
         // One class alone is no decision.
         if unit.waiting == 1 << QueueClass::HostRead as u8 {
@@ -102,6 +102,9 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
         if self.multi_plane {
             let any_block = kind == CommandKind::Read && self.read_any_block;
             let (mut previous, mut index) = (NONE, queue.head());
+            // A program that cannot run beside the first one holds back those behind it in its plane: pages
+            // are programmed in order.
+            let mut taken = command.planes;
             for _ in 0..MERGE_WINDOW {
                 if index == NONE || command.plane_count() == self.geometry.planes_per_die {
                     break;
@@ -110,9 +113,11 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
                 let other = self.geometry.locate(slab[index].ppa);
                 let (other_pool, other_block) = self.geometry.pool_and_block(other.group);
                 let other_plane = self.geometry.first_plane_of_pool(other_pool) + other.plane_in_group;
-                let fits = command.planes >> other_plane & 1 == 0
-                    && other.page == place.page
-                    && (any_block || other_block == block);
+                let fits =
+                    taken >> other_plane & 1 == 0 && other.page == place.page && (any_block || other_block == block);
+                if fits || kind == CommandKind::Program {
+                    taken |= 1 << other_plane;
+                }
                 if fits {
                     queue.remove_after(slab, previous, link);
                     add(&mut command, other_plane, other_block, index, units);

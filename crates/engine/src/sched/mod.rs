@@ -13,7 +13,7 @@ use ninescope_media::nand::FlashCommand;
 use ninescope_model::Occupancy;
 
 use crate::meter::OccupancyLedger;
-use crate::transaction::CLASSES;
+use crate::transaction::{CLASSES, QueueClass};
 
 /// What a die's present command waits for or does.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -60,6 +60,14 @@ pub struct DieUnit {
     pub channel_next: u32,
     /// Host pages filled and not yet programmed.
     pub buffered_pages: u32,
+}
+
+impl DieUnit {
+    /// Whether transactions of a class wait.
+    #[inline]
+    pub fn has_waiting(&self, class: QueueClass) -> bool {
+        self.waiting >> class as u8 & 1 == 1
+    }
 }
 
 impl Default for DieUnit {

@@ -41,6 +41,11 @@ pub fn with_suggestion(message: &str) -> String {
 
 /// `message` with the line of `key` ("table.name") in `text` and a caret, where the key is written there.
 pub fn at_key(text: &str, key: &str, message: &str) -> String {
+    format!("{key} {message}{}", location(text, key))
+}
+
+/// The line of `key` in `text` with a caret, or nothing.
+pub fn location(text: &str, key: &str) -> String {
     let (table, name) = key.rsplit_once('.').unwrap_or(("", key));
     let mut current = String::new();
     for (index, line) in text.lines().enumerate() {
@@ -56,11 +61,11 @@ pub fn at_key(text: &str, key: &str, message: &str) -> String {
             let margin = " ".repeat(number.to_string().len());
             let carets = format!("{}{}", " ".repeat(column - 1), "^".repeat(trimmed.trim_end().len().max(1)));
             return format!(
-                "{key} {message}\n  at line {number}, column {column}\n{margin} |\n{number} | {line}\n{margin} | {carets}"
+                "\n  at line {number}, column {column}\n{margin} |\n{number} | {line}\n{margin} | {carets}"
             );
         }
     }
-    format!("{key} {message}")
+    String::new()
 }
 
 #[cfg(test)]

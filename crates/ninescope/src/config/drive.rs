@@ -1,11 +1,14 @@
 //! The schema of a drive description. Every field says its meaning and unit; TOML keys are the field names.
 
 use std::collections::BTreeMap;
+use std::fmt;
 
 use ninescope_engine::{SuspendPolicyConfig, TransactionSchedulerConfig, WriteCompletion};
 use ninescope_ftl::policies::{FreeBlockChoiceConfig, GcTriggerConfig, PageAllocationConfig, VictimSelectionConfig};
 use ninescope_model::string_or_table;
 use ninescope_model::units::{Bytes, BytesPerSecond, Duration};
+use serde::de::value::SeqAccessDeserializer;
+use serde::de::{Deserializer, Error, IntoDeserializer, SeqAccess, Visitor};
 use serde::{Deserialize, Serialize};
 
 /// A whole drive.
@@ -81,8 +84,10 @@ pub struct NandConfig {
     /// Bits a cell stores.
     pub cell: Cell,
     /// tR by page type: one value, or one per bit of the cell [ns].
+    #[serde(deserialize_with = "one_or_many")]
     pub read: Vec<Duration>,
     /// tPROG by page type: as many values as `read` [ns].
+    #[serde(deserialize_with = "one_or_many")]
     pub program: Vec<Duration>,
     /// Pulses of a program [count].
     #[serde(default = "one")]
@@ -213,6 +218,33 @@ impl Default for SchedulerConfig {
             multi_plane: true,
         }
     }
+}
+
+/// A duration by itself stands for a list of one.
+fn one_or_many<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Duration>, D::Error> {
+    struct OneOrMany;
+
+    impl<'de> Visitor<'de> for OneOrMany {
+        type Value = Vec<Duration>;
+
+        fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+            formatter.write_str("a duration, or a list of one per page type")
+        }
+
+        fn visit_i64<E: Error>(self, value: i64) -> Result<Self::Value, E> {
+            Duration::deserialize(value.into_deserializer()).map(|one| vec![one])
+        }
+
+        fn visit_str<E: Error>(self, text: &str) -> Result<Self::Value, E> {
+            Duration::deserialize(text.into_deserializer()).map(|one| vec![one])
+        }
+
+        fn visit_seq<A: SeqAccess<'de>>(self, list: A) -> Result<Self::Value, A::Error> {
+            Vec::deserialize(SeqAccessDeserializer::new(list))
+        }
+    }
+
+    deserializer.deserialize_any(OneOrMany)
 }
 
 fn one() -> u32 {

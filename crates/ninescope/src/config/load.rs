@@ -6,7 +6,7 @@ use ninescope_workload::JobConfig;
 use toml::{Table, Value};
 
 use super::DriveConfig;
-use super::diagnostics::{at_key, suggestion, with_suggestion};
+use super::diagnostics::{at_key, location, suggestion, with_suggestion};
 use crate::error::Error;
 use crate::presets::{preset, presets};
 
@@ -18,11 +18,16 @@ pub struct LoadedDrive {
     /// Where it came from: a file, or a preset's name.
     pub origin: String,
     text: String,
+    sets: Vec<String>,
 }
 
 impl LoadedDrive {
-    /// An error about the value of a key, with its line where the text has one.
+    /// An error about the value of a key, with its line where the text has one, or with what set it.
     pub fn error_at(&self, key: &str, message: &str) -> Error {
+        let sets_key = |set: &&String| set.split('=').next().is_some_and(|path| path.trim() == key);
+        if let Some(set) = self.sets.iter().rev().find(sets_key) {
+            return Error::Input(format!("--set {set}: {key} {message}"));
+        }
         Error::Input(format!("{}: {}", self.origin, at_key(&self.text, key, message)))
     }
 }
@@ -41,26 +46,48 @@ pub fn load_drive(origin: &str, text: &str, sets: &[String]) -> Result<LoadedDri
         let mut merged: Table = toml::from_str(base.toml).map_err(|error| Error::Internal(error.to_string()))?;
         merge(&mut merged, table);
         table = merged;
-        // The merged text has no lines of its own: an error names the key.
-        DriveConfig::deserialize_named(&table).map_err(in_origin)?;
+        DriveConfig::deserialize_named(&table).map_err(|error| in_origin(error.in_text(text)))?;
+    } else if table.is_empty() {
+        return Err(in_origin("the file is empty; `base = \"tlc\"` takes everything from a preset".into()));
     } else {
         // From the text itself, so that an error shows its line.
         toml::from_str::<DriveConfig>(text).map_err(|error| in_origin(with_suggestion(&error.to_string())))?;
     }
     for set in sets {
         apply_set(&mut table, set)?;
-        DriveConfig::deserialize_named(&table).map_err(|message| Error::Input(format!("--set {set}: {message}")))?;
+        DriveConfig::deserialize_named(&table)
+            .map_err(|error| Error::Input(format!("--set {set}: {}", error.message)))?;
     }
-    let config = DriveConfig::deserialize_named(&table).map_err(in_origin)?;
-    Ok(LoadedDrive { config, origin: origin.to_owned(), text: text.to_owned() })
+    let config = DriveConfig::deserialize_named(&table).map_err(|error| in_origin(error.in_text(text)))?;
+    Ok(LoadedDrive { config, origin: origin.to_owned(), text: text.to_owned(), sets: sets.to_vec() })
+}
+
+/// What is wrong with which key.
+struct KeyError {
+    /// "table.name", empty for the whole.
+    key: String,
+    message: String,
+}
+
+impl KeyError {
+    /// In words, with the line of the key where `text` has one.
+    fn in_text(&self, text: &str) -> String {
+        let key = self.key.split('[').next().unwrap_or_default();
+        if key.is_empty() {
+            return self.message.clone();
+        }
+        format!("{}: {}{}", self.key, self.message, location(text, key))
+    }
 }
 
 impl DriveConfig {
-    fn deserialize_named(table: &Table) -> Result<Self, String> {
+    fn deserialize_named(table: &Table) -> Result<Self, KeyError> {
         serde_path_to_error::deserialize(Value::Table(table.clone())).map_err(|error| {
             let path = error.path().to_string();
-            let message = with_suggestion(error.inner().to_string().trim_end());
-            if path == "." { message } else { format!("{path}: {message}") }
+            // The lines after the first repeat the path.
+            let inner = error.inner().to_string();
+            let message = with_suggestion(inner.lines().next().unwrap_or_default());
+            KeyError { key: if path == "." { String::new() } else { path }, message }
         })
     }
 }
@@ -114,7 +141,11 @@ pub fn parse_job(path: &Path, text: &str) -> Result<JobConfig, Error> {
     struct JobFile {
         job: JobConfig,
     }
-    let wrapped = toml::from_str::<Table>(text).is_ok_and(|table| table.contains_key("job"));
+    let table = toml::from_str::<Table>(text).ok();
+    if table.as_ref().is_some_and(Table::is_empty) {
+        return Err(Error::Input(format!("{}: the file is empty; a job says at least `rw`", path.display())));
+    }
+    let wrapped = table.is_some_and(|table| table.contains_key("job"));
     let parsed = if wrapped { toml::from_str::<JobFile>(text).map(|file| file.job) } else { toml::from_str(text) };
     parsed.map_err(|error| Error::Input(format!("{}: {}", path.display(), with_suggestion(&error.to_string()))))
 }
@@ -166,5 +197,8 @@ mod tests {
         assert!(error(preset, &["ftl.victim=greedi"]).contains("did you mean `greedy`"));
         assert!(error(preset, &["nonsense"]).contains("key=value"));
         assert!(error("base = \"tcl\"", &[]).contains("Did you mean `tlc`"));
+        let based = error("base = \"tlc\"\n\n[geometry]\nchanels = 4\n", &[]);
+        assert!(based.contains("line 4, column 1") && based.ends_with('^') && based.contains("`channels`"), "{based}");
+        assert!(error("", &[]).contains("is empty"));
     }
 }

@@ -5,6 +5,7 @@ mod drive;
 mod load;
 
 pub use diagnostics::suggestion;
+pub(crate) use diagnostics::with_suggestion;
 pub use drive::{Cell, ControllerConfig, DriveConfig, FtlSection, GeometryConfig, NandConfig, SchedulerConfig};
 pub(crate) use load::unknown_preset;
 pub use load::{LoadedDrive, load_drive, parse_job};

@@ -84,5 +84,9 @@ pub(super) fn excerpt(line: &[u8]) -> String {
 }
 
 fn printable(character: char) -> char {
-    if character.is_control() { '\u{fffd}' } else { character }
+    match character {
+        '\t' => ' ',
+        _ if character.is_control() => '\u{fffd}',
+        _ => character,
+    }
 }

@@ -20,8 +20,8 @@ pub enum SuspendDecision {
     At(Ns),
 }
 
-/// Decides suspends. Asked when a read is queued on a die that erases or programs, and when a resumed
-/// operation begins to run with reads waiting.
+/// Decides suspends. Asked when a read is queued on a die that erases or programs, and when an erase or
+/// program begins or goes on with reads waiting.
 pub trait SuspendPolicy: Debug + Send {
     /// What to do with `operation` at `now`.
     fn decide(&mut self, operation: &Operation, now: Ns) -> SuspendDecision;

@@ -1,0 +1,300 @@
+//! Small drives put together by hand, and workloads that are plain lists of requests.
+//!
+//! A [`Bench`] is a description with every field public: take [`Bench::tiny`], change what the test is
+//! about, and build a device from it. Nothing here knows what a test expects.
+
+#![allow(dead_code, reason = "each test binary uses its own part of this module")]
+
+use ninescope_engine::{
+    Device, EngineConfig, NoProbe, Probe, RunLimits, SuspendPolicyConfig, TransactionSchedulerConfig, WriteCompletion,
+};
+use ninescope_ftl::policies::{FreeBlockChoiceConfig, GcTriggerConfig, PageAllocationConfig, VictimSelectionConfig};
+use ninescope_ftl::{Ftl, FtlConfig, InstantDriver};
+use ninescope_kernel::{Ns, Rate, TournamentTree, WakeQueue};
+use ninescope_media::nand::{Nand, NandTiming};
+use ninescope_model::{BlockGroup, DieId, Geometry, Lba, Lpa, Op, Request};
+use ninescope_workload::{Arrival, Workload, WorkloadError};
+
+/// What the drive holds before the run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Prefill {
+    /// Nothing: everything erased.
+    Nothing,
+    /// Every logical unit, written once in ascending order.
+    Sequential,
+    /// As `Sequential`, then this many overwrites at random, so that garbage collection is at work.
+    Overwritten(u64),
+}
+
+/// A drive, its controller and the limits of a run.
+#[derive(Clone, Debug)]
+pub struct Bench {
+    /// Channels of the controller, one package of `dies_per_channel` dies each.
+    pub channels: u32,
+    pub dies_per_channel: u32,
+    pub planes: u32,
+    pub blocks_per_plane: u32,
+    pub pages_per_block: u32,
+    pub page_bytes: u32,
+    pub unit_bytes: u32,
+    pub frontier_planes: u32,
+    /// Logical units as a share of the physical ones, in percent.
+    pub logical_percent: u32,
+    pub reserve_groups: u32,
+    pub page_allocation: PageAllocationConfig,
+    pub free_block_choice: FreeBlockChoiceConfig,
+    pub gc_trigger: GcTriggerConfig,
+    pub victim_selection: VictimSelectionConfig,
+    pub seed: u64,
+    pub prefill: Prefill,
+    pub timing: NandTiming,
+    pub engine: EngineConfig,
+    pub limits: RunLimits,
+}
+
+impl Bench {
+    /// One channel, one die, one plane: 16 blocks of 8 pages of 16 KiB, units of 4 KiB, half of it logical
+    /// and prefilled. Everything in the controller is infinitely fast, the media are not, and no two
+    /// durations are equal.
+    pub fn tiny() -> Self {
+        Self {
+            channels: 1,
+            dies_per_channel: 1,
+            planes: 1,
+            blocks_per_plane: 16,
+            pages_per_block: 8,
+            page_bytes: 16_384,
+            unit_bytes: 4_096,
+            frontier_planes: 1,
+            logical_percent: 50,
+            reserve_groups: 1,
+            page_allocation: PageAllocationConfig::default(),
+            free_block_choice: FreeBlockChoiceConfig::default(),
+            gc_trigger: GcTriggerConfig::default(),
+            victim_selection: VictimSelectionConfig::default(),
+            seed: 1,
+            prefill: Prefill::Sequential,
+            timing: timing(),
+            engine: EngineConfig {
+                queue_depth: 1024,
+                command_cost: Ns::ZERO,
+                link_rate: Rate(0),
+                write_completion: WriteCompletion::Buffer,
+                buffered_pages: 4,
+                page_timeout: None,
+                multi_plane: true,
+                gc_pages_in_flight: 4,
+                scheduler: TransactionSchedulerConfig::default(),
+                suspend: SuspendPolicyConfig::default(),
+                log_requests: true,
+            },
+            limits: RunLimits { requests: None, duration: None, warmup_requests: 0, closed_queue_depth: 1 },
+        }
+    }
+
+    /// The drive's shape.
+    pub fn geometry(&self) -> Geometry {
+        Geometry::checked(
+            self.channels,
+            1,
+            self.dies_per_channel,
+            self.planes,
+            self.blocks_per_plane,
+            self.pages_per_block,
+            self.page_bytes,
+            self.unit_bytes,
+            self.frontier_planes,
+        )
+        .expect("a legal geometry")
+    }
+
+    /// Units the host can address.
+    pub fn logical_units(&self) -> u32 {
+        (u64::from(self.geometry().units()) * u64::from(self.logical_percent) / 100) as u32
+    }
+
+    /// Host sectors of the drive.
+    pub fn logical_sectors(&self) -> u64 {
+        u64::from(self.logical_units()) * self.sectors_per_unit()
+    }
+
+    /// Sectors of a unit.
+    pub fn sectors_per_unit(&self) -> u64 {
+        u64::from(self.unit_bytes / 512)
+    }
+
+    /// The translation layer, filled as `prefill` says, everything programmed.
+    pub fn ftl(&self) -> Ftl {
+        let mut ftl = Ftl::new(&FtlConfig {
+            geometry: self.geometry(),
+            logical_units: self.logical_units(),
+            reserve_groups: self.reserve_groups,
+            page_allocation: self.page_allocation.clone(),
+            free_block_choice: self.free_block_choice.clone(),
+            gc_trigger: self.gc_trigger.clone(),
+            victim_selection: self.victim_selection.clone(),
+            seed: self.seed,
+        })
+        .expect("enough spare blocks");
+        let overwrites = match self.prefill {
+            Prefill::Nothing => return ftl,
+            Prefill::Sequential => 0,
+            Prefill::Overwritten(count) => count,
+        };
+        let mut stream = ninescope_kernel::RandomStream::new(self.seed, "tests", "prefill");
+        let units = u64::from(self.logical_units());
+        let mut driver = InstantDriver::new(&mut ftl);
+        let overwritten = (0..overwrites).map(|_| stream.below(units));
+        for lpa in (0..units).chain(overwritten) {
+            driver.write(Lpa(lpa as u32)).expect("the drive is not full");
+        }
+        driver.settle();
+        ftl
+    }
+
+    /// The media, holding what `ftl` programmed.
+    pub fn nand(&self, ftl: &Ftl) -> Nand {
+        let geometry = self.geometry();
+        let mut nand = Nand::new(&geometry, self.timing.clone()).expect("legal timing");
+        for group in (0..geometry.groups()).map(BlockGroup) {
+            let record = ftl.group(group);
+            let (pool, block) = geometry.pool_and_block(group);
+            let (page, planes_ahead, unit) = geometry.within_group(record.programmed);
+            assert_eq!(unit, 0, "whole pages are programmed");
+            for plane in 0..geometry.frontier_planes {
+                nand.set_programmed_pages(
+                    geometry.die_of_pool(pool),
+                    geometry.first_plane_of_pool(pool) + plane,
+                    block,
+                    page + u32::from(plane < planes_ahead),
+                    record.erase_count,
+                );
+            }
+        }
+        nand
+    }
+
+    /// A device ready to run.
+    pub fn device(&self, workload: impl Workload + 'static) -> Device {
+        self.device_with::<TournamentTree, NoProbe>(workload, NoProbe)
+    }
+
+    /// A device with another wake-up queue or a probe.
+    pub fn device_with<Q: WakeQueue, P: Probe>(&self, workload: impl Workload + 'static, probe: P) -> Device<Q, P> {
+        let ftl = self.ftl();
+        let nand = self.nand(&ftl);
+        Device::new(&self.engine, &self.limits, ftl, nand, Box::new(workload), probe)
+    }
+
+    /// A device that has run its workload to the end.
+    pub fn run(&self, workload: impl Workload + 'static) -> Device {
+        let mut device = self.device(workload);
+        device.run().expect("the run ends well");
+        device
+    }
+
+    /// The die on which each logical unit lies in `ftl`.
+    pub fn die_of(&self, ftl: &Ftl, lpa: Lpa) -> DieId {
+        let geometry = self.geometry();
+        geometry.die_of_pool(geometry.pool_and_block(geometry.group_and_offset(ftl.translate(lpa)).0).0)
+    }
+}
+
+/// Three page types, no two durations equal, a channel that moves 4 KiB in 4 096 ns.
+pub fn timing() -> NandTiming {
+    NandTiming {
+        read: vec![Ns(34_000), Ns(52_000), Ns(61_000)],
+        program: vec![Ns(250_000), Ns(400_000), Ns(610_000)],
+        program_pulses: 10,
+        erase_loop: Ns(1_300_000),
+        erase_loops: 2,
+        command_address: Ns(300),
+        suspend_recover: Ns(25_000),
+        resume_ramp: Ns(5_000),
+        channel_rate: Rate(1_000_000_000),
+        read_any_block: false,
+    }
+}
+
+/// Single-level cells: one page type, whose read and program take these times [ns].
+pub fn slc(read: u64, program: u64) -> NandTiming {
+    NandTiming { read: vec![Ns(read)], program: vec![Ns(program)], ..timing() }
+}
+
+/// A workload that is a list.
+#[derive(Debug)]
+pub struct Requests {
+    arrival: Arrival,
+    requests: std::vec::IntoIter<Request>,
+}
+
+impl Workload for Requests {
+    fn arrival(&self) -> Arrival {
+        self.arrival
+    }
+
+    fn next_request(&mut self) -> Result<Option<Request>, WorkloadError> {
+        Ok(self.requests.next())
+    }
+}
+
+/// Requests submitted at their time stamps, which must not decrease.
+pub fn open(requests: Vec<Request>) -> Requests {
+    Requests { arrival: Arrival::Open, requests: requests.into_iter() }
+}
+
+/// Requests submitted as slots of the queue become free.
+pub fn closed(requests: Vec<Request>) -> Requests {
+    Requests { arrival: Arrival::Closed, requests: requests.into_iter() }
+}
+
+/// A workload computed request by request, for runs too long for a list.
+pub struct Generated<F> {
+    arrival: Arrival,
+    next: F,
+}
+
+impl<F: FnMut() -> Option<Request> + Send> Workload for Generated<F> {
+    fn arrival(&self) -> Arrival {
+        self.arrival
+    }
+
+    fn next_request(&mut self) -> Result<Option<Request>, WorkloadError> {
+        Ok((self.next)())
+    }
+}
+
+/// Requests from a function; `None` ends the workload.
+pub fn generated<F: FnMut() -> Option<Request> + Send>(arrival: Arrival, next: F) -> Generated<F> {
+    Generated { arrival, next }
+}
+
+/// A request at time 0.
+pub fn request(op: Op, lba: u64, sectors: u32) -> Request {
+    Request { submitted: Ns::ZERO, lba: Lba(lba), sectors, op }
+}
+
+/// A read at time 0.
+pub fn read(lba: u64, sectors: u32) -> Request {
+    request(Op::Read, lba, sectors)
+}
+
+/// A write at time 0.
+pub fn write(lba: u64, sectors: u32) -> Request {
+    request(Op::Write, lba, sectors)
+}
+
+/// A TRIM at time 0.
+pub fn trim(lba: u64, sectors: u32) -> Request {
+    request(Op::Trim, lba, sectors)
+}
+
+/// A FLUSH at time 0.
+pub fn flush() -> Request {
+    request(Op::Flush, 0, 0)
+}
+
+/// The same request, submitted at `time` [ns].
+pub fn at(time: u64, request: Request) -> Request {
+    Request { submitted: Ns(time), ..request }
+}

@@ -1,0 +1,459 @@
+//! Every modelled mechanism acts in some scene and shows in its counter, with times computed by hand from
+//! the constants of `scenario`. The last test fails when a counter is added that no scene makes rise.
+
+mod scenario;
+
+use std::collections::BTreeSet;
+
+use ninescope_engine::{EngineCounters, SimulationError, TransactionSchedulerConfig, WriteCompletion};
+use ninescope_ftl::FtlCounters;
+use ninescope_kernel::{Ns, Rate};
+use ninescope_media::nand::CommandKind;
+use ninescope_model::{Cause, Op, Ppa};
+use scenario::{
+    COMMAND, Drive, ERASE, Outcome, PAGE_PROGRAM, PROGRAM, READ, UNIT_READ, UNIT_TRANSFER, flush, mixed_requests,
+    policy, policy_with, read, read_units, scenes, sectors, trim, write, write_units,
+};
+
+/// Time of one 16 KiB page on the channel [ns].
+const PAGE_TRANSFER: u64 = 4 * UNIT_TRANSFER;
+
+/// Two planes that share a frontier.
+fn two_planes() -> Drive {
+    Drive::with(|drive| {
+        drive.planes = 2;
+        drive.frontier_planes = 2;
+        drive.logical_units = 48;
+    })
+}
+
+// ---- planes ----------------------------------------------------------------------------------------
+
+fn stripe_written_and_read() -> Outcome {
+    two_planes().run(vec![write_units(0, 0, 8), read_units(1_000_000, 0, 8)])
+}
+
+#[test]
+fn a_full_stripe_is_programmed_and_read_by_one_command_each() {
+    let run = stripe_written_and_read();
+    let program = &run.issued(CommandKind::Program)[0];
+    assert_eq!((program.0, program.1.planes), (0, 0b11));
+    assert_eq!(run.ended(CommandKind::Program), [2 * COMMAND + 2 * PAGE_TRANSFER + PROGRAM], "data of both, one array");
+    assert_eq!(run.latency(1), 2 * COMMAND + READ + 2 * PAGE_TRANSFER);
+    let counters = run.counters();
+    assert_eq!((counters.program_commands, counters.multi_plane_programs, counters.host_page_programs), (1, 1, 2));
+    assert_eq!((counters.read_commands, counters.multi_plane_reads, counters.host_page_reads), (1, 1, 2));
+}
+
+fn group_of_two_planes_erased() -> Outcome {
+    // Group 0 of 16 units is overwritten; opening the sixth of eight groups starts its erase.
+    let mut drive = two_planes();
+    drive.prepared = (0..48).chain(0..32).collect();
+    drive.run(vec![write(0, 32)])
+}
+
+#[test]
+fn an_erase_of_a_group_is_one_command_to_all_its_planes() {
+    let run = group_of_two_planes_erased();
+    assert_eq!(run.issued(CommandKind::Erase)[0].1.planes, 0b11);
+    assert_eq!(run.ended(CommandKind::Erase), [2 * COMMAND + ERASE]);
+    assert_eq!((run.counters().erase_commands, run.counters().multi_plane_erases), (1, 1));
+    assert_eq!((run.counters().group_erases, run.ftl().erased_groups), (1, 1));
+}
+
+#[test]
+fn planes_with_a_shared_frontier_wait_for_the_stripe_and_independent_planes_do_not() {
+    let one_page = |frontier_planes| {
+        let mut drive = two_planes();
+        drive.frontier_planes = frontier_planes;
+        drive.run(vec![write_units(0, 0, 4)])
+    };
+    assert_eq!(one_page(2).counters().program_commands, 0, "the other plane's page is not full");
+    assert_eq!(one_page(1).counters().program_commands, 1);
+}
+
+#[test]
+fn without_multi_plane_commands_the_pages_of_a_stripe_go_one_by_one() {
+    let mut drive = two_planes();
+    drive.engine.multi_plane = false;
+    let run = drive.run(vec![write_units(0, 0, 8), read_units(1_000_000, 0, 8)]);
+    assert_eq!(run.ended(CommandKind::Program), [PAGE_PROGRAM, 2 * PAGE_PROGRAM]);
+    assert_eq!(run.latency(1), 2 * (COMMAND + READ + PAGE_TRANSFER));
+    assert_eq!((run.counters().multi_plane_programs, run.counters().multi_plane_reads), (0, 0));
+}
+
+#[test]
+fn a_stripe_that_preparing_left_half_programmed_is_completed_plane_by_plane() {
+    let mut drive = two_planes();
+    drive.prepared = (0..4).collect();
+    let run = drive.run(vec![flush(0), write_units(10, 4, 4)]);
+    assert_eq!(run.latency(0), 0, "nothing waits for the FLUSH");
+    let programs = run.issued(CommandKind::Program);
+    assert_eq!(programs.len(), 1);
+    assert_eq!((programs[0].0, programs[0].1.planes, programs[0].1.page), (10, 0b10, 0));
+}
+
+#[test]
+fn merging_planes_never_reorders_the_programs_of_one_plane() {
+    // Two independent planes. The FLUSH puts plane 0 a page ahead, so that the queue behind its program is
+    // plane 0 page 1, plane 1 page 0, plane 0 page 2, plane 1 page 1.
+    let mut drive = two_planes();
+    drive.frontier_planes = 1;
+    drive.pages = 4;
+    let run =
+        drive.run(vec![write(0, 0), flush(0), write_units(10, 4, 4), write_units(10, 8, 8), write_units(10, 16, 4)]);
+    let order: Vec<(u8, u32)> =
+        run.issued(CommandKind::Program).iter().map(|(_, program)| (program.planes, program.page)).collect();
+    assert_eq!(order, [(0b01, 0), (0b01, 1), (0b10, 0), (0b01, 2), (0b10, 1)]);
+}
+
+// ---- padding and FLUSH -------------------------------------------------------------------------------
+
+#[test]
+fn a_flush_pads_the_open_page_and_waits_for_its_program() {
+    let run = scenes::two_writes_of_one_unit_in_one_page();
+    assert_eq!(run.parts(Op::Flush), [(Cause::ProgramWait, PAGE_PROGRAM)]);
+    assert_eq!((run.counters().padded_pages, run.ftl().padding_units), (1, 2));
+}
+
+#[test]
+fn a_flush_waits_for_running_programs_and_for_nothing_else() {
+    let run = Drive::default().run(vec![write_units(0, 0, 4), flush(10), flush(1_000_000)]);
+    assert_eq!((run.latency(1), run.latency(2)), (PAGE_PROGRAM - 10, 0));
+    assert_eq!(run.counters().padded_pages, 0, "the page was full");
+}
+
+#[test]
+fn a_flush_sends_full_pages_that_wait_for_their_stripe_without_padding() {
+    let run = two_planes().run(vec![write_units(0, 0, 4), flush(10), write_units(20, 4, 4)]);
+    let planes: Vec<u8> = run.issued(CommandKind::Program).iter().map(|(_, program)| program.planes).collect();
+    assert_eq!(planes, [0b01, 0b10], "the stripe's other page follows by itself");
+    assert_eq!((run.latency(1), run.counters().padded_pages), (PAGE_PROGRAM, 0));
+}
+
+fn page_timeout() -> Outcome {
+    let drive = Drive::with(|drive| drive.engine.page_timeout = Some(Ns(100_000)));
+    // The first page is full before its time has come; the second is not.
+    drive.run(vec![write(0, 0), write_units(10, 1, 3), write(1_000_000, 4), write(1_050_000, 5)])
+}
+
+#[test]
+fn a_page_partly_filled_for_too_long_is_padded_and_programmed() {
+    let run = page_timeout();
+    let issued: Vec<u64> = run.issued(CommandKind::Program).iter().map(|(at, _)| *at).collect();
+    assert_eq!(issued, [10, 1_100_000], "the clock starts with the first unit of a page");
+    assert_eq!((run.counters().page_timeouts, run.counters().padded_pages, run.ftl().padding_units), (1, 1, 2));
+}
+
+fn write_through() -> Outcome {
+    let drive = Drive::with(|drive| drive.engine.write_completion = WriteCompletion::Program);
+    drive.run(vec![write(0, 0)])
+}
+
+#[test]
+fn without_a_write_buffer_a_write_completes_with_its_padded_page() {
+    let run = write_through();
+    assert_eq!(run.parts(Op::Write), [(Cause::CommandArray, COMMAND + PROGRAM), (Cause::Transfer, PAGE_TRANSFER)]);
+    assert_eq!((run.counters().padded_pages, run.ftl().padding_units), (1, 3));
+}
+
+// ---- garbage collection ------------------------------------------------------------------------------
+
+fn collection_with_nothing_left_to_fill_its_page() -> Outcome {
+    // Two full groups, garbage collection wanted at once: the TRIMs leave one valid unit in each.
+    let drive = Drive::with(|drive| {
+        drive.gc_trigger = policy_with(&serde_json::json!({ "policy": "free-groups", "beyond_reserve": 6 }));
+        drive.prepared = (0..16).collect();
+    });
+    drive.run(vec![sectors(Op::Trim, 0, 0, 7 * 8), sectors(Op::Trim, 10, 64, 7 * 8)])
+}
+
+#[test]
+fn a_page_of_moves_is_padded_when_no_victim_is_left_to_fill_it() {
+    let run = collection_with_nothing_left_to_fill_its_page();
+    assert_eq!((run.counters().gc_page_reads, run.counters().gc_page_programs), (2, 1));
+    assert_eq!((run.counters().gc_padded_pages, run.ftl().padding_units, run.counters().padded_pages), (1, 2, 0));
+    assert_eq!((run.ftl().gc_victims, run.ftl().gc_victim_valid_units, run.ftl().moves_completed), (2, 2, 2));
+    assert_eq!(run.issued(CommandKind::Program)[0].0, 10 + 2 * UNIT_READ, "right after the reads");
+    assert_eq!((run.ftl().erased_groups, run.free_groups()), (2, 7));
+}
+
+#[test]
+fn consecutive_moves_of_one_page_share_one_read() {
+    let run = scenes::overwrite_during_the_program_of_a_move();
+    let first_four: Vec<u32> =
+        run.issued(CommandKind::Read)[..4].iter().map(|(_, command)| command.bytes[0] / 4096).collect();
+    assert_eq!(first_four, [1, 1, 1, 4], "units 7, 15 and 19 lie alone, 20 to 23 together");
+}
+
+fn lasting_work(read_percent: u64) -> Outcome {
+    let mut drive = Drive::busy();
+    drive.engine.page_timeout = Some(Ns(5_000_000));
+    drive.run(mixed_requests(1, 20_000, drive.logical_units, 20_000, read_percent))
+}
+
+#[test]
+fn lasting_garbage_collection_accounts_for_every_page() {
+    let run = lasting_work(30);
+    let (counters, ftl) = (run.counters(), run.ftl());
+    assert!(ftl.erased_groups > 100 && ftl.moves_completed > 1_000, "{ftl:?}");
+    assert_eq!(counters.group_erases, ftl.erased_groups);
+    let programmed = (counters.host_page_programs + counters.gc_page_programs) * 4;
+    // Units in pages that are still open or filled and not sent are allocated and not programmed.
+    let waiting = ftl.programmed_units() - programmed;
+    assert!(waiting <= 4 * 2 * 8, "{waiting} units wait, at most a stripe of each of two frontiers on four dies");
+    assert_eq!(counters.multi_plane_erases, counters.erase_commands, "frontiers span both planes");
+}
+
+// ---- units, pages, cells -------------------------------------------------------------------------------
+
+#[test]
+fn units_side_by_side_in_one_page_are_one_page_read() {
+    let run = Drive::with(|drive| drive.prepared = (0..8).collect()).run(vec![
+        read_units(0, 0, 4),
+        read_units(1_000_000, 1, 2),
+        read_units(2_000_000, 2, 4),
+    ]);
+    assert_eq!(run.latency(0), COMMAND + READ + 4 * UNIT_TRANSFER);
+    assert_eq!(run.latency(1), COMMAND + READ + 2 * UNIT_TRANSFER);
+    // Two pages of one plane, one after the other.
+    assert_eq!(run.latency(2), 2 * (COMMAND + READ + 2 * UNIT_TRANSFER));
+    assert_eq!(run.counters().host_page_reads, 4);
+}
+
+#[test]
+fn units_of_one_page_that_do_not_follow_each_other_are_read_apart() {
+    let run = Drive::with(|drive| drive.prepared = vec![1, 0]).run(vec![read_units(0, 0, 2)]);
+    assert_eq!((run.place_of(0), run.place_of(1)), (Ppa(1), Ppa(0)));
+    assert_eq!((run.counters().host_page_reads, run.latency(0)), (2, 2 * UNIT_READ));
+}
+
+#[test]
+fn the_mapping_unit_decides_what_is_read_merged_and_padded() {
+    // Unit size, logical units; of a 4 KiB write and a FLUSH: units, merges, padding; bytes of reading it back.
+    for (unit_bytes, logical_units, units, merges, padding, bytes) in
+        [(512, 192, 8, 0, 24, 4_096), (4_096, 24, 1, 0, 3, 4_096), (16_384, 6, 1, 1, 0, 16_384)]
+    {
+        let drive = Drive::with(|drive| (drive.unit_bytes, drive.logical_units) = (unit_bytes, logical_units));
+        let run = drive.run(vec![
+            sectors(Op::Write, 0, 8, 8),
+            flush(10),
+            sectors(Op::Read, 1_000_000, 8, 8),
+            sectors(Op::Write, 2_000_000, 8, 8),
+        ]);
+        assert_eq!((run.ftl().host_units, run.ftl().padding_units), (2 * units, padding), "{unit_bytes} B");
+        assert_eq!(run.counters().read_modify_write_unmapped, merges, "{unit_bytes} B");
+        assert_eq!(
+            run.counters().read_modify_write_reads,
+            merges,
+            "{unit_bytes} B: it is on the media the second time"
+        );
+        assert_eq!(run.latency(2), COMMAND + READ + (bytes / 4_096) * UNIT_TRANSFER, "{unit_bytes} B");
+    }
+}
+
+#[test]
+fn page_types_alternate_within_the_wordline() {
+    let (reads, programs) = ([25_000, 50_000, 75_000, 100_000], [200_000, 400_000, 600_000, 800_000]);
+    for types in 1..=4 {
+        let drive = Drive::with(|drive| {
+            drive.pages = 4;
+            drive.logical_units = 48;
+            drive.timing.read = reads[..types].iter().map(|&time| Ns(time)).collect();
+            drive.timing.program = programs[..types].iter().map(|&time| Ns(time)).collect();
+        });
+        let mut requests = vec![write_units(0, 0, 16)];
+        requests.extend((0..4).map(|page| read(10_000_000 * (page + 1), page * 4)));
+        let run = drive.run(requests);
+        let mut end = 0;
+        for page in 0..4_usize {
+            end += COMMAND + PAGE_TRANSFER + programs[page % types];
+            assert_eq!(run.ended(CommandKind::Program)[page], end, "{types} types, page {page}");
+            let read = COMMAND + reads[page % types] + UNIT_TRANSFER;
+            assert_eq!(run.latency(page as u64 + 1), read, "{types} types, page {page}");
+        }
+    }
+}
+
+// ---- scheduling ------------------------------------------------------------------------------------------
+
+/// A program runs, another is queued, then a read comes.
+fn read_behind_two_programs(scheduler: &str) -> Outcome {
+    let drive = Drive::with(|drive| {
+        drive.prepared = (0..8).collect();
+        drive.engine.scheduler = policy::<TransactionSchedulerConfig>(scheduler);
+    });
+    drive.run(vec![write_units(0, 8, 4), write_units(10, 12, 4), read(20, 0)])
+}
+
+#[test]
+fn reads_first_lets_a_read_pass_queued_programs_and_fifo_does_not() {
+    assert_eq!(read_behind_two_programs("reads-first").completed_at(2), PAGE_PROGRAM + UNIT_READ);
+    assert_eq!(read_behind_two_programs("fifo").completed_at(2), 2 * PAGE_PROGRAM + UNIT_READ);
+}
+
+#[test]
+fn no_more_commands_than_the_queue_depth_are_inside() {
+    let drive = Drive::with(|drive| {
+        drive.prepared = vec![0];
+        drive.engine.queue_depth = 2;
+    });
+    let run = drive.run(vec![read(0, 0), read(0, 0), read(0, 0)]);
+    assert_eq!(
+        run.parts(Op::Read),
+        [
+            // The second waits for the first; the third enters with the first one's end and waits for the second.
+            (Cause::DieHostRead, 2 * UNIT_READ),
+            (Cause::HostQueue, UNIT_READ),
+            (Cause::CommandArray, 3 * (COMMAND + READ)),
+            (Cause::Transfer, 3 * UNIT_TRANSFER),
+        ]
+    );
+}
+
+/// Two reads at once, on two dies.
+fn two_reads(channels: u32, link_rate: u64) -> Outcome {
+    let drive = Drive::with(|drive| {
+        (drive.channels, drive.dies_per_channel) = (channels, 2 / channels);
+        drive.prepared = (0..8).collect();
+        drive.engine.link_rate = Rate(link_rate);
+    });
+    drive.run(vec![read(0, 0), read(0, 4)])
+}
+
+#[test]
+fn two_dies_share_their_channel() {
+    let run = two_reads(1, 0);
+    assert_eq!((run.latency(0), run.latency(1)), (UNIT_READ, UNIT_READ + UNIT_TRANSFER));
+    // The second waits for the first one's command (100 ns), is ready 100 ns later, and waits for the rest of
+    // the first one's data.
+    assert!(run.parts(Op::Read).contains(&(Cause::Channel, COMMAND + UNIT_TRANSFER - COMMAND)));
+    assert_eq!(run.counters().channel_waits, 2);
+}
+
+#[test]
+fn two_channels_share_the_link() {
+    let run = two_reads(2, 4_096_000_000);
+    assert_eq!((run.latency(0), run.latency(1)), (UNIT_READ + 1_000, UNIT_READ + 2_000));
+    assert!(run.parts(Op::Read).contains(&(Cause::Link, 3_000)));
+    assert_eq!(run.counters().channel_waits, 0);
+}
+
+#[test]
+fn the_write_buffer_holds_as_many_pages_as_it_is_given() {
+    for pages in 1..=4 {
+        let drive = Drive::with(|drive| drive.engine.buffered_pages = pages);
+        let run = drive.run((0..6).map(|page| write_units(0, page * 4, 4)).collect());
+        for page in 0..6_u64 {
+            let programs_before = (page + 1).saturating_sub(u64::from(pages));
+            assert_eq!(run.latency(page), programs_before * PAGE_PROGRAM, "page {page} with {pages} buffered pages");
+        }
+        assert_eq!(run.counters().buffer_stalls, 6 - u64::from(pages));
+    }
+}
+
+// ---- ends ------------------------------------------------------------------------------------------------
+
+#[test]
+fn a_trim_forgets_whole_units_and_ignores_parts() {
+    let run = ignored_parts_of_a_trim();
+    assert_eq!((run.ftl().trimmed_units, run.counters().trim_sectors_ignored), (1, 4 + 2));
+    assert_eq!((run.place_of(0), run.place_of(1), run.place_of(2)), (Ppa(0), Ppa::UNMAPPED, Ppa(2)));
+}
+
+fn ignored_parts_of_a_trim() -> Outcome {
+    Drive::with(|drive| drive.prepared = (0..4).collect()).run(vec![sectors(Op::Trim, 0, 4, 14)])
+}
+
+#[test]
+fn work_that_nothing_will_ever_finish_is_an_error_that_names_its_holders() {
+    // A buffer of one page where a stripe has two: the stripe never fills and the write waits for ever.
+    let mut drive = two_planes();
+    drive.engine.buffered_pages = 1;
+    let error = drive.run_to_error(vec![write_units(0, 0, 8)]);
+    let SimulationError::Stuck { at, holders } = &error else { panic!("{error}") };
+    assert_eq!(*at, Ns(0));
+    assert!(holders.contains("1 host commands") && holders.contains("1 stalled writes"), "{holders}");
+}
+
+#[test]
+fn a_request_beyond_the_drive_is_an_error_that_names_it() {
+    let error = Drive::default().run_to_error(vec![write(0, 23), write(10, 24)]);
+    assert!(
+        matches!(error, SimulationError::BeyondDrive { index: 1, end: 200, sectors: 192, bytes: 98_304 }),
+        "{error}"
+    );
+}
+
+// ---- all counters ----------------------------------------------------------------------------------------
+
+/// The fields of the translation layer's counters. Naming all of them makes a new one fail to compile here.
+fn ftl_fields(counters: &FtlCounters) -> [(&'static str, u64); 10] {
+    let FtlCounters {
+        host_units,
+        gc_units,
+        padding_units,
+        trimmed_units,
+        moves_completed,
+        moves_dropped_after_read,
+        moves_dropped_after_program,
+        gc_victims,
+        gc_victim_valid_units,
+        erased_groups,
+    } = *counters;
+    [
+        ("host_units", host_units),
+        ("gc_units", gc_units),
+        ("padding_units", padding_units),
+        ("trimmed_units", trimmed_units),
+        ("moves_completed", moves_completed),
+        ("moves_dropped_after_read", moves_dropped_after_read),
+        ("moves_dropped_after_program", moves_dropped_after_program),
+        ("gc_victims", gc_victims),
+        ("gc_victim_valid_units", gc_victim_valid_units),
+        ("erased_groups", erased_groups),
+    ]
+}
+
+fn engine_fields(counters: &EngineCounters) -> Vec<(String, u64)> {
+    let fields = serde_json::to_value(counters).expect("counters are plain numbers");
+    let fields = fields.as_object().expect("a struct");
+    fields.iter().map(|(name, value)| (name.clone(), value.as_u64().expect("a count"))).collect()
+}
+
+#[test]
+fn every_counter_rises_in_some_scene_whose_times_are_checked() {
+    let mut scenes = scenes::all();
+    scenes.extend([
+        ("a stripe written and read", stripe_written_and_read()),
+        ("a group of two planes erased", group_of_two_planes_erased()),
+        ("page timeout", page_timeout()),
+        ("write through", write_through()),
+        ("nothing left to fill a page of moves", collection_with_nothing_left_to_fill_its_page()),
+        ("two dies on one channel", two_reads(1, 0)),
+        ("ignored parts of a trim", ignored_parts_of_a_trim()),
+        ("a trim during the read of a move", scenes::trim_during_the_read_of_a_move()),
+    ]);
+    let mut silent: BTreeSet<String> =
+        engine_fields(&EngineCounters::default()).into_iter().map(|(name, _)| name).collect();
+    silent.extend(ftl_fields(&FtlCounters::default()).map(|(name, _)| name.to_owned()));
+    assert_eq!(silent.len(), 28 + 10, "fields of both structs");
+    for (_, run) in &scenes {
+        let risen = engine_fields(run.counters())
+            .into_iter()
+            .chain(ftl_fields(run.ftl()).map(|(name, count)| (name.to_owned(), count)));
+        for (name, _) in risen.filter(|&(_, count)| count > 0) {
+            silent.remove(&name);
+        }
+    }
+    assert!(silent.is_empty(), "no scene makes these counters rise: {silent:?}");
+}
+
+#[test]
+fn an_idle_drive_counts_nothing() {
+    let run = Drive::default().run(vec![]);
+    assert!(engine_fields(run.counters()).iter().all(|(_, count)| *count == 0));
+    assert!(ftl_fields(run.ftl()).iter().all(|(_, count)| *count == 0));
+    let trimmed = Drive::default().run(vec![trim(0, 1)]);
+    assert_eq!((trimmed.ftl().trimmed_units, trimmed.latency(0)), (0, 0), "there was nothing to forget");
+}

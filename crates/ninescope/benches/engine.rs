@@ -1,0 +1,212 @@
+//! `make bench`: how fast ninescope runs, on one core of the machine it is started on.
+//!
+//! Prints one table; nothing here passes or fails. `FULL=1` takes a 512 GiB drive instead of 64 GiB. The
+//! first argument that is not an option selects the rows whose name contains it.
+
+use std::time::{Duration, Instant};
+
+use ninescope::{DriveSource, RunRequest, Simulation, WorkloadSource};
+use ninescope_engine::meter::{OccupancyLedger, OpMeter, Parts};
+use ninescope_kernel::{Ns, RandomStream};
+use ninescope_model::{Cause, Occupancy};
+use serde_json::{Value, json};
+
+/// The drive of all rows: 8 channels x 4 packages x 2 dies x 2 planes of 16 KiB pages.
+fn drive(full: bool, over_provisioning: f64) -> String {
+    let blocks = if full { 1024 } else { 128 };
+    format!(
+        r#"base = "tlc"
+        [geometry]
+        channels = 8
+        packages_per_channel = 4
+        dies_per_package = 2
+        planes_per_die = 2
+        blocks_per_plane = {blocks}
+        pages_per_block = 256
+        page_size = "16KiB"
+        [ftl]
+        frontier_planes = 2
+        over_provisioning = {over_provisioning}
+        "#
+    )
+}
+
+struct Row {
+    name: &'static str,
+    job: Value,
+    prefill: &'static str,
+    over_provisioning: f64,
+}
+
+fn rows() -> Vec<Row> {
+    let job = |rw: &str, iodepth: u32, requests: u64| json!({"rw": rw, "rwmixread": 70, "bs": "4k", "iodepth": iodepth, "requests": requests});
+    vec![
+        Row {
+            name: "4 KiB random read, QD 1",
+            job: job("randread", 1, 1_000_000),
+            prefill: "full",
+            over_provisioning: 0.25,
+        },
+        Row {
+            name: "4 KiB random read, QD 32",
+            job: job("randread", 32, 4_000_000),
+            prefill: "full",
+            over_provisioning: 0.25,
+        },
+        Row {
+            name: "4 KiB random 70/30, QD 16",
+            job: job("randrw", 16, 4_000_000),
+            prefill: "full",
+            over_provisioning: 0.25,
+        },
+        Row {
+            name: "4 KiB random write, GC, QD 32",
+            job: job("randwrite", 32, 4_000_000),
+            prefill: "steady",
+            over_provisioning: 0.25,
+        },
+    ]
+}
+
+fn main() {
+    let full = std::env::var("FULL").is_ok_and(|value| !value.is_empty() && value != "0");
+    let filter = std::env::args().skip(1).find(|argument| !argument.starts_with('-'));
+    let wanted = |name: &str| filter.as_deref().is_none_or(|filter| name.contains(filter));
+    println!("drive: 8 channels x 4 packages x 2 dies x 2 planes, {} GiB raw", if full { 512 } else { 64 });
+    if wanted("instant driver") {
+        instant_driver(full);
+    }
+    println!(
+        "\n{:<31} {:>9} {:>11} {:>11} {:>8} {:>6} {:>12}",
+        "", "M req/s", "M pages/s", "M units/s", "events", "WAF", "simulated"
+    );
+    println!("{:<31} {:>9} {:>11} {:>11} {:>8}", "", "", "(flash ops)", "", "per req");
+    let mut attributed = None;
+    for row in rows().into_iter().filter(|row| wanted(row.name)) {
+        let seconds_per_request = timed_row(&row, full);
+        if row.name.contains("read, QD 32") {
+            attributed = Some(seconds_per_request);
+        }
+    }
+    if let Some(seconds) = attributed {
+        attribution_share(seconds);
+    }
+}
+
+fn request(row: &Row, full: bool) -> RunRequest {
+    let text = json!({"seed": 1, "prefill": row.prefill, "requests": row.job["requests"]}).to_string();
+    let mut request = RunRequest::from_json(&text).expect("a legal request");
+    request.drive = Some(DriveSource::Toml(drive(full, row.over_provisioning)));
+    request.workload = Some(WorkloadSource { job: Some(row.job.clone()), ..WorkloadSource::default() });
+    request
+}
+
+/// Runs a row and prints its figures; returns the wall time per request [s].
+fn timed_row(row: &Row, full: bool) -> f64 {
+    let mut simulation = Simulation::new(&request(row, full)).expect("a legal run");
+    while !simulation.run_slice(Duration::from_secs(3600)).expect("a run without faults").finished {}
+    let result: Value = serde_json::from_str(&simulation.result_json(true).expect("a result")).expect("JSON");
+    let seconds = result["performance"]["run_seconds"].as_f64().expect("a time");
+    let requests = result["requests"].as_f64().expect("a count");
+    let counters = simulation.device().expect("a device").counters();
+    let pages = counters.host_page_reads
+        + counters.gc_page_reads
+        + counters.host_page_programs
+        + counters.gc_page_programs
+        + counters.group_erases;
+    let units = result["ftl"]["host_units"].as_u64().unwrap_or(0)
+        + result["ftl"]["gc_units"].as_u64().unwrap_or(0)
+        + counters.host_page_reads;
+    let waf = result["waf"]["total"].as_f64();
+    println!(
+        "{:<31} {:>9.2} {:>11.2} {:>11.2} {:>8.2} {:>6} {:>10.2} s",
+        row.name,
+        requests / seconds / 1e6,
+        pages as f64 / seconds / 1e6,
+        units as f64 / seconds / 1e6,
+        counters.events as f64 / requests,
+        waf.map_or_else(|| "-".to_owned(), |waf| format!("{waf:.2}")),
+        result["simulated_ns"].as_f64().unwrap_or(0.0) / 1e9,
+    );
+    seconds / requests
+}
+
+/// Filling and overwriting without time, and what the tables weigh.
+fn instant_driver(full: bool) {
+    use ninescope_ftl::{Ftl, FtlConfig, InstantDriver};
+    use ninescope_model::{Geometry, Lpa};
+    let blocks = if full { 1024 } else { 128 };
+    let geometry = Geometry::checked(8, 4, 2, 2, blocks, 256, 16_384, 4_096, 2).expect("a legal geometry");
+    let logical_units = (f64::from(geometry.units()) / 1.25) as u32;
+    let config = FtlConfig {
+        geometry,
+        logical_units,
+        reserve_groups: 1,
+        page_allocation: Default::default(),
+        free_block_choice: Default::default(),
+        gc_trigger: Default::default(),
+        victim_selection: Default::default(),
+        seed: 1,
+    };
+    let bytes_per_unit = FtlConfig::table_bytes(&geometry, logical_units) as f64 / f64::from(geometry.units());
+    println!("tables: {bytes_per_unit:.2} bytes per physical 4 KiB unit");
+    let mut ftl = Ftl::new(&config).expect("enough spare blocks");
+    let mut driver = InstantDriver::new(&mut ftl);
+    let begin = Instant::now();
+    for unit in 0..logical_units {
+        driver.write(Lpa(unit)).expect("space");
+    }
+    let fill = begin.elapsed().as_secs_f64() / f64::from(logical_units);
+    println!("instant driver: sequential fill {:.1} ns per unit", fill * 1e9);
+    let mut stream = RandomStream::new(1, "bench", "overwrite");
+    let mut overwrite = |driver: &mut InstantDriver<'_>| {
+        for _ in 0..logical_units {
+            driver.write(Lpa(stream.below(u64::from(logical_units)) as u32)).expect("space");
+        }
+    };
+    overwrite(&mut driver);
+    let before = *driver.ftl().counters();
+    let begin = Instant::now();
+    overwrite(&mut driver);
+    let (seconds, after) = (begin.elapsed().as_secs_f64(), driver.ftl().counters());
+    let programs = (after.programmed_units() - before.programmed_units()) as f64;
+    let host = (after.host_units - before.host_units) as f64;
+    println!(
+        "instant driver: random overwrite {:.2} M host writes/s, {:.2} M programs/s at WAF {:.2}",
+        host / seconds / 1e6,
+        programs / seconds / 1e6,
+        programs / host
+    );
+}
+
+/// What attribution costs a request that waits: two readings of the ledger, their difference, the parts,
+/// and the sum of its bucket. Measured alone and compared with the whole, in the same run.
+fn attribution_share(seconds_per_request: f64) {
+    const ROUNDS: u64 = 4_000_000;
+    let mut stream = RandomStream::new(1, "bench", "attribution");
+    let mut ledger = OccupancyLedger::default();
+    let mut meter = OpMeter::default();
+    let mut now = Ns(0);
+    let begin = Instant::now();
+    for _ in 0..ROUNDS {
+        let queued = *ledger.read(now);
+        let waited = stream.below(200_000);
+        now += Ns(waited);
+        ledger.enter(now, Occupancy::HostRead);
+        let mut wait = *ledger.read(now);
+        wait.iter_mut().zip(&queued).for_each(|(held, before)| *held -= before);
+        let mut parts = Parts::default();
+        parts.add_die_wait(&wait);
+        parts.add(Cause::CommandArray, Ns(40_000));
+        parts.add(Cause::Transfer, Ns(4_000));
+        let bucket = meter.latency.record(parts.total());
+        meter.attribution.record(bucket, &parts);
+    }
+    let each = begin.elapsed().as_secs_f64() / ROUNDS as f64;
+    println!(
+        "\nattribution, measured alone: {:.0} ns per waiting request with its histogram, {:.0} % of the {:.0} ns of a random read at QD 32",
+        each * 1e9,
+        100.0 * each / seconds_per_request,
+        seconds_per_request * 1e9
+    );
+}
