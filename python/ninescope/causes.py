@@ -22,27 +22,43 @@ LOOKS: Mapping[str, Look] = {
     "transfer": Look("transfer", "#4a90c2", "its own data on the flash channel"),
     "channel": Look("channel wait", "#9ecae1", "its die was ready, the flash channel was busy"),
     "link": Look("host link", "#74c476", "its data on the host link, and the wait for the link"),
-    "command_processing": Look("command processing", "#c7e9c0", "the controller at work on its command, and the wait for the controller"),
+    "command_processing": Look(
+        "command processing",
+        "#c7e9c0",
+        "the controller at work on its command, and the wait for the controller",
+    ),
     "decode": Look("decode", "#41ab5d", "its data in the decoder"),
     "decoder_wait": Look("decoder wait", "#a1d99b", "the decoder was busy"),
     "retry": Look("read retry", "#006d2c", "its data had to be read again"),
     "refetch": Look("refetch", "#66c2a4", "its data was lost and fetched from elsewhere"),
     "mapping_read": Look("mapping read", "#8c6d31", "its mapping entry had to be read first"),
-    "read_modify_write": Look("read-modify-write", "#17a2a2", "a unit written in part: the rest of it had to be read first"),
+    "read_modify_write": Look(
+        "read-modify-write", "#17a2a2", "a unit written in part: the rest of it had to be read first"
+    ),
     "program_wait": Look("program wait", "#54278f", "buffered data had to be programmed first"),
     "die_host_read": Look("behind host read", "#bcbddc", "its die was busy with another host read"),
     "die_host_program": Look("behind host program", "#807dba", "its die was busy programming host data"),
-    "die_waiting_for_channel": Look("behind a channel wait", "#dadaeb", "its die was held by an operation that waited for the flash channel"),
+    "die_waiting_for_channel": Look(
+        "behind a channel wait",
+        "#dadaeb",
+        "its die was held by an operation that waited for the flash channel",
+    ),
     "ordering": Look("ordering", "#636363", "an earlier request had to end first"),
     "die_gc_read": Look("behind GC read", "#fdd0a2", "its die was busy reading for garbage collection"),
-    "die_gc_program": Look("behind GC program", "#f59744", "its die was busy programming for garbage collection"),
+    "die_gc_program": Look(
+        "behind GC program", "#f59744", "its die was busy programming for garbage collection"
+    ),
     "die_erase": Look("behind erase", "#c0271f", "its die was busy erasing"),
-    "die_suspend_overhead": Look("behind suspend overhead", "#f4a6a0", "its die was suspending or resuming an operation"),
+    "die_suspend_overhead": Look(
+        "behind suspend overhead", "#f4a6a0", "its die was suspending or resuming an operation"
+    ),
     "die_wear_leveling": Look("behind wear levelling", "#d94801", "its die was busy levelling wear"),
     "die_migration": Look("behind migration", "#8c6bb1", "its die was busy moving data between tiers"),
     "die_mapping": Look("behind mapping access", "#bd9e39", "its die was busy with the mapping table"),
     "die_scrub": Look("behind scrub", "#e7cb94", "its die was busy scrubbing"),
-    "allocation_stall": Look("allocation stall", "#67000d", "there was no free page: garbage collection did not keep up"),
+    "allocation_stall": Look(
+        "allocation stall", "#67000d", "there was no free page: garbage collection did not keep up"
+    ),
     "buffer_stall": Look("buffer stall", "#d6499a", "the write buffer was full: programs did not keep up"),
     "die_idle": Look("die held idle", "#f0f0f0", "the scheduler held it back"),
     "host_queue": Look("host queue", "#b3b3b3", "it waited in the host: the drive's queue was full"),

@@ -7,7 +7,7 @@ import json
 import os
 import signal
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING, Annotated, Any, NoReturn
@@ -55,6 +55,9 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
     signal.signal(signal.SIGTERM, _interrupt)
     try:
         app(args=arguments, prog_name="ninescope")
+    except BrokenPipeError:  # whoever read the output has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(EXIT_FAILURE)
     except Interrupted:
         print("ninescope: interrupted", file=sys.stderr)
         sys.exit(EXIT_INTERRUPTED)
@@ -116,7 +119,9 @@ def run(
         list[str] | None,
         typer.Option("--set", metavar="KEY=VALUE", help="Change a key of the drive. Repeatable."),
     ] = None,
-    seed: Annotated[int, typer.Option(min=0, metavar="N", help="Seed of every random stream.")] = 1,
+    seed: Annotated[
+        int, typer.Option(min=0, max=(1 << 64) - 1, metavar="N", help="Seed of every random stream.")
+    ] = 1,
     json_: Annotated[
         bool, typer.Option("--json", help="Print the result as JSON, and nothing else.")
     ] = False,
@@ -160,7 +165,9 @@ def run(
         typer.Option(metavar="read|write|randread|randwrite|rw|randrw", help="Make a job, in fio's words."),
     ] = None,
     bs: Annotated[str | None, typer.Option(metavar="SIZE", help="Job: request size, as 4k.")] = None,
-    iodepth: Annotated[int | None, typer.Option(min=1, metavar="N", help="Job: requests in flight.")] = None,
+    iodepth: Annotated[
+        int | None, typer.Option(min=1, metavar="N", help="Job or closed loop: requests in flight.")
+    ] = None,
     rwmixread: Annotated[
         int | None, typer.Option(min=0, max=100, metavar="PERCENT", help="Job: percent of reads in a mix.")
     ] = None,
@@ -168,7 +175,7 @@ def run(
         str | None, typer.Option(metavar="SIZE", help="Job: the region it works on, as 8g.")
     ] = None,
     random_distribution: Annotated[
-        str | None, typer.Option(metavar="random|zipf:T", help="Job: how addresses are drawn.")
+        str | None, typer.Option(metavar="uniform|zipf:T", help="Job: how addresses are drawn.")
     ] = None,
     rate_iops: Annotated[
         int | None, typer.Option(min=1, metavar="N", help="Job: requests per second (open loop).")
@@ -184,6 +191,10 @@ def run(
     if check != "off":
         raise ConfigError(f"--check {check}: only 'off' is supported in this version")
     limit = None if requests is None else _count("--requests", requests)
+    if duration is not None and duration.replace(".", "", 1).isdigit():
+        raise typer.BadParameter(
+            f"--duration {duration} lacks a unit: {duration}s? (ns, us, ms, s, min or h)"
+        )
     job = {
         "rw": rw,
         "bs": bs,
@@ -200,6 +211,8 @@ def run(
         "time_scale": time_scale,
         "closed_loop": closed_loop,
     }
+    if closed_loop:
+        replay["iodepth"] = job.pop("iodepth")
     with contextlib.ExitStack() as stack:
         chosen = _workload(_one_source(workload, trace), job, replay, limit, stack)
         asked = request(
@@ -216,13 +229,8 @@ def run(
             from ninescope.files import output_directory
 
             stack.enter_context(output_directory(out))
-        spool = str(chosen.words["trace"]) if "-" in (workload, trace) else None
-        try:
+        with _naming_stdin(chosen.words):
             result = _run_to_end(Run(asked), quiet=not sys.stderr.isatty())
-        except ConfigError as error:
-            raise ConfigError(str(error).replace(spool, "standard input") if spool else str(error)) from None
-        if spool:
-            result.document.setdefault("workload", {})["path"] = "-"
         _deliver(result, out, as_json=json_)
     if not result.complete:
         raise typer.Exit(EXIT_INTERRUPTED)
@@ -244,7 +252,7 @@ def _workload(
     from ninescope.workload import Workload
 
     job = {key: value for key, value in job.items() if value is not None}
-    replay = {key: value for key, value in replay.items() if value}
+    replay = {key: value for key, value in replay.items() if value is not None and value is not False}
     if source is None:
         if not job:
             raise typer.BadParameter("nothing to run: give a trace, a job file or --rw")
@@ -254,13 +262,17 @@ def _workload(
             raise typer.BadParameter(f"{_options(replay)} is about traces, and this is a job")
         return Workload.job(**job, **({} if limit is None else {"requests": limit}))
     if job:
-        raise typer.BadParameter(f"{_options(job)} describes a job, and {source!r} is already a workload")
+        hint = " (--closed-loop makes it one of traces)" if "iodepth" in job else ""
+        raise typer.BadParameter(
+            f"{_options(job)} describes a job{hint}, and {source!r} is already a workload"
+        )
 
     from ninescope._native import ConfigError
     from ninescope.files import existing, spooled
 
     if source == "-":
-        return Workload.trace(stack.enter_context(spooled(sys.stdin.buffer)), **replay)
+        trace = Workload.trace(stack.enter_context(spooled(sys.stdin.buffer)), **replay)
+        return Workload({**trace.words, "name": "-"})
     suffix = Path(source).suffix
     if suffix == ".fio":
         raise ConfigError(
@@ -271,6 +283,19 @@ def _workload(
             raise typer.BadParameter(f"{_options(replay)} is about traces, and {source!r} is a job")
         return Workload.job_file(existing(source, "job file"))
     return Workload.trace(existing(source, "trace"), **replay)
+
+
+@contextlib.contextmanager
+def _naming_stdin(words: Mapping[str, Any]) -> Iterator[None]:
+    """Keep the name of the temporary copy of standard input out of messages."""
+    from ninescope._native import ConfigError
+
+    try:
+        yield
+    except ConfigError as error:
+        if words.get("name") != "-":
+            raise
+        raise ConfigError(str(error).replace(str(words["trace"]), "standard input")) from None
 
 
 def _options(words: dict[str, Any]) -> str:
@@ -345,9 +370,9 @@ def _run_to_end(run: Run, *, quiet: bool) -> Result:
                 if stopped:
                     break
         if not run.complete:
-            if run.progress().phase == "prepare":
-                raise Interrupted
-            print("ninescope: interrupted; this is the part that was run", file=sys.stderr)
+            prepared = run.progress().phase != "prepare"
+            what = "this is the part that was run" if prepared else "the drive was still being prepared"
+            print(f"ninescope: interrupted; {what}", file=sys.stderr)
         return run.result()
     finally:
         for number, handler in before:
@@ -414,8 +439,8 @@ def _deliver(result: Result, out: Path | None, *, as_json: bool) -> None:
 def _console() -> Console:
     from rich.console import Console
 
-    # A pipe has no width: wide enough that the tables do not wrap.
-    return Console(highlight=False) if sys.stdout.isatty() else Console(highlight=False, width=120)
+    # A pipe has no width.
+    return Console(highlight=False) if sys.stdout.isatty() else Console(highlight=False, width=100)
 
 
 @presets_app.callback()
@@ -456,30 +481,19 @@ def trace_stat(
     from ninescope import catalogue
     from ninescope.files import existing, spooled
 
-    with (
-        spooled(sys.stdin.buffer) if file == "-" else contextlib.nullcontext(existing(file, "trace")) as path
-    ):
-        stat = catalogue.trace_stat(path, format=format_, strict=strict)
+    with contextlib.ExitStack() as stack:
+        if file == "-":
+            path, name = stack.enter_context(spooled(sys.stdin.buffer)), "standard input"
+        else:
+            path, name = Path(existing(file, "trace")), Path(file).name
+        with _naming_stdin({"trace": path, "name": file}):
+            stat = catalogue.trace_stat(path, format=format_, strict=strict)
     if json_:
         print(json.dumps(stat))
         return
-    _print_pairs([(_stat_name(key), _stat_value(key, value)) for key, value in stat.items()])
+    from ninescope.text import trace_as_text
 
-
-def _stat_name(key: str) -> str:
-    return key.removesuffix("_ns").removesuffix("_bytes").replace("_", " ")
-
-
-def _stat_value(key: str, value: object) -> str:
-    from ninescope.text import duration, quantity
-
-    if key.endswith("_ns") and isinstance(value, int | float):
-        return duration(value)
-    if (key.endswith("_bytes") or key == "max_address") and isinstance(value, int):
-        return f"{quantity(value, 'B')} ({value:,})"
-    if isinstance(value, float):
-        return f"{value:.3f}"
-    return f"{value:,}" if isinstance(value, int) else str(value)
+    print(trace_as_text(stat, name))
 
 
 @app.command()

@@ -31,6 +31,8 @@ def written_whole(path: Path) -> Iterator[Path]:
 @contextlib.contextmanager
 def output_directory(path: Path) -> Iterator[Path]:
     """Make a directory for results and prove that it can be written; take it away again when nothing came."""
+    if path.exists() and not path.is_dir():
+        raise ConfigError(f"cannot write to {path}: it is not a directory")
     created = []
     for directory in (path, *path.parents):
         if directory.exists():

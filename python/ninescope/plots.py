@@ -15,13 +15,14 @@ from matplotlib.ticker import FuncFormatter, NullLocator
 
 from ninescope.causes import look, stacking_order
 from ninescope.result import PERCENTILES, Band, Latency, Result
-from ninescope.text import drive_name, duration, workload_name
+from ninescope.text import band_ranges, drive_name, duration, workload_name
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-OP_COLOURS = {"read": "#1f6fb4", "write": "#d9621e"}
+OP_COLOURS = {"read": "#1f6fb4", "write": "#d9621e", "trim": "#6a8f3c", "flush": "#7a5aa0"}
 _SMALL_SHARE = 0.01
+_FEW_REQUESTS = 10
 _INK = "#222222"
 
 
@@ -139,7 +140,7 @@ def _totals(axes: Axes, op: str, bands: tuple[Band, ...]) -> None:
     axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: _tick(value)))
     axes.yaxis.set_minor_locator(NullLocator())
     axes.margins(y=0.25)
-    axes.set_title(f"{op}s ({sum(band.count for band in bands):,})", loc="left", fontsize=11, color=colour)
+    axes.set_title(f"{op}{'es' if op == 'flush' else 's'} ({sum(band.count for band in bands):,})", loc="left", fontsize=11, color=colour)
     _plain(axes)
 
 
@@ -156,7 +157,11 @@ def _stack(axes: Axes, bands: tuple[Band, ...], causes: list[str]) -> None:
                 for band in bands
             ]
         )
-        axes.bar(positions, shares, 0.82, base, color=look(cause).colour, edgecolor="white", linewidth=0.5)
+        bars = axes.bar(
+            positions, shares, 0.82, base, color=look(cause).colour, edgecolor="white", linewidth=0.5
+        )
+        for bar, band in zip(bars, bands, strict=True):
+            bar.set_alpha(0.4 if band.count < _FEW_REQUESTS else 1.0)
         for position, share, bottom in zip(positions, shares, base, strict=True):
             if share >= 0.08:
                 axes.text(
@@ -171,8 +176,17 @@ def _stack(axes: Axes, bands: tuple[Band, ...], causes: list[str]) -> None:
         base += shares
     axes.set_ylim(0, 1)
     axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value * 100:.0f} %"))
-    axes.set_xticks(positions, [f"{band.name}\n{_short(band.count)}" for band in bands], fontsize=8)
-    axes.set_xlabel("latency band, and how many requests it holds", fontsize=9, color=_INK)
+    labels = [
+        f"{reach.replace('-', '\u2013')}\n{_short(band.count)}"
+        for reach, band in zip(band_ranges(bands), bands, strict=True)
+    ]
+    axes.set_xticks(positions, labels, fontsize=8)
+    pale = any(band.count < _FEW_REQUESTS for band in bands)
+    axes.set_xlabel(
+        "latency band, and how many requests it holds" + (" (pale: fewer than 10)" if pale else ""),
+        fontsize=9,
+        color=_INK,
+    )
     _plain(axes)
     axes.grid(visible=False)
 

@@ -41,6 +41,14 @@ def quantity(value: float, unit: str = "") -> str:
     return f"{_three_digits(value)} {unit}".rstrip()
 
 
+def binary(value: float) -> str:
+    """Write a size in units of 1024, as sizes of requests and drives are given."""
+    for unit, size in (("TiB", 1 << 40), ("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10)):
+        if value >= size:
+            return f"{_three_digits(value / size)} {unit}"
+    return f"{value:.0f} B"
+
+
 def drive_name(result: Result) -> str:
     """Name the drive of a result."""
     config: dict[str, Any] = result.document.get("config") or {}
@@ -135,7 +143,8 @@ def _headline(result: Result) -> RenderableType:
     what = [f"digest {result.digest}" if result.digest else "nothing was run"]
     lines.append(Text("  ".join(what + ([f"seed {seed}"] if seed is not None else [])), "dim"))
     if not result.complete:
-        lines.append(Text("INTERRUPTED: this is the part that was run", "bold red"))
+        state = "this is the part that was run" if result.requests else "nothing was measured yet"
+        lines.append(Text(f"INTERRUPTED: {state}", "bold red"))
     return Group(*(Text(" ") + line for line in lines))
 
 
@@ -154,11 +163,9 @@ def _latency_table(result: Result) -> RenderableType:
     moved = [result.throughput.get(op) for op, _ in columns]
     if any(moved):
         table.add_row("IOPS", *(quantity(m.iops) if m else "" for m in moved), *blank)
-        table.add_row(
-            "throughput",
-            *(quantity(m.bytes_per_second, "B/s") if m and m.bytes else "" for m in moved),
-            *blank,
-        )
+        rates = [quantity(m.bytes_per_second, "B/s") if m and m.bytes else "" for m in moved]
+        if any(rates):
+            table.add_row("throughput", *rates, *blank)
     columns += device
     table.add_row("mean", *(duration(latency.mean_ns) for _, latency in columns))
     untrusted = [key for key in PERCENTILES if all(key in latency.insufficient for _, latency in columns)]
@@ -167,7 +174,8 @@ def _latency_table(result: Result) -> RenderableType:
             table.add_row(f"p{key}", *(_percentile(latency, key) for _, latency in columns))
     table.add_row("max", *(duration(latency.max_ns) for _, latency in columns))
     remarks = []
-    if any(key not in untrusted for _, latency in columns for key in latency.insufficient):
+    shown = {key for key in PERCENTILES if key not in untrusted}
+    if any(shown & set(latency.insufficient) for _, latency in columns):
         remarks.append("* too few samples: fewer than 10 requests were slower")
     if untrusted:
         beyond = f"p{untrusted[0]}" + (" and beyond" if len(untrusted) > 1 else "")
@@ -192,7 +200,9 @@ def _tail_in_words(bands: tuple[Band, ...]) -> Iterator[RenderableType]:
     tail = _tail(bands)
     if tail is None:
         return
-    yield Text(f"  The slowest {tail.name} ({tail.count:,} requests) took {duration(tail.mean_ns)} on average:")
+    yield Text(
+        f"  The slowest {tail.name} ({tail.count:,} requests) took {duration(tail.mean_ns)} on average:"
+    )
     for cause, time in tail.top(3):
         share = time / tail.mean_ns
         if share < 0.05:
@@ -340,7 +350,8 @@ def _use(utilisation: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         yield "busy", ", ".join(busy)
     occupancy: Mapping[str, float] = dies.get("occupancy") or {}
     held = sorted(
-        ((share, name) for name, share in occupancy.items() if name != "idle" and share >= 0.0005), reverse=True
+        ((share, name) for name, share in occupancy.items() if name != "idle" and share >= 0.0005),
+        reverse=True,
     )
     if held:
         yield "dies with", ", ".join(f"{_occupancy(name)} {_share(share)}" for share, name in held)
@@ -352,15 +363,18 @@ def _occupancy(name: str) -> str:
 
 def _prepared(document: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     steady = document.get("steady_state")
+    job = (document.get("workload") or {}).get("kind") == "synthetic"
     text = {
-        "footprint": "held what the workload reads, and nothing else",
+        "footprint": f"held {'the region of the job' if job else 'what the trace reads'}, and nothing else",
         "full": "was full",
         "none": "was empty",
     }.get(str(document.get("prefill")))
     if isinstance(steady, Mapping) and steady.get("window_waf"):
         waf = steady["window_waf"][-1]
         settled = "to steady state" if steady.get("converged") else "but not to steady state"
-        text = f"was full and overwritten {steady.get('drive_writes', 0):.1f} times, {settled} (WAF {waf:.2f})"
+        text = (
+            f"was full and overwritten {steady.get('drive_writes', 0):.1f} times, {settled} (WAF {waf:.2f})"
+        )
     if text:
         yield "before", f"the drive {text}"
 
@@ -374,13 +388,43 @@ def _notes(result: Result) -> Iterator[str]:
     yield from trace_remarks(workload)
 
 
+def trace_as_text(stat: Mapping[str, Any], name: str) -> str:
+    """Return what a trace contains as plain text."""
+    requests, duration_ns = stat["requests"], stat["duration_ns"]
+    rows: list[tuple[str, str]] = []
+    for op in ("reads", "writes", "trims"):
+        count = stat[op]
+        if count:
+            moved = stat.get(f"{op[:-1]}_bytes")
+            size = f", {binary(moved)}, {binary(moved / count)} each" if moved else ""
+            rows.append((op, f"{count:,} ({_share(count / requests)}){size}"))
+    if duration_ns:
+        rows.append(("time", f"{duration(duration_ns)}, {quantity(requests * 1e9 / duration_ns)} requests/s"))
+    written = binary(stat["written_footprint_bytes"])
+    rows += [
+        ("footprint", f"{binary(stat['footprint_bytes'])}, of which {written} are written"),
+        ("rewrites", f"{_share(stat['rewrite_ratio'])} of the written 4 KiB pages were written before"),
+        (
+            "sequential",
+            f"{_share(stat['sequential_share'])} of the requests begin where the one before ended",
+        ),
+        ("addresses", f"up to {binary(stat['max_address'])} ({stat['max_address']:,} B)"),
+        ("hash", str(stat.get("hash", ""))),
+    ]
+    rows += [("note", remark) for remark in trace_remarks(stat)]
+    width = max(len(key) for key, _ in rows)
+    lines = [f" {name}: {requests:,} requests, format {stat['format']}", ""]
+    return "\n".join(lines + [f" {key:<{width}}  {text}" for key, text in rows])
+
+
 def trace_remarks(trace: Mapping[str, Any]) -> Iterator[str]:
     """Say what a trace reader had to skip or mend."""
     skipped = trace.get("skipped_lines")
     if skipped:
         first = trace.get("first_skipped") or {}
-        where = f"; the first broken one is {first['line']}: {first['reason']}" if first else ""
-        yield f"{_lines(skipped)} of the trace gave no request and were skipped{where}"
+        where = f"; the first broken one is number {first['line']}: {first['reason']}" if first else ""
+        were = "was" if skipped == 1 else "were"
+        yield f"{_lines(skipped)} of the trace gave no request and {were} skipped{where}"
     for key, words in (
         ("reordered", "requests were out of order in time and put right"),
         ("clamped", "requests were far out of order; their time was raised to that of the one before"),
@@ -398,7 +442,7 @@ def _lines(count: int) -> str:
 
 def _share(share: float) -> str:
     if 0 < share < 0.001:
-        return f"{share * 100:.2g}%"
+        return f"{share * 100:.1g}%"
     return f"{share * 100:.1f}%" if share < 0.0995 else f"{share * 100:.0f}%"
 
 

@@ -24,12 +24,13 @@ class Workload:
         loop: int = 1,
         time_scale: float = 1.0,
         closed_loop: bool = False,
+        iodepth: int | None = None,
     ) -> Workload:
         """Replay a trace file (plain, gzip or zstd).
 
         `format` is recognised from the content when it is None. `strict` refuses what is otherwise skipped
         and counted. `loop` replays it so many times; `time_scale` stretches its time stamps; `closed_loop`
-        ignores them and keeps the queue full.
+        ignores them and keeps `iodepth` requests in flight (by default as many as the drive takes).
         """
         return cls(
             {
@@ -39,6 +40,7 @@ class Workload:
                 "loop": loop,
                 "time_scale": time_scale,
                 "closed_loop": closed_loop,
+                "iodepth": iodepth,
             }
         )
 

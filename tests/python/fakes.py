@@ -133,8 +133,14 @@ def result_document(
         "latency_without_host_queue": latency,
         "attribution": {op: _bands(values, op) for op, values in samples.items()},
         "waf": {"total": 1.83, "host": 1.0, "gc": 0.8, "wear": 0.0, "padding": 0.03, "map": 0.0},
-        "operations": {"host_reads": 1200, "gc_reads": 300, "programs": 900, "erases": 12},
-        "counters": {"forwarded": 5, "dropped_moves": 0},
+        "operations": {
+            "host_reads": 1200,
+            "gc_reads": 300,
+            "gc_programs": 290,
+            "programs": 900,
+            "erases": 12,
+        },
+        "counters": {"forwarded_units": 5, "buffer_stalls": 7},
         "utilisation": {
             "dies": {
                 "mean": 0.34,
@@ -143,19 +149,34 @@ def result_document(
                 "occupancy": {"idle": 0.66, "host_read": 0.2, "gc_program": 0.1, "erase": 0.04},
             },
             "channels": {"mean": 0.08},
-            "link": {"mean": 0.03},
+            "link": {"in": 0.01, "out": 0.03},
         },
         "wear": {"erases_min": 0, "erases_mean": 3.1, "erases_max": 12},
-        "workload": {"kind": "trace" if path else "job", "path": path, "hash": "0", "skipped_lines": 0},
+        "workload": _workload(workload, path),
         "notes": [] if request["drive"] else ["the default drive was sized to the workload"],
+        "prefill": request.get("prefill", "footprint"),
         "steady_state": None,
         "config": {
-            "drive": {"name": (request["drive"] or {}).get("preset", "tlc"), "ftl": {"mapping_unit": "4KiB"}}
+            "name": (request["drive"] or {}).get("preset", "tlc"),
+            "drive": {"ftl": {"mapping_unit": "4KiB"}},
+            "drive_toml": '[ftl]\nmapping_unit = "4KiB"\n',
+            "logical_bytes": 1 << 33,
+            "raw_bytes": 9 << 30,
+            "run": {},
         },
-        "build": {"wall_seconds": 0.021},
+        "build": {"version": version()},
+        "performance": {"prepare_seconds": 0.01, "run_seconds": 0.011},
         "fio version": "fio-3.33",
         "jobs": [],
     }
+
+
+def _workload(words: dict[str, Any], path: str | None) -> dict[str, Any]:
+    if "job" in words:
+        job = {"rw": "randread", "bs": "4KiB", "iodepth": 1} | words["job"]
+        return {"kind": "synthetic", "path": None, "hash": None, "job": job}
+    name = words.get("name") or (path and Path(path).name)
+    return {"kind": "trace", "path": name, "hash": "0", "skipped_lines": 0}
 
 
 def _latency(values: np.ndarray) -> dict[str, Any]:

@@ -52,7 +52,7 @@ def test_a_job_prints_latency_and_causes(cli):
     assert (code, err) == (0, "")
     for word in (
         "digest",
-        "p99.9999",
+        "p99.9",
         "Where the time of reads went",
         "Where the time of writes went",
         "WAF",
@@ -104,6 +104,10 @@ def test_a_trace_may_come_from_stdin(msr_trace, compress):
         ((*JOB, "--warmup", "some"), "--warmup wants"),
         (("run", "--rw", "read", "--requests", "1.5"), "--requests wants"),
         (("run", "--rw", "read", "--sed", "1"), "--seed"),
+        ((*JOB, "--seed", "18446744073709551616"), "--seed"),
+        ((*JOB, "--duration", "10"), "10s?"),
+        (("run", "a.csv", "--iodepth", "4"), "--closed-loop"),
+        (("run", "--rw", "read", "--time-scale", "0"), "about traces"),
         (("presets", "show", "tlcc"), "did you mean 'tlc"),
         (("policies", "ftl.victm"), "did you mean 'ftl.victim'"),
         (("trace", "stat", "nowhere.csv"), "does not exist"),
@@ -163,6 +167,13 @@ def test_an_unwritable_out_is_refused_before_the_simulation(cli, tmp_path, monke
     assert "cannot write to" in err
 
 
+def test_an_out_that_is_a_file_is_refused(cli, tmp_path):
+    (tmp_path / "file").write_text("")
+    code, _, err = cli(*JOB, "--out", tmp_path / "file")
+    assert code == 2
+    assert "not a directory" in err
+
+
 def test_a_failed_run_leaves_no_directory(cli, tmp_path):
     out = tmp_path / "deep" / "out"
     code, *_ = cli(*JOB, "--set", "bogus.key=1", "--out", out)
@@ -181,15 +192,15 @@ def test_presets_are_listed_and_shown(cli):
 
 def test_policies_are_listed(cli):
     assert "greedy" in cli("policies").out
-    assert "greedy" in {
-        policy["name"] for policy in json.loads(cli("policies", "--json").out)["ftl.victim"]
-    }
+    assert "greedy" in {policy["name"] for policy in json.loads(cli("policies", "--json").out)["ftl.victim"]}
 
 
 def test_trace_stat(cli, msr_trace):
     code, out, _ = cli("trace", "stat", msr_trace)
     assert code == 0
-    assert "written footprint" in out
+    assert "2,000 requests, format msr" in out
+    assert "1,333 (67%)" in out
+    assert "of which" in out
     assert {"requests", "rewrite_ratio", "format"} <= json.loads(
         cli("trace", "stat", msr_trace, "--json").out
     ).keys()
@@ -213,6 +224,13 @@ def test_a_signal_gives_the_part_that_was_run(tmp_path, number):
     assert document["complete"] is False
     assert 0 < document["requests"] < 1e9
     assert json.loads((out / "result.json").read_text())["complete"] is False
+
+
+def test_a_reader_that_has_seen_enough_gets_no_traceback():
+    shell = " ".join(f"'{word}'" for word in [*command(), *JOB]) + " --json | head -c 10"
+    done = subprocess.run(["bash", "-c", shell], capture_output=True, text=True)
+    assert len(done.stdout) == 10
+    assert "Traceback" not in done.stderr
 
 
 @pytest.mark.parametrize("json_", [(), ("--json",)])

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import gzip
 import json
+import signal
+import subprocess
+import time
 
 import numpy as np
 import pytest
 
 import ninescope
-from conftest import ROOT, run_program, tomllib
+from conftest import ROOT, command, run_program, tomllib
 
 MIX = ninescope.Workload.job(rw="randrw", bs="4k", iodepth=16, rwmixread=70, size="256m", requests=20_000)
 EXAMPLE_TRACE = ROOT / "examples/traces/pgbench.csv.zst"
@@ -184,6 +187,170 @@ def test_warmup_is_left_out():
 def test_prefills(prefill):
     job = ninescope.Workload.job(rw="randread", size="256m", requests=500)
     assert ninescope.Drive.preset("tlc").run(job, requests=500, prefill=prefill).requests == 500
+
+
+@pytest.mark.parametrize("preset", [preset.name for preset in ninescope.presets()])
+def test_every_preset_runs(preset):
+    job = ninescope.Workload.job(rw="randrw", size="64m", requests=500)
+    assert ninescope.Drive.preset(preset).run(job).requests == 500
+
+
+def test_measuring_may_begin_under_load():
+    job = ninescope.Workload.job(rw="randrw", size="256m", iodepth=32, requests=20_000)
+    result = ninescope.Drive.preset("tlc").run(job, warmup=0.5, prefill="none")
+    assert result.requests == 10_000
+    for _, bands in result.attribution:
+        assert all(part >= 0 for band in bands for part in band.parts_ns.values())
+    occupancy = result.document["utilisation"]["dies"]["occupancy"]
+    assert sum(occupancy.values()) == pytest.approx(1)
+
+
+def test_other_operations_are_shown():
+    result = ninescope.Drive.preset("tlc").run(
+        ninescope.Workload.job(rw="randtrim", size="64m", requests=500), prefill="full"
+    )
+    assert result.latency.trim.count == 500
+    assert "trim" in str(result)
+
+
+def test_the_demo_drive_collects_garbage():
+    drive = ninescope.Drive.from_file(ROOT / "examples/drives/demo.toml")
+    result = drive.run(ninescope.Workload.trace(EXAMPLE_TRACE), prefill="steady")
+    assert result.waf.gc > 0.5
+    assert result.document["operations"]["erases"] > 100
+    slowest = result.attribution.read[-2]
+    gc = ("die_gc_read", "die_gc_program", "die_erase")
+    assert sum(slowest.share(cause) for cause in gc) > 0.2
+    assert "GC" in str(result)
+
+
+@pytest.mark.parametrize("job", sorted((ROOT / "examples/jobs").glob("*.toml")), ids=lambda job: job.stem)
+def test_the_example_jobs_run(job):
+    demo = ninescope.Drive.from_file(ROOT / "examples/drives/demo.toml")
+    assert demo.run(ninescope.Workload.job_file(job), requests=2000).requests == 2000
+
+
+def test_an_interrupt_while_the_drive_is_prepared_gives_a_result_without_measurements(tmp_path):
+    job = "run --rw randwrite --drive tlc --set geometry.blocks_per_plane=512 --prefill steady --json"
+    process = subprocess.Popen(
+        [*command(), *job.split(), "--out", str(tmp_path / "out")],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    time.sleep(2)
+    process.send_signal(signal.SIGINT)
+    text, err = process.communicate(timeout=60)
+    assert process.returncode == 130, err
+    document = json.loads(text)
+    assert (document["complete"], document["requests"]) == (False, 0)
+    again = ninescope.Result.load(tmp_path / "out")
+    assert "nothing was measured" in str(again)
+    assert "nothing was run" in repr(again)
+    assert again.to_polars().height == 1
+
+
+@pytest.mark.parametrize(
+    ("lines", "arguments", "place", "message"),
+    [
+        ('base = "tlc"\n[geometry]\nchanels = 4\n', (), "line 3, column 1", "did you mean `channels`"),
+        ('base = "tlc"\n[nand]\nread = ["34 parsecs"]\n', (), "line 3, column 1", "34 parsecs"),
+        ('base = "tlc"\n[ftl]\nover_provisioning = -1.0\n', (), "line 3, column 1", "greater than 0"),
+        ('base = "tcl"\n', (), "drive.toml", "`tlc`"),
+        ("", (), "drive.toml", "is empty"),
+        ('base = "tlc"\n', ("--set", "ftl.over_provisioning=-1"), "--set ftl.over", "greater than 0"),
+        ('base = "tlc"\n', ("--set", "nand.read=45uss"), "--set nand.read", "45uss"),
+        ('base = "tlc"\n', ("--set", "ftl.victim=greedi"), "--set ftl.victim", "did you mean `greedy`"),
+        (
+            'base = "tlc"\n[geometry]\nblocks_per_plane = 64\nchannels = 1\n',
+            ("--size", "1t"),
+            "job: size",
+            "more than",
+        ),
+    ],
+)
+def test_a_mistake_in_a_drive_is_pointed_at(tmp_path, cli, lines, arguments, place, message):
+    (tmp_path / "drive.toml").write_text(lines)
+    code, out, err = cli("run", "--rw", "read", "--drive", tmp_path / "drive.toml", *arguments)
+    assert (code, out) == (2, "")
+    assert place in err
+    assert message in err
+
+
+def test_a_single_value_stands_for_a_list(cli):
+    text = ninescope.Drive.preset("tlc").with_(nand__read="45us").resolve()
+    assert len(tomllib.loads(text)["nand"]["read"]) == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ('rw = "randread"\niodpeth = 3\n', "did you mean `iodepth`"),
+        ('rw = "randraed"\n', "did you mean `randread`"),
+        ('rw = "randread"\nbs = "4q"\n', "4q"),
+        ("", "is empty"),
+    ],
+)
+def test_a_mistake_in_a_job_file_is_pointed_at(tmp_path, cli, text, message):
+    (tmp_path / "job.toml").write_text(text)
+    code, _, err = cli("run", tmp_path / "job.toml")
+    assert code == 2
+    assert "job.toml" in err
+    assert message in err
+
+
+def test_a_mistyped_word_of_a_job_is_answered_with_the_nearest(cli):
+    assert "did you mean `randread`" in cli("run", "--rw", "randraed").err
+
+
+def test_a_trace_beyond_its_drive_is_refused(tmp_path, msr_trace, cli):
+    with msr_trace.open("a") as file:
+        file.write(f"128166372999999999,host,0,Read,{1 << 40},4096,500\n")
+    code, _, err = cli("run", msr_trace, "--drive", "slc")
+    assert code == 2
+    assert "1024.00 GiB" in err
+    assert "small.csv" in err
+
+
+def test_a_truncated_archive_is_refused(tmp_path, msr_trace, cli):
+    whole = gzip.compress(msr_trace.read_bytes())
+    (tmp_path / "cut.csv.gz").write_bytes(whole[: len(whole) // 2])
+    code, _, err = cli("run", tmp_path / "cut.csv.gz")
+    assert code == 2
+    assert "cut.csv.gz" in err
+    assert "truncated" in err
+
+
+def test_a_header_and_carriage_returns_are_survived(tmp_path, msr_trace, cli):
+    header = "Timestamp,Hostname,DiskNumber,Type,Offset,Size,ResponseTime\n"
+    odd = tmp_path / "odd.csv"
+    odd.write_bytes((header + msr_trace.read_text()).replace("\n", "\r\n").encode())
+    code, out, _ = cli("run", odd)
+    assert code == 0
+    assert "2,000 requests" in out
+    assert "1 line of the trace gave no request" in out
+
+
+@pytest.mark.parametrize("verb", [("run",), ("trace", "stat")])
+def test_messages_about_stdin_do_not_name_the_temporary_copy(verb):
+    code, _, err = run_program(*verb, "-", stdin=b"hello\n")
+    assert code == 2
+    assert "standard input" in err
+    assert "tmp" not in err
+
+
+def test_a_time_scale_of_zero_is_refused(msr_trace, cli):
+    code, _, err = cli("run", msr_trace, "--time-scale", "0")
+    assert code == 2
+    assert "time_scale" in err
+
+
+def test_a_closed_loop_keeps_a_queue_depth(msr_trace):
+    shallow, deep = (
+        ninescope.Drive().run(ninescope.Workload.trace(msr_trace, closed_loop=True, iodepth=depth))
+        for depth in (1, 64)
+    )
+    assert shallow.simulated_ns > 2 * deep.simulated_ns
 
 
 def test_trace_stat_counts_what_is_there(msr_trace):

@@ -14,6 +14,7 @@ import ninescope
 from conftest import ROOT, tomllib
 from ninescope.causes import LOOKS
 from ninescope.result import Result
+from ninescope.text import band_ranges, duration
 
 
 @pytest.fixture(scope="module")
@@ -126,14 +127,51 @@ def test_the_text_says_what_matters(made):
         "tlc",
         "20,000 requests",
         made.digest,
-        "p99.9999",
+        "p99.9",
         "too few samples",
-        "behind erase",
+        "buffer stall: the write buffer was full",
+        "290 programmed, 12 erases",
+        "7 writes found the write buffer full",
     ):
         assert word in text
     assert max(map(len, text.splitlines())) <= 100
     assert "20,000 requests" in repr(made)
     assert made._repr_html_().startswith("<pre")
+
+
+def test_the_words_about_the_tail_agree_with_the_bands(made):
+    text = str(made)
+    slowest = [band for band in made.attribution.read if band.name not in ("p50", "p90", "p99", "p99.9")]
+    assert sum(band.count for band in slowest) < 30  # too few to speak of
+    tail = [band for band in made.attribution.read if band.name not in ("p50", "p90", "p99")]
+    count = sum(band.count for band in tail)
+    assert f"({count:,} requests) took" in text
+    share = sum(band.count * band.parts_ns["die_gc_program"] for band in tail) / sum(
+        band.count * band.mean_ns for band in tail
+    )
+    assert f"{share * 100:.0f}%  behind GC program: its die was busy programming for" in text
+
+
+def test_a_percentile_without_samples_is_not_shown(made):
+    text = str(made)
+    assert "\n p99.9 " in text
+    assert "\n p99.99 " not in text
+    assert "p99.99 and beyond: too few samples" in text
+
+
+def test_bands_say_from_where_to_where_they_reach(made):
+    bands = made.attribution.read
+    ranges = band_ranges(bands)
+    assert ranges[:3] == ["min-p50", "p50-p90", "p90-p99"]
+    assert ranges[-1].endswith("-max")
+
+
+@pytest.mark.parametrize(
+    ("ns", "text"),
+    [(12, "12 ns"), (1500, "1.50 us"), (99.96e3, "100 us"), (7200e9, "2.00 h"), (576558e9, "6.67 d")],
+)
+def test_durations(ns, text):
+    assert duration(ns) == text
 
 
 def test_an_interrupted_result_says_so(made):

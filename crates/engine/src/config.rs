@@ -1,6 +1,7 @@
 //! What the engine is built from. Media, FTL and workload come as finished parts.
 
 use ninescope_kernel::{Ns, Rate};
+use ninescope_model::Geometry;
 use serde::{Deserialize, Serialize};
 
 use crate::sched::suspend_policy::SuspendPolicyConfig;
@@ -43,6 +44,14 @@ pub struct EngineConfig {
     pub suspend: SuspendPolicyConfig,
     /// Keep a record of each request.
     pub log_requests: bool,
+}
+
+impl EngineConfig {
+    /// The fewest buffered pages with which every stripe can fill: pages wait for the rest of their stripe
+    /// in each frontier of a die, all but the last page of it.
+    pub fn buffered_pages_min(geometry: &Geometry) -> u32 {
+        geometry.pools_per_die() * (geometry.frontier_planes - 1) + 1
+    }
 }
 
 /// Where a run ends and where measuring begins.

@@ -29,6 +29,7 @@ pub(crate) struct Resources {
 
 impl Resources {
     #[inline]
+    #[allow(clippy::unused_self)] // dies come first: their ids are their resources
     pub(crate) fn die(self, die: DieId) -> ResourceId {
         ResourceId(die.0)
     }
@@ -190,7 +191,7 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
             digest: RunDigest::default(),
             probe,
             multi_plane: config.multi_plane,
-            buffered_pages_max: config.buffered_pages.max(1),
+            buffered_pages_max: config.buffered_pages.max(EngineConfig::buffered_pages_min(&geometry)),
             gc_pages_max: config.gc_pages_in_flight.max(1),
             write_completion: config.write_completion,
             page_timeout: config.page_timeout,
@@ -250,7 +251,10 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
                 0 => self.processor_woke(),
                 1 => self.link_in_woke(),
                 2 => self.link_out_woke(),
-                3 => self.page_timer_woke(),
+                3 => {
+                    self.page_timer_woke();
+                    Ok(())
+                }
                 // The arrival itself is handled before time moves on, as every fetch is.
                 _ => Ok(()),
             }
@@ -349,11 +353,11 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
     #[inline]
     pub(crate) fn digest_command(&mut self, command: &FlashCommand) {
         let plane = command.planes.trailing_zeros() as usize;
-        let place = u64::from(command.block[plane]) << 32 | u64::from(command.page);
+        let address = u64::from(command.block[plane]) << 32 | u64::from(command.page);
         let what = u64::from(command.die.0) << 16 | u64::from(command.planes) << 8 | command.kind as u64;
         self.digest.word(self.now.0);
         self.digest.word(what);
-        self.digest.word(place);
+        self.digest.word(address);
     }
 
     /// The digest of everything the device did so far.

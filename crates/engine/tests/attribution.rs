@@ -257,6 +257,7 @@ proptest! {
     #[test]
     fn the_parts_of_every_request_sum_to_its_latency(world in worlds()) {
         let drive = &world.drive;
+        eprintln!("WORLD {world:?}");
         let unit = drive.unit_bytes / 512;
         let requests =
             mixed_sectors(drive.seed, world.requests, drive.sectors(), unit, world.gap, world.read_percent);

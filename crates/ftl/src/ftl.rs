@@ -17,6 +17,7 @@ use crate::policies::{CandidateView, FreeBlockChoice, GcTrigger, PageAllocation,
 use crate::pool::{Collection, PoolRecord};
 
 /// Where a unit was placed.
+#[allow(clippy::struct_excessive_bools)] // four independent facts that the driver acts on
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Placed {
     /// The unit's new place.

@@ -156,8 +156,8 @@ fn instant_driver(full: bool) {
     for unit in 0..logical_units {
         driver.write(Lpa(unit)).expect("space");
     }
-    let fill = begin.elapsed().as_secs_f64() / f64::from(logical_units);
-    println!("instant driver: sequential fill {:.1} ns per unit", fill * 1e9);
+    let seconds_per_unit = begin.elapsed().as_secs_f64() / f64::from(logical_units);
+    println!("instant driver: sequential fill {:.1} ns per unit", seconds_per_unit * 1e9);
     let mut stream = RandomStream::new(1, "bench", "overwrite");
     let mut overwrite = |driver: &mut InstantDriver<'_>| {
         for _ in 0..logical_units {

@@ -195,13 +195,19 @@ fn engine_config(drive: &LoadedDrive, geometry: &Geometry, log_requests: bool) -
             return Err(drive.error_at(key, "must not be zero"));
         }
     }
+    let buffered_pages = controller.buffered_pages.unwrap_or(2 * geometry.planes_per_die);
+    let least = EngineConfig::buffered_pages_min(geometry);
+    if buffered_pages < least {
+        let message = format!("is {buffered_pages}, at least {least} are needed, or a stripe could never fill");
+        return Err(drive.error_at("controller.buffered_pages", &message));
+    }
     let scheduler = &drive.config.scheduler;
     Ok(EngineConfig {
         queue_depth: controller.queue_depth,
         command_cost: Ns(controller.command_cost.0),
         link_rate: Rate(controller.link_rate.0),
         write_completion: controller.write_completion,
-        buffered_pages: controller.buffered_pages.unwrap_or(2 * geometry.planes_per_die),
+        buffered_pages,
         page_timeout: controller.page_timeout.map(|timeout| Ns(timeout.0)),
         multi_plane: scheduler.multi_plane,
         gc_pages_in_flight: drive.config.ftl.gc_pages_in_flight.unwrap_or(4 * geometry.frontier_planes),

@@ -43,18 +43,15 @@ pub struct SliceProgress {
     pub finished: bool,
 }
 
-/// The workload before it is handed to the device.
-enum PendingWorkload {
-    Trace(TraceReader),
-    Job(SyntheticJob),
+/// What exists before the device does.
+struct Preparing {
+    ftl: Ftl,
+    preparation: Preparation,
+    workload: Box<dyn Workload>,
 }
 
 enum Stage {
-    Preparing {
-        ftl: Ftl,
-        preparation: Preparation,
-        workload: PendingWorkload,
-    },
+    Preparing(Box<Preparing>),
     Running(Box<Device>),
     /// Between two stages, or after a failed change of stage.
     Nothing,
@@ -83,7 +80,11 @@ pub struct Simulation {
 
 impl std::fmt::Debug for Simulation {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        formatter.debug_struct("Simulation").field("seed", &self.seed).field("finished", &self.finished).finish()
+        formatter
+            .debug_struct("Simulation")
+            .field("seed", &self.seed)
+            .field("finished", &self.finished)
+            .finish_non_exhaustive()
     }
 }
 
@@ -163,7 +164,7 @@ impl Simulation {
             source.iodepth.unwrap_or(u32::MAX),
         )?;
         let report = WorkloadReport::of_trace(&path, source, &summary)?;
-        let workload = PendingWorkload::Trace(TraceReader::open(&path, options)?);
+        let workload = Box::new(TraceReader::open(&path, options)?);
         Self::assembled(request, assembly, limits, report, Some(total), preparation, workload, notes)
     }
 
@@ -196,7 +197,7 @@ impl Simulation {
         let endless = config.requests.is_none() && config.duration.is_some();
         let known = total.or((!endless).then_some(region.places));
         let limits = limits(request, known.unwrap_or(0), None, config.duration.map(|duration| Ns(duration.0)), depth)?;
-        Self::assembled(request, assembly, limits, report, known, preparation, PendingWorkload::Job(workload), notes)
+        Self::assembled(request, assembly, limits, report, known, preparation, Box::new(workload), notes)
     }
 
     #[allow(clippy::too_many_arguments)] // the parts that both kinds of workload have made
@@ -207,7 +208,7 @@ impl Simulation {
         report: WorkloadReport,
         total_requests: Option<u64>,
         preparation: Preparation,
-        workload: PendingWorkload,
+        workload: Box<dyn Workload>,
         notes: Vec<String>,
     ) -> Result<Self, Error> {
         let ftl = assembly.empty_ftl().map_err(|error| Error::Internal(error.to_string()))?;
@@ -222,7 +223,7 @@ impl Simulation {
             limits,
             report,
             total_requests: bounded,
-            stage: Stage::Preparing { ftl, preparation, workload },
+            stage: Stage::Preparing(Box::new(Preparing { ftl, preparation, workload })),
             steady: None,
             prepared_units: 0,
             finished: false,
@@ -242,7 +243,7 @@ impl Simulation {
         let begin = Instant::now();
         while !self.finished {
             let step = Instant::now();
-            let preparing = matches!(self.stage, Stage::Preparing { .. });
+            let preparing = matches!(self.stage, Stage::Preparing(_));
             self.step()?;
             *(if preparing { &mut self.prepare_time } else { &mut self.run_time }) += step.elapsed();
             if begin.elapsed() >= budget {
@@ -254,7 +255,8 @@ impl Simulation {
 
     fn step(&mut self) -> Result<(), Error> {
         match &mut self.stage {
-            Stage::Preparing { ftl, preparation, .. } => {
+            Stage::Preparing(preparing) => {
+                let Preparing { ftl, preparation, .. } = preparing.as_mut();
                 let ready =
                     preparation.advance(ftl, PREPARE_STEP_UNITS).map_err(|error| Error::Internal(error.to_string()))?;
                 if ready {
@@ -268,16 +270,13 @@ impl Simulation {
     }
 
     fn begin_run(&mut self) -> Result<(), Error> {
-        let Stage::Preparing { ftl, preparation, workload } = std::mem::replace(&mut self.stage, Stage::Nothing) else {
+        let Stage::Preparing(preparing) = std::mem::replace(&mut self.stage, Stage::Nothing) else {
             return Ok(());
         };
+        let Preparing { ftl, preparation, workload } = *preparing;
         self.steady = preparation.steady_state().cloned();
         self.prepared_units = preparation.written();
         let nand = self.assembly.media_for(&ftl)?;
-        let workload: Box<dyn Workload> = match workload {
-            PendingWorkload::Trace(reader) => Box::new(reader),
-            PendingWorkload::Job(job) => Box::new(job),
-        };
         let device = Device::new(&self.assembly.engine, &self.limits, ftl, nand, workload, NoProbe);
         self.stage = Stage::Running(Box::new(device));
         Ok(())
@@ -286,10 +285,10 @@ impl Simulation {
     /// How far it is.
     pub fn progress(&self) -> SliceProgress {
         match &self.stage {
-            Stage::Preparing { preparation, .. } => SliceProgress {
+            Stage::Preparing(preparing) => SliceProgress {
                 phase: Phase::Prepare,
-                done: preparation.written(),
-                total: Some(preparation.total()),
+                done: preparing.preparation.written(),
+                total: Some(preparing.preparation.total()),
                 simulated: Ns::ZERO,
                 finished: false,
             },

@@ -16,8 +16,8 @@ use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-create_exception!(ninescope._native, ConfigError, PyValueError);
-create_exception!(ninescope._native, SimulationError, PyRuntimeError);
+create_exception!(ninescope._native, ConfigError, PyValueError, "Bad input; the message names file, line and key.");
+create_exception!(ninescope._native, SimulationError, PyRuntimeError, "ninescope contradicts itself: a bug.");
 
 fn to_python(error: Error) -> PyErr {
     match error {
@@ -47,18 +47,19 @@ impl Simulation {
     ) -> PyResult<T> {
         let run = self.run.get_mut().unwrap_or_else(PoisonError::into_inner);
         let outcome = python.detach(|| catch_unwind(AssertUnwindSafe(|| work(run))));
-        match outcome {
-            Ok(result) => result.map_err(to_python),
-            Err(_) => {
-                let progress = self.lock().progress();
-                Err(SimulationError::new_err(format!(
-                    "internal error: panic with seed {} at {} after {} requests",
-                    self.seed, progress.simulated, progress.done
-                )))
-            }
+        if let Ok(result) = outcome {
+            return result.map_err(to_python);
         }
+        let progress = self.lock().progress();
+        Err(SimulationError::new_err(format!(
+            "internal error: panic with seed {} at {} after {} requests",
+            self.seed, progress.simulated, progress.done
+        )))
     }
 }
+
+/// One numpy column.
+type Column<'py> = Bound<'py, PyArray1<u64>>;
 
 #[pymethods]
 impl Simulation {
@@ -88,11 +89,7 @@ impl Simulation {
         self.guarded(python, move |run| run.result_json(complete))
     }
 
-    fn histogram<'py>(
-        &self,
-        python: Python<'py>,
-        op: &str,
-    ) -> PyResult<(Bound<'py, PyArray1<u64>>, Bound<'py, PyArray1<u64>>)> {
+    fn histogram<'py>(&self, python: Python<'py>, op: &str) -> PyResult<(Column<'py>, Column<'py>)> {
         let op = Op::ALL
             .into_iter()
             .find(|candidate| candidate.name() == op)
@@ -116,7 +113,7 @@ impl Simulation {
         if log.is_empty() {
             return Ok(columns);
         }
-        let column = |value: fn(&ninescope::RequestLogEntry) -> u64| -> Bound<'py, PyArray1<u64>> {
+        let column = |value: fn(&ninescope::RequestLogEntry) -> u64| -> Column<'py> {
             log.iter().map(value).collect::<Vec<u64>>().into_pyarray(python)
         };
         columns.set_item("id", column(|entry| entry.id))?;

@@ -211,7 +211,7 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
     }
 
     /// The oldest deadline has come.
-    pub(crate) fn page_timer_woke(&mut self) -> Result<(), SimulationError> {
+    pub(crate) fn page_timer_woke(&mut self) {
         while let Some(deadline) = self.page_deadlines.front().copied() {
             if deadline.at > self.now {
                 self.queue.schedule(self.resources.page_timer(), deadline.at);
@@ -228,6 +228,5 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
                 self.counters.page_timeouts += 1;
             }
         }
-        Ok(())
     }
 }

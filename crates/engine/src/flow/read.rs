@@ -4,7 +4,6 @@ use ninescope_kernel::{NONE, WakeQueue};
 use ninescope_model::{Lpa, Ppa, SECTOR_BYTES, Source};
 
 use crate::device::Device;
-use crate::error::SimulationError;
 use crate::host::LinkJob;
 use crate::probe::Probe;
 use crate::transaction::{QueueClass, Transaction};
@@ -12,7 +11,7 @@ use crate::transaction::{QueueClass, Transaction};
 impl<Q: WakeQueue, P: Probe> Device<Q, P> {
     /// Turns a read command into page reads. What the controller can answer by itself (units still on
     /// their way to the media, units never written) goes straight to the link.
-    pub(crate) fn start_read(&mut self, index: u32) -> Result<(), SimulationError> {
+    pub(crate) fn start_read(&mut self, index: u32) {
         let command = self.commands[index];
         let end = command.lba + u64::from(command.sectors);
         let sectors_per_unit = u64::from(self.geometry.sectors_per_unit());
@@ -48,7 +47,6 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
             let bytes = answered_sectors * SECTOR_BYTES as u32;
             self.queue_link_out(LinkJob { ready: self.now, bytes, command: index, transaction: NONE });
         }
-        Ok(())
     }
 
     /// Where a unit must be read from the media; `None` when the controller has the answer.

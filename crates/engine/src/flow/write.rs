@@ -20,6 +20,9 @@ pub struct WriteEntry {
     pub next: u32,
     /// The unit after the last one.
     pub end: u32,
+    /// For a unit written in part: the place of the content it was merged with (`Ppa::UNMAPPED` for
+    /// none). `None` for whole units.
+    pub merged_with: Option<Ppa>,
     /// What the unit's read-modify-write read took [ns].
     pub read_modify_write: Ns,
     /// Time spent stalled for want of a free page [ns].
@@ -28,6 +31,16 @@ pub struct WriteEntry {
     pub buffer_stall: Ns,
     /// Since when it is stalled, and why.
     pub stalled: (Ns, Cause),
+}
+
+/// What came of placing an entry.
+enum Placing {
+    /// All units are placed.
+    Done,
+    /// No pool takes the next unit now.
+    Waits,
+    /// The unit's content changed since it was read: it is read again.
+    ReadsAgain,
 }
 
 impl<Q: WakeQueue, P: Probe> Device<Q, P> {
@@ -64,6 +77,7 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
             command,
             next,
             end,
+            merged_with: None,
             read_modify_write: Ns::ZERO,
             allocation_stall: Ns::ZERO,
             buffer_stall: Ns::ZERO,
@@ -105,7 +119,7 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
         } else {
             self.counters.read_modify_write_forwarded += 1;
         }
-        self.place_or_stall(self.entry(index, unit, unit + 1))
+        self.place_or_stall(WriteEntry { merged_with: Some(ppa), ..self.entry(index, unit, unit + 1) })
     }
 
     fn queue_read_modify_write(&mut self, command: u32, unit: u32, ppa: Ppa) {
@@ -126,30 +140,38 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
         });
     }
 
-    /// The rest of a unit is there. Another write may have changed the unit meanwhile: then its newer
-    /// content is what the new sectors must be merged into.
+    /// The rest of a unit is there.
     pub(crate) fn read_modify_write_arrived(&mut self, transaction: u32) -> Result<(), SimulationError> {
         let owner = self.transactions.slab[transaction].owner;
         let record = self.transactions.units[owner];
         self.transactions.units.remove(owner);
         self.transactions.slab.remove(transaction);
-        let (unit, current) = (record.lpa.0, self.ftl.translate(record.lpa));
-        if current != record.moved_from && current != Ppa::UNMAPPED && !self.ftl.is_in_flight(current) {
-            self.counters.read_modify_write_repeated += 1;
-            self.queue_read_modify_write(record.parent, unit, current);
-            return Ok(());
-        }
-        let mut entry = self.entry(record.parent, unit, unit + 1);
-        entry.read_modify_write = self.now - self.commands[record.parent].mark;
-        self.place_or_stall(entry)
+        let entry = self.entry(record.parent, record.lpa.0, record.lpa.0 + 1);
+        self.place_or_stall(WriteEntry {
+            merged_with: Some(record.moved_from),
+            read_modify_write: self.now - self.commands[record.parent].mark,
+            ..entry
+        })
+    }
+
+    /// Whether another write changed a unit since its content was read for merging. A newer content that the
+    /// controller holds (or none) is merged at once; one that is on the media must be read.
+    fn must_read_again(&self, entry: &WriteEntry) -> bool {
+        let Some(merged_with) = entry.merged_with else { return false };
+        let current = self.ftl.translate(Lpa(entry.next));
+        current != merged_with && current != Ppa::UNMAPPED && !self.ftl.is_in_flight(current)
     }
 
     // ---- placing -----------------------------------------------------------------------------------
 
     /// Places the units of an entry, behind those that wait already.
     fn place_or_stall(&mut self, mut entry: WriteEntry) -> Result<(), SimulationError> {
-        if self.stalled.is_empty() && self.place(&mut entry)? {
-            return self.entry_placed(&entry);
+        if self.stalled.is_empty() {
+            match self.place(&mut entry)? {
+                Placing::Done => return self.entry_placed(&entry),
+                Placing::ReadsAgain => return Ok(()),
+                Placing::Waits => {}
+            }
         }
         let cause = if self.ftl.has_space_anywhere() { Cause::BufferStall } else { Cause::AllocationStall };
         if cause == Cause::BufferStall {
@@ -177,25 +199,34 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
                 _ => entry.buffer_stall += waited,
             }
             entry.stalled.0 = self.now;
-            let done = self.place(&mut entry)?;
-            if !done {
-                if let Some(front) = self.stalled.front_mut() {
-                    *front = entry;
+            match self.place(&mut entry)? {
+                Placing::Waits => {
+                    if let Some(front) = self.stalled.front_mut() {
+                        *front = entry;
+                    }
+                    return Ok(());
                 }
-                return Ok(());
+                Placing::ReadsAgain => drop(self.stalled.pop_front()),
+                Placing::Done => {
+                    self.stalled.pop_front();
+                    self.entry_placed(&entry)?;
+                }
             }
-            self.stalled.pop_front();
-            self.entry_placed(&entry)?;
         }
         Ok(())
     }
 
-    /// Places as many units as can be; returns whether that was all of them.
-    fn place(&mut self, entry: &mut WriteEntry) -> Result<bool, SimulationError> {
+    /// Places as many units as can be.
+    fn place(&mut self, entry: &mut WriteEntry) -> Result<Placing, SimulationError> {
+        if self.must_read_again(entry) {
+            self.counters.read_modify_write_repeated += 1;
+            self.queue_read_modify_write(entry.command, entry.next, self.ftl.translate(Lpa(entry.next)));
+            return Ok(Placing::ReadsAgain);
+        }
         let chained = self.completes_at_program();
         while entry.next < entry.end {
             let lpa = Lpa(entry.next);
-            let Some(placed) = self.ftl.write(lpa) else { return Ok(false) };
+            let Some(placed) = self.ftl.write(lpa) else { return Ok(Placing::Waits) };
             let record = UnitRecord {
                 lpa,
                 parent: entry.command,
@@ -206,7 +237,7 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
             self.host_unit_placed(&placed, chained.then_some(record));
             entry.next += 1;
         }
-        Ok(true)
+        Ok(Placing::Done)
     }
 
     /// All units of an entry are placed: a buffered write is done with them; without a write buffer their

@@ -18,13 +18,14 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
             self.fetch()?;
         }
         let host = &self.host;
-        if host.arrival == Arrival::Open && host.inside < host.depth {
-            if let Some(request) = host.next.filter(|request| request.submitted < host.duration) {
-                // Never in the past: what has arrived was taken in above.
-                let arrival = self.resources.arrival();
-                if self.queue.wake_time(arrival) != request.submitted {
-                    self.queue.schedule(arrival, request.submitted);
-                }
+        if host.arrival == Arrival::Open
+            && host.inside < host.depth
+            && let Some(request) = host.next.filter(|request| request.submitted < host.duration)
+        {
+            // Never in the past: what has arrived was taken in above.
+            let arrival = self.resources.arrival();
+            if self.queue.wake_time(arrival) != request.submitted {
+                self.queue.schedule(arrival, request.submitted);
             }
         }
         Ok(())
@@ -96,7 +97,10 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
 
     fn command_processed(&mut self, index: u32) -> Result<(), SimulationError> {
         match self.commands[index].op {
-            Op::Read => self.start_read(index),
+            Op::Read => {
+                self.start_read(index);
+                Ok(())
+            }
             Op::Trim => self.start_trim(index),
             Op::Flush => self.start_flush(index),
             Op::Write => self.enter_link_in(index),

@@ -112,10 +112,7 @@ impl LinkOut {
         let (finished, begins) = self.next.take()?;
         self.busy += now - begins.max(self.measured_since);
         self.free_at = now;
-        let wake = match self.waiting.pop() {
-            Some(Reverse(waiting)) => Some(self.decide(waiting)),
-            None => None,
-        };
+        let wake = self.waiting.pop().map(|Reverse(waiting)| self.decide(waiting));
         Some((finished.job, wake))
     }
 }

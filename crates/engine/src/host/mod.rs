@@ -56,7 +56,11 @@ pub struct HostFront {
 
 impl std::fmt::Debug for HostFront {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        formatter.debug_struct("HostFront").field("inside", &self.inside).field("completed", &self.completed).finish()
+        formatter
+            .debug_struct("HostFront")
+            .field("inside", &self.inside)
+            .field("completed", &self.completed)
+            .finish_non_exhaustive()
     }
 }
 

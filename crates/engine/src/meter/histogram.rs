@@ -31,7 +31,7 @@ impl Histogram {
         if value < BUCKETS_PER_OCTAVE as u64 {
             return value as usize;
         }
-        let octave = 63 - value.leading_zeros() - MANTISSA_BITS;
+        let octave = value.ilog2() - MANTISSA_BITS;
         let mantissa = (value >> octave) as usize - BUCKETS_PER_OCTAVE;
         (BUCKETS_PER_OCTAVE * (octave as usize + 1) + mantissa).min(BUCKETS - 1)
     }

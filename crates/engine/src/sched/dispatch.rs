@@ -84,10 +84,10 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
             QueueClass::HostRead | QueueClass::GcRead => CommandKind::Read,
             _ => CommandKind::Program,
         };
-        let place = self.geometry.locate(slab[first].ppa);
-        let (pool, block) = self.geometry.pool_and_block(place.group);
-        let plane = self.geometry.first_plane_of_pool(pool) + place.plane_in_group;
-        let mut command = FlashCommand { kind, die, page: place.page, ..FlashCommand::default() };
+        let first_unit = self.geometry.locate(slab[first].ppa);
+        let (pool, block) = self.geometry.pool_and_block(first_unit.group);
+        let plane = self.geometry.first_plane_of_pool(pool) + first_unit.plane_in_group;
+        let mut command = FlashCommand { kind, die, page: first_unit.page, ..FlashCommand::default() };
         let unit_bytes = self.geometry.unit_bytes;
         let add = |command: &mut FlashCommand, plane: u32, block: u32, index: u32, units: u8| {
             let plane = plane as usize;
@@ -113,8 +113,9 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
                 let other = self.geometry.locate(slab[index].ppa);
                 let (other_pool, other_block) = self.geometry.pool_and_block(other.group);
                 let other_plane = self.geometry.first_plane_of_pool(other_pool) + other.plane_in_group;
-                let fits =
-                    taken >> other_plane & 1 == 0 && other.page == place.page && (any_block || other_block == block);
+                let fits = taken >> other_plane & 1 == 0
+                    && other.page == first_unit.page
+                    && (any_block || other_block == block);
                 if fits || kind == CommandKind::Program {
                     taken |= 1 << other_plane;
                 }

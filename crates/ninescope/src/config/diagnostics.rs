@@ -51,7 +51,7 @@ pub fn location(text: &str, key: &str) -> String {
     for (index, line) in text.lines().enumerate() {
         let trimmed = line.trim_start();
         if let Some(header) = trimmed.strip_prefix('[') {
-            current = header.split(']').next().unwrap_or_default().trim().to_owned();
+            header.split(']').next().unwrap_or_default().trim().clone_into(&mut current);
             continue;
         }
         let is_key =
