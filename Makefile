@@ -1,5 +1,7 @@
-# The trace that `make demo` replays, and where its result goes.
+# What `make demo` replays, on which drive, how worn in, and where the result goes.
 DEMO_TRACE ?= examples/traces/pgbench.csv.zst
+DEMO_DRIVE ?= examples/drives/demo.toml
+DEMO_OPTIONS ?= --prefill steady
 DEMO_OUT ?= out/demo
 # FULL=1 runs the long benchmarks.
 FULL ?=
@@ -41,7 +43,7 @@ help: ## Show this list
 		printf 'make %-6s %s\n' "$$target" "$$text"; done
 
 demo: $(STAMPS)/native ## Build everything and replay a small trace
-	@$(BIN)/ninescope run $(DEMO_TRACE) --out $(DEMO_OUT)
+	@$(BIN)/ninescope run $(DEMO_TRACE) --drive $(DEMO_DRIVE) $(DEMO_OPTIONS) --out $(DEMO_OUT)
 
 test: $(STAMPS)/native $(STAMPS)/dev ## Run all tests
 	cargo test --workspace --locked

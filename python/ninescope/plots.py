@@ -177,7 +177,7 @@ def _stack(axes: Axes, bands: tuple[Band, ...], causes: list[str]) -> None:
     axes.set_ylim(0, 1)
     axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value * 100:.0f} %"))
     labels = [
-        f"{reach.replace('-', '\u2013')}\n{_short(band.count)}"
+        f"{reach}\n{_short(band.count)}".replace("-", "\u2013")
         for reach, band in zip(band_ranges(bands), bands, strict=True)
     ]
     axes.set_xticks(positions, labels, fontsize=8)

@@ -38,7 +38,9 @@ mod tests {
     fn order_and_value_both_count() {
         let digest = |words: &[u64]| {
             let mut digest = RunDigest::default();
-            words.iter().for_each(|&word| digest.word(word));
+            for &word in words {
+                digest.word(word);
+            }
             digest.to_hex()
         };
         assert_eq!(digest(&[1, 2]), digest(&[1, 2]));

@@ -53,7 +53,9 @@ mod tests {
                     0 => {
                         assert_eq!(queue.pop(), model.pop_first().map(|(t, r)| (Ns(t), ResourceId(r))));
                         times = vec![u64::MAX; resources];
-                        model.iter().for_each(|&(t, r)| times[r as usize] = t);
+                        for &(t, r) in &model {
+                            times[r as usize] = t;
+                        }
                     }
                     1 => {
                         queue.cancel(ResourceId(resource));
