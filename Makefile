@@ -85,5 +85,6 @@ $(STAMPS)/dev: requirements/dev.lock | $(STAMPS)/base
 # The stamp takes the time at which the build began, so that a source saved meanwhile is built next time.
 $(STAMPS)/native: $(NATIVE_SOURCES) | $(STAMPS)/base
 	@touch $@.began
-	PIP_QUIET=1 VIRTUAL_ENV=$(abspath $(VENV)) PATH="$(abspath $(BIN)):$$PATH" $(BIN)/maturin develop --release --locked --quiet
+	@echo 'building the engine (minutes for the first time, seconds after that)'
+	@PIP_QUIET=1 VIRTUAL_ENV=$(abspath $(VENV)) PATH="$(abspath $(BIN)):$$PATH" $(BIN)/maturin develop --release --locked --quiet
 	@mv $@.began $@

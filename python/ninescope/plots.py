@@ -140,7 +140,12 @@ def _totals(axes: Axes, op: str, bands: tuple[Band, ...]) -> None:
     axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: _tick(value)))
     axes.yaxis.set_minor_locator(NullLocator())
     axes.margins(y=0.25)
-    axes.set_title(f"{op}{'es' if op == 'flush' else 's'} ({sum(band.count for band in bands):,})", loc="left", fontsize=11, color=colour)
+    axes.set_title(
+        f"{op}{'es' if op == 'flush' else 's'} ({sum(band.count for band in bands):,})",
+        loc="left",
+        fontsize=11,
+        color=colour,
+    )
     _plain(axes)
 
 

@@ -15,8 +15,8 @@ from rich.text import Text
 from ninescope.causes import look, stacking_order
 from ninescope.result import PERCENTILES, Band, Latencies, Latency, Result
 
-_BAR_CELLS = 20
-_CAUSE_CELLS = 11
+_BAR_CELLS = 16
+_CAUSE_CELLS = 9
 _SMALL_SHARE = 0.01
 _TAIL_REQUESTS = 30
 """The slowest requests are explained in words where so many of them stand behind the words."""
@@ -237,7 +237,11 @@ class _CauseTable:
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         bars = self._bars and options.max_width >= 100
-        taken = 42 + (_BAR_CELLS + 2 if bars else 0)
+        ranges = band_ranges(self._bands)
+        times = [duration(band.mean_ns) for band in self._bands]
+        counts = [f"{band.count:,}" for band in self._bands]
+        taken = sum(1 + max(8, *map(len, cells)) for cells in (ranges, counts, times)) + len("other") + 2
+        taken += _BAR_CELLS + 1 if bars else 0
         room = max(2, (options.max_width - taken) // (_CAUSE_CELLS + 1))
         present = {
             cause
@@ -245,7 +249,7 @@ class _CauseTable:
             for cause in band.parts_ns
             if band.share(cause) >= _SMALL_SHARE / 2  # it shows as 1 % somewhere
         }
-        largest = sorted(present, key=lambda cause: (-sum(band.share(cause) for band in self._bands), cause))
+        largest = sorted(present, key=lambda cause: (-max(band.share(cause) for band in self._bands), cause))
         shown = stacking_order(largest if len(largest) <= room else largest[: room - 1])
         rest = [1 - sum(band.share(cause) for cause in shown) for band in self._bands]
         with_rest = any(share >= _SMALL_SHARE / 2 for share in rest)
@@ -266,8 +270,8 @@ class _CauseTable:
             table.add_column(header, justify="right", width=_CAUSE_CELLS, overflow="fold")
         if with_rest:
             table.add_column("other", justify="right")
-        for name, band, other in zip(band_ranges(self._bands), self._bands, rest, strict=True):
-            cells: list[RenderableType] = [f" {name}", f"{band.count:,}", duration(band.mean_ns)]
+        for index, (band, other) in enumerate(zip(self._bands, rest, strict=True)):
+            cells: list[RenderableType] = [f" {ranges[index]}", counts[index], times[index]]
             if bars:
                 cells.append(_bar(band))
             cells += [_cell(band.share(cause)) for cause in shown]
