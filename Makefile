@@ -13,7 +13,7 @@ BIN := $(VENV)/bin
 STAMPS := $(VENV)/stamps
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 # What is missing is named in one line, before anything else happens.
-ifneq ($(filter demo test bench lint,$(MAKECMDGOALS)),)
+ifneq ($(filter demo test figures bench lint,$(MAKECMDGOALS)),)
 ifeq ($(shell command -v cargo),)
 $(error ninescope needs cargo (a Rust toolchain), and it is not on the PATH)
 endif
@@ -35,12 +35,12 @@ NATIVE_SOURCES := $(shell find crates presets -name '*.rs' -o -name '*.toml' -o 
 # One interpreter for every build of the binding.
 export PYO3_PYTHON := $(abspath $(BIN))/python
 
-.PHONY: help demo test bench lint lock clean
+.PHONY: help demo test figures bench lint lock clean
 .DEFAULT_GOAL := help
 
 help: ## Show this list
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/\1|\2/p' $(MAKEFILE_LIST) | while IFS='|' read -r target text; do \
-		printf 'make %-6s %s\n' "$$target" "$$text"; done
+		printf 'make %-7s %s\n' "$$target" "$$text"; done
 
 demo: $(STAMPS)/native ## Build everything and replay a small trace
 	@$(BIN)/ninescope run $(DEMO_TRACE) --drive $(DEMO_DRIVE) $(DEMO_OPTIONS) --out $(DEMO_OUT)
@@ -49,14 +49,17 @@ test: $(STAMPS)/native $(STAMPS)/dev ## Run all tests
 	cargo test --workspace --locked
 	NINESCOPE_NATIVE=required $(BIN)/pytest -q tests/python
 
+figures: demo ## Renew what README.md and docs/ show of the demo
+	@$(BIN)/python tools/renew_readme.py $(DEMO_OUT)
+
 bench: ## Measure the engine (FULL=1 for the long ones)
 	FULL=$(FULL) cargo bench -p ninescope --locked
 
 lint: $(STAMPS)/native $(STAMPS)/dev ## Check format, lints and types
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets --locked -- -D warnings
-	$(BIN)/ruff check python tests/python
-	$(BIN)/ruff format --check python tests/python
+	$(BIN)/ruff check python tests/python tools/renew_readme.py
+	$(BIN)/ruff format --check python tests/python tools/renew_readme.py
 	$(BIN)/mypy --strict python/ninescope
 	MYPYPATH=python $(BIN)/python -m mypy.stubtest ninescope._native
 

@@ -23,7 +23,7 @@ LOOKS: Mapping[str, Look] = {
     "channel": Look("channel wait", "#9ecae1", "its die was ready, the flash channel was busy"),
     "link": Look("host link", "#74c476", "its data on the host link, and the wait for the link"),
     "command_processing": Look(
-        "command processing",
+        "controller",
         "#c7e9c0",
         "the controller at work on its command, and the wait for the controller",
     ),
@@ -33,7 +33,7 @@ LOOKS: Mapping[str, Look] = {
     "refetch": Look("refetch", "#66c2a4", "its data was lost and fetched from elsewhere"),
     "mapping_read": Look("mapping read", "#8c6d31", "its mapping entry had to be read first"),
     "read_modify_write": Look(
-        "read-modify-write", "#17a2a2", "a unit written in part: the rest of it had to be read first"
+        "partial write", "#17a2a2", "a unit written in part: the rest of it had to be read first"
     ),
     "program_wait": Look("program wait", "#54278f", "buffered data had to be programmed first"),
     "die_host_read": Look("behind host read", "#bcbddc", "its die was busy with another host read"),
@@ -56,9 +56,7 @@ LOOKS: Mapping[str, Look] = {
     "die_migration": Look("behind migration", "#8c6bb1", "its die was busy moving data between tiers"),
     "die_mapping": Look("behind mapping access", "#bd9e39", "its die was busy with the mapping table"),
     "die_scrub": Look("behind scrub", "#e7cb94", "its die was busy scrubbing"),
-    "allocation_stall": Look(
-        "allocation stall", "#67000d", "there was no free page: garbage collection did not keep up"
-    ),
+    "allocation_stall": Look("no free page", "#67000d", "garbage collection did not keep up with the writes"),
     "buffer_stall": Look("buffer stall", "#d6499a", "the write buffer was full: programs did not keep up"),
     "die_idle": Look("die held idle", "#f0f0f0", "the scheduler held it back"),
     "host_queue": Look("host queue", "#b3b3b3", "it waited in the host: the drive's queue was full"),

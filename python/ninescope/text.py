@@ -16,7 +16,7 @@ from ninescope.causes import look, stacking_order
 from ninescope.result import PERCENTILES, Band, Latencies, Latency, Result
 
 _BAR_CELLS = 16
-_CAUSE_CELLS = 9
+_CAUSE_CELLS = 10
 _SMALL_SHARE = 0.01
 _TAIL_REQUESTS = 30
 """The slowest requests are explained in words where so many of them stand behind the words."""

@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from conftest import ROOT
+import ninescope
+from conftest import NATIVE, ROOT
 
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 NOT_HERE = ("make ", "git ", "cargo ", ".ci/run")  # they run the tests, or what the tests run in
@@ -75,8 +76,19 @@ def test_the_readme_has_commands_and_examples():
 @pytest.mark.parametrize("page", [*PAGES, ROOT / "CONTRIBUTING.md"], ids=lambda page: page.name)
 def test_links_lead_to_files(page):
     for link in re.findall(r"\]\(([^)#]+)", page.read_text()):
-        if "://" not in link and not link.startswith("docs/images/"):
+        if "://" not in link:
             assert (page.parent / link).exists(), f"{page.name}: {link}"
+
+
+@pytest.mark.skipif(not NATIVE, reason="the engine is not built")
+def test_the_readme_shows_what_the_demo_prints():
+    def timeless(text: str) -> list[str]:
+        return re.sub(r", [\d.]+ [mu]?s of wall time", "", text).splitlines()
+
+    [shown] = blocks(ROOT / "README.md", "text")
+    demo = ninescope.Drive.from_file(ROOT / "examples/drives/demo.toml")
+    trace = ninescope.Workload.trace(ROOT / "examples/traces/pgbench.csv.zst")
+    assert timeless(shown) == timeless(str(demo.run(trace, prefill="steady"))), "`make figures` renews it"
 
 
 def test_the_interpreter_is_new_enough():

@@ -102,7 +102,7 @@ fn waits_of_poisson_reads_at_one_die_are_those_of_the_md1_queue() {
         let service = SERVICE as f64;
         print_batch_means(&format!("rho {rho}"), &waits);
         assert_within(&format!("rho {rho} mean"), mean(&waits), oracle::md1_mean_wait(rho, service), 0.02);
-        // The share that does not wait is 1 - rho, and the queue seen by arrivals is that over time.
+        // Poisson arrivals find the die idle for a share 1 - rho of the time.
         let at_once = waits.iter().filter(|wait| **wait == 0).count() as f64 / requests as f64;
         assert_within(&format!("rho {rho} no wait"), at_once, 1.0 - rho, 0.02);
         waits.sort_unstable();
@@ -240,7 +240,9 @@ fn a_batch_keeps_as_many_dies_busy_as_different_ones_it_names() {
         let ftl = bench.ftl();
         let mut named = vec![false; dies as usize];
         let unit_of = |request: &Request| Lpa((request.lba.0 / UNIT_SECTORS) as u32);
-        first.iter().for_each(|request| named[bench.die_of(&ftl, unit_of(request)).index()] = true);
+        for request in &first {
+            named[bench.die_of(&ftl, unit_of(request)).index()] = true;
+        }
         let mut device = bench.device(open(first));
         device.run_slice(0).expect("no error");
         for (die, named) in named.iter().enumerate() {
@@ -349,7 +351,7 @@ fn busy_drive() -> Bench {
     bench
 }
 
-/// Reads, writes of any alignment, TRIMs and FLUSHes at random times, some at the same time.
+/// Reads, writes of any alignment, trims and flushes at random times, some at the same time.
 fn mixed_requests(bench: &Bench, count: u32, mean_gap: f64) -> Vec<Request> {
     let mut stream = RandomStream::new(21, "tests", "mixed");
     let mut arrivals = Poisson::new(21, mean_gap);

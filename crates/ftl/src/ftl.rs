@@ -215,6 +215,13 @@ impl Ftl {
         self.has_space.get(self.position_of[pool.index()] as usize)
     }
 
+    /// The pools that have no units that host writes may take.
+    pub fn pools_without_space(&self) -> impl Iterator<Item = Pool> + '_ {
+        let next = |position: usize| self.has_space.next_clear(position);
+        let positions = std::iter::successors(next(0), move |&position| next(position + 1));
+        positions.map(|position| Pool(self.pool_at[position]))
+    }
+
     /// Whether any pool has units that host writes may take.
     pub fn has_space_anywhere(&self) -> bool {
         self.has_space.next_set(0).is_some()
@@ -326,8 +333,7 @@ impl Ftl {
                 self.pools[pool.index()].erasing += 1;
                 return GcStep::Erase(group);
             }
-            let goes_on = (fill || self.gc_is_needed(pool))
-                && (self.pools[pool.index()].collection.is_some() || self.start_collection(pool, fill));
+            let goes_on = (fill || self.gc_is_needed(pool)) && self.has_collection(pool, fill);
             if !goes_on {
                 let idle = self.pools[pool.index()].draining.is_empty();
                 return if idle { GcStep::Nothing } else { GcStep::Wait };
@@ -506,6 +512,36 @@ impl Ftl {
         Some(BlockGroup(draining.remove(position)))
     }
 
+    /// Whether there is a victim to go on with; chooses one where there is none. What a page of moves was
+    /// filled from is gone on with for its own sake only where collecting frees a group: moving valid units
+    /// in circles would never end, and would keep host programs waiting.
+    #[inline]
+    fn has_collection(&mut self, pool: Pool, fill: bool) -> bool {
+        match self.pools[pool.index()].collection {
+            None => self.start_collection(pool, fill),
+            Some(collection) if collection.to_fill && !fill => self.adopt_collection(pool, collection),
+            Some(_) => true,
+        }
+    }
+
+    #[cold]
+    fn adopt_collection(&mut self, pool: Pool, collection: Collection) -> bool {
+        let units_per_group = self.geometry.units_per_group();
+        let invalid = units_per_group - self.valid_units(BlockGroup(collection.group));
+        let worthwhile = reclaimable_units(&self.candidates(pool), invalid) >= units_per_group;
+        if worthwhile {
+            self.pools[pool.index()].collection = Some(Collection { to_fill: false, ..collection });
+        }
+        worthwhile
+    }
+
+    fn candidates(&self, pool: Pool) -> CandidateView<'_> {
+        let blocks = self.geometry.blocks_per_plane;
+        let first = pool.0 * blocks;
+        let entries = &self.valid_counts[first as usize..(first + blocks) as usize];
+        CandidateView { pool, first, units_per_group: self.geometry.units_per_group(), entries }
+    }
+
     /// Chooses a victim. Without `fill` it does so only where the candidates together hold at least one
     /// group's worth of invalid units: less could not free a group, however often it is moved about.
     #[inline(never)]
@@ -518,7 +554,7 @@ impl Ftl {
             units_per_group: self.geometry.units_per_group(),
             entries: &self.valid_counts[first as usize..(first + blocks) as usize],
         };
-        if !fill && !holds_a_reclaimable_group(&view) {
+        if !fill && reclaimable_units(&view, 0) < view.units_per_group {
             return false;
         }
         let Some(index) = self.victim_selection.select(&view) else { return false };
@@ -528,7 +564,7 @@ impl Ftl {
         self.counters.gc_victim_valid_units += u64::from(valid);
         self.groups[group.index()].state = GroupState::Collecting;
         self.refresh_candidate(group);
-        self.pools[pool.index()].collection = Some(Collection { group: group.0, cursor: 0 });
+        self.pools[pool.index()].collection = Some(Collection { group: group.0, cursor: 0, to_fill: fill });
         true
     }
 
@@ -548,7 +584,7 @@ impl Ftl {
             record.draining.push(group.0);
             return None;
         }
-        let space = record.space_for_moves(units_per_group);
+        let space = record.space_for_moves(units_per_group, self.reserve_groups);
         if space == 0 {
             // The erase of an earlier victim will make some.
             return Some(GcStep::Nothing);
@@ -573,16 +609,14 @@ fn lowest_bits(mask: u32, count: u32) -> u32 {
     mask & !rest
 }
 
-/// Whether the candidates' invalid units add up to one group.
-fn holds_a_reclaimable_group(view: &CandidateView<'_>) -> bool {
-    let mut reclaimable = 0;
+/// `known` and the candidates' invalid units, counted up to one group.
+fn reclaimable_units(view: &CandidateView<'_>, known: u32) -> u32 {
+    let mut reclaimable = known;
     for index in 0..view.len() {
-        if let Some(valid) = view.valid_units(index) {
-            reclaimable += view.units_per_group - valid;
-            if reclaimable >= view.units_per_group {
-                return true;
-            }
+        if reclaimable >= view.units_per_group {
+            break;
         }
+        reclaimable += view.valid_units(index).map_or(0, |valid| view.units_per_group - valid);
     }
-    false
+    reclaimable
 }

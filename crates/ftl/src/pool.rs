@@ -30,6 +30,9 @@ pub struct Collection {
     pub group: u32,
     /// The next unit offset to look at.
     pub cursor: u32,
+    /// It was chosen to fill a page of moves, whatever it holds: what is left of it is collected only
+    /// where that is worth it.
+    pub to_fill: bool,
 }
 
 /// State of one pool.
@@ -67,10 +70,11 @@ impl PoolRecord {
         self.free.len() as u32 + self.erasing + self.draining.len() as u32
     }
 
-    /// Units that moves may still take, beyond those handed out already.
-    pub fn space_for_moves(&self, units_per_group: u32) -> u32 {
+    /// Units that moves may still take, beyond those handed out already. Of the free groups it counts those
+    /// that the host cannot take before the moves are placed.
+    pub fn space_for_moves(&self, units_per_group: u32, reserve: u32) -> u32 {
         let frontier = self.frontiers[Stream::GC.index()];
         let open = if frontier.group == NONE { 0 } else { units_per_group - frontier.next };
-        (open + self.free.len() as u32 * units_per_group).saturating_sub(self.handed_out)
+        (open + reserve.min(self.free.len() as u32) * units_per_group).saturating_sub(self.handed_out)
     }
 }

@@ -272,22 +272,19 @@ fn collect_step_by_step(ftl: &mut Ftl, choices: &mut Vec<Choice>) {
             present = Some(group);
             choices.push(Choice { candidates, victim: group });
         }
-        match step {
-            GcStep::MovePage { first, mask } => {
-                for from in (0..2).filter(|bit| mask >> bit & 1 == 1).map(|bit| Ppa(first.0 + bit)) {
-                    let lpa = ftl.content(from);
-                    assert!(ftl.move_is_current(lpa, from), "only valid units are handed out");
-                    let placed = ftl.place_move(Pool(0), lpa, from).expect("the reserve takes a victim");
-                    if placed.closed {
-                        ftl.programmed(ftl.geometry().group_and_offset(placed.new).0, 8);
-                    }
-                    assert!(ftl.moved(lpa, from, placed.new));
-                }
+        let GcStep::MovePage { first, mask } = step else {
+            ftl.erased(group);
+            present = None;
+            continue;
+        };
+        for from in (0..2).filter(|bit| mask >> bit & 1 == 1).map(|bit| Ppa(first.0 + bit)) {
+            let lpa = ftl.content(from);
+            assert!(ftl.move_is_current(lpa, from), "only valid units are handed out");
+            let placed = ftl.place_move(Pool(0), lpa, from).expect("the reserve takes a victim");
+            if placed.closed {
+                ftl.programmed(ftl.geometry().group_and_offset(placed.new).0, 8);
             }
-            _ => {
-                ftl.erased(group);
-                present = None;
-            }
+            assert!(ftl.moved(lpa, from, placed.new));
         }
     }
 }
@@ -316,8 +313,8 @@ fn random_takes_every_candidate_equally_often() {
 
 #[test]
 fn d_choices_takes_a_candidate_with_fewest_valid_units_as_often_as_d_draws_find_one() {
-    for d in [1, 2, 5, 10] {
-        let policy = VictimSelectionConfig::DChoices(DChoices { d: d.try_into().expect("d is not zero") });
+    for d in [1_u8, 2, 5, 10] {
+        let policy = VictimSelectionConfig::DChoices(DChoices { d: u32::from(d).try_into().expect("d is not zero") });
         let choices = choices_of(policy, 200_000);
         assert!(choices.len() > 10_000, "{} victims", choices.len());
         // The law of the victim's valid units: the least of d draws with replacement. Summed over all
@@ -330,7 +327,7 @@ fn d_choices_takes_a_candidate_with_fewest_valid_units_as_often_as_d_draws_find_
             let least = choice.candidates.iter().map(|candidate| candidate.1).min().expect("candidates");
             let with_at_least =
                 |valid: u32| choice.candidates.iter().filter(|candidate| candidate.1 >= valid).count() as f64 / count;
-            let chance = |valid: u32| with_at_least(valid).powi(d as i32) - with_at_least(valid + 1).powi(d as i32);
+            let chance = |valid: u32| with_at_least(valid).powi(d.into()) - with_at_least(valid + 1).powi(d.into());
             at_minimum += f64::from(u8::from(of_victim == least));
             expected += chance(least);
             variance += chance(least) * (1.0 - chance(least));

@@ -279,12 +279,14 @@ fn d_choices_meets_the_mean_field() {
     }
 }
 
+/// Write amplification from the spare factor and the pages of a block.
+type ClosedForm = fn(f64, u32) -> f64;
+
 #[test]
 fn uniform_writes_with_little_spare_space_meet_the_closed_forms() {
     if skip_unless_long("write amplification at over-provisioning .07") {
         return;
     }
-    type ClosedForm = fn(f64, u32) -> f64;
     let cases: [(&str, VictimSelectionConfig, u32, ClosedForm, f64); 6] = [
         ("fifo", FIFO, 64, |a, _| oracle::fifo(a), 0.005),
         ("greedy", GREEDY, 16, oracle::greedy, 0.005),

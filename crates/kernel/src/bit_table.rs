@@ -81,6 +81,22 @@ impl BitTable {
         }
     }
 
+    /// The first clear bit at or after `start`, without wrapping.
+    #[inline]
+    pub fn next_clear(&self, start: usize) -> Option<usize> {
+        if start >= self.len {
+            return None;
+        }
+        let mut word_index = start / 64;
+        let mut word = !self.words[word_index] & (u64::MAX << (start % 64));
+        while word == 0 {
+            word_index += 1;
+            word = !*self.words.get(word_index)?;
+        }
+        let index = word_index * 64 + word.trailing_zeros() as usize;
+        (index < self.len).then_some(index)
+    }
+
     /// The first set bit at or after `start`, continuing from zero.
     #[inline]
     pub fn next_set_wrapping(&self, start: usize) -> Option<usize> {
@@ -112,5 +128,7 @@ mod tests {
         assert_eq!(bits.next_set_wrapping(131), Some(3));
         assert_eq!(bits.aligned_bits(128, 4), 0b0100);
         assert_eq!((bits.count_ones(), bits.count_ones_in(0, 130)), (2, 1));
+        (0..200).filter(|&index| index != 150).for_each(|index| bits.set(index));
+        assert_eq!((bits.next_clear(3), bits.next_clear(151)), (Some(150), None));
     }
 }

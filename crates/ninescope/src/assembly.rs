@@ -55,6 +55,21 @@ impl Assembly {
         self.logical_bytes() / SECTOR_BYTES
     }
 
+    /// What a reader of the result must know about a drive whose spare blocks are mostly frontiers and reserve:
+    /// on small drives these, whose number does not shrink with the drive, eat the over-provisioning.
+    pub fn spare_note(&self) -> Option<String> {
+        let geometry = &self.geometry;
+        let share = self.ftl.logical_units.div_ceil(geometry.pools());
+        let spare = geometry.blocks_per_plane - share.div_ceil(geometry.units_per_group());
+        let held = self.ftl.spare_groups_needed();
+        (spare < 2 * held).then(|| {
+            format!(
+                "small drive: {held} of its {spare} spare blocks per plane are frontiers, reserve and working space, so \
+                 write amplification under random writes is higher than over-provisioning alone suggests"
+            )
+        })
+    }
+
     /// The empty translation layer.
     ///
     /// # Errors

@@ -211,6 +211,8 @@ impl Simulation {
         workload: Box<dyn Workload>,
         notes: Vec<String>,
     ) -> Result<Self, Error> {
+        let mut notes = notes;
+        notes.extend(assembly.spare_note());
         let ftl = assembly.empty_ftl().map_err(|error| Error::Internal(error.to_string()))?;
         let bounded = match (total_requests, limits.requests) {
             (Some(total), Some(limit)) => Some(total.min(limit)),

@@ -167,7 +167,12 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
             let index = command.transaction[plane];
             let transaction = self.transactions.slab[index];
             let (group, offset) = self.geometry.group_and_offset(transaction.ppa);
-            self.ftl.programmed(group, offset + self.geometry.units_per_page());
+            let programmed = offset + self.geometry.units_per_page();
+            self.ftl.programmed(group, programmed);
+            if programmed == self.geometry.units_per_group() {
+                // It may be the victim that garbage collection had been waiting for.
+                self.touch_gc_of(transaction.ppa);
+            }
             if transaction.class == QueueClass::HostProgram {
                 self.counters.host_page_programs += 1;
                 self.unbuffer_page(die);

@@ -182,11 +182,16 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
         entry.stalled = (self.now, cause);
         self.commands[entry.command].stall_cause = cause;
         self.stalled.push_back(entry);
-        if cause == Cause::AllocationStall {
-            // A pool may be short of free groups without having been asked since the last invalidation.
-            (0..self.geometry.pools() as usize).for_each(|pool| self.gc_touched.set(pool));
-        }
+        self.touch_gc_of_full_pools();
         Ok(())
+    }
+
+    /// While writes wait, every pool that cannot take them reconsiders: it may not have been asked since the
+    /// last write that made a unit of it invalid.
+    fn touch_gc_of_full_pools(&mut self) {
+        for pool in self.ftl.pools_without_space() {
+            self.gc_touched.set(pool.index());
+        }
     }
 
     /// Tries the writes that wait, in order.
@@ -204,6 +209,7 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
                     if let Some(front) = self.stalled.front_mut() {
                         *front = entry;
                     }
+                    self.touch_gc_of_full_pools();
                     return Ok(());
                 }
                 Placing::ReadsAgain => drop(self.stalled.pop_front()),

@@ -102,9 +102,10 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
         if self.multi_plane {
             let any_block = kind == CommandKind::Read && self.read_any_block;
             let (mut previous, mut index) = (NONE, queue.head());
-            // A program that cannot run beside the first one holds back those behind it in its plane: pages
-            // are programmed in order.
+            // A program that cannot run beside the first one holds back those behind it in its pool: the pages of
+            // a group are programmed in order.
             let mut taken = command.planes;
+            let planes_of_pool = (1 << self.geometry.frontier_planes) - 1;
             for _ in 0..MERGE_WINDOW {
                 if index == NONE || command.plane_count() == self.geometry.planes_per_die {
                     break;
@@ -116,13 +117,14 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
                 let fits = taken >> other_plane & 1 == 0
                     && other.page == first_unit.page
                     && (any_block || other_block == block);
-                if fits || kind == CommandKind::Program {
-                    taken |= 1 << other_plane;
-                }
                 if fits {
+                    taken |= 1 << other_plane;
                     queue.remove_after(slab, previous, link);
                     add(&mut command, other_plane, other_block, index, units);
                 } else {
+                    if kind == CommandKind::Program {
+                        taken |= planes_of_pool << self.geometry.first_plane_of_pool(other_pool);
+                    }
                     previous = index;
                 }
                 index = next;

@@ -1,0 +1,36 @@
+"""Renew what README.md and docs/ show of the demo: the text that it prints, and its figures.
+
+`make figures` runs it after a change that moves the numbers; a test says when that is due.
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+import sys
+from pathlib import Path
+
+import ninescope
+
+ROOT = Path(__file__).resolve().parents[1]
+
+
+def main(result_directory: str) -> None:
+    """Take the demo's result directory."""
+    text = str(ninescope.Result.load(result_directory)).rstrip()
+    readme = ROOT / "README.md"
+    before = readme.read_text(encoding="utf-8")
+    after, found = re.subn(
+        r"(```text\n).*?(\n```)", lambda match: match[1] + text + match[2], before, count=1, flags=re.DOTALL
+    )
+    if not found:
+        sys.exit("README.md has no block of text to renew")
+    readme.write_text(after, encoding="utf-8")
+    images = ROOT / "docs/images"
+    images.mkdir(exist_ok=True)
+    for name in ("tail.png", "cdf.png"):
+        shutil.copyfile(Path(result_directory, name), images / name)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])
