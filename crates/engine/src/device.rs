@@ -104,6 +104,8 @@ pub struct Device<Q: WakeQueue = TournamentTree, P: Probe = NoProbe> {
     pub(crate) channels: Vec<ChannelUnit>,
     /// Dies that may be given a command before time moves on.
     pub(crate) touched: BitTable,
+    /// Channels that may be granted before time moves on.
+    pub(crate) channels_touched: BitTable,
     pub(crate) transactions: TransactionStore,
     pub(crate) commands: Slab<HostCommand>,
     pub(crate) host: HostFront,
@@ -169,6 +171,7 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
             dies: (0..dies).map(|_| DieUnit::default()).collect(),
             channels: (0..geometry.channels).map(|_| ChannelUnit::default()).collect(),
             touched: BitTable::new(dies),
+            channels_touched: BitTable::new(geometry.channels as usize),
             transactions: TransactionStore::with_capacity(transactions, units),
             commands: Slab::with_capacity(depth),
             host: HostFront::new(workload, config, limits),
@@ -181,8 +184,8 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
             gc_jobs: vec![GcJob::default(); pools],
             gc_touched: BitTable::new(pools),
             erases_waiting: Vec::with_capacity(pools),
-            flushes: FlushEpochs::default(),
-            page_deadlines: VecDeque::new(),
+            flushes: FlushEpochs::with_capacity(depth),
+            page_deadlines: VecDeque::with_capacity(pools * 4),
             scheduler: config.scheduler.build(),
             suspend_policy: config.suspend.build(),
             counters: EngineCounters::default(),
@@ -245,7 +248,8 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
         if resource.0 < dies {
             self.die_woke(DieId(resource.0))
         } else if resource.0 < dies + channels {
-            self.channel_woke(ChannelId(resource.0 - dies))
+            self.channels_touched.set((resource.0 - dies) as usize);
+            Ok(())
         } else {
             match resource.0 - dies - channels {
                 0 => self.processor_woke(),
@@ -262,7 +266,7 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
     }
 
     /// Everything that must be decided at this instant, in a fixed order: fetches, stalled writes, garbage
-    /// collection, then dies by id; again until nothing is left.
+    /// collection, then dies by id, then channels by id; again until nothing is left.
     fn drain_instant(&mut self) -> Result<(), SimulationError> {
         loop {
             self.fetch_commands()?;
@@ -276,7 +280,11 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
             }
             while let Some(die) = self.touched.next_set(0) {
                 self.touched.clear(die);
-                self.dispatch(DieId(die as u32))?;
+                self.dispatch(DieId(die as u32));
+            }
+            while let Some(channel) = self.channels_touched.next_set(0) {
+                self.channels_touched.clear(channel);
+                self.arbitrate_channel(ChannelId(channel as u32))?;
             }
             if !self.host.can_fetch(self.now) && !self.retry_stalled && self.gc_touched.next_set(0).is_none() {
                 return Ok(());
@@ -420,3 +428,93 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
 }
 
 const _: () = assert!(OCCUPANCIES == 12 && CLASSES <= 8 && NONE == u32::MAX);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sched::transaction_scheduler::{DieView, TransactionSchedulerConfig};
+    use crate::transaction::QueueClass;
+    use ninescope_ftl::FtlConfig;
+    use ninescope_kernel::Rate;
+    use ninescope_media::nand::NandTiming;
+    use ninescope_model::{Lba, Op, Request};
+    use ninescope_workload::{Arrival, WorkloadError};
+
+    /// A scheduler that leaves the die idle whatever waits.
+    #[derive(Debug)]
+    struct Idler;
+
+    impl TransactionScheduler for Idler {
+        fn pick(&mut self, _view: &DieView) -> Option<QueueClass> {
+            None
+        }
+    }
+
+    /// Fills a page and asks for it to be on the media.
+    struct WriteAndFlush(u32);
+
+    impl Workload for WriteAndFlush {
+        fn arrival(&self) -> Arrival {
+            Arrival::Open
+        }
+
+        fn next_request(&mut self) -> Result<Option<Request>, WorkloadError> {
+            self.0 += 1;
+            let request = |sectors, op| Request { submitted: Ns::ZERO, lba: Lba(0), sectors, op };
+            Ok(match self.0 {
+                1 => Some(request(8, Op::Write)),
+                2 => Some(request(0, Op::Flush)),
+                _ => None,
+            })
+        }
+    }
+
+    #[test]
+    fn work_that_nothing_will_ever_finish_is_an_error_that_names_its_holders() {
+        let geometry = Geometry::checked(1, 1, 1, 1, 8, 4, 4096, 4096, 1).expect("a legal geometry");
+        let ftl = Ftl::new(&FtlConfig {
+            geometry,
+            logical_units: 8,
+            reserve_groups: 1,
+            page_allocation: Default::default(),
+            free_block_choice: Default::default(),
+            gc_trigger: Default::default(),
+            victim_selection: Default::default(),
+            seed: 1,
+        })
+        .expect("enough spare blocks");
+        let timing = NandTiming {
+            read: vec![Ns(1)],
+            program: vec![Ns(1)],
+            program_pulses: 1,
+            erase_loop: Ns(1),
+            erase_loops: 1,
+            command_address: Ns(1),
+            suspend_recover: Ns(1),
+            resume_ramp: Ns(1),
+            channel_rate: Rate(0),
+            read_any_block: false,
+        };
+        let config = EngineConfig {
+            queue_depth: 2,
+            command_cost: Ns::ZERO,
+            link_rate: Rate(0),
+            write_completion: WriteCompletion::Buffer,
+            buffered_pages: 2,
+            page_timeout: None,
+            multi_plane: true,
+            gc_pages_in_flight: 1,
+            scheduler: TransactionSchedulerConfig::default(),
+            suspend: crate::sched::suspend_policy::SuspendPolicyConfig::default(),
+            log_requests: false,
+        };
+        let nand = Nand::new(&geometry, timing).expect("legal times");
+        let mut device: Device =
+            Device::new(&config, &RunLimits::default(), ftl, nand, Box::new(WriteAndFlush(0)), NoProbe);
+        device.scheduler = Box::new(Idler);
+        let error = device.run().expect_err("the program is never issued");
+        let SimulationError::Stuck { at, holders } = &error else { panic!("{error}") };
+        assert_eq!(*at, Ns::ZERO);
+        assert!(holders.contains("1 host commands") && holders.contains("die 0"), "{holders}");
+    }
+}

@@ -303,13 +303,11 @@ fn sequential_bandwidth_is_that_of_the_part_that_binds() {
 }
 
 #[test]
-#[ignore = "a command waits behind the data of other dies, so that dies of a channel sense in step: 12 % are missing"]
 fn sequential_reads_use_the_whole_channel_where_sensing_takes_longer_than_a_transfer() {
     assert_peak_bandwidth("channels", &stream_drive(8, 40_000, 100_000, 0), Op::Read, |peak| peak.channels);
 }
 
 #[test]
-#[ignore = "a command waits behind the data of other dies, so that dies of a channel sense in step: 7 % are missing"]
 fn sequential_reads_keep_two_dies_of_a_channel_busy() {
     assert_peak_bandwidth("dies", &stream_drive(2, 400_000, 900_000, 0), Op::Read, |peak| peak.dies);
 }

@@ -29,14 +29,14 @@ pub struct FlushEpochs {
     oldest: u32,
 }
 
-impl Default for FlushEpochs {
-    fn default() -> Self {
-        let present = Epoch { programs: 0, command: NONE };
-        Self { epochs: VecDeque::from([present]), oldest: 0 }
-    }
-}
-
 impl FlushEpochs {
+    /// The first epoch, with room for those that `commands` FLUSHes at a time close.
+    pub fn with_capacity(commands: usize) -> Self {
+        let mut epochs = VecDeque::with_capacity(commands + 1);
+        epochs.push_back(Epoch { programs: 0, command: NONE });
+        Self { epochs, oldest: 0 }
+    }
+
     /// A host page program is queued; returns its epoch.
     #[inline]
     pub fn program_queued(&mut self) -> u32 {

@@ -1,8 +1,11 @@
-//! The channel: one transfer at a time, first come, first served.
+//! The channel: one transfer at a time. Bare commands (of reads and erases, which carry no data) go before
+//! data, so that dies sense while data moves; within each kind, first come, first served.
 //!
-//! A transfer is a time stamp, not an event; a channel wakes only when somebody waits for it.
+//! A transfer is a time stamp, not an event; a channel wakes only when somebody waits for it. Who gets it is
+//! decided when everything else of an instant is done: a die freed at the instant at which its channel
+//! frees is not too late.
 
-use ninescope_kernel::{Fifo, Ns, WakeQueue};
+use ninescope_kernel::{Ns, WakeQueue};
 use ninescope_media::nand::CommandKind;
 use ninescope_model::{ChannelId, DieId, Occupancy, Source};
 
@@ -18,33 +21,38 @@ fn channel_link(dies: &mut [DieUnit], index: u32) -> &mut u32 {
 }
 
 impl<Q: WakeQueue, P: Probe> Device<Q, P> {
-    /// Takes the channel for the die's next phase, at once if it is free, else when its turn comes.
+    /// Asks for the channel for the die's next phase. It is granted before time moves on if it is free.
     #[inline]
-    pub(crate) fn request_channel(&mut self, die: DieId) -> Result<(), SimulationError> {
+    pub(crate) fn request_channel(&mut self, die: DieId) {
         let channel_id = self.geometry.channel_of_die(die);
         let channel = &mut self.channels[channel_id.index()];
-        if channel.free_at <= self.now && channel.waiting.is_empty() {
-            return self.grant_channel(die, channel_id);
-        }
-        if channel.waiting.is_empty() {
-            self.queue.schedule(self.resources.channel(channel_id), channel.free_at);
-        }
-        channel.waiting.push_back(&mut self.dies[..], die.0, channel_link);
-        self.counters.channel_waits += 1;
-        self.dies[die.index()].ledger.enter(self.now, Occupancy::WaitingForChannel);
-        Ok(())
+        let unit = &mut self.dies[die.index()];
+        let bare = unit.phase == DiePhase::WaitingToSend && unit.command.kind != CommandKind::Program;
+        unit.channel_requested = self.now;
+        unit.ledger.enter(self.now, Occupancy::WaitingForChannel);
+        let queue = if bare { &mut channel.commands } else { &mut channel.data };
+        queue.push_back(&mut self.dies[..], die.0, channel_link);
+        self.channels_touched.set(channel_id.index());
     }
 
-    /// The channel is free and somebody waits.
-    pub(crate) fn channel_woke(&mut self, channel_id: ChannelId) -> Result<(), SimulationError> {
-        let channel = &mut self.channels[channel_id.index()];
-        let Some(die) = channel.waiting.pop_front(&mut self.dies[..], channel_link) else { return Ok(()) };
-        self.grant_channel(DieId(die), channel_id)?;
-        let channel = &self.channels[channel_id.index()];
-        if !Fifo::is_empty(&channel.waiting) {
-            self.queue.schedule(self.resources.channel(channel_id), channel.free_at);
+    /// Gives the channel to those that wait for it while it is free, and has it wake when it frees if some
+    /// are left.
+    #[inline]
+    pub(crate) fn arbitrate_channel(&mut self, channel_id: ChannelId) -> Result<(), SimulationError> {
+        loop {
+            let channel = &mut self.channels[channel_id.index()];
+            if channel.commands.is_empty() && channel.data.is_empty() {
+                return Ok(());
+            }
+            if channel.free_at > self.now {
+                self.queue.schedule(self.resources.channel(channel_id), channel.free_at);
+                return Ok(());
+            }
+            let queue = if channel.commands.is_empty() { &mut channel.data } else { &mut channel.commands };
+            let Some(die) = queue.pop_front(&mut self.dies[..], channel_link) else { return Ok(()) };
+            self.counters.channel_waits += u64::from(self.dies[die as usize].channel_requested < self.now);
+            self.grant_channel(DieId(die), channel_id)?;
         }
-        Ok(())
     }
 
     #[inline]

@@ -45,7 +45,8 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
             CommandKind::Read => {
                 self.pages_sensed(&ended.command);
                 self.dies[die.index()].phase = DiePhase::WaitingForDataOut;
-                self.request_channel(die)
+                self.request_channel(die);
+                Ok(())
             }
             CommandKind::Program => {
                 self.set_free(die);

@@ -7,7 +7,6 @@ use ninescope_model::{DieId, Pool};
 use super::DiePhase;
 use super::transaction_scheduler::DieView;
 use crate::device::Device;
-use crate::error::SimulationError;
 use crate::probe::Probe;
 use crate::transaction::{CLASSES, QueueClass, TransactionStore};
 
@@ -17,23 +16,22 @@ const MERGE_WINDOW: usize = 8;
 impl<Q: WakeQueue, P: Probe> Device<Q, P> {
     /// Issues the next command of a die if it is free and something waits; resumes a parked operation if
     /// nothing does.
-    pub(crate) fn dispatch(&mut self, die: DieId) -> Result<(), SimulationError> {
+    pub(crate) fn dispatch(&mut self, die: DieId) {
         self.free_after_data_out(die);
         if self.dies[die.index()].phase != DiePhase::Free {
-            return Ok(());
+            return;
         }
         let parked = match self.nand.state(die) {
             DieState::Idle => false,
             DieState::Suspended { .. } => true,
-            _ => return Ok(()),
+            _ => return,
         };
         match self.next_class(die, parked) {
-            Some(class) => self.issue(die, class)?,
+            Some(class) => self.issue(die, class),
             None if parked => self.resume_parked(die),
             None => {}
         }
         self.take_late_snapshot(die);
-        Ok(())
     }
 
     /// The class to serve: the scheduler's choice, or reads alone beside a parked operation.
@@ -61,7 +59,7 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
         self.scheduler.pick(&DieView { waiting: unit.waiting, head_queued, gc_is_urgent })
     }
 
-    fn issue(&mut self, die: DieId, class: QueueClass) -> Result<(), SimulationError> {
+    fn issue(&mut self, die: DieId, class: QueueClass) {
         let command =
             if class == QueueClass::Erase { self.form_erase(die) } else { self.form_page_command(die, class) };
         let unit = &mut self.dies[die.index()];
@@ -71,7 +69,7 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
         if class == QueueClass::HostRead || class == QueueClass::HostProgram {
             self.close_queue_waits(die);
         }
-        self.request_channel(die)
+        self.request_channel(die);
     }
 
     /// Takes the first transaction of a queue and those behind it that can run in other planes beside it.

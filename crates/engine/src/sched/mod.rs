@@ -56,8 +56,10 @@ pub struct DieUnit {
     pub staying_planes: u8,
     /// A tracked transaction that was queued on the idle die at this instant and has no ledger snapshot.
     pub unsnapped: u32,
-    /// Link of the channel's queue.
+    /// Link of the channel's queues.
     pub channel_next: u32,
+    /// When it last asked for its channel.
+    pub channel_requested: Ns,
     /// Host pages filled and not yet programmed.
     pub buffered_pages: u32,
 }
@@ -83,6 +85,7 @@ impl Default for DieUnit {
             staying_planes: 0,
             unsnapped: NONE,
             channel_next: NONE,
+            channel_requested: Ns::ZERO,
             buffered_pages: 0,
         }
     }
@@ -93,8 +96,10 @@ impl Default for DieUnit {
 pub struct ChannelUnit {
     /// When the present transfer ends.
     pub free_at: Ns,
-    /// Dies that wait, in the order of asking.
-    pub waiting: Fifo,
+    /// Dies that wait to send a command without data, in the order of asking.
+    pub commands: Fifo,
+    /// Dies that wait to move data, in the order of asking.
+    pub data: Fifo,
     /// Time spent transferring since the counters were cleared [ns].
     pub busy: Ns,
 }
