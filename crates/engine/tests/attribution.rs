@@ -269,7 +269,7 @@ fn runs_well(world: &World) -> Result<(), TestCaseError> {
     let unit = drive.unit_bytes / 512;
     let requests = mixed_sectors(drive.seed, world.requests, drive.sectors(), unit, world.gap, world.read_percent);
     let probe = Counting { open: world.arrival == Arrival::Open, ..Counting::default() };
-    let mut device = drive.device::<TournamentTree, Counting>(Listed::new(requests, world.arrival), probe);
+    let mut device = drive.device::<TournamentTree, Counting>(Listed::boxed(requests, world.arrival), probe);
     // Far more events than any of these worlds needs: one that goes on for ever fails.
     match device.run_slice(500_000) {
         Ok(progress) => prop_assert!(progress.finished, "no end at {}", progress.now),

@@ -22,7 +22,7 @@ fn drive() -> Drive {
 }
 
 fn workload(drive: &Drive) -> Box<dyn Workload> {
-    Listed::new(mixed_requests(drive.seed, 6_000, drive.logical_units, 15_000, 55), Arrival::Open)
+    Listed::boxed(mixed_requests(drive.seed, 6_000, drive.logical_units, 15_000, 55), Arrival::Open)
 }
 
 fn digest_with<Q: WakeQueue, P: Probe>(drive: &Drive, probe: P, slice: u64) -> String {
@@ -88,7 +88,7 @@ fn another_seed_gives_another_digest() {
         drive.victim = policy_with(&serde_json::json!({ "policy": "random" }));
         let requests = mixed_requests(1, 6_000, drive.logical_units, 15_000, 55);
         drive.seed = seed;
-        let mut device: Device = drive.device(Listed::new(requests, Arrival::Open), NoProbe);
+        let mut device: Device = drive.device(Listed::boxed(requests, Arrival::Open), NoProbe);
         device.run().expect("the run goes well");
         device.digest().to_hex()
     };

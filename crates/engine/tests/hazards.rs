@@ -3,9 +3,13 @@
 
 mod scenario;
 
+use ninescope_engine::WriteCompletion;
+use ninescope_kernel::Ns;
 use ninescope_media::nand::CommandKind;
 use ninescope_model::{BlockGroup, Cause, Op, Ppa};
-use scenario::{COMMAND, Drive, ERASE, PAGE_PROGRAM, READ, UNIT_READ, UNIT_TRANSFER, mixed_requests, scenes};
+use scenario::{
+    COMMAND, Drive, ERASE, PAGE_PROGRAM, READ, UNIT_READ, UNIT_TRANSFER, mixed_requests, mixed_sectors, policy, scenes,
+};
 
 /// Units of a group of the default drive.
 const GROUP: u32 = 8;
@@ -150,5 +154,56 @@ fn host_writes_never_take_the_reserve() {
         let run = drive.run(mixed_requests(u64::from(reserve), 20_000, drive.logical_units, 20_000, 20));
         assert!(run.ftl().erased_groups > 50, "{} erases", run.ftl().erased_groups);
         assert_eq!(run.device.probe().fewest_free_after_host, Some(reserve), "used up to the reserve");
+    }
+}
+
+/// The fullest drive that the translation layer accepts: 6 of 10 groups of each pool hold data.
+fn fullest(seed: u64, change: impl FnOnce(&mut Drive)) -> Drive {
+    Drive::with(|drive| {
+        (drive.blocks, drive.pages, drive.seed) = (10, 4, seed);
+        drive.engine.buffered_pages = 4;
+        drive.engine.multi_plane = false;
+        change(drive);
+        drive.logical_units = drive.geometry().units_per_group() * 6 * drive.geometry().pools();
+        drive.prepared = (0..drive.logical_units).collect();
+    })
+}
+
+#[test]
+fn collection_on_the_fullest_drive_neither_runs_in_circles_nor_sleeps_nor_runs_out_of_pages() {
+    let worlds: [fn(&mut Drive); 4] = [
+        // Filling pages of moves from full groups kept host programs waiting for ever.
+        |drive| {
+            (drive.planes, drive.unit_bytes) = (2, 512);
+            drive.engine.write_completion = WriteCompletion::Program;
+            drive.engine.gc_pages_in_flight = 1;
+        },
+        // The program that made the only worthwhile victim a candidate woke nobody.
+        |drive| {
+            (drive.planes, drive.unit_bytes) = (2, 512);
+            drive.page_allocation = policy("static");
+            drive.engine.page_timeout = Some(Ns(10_000));
+        },
+        // Nor did the retried write that made it worthwhile.
+        |drive| {
+            (drive.dies_per_channel, drive.unit_bytes) = (2, 16_384);
+            drive.victim = policy("fifo");
+        },
+        // Moves were handed out against free groups that the host then took.
+        |drive| {
+            (drive.dies_per_channel, drive.planes) = (2, 2);
+            drive.victim = policy("d-choices");
+            drive.engine.gc_pages_in_flight = 7;
+            drive.engine.queue_depth = 19;
+        },
+    ];
+    for (number, world) in worlds.into_iter().enumerate() {
+        for seed in 0..40 {
+            let drive = fullest(seed, world);
+            let unit = drive.unit_bytes / 512;
+            let mut device = drive.recorded(mixed_sectors(seed, 1_500, drive.sectors(), unit, 5_000, 40));
+            let progress = device.run_slice(1_000_000).unwrap_or_else(|error| panic!("world {number}.{seed}: {error}"));
+            assert!(progress.finished, "world {number}.{seed} has no end");
+        }
     }
 }

@@ -146,7 +146,7 @@ fn a_read_queued_while_an_erase_waits_for_its_channel_stops_it_too() {
     });
     drive.engine.suspend = policy_with(&serde_json::json!({ "policy": "every-safe-point", "points_per_loop": 1 }));
     // Die 0 has the channel for a page to program; the erase of die 1 waits for it when the read is queued.
-    let run = drive.run(vec![write_units(0, 32, 4), write(0, 36), read(2_000, 44)]);
+    let run = drive.run(vec![write_units(0, 32, 4), write(10, 36), read(2_000, 44)]);
     let sent = COMMAND + 4 * UNIT_TRANSFER;
     let (at, erase) = run.issued(CommandKind::Erase)[0];
     assert_eq!((at, erase.die.0), (sent, 1));

@@ -33,7 +33,7 @@ const WORKING_GROUPS: u32 = 3;
 impl FtlConfig {
     /// Block groups of each pool that cannot hold the host's data at rest.
     pub fn spare_groups_needed(&self) -> u32 {
-        self.reserve_groups + WORKING_GROUPS
+        self.reserve_groups.saturating_add(WORKING_GROUPS)
     }
 
     /// Checks that garbage collection can always make progress.
@@ -43,7 +43,7 @@ impl FtlConfig {
     pub fn check(&self) -> Result<(), FtlError> {
         let geometry = &self.geometry;
         let share = self.logical_units.div_ceil(geometry.pools());
-        let needed = share.div_ceil(geometry.units_per_group()) + self.spare_groups_needed();
+        let needed = share.div_ceil(geometry.units_per_group()).saturating_add(self.spare_groups_needed());
         if self.logical_units == 0 || self.reserve_groups == 0 || needed > geometry.blocks_per_plane {
             return Err(FtlError::TooLittleSpare {
                 blocks_per_plane: geometry.blocks_per_plane,

@@ -70,8 +70,11 @@ impl Rate {
         if self.0 == 0 {
             return Ns::ZERO;
         }
-        // A burst is at most a few MiB, so the product stays below 2^64.
-        Ns((bytes * 1_000_000_000).div_ceil(self.0))
+        match bytes.checked_mul(1_000_000_000) {
+            Some(product) => Ns(product.div_ceil(self.0)),
+            // More than 18 GB at once.
+            None => Ns((u128::from(bytes) * 1_000_000_000).div_ceil(u128::from(self.0)) as u64),
+        }
     }
 }
 
@@ -86,6 +89,7 @@ mod tests {
         assert_eq!(Rate(1_000_000_000).burst(1), Ns(1));
         assert_eq!(Rate(4_000_000_000).burst(1), Ns(1));
         assert_eq!(Rate(0).burst(4096), Ns::ZERO);
+        assert_eq!(Rate(3_000_000_000).burst(1 << 40), Ns(366_503_875_926), "1 TiB, 366503875925.3 ns");
     }
 
     #[test]

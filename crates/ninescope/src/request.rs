@@ -104,6 +104,7 @@ impl RunRequest {
         let mut deserializer = serde_json::Deserializer::from_str(text);
         let request: Self = serde_path_to_error::deserialize(&mut deserializer)
             .map_err(|error| Error::Input(keyed(&error.path().to_string(), &error.inner().to_string())))?;
+        deserializer.end().map_err(|error| Error::Input(error.to_string()))?;
         if let Some(check) = request.check.as_deref().filter(|check| *check != "off") {
             return Err(Error::Input(format!("check: `{check}` is not available yet; only `off` is")));
         }

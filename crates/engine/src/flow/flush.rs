@@ -30,7 +30,7 @@ pub struct FlushEpochs {
 }
 
 impl FlushEpochs {
-    /// The first epoch, with room for those that `commands` FLUSHes at a time close.
+    /// The first epoch, with room for those that `commands` flushes at a time close.
     pub fn with_capacity(commands: usize) -> Self {
         let mut epochs = VecDeque::with_capacity(commands + 1);
         epochs.push_back(Epoch { programs: 0, command: NONE });

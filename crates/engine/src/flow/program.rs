@@ -1,7 +1,7 @@
 //! Programs: pages of a frontier go to their die when their stripe is full, or earlier where something
 //! sends them out.
 
-use ninescope_ftl::{Padded, Placed};
+use ninescope_ftl::{Ftl, Padded, Placed};
 use ninescope_kernel::{NONE, Ns, WakeQueue};
 use ninescope_media::nand::FlashCommand;
 use ninescope_model::{BlockGroup, DieId, Geometry, Pool, Ppa, Source, Stream};
@@ -41,6 +41,16 @@ pub struct PageDeadline {
     pub group: BlockGroup,
     /// Offset of the unit after the page.
     pub page_end: u32,
+}
+
+impl PageDeadline {
+    /// Whether its page is still partly filled.
+    fn is_of_open_page(&self, ftl: &Ftl, geometry: &Geometry) -> bool {
+        ftl.last_allocated(self.pool, Stream::HOST).is_some_and(|last| {
+            let (group, offset) = geometry.group_and_offset(last);
+            group == self.group && offset + 1 < self.page_end && offset + geometry.units_per_page() >= self.page_end
+        })
+    }
 }
 
 impl<Q: WakeQueue, P: Probe> Device<Q, P> {
@@ -212,6 +222,11 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
         if self.page_deadlines.is_empty() {
             self.queue.schedule(self.resources.page_timer(), deadline.at);
         }
+        if self.page_deadlines.len() == self.page_deadlines.capacity() {
+            // Most pages are full before their time: only the open one of each pool needs its deadline.
+            let (ftl, geometry) = (&self.ftl, &self.geometry);
+            self.page_deadlines.retain(|deadline| deadline.is_of_open_page(ftl, geometry));
+        }
         self.page_deadlines.push_back(deadline);
     }
 
@@ -223,12 +238,7 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
                 break;
             }
             self.page_deadlines.pop_front();
-            let still_open = self.ftl.last_allocated(deadline.pool, Stream::HOST).is_some_and(|last| {
-                let (group, offset) = self.geometry.group_and_offset(last);
-                group == deadline.group
-                    && offset + 1 < deadline.page_end
-                    && offset + self.geometry.units_per_page() >= deadline.page_end
-            });
+            let still_open = deadline.is_of_open_page(&self.ftl, &self.geometry);
             if still_open && self.pad_and_send(deadline.pool, Stream::HOST) {
                 self.counters.page_timeouts += 1;
             }

@@ -44,7 +44,7 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
         pending += u32::from(answered_sectors > 0);
         self.commands[index].pending = pending;
         if answered_sectors > 0 {
-            let bytes = answered_sectors * SECTOR_BYTES as u32;
+            let bytes = u64::from(answered_sectors) * SECTOR_BYTES;
             self.queue_link_out(LinkJob { ready: self.now, bytes, command: index, transaction: NONE });
         }
     }

@@ -17,7 +17,7 @@ pub struct LinkJob {
     /// When the data is in the controller.
     pub ready: Ns,
     /// Bytes to move.
-    pub bytes: u32,
+    pub bytes: u64,
     /// The command that asked.
     pub command: u32,
     /// The transaction that read it, `NONE` for forwarded and unmapped units.
@@ -103,7 +103,7 @@ impl LinkOut {
     fn decide(&mut self, waiting: Waiting) -> Ns {
         let begins = self.free_at.max(waiting.job.ready);
         self.next = Some((waiting, begins));
-        begins + self.rate.burst(u64::from(waiting.job.bytes))
+        begins + self.rate.burst(waiting.job.bytes)
     }
 
     /// The transfer that was decided has ended: returns its job and when the next one ends.

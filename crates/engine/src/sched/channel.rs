@@ -121,7 +121,7 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
             let track = &mut self.transactions.tracks[index as usize];
             track.channel += begins - track.mark;
             track.transfer = left - begins;
-            let bytes = u32::from(transaction.sectors) * 512;
+            let bytes = u64::from(transaction.sectors) * 512;
             self.queue_link_out(LinkJob { ready: left, bytes, command: transaction.owner, transaction: index });
         }
         let unit = &mut self.channels[channel.index()];

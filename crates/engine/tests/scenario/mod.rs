@@ -79,7 +79,7 @@ pub fn flush(at: u64) -> Request {
     sectors(Op::Flush, at, 0, 0)
 }
 
-/// A random mix over a drive: reads, whole and partial writes of up to three units, some TRIMs and FLUSHes.
+/// A random mix over a drive: reads, whole and partial writes of up to three units, some trims and flushes.
 pub fn mixed_requests(seed: u64, count: u64, logical_units: u32, gap: u64, read_percent: u64) -> Vec<Request> {
     mixed_sectors(seed, count, u64::from(logical_units) * u64::from(UNIT), UNIT, gap, read_percent)
 }
@@ -121,7 +121,7 @@ pub struct Listed {
 
 impl Listed {
     /// The requests in their order, which is that of their times.
-    pub fn new(requests: Vec<Request>, arrival: Arrival) -> Box<Self> {
+    pub fn boxed(requests: Vec<Request>, arrival: Arrival) -> Box<dyn Workload> {
         Box::new(Self { requests: requests.into_iter(), arrival })
     }
 }
@@ -388,7 +388,7 @@ impl Drive {
     /// The device that gets `requests` at their times.
     pub fn recorded(&self, requests: Vec<Request>) -> Device<TournamentTree, Recorder> {
         let probe = Recorder { reserve: self.reserve, ..Recorder::default() };
-        self.device(Listed::new(requests, Arrival::Open), probe)
+        self.device(Listed::boxed(requests, Arrival::Open), probe)
     }
 
     /// Runs `requests` to the end.

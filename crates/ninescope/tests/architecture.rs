@@ -1,0 +1,167 @@
+//! The rooms of the house and the arrows between them hold: who may use whom, and which words and tools do not
+//! belong in which room.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// The crates by storey. A crate uses only crates of storeys below its own, so that siblings stay apart.
+const STOREYS: [&[&str]; 8] = [
+    &["kernel"],
+    &["model"],
+    &["media", "ecc", "ftl", "workload"],
+    &["tier"],
+    &["engine"],
+    &["ninescope"],
+    &["check"],
+    &["python"],
+];
+/// Used by tests alone, and by nobody else.
+const FOR_TESTS: [&str; 1] = ["oracles"];
+
+fn crates_folder() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("crates/").to_owned()
+}
+
+fn storey(name: &str) -> usize {
+    STOREYS
+        .iter()
+        .position(|storey| storey.contains(&name))
+        .unwrap_or_else(|| panic!("crate {name} has no storey: the design, section 2, says where a crate belongs"))
+}
+
+/// The folder of a workspace package: `ninescope-ftl` lives in `ftl`.
+fn folder_of(package: &str) -> &str {
+    package.strip_prefix("ninescope-").unwrap_or(package)
+}
+
+/// Every crate with the workspace crates it uses, those of its tests left out.
+fn arrows() -> BTreeMap<String, Vec<String>> {
+    let mut arrows = BTreeMap::new();
+    for entry in fs::read_dir(crates_folder()).expect("crates/ can be listed") {
+        let folder = entry.expect("an entry").path();
+        let Ok(text) = fs::read_to_string(folder.join("Cargo.toml")) else { continue };
+        let manifest: toml::Table = toml::from_str(&text).expect("a manifest");
+        let mut used = Vec::new();
+        for section in ["dependencies", "build-dependencies"] {
+            let dependencies = manifest.get(section).and_then(toml::Value::as_table);
+            let names = dependencies.into_iter().flat_map(toml::Table::keys);
+            used.extend(names.filter(|name| name.starts_with("ninescope")).map(|name| folder_of(name).to_owned()));
+        }
+        assert!(
+            !manifest.contains_key("target"),
+            "{}: dependencies by target are not looked at here",
+            folder.display()
+        );
+        let name = folder.file_name().expect("a folder").to_string_lossy().into_owned();
+        assert_eq!(folder_of(manifest["package"]["name"].as_str().expect("a name")), name);
+        arrows.insert(name, used);
+    }
+    assert!(arrows.len() >= 9, "{arrows:?}");
+    arrows
+}
+
+/// Every source file of a crate with its text, the tests beside the code left out.
+fn sources(name: &str) -> Vec<(PathBuf, String)> {
+    let mut files = Vec::new();
+    let mut folders = vec![crates_folder().join(name).join("src")];
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(&folder).expect("a source folder can be listed") {
+            let path = entry.expect("an entry").path();
+            if path.is_dir() {
+                folders.push(path);
+            } else if path.extension().is_some_and(|extension| extension == "rs") {
+                let text = fs::read_to_string(&path).expect("a source file is text");
+                let code = text.split("#[cfg(test)]").next().unwrap_or_default().to_owned();
+                files.push((path, code));
+            }
+        }
+    }
+    assert!(!files.is_empty(), "{name} has sources");
+    files
+}
+
+/// Whether `word` stands alone in a line, outside of comments.
+fn uses_word(line: &str, word: &str) -> bool {
+    let code = line.split("//").next().unwrap_or_default();
+    code.split(|character: char| !character.is_alphanumeric() && character != '_').any(|token| token == word)
+}
+
+fn assert_word_is_absent(crates: &[&str], word: &str, reason: &str) {
+    for (path, text) in crates.iter().flat_map(|name| sources(name)) {
+        for (number, line) in text.lines().enumerate() {
+            assert!(!uses_word(line, word), "{}:{}: {reason}\n{line}", path.display(), number + 1);
+        }
+    }
+}
+
+/// Crates of a list that exist already.
+fn existing<'a>(names: &[&'a str]) -> Vec<&'a str> {
+    names.iter().copied().filter(|name| crates_folder().join(name).exists()).collect()
+}
+
+#[test]
+fn every_crate_uses_only_crates_of_storeys_below() {
+    for (name, used) in arrows() {
+        if FOR_TESTS.contains(&name.as_str()) {
+            assert!(used.is_empty(), "{name} holds theory and uses {used:?}");
+            continue;
+        }
+        for other in used {
+            assert!(!FOR_TESTS.contains(&other.as_str()), "{name} uses {other} outside of its tests");
+            assert!(storey(&other) < storey(&name), "{name} must not use {other}");
+        }
+    }
+}
+
+#[test]
+fn media_knows_no_logical_address() {
+    assert_word_is_absent(&["media"], "Lpa", "media receives physical commands only");
+    assert_word_is_absent(&["media"], "Lba", "media receives physical commands only");
+}
+
+#[test]
+fn the_translation_layer_and_the_tiers_know_no_time() {
+    assert_word_is_absent(&existing(&["ftl", "tier"]), "Ns", "time belongs to the engine");
+}
+
+#[test]
+fn nothing_iterates_in_random_order() {
+    let all = arrows();
+    let names: Vec<&str> = all.keys().map(String::as_str).collect();
+    for word in ["HashMap", "HashSet", "RandomState"] {
+        assert_word_is_absent(&names, word, "its order differs from run to run");
+    }
+}
+
+#[test]
+fn only_the_kernel_allows_unsafe_code() {
+    for name in arrows().into_keys().filter(|name| name != "kernel") {
+        for (path, text) in sources(&name) {
+            assert!(!text.contains("allow(unsafe_code") && !text.contains("expect(unsafe_code"), "{}", path.display());
+        }
+        let manifest = fs::read_to_string(crates_folder().join(&name).join("Cargo.toml")).expect("a manifest");
+        let manifest: toml::Table = toml::from_str(&manifest).expect("a manifest");
+        let inherits = manifest.get("lints").and_then(|lints| lints.get("workspace")).and_then(toml::Value::as_bool);
+        assert_eq!(inherits, Some(true), "{name} has the workspace's lints");
+    }
+    let workspace = fs::read_to_string(crates_folder().join("../Cargo.toml")).expect("the workspace's manifest");
+    let workspace: toml::Table = toml::from_str(&workspace).expect("a manifest");
+    assert_eq!(workspace["workspace"]["lints"]["rust"]["unsafe_code"].as_str(), Some("deny"));
+}
+
+#[test]
+fn no_wall_clock_reaches_a_simulation() {
+    // Only the library measures how long a run took, for the caller.
+    for (name, _) in arrows().into_iter().filter(|(name, _)| !["ninescope", "python"].contains(&name.as_str())) {
+        for word in ["Instant", "SystemTime"] {
+            assert_word_is_absent(&[name.as_str()], word, "a simulation knows simulated time only");
+        }
+    }
+}
+
+#[test]
+fn a_word_counts_only_where_it_stands_alone_in_code() {
+    assert!(uses_word("let x: Ns = y;", "Ns") && uses_word("Vec<Ns>", "Ns"));
+    assert!(!uses_word("let Nsx = 1; // Ns", "Ns") && !uses_word("answer_Ns", "Ns"));
+}

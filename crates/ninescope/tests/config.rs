@@ -1,0 +1,124 @@
+//! Drive descriptions: presets, a base with changes, single values set on top, and the default drive that is
+//! sized to its trace.
+
+mod support;
+
+use ninescope::{presets, resolve_drive};
+use serde_json::{Value, json};
+use support::{Scratch, data, data_text, result_of, simulation, tiny_request};
+
+fn resolved(request: &Value) -> toml::Table {
+    let text = resolve_drive(&request.to_string()).expect("a legal drive");
+    toml::from_str(&text).expect("what is resolved is TOML")
+}
+
+#[test]
+fn every_preset_is_a_complete_drive_that_runs() {
+    for preset in presets() {
+        assert!(!preset.summary().is_empty(), "{} has a summary", preset.name);
+        // The whole preset is large: a few blocks of it run the same code.
+        let request = json!({
+            "drive": { "preset": preset.name },
+            "set": ["geometry.blocks_per_plane=10", "geometry.channels=1", "ftl.over_provisioning=1.0"],
+            "workload": { "job": { "rw": "randrw", "bs": "16KiB", "requests": 200, "iodepth": 4 } },
+        });
+        let result = result_of(&request).unwrap_or_else(|error| panic!("{}: {error}", preset.name));
+        assert_eq!((&result["requests"], &result["complete"]), (&json!(200), &json!(true)), "{}", preset.name);
+    }
+}
+
+#[test]
+fn what_is_resolved_resolves_to_itself() {
+    for preset in presets() {
+        let once = resolve_drive(&json!({ "drive": { "preset": preset.name } }).to_string()).expect("a preset");
+        let twice = resolve_drive(&json!({ "drive": { "toml": once } }).to_string()).expect("what was resolved");
+        assert_eq!(once, twice, "{}", preset.name);
+    }
+}
+
+#[test]
+fn a_base_gives_what_a_file_does_not_say() {
+    let text = "base = \"tlc\"\n[geometry]\nchannels = 3\n[ftl.victim]\npolicy = \"d-choices\"\nd = 4\n";
+    let table = resolved(&json!({ "drive": { "toml": text } }));
+    let preset = resolved(&json!({ "drive": { "preset": "tlc" } }));
+    assert_eq!(table["geometry"]["channels"].as_integer(), Some(3));
+    assert_eq!(table["geometry"]["page_size"], preset["geometry"]["page_size"]);
+    assert_eq!(table["nand"], preset["nand"]);
+    assert_eq!(table["ftl"]["victim"]["policy"].as_str(), Some("d-choices"));
+    assert_eq!(table["ftl"]["victim"]["d"].as_integer(), Some(4));
+}
+
+#[test]
+fn sets_come_last_and_the_later_one_wins() {
+    let request = json!({
+        "drive": { "toml": "base = \"tlc\"\n[geometry]\nchannels = 3\n" },
+        "set": ["geometry.channels=4", "nand.erase_loop=2.5ms", "ftl.victim=d-choices", "ftl.victim.d=7",
+                "geometry.channels=5", "scheduler.multi_plane=false"],
+    });
+    let table = resolved(&request);
+    assert_eq!(table["geometry"]["channels"].as_integer(), Some(5));
+    assert_eq!(table["nand"]["erase_loop"].as_str(), Some("2500us"), "exactly, in the unit that holds it");
+    assert_eq!(table["ftl"]["victim"]["d"].as_integer(), Some(7));
+    assert_eq!(table["scheduler"]["multi_plane"].as_bool(), Some(false));
+}
+
+#[test]
+fn the_result_holds_the_drive_it_ran_on() {
+    let result = result_of(&tiny_request(&["ftl.victim=fifo"])).expect("the tiny run");
+    let again = json!({
+        "drive": { "toml": result["config"]["drive_toml"] },
+        "workload": { "trace": data("tiny.csv") },
+        "seed": 1,
+    });
+    assert_eq!(result_of(&again).expect("the resolved drive runs")["digest"], result["digest"]);
+    assert_eq!(result["config"]["name"], json!("tiny"));
+    // 1536 units of 4 KiB; 1536 / 1.6 of them logical.
+    assert_eq!(result["config"]["raw_bytes"], json!(1536 * 4096));
+    assert_eq!(result["config"]["logical_bytes"], json!(960 * 4096));
+}
+
+/// Blocks per plane of the default drive for a trace whose highest byte is `end`.
+fn blocks_for(scratch: &Scratch, end: u64) -> u64 {
+    let trace = scratch.file(&format!("{end}.csv"), format!("1,h,0,Read,{},512,1\n", end - 512));
+    let request = json!({ "workload": { "trace": trace }, "prefill": "none" });
+    let mut simulation = simulation(&request).expect("the default drive");
+    let result: Value = serde_json::from_str(&simulation.result_json(false).expect("a result")).expect("JSON");
+    let logical = result["config"]["logical_bytes"].as_u64().expect("a size");
+    assert!(logical >= end.max(8 << 30), "{logical} bytes for a trace up to {end}");
+    result["config"]["drive"]["geometry"]["blocks_per_plane"].as_u64().expect("a count")
+}
+
+#[test]
+fn the_default_drive_is_sized_to_its_trace() {
+    let scratch = Scratch::new("sizing");
+    let preset = resolved(&json!({ "drive": { "preset": "tlc" } }));
+    let number = |table: &str, key: &str| preset[table][key].as_integer().expect("a count") as f64;
+    // Independent of the library: bytes that one more block per plane adds, by hand from the preset's numbers.
+    let bytes_per_block = number("geometry", "channels")
+        * number("geometry", "packages_per_channel")
+        * number("geometry", "dies_per_package")
+        * number("geometry", "planes_per_die")
+        * number("geometry", "pages_per_block")
+        * 16_384.0;
+    let over_provisioning = preset["ftl"]["over_provisioning"].as_float().expect("a share");
+    let expected = |gib: u64| {
+        let blocks = ((gib << 30) as f64 * (1.0 + over_provisioning) / bytes_per_block).ceil();
+        (blocks as u64).max(64)
+    };
+    assert_eq!(preset["geometry"]["page_size"].as_str(), Some("16KiB"));
+    // At least 8 GiB; above that the next whole GiB.
+    assert_eq!(blocks_for(&scratch, 512), expected(8));
+    assert_eq!(blocks_for(&scratch, 8 << 30), expected(8));
+    assert_eq!(blocks_for(&scratch, 100 << 30), expected(100));
+    assert_eq!(blocks_for(&scratch, (100 << 30) + 512), expected(101));
+}
+
+#[test]
+fn a_drive_that_is_named_is_not_resized() {
+    let table: toml::Table = toml::from_str(&data_text("tiny.toml")).expect("TOML");
+    let result = result_of(&tiny_request(&[])).expect("the tiny run");
+    assert_eq!(
+        result["config"]["drive"]["geometry"]["blocks_per_plane"].as_i64(),
+        table["geometry"]["blocks_per_plane"].as_integer()
+    );
+}

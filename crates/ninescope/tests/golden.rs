@@ -1,0 +1,97 @@
+//! Golden digests: what a small trace does under every policy of every registry. The numbers are copied from
+//! our own output; they say that behaviour changed, not that it is right. `NINESCOPE_BLESS=1 cargo test -p
+//! ninescope --test golden` renews them.
+
+mod support;
+
+use std::fmt::Write;
+
+use serde_json::{Value, json};
+use support::{data, data_text, result_of, tiny_request};
+
+const FILE: &str = "golden.txt";
+
+/// Every policy with its defaults, and some variants of the drive that no policy covers.
+fn cases() -> Vec<String> {
+    let policies = ninescope::policies();
+    let mut cases: Vec<String> =
+        policies.iter().flat_map(|(key, list)| list.iter().map(move |(name, _)| format!("{key}={name}"))).collect();
+    let variants = [
+        "controller.write_completion=program",
+        "ftl.frontier_planes=1",
+        "ftl.mapping_unit=512B",
+        "ftl.mapping_unit=16KiB",
+        "scheduler.multi_plane=false",
+        "ftl.gc_pages_in_flight=1",
+    ];
+    cases.extend(variants.map(str::to_owned));
+    cases
+}
+
+/// The case's digest, after a check that the trace does what it is there for.
+fn digest(case: &str) -> String {
+    let mut request = tiny_request(&[case]);
+    request["prefill"] = json!("full");
+    let result = result_of(&request).unwrap_or_else(|error| panic!("{case}: {error}"));
+    assert_eq!(result["requests"], json!(400), "{case}");
+    let count = |key: &str| result["counters"][key].as_u64().unwrap_or_default();
+    assert!(count("group_erases") > 5 && count("gc_page_reads") > 5, "{case} collects garbage: {}", result["counters"]);
+    let merges = count("read_modify_write_reads") + count("read_modify_write_forwarded");
+    assert!(merges > 10 || case == "ftl.mapping_unit=512B", "{case} merges partial writes");
+    result["digest"].as_str().expect("a digest").to_owned()
+}
+
+#[test]
+fn every_policy_gives_its_golden_digest() {
+    let mut measured = String::new();
+    for case in cases() {
+        writeln!(measured, "{case} {}", digest(&case)).expect("a string grows");
+    }
+    if std::env::var_os("NINESCOPE_BLESS").is_some() {
+        std::fs::write(data(FILE), &measured).expect("tests/data can be written");
+    }
+    let golden = data_text(FILE);
+    let changed: Vec<String> = measured
+        .lines()
+        .filter(|line| !golden.lines().any(|known| known == *line))
+        .map(|line| format!("  now  {line}"))
+        .chain(
+            golden
+                .lines()
+                .filter(|line| !measured.lines().any(|new| new == *line))
+                .map(|line| format!("  file {line}")),
+        )
+        .collect();
+    assert!(
+        changed.is_empty(),
+        "the behaviour of these cases changed:\n{}\nIf that is meant, say why in the commit and renew the file with\n  \
+         NINESCOPE_BLESS=1 cargo test -p ninescope --test golden",
+        changed.join("\n")
+    );
+}
+
+#[test]
+fn a_policy_that_is_named_differs_from_its_neighbours_or_is_the_default() {
+    // A registry whose names all lead to one behaviour would make the golden file say nothing.
+    let golden = data_text(FILE);
+    let digest_of = |case: &str| golden.lines().find_map(|line| line.strip_prefix(case)).map(str::trim);
+    for (key, list) in ninescope::policies().into_iter().filter(|(_, list)| list.len() > 1) {
+        let digests: std::collections::BTreeSet<_> =
+            list.iter().map(|(name, _)| digest_of(&format!("{key}={name} "))).collect();
+        assert!(digests.len() > 1 && !digests.contains(&None), "{key}: {digests:?}");
+    }
+}
+
+#[test]
+fn the_slices_of_a_run_do_not_show_in_its_digest() {
+    let request = tiny_request(&[]);
+    let whole = result_of(&request).expect("the tiny run")["digest"].clone();
+    let mut simulation = support::simulation(&request).expect("the tiny run");
+    while !simulation.run_slice(std::time::Duration::ZERO).expect("the tiny run").finished {}
+    let sliced: Value = serde_json::from_str(&simulation.result_json(true).expect("a result")).expect("JSON");
+    assert_eq!(sliced["digest"], whole);
+    let mut logged = request;
+    logged["log_requests"] = json!(true);
+    logged["warmup"] = json!(100);
+    assert_eq!(result_of(&logged).expect("the tiny run")["digest"], whole, "neither log nor warm-up show");
+}
