@@ -42,7 +42,7 @@ impl QueueClass {
     }
 }
 
-/// One page access or one group erase, 32 bytes.
+/// One page access or one group erase, 40 bytes.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Transaction {
     /// When it was queued on its die.

@@ -77,7 +77,7 @@ impl Eq for FastDivOrOne {}
 /// Why a geometry cannot be built. `key` is the configuration key at fault.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GeometryError {
-    /// The field at fault.
+    /// The field at fault; empty where it is the product of all.
     pub key: &'static str,
     /// What is wrong with it, one sentence.
     pub message: String,
@@ -194,7 +194,12 @@ impl Geometry {
         .try_fold(1_u64, |product, &factor| product.checked_mul(u64::from(factor)));
         // One value is taken by `Ppa::UNMAPPED`.
         if units.is_none_or(|units| units >= u64::from(u32::MAX)) {
-            return error("blocks_per_plane", "the drive has more mapping units than a 32-bit address can name (2^32 - 2); use fewer blocks or a larger mapping_unit".into());
+            return error(
+                "",
+                "the geometry makes more mapping units than a 32-bit address can name (2^32 - 2); use fewer channels, \
+                 dies, blocks or pages, or a larger ftl.mapping_unit"
+                    .into(),
+            );
         }
         Ok(())
     }
@@ -364,6 +369,6 @@ mod tests {
         assert_eq!(key(Geometry::checked(1, 1, 1, 1, 1, 1, 4096, 8192, 1)), "mapping_unit");
         assert_eq!(key(Geometry::checked(1, 1, 1, 1, 1, 1, 32_768, 512, 1)), "mapping_unit");
         assert_eq!(key(Geometry::checked(1, 1, 1, 4, 1, 1, 4096, 4096, 3)), "frontier_planes");
-        assert_eq!(key(Geometry::checked(64, 64, 8, 4, 65_536, 4096, 4096, 4096, 1)), "blocks_per_plane");
+        assert_eq!(key(Geometry::checked(64, 64, 8, 4, 65_536, 4096, 4096, 4096, 1)), "");
     }
 }

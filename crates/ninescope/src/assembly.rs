@@ -13,7 +13,11 @@ use crate::memory;
 
 /// The default drive is at least this large [B], and its planes at least this many blocks.
 const FITTED_BYTES_MIN: u64 = 8 << 30;
-const FITTED_BLOCKS_MIN: u32 = 64;
+const FITTED_BLOCKS_MIN: u32 = 256;
+/// No stage of a command may take longer [ns]: beyond it is a typing error, and sums of times cannot overflow.
+const TIME_MAX: u64 = 3_600_000_000_000;
+/// The most entries of a queue or buffer: NVMe's largest queue.
+const ENTRIES_MAX: u64 = 65_535;
 
 /// Everything a drive is made of.
 #[derive(Clone, Debug)]
@@ -41,7 +45,12 @@ impl Assembly {
         let ftl = ftl_config(drive, geometry, seed)?;
         let timing = timing(drive)?;
         let engine = engine_config(drive, &geometry, log_requests)?;
-        memory::check(&geometry, ftl.logical_units)?;
+        memory::check(&geometry, ftl.logical_units, &engine)?;
+        // What was left to a default is written out, so that a result says what ran.
+        let mut config = config;
+        config.ftl.frontier_planes = Some(geometry.frontier_planes);
+        config.ftl.gc_pages_in_flight = Some(engine.gc_pages_in_flight);
+        config.controller.buffered_pages = Some(engine.buffered_pages);
         Ok(Self { config, geometry, ftl, timing, engine })
     }
 
@@ -101,7 +110,10 @@ impl Assembly {
 }
 
 /// Gives the default drive as many blocks per plane as `highest_byte` needs, rounded up to a GiB.
-pub fn fit_drive(config: &mut DriveConfig, highest_byte: u64) {
+///
+/// # Errors
+/// A sentence when no drive of this shape is that large.
+pub fn fit_drive(config: &mut DriveConfig, highest_byte: u64) -> Result<(), String> {
     let wanted = highest_byte.div_ceil(1 << 30).max(1) << 30;
     let wanted = wanted.max(FITTED_BYTES_MIN) as f64 * (1.0 + config.ftl.over_provisioning);
     let shape = &config.geometry;
@@ -114,8 +126,16 @@ pub fn fit_drive(config: &mut DriveConfig, highest_byte: u64) {
     ];
     let bytes_per_block_index =
         planes.iter().map(|&factor| f64::from(factor)).product::<f64>() * shape.page_size.0 as f64;
-    let blocks = (wanted / bytes_per_block_index).ceil() as u32;
-    config.geometry.blocks_per_plane = blocks.max(FITTED_BLOCKS_MIN);
+    let blocks = (wanted / bytes_per_block_index).ceil();
+    let units = blocks * bytes_per_block_index / config.ftl.mapping_unit.0 as f64;
+    if units >= f64::from(u32::MAX) {
+        return Err(format!(
+            "address {highest_byte} B is beyond the largest drive with a mapping unit of {} (2^32 units)",
+            config.ftl.mapping_unit
+        ));
+    }
+    config.geometry.blocks_per_plane = (blocks as u32).max(FITTED_BLOCKS_MIN);
+    Ok(())
 }
 
 fn geometry(drive: &LoadedDrive) -> Result<Geometry, Error> {
@@ -136,6 +156,9 @@ fn geometry(drive: &LoadedDrive) -> Result<Geometry, Error> {
         ftl.frontier_planes.unwrap_or(shape.planes_per_die),
     )
     .map_err(|error| {
+        if error.key.is_empty() {
+            return drive.error(&error.message);
+        }
         let table = if matches!(error.key, "mapping_unit" | "frontier_planes") { "ftl" } else { "geometry" };
         drive.error_at(&format!("{table}.{}", error.key), &error.message)
     })
@@ -145,9 +168,8 @@ fn ftl_config(drive: &LoadedDrive, geometry: Geometry, seed: u64) -> Result<FtlC
     let section = &drive.config.ftl;
     let over_provisioning = section.over_provisioning;
     if !(over_provisioning.is_finite() && over_provisioning > 0.0) {
-        return Err(
-            drive.error_at("ftl.over_provisioning", &format!("is {over_provisioning}, it must be greater than 0"))
-        );
+        let message = format!("is {over_provisioning}, it must be a finite number greater than 0");
+        return Err(drive.error_at("ftl.over_provisioning", &message));
     }
     if section.gc_reserve_blocks == 0 {
         return Err(
@@ -178,9 +200,15 @@ fn timing(drive: &LoadedDrive) -> Result<NandTiming, Error> {
         return Err(drive.error_at("nand.read", &message));
     }
     let ns = |duration: &Duration| Ns(duration.0);
+    // One value stands for every page type.
+    let types = nand.read.len().max(nand.program.len());
+    let by_type = |durations: &[Duration]| -> Vec<Ns> {
+        let repeated = if durations.len() == 1 { types } else { 1 };
+        durations.iter().flat_map(|duration| std::iter::repeat_n(ns(duration), repeated)).collect()
+    };
     let timing = NandTiming {
-        read: nand.read.iter().map(ns).collect(),
-        program: nand.program.iter().map(ns).collect(),
+        read: by_type(&nand.read),
+        program: by_type(&nand.program),
         program_pulses: nand.program_pulses,
         erase_loop: ns(&nand.erase_loop),
         erase_loops: nand.erase_loops,
@@ -208,6 +236,23 @@ fn engine_config(drive: &LoadedDrive, geometry: &Geometry, log_requests: bool) -
     ] {
         if value == 0 {
             return Err(drive.error_at(key, "must not be zero"));
+        }
+    }
+    for (key, entries) in [
+        ("controller.queue_depth", u64::from(controller.queue_depth)),
+        ("controller.buffered_pages", u64::from(controller.buffered_pages.unwrap_or(1))),
+        ("ftl.gc_pages_in_flight", u64::from(drive.config.ftl.gc_pages_in_flight.unwrap_or(1))),
+    ] {
+        if entries > ENTRIES_MAX {
+            return Err(drive.error_at(key, &format!("is {entries}, at most {ENTRIES_MAX} are supported")));
+        }
+    }
+    for (key, time) in [
+        ("controller.command_cost", Some(controller.command_cost)),
+        ("controller.page_timeout", controller.page_timeout),
+    ] {
+        if time.is_some_and(|time| time.0 > TIME_MAX) {
+            return Err(drive.error_at(key, "is longer than an hour"));
         }
     }
     let buffered_pages = controller.buffered_pages.unwrap_or(2 * geometry.planes_per_die);

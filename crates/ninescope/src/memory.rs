@@ -1,5 +1,6 @@
 //! How much memory a drive takes, said before it is allocated.
 
+use ninescope_engine::EngineConfig;
 use ninescope_ftl::FtlConfig;
 use ninescope_model::Geometry;
 
@@ -7,18 +8,29 @@ use crate::error::Error;
 
 /// Bytes of media state per block [B]: programmed pages and erase count.
 const MEDIA_BYTES_PER_BLOCK: u64 = 8;
+/// Bytes of a command inside the device with the page accesses it may have, of a page on its way through a
+/// die, and of a unit that garbage collection moves [B]; each rounded up.
+const BYTES_PER_COMMAND: u64 = 2_048;
+const BYTES_PER_PAGE: u64 = 256;
+const BYTES_PER_MOVED_UNIT: u64 = 32;
 /// Share of the machine's free memory that a drive may take.
 const SHARE_OF_AVAILABLE: f64 = 0.9;
 
-/// Bytes of all tables that grow with the drive [B].
-pub fn drive_bytes(geometry: &Geometry, logical_units: u32) -> u64 {
+/// Bytes of all tables that grow with the drive and with what may be under way in it [B].
+pub fn drive_bytes(geometry: &Geometry, logical_units: u32, engine: &EngineConfig) -> u64 {
     let blocks = u64::from(geometry.groups()) * u64::from(geometry.frontier_planes);
-    FtlConfig::table_bytes(geometry, logical_units) + blocks * MEDIA_BYTES_PER_BLOCK
+    let moved_pages = u64::from(geometry.pools()) * u64::from(engine.gc_pages_in_flight) * 2;
+    let pages = u64::from(geometry.dies()) * u64::from(engine.buffered_pages) + moved_pages;
+    FtlConfig::table_bytes(geometry, logical_units)
+        + blocks * MEDIA_BYTES_PER_BLOCK
+        + u64::from(engine.queue_depth) * BYTES_PER_COMMAND
+        + pages * BYTES_PER_PAGE
+        + moved_pages * u64::from(geometry.units_per_page()) * BYTES_PER_MOVED_UNIT
 }
 
 /// Refuses a drive whose tables do not fit.
-pub fn check(geometry: &Geometry, logical_units: u32) -> Result<(), Error> {
-    let needed = drive_bytes(geometry, logical_units);
+pub fn check(geometry: &Geometry, logical_units: u32, engine: &EngineConfig) -> Result<(), Error> {
+    let needed = drive_bytes(geometry, logical_units, engine);
     let Some(available) = available_bytes() else { return Ok(()) };
     if needed as f64 <= available as f64 * SHARE_OF_AVAILABLE {
         return Ok(());

@@ -122,7 +122,8 @@ impl Simulation {
         if request.drive.is_none()
             && !request.set.iter().any(|set| set.trim_start().starts_with("geometry.blocks_per_plane"))
         {
-            fit_drive(&mut drive.config, summary.max_address);
+            fit_drive(&mut drive.config, summary.max_address)
+                .map_err(|message| Error::Input(format!("{}: {message}", path.display())))?;
             notes.push(format!(
                 "default drive, sized to the trace: {} blocks per plane",
                 drive.config.geometry.blocks_per_plane
@@ -177,7 +178,8 @@ impl Simulation {
         if request.drive.is_none()
             && !request.set.iter().any(|set| set.trim_start().starts_with("geometry.blocks_per_plane"))
         {
-            fit_drive(&mut drive.config, job.size.map_or(0, |size| job.offset.0.saturating_add(size.0)));
+            fit_drive(&mut drive.config, job.size.map_or(0, |size| job.offset.0.saturating_add(size.0)))
+                .map_err(|message| Error::Input(format!("job: size: {message}")))?;
             notes.push(format!("default drive: {} blocks per plane", drive.config.geometry.blocks_per_plane));
         }
         let assembly = Assembly::new(&drive, request.seed, request.log_requests)?;

@@ -103,14 +103,14 @@ fn the_default_drive_is_sized_to_its_trace() {
     let over_provisioning = preset["ftl"]["over_provisioning"].as_float().expect("a share");
     let expected = |gib: u64| {
         let blocks = ((gib << 30) as f64 * (1.0 + over_provisioning) / bytes_per_block).ceil();
-        (blocks as u64).max(64)
+        (blocks as u64).max(256)
     };
     assert_eq!(preset["geometry"]["page_size"].as_str(), Some("16KiB"));
-    // At least 8 GiB; above that the next whole GiB.
+    // At least as many blocks as the preset has; above that what the next whole GiB needs.
     assert_eq!(blocks_for(&scratch, 512), expected(8));
     assert_eq!(blocks_for(&scratch, 8 << 30), expected(8));
-    assert_eq!(blocks_for(&scratch, 100 << 30), expected(100));
-    assert_eq!(blocks_for(&scratch, (100 << 30) + 512), expected(101));
+    assert_eq!(blocks_for(&scratch, 200 << 30), expected(200));
+    assert_eq!(blocks_for(&scratch, (200 << 30) + 512), expected(201));
 }
 
 #[test]
@@ -121,4 +121,16 @@ fn a_drive_that_is_named_is_not_resized() {
         result["config"]["drive"]["geometry"]["blocks_per_plane"].as_i64(),
         table["geometry"]["blocks_per_plane"].as_integer()
     );
+}
+
+#[test]
+fn one_value_stands_for_every_page_type_and_one_parameter_for_the_default_policy() {
+    let sets = json!(["nand.read=45us", "nand.program=500us", "ftl.gc_trigger.beyond_reserve=2"]);
+    let request = json!({ "drive": { "preset": "tlc" }, "set": sets });
+    let drive = resolved(&request);
+    assert_eq!(drive["nand"]["read"].as_array().map(Vec::len), Some(1));
+    assert_eq!(drive["ftl"]["gc_trigger"]["beyond_reserve"].as_integer(), Some(2));
+    let mut run = tiny_request(&["nand.read=45us"]);
+    run["requests"] = json!(10);
+    assert!(result_of(&run).is_ok(), "three program times beside one read time");
 }

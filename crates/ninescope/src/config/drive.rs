@@ -187,7 +187,7 @@ impl Default for ControllerConfig {
     fn default() -> Self {
         Self {
             queue_depth: 1024,
-            link_rate: BytesPerSecond(3_435_973_837),
+            link_rate: BytesPerSecond(4_000_000_000),
             command_cost: Duration(1_000),
             write_completion: WriteCompletion::default(),
             buffered_pages: None,

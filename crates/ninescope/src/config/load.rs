@@ -22,6 +22,12 @@ pub struct LoadedDrive {
 }
 
 impl LoadedDrive {
+    /// An error about the drive as a whole, with everything that made it.
+    pub fn error(&self, message: &str) -> Error {
+        let sets: String = self.sets.iter().map(|set| format!(" --set {set}")).collect();
+        Error::Input(format!("{}{sets}: {message}", self.origin))
+    }
+
     /// An error about the value of a key, with its line where the text has one, or with what set it.
     pub fn error_at(&self, key: &str, message: &str) -> Error {
         let sets_key = |set: &&String| set.split('=').next().is_some_and(|path| path.trim() == key);
@@ -52,6 +58,16 @@ pub fn load_drive(origin: &str, text: &str, sets: &[String]) -> Result<LoadedDri
     } else {
         // From the text itself, so that an error shows its line.
         toml::from_str::<DriveConfig>(text).map_err(|error| in_origin(with_suggestion(&error.to_string())))?;
+    }
+    if !sets.is_empty() {
+        // With every default written out, so that one parameter of a default policy can be set alone.
+        let config = DriveConfig::deserialize_named(&table).map_err(|error| in_origin(error.in_text(text)))?;
+        table = Table::try_from(&config).map_err(|error| Error::Internal(error.to_string()))?;
+    }
+    if !sets.is_empty() {
+        // With every default written out, so that one parameter of a default policy can be set alone.
+        let config = DriveConfig::deserialize_named(&table).map_err(|error| in_origin(error.in_text(text)))?;
+        table = Table::try_from(&config).map_err(|error| Error::Internal(error.to_string()))?;
     }
     for set in sets {
         apply_set(&mut table, set)?;
