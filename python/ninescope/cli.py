@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import math
 import os
 import signal
 import sys
@@ -53,11 +54,20 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
     """Run the command line; every way out has its exit code."""
     signal.signal(signal.SIGINT, _interrupt)
     signal.signal(signal.SIGTERM, _interrupt)
+    if sys.stdout is None:  # closed by the caller: nobody reads
+        sys.stdout = open(os.devnull, "w")  # noqa: SIM115 (lives as long as the process)
     try:
-        app(args=arguments, prog_name="ninescope")
+        try:
+            app(args=arguments, prog_name="ninescope")
+        finally:
+            sys.stdout.flush()
     except BrokenPipeError:  # whoever read the output has seen enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(EXIT_FAILURE)
+    except OSError as error:  # of the output: every other one is caught where it is known
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        print(f"ninescope: error: cannot write the output: {error.strerror}", file=sys.stderr)
+        sys.exit(EXIT_BAD_INPUT)
     except Interrupted:
         print("ninescope: interrupted", file=sys.stderr)
         sys.exit(EXIT_INTERRUPTED)
@@ -195,6 +205,10 @@ def run(
         raise typer.BadParameter(
             f"--duration {duration} lacks a unit: {duration}s? (ns, us, ms, s, min or h)"
         )
+    if log_requests and out is None:
+        raise typer.BadParameter("--log-requests writes a file, so it needs --out DIR")
+    if time_scale is not None and not math.isfinite(time_scale):
+        raise typer.BadParameter(f"--time-scale {time_scale} is not a finite number")
     job = {
         "rw": rw,
         "bs": bs,

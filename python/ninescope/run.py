@@ -9,6 +9,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from ninescope import _native
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
     from ninescope.drive import Drive
     from ninescope.result import Result
     from ninescope.workload import Workload
@@ -84,5 +87,16 @@ class Run:
             json.loads(simulation.result_json(self.complete)),
             histograms={op: simulation.histogram(op) for op in OPS},
             series=simulation.series(),
-            requests=simulation.request_log(),
+            requests=_named_ops(simulation.request_log()),
         )
+
+
+def _named_ops(columns: dict[str, NDArray[np.generic]]) -> dict[str, NDArray[np.generic]]:
+    """Write operations as their names: the engine numbers them in the order of `OPS`."""
+    if "op" in columns:
+        import numpy
+
+        from ninescope.result import OPS
+
+        columns["op"] = numpy.array(OPS)[columns["op"].astype(numpy.intp)]
+    return columns

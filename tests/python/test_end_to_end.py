@@ -364,3 +364,36 @@ def test_the_example_trace_runs():
     code, out, err = run_program("run", EXAMPLE_TRACE, "--json")
     assert code == 0, err
     assert json.loads(out)["requests"] > 0
+
+
+def test_the_request_log_names_its_operations(result):
+    operations = result.to_polars("requests")["op"]
+    assert set(operations.unique()) == {"read", "write"}
+    assert (operations == "read").sum() == result.latency.read.count
+
+
+@pytest.mark.parametrize("format_", [[], ["--json"]])
+def test_an_output_that_cannot_be_written_is_one_clear_error(format_):
+    arguments = ["run", "--rw", "randread", "--size", "64m", "--requests", "100", *format_]
+    with open("/dev/full", "w") as full:
+        done = subprocess.run(
+            [*command(), *arguments], stdout=full, stderr=subprocess.PIPE, text=True, timeout=120
+        )
+    assert done.returncode == 2
+    assert done.stderr.splitlines()[-1] == (
+        "ninescope: error: cannot write the output: No space left on device"
+    )
+
+
+@pytest.mark.parametrize(
+    ("options", "wanted"),
+    [
+        (["--duration", "0s"], "duration"),
+        (["--time-scale", "nan"], "--time-scale"),
+        (["--log-requests"], "--out"),
+    ],
+)
+def test_options_that_would_do_nothing_are_refused(options, wanted):
+    code, _, err = run_program("run", str(EXAMPLE_TRACE), "--requests", "10", *options)
+    assert code == 2
+    assert wanted in err

@@ -7,7 +7,8 @@
 #[derive(Clone, Copy, Debug)]
 pub struct FastDiv {
     divisor: u32,
-    magic: u128,
+    /// `ceil(2^64 / divisor)`; 0 stands for the 2^64 of divisor 1.
+    magic: u64,
 }
 
 impl FastDiv {
@@ -16,7 +17,7 @@ impl FastDiv {
     #[must_use]
     pub fn new(divisor: u32) -> Self {
         assert!(divisor > 0, "a divisor is positive");
-        Self { divisor, magic: (1_u128 << 64).div_ceil(u128::from(divisor)) }
+        Self { divisor, magic: (1_u128 << 64).div_ceil(u128::from(divisor)) as u64 }
     }
 
     /// The divisor.
@@ -30,7 +31,10 @@ impl FastDiv {
     #[inline]
     #[must_use]
     pub fn quotient(self, n: u32) -> u32 {
-        ((self.magic * u128::from(n)) >> 64) as u32
+        if self.magic == 0 {
+            return n;
+        }
+        ((u128::from(self.magic) * u128::from(n)) >> 64) as u32
     }
 
     /// `(n / divisor, n % divisor)`.

@@ -108,6 +108,9 @@ impl RunRequest {
         if let Some(check) = request.check.as_deref().filter(|check| *check != "off") {
             return Err(Error::Input(format!("check: `{check}` is not available yet; only `off` is")));
         }
+        if request.duration.is_some_and(|duration| duration.0 == 0) {
+            return Err(Error::Input("duration: must be longer than nothing".into()));
+        }
         Ok(request)
     }
 
