@@ -24,8 +24,9 @@ pub struct LoadedDrive {
 impl LoadedDrive {
     /// An error about the drive as a whole, with everything that made it.
     pub fn error(&self, message: &str) -> Error {
-        let sets: String = self.sets.iter().map(|set| format!(" --set {set}")).collect();
-        Error::Input(format!("{}{sets}: {message}", self.origin))
+        let mut made_of = vec![self.origin.as_str()];
+        made_of.extend(self.sets.iter().flat_map(|set| ["--set", set]));
+        Error::Input(format!("{}: {message}", made_of.join(" ")))
     }
 
     /// An error about the value of a key, with its line where the text has one, or with what set it.
