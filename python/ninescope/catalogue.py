@@ -9,6 +9,9 @@ from typing import Any, NamedTuple
 from ninescope import _native
 from ninescope._native import ConfigError
 
+DEFAULT_PRESET = "tlc"
+"""What the engine takes where no drive is named."""
+
 
 class Preset(NamedTuple):
     """A drive that comes with ninescope."""

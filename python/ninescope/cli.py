@@ -54,8 +54,9 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
     """Run the command line; every way out has its exit code."""
     signal.signal(signal.SIGINT, _interrupt)
     signal.signal(signal.SIGTERM, _interrupt)
-    if sys.stdout is None:  # closed by the caller: nobody reads
-        sys.stdout = open(os.devnull, "w")  # noqa: SIM115 (lives as long as the process)
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:  # closed by the caller: nobody writes, or nobody reads
+            setattr(sys, name, open(os.devnull, mode))  # noqa: SIM115 (lives as long as the process)
     try:
         try:
             app(args=arguments, prog_name="ninescope")
@@ -122,7 +123,8 @@ def run(
     drive: Annotated[
         str | None,
         typer.Option(
-            metavar="PRESET|FILE.toml", help="The drive; without it the default is sized to the workload."
+            metavar="PRESET|FILE.toml",
+            help="The drive; without it the preset tlc, enlarged where a trace reaches further.",
         ),
     ] = None,
     set_: Annotated[
@@ -136,7 +138,7 @@ def run(
         bool, typer.Option("--json", help="Print the result as JSON, and nothing else.")
     ] = False,
     out: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="Write result, configuration, tables and figures here.")
+        str | None, typer.Option(metavar="DIR", help="Write result, configuration, tables and figures here.")
     ] = None,
     prefill: Annotated[
         str, typer.Option(metavar="footprint|full|steady|none", help="What the drive holds before the run.")
@@ -167,7 +169,7 @@ def run(
         typer.Option("--format", metavar="NAME", help="The trace's format, where guessing is wrong."),
     ] = None,
     log_requests: Annotated[
-        bool, typer.Option("--log-requests", help="Keep one row per request (requests.parquet).")
+        bool, typer.Option("--log-requests", help="Write one row per request (requests.parquet in --out).")
     ] = False,
     check: Annotated[str, typer.Option(metavar="off", help="Check invariants on the way.")] = "off",
     rw: Annotated[
@@ -193,7 +195,8 @@ def run(
 ) -> None:
     """Run a workload on a drive and show throughput, latency and its causes.
 
-    Nothing else is needed: `ninescope run TRACE` sizes the default drive to the trace.
+    Nothing else is needed: `ninescope run TRACE` takes the default drive, enlarged where the trace reaches
+    further.
     """
     from ninescope._native import ConfigError
     from ninescope.run import Run, request
@@ -205,10 +208,10 @@ def run(
         raise typer.BadParameter(
             f"--duration {duration} lacks a unit: {duration}s? (ns, us, ms, s, min or h)"
         )
+    if out is not None and not out:
+        raise typer.BadParameter("--out wants a directory, and its name is empty")
     if log_requests and out is None:
         raise typer.BadParameter("--log-requests writes a file, so it needs --out DIR")
-    if time_scale is not None and not math.isfinite(time_scale):
-        raise typer.BadParameter(f"--time-scale {time_scale} is not a finite number")
     job = {
         "rw": rw,
         "bs": bs,
@@ -242,10 +245,10 @@ def run(
         if out is not None:
             from ninescope.files import output_directory
 
-            stack.enter_context(output_directory(out))
+            stack.enter_context(output_directory(Path(out)))
         with _naming_stdin(chosen.words):
             result = _run_to_end(Run(asked), quiet=not sys.stderr.isatty())
-        _deliver(result, out, as_json=json_)
+        _deliver(result, None if out is None else Path(out), as_json=json_)
     if not result.complete:
         raise typer.Exit(EXIT_INTERRUPTED)
 
@@ -285,7 +288,7 @@ def _workload(
     from ninescope.files import existing, spooled
 
     if source == "-":
-        trace = Workload.trace(stack.enter_context(spooled(sys.stdin.buffer)), **replay)
+        trace = Workload.trace(stack.enter_context(spooled(sys.stdin.buffer)), **_replay(replay))
         return Workload({**trace.words, "name": "-"})
     suffix = Path(source).suffix
     if suffix == ".fio":
@@ -296,7 +299,14 @@ def _workload(
         if replay:
             raise typer.BadParameter(f"{_options(replay)} is about traces, and {source!r} is a job")
         return Workload.job_file(existing(source, "job file"))
-    return Workload.trace(existing(source, "trace"), **replay)
+    return Workload.trace(existing(source, "trace"), **_replay(replay))
+
+
+def _replay(words: dict[str, Any]) -> dict[str, Any]:
+    scale = words.get("time_scale", 1.0)
+    if not (math.isfinite(scale) and scale > 0):
+        raise typer.BadParameter(f"--time-scale {scale:g} is not a number greater than 0")
+    return words
 
 
 @contextlib.contextmanager
@@ -466,9 +476,14 @@ def _presets(context: typer.Context) -> None:
 @presets_app.command("list")
 def presets_list() -> None:
     """List the drives that come with ninescope."""
-    from ninescope.catalogue import presets
+    from ninescope.catalogue import DEFAULT_PRESET, presets
 
-    _print_pairs([(preset.name, preset.summary) for preset in presets()])
+    _print_pairs(
+        [
+            (preset.name, preset.summary + (" (the default)" if preset.name == DEFAULT_PRESET else ""))
+            for preset in presets()
+        ]
+    )
 
 
 @presets_app.command("show")

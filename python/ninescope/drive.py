@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 class Drive:
     """A drive's configuration: where it comes from and what is changed in it.
 
-    `Drive()` is the default drive, sized to the workload.
+    `Drive()` is the default drive: the preset tlc, enlarged where a trace reaches further.
     """
 
     source: Mapping[str, str] | None = None

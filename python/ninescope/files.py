@@ -28,7 +28,7 @@ def written_whole(path: Path) -> Iterator[Path]:
         # A full disk or a size limit reaches us in the words of whoever was writing.
         if not isinstance(error, OSError) and not type(error).__module__.startswith("polars"):
             raise
-        reason = str(error).partition("\n")[0]
+        reason = (isinstance(error, OSError) and error.strerror) or str(error).partition("\n")[0]
         raise ConfigError(f"cannot write {path}: {reason}") from error
     finally:
         temporary.unlink(missing_ok=True)

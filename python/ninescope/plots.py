@@ -46,7 +46,7 @@ class Plots:
         return _finish(_tail(self._result), path)
 
     def cdf(self, path: str | os.PathLike[str] | None = None) -> Figure:
-        """Draw how many requests were slower than what."""
+        """Draw which share of the requests was slower than what (the complementary CDF)."""
         return _finish(_cdf(self._result), path)
 
 
@@ -95,7 +95,7 @@ def _tail(result: Result) -> Figure:
     for column, (op, bands) in enumerate(panels):
         _totals(axes[0][column], op, bands)
         _stack(axes[1][column], bands, causes)
-    axes[0][0].set_ylabel("mean latency", color=_INK)
+    axes[0][0].set_ylabel("latency\ndot: mean of the band\nbox: fastest to slowest", color=_INK, fontsize=8.5)
     axes[1][0].set_ylabel("share of the latency", color=_INK)
     handles = [
         Patch(facecolor=look(cause).colour, edgecolor="#999999", linewidth=0.4) for cause in reversed(causes)
@@ -197,7 +197,9 @@ def _stack(axes: Axes, bands: tuple[Band, ...], causes: list[str]) -> None:
 
 
 def _cdf(result: Result) -> Figure:
-    figure = _figure(result, f"Latency: {workload_name(result)} on {drive_name(result)}", 8.6, 5.6)
+    figure = _figure(
+        result, f"Share of slower requests: {workload_name(result)} on {drive_name(result)}", 8.6, 5.6
+    )
     lines = [(op, latency) for op, latency in result.latency if latency.histogram is not None]
     if not lines:
         _empty(figure, "no latency histogram (it is in latency.parquet of an output directory)")
@@ -229,11 +231,11 @@ def _cdf(result: Result) -> Figure:
     axes.set_yscale("log")
     axes.set_ylim(smallest / 3, 1.3)
     ticks = [1.0, 0.5] + [10.0**-nines for nines in range(1, 9) if 10.0**-nines >= smallest / 3]
-    axes.set_yticks(ticks, [_nines(tick) for tick in ticks])
+    axes.set_yticks(ticks, [_share_and_percentile(tick) for tick in ticks])
     axes.yaxis.set_minor_locator(NullLocator())
     axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: _tick(value)))
     axes.set_xlabel("latency", color=_INK)
-    axes.set_ylabel("share of requests that were this fast or faster", color=_INK)
+    axes.set_ylabel("share of requests slower than this (and the percentile)", color=_INK)
     axes.legend(frameon=False, loc="upper right")
     _plain(axes)
     axes.grid(axis="x", color="#e6e6e6", linewidth=0.6)
@@ -254,10 +256,12 @@ def _survival(latency: Latency) -> tuple[NDArray[np.float64], NDArray[np.float64
     return np.concatenate(([start], at)), np.concatenate(([1.0], np.maximum(slower, 1e-12)))
 
 
-def _nines(slower: float) -> str:
+def _share_and_percentile(slower: float) -> str:
     if slower >= 1:
-        return "min"
-    return f"p{100 * (1 - slower):.8f}".rstrip("0").rstrip(".")
+        return "100 %"
+    share = f"{100 * slower:.8f}".rstrip("0").rstrip(".")
+    percentile = f"{100 * (1 - slower):.8f}".rstrip("0").rstrip(".")
+    return f"{share} %  (p{percentile})"
 
 
 def _tick(ns: float) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import json
 import os
@@ -270,7 +271,7 @@ class Result:
         """Return a table.
 
         "summary" (one row, to concatenate over runs), "latency" (one row per bucket), "attribution", "series"
-        (over time) or "requests" (one row per request where logging was asked for).
+        (over time) or "requests" (one row per request; an error where logging was not asked for).
         """
         import polars as pl
 
@@ -284,33 +285,43 @@ class Result:
             case "series":
                 return self._frame("series", self._series)
             case "requests":
-                return self._frame("requests", self._requests)
+                frame = self._request_frame()
+                if frame is None:
+                    raise ValueError(
+                        "requests were not logged; run with log_requests=True (--log-requests --out DIR)"
+                    )
+                return frame
         raise ValueError(f"no table {table!r}; there is summary, latency, attribution, series, requests")
 
     def save(self, directory: str | os.PathLike[str]) -> list[Path]:
-        """Write `result.json`, `config.toml` and the tables, each whole or not at all; return the paths."""
+        """Write `result.json`, `config.toml` and the tables, all of them or none; return the paths."""
         from ninescope.files import output_directory, written_whole
 
-        written = []
+        texts = {
+            "result.json": json.dumps(self.document, indent=2) + "\n",
+            "config.toml": self.config_toml(),
+        }
+        tables = {
+            "requests.parquet": self._request_frame(),
+            "series.parquet": self.to_polars("series"),
+            "latency.parquet": self.to_polars("latency"),
+        }
+        written: list[Path] = []
         with output_directory(Path(directory)) as folder:
-            for table in ("latency", "series", "requests"):
-                path = folder / f"{table}.parquet"
-                frame = self.to_polars(table)
-                if frame.width == 0:
-                    path.unlink(missing_ok=True)  # of an earlier run
-                    continue
-                with written_whole(path) as temporary:
-                    frame.write_parquet(temporary)
-                written.append(path)
-            texts = {
-                "config.toml": self.config_toml(),
-                "result.json": json.dumps(self.document, indent=2) + "\n",
-            }
-            for name, text in texts.items():  # result.json last: where it is, the rest is
-                with written_whole(folder / name) as temporary:
+            # Files take their places in the opposite order: where result.json is, the rest is.
+            with contextlib.ExitStack() as stack:
+                for name, text in texts.items():
+                    temporary = stack.enter_context(written_whole(folder / name))
                     temporary.write_text(text, encoding="utf-8")
-                written.append(folder / name)
-        return written
+                    written.append(folder / name)
+                for name, frame in tables.items():
+                    if frame is not None and frame.width:
+                        frame.write_parquet(stack.enter_context(written_whole(folder / name)))
+                        written.append(folder / name)
+            for name in tables:
+                if folder / name not in written:
+                    (folder / name).unlink(missing_ok=True)  # of an earlier run
+        return written[::-1]
 
     def config_toml(self) -> str:
         """Return the resolved drive as TOML, ready for `--drive`."""
@@ -363,6 +374,18 @@ class Result:
             row |= {f"{op}_p{key}_ns": latency.percentiles_ns.get(key) for key in PERCENTILES}
             row[f"{op}_max_ns"] = latency.max_ns
         return row | {f"waf_{field.name}": getattr(self.waf, field.name) for field in dataclasses.fields(Waf)}
+
+    def _request_frame(self) -> pl.DataFrame | None:
+        """Return the log of requests; None where there is none."""
+        import polars as pl
+
+        if self._requests is None:
+            frame = self._frame("requests", None)
+            return frame if frame.width else None
+        if not self._requests:  # logged, and nothing happened
+            columns = ("id", "submitted_ns", "latency_ns", "host_queue_ns", "op", "lba", "sectors")
+            return pl.DataFrame(schema={name: pl.String if name == "op" else pl.UInt64 for name in columns})
+        return self._frame("requests", self._requests)
 
     def _frame(self, name: str, columns: Columns | None) -> pl.DataFrame:
         import polars as pl

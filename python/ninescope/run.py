@@ -41,6 +41,13 @@ def request(
     log_requests: bool = False,
 ) -> dict[str, Any]:
     """Assemble what the engine is asked."""
+    from ninescope.workload import Workload
+
+    if not isinstance(workload, Workload):
+        raise TypeError(
+            "what is run must be a Workload (Workload.trace(path), Workload.job(rw=...) or "
+            f"Workload.job_file(path)), not {workload!r}"
+        )
     return {
         **drive.request(),
         "workload": dict(workload.words),
@@ -58,6 +65,7 @@ class Run:
     """A simulation under way."""
 
     def __init__(self, request: dict[str, Any]) -> None:
+        self._logged = bool(request["log_requests"])
         self._simulation = _native.Simulation(json.dumps(request))
         self.complete = False
 
@@ -87,7 +95,7 @@ class Run:
             json.loads(simulation.result_json(self.complete)),
             histograms={op: simulation.histogram(op) for op in OPS},
             series=simulation.series(),
-            requests=_named_ops(simulation.request_log()),
+            requests=_named_ops(simulation.request_log()) if self._logged else None,
         )
 
 

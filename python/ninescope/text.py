@@ -18,6 +18,9 @@ from ninescope.result import PERCENTILES, Band, Latencies, Latency, Result
 _BAR_CELLS = 16
 _CAUSE_CELLS = 10
 _SMALL_SHARE = 0.01
+_MANY_REQUESTS = 100
+_MISSHAPEN = 0.1
+"""A band that differs by more than this share of the requests from what its name says is pointed out."""
 _TAIL_REQUESTS = 30
 """The slowest requests are explained in words where so many of them stand behind the words."""
 
@@ -113,6 +116,7 @@ def render(result: Result, *, bars: bool) -> Iterator[RenderableType]:
     for op, bands in result.attribution:
         yield ""
         yield _CauseTable(op, bands, bars)
+        yield from _misshapen_band(bands)
         yield from _tail_in_words(bands)
     facts = list(_facts(result))
     if facts:
@@ -194,6 +198,23 @@ def _worth_showing(total: Latencies, device: Latencies) -> list[tuple[str, Laten
     """Return the view without host queueing where it says something else."""
     differs = any(latency.mean_ns < 0.99 * getattr(total, op).mean_ns for op, latency in device)
     return list(device) if differs else []
+
+
+def _misshapen_band(bands: tuple[Band, ...]) -> Iterator[RenderableType]:
+    """Say so where a band holds far more or fewer requests than its name says."""
+    total = sum(band.count for band in bands)
+    if total < _MANY_REQUESTS:
+        return
+    edges = {"min": 0.0, "max": 100.0} | {f"p{key}": float(key) for key in PERCENTILES}
+    worst, text = _MISSHAPEN, ""
+    for band, reach in zip(bands, band_ranges(bands), strict=True):
+        start, end = reach.split("-")
+        off = abs(band.count / total - (edges.get(end, 100.0) - edges.get(start, 0.0)) / 100)
+        if off > worst:
+            worst = off
+            text = f"{reach} holds {_share(band.count / total)}"
+    if text:
+        yield Text(f"  bands end where buckets of the histogram end: {text} of the requests", "dim")
 
 
 def _tail_in_words(bands: tuple[Band, ...]) -> Iterator[RenderableType]:

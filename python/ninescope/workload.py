@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 import os
 from collections.abc import Mapping
 from typing import Any
@@ -32,6 +33,10 @@ class Workload:
         and counted. `loop` replays it so many times; `time_scale` stretches its time stamps; `closed_loop`
         ignores them and keeps `iodepth` requests in flight (by default as many as the drive takes).
         """
+        if not (math.isfinite(time_scale) and time_scale > 0):
+            from ninescope._native import ConfigError
+
+            raise ConfigError(f"time_scale: {time_scale} is not a number greater than 0")
         return cls(
             {
                 "trace": os.fspath(path),

@@ -69,7 +69,7 @@ class Simulation:
         return json.dumps(result_document(self._samples(), self._request, complete=complete))
 
     def histogram(self, op: str) -> tuple[np.ndarray, np.ndarray]:
-        return histogram(self._samples()[op])
+        return histogram(self._samples().get(op, np.array([])))
 
     def series(self) -> dict[str, np.ndarray]:
         times = np.arange(10, dtype=np.uint64) * np.uint64(1_000_000)
@@ -79,7 +79,9 @@ class Simulation:
         if not self._request["log_requests"]:
             return {}
         latency = np.concatenate([self._samples()[op] for op in OPS])
-        return {"id": np.arange(len(latency), dtype=np.uint64), "latency_ns": latency.astype(np.uint64)}
+        op = np.repeat(np.arange(len(OPS), dtype=np.uint8), [len(self._samples()[op]) for op in OPS])
+        columns = {"id": np.arange(len(latency)), "latency_ns": latency}
+        return {name: column.astype(np.uint64) for name, column in columns.items()} | {"op": op}
 
     def _samples(self) -> dict[str, np.ndarray]:
         if self._latencies is None:
@@ -153,7 +155,7 @@ def result_document(
         },
         "wear": {"erases_min": 0, "erases_mean": 3.1, "erases_max": 12},
         "workload": _workload(workload, path),
-        "notes": [] if request["drive"] else ["the default drive was sized to the workload"],
+        "notes": [] if request["drive"] else ["default drive, enlarged to hold the trace"],
         "prefill": request.get("prefill", "footprint"),
         "steady_state": None,
         "config": {
@@ -173,7 +175,7 @@ def result_document(
 
 def _workload(words: dict[str, Any], path: str | None) -> dict[str, Any]:
     if "job" in words:
-        job = {"rw": "randread", "bs": "4KiB", "iodepth": 1} | words["job"]
+        job = {"rw": "randread", "bs": "4KiB", "iodepth": 1, "rwmixread": 50} | words["job"]
         return {"kind": "synthetic", "path": None, "hash": None, "job": job}
     name = words.get("name") or (path and Path(path).name)
     return {"kind": "trace", "path": name, "hash": "0", "skipped_lines": 0}

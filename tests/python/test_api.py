@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import polars as pl
 import pytest
 
 import ninescope
@@ -51,8 +52,28 @@ def test_a_run_gives_a_result_and_tells_its_progress():
 
 
 def test_requests_can_be_logged():
-    assert ninescope.Drive().run(JOB, requests=2000).to_polars("requests").is_empty()
-    assert ninescope.Drive().run(JOB, requests=2000, log_requests=True).to_polars("requests").height == 2000
+    log = ninescope.Drive().run(JOB, requests=2000, log_requests=True).to_polars("requests")
+    assert log.height == 2000
+    assert log["op"].dtype == pl.String
+    assert set(log["op"]) == {"read", "write"}
+
+
+def test_a_log_that_was_not_asked_for_is_an_error():
+    result = ninescope.Drive().run(JOB, requests=2000)
+    with pytest.raises(ValueError, match="log_requests=True"):
+        result.to_polars("requests")
+
+
+@pytest.mark.parametrize("workload", ["trace.csv", None, {"rw": "read"}])
+def test_what_is_no_workload_is_refused(workload):
+    with pytest.raises(TypeError, match="must be a Workload"):
+        ninescope.Drive().run(workload)
+
+
+@pytest.mark.parametrize("scale", [float("nan"), float("inf"), -1.0, 0.0])
+def test_a_time_scale_is_a_number_greater_than_0(scale):
+    with pytest.raises(ninescope.ConfigError, match="time_scale"):
+        ninescope.Workload.trace("small.csv", time_scale=scale)
 
 
 def test_a_resolved_drive_is_toml():

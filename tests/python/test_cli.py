@@ -106,6 +106,8 @@ def test_a_trace_may_come_from_stdin(msr_trace, compress):
         (("run", "--rw", "read", "--sed", "1"), "--seed"),
         ((*JOB, "--seed", "18446744073709551616"), "--seed"),
         ((*JOB, "--duration", "10"), "10s?"),
+        ((*JOB, "--log-requests"), "needs --out"),
+        ((*JOB, "--out", ""), "--out wants a directory"),
         (("run", "a.csv", "--iodepth", "4"), "--closed-loop"),
         (("run", "--rw", "read", "--time-scale", "0"), "about traces"),
         (("presets", "show", "tlcc"), "did you mean 'tlc"),
@@ -167,6 +169,35 @@ def test_an_unwritable_out_is_refused_before_the_simulation(cli, tmp_path, monke
     assert "cannot write to" in err
 
 
+def test_a_table_beyond_the_limit_of_file_sizes_is_one_clear_error(tmp_path):
+    out = tmp_path / "out"
+    words = " ".join(f"'{word}'" for word in [*command(), *JOB, "--out", out, "--log-requests"])
+    done = subprocess.run(["bash", "-c", f"ulimit -f 4; {words}"], capture_output=True, text=True)
+    assert done.returncode == 2
+    assert done.stdout == ""
+    [line] = done.stderr.splitlines()
+    assert line.startswith("ninescope: error: cannot write ")
+    assert "File too large" in line
+    assert not out.exists()
+
+
+@pytest.mark.parametrize("arguments", [JOB, (*JOB, "--json"), ("presets",), ("--help",)])
+def test_an_unwritable_stdout_is_one_clear_error(arguments):
+    with open("/dev/full", "w") as full:
+        done = subprocess.run([*command(), *arguments], stdout=full, stderr=subprocess.PIPE, text=True)
+    assert done.returncode == 2
+    assert done.stderr == "ninescope: error: cannot write the output: No space left on device\n"
+
+
+@pytest.mark.parametrize("closed", [">&-", "2>&-", "<&-", "<&- >&- 2>&-"])
+@pytest.mark.parametrize("json_", ["", "--json"])
+def test_a_closed_stream_is_nobody_who_reads(tmp_path, closed, json_):
+    words = " ".join(f"'{word}'" for word in [*command(), *JOB, "--out", tmp_path / "out"])
+    done = subprocess.run(["bash", "-c", f"{words} {json_} {closed}"], capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert (tmp_path / "out/result.json").exists()
+
+
 def test_an_out_that_is_a_file_is_refused(cli, tmp_path):
     (tmp_path / "file").write_text("")
     code, _, err = cli(*JOB, "--out", tmp_path / "file")
@@ -181,6 +212,13 @@ def test_a_failed_run_leaves_no_directory(cli, tmp_path):
     assert not out.parent.exists()
 
 
+@pytest.mark.parametrize("scale", ["nan", "inf", "-1", "0"])
+def test_a_time_scale_is_a_number_greater_than_0(cli, msr_trace, scale):
+    code, out, err = cli("run", msr_trace, "--time-scale", scale)
+    assert (code, out) == (2, "")
+    assert "--time-scale" in err
+
+
 def test_presets_are_listed_and_shown(cli):
     listed = cli("presets").out
     assert listed == cli("presets", "list").out
@@ -188,6 +226,11 @@ def test_presets_are_listed_and_shown(cli):
     shown = cli("presets", "show", name)
     assert shown.code == 0
     assert "=" in shown.out
+
+
+def test_the_default_preset_is_marked(cli):
+    [default] = [line for line in cli("presets").out.splitlines() if line.endswith("(the default)")]
+    assert default.startswith("tlc ")
 
 
 def test_policies_are_listed(cli):

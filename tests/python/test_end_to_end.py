@@ -342,7 +342,21 @@ def test_messages_about_stdin_do_not_name_the_temporary_copy(verb):
 def test_a_time_scale_of_zero_is_refused(msr_trace, cli):
     code, _, err = cli("run", msr_trace, "--time-scale", "0")
     assert code == 2
-    assert "time_scale" in err
+    assert "--time-scale" in err
+
+
+@pytest.mark.parametrize("duration", ["0s", "0.0ms", "-5s"])
+def test_a_duration_of_nothing_is_refused(cli, duration):
+    code, out, err = cli("run", "--rw", "randread", "--duration", duration)
+    assert (code, out) == (2, "")
+    assert "duration" in err
+
+
+def test_the_default_drive_is_the_preset_that_is_marked():
+    from ninescope.catalogue import DEFAULT_PRESET
+
+    job = ninescope.Workload.job(rw="randread", size="64m", requests=100)
+    assert ninescope.Drive().run(job).document["config"]["name"] == DEFAULT_PRESET
 
 
 def test_a_closed_loop_keeps_a_queue_depth(msr_trace):

@@ -85,7 +85,8 @@ def test_saved_and_loaded_results_are_equal(made, tmp_path):
     assert loaded.attribution == made.attribution
     assert loaded.to_polars("series").equals(made.to_polars("series"))
     assert loaded.to_polars("latency").equals(made.to_polars("latency"))
-    assert loaded.to_polars("requests").is_empty()
+    with pytest.raises(ValueError, match="not logged"):
+        loaded.to_polars("requests")
     assert Result.load(tmp_path / "out" / "result.json").digest == made.digest
 
 
@@ -107,6 +108,23 @@ def test_a_failed_save_leaves_the_old_file_and_no_temporary(made, tmp_path, monk
         made.save(tmp_path)
     assert (tmp_path / "result.json").read_text() == before
     assert not [path for path in tmp_path.iterdir() if path.name.startswith(".")]
+
+
+def test_a_table_that_cannot_be_written_leaves_nothing(made, tmp_path, monkeypatch):
+    def full(self: pl.DataFrame, path: object) -> None:
+        raise pl.exceptions.ComputeError("underlying IO error: No space left on device")
+
+    monkeypatch.setattr(pl.DataFrame, "write_parquet", full)
+    with pytest.raises(ninescope.ConfigError, match=r"cannot write .*\.parquet: .*No space left"):
+        made.save(tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_log_of_nothing_is_a_table_without_rows(tmp_path):
+    result = Result({"requests": 0, "complete": False}, requests={})
+    assert result.to_polars("requests").is_empty()
+    result.save(tmp_path)
+    assert Result.load(tmp_path).to_polars("requests").columns == result.to_polars("requests").columns
 
 
 def test_tables(made):
@@ -172,6 +190,17 @@ def test_bands_say_from_where_to_where_they_reach(made):
 )
 def test_durations(ns, text):
     assert duration(ns) == text
+
+
+def test_a_band_that_holds_more_than_its_name_says_is_pointed_out(made):
+    assert "bands end where" not in str(made)
+    bands = [
+        {"band": "p50", "count": 720, "parts_ns": {"transfer": 1.0}},
+        {"band": "p90", "count": 200, "parts_ns": {"transfer": 2.0}},
+        {"band": "max", "count": 80, "parts_ns": {"transfer": 3.0}},
+    ]
+    text = str(Result(made.document | {"attribution": {"read": bands}}))
+    assert "bands end where buckets of the histogram end: min-p50 holds 72% of the requests" in text
 
 
 def test_an_interrupted_result_says_so(made):
