@@ -210,11 +210,6 @@ impl Ftl {
         self.pools[pool.index()].free.len() as u32 <= self.reserve_groups
     }
 
-    /// Whether the pool has units that host writes may take.
-    pub fn has_space(&self, pool: Pool) -> bool {
-        self.has_space.get(self.position_of[pool.index()] as usize)
-    }
-
     /// The pools that have no units that host writes may take.
     pub fn pools_without_space(&self) -> impl Iterator<Item = Pool> + '_ {
         let next = |position: usize| self.has_space.next_clear(position);
