@@ -14,7 +14,7 @@ use crate::error::SimulationError;
 use crate::flow::{FlushEpochs, GcJob, OpenStripe, PageDeadline, WriteEntry};
 use crate::host::{HostCommand, HostFront, LinkOut, RequestLogEntry, SerialStage};
 use crate::meter::{DieLedger, Meter};
-use crate::probe::{NoProbe, Probe};
+use crate::probe::{Event, NoProbe, Probe, observe};
 use crate::sched::suspend_policy::SuspendPolicy;
 use crate::sched::transaction_scheduler::TransactionScheduler;
 use crate::sched::{ChannelUnit, DiePhase, DieUnit};
@@ -135,6 +135,8 @@ pub struct Device<Q: WakeQueue = TournamentTree, P: Probe = NoProbe> {
     pub(crate) gc_pages_max: u32,
     pub(crate) write_completion: WriteCompletion,
     pub(crate) page_timeout: Option<Ns>,
+    /// The probe knows that the run is over.
+    finished_told: bool,
 }
 
 impl<Q: WakeQueue, P: Probe> Device<Q, P> {
@@ -198,6 +200,7 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
             gc_pages_max: config.gc_pages_in_flight.max(1),
             write_completion: config.write_completion,
             page_timeout: config.page_timeout,
+            finished_told: false,
         }
     }
 
@@ -207,7 +210,9 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
     /// # Errors
     /// See [`SimulationError`]; the run is over then.
     pub fn run_slice(&mut self, events: u64) -> Result<Progress, SimulationError> {
-        self.host.start()?;
+        if self.host.start()? {
+            observe!(self, Event::Started);
+        }
         // Where the last slice ended between two events of one instant, the rest of them comes first.
         if self.queue.peek().is_none_or(|(next, _)| next > self.now) {
             self.drain_instant()?;
@@ -229,6 +234,11 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
         }
         if finished {
             self.check_quiet()?;
+            if P::ACTIVE && !self.finished_told {
+                self.finished_told = true;
+                let utilization = self.utilization();
+                observe!(self, Event::Finished { utilization: &utilization });
+            }
         }
         Ok(Progress { completed: self.host.completed, now: self.now, finished })
     }
@@ -255,10 +265,7 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
                 0 => self.processor_woke(),
                 1 => self.link_in_woke(),
                 2 => self.link_out_woke(),
-                3 => {
-                    self.page_timer_woke();
-                    Ok(())
-                }
+                3 => self.page_timer_woke(),
                 // The arrival itself is handled before time moves on, as every fetch is.
                 _ => Ok(()),
             }
@@ -280,7 +287,7 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
             }
             while let Some(die) = self.touched.next_set(0) {
                 self.touched.clear(die);
-                self.dispatch(DieId(die as u32));
+                self.dispatch(DieId(die as u32))?;
             }
             while let Some(channel) = self.channels_touched.next_set(0) {
                 self.channels_touched.clear(channel);

@@ -6,6 +6,17 @@ use ninescope_media::nand::IllegalCommand;
 use ninescope_workload::WorkloadError;
 use thiserror::Error;
 
+/// An invariant that does not hold.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Violation {
+    /// Simulated time.
+    pub at: Ns,
+    /// Name of the invariant.
+    pub rule: &'static str,
+    /// What is wrong with which objects.
+    pub what: String,
+}
+
 /// Why a simulation stops before its end. All but `Workload` and `BeyondDrive` are faults of ninescope.
 #[derive(Debug, Error)]
 pub enum SimulationError {
@@ -43,6 +54,9 @@ pub enum SimulationError {
         /// Who holds the work.
         holders: String,
     },
+    /// The checker found an invariant violated.
+    #[error("at {}: violated: {}: {}", .0.at, .0.rule, .0.what)]
+    Violation(Box<Violation>),
     /// A request's parts do not sum to its latency.
     #[error("at {at}: the parts of request {id} sum to {parts} ns, its latency is {latency} ns")]
     Attribution {

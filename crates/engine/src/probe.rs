@@ -1,11 +1,15 @@
-//! Observation: a generic probe that sees what the device does, compiled away where there is none.
+//! Observation: a generic probe that is told what the device does, compiled away where there is none.
+//!
+//! A probe receives and never changes anything: the run is the same with every probe. It may end the run
+//! with an error.
 
 use ninescope_ftl::Ftl;
 use ninescope_kernel::Ns;
 use ninescope_media::nand::{FlashCommand, Nand};
-use ninescope_model::{BlockGroup, Lpa, Ppa, Request};
+use ninescope_model::{BlockGroup, ChannelId, DieId, Lpa, Ppa, Request, Source};
 
-use crate::SimulationError;
+use crate::meter::{Meter, Parts};
+use crate::{EngineCounters, SimulationError, Utilization};
 
 /// What a probe may look at.
 #[derive(Clone, Copy, Debug)]
@@ -16,61 +20,136 @@ pub struct View<'a> {
     pub ftl: &'a Ftl,
     /// The media.
     pub nand: &'a Nand,
+    /// What was counted since measuring began.
+    pub counters: &'a EngineCounters,
+    /// What was measured since then.
+    pub meter: &'a Meter,
 }
 
-/// The view of a device, field by field, so that the probe itself can be borrowed beside it.
-macro_rules! view_of {
-    ($device:expr) => {
-        $crate::probe::View { now: $device.now, ftl: &$device.ftl, nand: &$device.nand }
-    };
+/// Where a unit's content comes from when the host reads it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ReadFrom {
+    /// From the media: a page read is queued.
+    Media(Ppa),
+    /// From the controller, which still holds what goes to this place.
+    Controller(Ppa),
+    /// From nowhere: it was never written, or was trimmed, and reads as zeros.
+    Nowhere,
 }
-pub(crate) use view_of;
 
-/// Called at each step that changes what the device holds. An error ends the run.
-pub trait Probe {
-    /// A flash command was issued (its channel phase begins).
-    ///
-    /// # Errors
-    /// What the probe found wrong.
-    fn command_issued(&mut self, _view: View<'_>, _command: &FlashCommand) -> Result<(), SimulationError> {
-        Ok(())
-    }
+/// What completes a unit that the host wrote in part.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MergedWith {
+    /// Nothing: the host wrote all of it.
+    Nothing,
+    /// What a read brought from the media, see [`Event::MergeSensed`].
+    Read(Ppa),
+    /// What the controller held for this place.
+    Controller(Ppa),
+    /// Zeros: nothing was mapped.
+    Zeros,
+}
 
+/// One thing the device does, told right after it was decided or done. `slot` is the place of a host
+/// command inside the device: it names one command from its [`Event::Fetched`] to its [`Event::Completed`].
+#[derive(Clone, Copy, Debug)]
+#[allow(missing_docs)] // each variant's sentence says what its fields are
+pub enum Event<'a> {
+    /// The run begins: what the FTL and the media hold is what preparing left.
+    Started,
+    /// A host command entered the device; `request.submitted` is when the host submitted it.
+    Fetched { slot: u32, id: u64, request: Request },
+    /// The data of a host write crosses the link from `from` to `until` [ns].
+    LinkIn { slot: u32, from: Ns, until: Ns },
+    /// Read data crossed the link towards the host from `from` until now [ns].
+    LinkOut { slot: u32, from: Ns },
+    /// A host read found out where a unit's content is.
+    UnitRead { slot: u32, lpa: Lpa, from: ReadFrom },
+    /// A unit that the host writes got a place and is mapped there.
+    UnitWritten { slot: u32, lpa: Lpa, old: Ppa, new: Ppa, merged_with: MergedWith },
+    /// A unit was forgotten; `old` may be unmapped.
+    UnitTrimmed { slot: u32, lpa: Lpa, old: Ppa },
+    /// The open page of a frontier was filled up with padding, up to and with the unit `last`.
+    Padded { last: Ppa },
+    /// A page read was queued: its group must not be erased before the read ends.
+    ReadQueued { ppa: Ppa, source: Source },
+    /// A page of a host read is in its die's register: `units` units from `ppa` on.
+    HostUnitsSensed { slot: u32, ppa: Ppa, units: u8 },
+    /// The old content of a unit written in part is in its die's register.
+    MergeSensed { slot: u32, lpa: Lpa, ppa: Ppa },
+    /// A unit that garbage collection moves is in its die's register. `record` names the move until it
+    /// was placed or dropped.
+    MoveSensed { record: u32, lpa: Lpa, from: Ppa },
+    /// A move got a place.
+    MovePlaced { record: u32, lpa: Lpa, from: Ppa, to: Ppa },
+    /// A move was dropped after its read, because the unit's content lies elsewhere by now.
+    MoveDropped { record: u32, lpa: Lpa, from: Ppa },
+    /// The program of a move ended. `current`: the map pointed at `from` and points at `to` now.
+    MoveEnded { lpa: Lpa, from: Ppa, to: Ppa, current: bool },
+    /// A flash command was given to its die: the channel sends it until `sent`, then the array works [ns].
+    CommandIssued { command: &'a FlashCommand, sent: Ns },
     /// The array phase of a command ended.
-    ///
-    /// # Errors
-    /// What the probe found wrong.
-    fn command_ended(&mut self, _view: View<'_>, _command: &FlashCommand) -> Result<(), SimulationError> {
-        Ok(())
-    }
+    CommandEnded { command: &'a FlashCommand },
+    /// The data of a read leave their die until `until` [ns].
+    DataOut { command: &'a FlashCommand, until: Ns },
+    /// A channel is taken from now until `until` [ns].
+    ChannelTaken { channel: ChannelId, until: Ns },
+    /// The operation of a die was stopped; its voltages recover.
+    Suspended { die: DieId },
+    /// The voltages have recovered: the die takes reads.
+    Recovered { die: DieId },
+    /// The parked operation of a die begins to be taken up again.
+    ResumeBegan { die: DieId },
+    /// Its pulses go on.
+    Resumed { die: DieId },
+    /// A group is erased and free.
+    Erased { group: BlockGroup },
+    /// A host command completed; `parts` say where its time went.
+    Completed { slot: u32, id: u64, request: Request, parts: &'a Parts },
+    /// Everything is counted and measured anew from now on.
+    MeasuringBegan,
+    /// Nothing is left to do.
+    Finished { utilization: &'a Utilization },
+}
 
-    /// The map of `lpa` changed from `old` to `new` (either may be unmapped).
-    ///
-    /// # Errors
-    /// What the probe found wrong.
-    fn map_updated(&mut self, _view: View<'_>, _lpa: Lpa, _old: Ppa, _new: Ppa) -> Result<(), SimulationError> {
-        Ok(())
-    }
+/// Told each step of a run. Probes that only want some events ignore the others.
+pub trait Probe {
+    /// Whether the device tells it anything at all.
+    const ACTIVE: bool = true;
 
-    /// A group was erased.
+    /// Something happened.
     ///
     /// # Errors
-    /// What the probe found wrong.
-    fn erased(&mut self, _view: View<'_>, _group: BlockGroup) -> Result<(), SimulationError> {
-        Ok(())
-    }
-
-    /// A host command completed.
-    ///
-    /// # Errors
-    /// What the probe found wrong.
-    fn completed(&mut self, _view: View<'_>, _id: u64, _request: &Request) -> Result<(), SimulationError> {
-        Ok(())
-    }
+    /// What the probe found wrong. The run is over then.
+    fn observe(&mut self, view: &View<'_>, event: Event<'_>) -> Result<(), SimulationError>;
 }
 
 /// No observation, no cost.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct NoProbe;
 
-impl Probe for NoProbe {}
+impl Probe for NoProbe {
+    const ACTIVE: bool = false;
+
+    fn observe(&mut self, _view: &View<'_>, _event: Event<'_>) -> Result<(), SimulationError> {
+        Ok(())
+    }
+}
+
+/// Tells a device's probe an event and passes its error on. The fields are borrowed one by one, so that the
+/// event may refer to others; without a probe the event is not even made.
+macro_rules! observe {
+    ($device:expr, $event:expr) => {
+        if P::ACTIVE {
+            let view = $crate::probe::View {
+                now: $device.now,
+                ftl: &$device.ftl,
+                nand: &$device.nand,
+                counters: &$device.counters,
+                meter: &$device.meter,
+            };
+            $device.probe.observe(&view, $event)?;
+        }
+    };
+}
+pub(crate) use observe;

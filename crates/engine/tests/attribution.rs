@@ -4,7 +4,7 @@
 
 mod scenario;
 
-use ninescope_engine::{Probe, WriteCompletion};
+use ninescope_engine::{Event, Probe, SimulationError, View, WriteCompletion};
 use ninescope_kernel::{Ns, Rate, TournamentTree};
 use ninescope_model::{Cause, Occupancy, Op};
 use ninescope_workload::Arrival;
@@ -238,15 +238,12 @@ struct Counting {
 }
 
 impl Probe for Counting {
-    fn completed(
-        &mut self,
-        view: ninescope_engine::View<'_>,
-        _id: u64,
-        request: &ninescope_model::Request,
-    ) -> Result<(), ninescope_engine::SimulationError> {
-        self.completed += 1;
-        if self.open {
-            self.latency_sum += u128::from(view.now.0 - request.submitted.0);
+    fn observe(&mut self, view: &View<'_>, event: Event<'_>) -> Result<(), SimulationError> {
+        if let Event::Completed { request, .. } = event {
+            self.completed += 1;
+            if self.open {
+                self.latency_sum += u128::from(view.now.0 - request.submitted.0);
+            }
         }
         Ok(())
     }

@@ -3,7 +3,7 @@
 
 mod scenario;
 
-use ninescope_engine::{Device, NoProbe, Probe};
+use ninescope_engine::{Device, Event, NoProbe, Probe, SimulationError, View};
 use ninescope_kernel::{IndexedHeap, Ns, TournamentTree, WakeQueue};
 use ninescope_workload::{Arrival, JobConfig, SyntheticJob, Workload};
 use scenario::{Drive, Listed, Recorder, mixed_requests, policy_with};
@@ -11,7 +11,11 @@ use scenario::{Drive, Listed, Recorder, mixed_requests, policy_with};
 /// A probe of its own that looks at nothing.
 struct Idle;
 
-impl Probe for Idle {}
+impl Probe for Idle {
+    fn observe(&mut self, _view: &View<'_>, _event: Event<'_>) -> Result<(), SimulationError> {
+        Ok(())
+    }
+}
 
 /// Random work with garbage collection, suspends, stalls and timeouts.
 fn drive() -> Drive {

@@ -10,11 +10,11 @@ mod common;
 use common::{Bench, Prefill, at, closed, flush, open, read, slc, timing, trim, write};
 use ninescope_engine::meter::DieLedger;
 use ninescope_engine::{
-    Device, NoProbe, Probe, RequestLogEntry, SimulationError, SuspendPolicyConfig, TransactionSchedulerConfig, View,
-    WriteCompletion,
+    Device, Event, NoProbe, Probe, RequestLogEntry, SimulationError, SuspendPolicyConfig, TransactionSchedulerConfig,
+    View, WriteCompletion,
 };
 use ninescope_kernel::{IndexedHeap, Ns, RandomStream, Rate, TournamentTree};
-use ninescope_media::nand::{CommandKind, FlashCommand, NandTiming};
+use ninescope_media::nand::{CommandKind, NandTiming};
 use ninescope_model::{Cause, Occupancy, Op, Request};
 use ninescope_oracles::peak_bandwidth::{DriveRates, PeakBandwidth};
 use ninescope_workload::Arrival;
@@ -356,7 +356,8 @@ struct ChannelTime {
 }
 
 impl Probe for ChannelTime {
-    fn command_issued(&mut self, _view: View<'_>, command: &FlashCommand) -> Result<(), SimulationError> {
+    fn observe(&mut self, _view: &View<'_>, event: Event<'_>) -> Result<(), SimulationError> {
+        let Event::CommandIssued { command, .. } = event else { return Ok(()) };
         let data: u64 = command.addressed_planes().map(|plane| u64::from(command.bytes[plane])).sum();
         let erase = command.kind == CommandKind::Erase;
         self.total += u64::from(command.plane_count()) * COMMAND + if erase { 0 } else { data };

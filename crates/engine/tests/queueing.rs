@@ -8,9 +8,9 @@
 mod common;
 
 use common::{Bench, Prefill, at, closed, flush, generated, open, read, slc, trim, write};
-use ninescope_engine::{Device, Probe, SimulationError, View};
+use ninescope_engine::{Device, Event, Probe, SimulationError, View};
 use ninescope_kernel::{Ns, RandomStream, TournamentTree};
-use ninescope_media::nand::{CommandKind, DieState, FlashCommand};
+use ninescope_media::nand::{CommandKind, DieState};
 use ninescope_model::{DieId, Lpa, Request};
 use ninescope_oracles::little::LittleSides;
 use ninescope_oracles::queueing as oracle;
@@ -73,8 +73,10 @@ fn mean(waits: &[u32]) -> f64 {
 struct Waits(Vec<u32>);
 
 impl Probe for Waits {
-    fn completed(&mut self, view: View<'_>, _id: u64, request: &Request) -> Result<(), SimulationError> {
-        self.0.push((view.now - request.submitted - Ns(SERVICE)).0 as u32);
+    fn observe(&mut self, view: &View<'_>, event: Event<'_>) -> Result<(), SimulationError> {
+        if let Event::Completed { request, .. } = event {
+            self.0.push((view.now - request.submitted - Ns(SERVICE)).0 as u32);
+        }
         Ok(())
     }
 }
@@ -287,7 +289,8 @@ fn a_closed_loop_on_one_die_or_of_one_request_never_idles_nor_overlaps() {
 struct Issues(Vec<u64>);
 
 impl Probe for Issues {
-    fn command_issued(&mut self, view: View<'_>, command: &FlashCommand) -> Result<(), SimulationError> {
+    fn observe(&mut self, view: &View<'_>, event: Event<'_>) -> Result<(), SimulationError> {
+        let Event::CommandIssued { command, .. } = event else { return Ok(()) };
         assert_eq!((command.kind, command.plane_count()), (CommandKind::Read, 1));
         self.0.push(view.now.0);
         Ok(())

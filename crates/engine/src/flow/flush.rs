@@ -75,7 +75,7 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
     pub(crate) fn start_flush(&mut self, index: u32) -> Result<(), SimulationError> {
         self.commands[index].mark = self.now;
         for pool in 0..self.geometry.pools() {
-            self.pad_and_send(Pool(pool), Stream::HOST);
+            self.pad_and_send(Pool(pool), Stream::HOST)?;
         }
         self.flushes.close(index);
         self.complete_flushes()

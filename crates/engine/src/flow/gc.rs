@@ -6,7 +6,7 @@ use ninescope_model::{BlockGroup, Pool, Ppa, Source, Stream};
 
 use crate::device::Device;
 use crate::error::SimulationError;
-use crate::probe::{Probe, view_of};
+use crate::probe::{Event, Probe, observe};
 use crate::transaction::{QueueClass, Transaction, UnitChain, UnitRecord};
 
 /// What a pool's garbage collection has under way.
@@ -46,7 +46,7 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
             }
             match self.ftl.gc_next(pool, job.fill) {
                 GcStep::MovePage { first, mask } => {
-                    self.queue_gc_read(pool, first, mask);
+                    self.queue_gc_read(pool, first, mask)?;
                     if job.fill {
                         // Page by page: no more is moved than the open page takes.
                         return Ok(());
@@ -60,7 +60,7 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
                 GcStep::Wait => {
                     // No victim is left to fill it from.
                     self.gc_jobs[pool.index()].fill = false;
-                    self.pad_and_send(pool, Stream::GC);
+                    self.pad_and_send(pool, Stream::GC)?;
                     return Ok(());
                 }
             }
@@ -68,7 +68,7 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
     }
 
     /// One read for all units that are moved from a page.
-    fn queue_gc_read(&mut self, pool: Pool, first: Ppa, mut mask: u32) {
+    fn queue_gc_read(&mut self, pool: Pool, first: Ppa, mut mask: u32) -> Result<(), SimulationError> {
         let units = mask.count_ones() as u8;
         let ppa = Ppa(first.0 + mask.trailing_zeros());
         let mut chain = UnitChain::default();
@@ -88,7 +88,7 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
             class: QueueClass::GcRead,
             source: Source::GarbageCollection,
             ..Transaction::default()
-        });
+        })
     }
 
     /// The units of a page are in the controller: those that are still current get their new place.
@@ -105,6 +105,7 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
                 self.place_move(pool, unit, record)?;
             } else {
                 self.transactions.units.remove(unit);
+                observe!(self, Event::MoveDropped { record: unit, lpa: record.lpa, from: record.moved_from });
             }
             unit = record.next;
         }
@@ -117,6 +118,8 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
             .ftl
             .place_move(pool, record.lpa, record.moved_from)
             .ok_or(SimulationError::Ftl(ninescope_ftl::FtlError::Full(pool)))?;
+        let UnitRecord { lpa, moved_from: from, .. } = record;
+        observe!(self, Event::MovePlaced { record: unit, lpa, from, to: placed.new });
         let stripe = &mut self.stripes[Self::stripe_index(pool, Stream::GC)];
         stripe.open.push(&mut self.transactions.units, unit);
         if placed.page_complete {
@@ -134,9 +137,8 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
         while unit != NONE {
             let record = self.transactions.units[unit];
             self.transactions.units.remove(unit);
-            if self.ftl.moved(record.lpa, record.moved_from, to) {
-                self.probe.map_updated(view_of!(self), record.lpa, record.moved_from, to)?;
-            }
+            let current = self.ftl.moved(record.lpa, record.moved_from, to);
+            observe!(self, Event::MoveEnded { lpa: record.lpa, from: record.moved_from, to, current });
             to.0 += 1;
             unit = record.next;
         }
@@ -187,6 +189,7 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
         let pool = self.geometry.pool_and_block(group).0;
         self.gc_touched.set(pool.index());
         self.retry_stalled = !self.stalled.is_empty();
-        self.probe.erased(view_of!(self), group)
+        observe!(self, Event::Erased { group });
+        Ok(())
     }
 }

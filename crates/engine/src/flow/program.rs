@@ -8,7 +8,7 @@ use ninescope_model::{BlockGroup, DieId, Geometry, Pool, Ppa, Source, Stream};
 
 use crate::device::Device;
 use crate::error::SimulationError;
-use crate::probe::Probe;
+use crate::probe::{Event, Probe, observe};
 use crate::transaction::{QueueClass, Transaction, UnitChain, UnitRecord};
 
 /// Pages of a frontier's stripe that are not yet with their die.
@@ -116,30 +116,32 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
 
     /// Pads the open page of a stream, if it is partly filled, and sends it and the filled pages before it
     /// in its stripe. Returns whether anything was sent.
-    pub(crate) fn pad_and_send(&mut self, pool: Pool, stream: Stream) -> bool {
+    pub(crate) fn pad_and_send(&mut self, pool: Pool, stream: Stream) -> Result<bool, SimulationError> {
         if let Some(Padded { last, .. }) = self.ftl.pad(pool, stream) {
             self.counters.padded_pages += u64::from(stream == Stream::HOST);
             self.counters.gc_padded_pages += u64::from(stream == Stream::GC);
+            observe!(self, Event::Padded { last });
             self.page_filled(pool, stream, last, true);
-            return true;
+            return Ok(true);
         }
         // No page is open, but filled pages may wait for the rest of their stripe.
-        let Some(last) = self.ftl.last_allocated(pool, stream) else { return false };
+        let Some(last) = self.ftl.last_allocated(pool, stream) else { return Ok(false) };
         let place = self.geometry.locate(last);
         let stripe = &self.stripes[Self::stripe_index(pool, stream)];
         let waiting = stripe.first_page != 0 || self.geometry.frontier_planes > place.plane_in_group + 1;
         if !waiting || place.plane_in_group < stripe.first_page {
-            return false;
+            return Ok(false);
         }
         self.send_pages(pool, stream, last, place.plane_in_group);
-        true
+        Ok(true)
     }
 
     /// Without a write buffer no page stays partly filled.
-    pub(crate) fn send_partial_pages(&mut self) {
+    pub(crate) fn send_partial_pages(&mut self) -> Result<(), SimulationError> {
         for pool in 0..self.geometry.pools() {
-            self.pad_and_send(Pool(pool), Stream::HOST);
+            self.pad_and_send(Pool(pool), Stream::HOST)?;
         }
+        Ok(())
     }
 
     // ---- write buffer ------------------------------------------------------------------------------
@@ -231,7 +233,7 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
     }
 
     /// The oldest deadline has come.
-    pub(crate) fn page_timer_woke(&mut self) {
+    pub(crate) fn page_timer_woke(&mut self) -> Result<(), SimulationError> {
         while let Some(deadline) = self.page_deadlines.front().copied() {
             if deadline.at > self.now {
                 self.queue.schedule(self.resources.page_timer(), deadline.at);
@@ -239,9 +241,10 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
             }
             self.page_deadlines.pop_front();
             let still_open = deadline.is_of_open_page(&self.ftl, &self.geometry);
-            if still_open && self.pad_and_send(deadline.pool, Stream::HOST) {
+            if still_open && self.pad_and_send(deadline.pool, Stream::HOST)? {
                 self.counters.page_timeouts += 1;
             }
         }
+        Ok(())
     }
 }

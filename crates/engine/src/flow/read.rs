@@ -4,14 +4,15 @@ use ninescope_kernel::{NONE, WakeQueue};
 use ninescope_model::{Lpa, Ppa, SECTOR_BYTES, Source};
 
 use crate::device::Device;
+use crate::error::SimulationError;
 use crate::host::LinkJob;
-use crate::probe::Probe;
+use crate::probe::{Event, Probe, ReadFrom, observe};
 use crate::transaction::{QueueClass, Transaction};
 
 impl<Q: WakeQueue, P: Probe> Device<Q, P> {
     /// Turns a read command into page reads. What the controller can answer by itself (units still on
     /// their way to the media, units never written) goes straight to the link.
-    pub(crate) fn start_read(&mut self, index: u32) {
+    pub(crate) fn start_read(&mut self, index: u32) -> Result<(), SimulationError> {
         let command = self.commands[index];
         let end = command.lba + u64::from(command.sectors);
         let sectors_per_unit = u64::from(self.geometry.sectors_per_unit());
@@ -24,7 +25,9 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
             let unit_end = (u64::from(lpa.0) + 1) * sectors_per_unit;
             let sectors = (end.min(unit_end) - sector) as u16;
             sector += u64::from(sectors);
-            let Some(ppa) = self.place_on_media(lpa) else {
+            let from = self.find_content(lpa);
+            observe!(self, Event::UnitRead { slot: index, lpa, from });
+            let ReadFrom::Media(ppa) = from else {
                 answered_sectors += u32::from(sectors);
                 continue;
             };
@@ -34,34 +37,35 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
                 continue;
             }
             pending += u32::from(access.units > 0);
-            self.queue_host_read(&access);
+            self.queue_host_read(&access)?;
             access.ppa = ppa;
             access.units = 1;
             access.sectors = sectors;
         }
         pending += u32::from(access.units > 0);
-        self.queue_host_read(&access);
+        self.queue_host_read(&access)?;
         pending += u32::from(answered_sectors > 0);
         self.commands[index].pending = pending;
         if answered_sectors > 0 {
             let bytes = u64::from(answered_sectors) * SECTOR_BYTES;
             self.queue_link_out(LinkJob { ready: self.now, bytes, command: index, transaction: NONE });
         }
+        Ok(())
     }
 
-    /// Where a unit must be read from the media; `None` when the controller has the answer.
+    /// Where the content of a unit is.
     #[inline]
-    fn place_on_media(&mut self, lpa: Lpa) -> Option<Ppa> {
+    fn find_content(&mut self, lpa: Lpa) -> ReadFrom {
         let ppa = self.ftl.translate(lpa);
         if ppa == Ppa::UNMAPPED {
             self.counters.unmapped_units += 1;
-            return None;
+            return ReadFrom::Nowhere;
         }
         if self.ftl.is_in_flight(ppa) {
             self.counters.forwarded_units += 1;
-            return None;
+            return ReadFrom::Controller(ppa);
         }
-        Some(ppa)
+        ReadFrom::Media(ppa)
     }
 
     #[inline]
@@ -71,19 +75,22 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
     }
 
     #[inline]
-    fn queue_host_read(&mut self, access: &Transaction) {
+    fn queue_host_read(&mut self, access: &Transaction) -> Result<(), SimulationError> {
         if access.units > 0 {
             self.counters.host_page_reads += 1;
-            self.queue_read(Transaction { class: QueueClass::HostRead, source: Source::Host, ..*access });
+            self.queue_read(Transaction { class: QueueClass::HostRead, source: Source::Host, ..*access })?;
         }
+        Ok(())
     }
 
     /// Queues a page read on its die; its group is not erased before it ends.
     #[inline]
-    pub(crate) fn queue_read(&mut self, transaction: Transaction) {
+    pub(crate) fn queue_read(&mut self, transaction: Transaction) -> Result<(), SimulationError> {
         let group = self.geometry.group_and_offset(transaction.ppa).0;
         self.ftl.read_queued(group);
         let pool = self.geometry.pool_and_block(group).0;
+        observe!(self, Event::ReadQueued { ppa: transaction.ppa, source: transaction.source });
         self.enqueue(self.geometry.die_of_pool(pool), transaction);
+        Ok(())
     }
 }

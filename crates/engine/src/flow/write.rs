@@ -1,5 +1,6 @@
 //! Host writes and TRIMs: read-modify-write of units written in part, placing, stalls.
 
+use ninescope_ftl::Placed;
 use ninescope_kernel::{NONE, Ns, WakeQueue};
 use ninescope_model::{Cause, Lpa, Ppa, SECTOR_BYTES, Source};
 
@@ -7,7 +8,7 @@ use crate::config::WriteCompletion;
 use crate::device::Device;
 use crate::error::SimulationError;
 use crate::meter::Parts;
-use crate::probe::{Probe, view_of};
+use crate::probe::{Event, MergedWith, Probe, observe};
 use crate::transaction::{QueueClass, Transaction, UnitRecord};
 
 /// Units of one command that are to be placed in order. At most three per command: its whole units and a
@@ -98,8 +99,8 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
             let old = self.ftl.trim(lpa);
             if old != Ppa::UNMAPPED {
                 self.touch_gc_of(old);
-                self.probe.map_updated(view_of!(self), lpa, old, Ppa::UNMAPPED)?;
             }
+            observe!(self, Event::UnitTrimmed { slot: index, lpa, old });
         }
         self.complete(index, Parts::default())
     }
@@ -111,8 +112,7 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
         let ppa = self.ftl.translate(Lpa(unit));
         let on_media = ppa != Ppa::UNMAPPED && !self.ftl.is_in_flight(ppa);
         if on_media {
-            self.queue_read_modify_write(index, unit, ppa);
-            return Ok(());
+            return self.queue_read_modify_write(index, unit, ppa);
         }
         if ppa == Ppa::UNMAPPED {
             self.counters.read_modify_write_unmapped += 1;
@@ -122,7 +122,7 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
         self.place_or_stall(WriteEntry { merged_with: Some(ppa), ..self.entry(index, unit, unit + 1) })
     }
 
-    fn queue_read_modify_write(&mut self, command: u32, unit: u32, ppa: Ppa) {
+    fn queue_read_modify_write(&mut self, command: u32, unit: u32, ppa: Ppa) -> Result<(), SimulationError> {
         self.counters.read_modify_write_reads += 1;
         let owner = self.transactions.units.insert(UnitRecord {
             lpa: Lpa(unit),
@@ -137,7 +137,7 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
             class: QueueClass::HostRead,
             source: Source::ReadModifyWrite,
             ..Transaction::default()
-        });
+        })
     }
 
     /// The rest of a unit is there.
@@ -160,6 +160,19 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
         let Some(merged_with) = entry.merged_with else { return false };
         let current = self.ftl.translate(Lpa(entry.next));
         current != merged_with && current != Ppa::UNMAPPED && !self.ftl.is_in_flight(current)
+    }
+
+    /// What a unit written in part is merged with when it is placed now.
+    fn content_merged_with(&self, entry: &WriteEntry) -> MergedWith {
+        let Some(read) = entry.merged_with else { return MergedWith::Nothing };
+        let current = self.ftl.translate(Lpa(entry.next));
+        if current == Ppa::UNMAPPED {
+            MergedWith::Zeros
+        } else if self.ftl.is_in_flight(current) {
+            MergedWith::Controller(current)
+        } else {
+            MergedWith::Read(read)
+        }
     }
 
     // ---- placing -----------------------------------------------------------------------------------
@@ -226,10 +239,11 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
     fn place(&mut self, entry: &mut WriteEntry) -> Result<Placing, SimulationError> {
         if self.must_read_again(entry) {
             self.counters.read_modify_write_repeated += 1;
-            self.queue_read_modify_write(entry.command, entry.next, self.ftl.translate(Lpa(entry.next)));
+            self.queue_read_modify_write(entry.command, entry.next, self.ftl.translate(Lpa(entry.next)))?;
             return Ok(Placing::ReadsAgain);
         }
         let chained = self.completes_at_program();
+        let merged_with = if P::ACTIVE { self.content_merged_with(entry) } else { MergedWith::Nothing };
         while entry.next < entry.end {
             let lpa = Lpa(entry.next);
             let Some(placed) = self.ftl.write(lpa) else { return Ok(Placing::Waits) };
@@ -239,7 +253,8 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
                 read_modify_write: entry.read_modify_write,
                 ..UnitRecord::default()
             };
-            self.probe.map_updated(view_of!(self), lpa, placed.old, placed.new)?;
+            let Placed { old, new, .. } = placed;
+            observe!(self, Event::UnitWritten { slot: entry.command, lpa, old, new, merged_with });
             self.host_unit_placed(&placed, chained.then_some(record));
             entry.next += 1;
         }
@@ -250,8 +265,7 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
     /// pages go out now, full or not.
     fn entry_placed(&mut self, entry: &WriteEntry) -> Result<(), SimulationError> {
         if self.completes_at_program() {
-            self.send_partial_pages();
-            return Ok(());
+            return self.send_partial_pages();
         }
         let mut parts = Parts::default();
         parts.add(Cause::ReadModifyWrite, entry.read_modify_write);

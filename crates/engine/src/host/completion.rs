@@ -7,7 +7,7 @@ use super::RequestLogEntry;
 use crate::device::Device;
 use crate::error::SimulationError;
 use crate::meter::Parts;
-use crate::probe::{Probe, view_of};
+use crate::probe::{Event, Probe, observe};
 
 impl<Q: WakeQueue, P: Probe> Device<Q, P> {
     /// Completes a command. `parts` are those of its critical chain since the command left the front
@@ -32,10 +32,11 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
         self.commands.remove(index);
         self.host.inside -= 1;
         self.host.completed += 1;
-        self.probe.completed(view_of!(self), command.id, &command.request())?;
         if self.host.completed <= self.host.warmup_requests {
+            observe!(self, Event::Completed { slot: index, id: command.id, request: command.request(), parts: &parts });
             if self.host.completed == self.host.warmup_requests {
                 self.begin_measuring();
+                observe!(self, Event::MeasuringBegan);
             }
             return Ok(());
         }
@@ -44,6 +45,7 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
             Op::Trim | Op::Flush => 0,
         };
         self.meter.record(command.op, now, latency, command.host_queue, bytes, &parts);
+        observe!(self, Event::Completed { slot: index, id: command.id, request: command.request(), parts: &parts });
         if let Some(log) = &mut self.log {
             log.push(RequestLogEntry {
                 id: command.id,

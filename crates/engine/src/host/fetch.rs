@@ -1,14 +1,14 @@
 //! From the host's queue through the controller's processor and the link to the flow.
 
 use ninescope_kernel::{Ns, WakeQueue};
-use ninescope_model::{Op, SECTOR_BYTES};
+use ninescope_model::{Op, Request, SECTOR_BYTES};
 use ninescope_workload::Arrival;
 
 use super::HostCommand;
 use super::command::command_link;
 use crate::device::Device;
 use crate::error::SimulationError;
-use crate::probe::Probe;
+use crate::probe::{Event, Probe, observe};
 
 impl<Q: WakeQueue, P: Probe> Device<Q, P> {
     /// Takes in every command that has arrived and has room, and sets the wake-up for the next arrival.
@@ -50,6 +50,7 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
             host_queue: now - submitted,
             ..HostCommand::default()
         });
+        observe!(self, Event::Fetched { slot: index, id, request: Request { submitted, ..request } });
         if request.op != Op::Flush {
             // Translated when the processor is through: by then the line is there.
             self.ftl.prefetch(self.unit_of(request.lba.0));
@@ -97,10 +98,7 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
 
     fn command_processed(&mut self, index: u32) -> Result<(), SimulationError> {
         match self.commands[index].op {
-            Op::Read => {
-                self.start_read(index);
-                Ok(())
-            }
+            Op::Read => self.start_read(index),
             Op::Trim => self.start_trim(index),
             Op::Flush => self.start_flush(index),
             Op::Write => self.enter_link_in(index),
@@ -115,6 +113,7 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
         let arrives = stage.free_at.max(now) + time;
         stage.free_at = arrives;
         stage.busy += time;
+        observe!(self, Event::LinkIn { slot: index, from: arrives - time, until: arrives });
         self.commands[index].link_in = arrives - now;
         self.commands[index].mark = arrives;
         if arrives == now {

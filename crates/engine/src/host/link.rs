@@ -8,7 +8,7 @@ use ninescope_kernel::{NONE, Ns, Rate, WakeQueue};
 use crate::device::Device;
 use crate::error::SimulationError;
 use crate::meter::Parts;
-use crate::probe::Probe;
+use crate::probe::{Event, Probe, observe};
 use ninescope_model::Cause;
 
 /// Read data for the host: one page access, or what the controller answers by itself.
@@ -106,14 +106,14 @@ impl LinkOut {
         begins + self.rate.burst(waiting.job.bytes)
     }
 
-    /// The transfer that was decided has ended: returns its job and when the next one ends.
+    /// The transfer that was decided has ended: returns its job, when it began, and when the next one ends.
     #[inline]
-    fn finish(&mut self, now: Ns) -> Option<(LinkJob, Option<Ns>)> {
+    fn finish(&mut self, now: Ns) -> Option<(LinkJob, Ns, Option<Ns>)> {
         let (finished, begins) = self.next.take()?;
         self.busy += now - begins.max(self.measured_since);
         self.free_at = now;
         let wake = self.waiting.pop().map(|Reverse(waiting)| self.decide(waiting));
-        Some((finished.job, wake))
+        Some((finished.job, begins, wake))
     }
 }
 
@@ -128,7 +128,8 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
 
     /// A transfer towards the host has ended: one part of a read is done.
     pub(crate) fn link_out_woke(&mut self) -> Result<(), SimulationError> {
-        let Some((job, wake)) = self.link_out.finish(self.now) else { return Ok(()) };
+        let Some((job, began, wake)) = self.link_out.finish(self.now) else { return Ok(()) };
+        observe!(self, Event::LinkOut { slot: job.command, from: began });
         if let Some(wake) = wake {
             self.queue.schedule(self.resources.link_out(), wake);
         }

@@ -88,13 +88,14 @@ impl HostFront {
         }
     }
 
-    /// Reads the first request, once.
-    pub fn start(&mut self) -> Result<(), SimulationError> {
-        if !self.started {
+    /// Reads the first request, once. Returns whether this was the beginning of the run.
+    pub fn start(&mut self) -> Result<bool, SimulationError> {
+        let begins = !self.started;
+        if begins {
             self.started = true;
             self.advance()?;
         }
-        Ok(())
+        Ok(begins)
     }
 
     /// Reads the next request ahead; none beyond the limits of the run.

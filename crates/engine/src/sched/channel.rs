@@ -13,7 +13,7 @@ use super::{DiePhase, DieUnit};
 use crate::device::Device;
 use crate::error::SimulationError;
 use crate::host::LinkJob;
-use crate::probe::{Probe, view_of};
+use crate::probe::{Event, Probe, observe};
 use crate::transaction::QueueClass;
 
 fn channel_link(dies: &mut [DieUnit], index: u32) -> &mut u32 {
@@ -60,8 +60,7 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
         if self.dies[die.index()].phase == DiePhase::WaitingToSend {
             self.send_command(die, channel)
         } else {
-            self.send_data_out(die, channel);
-            Ok(())
+            self.send_data_out(die, channel)
         }
     }
 
@@ -100,11 +99,13 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
         }
         self.count_command(&command);
         self.digest_command(&command);
-        self.probe.command_issued(view_of!(self), &command)
+        observe!(self, Event::ChannelTaken { channel, until: sent });
+        observe!(self, Event::CommandIssued { command: &command, sent });
+        Ok(())
     }
 
     /// Read data of each plane in turn. Each page goes on to whoever asked for it as soon as it has left.
-    fn send_data_out(&mut self, die: DieId, channel: ChannelId) {
+    fn send_data_out(&mut self, die: DieId, channel: ChannelId) -> Result<(), SimulationError> {
         let now = self.now;
         let command = self.dies[die.index()].command;
         let mut left = now;
@@ -136,5 +137,8 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
         if staying_planes != 0 || unit.waiting != 0 || self.nand.parked(die).is_some() {
             self.queue.schedule(self.resources.die(die), left);
         }
+        observe!(self, Event::ChannelTaken { channel, until: left });
+        observe!(self, Event::DataOut { command: &command, until: left });
+        Ok(())
     }
 }

@@ -1,28 +1,29 @@
 //! What happens when a die's present phase ends.
 
-use ninescope_kernel::WakeQueue;
+use ninescope_kernel::{NONE, WakeQueue};
 use ninescope_media::nand::{CommandKind, DieState, FlashCommand};
 use ninescope_model::{DieId, Occupancy, Source};
 
 use super::DiePhase;
 use crate::device::Device;
 use crate::error::SimulationError;
-use crate::probe::{Probe, view_of};
-use crate::transaction::QueueClass;
+use crate::probe::{Event, Probe, observe};
+use crate::transaction::{QueueClass, Transaction, UnitRecord};
 
 impl<Q: WakeQueue, P: Probe> Device<Q, P> {
     /// The die's wake-up came.
     #[inline]
     pub(crate) fn die_woke(&mut self, die: DieId) -> Result<(), SimulationError> {
         match self.dies[die.index()].phase {
-            DiePhase::Array if self.nand.stop_time(die) == Some(self.now) => self.stop_reached(die),
+            DiePhase::Array if self.nand.stop_time(die) == Some(self.now) => self.stop_reached(die)?,
             DiePhase::Array => self.array_ended(die)?,
             DiePhase::DataOut => self.data_left(die)?,
             DiePhase::Recovering => {
                 self.nand.recovered(die, self.now);
                 self.set_free(die);
+                observe!(self, Event::Recovered { die });
             }
-            DiePhase::Resuming => self.ramp_ended(die),
+            DiePhase::Resuming => self.ramp_ended(die)?,
             DiePhase::Free | DiePhase::WaitingToSend | DiePhase::WaitingForDataOut => {
                 debug_assert!(false, "a die without a timed phase has no wake-up");
             }
@@ -40,10 +41,10 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
     fn array_ended(&mut self, die: DieId) -> Result<(), SimulationError> {
         let now = self.now;
         let ended = self.nand.end_array(die, now).map_err(|source| SimulationError::Illegal { at: now, source })?;
-        self.probe.command_ended(view_of!(self), &ended.command)?;
+        observe!(self, Event::CommandEnded { command: &ended.command });
         match ended.command.kind {
             CommandKind::Read => {
-                self.pages_sensed(&ended.command);
+                self.pages_sensed(&ended.command)?;
                 self.dies[die.index()].phase = DiePhase::WaitingForDataOut;
                 self.request_channel(die);
                 Ok(())
@@ -61,7 +62,7 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
     }
 
     /// The data is in the page registers: the blocks are no longer read.
-    fn pages_sensed(&mut self, command: &FlashCommand) {
+    fn pages_sensed(&mut self, command: &FlashCommand) -> Result<(), SimulationError> {
         for plane in command.addressed_planes() {
             let index = command.transaction[plane];
             let transaction = self.transactions.slab[index];
@@ -70,11 +71,36 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
                 track.command_array = self.now - track.mark;
                 track.mark = self.now;
             }
+            if P::ACTIVE {
+                self.tell_what_was_sensed(&transaction)?;
+            }
             let group = self.geometry.group_and_offset(transaction.ppa).0;
             if self.ftl.read_ended(group) {
                 self.last_reader_left(group);
             }
         }
+        Ok(())
+    }
+
+    /// Tells the probe which content is in the page register, by whom it was asked for.
+    fn tell_what_was_sensed(&mut self, transaction: &Transaction) -> Result<(), SimulationError> {
+        let Transaction { ppa, owner, units, .. } = *transaction;
+        match transaction.source {
+            Source::Host => observe!(self, Event::HostUnitsSensed { slot: owner, ppa, units }),
+            Source::ReadModifyWrite => {
+                let UnitRecord { lpa, parent: slot, .. } = self.transactions.units[owner];
+                observe!(self, Event::MergeSensed { slot, lpa, ppa });
+            }
+            Source::GarbageCollection => {
+                let mut record = owner;
+                while record != NONE {
+                    let UnitRecord { lpa, moved_from: from, next, .. } = self.transactions.units[record];
+                    observe!(self, Event::MoveSensed { record, lpa, from });
+                    record = next;
+                }
+            }
+        }
+        Ok(())
     }
 
     /// The transfer of a read ended and somebody cares: the die goes on, and data that stays in the
@@ -96,26 +122,30 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
 
     // ---- suspend and resume -----------------------------------------------------------------------
 
-    fn stop_reached(&mut self, die: DieId) {
+    fn stop_reached(&mut self, die: DieId) -> Result<(), SimulationError> {
         let recovered_at = self.nand.stop_reached(die, self.now);
         let unit = &mut self.dies[die.index()];
         unit.phase = DiePhase::Recovering;
         unit.ledger.enter(self.now, Occupancy::SuspendOverhead);
         self.queue.schedule(self.resources.die(die), recovered_at);
         self.counters.suspends += 1;
+        observe!(self, Event::Suspended { die });
+        Ok(())
     }
 
     /// Nothing that may run beside the parked operation waits.
-    pub(crate) fn resume_parked(&mut self, die: DieId) {
+    pub(crate) fn resume_parked(&mut self, die: DieId) -> Result<(), SimulationError> {
         let ramped_at = self.nand.resume(die, self.now);
         let unit = &mut self.dies[die.index()];
         unit.phase = DiePhase::Resuming;
         unit.ledger.enter(self.now, Occupancy::SuspendOverhead);
         self.queue.schedule(self.resources.die(die), ramped_at);
         self.counters.resumes += 1;
+        observe!(self, Event::ResumeBegan { die });
+        Ok(())
     }
 
-    fn ramp_ended(&mut self, die: DieId) {
+    fn ramp_ended(&mut self, die: DieId) -> Result<(), SimulationError> {
         let end = self.nand.resumed(die, self.now);
         debug_assert_eq!(self.nand.state(die), DieState::Busy, "a resumed operation runs");
         let unit = &mut self.dies[die.index()];
@@ -131,6 +161,8 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
         if self.dies[die.index()].has_waiting(QueueClass::HostRead) {
             self.consider_suspend(die);
         }
+        observe!(self, Event::Resumed { die });
+        Ok(())
     }
 
     /// The occupancy of the die's command, from the class of its first transaction.

@@ -7,6 +7,7 @@ use ninescope_model::{DieId, Pool};
 use super::DiePhase;
 use super::transaction_scheduler::DieView;
 use crate::device::Device;
+use crate::error::SimulationError;
 use crate::probe::Probe;
 use crate::transaction::{CLASSES, QueueClass, TransactionStore};
 
@@ -16,22 +17,23 @@ const MERGE_WINDOW: usize = 8;
 impl<Q: WakeQueue, P: Probe> Device<Q, P> {
     /// Issues the next command of a die if it is free and something waits; resumes a parked operation if
     /// nothing does.
-    pub(crate) fn dispatch(&mut self, die: DieId) {
+    pub(crate) fn dispatch(&mut self, die: DieId) -> Result<(), SimulationError> {
         self.free_after_data_out(die);
         if self.dies[die.index()].phase != DiePhase::Free {
-            return;
+            return Ok(());
         }
         let parked = match self.nand.state(die) {
             DieState::Idle => false,
             DieState::Suspended { .. } => true,
-            _ => return,
+            _ => return Ok(()),
         };
         match self.next_class(die, parked) {
             Some(class) => self.issue(die, class),
-            None if parked => self.resume_parked(die),
+            None if parked => self.resume_parked(die)?,
             None => {}
         }
         self.take_late_snapshot(die);
+        Ok(())
     }
 
     /// The class to serve: the scheduler's choice, or reads alone beside a parked operation.

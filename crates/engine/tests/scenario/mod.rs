@@ -9,8 +9,8 @@
 pub mod scenes;
 
 use ninescope_engine::{
-    Device, EngineConfig, Probe, RunLimits, SimulationError, SuspendPolicyConfig, TransactionSchedulerConfig, View,
-    WriteCompletion,
+    self as engine, Device, EngineConfig, Probe, RunLimits, SimulationError, SuspendPolicyConfig,
+    TransactionSchedulerConfig, View, WriteCompletion,
 };
 use ninescope_ftl::policies::{FreeBlockChoiceConfig, GcTriggerConfig, PageAllocationConfig, VictimSelectionConfig};
 use ninescope_ftl::{Ftl, FtlConfig, FtlCounters, InstantDriver};
@@ -165,27 +165,11 @@ pub struct Recorder {
 }
 
 impl Recorder {
-    fn note(&mut self, view: View<'_>, event: Event) {
+    fn note(&mut self, view: &View<'_>, event: Event) {
         self.events.push((view.now.0, event));
     }
-}
 
-impl Probe for Recorder {
-    fn command_issued(&mut self, view: View<'_>, command: &FlashCommand) -> Result<(), SimulationError> {
-        self.note(view, Event::Issued(*command));
-        Ok(())
-    }
-
-    fn command_ended(&mut self, view: View<'_>, command: &FlashCommand) -> Result<(), SimulationError> {
-        self.note(view, Event::Ended(*command));
-        Ok(())
-    }
-
-    fn map_updated(&mut self, view: View<'_>, lpa: Lpa, old: Ppa, new: Ppa) -> Result<(), SimulationError> {
-        self.note(view, Event::Mapped(lpa, old, new));
-        if new == Ppa::UNMAPPED {
-            return Ok(());
-        }
+    fn check_reserve(&mut self, view: &View<'_>, new: Ppa) {
         let group = view.ftl.geometry().group_and_offset(new).0;
         let record = view.ftl.group(group);
         if record.stream == Stream::HOST.0 as u8 && record.write_pointer == 1 {
@@ -193,16 +177,26 @@ impl Probe for Recorder {
             assert!(free >= self.reserve, "a host write at {} left {free} groups free", view.now);
             self.fewest_free_after_host = Some(self.fewest_free_after_host.map_or(free, |fewest| fewest.min(free)));
         }
-        Ok(())
     }
+}
 
-    fn erased(&mut self, view: View<'_>, group: BlockGroup) -> Result<(), SimulationError> {
-        self.note(view, Event::Erased(group));
-        Ok(())
-    }
-
-    fn completed(&mut self, view: View<'_>, id: u64, request: &Request) -> Result<(), SimulationError> {
-        self.note(view, Event::Completed(id, *request));
+impl Probe for Recorder {
+    fn observe(&mut self, view: &View<'_>, event: engine::Event<'_>) -> Result<(), SimulationError> {
+        match event {
+            engine::Event::CommandIssued { command, .. } => self.note(view, Event::Issued(*command)),
+            engine::Event::CommandEnded { command } => self.note(view, Event::Ended(*command)),
+            engine::Event::UnitWritten { lpa, old, new, .. } => {
+                self.note(view, Event::Mapped(lpa, old, new));
+                self.check_reserve(view, new);
+            }
+            engine::Event::UnitTrimmed { lpa, old, .. } if old != Ppa::UNMAPPED => {
+                self.note(view, Event::Mapped(lpa, old, Ppa::UNMAPPED));
+            }
+            engine::Event::MoveEnded { lpa, from, to, current: true } => self.note(view, Event::Mapped(lpa, from, to)),
+            engine::Event::Erased { group } => self.note(view, Event::Erased(group)),
+            engine::Event::Completed { id, request, .. } => self.note(view, Event::Completed(id, request)),
+            _ => {}
+        }
         Ok(())
     }
 }
