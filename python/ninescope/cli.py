@@ -6,6 +6,7 @@ import contextlib
 import json
 import math
 import os
+import shlex
 import signal
 import sys
 from collections.abc import Iterator, Mapping, Sequence
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 EXIT_FAILURE = 1
 EXIT_BAD_INPUT = 2
 EXIT_INTERRUPTED = 130
+CHECK_LEVELS = ("off", "cheap", "full")
 
 app = typer.Typer(
     name="ninescope",
@@ -85,9 +87,27 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
             sys.exit(EXIT_BAD_INPUT)
         if isinstance(error, SimulationError):
             print(f"ninescope: internal error: {error}", file=sys.stderr)
+            again = _replay_command(sys.argv[1:] if arguments is None else arguments)
+            if again:
+                print(f"ninescope: to replay it to that point: {again}", file=sys.stderr)
             sys.exit(EXIT_FAILURE)
         raise
     sys.exit(0)
+
+
+def _replay_command(arguments: Sequence[str]) -> str | None:
+    """Return the command that meets an internal error again, with every check on: a run is its input."""
+    if not arguments or arguments[0] != "run":
+        return None
+    words = list(arguments)
+    for position, word in enumerate(words):
+        if word == "--check":
+            del words[position : position + 2]
+            break
+        if word.startswith("--check="):
+            del words[position]
+            break
+    return shlex.join(["ninescope", *words, "--check", "full"])
 
 
 def _interrupt(signal_number: int, frame: FrameType | None) -> NoReturn:
@@ -171,7 +191,10 @@ def run(
     log_requests: Annotated[
         bool, typer.Option("--log-requests", help="Write one row per request (requests.parquet in --out).")
     ] = False,
-    check: Annotated[str, typer.Option(metavar="off", help="Check invariants on the way.")] = "off",
+    check: Annotated[
+        str,
+        typer.Option(metavar="off|cheap|full", help="Walk beside the run and end it where an invariant breaks."),
+    ] = "off",
     rw: Annotated[
         str | None,
         typer.Option(metavar="read|write|randread|randwrite|rw|randrw", help="Make a job, in fio's words."),
@@ -198,11 +221,8 @@ def run(
     Nothing else is needed: `ninescope run TRACE` takes the default drive, enlarged where the trace reaches
     further.
     """
-    from ninescope._native import ConfigError
     from ninescope.run import Run, request
 
-    if check != "off":
-        raise ConfigError(f"--check {check}: only 'off' is supported in this version")
     limit = None if requests is None else _count("--requests", requests)
     if duration is not None and duration.replace(".", "", 1).isdigit():
         raise typer.BadParameter(
@@ -241,6 +261,7 @@ def run(
             duration=duration,
             prefill=_one_of("--prefill", prefill, ("footprint", "full", "steady", "none")),
             log_requests=log_requests,
+            check=_one_of("--check", check, CHECK_LEVELS),
         )
         if out is not None:
             from ninescope.files import output_directory

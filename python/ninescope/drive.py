@@ -61,13 +61,15 @@ class Drive:
         duration: str | None = None,
         prefill: str = "footprint",
         log_requests: bool = False,
+        check: str = "off",
         on_progress: Callable[[Progress], None] | None = None,
     ) -> Result:
         """Run a workload on this drive.
 
         `warmup` (requests, or a share below 1) are run and left out of the statistics. `prefill` is
-        "footprint", "full", "steady" or "none". `log_requests` keeps one row per request. `on_progress` is
-        called about 20 times a second.
+        "footprint", "full", "steady" or "none". `log_requests` keeps one row per request. `check` is "off",
+        "cheap" or "full": a checker walks beside the run, and SimulationError says which invariant broke.
+        `on_progress` is called about 20 times a second.
         """
         from ninescope.run import Run, request
 
@@ -81,6 +83,7 @@ class Drive:
                 duration=duration,
                 prefill=prefill,
                 log_requests=log_requests,
+                check=check,
             )
         )
         for progress in run.slices():

@@ -39,6 +39,7 @@ def request(
     duration: str | None = None,
     prefill: str = "footprint",
     log_requests: bool = False,
+    check: str = "off",
 ) -> dict[str, Any]:
     """Assemble what the engine is asked."""
     from ninescope.workload import Workload
@@ -57,7 +58,7 @@ def request(
         "duration": duration,
         "prefill": prefill,
         "log_requests": log_requests,
-        "check": "off",
+        "check": check,
     }
 
 

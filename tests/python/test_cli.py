@@ -100,7 +100,7 @@ def test_a_trace_may_come_from_stdin(msr_trace, compress):
         ((*JOB, "--set", "novalue"), "key=value"),
         ((*JOB, "--set", "bogus.key=1"), "bogus"),
         ((*JOB, "--prefill", "ful"), "did you mean 'full'"),
-        ((*JOB, "--check", "full"), "only 'off'"),
+        ((*JOB, "--check", "ful"), "did you mean 'full'"),
         ((*JOB, "--warmup", "some"), "--warmup wants"),
         (("run", "--rw", "read", "--requests", "1.5"), "--requests wants"),
         (("run", "--rw", "read", "--sed", "1"), "--seed"),

@@ -90,6 +90,25 @@ pub struct Utilization {
     pub link_out: Ns,
 }
 
+/// What a device has done so far, for whoever reports it.
+#[derive(Clone, Copy, Debug)]
+pub struct Seen<'a> {
+    /// Simulated time.
+    pub now: Ns,
+    /// The digest of everything it did.
+    pub digest: RunDigest,
+    /// Commands completed, warm-up included.
+    pub completed: u64,
+    /// What was measured.
+    pub meter: &'a Meter,
+    /// What was counted.
+    pub counters: &'a EngineCounters,
+    /// The translation layer.
+    pub ftl: &'a Ftl,
+    /// One entry per measured request, if they were to be logged.
+    pub request_log: &'a [RequestLogEntry],
+}
+
 /// One simulated drive with its workload. Generic in the wake-up queue (every queue gives the same run)
 /// and in the probe (none by default).
 #[derive(Debug)]
@@ -418,6 +437,19 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
     /// One entry per measured request, if they were to be logged.
     pub fn request_log(&self) -> &[RequestLogEntry] {
         self.log.as_deref().unwrap_or_default()
+    }
+
+    /// All of the above at once.
+    pub fn seen(&self) -> Seen<'_> {
+        Seen {
+            now: self.now,
+            digest: self.digest,
+            completed: self.host.completed,
+            meter: &self.meter,
+            counters: &self.counters,
+            ftl: &self.ftl,
+            request_log: self.request_log(),
+        }
     }
 
     /// How the resources' time was used since measuring began.

@@ -17,7 +17,7 @@ mod transaction;
 
 pub use config::{EngineConfig, RunLimits, WriteCompletion};
 pub use counters::EngineCounters;
-pub use device::{Device, Progress, Utilization};
+pub use device::{Device, Progress, Seen, Utilization};
 pub use error::{SimulationError, Violation};
 pub use host::RequestLogEntry;
 pub use probe::{Event, MergedWith, NoProbe, Probe, ReadFrom, View};

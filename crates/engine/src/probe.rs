@@ -122,6 +122,11 @@ pub trait Probe {
     /// # Errors
     /// What the probe found wrong. The run is over then.
     fn observe(&mut self, view: &View<'_>, event: Event<'_>) -> Result<(), SimulationError>;
+
+    /// One sentence for the result on what it did; `None` when there is nothing to say.
+    fn note(&self) -> Option<String> {
+        None
+    }
 }
 
 /// No observation, no cost.

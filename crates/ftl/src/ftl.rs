@@ -204,6 +204,17 @@ impl Ftl {
         self.pools[pool.index()].free.len() as u32
     }
 
+    /// The free groups of a pool, in the order in which they became free.
+    pub fn free_list(&self, pool: Pool) -> impl Iterator<Item = BlockGroup> + '_ {
+        self.pools[pool.index()].free.iter().map(|&group| BlockGroup(group))
+    }
+
+    /// The open group of a stream, if there is one.
+    pub fn frontier(&self, pool: Pool, stream: Stream) -> Option<BlockGroup> {
+        let group = self.pools[pool.index()].frontiers[stream.index()].group;
+        (group != NONE).then_some(BlockGroup(group))
+    }
+
     /// Whether host writes wait for this pool's garbage collection: nothing is free beyond the reserve.
     #[inline]
     pub fn gc_is_urgent(&self, pool: Pool) -> bool {

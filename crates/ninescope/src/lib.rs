@@ -7,6 +7,7 @@ mod assembly;
 pub mod config;
 mod error;
 mod memory;
+mod plan;
 mod prepare;
 mod presets;
 mod request;
@@ -23,10 +24,11 @@ pub use config::DriveConfig;
 pub use error::Error;
 pub use ninescope_engine::RequestLogEntry;
 pub use ninescope_model::Op;
+pub use plan::Plan;
 pub use prepare::{PrefillMode, SteadyState};
 pub use presets::{Preset, presets};
-pub use request::{DriveSource, RunRequest, WorkloadSource, resolve_drive};
-pub use simulation::{Phase, Simulation, SliceProgress};
+pub use request::{CheckLevel, DriveSource, RunRequest, WorkloadSource, resolve_drive};
+pub use simulation::{AnySimulation, Phase, Simulation, SliceProgress};
 
 /// Version of ninescope.
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");

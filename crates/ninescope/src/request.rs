@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use ninescope_workload::{JobConfig, TraceFormat, WorkloadError};
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use crate::config::{LoadedDrive, load_drive, parse_job, with_suggestion};
 use crate::error::Error;
@@ -90,9 +90,33 @@ pub struct RunRequest {
     /// Keep a record of each request.
     #[serde(default)]
     pub log_requests: bool,
-    /// How much the checker looks at ("off" until there is one).
+    /// How much the checker looks at.
     #[serde(default)]
-    pub check: Option<String>,
+    pub check: CheckLevel,
+}
+
+/// How much a checker that walks beside the run looks at.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum CheckLevel {
+    /// No checker, no cost.
+    #[default]
+    Off,
+    /// Each step against its neighbours; a walk over everything once, at the end.
+    Cheap,
+    /// Also a map of its own, a version for the data of every sector, and regular walks over everything.
+    Full,
+}
+
+impl CheckLevel {
+    /// The name in requests.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Off => "off",
+            Self::Cheap => "cheap",
+            Self::Full => "full",
+        }
+    }
 }
 
 impl RunRequest {
@@ -105,9 +129,6 @@ impl RunRequest {
         let request: Self = serde_path_to_error::deserialize(&mut deserializer)
             .map_err(|error| Error::Input(keyed(&error.path().to_string(), &error.inner().to_string())))?;
         deserializer.end().map_err(|error| Error::Input(error.to_string()))?;
-        if let Some(check) = request.check.as_deref().filter(|check| *check != "off") {
-            return Err(Error::Input(format!("check: `{check}` is not available yet; only `off` is")));
-        }
         if request.duration.is_some_and(|duration| duration.0 == 0) {
             return Err(Error::Input("duration: must be longer than nothing".into()));
         }
@@ -140,6 +161,7 @@ impl RunRequest {
             "requests": self.requests,
             "duration": self.duration,
             "set": self.set,
+            "check": self.check,
         })
     }
 

@@ -1,18 +1,19 @@
-//! A run from its request to its result, advanced in slices of wall time.
+//! A run from its plan to its result, advanced in slices of wall time.
 
 use std::time::{Duration as WallTime, Instant};
 
 use ninescope_engine::meter::Sample;
-use ninescope_engine::{Device, NoProbe, RequestLogEntry, RunLimits};
+use ninescope_engine::{Device, NoProbe, Probe, RequestLogEntry, RunLimits, Seen, SimulationError};
 use ninescope_ftl::Ftl;
-use ninescope_kernel::Ns;
-use ninescope_model::{Geometry, Op};
-use ninescope_workload::{JobConfig, SyntheticJob, TraceOptions, TraceReader, TraceSummary, Workload};
+use ninescope_kernel::{Ns, TournamentTree};
+use ninescope_model::Op;
+use ninescope_workload::Workload;
 
-use crate::assembly::{Assembly, fit_drive};
+use crate::assembly::Assembly;
 use crate::error::Error;
+use crate::plan::Plan;
 use crate::prepare::{PrefillMode, Preparation, SteadyState};
-use crate::request::{RunRequest, Warmup, WorkloadSource};
+use crate::request::{CheckLevel, RunRequest};
 use crate::result::{ResultInput, WorkloadReport, result_json};
 
 /// Units prepared, or events handled, between two looks at the clock.
@@ -44,28 +45,29 @@ pub struct SliceProgress {
 }
 
 /// What exists before the device does.
-struct Preparing {
+struct Preparing<P: Probe> {
     ftl: Ftl,
     preparation: Preparation,
     workload: Box<dyn Workload>,
+    probe: P,
 }
 
-enum Stage {
-    Preparing(Box<Preparing>),
-    Running(Box<Device>),
+enum Stage<P: Probe> {
+    Preparing(Box<Preparing<P>>),
+    Running(Box<Device<TournamentTree, P>>),
     /// Between two stages, or after a failed change of stage.
     Nothing,
 }
 
-/// One run.
-pub struct Simulation {
+/// One run, with any probe.
+pub struct Simulation<P: Probe = NoProbe> {
     assembly: Assembly,
     seed: u64,
     prefill: PrefillMode,
     limits: RunLimits,
     report: WorkloadReport,
     total_requests: Option<u64>,
-    stage: Stage,
+    stage: Stage<P>,
     steady: Option<SteadyState>,
     prepared_units: u64,
     finished: bool,
@@ -78,7 +80,7 @@ pub struct Simulation {
     run: serde_json::Value,
 }
 
-impl std::fmt::Debug for Simulation {
+impl<P: Probe> std::fmt::Debug for Simulation<P> {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         formatter
             .debug_struct("Simulation")
@@ -92,150 +94,40 @@ impl Simulation {
     /// Reads and checks everything; nothing is simulated yet.
     ///
     /// # Errors
-    /// [`Error::Input`] that names file, line or key.
+    /// [`Error::Input`] that names file, line or key, or when the request asks for a checker: that belongs to
+    /// another crate, which hands out checked runs.
     pub fn new(request: &RunRequest) -> Result<Self, Error> {
-        let source = request.workload.clone().unwrap_or_default();
-        let named = [source.trace.is_some(), source.job_file.is_some(), source.job.is_some()];
-        if named.iter().filter(|&&is_named| is_named).count() != 1 {
-            return Err(Error::Input("workload: give exactly one of a trace, a job file and a job".into()));
+        if request.check != CheckLevel::Off {
+            return Err(Error::Input(format!("check: `{}` needs a run with a checker", request.check.name())));
         }
-        match source.load_job()? {
-            Some(job) => Self::of_job(request, &source, job),
-            None => Self::of_trace(request, &source),
-        }
+        Self::of_plan(Plan::new(request)?, NoProbe)
     }
+}
 
-    fn of_trace(request: &RunRequest, source: &WorkloadSource) -> Result<Self, Error> {
-        let path = source.trace.clone().unwrap_or_default();
-        let options = TraceOptions {
-            format: source.trace_format()?,
-            strict: source.strict,
-            time_scale: source.time_scale.unwrap_or(1.0),
-            loop_count: source.loop_count.unwrap_or(1),
-            closed_loop: source.closed_loop,
-            ..TraceOptions::default()
-        };
-        options.validate()?;
-        let summary = TraceSummary::scan(&path, &options)?;
-        let mut notes = Vec::new();
-        let mut drive = request.load_drive()?;
-        if request.drive.is_none()
-            && !request.set.iter().any(|set| set.trim_start().starts_with("geometry.blocks_per_plane"))
-        {
-            fit_drive(&mut drive.config, summary.max_address)
-                .map_err(|message| Error::Input(format!("{}: {message}", path.display())))?;
-            notes.push(format!(
-                "default drive, sized to the trace: {} blocks per plane",
-                drive.config.geometry.blocks_per_plane
-            ));
-        }
-        let assembly = Assembly::new(&drive, request.seed, request.log_requests)?;
-        if summary.max_address > assembly.logical_bytes() {
-            return Err(Error::Input(format!(
-                "{}: the trace reaches address {} B ({:.2} GiB), beyond the drive's {} B ({:.2} GiB); use a larger \
-                 drive (geometry.blocks_per_plane), or no --drive to have one sized to the trace",
-                path.display(),
-                summary.max_address,
-                gibibytes(summary.max_address),
-                assembly.logical_bytes(),
-                gibibytes(assembly.logical_bytes()),
-            )));
-        }
-        let unit_bytes = u64::from(assembly.geometry.unit_bytes);
-        let footprint = || {
-            let pages = summary.read_pages.ranges();
-            let bytes = pages
-                .map(|pages| pages.start * ninescope_workload::PAGE_BYTES..pages.end * ninescope_workload::PAGE_BYTES);
-            // A page may reach beyond an odd end of the drive.
-            bytes
-                .map(|bytes| {
-                    (bytes.start / unit_bytes) as u32
-                        ..(bytes.end.div_ceil(unit_bytes) as u32).min(assembly.ftl.logical_units)
-                })
-                .collect()
-        };
-        let whole = 0..assembly.ftl.logical_units;
-        let preparation = preparation(request, footprint, whole, &assembly.geometry);
-        let total = summary.requests * u64::from(options.loop_count);
-        let limits = limits(
-            request,
-            total,
-            request.requests,
-            request.duration.map(|duration| Ns(duration.0)),
-            source.iodepth.unwrap_or(u32::MAX),
-        )?;
-        let report = WorkloadReport::of_trace(&path, source, &summary)?;
-        let workload = Box::new(TraceReader::open(&path, options)?);
-        Self::assembled(request, assembly, limits, report, Some(total), preparation, workload, notes)
-    }
-
-    fn of_job(request: &RunRequest, source: &WorkloadSource, mut job: JobConfig) -> Result<Self, Error> {
-        let mut notes = vec!["synthetic workload".to_owned()];
-        let mut drive = request.load_drive()?;
-        job.requests = request.requests.or(job.requests);
-        job.duration = request.duration.or(job.duration);
-        job.iodepth = source.iodepth.unwrap_or(job.iodepth);
-        if request.drive.is_none()
-            && !request.set.iter().any(|set| set.trim_start().starts_with("geometry.blocks_per_plane"))
-        {
-            fit_drive(&mut drive.config, job.size.map_or(0, |size| job.offset.0.saturating_add(size.0)))
-                .map_err(|message| Error::Input(format!("job: size: {message}")))?;
-            notes.push(format!("default drive: {} blocks per plane", drive.config.geometry.blocks_per_plane));
-        }
-        let assembly = Assembly::new(&drive, request.seed, request.log_requests)?;
-        let region = job.validate(assembly.logical_bytes())?;
-        let per_unit = u64::from(assembly.geometry.sectors_per_unit());
-        let first = region.first_sector / per_unit;
-        let last_place = region.first_sector + (region.places - 1) * region.stride_sectors;
-        let end = (last_place + u64::from(region.request_sectors)).div_ceil(per_unit);
-        let units = first as u32..end as u32;
-        let whole = 0..assembly.ftl.logical_units;
-        let preparation = preparation(request, || vec![units], whole, &assembly.geometry);
-        let depth = job.iodepth;
-        let report = WorkloadReport::of_job(source, &job)?;
-        let total = job.requests;
-        let workload = SyntheticJob::new(job, assembly.logical_sectors(), request.seed)?;
-        let config = workload.config();
-        let endless = config.requests.is_none() && config.duration.is_some();
-        let known = total.or((!endless).then_some(region.places));
-        let limits = limits(request, known.unwrap_or(0), None, config.duration.map(|duration| Ns(duration.0)), depth)?;
-        Self::assembled(request, assembly, limits, report, known, preparation, Box::new(workload), notes)
-    }
-
-    #[allow(clippy::too_many_arguments)] // the parts that both kinds of workload have made
-    fn assembled(
-        request: &RunRequest,
-        assembly: Assembly,
-        limits: RunLimits,
-        report: WorkloadReport,
-        total_requests: Option<u64>,
-        preparation: Preparation,
-        workload: Box<dyn Workload>,
-        notes: Vec<String>,
-    ) -> Result<Self, Error> {
-        let mut notes = notes;
-        notes.extend(assembly.spare_note());
-        let ftl = assembly.empty_ftl().map_err(|error| Error::Internal(error.to_string()))?;
-        let bounded = match (total_requests, limits.requests) {
-            (Some(total), Some(limit)) => Some(total.min(limit)),
-            (total, limit) => total.or(limit),
-        };
+impl<P: Probe> Simulation<P> {
+    /// The run of a plan, with a probe.
+    ///
+    /// # Errors
+    /// [`Error::Internal`] when a checked drive cannot be built.
+    pub fn of_plan(plan: Plan, probe: P) -> Result<Self, Error> {
+        let ftl = plan.empty_ftl()?;
+        let Plan { preparation, workload, .. } = plan;
         Ok(Self {
-            assembly,
-            seed: request.seed,
-            prefill: request.prefill,
-            limits,
-            report,
-            total_requests: bounded,
-            stage: Stage::Preparing(Box::new(Preparing { ftl, preparation, workload })),
+            assembly: plan.assembly,
+            seed: plan.seed,
+            prefill: plan.prefill,
+            limits: plan.limits,
+            report: plan.report,
+            total_requests: plan.total_requests,
+            stage: Stage::Preparing(Box::new(Preparing { ftl, preparation, workload, probe })),
             steady: None,
             prepared_units: 0,
             finished: false,
             prepare_time: WallTime::ZERO,
             run_time: WallTime::ZERO,
-            notes,
-            drive_name: request.drive_name(),
-            run: request.run_settings(),
+            notes: plan.notes,
+            drive_name: plan.drive_name,
+            run: plan.run,
         })
     }
 
@@ -267,7 +159,10 @@ impl Simulation {
                     self.begin_run()?;
                 }
             }
-            Stage::Running(device) => self.finished = device.run_slice(RUN_STEP_EVENTS)?.finished,
+            Stage::Running(device) => {
+                let progress = device.run_slice(RUN_STEP_EVENTS);
+                self.finished = progress.map_err(|error| positioned(error, self.seed, &device.seen()))?.finished;
+            }
             Stage::Nothing => self.finished = true,
         }
         Ok(())
@@ -277,11 +172,11 @@ impl Simulation {
         let Stage::Preparing(preparing) = std::mem::replace(&mut self.stage, Stage::Nothing) else {
             return Ok(());
         };
-        let Preparing { ftl, preparation, workload } = *preparing;
+        let Preparing { ftl, preparation, workload, probe } = *preparing;
         self.steady = preparation.steady_state().cloned();
         self.prepared_units = preparation.written();
         let nand = self.assembly.media_for(&ftl)?;
-        let device = Device::new(&self.assembly.engine, &self.limits, ftl, nand, workload, NoProbe);
+        let device = Device::new(&self.assembly.engine, &self.limits, ftl, nand, workload, probe);
         self.stage = Stage::Running(Box::new(device));
         Ok(())
     }
@@ -310,7 +205,7 @@ impl Simulation {
     }
 
     /// The device, once it runs.
-    pub fn device(&self) -> Option<&Device> {
+    pub fn device(&self) -> Option<&Device<TournamentTree, P>> {
         match &self.stage {
             Stage::Running(device) => Some(device),
             _ => None,
@@ -319,7 +214,7 @@ impl Simulation {
 
     /// The request log so far.
     pub fn request_log(&self) -> &[RequestLogEntry] {
-        self.device().map(Device::request_log).unwrap_or_default()
+        self.device().map(|device| device.seen().request_log).unwrap_or_default()
     }
 
     /// `(upper bound [ns], count)` of the latency buckets of one kind of command.
@@ -355,9 +250,11 @@ impl Simulation {
             Stage::Running(device) => Some(device.utilization()),
             _ => None,
         };
+        let probe_note = self.device().and_then(|device| device.probe().note());
+        let notes: Vec<String> = self.notes.iter().cloned().chain(probe_note).collect();
         let input = ResultInput {
             assembly: &self.assembly,
-            device: self.device(),
+            device: self.device().map(Device::seen),
             utilization,
             complete: complete && self.finished,
             seed: self.seed,
@@ -367,7 +264,7 @@ impl Simulation {
             report: &self.report,
             prepare_seconds: self.prepare_time.as_secs_f64(),
             run_seconds: self.run_time.as_secs_f64(),
-            notes: &self.notes,
+            notes: &notes,
             drive_name: &self.drive_name,
             run: &self.run,
         };
@@ -375,46 +272,61 @@ impl Simulation {
     }
 }
 
-fn gibibytes(bytes: u64) -> f64 {
-    bytes as f64 / f64::from(1 << 30)
-}
-
-fn preparation(
-    request: &RunRequest,
-    footprint: impl FnOnce() -> Vec<std::ops::Range<u32>>,
-    overwritten: std::ops::Range<u32>,
-    geometry: &Geometry,
-) -> Preparation {
-    let round = geometry.units_per_group() * geometry.pools();
-    let seed = request.seed;
-    match request.prefill {
-        PrefillMode::None => Preparation::new(Vec::new(), None, round, seed),
-        PrefillMode::Footprint => Preparation::new(footprint(), None, round, seed),
-        PrefillMode::Full => Preparation::new(vec![overwritten], None, round, seed),
-        PrefillMode::Steady => Preparation::new(vec![overwritten.clone()], Some(overwritten), round, seed),
+/// An internal error with what it takes to find it again. Bad input stays as it is.
+fn positioned(error: SimulationError, seed: u64, seen: &Seen<'_>) -> Error {
+    match Error::from(error) {
+        Error::Internal(message) => Error::Internal(format!(
+            "{message} (seed {seed}, after {} completed requests and {} events)",
+            seen.completed, seen.counters.events
+        )),
+        input => input,
     }
 }
 
-fn limits(
-    request: &RunRequest,
-    total: u64,
-    requests: Option<u64>,
-    duration: Option<Ns>,
-    closed_queue_depth: u32,
-) -> Result<RunLimits, Error> {
-    let total = requests.map_or(total, |requests| requests.min(total));
-    let warmup_requests = match request.warmup {
-        None => 0,
-        Some(Warmup::Requests(requests)) => requests,
-        Some(Warmup::Share(share)) if (0.0..1.0).contains(&share) => (total as f64 * share) as u64,
-        Some(Warmup::Share(share)) => {
-            return Err(Error::Input(format!("warmup: {share} is neither a whole number nor a share below 1")));
-        }
-    };
-    if warmup_requests > 0 && total > 0 && warmup_requests >= total {
-        return Err(Error::Input(format!(
-            "warmup: {warmup_requests} requests are not fewer than the {total} of the workload"
-        )));
+/// A run whose kind of probe does not matter to the caller.
+pub trait AnySimulation: Send {
+    /// See [`Simulation::run_slice`].
+    ///
+    /// # Errors
+    /// See [`Error`]; the run is over then.
+    fn run_slice(&mut self, budget: WallTime) -> Result<SliceProgress, Error>;
+    /// See [`Simulation::progress`].
+    fn progress(&self) -> SliceProgress;
+    /// See [`Simulation::result_json`].
+    ///
+    /// # Errors
+    /// [`Error::Internal`] when the result cannot be written.
+    fn result_json(&mut self, complete: bool) -> Result<String, Error>;
+    /// See [`Simulation::histogram`].
+    fn histogram(&self, op: Op) -> Vec<(u64, u64)>;
+    /// See [`Simulation::series`].
+    fn series(&self) -> Vec<(&'static str, Vec<u64>)>;
+    /// See [`Simulation::request_log`].
+    fn request_log(&self) -> &[RequestLogEntry];
+}
+
+impl<P: Probe + Send> AnySimulation for Simulation<P> {
+    fn run_slice(&mut self, budget: WallTime) -> Result<SliceProgress, Error> {
+        Self::run_slice(self, budget)
     }
-    Ok(RunLimits { requests, duration, warmup_requests, closed_queue_depth })
+
+    fn progress(&self) -> SliceProgress {
+        Self::progress(self)
+    }
+
+    fn result_json(&mut self, complete: bool) -> Result<String, Error> {
+        Self::result_json(self, complete)
+    }
+
+    fn histogram(&self, op: Op) -> Vec<(u64, u64)> {
+        Self::histogram(self, op)
+    }
+
+    fn series(&self) -> Vec<(&'static str, Vec<u64>)> {
+        Self::series(self)
+    }
+
+    fn request_log(&self) -> &[RequestLogEntry] {
+        Self::request_log(self)
+    }
 }

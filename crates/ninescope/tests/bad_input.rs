@@ -166,7 +166,7 @@ fn options_of_the_run_without_a_meaning_are_named() {
     expect(&with("duration", json!("10 parsecs")), &["duration", "parsecs"]);
     expect(&with("prefill", json!("halfway")), &["prefill", "halfway"]);
     expect(&with("prefil", json!("none")), &["prefil"]);
-    expect(&with("check", json!("full")), &["check"]);
+    expect(&with("check", json!("ful")), &["check", "`full`"]);
     let both = json!({ "trace": data("tiny.csv"), "job": { "rw": "read" } });
     expect(&with("workload", both), &["workload", "exactly one"]);
     expect(&with("workload", json!({})), &["workload", "exactly one"]);

@@ -8,7 +8,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use ninescope::{Error, Phase, RunRequest, Simulation as Run};
+use ninescope::{AnySimulation, Error, Phase, RunRequest};
 use ninescope::{Op, trace_stat_json};
 use numpy::{IntoPyArray, PyArray1};
 use pyo3::create_exception;
@@ -30,12 +30,12 @@ fn to_python(error: Error) -> PyErr {
 #[pyclass(module = "ninescope._native")]
 struct Simulation {
     /// Python may share the object between threads; a run belongs to one at a time.
-    run: Mutex<Run>,
+    run: Mutex<Box<dyn AnySimulation>>,
     seed: u64,
 }
 
 impl Simulation {
-    fn lock(&self) -> MutexGuard<'_, Run> {
+    fn lock(&self) -> MutexGuard<'_, Box<dyn AnySimulation>> {
         self.run.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -43,10 +43,10 @@ impl Simulation {
     fn guarded<T: Send>(
         &mut self,
         python: Python<'_>,
-        work: impl FnOnce(&mut Run) -> Result<T, Error> + Send,
+        work: impl FnOnce(&mut dyn AnySimulation) -> Result<T, Error> + Send,
     ) -> PyResult<T> {
         let run = self.run.get_mut().unwrap_or_else(PoisonError::into_inner);
-        let outcome = python.detach(|| catch_unwind(AssertUnwindSafe(|| work(run))));
+        let outcome = python.detach(|| catch_unwind(AssertUnwindSafe(|| work(run.as_mut()))));
         if let Ok(result) = outcome {
             return result.map_err(to_python);
         }
@@ -66,7 +66,7 @@ impl Simulation {
     #[new]
     fn new(python: Python<'_>, request_json: &str) -> PyResult<Self> {
         let request = RunRequest::from_json(request_json).map_err(to_python)?;
-        let run = python.detach(|| Run::new(&request)).map_err(to_python)?;
+        let run = python.detach(|| ninescope_check::simulation(&request)).map_err(to_python)?;
         Ok(Self { run: Mutex::new(run), seed: request.seed })
     }
 

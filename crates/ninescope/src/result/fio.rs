@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use ninescope_engine::Device;
+use ninescope_engine::Seen;
 use ninescope_engine::meter::{Histogram, OpMeter};
 use ninescope_model::Op;
 use serde_json::{Map, Value, json};
@@ -76,8 +76,8 @@ fn direction(meter: &OpMeter, elapsed_ns: u64) -> Value {
 }
 
 /// One job that stands for the whole run. `clat` is what the device took, `lat` includes the host's queue.
-pub fn job(device: &Device, elapsed_ns: u64) -> Value {
-    let ops = &device.meter().ops;
+pub fn job(device: &Seen<'_>, elapsed_ns: u64) -> Value {
+    let ops = &device.meter.ops;
     json!({
         "jobname": "ninescope",
         "groupid": 0,

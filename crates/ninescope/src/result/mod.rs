@@ -4,7 +4,7 @@ mod fio;
 mod latency;
 mod workload;
 
-use ninescope_engine::{Device, Utilization};
+use ninescope_engine::{Seen, Utilization};
 use ninescope_model::{BlockGroup, OCCUPANCIES, Occupancy, Op};
 use serde_json::{Map, Value, json};
 
@@ -19,7 +19,7 @@ pub use workload::WorkloadReport;
 pub struct ResultInput<'a> {
     pub assembly: &'a Assembly,
     /// Absent when the run was interrupted while the drive was prepared.
-    pub device: Option<&'a Device>,
+    pub device: Option<Seen<'a>>,
     pub utilization: Option<Utilization>,
     pub complete: bool,
     pub seed: u64,
@@ -37,14 +37,14 @@ pub struct ResultInput<'a> {
 /// The result of a run, complete or not. Only `performance` depends on the machine.
 pub fn result_json(input: &ResultInput<'_>) -> Result<Value, Error> {
     let internal = |error: serde_json::Error| Error::Internal(error.to_string());
-    let requests = input.device.map_or(0, |device| device.meter().ops.iter().map(|op| op.latency.count()).sum());
+    let requests = input.device.map_or(0, |device| device.meter.ops.iter().map(|op| op.latency.count()).sum());
     let mut result = json!({
         "ninescope": VERSION,
         "complete": input.complete,
         "requests": requests,
-        "digest": input.device.map(|device| device.digest().to_hex()),
+        "digest": input.device.map(|device| device.digest.to_hex()),
         "seed": input.seed,
-        "simulated_ns": input.device.map_or(0, |device| device.now().0),
+        "simulated_ns": input.device.map_or(0, |device| device.now.0),
         "workload": input.report.value(),
         "prefill": input.prefill,
         "prepared_units": input.prepared_units,
@@ -65,7 +65,7 @@ pub fn result_json(input: &ResultInput<'_>) -> Result<Value, Error> {
             "run": input.run,
         },
     });
-    if let (Some(device), Some(utilization)) = (input.device, &input.utilization) {
+    if let (Some(device), Some(utilization)) = (&input.device, &input.utilization) {
         let measured = measurements(device, utilization)?;
         if let (Value::Object(result), Value::Object(measured)) = (&mut result, measured) {
             result.extend(measured);
@@ -74,8 +74,8 @@ pub fn result_json(input: &ResultInput<'_>) -> Result<Value, Error> {
     Ok(result)
 }
 
-fn measurements(device: &Device, utilization: &Utilization) -> Result<Value, Error> {
-    let meter = device.meter();
+fn measurements(device: &Seen<'_>, utilization: &Utilization) -> Result<Value, Error> {
+    let meter = device.meter;
     let elapsed = utilization.elapsed.0;
     let by_op = |value: &dyn Fn(Op) -> Value| -> Value {
         let filled = Op::ALL.into_iter().filter(|&op| meter.ops[op as usize].latency.count() > 0);
@@ -98,7 +98,7 @@ fn measurements(device: &Device, utilization: &Utilization) -> Result<Value, Err
         "attribution": by_op(&|op| latency::attribution(&meter.ops[op as usize])),
         "waf": write_amplification(device),
         "operations": operations(device),
-        "counters": serde_json::to_value(device.counters()).map_err(|error| Error::Internal(error.to_string()))?,
+        "counters": serde_json::to_value(device.counters).map_err(|error| Error::Internal(error.to_string()))?,
         "ftl": ftl_counters(device),
         "utilisation": utilisation(utilization),
         "wear": wear(device),
@@ -121,7 +121,7 @@ fn notes(input: &ResultInput<'_>) -> Vec<String> {
 }
 
 fn performance(input: &ResultInput<'_>, requests: u64) -> Value {
-    let events = input.device.map_or(0, |device| device.counters().events);
+    let events = input.device.map_or(0, |device| device.counters.events);
     let per_second = |amount: u64| if input.run_seconds > 0.0 { amount as f64 / input.run_seconds } else { 0.0 };
     json!({
         "prepare_seconds": input.prepare_seconds,
@@ -132,8 +132,8 @@ fn performance(input: &ResultInput<'_>, requests: u64) -> Value {
 }
 
 /// Units programmed per unit the host wrote, by source; null where the host wrote nothing.
-fn write_amplification(device: &Device) -> Value {
-    let counters = device.ftl().counters();
+fn write_amplification(device: &Seen<'_>) -> Value {
+    let counters = device.ftl.counters();
     let host = counters.host_units;
     let ratio = |units: u64| if host == 0 { Value::Null } else { json!(units as f64 / host as f64) };
     json!({
@@ -146,8 +146,8 @@ fn write_amplification(device: &Device) -> Value {
     })
 }
 
-fn operations(device: &Device) -> Value {
-    let counters = device.counters();
+fn operations(device: &Seen<'_>) -> Value {
+    let counters = device.counters;
     json!({
         "host_reads": counters.host_page_reads,
         "read_modify_write_reads": counters.read_modify_write_reads,
@@ -159,15 +159,15 @@ fn operations(device: &Device) -> Value {
     })
 }
 
-fn ftl_counters(device: &Device) -> Value {
-    let counters = device.ftl().counters();
+fn ftl_counters(device: &Seen<'_>) -> Value {
+    let counters = device.ftl.counters();
     json!({
         "host_units": counters.host_units,
         "gc_units": counters.gc_units,
         "padding_units": counters.padding_units,
         "trimmed_units": counters.trimmed_units,
-        "mapped_units": device.ftl().mapped_units(),
-        "logical_units": device.ftl().logical_units(),
+        "mapped_units": device.ftl.mapped_units(),
+        "logical_units": device.ftl.logical_units(),
         "moves_completed": counters.moves_completed,
         "moves_dropped_after_read": counters.moves_dropped_after_read,
         "moves_dropped_after_program": counters.moves_dropped_after_program,
@@ -208,8 +208,8 @@ fn spread(values: impl Iterator<Item = f64>) -> Value {
 }
 
 /// Erases per block since the drive was new, preparing included (every block of a group has the same).
-fn wear(device: &Device) -> Value {
-    let ftl = device.ftl();
+fn wear(device: &Seen<'_>) -> Value {
+    let ftl = device.ftl;
     let erases: Vec<u32> = (0..ftl.geometry().groups()).map(|group| ftl.group(BlockGroup(group)).erase_count).collect();
     let sum: u64 = erases.iter().map(|&count| u64::from(count)).sum();
     json!({

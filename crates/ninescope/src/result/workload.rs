@@ -57,6 +57,11 @@ impl WorkloadReport {
         })))
     }
 
+    /// Of a list of requests made by a program.
+    pub fn of_list(requests: u64) -> Self {
+        Self(json!({"kind": "list", "path": Value::Null, "hash": Value::Null, "requests": requests}))
+    }
+
     /// The entry.
     pub fn value(&self) -> &Value {
         &self.0

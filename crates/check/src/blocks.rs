@@ -1,0 +1,130 @@
+//! Blocks of the media: how far each is programmed and how often it was erased, kept from the commands alone.
+
+use ninescope_engine::View;
+use ninescope_kernel::Ns;
+use ninescope_media::nand::{CommandKind, FlashCommand};
+use ninescope_model::{BlockGroup, DieId, Geometry};
+
+use crate::rule::{Checked, require};
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Block {
+    programmed_pages: u32,
+    erases: u32,
+}
+
+/// All blocks of the drive.
+#[derive(Debug, Default)]
+pub struct Blocks {
+    records: Vec<Block>,
+    planes: usize,
+    blocks: usize,
+}
+
+/// The group a block belongs to.
+pub fn group_of_block(geometry: &Geometry, die: DieId, plane: usize, block: u32) -> BlockGroup {
+    let pool = die.0 * geometry.pools_per_die() + plane as u32 / geometry.frontier_planes;
+    BlockGroup(pool * geometry.blocks_per_plane + block)
+}
+
+impl Blocks {
+    /// Takes over what preparing left on the media.
+    pub fn started(&mut self, view: &View<'_>) {
+        let geometry = view.ftl.geometry();
+        (self.planes, self.blocks) = (geometry.planes_per_die as usize, geometry.blocks_per_plane as usize);
+        self.records.clear();
+        for die in (0..geometry.dies()).map(DieId) {
+            for plane in 0..geometry.planes_per_die {
+                self.records.extend((0..geometry.blocks_per_plane).map(|block| Block {
+                    programmed_pages: view.nand.programmed_pages(die, plane, block),
+                    erases: view.nand.erase_count(die, plane, block),
+                }));
+            }
+        }
+    }
+
+    #[inline]
+    fn index(&self, die: DieId, plane: usize, block: u32) -> usize {
+        (die.index() * self.planes + plane) * self.blocks + block as usize
+    }
+
+    /// Pages of a block programmed since its last erase.
+    #[inline]
+    pub fn programmed_pages(&self, die: DieId, plane: usize, block: u32) -> u32 {
+        self.records[self.index(die, plane, block)].programmed_pages
+    }
+
+    /// Erases of a block.
+    pub fn erases(&self, die: DieId, plane: usize, block: u32) -> u32 {
+        self.records[self.index(die, plane, block)].erases
+    }
+
+    /// A command was issued: a program takes the next page, a read a page that is programmed.
+    #[inline]
+    pub fn issued(&self, now: Ns, command: &FlashCommand) -> Checked {
+        let FlashCommand { die, page, .. } = *command;
+        for plane in command.addressed_planes() {
+            let block = command.block[plane];
+            let pages = self.programmed_pages(die, plane, block);
+            match command.kind {
+                CommandKind::Program => require!(
+                    page == pages,
+                    ProgramOrder,
+                    now,
+                    "die {die}, plane {plane}, block {block}: program of page {page}, {pages} pages are programmed"
+                ),
+                CommandKind::Read => require!(
+                    page < pages,
+                    ReadUnprogrammed,
+                    now,
+                    "die {die}, plane {plane}, block {block}: read of page {page}, {pages} pages are programmed"
+                ),
+                CommandKind::Erase => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// A command ended: its effect shows.
+    #[inline]
+    pub fn ended(&mut self, command: &FlashCommand) {
+        for plane in command.addressed_planes() {
+            let index = self.index(command.die, plane, command.block[plane]);
+            let block = &mut self.records[index];
+            match command.kind {
+                CommandKind::Read => {}
+                CommandKind::Program => block.programmed_pages += 1,
+                CommandKind::Erase => *block = Block { programmed_pages: 0, erases: block.erases + 1 },
+            }
+        }
+    }
+
+    /// The media's own tables say the same.
+    pub fn sweep(&self, view: &View<'_>) -> Checked {
+        let geometry = view.ftl.geometry();
+        for die in (0..geometry.dies()).map(DieId) {
+            for plane in 0..geometry.planes_per_die {
+                for block in 0..geometry.blocks_per_plane {
+                    let own = self.records[self.index(die, plane as usize, block)];
+                    let pages = view.nand.programmed_pages(die, plane, block);
+                    let erases = view.nand.erase_count(die, plane, block);
+                    require!(
+                        pages == own.programmed_pages,
+                        ProgramOrder,
+                        view.now,
+                        "die {die}, plane {plane}, block {block}: the media says {pages} programmed pages, {} were seen",
+                        own.programmed_pages
+                    );
+                    require!(
+                        erases == own.erases,
+                        Wear,
+                        view.now,
+                        "die {die}, plane {plane}, block {block}: the media says {erases} erases, {} were seen",
+                        own.erases
+                    );
+                }
+            }
+        }
+        Ok(())
+    }
+}

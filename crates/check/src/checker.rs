@@ -1,0 +1,382 @@
+//! The checker: events in, a verdict out.
+
+use ninescope::CheckLevel;
+use ninescope_engine::{Event, Probe, SimulationError, View};
+use ninescope_media::nand::{CommandKind, FlashCommand};
+use ninescope_model::{Lpa, Ppa, Request};
+
+use crate::blocks::{Blocks, group_of_block};
+use crate::dies::Dies;
+use crate::groups::Groups;
+use crate::ledger::Ledger;
+use crate::marks::{Mark, Marks};
+use crate::oracle::Oracle;
+use crate::requests::Requests;
+use crate::rule::{Checked, require};
+use crate::sweep::sweep;
+use crate::transfers::Transfers;
+use crate::units::{Units, agrees};
+
+/// Events between two walks over everything, at least.
+const SWEEP_EVENTS_MIN: u64 = 200_000;
+/// Events per unit of the drive between two walks: what a walk costs is spread thin.
+const SWEEP_EVENTS_PER_UNIT: u64 = 2;
+
+/// Walks beside a run.
+#[derive(Debug)]
+pub struct Checker {
+    level: CheckLevel,
+    sweep_events: Option<u64>,
+    sweep_interval: u64,
+    until_sweep: u64,
+    now: ninescope_kernel::Ns,
+    requests: Requests,
+    groups: Groups,
+    blocks: Blocks,
+    dies: Dies,
+    transfers: Transfers,
+    ledger: Ledger,
+    units: Option<Units>,
+    oracle: Option<Oracle>,
+    marks: Marks,
+    events: u64,
+    sweeps: u64,
+}
+
+impl Checker {
+    /// A checker for one run.
+    pub fn new(level: CheckLevel) -> Self {
+        Self {
+            level,
+            sweep_events: None,
+            sweep_interval: u64::MAX,
+            until_sweep: u64::MAX,
+            now: ninescope_kernel::Ns::ZERO,
+            requests: Requests::default(),
+            groups: Groups::default(),
+            blocks: Blocks::default(),
+            dies: Dies::default(),
+            transfers: Transfers::default(),
+            ledger: Ledger::default(),
+            units: None,
+            oracle: None,
+            marks: Marks::default(),
+            events: 0,
+            sweeps: 0,
+        }
+    }
+
+    /// Walks over everything every `events` events.
+    #[must_use]
+    pub fn sweeping_every(mut self, events: u64) -> Self {
+        self.sweep_events = Some(events.max(1));
+        self
+    }
+
+    /// The situations it has met.
+    pub fn marks(&self) -> &Marks {
+        &self.marks
+    }
+
+    /// Events seen.
+    pub fn events(&self) -> u64 {
+        self.events
+    }
+
+    /// Walks over everything.
+    pub fn sweeps(&self) -> u64 {
+        self.sweeps
+    }
+
+    /// Commands taken in and completed.
+    pub fn position(&self) -> (u64, u64) {
+        (self.requests.taken_in(), self.requests.completed_count())
+    }
+
+    fn started(&mut self, view: &View<'_>) -> Checked {
+        let geometry = view.ftl.geometry();
+        self.dies.started(geometry.dies());
+        self.transfers.started(geometry.channels);
+        self.blocks.started(view);
+        self.groups.started(view);
+        if self.level == CheckLevel::Full {
+            let units = self.units.insert(Units::default());
+            units.started(view);
+            self.oracle = Some(Oracle::new(view));
+            let spread = u64::from(geometry.units()) * SWEEP_EVENTS_PER_UNIT;
+            self.sweep_interval = self.sweep_events.unwrap_or(spread.max(SWEEP_EVENTS_MIN));
+        }
+        self.until_sweep = self.sweep_interval;
+        let open = self.sweep(view)?;
+        self.ledger.started(open);
+        Ok(())
+    }
+
+    fn sweep(&mut self, view: &View<'_>) -> Result<u64, SimulationError> {
+        self.sweeps += 1;
+        sweep(view, self.units.as_ref(), &self.groups, &self.blocks)
+    }
+
+    // ---- commands ----------------------------------------------------------------------------------
+
+    fn fetched(&mut self, view: &View<'_>, slot: u32, id: u64, request: Request) -> Checked {
+        self.requests.fetched(view, slot, id, request)?;
+        if let Some(oracle) = &mut self.oracle {
+            oracle.fetched(slot, &request, &self.blocks, view, &mut self.marks);
+        }
+        Ok(())
+    }
+
+    fn completed(
+        &mut self,
+        view: &View<'_>,
+        slot: u32,
+        id: u64,
+        request: &Request,
+        parts: &ninescope_engine::meter::Parts,
+    ) -> Checked {
+        let order = self.requests.completed(view, slot, id, request, parts)?;
+        if let Some(oracle) = &mut self.oracle {
+            let inside = self.requests.last_of(slot);
+            let span = (order, self.requests.oldest_invocation());
+            oracle.completed(view, slot, inside, span, &self.blocks, &mut self.marks)?;
+        }
+        Ok(())
+    }
+
+    fn unit_written(
+        &mut self,
+        view: &View<'_>,
+        slot: u32,
+        lpa: Lpa,
+        (old, new): (Ppa, Ppa),
+        merged_with: ninescope_engine::MergedWith,
+    ) -> Checked {
+        self.ledger.host_units += 1;
+        agrees(view, lpa, new)?;
+        self.groups.written(view, old, new)?;
+        if let (Some(units), Some(oracle)) = (&mut self.units, &mut self.oracle) {
+            units.changed(view, lpa, old, new)?;
+            let inside = (self.requests.get(view, slot)?, self.requests.order());
+            oracle.written(view, slot, inside, lpa, (old, new), merged_with, &mut self.marks)?;
+        }
+        Ok(())
+    }
+
+    fn unit_trimmed(&mut self, view: &View<'_>, slot: u32, lpa: Lpa, old: Ppa) -> Checked {
+        self.ledger.trimmed_units += u64::from(old != Ppa::UNMAPPED);
+        agrees(view, lpa, Ppa::UNMAPPED)?;
+        self.groups.invalidated(view, old)?;
+        if let (Some(units), Some(oracle)) = (&mut self.units, &mut self.oracle) {
+            units.changed(view, lpa, old, Ppa::UNMAPPED)?;
+            if old != Ppa::UNMAPPED && view.ftl.is_in_flight(old) {
+                self.marks.hit(Mark::TrimInController);
+            }
+            oracle.trimmed(view, slot, self.requests.get(view, slot)?, lpa, old, &mut self.marks);
+        }
+        Ok(())
+    }
+
+    fn unit_read(&mut self, view: &View<'_>, slot: u32, lpa: Lpa, from: ninescope_engine::ReadFrom) -> Checked {
+        use ninescope_engine::ReadFrom;
+        let place = match from {
+            ReadFrom::Nowhere => {
+                self.ledger.units_from_nowhere += 1;
+                Ppa::UNMAPPED
+            }
+            ReadFrom::Controller(place) => {
+                self.ledger.units_from_controller += 1;
+                place
+            }
+            ReadFrom::Media(place) => place,
+        };
+        let mapped = view.ftl.translate(lpa);
+        require!(mapped == place, Mapping, view.now, "unit {lpa} is read from {from:?}, the map says {mapped}");
+        if let Some(oracle) = &mut self.oracle {
+            oracle.read(view, slot, lpa, from, &mut self.marks)?;
+        }
+        Ok(())
+    }
+
+    // ---- flash commands ----------------------------------------------------------------------------
+
+    fn command_issued(&mut self, view: &View<'_>, command: &FlashCommand, sent: ninescope_kernel::Ns) -> Checked {
+        self.ledger.issued(command);
+        self.dies.issued(view, command, sent, &mut self.marks)?;
+        self.blocks.issued(view.now, command)?;
+        if command.kind == CommandKind::Erase {
+            self.groups.erase_issued(view, command)?;
+            if let Some(oracle) = &mut self.oracle {
+                let geometry = view.ftl.geometry();
+                for plane in command.addressed_planes() {
+                    if (plane as u32).is_multiple_of(geometry.frontier_planes) {
+                        oracle.erased(view, group_of_block(geometry, command.die, plane, command.block[plane]));
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn command_ended(&mut self, view: &View<'_>, command: &FlashCommand) -> Checked {
+        self.dies.ended(view.now, command)?;
+        self.blocks.ended(command);
+        self.ledger.ended(command);
+        match command.kind {
+            CommandKind::Read => self.groups.read_ended(view, command)?,
+            CommandKind::Program => {
+                if let Some(oracle) = &mut self.oracle {
+                    oracle.programs_ended(&self.blocks, view);
+                }
+            }
+            CommandKind::Erase => {}
+        }
+        Ok(())
+    }
+
+    // ---- moves -------------------------------------------------------------------------------------
+
+    fn move_placed(&mut self, view: &View<'_>, record: u32, lpa: Lpa, to: Ppa) -> Checked {
+        self.ledger.move_units += 1;
+        self.groups.move_placed(view, to)?;
+        match &mut self.oracle {
+            Some(oracle) => oracle.move_placed(view, record, lpa, to),
+            None => Ok(()),
+        }
+    }
+
+    fn move_ended(&mut self, view: &View<'_>, lpa: Lpa, from: Ppa, to: Ppa, current: bool) -> Checked {
+        if current {
+            self.ledger.moves_completed += 1;
+            agrees(view, lpa, to)?;
+        } else {
+            self.ledger.moves_dropped_after_program += 1;
+            let mapped = view.ftl.translate(lpa);
+            require!(mapped != from, Mapping, view.now, "the move of unit {lpa} from {from} is dropped, it lies there");
+        }
+        self.groups.move_ended(view, from, to, current)?;
+        if let (Some(units), Some(oracle)) = (&mut self.units, &mut self.oracle) {
+            if current {
+                units.changed(view, lpa, from, to)?;
+            }
+            oracle.move_over(lpa);
+        }
+        Ok(())
+    }
+
+    // ---- time --------------------------------------------------------------------------------------
+
+    fn measuring_began(&mut self, view: &View<'_>) {
+        self.requests.measuring_began();
+        self.ledger.measuring_began();
+        self.dies.measuring_began(view.now);
+        self.transfers.measuring_began(view.now);
+    }
+
+    fn finished(&mut self, view: &View<'_>, used: &ninescope_engine::Utilization) -> Checked {
+        self.requests.finished(view)?;
+        self.dies.finished(view, used)?;
+        self.transfers.finished(view, used)?;
+        self.ledger.compare(view)?;
+        let open = self.sweep(view)?;
+        self.ledger.programs_balance(view, self.groups.handed_out, open)
+    }
+
+    /// Walks over everything every so often. Only at the fetch of a command, when no step is half done.
+    fn sweep_when_due(&mut self, view: &View<'_>) -> Checked {
+        if self.until_sweep > 0 {
+            return Ok(());
+        }
+        self.until_sweep = self.sweep_interval;
+        self.ledger.compare(view)?;
+        let open = self.sweep(view)?;
+        self.ledger.programs_balance(view, self.groups.handed_out, open)
+    }
+}
+
+impl Probe for Checker {
+    #[inline]
+    fn observe(&mut self, view: &View<'_>, event: Event<'_>) -> Result<(), SimulationError> {
+        self.events += 1;
+        self.until_sweep = self.until_sweep.saturating_sub(1);
+        require!(view.now >= self.now, Time, view.now, "it was {} before", self.now);
+        self.now = view.now;
+        match event {
+            Event::Started => self.started(view),
+            Event::Fetched { slot, id, request } => {
+                self.sweep_when_due(view)?;
+                self.fetched(view, slot, id, request)
+            }
+            Event::LinkIn { slot, from, until } => self.transfers.link_in(view, slot, from, until),
+            Event::LinkOut { slot, from } => self.transfers.link_out(view, slot, from),
+            Event::UnitRead { slot, lpa, from } => self.unit_read(view, slot, lpa, from),
+            Event::UnitWritten { slot, lpa, old, new, merged_with } => {
+                self.unit_written(view, slot, lpa, (old, new), merged_with)
+            }
+            Event::UnitTrimmed { slot, lpa, old } => self.unit_trimmed(view, slot, lpa, old),
+            Event::Padded { last } => {
+                self.ledger.padding_units += u64::from(self.groups.padded(view, last)?);
+                Ok(())
+            }
+            Event::ReadQueued { ppa, source } => {
+                self.ledger.read_queued(source);
+                self.groups.read_queued(view, ppa)
+            }
+            Event::HostUnitsSensed { slot, ppa, units } => match &mut self.oracle {
+                Some(oracle) => oracle.sensed(view, slot, ppa, units, &mut self.marks),
+                None => Ok(()),
+            },
+            Event::MergeSensed { slot, lpa, ppa } => {
+                if let Some(oracle) = &mut self.oracle {
+                    oracle.merge_sensed(slot, lpa, ppa);
+                }
+                Ok(())
+            }
+            Event::MoveSensed { record, lpa, from } => match &mut self.oracle {
+                Some(oracle) => oracle.move_sensed(view, record, lpa, from),
+                None => Ok(()),
+            },
+            Event::MovePlaced { record, lpa, to, .. } => self.move_placed(view, record, lpa, to),
+            Event::MoveDropped { record, lpa, .. } => {
+                self.ledger.moves_dropped_after_read += 1;
+                if let Some(oracle) = &mut self.oracle {
+                    oracle.move_dropped(record, lpa);
+                }
+                Ok(())
+            }
+            Event::MoveEnded { lpa, from, to, current } => self.move_ended(view, lpa, from, to, current),
+            Event::CommandIssued { command, sent } => self.command_issued(view, command, sent),
+            Event::CommandEnded { command } => self.command_ended(view, command),
+            Event::DataOut { command, until } => self.dies.data_out(view.now, command, until),
+            Event::ChannelTaken { channel, until } => self.transfers.channel_taken(view, channel, until),
+            Event::Suspended { die } => {
+                self.ledger.suspends += 1;
+                self.dies.suspended(view.now, die, &mut self.marks)
+            }
+            Event::Recovered { die } => self.dies.recovered(view.now, die),
+            Event::ResumeBegan { die } => {
+                self.ledger.resumes += 1;
+                self.dies.resume_began(view.now, die)
+            }
+            Event::Resumed { die } => self.dies.resumed(view.now, die),
+            Event::Erased { group } => {
+                self.ledger.erased_groups += 1;
+                self.groups.erased(view.now, group)
+            }
+            Event::Completed { slot, id, request, parts } => self.completed(view, slot, id, &request, parts),
+            Event::MeasuringBegan => {
+                self.measuring_began(view);
+                Ok(())
+            }
+            Event::Finished { utilization } => self.finished(view, utilization),
+        }
+    }
+
+    fn note(&self) -> Option<String> {
+        let level = self.level.name();
+        Some(format!(
+            "checked ({level}): {} events and {} walks over everything, no invariant violated",
+            self.events, self.sweeps
+        ))
+    }
+}

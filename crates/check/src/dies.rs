@@ -1,0 +1,282 @@
+//! Dies: one command at a time, pulse time conserved over suspensions, every nanosecond in one ledger.
+
+use ninescope_engine::{Utilization, View};
+use ninescope_kernel::Ns;
+use ninescope_media::nand::{CommandKind, FlashCommand};
+use ninescope_model::{DieId, Occupancy};
+
+use crate::marks::{Mark, Marks};
+use crate::rule::{Checked, require};
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Phase {
+    /// Takes a command.
+    #[default]
+    Free,
+    /// A command is sent or in the array.
+    Array,
+    /// Read data wait in the registers.
+    Sensed,
+    /// Read data leave until `data_out_until`.
+    DataOut,
+    /// Voltages recover after a stop.
+    Recovering,
+    /// Voltages ramp up before a resume.
+    Resuming,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Operation {
+    command: FlashCommand,
+    /// Array time it needs [ns].
+    total: Ns,
+    /// Array time of the stretches that are over [ns].
+    done: Ns,
+    /// When the present stretch began [ns].
+    began: Ns,
+    suspensions: u32,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Die {
+    phase: Phase,
+    running: Operation,
+    parked: Option<Operation>,
+    data_out_until: Ns,
+    /// Since when it works, or its voltages move [ns].
+    since: Ns,
+    /// Sending, working in the array and moving data out, since measuring began [ns].
+    working: u64,
+    /// Recovering and ramping, since measuring began [ns].
+    overhead: u64,
+}
+
+/// All dies.
+#[derive(Debug, Default)]
+pub struct Dies {
+    dies: Vec<Die>,
+}
+
+impl Dies {
+    pub fn started(&mut self, dies: u32) {
+        self.dies = vec![Die::default(); dies as usize];
+    }
+
+    #[inline]
+    pub fn issued(&mut self, view: &View<'_>, command: &FlashCommand, sent: Ns, marks: &mut Marks) -> Checked {
+        let (now, id) = (view.now, command.die);
+        let die = &mut self.dies[id.index()];
+        let free = die.phase == Phase::Free || (die.phase == Phase::DataOut && die.data_out_until <= now);
+        require!(
+            free,
+            DieDoubleBooked,
+            now,
+            "die {id} is given {command:?} while it is {:?} with {:?} (data leave until {})",
+            die.phase,
+            die.running.command,
+            die.data_out_until
+        );
+        if let Some(parked) = &die.parked {
+            beside_parked(now, command, &parked.command, marks)?;
+        }
+        let total = view.nand.running(id).map_or(Ns::ZERO, |operation| operation.total);
+        die.running = Operation { command: *command, total, done: Ns::ZERO, began: sent, suspensions: 0 };
+        die.phase = Phase::Array;
+        die.since = now;
+        Ok(())
+    }
+
+    #[inline]
+    pub fn ended(&mut self, now: Ns, command: &FlashCommand) -> Checked {
+        let die = &mut self.dies[command.die.index()];
+        let running = &die.running;
+        require!(
+            die.phase == Phase::Array && running.command == *command,
+            DieDoubleBooked,
+            now,
+            "die {} ends {command:?} while it is {:?} with {:?}",
+            command.die,
+            die.phase,
+            running.command
+        );
+        let done = running.done + now.saturating_since(running.began);
+        require!(
+            done == running.total && now >= running.began,
+            PulseTime,
+            now,
+            "die {}: {:?} of page {} ends after {done} of array time, it needs {} ({} suspensions)",
+            command.die,
+            command.kind,
+            command.page,
+            running.total,
+            running.suspensions
+        );
+        die.working += (now - die.since).0;
+        die.phase = if command.kind == CommandKind::Read { Phase::Sensed } else { Phase::Free };
+        Ok(())
+    }
+
+    #[inline]
+    pub fn data_out(&mut self, now: Ns, command: &FlashCommand, until: Ns) -> Checked {
+        let die = &mut self.dies[command.die.index()];
+        require!(
+            die.phase == Phase::Sensed && die.running.command == *command,
+            DieDoubleBooked,
+            now,
+            "die {} sends data of {command:?} while it is {:?} with {:?}",
+            command.die,
+            die.phase,
+            die.running.command
+        );
+        die.phase = Phase::DataOut;
+        die.data_out_until = until;
+        die.working += (until - now).0;
+        Ok(())
+    }
+
+    // ---- suspending -------------------------------------------------------------------------------
+
+    fn enter(&mut self, now: Ns, id: DieId, from: Phase, parked: bool, to: Phase) -> Checked {
+        let die = &mut self.dies[id.index()];
+        require!(
+            die.phase == from && die.parked.is_some() == parked,
+            SuspendOrder,
+            now,
+            "die {id} goes to {to:?} from {:?}, {} operation parked",
+            die.phase,
+            if die.parked.is_some() { "an" } else { "no" }
+        );
+        die.phase = to;
+        Ok(())
+    }
+
+    pub fn suspended(&mut self, now: Ns, id: DieId, marks: &mut Marks) -> Checked {
+        self.enter(now, id, Phase::Array, false, Phase::Recovering)?;
+        let die = &mut self.dies[id.index()];
+        let mut operation = die.running;
+        let kind = operation.command.kind;
+        operation.done += now.saturating_since(operation.began);
+        operation.suspensions += 1;
+        require!(
+            kind != CommandKind::Read && now >= operation.began && operation.done < operation.total,
+            SuspendOrder,
+            now,
+            "die {id}: a {kind:?} is suspended after {} of {}",
+            operation.done,
+            operation.total
+        );
+        marks.hit(if kind == CommandKind::Erase { Mark::SuspendedErase } else { Mark::SuspendedHostProgram });
+        if operation.suspensions > 1 {
+            marks.hit(Mark::SuspendedTwice);
+        }
+        die.parked = Some(operation);
+        die.working += (now - die.since).0;
+        die.since = now;
+        Ok(())
+    }
+
+    pub fn recovered(&mut self, now: Ns, id: DieId) -> Checked {
+        self.enter(now, id, Phase::Recovering, true, Phase::Free)?;
+        let die = &mut self.dies[id.index()];
+        die.overhead += (now - die.since).0;
+        Ok(())
+    }
+
+    pub fn resume_began(&mut self, now: Ns, id: DieId) -> Checked {
+        let die = &mut self.dies[id.index()];
+        if die.phase == Phase::DataOut && die.data_out_until <= now {
+            die.phase = Phase::Free;
+        }
+        self.enter(now, id, Phase::Free, true, Phase::Resuming)?;
+        self.dies[id.index()].since = now;
+        Ok(())
+    }
+
+    pub fn resumed(&mut self, now: Ns, id: DieId) -> Checked {
+        self.enter(now, id, Phase::Resuming, true, Phase::Array)?;
+        let die = &mut self.dies[id.index()];
+        die.overhead += (now - die.since).0;
+        if let Some(parked) = die.parked.take() {
+            die.running = Operation { began: now, ..parked };
+        }
+        die.since = now;
+        Ok(())
+    }
+
+    // ---- time -------------------------------------------------------------------------------------
+
+    pub fn measuring_began(&mut self, now: Ns) {
+        for die in &mut self.dies {
+            die.working = if die.phase == Phase::DataOut { die.data_out_until.saturating_since(now).0 } else { 0 };
+            die.overhead = 0;
+            die.since = now;
+        }
+    }
+
+    pub fn finished(&self, view: &View<'_>, used: &Utilization) -> Checked {
+        let now = view.now;
+        for (index, (die, ledger)) in self.dies.iter().zip(&used.dies).enumerate() {
+            let idle = die.phase == Phase::Free || (die.phase == Phase::DataOut && die.data_out_until <= now);
+            require!(
+                idle && die.parked.is_none(),
+                Leftover,
+                now,
+                "die {index} is {:?} with {:?} at the end, parked: {}",
+                die.phase,
+                die.running.command,
+                die.parked.is_some()
+            );
+            let total: u64 = ledger.iter().sum();
+            require!(
+                total == used.elapsed.0,
+                BusyTime,
+                now,
+                "die {index}: the lanes of its ledger sum to {total} ns of {} ns",
+                used.elapsed.0
+            );
+            let lane = |occupancy: Occupancy| ledger[occupancy as usize];
+            let overhead = lane(Occupancy::SuspendOverhead);
+            let working = total - overhead - lane(Occupancy::Idle) - lane(Occupancy::WaitingForChannel);
+            require!(
+                (working, overhead) == (die.working, die.overhead),
+                BusyTime,
+                now,
+                "die {index} worked {} ns and spent {} ns on suspending, its ledger says {working} and {overhead} ns",
+                die.working,
+                die.overhead
+            );
+        }
+        Ok(())
+    }
+}
+
+/// Beside a parked operation only reads run, and none of the cells it left half written.
+fn beside_parked(now: Ns, command: &FlashCommand, parked: &FlashCommand, marks: &mut Marks) -> Checked {
+    let die = command.die;
+    require!(
+        command.kind == CommandKind::Read,
+        SuspendOrder,
+        now,
+        "die {die} is given a {:?} beside a parked {:?}",
+        command.kind,
+        parked.kind
+    );
+    marks.hit(if parked.kind == CommandKind::Erase { Mark::ReadBesideErase } else { Mark::ReadBesideProgram });
+    for plane in command.addressed_planes() {
+        let same_block = parked.planes >> plane & 1 == 1 && parked.block[plane] == command.block[plane];
+        let same_cells = same_block && (parked.kind == CommandKind::Erase || parked.page == command.page);
+        require!(
+            !same_cells,
+            SuspendOrder,
+            now,
+            "die {die}, plane {plane}, block {}: page {} is read while its {:?} is suspended",
+            command.block[plane],
+            command.page,
+            parked.kind
+        );
+        if same_block {
+            marks.hit(Mark::ReadOfParkedGroup);
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,198 @@
+//! Block groups: units handed out in order, valid counts, and what forbids an erase.
+
+use ninescope_engine::{SimulationError, View};
+use ninescope_kernel::Ns;
+use ninescope_media::nand::FlashCommand;
+use ninescope_model::{BlockGroup, Ppa};
+
+use crate::Rule;
+use crate::blocks::group_of_block;
+use crate::rule::{Checked, require};
+
+/// The checker's own record of a group.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Group {
+    /// Units handed out since the last erase.
+    pub write_pointer: u32,
+    /// Units the map points at.
+    pub valid: u32,
+    /// Reads queued or running.
+    pub readers: u32,
+    /// Moves into it that have not ended.
+    pub pending: u32,
+    /// Its erase was issued.
+    pub erasing: bool,
+}
+
+/// All groups.
+#[derive(Debug, Default)]
+pub struct Groups {
+    groups: Vec<Group>,
+    /// Units handed out over the whole run.
+    pub handed_out: u64,
+}
+
+impl Groups {
+    /// Takes over what preparing left.
+    pub fn started(&mut self, view: &View<'_>) {
+        let groups = (0..view.ftl.geometry().groups()).map(BlockGroup);
+        self.groups = groups
+            .map(|group| Group {
+                write_pointer: view.ftl.group(group).write_pointer,
+                valid: view.ftl.valid_units(group),
+                ..Group::default()
+            })
+            .collect();
+    }
+
+    /// The record of a group.
+    pub fn get(&self, group: BlockGroup) -> &Group {
+        &self.groups[group.index()]
+    }
+
+    /// Units of a group were handed out up to and with the one at `last`. With `exactly` it was one.
+    fn handed_out(&mut self, view: &View<'_>, last: Ppa, exactly: bool) -> Result<&mut Group, SimulationError> {
+        let (id, offset) = view.ftl.geometry().group_and_offset(last);
+        let group = &mut self.groups[id.index()];
+        let next = group.write_pointer;
+        if group.erasing || offset < next || (exactly && offset != next) {
+            let what = format!(
+                "group {id}: unit {offset} is handed out where {next} is next{}",
+                if group.erasing { " and the group is being erased" } else { "" }
+            );
+            return Err(Rule::ProgramOrder.violated(view.now, what));
+        }
+        self.handed_out += u64::from(offset + 1 - next);
+        group.write_pointer = offset + 1;
+        Ok(group)
+    }
+
+    #[inline]
+    pub fn written(&mut self, view: &View<'_>, old: Ppa, new: Ppa) -> Checked {
+        self.handed_out(view, new, true)?.valid += 1;
+        // Both may lie in one group: it is compared when both are counted.
+        self.invalidated(view, old)?;
+        self.compare_valid(view, new)
+    }
+
+    /// A unit lost its content's only claim to be kept; nothing for an unmapped one.
+    #[inline]
+    pub fn invalidated(&mut self, view: &View<'_>, old: Ppa) -> Checked {
+        if old == Ppa::UNMAPPED {
+            return Ok(());
+        }
+        require!(!view.ftl.is_valid(old), Mapping, view.now, "unit {old} is superseded and still valid");
+        let id = view.ftl.geometry().group_and_offset(old).0;
+        let group = &mut self.groups[id.index()];
+        require!(group.valid > 0, ValidCount, view.now, "group {id}: a unit of none becomes invalid");
+        group.valid -= 1;
+        self.compare_valid(view, old)
+    }
+
+    #[inline]
+    fn compare_valid(&self, view: &View<'_>, ppa: Ppa) -> Checked {
+        let id = view.ftl.geometry().group_and_offset(ppa).0;
+        let (said, seen) = (view.ftl.valid_units(id), self.groups[id.index()].valid);
+        require!(said == seen, ValidCount, view.now, "group {id}: {said} valid units are counted, {seen} were seen");
+        Ok(())
+    }
+
+    pub fn padded(&mut self, view: &View<'_>, last: Ppa) -> Result<u32, SimulationError> {
+        let before = self.get(view.ftl.geometry().group_and_offset(last).0).write_pointer;
+        let units_per_page = view.ftl.geometry().units_per_page();
+        let group = self.handed_out(view, last, false)?;
+        let (padded, page_end) = (group.write_pointer - before, group.write_pointer);
+        if padded >= units_per_page || !page_end.is_multiple_of(units_per_page) {
+            let what = format!("{padded} units of padding end at unit {page_end} of a group");
+            return Err(Rule::ProgramOrder.violated(view.now, what));
+        }
+        Ok(padded)
+    }
+
+    pub fn move_placed(&mut self, view: &View<'_>, to: Ppa) -> Checked {
+        self.handed_out(view, to, true)?.pending += 1;
+        Ok(())
+    }
+
+    pub fn move_ended(&mut self, view: &View<'_>, from: Ppa, to: Ppa, current: bool) -> Checked {
+        let id = view.ftl.geometry().group_and_offset(to).0;
+        let group = &mut self.groups[id.index()];
+        require!(group.pending > 0, EraseUnderMove, view.now, "group {id}: a move ended that was not under way");
+        group.pending -= 1;
+        if current {
+            group.valid += 1;
+            self.invalidated(view, from)?;
+            self.compare_valid(view, to)?;
+        }
+        Ok(())
+    }
+
+    #[inline]
+    pub fn read_queued(&mut self, view: &View<'_>, ppa: Ppa) -> Checked {
+        let (id, offset) = view.ftl.geometry().group_and_offset(ppa);
+        let group = &mut self.groups[id.index()];
+        require!(!group.erasing, EraseUnderRead, view.now, "unit {offset} of group {id} is read while it is erased");
+        group.readers += 1;
+        Ok(())
+    }
+
+    /// A read command ended: one read of each group it addressed is over.
+    #[inline]
+    pub fn read_ended(&mut self, view: &View<'_>, command: &FlashCommand) -> Checked {
+        for plane in command.addressed_planes() {
+            let id = group_of_block(view.ftl.geometry(), command.die, plane, command.block[plane]);
+            let group = &mut self.groups[id.index()];
+            require!(group.readers > 0, EraseUnderRead, view.now, "group {id}: a read ended that was not queued");
+            group.readers -= 1;
+        }
+        Ok(())
+    }
+
+    /// The groups a command erases.
+    fn groups_of<'a>(view: &'a View<'_>, command: &'a FlashCommand) -> impl Iterator<Item = BlockGroup> + 'a {
+        let geometry = view.ftl.geometry();
+        let first_planes = command.addressed_planes().filter(|plane| plane % geometry.frontier_planes as usize == 0);
+        first_planes.map(|plane| group_of_block(geometry, command.die, plane, command.block[plane]))
+    }
+
+    pub fn erase_issued(&mut self, view: &View<'_>, command: &FlashCommand) -> Checked {
+        let (now, full) = (view.now, view.ftl.geometry().units_per_group());
+        for id in Self::groups_of(view, command) {
+            let group = &mut self.groups[id.index()];
+            require!(
+                group.valid == 0,
+                EraseWithValidUnits,
+                now,
+                "group {id} is erased with {} valid units",
+                group.valid
+            );
+            require!(group.readers == 0, EraseUnderRead, now, "group {id} is erased under {} reads", group.readers);
+            require!(
+                group.pending == 0 && group.write_pointer == full && !group.erasing,
+                EraseUnderMove,
+                now,
+                "group {id} is erased with {} of {full} units handed out and {} moves into it under way{}",
+                group.write_pointer,
+                group.pending,
+                if group.erasing { ", while it is erased" } else { "" }
+            );
+            group.erasing = true;
+        }
+        Ok(())
+    }
+
+    pub fn erased(&mut self, now: Ns, id: BlockGroup) -> Checked {
+        let group = &mut self.groups[id.index()];
+        require!(
+            group.erasing && group.valid == 0 && group.readers == 0,
+            EraseWithValidUnits,
+            now,
+            "group {id} is free with {} valid units and {} reads; an erase was {}issued",
+            group.valid,
+            group.readers,
+            if group.erasing { "" } else { "never " }
+        );
+        *group = Group::default();
+        Ok(())
+    }
+}

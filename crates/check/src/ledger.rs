@@ -1,0 +1,120 @@
+//! Ledgers: every counter of the device against the events it counts.
+
+use ninescope_engine::View;
+use ninescope_kernel::Ns;
+use ninescope_media::nand::{CommandKind, FlashCommand};
+use ninescope_model::Source;
+
+use crate::rule::{Checked, require};
+
+/// Events since measuring began, by the names of the counters they must equal.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Ledger {
+    pub host_units: u64,
+    pub move_units: u64,
+    pub padding_units: u64,
+    pub trimmed_units: u64,
+    pub moves_completed: u64,
+    pub moves_dropped_after_read: u64,
+    pub moves_dropped_after_program: u64,
+    pub erased_groups: u64,
+    pub units_from_controller: u64,
+    pub units_from_nowhere: u64,
+    pub suspends: u64,
+    pub resumes: u64,
+    page_reads: [u64; 3],
+    commands: [u64; 3],
+    multi_plane: [u64; 3],
+    pages_programmed: u64,
+    /// Pages programmed since the beginning, warm-up included.
+    pages_programmed_ever: u64,
+    /// Units handed out and not programmed at the beginning.
+    open_units_at_start: u64,
+}
+
+impl Ledger {
+    pub fn started(&mut self, open_units: u64) {
+        self.open_units_at_start = open_units;
+    }
+
+    #[inline]
+    pub fn issued(&mut self, command: &FlashCommand) {
+        self.commands[command.kind as usize] += 1;
+        self.multi_plane[command.kind as usize] += u64::from(command.plane_count() > 1);
+    }
+
+    #[inline]
+    pub fn ended(&mut self, command: &FlashCommand) {
+        if command.kind == CommandKind::Program {
+            self.pages_programmed += u64::from(command.plane_count());
+            self.pages_programmed_ever += u64::from(command.plane_count());
+        }
+    }
+
+    #[inline]
+    pub fn read_queued(&mut self, source: Source) {
+        self.page_reads[source as usize] += 1;
+    }
+
+    pub fn measuring_began(&mut self) {
+        *self = Self {
+            pages_programmed_ever: self.pages_programmed_ever,
+            open_units_at_start: self.open_units_at_start,
+            ..Self::default()
+        };
+    }
+
+    /// What the device counted is what was seen.
+    pub fn compare(&self, view: &View<'_>) -> Checked {
+        let (ftl, engine) = (view.ftl.counters(), view.counters);
+        let same = |name: &str, counted: u64, seen: u64| equal(view.now, name, counted, seen);
+        same("ftl.host_units", ftl.host_units, self.host_units)?;
+        same("ftl.gc_units", ftl.gc_units, self.move_units)?;
+        same("ftl.padding_units", ftl.padding_units, self.padding_units)?;
+        same("ftl.trimmed_units", ftl.trimmed_units, self.trimmed_units)?;
+        same("ftl.moves_completed", ftl.moves_completed, self.moves_completed)?;
+        same("ftl.moves_dropped_after_read", ftl.moves_dropped_after_read, self.moves_dropped_after_read)?;
+        same("ftl.moves_dropped_after_program", ftl.moves_dropped_after_program, self.moves_dropped_after_program)?;
+        same("ftl.erased_groups", ftl.erased_groups, self.erased_groups)?;
+        same("engine.group_erases", engine.group_erases, self.erased_groups)?;
+        same("engine.forwarded_units", engine.forwarded_units, self.units_from_controller)?;
+        same("engine.unmapped_units", engine.unmapped_units, self.units_from_nowhere)?;
+        same("engine.suspends", engine.suspends, self.suspends)?;
+        same("engine.resumes", engine.resumes, self.resumes)?;
+        same("engine.host_page_reads", engine.host_page_reads, self.page_reads[Source::Host as usize])?;
+        let merges = self.page_reads[Source::ReadModifyWrite as usize];
+        same("engine.read_modify_write_reads", engine.read_modify_write_reads, merges)?;
+        same("engine.gc_page_reads", engine.gc_page_reads, self.page_reads[Source::GarbageCollection as usize])?;
+        let programs = engine.host_page_programs + engine.gc_page_programs;
+        same("engine.host_page_programs + engine.gc_page_programs", programs, self.pages_programmed)?;
+        let kinds = [
+            ("read", engine.read_commands, engine.multi_plane_reads),
+            ("program", engine.program_commands, engine.multi_plane_programs),
+            ("erase", engine.erase_commands, engine.multi_plane_erases),
+        ];
+        for (kind, (name, commands, multi_plane)) in kinds.into_iter().enumerate() {
+            same(&format!("engine.{name}_commands"), commands, self.commands[kind])?;
+            same(&format!("engine.multi_plane_{name}s"), multi_plane, self.multi_plane[kind])?;
+        }
+        Ok(())
+    }
+
+    /// Units handed out (host + moves + padding, `handed_out` over the whole run) are units programmed or
+    /// still open.
+    pub fn programs_balance(&self, view: &View<'_>, handed_out: u64, open_units: u64) -> Checked {
+        let programmed = self.pages_programmed_ever * u64::from(view.ftl.geometry().units_per_page());
+        require!(
+            self.open_units_at_start + handed_out == programmed + open_units,
+            Ledger,
+            view.now,
+            "{handed_out} units were handed out and {} were open before; {programmed} are programmed and {open_units} open",
+            self.open_units_at_start
+        );
+        Ok(())
+    }
+}
+
+fn equal(now: Ns, name: &str, counted: u64, seen: u64) -> Checked {
+    require!(counted == seen, Ledger, now, "{name} is {counted}, {seen} were seen");
+    Ok(())
+}

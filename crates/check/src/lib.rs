@@ -1,0 +1,39 @@
+//! The checker: it walks beside a run, keeps its own account of everything, and ends the run where that
+//! account and the device's differ.
+//!
+//! It is a [probe](ninescope_engine::Probe): it receives events and changes nothing, so that a checked run
+//! is the run itself. It must not ask the device how something *should* be: what it compares with comes from
+//! the events, from the rules of the media, and from what it wrote down before.
+//!
+//! * [`Checker`] joins the parts: requests, block groups, blocks, dies, transfers, ledgers.
+//! * [`oracle`] carries a version with the data of every sector and judges what each read returns.
+
+mod blocks;
+mod checker;
+mod dies;
+mod groups;
+mod ledger;
+mod marks;
+mod oracle;
+mod requests;
+mod rule;
+mod sweep;
+mod transfers;
+mod units;
+
+pub use checker::Checker;
+pub use marks::{Mark, Marks};
+pub use rule::Rule;
+
+use ninescope::{AnySimulation, CheckLevel, Error, Plan, RunRequest, Simulation};
+
+/// The run of a request, with the checker it asks for.
+///
+/// # Errors
+/// [`Error::Input`] that names file, line or key.
+pub fn simulation(request: &RunRequest) -> Result<Box<dyn AnySimulation>, Error> {
+    if request.check == CheckLevel::Off {
+        return Ok(Box::new(Simulation::new(request)?));
+    }
+    Ok(Box::new(Simulation::of_plan(Plan::new(request)?, Checker::new(request.check))?))
+}

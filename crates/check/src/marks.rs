@@ -1,0 +1,78 @@
+//! Situations worth meeting: the checker counts those that no counter of the device tells apart, so that a
+//! hunt over random worlds can say what it has met and what it has not.
+
+macro_rules! marks {
+    ($($variant:ident, $name:literal, $summary:literal;)+) => {
+        /// A situation.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        pub enum Mark { $(#[doc = $summary] $variant,)+ }
+
+        impl Mark {
+            /// All marks, in index order.
+            pub const ALL: &'static [Self] = &[$(Self::$variant,)+];
+
+            /// The name in tables.
+            pub fn name(self) -> &'static str {
+                match self { $(Self::$variant => $name,)+ }
+            }
+
+            /// What it is, one sentence.
+            pub fn summary(self) -> &'static str {
+                match self { $(Self::$variant => $summary,)+ }
+            }
+        }
+    };
+}
+
+marks! {
+    ReadOverlapsWrite, "read_overlaps_write", "A read met a write of the same unit that had not completed.";
+    ReadReturnsNewest, "read_of_incomplete_write", "A read returned the data of a write that had not completed.";
+    ReadReturnsOlder, "read_of_overwritten_version", "A read returned a version that was overwritten while it ran.";
+    ReadOfMixedVersions, "read_of_mixed_versions", "Sectors of one unit came from different writes.";
+    ReadOfTrimmed, "read_of_trimmed", "A read returned zeros of a unit that had been trimmed.";
+    ReadBesideErase, "read_beside_parked_erase", "A read ran beside a suspended erase.";
+    ReadBesideProgram, "read_beside_parked_program", "A read ran beside a suspended program.";
+    ReadOfParkedGroup, "read_of_parked_program_group", "A read took an earlier page of the group whose program was suspended.";
+    SuspendedErase, "suspended_erase", "An erase was suspended.";
+    SuspendedHostProgram, "suspended_program", "A program was suspended.";
+    SuspendedTwice, "suspended_twice", "One operation was suspended more than once.";
+    MergedFromMedia, "merged_from_media", "A unit written in part was completed from the media.";
+    MergedFromController, "merged_from_controller", "A unit written in part was completed from the controller.";
+    MergedWithZeros, "merged_with_zeros", "A unit written in part was completed with zeros.";
+    MergedPartWrites, "concurrent_partial_writes", "Two partial writes of one unit were under way at a time.";
+    TrimInController, "trim_of_unit_in_controller", "A unit was trimmed before it was on the media.";
+    TrimUnmapped, "trim_of_unmapped_unit", "A unit was trimmed that was not mapped.";
+    OverwriteInController, "overwrite_in_controller", "A unit was overwritten before it was on the media.";
+    OverwriteWhileMoved, "overwrite_while_moved", "A unit was overwritten or trimmed while garbage collection moved it.";
+    ReadWhileMoved, "read_while_moved", "A unit was read while garbage collection moved it.";
+    FlushOfNothing, "flush_of_nothing", "A FLUSH found everything on the media.";
+    FlushWaits, "flush_that_waits", "A FLUSH waited for programs.";
+    TwoFlushes, "concurrent_flushes", "Two FLUSHes were under way at a time.";
+    SeveralPools, "request_over_several_dies", "A read took data from more than one die.";
+    MultiUnitPage, "several_units_of_one_page", "One page read delivered several units.";
+}
+
+/// How often each mark was hit.
+#[derive(Clone, Debug)]
+pub struct Marks {
+    hits: Vec<u64>,
+}
+
+impl Default for Marks {
+    fn default() -> Self {
+        Self { hits: vec![0; Mark::ALL.len()] }
+    }
+}
+
+impl Marks {
+    /// Counts a sighting.
+    #[inline]
+    pub fn hit(&mut self, mark: Mark) {
+        self.hits[mark as usize] += 1;
+    }
+
+    /// `(name, sightings)` of every mark.
+    pub fn counts(&self) -> impl Iterator<Item = (&'static str, u64)> + '_ {
+        Mark::ALL.iter().map(|&mark| (mark.name(), self.hits[mark as usize]))
+    }
+}

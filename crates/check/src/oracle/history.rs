@@ -1,0 +1,221 @@
+//! Which versions a read may return: linearizability of every sector, judged as the run goes on.
+//!
+//! Every sector is a register whose writes have distinct versions. For such a register a history is
+//! linearizable if and only if every version is read after it was written, and no two versions `v`, `w` of it
+//! have `f(v) < s(w)` and `f(w) < s(v)`, where `f` is the first completion and `s` the last invocation
+//! among the write of a version and its reads (Gibbons and Korach, "Testing Shared Memories", 1997, section 4:
+//! forward zones do not overlap, and none contains a backward zone). Invocations and completions are numbered
+//! in one order, so ties of simulated time do not matter.
+//!
+//! A version that no command still inside could return any more is forgotten; a read that returns it is
+//! in breach.
+
+use ninescope_kernel::{NONE, Slab};
+use ninescope_model::Lpa;
+
+use super::content::Version;
+
+/// A version that some sectors of a unit hold or held.
+#[derive(Clone, Copy, Debug)]
+struct Entry {
+    /// Sectors.
+    mask: u32,
+    version: Version,
+    /// `f`: [`u64::MAX`] until the write or a read of it completes.
+    first_completion: u64,
+    /// `s`.
+    last_invocation: u64,
+    next: u32,
+}
+
+impl Default for Entry {
+    fn default() -> Self {
+        Self { mask: 0, version: 0, first_completion: 0, last_invocation: 0, next: NONE }
+    }
+}
+
+/// A breach: this version cannot have been read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Stale {
+    /// Sectors of the unit.
+    pub mask: u32,
+    /// The version that excludes it; `None` when it was superseded for good, or never written.
+    pub excluded_by: Option<Version>,
+}
+
+/// The versions in play of every unit.
+#[derive(Debug)]
+pub struct History {
+    /// By unit, [`NONE`] while it was never written since the start: it holds its initial version alone.
+    heads: Vec<u32>,
+    entries: Slab<Entry>,
+    all_sectors: u32,
+}
+
+impl History {
+    /// Units of `sectors` sectors that hold their initial versions.
+    pub fn new(units: u32, sectors: u32) -> Self {
+        let all_sectors = if sectors == 32 { u32::MAX } else { (1 << sectors) - 1 };
+        Self { heads: vec![NONE; units as usize], entries: Slab::with_capacity(0), all_sectors }
+    }
+
+    /// The mask of a whole unit.
+    pub fn all_sectors(&self) -> u32 {
+        self.all_sectors
+    }
+
+    fn push(&mut self, lpa: Lpa, entry: Entry) {
+        let next = self.heads[lpa.index()];
+        self.heads[lpa.index()] = self.entries.insert(Entry { next, ..entry });
+    }
+
+    /// Sectors of a unit got a version by a command invoked at `invocation`, which has not completed.
+    /// `initial` is what the unit held at the start.
+    pub fn written(&mut self, lpa: Lpa, mask: u32, version: Version, invocation: u64, initial: Version) {
+        if self.heads[lpa.index()] == NONE {
+            self.push(lpa, Entry { mask: self.all_sectors, version: initial, ..Entry::default() });
+        }
+        self.push(lpa, Entry { mask, version, first_completion: u64::MAX, last_invocation: invocation, next: NONE });
+    }
+
+    /// The command that wrote `version` completed.
+    pub fn write_completed(&mut self, lpa: Lpa, version: Version, completion: u64, oldest_invocation: u64) {
+        let mut index = self.heads[lpa.index()];
+        while index != NONE {
+            let entry = &mut self.entries[index];
+            if entry.version == version {
+                entry.first_completion = entry.first_completion.min(completion);
+            }
+            index = entry.next;
+        }
+        self.forget(lpa, oldest_invocation);
+    }
+
+    /// A read invoked at `invocation` and completed at `completion` returned `version` for the sectors of `mask`.
+    ///
+    /// # Errors
+    /// When no order of the commands explains it.
+    pub fn read(
+        &mut self,
+        lpa: Lpa,
+        mask: u32,
+        version: Version,
+        (invocation, completion): (u64, u64),
+        initial: Version,
+        oldest_invocation: u64,
+    ) -> Result<(), Stale> {
+        if self.heads[lpa.index()] == NONE {
+            return if version == initial { Ok(()) } else { Err(Stale { mask, excluded_by: None }) };
+        }
+        let mut left = mask;
+        let mut index = self.heads[lpa.index()];
+        while index != NONE {
+            let entry = self.entries[index];
+            let covered = entry.mask & mask;
+            if entry.version == version && covered != 0 {
+                left &= !covered;
+                self.split(lpa, index, covered);
+                let entry = &mut self.entries[index];
+                entry.first_completion = entry.first_completion.min(completion);
+                entry.last_invocation = entry.last_invocation.max(invocation);
+                let entry = *entry;
+                self.check_against_others(lpa, &entry)?;
+            }
+            index = entry.next;
+        }
+        if left != 0 {
+            return Err(Stale { mask: left, excluded_by: None });
+        }
+        self.forget(lpa, oldest_invocation);
+        Ok(())
+    }
+
+    /// Cuts the sectors outside of `kept` off an entry.
+    fn split(&mut self, lpa: Lpa, index: u32, kept: u32) {
+        let entry = self.entries[index];
+        if entry.mask != kept {
+            self.push(lpa, Entry { mask: entry.mask & !kept, ..entry });
+            self.entries[index].mask = kept;
+        }
+    }
+
+    fn check_against_others(&self, lpa: Lpa, entry: &Entry) -> Result<(), Stale> {
+        let mut index = self.heads[lpa.index()];
+        while index != NONE {
+            let other = &self.entries[index];
+            let shared = other.mask & entry.mask;
+            if other.version != entry.version
+                && shared != 0
+                && other.first_completion < entry.last_invocation
+                && entry.first_completion < other.last_invocation
+            {
+                return Err(Stale { mask: shared, excluded_by: Some(other.version) });
+            }
+            index = other.next;
+        }
+        Ok(())
+    }
+
+    /// Forgets versions that no command inside or to come can return without a breach.
+    fn forget(&mut self, lpa: Lpa, oldest_invocation: u64) {
+        let mut previous = NONE;
+        let mut index = self.heads[lpa.index()];
+        while index != NONE {
+            let entry = self.entries[index];
+            let mask = entry.mask & !self.superseded(lpa, &entry, oldest_invocation);
+            self.entries[index].mask = mask;
+            if mask != 0 {
+                previous = index;
+            } else {
+                if previous == NONE {
+                    self.heads[lpa.index()] = entry.next;
+                } else {
+                    self.entries[previous].next = entry.next;
+                }
+                self.entries.remove(index);
+            }
+            index = entry.next;
+        }
+    }
+
+    /// Sectors of an entry for which every read still to complete is invoked too late.
+    fn superseded(&self, lpa: Lpa, entry: &Entry, oldest_invocation: u64) -> u32 {
+        let mut superseded = 0;
+        let mut index = self.heads[lpa.index()];
+        while index != NONE {
+            let other = &self.entries[index];
+            if other.version != entry.version
+                && entry.first_completion < other.last_invocation
+                && other.first_completion < oldest_invocation
+            {
+                superseded |= other.mask;
+            }
+            index = other.next;
+        }
+        superseded
+    }
+
+    /// Whether a version of a unit has not completed and not been read yet.
+    pub fn is_open(&self, lpa: Lpa, except: Version) -> bool {
+        let mut index = self.heads[lpa.index()];
+        while index != NONE {
+            let entry = &self.entries[index];
+            if entry.first_completion == u64::MAX && entry.version != except {
+                return true;
+            }
+            index = entry.next;
+        }
+        false
+    }
+
+    /// Versions kept of a unit, its initial one not counted while it is the only one.
+    pub fn versions_kept(&self, lpa: Lpa) -> usize {
+        let mut count = 0;
+        let mut index = self.heads[lpa.index()];
+        while index != NONE {
+            count += 1;
+            index = self.entries[index].next;
+        }
+        count
+    }
+}

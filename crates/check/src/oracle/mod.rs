@@ -1,0 +1,582 @@
+//! The data-version oracle: every write gives its sectors a new version, the version goes where the data
+//! goes (buffer, media, moves, merges), and each read must return versions that some order of the
+//! overlapping commands explains.
+//!
+//! The device simulates no data. What a read returns is what lay at the place the device says it read, at
+//! the time it read it: [`content`] follows the places, [`history`] judges the versions. On drives larger
+//! than [`UNITS_FOLLOWED_MAX`] a fixed share of the units is followed.
+
+pub mod content;
+pub mod history;
+
+use std::collections::VecDeque;
+
+use ninescope_engine::{MergedWith, ReadFrom, View};
+use ninescope_model::{BlockGroup, Lpa, Op, Ppa, Request};
+
+use crate::Rule;
+use crate::blocks::Blocks;
+use crate::marks::{Mark, Marks};
+use crate::requests::Inside;
+use crate::rule::{Checked, require};
+use content::{Content, Contents, FIRST_COMMAND, NEVER_WRITTEN, PREPARED, Version};
+use history::{History, Stale};
+
+/// Units followed at most; of a larger drive one in 2, 4, 8 ...
+pub const UNITS_FOLLOWED_MAX: u32 = 4 << 20;
+
+/// A unit that a host read returns.
+#[derive(Clone, Copy, Debug)]
+struct ReadUnit {
+    lpa: Lpa,
+    place: Ppa,
+    content: Content,
+    /// What was never written, or trimmed: the version of its zeros.
+    zeros: Option<Version>,
+    arrived: bool,
+}
+
+/// What the oracle knows of a command inside the device.
+#[derive(Debug, Default)]
+struct Command {
+    version: Version,
+    reads: Vec<ReadUnit>,
+    /// Old content of units written in part, as it was read: at most both ends.
+    merges: Vec<(Lpa, Content)>,
+    /// For a FLUSH: something written before it was not on the media when it came.
+    waits: bool,
+}
+
+/// A host unit on its way to the media.
+#[derive(Clone, Copy, Debug)]
+struct Buffered {
+    place: Ppa,
+    /// Erases of its group when it was placed.
+    erases: u32,
+    /// Its place in the order of fetches and completions.
+    order: u64,
+}
+
+/// The oracle.
+#[derive(Debug)]
+pub struct Oracle {
+    contents: Contents,
+    history: History,
+    /// By unit: the version of its zeros, [`NEVER_WRITTEN`] until it is trimmed.
+    zeros: Vec<Version>,
+    /// By unit: what it held at the start.
+    prepared: Vec<bool>,
+    commands: Vec<Command>,
+    /// Content under way by record of a move.
+    moves: Vec<Content>,
+    /// Units that moves are under way of.
+    moving: std::collections::BTreeMap<u32, u32>,
+    buffered: VecDeque<Buffered>,
+    flushes_inside: u32,
+    next_version: Version,
+    /// A unit is followed if these bits of its scrambled number are zero.
+    sample_mask: u32,
+    sectors: u32,
+}
+
+impl Oracle {
+    /// Takes over what preparing left.
+    pub fn new(view: &View<'_>) -> Self {
+        let geometry = view.ftl.geometry();
+        let (units, sectors) = (view.ftl.logical_units(), geometry.sectors_per_unit());
+        let mut oracle = Self {
+            contents: Contents::new(geometry.units(), sectors),
+            history: History::new(units, sectors),
+            zeros: vec![NEVER_WRITTEN; units as usize],
+            prepared: vec![false; units as usize],
+            commands: Vec::new(),
+            moves: Vec::new(),
+            moving: Default::default(),
+            buffered: VecDeque::new(),
+            flushes_inside: 0,
+            next_version: FIRST_COMMAND,
+            sample_mask: units.div_ceil(UNITS_FOLLOWED_MAX).next_power_of_two() - 1,
+            sectors,
+        };
+        for lpa in (0..units).map(Lpa) {
+            let place = view.ftl.translate(lpa);
+            if place != Ppa::UNMAPPED {
+                oracle.prepared[lpa.index()] = true;
+                if oracle.follows(lpa) {
+                    oracle.contents.put(place, Content::prepared(lpa));
+                }
+            }
+        }
+        oracle
+    }
+
+    #[inline]
+    fn follows(&self, lpa: Lpa) -> bool {
+        // Multiplying spreads neighbours over all residues.
+        lpa.0.wrapping_mul(0x9e37_79b1) >> 7 & self.sample_mask == 0
+    }
+
+    fn initial(&self, lpa: Lpa) -> Version {
+        if self.prepared[lpa.index()] { PREPARED } else { NEVER_WRITTEN }
+    }
+
+    /// The sectors of a unit that a request covers.
+    fn mask(&self, lpa: Lpa, request: &Request) -> u32 {
+        let first = u64::from(lpa.0) * u64::from(self.sectors);
+        let from = request.lba.0.saturating_sub(first).min(u64::from(self.sectors));
+        let to = request.end().saturating_sub(first).min(u64::from(self.sectors));
+        if to <= from {
+            return 0;
+        }
+        self.history.all_sectors() >> (u64::from(self.sectors) - (to - from)) << from
+    }
+
+    /// The units a request touches; of a TRIM those it covers.
+    fn units_of(&self, request: &Request) -> std::ops::Range<u32> {
+        let sectors = u64::from(self.sectors);
+        match request.op {
+            Op::Flush => 0..0,
+            Op::Trim => {
+                let (first, end) = (request.lba.0.div_ceil(sectors), request.end() / sectors);
+                first as u32..end.max(first) as u32
+            }
+            Op::Read | Op::Write => (request.lba.0 / sectors) as u32..request.end().div_ceil(sectors) as u32,
+        }
+    }
+
+    fn command(&mut self, slot: u32) -> &mut Command {
+        if self.commands.len() <= slot as usize {
+            self.commands.resize_with(slot as usize + 1, Command::default);
+        }
+        &mut self.commands[slot as usize]
+    }
+
+    // ---- commands ----------------------------------------------------------------------------------
+
+    pub fn fetched(&mut self, slot: u32, request: &Request, blocks: &Blocks, view: &View<'_>, marks: &mut Marks) {
+        let version = self.next_version;
+        if matches!(request.op, Op::Write | Op::Trim) {
+            self.next_version += 1;
+        }
+        let waits = request.op == Op::Flush && self.something_is_buffered(blocks, view);
+        let command = self.command(slot);
+        command.version = version;
+        command.reads.clear();
+        command.merges.clear();
+        command.waits = waits;
+        if request.op == Op::Flush {
+            marks.hit(if waits { Mark::FlushWaits } else { Mark::FlushOfNothing });
+            self.flushes_inside += 1;
+            if self.flushes_inside > 1 {
+                marks.hit(Mark::TwoFlushes);
+            }
+        }
+    }
+
+    // ---- writes ------------------------------------------------------------------------------------
+
+    #[allow(clippy::too_many_arguments)] // an event and what it is judged by
+    pub fn written(
+        &mut self,
+        view: &View<'_>,
+        slot: u32,
+        (inside, order): (&Inside, u64),
+        lpa: Lpa,
+        (old, new): (Ppa, Ppa),
+        merged_with: MergedWith,
+        marks: &mut Marks,
+    ) -> Checked {
+        self.superseded(view, lpa, old, marks);
+        let group = view.ftl.geometry().group_and_offset(new).0;
+        let erases = view.ftl.group(group).erase_count;
+        self.buffered.push_back(Buffered { place: new, erases, order });
+        if !self.follows(lpa) {
+            return Ok(());
+        }
+        let mask = self.mask(lpa, &inside.request);
+        let version = self.command(slot).version;
+        let whole = mask == self.history.all_sectors();
+        let (rest, zeros) = self.rest_of(slot, lpa, merged_with, marks);
+        require!(
+            whole == (merged_with == MergedWith::Nothing),
+            LostData,
+            view.now,
+            "request {} writes sectors {mask:#x} of unit {lpa} and merges them with {merged_with:?}",
+            inside.id
+        );
+        if !whole {
+            let holds = self.contents.lpa(rest);
+            require!(
+                zeros.is_some() || holds == lpa,
+                MisdirectedData,
+                view.now,
+                "request {} completes unit {lpa} from {merged_with:?}, which holds unit {holds}",
+                inside.id
+            );
+            if self.history.is_open(lpa, version) {
+                marks.hit(Mark::MergedPartWrites);
+            }
+        }
+        let content = self.contents.create(lpa, |contents, sector| {
+            if mask >> sector & 1 == 1 { version } else { zeros.unwrap_or_else(|| contents.version(rest, sector)) }
+        });
+        self.contents.release(rest);
+        self.contents.put(new, content);
+        self.history.written(lpa, mask, version, inside.invocation, self.initial(lpa));
+        Ok(())
+    }
+
+    /// What completes a unit written in part: content with a reference for the caller, or zeros.
+    fn rest_of(
+        &mut self,
+        slot: u32,
+        lpa: Lpa,
+        merged_with: MergedWith,
+        marks: &mut Marks,
+    ) -> (Content, Option<Version>) {
+        match merged_with {
+            MergedWith::Nothing => (Content::NONE, None),
+            MergedWith::Zeros => {
+                marks.hit(Mark::MergedWithZeros);
+                (Content::NONE, Some(self.zeros[lpa.index()]))
+            }
+            MergedWith::Controller(place) => {
+                marks.hit(Mark::MergedFromController);
+                (self.contents.share(self.contents.at(place)), None)
+            }
+            MergedWith::Read(place) => {
+                marks.hit(Mark::MergedFromMedia);
+                let merges = &mut self.command(slot).merges;
+                match merges.iter().position(|(unit, _)| *unit == lpa) {
+                    Some(position) => (merges.swap_remove(position).1, None),
+                    // The controller held it when the write began, and has kept it since.
+                    None => (self.contents.share(self.contents.at(place)), None),
+                }
+            }
+        }
+    }
+
+    /// The old content of a unit written in part was read.
+    pub fn merge_sensed(&mut self, slot: u32, lpa: Lpa, place: Ppa) {
+        let content = self.contents.share(self.contents.at(place));
+        let merges = &mut self.command(slot).merges;
+        match merges.iter().position(|(unit, _)| *unit == lpa) {
+            Some(position) => {
+                let before = std::mem::replace(&mut merges[position].1, content);
+                self.contents.release(before);
+            }
+            None => merges.push((lpa, content)),
+        }
+    }
+
+    pub fn trimmed(&mut self, view: &View<'_>, slot: u32, inside: &Inside, lpa: Lpa, old: Ppa, marks: &mut Marks) {
+        if old == Ppa::UNMAPPED {
+            marks.hit(Mark::TrimUnmapped);
+        }
+        self.superseded(view, lpa, old, marks);
+        if self.follows(lpa) {
+            let version = self.command(slot).version;
+            self.zeros[lpa.index()] = version;
+            let all = self.history.all_sectors();
+            self.history.written(lpa, all, version, inside.invocation, self.initial(lpa));
+        }
+    }
+
+    fn superseded(&mut self, view: &View<'_>, lpa: Lpa, old: Ppa, marks: &mut Marks) {
+        if old != Ppa::UNMAPPED && view.ftl.is_in_flight(old) {
+            marks.hit(Mark::OverwriteInController);
+        }
+        if self.moving.contains_key(&lpa.0) {
+            marks.hit(Mark::OverwriteWhileMoved);
+        }
+    }
+
+    // ---- reads -------------------------------------------------------------------------------------
+
+    pub fn read(&mut self, view: &View<'_>, slot: u32, lpa: Lpa, from: ReadFrom, marks: &mut Marks) -> Checked {
+        if !self.follows(lpa) {
+            return Ok(());
+        }
+        if self.moving.contains_key(&lpa.0) {
+            marks.hit(Mark::ReadWhileMoved);
+        }
+        let unit = match from {
+            ReadFrom::Nowhere => ReadUnit {
+                lpa,
+                place: Ppa::UNMAPPED,
+                content: Content::NONE,
+                zeros: Some(self.zeros[lpa.index()]),
+                arrived: true,
+            },
+            ReadFrom::Controller(place) => {
+                let content = self.contents.share(self.contents.at(place));
+                self.require_content_of(view, slot, lpa, place, content)?;
+                ReadUnit { lpa, place, content, zeros: None, arrived: true }
+            }
+            ReadFrom::Media(place) => ReadUnit { lpa, place, content: Content::NONE, zeros: None, arrived: false },
+        };
+        self.command(slot).reads.push(unit);
+        Ok(())
+    }
+
+    fn require_content_of(&self, view: &View<'_>, slot: u32, lpa: Lpa, place: Ppa, content: Content) -> Checked {
+        let holds = self.contents.lpa(content);
+        require!(
+            holds == lpa,
+            MisdirectedData,
+            view.now,
+            "the command of slot {slot} reads unit {lpa} at {place}, which holds {}",
+            if holds == Lpa::NONE { "nothing".to_owned() } else { format!("unit {holds}") }
+        );
+        Ok(())
+    }
+
+    /// A page of a host read is in its die's register.
+    pub fn sensed(&mut self, view: &View<'_>, slot: u32, first: Ppa, units: u8, marks: &mut Marks) -> Checked {
+        if units > 1 {
+            marks.hit(Mark::MultiUnitPage);
+        }
+        for place in (first.0..first.0 + u32::from(units)).map(Ppa) {
+            let content = self.contents.at(place);
+            let reads = &mut self.command(slot).reads;
+            let Some(read) = reads.iter_mut().find(|read| read.place == place && !read.arrived) else { continue };
+            read.arrived = true;
+            read.content = content;
+            let lpa = read.lpa;
+            self.contents.share(content);
+            self.require_content_of(view, slot, lpa, place, content)?;
+        }
+        Ok(())
+    }
+
+    // ---- completions -------------------------------------------------------------------------------
+
+    pub fn completed(
+        &mut self,
+        view: &View<'_>,
+        slot: u32,
+        inside: &Inside,
+        (completion, oldest): (u64, u64),
+        blocks: &Blocks,
+        marks: &mut Marks,
+    ) -> Checked {
+        match inside.request.op {
+            Op::Read => self.read_completed(view, slot, inside, (completion, oldest), marks),
+            Op::Write | Op::Trim => {
+                let version = self.command(slot).version;
+                for lpa in self.units_of(&inside.request).map(Lpa) {
+                    if self.follows(lpa) {
+                        self.history.write_completed(lpa, version, completion, oldest);
+                    }
+                }
+                Ok(())
+            }
+            Op::Flush => {
+                self.flushes_inside -= 1;
+                self.flush_completed(view, inside, blocks)
+            }
+        }
+    }
+
+    fn read_completed(
+        &mut self,
+        view: &View<'_>,
+        slot: u32,
+        inside: &Inside,
+        (completion, oldest): (u64, u64),
+        marks: &mut Marks,
+    ) -> Checked {
+        let reads = std::mem::take(&mut self.command(slot).reads);
+        let asked = self.units_of(&inside.request).filter(|&lpa| self.follows(Lpa(lpa))).count();
+        let arrived = reads.iter().filter(|read| read.arrived).count();
+        require!(
+            arrived == asked && reads.len() == asked,
+            LostData,
+            view.now,
+            "request {} completes with {arrived} of its {asked} units ({} looked for)",
+            inside.id,
+            reads.len()
+        );
+        mark_dies(view, &reads, marks);
+        for read in &reads {
+            self.judge(view, inside, read, (completion, oldest), marks)?;
+            self.contents.release(read.content);
+        }
+        // The list keeps its space for the next command of the slot.
+        self.command(slot).reads = reads;
+        Ok(())
+    }
+
+    /// Judges the versions of one unit that a read returned, run by run of equal versions.
+    fn judge(
+        &mut self,
+        view: &View<'_>,
+        inside: &Inside,
+        read: &ReadUnit,
+        (completion, oldest): (u64, u64),
+        marks: &mut Marks,
+    ) -> Checked {
+        let lpa = read.lpa;
+        let mask = self.mask(lpa, &inside.request);
+        let open_write = self.history.is_open(lpa, 0);
+        if open_write {
+            marks.hit(Mark::ReadOverlapsWrite);
+        }
+        let mut left = mask;
+        let mut kinds = 0;
+        while left != 0 {
+            let version = self.version_of(read, left.trailing_zeros() as usize);
+            let same = (0..self.sectors)
+                .filter(|&sector| left >> sector & 1 == 1 && self.version_of(read, sector as usize) == version)
+                .fold(0_u32, |same, sector| same | 1 << sector);
+            left &= !same;
+            kinds += 1;
+            if version >= FIRST_COMMAND && read.zeros.is_some() {
+                marks.hit(Mark::ReadOfTrimmed);
+            }
+            let span = (inside.invocation, completion);
+            let initial = self.initial(lpa);
+            if let Err(stale) = self.history.read(lpa, same, version, span, initial, oldest) {
+                return Err(Rule::StaleData.violated(view.now, stale_words(inside, read, version, &stale)));
+            }
+            if open_write && self.history.is_open(lpa, 0) && self.history.versions_kept(lpa) > 1 {
+                marks.hit(Mark::ReadReturnsOlder);
+            } else if open_write {
+                marks.hit(Mark::ReadReturnsNewest);
+            }
+        }
+        if kinds > 1 {
+            marks.hit(Mark::ReadOfMixedVersions);
+        }
+        Ok(())
+    }
+
+    fn version_of(&self, read: &ReadUnit, sector: usize) -> Version {
+        read.zeros.unwrap_or_else(|| self.contents.version(read.content, sector))
+    }
+
+    // ---- moves and erases --------------------------------------------------------------------------
+
+    pub fn move_sensed(&mut self, view: &View<'_>, record: u32, lpa: Lpa, from: Ppa) -> Checked {
+        *self.moving.entry(lpa.0).or_default() += 1;
+        if self.moves.len() <= record as usize {
+            self.moves.resize(record as usize + 1, Content::NONE);
+        }
+        if !self.follows(lpa) {
+            return Ok(());
+        }
+        let content = self.contents.share(self.contents.at(from));
+        self.moves[record as usize] = content;
+        let holds = self.contents.lpa(content);
+        require!(
+            holds == lpa,
+            MisdirectedData,
+            view.now,
+            "garbage collection moves unit {lpa} from {from}, which holds unit {holds}"
+        );
+        Ok(())
+    }
+
+    pub fn move_placed(&mut self, view: &View<'_>, record: u32, lpa: Lpa, to: Ppa) -> Checked {
+        let content = std::mem::replace(&mut self.moves[record as usize], Content::NONE);
+        let holds = self.contents.lpa(content);
+        require!(
+            !self.follows(lpa) || holds == lpa,
+            LostData,
+            view.now,
+            "garbage collection puts unit {holds} at {to} as unit {lpa}"
+        );
+        self.contents.put(to, content);
+        Ok(())
+    }
+
+    pub fn move_dropped(&mut self, record: u32, lpa: Lpa) {
+        let content = std::mem::replace(&mut self.moves[record as usize], Content::NONE);
+        self.contents.release(content);
+        self.move_over(lpa);
+    }
+
+    /// The program of a move ended, whatever became of it.
+    pub fn move_over(&mut self, lpa: Lpa) {
+        if let Some(count) = self.moving.get_mut(&lpa.0) {
+            *count -= 1;
+            if *count == 0 {
+                self.moving.remove(&lpa.0);
+            }
+        }
+    }
+
+    /// What a group held is gone.
+    pub fn erased(&mut self, view: &View<'_>, group: BlockGroup) {
+        let geometry = view.ftl.geometry();
+        let first = geometry.first_unit(group).0;
+        for place in (first..first + geometry.units_per_group()).map(Ppa) {
+            self.contents.put(place, Content::NONE);
+        }
+    }
+
+    // ---- durability --------------------------------------------------------------------------------
+
+    /// Whether a unit is on the media, or its group was erased since: it was superseded then.
+    fn is_durable(view: &View<'_>, blocks: &Blocks, unit: &Buffered) -> bool {
+        let geometry = view.ftl.geometry();
+        let place = geometry.locate(unit.place);
+        let (pool, block) = geometry.pool_and_block(place.group);
+        let plane = (geometry.first_plane_of_pool(pool) + place.plane_in_group) as usize;
+        let die = geometry.die_of_pool(pool);
+        blocks.erases(die, plane, block) != unit.erases || blocks.programmed_pages(die, plane, block) > place.page
+    }
+
+    fn something_is_buffered(&mut self, blocks: &Blocks, view: &View<'_>) -> bool {
+        self.programs_ended(blocks, view);
+        self.buffered.iter().any(|unit| !Self::is_durable(view, blocks, unit))
+    }
+
+    /// Forgets the oldest buffered units that are durable by now.
+    pub fn programs_ended(&mut self, blocks: &Blocks, view: &View<'_>) {
+        while self.buffered.front().is_some_and(|unit| Self::is_durable(view, blocks, unit)) {
+            self.buffered.pop_front();
+        }
+    }
+
+    fn flush_completed(&mut self, view: &View<'_>, inside: &Inside, blocks: &Blocks) -> Checked {
+        self.programs_ended(blocks, view);
+        for unit in &self.buffered {
+            require!(
+                unit.order >= inside.invocation || Self::is_durable(view, blocks, unit),
+                FlushDurability,
+                view.now,
+                "FLUSH {} completes, and the unit at {} that was written before it is not on the media",
+                inside.id,
+                unit.place
+            );
+        }
+        Ok(())
+    }
+}
+
+fn mark_dies(view: &View<'_>, reads: &[ReadUnit], marks: &mut Marks) {
+    let geometry = view.ftl.geometry();
+    let die =
+        |read: &ReadUnit| geometry.die_of_pool(geometry.pool_and_block(geometry.group_and_offset(read.place).0).0);
+    let mut dies = reads.iter().filter(|read| read.place != Ppa::UNMAPPED).map(die);
+    if let Some(first) = dies.next()
+        && dies.any(|other| other != first)
+    {
+        marks.hit(Mark::SeveralPools);
+    }
+}
+
+fn stale_words(inside: &Inside, read: &ReadUnit, version: Version, stale: &Stale) -> String {
+    let what = match version {
+        NEVER_WRITTEN => "the zeros of the start".to_owned(),
+        PREPARED => "what preparing wrote".to_owned(),
+        command => format!("version {command}"),
+    };
+    let why = match stale.excluded_by {
+        Some(other) => format!("which version {other} excludes"),
+        None => "which was superseded before the read was fetched, or never written".to_owned(),
+    };
+    let from = if read.zeros.is_some() { "nowhere".to_owned() } else { format!("{}", read.place) };
+    format!("request {} reads {what} of unit {} (sectors {:#x}) from {from}, {why}", inside.id, read.lpa, stale.mask)
+}

@@ -1,0 +1,170 @@
+//! Commands inside the device: each is taken in once and completes once.
+
+use std::collections::VecDeque;
+
+use ninescope_engine::View;
+use ninescope_engine::meter::Parts;
+use ninescope_kernel::Ns;
+use ninescope_model::Request;
+
+use crate::rule::{Checked, require};
+
+/// A command from its fetch to its completion.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Inside {
+    /// Its number.
+    pub id: u64,
+    /// What it asks for.
+    pub request: Request,
+    /// Its place in the order of all fetches and completions.
+    pub invocation: u64,
+    live: bool,
+}
+
+/// All commands inside, by slot.
+#[derive(Debug, Default)]
+pub struct Requests {
+    slots: Vec<Inside>,
+    next_id: u64,
+    /// Fetches and completions so far: an order finer than time.
+    order: u64,
+    inside: u64,
+    /// Invocations in order, those of completed commands not yet taken out: `(invocation, slot)`.
+    open: VecDeque<(u64, u32)>,
+    /// Integral of the commands inside over time, up to `integrated` [command ns].
+    integral: u128,
+    integrated: Ns,
+    /// Sum of submission to completion since measuring began [ns].
+    latency_sum: u128,
+    completed: u64,
+    warmed_up: bool,
+}
+
+impl Requests {
+    fn integrate(&mut self, now: Ns) {
+        self.integral += u128::from(self.inside) * u128::from((now - self.integrated).0);
+        self.integrated = now;
+    }
+
+    pub fn fetched(&mut self, view: &View<'_>, slot: u32, id: u64, request: Request) -> Checked {
+        let now = view.now;
+        require!(id == self.next_id, RequestLifecycle, now, "request {id} taken in where {} is next", self.next_id);
+        require!(request.submitted <= now, RequestLifecycle, now, "request {id} taken in before {}", request.submitted);
+        self.next_id += 1;
+        self.integrate(now);
+        self.inside += 1;
+        if self.slots.len() <= slot as usize {
+            self.slots.resize(slot as usize + 1, Inside::default());
+        }
+        self.order += 1;
+        let entry = &mut self.slots[slot as usize];
+        require!(!entry.live, RequestLifecycle, now, "request {id} takes slot {slot} of request {}", entry.id);
+        *entry = Inside { id, request, invocation: self.order, live: true };
+        self.open.push_back((self.order, slot));
+        Ok(())
+    }
+
+    /// The command of a slot.
+    pub fn get(&self, view: &View<'_>, slot: u32) -> Result<&Inside, ninescope_engine::SimulationError> {
+        match self.slots.get(slot as usize) {
+            Some(inside) if inside.live => Ok(inside),
+            _ => Err(crate::Rule::RequestLifecycle
+                .violated(view.now, format!("work for slot {slot}, which holds no request"))),
+        }
+    }
+
+    /// The command that is or was last in a slot.
+    pub fn last_of(&self, slot: u32) -> &Inside {
+        &self.slots[slot as usize]
+    }
+
+    /// A command completed. Returns its place in the order of fetches and completions.
+    pub fn completed(
+        &mut self,
+        view: &View<'_>,
+        slot: u32,
+        id: u64,
+        request: &Request,
+        parts: &Parts,
+    ) -> Result<u64, ninescope_engine::SimulationError> {
+        let now = view.now;
+        let entry = *self.get(view, slot)?;
+        let same = entry.id == id && entry.request == *request;
+        if !same {
+            let what =
+                format!("slot {slot} completes request {id} {request:?}, it holds {} {:?}", entry.id, entry.request);
+            return Err(crate::Rule::RequestLifecycle.violated(now, what));
+        }
+        let latency = (now - request.submitted).0;
+        if parts.total() != latency {
+            let what = format!("the parts of request {id} sum to {} ns, its latency is {latency} ns", parts.total());
+            return Err(crate::Rule::Attribution.violated(now, what));
+        }
+        self.integrate(now);
+        self.inside -= 1;
+        self.completed += 1;
+        self.latency_sum += u128::from(latency);
+        self.slots[slot as usize].live = false;
+        self.order += 1;
+        while let Some(&(invocation, slot)) = self.open.front() {
+            let entry = &self.slots[slot as usize];
+            if entry.live && entry.invocation == invocation {
+                break;
+            }
+            self.open.pop_front();
+        }
+        Ok(self.order)
+    }
+
+    /// The earliest fetch of a command that is still inside, in the order of fetches and completions.
+    pub fn oldest_invocation(&self) -> u64 {
+        self.open.front().map_or(u64::MAX, |&(invocation, _)| invocation)
+    }
+
+    /// The place of the latest fetch or completion in their order.
+    pub fn order(&self) -> u64 {
+        self.order
+    }
+
+    /// Commands taken in so far.
+    pub fn taken_in(&self) -> u64 {
+        self.next_id
+    }
+
+    /// Commands completed so far.
+    pub fn completed_count(&self) -> u64 {
+        self.completed
+    }
+
+    pub fn measuring_began(&mut self) {
+        self.latency_sum = 0;
+        self.warmed_up = true;
+    }
+
+    /// Nothing is inside, and Little's law holds between what was seen and what the device metered.
+    pub fn finished(&mut self, view: &View<'_>) -> Checked {
+        let now = view.now;
+        self.integrate(now);
+        require!(self.inside == 0, Leftover, now, "{} requests never completed", self.inside);
+        let meter = view.meter;
+        require!(
+            meter.latency_sum == self.latency_sum,
+            LittlesLaw,
+            now,
+            "the latencies seen sum to {} ns, those metered to {} ns",
+            self.latency_sum,
+            meter.latency_sum
+        );
+        if !self.warmed_up {
+            let metered: u128 = meter.ops.iter().map(|op| op.device_latency.sum()).sum();
+            require!(
+                metered == self.integral,
+                LittlesLaw,
+                now,
+                "commands inside the device integrate to {} command ns, their times in it sum to {metered} ns",
+                self.integral
+            );
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,95 @@
+//! The invariants by name.
+
+use ninescope_engine::{SimulationError, Violation};
+use ninescope_kernel::Ns;
+
+macro_rules! rules {
+    ($($variant:ident, $name:literal, $summary:literal;)+) => {
+        /// An invariant. Its name is what a violation is called in messages, tests and kept worlds.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+        pub enum Rule { $(#[doc = $summary] $variant,)+ }
+
+        impl Rule {
+            /// All invariants, in the order of the documentation.
+            pub const ALL: &'static [Self] = &[$(Self::$variant,)+];
+
+            /// The name in messages.
+            pub fn name(self) -> &'static str {
+                match self { $(Self::$variant => $name,)+ }
+            }
+
+            /// What must hold, one sentence.
+            pub fn summary(self) -> &'static str {
+                match self { $(Self::$variant => $summary,)+ }
+            }
+        }
+    };
+}
+
+rules! {
+    Time, "time", "Simulated time does not go back.";
+    RequestLifecycle, "request-lifecycle",
+        "Requests are taken in by number, and each completes exactly once, as the request it was.";
+    Attribution, "attribution", "The parts of a request sum to its latency.";
+    Mapping, "mapping",
+        "The map, the reverse map and the valid bits agree, and the map changes only as the events say.";
+    ValidCount, "valid-count", "A group's valid count is the number of valid bits in it.";
+    BlockPartition, "block-partition",
+        "Every group is in exactly one state, and the free lists and frontiers hold those whose state says so.";
+    ProgramOrder, "program-order",
+        "Units of a group are handed out and its pages programmed in ascending order, once between erases.";
+    ReadUnprogrammed, "read-unprogrammed", "Only programmed pages are read.";
+    EraseWithValidUnits, "erase-with-valid-units", "No group that holds valid units is erased.";
+    EraseUnderRead, "erase-under-read", "No group is erased while a read of it is queued or running.";
+    EraseUnderMove, "erase-under-move", "No group is erased while it is filled or moves into it have not ended.";
+    DieDoubleBooked, "die-double-booked", "A die runs one command at a time, from its channel phase to its last byte.";
+    ChannelDoubleBooked, "channel-double-booked", "A channel moves one transfer at a time.";
+    LinkDoubleBooked, "link-double-booked", "The host link moves one transfer at a time in each direction.";
+    PulseTime, "pulse-time", "An operation gets exactly the array time it needs, however often it is suspended.";
+    SuspendOrder, "suspend-order",
+        "A suspended operation recovers, waits, and is resumed exactly once; beside it only reads run, none of its cells.";
+    Wear, "wear", "Erase counts of the FTL and of the media are the erases seen.";
+    Ledger, "ledger", "Every counter is the number of events it counts; programs = host + moves + padding.";
+    BusyTime, "busy-time",
+        "Busy, overhead, waiting and idle time of each die, channel and link direction sum to the time that passed.";
+    LittlesLaw, "littles-law", "The integral of the commands inside the device is the sum of their times in it.";
+    StaleData, "stale-data", "What reads return is linearizable with the writes and TRIMs that overlap them.";
+    MisdirectedData, "misdirected-data", "A read returns content of the unit it asked for.";
+    LostData, "lost-data", "A request completes when it has all its data, and what moves carry the unit's content.";
+    FlushDurability, "flush-durability", "When a FLUSH completes, everything written before it is on the media.";
+    Leftover, "leftover", "At the end nothing is outstanding.";
+}
+
+impl Rule {
+    /// The error that ends the run.
+    #[cold]
+    pub fn violated(self, at: Ns, what: String) -> SimulationError {
+        SimulationError::Violation(Box::new(Violation { at, rule: self.name(), what }))
+    }
+}
+
+/// Ends the run unless `condition` holds. The words are only put together when it does not.
+macro_rules! require {
+    ($condition:expr, $rule:ident, $at:expr, $($words:tt)+) => {
+        if !$condition {
+            return Err($crate::rule::Rule::$rule.violated($at, format!($($words)+)));
+        }
+    };
+}
+pub(crate) use require;
+
+/// What every check returns.
+pub(crate) type Checked = Result<(), SimulationError>;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_unique() {
+        let mut names: Vec<&str> = Rule::ALL.iter().map(|rule| rule.name()).collect();
+        names.sort_unstable();
+        names.dedup();
+        assert_eq!(names.len(), Rule::ALL.len());
+    }
+}

@@ -1,0 +1,152 @@
+//! The walk over everything: what the cheap checks take for granted between two changes.
+
+use ninescope_engine::{SimulationError, View};
+use ninescope_ftl::GroupState;
+use ninescope_model::{BlockGroup, Lpa, Pool, Ppa, Stream};
+
+use crate::blocks::Blocks;
+use crate::groups::Groups;
+use crate::rule::{Checked, require};
+use crate::units::Units;
+
+/// Walks the map, the groups, the free lists and the media's tables. Returns how many units are handed out
+/// and not programmed.
+pub fn sweep(view: &View<'_>, units: Option<&Units>, groups: &Groups, blocks: &Blocks) -> Result<u64, SimulationError> {
+    let valid = walk_map(view, units)?;
+    walk_valid_bits(view, &valid)?;
+    walk_partition(view)?;
+    blocks.sweep(view)?;
+    walk_groups(view, groups, blocks, &valid)
+}
+
+/// Every mapped unit lies where its content is and is valid there: no two units share a place. Returns the
+/// mapped units of each group.
+fn walk_map(view: &View<'_>, units: Option<&Units>) -> Result<Vec<u32>, SimulationError> {
+    let ftl = view.ftl;
+    let mut tally = vec![0_u32; ftl.geometry().groups() as usize];
+    let mut mapped = 0;
+    for lpa in (0..ftl.logical_units()).map(Lpa) {
+        let place = ftl.translate(lpa);
+        if let Some(units) = units {
+            let seen = units.get(lpa);
+            let what = || format!("unit {lpa} is mapped to {place}, it was put at {seen}");
+            if seen != place {
+                return Err(crate::Rule::Mapping.violated(view.now, what()));
+            }
+        }
+        if place != Ppa::UNMAPPED {
+            crate::units::agrees(view, lpa, place)?;
+            tally[ftl.geometry().group_and_offset(place).0.index()] += 1;
+            mapped += 1;
+        }
+    }
+    if mapped != ftl.mapped_units() {
+        let what = format!("{mapped} units are mapped, the FTL counts {}", ftl.mapped_units());
+        return Err(crate::Rule::Ledger.violated(view.now, what));
+    }
+    Ok(tally)
+}
+
+/// No valid bit is set but those of mapped units.
+fn walk_valid_bits(view: &View<'_>, mapped: &[u32]) -> Checked {
+    let geometry = view.ftl.geometry();
+    for (id, &mapped) in mapped.iter().enumerate() {
+        let first = geometry.first_unit(BlockGroup(id as u32)).0;
+        let bits = (first..first + geometry.units_per_group()).filter(|&unit| view.ftl.is_valid(Ppa(unit))).count();
+        require!(
+            bits == mapped as usize,
+            Mapping,
+            view.now,
+            "group {id} has {bits} valid bits, {mapped} units are mapped there"
+        );
+    }
+    Ok(())
+}
+
+/// Free lists and frontiers hold the groups whose state says so, each once.
+fn walk_partition(view: &View<'_>) -> Checked {
+    let ftl = view.ftl;
+    let geometry = ftl.geometry();
+    let mut listed = vec![0_u32; geometry.groups() as usize];
+    for pool in (0..geometry.pools()).map(Pool) {
+        for group in ftl.free_list(pool) {
+            listed[group.index()] += 1;
+            let state = ftl.group(group).state;
+            require!(
+                state == GroupState::Free && geometry.pool_and_block(group).0 == pool,
+                BlockPartition,
+                view.now,
+                "group {group} is {state:?} and on the free list of pool {pool}"
+            );
+        }
+        for stream in [Stream::HOST, Stream::GC] {
+            let Some(group) = ftl.frontier(pool, stream) else { continue };
+            listed[group.index()] += 1;
+            let record = ftl.group(group);
+            require!(
+                record.state == GroupState::Open && u32::from(record.stream) == stream.0,
+                BlockPartition,
+                view.now,
+                "group {group} is {:?} of stream {} and the frontier of stream {stream} in pool {pool}",
+                record.state,
+                record.stream
+            );
+        }
+    }
+    for group in (0..geometry.groups()).map(BlockGroup) {
+        let state = ftl.group(group).state;
+        let expected = u32::from(matches!(state, GroupState::Free | GroupState::Open));
+        require!(
+            listed[group.index()] == expected,
+            BlockPartition,
+            view.now,
+            "group {group} is {state:?} and listed {} times",
+            listed[group.index()]
+        );
+    }
+    Ok(())
+}
+
+fn walk_groups(view: &View<'_>, groups: &Groups, blocks: &Blocks, mapped: &[u32]) -> Result<u64, SimulationError> {
+    let geometry = view.ftl.geometry();
+    let mut open_units = 0;
+    for id in (0..geometry.groups()).map(BlockGroup) {
+        let (record, own) = (view.ftl.group(id), groups.get(id));
+        let said = (record.write_pointer, view.ftl.valid_units(id), record.readers, record.pending);
+        let seen = (own.write_pointer, own.valid, own.readers, own.pending);
+        if said != seen || own.valid != mapped[id.index()] {
+            let what = format!(
+                "group {id}: the FTL says (units handed out, valid, reads, moves) = {said:?}, seen were {seen:?}, {} units \
+                 are mapped there",
+                mapped[id.index()]
+            );
+            return Err(crate::Rule::ValidCount.violated(view.now, what));
+        }
+        open_units += u64::from(record.write_pointer - programmed_units(view, blocks, id)?);
+    }
+    Ok(open_units)
+}
+
+/// Units of a group on the media. Its blocks fill stripe by stripe and were erased equally often.
+fn programmed_units(view: &View<'_>, blocks: &Blocks, id: BlockGroup) -> Result<u32, SimulationError> {
+    let geometry = view.ftl.geometry();
+    let record = view.ftl.group(id);
+    let (pool, block) = geometry.pool_and_block(id);
+    let (die, first_plane) = (geometry.die_of_pool(pool), geometry.first_plane_of_pool(pool) as usize);
+    let mut units = 0;
+    for plane in first_plane..first_plane + geometry.frontier_planes as usize {
+        let erases = blocks.erases(die, plane, block);
+        let pages = blocks.programmed_pages(die, plane, block);
+        units += pages * geometry.units_per_page();
+        // Between the end of an erase on the media and the FTL's hearing of it no sweep happens.
+        if erases != record.erase_count {
+            let what = format!("group {id}: the FTL says {} erases, plane {plane} had {erases}", record.erase_count);
+            return Err(crate::Rule::Wear.violated(view.now, what));
+        }
+    }
+    if units != record.programmed {
+        let what = format!("group {id}: the FTL says {} programmed units, the media has {units}", record.programmed);
+        return Err(crate::Rule::ProgramOrder.violated(view.now, what));
+    }
+    Ok(units)
+}

@@ -1,0 +1,302 @@
+//! What a run will do, worked out from its request: the drive, the workload, how the drive is prepared and
+//! where the run ends. Everything a user can get wrong is found here, before anything is simulated.
+
+use std::ops::Range;
+
+use ninescope_engine::{Device, Probe, RunLimits};
+use ninescope_ftl::Ftl;
+use ninescope_kernel::{Ns, WakeQueue};
+use ninescope_model::{Geometry, Request};
+use ninescope_workload::{
+    Arrival, JobConfig, SyntheticJob, TraceOptions, TraceReader, TraceSummary, Workload, WorkloadError,
+};
+
+use crate::assembly::{Assembly, fit_drive};
+use crate::error::Error;
+use crate::prepare::{PrefillMode, Preparation};
+use crate::request::{RunRequest, Warmup, WorkloadSource};
+use crate::result::WorkloadReport;
+
+/// A run that has not begun.
+pub struct Plan {
+    pub(crate) assembly: Assembly,
+    pub(crate) seed: u64,
+    pub(crate) prefill: PrefillMode,
+    pub(crate) limits: RunLimits,
+    pub(crate) report: WorkloadReport,
+    pub(crate) total_requests: Option<u64>,
+    pub(crate) preparation: Preparation,
+    pub(crate) workload: Box<dyn Workload>,
+    pub(crate) notes: Vec<String>,
+    /// What the result calls the drive.
+    pub(crate) drive_name: String,
+    /// How the run was asked for, for the result.
+    pub(crate) run: serde_json::Value,
+}
+
+impl std::fmt::Debug for Plan {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter
+            .debug_struct("Plan")
+            .field("seed", &self.seed)
+            .field("drive", &self.drive_name)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Requests of a list.
+struct Listed {
+    requests: std::vec::IntoIter<Request>,
+    arrival: Arrival,
+}
+
+impl Workload for Listed {
+    fn arrival(&self) -> Arrival {
+        self.arrival
+    }
+
+    fn next_request(&mut self) -> Result<Option<Request>, WorkloadError> {
+        Ok(self.requests.next())
+    }
+}
+
+impl Plan {
+    /// Reads and checks everything a request names.
+    ///
+    /// # Errors
+    /// [`Error::Input`] that names file, line or key.
+    pub fn new(request: &RunRequest) -> Result<Self, Error> {
+        let source = request.workload.clone().unwrap_or_default();
+        let named = [source.trace.is_some(), source.job_file.is_some(), source.job.is_some()];
+        if named.iter().filter(|&&is_named| is_named).count() != 1 {
+            return Err(Error::Input("workload: give exactly one of a trace, a job file and a job".into()));
+        }
+        match source.load_job()? {
+            Some(job) => Self::of_job(request, &source, job),
+            None => Self::of_trace(request, &source),
+        }
+    }
+
+    /// A run of listed requests, in the order of their times, on the drive of `request`. Its workload is ignored;
+    /// a footprint prefill writes every unit that the list reads.
+    ///
+    /// # Errors
+    /// [`Error::Input`] that names the key at fault.
+    pub fn of_requests(
+        request: &RunRequest,
+        requests: Vec<Request>,
+        arrival: Arrival,
+        queue_depth: u32,
+    ) -> Result<Self, Error> {
+        let drive = request.load_drive()?;
+        let assembly = Assembly::new(&drive, request.seed, request.log_requests)?;
+        let sectors = u64::from(assembly.geometry.sectors_per_unit());
+        let units = |request: &Request| {
+            (request.lba.0 / sectors) as u32..(request.end().div_ceil(sectors) as u32).min(assembly.ftl.logical_units)
+        };
+        let mut ranges: Vec<Range<u32>> =
+            requests.iter().filter(|request| request.op == ninescope_model::Op::Read).map(units).collect();
+        ranges.sort_by_key(|range| range.start);
+        let mut end = 0;
+        for range in &mut ranges {
+            range.start = range.start.max(end).min(range.end);
+            end = end.max(range.end);
+        }
+        ranges.retain(|range| !range.is_empty());
+        let preparation = preparation(request, || ranges, 0..assembly.ftl.logical_units, &assembly.geometry);
+        let total = requests.len() as u64;
+        let duration = request.duration.map(|duration| Ns(duration.0));
+        let limits = limits(request, total, request.requests, duration, queue_depth)?;
+        let report = WorkloadReport::of_list(total);
+        let workload = Box::new(Listed { requests: requests.into_iter(), arrival });
+        Ok(Self::assembled(request, assembly, limits, report, Some(total), preparation, workload, Vec::new()))
+    }
+
+    fn of_trace(request: &RunRequest, source: &WorkloadSource) -> Result<Self, Error> {
+        let path = source.trace.clone().unwrap_or_default();
+        let options = TraceOptions {
+            format: source.trace_format()?,
+            strict: source.strict,
+            time_scale: source.time_scale.unwrap_or(1.0),
+            loop_count: source.loop_count.unwrap_or(1),
+            closed_loop: source.closed_loop,
+            ..TraceOptions::default()
+        };
+        options.validate()?;
+        let summary = TraceSummary::scan(&path, &options)?;
+        let mut notes = Vec::new();
+        let mut drive = request.load_drive()?;
+        if request.drive.is_none()
+            && !request.set.iter().any(|set| set.trim_start().starts_with("geometry.blocks_per_plane"))
+        {
+            fit_drive(&mut drive.config, summary.max_address)
+                .map_err(|message| Error::Input(format!("{}: {message}", path.display())))?;
+            notes.push(format!(
+                "default drive, sized to the trace: {} blocks per plane",
+                drive.config.geometry.blocks_per_plane
+            ));
+        }
+        let assembly = Assembly::new(&drive, request.seed, request.log_requests)?;
+        if summary.max_address > assembly.logical_bytes() {
+            return Err(Error::Input(format!(
+                "{}: the trace reaches address {} B ({:.2} GiB), beyond the drive's {} B ({:.2} GiB); use a larger \
+                 drive (geometry.blocks_per_plane), or no --drive to have one sized to the trace",
+                path.display(),
+                summary.max_address,
+                gibibytes(summary.max_address),
+                assembly.logical_bytes(),
+                gibibytes(assembly.logical_bytes()),
+            )));
+        }
+        let unit_bytes = u64::from(assembly.geometry.unit_bytes);
+        let footprint = || {
+            let pages = summary.read_pages.ranges();
+            let bytes = pages
+                .map(|pages| pages.start * ninescope_workload::PAGE_BYTES..pages.end * ninescope_workload::PAGE_BYTES);
+            // A page may reach beyond an odd end of the drive.
+            bytes
+                .map(|bytes| {
+                    (bytes.start / unit_bytes) as u32
+                        ..(bytes.end.div_ceil(unit_bytes) as u32).min(assembly.ftl.logical_units)
+                })
+                .collect()
+        };
+        let whole = 0..assembly.ftl.logical_units;
+        let preparation = preparation(request, footprint, whole, &assembly.geometry);
+        let total = summary.requests * u64::from(options.loop_count);
+        let limits = limits(
+            request,
+            total,
+            request.requests,
+            request.duration.map(|duration| Ns(duration.0)),
+            source.iodepth.unwrap_or(u32::MAX),
+        )?;
+        let report = WorkloadReport::of_trace(&path, source, &summary)?;
+        let workload = Box::new(TraceReader::open(&path, options)?);
+        Ok(Self::assembled(request, assembly, limits, report, Some(total), preparation, workload, notes))
+    }
+
+    fn of_job(request: &RunRequest, source: &WorkloadSource, mut job: JobConfig) -> Result<Self, Error> {
+        let mut notes = vec!["synthetic workload".to_owned()];
+        let mut drive = request.load_drive()?;
+        job.requests = request.requests.or(job.requests);
+        job.duration = request.duration.or(job.duration);
+        job.iodepth = source.iodepth.unwrap_or(job.iodepth);
+        if request.drive.is_none()
+            && !request.set.iter().any(|set| set.trim_start().starts_with("geometry.blocks_per_plane"))
+        {
+            fit_drive(&mut drive.config, job.size.map_or(0, |size| job.offset.0.saturating_add(size.0)))
+                .map_err(|message| Error::Input(format!("job: size: {message}")))?;
+            notes.push(format!("default drive: {} blocks per plane", drive.config.geometry.blocks_per_plane));
+        }
+        let assembly = Assembly::new(&drive, request.seed, request.log_requests)?;
+        let region = job.validate(assembly.logical_bytes())?;
+        let per_unit = u64::from(assembly.geometry.sectors_per_unit());
+        let first = region.first_sector / per_unit;
+        let last_place = region.first_sector + (region.places - 1) * region.stride_sectors;
+        let end = (last_place + u64::from(region.request_sectors)).div_ceil(per_unit);
+        let units = first as u32..end as u32;
+        let whole = 0..assembly.ftl.logical_units;
+        let preparation = preparation(request, || vec![units], whole, &assembly.geometry);
+        let depth = job.iodepth;
+        let report = WorkloadReport::of_job(source, &job)?;
+        let total = job.requests;
+        let workload = SyntheticJob::new(job, assembly.logical_sectors(), request.seed)?;
+        let config = workload.config();
+        let endless = config.requests.is_none() && config.duration.is_some();
+        let known = total.or((!endless).then_some(region.places));
+        let limits = limits(request, known.unwrap_or(0), None, config.duration.map(|duration| Ns(duration.0)), depth)?;
+        Ok(Self::assembled(request, assembly, limits, report, known, preparation, Box::new(workload), notes))
+    }
+
+    #[allow(clippy::too_many_arguments)] // the parts that all kinds of workload have made
+    fn assembled(
+        request: &RunRequest,
+        assembly: Assembly,
+        limits: RunLimits,
+        report: WorkloadReport,
+        total_requests: Option<u64>,
+        preparation: Preparation,
+        workload: Box<dyn Workload>,
+        mut notes: Vec<String>,
+    ) -> Self {
+        notes.extend(assembly.spare_note());
+        let bounded = match (total_requests, limits.requests) {
+            (Some(total), Some(limit)) => Some(total.min(limit)),
+            (total, limit) => total.or(limit),
+        };
+        Self {
+            assembly,
+            seed: request.seed,
+            prefill: request.prefill,
+            limits,
+            report,
+            total_requests: bounded,
+            preparation,
+            workload,
+            notes,
+            drive_name: request.drive_name(),
+            run: request.run_settings(),
+        }
+    }
+
+    pub(crate) fn empty_ftl(&self) -> Result<Ftl, Error> {
+        self.assembly.empty_ftl().map_err(|error| Error::Internal(error.to_string()))
+    }
+
+    /// Prepares the drive and puts the device together, with any wake-up queue and probe.
+    ///
+    /// # Errors
+    /// [`Error::Internal`] when a checked configuration cannot be prepared.
+    pub fn into_device<Q: WakeQueue, P: Probe>(mut self, probe: P) -> Result<Device<Q, P>, Error> {
+        let mut ftl = self.empty_ftl()?;
+        let internal = |error: ninescope_ftl::FtlError| Error::Internal(error.to_string());
+        while !self.preparation.advance(&mut ftl, u32::MAX).map_err(internal)? {}
+        let nand = self.assembly.media_for(&ftl)?;
+        Ok(Device::new(&self.assembly.engine, &self.limits, ftl, nand, self.workload, probe))
+    }
+}
+
+fn gibibytes(bytes: u64) -> f64 {
+    bytes as f64 / f64::from(1 << 30)
+}
+
+fn preparation(
+    request: &RunRequest,
+    footprint: impl FnOnce() -> Vec<Range<u32>>,
+    overwritten: Range<u32>,
+    geometry: &Geometry,
+) -> Preparation {
+    let round = geometry.units_per_group() * geometry.pools();
+    let seed = request.seed;
+    match request.prefill {
+        PrefillMode::None => Preparation::new(Vec::new(), None, round, seed),
+        PrefillMode::Footprint => Preparation::new(footprint(), None, round, seed),
+        PrefillMode::Full => Preparation::new(vec![overwritten], None, round, seed),
+        PrefillMode::Steady => Preparation::new(vec![overwritten.clone()], Some(overwritten), round, seed),
+    }
+}
+
+fn limits(
+    request: &RunRequest,
+    total: u64,
+    requests: Option<u64>,
+    duration: Option<Ns>,
+    closed_queue_depth: u32,
+) -> Result<RunLimits, Error> {
+    let total = requests.map_or(total, |requests| requests.min(total));
+    let warmup_requests = match request.warmup {
+        None => 0,
+        Some(Warmup::Requests(requests)) => requests,
+        Some(Warmup::Share(share)) if (0.0..1.0).contains(&share) => (total as f64 * share) as u64,
+        Some(Warmup::Share(share)) => {
+            return Err(Error::Input(format!("warmup: {share} is neither a whole number nor a share below 1")));
+        }
+    };
+    if warmup_requests > 0 && total > 0 && warmup_requests >= total {
+        return Err(Error::Input(format!(
+            "warmup: {warmup_requests} requests are not fewer than the {total} of the workload"
+        )));
+    }
+    Ok(RunLimits { requests, duration, warmup_requests, closed_queue_depth })
+}
