@@ -5,6 +5,7 @@
 //! is the run itself. It must not ask the device how something *should* be: what it compares with comes from
 //! the events, from the rules of the media, and from what it wrote down before.
 //!
+//! * [`worlds`] builds random drives and workloads and runs them under the checker.
 //! * [`Checker`] joins the parts: requests, block groups, blocks, dies, transfers, ledgers.
 //! * [`oracle`] carries a version with the data of every sector and judges what each read returns.
 
@@ -20,6 +21,7 @@ mod rule;
 mod sweep;
 mod transfers;
 mod units;
+pub mod worlds;
 
 pub use checker::Checker;
 pub use marks::{Mark, Marks};

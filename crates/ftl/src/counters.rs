@@ -1,7 +1,9 @@
 //! What the FTL counts. All counts are in mapping units unless named otherwise.
 
+use serde::Serialize;
+
 /// Operations since the counters were last cleared.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct FtlCounters {
     /// Units written by the host.
     pub host_units: u64,

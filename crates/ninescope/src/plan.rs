@@ -240,6 +240,16 @@ impl Plan {
         }
     }
 
+    /// Host sectors of the drive [512 B].
+    pub fn logical_sectors(&self) -> u64 {
+        self.assembly.logical_sectors()
+    }
+
+    /// Host sectors of a mapping unit [512 B].
+    pub fn sectors_per_unit(&self) -> u64 {
+        u64::from(self.assembly.geometry.sectors_per_unit())
+    }
+
     pub(crate) fn empty_ftl(&self) -> Result<Ftl, Error> {
         self.assembly.empty_ftl().map_err(|error| Error::Internal(error.to_string()))
     }

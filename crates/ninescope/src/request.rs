@@ -60,7 +60,7 @@ pub enum Warmup {
 }
 
 /// A run.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RunRequest {
     /// The drive; absent: the default preset, sized to the workload.

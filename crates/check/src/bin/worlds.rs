@@ -1,0 +1,195 @@
+//! `make worlds N=200 SEED=7`: hunts in random worlds. See `ninescope_check::worlds`.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::time::Instant;
+
+use lexopt::prelude::*;
+use ninescope_check::worlds::{Failure, Hunt, World, generate, known_marks, run, shrink};
+
+const HELP: &str = "\
+worlds [--count N] [--seed S] [--threads T] [--keep DIR] [--table FILE]
+    hunts in N worlds from seed S on; shrinks what fails and keeps it in DIR
+worlds --replay FILE...
+    runs kept worlds
+worlds --show SEED
+    prints the world of a seed
+worlds --minimal DIR [--count N] [--seed S]
+    writes the smallest world found for each mark that has none in DIR";
+
+/// Trials for shrinking a world.
+const SHRINK_ATTEMPTS: u32 = 4_000;
+
+struct Options {
+    count: u64,
+    seed: u64,
+    threads: usize,
+    keep: PathBuf,
+    table: Option<PathBuf>,
+    replay: Vec<PathBuf>,
+    show: Option<u64>,
+    minimal: Option<PathBuf>,
+}
+
+fn main() -> ExitCode {
+    match options() {
+        Ok(Some(options)) => act(&options),
+        Ok(None) => {
+            println!("{HELP}");
+            ExitCode::SUCCESS
+        }
+        Err(error) => {
+            eprintln!("worlds: error: {error}\n{HELP}");
+            ExitCode::from(2)
+        }
+    }
+}
+
+fn options() -> Result<Option<Options>, lexopt::Error> {
+    let threads = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+    let mut options = Options {
+        count: 200,
+        seed: 1,
+        threads,
+        keep: PathBuf::from("out/worlds"),
+        table: None,
+        replay: Vec::new(),
+        show: None,
+        minimal: None,
+    };
+    let mut parser = lexopt::Parser::from_env();
+    while let Some(argument) = parser.next()? {
+        match argument {
+            Long("count") => options.count = parser.value()?.parse()?,
+            Long("seed") => options.seed = parser.value()?.parse()?,
+            Long("threads") => options.threads = parser.value()?.parse()?,
+            Long("keep") => options.keep = parser.value()?.into(),
+            Long("table") => options.table = Some(parser.value()?.into()),
+            Long("show") => options.show = Some(parser.value()?.parse()?),
+            Long("minimal") => options.minimal = Some(parser.value()?.into()),
+            Long("replay") => options.replay.extend(parser.values()?.map(PathBuf::from)),
+            Short('h') | Long("help") => return Ok(None),
+            _ => return Err(argument.unexpected()),
+        }
+    }
+    Ok(Some(options))
+}
+
+fn act(options: &Options) -> ExitCode {
+    // What a world panics with is in its failure.
+    std::panic::set_hook(Box::new(|_| {}));
+    if let Some(seed) = options.show {
+        print!("{}", toml::to_string(&generate(seed)).unwrap_or_default());
+        return ExitCode::SUCCESS;
+    }
+    if !options.replay.is_empty() {
+        return replay(&options.replay);
+    }
+    match &options.minimal {
+        Some(folder) => write_minimal_worlds(options, folder),
+        None => hunt(options),
+    }
+}
+
+fn replay(files: &[PathBuf]) -> ExitCode {
+    let mut code = ExitCode::SUCCESS;
+    for file in files {
+        match World::read(file) {
+            Err(error) => {
+                eprintln!("worlds: error: {error}");
+                return ExitCode::from(2);
+            }
+            Ok(world) => match run(&world) {
+                Ok(outcome) => println!("{}: {} requests, {}", file.display(), outcome.requests, outcome.digest),
+                Err(failure) => {
+                    println!("{}: {}: {}", file.display(), failure.name, failure.message);
+                    code = ExitCode::FAILURE;
+                }
+            },
+        }
+    }
+    code
+}
+
+fn hunt(options: &Options) -> ExitCode {
+    let begin = Instant::now();
+    let hunt = Hunt { first_seed: options.seed, worlds: options.count, threads: options.threads, failures_max: 20 };
+    let step = (options.count / 10).max(1);
+    let report = hunt.run(&|done| {
+        if done % step == 0 {
+            eprintln!("{done} of {} worlds", options.count);
+        }
+    });
+    println!(
+        "{} worlds from seed {}: {} requests, {} events, {} checked, {} failures, {:.1} s",
+        report.worlds,
+        options.seed,
+        report.requests,
+        report.events,
+        report.checked,
+        report.failures.len(),
+        begin.elapsed().as_secs_f64()
+    );
+    for (world, failure) in &report.failures {
+        keep(world, failure, &options.keep);
+    }
+    let missed = report.missed();
+    if !missed.is_empty() {
+        println!("marks that nothing hit: {}", missed.join(", "));
+    }
+    if let Some(table) = &options.table
+        && let Err(error) = std::fs::write(table, report.table(&BTreeMap::new()))
+    {
+        eprintln!("worlds: error: {}: {error}", table.display());
+        return ExitCode::from(2);
+    }
+    if report.failures.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
+
+/// Shrinks a world that failed and writes it down.
+fn keep(world: &World, failure: &Failure, folder: &Path) {
+    println!("\nseed {}: {}: {}", world.seed, failure.name, failure.message);
+    println!("  again: make worlds N=1 SEED={}", world.seed);
+    let mut smallest =
+        shrink(world, SHRINK_ATTEMPTS, &mut |world| run(world).is_err_and(|other| other.name == failure.name));
+    let shrunk = run(&smallest).err().unwrap_or_else(|| failure.clone());
+    smallest.about = format!("{}: {}", shrunk.name, shrunk.message);
+    let file = folder.join(format!("{}-{}.toml", failure.name, world.seed));
+    let written = std::fs::create_dir_all(folder).map_err(|error| error.to_string());
+    match written.and_then(|()| smallest.write(&file).map_err(|error| error.to_string())) {
+        Ok(()) => println!("  shrunk to {} requests: {}", smallest.requests.len(), file.display()),
+        Err(error) => eprintln!("worlds: error: {}: {error}", file.display()),
+    }
+    println!("  {}", shrunk.message);
+}
+
+/// For each mark without a minimal world, shrinks the first world of the hunt that hits it.
+fn write_minimal_worlds(options: &Options, folder: &Path) -> ExitCode {
+    let hunt = Hunt { first_seed: options.seed, worlds: options.count, threads: options.threads, failures_max: 1 };
+    let report = hunt.run(&|_| {});
+    for mark in known_marks() {
+        let file = folder.join(format!("{}.toml", file_name(&mark)));
+        let Some(sighting) = report.marks.get(&mark) else {
+            println!("{mark}: never hit");
+            continue;
+        };
+        if file.exists() {
+            continue;
+        }
+        let hits = |world: &World| run(world).is_ok_and(|outcome| outcome.marks.get(&mark).is_some_and(|&hits| hits > 0));
+        let mut smallest = shrink(&generate(sighting.first_seed), SHRINK_ATTEMPTS, &mut |world| hits(world));
+        smallest.about.clone_from(&mark);
+        if let Err(error) = smallest.write(&file) {
+            eprintln!("worlds: error: {error}");
+            return ExitCode::from(2);
+        }
+        println!("{mark}: {} requests, from seed {}", smallest.requests.len(), sighting.first_seed);
+    }
+    ExitCode::SUCCESS
+}
+
+/// A mark as a file name.
+fn file_name(mark: &str) -> String {
+    mark.replace(" = ", "-").replace('.', "-")
+}

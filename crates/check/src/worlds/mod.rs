@@ -1,0 +1,22 @@
+//! Random worlds: from one seed a tiny drive, its policies and options, and a workload made to collide. Each
+//! runs under the full checker; one that fails is shrunk and kept as a file that is replayed for ever.
+//!
+//! ```text
+//! generate: seed -> World        run: World -> counts of everything, or a failure by name
+//! shrink: World x condition -> the smallest World found that still meets it
+//! hunt: many seeds on many cores -> a table of what was met and where
+//! ```
+
+mod generate;
+mod hunt;
+mod marks;
+mod run;
+mod shrink;
+mod world;
+
+pub use generate::generate;
+pub use hunt::{Hunt, HuntReport, Sighting};
+pub use marks::{UNREACHABLE, known_marks};
+pub use run::{Failure, Outcome, run};
+pub use shrink::shrink;
+pub use world::{ArrivalKind, World, WorldError};

@@ -1,0 +1,158 @@
+//! Runs one world: under the full checker, and again without it on the other wake-up queue, cut into
+//! slices; both must do the same things at the same times.
+
+use std::collections::BTreeMap;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use ninescope::{CheckLevel, Error};
+use ninescope_engine::{Device, NoProbe, Probe, SimulationError};
+use ninescope_kernel::{IndexedHeap, TournamentTree, WakeQueue};
+
+use super::World;
+use crate::Checker;
+
+/// Events after which a world is said to go on for ever, beside those of its requests.
+const EVENTS_MAX: u64 = 2_000_000;
+const EVENTS_PER_REQUEST_MAX: u64 = 20_000;
+/// Events of a world between two walks over everything.
+const SWEEP_EVENTS: u64 = 300;
+
+/// What went wrong, by name: the name of an invariant or of a kind of failure. A shrunk world must fail by the
+/// same name.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Failure {
+    /// Which invariant, or `panic`, `stuck`, `refused`, `endless`, `differs`, ...
+    pub name: String,
+    /// The whole story.
+    pub message: String,
+}
+
+impl Failure {
+    fn new(name: &str, message: impl Into<String>) -> Self {
+        Self { name: name.to_owned(), message: message.into() }
+    }
+
+    fn of(error: SimulationError) -> Self {
+        let name = match &error {
+            SimulationError::Violation(violation) => violation.rule,
+            SimulationError::Illegal { .. } => "illegal-command",
+            SimulationError::Stuck { .. } => "stuck",
+            SimulationError::Attribution { .. } => "attribution",
+            SimulationError::Ftl(_) => "ftl",
+            SimulationError::BeyondDrive { .. } => "beyond-drive",
+            SimulationError::Workload(_) => "workload",
+        };
+        Self::new(name, error.to_string())
+    }
+}
+
+/// What a world did.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Outcome {
+    /// The digest of its run.
+    pub digest: String,
+    /// How often each mark was hit: counters of engine and FTL, sightings of the checker, policies.
+    pub marks: BTreeMap<String, u64>,
+    /// Events of the engine.
+    pub events: u64,
+    /// Events the checker looked at.
+    pub checked: u64,
+    /// Requests completed.
+    pub requests: u64,
+}
+
+/// Runs a world.
+///
+/// # Errors
+/// What it broke.
+pub fn run(world: &World) -> Result<Outcome, Failure> {
+    let guarded = catch_unwind(AssertUnwindSafe(|| run_twice(world)));
+    guarded.unwrap_or_else(|panic| {
+        let words = panic.downcast_ref::<String>().map(String::as_str);
+        let words = words.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("no words");
+        Err(Failure::new("panic", words))
+    })
+}
+
+fn run_twice(world: &World) -> Result<Outcome, Failure> {
+    let checker = Checker::new(CheckLevel::Full).sweeping_every(SWEEP_EVENTS);
+    let mut checked: Device<TournamentTree, Checker> = device(world, checker)?;
+    finish(world, &mut checked, u64::MAX)?;
+    let seen = checked.seen();
+    let outcome = Outcome {
+        digest: seen.digest.to_hex(),
+        marks: marks(world, &checked),
+        events: seen.counters.events,
+        checked: checked.probe().events(),
+        requests: seen.completed,
+    };
+    // Slices of a few events, a number that the world decides.
+    let mut plain: Device<IndexedHeap, NoProbe> = device(world, NoProbe)?;
+    finish(world, &mut plain, 1 + world.seed % 97)?;
+    let again = plain.seen();
+    if again.digest.to_hex() != outcome.digest || again.counters != seen.counters {
+        let message = format!(
+            "with tree and checker {} after {} events, with heap and slices {} after {} events",
+            outcome.digest,
+            outcome.events,
+            again.digest.to_hex(),
+            again.counters.events
+        );
+        return Err(Failure::new("differs", message));
+    }
+    if outcome.requests != world.requests.len() as u64 {
+        let message = format!("{} of {} requests completed", outcome.requests, world.requests.len());
+        return Err(Failure::new("incomplete", message));
+    }
+    Ok(outcome)
+}
+
+fn device<Q: WakeQueue, P: Probe>(world: &World, probe: P) -> Result<Device<Q, P>, Failure> {
+    let built = world.plan().and_then(|plan| plan.into_device(probe));
+    built.map_err(|error| match error {
+        Error::Input(message) => Failure::new("refused", message),
+        Error::Internal(message) => Failure::new("prepare", message),
+    })
+}
+
+fn finish<Q: WakeQueue, P: Probe>(world: &World, device: &mut Device<Q, P>, slice: u64) -> Result<(), Failure> {
+    let most = EVENTS_MAX + EVENTS_PER_REQUEST_MAX * world.requests.len() as u64;
+    loop {
+        let progress = device.run_slice(slice.min(most)).map_err(Failure::of)?;
+        if progress.finished {
+            return Ok(());
+        }
+        if device.seen().counters.events >= most {
+            let message = format!("{} requests completed after {most} events, at {}", progress.completed, progress.now);
+            return Err(Failure::new("endless", message));
+        }
+    }
+}
+
+/// Counters by name, the checker's sightings, and the policies that ran.
+fn marks(world: &World, device: &Device<TournamentTree, Checker>) -> BTreeMap<String, u64> {
+    let mut marks = BTreeMap::new();
+    let seen = device.seen();
+    let mut add = |prefix: &str, counters: Result<serde_json::Value, serde_json::Error>| {
+        for (name, count) in counters.ok().as_ref().and_then(serde_json::Value::as_object).into_iter().flatten() {
+            marks.insert(format!("{prefix}{name}"), count.as_u64().unwrap_or(0));
+        }
+    };
+    add("", serde_json::to_value(seen.counters));
+    add("ftl.", serde_json::to_value(seen.ftl.counters()));
+    marks.extend(device.probe().marks().counts().map(|(name, count)| (name.to_owned(), count)));
+    for (key, _) in ninescope::policies() {
+        if let Some(name) = policy_name(&world.drive, key) {
+            marks.insert(format!("{key} = {name}"), 1);
+        }
+    }
+    marks
+}
+
+/// The name of the policy at a dotted key of a drive.
+fn policy_name(drive: &toml::Table, key: &str) -> Option<String> {
+    let (section, key) = key.split_once('.')?;
+    let entry = drive.get(section)?.get(key)?;
+    let name = entry.as_str().or_else(|| entry.get("policy").and_then(toml::Value::as_str))?;
+    Some(name.to_owned())
+}

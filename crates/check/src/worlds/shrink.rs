@@ -1,0 +1,166 @@
+//! Shrinks a world while a condition holds: fewer requests first, then a plainer drive, then rounder numbers.
+
+use super::{ArrivalKind, World};
+use ninescope::PrefillMode;
+use ninescope_kernel::Ns;
+
+/// The smallest world found, by at most `attempts` trials of the condition.
+pub fn shrink(world: &World, attempts: u32, holds: &mut dyn FnMut(&World) -> bool) -> World {
+    let mut search = Search { best: world.clone(), left: attempts, holds };
+    loop {
+        let before = search.best.clone();
+        search.fewer_requests();
+        search.plainer_drive();
+        search.plainer_run();
+        if search.best == before || search.left == 0 {
+            return search.best;
+        }
+    }
+}
+
+struct Search<'a> {
+    best: World,
+    left: u32,
+    holds: &'a mut dyn FnMut(&World) -> bool,
+}
+
+impl Search<'_> {
+    /// Tries a smaller world; it becomes the best if the condition holds for it.
+    fn try_out(&mut self, candidate: World) -> bool {
+        if self.left == 0 || candidate == self.best {
+            return false;
+        }
+        self.left -= 1;
+        let better = (self.holds)(&candidate);
+        if better {
+            self.best = candidate;
+        }
+        better
+    }
+
+    /// Leaves out runs of requests, from halves down to single ones.
+    fn fewer_requests(&mut self) {
+        let mut run = self.best.requests.len().div_ceil(2);
+        while run > 0 {
+            let mut begin = 0;
+            while begin < self.best.requests.len() && self.left > 0 {
+                let mut candidate = self.best.clone();
+                let end = (begin + run).min(candidate.requests.len());
+                candidate.requests.drain(begin..end);
+                candidate.warmup = candidate.warmup.min((candidate.requests.len() as u64).saturating_sub(1));
+                if !self.try_out(candidate) {
+                    begin += run;
+                }
+            }
+            run = if run == 1 { 0 } else { run.div_ceil(2) };
+        }
+    }
+
+    /// Options to their plainest values, one by one.
+    fn plainer_drive(&mut self) {
+        let plain: [(&str, &str, toml::Value); 22] = [
+            ("geometry", "channels", 1.into()),
+            ("geometry", "packages_per_channel", 1.into()),
+            ("geometry", "dies_per_package", 1.into()),
+            ("geometry", "blocks_per_plane", 6.into()),
+            ("geometry", "pages_per_block", 2.into()),
+            ("geometry", "page_size", "4KiB".into()),
+            ("ftl", "mapping_unit", "4KiB".into()),
+            ("ftl", "gc_reserve_blocks", 1.into()),
+            ("ftl", "page_allocation", "static-striping".into()),
+            ("ftl", "free_block_choice", "fifo".into()),
+            ("ftl", "victim", "greedy".into()),
+            ("nand", "cell", "slc".into()),
+            ("nand", "read_any_block", false.into()),
+            ("nand", "program_pulses", 1.into()),
+            ("nand", "erase_loops", 1.into()),
+            ("nand", "command_address", "0ns".into()),
+            ("controller", "command_cost", "0ns".into()),
+            ("controller", "queue_depth", 64.into()),
+            ("controller", "write_completion", "buffer".into()),
+            ("scheduler", "transactions", "reads-first".into()),
+            ("scheduler", "suspend", "none".into()),
+            ("scheduler", "multi_plane", false.into()),
+        ];
+        for (section, key, value) in plain {
+            self.change(|drive| {
+                if let Some(table) = section_of(drive, section) {
+                    table.insert(key.to_owned(), value.clone());
+                }
+            });
+        }
+        for planes in [1, 2] {
+            self.change(|drive| {
+                for (section, key) in [("geometry", "planes_per_die"), ("ftl", "frontier_planes")] {
+                    if let Some(table) = section_of(drive, section) {
+                        table.insert(key.to_owned(), planes.into());
+                    }
+                }
+            });
+        }
+        for (section, key) in [("controller", "page_timeout"), ("controller", "buffered_pages"), ("ftl", "gc_pages_in_flight")]
+        {
+            self.change(|drive| {
+                if let Some(table) = section_of(drive, section) {
+                    table.remove(key);
+                }
+            });
+        }
+        self.one_value_for_all_pages();
+    }
+
+    fn one_value_for_all_pages(&mut self) {
+        self.change(|drive| {
+            let Some(nand) = section_of(drive, "nand") else { return };
+            for key in ["read", "program"] {
+                if let Some(values) = nand.get_mut(key).and_then(toml::Value::as_array_mut) {
+                    values.truncate(1);
+                }
+            }
+        });
+    }
+
+    fn change(&mut self, change: impl FnOnce(&mut toml::Table)) {
+        let mut candidate = self.best.clone();
+        change(&mut candidate.drive);
+        self.try_out(candidate);
+    }
+
+    fn plainer_run(&mut self) {
+        for prefill in [PrefillMode::None, PrefillMode::Footprint, PrefillMode::Full] {
+            let candidate = World { prefill, ..self.best.clone() };
+            if self.best.prefill == prefill || self.try_out(candidate) {
+                break;
+            }
+        }
+        let candidate = World { warmup: 0, ..self.best.clone() };
+        self.try_out(candidate);
+        if self.best.arrival == ArrivalKind::Closed {
+            let candidate = World { queue_depth: 1, ..self.best.clone() };
+            self.try_out(candidate);
+        }
+        let mut candidate = self.best.clone();
+        candidate.requests.iter_mut().for_each(|line| line.0.submitted = Ns::ZERO);
+        self.try_out(candidate);
+        for index in 0..self.best.requests.len() {
+            self.plainer_request(index);
+        }
+    }
+
+    fn plainer_request(&mut self, index: usize) {
+        let sectors = self.best.requests[index].0.sectors;
+        for smaller in [1, sectors / 2] {
+            if smaller > 0 && smaller < sectors {
+                let mut candidate = self.best.clone();
+                candidate.requests[index].0.sectors = smaller;
+                if self.try_out(candidate) {
+                    break;
+                }
+            }
+        }
+    }
+}
+
+fn section_of<'a>(drive: &'a mut toml::Table, section: &str) -> Option<&'a mut toml::Table> {
+    drive.get_mut(section).and_then(toml::Value::as_table_mut)
+}

@@ -1,0 +1,149 @@
+//! A world as a value and as a file.
+
+use std::fmt;
+use std::path::Path;
+use std::str::FromStr;
+
+use ninescope::{CheckLevel, DriveSource, Plan, PrefillMode, RunRequest};
+use ninescope_kernel::Ns;
+use ninescope_model::{Lba, Op, Request};
+use ninescope_workload::Arrival;
+use serde::{Deserialize, Serialize};
+
+/// How requests arrive.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum ArrivalKind {
+    /// At their times.
+    #[default]
+    Open,
+    /// As many at a time as the queue depth says.
+    Closed,
+}
+
+/// Everything a run depends on. As a file it is TOML.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct World {
+    /// The seed it was made from, and that of its run.
+    pub seed: u64,
+    /// What it is kept for: the invariant it once broke, or the mark it hits.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub about: String,
+    /// How requests arrive.
+    pub arrival: ArrivalKind,
+    /// Commands in flight of a closed arrival [count].
+    pub queue_depth: u32,
+    /// Completions that are not counted [count].
+    #[serde(default)]
+    pub warmup: u64,
+    /// What the drive holds at the start.
+    pub prefill: PrefillMode,
+    /// The requests: `"time operation first-sector sectors"`, time in ns.
+    pub requests: Vec<Line>,
+    /// The complete drive.
+    pub drive: toml::Table,
+}
+
+/// One request as a line of text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct Line(pub Request);
+
+impl fmt::Display for Line {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Request { submitted, lba, sectors, op } = self.0;
+        write!(formatter, "{} {} {} {sectors}", submitted.0, op.name(), lba.0)
+    }
+}
+
+impl From<Line> for String {
+    fn from(line: Line) -> Self {
+        line.to_string()
+    }
+}
+
+impl FromStr for Line {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let wrong = || format!("`{text}` is not `time operation first-sector sectors`");
+        let words: Vec<&str> = text.split_whitespace().collect();
+        let [time, op, lba, sectors] = words[..] else { return Err(wrong()) };
+        let op = Op::ALL.into_iter().find(|known| known.name() == op).ok_or_else(wrong)?;
+        let number = |word: &str| word.parse::<u64>().map_err(|_| wrong());
+        let sectors = u32::try_from(number(sectors)?).map_err(|_| wrong())?;
+        if (sectors == 0) != (op == Op::Flush) {
+            return Err(wrong());
+        }
+        Ok(Self(Request { submitted: Ns(number(time)?), lba: Lba(number(lba)?), sectors, op }))
+    }
+}
+
+impl TryFrom<String> for Line {
+    type Error = String;
+
+    fn try_from(text: String) -> Result<Self, String> {
+        text.parse()
+    }
+}
+
+/// Why a file is no world.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WorldError(pub String);
+
+impl fmt::Display for WorldError {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for WorldError {}
+
+impl World {
+    /// Reads a world.
+    ///
+    /// # Errors
+    /// Names the file and what is wrong with it.
+    pub fn read(path: &Path) -> Result<Self, WorldError> {
+        let wrong = |error: &dyn fmt::Display| WorldError(format!("{}: {error}", path.display()));
+        let text = std::fs::read_to_string(path).map_err(|error| wrong(&error))?;
+        toml::from_str(&text).map_err(|error| wrong(&error))
+    }
+
+    /// Writes a world, whole or not at all.
+    ///
+    /// # Errors
+    /// Names the file and what is wrong with it.
+    pub fn write(&self, path: &Path) -> Result<(), WorldError> {
+        let wrong = |error: &dyn fmt::Display| WorldError(format!("{}: {error}", path.display()));
+        let text = toml::to_string(self).map_err(|error| wrong(&error))?;
+        let unfinished = path.with_extension("toml.part");
+        std::fs::write(&unfinished, text).map_err(|error| wrong(&error))?;
+        std::fs::rename(&unfinished, path).map_err(|error| wrong(&error))
+    }
+
+    /// Its run, not begun.
+    ///
+    /// # Errors
+    /// [`ninescope::Error::Input`] when the drive is refused.
+    pub fn plan(&self) -> Result<Plan, ninescope::Error> {
+        let arrival = match self.arrival {
+            ArrivalKind::Open => Arrival::Open,
+            ArrivalKind::Closed => Arrival::Closed,
+        };
+        let requests = self.requests.iter().map(|line| line.0).collect();
+        Plan::of_requests(&self.request(), requests, arrival, self.queue_depth)
+    }
+
+    fn request(&self) -> RunRequest {
+        RunRequest {
+            drive: Some(DriveSource::Toml(self.drive.to_string())),
+            seed: self.seed,
+            warmup: (self.warmup > 0).then_some(ninescope::Warmup::Requests(self.warmup)),
+            prefill: self.prefill,
+            check: CheckLevel::Full,
+            ..RunRequest::default()
+        }
+    }
+}
