@@ -138,7 +138,8 @@ impl Checker {
         let order = self.requests.completed(view, slot, id, request, parts)?;
         if let Some(oracle) = &mut self.oracle {
             let inside = self.requests.last_of(slot);
-            let span = (order, self.requests.oldest_invocation());
+            // The command itself is still to be judged: nothing that it may have returned is forgotten before.
+            let span = (order, self.requests.oldest_invocation().min(inside.invocation));
             oracle.completed(view, slot, inside, span, &self.blocks, &mut self.marks)?;
         }
         Ok(())
@@ -251,8 +252,10 @@ impl Checker {
             agrees(view, lpa, to)?;
         } else {
             self.ledger.moves_dropped_after_program += 1;
-            let mapped = view.ftl.translate(lpa);
-            require!(mapped != from, Mapping, view.now, "the move of unit {lpa} from {from} is dropped, it lies there");
+            // The same place may hold newer content by now: its group was erased and filled again meanwhile.
+            let lies_there = view.ftl.translate(lpa) == from;
+            let needed = lies_there && self.oracle.as_ref().is_some_and(|oracle| oracle.hold_the_same(from, to));
+            require!(!needed, LostData, view.now, "the move of unit {lpa} from {from} is dropped, it lies there");
         }
         self.groups.move_ended(view, from, to, current)?;
         if let (Some(units), Some(oracle)) = (&mut self.units, &mut self.oracle) {

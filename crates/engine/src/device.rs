@@ -313,6 +313,7 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
                 self.arbitrate_channel(ChannelId(channel as u32))?;
             }
             if !self.host.can_fetch(self.now) && !self.retry_stalled && self.gc_touched.next_set(0).is_none() {
+                self.await_arrival();
                 return Ok(());
             }
         }

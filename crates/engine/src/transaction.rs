@@ -1,6 +1,7 @@
 //! A transaction: one page access (or one group erase) on its way through a die, and the unit records
 //! that hang on it.
 
+use ninescope_ftl::Residence;
 use ninescope_kernel::{Fifo, NONE, Ns, Slab};
 use ninescope_model::{Lpa, Occupancy, Ppa, Source};
 
@@ -76,8 +77,8 @@ pub struct UnitRecord {
     pub lpa: Lpa,
     /// The command that waits for it, `NONE` for none.
     pub parent: u32,
-    /// Where garbage collection took it from.
-    pub moved_from: Ppa,
+    /// Where its content was taken from.
+    pub taken_from: Residence,
     /// The next record of the chain.
     pub next: u32,
     /// What the unit spent on its read-modify-write read [ns].
@@ -86,7 +87,7 @@ pub struct UnitRecord {
 
 impl Default for UnitRecord {
     fn default() -> Self {
-        Self { lpa: Lpa::NONE, parent: NONE, moved_from: Ppa::UNMAPPED, next: NONE, read_modify_write: Ns::ZERO }
+        Self { lpa: Lpa::NONE, parent: NONE, taken_from: Residence::NONE, next: NONE, read_modify_write: Ns::ZERO }
     }
 }
 

@@ -36,6 +36,21 @@ pub struct Placed {
     pub closed: bool,
 }
 
+/// A place in one of its lives. A place is written once between two erases, so this names one content, which the
+/// place alone does not: a group may be erased and filled again while a copy of the old content is under way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Residence {
+    /// The place, `Ppa::UNMAPPED` for none.
+    pub place: Ppa,
+    /// Erases of its group.
+    pub life: u32,
+}
+
+impl Residence {
+    /// Nowhere.
+    pub const NONE: Self = Self { place: Ppa::UNMAPPED, life: 0 };
+}
+
 /// A page of a frontier that was filled up with padding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Padded {
@@ -184,6 +199,21 @@ impl Ftl {
     #[inline]
     pub fn translate(&self, lpa: Lpa) -> Ppa {
         self.map[lpa.index()]
+    }
+
+    /// A place in its present life.
+    #[inline]
+    pub fn residence(&self, place: Ppa) -> Residence {
+        if place == Ppa::UNMAPPED {
+            return Residence::NONE;
+        }
+        Residence { place, life: self.groups[self.geometry.group_and_offset(place).0.index()].erase_count }
+    }
+
+    /// Whether a unit's content is still the one that lay at a place in one of its lives.
+    #[inline]
+    pub fn resides(&self, lpa: Lpa, at: Residence) -> bool {
+        self.map[lpa.index()] == at.place && self.residence(at.place) == at
     }
 
     /// Hints that the map entry of `lpa` will be needed soon.
@@ -344,7 +374,7 @@ impl Ftl {
                 let idle = self.pools[pool.index()].draining.is_empty();
                 return if idle { GcStep::Nothing } else { GcStep::Wait };
             }
-            if let Some(step) = self.next_page_of_collection(pool) {
+            if let Some(step) = self.next_page_of_collection(pool, fill) {
                 return step;
             }
             // The victim was handed out completely; perhaps it holds nothing valid already.
@@ -361,14 +391,14 @@ impl Ftl {
         })
     }
 
-    /// Whether a move of `lpa` from `from` still makes sense: the map points there.
+    /// Whether a move of `lpa` from `from` still makes sense: its content is the unit's still.
     /// Otherwise the move is dropped here.
     #[inline]
-    pub fn move_is_current(&mut self, lpa: Lpa, from: Ppa) -> bool {
-        let current = lpa != Lpa::NONE && self.map[lpa.index()] == from;
+    pub fn move_is_current(&mut self, lpa: Lpa, from: Residence) -> bool {
+        let current = lpa != Lpa::NONE && self.resides(lpa, from);
         if !current {
             self.counters.moves_dropped_after_read += 1;
-            let group = self.geometry.group_and_offset(from).0;
+            let group = self.geometry.group_and_offset(from.place).0;
             self.pools[self.geometry.pool_and_block(group).0.index()].handed_out -= 1;
         }
         current
@@ -388,10 +418,10 @@ impl Ftl {
         Some(placed)
     }
 
-    /// Reports the end of a move's program. The map changes only if it still points at the source;
-    /// returns whether it did.
+    /// Reports the end of a move's program. The map changes only if the content at the source is still the
+    /// unit's; returns whether it was.
     #[inline]
-    pub fn moved(&mut self, lpa: Lpa, from: Ppa, to: Ppa) -> bool {
+    pub fn moved(&mut self, lpa: Lpa, from: Residence, to: Ppa) -> bool {
         let (group, _) = self.geometry.group_and_offset(to);
         let record = &mut self.groups[group.index()];
         debug_assert!(record.pending > 0, "a move ends once");
@@ -399,12 +429,12 @@ impl Ftl {
         if record.pending == 0 {
             self.refresh_candidate(group);
         }
-        if self.map[lpa.index()] != from {
+        if !self.resides(lpa, from) {
             self.counters.moves_dropped_after_program += 1;
             return false;
         }
         self.map[lpa.index()] = to;
-        self.invalidate(from);
+        self.invalidate(from.place);
         self.validate(to);
         self.counters.moves_completed += 1;
         true
@@ -574,9 +604,10 @@ impl Ftl {
         true
     }
 
-    /// The next units of the current victim that lie in one page, as many as there is space to move to;
-    /// moves the victim to the draining list when there is none left.
-    fn next_page_of_collection(&mut self, pool: Pool) -> Option<GcStep> {
+    /// The next units of the current victim that lie in one page, as many as there is space to move to, to
+    /// `fill` the open page no more than that takes: what is moved beyond would wait in the next page, and that
+    /// would have to be filled in its turn. Moves the victim to the draining list when there is none left.
+    fn next_page_of_collection(&mut self, pool: Pool, fill: bool) -> Option<GcStep> {
         let collection = self.pools[pool.index()].collection?;
         let group = BlockGroup(collection.group);
         let units_per_group = self.geometry.units_per_group();
@@ -590,13 +621,15 @@ impl Ftl {
             record.draining.push(group.0);
             return None;
         }
-        let space = record.space_for_moves(units_per_group, self.reserve_groups);
+        let units_per_page = self.geometry.units_per_page();
+        let most = if fill { record.rest_of_open_page(units_per_page) } else { units_per_page };
+        let space = record.space_for_moves(units_per_group, self.reserve_groups).min(most);
         if space == 0 {
             // The erase of an earlier victim will make some.
             return Some(GcStep::Nothing);
         }
         let first = self.geometry.first_unit_of_page(Ppa(next));
-        let in_page = self.valid.aligned_bits(first.index(), self.geometry.units_per_page());
+        let in_page = self.valid.aligned_bits(first.index(), units_per_page);
         let mask = lowest_bits(in_page & u32::MAX << (next - first.0), space);
         record.handed_out += mask.count_ones();
         record.collection =

@@ -97,7 +97,7 @@ impl<'a> InstantDriver<'a> {
             if placed.closed {
                 self.close(placed.new);
             }
-            self.ftl.moved(lpa, from, placed.new);
+            self.ftl.moved(lpa, self.ftl.residence(from), placed.new);
         }
     }
 }

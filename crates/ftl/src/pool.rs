@@ -70,6 +70,13 @@ impl PoolRecord {
         self.free.len() as u32 + self.erasing + self.draining.len() as u32
     }
 
+    /// Units that the open page of moves still takes; a whole page where none is partly filled.
+    pub fn rest_of_open_page(&self, units_per_page: u32) -> u32 {
+        let frontier = self.frontiers[Stream::GC.index()];
+        let filled = if frontier.group == NONE { 0 } else { frontier.next % units_per_page };
+        units_per_page - filled
+    }
+
     /// Units that moves may still take, beyond those handed out already. Of the free groups it counts those
     /// that the host cannot take before the moves are placed.
     pub fn space_for_moves(&self, units_per_group: u32, reserve: u32) -> u32 {

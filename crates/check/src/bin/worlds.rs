@@ -6,13 +6,15 @@ use std::process::ExitCode;
 use std::time::Instant;
 
 use lexopt::prelude::*;
-use ninescope_check::worlds::{Failure, Hunt, World, generate, known_marks, run, shrink};
+use ninescope_check::worlds::{Failure, Hunt, World, generate, known_marks, run, shrink, trace};
 
 const HELP: &str = "\
 worlds [--count N] [--seed S] [--threads T] [--keep DIR] [--table FILE]
     hunts in N worlds from seed S on; shrinks what fails and keeps it in DIR
 worlds --replay FILE...
     runs kept worlds
+worlds --trace FILE
+    runs a kept world and prints every event the checker sees
 worlds --show SEED
     prints the world of a seed
 worlds --minimal DIR [--count N] [--seed S]
@@ -28,6 +30,7 @@ struct Options {
     keep: PathBuf,
     table: Option<PathBuf>,
     replay: Vec<PathBuf>,
+    trace: Option<PathBuf>,
     show: Option<u64>,
     minimal: Option<PathBuf>,
 }
@@ -55,6 +58,7 @@ fn options() -> Result<Option<Options>, lexopt::Error> {
         keep: PathBuf::from("out/worlds"),
         table: None,
         replay: Vec::new(),
+        trace: None,
         show: None,
         minimal: None,
     };
@@ -66,6 +70,7 @@ fn options() -> Result<Option<Options>, lexopt::Error> {
             Long("threads") => options.threads = parser.value()?.parse()?,
             Long("keep") => options.keep = parser.value()?.into(),
             Long("table") => options.table = Some(parser.value()?.into()),
+            Long("trace") => options.trace = Some(parser.value()?.into()),
             Long("show") => options.show = Some(parser.value()?.parse()?),
             Long("minimal") => options.minimal = Some(parser.value()?.into()),
             Long("replay") => options.replay.extend(parser.values()?.map(PathBuf::from)),
@@ -83,12 +88,32 @@ fn act(options: &Options) -> ExitCode {
         print!("{}", toml::to_string(&generate(seed)).unwrap_or_default());
         return ExitCode::SUCCESS;
     }
+    if let Some(file) = &options.trace {
+        return trace_world(file);
+    }
     if !options.replay.is_empty() {
         return replay(&options.replay);
     }
     match &options.minimal {
         Some(folder) => write_minimal_worlds(options, folder),
         None => hunt(options),
+    }
+}
+
+fn trace_world(file: &Path) -> ExitCode {
+    let world = match World::read(file) {
+        Ok(world) => world,
+        Err(error) => {
+            eprintln!("worlds: error: {error}");
+            return ExitCode::from(2);
+        }
+    };
+    match trace(&world, &mut |line| println!("{line}")) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => {
+            println!("{}: {}", failure.name, failure.message);
+            ExitCode::FAILURE
+        }
     }
 }
 
@@ -177,7 +202,8 @@ fn write_minimal_worlds(options: &Options, folder: &Path) -> ExitCode {
         if file.exists() {
             continue;
         }
-        let hits = |world: &World| run(world).is_ok_and(|outcome| outcome.marks.get(&mark).is_some_and(|&hits| hits > 0));
+        let hits =
+            |world: &World| run(world).is_ok_and(|outcome| outcome.marks.get(&mark).is_some_and(|&hits| hits > 0));
         let mut smallest = shrink(&generate(sighting.first_seed), SHRINK_ATTEMPTS, &mut |world| hits(world));
         smallest.about.clone_from(&mark);
         if let Err(error) = smallest.write(&file) {

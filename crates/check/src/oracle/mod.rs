@@ -496,6 +496,12 @@ impl Oracle {
         self.move_over(lpa);
     }
 
+    /// Whether two places hold one content.
+    pub fn hold_the_same(&self, place: Ppa, other: Ppa) -> bool {
+        let content = self.contents.at(place);
+        content != Content::NONE && content == self.contents.at(other)
+    }
+
     /// The program of a move ended, whatever became of it.
     pub fn move_over(&mut self, lpa: Lpa) {
         if let Some(count) = self.moving.get_mut(&lpa.0) {

@@ -3,10 +3,8 @@
 
 use std::collections::BTreeMap;
 
-use ninescope::config::{
-    Cell, ControllerConfig, DriveConfig, FtlSection, GeometryConfig, NandConfig, SchedulerConfig,
-};
 use ninescope::PrefillMode;
+use ninescope::config::{Cell, ControllerConfig, DriveConfig, FtlSection, GeometryConfig, NandConfig, SchedulerConfig};
 use ninescope_engine::WriteCompletion;
 use ninescope_kernel::{Ns, RandomStream};
 use ninescope_model::units::{Bytes, BytesPerSecond, Duration};

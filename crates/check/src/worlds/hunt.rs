@@ -93,7 +93,8 @@ impl HuntReport {
         self.events += outcome.events;
         self.checked += outcome.checked;
         for (mark, &hits) in outcome.marks.iter().filter(|(_, hits)| **hits > 0) {
-            let sighting = self.marks.entry(mark.clone()).or_insert(Sighting { first_seed: seed, ..Sighting::default() });
+            let sighting =
+                self.marks.entry(mark.clone()).or_insert(Sighting { first_seed: seed, ..Sighting::default() });
             sighting.worlds += 1;
             sighting.hits += hits;
         }
@@ -107,7 +108,8 @@ impl HuntReport {
 
     /// The table of marks: worlds that hit each, hits, the first seed, and the requests of its minimal test.
     pub fn table(&self, minimal: &BTreeMap<String, usize>) -> String {
-        let mut text = String::from("| mark | worlds | hits | first seed | minimal test |\n|---|---:|---:|---:|---:|\n");
+        let mut text =
+            String::from("| mark | worlds | hits | first seed | minimal test |\n|---|---:|---:|---:|---:|\n");
         for mark in known_marks() {
             let sighting = self.marks.get(&mark).copied().unwrap_or_default();
             let seed = if sighting.worlds > 0 { sighting.first_seed.to_string() } else { "never".to_owned() };

@@ -5,15 +5,15 @@ use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use ninescope::{CheckLevel, Error};
-use ninescope_engine::{Device, NoProbe, Probe, SimulationError};
+use ninescope_engine::{Device, Event, NoProbe, Probe, SimulationError, View};
 use ninescope_kernel::{IndexedHeap, TournamentTree, WakeQueue};
 
 use super::World;
 use crate::Checker;
 
 /// Events after which a world is said to go on for ever, beside those of its requests.
-const EVENTS_MAX: u64 = 2_000_000;
-const EVENTS_PER_REQUEST_MAX: u64 = 20_000;
+const EVENTS_MAX: u64 = 200_000;
+const EVENTS_PER_REQUEST_MAX: u64 = 1_000;
 /// Events of a world between two walks over everything.
 const SWEEP_EVENTS: u64 = 300;
 
@@ -126,6 +126,29 @@ fn finish<Q: WakeQueue, P: Probe>(world: &World, device: &mut Device<Q, P>, slic
             let message = format!("{} requests completed after {most} events, at {}", progress.completed, progress.now);
             return Err(Failure::new("endless", message));
         }
+    }
+}
+
+/// Runs a world under the checker and hands every event to `tell` first, in words.
+///
+/// # Errors
+/// What it broke.
+pub fn trace(world: &World, tell: &mut dyn FnMut(String)) -> Result<(), Failure> {
+    let checker = Checker::new(CheckLevel::Full).sweeping_every(SWEEP_EVENTS);
+    let mut device: Device<TournamentTree, Traced<'_>> = device(world, Traced { checker, tell })?;
+    finish(world, &mut device, u64::MAX)
+}
+
+/// A checker that tells what it is told.
+struct Traced<'a> {
+    checker: Checker,
+    tell: &'a mut dyn FnMut(String),
+}
+
+impl Probe for Traced<'_> {
+    fn observe(&mut self, view: &View<'_>, event: Event<'_>) -> Result<(), SimulationError> {
+        (self.tell)(format!("{:>14} {event:?}", view.now.0));
+        self.checker.observe(view, event)
     }
 }
 

@@ -98,7 +98,8 @@ impl Search<'_> {
                 }
             });
         }
-        for (section, key) in [("controller", "page_timeout"), ("controller", "buffered_pages"), ("ftl", "gc_pages_in_flight")]
+        for (section, key) in
+            [("controller", "page_timeout"), ("controller", "buffered_pages"), ("ftl", "gc_pages_in_flight")]
         {
             self.change(|drive| {
                 if let Some(table) = section_of(drive, section) {

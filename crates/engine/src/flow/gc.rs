@@ -1,6 +1,6 @@
 //! Garbage collection in time: page reads, moves, programs, erases of each pool.
 
-use ninescope_ftl::GcStep;
+use ninescope_ftl::{GcStep, Residence};
 use ninescope_kernel::{NONE, WakeQueue};
 use ninescope_model::{BlockGroup, Pool, Ppa, Source, Stream};
 
@@ -73,10 +73,10 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
         let ppa = Ppa(first.0 + mask.trailing_zeros());
         let mut chain = UnitChain::default();
         while mask != 0 {
-            let moved_from = Ppa(first.0 + mask.trailing_zeros());
+            let from = Ppa(first.0 + mask.trailing_zeros());
             mask &= mask - 1;
-            let lpa = self.ftl.content(moved_from);
-            let index = self.transactions.units.insert(UnitRecord { lpa, moved_from, ..UnitRecord::default() });
+            let (lpa, taken_from) = (self.ftl.content(from), self.ftl.residence(from));
+            let index = self.transactions.units.insert(UnitRecord { lpa, taken_from, ..UnitRecord::default() });
             chain.push(&mut self.transactions.units, index);
         }
         self.counters.gc_page_reads += 1;
@@ -101,11 +101,11 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
         let mut unit = owner;
         while unit != NONE {
             let record = self.transactions.units[unit];
-            if self.ftl.move_is_current(record.lpa, record.moved_from) {
+            if self.ftl.move_is_current(record.lpa, record.taken_from) {
                 self.place_move(pool, unit, record)?;
             } else {
                 self.transactions.units.remove(unit);
-                observe!(self, Event::MoveDropped { record: unit, lpa: record.lpa, from: record.moved_from });
+                observe!(self, Event::MoveDropped { record: unit, lpa: record.lpa, from: record.taken_from.place });
             }
             unit = record.next;
         }
@@ -116,9 +116,9 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
     fn place_move(&mut self, pool: Pool, unit: u32, record: UnitRecord) -> Result<(), SimulationError> {
         let placed = self
             .ftl
-            .place_move(pool, record.lpa, record.moved_from)
+            .place_move(pool, record.lpa, record.taken_from.place)
             .ok_or(SimulationError::Ftl(ninescope_ftl::FtlError::Full(pool)))?;
-        let UnitRecord { lpa, moved_from: from, .. } = record;
+        let UnitRecord { lpa, taken_from: Residence { place: from, .. }, .. } = record;
         observe!(self, Event::MovePlaced { record: unit, lpa, from, to: placed.new });
         let stripe = &mut self.stripes[Self::stripe_index(pool, Stream::GC)];
         stripe.open.push(&mut self.transactions.units, unit);
@@ -137,8 +137,8 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
         while unit != NONE {
             let record = self.transactions.units[unit];
             self.transactions.units.remove(unit);
-            let current = self.ftl.moved(record.lpa, record.moved_from, to);
-            observe!(self, Event::MoveEnded { lpa: record.lpa, from: record.moved_from, to, current });
+            let current = self.ftl.moved(record.lpa, record.taken_from, to);
+            observe!(self, Event::MoveEnded { lpa: record.lpa, from: record.taken_from.place, to, current });
             to.0 += 1;
             unit = record.next;
         }

@@ -175,6 +175,11 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
 
     /// The array phase of a program command ended.
     pub(crate) fn pages_programmed(&mut self, die: DieId, command: &FlashCommand) -> Result<(), SimulationError> {
+        // All pages of a command belong to one class. They are counted before anything completes on them.
+        let first = command.transaction[command.planes.trailing_zeros() as usize];
+        let of_host = self.transactions.slab[first].class == QueueClass::HostProgram;
+        self.counters.host_page_programs += if of_host { u64::from(command.plane_count()) } else { 0 };
+        self.counters.gc_page_programs += if of_host { 0 } else { u64::from(command.plane_count()) };
         for plane in command.addressed_planes() {
             let index = command.transaction[plane];
             let transaction = self.transactions.slab[index];
@@ -185,13 +190,11 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
                 // It may be the victim that garbage collection had been waiting for.
                 self.touch_gc_of(transaction.ppa);
             }
-            if transaction.class == QueueClass::HostProgram {
-                self.counters.host_page_programs += 1;
+            if of_host {
                 self.unbuffer_page(die);
                 self.finish_host_units(index)?;
                 self.flush_program_ended(transaction.epoch)?;
             } else {
-                self.counters.gc_page_programs += 1;
                 self.finish_moves(index)?;
             }
             self.transactions.slab.remove(index);

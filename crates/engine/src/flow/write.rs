@@ -1,6 +1,6 @@
 //! Host writes and TRIMs: read-modify-write of units written in part, placing, stalls.
 
-use ninescope_ftl::Placed;
+use ninescope_ftl::{Placed, Residence};
 use ninescope_kernel::{NONE, Ns, WakeQueue};
 use ninescope_model::{Cause, Lpa, Ppa, SECTOR_BYTES, Source};
 
@@ -21,9 +21,9 @@ pub struct WriteEntry {
     pub next: u32,
     /// The unit after the last one.
     pub end: u32,
-    /// For a unit written in part: the place of the content it was merged with (`Ppa::UNMAPPED` for
-    /// none). `None` for whole units.
-    pub merged_with: Option<Ppa>,
+    /// For a unit written in part: where the content it was merged with lay ([`Residence::NONE`] for no
+    /// content). `None` for whole units.
+    pub merged_with: Option<Residence>,
     /// What the unit's read-modify-write read took [ns].
     pub read_modify_write: Ns,
     /// Time spent stalled for want of a free page [ns].
@@ -119,7 +119,8 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
         } else {
             self.counters.read_modify_write_forwarded += 1;
         }
-        self.place_or_stall(WriteEntry { merged_with: Some(ppa), ..self.entry(index, unit, unit + 1) })
+        let merged_with = Some(self.ftl.residence(ppa));
+        self.place_or_stall(WriteEntry { merged_with, ..self.entry(index, unit, unit + 1) })
     }
 
     fn queue_read_modify_write(&mut self, command: u32, unit: u32, ppa: Ppa) -> Result<(), SimulationError> {
@@ -127,7 +128,7 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
         let owner = self.transactions.units.insert(UnitRecord {
             lpa: Lpa(unit),
             parent: command,
-            moved_from: ppa,
+            taken_from: self.ftl.residence(ppa),
             ..UnitRecord::default()
         });
         self.queue_read(Transaction {
@@ -148,7 +149,7 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
         self.transactions.slab.remove(transaction);
         let entry = self.entry(record.parent, record.lpa.0, record.lpa.0 + 1);
         self.place_or_stall(WriteEntry {
-            merged_with: Some(record.moved_from),
+            merged_with: Some(record.taken_from),
             read_modify_write: self.now - self.commands[record.parent].mark,
             ..entry
         })
@@ -159,7 +160,7 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
     fn must_read_again(&self, entry: &WriteEntry) -> bool {
         let Some(merged_with) = entry.merged_with else { return false };
         let current = self.ftl.translate(Lpa(entry.next));
-        current != merged_with && current != Ppa::UNMAPPED && !self.ftl.is_in_flight(current)
+        self.ftl.residence(current) != merged_with && current != Ppa::UNMAPPED && !self.ftl.is_in_flight(current)
     }
 
     /// What a unit written in part is merged with when it is placed now.
@@ -171,7 +172,7 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
         } else if self.ftl.is_in_flight(current) {
             MergedWith::Controller(current)
         } else {
-            MergedWith::Read(read)
+            MergedWith::Read(read.place)
         }
     }
 

@@ -11,12 +11,19 @@ use crate::error::SimulationError;
 use crate::probe::{Event, Probe, observe};
 
 impl<Q: WakeQueue, P: Probe> Device<Q, P> {
-    /// Takes in every command that has arrived and has room, and sets the wake-up for the next arrival.
+    /// Takes in every command that has arrived and has room.
     #[inline]
     pub(crate) fn fetch_commands(&mut self) -> Result<(), SimulationError> {
         while self.host.can_fetch(self.now) {
             self.fetch()?;
         }
+        Ok(())
+    }
+
+    /// Sets the wake-up for the next arrival, when everything of an instant is done: a command that completed
+    /// last may have made room.
+    #[inline]
+    pub(crate) fn await_arrival(&mut self) {
         let host = &self.host;
         if host.arrival == Arrival::Open
             && host.inside < host.depth
@@ -28,7 +35,6 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
                 self.queue.schedule(arrival, request.submitted);
             }
         }
-        Ok(())
     }
 
     fn fetch(&mut self) -> Result<(), SimulationError> {

@@ -94,8 +94,8 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
             Source::GarbageCollection => {
                 let mut record = owner;
                 while record != NONE {
-                    let UnitRecord { lpa, moved_from: from, next, .. } = self.transactions.units[record];
-                    observe!(self, Event::MoveSensed { record, lpa, from });
+                    let UnitRecord { lpa, taken_from, next, .. } = self.transactions.units[record];
+                    observe!(self, Event::MoveSensed { record, lpa, from: taken_from.place });
                     record = next;
                 }
             }
