@@ -9,8 +9,8 @@ use lexopt::prelude::*;
 use ninescope_check::worlds::{Failure, Hunt, World, generate, known_marks, run, shrink, trace};
 
 const HELP: &str = "\
-worlds [--count N] [--seed S] [--threads T] [--keep DIR] [--table FILE]
-    hunts in N worlds from seed S on; shrinks what fails and keeps it in DIR
+worlds [--count N] [--seed S] [--threads T] [--keep DIR | --no-keep] [--table FILE]
+    hunts in N worlds from seed S on; shrinks what fails and keeps it in DIR (out/worlds)
 worlds --replay FILE...
     runs kept worlds
 worlds --trace FILE
@@ -27,7 +27,8 @@ struct Options {
     count: u64,
     seed: u64,
     threads: usize,
-    keep: PathBuf,
+    /// Where failing worlds are kept, shrunk; `None`: they are only named.
+    keep: Option<PathBuf>,
     table: Option<PathBuf>,
     replay: Vec<PathBuf>,
     trace: Option<PathBuf>,
@@ -55,7 +56,7 @@ fn options() -> Result<Option<Options>, lexopt::Error> {
         count: 200,
         seed: 1,
         threads,
-        keep: PathBuf::from("out/worlds"),
+        keep: Some(PathBuf::from("out/worlds")),
         table: None,
         replay: Vec::new(),
         trace: None,
@@ -68,7 +69,8 @@ fn options() -> Result<Option<Options>, lexopt::Error> {
             Long("count") => options.count = parser.value()?.parse()?,
             Long("seed") => options.seed = parser.value()?.parse()?,
             Long("threads") => options.threads = parser.value()?.parse()?,
-            Long("keep") => options.keep = parser.value()?.into(),
+            Long("keep") => options.keep = Some(parser.value()?.into()),
+            Long("no-keep") => options.keep = None,
             Long("table") => options.table = Some(parser.value()?.into()),
             Long("trace") => options.trace = Some(parser.value()?.into()),
             Long("show") => options.show = Some(parser.value()?.parse()?),
@@ -157,7 +159,11 @@ fn hunt(options: &Options) -> ExitCode {
         begin.elapsed().as_secs_f64()
     );
     for (world, failure) in &report.failures {
-        keep(world, failure, &options.keep);
+        println!("\nseed {}: {}: {}", world.seed, failure.name, failure.message);
+        println!("  again: make worlds N=1 SEED={}", world.seed);
+        if let Some(folder) = &options.keep {
+            keep(world, failure, folder);
+        }
     }
     let missed = report.missed();
     if !missed.is_empty() {
@@ -174,8 +180,6 @@ fn hunt(options: &Options) -> ExitCode {
 
 /// Shrinks a world that failed and writes it down.
 fn keep(world: &World, failure: &Failure, folder: &Path) {
-    println!("\nseed {}: {}: {}", world.seed, failure.name, failure.message);
-    println!("  again: make worlds N=1 SEED={}", world.seed);
     let mut smallest =
         shrink(world, SHRINK_ATTEMPTS, &mut |world| run(world).is_err_and(|other| other.name == failure.name));
     let shrunk = run(&smallest).err().unwrap_or_else(|| failure.clone());

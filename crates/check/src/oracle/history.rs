@@ -219,3 +219,122 @@ impl History {
         count
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ninescope_kernel::RandomStream;
+
+    const INITIAL: Version = 0;
+
+    /// One command of a history: it writes `version`, or it is a read that returned it.
+    #[derive(Clone, Copy, Debug)]
+    struct Command {
+        writes: bool,
+        version: Version,
+        invocation: u64,
+        completion: u64,
+    }
+
+    /// Whether some order of the commands that respects time explains every read: by trying all of them.
+    fn has_an_order(left: &[Command], value: Version) -> bool {
+        if left.is_empty() {
+            return true;
+        }
+        let first_completion = left.iter().map(|command| command.completion).min().unwrap_or(0);
+        (0..left.len()).any(|index| {
+            let command = left[index];
+            // It may come next if nothing else had completed before it was invoked.
+            let may_come = command.invocation < first_completion && (command.writes || command.version == value);
+            let mut rest = left.to_vec();
+            rest.remove(index);
+            may_come && has_an_order(&rest, if command.writes { command.version } else { value })
+        })
+    }
+
+    /// What the history says when it hears of the commands as a run goes on.
+    fn judged(commands: &[Command]) -> bool {
+        let mut history = History::new(1, 1);
+        let end = commands.iter().map(|command| command.completion).max().unwrap_or(0);
+        for order in 0..=end {
+            for command in commands {
+                if command.writes && command.invocation == order {
+                    history.written(Lpa(0), 1, command.version, order, INITIAL);
+                }
+                if command.completion != order {
+                    continue;
+                }
+                // Those inside, and the one that is being judged.
+                let inside = commands.iter().filter(|other| other.invocation <= order && other.completion >= order);
+                let oldest = inside.map(|other| other.invocation).min().unwrap_or(u64::MAX);
+                if command.writes {
+                    history.write_completed(Lpa(0), command.version, order, oldest);
+                } else {
+                    let span = (command.invocation, order);
+                    if history.read(Lpa(0), 1, command.version, span, INITIAL, oldest).is_err() {
+                        return false;
+                    }
+                }
+            }
+        }
+        true
+    }
+
+    /// A history of `count` commands with distinct invocations and completions, at random; order 0 is the start.
+    fn random_history(stream: &mut RandomStream, count: usize) -> Vec<Command> {
+        let mut moments: Vec<u64> = (1..=2 * count as u64).collect();
+        let mut take = |stream: &mut RandomStream| moments.swap_remove(stream.below(moments.len() as u64) as usize);
+        (0..count)
+            .map(|index| {
+                let (one, other) = (take(stream), take(stream));
+                let writes = stream.below(2) == 0;
+                let version = if writes { index as Version + 1 } else { stream.below(count as u64 + 1) as Version };
+                Command { writes, version, invocation: one.min(other), completion: one.max(other) }
+            })
+            .collect()
+    }
+
+    #[test]
+    fn it_accepts_exactly_the_histories_that_some_order_explains() {
+        let mut stream = RandomStream::new(1, "tests", "histories");
+        let (mut explained, mut breaches) = (0, 0);
+        while explained < 3_000 || breaches < 3_000 {
+            let count = 2 + stream.below(5) as usize;
+            let history = random_history(&mut stream, count);
+            // Reads of versions that nobody writes are breaches at once; keep to the interesting ones.
+            let written =
+                |version| version == INITIAL || history.iter().any(|other| other.writes && other.version == version);
+            if !history.iter().all(|command| written(command.version)) {
+                continue;
+            }
+            let explains = has_an_order(&history, INITIAL);
+            assert_eq!(judged(&history), explains, "{history:?}");
+            *(if explains { &mut explained } else { &mut breaches }) += 1;
+        }
+    }
+
+    #[test]
+    fn versions_that_nobody_can_return_are_forgotten() {
+        let mut history = History::new(1, 8);
+        for round in 0..100 {
+            let (version, begin) = (round + 1, u64::from(round) * 2 + 1);
+            history.written(Lpa(0), 0xff, version, begin, INITIAL);
+            history.write_completed(Lpa(0), version, begin + 1, u64::MAX);
+        }
+        assert_eq!(history.versions_kept(Lpa(0)), 1);
+        assert!(history.read(Lpa(0), 0xff, 100, (300, 301), INITIAL, u64::MAX).is_ok());
+        let stale = history.read(Lpa(0), 0x0f, 99, (302, 303), INITIAL, u64::MAX);
+        assert_eq!(stale, Err(Stale { mask: 0x0f, excluded_by: None }));
+    }
+
+    #[test]
+    fn sectors_of_a_unit_are_judged_one_by_one() {
+        let mut history = History::new(1, 8);
+        history.written(Lpa(0), 0x0f, 1, 1, INITIAL);
+        history.write_completed(Lpa(0), 1, 2, u64::MAX);
+        assert!(history.read(Lpa(0), 0x0f, 1, (3, 4), INITIAL, u64::MAX).is_ok());
+        assert!(history.read(Lpa(0), 0xf0, INITIAL, (5, 6), INITIAL, u64::MAX).is_ok());
+        let stale = history.read(Lpa(0), 0xff, INITIAL, (7, 8), INITIAL, u64::MAX);
+        assert_eq!(stale, Err(Stale { mask: 0x0f, excluded_by: None }));
+    }
+}

@@ -1,0 +1,187 @@
+//! The checker is worth what it catches: each deliberate fault of `mutations.toml` must make random worlds
+//! fail by the name given there, and without one they must not fail.
+//!
+//! All faults go into one copy of the sources behind switches, so that it is built once.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use serde::Deserialize;
+
+/// Worlds that are run with each fault.
+const WORLDS: u32 = 150;
+
+fn usual_worlds() -> u32 {
+    WORLDS
+}
+
+/// The switch, added to the copy of the kernel.
+const SWITCH: &str = r#"
+
+/// Whether a deliberate fault is on.
+pub fn mutation(name: &str) -> bool {
+    static ON: std::sync::OnceLock<String> = std::sync::OnceLock::new();
+    ON.get_or_init(|| std::env::var("NINESCOPE_MUTATION").unwrap_or_default()) == name
+}
+"#;
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Mutations {
+    mutation: Vec<Mutation>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Mutation {
+    name: String,
+    story: String,
+    caught_as: String,
+    #[serde(default = "usual_worlds")]
+    worlds: u32,
+    edit: Vec<Edit>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Edit {
+    file: PathBuf,
+    before: String,
+    after: String,
+}
+
+fn workspace() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().expect("the workspace")
+}
+
+fn copy_folder(from: &Path, to: &Path) {
+    std::fs::create_dir_all(to).expect("a writable target folder");
+    for entry in std::fs::read_dir(from).expect("a source folder") {
+        let entry = entry.expect("an entry");
+        let target = to.join(entry.file_name());
+        if entry.file_type().expect("a file type").is_dir() {
+            copy_folder(&entry.path(), &target);
+        } else {
+            copy_if_changed(&std::fs::read(entry.path()).expect("a source file"), &target);
+        }
+    }
+}
+
+/// Leaves an equal file alone, so that it need not be compiled again.
+fn copy_if_changed(content: &[u8], target: &Path) {
+    if std::fs::read(target).ok().as_deref() != Some(content) {
+        std::fs::write(target, content).expect("a writable target folder");
+    }
+}
+
+/// A copy of the sources with every fault in it, each behind its switch. Files are written once, with all
+/// their edits.
+fn mutated_copy(mutations: &[Mutation]) -> PathBuf {
+    let (source, copy) = (workspace(), workspace().join("target/mutants/source"));
+    let mut edited: std::collections::BTreeMap<PathBuf, String> = std::collections::BTreeMap::new();
+    let read = |file: &Path| std::fs::read_to_string(source.join(file)).expect("a source file that a mutation names");
+    let kernel = Path::new("crates/kernel/src/lib.rs");
+    edited.insert(kernel.to_owned(), read(kernel) + SWITCH);
+    for mutation in mutations {
+        let switch = format!("ninescope_kernel::mutation(\"{}\")", mutation.name);
+        for edit in &mutation.edit {
+            let text = edited.entry(edit.file.clone()).or_insert_with(|| read(&edit.file));
+            assert_eq!(
+                text.matches(&edit.before).count(),
+                1,
+                "mutation {}: its place in {} is gone or not unique:\n{}",
+                mutation.name,
+                edit.file.display(),
+                edit.before
+            );
+            *text = text.replacen(&edit.before, &edit.after.replace("MUTATED", &switch), 1);
+        }
+    }
+    // The binding needs Python and is not built.
+    for entry in std::fs::read_dir(source.join("crates")).expect("the crates") {
+        let name = entry.expect("an entry").file_name();
+        if name != "python" {
+            let (from, to) = (Path::new("crates").join(&name), copy.join("crates").join(&name));
+            for part in ["src", "benches"] {
+                if source.join(&from).join(part).exists() {
+                    copy_sources(&source, &from.join(part), &to.join(part), &edited);
+                }
+            }
+            std::fs::create_dir_all(&to).expect("a writable target folder");
+            copy_if_changed(
+                &std::fs::read(source.join(&from).join("Cargo.toml")).expect("a manifest"),
+                &to.join("Cargo.toml"),
+            );
+        }
+    }
+    copy_folder(&source.join("presets"), &copy.join("presets"));
+    for file in ["Cargo.toml", "Cargo.lock"] {
+        copy_if_changed(&std::fs::read(source.join(file)).expect("the workspace's files"), &copy.join(file));
+    }
+    copy
+}
+
+fn copy_sources(root: &Path, from: &Path, to: &Path, edited: &std::collections::BTreeMap<PathBuf, String>) {
+    std::fs::create_dir_all(to).expect("a writable target folder");
+    for entry in std::fs::read_dir(root.join(from)).expect("a source folder") {
+        let entry = entry.expect("an entry");
+        let (file, target) = (from.join(entry.file_name()), to.join(entry.file_name()));
+        if entry.file_type().expect("a file type").is_dir() {
+            copy_sources(root, &file, &target, edited);
+        } else {
+            let content = edited.get(&file).map(|text| text.clone().into_bytes());
+            let content = content.unwrap_or_else(|| std::fs::read(root.join(&file)).expect("a source file"));
+            copy_if_changed(&content, &target);
+        }
+    }
+}
+
+fn build(copy: &Path) -> PathBuf {
+    let target = workspace().join("target/mutants/build");
+    let output = Command::new(env!("CARGO"))
+        .args(["build", "--release", "--quiet", "--offline", "-p", "ninescope-check", "--bin", "worlds"])
+        .env("CARGO_TARGET_DIR", &target)
+        // Debug information and link-time optimisation would only cost time here.
+        .envs([("CARGO_PROFILE_RELEASE_DEBUG", "0"), ("CARGO_PROFILE_RELEASE_LTO", "off")])
+        .current_dir(copy)
+        .output()
+        .expect("cargo runs");
+    assert!(
+        output.status.success(),
+        "the mutated sources do not compile:\n{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
+    target.join("release/worlds")
+}
+
+fn hunt(worlds: &Path, count: u32, mutation: &str) -> Output {
+    Command::new(worlds)
+        .args(["--count", &count.to_string(), "--seed", "1", "--no-keep"])
+        .env("NINESCOPE_MUTATION", mutation)
+        .output()
+        .expect("the worlds run")
+}
+
+#[test]
+fn every_deliberate_fault_is_caught_and_named() {
+    let text = include_str!("../mutations.toml");
+    let mutations = toml::from_str::<Mutations>(text).expect("mutations.toml").mutation;
+    assert!(mutations.len() >= 7);
+    let worlds = build(&mutated_copy(&mutations));
+    let control = hunt(&worlds, WORLDS, "");
+    let words = String::from_utf8_lossy(&control.stdout);
+    assert!(control.status.success(), "the copy fails although no fault is on:\n{words}");
+    let mut escaped = Vec::new();
+    for mutation in &mutations {
+        let output = hunt(&worlds, mutation.worlds, &mutation.name);
+        let words = String::from_utf8_lossy(&output.stdout);
+        let named = words
+            .lines()
+            .find(|line| line.starts_with("seed ") && line.contains(&format!(": {}: ", mutation.caught_as)));
+        println!("{}: {}\n  {}", mutation.name, mutation.story, named.unwrap_or("NOT CAUGHT BY THIS NAME"));
+        if output.status.code() != Some(1) || named.is_none() {
+            escaped.push(format!("{} (expected {}):\n{words}", mutation.name, mutation.caught_as));
+        }
+    }
+    assert!(escaped.is_empty(), "faults that were not caught by name:\n{}", escaped.join("\n"));
+}

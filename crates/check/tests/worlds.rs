@@ -1,0 +1,122 @@
+//! Random worlds in `make test`: a fixed number of new ones, all that ever failed, and for each mark the
+//! smallest world that hits it.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+
+use ninescope_check::worlds::{Hunt, UNREACHABLE, World, generate, known_marks, run};
+
+/// Worlds of every run of the tests. `make worlds N=... SEED=...` runs others.
+const WORLDS: u64 = 1_500;
+
+fn files(folder: &str) -> Vec<PathBuf> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("worlds").join(folder);
+    let entries = std::fs::read_dir(&folder).expect("the folder of kept worlds");
+    let mut files: Vec<PathBuf> = entries.map(|entry| entry.expect("an entry").path()).collect();
+    files.retain(|file| file.extension().is_some_and(|extension| extension == "toml"));
+    files.sort();
+    files
+}
+
+fn read(file: &Path) -> World {
+    World::read(file).unwrap_or_else(|error| panic!("{error}"))
+}
+
+#[test]
+fn random_worlds_break_no_invariant_and_meet_every_mark() {
+    let hunt = Hunt { first_seed: 1, worlds: WORLDS, threads: 2, failures_max: 5 };
+    let report = hunt.run(&|_| {});
+    for (world, failure) in &report.failures {
+        println!("seed {}: {}: {}", world.seed, failure.name, failure.message);
+        println!("  to shrink and keep it: make worlds N=1 SEED={}", world.seed);
+    }
+    assert!(report.failures.is_empty(), "{} of {WORLDS} worlds failed", report.failures.len());
+    assert_eq!(report.worlds, WORLDS);
+    assert!(report.missed().is_empty(), "marks that no world hit: {:?}", report.missed());
+    let minimal: BTreeMap<String, usize> =
+        files("marks").iter().map(|file| read(file)).map(|world| (world.about, world.requests.len())).collect();
+    println!("{}", report.table(&minimal));
+}
+
+#[test]
+fn worlds_that_once_failed_run_well() {
+    let kept = files("failed");
+    assert!(kept.len() >= 7, "kept worlds are not thrown away");
+    for file in kept {
+        let world = read(&file);
+        assert!(!world.about.is_empty(), "{} says what it broke", file.display());
+        if let Err(failure) = run(&world) {
+            panic!("{}: {}: {}", file.display(), failure.name, failure.message);
+        }
+    }
+}
+
+#[test]
+fn every_mark_has_a_minimal_world_that_hits_it() {
+    let mut marks = known_marks();
+    for (mark, reason) in UNREACHABLE {
+        assert!(marks.remove(*mark), "`{mark}` is listed as unreachable ({reason}) and is no mark");
+    }
+    let mut tested = BTreeSet::new();
+    for file in files("marks") {
+        let world = read(&file);
+        let outcome = run(&world).unwrap_or_else(|failure| panic!("{}: {}", file.display(), failure.message));
+        let hits = outcome.marks.get(&world.about).copied().unwrap_or(0);
+        assert!(hits > 0, "{} does not hit `{}` any more", file.display(), world.about);
+        tested.insert(world.about);
+    }
+    let untested: Vec<&String> = marks.difference(&tested).collect();
+    assert!(
+        untested.is_empty(),
+        "marks without a minimal world: {untested:?}; `make minimal-worlds` finds and writes them"
+    );
+}
+
+#[test]
+fn a_seed_is_a_world_and_a_world_is_a_file() {
+    let world = generate(7);
+    assert_eq!(world, generate(7));
+    assert_ne!(world, generate(8));
+    let file = std::env::temp_dir().join(format!("ninescope-world-{}.toml", std::process::id()));
+    world.write(&file).expect("a writable folder for temporary files");
+    let again = read(&file);
+    std::fs::remove_file(&file).expect("the file is there");
+    assert_eq!(world, again);
+    assert_eq!(run(&world), run(&again));
+}
+
+#[test]
+fn every_policy_joins_by_itself() {
+    let seen: BTreeSet<String> =
+        (0..200).filter_map(|seed| run(&generate(seed)).ok()).flat_map(|outcome| outcome.marks.into_keys()).collect();
+    for (key, policies) in ninescope::policies() {
+        for (name, _) in policies {
+            assert!(seen.contains(&format!("{key} = {name}")), "no world of 200 ran {key} = {name}");
+        }
+    }
+}
+
+#[test]
+fn a_report_does_not_depend_on_the_threads() {
+    let report = |threads| Hunt { first_seed: 100, worlds: 60, threads, failures_max: 5 }.run(&|_| {});
+    let (one, three) = (report(1), report(3));
+    assert_eq!((one.requests, one.events, &one.marks), (three.requests, three.events, &three.marks));
+}
+
+#[test]
+fn a_file_that_is_no_world_is_refused_by_name() {
+    let file = std::env::temp_dir().join(format!("ninescope-no-world-{}.toml", std::process::id()));
+    for (text, words) in [
+        ("seed = 1\n", "missing field"),
+        ("seed = 1\nsead = 2\n", "unknown field `sead`"),
+        ("requests = [\"0 reed 0 1\"]\nseed = 1\n", "`0 reed 0 1` is not"),
+        ("requests = [\"0 flush 0 1\"]\nseed = 1\n", "`0 flush 0 1` is not"),
+        ("requests = [\"0 read 0 0\"]\nseed = 1\n", "`0 read 0 0` is not"),
+        ("requests = [\"-1 read 0 1\"]\nseed = 1\n", "`-1 read 0 1` is not"),
+    ] {
+        std::fs::write(&file, text).expect("a writable folder for temporary files");
+        let message = World::read(&file).expect_err(text).to_string();
+        assert!(message.contains(words) && message.contains("no-world"), "{text}: {message}");
+    }
+    std::fs::remove_file(&file).expect("the file is there");
+}
