@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use ninescope_workload::{JobConfig, TraceFormat, WorkloadError};
+use ninescope_workload::{JobConfig, TIME_MAX, TraceFormat, WorkloadError};
 use serde::Deserialize;
 
 use crate::config::{LoadedDrive, load_drive, parse_job, with_suggestion};
@@ -110,6 +110,9 @@ impl RunRequest {
         }
         if request.duration.is_some_and(|duration| duration.0 == 0) {
             return Err(Error::Input("duration: must be longer than nothing".into()));
+        }
+        if request.duration.is_some_and(|duration| duration.0 > TIME_MAX.0) {
+            return Err(Error::Input("duration: is longer than 73 years, the most that can be simulated".into()));
         }
         Ok(request)
     }
