@@ -150,9 +150,8 @@ impl JobConfig {
     pub fn validate(&self, drive_bytes: u64) -> Result<JobRegion, JobError> {
         self.validate_numbers()?;
         self.validate_rate()?;
-        let request_sectors = u32::try_from(sectors("bs", self.bs)?).ok().filter(|&count| count <= REQUEST_SECTORS_MAX);
-        let request_sectors =
-            request_sectors.ok_or_else(|| JobError::new("bs", format!("{} is too large (at most 1 GiB)", self.bs)))?;
+        let too_large = || JobError::new("bs", format!("{} is too large, at most 1GiB is one request", self.bs));
+        let request_sectors = u32::try_from(sectors("bs", self.bs)?).map_err(|_| too_large())?;
         let stride = self.blockalign.filter(|_| self.rw.is_random()).unwrap_or(self.bs);
         let stride_sectors = sectors("blockalign", stride)?;
         if !self.offset.0.is_multiple_of(SECTOR_BYTES) {
@@ -163,6 +162,9 @@ impl JobConfig {
             let key = if self.size.is_some() { "size" } else { "bs" };
             let problem = format!("a region of {} does not hold a request of {}", Bytes(region_bytes), self.bs);
             return Err(JobError::new(key, problem));
+        }
+        if request_sectors > REQUEST_SECTORS_MAX {
+            return Err(too_large());
         }
         let places = (region_bytes - self.bs.0) / (stride_sectors * SECTOR_BYTES) + 1;
         Ok(JobRegion { first_sector: self.offset.0 / SECTOR_BYTES, request_sectors, stride_sectors, places })
