@@ -43,7 +43,7 @@ fn reads_back(loaded: &LoadedDrive) {
     assert!(again.config == loaded.config || loaded.config.ftl.over_provisioning.is_nan(), "{written}");
 }
 
-/// A run request in JSON is refused with a reason, or runs to its end.
+/// A run request in JSON is refused with a reason, or runs to its end, the same way each time.
 ///
 /// # Panics
 /// When neither holds.
@@ -63,6 +63,7 @@ pub fn request(input: &[u8]) {
     };
     reads_back(&loaded);
     if let Some((request, _files)) = run::bounded(request, &loaded) {
-        let _ = run::to_the_end(&request);
+        let first = run::to_the_end(&request);
+        assert_eq!(first, run::to_the_end(&request), "the same request gives the same run");
     }
 }

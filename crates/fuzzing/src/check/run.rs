@@ -18,6 +18,8 @@ const SMALL_TRACE: &[u8] = include_bytes!("../../data/trace.csv");
 /// The most units of a drive that is run, and entries of its buffers.
 const UNITS_MAX: u128 = 1 << 14;
 const ENTRIES_MAX: u128 = 1 << 18;
+/// The most units of a drive that is built and not run: the default one has some 2.3 million.
+const BUILT_UNITS_MAX: f64 = 4e6;
 /// The most requests of a run, and units that they touch.
 const REQUESTS_MAX: u64 = 64;
 const TOUCHED_MAX: u64 = 1 << 16;
@@ -38,8 +40,39 @@ pub fn is_small(drive: &DriveConfig) -> bool {
     units <= UNITS_MAX && buffered.saturating_add(moved.saturating_mul(units_per_page)) <= ENTRIES_MAX
 }
 
+/// Whether the default drive, changed as a request says and sized to its workload, is small enough to be built.
+fn is_default_of_some_size(request: &RunRequest, drive: &DriveConfig) -> bool {
+    let job = request.workload.as_ref().and_then(|workload| workload.load_job().ok().flatten());
+    let wanted = job.map_or(0, |job| job.offset.0.saturating_add(job.size.map_or(0, |size| size.0)));
+    let shape = &drive.geometry;
+    let factors = [
+        shape.channels,
+        shape.packages_per_channel,
+        shape.dies_per_package,
+        shape.planes_per_die,
+        shape.pages_per_block,
+    ];
+    let bytes_per_block_index =
+        factors.iter().map(|&factor| f64::from(factor)).product::<f64>() * shape.page_size.0 as f64;
+    let fitted = (wanted.max(8 << 30) as f64 * (1.0 + drive.ftl.over_provisioning) / bytes_per_block_index).max(256.0);
+    let units = fitted.max(f64::from(shape.blocks_per_plane)) * bytes_per_block_index / drive.ftl.mapping_unit.0 as f64;
+    let buffers =
+        u64::from(drive.controller.buffered_pages.unwrap_or(1).max(drive.ftl.gc_pages_in_flight.unwrap_or(1)));
+    let dies = bytes_per_block_index / f64::from(shape.pages_per_block) / shape.page_size.0 as f64;
+    // A size of nothing is no number here, and refused there.
+    !(units > BUILT_UNITS_MAX || dies * buffers as f64 > BUILT_UNITS_MAX / 16.0)
+}
+
 /// Makes a request one that this machine alone decides and that ends soon: nothing is read but what is kept here.
+///
+/// # Panics
+/// When the default drive is refused as an internal error.
 pub fn bounded(mut request: RunRequest, drive: &LoadedDrive) -> Option<(RunRequest, Files)> {
+    let is_job =
+        request.workload.as_ref().is_some_and(|workload| workload.trace.is_none() && workload.job_file.is_none());
+    if request.drive.is_none() && is_job && is_default_of_some_size(&request, &drive.config) {
+        drop(Simulation::new(&request).map_err(|error| refusal(&error)));
+    }
     if !is_small(&drive.config) || request.drive.is_none() {
         request.drive = Some(DriveSource::Toml(SMALL_DRIVE.to_owned()));
         let small = request.load_drive().ok()?;
@@ -75,7 +108,7 @@ fn few(limit: Option<u64>, job: &JobConfig) -> Option<u64> {
 ///
 /// # Panics
 /// When it is neither refused with a reason nor ends with a result.
-pub fn to_the_end(request: &RunRequest) -> Result<(), String> {
+pub fn to_the_end(request: &RunRequest) -> Result<String, String> {
     let mut simulation = Simulation::new(request).map_err(|error| refusal(&error))?;
     for _ in 0..STEPS_MAX {
         // A budget of nothing is one step.
@@ -84,7 +117,7 @@ pub fn to_the_end(request: &RunRequest) -> Result<(), String> {
             let text = simulation.result_json(true).unwrap_or_else(|error| panic!("the result: {error}"));
             let result: serde_json::Value = serde_json::from_str(&text).expect("the result is JSON");
             assert_eq!(result["complete"], true, "a finished run is complete");
-            return Ok(());
+            return Ok(result["digest"].as_str().expect("a digest").to_owned());
         }
     }
     panic!("the run does not end: {request:?}");
