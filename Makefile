@@ -60,8 +60,8 @@ bench: ## Measure the engine (FULL=1 for the long ones)
 lint: $(STAMPS)/native $(STAMPS)/dev ## Check format, lints and types
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets --locked -- -D warnings
-	$(BIN)/ruff check python tests/python tools/renew_readme.py
-	$(BIN)/ruff format --check python tests/python tools/renew_readme.py
+	$(BIN)/ruff check python tests/python tools/renew_readme.py tools/coverage_table.py
+	$(BIN)/ruff format --check python tests/python tools/renew_readme.py tools/coverage_table.py
 	$(BIN)/mypy --strict python/ninescope
 	MYPYPATH=python $(BIN)/python -m mypy.stubtest ninescope._native
 
