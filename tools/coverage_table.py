@@ -1,4 +1,4 @@
-"""Turns llvm-cov's summary into two texts: lines covered by crate, and by file. `tools/coverage.sh` calls it."""
+"""Turns llvm-cov's summary into two texts: lines covered by crate, and by file (for `tools/coverage.sh`)."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from pathlib import Path
 
 
 def table(counts: dict[str, tuple[int, int]]) -> str:
+    """One line per name."""
     width = max(map(len, counts))
     rows = [f"{'':<{width}}  covered   lines   share"]
     for name, (covered, lines) in counts.items():
@@ -18,6 +19,7 @@ def table(counts: dict[str, tuple[int, int]]) -> str:
 
 
 def main() -> None:
+    """Read the summary of the first argument and write to the folder of the second."""
     summary, out = Path(sys.argv[1]), Path(sys.argv[2])
     files: dict[str, tuple[int, int]] = {}
     crates: dict[str, tuple[int, int]] = defaultdict(lambda: (0, 0))
@@ -30,7 +32,8 @@ def main() -> None:
         covered, count = crates[source[2]]
         crates[source[2]] = (covered + lines["covered"], count + lines["count"])
     crates = dict(sorted(crates.items()))
-    crates["all"] = tuple(map(sum, zip(*crates.values())))  # type: ignore[assignment]
+    covered_of_all, lines_of_all = zip(*crates.values(), strict=True)
+    crates["all"] = (sum(covered_of_all), sum(lines_of_all))
     (out / "files.txt").write_text(table(dict(sorted(files.items()))))
     (out / "crates.txt").write_text(table(crates))
     print(table(crates), end="")
