@@ -5,6 +5,8 @@ DEMO_OPTIONS ?= --prefill steady
 DEMO_OUT ?= out/demo
 # FULL=1 runs the long benchmarks.
 FULL ?=
+# How long `make fuzz` runs, over all targets.
+SECONDS ?= 60
 
 PYTHON ?= python3
 VENV := .venv
@@ -35,12 +37,12 @@ NATIVE_SOURCES := $(shell find crates presets -name '*.rs' -o -name '*.toml' -o 
 # One interpreter for every build of the binding.
 export PYO3_PYTHON := $(abspath $(BIN))/python
 
-.PHONY: help demo test figures bench lint lock clean
+.PHONY: help demo test figures bench lint fuzz unsafe deny coverage lock clean
 .DEFAULT_GOAL := help
 
 help: ## Show this list
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/\1|\2/p' $(MAKEFILE_LIST) | while IFS='|' read -r target text; do \
-		printf 'make %-7s %s\n' "$$target" "$$text"; done
+		printf 'make %-8s %s\n' "$$target" "$$text"; done
 
 demo: $(STAMPS)/native ## Build everything and replay a small trace
 	@$(BIN)/ninescope run $(DEMO_TRACE) --drive $(DEMO_DRIVE) $(DEMO_OPTIONS) --out $(DEMO_OUT)
@@ -58,10 +60,22 @@ bench: ## Measure the engine (FULL=1 for the long ones)
 lint: $(STAMPS)/native $(STAMPS)/dev ## Check format, lints and types
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets --locked -- -D warnings
-	$(BIN)/ruff check python tests/python tools/renew_readme.py
-	$(BIN)/ruff format --check python tests/python tools/renew_readme.py
+	$(BIN)/ruff check python tests/python tools/renew_readme.py tools/coverage_table.py
+	$(BIN)/ruff format --check python tests/python tools/renew_readme.py tools/coverage_table.py
 	$(BIN)/mypy --strict python/ninescope
 	MYPYPATH=python $(BIN)/python -m mypy.stubtest ninescope._native
+
+fuzz: ## Fuzz everything that reads input, for SECONDS=60 in all
+	@tools/fuzz.sh $(SECONDS)
+
+unsafe: ## Run the tests of the unsafe code under miri, valgrind and the address sanitizer
+	@tools/unsafe.sh
+
+deny: ## Check licences, sources and duplicates of all dependencies
+	@tools/deny.sh
+
+coverage: ## Report which lines the Rust tests reach, in out/coverage
+	@tools/coverage.sh
 
 lock: ## Renew the Python locks (needs uv on the PATH)
 	cd requirements && for name in base dev; do \

@@ -1,6 +1,7 @@
 //! From a drive description to the parts it describes.
 
 use ninescope_engine::EngineConfig;
+use ninescope_ftl::policies::VictimSelectionConfig;
 use ninescope_ftl::{Ftl, FtlConfig, FtlError};
 use ninescope_kernel::{Ns, Rate};
 use ninescope_media::nand::{Nand, NandTiming};
@@ -18,6 +19,10 @@ const FITTED_BLOCKS_MIN: u32 = 256;
 const TIME_MAX: u64 = 3_600_000_000_000;
 /// The most entries of a queue or buffer: NVMe's largest queue.
 const ENTRIES_MAX: u64 = 65_535;
+/// The slowest link and channel [B/s]: the longest transfer must be short beside the simulated time there is.
+const RATE_MIN: u64 = 1_000;
+/// The most candidates drawn for a victim where planes have fewer blocks.
+const DRAWS_MAX: u32 = 1_000;
 
 /// Everything a drive is made of.
 #[derive(Clone, Debug)]
@@ -176,6 +181,7 @@ fn ftl_config(drive: &LoadedDrive, geometry: Geometry, seed: u64) -> Result<FtlC
             drive.error_at("ftl.gc_reserve_blocks", "must be at least 1: garbage collection needs a block to move to")
         );
     }
+    check_policies(drive)?;
     let config = FtlConfig {
         geometry,
         logical_units: (f64::from(geometry.units()) / (1.0 + over_provisioning)).floor() as u32,
@@ -190,6 +196,19 @@ fn ftl_config(drive: &LoadedDrive, geometry: Geometry, seed: u64) -> Result<FtlC
         .check()
         .map_err(|error| drive.error_at("ftl.over_provisioning", &format!("is {over_provisioning}: {error}")))?;
     Ok(config)
+}
+
+/// Parameters of policies that only mean something in proportion to the drive.
+fn check_policies(drive: &LoadedDrive) -> Result<(), Error> {
+    let blocks = drive.config.geometry.blocks_per_plane;
+    let draws_max = blocks.max(DRAWS_MAX);
+    match &drive.config.ftl.victim {
+        VictimSelectionConfig::DChoices(choices) if choices.d.get() > draws_max => {
+            let message = format!("is {}, at most {draws_max} are drawn; `greedy` looks at all blocks", choices.d);
+            Err(drive.error_at("ftl.victim.d", &message))
+        }
+        _ => Ok(()),
+    }
 }
 
 fn timing(drive: &LoadedDrive) -> Result<NandTiming, Error> {
@@ -245,6 +264,13 @@ fn engine_config(drive: &LoadedDrive, geometry: &Geometry, log_requests: bool) -
     ] {
         if entries > ENTRIES_MAX {
             return Err(drive.error_at(key, &format!("is {entries}, at most {ENTRIES_MAX} are supported")));
+        }
+    }
+    for (key, rate) in
+        [("controller.link_rate", controller.link_rate), ("nand.channel_rate", drive.config.nand.channel_rate)]
+    {
+        if rate.0 < RATE_MIN {
+            return Err(drive.error_at(key, &format!("is {rate}, at least {RATE_MIN} B/s are needed")));
         }
     }
     for (key, time) in [

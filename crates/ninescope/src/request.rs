@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use ninescope_workload::{JobConfig, TraceFormat, WorkloadError};
+use ninescope_workload::{JobConfig, TIME_MAX, TraceFormat, WorkloadError};
 use serde::{Deserialize, Serialize};
 
 use crate::config::{LoadedDrive, load_drive, parse_job, with_suggestion};
@@ -131,6 +131,9 @@ impl RunRequest {
         deserializer.end().map_err(|error| Error::Input(error.to_string()))?;
         if request.duration.is_some_and(|duration| duration.0 == 0) {
             return Err(Error::Input("duration: must be longer than nothing".into()));
+        }
+        if request.duration.is_some_and(|duration| duration.0 > TIME_MAX.0) {
+            return Err(Error::Input("duration: is longer than 73 years, the most that can be simulated".into()));
         }
         Ok(request)
     }

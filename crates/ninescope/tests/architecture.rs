@@ -14,7 +14,7 @@ const STOREYS: [&[&str]; 8] = [
     &["engine"],
     &["ninescope"],
     &["check"],
-    &["python"],
+    &["python", "fuzzing"],
 ];
 /// Used by tests alone, and by nobody else.
 const FOR_TESTS: [&str; 1] = ["oracles"];

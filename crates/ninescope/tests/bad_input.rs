@@ -62,6 +62,8 @@ fn mistakes_in_a_drive_name_their_line_or_key() {
         ),
         ("command_cost = \"1us\"", "command_cost = \"10000000000s\"", &["controller.command_cost", "hour"]),
         ("over_provisioning = 0.6", "over_provisioning = inf", &["ftl.over_provisioning", "finite"]),
+        ("\"3200MB/s\"", "\"1B/s\"", &["controller.link_rate", "line 31", "at least 1000 B/s"]),
+        ("\"1200MB/s\"", "\"999B/s\"", &["nand.channel_rate", "at least 1000 B/s"]),
         ("erase_loops = 3", "erase_loops = 0", &["nand.erase_loops", "must not be zero"]),
         ("erase_loop = \"1ms\"", "erase_loop = \"9000h\"", &["nand.erase_loop", "more than"]),
         ("[geometry]", "[geometry", &["line 3"]),
@@ -88,6 +90,7 @@ fn mistakes_in_a_set_name_it() {
         ("controller.write_completion=never", &["write_completion", "never"]),
         ("scheduler.suspend=sometimes", &["sometimes", "every-safe-point"]),
         ("controller.buffered_pages=0", &["controller.buffered_pages"]),
+        ("ftl.victim={policy=\"d-choices\", d=4294967295}", &["ftl.victim.d", "at most 1000", "`greedy`"]),
         ("controller.buffered_pages=1", &["controller.buffered_pages", "at least 2"]),
     ] {
         expect(&with_set(set), wanted);
@@ -164,6 +167,7 @@ fn options_of_the_run_without_a_meaning_are_named() {
     expect(&with("requests", json!(-1)), &["requests"]);
     expect(&with("seed", json!(-1)), &["seed"]);
     expect(&with("duration", json!("10 parsecs")), &["duration", "parsecs"]);
+    expect(&with("duration", json!("1000000h")), &["duration", "73 years"]);
     expect(&with("prefill", json!("halfway")), &["prefill", "halfway"]);
     expect(&with("prefil", json!("none")), &["prefil"]);
     expect(&with("check", json!("ful")), &["check", "`full`"]);

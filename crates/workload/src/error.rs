@@ -77,7 +77,7 @@ pub enum WorkloadError {
         /// The line's beginning.
         text: String,
     },
-    /// Time stamps leave the range of simulated time (584 years).
+    /// Time stamps leave the range of simulated time (73 years).
     #[error("{file}{place}: the time stamp overflows; use a smaller time scale or fewer loops")]
     TimeOverflow {
         /// The file's name.

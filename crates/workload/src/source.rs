@@ -1,8 +1,16 @@
 //! What every source of requests is to the engine.
 
+use ninescope_kernel::Ns;
 use ninescope_model::Request;
 
 use crate::WorkloadError;
+
+/// No request is submitted later: 73 years. What follows from one has as many years again and more, so that no
+/// simulated time overflows.
+pub const TIME_MAX: Ns = Ns(1 << 61);
+
+/// The longest request: 1 GiB [512 B]. A longer one is damage, and would take memory that its trace does not.
+pub const REQUEST_SECTORS_MAX: u32 = 1 << 21;
 
 /// Who decides when a request is submitted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

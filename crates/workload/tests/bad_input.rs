@@ -183,4 +183,17 @@ fn an_overflowing_time_is_an_error() {
     let options = TraceOptions { time_scale: 3.0, ..TraceOptions::default() };
     let message = error_of(b"0 0 0 8 1\n18446744073709551615 0 0 8 1\n", options);
     assert!(message.starts_with("memory:2: the time stamp overflows"), "{message}");
+    let year_100 = b"0 0 0 8 1\n3155760000000000000 0 0 8 1\n";
+    let message = error_of(year_100, TraceOptions::default());
+    assert!(message.starts_with("memory:2: the time stamp overflows"), "what comes after it must fit too: {message}");
+    let shorter = TraceOptions { time_scale: 0.5, ..TraceOptions::default() };
+    assert_eq!(requests(year_100, shorter).expect("50 years").len(), 2);
+}
+
+#[test]
+fn a_request_beyond_a_gibibyte_is_a_broken_line() {
+    let largest = b"0 0 0 2097152 1\n0 0 0 2097153 1\n";
+    let (times, health) = read(largest, TraceOptions::default());
+    assert_eq!((times.len(), health.broken_lines), (1, 1));
+    assert_eq!(health.first_skipped.map(|first| first.reason).as_deref(), Some("the size is too large"));
 }

@@ -67,6 +67,8 @@ fn what_has_no_meaning_is_named_by_its_key() {
         ("rate_iops = 0.0", "rate_iops: 0"),
         ("rate_iops = nan", "rate_iops: NaN"),
         ("rw = 'randread'\nblockalign = 100", "blockalign: 100B"),
+        ("duration = '1000000h'", "duration: is longer than 73 years"),
+        ("rate_iops = 0.001\nrequests = 2_400_000", "requests: 2400000 requests at 0.001 per second take more than"),
     ];
     for (text, message) in cases {
         let error = job(text).validate(DRIVE_SECTORS * 512).expect_err(text).to_string();

@@ -65,11 +65,6 @@ pub fn load_drive(origin: &str, text: &str, sets: &[String]) -> Result<LoadedDri
         let config = DriveConfig::deserialize_named(&table).map_err(|error| in_origin(error.in_text(text)))?;
         table = Table::try_from(&config).map_err(|error| Error::Internal(error.to_string()))?;
     }
-    if !sets.is_empty() {
-        // With every default written out, so that one parameter of a default policy can be set alone.
-        let config = DriveConfig::deserialize_named(&table).map_err(|error| in_origin(error.in_text(text)))?;
-        table = Table::try_from(&config).map_err(|error| Error::Internal(error.to_string()))?;
-    }
     for set in sets {
         apply_set(&mut table, set)?;
         DriveConfig::deserialize_named(&table)

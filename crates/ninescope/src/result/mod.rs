@@ -179,9 +179,10 @@ fn ftl_counters(device: &Seen<'_>) -> Value {
 fn utilisation(utilization: &Utilization) -> Value {
     let elapsed = utilization.elapsed.0.max(1) as f64;
     let dies = utilization.dies.len().max(1) as f64;
-    let mut held = [0_u64; OCCUPANCIES];
+    // Years of many dies are more nanoseconds than 64 bits hold.
+    let mut held = [0_u128; OCCUPANCIES];
     for die in &utilization.dies {
-        held.iter_mut().zip(die).for_each(|(sum, time)| *sum += time);
+        held.iter_mut().zip(die).for_each(|(sum, &time)| *sum += u128::from(time));
     }
     let occupancy: Map<String, Value> = Occupancy::ALL
         .into_iter()

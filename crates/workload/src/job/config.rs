@@ -5,6 +5,7 @@ use ninescope_model::units::{Bytes, Duration};
 use serde::{Deserialize, Serialize};
 
 use super::AddressDistribution;
+use crate::{REQUEST_SECTORS_MAX, TIME_MAX};
 
 /// A key of a job that has no meaning.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -149,8 +150,8 @@ impl JobConfig {
     pub fn validate(&self, drive_bytes: u64) -> Result<JobRegion, JobError> {
         self.validate_numbers()?;
         self.validate_rate()?;
-        let request_sectors = u32::try_from(sectors("bs", self.bs)?)
-            .map_err(|_| JobError::new("bs", format!("{} is too large", self.bs)))?;
+        let too_large = || JobError::new("bs", format!("{} is too large, at most 1GiB is one request", self.bs));
+        let request_sectors = u32::try_from(sectors("bs", self.bs)?).map_err(|_| too_large())?;
         let stride = self.blockalign.filter(|_| self.rw.is_random()).unwrap_or(self.bs);
         let stride_sectors = sectors("blockalign", stride)?;
         if !self.offset.0.is_multiple_of(SECTOR_BYTES) {
@@ -161,6 +162,9 @@ impl JobConfig {
             let key = if self.size.is_some() { "size" } else { "bs" };
             let problem = format!("a region of {} does not hold a request of {}", Bytes(region_bytes), self.bs);
             return Err(JobError::new(key, problem));
+        }
+        if request_sectors > REQUEST_SECTORS_MAX {
+            return Err(too_large());
         }
         let places = (region_bytes - self.bs.0) / (stride_sectors * SECTOR_BYTES) + 1;
         Ok(JobRegion { first_sector: self.offset.0 / SECTOR_BYTES, request_sectors, stride_sectors, places })
@@ -206,9 +210,16 @@ impl JobConfig {
 
     fn validate_rate(&self) -> Result<(), JobError> {
         // From one request in a quarter of an hour to one each nanosecond, the clock's tick.
-        match self.rate_iops {
-            Some(rate) if !(1e-3..=1e9).contains(&rate) => {
+        if self.duration.is_some_and(|duration| duration.0 > TIME_MAX.0) {
+            return Err(JobError::new("duration", "is longer than 73 years, the most that can be simulated"));
+        }
+        match (self.rate_iops, self.requests) {
+            (Some(rate), _) if !(1e-3..=1e9).contains(&rate) => {
                 Err(JobError::new("rate_iops", format!("{rate} is not a rate from 0.001 to 1e9 per second")))
+            }
+            (Some(rate), Some(requests)) if requests as f64 / rate > TIME_MAX.0 as f64 / 1e9 => {
+                let problem = format!("{requests} requests at {rate} per second take more than 73 years");
+                Err(JobError::new("requests", problem))
             }
             _ => Ok(()),
         }

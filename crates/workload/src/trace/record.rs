@@ -2,7 +2,7 @@
 
 use ninescope_model::{Op, SECTOR_BYTES};
 
-use crate::LineProblem;
+use crate::{LineProblem, REQUEST_SECTORS_MAX};
 
 /// The sector no request reaches: beyond it a byte address does not fit 64 bits.
 const SECTOR_LIMIT: u64 = 1 << 55;
@@ -42,7 +42,8 @@ impl TraceRecord {
         if sectors == 0 {
             return Err(LineProblem::ZeroSize);
         }
-        let count = u32::try_from(sectors).map_err(|_| LineProblem::Overflow("size"))?;
+        let count = u32::try_from(sectors).ok().filter(|&count| count <= REQUEST_SECTORS_MAX);
+        let count = count.ok_or(LineProblem::Overflow("size"))?;
         if lba.checked_add(sectors).is_none_or(|end| end >= SECTOR_LIMIT) {
             return Err(LineProblem::Overflow("address"));
         }

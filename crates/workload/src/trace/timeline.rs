@@ -2,6 +2,8 @@
 
 use ninescope_kernel::Ns;
 
+use crate::TIME_MAX;
+
 /// The time of one reader's requests over all passes through its trace.
 pub(super) struct Timeline {
     scale: Scale,
@@ -21,12 +23,12 @@ impl Timeline {
     }
 
     /// The simulated time of the request stamped `stamp_ns`; stamps do not decrease within a pass.
-    /// `None` when it overflows.
+    /// `None` when it lies beyond what can be simulated.
     pub fn place(&mut self, stamp_ns: u64) -> Option<Ns> {
         let first_ns = *self.first_ns.get_or_insert(stamp_ns);
         self.latest_ns = stamp_ns - first_ns;
         self.count += 1;
-        self.scale.apply(self.pass_start_ns.checked_add(self.latest_ns)?).map(Ns)
+        self.scale.apply(self.pass_start_ns.checked_add(self.latest_ns)?).map(Ns).filter(|&time| time <= TIME_MAX)
     }
 
     /// Starts the next pass, one mean gap after the latest request. `None` when its time overflows.

@@ -20,6 +20,6 @@ impl Default for FreeGroups {
 
 impl GcTrigger for FreeGroups {
     fn needed(&self, space: PoolSpace) -> bool {
-        space.free_in_prospect <= space.reserve + self.beyond_reserve
+        space.free_in_prospect <= space.reserve.saturating_add(self.beyond_reserve)
     }
 }

@@ -1,0 +1,27 @@
+//! What must hold for an input of each kind. A check panics when something does not.
+//!
+//! `workload` reads traces and jobs, `drive` reads drive descriptions and run requests, `run` takes what was
+//! accepted through a simulation to its end, within bounds.
+
+mod drive;
+mod run;
+mod workload;
+
+pub use drive::{drive, request};
+pub use workload::{job, trace};
+
+use ninescope::Error;
+
+/// A refusal must be the caller's fault and say something; the message comes back.
+///
+/// # Panics
+/// When it does not.
+fn refusal(error: &Error) -> String {
+    match error {
+        Error::Input(message) => {
+            assert!(!message.trim().is_empty(), "a refusal says why");
+            message.clone()
+        }
+        Error::Internal(message) => panic!("bad input is no internal error: {message}"),
+    }
+}

@@ -1,0 +1,44 @@
+#!/usr/bin/env bash
+# Runs the tests of the one crate with unsafe code (the kernel) under whatever of miri, valgrind and the address
+# sanitizer is here, and says what is not. `make unsafe` calls it.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+host=$(rustc -vV | sed -n 's/^host: //p')
+target_dir=${CARGO_TARGET_DIR:-target}/unsafe
+missing=()
+
+has_nightly() { cargo +nightly --version >/dev/null 2>&1; }
+
+if has_nightly && cargo +nightly miri --version >/dev/null 2>&1; then
+  echo "== miri"
+  cargo +nightly miri test --target-dir "$target_dir/miri" -p ninescope-kernel --locked
+else
+  missing+=("miri (rustup +nightly component add miri)")
+fi
+
+if command -v valgrind >/dev/null; then
+  echo "== valgrind"
+  runner="CARGO_TARGET_$(echo "$host" | tr 'a-z-' 'A-Z_')_RUNNER"
+  # Leaks are not looked for: the test harness itself leaves its threads behind.
+  env "$runner=valgrind --quiet --error-exitcode=9" \
+    cargo test --target-dir "$target_dir/valgrind" --target "$host" -p ninescope-kernel --locked --quiet --tests
+else
+  missing+=("valgrind (apt-get install valgrind)")
+fi
+
+sanitizer="$(rustc +nightly --print sysroot 2>/dev/null || true)/lib/rustlib/$host/lib/librustc-nightly_rt.asan.a"
+if has_nightly && [ -e "$sanitizer" ]; then
+  echo "== address sanitizer"
+  RUSTFLAGS=-Zsanitizer=address \
+    cargo +nightly test --target-dir "$target_dir/asan" --target "$host" -p ninescope-kernel --locked --quiet --tests
+else
+  missing+=("the address sanitizer (rustup toolchain install nightly)")
+fi
+
+for tool in "${missing[@]}"; do
+  echo "not here: $tool"
+done
+if [ "${#missing[@]}" -eq 3 ]; then
+  echo "nothing was checked"
+fi
