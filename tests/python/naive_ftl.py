@@ -2,8 +2,8 @@
 
 The simulator's own (`crates/ftl`) is tested against it: both get the same operations and must decide the
 same. It follows the rules of ARCHITECTURE.md, docs/decisions and the contracts of the policies, scans where
-the other keeps tables, and must not be a transcription of it. It has no time: `InstantDrive` carries everything
-out at once, `naive_device` in time.
+the other keeps tables, and must not be a transcription of it. It has no time: `InstantDrive` carries
+everything out at once, `naive_device` in time.
 
 A policy of the simulator without a counterpart here fails `test_naive_ftl.py`: add it to its kind's table.
 """
@@ -306,41 +306,47 @@ GC_TRIGGER = {"free-groups": few_free_groups}
 # ---- policies: what is collected -------------------------------------------------------------------------
 
 
-def drawn(groups: list[Group], stream: RandomStream) -> Group:
+# Where only a page of moves is to be filled, policies are asked although there may be no candidate at all.
+
+
+def candidates(groups: list[Group]) -> list[Group]:
+    return [group for group in groups if group.may_be_victim]
+
+
+def drawn(groups: list[Group], stream: RandomStream) -> Group | None:
     """Any candidate alike: up to 16 draws among all groups, then one among the candidates."""
     for _ in range(16):
         group = groups[stream.below(len(groups))]
         if group.may_be_victim:
             return group
-    candidates = [group for group in groups if group.may_be_victim]
-    return candidates[stream.below(len(candidates))]
+    left = candidates(groups)
+    return left[stream.below(len(left))] if left else None
 
 
-def greedy(parameters: Policy, seed: int) -> Callable[[list[Group]], Group]:
-    def choose(groups: list[Group]) -> Group:
-        return min((group for group in groups if group.may_be_victim), key=lambda group: len(group.valid))
-
-    return choose
+Choice = Callable[[list[Group]], Group | None]
 
 
-def filled_first(parameters: Policy, seed: int) -> Callable[[list[Group]], Group]:
-    def choose(groups: list[Group]) -> Group:
-        return min((group for group in groups if group.may_be_victim), key=lambda group: group.filled_as)
-
-    return choose
+def greedy(parameters: Policy, seed: int) -> Choice:
+    return lambda groups: min(candidates(groups), key=lambda group: len(group.valid), default=None)
 
 
-def at_random(parameters: Policy, seed: int) -> Callable[[list[Group]], Group]:
+def filled_first(parameters: Policy, seed: int) -> Choice:
+    return lambda groups: min(candidates(groups), key=lambda group: group.filled_as, default=None)
+
+
+def at_random(parameters: Policy, seed: int) -> Choice:
     stream = RandomStream(seed, "ftl", "victim random")
     return lambda groups: drawn(groups, stream)
 
 
-def best_of_several(parameters: Policy, seed: int) -> Callable[[list[Group]], Group]:
+def best_of_several(parameters: Policy, seed: int) -> Choice:
     stream = RandomStream(seed, "ftl", "victim d-choices")
 
-    def choose(groups: list[Group]) -> Group:
-        draws = [drawn(groups, stream) for _ in range(parameters.get("d", 10))]
-        return min(draws, key=lambda group: len(group.valid))
+    def choose(groups: list[Group]) -> Group | None:
+        draws = [drawn(groups, stream)]
+        while draws[0] is not None and len(draws) < parameters.get("d", 10):
+            draws.append(drawn(groups, stream))
+        return min(draws, key=lambda group: len(group.valid)) if draws[0] is not None else None
 
     return choose
 
@@ -440,17 +446,18 @@ class NaiveFtl:
 
     def _has_victim(self, pool: Pool, fill: bool) -> bool:
         """Without `fill`, only where the invalid units of all candidates together make a group."""
-        candidates = [group for group in pool.groups if group.may_be_victim]
-        reclaimable = sum(group.invalid_count for group in candidates)
+        reclaimable = sum(group.invalid_count for group in candidates(pool.groups))
         if pool.victim is not None:
             if pool.victim_is_filler and not fill:
                 worthwhile = reclaimable + pool.victim.invalid_count >= self.shape.units_per_group
                 pool.victim_is_filler = not worthwhile
                 return worthwhile
             return True
-        if not candidates or (not fill and reclaimable < self.shape.units_per_group):
+        if not fill and reclaimable < self.shape.units_per_group:
             return False
         victim = self._choose_victim(pool.groups)
+        if victim is None:
+            return False
         victim.is_victim = True
         pool.victim, pool.victim_is_filler = victim, fill
         self.count["victims"] += 1
