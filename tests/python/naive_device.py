@@ -382,7 +382,9 @@ class NaiveDevice:
         if not (entry.is_in_part and self.reads_again_after_move):
             return False
         location = self.ftl.map.get(entry.units[0])
-        return location not in (None, entry.merged_with) and self.ftl.on_media(location)
+        if location is None or not self.ftl.on_media(location):
+            return False
+        return entry.merged_with is None or location.place != entry.merged_with.place
 
     def _place_or_stall(self, entry: Entry) -> None:
         """Place the units, behind those that wait already."""
