@@ -1,7 +1,7 @@
 """What the tests share.
 
-Before the engine is built, `fakes` stands in for it and the end-to-end tests are skipped. As soon as
-`ninescope._native` can be imported the fake is out of the way. `make test` sets NINESCOPE_NATIVE=required.
+Before the engine is built, `fakes` stands in for it and the tests of the engine itself are skipped. As soon
+as `ninescope._native` can be imported the fake is out of the way. `make test` sets NINESCOPE_NATIVE=required.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ else:
     import tomli as tomllib  # noqa: F401
 
 ROOT = Path(__file__).resolve().parents[2]
+NEED_THE_ENGINE = ("test_end_to_end.py", "test_naive_ftl.py", "test_queue_depth_one.py")
 
 try:
     import ninescope._native  # noqa: F401
@@ -42,14 +43,14 @@ except ModuleNotFoundError as error:
 
 def pytest_report_header() -> str:
     return "ninescope engine: " + (
-        "the real one" if NATIVE else "FAKE (not built); end-to-end tests are skipped"
+        "the real one" if NATIVE else "FAKE (not built); tests of the engine are skipped"
     )
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     if not NATIVE:
         for item in items:
-            if item.path.name == "test_end_to_end.py":
+            if item.path.name in NEED_THE_ENGINE:
                 item.add_marker(pytest.mark.skip(reason="the engine is not built"))
 
 
