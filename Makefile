@@ -6,6 +6,8 @@ DEMO_OUT ?= out/demo
 # FULL=1 runs the long benchmarks.
 FULL ?=
 # How long `make fuzz` runs, over all targets.
+N ?= 200
+SEED ?= 1
 SECONDS ?= 60
 
 PYTHON ?= python3
@@ -37,11 +39,11 @@ NATIVE_SOURCES := $(shell find crates presets -name '*.rs' -o -name '*.toml' -o 
 # One interpreter for every build of the binding.
 export PYO3_PYTHON := $(abspath $(BIN))/python
 
-.PHONY: help demo test figures bench lint fuzz unsafe deny coverage lock clean
+.PHONY: help demo test figures bench lint worlds minimal-worlds fuzz unsafe deny coverage lock clean
 .DEFAULT_GOAL := help
 
 help: ## Show this list
-	@sed -n 's/^\([a-z]*\):.*## \(.*\)/\1|\2/p' $(MAKEFILE_LIST) | while IFS='|' read -r target text; do \
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1|\2/p' $(MAKEFILE_LIST) | while IFS='|' read -r target text; do \
 		printf 'make %-8s %s\n' "$$target" "$$text"; done
 
 demo: $(STAMPS)/native ## Build everything and replay a small trace
@@ -56,6 +58,7 @@ figures: demo ## Renew what README.md and docs/ show of the demo
 
 bench: ## Measure the engine (FULL=1 for the long ones)
 	FULL=$(FULL) cargo bench -p ninescope --locked
+	cargo bench -p ninescope-check --locked
 
 lint: $(STAMPS)/native $(STAMPS)/dev ## Check format, lints and types
 	cargo fmt --all --check
@@ -64,6 +67,13 @@ lint: $(STAMPS)/native $(STAMPS)/dev ## Check format, lints and types
 	$(BIN)/ruff format --check python tests/python tools/renew_readme.py tools/coverage_table.py
 	$(BIN)/mypy --strict python/ninescope
 	MYPYPATH=python $(BIN)/python -m mypy.stubtest ninescope._native
+
+worlds: ## Hunt in N=200 random worlds from SEED=1 on
+	@cargo run --release --quiet --locked -p ninescope-check --bin worlds -- --count $(N) --seed $(SEED)
+
+minimal-worlds: ## Find and write the smallest world for each mark that has none
+	@cargo run --release --quiet --locked -p ninescope-check --bin worlds -- \
+		--minimal crates/check/worlds/marks --count 2000
 
 fuzz: ## Fuzz everything that reads input, for SECONDS=60 in all
 	@tools/fuzz.sh $(SECONDS)

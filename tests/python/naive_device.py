@@ -181,10 +181,6 @@ class Entry:
 class NaiveDevice:
     """One drive and the requests of a host that waits for each of them."""
 
-    reads_again_after_move = True
-    """The rest of a unit was read, its write stalls, meanwhile garbage collection moves the unit: is it read
-    again? By the rule (only after *another write*) it is not, its content is the same. The engine does."""
-
     def __init__(self, settings: Settings, controller: Controller, prefill: Iterable[int] = ()) -> None:
         self.shape = settings.shape
         self.controller = controller
@@ -378,13 +374,14 @@ class NaiveDevice:
         self._queue_read(read)
 
     def _must_read_again(self, entry: Entry) -> bool:
-        """Another write cannot have changed the unit: there is no other at queue depth 1."""
-        if not (entry.is_in_part and self.reads_again_after_move):
+        """Whether the unit lies elsewhere than when its rest was read. At queue depth 1 no other write can have
+        changed it, but garbage collection may have moved it; the controller looks at places only."""
+        if not entry.is_in_part:
             return False
         location = self.ftl.map.get(entry.units[0])
         if location is None or not self.ftl.on_media(location):
             return False
-        return entry.merged_with is None or location.place != entry.merged_with.place
+        return entry.merged_with is None or location != entry.merged_with
 
     def _place_or_stall(self, entry: Entry) -> None:
         """Place the units, behind those that wait already."""
@@ -532,14 +529,15 @@ class NaiveDevice:
         """Carry out what the pool wants done, as far as the bound on pages under way allows."""
         under_way = self.collections[pool]
         while under_way.reads + under_way.programs < self.controller.gc_pages_in_flight:
+            if under_way.fills and under_way.reads > 0:
+                # An open page is filled page by page.
+                return
             step = self.ftl.next_step(pool, fill=under_way.fills)
             if isinstance(step, Move):
                 self._read_to_move(step)
-                if under_way.fills:
-                    return
             elif isinstance(step, Erase):
                 self._erase_when_unread(step.group)
-            elif step != WAIT or under_way.reads + under_way.programs > 0:
+            elif step != WAIT or under_way.reads + under_way.programs > 0 or not self.ftl.is_urgent(pool):
                 return
             elif under_way.fills:
                 # No victim is left that could fill the open page.

@@ -436,7 +436,7 @@ class NaiveFtl:
                     return Erase(group)
             if not (fill or self._is_needed(pool)) or not self._has_victim(pool, fill):
                 return WAIT if pool.emptied else NOTHING
-            step = self._hand_out(pool)
+            step = self._hand_out(pool, fill)
             if step is not None:
                 return step
 
@@ -464,8 +464,9 @@ class NaiveFtl:
         self.count["holding"] += len(victim.valid)
         return True
 
-    def _hand_out(self, pool: Pool) -> Step | None:
-        """The units of the victim's next page, as many as there is space for."""
+    def _hand_out(self, pool: Pool, fill: bool) -> Step | None:
+        """The units of the victim's next page, as many as there is space for; to `fill` the open page, no more
+        than that takes."""
         victim = pool.victim
         left = victim.positions_to_move()
         if not left:
@@ -474,7 +475,10 @@ class NaiveFtl:
             return None
         page = left[0] // self.shape.units_per_page
         in_page = [position for position in left if position // self.shape.units_per_page == page]
-        positions = in_page[: self._space_for_moves(pool)]
+        frontier = pool.frontier[GC]
+        filled = 0 if frontier is None else len(frontier.content) % self.shape.units_per_page
+        most = self.shape.units_per_page - filled if fill else self.shape.units_per_page
+        positions = in_page[: min(most, self._space_for_moves(pool))]
         if not positions:
             return NOTHING
         victim.handed_out.update(positions)

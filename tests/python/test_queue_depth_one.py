@@ -301,12 +301,6 @@ def test_every_latency_is_the_sum_of_its_stages(first):
         compare(seed)
 
 
-@pytest.mark.xfail(reason="the engine takes a move by garbage collection for another write", strict=True)
-def test_a_unit_that_only_garbage_collection_moved_is_not_read_again(monkeypatch):
-    monkeypatch.setattr(NaiveDevice, "reads_again_after_move", False)
-    compare(35)
-
-
 NEVER_AT_REST = """
 [geometry]
 channels = 1
@@ -342,7 +336,6 @@ WRITES = [
 ]  # fmt: skip
 
 
-@pytest.mark.xfail(reason="an open page of moves is filled with more than it takes, for ever", strict=True)
 def test_garbage_collection_comes_to_rest_where_a_group_is_one_stripe(tmp_path):
     workload = write_trace(tmp_path / "trace.txt", [Request("write", *range_) for range_ in WRITES])
     run_to_the_end(request(ninescope.Drive.from_toml(NEVER_AT_REST), workload, prefill="none"))

@@ -17,8 +17,9 @@ struct Block {
 #[derive(Debug, Default)]
 pub struct Blocks {
     records: Vec<Block>,
+    /// Planes of a die, and blocks of a plane.
     planes: usize,
-    blocks: usize,
+    per_plane: usize,
 }
 
 /// The group a block belongs to.
@@ -31,7 +32,7 @@ impl Blocks {
     /// Takes over what preparing left on the media.
     pub fn started(&mut self, view: &View<'_>) {
         let geometry = view.ftl.geometry();
-        (self.planes, self.blocks) = (geometry.planes_per_die as usize, geometry.blocks_per_plane as usize);
+        (self.planes, self.per_plane) = (geometry.planes_per_die as usize, geometry.blocks_per_plane as usize);
         self.records.clear();
         for die in (0..geometry.dies()).map(DieId) {
             for plane in 0..geometry.planes_per_die {
@@ -45,7 +46,7 @@ impl Blocks {
 
     #[inline]
     fn index(&self, die: DieId, plane: usize, block: u32) -> usize {
-        (die.index() * self.planes + plane) * self.blocks + block as usize
+        (die.index() * self.planes + plane) * self.per_plane + block as usize
     }
 
     /// Pages of a block programmed since its last erase.

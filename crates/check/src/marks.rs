@@ -47,7 +47,7 @@ marks! {
     ReadWhileMoved, "read_while_moved", "A unit was read while garbage collection moved it.";
     FlushOfNothing, "flush_of_nothing", "A FLUSH found everything on the media.";
     FlushWaits, "flush_that_waits", "A FLUSH waited for programs.";
-    TwoFlushes, "concurrent_flushes", "Two FLUSHes were under way at a time.";
+    TwoFlushes, "concurrent_flushes", "A FLUSH came while another was under way.";
     SeveralPools, "request_over_several_dies", "A read took data from more than one die.";
     MultiUnitPage, "several_units_of_one_page", "One page read delivered several units.";
 }

@@ -37,7 +37,8 @@ pub struct EngineCounters {
     pub read_modify_write_forwarded: u64,
     /// Partly written units that had never been written.
     pub read_modify_write_unmapped: u64,
-    /// Partly written units read again, because another write changed them meanwhile.
+    /// Partly written units read again, because they lay elsewhere by then: another write changed them, or
+    /// garbage collection moved them.
     pub read_modify_write_repeated: u64,
     /// Writes that found no free page.
     pub allocation_stalls: u64,

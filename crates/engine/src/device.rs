@@ -112,6 +112,7 @@ pub struct Seen<'a> {
 /// One simulated drive with its workload. Generic in the wake-up queue (every queue gives the same run)
 /// and in the probe (none by default).
 #[derive(Debug)]
+#[allow(clippy::struct_excessive_bools)] // four facts that have nothing to do with each other
 pub struct Device<Q: WakeQueue = TournamentTree, P: Probe = NoProbe> {
     pub(crate) now: Ns,
     pub(crate) queue: Q,

@@ -154,7 +154,7 @@ impl<W: Write> Teller<'_, W> {
             let (source, target) = (self.place(from), self.place(placed.new));
             writeln!(self.out, "{} move {} from {source} to {target}", self.number, lpa.0)?;
             self.close(&placed);
-            self.ftl.moved(lpa, from, placed.new);
+            self.ftl.moved(lpa, self.ftl.residence(from), placed.new);
         }
         Ok(())
     }

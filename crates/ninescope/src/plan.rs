@@ -8,7 +8,7 @@ use ninescope_ftl::Ftl;
 use ninescope_kernel::{Ns, WakeQueue};
 use ninescope_model::{Geometry, Request};
 use ninescope_workload::{
-    Arrival, JobConfig, SyntheticJob, TraceOptions, TraceReader, TraceSummary, Workload, WorkloadError,
+    AccessPattern, Arrival, JobConfig, SyntheticJob, TraceOptions, TraceReader, TraceSummary, Workload, WorkloadError,
 };
 
 use crate::assembly::{Assembly, fit_drive};
@@ -191,6 +191,7 @@ impl Plan {
         }
         let assembly = Assembly::new(&drive, request.seed, request.log_requests)?;
         let region = job.validate(assembly.logical_bytes())?;
+        check_that_time_passes(&job, &assembly)?;
         let per_unit = u64::from(assembly.geometry.sectors_per_unit());
         let first = region.first_sector / per_unit;
         let last_place = region.first_sector + (region.places - 1) * region.stride_sectors;
@@ -265,6 +266,20 @@ impl Plan {
         let nand = self.assembly.media_for(&ftl)?;
         Ok(Device::new(&self.assembly.engine, &self.limits, ftl, nand, self.workload, probe))
     }
+}
+
+/// A TRIM takes the controller's time alone. Where that is none, a queue that is kept full of TRIMs never sees
+/// the end of a duration.
+fn check_that_time_passes(job: &JobConfig, assembly: &Assembly) -> Result<(), Error> {
+    let only_trims = matches!(job.rw, AccessPattern::Trim | AccessPattern::RandTrim);
+    let endless = job.duration.is_some() && job.requests.is_none() && job.rate_iops.is_none();
+    if only_trims && endless && assembly.engine.command_cost == Ns::ZERO {
+        return Err(Error::Input(
+            "job: trims take no time on a drive with controller.command_cost = 0, so that `duration` never ends them;              give `requests` or `rate_iops`"
+                .into(),
+        ));
+    }
+    Ok(())
 }
 
 fn gibibytes(bytes: u64) -> f64 {

@@ -279,7 +279,7 @@ fn positioned(error: SimulationError, seed: u64, seen: &Seen<'_>) -> Error {
             "{message} (seed {seed}, after {} completed requests and {} events)",
             seen.completed, seen.counters.events
         )),
-        input => input,
+        input @ Error::Input(_) => input,
     }
 }
 

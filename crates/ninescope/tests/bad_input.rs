@@ -208,6 +208,10 @@ fn jobs_without_a_meaning_name_their_key() {
         request["workload"] = json!({ "job": job });
         expect(&request, wanted);
     }
+    // TRIMs take the controller's time and nothing else: without that a duration never passes.
+    let mut request = tiny_request(&["controller.command_cost=0"]);
+    request["workload"] = json!({ "job": { "rw": "trim", "duration": "1us" } });
+    expect(&request, &["job", "command_cost", "requests"]);
     let mut request = tiny_request(&[]);
     request["workload"] = json!({ "job_file": scratch.file("job.toml", "rw = \"read\"\nbs = \"4 parsecs\"\n") });
     expect(&request, &["job.toml", "line 2", "parsecs"]);

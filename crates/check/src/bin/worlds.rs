@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::time::Instant;
 
 use lexopt::prelude::*;
 use ninescope_check::worlds::{Failure, Hunt, World, generate, known_marks, run, shrink, trace};
@@ -140,7 +139,6 @@ fn replay(files: &[PathBuf]) -> ExitCode {
 }
 
 fn hunt(options: &Options) -> ExitCode {
-    let begin = Instant::now();
     let hunt = Hunt { first_seed: options.seed, worlds: options.count, threads: options.threads, failures_max: 20 };
     let step = (options.count / 10).max(1);
     let report = hunt.run(&|done| {
@@ -149,14 +147,13 @@ fn hunt(options: &Options) -> ExitCode {
         }
     });
     println!(
-        "{} worlds from seed {}: {} requests, {} events, {} checked, {} failures, {:.1} s",
+        "{} worlds from seed {}: {} requests, {} events, {} checked, {} failures",
         report.worlds,
         options.seed,
         report.requests,
         report.events,
         report.checked,
-        report.failures.len(),
-        begin.elapsed().as_secs_f64()
+        report.failures.len()
     );
     for (world, failure) in &report.failures {
         println!("\nseed {}: {}: {}", world.seed, failure.name, failure.message);

@@ -150,7 +150,8 @@ fn rate(dice: &mut Dice) -> BytesPerSecond {
 
 fn ftl(dice: &mut Dice, shape: &GeometryConfig) -> FtlSection {
     let unit = shape.page_size.0 >> dice.small(0, 3);
-    let divisors: Vec<u32> = (1..=shape.planes_per_die).filter(|planes| shape.planes_per_die % planes == 0).collect();
+    let divisors: Vec<u32> =
+        (1..=shape.planes_per_die).filter(|&planes| shape.planes_per_die.is_multiple_of(planes)).collect();
     FtlSection {
         mapping_unit: Bytes(unit.clamp(512, 16_384)),
         over_provisioning: dice.one_of(&[0.1, 0.28, 0.5, 1.0, 2.0, 4.0]),

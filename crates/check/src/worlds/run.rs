@@ -32,8 +32,8 @@ impl Failure {
         Self { name: name.to_owned(), message: message.into() }
     }
 
-    fn of(error: SimulationError) -> Self {
-        let name = match &error {
+    fn of(error: &SimulationError) -> Self {
+        let name = match error {
             SimulationError::Violation(violation) => violation.rule,
             SimulationError::Illegal { .. } => "illegal-command",
             SimulationError::Stuck { .. } => "stuck",
@@ -118,7 +118,7 @@ fn device<Q: WakeQueue, P: Probe>(world: &World, probe: P) -> Result<Device<Q, P
 fn finish<Q: WakeQueue, P: Probe>(world: &World, device: &mut Device<Q, P>, slice: u64) -> Result<(), Failure> {
     let most = EVENTS_MAX + EVENTS_PER_REQUEST_MAX * world.requests.len() as u64;
     loop {
-        let progress = device.run_slice(slice.min(most)).map_err(Failure::of)?;
+        let progress = device.run_slice(slice.min(most)).map_err(|error| Failure::of(&error))?;
         if progress.finished {
             return Ok(());
         }

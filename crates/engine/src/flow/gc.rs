@@ -41,21 +41,20 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
         let pool = Pool(pool_index);
         loop {
             let job = self.gc_jobs[pool.index()];
-            if job.reads + job.programs >= self.gc_pages_max {
+            // What fills an open page is moved page by page, so that no more is moved than the page takes.
+            if job.reads + job.programs >= self.gc_pages_max || (job.fill && job.reads > 0) {
                 return Ok(());
             }
             match self.ftl.gc_next(pool, job.fill) {
                 GcStep::MovePage { first, mask } => {
                     self.queue_gc_read(pool, first, mask)?;
-                    if job.fill {
-                        // Page by page: no more is moved than the open page takes.
-                        return Ok(());
-                    }
                 }
                 GcStep::Erase(group) => self.queue_erase(group),
                 GcStep::Nothing => return Ok(()),
                 GcStep::Wait if job.reads + job.programs > 0 => return Ok(()),
-                // Nothing is under way: what the victim waits for lies in an open page.
+                // Nothing is under way: what the victim waits for lies in an open page. It may lie there until
+                // somebody waits for the victim: filling the page moves units that nothing is gained by.
+                GcStep::Wait if !self.ftl.gc_is_urgent(pool) => return Ok(()),
                 GcStep::Wait if !job.fill => self.gc_jobs[pool.index()].fill = true,
                 GcStep::Wait => {
                     // No victim is left to fill it from.

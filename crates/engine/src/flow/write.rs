@@ -40,7 +40,7 @@ enum Placing {
     Done,
     /// No pool takes the next unit now.
     Waits,
-    /// The unit's content changed since it was read: it is read again.
+    /// The unit's content lies elsewhere than where it was read: it is read again.
     ReadsAgain,
 }
 
@@ -155,8 +155,9 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
         })
     }
 
-    /// Whether another write changed a unit since its content was read for merging. A newer content that the
-    /// controller holds (or none) is merged at once; one that is on the media must be read.
+    /// Whether a unit lies elsewhere than when its content was read for merging: another write changed it, or
+    /// garbage collection moved it, which places alone do not tell apart. A newer content that the controller
+    /// holds (or none) is merged at once; one that is on the media must be read.
     fn must_read_again(&self, entry: &WriteEntry) -> bool {
         let Some(merged_with) = entry.merged_with else { return false };
         let current = self.ftl.translate(Lpa(entry.next));
