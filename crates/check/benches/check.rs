@@ -21,7 +21,7 @@ fn request(rw: &str, prefill: &str, check: &str) -> RunRequest {
         over_provisioning = 0.25
         "#;
     let text = json!({
-        "seed": 1, "prefill": prefill, "check": check, "requests": 600_000, "drive": {"toml": drive},
+        "seed": 1, "prefill": prefill, "check": check, "requests": 2_000_000, "drive": {"toml": drive},
         "workload": {"job": {"rw": rw, "rwmixread": 70, "bs": "4k", "iodepth": 16}},
     });
     RunRequest::from_json(&text.to_string()).expect("a legal request")

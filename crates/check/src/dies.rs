@@ -25,9 +25,29 @@ enum Phase {
     Resuming,
 }
 
+/// What names a command among those of its die, and the cells it works on.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Work {
+    kind: CommandKind,
+    planes: u8,
+    page: u32,
+    /// The issuer's number of its first plane.
+    transaction: u32,
+    block: [u32; 4],
+}
+
+impl Work {
+    #[inline]
+    fn of(command: &FlashCommand) -> Self {
+        let FlashCommand { kind, planes, page, block, .. } = *command;
+        let transaction = command.transaction[planes.trailing_zeros() as usize & 3];
+        Self { kind, planes, page, transaction, block }
+    }
+}
+
 #[derive(Clone, Copy, Debug, Default)]
 struct Operation {
-    command: FlashCommand,
+    work: Work,
     /// Array time it needs [ns].
     total: Ns,
     /// Array time of the stretches that are over [ns].
@@ -73,14 +93,14 @@ impl Dies {
             now,
             "die {id} is given {command:?} while it is {:?} with {:?} (data leave until {})",
             die.phase,
-            die.running.command,
+            die.running.work,
             die.data_out_until
         );
         if let Some(parked) = &die.parked {
-            beside_parked(now, command, &parked.command, marks)?;
+            beside_parked(now, command, &parked.work, marks)?;
         }
         let total = view.nand.running(id).map_or(Ns::ZERO, |operation| operation.total);
-        die.running = Operation { command: *command, total, done: Ns::ZERO, began: sent, suspensions: 0 };
+        die.running = Operation { work: Work::of(command), total, done: Ns::ZERO, began: sent, suspensions: 0 };
         die.phase = Phase::Array;
         die.since = now;
         Ok(())
@@ -91,13 +111,13 @@ impl Dies {
         let die = &mut self.dies[command.die.index()];
         let running = &die.running;
         require!(
-            die.phase == Phase::Array && running.command == *command,
+            die.phase == Phase::Array && running.work == Work::of(command),
             DieDoubleBooked,
             now,
             "die {} ends {command:?} while it is {:?} with {:?}",
             command.die,
             die.phase,
-            running.command
+            running.work
         );
         let done = running.done + now.saturating_since(running.began);
         require!(
@@ -120,13 +140,13 @@ impl Dies {
     pub fn data_out(&mut self, now: Ns, command: &FlashCommand, until: Ns) -> Checked {
         let die = &mut self.dies[command.die.index()];
         require!(
-            die.phase == Phase::Sensed && die.running.command == *command,
+            die.phase == Phase::Sensed && die.running.work == Work::of(command),
             DieDoubleBooked,
             now,
             "die {} sends data of {command:?} while it is {:?} with {:?}",
             command.die,
             die.phase,
-            die.running.command
+            die.running.work
         );
         die.phase = Phase::DataOut;
         die.data_out_until = until;
@@ -154,7 +174,7 @@ impl Dies {
         self.enter(now, id, Phase::Array, false, Phase::Recovering)?;
         let die = &mut self.dies[id.index()];
         let mut operation = die.running;
-        let kind = operation.command.kind;
+        let kind = operation.work.kind;
         operation.done += now.saturating_since(operation.began);
         operation.suspensions += 1;
         require!(
@@ -223,7 +243,7 @@ impl Dies {
                 now,
                 "die {index} is {:?} with {:?} at the end, parked: {}",
                 die.phase,
-                die.running.command,
+                die.running.work,
                 die.parked.is_some()
             );
             let total: u64 = ledger.iter().sum();
@@ -251,7 +271,7 @@ impl Dies {
 }
 
 /// Beside a parked operation only reads run, and none of the cells it left half written.
-fn beside_parked(now: Ns, command: &FlashCommand, parked: &FlashCommand, marks: &mut Marks) -> Checked {
+fn beside_parked(now: Ns, command: &FlashCommand, parked: &Work, marks: &mut Marks) -> Checked {
     let die = command.die;
     require!(
         command.kind == CommandKind::Read,

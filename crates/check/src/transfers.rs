@@ -2,7 +2,7 @@
 
 use ninescope_engine::{Utilization, View};
 use ninescope_kernel::Ns;
-use ninescope_model::ChannelId;
+use ninescope_model::DieId;
 
 use crate::rule::{Checked, require};
 
@@ -44,14 +44,15 @@ impl Transfers {
     }
 
     #[inline]
-    pub fn channel_taken(&mut self, view: &View<'_>, channel: ChannelId, until: Ns) -> Checked {
+    pub fn channel_taken(&mut self, view: &View<'_>, die: DieId, until: Ns) -> Checked {
+        let channel = view.ftl.geometry().channel_of_die(die);
         let booking = &mut self.channels[channel.index()];
         let busy_until = booking.until;
         require!(
             booking.take(view.now, until),
             ChannelDoubleBooked,
             view.now,
-            "channel {channel} is taken from {} to {until}, a transfer runs on it until {busy_until}",
+            "channel {channel} is taken for die {die} from {} to {until}, a transfer runs on it until {busy_until}",
             view.now
         );
         Ok(())

@@ -6,7 +6,7 @@
 use ninescope_ftl::Ftl;
 use ninescope_kernel::Ns;
 use ninescope_media::nand::{FlashCommand, Nand};
-use ninescope_model::{BlockGroup, ChannelId, DieId, Lpa, Ppa, Request, Source};
+use ninescope_model::{BlockGroup, DieId, Lpa, Ppa, Request, Source};
 
 use crate::meter::{Meter, Parts};
 use crate::{EngineCounters, SimulationError, Utilization};
@@ -86,14 +86,12 @@ pub enum Event<'a> {
     MoveDropped { record: u32, lpa: Lpa, from: Ppa },
     /// The program of a move ended. `current`: the map pointed at `from` and points at `to` now.
     MoveEnded { lpa: Lpa, from: Ppa, to: Ppa, current: bool },
-    /// A flash command was given to its die: the channel sends it until `sent`, then the array works [ns].
+    /// A flash command was given to its die: its channel is taken until `sent`, then the array works [ns].
     CommandIssued { command: &'a FlashCommand, sent: Ns },
     /// The array phase of a command ended.
     CommandEnded { command: &'a FlashCommand },
-    /// The data of a read leave their die until `until` [ns].
+    /// The data of a read leave their die, whose channel is taken until `until` [ns].
     DataOut { command: &'a FlashCommand, until: Ns },
-    /// A channel is taken from now until `until` [ns].
-    ChannelTaken { channel: ChannelId, until: Ns },
     /// The operation of a die was stopped; its voltages recover.
     Suspended { die: DieId },
     /// The voltages have recovered: the die takes reads.
@@ -122,6 +120,12 @@ pub trait Probe {
     /// # Errors
     /// What the probe found wrong. The run is over then.
     fn observe(&mut self, view: &View<'_>, event: Event<'_>) -> Result<(), SimulationError>;
+
+    /// Whether it wants to know what is in the page registers ([`Event::HostUnitsSensed`] and its like), which
+    /// takes a walk over the units of each page.
+    fn follows_data(&self) -> bool {
+        true
+    }
 
     /// One sentence for the result on what it did; `None` when there is nothing to say.
     fn note(&self) -> Option<String> {

@@ -99,7 +99,6 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
         }
         self.count_command(&command);
         self.digest_command(&command);
-        observe!(self, Event::ChannelTaken { channel, until: sent });
         observe!(self, Event::CommandIssued { command: &command, sent });
         Ok(())
     }
@@ -137,7 +136,6 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
         if staying_planes != 0 || unit.waiting != 0 || self.nand.parked(die).is_some() {
             self.queue.schedule(self.resources.die(die), left);
         }
-        observe!(self, Event::ChannelTaken { channel, until: left });
         observe!(self, Event::DataOut { command: &command, until: left });
         Ok(())
     }

@@ -71,7 +71,7 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
                 track.command_array = self.now - track.mark;
                 track.mark = self.now;
             }
-            if P::ACTIVE {
+            if P::ACTIVE && self.probe.follows_data() {
                 self.tell_what_was_sensed(&transaction)?;
             }
             let group = self.geometry.group_and_offset(transaction.ppa).0;
