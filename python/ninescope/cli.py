@@ -193,7 +193,9 @@ def run(
     ] = False,
     check: Annotated[
         str,
-        typer.Option(metavar="off|cheap|full", help="Walk beside the run and end it where an invariant breaks."),
+        typer.Option(
+            metavar="off|cheap|full", help="Walk beside the run and end it where an invariant breaks."
+        ),
     ] = "off",
     rw: Annotated[
         str | None,

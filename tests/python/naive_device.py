@@ -374,8 +374,11 @@ class NaiveDevice:
         self._queue_read(read)
 
     def _must_read_again(self, entry: Entry) -> bool:
-        """Whether the unit lies elsewhere than when its rest was read. At queue depth 1 no other write can have
-        changed it, but garbage collection may have moved it; the controller looks at places only."""
+        """Whether the unit lies elsewhere than when its rest was read.
+
+        At queue depth 1 no other write can have changed it, but garbage collection may have moved it; the
+        controller looks at places only.
+        """
         if not entry.is_in_part:
             return False
         location = self.ftl.map.get(entry.units[0])

@@ -465,8 +465,10 @@ class NaiveFtl:
         return True
 
     def _hand_out(self, pool: Pool, fill: bool) -> Step | None:
-        """The units of the victim's next page, as many as there is space for; to `fill` the open page, no more
-        than that takes."""
+        """The units of the victim's next page, as many as there is space for.
+
+        To `fill` the open page, no more than that takes.
+        """
         victim = pool.victim
         left = victim.positions_to_move()
         if not left:

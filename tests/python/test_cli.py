@@ -7,6 +7,7 @@ import gzip
 import json
 import os
 import pty
+import shlex
 import signal
 import subprocess
 import sys
@@ -320,9 +321,28 @@ def test_an_inconsistency_of_the_engine_exits_with_1(monkeypatch, cli):
         yield
 
     monkeypatch.setattr(run.Run, "slices", broken)
-    code, _, err = cli(*JOB)
-    assert code == 1
-    assert err == "ninescope: internal error: parts do not sum to the latency\n"
+    for options in ((), ("--check", "cheap"), ("--check=cheap",)):
+        code, _, err = cli(*JOB, *options)
+        assert code == 1
+        words = shlex.join(["ninescope", *JOB, "--check", "full"])
+        assert err == (
+            "ninescope: internal error: parts do not sum to the latency\n"
+            f"ninescope: to replay it to that point: {words}\n"
+        )
+
+
+@pytest.mark.skipif(not NATIVE, reason="the engine is not built")
+def test_a_checked_run_is_the_run_and_says_so(cli):
+    digests = set()
+    for level in ("off", "cheap", "full"):
+        code, out, err = cli(*JOB, "--check", level, "--json")
+        assert code == 0, err
+        result = json.loads(out)
+        digests.add(result["digest"])
+        said = [note for note in result["notes"] if note.startswith(f"checked ({level})")]
+        assert len(said) == (level != "off")
+        assert result["config"]["run"]["check"] == level
+    assert len(digests) == 1
 
 
 @pytest.mark.skipif(NATIVE, reason="the engine is built")

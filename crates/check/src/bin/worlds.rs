@@ -17,7 +17,8 @@ worlds --trace FILE
 worlds --show SEED
     prints the world of a seed
 worlds --minimal DIR [--count N] [--seed S]
-    writes the smallest world found for each mark that has none in DIR";
+    writes the smallest world found for each mark that has none in DIR
+    that hits it";
 
 /// Trials for shrinking a world.
 const SHRINK_ATTEMPTS: u32 = 4_000;
@@ -190,7 +191,7 @@ fn keep(world: &World, failure: &Failure, folder: &Path) {
     println!("  {}", shrunk.message);
 }
 
-/// For each mark without a minimal world, shrinks the first world of the hunt that hits it.
+/// For each mark without a minimal world that hits it, shrinks the first world of the hunt that hits it.
 fn write_minimal_worlds(options: &Options, folder: &Path) -> ExitCode {
     let hunt = Hunt { first_seed: options.seed, worlds: options.count, threads: options.threads, failures_max: 1 };
     let report = hunt.run(&|_| {});
@@ -200,11 +201,11 @@ fn write_minimal_worlds(options: &Options, folder: &Path) -> ExitCode {
             println!("{mark}: never hit");
             continue;
         };
-        if file.exists() {
-            continue;
-        }
         let hits =
             |world: &World| run(world).is_ok_and(|outcome| outcome.marks.get(&mark).is_some_and(|&hits| hits > 0));
+        if World::read(&file).is_ok_and(|world| hits(&world)) {
+            continue;
+        }
         let mut smallest = shrink(&generate(sighting.first_seed), SHRINK_ATTEMPTS, &mut |world| hits(world));
         smallest.about.clone_from(&mark);
         if let Err(error) = smallest.write(&file) {
