@@ -9,11 +9,7 @@ use std::process::{Command, Output};
 use serde::Deserialize;
 
 /// Worlds that are run with each fault.
-const WORLDS: u32 = 150;
-
-fn usual_worlds() -> u32 {
-    WORLDS
-}
+const WORLDS: &str = "300";
 
 /// The switch, added to the copy of the kernel.
 const SWITCH: &str = r#"
@@ -37,8 +33,8 @@ struct Mutation {
     name: String,
     story: String,
     caught_as: String,
-    #[serde(default = "usual_worlds")]
-    worlds: u32,
+    /// A kept world that shows it, where few random ones do.
+    replay: Option<String>,
     edit: Vec<Edit>,
 }
 
@@ -154,12 +150,14 @@ fn build(copy: &Path) -> PathBuf {
     target.join("release/worlds")
 }
 
-fn hunt(worlds: &Path, count: u32, mutation: &str) -> Output {
-    Command::new(worlds)
-        .args(["--count", &count.to_string(), "--seed", "1", "--no-keep"])
-        .env("NINESCOPE_MUTATION", mutation)
-        .output()
-        .expect("the worlds run")
+/// Random worlds, or a kept one, with a fault on.
+fn run(worlds: &Path, replay: Option<&str>, fault: &str) -> Output {
+    let mut command = Command::new(worlds);
+    match replay {
+        Some(file) => command.arg("--replay").arg(workspace().join("crates/check/worlds").join(file)),
+        None => command.args(["--count", WORLDS, "--seed", "1", "--no-keep"]),
+    };
+    command.env("NINESCOPE_MUTATION", fault).output().expect("the worlds run")
 }
 
 #[test]
@@ -168,16 +166,14 @@ fn every_deliberate_fault_is_caught_and_named() {
     let mutations = toml::from_str::<Mutations>(text).expect("mutations.toml").mutation;
     assert!(mutations.len() >= 7);
     let worlds = build(&mutated_copy(&mutations));
-    let control = hunt(&worlds, WORLDS, "");
+    let control = run(&worlds, None, "");
     let words = String::from_utf8_lossy(&control.stdout);
     assert!(control.status.success(), "the copy fails although no fault is on:\n{words}");
     let mut escaped = Vec::new();
     for mutation in &mutations {
-        let output = hunt(&worlds, mutation.worlds, &mutation.name);
+        let output = run(&worlds, mutation.replay.as_deref(), &mutation.name);
         let words = String::from_utf8_lossy(&output.stdout);
-        let named = words
-            .lines()
-            .find(|line| line.starts_with("seed ") && line.contains(&format!(": {}: ", mutation.caught_as)));
+        let named = words.lines().find(|line| line.contains(&format!(": {}: ", mutation.caught_as)));
         println!("{}: {}\n  {}", mutation.name, mutation.story, named.unwrap_or("NOT CAUGHT BY THIS NAME"));
         if output.status.code() != Some(1) || named.is_none() {
             escaped.push(format!("{} (expected {}):\n{words}", mutation.name, mutation.caught_as));

@@ -108,6 +108,56 @@ fn reads_in_quick_succession_keep_the_erase_parked() {
     assert_eq!(run.ended(CommandKind::Erase), [first + 3 * UNIT_READ + RAMP + 2 * ERASE_LOOP]);
 }
 
+// ---- the policies of the SSR paper ------------------------------------------------------------------
+
+/// An erase from the start, and reads of another group at the given times, under a policy.
+fn erase_under(policy: &str, reads: &[u64]) -> Outcome {
+    let mut drive = Drive::with(|drive| drive.prepared = (0..24).chain(0..8).chain(8..16).collect());
+    drive.engine.suspend = policy_with(&serde_json::json!({ "policy": policy }));
+    let mut requests = vec![write(0, 16)];
+    requests.extend(reads.iter().map(|&at| read(at, 20)));
+    drive.run(requests)
+}
+
+#[test]
+fn how_long_one_read_waits_is_what_each_policy_promises() {
+    // The read comes at 1.5 ms, when 1.4999 ms of three loops of 1 ms are done.
+    let arrival = 1_500_000;
+    let thirtieth = |count: u64| ERASE_STARTS + 3 * ERASE_LOOP * count / 90;
+    for (policy, stop) in [
+        ("immediate", arrival),
+        ("between-loops", ERASE_STARTS + 2 * ERASE_LOOP),
+        ("every-safe-point", ERASE_STARTS + 15 * ERASE_LOOP / 10),
+        // A new block has 30 points in each loop: the 45th of 90 comes at 1.5 ms of progress.
+        ("safe-points-by-wear", thirtieth(45)),
+    ] {
+        let run = erase_under(policy, &[arrival]);
+        assert_eq!(run.issued(CommandKind::Read)[0].0, stop + RECOVER, "{policy}");
+        let left = ERASE - (stop - ERASE_STARTS);
+        assert_eq!(run.ended(CommandKind::Erase), [stop + RECOVER + UNIT_READ + RAMP + left], "{policy}");
+        assert_eq!((run.counters().suspends, run.counters().resumes), (1, 1), "{policy}");
+    }
+    let run = erase_under("none", &[arrival]);
+    assert_eq!(run.issued(CommandKind::Read)[0].0, ERASE_STARTS + ERASE, "the rest of the erase");
+}
+
+#[test]
+fn reads_without_a_pause_starve_an_erase_that_is_suspended_immediately_and_no_other() {
+    // The die keeps up with the reads, but the gap it finds between two is shorter than the ramp: before the
+    // erase has gone on, the next read is there. This lasts forty times as long as the erase takes.
+    let gap = UNIT_READ + RAMP / 2;
+    let last = 40 * ERASE;
+    let reads: Vec<u64> = (1..).map(|index| index * gap).take_while(|&at| at < last).collect();
+    let starved = erase_under("immediate", &reads);
+    assert!(starved.ended(CommandKind::Erase)[0] > last, "the erase ends when the reads do");
+    for (policy, most) in [("between-loops", 2), ("every-safe-point", 29), ("safe-points-by-wear", 89)] {
+        let run = erase_under(policy, &reads);
+        assert!(run.ended(CommandKind::Erase)[0] < last, "{policy}");
+        // Claim 2.7: no more than N suspensions per loop, none at the very end.
+        assert!(run.counters().suspends <= most, "{policy}: {} suspensions", run.counters().suspends);
+    }
+}
+
 /// A program of page 2 and a read at `at` of page 0.
 fn read_during_a_program(at: u64, programs: bool) -> Outcome {
     let mut drive = Drive::with(|drive| drive.prepared = (0..8).collect());

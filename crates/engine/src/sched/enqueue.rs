@@ -5,7 +5,7 @@ use ninescope_media::nand::DieState;
 use ninescope_model::DieId;
 
 use super::DiePhase;
-use super::suspend_policy::SuspendDecision;
+use super::suspend_policy::{SuspendDecision, SuspendQuestion};
 use crate::device::Device;
 use crate::probe::Probe;
 use crate::transaction::{QueueClass, Transaction};
@@ -61,7 +61,10 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
             return;
         }
         let Some(operation) = self.nand.running(die) else { return };
-        let decision = policy.decide(operation, self.now);
+        let command = &operation.command;
+        let worn = |plane: usize| self.nand.erase_count(die, plane as u32, command.block[plane]);
+        let erases = command.addressed_planes().map(worn).max().unwrap_or(0);
+        let decision = policy.decide(&SuspendQuestion { operation, now: self.now, erases });
         let at = match decision {
             SuspendDecision::Continue => return,
             SuspendDecision::Now => self.now.max(operation.started),

@@ -4,11 +4,10 @@
 
 use std::num::NonZeroU32;
 
-use ninescope_kernel::Ns;
-use ninescope_media::nand::{CommandKind, Operation};
+use ninescope_media::nand::CommandKind;
 use serde::{Deserialize, Serialize};
 
-use super::{SuspendDecision, SuspendPolicy};
+use super::{SuspendDecision, SuspendPolicy, SuspendQuestion};
 
 /// Parameters.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -27,7 +26,8 @@ impl Default for EverySafePoint {
 }
 
 impl SuspendPolicy for EverySafePoint {
-    fn decide(&mut self, operation: &Operation, now: Ns) -> SuspendDecision {
+    fn decide(&mut self, question: &SuspendQuestion<'_>) -> SuspendDecision {
+        let SuspendQuestion { operation, now, .. } = *question;
         match operation.command.kind {
             CommandKind::Erase => SuspendDecision::At(operation.next_safe_point(now, self.points_per_loop.get())),
             CommandKind::Program if self.programs => SuspendDecision::At(operation.next_safe_point(now, 1)),

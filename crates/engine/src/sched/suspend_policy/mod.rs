@@ -1,7 +1,10 @@
 //! When a running erase or program is suspended for a read.
 
+pub mod between_loops;
 pub mod every_safe_point;
+pub mod immediate;
 pub mod none;
+pub mod safe_points_by_wear;
 
 use std::fmt::Debug;
 
@@ -23,15 +26,29 @@ pub enum SuspendDecision {
 /// Decides suspends. Asked when a read is queued on a die that erases or programs, and when an erase or
 /// program begins or goes on with reads waiting.
 pub trait SuspendPolicy: Debug + Send {
-    /// What to do with `operation` at `now`.
-    fn decide(&mut self, operation: &Operation, now: Ns) -> SuspendDecision;
+    /// What to do with the running operation.
+    fn decide(&mut self, question: &SuspendQuestion<'_>) -> SuspendDecision;
+}
+
+/// What a policy is told.
+#[derive(Clone, Copy, Debug)]
+pub struct SuspendQuestion<'a> {
+    /// What runs.
+    pub operation: &'a Operation,
+    /// Simulated time.
+    pub now: Ns,
+    /// P/E cycles of the block it works on, the most worn one of its planes [count].
+    pub erases: u32,
 }
 
 policy_registry! {
     /// When a running erase or program is suspended for a read.
     SuspendPolicyConfig;
     "none" => None(none::NoSuspend), "never: reads wait for the end";
-    "every-safe-point" => EverySafePoint(every_safe_point::EverySafePoint), "at the next of n equally spaced points of the loop or pulse";
+    "immediate" => Immediate(immediate::Immediate), "at once, however often: an erase may never end (I-ES)";
+    "between-loops" => BetweenLoops(between_loops::BetweenLoops), "at the end of the erase loop (D-ES)";
+    "every-safe-point" => EverySafePoint(every_safe_point::EverySafePoint), "at the next of n equally spaced points of the loop or pulse (SSR static)";
+    "safe-points-by-wear" => SafePointsByWear(safe_points_by_wear::SafePointsByWear), "the same, with fewer points the more often the block was erased (SSR dynamic)";
 }
 
 impl SuspendPolicyConfig {
@@ -39,7 +56,10 @@ impl SuspendPolicyConfig {
     pub(crate) fn build(&self) -> Option<Box<dyn SuspendPolicy>> {
         match self {
             Self::None(_) => None,
+            Self::Immediate(parameters) => Some(Box::new(*parameters)),
+            Self::BetweenLoops(parameters) => Some(Box::new(*parameters)),
             Self::EverySafePoint(parameters) => Some(Box::new(*parameters)),
+            Self::SafePointsByWear(parameters) => Some(Box::new(*parameters)),
         }
     }
 }
