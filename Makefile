@@ -69,7 +69,8 @@ lint: $(STAMPS)/native $(STAMPS)/dev ## Check format, lints and types
 	MYPYPATH=python $(BIN)/python -m mypy.stubtest ninescope._native
 
 worlds: ## Hunt in N=200 random worlds from SEED=1 on
-	@cargo run --release --quiet --locked -p ninescope-check --bin worlds -- --count $(N) --seed $(SEED)
+	@cargo run --release --quiet --locked -p ninescope-check --bin worlds -- \
+		--count $(N) --seed $(SEED) --table out/worlds/marks.md
 
 minimal-worlds: ## Find and write the smallest world for each mark that has none
 	@cargo run --release --quiet --locked -p ninescope-check --bin worlds -- \

@@ -30,6 +30,8 @@ struct Options {
     /// Where failing worlds are kept, shrunk; `None`: they are only named.
     keep: Option<PathBuf>,
     table: Option<PathBuf>,
+    /// Where the minimal worlds are.
+    marks: PathBuf,
     replay: Vec<PathBuf>,
     trace: Option<PathBuf>,
     show: Option<u64>,
@@ -58,6 +60,7 @@ fn options() -> Result<Option<Options>, lexopt::Error> {
         threads,
         keep: Some(PathBuf::from("out/worlds")),
         table: None,
+        marks: PathBuf::from("crates/check/worlds/marks"),
         replay: Vec::new(),
         trace: None,
         show: None,
@@ -168,12 +171,27 @@ fn hunt(options: &Options) -> ExitCode {
         println!("marks that nothing hit: {}", missed.join(", "));
     }
     if let Some(table) = &options.table
-        && let Err(error) = std::fs::write(table, report.table(&BTreeMap::new()))
+        && let Err(error) = write_table(table, &report.table(&minimal_worlds(&options.marks)))
     {
         eprintln!("worlds: error: {}: {error}", table.display());
         return ExitCode::from(2);
     }
     if report.failures.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
+
+fn write_table(file: &Path, table: &str) -> std::io::Result<()> {
+    if let Some(folder) = file.parent() {
+        std::fs::create_dir_all(folder)?;
+    }
+    std::fs::write(file, table)?;
+    println!("which worlds and which minimal test hit each mark: {}", file.display());
+    Ok(())
+}
+
+/// Requests of the minimal world of each mark.
+fn minimal_worlds(folder: &Path) -> BTreeMap<String, usize> {
+    let files = std::fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path());
+    files.filter_map(|file| World::read(&file).ok()).map(|world| (world.about, world.requests.len())).collect()
 }
 
 /// Shrinks a world that failed and writes it down.
