@@ -147,7 +147,7 @@ fn reads_without_a_pause_starve_an_erase_that_is_suspended_immediately_and_no_ot
     // erase has gone on, the next read is there. This lasts forty times as long as the erase takes.
     let gap = UNIT_READ + RAMP / 2;
     let last = 40 * ERASE;
-    let reads: Vec<u64> = (1..).map(|index| index * gap).take_while(|&at| at < last).collect();
+    let reads: Vec<u64> = (1..last / gap).map(|index| index * gap).collect();
     let starved = erase_under("immediate", &reads);
     assert!(starved.ended(CommandKind::Erase)[0] > last, "the erase ends when the reads do");
     for (policy, most) in [("between-loops", 2), ("every-safe-point", 29), ("safe-points-by-wear", 89)] {
