@@ -89,7 +89,8 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
             print(f"ninescope: internal error: {error}", file=sys.stderr)
             again = _replay_command(sys.argv[1:] if arguments is None else arguments)
             if again:
-                print(f"ninescope: to replay it to that point: {again}", file=sys.stderr)
+                same = ", with the same standard input" if "-" in sys.argv else ""
+                print(f"ninescope: to replay it to that point{same}: {again}", file=sys.stderr)
             sys.exit(EXIT_FAILURE)
         raise
     sys.exit(0)

@@ -1,9 +1,9 @@
 //! The checker: events in, a verdict out.
 
 use ninescope::CheckLevel;
-use ninescope_engine::{Event, Probe, SimulationError, View};
+use ninescope_engine::{Event, Probe, SimulationError, View, WriteCompletion};
 use ninescope_media::nand::{CommandKind, FlashCommand};
-use ninescope_model::{Lpa, Ppa, Request};
+use ninescope_model::{Lpa, Op, Ppa, Request};
 
 use crate::blocks::{Blocks, group_of_block};
 use crate::dies::Dies;
@@ -93,7 +93,7 @@ impl Checker {
         (self.requests.taken_in(), self.requests.completed_count())
     }
 
-    fn started(&mut self, view: &View<'_>) -> Checked {
+    fn started(&mut self, view: &View<'_>, completes_at_program: bool) -> Checked {
         let geometry = view.ftl.geometry();
         self.dies.started(geometry.dies());
         self.transfers.started(geometry.channels);
@@ -102,7 +102,7 @@ impl Checker {
         if self.level == CheckLevel::Full {
             let units = self.units.insert(Units::default());
             units.started(view);
-            self.oracle = Some(Oracle::new(view));
+            self.oracle = Some(Oracle::new(view, completes_at_program));
             let spread = u64::from(geometry.units()) * SWEEP_EVENTS_PER_UNIT;
             self.sweep_interval = self.sweep_events.unwrap_or(spread.max(SWEEP_EVENTS_MIN));
         }
@@ -136,6 +136,9 @@ impl Checker {
         parts: &ninescope_engine::meter::Parts,
     ) -> Checked {
         let order = self.requests.completed(view, slot, id, request, parts)?;
+        if request.op == Op::Trim {
+            self.ledger.trimmed(view, request);
+        }
         if let Some(oracle) = &mut self.oracle {
             let inside = self.requests.last_of(slot);
             // The command itself is still to be judged: nothing that it may have returned is forgotten before.
@@ -154,6 +157,7 @@ impl Checker {
         merged_with: ninescope_engine::MergedWith,
     ) -> Checked {
         self.ledger.host_units += 1;
+        self.requests.unit_done(view, slot, lpa, Op::Write)?;
         agrees(view, lpa, new)?;
         self.groups.written(view, old, new)?;
         if let (Some(units), Some(oracle)) = (&mut self.units, &mut self.oracle) {
@@ -166,6 +170,7 @@ impl Checker {
 
     fn unit_trimmed(&mut self, view: &View<'_>, slot: u32, lpa: Lpa, old: Ppa) -> Checked {
         self.ledger.trimmed_units += u64::from(old != Ppa::UNMAPPED);
+        self.requests.unit_done(view, slot, lpa, Op::Trim)?;
         agrees(view, lpa, Ppa::UNMAPPED)?;
         self.groups.invalidated(view, old)?;
         if let (Some(units), Some(oracle)) = (&mut self.units, &mut self.oracle) {
@@ -223,7 +228,7 @@ impl Checker {
     fn command_ended(&mut self, view: &View<'_>, command: &FlashCommand) -> Checked {
         self.dies.ended(view.now, command)?;
         self.blocks.ended(command);
-        self.ledger.ended(command);
+        self.ledger.ended(view, command);
         match command.kind {
             CommandKind::Read => self.groups.read_ended(view, command)?,
             CommandKind::Program => {
@@ -310,12 +315,15 @@ impl Probe for Checker {
         require!(view.now >= self.now, Time, view.now, "it was {} before", self.now);
         self.now = view.now;
         match event {
-            Event::Started => self.started(view),
+            Event::Started { write_completion } => self.started(view, write_completion == WriteCompletion::Program),
             Event::Fetched { slot, id, request } => {
                 self.sweep_when_due(view)?;
                 self.fetched(view, slot, id, request)
             }
-            Event::LinkIn { slot, from, until } => self.transfers.link_in(view, slot, from, until),
+            Event::LinkIn { slot, from, until } => {
+                self.requests.data_crosses(slot, until);
+                self.transfers.link_in(view, slot, from, until)
+            }
             Event::LinkOut { slot, from } => self.transfers.link_out(view, slot, from),
             Event::UnitRead { slot, lpa, from } => self.unit_read(view, slot, lpa, from),
             Event::UnitWritten { slot, lpa, old, new, merged_with } => {
@@ -323,7 +331,7 @@ impl Probe for Checker {
             }
             Event::UnitTrimmed { slot, lpa, old } => self.unit_trimmed(view, slot, lpa, old),
             Event::Padded { last } => {
-                self.ledger.padding_units += u64::from(self.groups.padded(view, last)?);
+                self.ledger.padded(view, last, self.groups.padded(view, last)?);
                 Ok(())
             }
             Event::ReadQueued { ppa, source } => {
@@ -357,6 +365,9 @@ impl Probe for Checker {
             Event::CommandEnded { command } => self.command_ended(view, command),
             Event::DataOut { command, until } => {
                 self.transfers.channel_taken(view, command.die, until)?;
+                if let Some(oracle) = &mut self.oracle {
+                    oracle.data_leave(view, command);
+                }
                 self.dies.data_out(view.now, command, until)
             }
             Event::Suspended { die } => {

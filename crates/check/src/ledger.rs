@@ -3,8 +3,10 @@
 use ninescope_engine::View;
 use ninescope_kernel::Ns;
 use ninescope_media::nand::{CommandKind, FlashCommand};
-use ninescope_model::Source;
+use ninescope_model::{Ppa, Request, Source};
 
+use crate::blocks::group_of_block;
+use crate::requests::units_of;
 use crate::rule::{Checked, require};
 
 /// Events since measuring began, by the names of the counters they must equal.
@@ -25,7 +27,10 @@ pub struct Ledger {
     page_reads: [u64; 3],
     commands: [u64; 3],
     multi_plane: [u64; 3],
-    pages_programmed: u64,
+    /// By stream: host, garbage collection.
+    pages_programmed: [u64; 2],
+    padded_pages: [u64; 2],
+    trim_sectors_ignored: u64,
     /// Pages programmed since the beginning, warm-up included.
     pages_programmed_ever: u64,
     /// Units handed out and not programmed at the beginning.
@@ -44,11 +49,28 @@ impl Ledger {
     }
 
     #[inline]
-    pub fn ended(&mut self, command: &FlashCommand) {
+    pub fn ended(&mut self, view: &View<'_>, command: &FlashCommand) {
         if command.kind == CommandKind::Program {
-            self.pages_programmed += u64::from(command.plane_count());
+            for plane in command.addressed_planes() {
+                let group = group_of_block(view.ftl.geometry(), command.die, plane, command.block[plane]);
+                self.pages_programmed[usize::from(view.ftl.group(group).stream)] += 1;
+            }
             self.pages_programmed_ever += u64::from(command.plane_count());
         }
+    }
+
+    /// An open page was filled up with so many units of padding.
+    pub fn padded(&mut self, view: &View<'_>, last: Ppa, units: u32) {
+        let group = view.ftl.geometry().group_and_offset(last).0;
+        self.padded_pages[usize::from(view.ftl.group(group).stream)] += 1;
+        self.padding_units += u64::from(units);
+    }
+
+    /// A TRIM completed: what lies outside of whole units was ignored.
+    pub fn trimmed(&mut self, view: &View<'_>, request: &Request) {
+        let sectors = view.ftl.geometry().sectors_per_unit();
+        let covered = units_of(request, sectors).len() as u64 * u64::from(sectors);
+        self.trim_sectors_ignored += u64::from(request.sectors) - covered;
     }
 
     #[inline]
@@ -85,8 +107,11 @@ impl Ledger {
         let merges = self.page_reads[Source::ReadModifyWrite as usize];
         same("engine.read_modify_write_reads", engine.read_modify_write_reads, merges)?;
         same("engine.gc_page_reads", engine.gc_page_reads, self.page_reads[Source::GarbageCollection as usize])?;
-        let programs = engine.host_page_programs + engine.gc_page_programs;
-        same("engine.host_page_programs + engine.gc_page_programs", programs, self.pages_programmed)?;
+        same("engine.host_page_programs", engine.host_page_programs, self.pages_programmed[0])?;
+        same("engine.gc_page_programs", engine.gc_page_programs, self.pages_programmed[1])?;
+        same("engine.padded_pages", engine.padded_pages, self.padded_pages[0])?;
+        same("engine.gc_padded_pages", engine.gc_padded_pages, self.padded_pages[1])?;
+        same("engine.trim_sectors_ignored", engine.trim_sectors_ignored, self.trim_sectors_ignored)?;
         let kinds = [
             ("read", engine.read_commands, engine.multi_plane_reads),
             ("program", engine.program_commands, engine.multi_plane_programs),

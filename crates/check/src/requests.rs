@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use ninescope_engine::View;
 use ninescope_engine::meter::Parts;
 use ninescope_kernel::Ns;
-use ninescope_model::Request;
+use ninescope_model::{Lpa, Op, Request};
 
 use crate::rule::{Checked, require};
 
@@ -18,7 +18,24 @@ pub struct Inside {
     pub request: Request,
     /// Its place in the order of all fetches and completions.
     pub invocation: u64,
+    /// Units of a write that were placed, or of a TRIM that were forgotten.
+    units_done: u32,
+    /// When the data of a write is in the controller [ns].
+    data_in: Ns,
     live: bool,
+}
+
+/// The units a request touches; of a TRIM those it covers.
+pub fn units_of(request: &Request, sectors_per_unit: u32) -> std::ops::Range<u32> {
+    let sectors = u64::from(sectors_per_unit);
+    match request.op {
+        Op::Flush => 0..0,
+        Op::Trim => {
+            let (first, end) = (request.lba.0.div_ceil(sectors), request.end() / sectors);
+            first as u32..end.max(first) as u32
+        }
+        Op::Read | Op::Write => (request.lba.0 / sectors) as u32..request.end().div_ceil(sectors) as u32,
+    }
 }
 
 /// All commands inside, by slot.
@@ -59,7 +76,7 @@ impl Requests {
         self.order += 1;
         let entry = &mut self.slots[slot as usize];
         require!(!entry.live, RequestLifecycle, now, "request {id} takes slot {slot} of request {}", entry.id);
-        *entry = Inside { id, request, invocation: self.order, live: true };
+        *entry = Inside { id, request, invocation: self.order, units_done: 0, data_in: Ns::ZERO, live: true };
         self.open.push_back((self.order, slot));
         Ok(())
     }
@@ -71,6 +88,39 @@ impl Requests {
             _ => Err(crate::Rule::RequestLifecycle
                 .violated(view.now, format!("work for slot {slot}, which holds no request"))),
         }
+    }
+
+    /// The data of a write crosses the link until then.
+    pub fn data_crosses(&mut self, slot: u32, until: Ns) {
+        if let Some(inside) = self.slots.get_mut(slot as usize) {
+            inside.data_in = until;
+        }
+    }
+
+    /// A unit was written or trimmed for a command: it asked for that, and its data had come.
+    #[inline]
+    pub fn unit_done(&mut self, view: &View<'_>, slot: u32, lpa: Lpa, op: Op) -> Checked {
+        self.get(view, slot)?;
+        let inside = &mut self.slots[slot as usize];
+        let asked = units_of(&inside.request, view.ftl.geometry().sectors_per_unit());
+        require!(
+            inside.request.op == op && asked.contains(&lpa.0),
+            MisdirectedData,
+            view.now,
+            "unit {lpa} is changed by a {op:?} of request {}, which is {:?}",
+            inside.id,
+            inside.request
+        );
+        require!(
+            view.now >= inside.data_in,
+            LostData,
+            view.now,
+            "unit {lpa} of request {} is placed before its data has come at {}",
+            inside.id,
+            inside.data_in
+        );
+        inside.units_done += 1;
+        Ok(())
     }
 
     /// The command that is or was last in a slot.
@@ -94,6 +144,14 @@ impl Requests {
             let what =
                 format!("slot {slot} completes request {id} {request:?}, it holds {} {:?}", entry.id, entry.request);
             return Err(crate::Rule::RequestLifecycle.violated(now, what));
+        }
+        if matches!(request.op, Op::Write | Op::Trim) {
+            let asked = units_of(request, view.ftl.geometry().sectors_per_unit()).len();
+            if entry.units_done as usize != asked {
+                let what =
+                    format!("request {id} completes with {} of its {asked} units {:?}", entry.units_done, request.op);
+                return Err(crate::Rule::LostData.violated(now, what));
+            }
         }
         let latency = (now - request.submitted).0;
         if parts.total() != latency {

@@ -49,14 +49,18 @@ rules! {
     SuspendOrder, "suspend-order",
         "A suspended operation recovers, waits, and is resumed exactly once; beside it only reads run, none of its cells.";
     Wear, "wear", "Erase counts of the FTL and of the media are the erases seen.";
-    Ledger, "ledger", "Every counter is the number of events it counts; programs = host + moves + padding.";
+    Ledger, "ledger",
+        "Counters are the numbers of the events they count; units programmed = host + moves + padding.";
     BusyTime, "busy-time",
         "Busy, overhead, waiting and idle time of each die, channel and link direction sum to the time that passed.";
     LittlesLaw, "littles-law", "The integral of the commands inside the device is the sum of their times in it.";
     StaleData, "stale-data", "What reads return is linearizable with the writes and TRIMs that overlap them.";
     MisdirectedData, "misdirected-data", "A read returns content of the unit it asked for.";
-    LostData, "lost-data", "A request completes when it has all its data, and what moves carry the unit's content.";
+    LostData, "lost-data",
+        "A request completes when all its units are read, written or forgotten, and moves carry the unit's content.";
     FlushDurability, "flush-durability", "When a FLUSH completes, everything written before it is on the media.";
+    WriteDurability, "write-durability",
+        "Without a write buffer a write completes when all its units are on the media.";
     Leftover, "leftover", "At the end nothing is outstanding.";
 }
 

@@ -1,7 +1,10 @@
 //! The checker's own judgement, on histories and books made by hand.
 
-use ninescope::{CheckLevel, RunRequest};
+use std::time::Duration;
+
+use ninescope::{CheckLevel, Plan, RunRequest, Simulation};
 use ninescope_check::Rule;
+use ninescope_engine::{Event, Probe, SimulationError, View};
 
 fn request(check: &str, extra: &str) -> RunRequest {
     RunRequest::from_json(&format!(
@@ -14,7 +17,7 @@ fn request(check: &str, extra: &str) -> RunRequest {
 
 fn result(request: &RunRequest) -> serde_json::Value {
     let mut run = ninescope_check::simulation(request).expect("a legal run");
-    while !run.run_slice(std::time::Duration::from_secs(1)).expect("no violation").finished {}
+    while !run.run_slice(Duration::from_secs(1)).expect("no violation").finished {}
     serde_json::from_str(&run.result_json(true).expect("a result")).expect("JSON")
 }
 
@@ -34,9 +37,39 @@ fn a_checked_run_is_the_run_and_says_that_it_was_checked() {
 
 #[test]
 fn a_run_without_a_checker_does_not_claim_one() {
-    let refused = ninescope::Simulation::new(&request("full", "")).expect_err("the library alone has no checker");
+    let refused = Simulation::new(&request("full", "")).expect_err("the library alone has no checker");
     assert!(refused.to_string().contains("check"), "{refused}");
     assert_eq!(request("off", "").check, CheckLevel::Off);
+}
+
+/// Finds a fault when the hundredth request completes.
+struct Fussy(u32);
+
+impl Probe for Fussy {
+    fn observe(&mut self, view: &View<'_>, event: Event<'_>) -> Result<(), SimulationError> {
+        self.0 += u32::from(matches!(event, Event::Completed { .. }));
+        if self.0 == 100 {
+            return Err(Rule::StaleData.violated(view.now, "request 99 reads old data of unit 7".into()));
+        }
+        Ok(())
+    }
+}
+
+#[test]
+fn a_violation_says_what_where_when_and_with_which_seed() {
+    let plan = Plan::new(&request("off", "")).expect("a legal request");
+    let mut run = Simulation::of_plan(plan, Fussy(0)).expect("a legal drive");
+    let error = loop {
+        match run.run_slice(Duration::from_secs(1)) {
+            Ok(progress) => assert!(!progress.finished, "the fault was passed over"),
+            Err(error) => break error.to_string(),
+        }
+    };
+    for words in
+        ["stale-data", "request 99 reads old data of unit 7", "seed 3", "100 completed requests", "events", "at "]
+    {
+        assert!(error.contains(words), "`{words}` is missing in: {error}");
+    }
 }
 
 #[test]

@@ -139,6 +139,8 @@ fn build(copy: &Path) -> PathBuf {
         .env("CARGO_TARGET_DIR", &target)
         // Debug information and link-time optimisation would only cost time here.
         .envs([("CARGO_PROFILE_RELEASE_DEBUG", "0"), ("CARGO_PROFILE_RELEASE_LTO", "off")])
+        .env_remove("RUSTFLAGS")
+        .env_remove("LLVM_PROFILE_FILE")
         .current_dir(copy)
         .output()
         .expect("cargo runs");

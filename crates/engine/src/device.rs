@@ -231,7 +231,7 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
     /// See [`SimulationError`]; the run is over then.
     pub fn run_slice(&mut self, events: u64) -> Result<Progress, SimulationError> {
         if self.host.start()? {
-            observe!(self, Event::Started);
+            observe!(self, Event::Started { write_completion: self.write_completion });
         }
         // Where the last slice ended between two events of one instant, the rest of them comes first.
         if self.queue.peek().is_none_or(|(next, _)| next > self.now) {

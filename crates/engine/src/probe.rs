@@ -9,7 +9,7 @@ use ninescope_media::nand::{FlashCommand, Nand};
 use ninescope_model::{BlockGroup, DieId, Lpa, Ppa, Request, Source};
 
 use crate::meter::{Meter, Parts};
-use crate::{EngineCounters, SimulationError, Utilization};
+use crate::{EngineCounters, SimulationError, Utilization, WriteCompletion};
 
 /// What a probe may look at.
 #[derive(Clone, Copy, Debug)]
@@ -56,7 +56,8 @@ pub enum MergedWith {
 #[allow(missing_docs)] // each variant's sentence says what its fields are
 pub enum Event<'a> {
     /// The run begins: what the FTL and the media hold is what preparing left.
-    Started,
+    /// `write_completion` is when writes complete.
+    Started { write_completion: WriteCompletion },
     /// A host command entered the device; `request.submitted` is when the host submitted it.
     Fetched { slot: u32, id: u64, request: Request },
     /// The data of a host write crosses the link from `from` to `until` [ns].

@@ -20,6 +20,8 @@ worlds --minimal DIR [--count N] [--seed S]
     writes the smallest world found for each mark that has none in DIR
     that hits it";
 
+/// Worlds that are expected to hit every mark.
+const WORLDS_FOR_ALL_MARKS: u64 = 1_500;
 /// Trials for shrinking a world.
 const SHRINK_ATTEMPTS: u32 = 4_000;
 
@@ -83,12 +85,19 @@ fn options() -> Result<Option<Options>, lexopt::Error> {
             _ => return Err(argument.unexpected()),
         }
     }
+    if options.count == 0 {
+        return Err("--count must be at least 1".into());
+    }
     Ok(Some(options))
 }
 
 fn act(options: &Options) -> ExitCode {
-    // What a world panics with is in its failure.
-    std::panic::set_hook(Box::new(|_| {}));
+    // What a world panics with is in its failure; a reader of the output that has seen enough ends the program.
+    std::panic::set_hook(Box::new(|panic| {
+        if panic.to_string().contains("failed printing") {
+            std::process::exit(1);
+        }
+    }));
     if let Some(seed) = options.show {
         print!("{}", toml::to_string(&generate(seed)).unwrap_or_default());
         return ExitCode::SUCCESS;
@@ -167,7 +176,9 @@ fn hunt(options: &Options) -> ExitCode {
         }
     }
     let missed = report.missed();
-    if !missed.is_empty() {
+    if options.count < WORLDS_FOR_ALL_MARKS {
+        println!("{} marks were not hit; some {WORLDS_FOR_ALL_MARKS} worlds hit all", missed.len());
+    } else if !missed.is_empty() {
         println!("marks that nothing hit: {}", missed.join(", "));
     }
     if let Some(table) = &options.table
@@ -203,7 +214,13 @@ fn keep(world: &World, failure: &Failure, folder: &Path) {
     let file = folder.join(format!("{}-{}.toml", failure.name, world.seed));
     let written = std::fs::create_dir_all(folder).map_err(|error| error.to_string());
     match written.and_then(|()| smallest.write(&file).map_err(|error| error.to_string())) {
-        Ok(()) => println!("  shrunk to {} requests: {}", smallest.requests.len(), file.display()),
+        Ok(()) => {
+            println!("  shrunk to {} requests: {}", smallest.requests.len(), file.display());
+            println!(
+                "  the shrunk one again: cargo run --release -p ninescope-check --bin worlds -- --replay {}",
+                file.display()
+            );
+        }
         Err(error) => eprintln!("worlds: error: {}: {error}", file.display()),
     }
     println!("  {}", shrunk.message);
@@ -211,6 +228,10 @@ fn keep(world: &World, failure: &Failure, folder: &Path) {
 
 /// For each mark without a minimal world that hits it, shrinks the first world of the hunt that hits it.
 fn write_minimal_worlds(options: &Options, folder: &Path) -> ExitCode {
+    if let Err(error) = std::fs::create_dir_all(folder) {
+        eprintln!("worlds: error: {}: {error}", folder.display());
+        return ExitCode::from(2);
+    }
     let hunt = Hunt { first_seed: options.seed, worlds: options.count, threads: options.threads, failures_max: 1 };
     let report = hunt.run(&|_| {});
     for mark in known_marks() {

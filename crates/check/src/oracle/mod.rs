@@ -12,12 +12,14 @@ pub mod history;
 use std::collections::VecDeque;
 
 use ninescope_engine::{MergedWith, ReadFrom, View};
+use ninescope_kernel::Ns;
+use ninescope_media::nand::FlashCommand;
 use ninescope_model::{BlockGroup, Lpa, Op, Ppa, Request};
 
 use crate::Rule;
 use crate::blocks::Blocks;
 use crate::marks::{Mark, Marks};
-use crate::requests::Inside;
+use crate::requests::{Inside, units_of};
 use crate::rule::{Checked, require};
 use content::{Content, Contents, FIRST_COMMAND, NEVER_WRITTEN, PREPARED, Version};
 use history::{History, Stale};
@@ -43,6 +45,10 @@ struct Command {
     reads: Vec<ReadUnit>,
     /// Old content of units written in part, as it was read: at most both ends.
     merges: Vec<(Lpa, Content)>,
+    /// Where the units of a write were placed.
+    placed: Vec<Buffered>,
+    /// When the last page of a read has left its die [ns].
+    data_out: Ns,
     /// For a FLUSH: something written before it was not on the media when it came.
     waits: bool,
 }
@@ -73,6 +79,9 @@ pub struct Oracle {
     moving: std::collections::BTreeMap<u32, u32>,
     buffered: VecDeque<Buffered>,
     flushes_inside: u32,
+    completes_at_program: bool,
+    /// By die: commands whose data are in its registers, with the plane.
+    sensed_for: Vec<Vec<(u32, usize)>>,
     next_version: Version,
     /// A unit is followed if these bits of its scrambled number are zero.
     sample_mask: u32,
@@ -81,7 +90,7 @@ pub struct Oracle {
 
 impl Oracle {
     /// Takes over what preparing left.
-    pub fn new(view: &View<'_>) -> Self {
+    pub fn new(view: &View<'_>, completes_at_program: bool) -> Self {
         let geometry = view.ftl.geometry();
         let (units, sectors) = (view.ftl.logical_units(), geometry.sectors_per_unit());
         let mut oracle = Self {
@@ -94,6 +103,8 @@ impl Oracle {
             moving: Default::default(),
             buffered: VecDeque::new(),
             flushes_inside: 0,
+            completes_at_program,
+            sensed_for: vec![Vec::new(); geometry.dies() as usize],
             next_version: FIRST_COMMAND,
             sample_mask: units.div_ceil(UNITS_FOLLOWED_MAX).next_power_of_two() - 1,
             sectors,
@@ -131,17 +142,8 @@ impl Oracle {
         self.history.all_sectors() >> (u64::from(self.sectors) - (to - from)) << from
     }
 
-    /// The units a request touches; of a TRIM those it covers.
     fn units_of(&self, request: &Request) -> std::ops::Range<u32> {
-        let sectors = u64::from(self.sectors);
-        match request.op {
-            Op::Flush => 0..0,
-            Op::Trim => {
-                let (first, end) = (request.lba.0.div_ceil(sectors), request.end() / sectors);
-                first as u32..end.max(first) as u32
-            }
-            Op::Read | Op::Write => (request.lba.0 / sectors) as u32..request.end().div_ceil(sectors) as u32,
-        }
+        units_of(request, self.sectors)
     }
 
     fn command(&mut self, slot: u32) -> &mut Command {
@@ -163,6 +165,8 @@ impl Oracle {
         command.version = version;
         command.reads.clear();
         command.merges.clear();
+        command.placed.clear();
+        command.data_out = Ns::ZERO;
         command.waits = waits;
         if request.op == Op::Flush {
             marks.hit(if waits { Mark::FlushWaits } else { Mark::FlushOfNothing });
@@ -189,7 +193,11 @@ impl Oracle {
         self.superseded(view, lpa, old, marks);
         let group = view.ftl.geometry().group_and_offset(new).0;
         let erases = view.ftl.group(group).erase_count;
-        self.buffered.push_back(Buffered { place: new, erases, order });
+        let unit = Buffered { place: new, erases, order };
+        self.buffered.push_back(unit);
+        if self.completes_at_program {
+            self.command(slot).placed.push(unit);
+        }
         if !self.follows(lpa) {
             return Ok(());
         }
@@ -336,6 +344,11 @@ impl Oracle {
         if units > 1 {
             marks.hit(Mark::MultiUnitPage);
         }
+        let geometry = view.ftl.geometry();
+        let place = geometry.locate(first);
+        let pool = geometry.pool_and_block(place.group).0;
+        let plane = (geometry.first_plane_of_pool(pool) + place.plane_in_group) as usize;
+        self.sensed_for[geometry.die_of_pool(pool).index()].push((slot, plane));
         for place in (first.0..first.0 + u32::from(units)).map(Ppa) {
             let content = self.contents.at(place);
             let reads = &mut self.command(slot).reads;
@@ -363,6 +376,7 @@ impl Oracle {
         match inside.request.op {
             Op::Read => self.read_completed(view, slot, inside, (completion, oldest), marks),
             Op::Write | Op::Trim => {
+                self.require_programmed(view, slot, inside, blocks)?;
                 let version = self.command(slot).version;
                 for lpa in self.units_of(&inside.request).map(Lpa) {
                     if self.follows(lpa) {
@@ -378,6 +392,39 @@ impl Oracle {
         }
     }
 
+    /// Without a write buffer a write completes when its units are on the media.
+    fn require_programmed(&mut self, view: &View<'_>, slot: u32, inside: &Inside, blocks: &Blocks) -> Checked {
+        let placed = std::mem::take(&mut self.command(slot).placed);
+        for unit in &placed {
+            require!(
+                Self::is_durable(view, blocks, unit),
+                WriteDurability,
+                view.now,
+                "request {} completes before its unit at {} is programmed",
+                inside.id,
+                unit.place
+            );
+        }
+        self.command(slot).placed = placed;
+        Ok(())
+    }
+
+    /// The data in a die's registers begin to leave, plane by plane.
+    pub fn data_leave(&mut self, view: &View<'_>, command: &FlashCommand) {
+        let mut sensed = std::mem::take(&mut self.sensed_for[command.die.index()]);
+        let mut left = view.now;
+        for plane in command.addressed_planes() {
+            left += view.nand.data_time(u64::from(command.bytes[plane]));
+            for &(slot, _) in sensed.iter().filter(|(_, of_plane)| *of_plane == plane) {
+                let reader = self.command(slot);
+                reader.data_out = reader.data_out.max(left);
+            }
+        }
+        // The list keeps its space.
+        sensed.clear();
+        self.sensed_for[command.die.index()] = sensed;
+    }
+
     fn read_completed(
         &mut self,
         view: &View<'_>,
@@ -386,6 +433,14 @@ impl Oracle {
         (completion, oldest): (u64, u64),
         marks: &mut Marks,
     ) -> Checked {
+        let data_out = self.command(slot).data_out;
+        require!(
+            view.now >= data_out,
+            LostData,
+            view.now,
+            "request {} completes before its data have left their die at {data_out}",
+            inside.id
+        );
         let reads = std::mem::take(&mut self.command(slot).reads);
         let asked = self.units_of(&inside.request).filter(|&lpa| self.follows(Lpa(lpa))).count();
         let arrived = reads.iter().filter(|read| read.arrived).count();

@@ -118,7 +118,13 @@ fn device<Q: WakeQueue, P: Probe>(world: &World, probe: P) -> Result<Device<Q, P
 fn finish<Q: WakeQueue, P: Probe>(world: &World, device: &mut Device<Q, P>, slice: u64) -> Result<(), Failure> {
     let most = EVENTS_MAX + EVENTS_PER_REQUEST_MAX * world.requests.len() as u64;
     loop {
-        let progress = device.run_slice(slice.min(most)).map_err(|error| Failure::of(&error))?;
+        let progress = device.run_slice(slice.min(most)).map_err(|error| {
+            let seen = device.seen();
+            let (requests, events) = (seen.completed, seen.counters.events);
+            let failure = Failure::of(&error);
+            let position = format!("seed {}, after {requests} completed requests and {events} events", world.seed);
+            Failure { message: format!("{} ({position})", failure.message), ..failure }
+        })?;
         if progress.finished {
             return Ok(());
         }
