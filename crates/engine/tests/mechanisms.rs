@@ -170,21 +170,25 @@ fn collection_with_nothing_left_to_fill_its_page() -> Outcome {
 }
 
 #[test]
-fn a_page_of_moves_is_padded_when_no_victim_is_left_to_fill_it() {
+fn a_victim_waits_with_its_last_move_while_nobody_needs_its_group() {
     let run = collection_with_nothing_left_to_fill_its_page();
-    assert_eq!((run.counters().gc_page_reads, run.counters().gc_page_programs), (2, 1));
-    assert_eq!((run.counters().gc_padded_pages, run.ftl().padding_units, run.counters().padded_pages), (1, 2, 0));
-    assert_eq!((run.ftl().gc_victims, run.ftl().gc_victim_valid_units, run.ftl().moves_completed), (2, 2, 2));
-    assert_eq!(run.issued(CommandKind::Program)[0].0, 10 + 2 * UNIT_READ, "right after the reads");
-    assert_eq!((run.ftl().erased_groups, run.free_groups()), (2, 7));
+    // Six groups are free: the one unit of the first victim waits in the open page (decision 10).
+    assert_eq!((run.counters().gc_page_reads, run.counters().gc_page_programs), (1, 0));
+    assert_eq!((run.counters().gc_padded_pages, run.ftl().padding_units, run.ftl().erased_groups), (0, 0, 0));
+    assert_eq!((run.ftl().gc_victims, run.ftl().gc_units, run.ftl().moves_completed), (1, 1, 0));
 }
 
 #[test]
 fn consecutive_moves_of_one_page_share_one_read() {
-    let run = scenes::overwrite_during_the_program_of_a_move();
+    // Of each of the first groups the second page is valid.
+    let prepared = (0..24).chain(0..4).chain(8..12).chain(16..20).chain(0..4);
+    let run = Drive::with(|drive| drive.prepared = prepared.collect()).run(vec![write(0, 18)]);
+    let (_, first) = run.issued(CommandKind::Read)[0];
+    assert_eq!(first.bytes[0] / 4096, 4, "units 4 to 7 lie together");
+    let alone = scenes::overwrite_during_the_program_of_a_move();
     let first_four: Vec<u32> =
-        run.issued(CommandKind::Read)[..4].iter().map(|(_, command)| command.bytes[0] / 4096).collect();
-    assert_eq!(first_four, [1, 1, 1, 4], "units 7, 15 and 19 lie alone, 20 to 23 together");
+        alone.issued(CommandKind::Read)[..4].iter().map(|(_, command)| command.bytes[0] / 4096).collect();
+    assert_eq!(first_four, [1; 4], "units 7, 15 and 19 lie alone, and of 20 to 23 only one is needed to fill the page");
 }
 
 fn lasting_work(read_percent: u64) -> Outcome {
@@ -455,6 +459,9 @@ fn every_counter_rises_in_some_scene_whose_times_are_checked() {
             silent.remove(&name);
         }
     }
+    // A pool without free groups and without another victim takes more than a scene: crates/check has a minimal
+    // world for it, `worlds/marks/gc_padded_pages.toml`.
+    assert!(silent.remove("gc_padded_pages"), "a scene pads a page of moves: say here which");
     assert!(silent.is_empty(), "no scene makes these counters rise: {silent:?}");
 }
 

@@ -35,7 +35,7 @@ pub fn trim_during_the_read_of_a_move() -> Outcome {
     Drive::before_collection().run(vec![write(0, 18), trim(10_000, 7)])
 }
 
-/// The page with the copy of unit 7 is programmed from 207.4 us on; the host overwrites the unit at 300 us.
+/// The page with the copy of unit 7 is programmed from 204.4 us on; the host overwrites the unit at 300 us.
 pub fn overwrite_during_the_program_of_a_move() -> Outcome {
     Drive::before_collection().run(vec![write(0, 18), write(300_000, 7)])
 }

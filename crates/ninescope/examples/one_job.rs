@@ -1,0 +1,34 @@
+//! Runs one synthetic job without a probe and prints its digest: what `tools/probe_cost.sh` counts instructions of.
+//!
+//! `one_job PATTERN REQUESTS`, for instance `one_job randread 20000`.
+
+use std::time::Duration;
+
+use ninescope::{RunRequest, Simulation};
+use serde_json::{Value, json};
+
+fn main() {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let [pattern, requests] = &arguments[..] else { panic!("one_job PATTERN REQUESTS") };
+    let drive = r#"base = "tlc"
+        [geometry]
+        channels = 4
+        packages_per_channel = 1
+        planes_per_die = 2
+        blocks_per_plane = 16
+        pages_per_block = 64
+        [ftl]
+        frontier_planes = 2
+        over_provisioning = 0.5
+        "#;
+    let request = json!({
+        "seed": 1, "prefill": "full", "drive": {"toml": drive},
+        "requests": requests.parse::<u64>().expect("a number of requests"),
+        "workload": {"job": {"rw": pattern, "bs": "4k", "iodepth": 32}},
+    });
+    let request = RunRequest::from_json(&request.to_string()).expect("a legal request");
+    let mut run = Simulation::new(&request).expect("a legal run");
+    while !run.run_slice(Duration::from_secs(3600)).expect("a run without faults").finished {}
+    let result: Value = serde_json::from_str(&run.result_json(true).expect("a result")).expect("JSON");
+    println!("{}", result["digest"]);
+}
