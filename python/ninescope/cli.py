@@ -87,9 +87,10 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
             sys.exit(EXIT_BAD_INPUT)
         if isinstance(error, SimulationError):
             print(f"ninescope: internal error: {error}", file=sys.stderr)
-            again = _replay_command(sys.argv[1:] if arguments is None else arguments)
+            typed = sys.argv[1:] if arguments is None else arguments
+            again = _replay_command(typed)
             if again:
-                same = ", with the same standard input" if "-" in sys.argv else ""
+                same = ", with the same standard input" if "-" in typed else ""
                 print(f"ninescope: to replay it to that point{same}: {again}", file=sys.stderr)
             sys.exit(EXIT_FAILURE)
         raise

@@ -27,7 +27,7 @@ macro_rules! marks {
 marks! {
     ReadOverlapsWrite, "read_overlaps_write", "A read met a write of the same unit that had not completed.";
     ReadReturnsNewest, "read_of_incomplete_write", "A read returned the data of a write that had not completed.";
-    ReadReturnsOlder, "read_of_overwritten_version", "A read returned a version that was overwritten while it ran.";
+    ReadReturnsOlder, "read_of_overwritten_version", "A read returned a version older than that of a write that had not completed.";
     ReadOfMixedVersions, "read_of_mixed_versions", "Sectors of one unit came from different writes.";
     ReadOfTrimmed, "read_of_trimmed", "A read returned zeros of a unit that had been trimmed.";
     ReadBesideErase, "read_beside_parked_erase", "A read ran beside a suspended erase.";

@@ -50,19 +50,6 @@ fn workspace() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().expect("the workspace")
 }
 
-fn copy_folder(from: &Path, to: &Path) {
-    std::fs::create_dir_all(to).expect("a writable target folder");
-    for entry in std::fs::read_dir(from).expect("a source folder") {
-        let entry = entry.expect("an entry");
-        let target = to.join(entry.file_name());
-        if entry.file_type().expect("a file type").is_dir() {
-            copy_folder(&entry.path(), &target);
-        } else {
-            copy_if_changed(&std::fs::read(entry.path()).expect("a source file"), &target);
-        }
-    }
-}
-
 /// Leaves an equal file alone, so that it need not be compiled again.
 fn copy_if_changed(content: &[u8], target: &Path) {
     if std::fs::read(target).ok().as_deref() != Some(content) {
@@ -110,7 +97,7 @@ fn mutated_copy(mutations: &[Mutation]) -> PathBuf {
             );
         }
     }
-    copy_folder(&source.join("presets"), &copy.join("presets"));
+    copy_sources(&source, Path::new("presets"), &copy.join("presets"), &edited);
     for file in ["Cargo.toml", "Cargo.lock"] {
         copy_if_changed(&std::fs::read(source.join(file)).expect("the workspace's files"), &copy.join(file));
     }

@@ -121,16 +121,7 @@ impl Assembly {
 pub fn fit_drive(config: &mut DriveConfig, highest_byte: u64) -> Result<(), String> {
     let wanted = highest_byte.div_ceil(1 << 30).max(1) << 30;
     let wanted = wanted.max(FITTED_BYTES_MIN) as f64 * (1.0 + config.ftl.over_provisioning);
-    let shape = &config.geometry;
-    let planes = [
-        shape.channels,
-        shape.packages_per_channel,
-        shape.dies_per_package,
-        shape.planes_per_die,
-        shape.pages_per_block,
-    ];
-    let bytes_per_block_index =
-        planes.iter().map(|&factor| f64::from(factor)).product::<f64>() * shape.page_size.0 as f64;
+    let bytes_per_block_index = config.geometry.bytes_per_block_index();
     let blocks = (wanted / bytes_per_block_index).ceil();
     let units = blocks * bytes_per_block_index / config.ftl.mapping_unit.0 as f64;
     if units >= f64::from(u32::MAX) {

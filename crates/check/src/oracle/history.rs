@@ -208,6 +208,7 @@ impl History {
         false
     }
 
+    #[cfg(test)]
     /// Versions kept of a unit, its initial one not counted while it is the only one.
     pub fn versions_kept(&self, lpa: Lpa) -> usize {
         let mut count = 0;

@@ -491,13 +491,13 @@ impl Oracle {
             }
             let span = (inside.invocation, completion);
             let initial = self.initial(lpa);
+            if open_write {
+                // Where every write that has not completed is the one that was read, it is the newest.
+                let older = self.history.is_open(lpa, version);
+                marks.hit(if older { Mark::ReadReturnsOlder } else { Mark::ReadReturnsNewest });
+            }
             if let Err(stale) = self.history.read(lpa, same, version, span, initial, oldest) {
                 return Err(Rule::StaleData.violated(view.now, stale_words(inside, read, version, &stale)));
-            }
-            if open_write && self.history.is_open(lpa, 0) && self.history.versions_kept(lpa) > 1 {
-                marks.hit(Mark::ReadReturnsOlder);
-            } else if open_write {
-                marks.hit(Mark::ReadReturnsNewest);
             }
         }
         if kinds > 1 {

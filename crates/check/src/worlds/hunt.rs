@@ -102,8 +102,7 @@ impl HuntReport {
 
     /// Marks that nothing hit.
     pub fn missed(&self) -> Vec<String> {
-        let unreachable = |mark: &String| super::UNREACHABLE.iter().any(|(name, _)| name == mark);
-        known_marks().into_iter().filter(|mark| !self.marks.contains_key(mark) && !unreachable(mark)).collect()
+        known_marks().into_iter().filter(|mark| !self.marks.contains_key(mark)).collect()
     }
 
     /// The table of marks: worlds that hit each, hits, the first seed, and the requests of its minimal test.

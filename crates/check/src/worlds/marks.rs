@@ -7,9 +7,6 @@ use ninescope_ftl::FtlCounters;
 
 use crate::Mark;
 
-/// Marks that no world can hit yet, each with the reason.
-pub const UNREACHABLE: &[(&str, &str)] = &[];
-
 /// The names of all marks.
 pub fn known_marks() -> BTreeSet<String> {
     let fields = |value: Result<serde_json::Value, serde_json::Error>| -> Vec<String> {

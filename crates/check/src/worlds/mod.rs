@@ -16,7 +16,7 @@ mod world;
 
 pub use generate::generate;
 pub use hunt::{Hunt, HuntReport, Sighting};
-pub use marks::{UNREACHABLE, known_marks};
+pub use marks::known_marks;
 pub use run::{Failure, Outcome, run, trace};
 pub use shrink::shrink;
 pub use world::{ArrivalKind, World, WorldError};

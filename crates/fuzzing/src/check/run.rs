@@ -45,15 +45,7 @@ fn is_default_of_some_size(request: &RunRequest, drive: &DriveConfig) -> bool {
     let job = request.workload.as_ref().and_then(|workload| workload.load_job().ok().flatten());
     let wanted = job.map_or(0, |job| job.offset.0.saturating_add(job.size.map_or(0, |size| size.0)));
     let shape = &drive.geometry;
-    let factors = [
-        shape.channels,
-        shape.packages_per_channel,
-        shape.dies_per_package,
-        shape.planes_per_die,
-        shape.pages_per_block,
-    ];
-    let bytes_per_block_index =
-        factors.iter().map(|&factor| f64::from(factor)).product::<f64>() * shape.page_size.0 as f64;
+    let bytes_per_block_index = shape.bytes_per_block_index();
     let fitted = (wanted.max(8 << 30) as f64 * (1.0 + drive.ftl.over_provisioning) / bytes_per_block_index).max(256.0);
     let units = fitted.max(f64::from(shape.blocks_per_plane)) * bytes_per_block_index / drive.ftl.mapping_unit.0 as f64;
     let buffers =

@@ -56,6 +56,20 @@ pub struct GeometryConfig {
     pub page_size: Bytes,
 }
 
+impl GeometryConfig {
+    /// What one more block per plane adds to the drive [B].
+    pub fn bytes_per_block_index(&self) -> f64 {
+        let factors = [
+            self.channels,
+            self.packages_per_channel,
+            self.dies_per_package,
+            self.planes_per_die,
+            self.pages_per_block,
+        ];
+        factors.iter().map(|&factor| f64::from(factor)).product::<f64>() * self.page_size.0 as f64
+    }
+}
+
 /// Bits a cell stores.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]

@@ -20,9 +20,9 @@ impl SuspendPolicy for BetweenLoops {
     fn decide(&mut self, question: &SuspendQuestion<'_>) -> SuspendDecision {
         let SuspendQuestion { operation, now, .. } = *question;
         match operation.command.kind {
-            CommandKind::Erase => SuspendDecision::At(operation.next_safe_point(now, 1)),
-            CommandKind::Program if self.programs => SuspendDecision::At(operation.next_safe_point(now, 1)),
-            CommandKind::Program | CommandKind::Read => SuspendDecision::Continue,
+            CommandKind::Read => SuspendDecision::Continue,
+            CommandKind::Program if !self.programs => SuspendDecision::Continue,
+            CommandKind::Program | CommandKind::Erase => SuspendDecision::At(operation.next_safe_point(now, 1)),
         }
     }
 }
