@@ -163,7 +163,7 @@ def run(
         str | None, typer.Option(metavar="DIR", help="Write result, configuration, tables and figures here.")
     ] = None,
     prefill: Annotated[
-        str, typer.Option(metavar="footprint|full|steady|none", help="What the drive holds before the run.")
+        str, typer.Option(metavar="footprint|full|raw|steady|none", help="What the drive holds before the run.")
     ] = "footprint",
     warmup: Annotated[
         str, typer.Option(metavar="N|SHARE", help="Run so many requests (or 10%) before measuring.")
@@ -263,7 +263,7 @@ def run(
             warmup=_warmup(warmup),
             requests=limit,
             duration=duration,
-            prefill=_one_of("--prefill", prefill, ("footprint", "full", "steady", "none")),
+            prefill=_one_of("--prefill", prefill, ("footprint", "full", "raw", "steady", "none")),
             log_requests=log_requests,
             check=_one_of("--check", check, CHECK_LEVELS),
         )

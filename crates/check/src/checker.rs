@@ -2,6 +2,7 @@
 
 use ninescope::CheckLevel;
 use ninescope_engine::{Event, Probe, SimulationError, View, WriteCompletion};
+use ninescope_kernel::Ns;
 use ninescope_media::nand::{CommandKind, FlashCommand};
 use ninescope_model::{Lpa, Op, Ppa, Request};
 
@@ -29,7 +30,7 @@ pub struct Checker {
     sweep_events: Option<u64>,
     sweep_interval: u64,
     until_sweep: u64,
-    now: ninescope_kernel::Ns,
+    now: Ns,
     requests: Requests,
     groups: Groups,
     blocks: Blocks,
@@ -51,7 +52,7 @@ impl Checker {
             sweep_events: None,
             sweep_interval: u64::MAX,
             until_sweep: u64::MAX,
-            now: ninescope_kernel::Ns::ZERO,
+            now: Ns::ZERO,
             requests: Requests::default(),
             groups: Groups::default(),
             blocks: Blocks::default(),
@@ -206,7 +207,7 @@ impl Checker {
 
     // ---- flash commands ----------------------------------------------------------------------------
 
-    fn command_issued(&mut self, view: &View<'_>, command: &FlashCommand, sent: ninescope_kernel::Ns) -> Checked {
+    fn command_issued(&mut self, view: &View<'_>, command: &FlashCommand, sent: Ns) -> Checked {
         self.ledger.issued(command);
         self.transfers.channel_taken(view, command.die, sent)?;
         self.dies.issued(view, command, sent, &mut self.marks)?;
@@ -370,9 +371,10 @@ impl Probe for Checker {
                 }
                 self.dies.data_out(view.now, command, until)
             }
-            Event::Suspended { die } => {
+            Event::Suspended { die, lost } => {
                 self.ledger.suspends += 1;
-                self.dies.suspended(view.now, die, &mut self.marks)
+                self.ledger.loops_restarted += u64::from(lost > Ns::ZERO);
+                self.dies.suspended(view.now, die, lost, &mut self.marks)
             }
             Event::Recovered { die } => self.dies.recovered(view.now, die),
             Event::ResumeBegan { die } => {

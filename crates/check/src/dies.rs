@@ -50,11 +50,33 @@ struct Operation {
     work: Work,
     /// Array time it needs [ns].
     total: Ns,
+    /// Pulses or loops this consists of.
+    segments: u32,
     /// Array time of the stretches that are over [ns].
     done: Ns,
     /// When the present stretch began [ns].
     began: Ns,
     suspensions: u32,
+}
+
+impl Operation {
+    /// What is lost is what was done of the loop, no more and no less.
+    fn begin_loop_anew(&mut self, now: Ns, id: DieId, lost: Ns) -> Checked {
+        let (total, segments) = (u128::from(self.total.0), u128::from(self.segments));
+        let ends_of_loops = (0..=segments).map(|end| Ns((total * end / segments) as u64));
+        let begin = ends_of_loops.filter(|&end| end <= self.done).max().unwrap_or(Ns::ZERO);
+        let kind = self.work.kind;
+        require!(
+            kind == CommandKind::Erase && self.done.saturating_since(begin) == lost,
+            PulseTime,
+            now,
+            "die {id}: a {kind:?} stopped after {} of {} in {segments} loops loses {lost}, not what it did of its loop",
+            self.done,
+            self.total
+        );
+        self.done = begin;
+        Ok(())
+    }
 }
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -99,8 +121,10 @@ impl Dies {
         if let Some(parked) = &die.parked {
             beside_parked(now, command, &parked.work, marks)?;
         }
-        let total = view.nand.running(id).map_or(Ns::ZERO, |operation| operation.total);
-        die.running = Operation { work: Work::of(command), total, done: Ns::ZERO, began: sent, suspensions: 0 };
+        let (total, segments) =
+            view.nand.running(id).map_or((Ns::ZERO, 1), |operation| (operation.total, operation.segments));
+        let work = Work::of(command);
+        die.running = Operation { work, total, segments, done: Ns::ZERO, began: sent, suspensions: 0 };
         die.phase = Phase::Array;
         die.since = now;
         Ok(())
@@ -170,7 +194,7 @@ impl Dies {
         Ok(())
     }
 
-    pub fn suspended(&mut self, now: Ns, id: DieId, marks: &mut Marks) -> Checked {
+    pub fn suspended(&mut self, now: Ns, id: DieId, lost: Ns, marks: &mut Marks) -> Checked {
         self.enter(now, id, Phase::Array, false, Phase::Recovering)?;
         let die = &mut self.dies[id.index()];
         let mut operation = die.running;
@@ -185,6 +209,10 @@ impl Dies {
             operation.done,
             operation.total
         );
+        if lost > Ns::ZERO {
+            operation.begin_loop_anew(now, id, lost)?;
+            marks.hit(Mark::RestartedLoop);
+        }
         marks.hit(if kind == CommandKind::Erase { Mark::SuspendedErase } else { Mark::SuspendedHostProgram });
         if operation.suspensions > 1 {
             marks.hit(Mark::SuspendedTwice);

@@ -54,6 +54,8 @@ pub struct EngineCounters {
     pub erases_delayed_by_readers: u64,
     /// Erases and programs suspended.
     pub suspends: u64,
+    /// Erase loops that were stopped and have to begin anew.
+    pub loops_restarted: u64,
     /// Suspended operations resumed.
     pub resumes: u64,
     /// Sectors of TRIM commands that cover a unit only in part and were ignored.

@@ -477,7 +477,7 @@ mod tests {
     use crate::transaction::QueueClass;
     use ninescope_ftl::FtlConfig;
     use ninescope_kernel::Rate;
-    use ninescope_media::nand::NandTiming;
+    use ninescope_media::nand::{EraseLoops, NandTiming};
     use ninescope_model::{Lba, Op, Request};
     use ninescope_workload::{Arrival, WorkloadError};
 
@@ -529,7 +529,7 @@ mod tests {
             program: vec![Ns(1)],
             program_pulses: 1,
             erase_loop: Ns(1),
-            erase_loops: 1,
+            erase_loops: EraseLoops::Fixed(1),
             command_address: Ns(1),
             suspend_recover: Ns(1),
             resume_ramp: Ns(1),

@@ -93,8 +93,8 @@ pub enum Event<'a> {
     CommandEnded { command: &'a FlashCommand },
     /// The data of a read leave their die, whose channel is taken until `until` [ns].
     DataOut { command: &'a FlashCommand, until: Ns },
-    /// The operation of a die was stopped; its voltages recover.
-    Suspended { die: DieId },
+    /// The operation of a die was stopped; its voltages recover. It has to repeat `lost` of its pulse time [ns].
+    Suspended { die: DieId, lost: Ns },
     /// The voltages have recovered: the die takes reads.
     Recovered { die: DieId },
     /// The parked operation of a die begins to be taken up again.

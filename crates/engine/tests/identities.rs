@@ -458,7 +458,7 @@ fn slower(bench: &Bench, k: u64) -> Bench {
         program: scale(&bench.timing.program),
         program_pulses: bench.timing.program_pulses,
         erase_loop: Ns(bench.timing.erase_loop.0 * k),
-        erase_loops: bench.timing.erase_loops,
+        erase_loops: bench.timing.erase_loops.clone(),
         command_address: Ns(bench.timing.command_address.0 * k),
         suspend_recover: Ns(bench.timing.suspend_recover.0 * k),
         resume_ramp: Ns(bench.timing.resume_ramp.0 * k),

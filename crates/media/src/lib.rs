@@ -6,6 +6,10 @@
 //!
 //! This crate must not know logical addresses, requests, on whose behalf a command runs, nor any policy.
 
+pub mod health;
 pub mod nand;
 
-pub use nand::{CommandKind, DieState, Ended, FlashCommand, IllegalCommand, Nand, NandTiming, Operation, TimingError};
+pub use nand::{
+    CommandKind, DieState, Ended, EraseLoops, FlashCommand, IllegalCommand, LoopShares, Nand, NandTiming, Operation,
+    TimingError, Wear,
+};

@@ -5,7 +5,10 @@
 //! and legal at it.
 
 use ninescope_kernel::{Ns, Rate};
-use ninescope_media::{CommandKind, DieState, Ended, FlashCommand, IllegalCommand, Nand, NandTiming};
+use ninescope_media::health::{SuspendLimit, WearPoint};
+use ninescope_media::{
+    CommandKind, DieState, Ended, EraseLoops, FlashCommand, IllegalCommand, LoopShares, Nand, NandTiming, Wear,
+};
 use ninescope_model::{DieId, Geometry};
 use proptest::prelude::*;
 
@@ -23,7 +26,7 @@ fn timing() -> NandTiming {
         program: PROGRAM.map(Ns).to_vec(),
         program_pulses: 4,
         erase_loop: Ns(LOOP),
-        erase_loops: 3,
+        erase_loops: EraseLoops::Fixed(3),
         command_address: Ns(200),
         suspend_recover: Ns(RECOVER),
         resume_ramp: Ns(RAMP),
@@ -162,9 +165,9 @@ fn impossible_times_name_their_key() {
     assert_eq!(key(|timing| timing.program.truncate(2)), "program");
     assert_eq!(key(|timing| timing.program[0] = Ns(3)), "program");
     assert_eq!(key(|timing| timing.program_pulses = 0), "program_pulses");
-    assert_eq!(key(|timing| timing.erase_loops = 0), "erase_loops");
+    assert_eq!(key(|timing| timing.erase_loops = EraseLoops::Fixed(0)), "erase_loops");
     assert_eq!(key(|timing| timing.erase_loop = Ns(0)), "erase_loop");
-    assert_eq!(key(|timing| timing.erase_loops = u32::MAX), "erase_loops");
+    assert_eq!(key(|timing| timing.erase_loops = EraseLoops::Fixed(u32::MAX)), "erase_loops");
     assert_eq!(key(|timing| timing.suspend_recover = Ns::NEVER), "suspend_recover");
 }
 
@@ -334,12 +337,62 @@ fn a_die_is_free_when_its_array_phase_ends() {
 }
 
 #[test]
+fn an_erase_takes_the_loops_of_its_slowest_block_at_its_wear() {
+    // Half of the blocks take one loop when new; from 10 cycles on all take three.
+    let rows =
+        vec![LoopShares { cycles: 0, shares: vec![0.5, 0.5] }, LoopShares { cycles: 10, shares: vec![0.0, 0.0, 1.0] }];
+    let timing = NandTiming { erase_loops: EraseLoops::ByWear(rows), ..timing() };
+    let nand = |initial_cycles| {
+        let wear = Wear { initial_cycles, suspend_limit: None };
+        Nand::new(&geometry(), timing.clone()).expect("legal times").with_wear(wear, 1)
+    };
+    let one_plane = |plane: usize| FlashCommand { planes: 1 << plane, block: [1; 4], ..erase(1) };
+    let new = nand(0);
+    let times: Vec<Ns> = (0..4).map(|plane| new.array_time(&one_plane(plane))).collect();
+    assert!(times.iter().all(|time| [Ns(LOOP), Ns(2 * LOOP)].contains(time)), "{times:?}");
+    assert!(times.iter().min() < times.iter().max(), "the seed was chosen so that the four blocks differ");
+    let all = FlashCommand { planes: 0b1111, block: [1; 4], ..erase(1) };
+    assert_eq!(new.array_time(&all), Ns(2 * LOOP));
+    assert_eq!(nand(10).array_time(&one_plane(0)), Ns(3 * LOOP));
+    // Erases here count on from there.
+    let mut nand = nand(9);
+    let end = nand.begin_array(&one_plane(0), Ns(0)).expect("legal");
+    assert!(end < Ns(3 * LOOP) || nand.cycles(DIE, 0, 1) == 9);
+    nand.end_array(DIE, end).expect("it ends");
+    assert_eq!((nand.cycles(DIE, 0, 1), nand.array_time(&one_plane(0))), (10, Ns(3 * LOOP)));
+}
+
+#[test]
+fn suspensions_beyond_what_an_erase_bears_are_told_at_its_end() {
+    let limit = |cycles, per_loop| WearPoint { cycles, per_loop };
+    let limit = SuspendLimit::new(limit(100, 2), limit(1_000, 1), 1e-6, 1.0).expect("legal");
+    for (initial_cycles, excess) in [(100, 0), (1_000, 2)] {
+        // Three loops bear six suspensions when young and three when worn; five come.
+        let wear = Wear { initial_cycles, suspend_limit: Some(limit) };
+        let mut nand = Nand::new(&geometry(), timing()).expect("legal times").with_wear(wear, 1);
+        nand.begin_array(&erase(1), Ns(0)).expect("legal");
+        let mut now = Ns(0);
+        for _ in 0..5 {
+            nand.stop_at(DIE, now + Ns(1_000));
+            let recovered = nand.stop_reached(DIE, now + Ns(1_000));
+            nand.recovered(DIE, recovered);
+            now = nand.resume(DIE, recovered);
+            nand.resumed(DIE, now);
+        }
+        let end = nand.end_time(DIE);
+        let ended = nand.end_array(DIE, end).expect("it ends");
+        assert_eq!((ended.suspensions, ended.excess_suspensions), (5, excess), "{initial_cycles} cycles");
+        assert!((nand.added_rber(ended.excess_suspensions) - f64::from(excess) * 1e-6).abs() < 1e-18);
+    }
+}
+
+#[test]
 fn the_end_returns_the_command_unread() {
     let mut harness = Harness::new();
     let command = FlashCommand { bytes: [4_096, 0, 0, 0], ..read(0, 0) };
     harness.issue(&command, 0);
     let ended = harness.nand.end_array(DIE, Ns(READ[0] + 9_000)).expect("data may leave before the end is told");
-    assert_eq!(ended, Ended { command, suspensions: 0 });
+    assert_eq!(ended, Ended { command, suspensions: 0, segments: 1, excess_suspensions: 0 });
     let state = DieState::Idle;
     assert_eq!(harness.nand.end_array(DIE, Ns(READ[0])), Err(IllegalCommand::NothingRuns { die: DIE, state }));
 }
@@ -371,7 +424,7 @@ fn a_suspended_erase_to_the_nanosecond() {
     harness.assert_earliest_ready_at(&erase(1), end + RECOVER + READ[1] + RAMP);
     let end = Ns(end + RECOVER + READ[1] + RAMP);
     let ended = harness.nand.end_array(DIE, end).expect("an exact end");
-    assert_eq!(ended, Ended { command: erase(1), suspensions: 1 });
+    assert_eq!(ended, Ended { command: erase(1), suspensions: 1, segments: 3, excess_suspensions: 0 });
     assert_eq!((harness.nand.programmed_pages(DIE, 0, 1), harness.nand.erase_count(DIE, 0, 1)), (0, 6));
 }
 
@@ -379,7 +432,7 @@ fn a_suspended_erase_to_the_nanosecond() {
 fn an_erase_that_stops_at_every_safe_point() {
     for loops in [1, 2, 3, 5] {
         for points in [1, 3, 10, 30] {
-            let mut harness = Harness::with(NandTiming { erase_loops: loops, ..timing() });
+            let mut harness = Harness::with(NandTiming { erase_loops: EraseLoops::Fixed(loops), ..timing() });
             harness.issue(&erase(1), 0);
             let mut now = Ns::ZERO;
             let ended = loop {
@@ -495,7 +548,7 @@ proptest! {
         start in 0_u64..1_000_000,
         steps in prop::collection::vec((0_u64..4_000_000, 0_u64..3, 0_u64..50_000), 0..40),
     ) {
-        let timing = NandTiming { erase_loops: segments, program_pulses: segments, ..timing() };
+        let timing = NandTiming { erase_loops: EraseLoops::Fixed(segments), program_pulses: segments, ..timing() };
         let mut harness = Harness::with(timing);
         let command = if is_erase { erase(1) } else { program(0, 3) };
         let total = harness.issue(&command, start) - start;
@@ -523,7 +576,7 @@ proptest! {
         let end = harness.nand.end_time(DIE);
         prop_assert_eq!(end, Ns(start + total + overhead));
         let ended = harness.nand.end_array(DIE, end).expect("pulse time is conserved");
-        prop_assert_eq!(ended, Ended { command, suspensions });
+        prop_assert_eq!(ended, Ended { command, suspensions, segments, excess_suspensions: 0 });
     }
 
     #[test]
@@ -538,11 +591,46 @@ proptest! {
             segments,
             suspensions: 0,
             run_until_at_least: Ns(least),
+            began: Ns(0),
+            lost: Ns(0),
         };
         let now = Ns(1_000 + ahead);
         let count = u64::from(segments * points);
         let earliest = operation.progress(now).max(operation.run_until_at_least);
         let expected = (1..count).map(|index| Ns(total * index / count)).find(|&point| point >= earliest).unwrap_or(Ns(total));
         prop_assert_eq!(operation.next_safe_point(now, points), Ns(1_000) + (expected - operation.done));
+        // The loop that runs is the last one whose beginning is reached.
+        let begins: Vec<Ns> = (0..u64::from(segments)).map(|index| Ns(total * index / u64::from(segments))).collect();
+        let loop_index = begins.iter().rposition(|&begin| begin <= operation.progress(now)).expect("0 is reached");
+        prop_assert_eq!(operation.segment_at(now) as usize, loop_index);
+        prop_assert_eq!(operation.segment_begin(now), begins[loop_index]);
+    }
+
+    /// However often loops are stopped and begun anew, the erase ends when each was done once without a stop.
+    #[test]
+    fn a_loop_begun_anew_loses_what_was_done_of_it(
+        loops in 1_u32..5, stretches in prop::collection::vec(1_u64..4_000_000, 0..20),
+    ) {
+        let mut harness = Harness::with(NandTiming { erase_loops: EraseLoops::Fixed(loops), ..timing() });
+        let total = harness.issue(&erase(1), 0);
+        let loop_time = total / u64::from(loops);
+        let (mut now, mut done, mut lost) = (Ns(0), 0, 0);
+        for stretch in stretches {
+            harness.nand.stop_and_restart_loop(DIE, now + Ns(stretch));
+            let Some(stop) = harness.nand.stop_time(DIE) else { break };
+            let reached = done + (stop - now).0;
+            lost += reached % loop_time;
+            done = reached - reached % loop_time;
+            let recovered = harness.nand.stop_reached(DIE, stop);
+            harness.nand.recovered(DIE, recovered);
+            let parked = harness.nand.parked(DIE).expect("it is parked");
+            prop_assert_eq!((parked.done, parked.lost), (Ns(done), Ns(lost)));
+            now = harness.nand.resume(DIE, recovered);
+            prop_assert_eq!(harness.nand.resumed(DIE, now), now + Ns(total - done));
+        }
+        let end = harness.nand.end_time(DIE);
+        prop_assert_eq!(end, now + Ns(total - done));
+        harness.nand.clear_stop(DIE);
+        harness.nand.end_array(DIE, end).expect("pulse time is conserved");
     }
 }

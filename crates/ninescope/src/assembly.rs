@@ -1,14 +1,15 @@
 //! From a drive description to the parts it describes.
 
-use ninescope_engine::EngineConfig;
+use ninescope_engine::{EngineConfig, SuspendPolicyConfig};
 use ninescope_ftl::policies::VictimSelectionConfig;
 use ninescope_ftl::{Ftl, FtlConfig, FtlError};
 use ninescope_kernel::{Ns, Rate};
-use ninescope_media::nand::{Nand, NandTiming};
+use ninescope_media::health::{SuspendLimit, WearPoint};
+use ninescope_media::nand::{EraseLoops, LoopShares, Nand, NandTiming, Wear};
 use ninescope_model::units::Duration;
 use ninescope_model::{BlockGroup, Geometry, SECTOR_BYTES};
 
-use crate::config::{DriveConfig, LoadedDrive};
+use crate::config::{DriveConfig, EraseLoopsConfig, LoadedDrive};
 use crate::error::Error;
 use crate::memory;
 
@@ -21,6 +22,8 @@ const TIME_MAX: u64 = 3_600_000_000_000;
 const ENTRIES_MAX: u64 = 65_535;
 /// The slowest link and channel [B/s]: the longest transfer must be short beside the simulated time there is.
 const RATE_MIN: u64 = 1_000;
+/// The most P/E cycles a drive may begin with.
+const CYCLES_MAX: u32 = 10_000_000;
 /// The most candidates drawn for a victim where planes have fewer blocks.
 const DRAWS_MAX: u32 = 1_000;
 
@@ -35,8 +38,12 @@ pub struct Assembly {
     pub ftl: FtlConfig,
     /// Its media.
     pub timing: NandTiming,
+    /// What its blocks have behind them and what they bear.
+    pub wear: Wear,
     /// Its controller.
     pub engine: EngineConfig,
+    /// The run's seed: blocks differ from each other as it says.
+    pub seed: u64,
 }
 
 impl Assembly {
@@ -49,6 +56,7 @@ impl Assembly {
         let geometry = geometry(drive)?;
         let ftl = ftl_config(drive, geometry, seed)?;
         let timing = timing(drive)?;
+        let wear = wear(drive)?;
         let engine = engine_config(drive, &geometry, log_requests)?;
         memory::check(&geometry, ftl.logical_units, &engine)?;
         // What was left to a default is written out, so that a result says what ran.
@@ -56,7 +64,7 @@ impl Assembly {
         config.ftl.frontier_planes = Some(geometry.frontier_planes);
         config.ftl.gc_pages_in_flight = Some(engine.gc_pages_in_flight);
         config.controller.buffered_pages = Some(engine.buffered_pages);
-        Ok(Self { config, geometry, ftl, timing, engine })
+        Ok(Self { config, geometry, ftl, timing, wear, engine, seed })
     }
 
     /// Host bytes of the drive [B].
@@ -98,7 +106,8 @@ impl Assembly {
     /// [`Error::Internal`]: the timing was checked before.
     pub fn media_for(&self, ftl: &Ftl) -> Result<Nand, Error> {
         let geometry = &self.geometry;
-        let mut nand = Nand::new(geometry, self.timing.clone()).map_err(|error| Error::Internal(error.to_string()))?;
+        let nand = Nand::new(geometry, self.timing.clone()).map_err(|error| Error::Internal(error.to_string()))?;
+        let mut nand = nand.with_wear(self.wear, self.seed);
         for group in (0..geometry.groups()).map(BlockGroup) {
             let record = ftl.group(group);
             let (pool, block) = geometry.pool_and_block(group);
@@ -221,7 +230,12 @@ fn timing(drive: &LoadedDrive) -> Result<NandTiming, Error> {
         program: by_type(&nand.program),
         program_pulses: nand.program_pulses,
         erase_loop: ns(&nand.erase_loop),
-        erase_loops: nand.erase_loops,
+        erase_loops: match &nand.erase_loops {
+            EraseLoopsConfig::Fixed(loops) => EraseLoops::Fixed(*loops),
+            EraseLoopsConfig::ByWear(rows) => EraseLoops::ByWear(
+                rows.iter().map(|row| LoopShares { cycles: row.cycles, shares: row.shares.clone() }).collect(),
+            ),
+        },
         command_address: ns(&nand.command_address),
         suspend_recover: ns(&nand.suspend_recover),
         resume_ramp: ns(&nand.resume_ramp),
@@ -232,7 +246,55 @@ fn timing(drive: &LoadedDrive) -> Result<NandTiming, Error> {
     if nand.channel_rate.0 == 0 {
         return Err(drive.error_at("nand.channel_rate", "must not be zero"));
     }
+    let cost = timing.suspend_recover + timing.resume_ramp;
+    if !matches!(drive.config.scheduler.suspend, SuspendPolicyConfig::None(_)) && cost > timing.erase_loop {
+        let key = if timing.suspend_recover >= timing.resume_ramp { "suspend_recover" } else { "resume_ramp" };
+        let message = format!(
+            "and its counterpart make a suspension cost {cost}, more than the erase loop of {} that it interrupts",
+            timing.erase_loop
+        );
+        return Err(drive.error_at(&format!("nand.{key}"), &message));
+    }
     Ok(timing)
+}
+
+/// What depends on the wear of blocks needs to know it.
+fn wear(drive: &LoadedDrive) -> Result<Wear, Error> {
+    let nand = &drive.config.nand;
+    if nand.initial_cycles.is_none() {
+        let suspend = &drive.config.scheduler.suspend;
+        let needed_by = if let SuspendPolicyConfig::SafePointsByWear(_) = suspend {
+            Some(("scheduler.suspend", format!("`{}`", suspend.name())))
+        } else if let EraseLoopsConfig::ByWear(_) = nand.erase_loops {
+            Some(("nand.erase_loops", "a number of loops by wear".to_owned()))
+        } else {
+            None
+        };
+        if let Some((key, what)) = needed_by {
+            let message =
+                format!("{what} needs the P/E cycles of the blocks: give nand.initial_cycles (0 for a new drive)");
+            return Err(drive.error_at(key, &message));
+        }
+    }
+    let initial_cycles = nand.initial_cycles.unwrap_or(0);
+    if initial_cycles > CYCLES_MAX {
+        let message = format!("is {initial_cycles}, at most {CYCLES_MAX} are supported");
+        return Err(drive.error_at("nand.initial_cycles", &message));
+    }
+    let Some(limit) = &nand.suspend_limit else { return Ok(Wear { initial_cycles, suspend_limit: None }) };
+    let young = WearPoint { cycles: limit.young_cycles, per_loop: limit.young_suspensions };
+    let worn = WearPoint { cycles: limit.worn_cycles, per_loop: limit.worn_suspensions };
+    let limit = SuspendLimit::new(young, worn, limit.rber_factor, limit.rber_exponent).map_err(|error| {
+        let key = match error.parameter {
+            "young.cycles" => "young_cycles",
+            "young.per_loop" => "young_suspensions",
+            "worn.cycles" => "worn_cycles",
+            "worn.per_loop" => "worn_suspensions",
+            parameter => parameter,
+        };
+        drive.error_at(&format!("nand.suspend_limit.{key}"), error.problem)
+    })?;
+    Ok(Wear { initial_cycles, suspend_limit: Some(limit) })
 }
 
 fn engine_config(drive: &LoadedDrive, geometry: &Geometry, log_requests: bool) -> Result<EngineConfig, Error> {

@@ -13,7 +13,7 @@ use ninescope_workload::{
 
 use crate::assembly::{Assembly, fit_drive};
 use crate::error::Error;
-use crate::prepare::{PrefillMode, Preparation};
+use crate::prepare::{Overwriting, PrefillMode, Preparation};
 use crate::request::{RunRequest, Warmup, WorkloadSource};
 use crate::result::WorkloadReport;
 
@@ -295,10 +295,18 @@ fn preparation(
     let round = geometry.units_per_group() * geometry.pools();
     let seed = request.seed;
     match request.prefill {
-        PrefillMode::None => Preparation::new(Vec::new(), None, round, seed),
-        PrefillMode::Footprint => Preparation::new(footprint(), None, round, seed),
-        PrefillMode::Full => Preparation::new(vec![overwritten], None, round, seed),
-        PrefillMode::Steady => Preparation::new(vec![overwritten.clone()], Some(overwritten), round, seed),
+        PrefillMode::None => Preparation::new(Vec::new(), Overwriting::None, round, seed),
+        PrefillMode::Footprint => Preparation::new(footprint(), Overwriting::None, round, seed),
+        PrefillMode::Full => Preparation::new(vec![overwritten], Overwriting::None, round, seed),
+        PrefillMode::Raw => {
+            let rest = u64::from(geometry.units()).saturating_sub(overwritten.len() as u64);
+            let overwriting = Overwriting::Units(overwritten.clone(), rest);
+            Preparation::new(vec![overwritten], overwriting, round, seed)
+        }
+        PrefillMode::Steady => {
+            let overwriting = Overwriting::UntilSteady(overwritten.clone());
+            Preparation::new(vec![overwritten], overwriting, round, seed)
+        }
     }
 }
 

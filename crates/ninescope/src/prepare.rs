@@ -16,6 +16,9 @@ pub enum PrefillMode {
     Footprint,
     /// Every address of the drive was written once, in order.
     Full,
+    /// Full, then overwritten at random until as much was written as the drive has flash: every page was programmed
+    /// once, and garbage collection has begun.
+    Raw,
     /// Full, then overwritten at random until write amplification is stationary.
     Steady,
     /// Nothing: reads of what was never written are answered with zeros.
@@ -33,6 +36,18 @@ pub struct SteadyState {
     pub window_waf: Vec<f64>,
 }
 
+/// How a full drive is overwritten at random.
+#[derive(Clone, Debug, Default)]
+pub enum Overwriting {
+    /// Not at all.
+    #[default]
+    None,
+    /// So many units.
+    Units(Range<u32>, u64),
+    /// Until write amplification is stationary.
+    UntilSteady(Range<u32>),
+}
+
 const WINDOWS_PER_DRIVE_WRITE: u32 = 10;
 const DRIVE_WRITES_MAX: u32 = 20;
 /// Windows that must agree, how far each may lie from their mean, and how steep their line may be.
@@ -48,6 +63,8 @@ pub struct Preparation {
     range: usize,
     /// Units that are overwritten at random; empty where no steady state is asked for.
     overwrite: Range<u32>,
+    /// Units still to overwrite where their number is given.
+    overwrites_left: u64,
     stream: RandomStream,
     steady: Option<SteadyState>,
     /// Host writes in a window [units].
@@ -60,20 +77,27 @@ pub struct Preparation {
 }
 
 impl Preparation {
-    /// Writes the units of `fill` in order, then overwrites `overwrite` to a steady state if it is given.
+    /// Writes the units of `fill` in order, then overwrites at random as `overwriting` says.
     /// `round` is what fills one block group in each pool [units]: pools fill and collect in step, so a
     /// window that is no whole number of rounds would count one burst of moves more or less than the next.
-    pub fn new(fill: Vec<Range<u32>>, overwrite: Option<Range<u32>>, round: u32, seed: u64) -> Self {
+    pub fn new(fill: Vec<Range<u32>>, overwriting: Overwriting, round: u32, seed: u64) -> Self {
         let fill_units: u64 = fill.iter().map(|range| u64::from(range.end - range.start)).sum();
-        let steady = overwrite.is_some().then(SteadyState::default);
-        let overwrite = overwrite.unwrap_or(0..0);
+        let (overwrite, overwrites_left, steady) = match overwriting {
+            Overwriting::None => (0..0, 0, None),
+            Overwriting::Units(range, units) => (range, units, None),
+            Overwriting::UntilSteady(range) => (range, 0, Some(SteadyState::default())),
+        };
         let space = overwrite.end - overwrite.start;
-        let most = u64::from(space) * u64::from(DRIVE_WRITES_MAX);
+        let most = match steady {
+            Some(_) => u64::from(space) * u64::from(DRIVE_WRITES_MAX),
+            None => overwrites_left,
+        };
         let window = (space / WINDOWS_PER_DRIVE_WRITE).max(1).next_multiple_of(round.max(1));
         Self {
             fill,
             range: 0,
             overwrite,
+            overwrites_left,
             stream: RandomStream::new(seed, "prepare", "overwrite"),
             steady,
             window,
@@ -133,7 +157,11 @@ impl Preparation {
     }
 
     fn overwriting_done(&self) -> bool {
-        self.steady.as_ref().is_none_or(|steady| steady.converged || steady.drive_writes >= f64::from(DRIVE_WRITES_MAX))
+        self.overwrites_left == 0
+            && self
+                .steady
+                .as_ref()
+                .is_none_or(|steady| steady.converged || steady.drive_writes >= f64::from(DRIVE_WRITES_MAX))
     }
 
     fn overwrite(&mut self, driver: &mut InstantDriver<'_>, units: u32) -> Result<(), FtlError> {
@@ -144,6 +172,13 @@ impl Preparation {
             }
             driver.write(Lpa(self.overwrite.start + self.stream.below(u64::from(space)) as u32))?;
             self.written += 1;
+            if self.overwrites_left > 0 {
+                self.overwrites_left -= 1;
+                if self.overwrites_left == 0 {
+                    break;
+                }
+                continue;
+            }
             self.window_done += 1;
             if self.window_done == self.window {
                 self.window_done = 0;

@@ -34,7 +34,19 @@ macro_rules! presets {
     };
 }
 
-presets!("tlc", "slc", "mlc", "qlc", "mqsim-default", "aero");
+presets!(
+    "tlc",
+    "slc",
+    "mlc",
+    "qlc",
+    "mqsim-default",
+    "aero",
+    "ssr-baseline",
+    "ssr-ies",
+    "ssr-des",
+    "ssr-static",
+    "ssr-dynamic",
+);
 
 /// The preset of a name.
 pub fn preset(name: &str) -> Option<&'static Preset> {

@@ -4,7 +4,7 @@
 mod support;
 
 use serde_json::{Value, json};
-use support::{Scratch, data, data_text, input_error, tiny_request};
+use support::{Scratch, data, data_text, input_error, result_of, tiny_request};
 
 /// Every part of `wanted` is in the message of `request`.
 fn expect(request: &Value, wanted: &[&str]) {
@@ -62,7 +62,7 @@ fn mistakes_in_a_drive_name_their_line_or_key() {
         ),
         ("command_cost = \"1us\"", "command_cost = \"10000000000s\"", &["controller.command_cost", "hour"]),
         ("over_provisioning = 0.6", "over_provisioning = inf", &["ftl.over_provisioning", "finite"]),
-        ("\"3200MB/s\"", "\"1B/s\"", &["controller.link_rate", "line 31", "at least 1000 B/s"]),
+        ("\"3200MB/s\"", "\"1B/s\"", &["controller.link_rate", "line 32", "at least 1000 B/s"]),
         ("\"1200MB/s\"", "\"999B/s\"", &["nand.channel_rate", "at least 1000 B/s"]),
         ("erase_loops = 3", "erase_loops = 0", &["nand.erase_loops", "must not be zero"]),
         ("erase_loop = \"1ms\"", "erase_loop = \"9000h\"", &["nand.erase_loop", "more than"]),
@@ -70,6 +70,46 @@ fn mistakes_in_a_drive_name_their_line_or_key() {
     ] {
         expect(&with_text(from, to), wanted);
     }
+}
+
+/// Suspending: no safe point, no loop, a cost beyond what is interrupted, wear that nobody knows.
+#[test]
+fn mistakes_about_suspending_name_their_key() {
+    let no_points = "scheduler.suspend={policy=\"every-safe-point\",points_per_loop=0}";
+    for (sets, wanted) in [
+        (&[no_points][..], &["scheduler.suspend", "points_per_loop", "nonzero"][..]),
+        (
+            &["scheduler.suspend={policy=\"safe-points-by-wear\",worn_points=0}"],
+            &["scheduler.suspend", "worn_points", "must not be zero"],
+        ),
+        (&["nand.erase_loops=0"], &["--set nand.erase_loops=0", "must not be zero"]),
+        (&["nand.erase_loops=[]"], &["--set nand.erase_loops=[]", "no rows"]),
+        (&["nand.erase_loops=-1"], &["nand.erase_loops", "-1 is no number of loops"]),
+        (&["nand.erase_loops=[{cycles=0,share=[1]}]"], &["nand.erase_loops", "shares"]),
+        (&["nand.erase_loops=[{cycles=0,shares=[0.5,0.4]}]"], &["nand.erase_loops", "in sum"]),
+        (
+            &["scheduler.suspend=immediate", "nand.suspend_recover=2ms"],
+            &["--set nand.suspend_recover=2ms", "cost 2005.000 us", "erase loop of 1000.000 us"],
+        ),
+        (
+            &["scheduler.suspend=between-loops", "nand.resume_ramp=1ms"],
+            &["nand.resume_ramp", "erase loop of 1000.000 us"],
+        ),
+        (&["nand.initial_cycles=4000000000"], &["nand.initial_cycles", "at most"]),
+        (&["nand.suspend_limit.young_cycles=5"], &["nand.suspend_limit", "young_suspensions"]),
+    ] {
+        let mut request = tiny_request(sets);
+        request["prefill"] = json!("none");
+        expect(&request, wanted);
+    }
+    let text = data_text("tiny.toml").replace("initial_cycles = 0", "");
+    for set in ["scheduler.suspend=safe-points-by-wear", "nand.erase_loops=[{cycles=0,shares=[1.0]}]"] {
+        let mut request = tiny_request(&[set]);
+        request["drive"] = json!({ "toml": text });
+        expect(&request, &["P/E cycles", "nand.initial_cycles"]);
+    }
+    // Nothing is suspended: what a suspension would cost does not matter.
+    result_of(&tiny_request(&["nand.suspend_recover=2ms"])).expect("a drive without suspends");
 }
 
 #[test]

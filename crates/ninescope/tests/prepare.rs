@@ -58,6 +58,17 @@ fn full_is_every_unit_once() {
 }
 
 #[test]
+fn raw_writes_as_much_as_the_drive_has_flash() {
+    let result = prepared("raw");
+    let raw_units = result["config"]["raw_bytes"].as_u64().expect("a number") / 4096;
+    assert!(raw_units > 960);
+    assert_eq!(result["prepared_units"], json!(raw_units));
+    assert_eq!(result["ftl"]["mapped_units"], result["ftl"]["logical_units"]);
+    assert!(result["wear"]["erases_max"].as_u64().expect("a number") >= 1, "garbage collection has begun");
+    assert!(result["steady_state"].is_null());
+}
+
+#[test]
 fn preparing_is_not_measured() {
     let result = prepared("full");
     let mut written = BTreeSet::new();

@@ -4,7 +4,10 @@
 use std::collections::BTreeMap;
 
 use ninescope::PrefillMode;
-use ninescope::config::{Cell, ControllerConfig, DriveConfig, FtlSection, GeometryConfig, NandConfig, SchedulerConfig};
+use ninescope::config::{
+    Cell, ControllerConfig, DriveConfig, EraseLoopsConfig, FtlSection, GeometryConfig, LoopSharesConfig, NandConfig,
+    SchedulerConfig, SuspendLimitConfig,
+};
 use ninescope_engine::WriteCompletion;
 use ninescope_kernel::{Ns, RandomStream};
 use ninescope_model::units::{Bytes, BytesPerSecond, Duration};
@@ -66,6 +69,7 @@ pub fn generate(seed: u64) -> World {
                 PrefillMode::Full,
                 PrefillMode::Full,
                 PrefillMode::Steady,
+                PrefillMode::Raw,
                 PrefillMode::None,
             ]),
             requests: Vec::new(),
@@ -127,20 +131,45 @@ fn nand(dice: &mut Dice) -> NandConfig {
     let cell = dice.one_of(&[Cell::Slc, Cell::Mlc, Cell::Tlc, Cell::Qlc]);
     let types = if dice.chance(60) { cell.bits() } else { 1 };
     let program_pulses = dice.small(1, 6);
+    let erase_loop = dice.time(1, 7);
+    // A suspension that costs more than the loop it interrupts is refused.
+    let within_half_a_loop = |time: Duration| Duration(time.0.min(erase_loop.0 / 2));
     NandConfig {
         cell,
         read: (0..types).map(|_| dice.time(1, 5)).collect(),
         program: (0..types).map(|_| dice.time(u64::from(program_pulses), 6)).collect(),
         program_pulses,
-        erase_loop: dice.time(1, 7),
-        erase_loops: dice.small(1, 5),
+        erase_loop,
+        erase_loops: erase_loops(dice),
         command_address: dice.time(0, 3),
-        suspend_recover: dice.time(0, 5),
-        resume_ramp: dice.time(0, 5),
+        suspend_recover: within_half_a_loop(dice.time(0, 5)),
+        resume_ramp: within_half_a_loop(dice.time(0, 5)),
         read_any_block: dice.chance(30),
         endurance_cycles: None,
+        initial_cycles: Some(dice.one_of(&[0, 1, 99, 250, 999, 5_000])),
         channel_rate: rate(dice),
+        suspend_limit: dice.chance(50).then(|| SuspendLimitConfig {
+            young_cycles: dice.small(1, 100),
+            young_suspensions: dice.small(1, 5),
+            worn_cycles: dice.small(101, 1_000),
+            worn_suspensions: dice.small(1, 3),
+            rber_factor: 1e-6,
+            rber_exponent: 1.5,
+        }),
     }
+}
+
+/// The same for all blocks, or more with wear: a few erases already make a difference.
+fn erase_loops(dice: &mut Dice) -> EraseLoopsConfig {
+    if dice.chance(60) {
+        return EraseLoopsConfig::Fixed(dice.small(1, 5));
+    }
+    let row = |cycles, shares: &[f64]| LoopSharesConfig { cycles, shares: shares.to_vec() };
+    EraseLoopsConfig::ByWear(vec![
+        row(0, &[1.0]),
+        row(dice.small(1, 50), &[0.5, 0.25, 0.25]),
+        row(dice.small(51, 900), &[0.0, 0.25, 0.5, 0.25]),
+    ])
 }
 
 /// 1 MB/s to 1 TB/s.

@@ -6,6 +6,7 @@ mod attribution;
 mod histogram;
 mod ledger;
 mod series;
+mod suspensions;
 
 use ninescope_kernel::Ns;
 use ninescope_model::Op;
@@ -14,6 +15,7 @@ pub use attribution::{Attribution, Band, Parts};
 pub use histogram::Histogram;
 pub use ledger::{DieLedger, OccupancyLedger};
 pub use series::{Sample, Series};
+pub use suspensions::SuspensionLedger;
 
 /// Everything measured about one kind of command.
 #[derive(Debug, Default)]
@@ -35,6 +37,8 @@ pub struct Meter {
     pub ops: [OpMeter; 4],
     /// Throughput over time.
     pub series: Series,
+    /// Suspensions of erases.
+    pub suspensions: SuspensionLedger,
     /// When measuring began (end of warm-up).
     pub since: Ns,
     /// Sum of latencies over all requests [ns], for Little's law.
@@ -44,7 +48,13 @@ pub struct Meter {
 impl Meter {
     /// An empty meter that measures from `since` on.
     pub fn new(since: Ns) -> Self {
-        Self { ops: Default::default(), series: Series::new(since), since, latency_sum: 0 }
+        Self {
+            ops: Default::default(),
+            series: Series::new(since),
+            suspensions: SuspensionLedger::default(),
+            since,
+            latency_sum: 0,
+        }
     }
 
     /// Takes one completed command in.

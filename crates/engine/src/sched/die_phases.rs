@@ -1,14 +1,14 @@
 //! What happens when a die's present phase ends.
 
 use ninescope_kernel::{NONE, WakeQueue};
-use ninescope_media::nand::{CommandKind, DieState, FlashCommand};
+use ninescope_media::nand::{CommandKind, FlashCommand};
 use ninescope_model::{DieId, Occupancy, Source};
 
 use super::DiePhase;
 use crate::device::Device;
 use crate::error::SimulationError;
 use crate::probe::{Event, Probe, observe};
-use crate::transaction::{QueueClass, Transaction, UnitRecord};
+use crate::transaction::{Transaction, UnitRecord};
 
 impl<Q: WakeQueue, P: Probe> Device<Q, P> {
     /// The die's wake-up came.
@@ -18,11 +18,7 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
             DiePhase::Array if self.nand.stop_time(die) == Some(self.now) => self.stop_reached(die)?,
             DiePhase::Array => self.array_ended(die)?,
             DiePhase::DataOut => self.data_left(die)?,
-            DiePhase::Recovering => {
-                self.nand.recovered(die, self.now);
-                self.set_free(die);
-                observe!(self, Event::Recovered { die });
-            }
+            DiePhase::Recovering => self.recovered(die)?,
             DiePhase::Resuming => self.ramp_ended(die)?,
             DiePhase::Free | DiePhase::WaitingToSend | DiePhase::WaitingForDataOut => {
                 debug_assert!(false, "a die without a timed phase has no wake-up");
@@ -31,7 +27,7 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
         Ok(())
     }
 
-    fn set_free(&mut self, die: DieId) {
+    pub(super) fn set_free(&mut self, die: DieId) {
         let unit = &mut self.dies[die.index()];
         unit.phase = DiePhase::Free;
         unit.ledger.enter(self.now, Occupancy::Idle);
@@ -55,6 +51,8 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
             }
             CommandKind::Erase => {
                 self.set_free(die);
+                let added_rber = self.nand.added_rber(ended.excess_suspensions);
+                self.meter.suspensions.record(ended.suspensions, ended.excess_suspensions, added_rber);
                 let plane = ended.command.planes.trailing_zeros() as usize;
                 self.group_erased(ended.command.transaction[plane])
             }
@@ -118,57 +116,5 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
             }
         }
         Ok(())
-    }
-
-    // ---- suspend and resume -----------------------------------------------------------------------
-
-    fn stop_reached(&mut self, die: DieId) -> Result<(), SimulationError> {
-        let recovered_at = self.nand.stop_reached(die, self.now);
-        let unit = &mut self.dies[die.index()];
-        unit.phase = DiePhase::Recovering;
-        unit.ledger.enter(self.now, Occupancy::SuspendOverhead);
-        self.queue.schedule(self.resources.die(die), recovered_at);
-        self.counters.suspends += 1;
-        observe!(self, Event::Suspended { die });
-        Ok(())
-    }
-
-    /// Nothing that may run beside the parked operation waits.
-    pub(crate) fn resume_parked(&mut self, die: DieId) -> Result<(), SimulationError> {
-        let ramped_at = self.nand.resume(die, self.now);
-        let unit = &mut self.dies[die.index()];
-        unit.phase = DiePhase::Resuming;
-        unit.ledger.enter(self.now, Occupancy::SuspendOverhead);
-        self.queue.schedule(self.resources.die(die), ramped_at);
-        self.counters.resumes += 1;
-        observe!(self, Event::ResumeBegan { die });
-        Ok(())
-    }
-
-    fn ramp_ended(&mut self, die: DieId) -> Result<(), SimulationError> {
-        let end = self.nand.resumed(die, self.now);
-        debug_assert_eq!(self.nand.state(die), DieState::Busy, "a resumed operation runs");
-        let unit = &mut self.dies[die.index()];
-        unit.phase = DiePhase::Array;
-        if let Some(operation) = self.nand.running(die) {
-            unit.command = operation.command;
-        }
-        let occupancy = self.occupancy_of(die);
-        let unit = &mut self.dies[die.index()];
-        unit.occupancy = occupancy;
-        unit.ledger.enter(self.now, unit.occupancy);
-        self.queue.schedule(self.resources.die(die), end);
-        if self.dies[die.index()].has_waiting(QueueClass::HostRead) {
-            self.consider_suspend(die);
-        }
-        observe!(self, Event::Resumed { die });
-        Ok(())
-    }
-
-    /// The occupancy of the die's command, from the class of its first transaction.
-    fn occupancy_of(&self, die: DieId) -> Occupancy {
-        let command = &self.dies[die.index()].command;
-        let plane = command.planes.trailing_zeros() as usize;
-        self.transactions.slab[command.transaction[plane]].class.occupancy()
     }
 }

@@ -38,13 +38,14 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
 
     /// The class to serve: the scheduler's choice, or reads alone beside a parked operation.
     fn next_class(&mut self, die: DieId, parked: bool) -> Option<QueueClass> {
-        let unit = &self.dies[die.index()];
-        if unit.waiting == 0 {
+        if self.dies[die.index()].waiting == 0 {
             return None;
         }
         if parked {
-            return unit.has_waiting(QueueClass::HostRead).then_some(QueueClass::HostRead);
+            let reads_wait = self.dies[die.index()].has_waiting(QueueClass::HostRead);
+            return (reads_wait && !self.parked_goes_before_reads(die)).then_some(QueueClass::HostRead);
         }
+        let unit = &self.dies[die.index()];
         // One class alone is no decision.
         if unit.waiting == 1 << QueueClass::HostRead as u8 {
             return Some(QueueClass::HostRead);

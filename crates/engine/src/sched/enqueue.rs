@@ -1,11 +1,9 @@
 //! Queueing a transaction on its die.
 
 use ninescope_kernel::{NONE, Ns, WakeQueue};
-use ninescope_media::nand::DieState;
 use ninescope_model::DieId;
 
 use super::DiePhase;
-use super::suspend_policy::{SuspendDecision, SuspendQuestion};
 use crate::device::Device;
 use crate::probe::Probe;
 use crate::transaction::{QueueClass, Transaction};
@@ -52,26 +50,5 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
         {
             unit.phase = DiePhase::Free;
         }
-    }
-
-    /// Asks the suspend policy about the operation that keeps a read waiting.
-    pub(crate) fn consider_suspend(&mut self, die: DieId) {
-        let Some(policy) = self.suspend_policy.as_mut() else { return };
-        if self.nand.state(die) != DieState::Busy {
-            return;
-        }
-        let Some(operation) = self.nand.running(die) else { return };
-        let command = &operation.command;
-        let worn = |plane: usize| self.nand.erase_count(die, plane as u32, command.block[plane]);
-        let erases = command.addressed_planes().map(worn).max().unwrap_or(0);
-        let decision = policy.decide(&SuspendQuestion { operation, now: self.now, erases });
-        let at = match decision {
-            SuspendDecision::Continue => return,
-            SuspendDecision::Now => self.now.max(operation.started),
-            SuspendDecision::At(at) => at.max(operation.started),
-        };
-        self.nand.stop_at(die, at);
-        let wake = self.nand.next_change(die);
-        self.queue.schedule(self.resources.die(die), wake);
     }
 }

@@ -7,6 +7,7 @@ mod channel;
 mod die_phases;
 mod dispatch;
 mod enqueue;
+mod suspend;
 
 use ninescope_kernel::{Fifo, NONE, Ns};
 use ninescope_media::nand::FlashCommand;

@@ -11,7 +11,7 @@ use ninescope_engine::{
 use ninescope_ftl::policies::{FreeBlockChoiceConfig, GcTriggerConfig, PageAllocationConfig, VictimSelectionConfig};
 use ninescope_ftl::{Ftl, FtlConfig, InstantDriver};
 use ninescope_kernel::{Ns, Rate, TournamentTree, WakeQueue};
-use ninescope_media::nand::{Nand, NandTiming};
+use ninescope_media::nand::{EraseLoops, Nand, NandTiming};
 use ninescope_model::{BlockGroup, DieId, Geometry, Lba, Lpa, Op, Request};
 use ninescope_workload::{Arrival, Workload, WorkloadError};
 
@@ -207,7 +207,7 @@ pub fn timing() -> NandTiming {
         program: vec![Ns(250_000), Ns(400_000), Ns(610_000)],
         program_pulses: 10,
         erase_loop: Ns(1_300_000),
-        erase_loops: 2,
+        erase_loops: EraseLoops::Fixed(2),
         command_address: Ns(300),
         suspend_recover: Ns(25_000),
         resume_ramp: Ns(5_000),

@@ -15,7 +15,7 @@ use ninescope_engine::{
 use ninescope_ftl::policies::{FreeBlockChoiceConfig, GcTriggerConfig, PageAllocationConfig, VictimSelectionConfig};
 use ninescope_ftl::{Ftl, FtlConfig, FtlCounters, InstantDriver};
 use ninescope_kernel::{Ns, RandomStream, Rate, TournamentTree, WakeQueue};
-use ninescope_media::nand::{CommandKind, FlashCommand, Nand, NandTiming};
+use ninescope_media::nand::{CommandKind, EraseLoops, FlashCommand, Nand, NandTiming};
 use ninescope_model::{BlockGroup, Cause, Geometry, Lba, Lpa, Op, Pool, Ppa, Request, Stream};
 use ninescope_workload::{Arrival, Workload, WorkloadError};
 
@@ -252,7 +252,7 @@ impl Default for Drive {
                 program: vec![Ns(PROGRAM)],
                 program_pulses: 4,
                 erase_loop: Ns(ERASE_LOOP),
-                erase_loops: 3,
+                erase_loops: EraseLoops::Fixed(3),
                 command_address: Ns(COMMAND),
                 suspend_recover: Ns(RECOVER),
                 resume_ramp: Ns(RAMP),

@@ -108,6 +108,13 @@ pub fn erase_with_reads(arrivals: &[u64], suspend: bool) -> Outcome {
     drive.run(requests)
 }
 
+/// A read that arrives in the second erase loop of a drive that has to begin the interrupted loop anew.
+pub fn read_during_an_erase_that_restarts_its_loop() -> Outcome {
+    let mut drive = Drive::with(|drive| drive.prepared = (0..24).chain(0..8).chain(8..16).collect());
+    drive.engine.suspend = policy_with(&serde_json::json!({ "policy": "practical" }));
+    drive.run(vec![write(0, 16), read(1_500_000, 20)])
+}
+
 /// Every scene by name.
 pub fn all() -> Vec<(&'static str, Outcome)> {
     vec![
@@ -125,5 +132,6 @@ pub fn all() -> Vec<(&'static str, Outcome)> {
         ("write without a free page", write_without_a_free_page()),
         ("write into a full buffer", write_into_a_full_buffer()),
         ("read during a suspendable erase", read_during_a_suspendable_erase()),
+        ("read during an erase that restarts its loop", read_during_an_erase_that_restarts_its_loop()),
     ]
 }

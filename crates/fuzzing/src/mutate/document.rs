@@ -31,6 +31,7 @@ const WORDS: [&str; 57] = [
     "footprint",
     "full",
     "steady",
+    "raw",
     "off",
     "msr",
     "mqsim",

@@ -31,8 +31,14 @@ impl BlockTable {
         }
     }
 
+    /// Blocks of the drive [count].
+    pub(super) fn len(&self) -> usize {
+        self.records.len()
+    }
+
+    /// Number of a block among all blocks of the drive.
     #[inline]
-    fn index(&self, die: DieId, plane: usize, block: u32) -> usize {
+    pub(super) fn index(&self, die: DieId, plane: usize, block: u32) -> usize {
         debug_assert!(plane < self.planes_per_die as usize && block < self.blocks_per_plane, "no such block");
         (die.index() * self.planes_per_die as usize + plane) * self.blocks_per_plane as usize + block as usize
     }

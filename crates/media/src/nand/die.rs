@@ -11,7 +11,6 @@
 
 use ninescope_kernel::Ns;
 
-use super::timing::Durations;
 use super::{CommandKind, FlashCommand, Operation};
 
 /// What a die does.
@@ -40,6 +39,10 @@ pub struct Ended {
     pub command: FlashCommand,
     /// How often it was suspended [count].
     pub suspensions: u32,
+    /// Program pulses or erase loops it took, 1 for a read; those begun again count once [count].
+    pub segments: u32,
+    /// Suspensions beyond what an erase of such a block bears [count].
+    pub excess_suspensions: u32,
 }
 
 /// One die. `running` and `parked` hold leftovers where the state does not use them.
@@ -50,6 +53,8 @@ pub(super) struct Die {
     parked: Operation,
     /// When the running operation is to be stopped, `Ns::NEVER` when it is not.
     stop: Ns,
+    /// Whether the stopped loop begins again.
+    restart: bool,
     /// When the present phase (array, recovery or ramp) ends, `Ns::NEVER` when none passes.
     phase_end: Ns,
 }
@@ -61,6 +66,7 @@ impl Default for Die {
             running: Operation::default(),
             parked: Operation::default(),
             stop: Ns::NEVER,
+            restart: false,
             phase_end: Ns::NEVER,
         }
     }
@@ -69,16 +75,17 @@ impl Default for Die {
 impl Die {
     /// Puts a legal command into the array at `at`; returns when its phase ends.
     #[inline]
-    pub(super) fn begin(&mut self, command: &FlashCommand, at: Ns, durations: &Durations) -> Ns {
-        let total = durations.array_time(command);
+    pub(super) fn begin(&mut self, command: &FlashCommand, at: Ns, total: Ns, segments: u32) -> Ns {
         self.running = Operation {
             command: *command,
             started: at,
             total,
             done: Ns::ZERO,
-            segments: durations.segments(command.kind),
+            segments,
             suspensions: 0,
             run_until_at_least: Ns::ZERO,
+            began: at,
+            lost: Ns::ZERO,
         };
         self.state = match self.state {
             DieState::Suspended { .. } => DieState::Suspended { foreground: true },
@@ -98,7 +105,8 @@ impl Die {
         };
         self.stop = Ns::NEVER;
         self.phase_end = Ns::NEVER;
-        Ended { command: self.running.command, suspensions: self.running.suspensions }
+        let Operation { command, suspensions, segments, .. } = self.running;
+        Ended { command, suspensions, segments, excess_suspensions: 0 }
     }
 
     #[inline]
@@ -129,7 +137,7 @@ impl Die {
         self.stop.min(self.phase_end)
     }
 
-    pub(super) fn stop_at(&mut self, at: Ns) {
+    pub(super) fn stop_at(&mut self, at: Ns, restart: bool) {
         debug_assert!(self.can_stop(), "a stop of a die that runs no program or erase");
         if !self.can_stop() {
             return;
@@ -140,6 +148,7 @@ impl Die {
             CommandKind::Read | CommandKind::Erase => self.running.next_stop(at),
         };
         self.stop = if stop < self.phase_end { stop } else { Ns::NEVER };
+        self.restart = restart && self.running.command.kind == CommandKind::Erase;
     }
 
     fn can_stop(&self) -> bool {
@@ -157,9 +166,11 @@ impl Die {
 
     pub(super) fn stop_reached(&mut self, now: Ns, suspend_recover: Ns) -> Ns {
         debug_assert!(self.state == DieState::Busy && self.stop == now, "a stop that was not requested for now");
-        let done = self.running.progress(now);
+        let reached = self.running.progress(now);
+        let done = if self.restart { self.running.segment_begin(now) } else { reached };
         self.parked = Operation {
             done,
+            lost: self.running.lost + (reached - done),
             suspensions: self.running.suspensions + 1,
             // Each stretch moves on, so that suspending for ever still ends and no instant repeats itself.
             run_until_at_least: self.running.run_until_at_least.max(done + Ns(1)),

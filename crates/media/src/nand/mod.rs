@@ -10,6 +10,7 @@
 mod block_table;
 mod command;
 mod die;
+mod erase_loops;
 mod legality;
 mod operation;
 mod timing;
@@ -17,14 +18,18 @@ mod timing;
 use ninescope_kernel::Ns;
 use ninescope_model::{DieId, Geometry};
 
+use crate::health::SuspendLimit;
+
 pub use command::{CommandKind, FlashCommand};
 pub use die::{DieState, Ended};
+pub use erase_loops::{EraseLoops, LoopShares};
 pub use legality::IllegalCommand;
 pub use operation::Operation;
 pub use timing::{NandTiming, TimingError};
 
 use block_table::{Block, BlockTable};
 use die::Die;
+use erase_loops::LoopTable;
 use timing::Durations;
 
 /// All dies and blocks of the drive.
@@ -33,6 +38,17 @@ pub struct Nand {
     durations: Durations,
     dies: Vec<Die>,
     blocks: BlockTable,
+    erase_loops: LoopTable,
+    wear: Wear,
+}
+
+/// What blocks have behind them, and what they bear.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Wear {
+    /// P/E cycles of every block before its first erase here [count].
+    pub initial_cycles: u32,
+    /// Suspensions an erase bears; `None`: any number.
+    pub suspend_limit: Option<SuspendLimit>,
 }
 
 impl Nand {
@@ -42,11 +58,22 @@ impl Nand {
     /// When the time constants cannot be used, see [`NandTiming::check`].
     #[allow(clippy::needless_pass_by_value)] // a part's constants move into it
     pub fn new(geometry: &Geometry, timing: NandTiming) -> Result<Self, TimingError> {
+        let blocks = BlockTable::new(geometry);
         Ok(Self {
             durations: Durations::new(&timing)?,
             dies: vec![Die::default(); geometry.dies() as usize],
-            blocks: BlockTable::new(geometry),
+            erase_loops: LoopTable::new(&timing.erase_loops, blocks.len()),
+            blocks,
+            wear: Wear::default(),
         })
+    }
+
+    /// The same with worn blocks, which differ from each other as `seed` says.
+    #[must_use]
+    pub fn with_wear(mut self, wear: Wear, seed: u64) -> Self {
+        self.wear = wear;
+        self.erase_loops.vary(seed);
+        self
     }
 }
 
@@ -64,11 +91,24 @@ impl Nand {
         self.durations.data_time(bytes)
     }
 
-    /// Array time without suspensions [ns]. All planes work on the same page offset, so they take as long
-    /// as one.
+    /// Array time without suspensions, were the command to begin now [ns]. All planes work on the same page
+    /// offset, so a read or program takes as long as one of them; an erase takes as long as its slowest block.
     #[inline]
     pub fn array_time(&self, command: &FlashCommand) -> Ns {
-        self.durations.array_time(command)
+        self.durations.array_phase(command, self.erase_loops(command)).0
+    }
+
+    /// Loops an erase takes, those of its slowest block; 0 for other commands [count].
+    #[inline]
+    fn erase_loops(&self, command: &FlashCommand) -> u32 {
+        if command.kind != CommandKind::Erase {
+            return 0;
+        }
+        let loops = command.addressed_planes().map(|plane| {
+            let block = self.blocks.index(command.die, plane, command.block[plane]);
+            self.erase_loops.loops(block, self.cycles(command.die, plane as u32, command.block[plane]))
+        });
+        loops.max().unwrap_or(1)
     }
 
     /// Which bit of its cells a page is: 0 for the LSB page.
@@ -98,7 +138,20 @@ impl Nand {
         self.blocks.get(die, plane as usize, block).programmed_pages
     }
 
-    /// Erases of a block [count].
+    /// P/E cycles of a block over its life [count].
+    #[inline]
+    pub fn cycles(&self, die: DieId, plane: u32, block: u32) -> u32 {
+        self.wear.initial_cycles + self.erase_count(die, plane, block)
+    }
+
+    /// P/E cycles of the most worn block a command works on [count].
+    #[inline]
+    pub fn cycles_of(&self, command: &FlashCommand) -> u32 {
+        let cycles = |plane: usize| self.cycles(command.die, plane as u32, command.block[plane]);
+        command.addressed_planes().map(cycles).max().unwrap_or(0)
+    }
+
+    /// Erases of a block since the drive was put together [count].
     #[inline]
     pub fn erase_count(&self, die: DieId, plane: u32, block: u32) -> u32 {
         self.blocks.get(die, plane as usize, block).erase_count
@@ -115,7 +168,8 @@ impl Nand {
     #[inline]
     pub fn begin_array(&mut self, command: &FlashCommand, at: Ns) -> Result<Ns, IllegalCommand> {
         self.check(command)?;
-        Ok(self.dies[command.die.index()].begin(command, at, &self.durations))
+        let (total, segments) = self.durations.array_phase(command, self.erase_loops(command));
+        Ok(self.dies[command.die.index()].begin(command, at, total, segments))
     }
 
     /// The running array phase is over: its effect on the blocks shows from now on.
@@ -132,7 +186,13 @@ impl Nand {
             return Err(IllegalCommand::NothingRuns { die, state: machine.state });
         };
         check_pulse_time(running, now)?;
-        let ended = machine.end();
+        let mut ended = machine.end();
+        if let (1.., Some(limit)) = (ended.suspensions, &self.wear.suspend_limit)
+            && ended.command.kind == CommandKind::Erase
+        {
+            let cycles = self.cycles_of(&ended.command);
+            ended.excess_suspensions = limit.excess(ended.suspensions, ended.segments, cycles);
+        }
         self.apply(&ended.command);
         Ok(ended)
     }
@@ -155,6 +215,11 @@ impl Nand {
     /// Whether a multi-plane read may address different blocks.
     pub fn reads_any_block(&self) -> bool {
         self.durations.read_any_block
+    }
+
+    /// What so many suspensions too many in one erase add to the raw bit error rate of its block.
+    pub fn added_rber(&self, excess_suspensions: u32) -> f64 {
+        self.wear.suspend_limit.map_or(0.0, |limit| limit.added_rber(excess_suspensions))
     }
 
     /// What the die does.
@@ -200,7 +265,12 @@ impl Nand {
     /// erase stops anywhere, a program at the end of a pulse, neither before `run_until_at_least` nor
     /// before it started. A stop that equals or passes the end is an end: no stop is set.
     pub fn stop_at(&mut self, die: DieId, at: Ns) {
-        self.dies[die.index()].stop_at(at);
+        self.dies[die.index()].stop_at(at, false);
+    }
+
+    /// The same, and an erase has to begin the loop anew in which it was stopped: its pulse time is lost.
+    pub fn stop_and_restart_loop(&mut self, die: DieId, at: Ns) {
+        self.dies[die.index()].stop_at(at, true);
     }
 
     /// Takes the request to stop back.

@@ -1,7 +1,8 @@
 //! One command inside the array: how far it is, and where it may be interrupted.
 //!
 //! Progress is *pulse time*: the time pulses were on, without what suspensions cost. An operation is a
-//! sequence of equal segments (program pulses, erase loops); nothing is lost when it stops and goes on.
+//! sequence of equal segments (program pulses, erase loops). Nothing is lost when it stops and goes on, unless
+//! it is told to begin the interrupted segment again.
 
 use ninescope_kernel::Ns;
 
@@ -24,6 +25,10 @@ pub struct Operation {
     pub suspensions: u32,
     /// Pulse time before which it may not be stopped again [ns].
     pub run_until_at_least: Ns,
+    /// When its first stretch began or begins [ns].
+    pub began: Ns,
+    /// Pulse time spent on segments that had to begin again [ns].
+    pub lost: Ns,
 }
 
 impl Operation {
@@ -43,6 +48,19 @@ impl Operation {
     pub fn segment_end(&self, index: u32) -> Ns {
         let segments = u64::from(self.segments);
         self.grid_point(segments.min(u64::from(index) + 1), segments)
+    }
+
+    /// The loop or pulse (from 0) that runs at `now`, of a running operation.
+    pub fn segment_at(&self, now: Ns) -> u32 {
+        let (done, segments) = (u128::from(self.progress(now).0), u128::from(self.segments));
+        // The largest j with floor(total * j / segments) <= done.
+        let index = ((done + 1) * segments - 1) / u128::from(self.total.0);
+        (index as u32).min(self.segments - 1)
+    }
+
+    /// Pulse time at the beginning of the loop or pulse that runs at `now` [ns].
+    pub fn segment_begin(&self, now: Ns) -> Ns {
+        self.grid_point(u64::from(self.segment_at(now)), u64::from(self.segments))
     }
 
     /// The time of the next safe point at or after `now` where a running operation may be stopped; its

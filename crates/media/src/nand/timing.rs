@@ -2,6 +2,7 @@
 
 use ninescope_kernel::{FastDiv, Ns, Rate};
 
+use super::erase_loops::EraseLoops;
 use super::{CommandKind, FlashCommand};
 
 /// The most bits a cell stores, hence the most page types of a wordline.
@@ -12,7 +13,7 @@ const PAGE_TYPES_MAX: usize = 4;
 const ARRAY_TIME_MAX: Ns = Ns(3_600_000_000_000);
 
 /// What the datasheet says about time.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct NandTiming {
     /// tR by page type: one entry for SLC, up to four for QLC [ns].
     pub read: Vec<Ns>,
@@ -22,8 +23,8 @@ pub struct NandTiming {
     pub program_pulses: u32,
     /// One erase loop: pulse and verify [ns].
     pub erase_loop: Ns,
-    /// Loops an erase consists of [count].
-    pub erase_loops: u32,
+    /// Loops an erase consists of.
+    pub erase_loops: EraseLoops,
     /// Channel time of the command and address cycles of one addressed plane [ns].
     pub command_address: Ns,
     /// From stopping a program or an erase until the die takes a read: voltages recover [ns].
@@ -60,10 +61,11 @@ impl NandTiming {
         if self.program.len() != types {
             return error("program", format!("has {} entries, it needs {types} like read", self.program.len()));
         }
-        for (key, count) in [("program_pulses", self.program_pulses), ("erase_loops", self.erase_loops)] {
-            if count == 0 {
-                return error(key, "must not be zero".into());
-            }
+        if self.program_pulses == 0 {
+            return error("program_pulses", "must not be zero".into());
+        }
+        if let Some(problem) = self.erase_loops.problem() {
+            return error("erase_loops", problem);
         }
         self.check_durations()
     }
@@ -73,7 +75,7 @@ impl NandTiming {
         let programs = self.program.iter().map(|&time| ("program", time, Ns(u64::from(self.program_pulses))));
         let rest = [
             ("erase_loop", self.erase_loop, Ns(1)),
-            ("erase_loops", self.erase_time(), Ns(1)),
+            ("erase_loops", self.erase_time_max(), Ns(1)),
             ("command_address", self.command_address, Ns::ZERO),
             ("suspend_recover", self.suspend_recover, Ns::ZERO),
             ("resume_ramp", self.resume_ramp, Ns::ZERO),
@@ -90,8 +92,8 @@ impl NandTiming {
         Ok(())
     }
 
-    fn erase_time(&self) -> Ns {
-        Ns(self.erase_loop.0.saturating_mul(u64::from(self.erase_loops)))
+    fn erase_time_max(&self) -> Ns {
+        Ns(self.erase_loop.0.saturating_mul(u64::from(self.erase_loops.most())))
     }
 }
 
@@ -101,9 +103,8 @@ pub(super) struct Durations {
     read: [Ns; PAGE_TYPES_MAX],
     program: [Ns; PAGE_TYPES_MAX],
     page_types: FastDiv,
-    erase: Ns,
+    erase_loop: Ns,
     program_pulses: u32,
-    erase_loops: u32,
     command_address: Ns,
     channel_rate: Rate,
     pub(super) suspend_recover: Ns,
@@ -123,9 +124,8 @@ impl Durations {
             read: by_type(&timing.read),
             program: by_type(&timing.program),
             page_types: FastDiv::new(timing.read.len() as u32),
-            erase: timing.erase_time(),
+            erase_loop: timing.erase_loop,
             program_pulses: timing.program_pulses,
-            erase_loops: timing.erase_loops,
             command_address: timing.command_address,
             channel_rate: timing.channel_rate,
             suspend_recover: timing.suspend_recover,
@@ -151,22 +151,13 @@ impl Durations {
         self.channel_rate.burst(bytes)
     }
 
+    /// Array time, and the pulses or loops it consists of; an erase takes `erase_loops` of them.
     #[inline]
-    pub(super) fn array_time(&self, command: &FlashCommand) -> Ns {
+    pub(super) fn array_phase(&self, command: &FlashCommand, erase_loops: u32) -> (Ns, u32) {
         match command.kind {
-            CommandKind::Read => self.read[self.wordline_and_type(command.page).1],
-            CommandKind::Program => self.program[self.wordline_and_type(command.page).1],
-            CommandKind::Erase => self.erase,
-        }
-    }
-
-    /// Pulses or loops of a command's array phase.
-    #[inline]
-    pub(super) fn segments(&self, kind: CommandKind) -> u32 {
-        match kind {
-            CommandKind::Read => 1,
-            CommandKind::Program => self.program_pulses,
-            CommandKind::Erase => self.erase_loops,
+            CommandKind::Read => (self.read[self.wordline_and_type(command.page).1], 1),
+            CommandKind::Program => (self.program[self.wordline_and_type(command.page).1], self.program_pulses),
+            CommandKind::Erase => (Ns(self.erase_loop.0 * u64::from(erase_loops)), erase_loops),
         }
     }
 }

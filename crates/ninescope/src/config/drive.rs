@@ -108,9 +108,9 @@ pub struct NandConfig {
     pub program_pulses: u32,
     /// One erase loop, pulse and verify [ns].
     pub erase_loop: Duration,
-    /// Loops of an erase [count].
-    #[serde(default = "one")]
-    pub erase_loops: u32,
+    /// Loops of an erase [count]: a number, or which share of the blocks takes how many, by P/E cycles.
+    #[serde(default)]
+    pub erase_loops: EraseLoopsConfig,
     /// Command and address cycles on the channel, per plane addressed [ns].
     #[serde(default = "zero_duration")]
     pub command_address: Duration,
@@ -126,8 +126,59 @@ pub struct NandConfig {
     /// Rated P/E cycles [count].
     #[serde(default)]
     pub endurance_cycles: Option<u32>,
+    /// P/E cycles that every block has behind it at the start [count]; absent: 0, where nothing depends on it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub initial_cycles: Option<u32>,
     /// Rate of a channel [B/s].
     pub channel_rate: BytesPerSecond,
+    /// How many suspensions an erase bears, and what more of them do; absent: any number.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub suspend_limit: Option<SuspendLimitConfig>,
+}
+
+/// Loops of an erase.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(untagged)]
+pub enum EraseLoopsConfig {
+    /// The same for all blocks [count].
+    Fixed(u32),
+    /// By P/E cycles, rows ascending; between two rows shares change linearly.
+    ByWear(Vec<LoopSharesConfig>),
+}
+
+impl Default for EraseLoopsConfig {
+    fn default() -> Self {
+        Self::Fixed(1)
+    }
+}
+
+/// Which share of the blocks takes how many loops.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct LoopSharesConfig {
+    /// P/E cycles [count].
+    pub cycles: u32,
+    /// The first share of the blocks takes one loop, the second two, and so on; in sum 1.
+    pub shares: Vec<f64>,
+}
+
+/// How many suspensions an erase bears: per loop, falling with the wear of the block, linearly in the logarithm of
+/// its P/E cycles.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SuspendLimitConfig {
+    /// P/E cycles up to which a block is young [count].
+    pub young_cycles: u32,
+    /// Suspensions a loop of a young block bears [count].
+    pub young_suspensions: u32,
+    /// P/E cycles from which a block is worn [count].
+    pub worn_cycles: u32,
+    /// Suspensions a loop of a worn block bears [count].
+    pub worn_suspensions: u32,
+    /// `s` suspensions too many in an erase add `rber_factor * s ^ rber_exponent` to the raw bit error rate.
+    pub rber_factor: f64,
+    /// See `rber_factor`.
+    pub rber_exponent: f64,
 }
 
 /// Translation layer.
@@ -231,6 +282,36 @@ impl Default for SchedulerConfig {
             suspend: SuspendPolicyConfig::default(),
             multi_plane: true,
         }
+    }
+}
+
+impl<'de> Deserialize<'de> for EraseLoopsConfig {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct NumberOrRows;
+
+        impl<'de> Visitor<'de> for NumberOrRows {
+            type Value = EraseLoopsConfig;
+
+            fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+                formatter.write_str("a number of loops, or rows { cycles = 500, shares = [0.92, 0.08] }")
+            }
+
+            fn visit_i64<E: Error>(self, value: i64) -> Result<Self::Value, E> {
+                let loops = u32::try_from(value).map_err(|_| E::custom(format!("{value} is no number of loops")))?;
+                Ok(EraseLoopsConfig::Fixed(loops))
+            }
+
+            fn visit_u64<E: Error>(self, value: u64) -> Result<Self::Value, E> {
+                let loops = u32::try_from(value).map_err(|_| E::custom(format!("{value} is no number of loops")))?;
+                Ok(EraseLoopsConfig::Fixed(loops))
+            }
+
+            fn visit_seq<A: SeqAccess<'de>>(self, list: A) -> Result<Self::Value, A::Error> {
+                Vec::deserialize(SeqAccessDeserializer::new(list)).map(EraseLoopsConfig::ByWear)
+            }
+        }
+
+        deserializer.deserialize_any(NumberOrRows)
     }
 }
 

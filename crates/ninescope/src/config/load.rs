@@ -8,7 +8,7 @@ use toml::{Table, Value};
 use super::DriveConfig;
 use super::diagnostics::{at_key, location, suggestion, with_suggestion};
 use crate::error::Error;
-use crate::presets::{preset, presets};
+use crate::presets::{Preset, preset, presets};
 
 /// A drive description with what is needed to point at its mistakes.
 #[derive(Clone, Debug)]
@@ -50,7 +50,7 @@ pub fn load_drive(origin: &str, text: &str, sets: &[String]) -> Result<LoadedDri
     if let Some(base) = table.remove("base") {
         let name = base.as_str().ok_or_else(|| in_origin("base must be the name of a preset".into()))?;
         let base = preset(name).ok_or_else(|| in_origin(unknown_preset(name)))?;
-        let mut merged: Table = toml::from_str(base.toml).map_err(|error| Error::Internal(error.to_string()))?;
+        let mut merged = preset_table(base)?;
         merge(&mut merged, table);
         table = merged;
         DriveConfig::deserialize_named(&table).map_err(|error| in_origin(error.in_text(text)))?;
@@ -72,6 +72,18 @@ pub fn load_drive(origin: &str, text: &str, sets: &[String]) -> Result<LoadedDri
     }
     let config = DriveConfig::deserialize_named(&table).map_err(|error| in_origin(error.in_text(text)))?;
     Ok(LoadedDrive { config, origin: origin.to_owned(), text: text.to_owned(), sets: sets.to_vec() })
+}
+
+/// A preset with everything it takes from its own base. Presets do not name each other in a circle: a test loads
+/// all of them.
+fn preset_table(of: &Preset) -> Result<Table, Error> {
+    let mut table: Table = toml::from_str(of.toml).map_err(|error| Error::Internal(error.to_string()))?;
+    let Some(base) = table.remove("base") else { return Ok(table) };
+    let base = base.as_str().and_then(preset);
+    let base = base.ok_or_else(|| Error::Internal(format!("preset {} has an unknown base", of.name)))?;
+    let mut merged = preset_table(base)?;
+    merge(&mut merged, table);
+    Ok(merged)
 }
 
 /// What is wrong with which key.

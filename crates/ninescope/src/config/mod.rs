@@ -6,6 +6,9 @@ mod load;
 
 pub use diagnostics::suggestion;
 pub(crate) use diagnostics::with_suggestion;
-pub use drive::{Cell, ControllerConfig, DriveConfig, FtlSection, GeometryConfig, NandConfig, SchedulerConfig};
+pub use drive::{
+    Cell, ControllerConfig, DriveConfig, EraseLoopsConfig, FtlSection, GeometryConfig, LoopSharesConfig, NandConfig,
+    SchedulerConfig, SuspendLimitConfig,
+};
 pub(crate) use load::unknown_preset;
 pub use load::{LoadedDrive, load_drive, parse_job};

@@ -102,6 +102,7 @@ fn measurements(device: &Seen<'_>, utilization: &Utilization) -> Result<Value, E
         "ftl": ftl_counters(device),
         "utilisation": utilisation(utilization),
         "wear": wear(device),
+        "suspension": suspension(device),
         "fio version": format!("ninescope-{VERSION}"),
         "jobs": [fio::job(device, elapsed)],
     }))
@@ -206,6 +207,24 @@ fn spread(values: impl Iterator<Item = f64>) -> Value {
     let min = values.iter().copied().fold(f64::INFINITY, f64::min);
     let max = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
     json!({ "mean": mean, "min": min, "max": max })
+}
+
+/// How often erases were suspended, and what it did to their blocks.
+fn suspension(device: &Seen<'_>) -> Value {
+    let ledger = &device.meter.suspensions;
+    let (added_rber_mean, added_rber_max) = ledger.added_rber();
+    json!({
+        "erases": ledger.erases(),
+        "suspended_erases": ledger.suspended(),
+        "suspensions": ledger.suspensions(),
+        "suspensions_max": ledger.most(),
+        "suspensions_per_erase_histogram": ledger.histogram().collect::<Vec<_>>(),
+        "over_limit_erases": ledger.over_limit(),
+        "excess_suspensions": ledger.excess(),
+        "added_rber_mean": added_rber_mean,
+        "added_rber_max": added_rber_max,
+        "lost_ns": ledger.lost_ns(),
+    })
 }
 
 /// Erases per block since the drive was new, preparing included (every block of a group has the same).

@@ -4,6 +4,7 @@ pub mod between_loops;
 pub mod every_safe_point;
 pub mod immediate;
 pub mod none;
+pub mod practical;
 pub mod safe_points_by_wear;
 
 use std::fmt::Debug;
@@ -19,6 +20,8 @@ pub enum SuspendDecision {
     Continue,
     /// Stop it at once.
     Now,
+    /// Stop it at once. An erase has to begin the interrupted loop anew.
+    RestartLoop,
     /// Stop it at this time; a time at or after its end lets it run to its end.
     At(Ns),
 }
@@ -28,17 +31,31 @@ pub enum SuspendDecision {
 pub trait SuspendPolicy: Debug + Send {
     /// What to do with the running operation.
     fn decide(&mut self, question: &SuspendQuestion<'_>) -> SuspendDecision;
+
+    /// Whether a parked operation goes on now although reads wait. Asked each time a read could be served
+    /// beside it.
+    fn goes_before_reads(&mut self, _question: &SuspendQuestion<'_>) -> bool {
+        false
+    }
+
+    /// Whether it looks at [`SuspendQuestion::oldest_write_wait`], which takes a look at every die.
+    fn watches_writes(&self) -> bool {
+        false
+    }
 }
 
 /// What a policy is told.
 #[derive(Clone, Copy, Debug)]
 pub struct SuspendQuestion<'a> {
-    /// What runs.
+    /// What runs, or is parked.
     pub operation: &'a Operation,
     /// Simulated time.
     pub now: Ns,
     /// P/E cycles of the block it works on, the most worn one of its planes [count].
-    pub erases: u32,
+    pub cycles: u32,
+    /// How long the host write has waited that has waited longest, stalled or for its program; 0 for policies that
+    /// do not watch writes [ns].
+    pub oldest_write_wait: Ns,
 }
 
 policy_registry! {
@@ -49,6 +66,7 @@ policy_registry! {
     "between-loops" => BetweenLoops(between_loops::BetweenLoops), "at the end of the erase loop (D-ES)";
     "every-safe-point" => EverySafePoint(every_safe_point::EverySafePoint), "at the next of n equally spaced points of the loop or pulse (SSR static)";
     "safe-points-by-wear" => SafePointsByWear(safe_points_by_wear::SafePointsByWear), "the same, with fewer points the more often the block was erased (SSR dynamic)";
+    "practical" => Practical(practical::Practical), "at once, but the interrupted loop begins anew, and never in the last loop (ATC'19)";
 }
 
 impl SuspendPolicyConfig {
@@ -60,6 +78,7 @@ impl SuspendPolicyConfig {
             Self::BetweenLoops(parameters) => Some(Box::new(*parameters)),
             Self::EverySafePoint(parameters) => Some(Box::new(*parameters)),
             Self::SafePointsByWear(parameters) => Some(Box::new(*parameters)),
+            Self::Practical(parameters) => Some(Box::new(*parameters)),
         }
     }
 }

@@ -4,6 +4,7 @@
 //! SSR (Kim, Seo, Kim, JKICS 50(9), 2025): 30 points at 100 P/E cycles, 10 at 1,000. What lies between is not
 //! published; here the number falls linearly in the logarithm of the cycles, which meets both ends.
 
+use ninescope_media::health::{SuspendLimit, WearPoint};
 use ninescope_media::nand::CommandKind;
 use serde::{Deserialize, Serialize};
 
@@ -13,16 +14,9 @@ use super::{SuspendDecision, SuspendPolicy, SuspendQuestion};
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, try_from = "Unchecked", into = "Unchecked")]
 pub struct SafePointsByWear {
-    young: WearPoint,
-    worn: WearPoint,
+    /// A loop has as many safe points as it bears suspensions.
+    limit: SuspendLimit,
     programs: bool,
-}
-
-/// So many points per loop at so many P/E cycles.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct WearPoint {
-    cycles: u32,
-    points: u32,
 }
 
 /// The parameters as they are written.
@@ -57,52 +51,39 @@ impl TryFrom<Unchecked> for SafePointsByWear {
     type Error = String;
 
     fn try_from(unchecked: Unchecked) -> Result<Self, String> {
-        let Unchecked { young_cycles, young_points, worn_cycles, worn_points, programs } = unchecked;
-        for (key, value) in
-            [("young_cycles", young_cycles), ("young_points", young_points), ("worn_points", worn_points)]
-        {
-            if value == 0 {
-                return Err(format!("{key} must not be zero"));
-            }
-        }
-        if worn_cycles <= young_cycles {
-            return Err(format!("worn_cycles is {worn_cycles}, it must be more than young_cycles = {young_cycles}"));
-        }
-        let young = WearPoint { cycles: young_cycles, points: young_points };
-        Ok(Self { young, worn: WearPoint { cycles: worn_cycles, points: worn_points }, programs })
+        let young = WearPoint { cycles: unchecked.young_cycles, per_loop: unchecked.young_points };
+        let worn = WearPoint { cycles: unchecked.worn_cycles, per_loop: unchecked.worn_points };
+        let limit = SuspendLimit::new(young, worn, 0.0, 0.0).map_err(|error| {
+            let key = match error.parameter {
+                "young.cycles" => "young_cycles",
+                "young.per_loop" => "young_points",
+                "worn.cycles" => "worn_cycles",
+                _ => "worn_points",
+            };
+            format!("{key} {}", error.problem)
+        })?;
+        Ok(Self { limit, programs: unchecked.programs })
     }
 }
 
 impl From<SafePointsByWear> for Unchecked {
     fn from(policy: SafePointsByWear) -> Self {
+        let (young, worn) = (policy.limit.young(), policy.limit.worn());
         Self {
-            young_cycles: policy.young.cycles,
-            young_points: policy.young.points,
-            worn_cycles: policy.worn.cycles,
-            worn_points: policy.worn.points,
+            young_cycles: young.cycles,
+            young_points: young.per_loop,
+            worn_cycles: worn.cycles,
+            worn_points: worn.per_loop,
             programs: policy.programs,
         }
     }
 }
 
-impl SafePointsByWear {
-    /// Safe points per loop of a block with so many P/E cycles [count].
-    pub fn points(&self, cycles: u32) -> u32 {
-        let cycles = cycles.clamp(self.young.cycles, self.worn.cycles);
-        let logarithm = |value: u32| libm::log(f64::from(value));
-        let span = logarithm(self.worn.cycles) - logarithm(self.young.cycles);
-        let share = (logarithm(cycles) - logarithm(self.young.cycles)) / span;
-        let points = f64::from(self.young.points) * (1.0 - share) + f64::from(self.worn.points) * share;
-        // A hair above: at the ends the sum is exact but for rounding.
-        libm::floor(points + 1e-9).max(1.0) as u32
-    }
-}
-
 impl SuspendPolicy for SafePointsByWear {
     fn decide(&mut self, question: &SuspendQuestion<'_>) -> SuspendDecision {
-        let SuspendQuestion { operation, now, erases } = *question;
+        let SuspendQuestion { operation, now, cycles, .. } = *question;
         match operation.command.kind {
-            CommandKind::Erase => SuspendDecision::At(operation.next_safe_point(now, self.points(erases))),
+            CommandKind::Erase => SuspendDecision::At(operation.next_safe_point(now, self.limit.per_loop(cycles))),
             CommandKind::Program if self.programs => SuspendDecision::At(operation.next_safe_point(now, 1)),
             CommandKind::Program | CommandKind::Read => SuspendDecision::Continue,
         }
@@ -112,17 +93,6 @@ impl SuspendPolicy for SafePointsByWear {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn points_fall_from_the_published_number_to_the_other() {
-        let policy = SafePointsByWear::default();
-        // 30 - 20 log10(cycles / 100), floored; by hand at the ends and in the middle (log10 3.1623 = 0.5).
-        for (cycles, points) in
-            [(0, 30), (99, 30), (100, 30), (101, 29), (316, 20), (317, 19), (999, 10), (1_000, 10), (9_999, 10)]
-        {
-            assert_eq!(policy.points(cycles), points, "{cycles} cycles");
-        }
-    }
 
     #[test]
     fn numbers_without_a_meaning_are_refused_by_name() {
