@@ -7,6 +7,7 @@
 
 mod common;
 
+use common::statistics::{Poisson, STUDENT_95, batch_half_width, mean};
 use common::{Bench, Prefill, at, closed, flush, generated, open, read, slc, trim, write};
 use ninescope_engine::{Device, Event, Probe, SimulationError, View};
 use ninescope_kernel::{Ns, RandomStream, TournamentTree};
@@ -28,25 +29,6 @@ fn servers(dies: u32) -> Bench {
     bench
 }
 
-/// Poisson arrivals: the next submission time [ns].
-struct Poisson {
-    stream: RandomStream,
-    mean_gap: f64,
-    time: f64,
-}
-
-impl Poisson {
-    /// With this many nanoseconds between arrivals on average.
-    fn new(seed: u64, mean_gap: f64) -> Self {
-        Self { stream: RandomStream::new(seed, "tests", "arrivals"), mean_gap, time: 0.0 }
-    }
-
-    fn next(&mut self) -> u64 {
-        self.time += self.stream.exponential(self.mean_gap);
-        self.time.round() as u64
-    }
-}
-
 #[track_caller]
 fn assert_within(name: &str, measured: f64, expected: f64, tolerance: f64) {
     let error = measured / expected - 1.0;
@@ -54,16 +36,10 @@ fn assert_within(name: &str, measured: f64, expected: f64, tolerance: f64) {
     assert!(error.abs() <= tolerance, "{name}: measured {measured}, expected {expected} within {tolerance}");
 }
 
-/// Prints the mean with the half-width of its 95 % interval from 20 batch means (Student, 19 degrees).
+/// Prints the mean with the half-width of its 95 % interval.
 fn print_batch_means(name: &str, waits: &[u32]) {
-    let means: Vec<f64> = waits.chunks_exact(waits.len() / 20).map(mean).collect();
-    let centre = means.iter().sum::<f64>() / 20.0;
-    let variance = means.iter().map(|batch| (batch - centre).powi(2)).sum::<f64>() / 19.0;
-    println!("{name}: batch means give {centre:.1} ns, half-width {:.1} ns", 2.093 * (variance / 20.0).sqrt());
-}
-
-fn mean(waits: &[u32]) -> f64 {
-    waits.iter().map(|&wait| f64::from(wait)).sum::<f64>() / waits.len() as f64
+    let half_width = batch_half_width(waits, STUDENT_95);
+    println!("{name}: batch means give {:.1} ns, half-width {half_width:.1} ns", mean(waits));
 }
 
 // ---- one die ------------------------------------------------------------------------------------------

@@ -46,7 +46,7 @@ fn a_read_stops_an_erase_at_the_next_safe_point_and_the_erase_goes_on_after_it()
 
 #[test]
 fn finer_safe_points_stop_earlier() {
-    let mut drive = Drive::with(|drive| drive.prepared = (0..24).chain(0..8).chain(8..16).collect());
+    let mut drive = Drive::before_erase();
     drive.engine.suspend = policy_with(&serde_json::json!({ "policy": "every-safe-point", "points_per_loop": 4 }));
     let run = drive.run(vec![write(0, 16), read(1_500_000, 20)]);
     // Progress at 1.5 ms is 1.4999 ms: a quarter loop ends at 1.5 ms of progress.
@@ -112,7 +112,7 @@ fn reads_in_quick_succession_keep_the_erase_parked() {
 
 /// An erase from the start, and reads of another group at the given times, under a policy.
 fn erase_under(policy: &str, reads: &[u64]) -> Outcome {
-    let mut drive = Drive::with(|drive| drive.prepared = (0..24).chain(0..8).chain(8..16).collect());
+    let mut drive = Drive::before_erase();
     drive.engine.suspend = policy_with(&serde_json::json!({ "policy": policy }));
     let mut requests = vec![write(0, 16)];
     requests.extend(reads.iter().map(|&at| read(at, 20)));
@@ -228,7 +228,7 @@ fn lasting_suspends_lose_no_pulse_time() {
 #[test]
 fn reads_beside_a_parked_erase_may_span_pages() {
     let stop = ERASE_STARTS + ERASE_LOOP;
-    let mut drive = Drive::with(|drive| drive.prepared = (0..24).chain(0..8).chain(8..16).collect());
+    let mut drive = Drive::before_erase();
     drive.engine.suspend = policy_with(&serde_json::json!({ "policy": "every-safe-point", "points_per_loop": 1 }));
     let run = drive.run(vec![write(0, 16), read_units(500_000, 20, 4), read_units(600_000, 18, 2)]);
     let page = COMMAND + READ + 4 * UNIT_TRANSFER;

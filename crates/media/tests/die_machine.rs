@@ -1,129 +1,15 @@
-//! The die machine from outside: which command is legal when, and at which nanosecond things happen.
-//!
-//! The harness has three verbs. `probe` asks without changing anything, `issue` starts a command that must
-//! be legal, `assert_earliest_ready_at` says that a command is refused until one nanosecond before a time
-//! and legal at it.
+//! The die machine from outside: which command is legal, and at which nanosecond things happen.
 
-use ninescope_kernel::{Ns, Rate};
+mod harness;
+
+use harness::{DIE, Harness, LOOP, PROGRAM, RAMP, READ, RECOVER, command, erase, geometry, program, read, timing};
+use ninescope_kernel::Ns;
 use ninescope_media::health::{SuspendLimit, WearPoint};
 use ninescope_media::{
     CommandKind, DieState, Ended, EraseLoops, FlashCommand, IllegalCommand, LoopShares, Nand, NandTiming, Wear,
 };
-use ninescope_model::{DieId, Geometry};
+use ninescope_model::DieId;
 use proptest::prelude::*;
-
-const DIE: DieId = DieId(1);
-const RECOVER: u64 = 100_000;
-const RAMP: u64 = 30_000;
-const LOOP: u64 = 3_500_000;
-/// Does not divide by the number of pulses, so that pulse boundaries are rounded.
-const PROGRAM: [u64; 3] = [350_000, 420_000, 700_001];
-const READ: [u64; 3] = [34_000, 52_000, 41_000];
-
-fn timing() -> NandTiming {
-    NandTiming {
-        read: READ.map(Ns).to_vec(),
-        program: PROGRAM.map(Ns).to_vec(),
-        program_pulses: 4,
-        erase_loop: Ns(LOOP),
-        erase_loops: EraseLoops::Fixed(3),
-        command_address: Ns(200),
-        suspend_recover: Ns(RECOVER),
-        resume_ramp: Ns(RAMP),
-        channel_rate: Rate(333_000_000),
-        read_any_block: false,
-    }
-}
-
-/// Two dies of four planes, six blocks per plane, twelve pages per block.
-fn geometry() -> Geometry {
-    Geometry::checked(2, 1, 1, 4, 6, 12, 16_384, 4_096, 4).expect("a legal geometry")
-}
-
-fn command(kind: CommandKind, planes: u8, block: u32, page: u32) -> FlashCommand {
-    FlashCommand { kind, planes, die: DIE, page, block: [block; 4], transaction: [7, 8, 9, 10], ..Default::default() }
-}
-
-fn read(block: u32, page: u32) -> FlashCommand {
-    command(CommandKind::Read, 0b1, block, page)
-}
-
-fn program(block: u32, page: u32) -> FlashCommand {
-    command(CommandKind::Program, 0b1, block, page)
-}
-
-fn erase(block: u32) -> FlashCommand {
-    command(CommandKind::Erase, 0b1, block, 0)
-}
-
-/// A drive whose blocks 0 and 1 hold three pages in each plane of [`DIE`], the others none.
-#[derive(Clone)]
-struct Harness {
-    nand: Nand,
-}
-
-impl Harness {
-    fn new() -> Self {
-        Self::with(timing())
-    }
-
-    fn with(timing: NandTiming) -> Self {
-        let mut nand = Nand::new(&geometry(), timing).expect("legal times");
-        for plane in 0..4 {
-            nand.set_programmed_pages(DIE, plane, 0, 3, 5);
-            nand.set_programmed_pages(DIE, plane, 1, 3, 5);
-        }
-        Self { nand }
-    }
-
-    fn probe(&self, command: &FlashCommand) -> Result<(), IllegalCommand> {
-        self.nand.check(command)
-    }
-
-    /// Starts a command at `at`; returns its end.
-    fn issue(&mut self, command: &FlashCommand, at: u64) -> u64 {
-        self.nand.begin_array(command, Ns(at)).expect("a legal command").0
-    }
-
-    /// Lets everything happen that happens by itself up to and including `until`.
-    fn advance(&mut self, until: u64) {
-        while self.nand.next_change(DIE) <= Ns(until) {
-            let now = self.nand.next_change(DIE);
-            match self.nand.state(DIE) {
-                DieState::Busy if self.nand.stop_time(DIE) == Some(now) => {
-                    self.nand.stop_reached(DIE, now);
-                }
-                DieState::Busy | DieState::Suspended { .. } => {
-                    self.nand.end_array(DIE, now).expect("an exact end");
-                }
-                DieState::Recovering => self.nand.recovered(DIE, now),
-                DieState::Resuming => {
-                    self.nand.resumed(DIE, now);
-                }
-                DieState::Idle => unreachable!("an idle die waits for nothing"),
-            }
-        }
-    }
-
-    fn assert_earliest_ready_at(&self, command: &FlashCommand, at: u64) {
-        let mut earlier = self.clone();
-        earlier.advance(at - 1);
-        assert!(earlier.probe(command).is_err(), "{:?} is legal before {at}", command.kind);
-        earlier.advance(at);
-        assert_eq!(earlier.probe(command), Ok(()), "{:?} at {at}", command.kind);
-    }
-
-    /// An erase of block 1 suspended after 1 ms of pulses; it is `1 ms + RECOVER` now.
-    fn suspended_erase() -> (Self, u64) {
-        let mut harness = Self::new();
-        harness.issue(&erase(1), 0);
-        harness.nand.stop_at(DIE, Ns(1_000_000));
-        let now = 1_000_000 + RECOVER;
-        harness.advance(now);
-        assert_eq!(harness.nand.state(DIE), DieState::Suspended { foreground: false });
-        (harness, now)
-    }
-}
 
 // ---- durations
 
@@ -172,48 +58,6 @@ fn impossible_times_name_their_key() {
 }
 
 // ---- legality
-
-/// A harness in each state a die can be in, with its name.
-fn every_state() -> Vec<(&'static str, Harness)> {
-    let busy = |command: FlashCommand| {
-        let mut harness = Harness::new();
-        harness.issue(&command, 0);
-        harness
-    };
-    let mut recovering = busy(erase(1));
-    recovering.nand.stop_at(DIE, Ns(500));
-    recovering.advance(500);
-    let (suspended, now) = Harness::suspended_erase();
-    let mut reading = suspended.clone();
-    reading.issue(&read(0, 0), now);
-    let mut resuming = suspended.clone();
-    resuming.nand.resume(DIE, Ns(now));
-    vec![
-        ("idle", Harness::new()),
-        ("reading", busy(read(0, 0))),
-        ("programming", busy(program(0, 3))),
-        ("erasing", busy(erase(1))),
-        ("recovering", recovering),
-        ("suspended", suspended),
-        ("suspended and reading", reading),
-        ("resuming", resuming),
-    ]
-}
-
-#[test]
-fn every_kind_in_every_state() {
-    for (name, harness) in every_state() {
-        let legal = |command: &FlashCommand| harness.probe(command).is_ok();
-        let expected = match name {
-            "idle" => (true, true, true),
-            "suspended" => (true, false, false),
-            _ => (false, false, false),
-        };
-        assert_eq!((legal(&read(0, 1)), legal(&program(0, 3)), legal(&erase(2))), expected, "{name}");
-        let other_die = FlashCommand { die: DieId(0), ..erase(1) };
-        assert!(legal(&other_die), "{name}: dies are independent");
-    }
-}
 
 #[test]
 fn a_refusal_names_the_state_and_changes_nothing() {

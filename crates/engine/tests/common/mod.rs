@@ -5,6 +5,8 @@
 
 #![allow(dead_code, reason = "each test binary uses its own part of this module")]
 
+pub mod statistics;
+
 use ninescope_engine::{
     Device, EngineConfig, NoProbe, Probe, RunLimits, SuspendPolicyConfig, TransactionSchedulerConfig, WriteCompletion,
 };

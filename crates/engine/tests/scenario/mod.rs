@@ -16,7 +16,7 @@ use ninescope_ftl::policies::{FreeBlockChoiceConfig, GcTriggerConfig, PageAlloca
 use ninescope_ftl::{Ftl, FtlConfig, FtlCounters, InstantDriver};
 use ninescope_kernel::{Ns, RandomStream, Rate, TournamentTree, WakeQueue};
 use ninescope_media::nand::{CommandKind, EraseLoops, FlashCommand, Nand, NandTiming};
-use ninescope_model::{BlockGroup, Cause, Geometry, Lba, Lpa, Op, Pool, Ppa, Request, Stream};
+use ninescope_model::{BlockGroup, Cause, DieId, Geometry, Lba, Lpa, Op, Pool, Ppa, Request, Stream};
 use ninescope_workload::{Arrival, Workload, WorkloadError};
 
 /// Sectors of a 4 KiB unit.
@@ -151,6 +151,14 @@ pub enum Event {
     Erased(BlockGroup),
     /// A request completed.
     Completed(u64, Request),
+    /// A program or an erase was stopped.
+    Suspended(DieId),
+    /// Its die takes reads.
+    Recovered(DieId),
+    /// Voltages ramp up for it to go on.
+    ResumeBegan(DieId),
+    /// It goes on.
+    Resumed(DieId),
 }
 
 /// Writes everything down with its time, and checks that host writes leave the reserve alone.
@@ -195,6 +203,10 @@ impl Probe for Recorder {
             engine::Event::MoveEnded { lpa, from, to, current: true } => self.note(view, Event::Mapped(lpa, from, to)),
             engine::Event::Erased { group } => self.note(view, Event::Erased(group)),
             engine::Event::Completed { id, request, .. } => self.note(view, Event::Completed(id, request)),
+            engine::Event::Suspended { die, .. } => self.note(view, Event::Suspended(die)),
+            engine::Event::Recovered { die } => self.note(view, Event::Recovered(die)),
+            engine::Event::ResumeBegan { die } => self.note(view, Event::ResumeBegan(die)),
+            engine::Event::Resumed { die } => self.note(view, Event::Resumed(die)),
             _ => {}
         }
         Ok(())
@@ -226,6 +238,8 @@ pub struct Drive {
     pub limits: RunLimits,
     /// Units written before the run, in order.
     pub prepared: Vec<u32>,
+    /// P/E cycles of every block before that, as the media count them [count].
+    pub worn_by: u32,
 }
 
 impl Default for Drive {
@@ -274,6 +288,7 @@ impl Default for Drive {
             },
             limits: RunLimits { requests: None, duration: None, warmup_requests: 0, closed_queue_depth: 1 },
             prepared: Vec::new(),
+            worn_by: 0,
         }
     }
 }
@@ -318,6 +333,12 @@ impl Drive {
     /// write of a unit opens one of them, which starts a collection of group 0.
     pub fn before_collection() -> Self {
         Self::with(|drive| drive.prepared = (0..24).chain(0..7).chain(8..15).chain(16..18).collect())
+    }
+
+    /// The default drive whose group 0 is overwritten; the first write of a unit opens one of three free groups,
+    /// which starts the erase of group 0. Units 16 to 23 lie in another group.
+    pub fn before_erase() -> Self {
+        Self::with(|drive| drive.prepared = (0..24).chain(0..8).chain(8..16).collect())
     }
 
     pub fn geometry(&self) -> Geometry {
@@ -367,7 +388,7 @@ impl Drive {
             for plane in 0..geometry.frontier_planes {
                 let pages = page + u32::from(plane < extra);
                 let (die, first) = (geometry.die_of_pool(pool), geometry.first_plane_of_pool(pool));
-                nand.set_programmed_pages(die, first + plane, block, pages, record.erase_count);
+                nand.set_programmed_pages(die, first + plane, block, pages, self.worn_by + record.erase_count);
             }
         }
         (ftl, nand)

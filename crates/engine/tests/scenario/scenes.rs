@@ -96,10 +96,7 @@ pub fn read_during_a_suspendable_erase() -> Outcome {
 /// The erase of a group from time 0 on, and reads of units on the same die. The erase comes about because
 /// the host overwrote all of group 0 before.
 pub fn erase_with_reads(arrivals: &[u64], suspend: bool) -> Outcome {
-    let mut drive = Drive::with(|drive| {
-        // Group 0 is overwritten, groups 3 and 4 are full, the next write opens one of three free groups.
-        drive.prepared = (0..24).chain(0..8).chain(8..16).collect();
-    });
+    let mut drive = Drive::before_erase();
     if suspend {
         drive.engine.suspend = policy_with(&serde_json::json!({ "policy": "every-safe-point", "points_per_loop": 1 }));
     }
