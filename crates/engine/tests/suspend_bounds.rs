@@ -272,16 +272,34 @@ proptest! {
 
 #[test]
 fn a_parked_erase_waits_while_reads_come_faster_than_they_are_served() {
-    // It is resumed when no read waits. With a read each 40 us, which takes 51.1 us, one always does: a bound on the
-    // number of suspensions is not one on their length.
+    // It is resumed when no read waits. With a read each 40 us, which takes 51.1 us, one always does. The burst ends
+    // before the policies' patience of 64 ms does.
     let part = Part { points: 10, loops: 3, loop_time: 1_000_000, recover: 30_000, ramp: 20_000 };
-    let arrivals: Vec<u64> = (1..=2_000).map(|index| index * 40_000).collect();
+    let arrivals: Vec<u64> = (1..=1_200).map(|index| index * 40_000).collect();
     for (suspend, worn_by, points) in part.bounded() {
         let (operation, reads) = part.erase(&suspend, worn_by, &arrivals);
         assert_eq!(operation.suspensions(), 1, "{suspend}");
         // The first of them, at 40 us, has it stopped at its first safe point; the rest of its pulses follows the last.
         let left = part.erase_time() - part.erase_time() / u64::from(points * part.loops);
         assert_eq!(operation.ended, reads.last().expect("reads") + part.ramp + left, "{suspend}");
+    }
+}
+
+#[test]
+fn reads_that_never_cease_hold_no_erase_up_for_longer_than_its_suspensions_last() {
+    let part = Part { points: 10, loops: 3, loop_time: 1_000_000, recover: 30_000, ramp: 20_000 };
+    let parked_max = 500_000;
+    for (mut suspend, worn_by, points) in part.bounded() {
+        suspend["parked_max"] = json!("500us");
+        let most = u64::from(points * part.loops) - 1;
+        // The read that runs when patience ends is finished.
+        let one_suspension = part.recover + parked_max + UNIT_READ + part.ramp;
+        let bound = COMMAND + part.erase_time() + most * one_suspension;
+        let arrivals: Vec<u64> = (1..=bound / 40_000 + 2).map(|index| index * 40_000).collect();
+        let (operation, _) = part.erase(&suspend, worn_by, &arrivals);
+        assert_bounded(&operation, &part, points, &suspend);
+        assert!(operation.suspensions() > 1 && operation.ended <= bound, "{suspend}: {}", operation.ended);
+        assert!(operation.ended < *arrivals.last().expect("reads"), "while reads still come");
     }
 }
 

@@ -436,6 +436,7 @@ proptest! {
             suspensions: 0,
             run_until_at_least: Ns(least),
             began: Ns(0),
+            stopped: Ns(0),
             lost: Ns(0),
         };
         let now = Ns(1_000 + ahead);

@@ -85,6 +85,7 @@ impl Die {
             suspensions: 0,
             run_until_at_least: Ns::ZERO,
             began: at,
+            stopped: Ns::ZERO,
             lost: Ns::ZERO,
         };
         self.state = match self.state {
@@ -170,6 +171,7 @@ impl Die {
         let done = if self.restart { self.running.segment_begin(now) } else { reached };
         self.parked = Operation {
             done,
+            stopped: now,
             lost: self.running.lost + (reached - done),
             suspensions: self.running.suspensions + 1,
             // Each stretch moves on, so that suspending for ever still ends and no instant repeats itself.

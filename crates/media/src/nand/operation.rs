@@ -27,6 +27,8 @@ pub struct Operation {
     pub run_until_at_least: Ns,
     /// When its first stretch began or begins [ns].
     pub began: Ns,
+    /// When it was last stopped, zero where it never was [ns].
+    pub stopped: Ns,
     /// Pulse time spent on segments that had to begin again [ns].
     pub lost: Ns,
 }

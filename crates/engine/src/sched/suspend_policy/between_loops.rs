@@ -4,16 +4,25 @@
 //! Baseline of SSR (Kim, Seo, Kim, JKICS 50(9), 2025).
 
 use ninescope_media::nand::CommandKind;
+use ninescope_model::units::Duration;
 use serde::{Deserialize, Serialize};
 
-use super::{SuspendDecision, SuspendPolicy, SuspendQuestion};
+use super::{PARKED_MAX, SuspendDecision, SuspendPolicy, SuspendQuestion, parked_too_long};
 
 /// Parameters.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct BetweenLoops {
     /// Whether programs are suspended too, at the ends of their pulses.
     pub programs: bool,
+    /// How long a parked operation lets reads go first that never cease [ns].
+    pub parked_max: Duration,
+}
+
+impl Default for BetweenLoops {
+    fn default() -> Self {
+        Self { programs: false, parked_max: PARKED_MAX }
+    }
 }
 
 impl SuspendPolicy for BetweenLoops {
@@ -24,5 +33,9 @@ impl SuspendPolicy for BetweenLoops {
             CommandKind::Program if !self.programs => SuspendDecision::Continue,
             CommandKind::Program | CommandKind::Erase => SuspendDecision::At(operation.next_safe_point(now, 1)),
         }
+    }
+
+    fn goes_before_reads(&mut self, question: &SuspendQuestion<'_>) -> bool {
+        parked_too_long(question, self.parked_max)
     }
 }

@@ -1,13 +1,16 @@
-//! Suspend at the next safe point whenever a read waits: the plainest policy that exercises the whole
-//! die machine. It keeps no count and makes no promise about the operation's progress beyond one point
-//! per resume.
+//! SSR static: suspend at the next of so many equally spaced points of a loop whenever a read waits. The
+//! operation reaches at least the next point after each resume, so that it is suspended no more often than there
+//! are points.
+//!
+//! SSR (Kim, Seo, Kim, JKICS 50(9), 2025), section 3.3: ten points.
 
 use std::num::NonZeroU32;
 
 use ninescope_media::nand::CommandKind;
+use ninescope_model::units::Duration;
 use serde::{Deserialize, Serialize};
 
-use super::{SuspendDecision, SuspendPolicy, SuspendQuestion};
+use super::{PARKED_MAX, SuspendDecision, SuspendPolicy, SuspendQuestion, parked_too_long};
 
 /// Parameters.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -17,11 +20,13 @@ pub struct EverySafePoint {
     pub points_per_loop: NonZeroU32,
     /// Whether programs are suspended too, at the ends of their pulses.
     pub programs: bool,
+    /// How long a parked operation lets reads go first that never cease [ns].
+    pub parked_max: Duration,
 }
 
 impl Default for EverySafePoint {
     fn default() -> Self {
-        Self { points_per_loop: NonZeroU32::new(10).expect("ten is not zero"), programs: false }
+        Self { points_per_loop: NonZeroU32::new(10).expect("ten is not zero"), programs: false, parked_max: PARKED_MAX }
     }
 }
 
@@ -33,5 +38,9 @@ impl SuspendPolicy for EverySafePoint {
             CommandKind::Program if self.programs => SuspendDecision::At(operation.next_safe_point(now, 1)),
             CommandKind::Program | CommandKind::Read => SuspendDecision::Continue,
         }
+    }
+
+    fn goes_before_reads(&mut self, question: &SuspendQuestion<'_>) -> bool {
+        parked_too_long(question, self.parked_max)
     }
 }

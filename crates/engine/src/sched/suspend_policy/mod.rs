@@ -12,6 +12,7 @@ use std::fmt::Debug;
 use ninescope_kernel::Ns;
 use ninescope_media::nand::Operation;
 use ninescope_model::policy_registry;
+use ninescope_model::units::Duration;
 
 /// What to do with the running operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,6 +43,16 @@ pub trait SuspendPolicy: Debug + Send {
     fn watches_writes(&self) -> bool {
         false
     }
+}
+
+/// How long a parked operation lets reads go first where they never cease [ns]. Reads that a die keeps up with
+/// are drained in far less; the limit makes sure that the operation ends under any load. Inferred: as long as the
+/// anti-starvation timeout of ATC'19.
+const PARKED_MAX: Duration = Duration(64_000_000);
+
+/// Whether a parked operation has let reads go first for `parked_max`.
+fn parked_too_long(question: &SuspendQuestion<'_>, parked_max: Duration) -> bool {
+    question.now.saturating_since(question.operation.stopped) >= Ns(parked_max.0)
 }
 
 /// What a policy is told.

@@ -6,9 +6,10 @@
 
 use ninescope_media::health::{SuspendLimit, WearPoint};
 use ninescope_media::nand::CommandKind;
+use ninescope_model::units::Duration;
 use serde::{Deserialize, Serialize};
 
-use super::{SuspendDecision, SuspendPolicy, SuspendQuestion};
+use super::{PARKED_MAX, SuspendDecision, SuspendPolicy, SuspendQuestion, parked_too_long};
 
 /// Parameters.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -17,6 +18,7 @@ pub struct SafePointsByWear {
     /// A loop has as many safe points as it bears suspensions.
     limit: SuspendLimit,
     programs: bool,
+    parked_max: Duration,
 }
 
 /// The parameters as they are written.
@@ -33,11 +35,20 @@ struct Unchecked {
     worn_points: u32,
     /// Whether programs are suspended too, at the ends of their pulses.
     programs: bool,
+    /// How long a parked operation lets reads go first that never cease [ns].
+    parked_max: Duration,
 }
 
 impl Default for Unchecked {
     fn default() -> Self {
-        Self { young_cycles: 100, young_points: 30, worn_cycles: 1_000, worn_points: 10, programs: false }
+        Self {
+            young_cycles: 100,
+            young_points: 30,
+            worn_cycles: 1_000,
+            worn_points: 10,
+            programs: false,
+            parked_max: PARKED_MAX,
+        }
     }
 }
 
@@ -62,7 +73,7 @@ impl TryFrom<Unchecked> for SafePointsByWear {
             };
             format!("{key} {}", error.problem)
         })?;
-        Ok(Self { limit, programs: unchecked.programs })
+        Ok(Self { limit, programs: unchecked.programs, parked_max: unchecked.parked_max })
     }
 }
 
@@ -75,6 +86,7 @@ impl From<SafePointsByWear> for Unchecked {
             worn_cycles: worn.cycles,
             worn_points: worn.per_loop,
             programs: policy.programs,
+            parked_max: policy.parked_max,
         }
     }
 }
@@ -87,6 +99,10 @@ impl SuspendPolicy for SafePointsByWear {
             CommandKind::Program if self.programs => SuspendDecision::At(operation.next_safe_point(now, 1)),
             CommandKind::Program | CommandKind::Read => SuspendDecision::Continue,
         }
+    }
+
+    fn goes_before_reads(&mut self, question: &SuspendQuestion<'_>) -> bool {
+        parked_too_long(question, self.parked_max)
     }
 }
 
