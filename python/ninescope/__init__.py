@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 __all__ = [
     "ConfigError",
     "Drive",
+    "Latency",
     "Policy",
     "Preset",
     "Result",
@@ -39,6 +40,7 @@ _HOME = {
     "ConfigError": "_native",
     "SimulationError": "_native",
     "Drive": "drive",
+    "Latency": "result",
     "Policy": "catalogue",
     "Preset": "catalogue",
     "Result": "result",

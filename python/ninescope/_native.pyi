@@ -9,6 +9,7 @@ __all__ = [
     "ConfigError",
     "Simulation",
     "SimulationError",
+    "bootstrap",
     "policies",
     "presets",
     "resolve_drive",
@@ -39,11 +40,19 @@ class Simulation:
     def histogram(self, op: str) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
         """Return upper bounds [ns] and counts of the latency buckets of "read" or "write"."""
 
+    def latency_blocks(self, op: str) -> list[tuple[NDArray[np.uint64], NDArray[np.uint64]]]:
+        """Return the same for each block of the run; nothing where it is too short for blocks."""
+
     def series(self) -> dict[str, NDArray[np.generic]]:
         """Return the columns of the time series."""
 
     def request_log(self) -> dict[str, NDArray[np.generic]]:
         """Return one row per request where logging was asked for, else nothing."""
+
+def bootstrap(
+    blocks: list[tuple[NDArray[np.uint64], NDArray[np.uint64]]], parts_per_billion: list[int]
+) -> list[tuple[int, int]]:
+    """Say where percentiles lie in 95 % of the runs put together from these blocks."""
 
 def presets() -> list[tuple[str, str, str]]:
     """List the drive presets: name, summary, TOML text."""

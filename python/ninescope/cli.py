@@ -163,7 +163,8 @@ def run(
         str | None, typer.Option(metavar="DIR", help="Write result, configuration, tables and figures here.")
     ] = None,
     prefill: Annotated[
-        str, typer.Option(metavar="footprint|full|raw|steady|none", help="What the drive holds before the run.")
+        str,
+        typer.Option(metavar="footprint|full|raw|steady|none", help="What the drive holds at first."),
     ] = "footprint",
     warmup: Annotated[
         str, typer.Option(metavar="N|SHARE", help="Run so many requests (or 10%) before measuring.")

@@ -6,7 +6,7 @@ import contextlib
 import dataclasses
 import json
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -27,6 +27,10 @@ Columns = Mapping[str, NDArray[Any]]
 Histogram = tuple[NDArray[np.uint64], NDArray[np.uint64]]
 
 
+_ENOUGH_BEYOND = 10
+"""A percentile is trusted when at least so many samples lie beyond it."""
+
+
 @dataclasses.dataclass(frozen=True)
 class Latency:
     """The latency of one operation [ns]."""
@@ -38,8 +42,61 @@ class Latency:
     percentiles_ns: Mapping[str, int] = dataclasses.field(default_factory=dict)
     insufficient: tuple[str, ...] = ()
     """The percentiles that too few samples stand behind."""
+    intervals_ns: Mapping[str, tuple[int, int]] = dataclasses.field(default_factory=dict)
+    """Where each percentile lies in 95 % of the runs put together from blocks of this one (block bootstrap)."""
     histogram: Histogram | None = None
     """Upper bounds [ns] and counts of the buckets."""
+    blocks: tuple[Histogram, ...] = ()
+    """The same for each block of the run; none of a short run."""
+
+    @classmethod
+    def merged(cls, latencies: Iterable[Latency]) -> Latency:
+        """Put the latencies of several runs together, as if one run had measured all of them.
+
+        Intervals are those of all blocks together, so that runs of other seeds make them narrower.
+        """
+        from ninescope import _native
+
+        parts = [latency for latency in latencies if latency.count]
+        if not parts:
+            return cls()
+        if any(latency.histogram is None for latency in parts):
+            raise ValueError("a latency without its histogram cannot be merged (it is in latency.parquet)")
+        histogram = _added(latency.histogram for latency in parts if latency.histogram is not None)
+        count = sum(latency.count for latency in parts)
+        merged = cls(
+            count=count,
+            min_ns=min(latency.min_ns for latency in parts),
+            mean_ns=sum(latency.mean_ns * latency.count for latency in parts) / count,
+            max_ns=max(latency.max_ns for latency in parts),
+            histogram=histogram,
+            blocks=tuple(block for latency in parts for block in latency.blocks),
+        )
+        keys = tuple(dict.fromkeys(key for latency in parts for key in latency.percentiles_ns))
+        needed = {key: _ENOUGH_BEYOND / (1 - float(key) / 100) for key in keys}
+        complete = all(latency.blocks for latency in parts)
+        bounds = (
+            _native.bootstrap(list(merged.blocks), [round(float(key) * 1e7) for key in keys])
+            if complete
+            else []
+        )
+        within = [
+            tuple(min(max(bound, merged.min_ns), merged.max_ns) for bound in interval) for interval in bounds
+        ]
+        return dataclasses.replace(
+            merged,
+            percentiles_ns={key: merged.percentile(float(key)) for key in keys},
+            insufficient=tuple(key for key in keys if count < needed[key] * (1 - 1e-9)),
+            intervals_ns={key: (low, high) for key, (low, high) in zip(keys, within, strict=bool(within))},
+        )
+
+    def interval(self, percent: float) -> tuple[int, int]:
+        """Return where the percentile [ns] lies in 95 % of the runs put together from blocks of this one."""
+        key = _percentile_key(percent)
+        if key not in self.intervals_ns:
+            known = ", ".join(self.intervals_ns) or "none: the run is too short"
+            raise ValueError(f"there is no interval of the {key}th percentile (there is {known})")
+        return self.intervals_ns[key]
 
     def percentile(self, percent: float) -> int:
         """Return the latency [ns] that so many percent of the requests did not exceed."""
@@ -47,7 +104,7 @@ class Latency:
             raise ValueError(f"a percentile lies between 0 and 100, not at {percent}")
         if not self.count:
             raise ValueError("no request of this kind was measured")
-        key = f"{percent:.10f}".rstrip("0").rstrip(".")
+        key = _percentile_key(percent)
         if key in self.percentiles_ns:
             return self.percentiles_ns[key]
         if self.histogram is None or not len(self.histogram[1]):
@@ -174,11 +231,13 @@ class Result:
         document: dict[str, Any],
         *,
         histograms: Mapping[str, Histogram] | None = None,
+        blocks: Mapping[str, tuple[Histogram, ...]] | None = None,
         series: Columns | None = None,
         requests: Columns | None = None,
     ) -> None:
         self.document = document
         self._histograms = dict(histograms or {})
+        self._blocks = dict(blocks or {})
         self._series = series
         self._requests = requests
         self._directory: Path | None = None
@@ -193,6 +252,7 @@ class Result:
         if path.is_dir():
             result._directory = directory
             result._histograms = _read_histograms(directory / "latency.parquet")
+            result._blocks = _read_blocks(directory / "latency_blocks.parquet")
         return result
 
     @property
@@ -232,12 +292,12 @@ class Result:
     @cached_property
     def latency(self) -> Latencies:
         """Latency from submission to completion."""
-        return self._latencies("latency", self._histograms)
+        return self._latencies("latency", self._histograms, self._blocks)
 
     @cached_property
     def latency_without_host_queue(self) -> Latencies:
         """Latency from the moment the device takes a command."""
-        return self._latencies("latency_without_host_queue", {})
+        return self._latencies("latency_without_host_queue", {}, {})
 
     @cached_property
     def attribution(self) -> Attribution:
@@ -270,8 +330,8 @@ class Result:
     def to_polars(self, table: str = "summary") -> pl.DataFrame:
         """Return a table.
 
-        "summary" (one row, to concatenate over runs), "latency" (one row per bucket), "attribution", "series"
-        (over time) or "requests" (one row per request; an error where logging was not asked for).
+        "summary" (one row, to concatenate over runs), "latency" (one row per bucket), "latency_blocks" (one per
+        bucket and block of the run), "attribution", "series" (over time) or "requests" (one row per request; an error where logging was not asked for).
         """
         import polars as pl
 
@@ -280,6 +340,8 @@ class Result:
                 return pl.DataFrame([self._summary()])
             case "latency":
                 return _histogram_frame(self._histograms)
+            case "latency_blocks":
+                return _block_frame(self._blocks)
             case "attribution":
                 return self.attribution.to_polars()
             case "series":
@@ -291,7 +353,9 @@ class Result:
                         "requests were not logged; run with log_requests=True (--log-requests --out DIR)"
                     )
                 return frame
-        raise ValueError(f"no table {table!r}; there is summary, latency, attribution, series, requests")
+        raise ValueError(
+            f"no table {table!r}; there is summary, latency, latency_blocks, attribution, series, requests"
+        )
 
     def save(self, directory: str | os.PathLike[str]) -> list[Path]:
         """Write `result.json`, `config.toml` and the tables, all of them or none; return the paths."""
@@ -305,6 +369,7 @@ class Result:
             "requests.parquet": self._request_frame(),
             "series.parquet": self.to_polars("series"),
             "latency.parquet": self.to_polars("latency"),
+            "latency_blocks.parquet": self.to_polars("latency_blocks"),
         }
         written: list[Path] = []
         with output_directory(Path(directory)) as folder:
@@ -354,9 +419,13 @@ class Result:
 
         return as_html(self)
 
-    def _latencies(self, key: str, histograms: Mapping[str, Histogram]) -> Latencies:
+    def _latencies(
+        self, key: str, histograms: Mapping[str, Histogram], blocks: Mapping[str, tuple[Histogram, ...]]
+    ) -> Latencies:
         stored = self.document.get(key) or {}
-        return Latencies(**{op: _latency(stored.get(op) or {}, histograms.get(op)) for op in OPS})
+        return Latencies(
+            **{op: _latency(stored.get(op) or {}, histograms.get(op), blocks.get(op, ())) for op in OPS}
+        )
 
     def _summary(self) -> dict[str, Any]:
         row: dict[str, Any] = {
@@ -402,9 +471,30 @@ def _from(kind: type[Any], values: Mapping[str, Any]) -> Any:
     return kind(**{key: value for key, value in values.items() if key in known and value is not None})
 
 
-def _latency(stored: Mapping[str, Any], histogram: Histogram | None) -> Latency:
+def _latency(
+    stored: Mapping[str, Any], histogram: Histogram | None, blocks: tuple[Histogram, ...]
+) -> Latency:
     latency: Latency = _from(Latency, stored)
-    return dataclasses.replace(latency, insufficient=tuple(latency.insufficient), histogram=histogram)
+    return dataclasses.replace(
+        latency,
+        insufficient=tuple(latency.insufficient),
+        intervals_ns={key: (low, high) for key, (low, high) in latency.intervals_ns.items()},
+        histogram=histogram,
+        blocks=blocks,
+    )
+
+
+def _percentile_key(percent: float) -> str:
+    return f"{percent:.10f}".rstrip("0").rstrip(".")
+
+
+def _added(histograms: Iterable[Histogram]) -> Histogram:
+    counts: dict[int, int] = {}
+    for histogram in histograms:
+        for bound, count in zip(*(column.tolist() for column in histogram), strict=True):
+            counts[bound] = counts.get(bound, 0) + count
+    bounds = sorted(counts)
+    return np.array(bounds, dtype=np.uint64), np.array([counts[bound] for bound in bounds], dtype=np.uint64)
 
 
 def _band(stored: Mapping[str, Any]) -> Band:
@@ -438,3 +528,33 @@ def _read_histograms(path: Path) -> dict[str, Histogram]:
     frame = pl.read_parquet(path)
     parts = {op: frame.filter(pl.col("op") == op) for op in OPS}
     return {op: (part["upper_ns"].to_numpy(), part["count"].to_numpy()) for op, part in parts.items()}
+
+
+def _block_frame(blocks: Mapping[str, tuple[Histogram, ...]]) -> pl.DataFrame:
+    import polars as pl
+
+    schema = {"op": pl.String, "block": pl.UInt32, "upper_ns": pl.UInt64, "count": pl.UInt64}
+    frames = [pl.DataFrame(schema=schema)]
+    for op, rows in blocks.items():
+        for block, (bounds, counts) in enumerate(rows):
+            columns = {
+                "op": [op] * len(bounds),
+                "block": [block] * len(bounds),
+                "upper_ns": bounds,
+                "count": counts,
+            }
+            frames.append(pl.DataFrame(columns, schema=schema))
+    return pl.concat(frames)
+
+
+def _read_blocks(path: Path) -> dict[str, tuple[Histogram, ...]]:
+    import polars as pl
+
+    if not path.exists():
+        return {}
+    frame = pl.read_parquet(path)
+    blocks: dict[str, tuple[Histogram, ...]] = {}
+    for op in OPS:
+        rows = frame.filter(pl.col("op") == op).partition_by("block", maintain_order=True)
+        blocks[op] = tuple((row["upper_ns"].to_numpy(), row["count"].to_numpy()) for row in rows)
+    return blocks

@@ -95,6 +95,7 @@ class Run:
         return Result(
             json.loads(simulation.result_json(self.complete)),
             histograms={op: simulation.histogram(op) for op in OPS},
+            blocks={op: tuple(simulation.latency_blocks(op)) for op in OPS},
             series=simulation.series(),
             requests=_named_ops(simulation.request_log()) if self._logged else None,
         )

@@ -21,6 +21,8 @@ _SMALL_SHARE = 0.01
 _MANY_REQUESTS = 100
 _MISSHAPEN = 0.1
 """A band that differs by more than this share of the requests from what its name says is pointed out."""
+_UNCERTAIN = ("99.9", "99.99", "99.999", "99.9999")
+"""The percentiles that are shown with their intervals."""
 _TAIL_REQUESTS = 30
 """The slowest requests are explained in words where so many of them stand behind the words."""
 
@@ -181,6 +183,8 @@ def _latency_table(result: Result) -> RenderableType:
     shown = {key for key in PERCENTILES if key not in untrusted}
     if any(shown & set(latency.insufficient) for _, latency in columns):
         remarks.append("* too few samples: fewer than 10 requests were slower")
+    if any(set(_UNCERTAIN) & latency.intervals_ns.keys() - set(untrusted) for _, latency in columns):
+        remarks.append("[low, high]: 95 % interval, by bootstrap over blocks of the run")
     if untrusted:
         beyond = f"p{untrusted[0]}" + (" and beyond" if len(untrusted) > 1 else "")
         remarks.append(f"{beyond}: too few samples to show (they are in the JSON)")
@@ -191,7 +195,12 @@ def _percentile(latency: Latency, key: str) -> Text:
     if key not in latency.percentiles_ns:
         return Text("")
     text = duration(latency.percentiles_ns[key])
-    return Text(f"{text}*", "dim") if key in latency.insufficient else Text(f"{text} ")
+    if key in latency.insufficient:
+        return Text(f"{text}*", "dim")
+    low, high = latency.intervals_ns.get(key, (0, 0))
+    if key in _UNCERTAIN and low < high:
+        return Text.assemble((f"[{duration(low)}, {duration(high)}] ", "dim"), f"{text} ")
+    return Text(f"{text} ")
 
 
 def _worth_showing(total: Latencies, device: Latencies) -> list[tuple[str, Latency]]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import math
 import signal
 import subprocess
 import time
@@ -411,3 +412,40 @@ def test_options_that_would_do_nothing_are_refused(options, wanted):
     code, _, err = run_program("run", str(EXAMPLE_TRACE), "--requests", "10", *options)
     assert code == 2
     assert wanted in err
+
+
+def test_intervals_hold_their_percentiles_and_survive_a_round_trip(tmp_path):
+    result = ninescope.Drive.from_file(ROOT / "examples/drives/demo.toml").run(
+        ninescope.Workload.job(rw="randrw", bs="4k", iodepth=16, requests=60_000), prefill="full"
+    )
+    read = result.latency.read
+    for key in ("50", "99", "99.9"):
+        low, high = read.interval(float(key))
+        assert low <= read.percentiles_ns[key] <= high
+    assert sum(int(counts.sum()) for _, counts in read.blocks) == read.count
+    result.save(tmp_path)
+    again = ninescope.Result.load(tmp_path).latency.read
+    assert again.intervals_ns == read.intervals_ns
+    assert [counts.tolist() for _, counts in again.blocks] == [counts.tolist() for _, counts in read.blocks]
+    with pytest.raises(ValueError, match=r"no interval of the 12th"):
+        read.interval(12)
+
+
+def test_latencies_of_several_runs_merge_as_if_one_run_had_measured_them():
+    drive = ninescope.Drive.from_file(ROOT / "examples/drives/demo.toml")
+    job = ninescope.Workload.job(rw="randrw", bs="4k", iodepth=16, requests=30_000)
+    runs = [drive.run(job, prefill="full", seed=seed).latency.read for seed in (1, 2, 3)]
+    merged = ninescope.Latency.merged(runs)
+    assert merged.count == sum(run.count for run in runs)
+    assert merged.max_ns == max(run.max_ns for run in runs)
+    assert merged.mean_ns * merged.count == pytest.approx(sum(run.mean_ns * run.count for run in runs))
+    everything = sorted(
+        bound for run in runs for bound, count in zip(*run.histogram, strict=True) for _ in range(int(count))
+    )
+    for key, value in merged.percentiles_ns.items():
+        rank = math.ceil(merged.count * float(key) / 100 - 1e-9)
+        assert value == min(int(everything[rank - 1]), merged.max_ns)
+        low, high = merged.intervals_ns[key]
+        assert low <= value <= high
+    assert "99.9" not in merged.insufficient
+    assert "99.9999" in merged.insufficient

@@ -23,6 +23,7 @@ use ninescope_workload::{TraceOptions, TraceSummary};
 pub use config::DriveConfig;
 pub use error::Error;
 pub use ninescope_engine::RequestLogEntry;
+pub use ninescope_engine::meter::{Histogram, bootstrap};
 pub use ninescope_model::Op;
 pub use plan::Plan;
 pub use prepare::{PrefillMode, SteadyState};

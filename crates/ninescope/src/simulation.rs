@@ -2,7 +2,7 @@
 
 use std::time::{Duration as WallTime, Instant};
 
-use ninescope_engine::meter::Sample;
+use ninescope_engine::meter::{Histogram, Sample};
 use ninescope_engine::{Device, NoProbe, Probe, RequestLogEntry, RunLimits, Seen, SimulationError};
 use ninescope_ftl::Ftl;
 use ninescope_kernel::{Ns, TournamentTree};
@@ -222,6 +222,15 @@ impl<P: Probe> Simulation<P> {
         self.device().map(|device| device.meter().ops[op as usize].latency.nonempty().collect()).unwrap_or_default()
     }
 
+    /// The latencies of one kind of command by block of the run, each as `(upper bound [ns], count)`; none where
+    /// the run is too short for blocks.
+    pub fn latency_blocks(&self, op: Op) -> Vec<Vec<(u64, u64)>> {
+        let Some(device) = self.device() else { return Vec::new() };
+        let meter = &device.meter().ops[op as usize];
+        let bounded = |(bucket, count)| (Histogram::upper_bound(bucket), count);
+        meter.blocks.rows(&meter.latency).into_iter().map(|row| row.into_iter().map(bounded).collect()).collect()
+    }
+
     /// The time series so far, by column; one row per interval of equal length.
     pub fn series(&self) -> Vec<(&'static str, Vec<u64>)> {
         let Some(device) = self.device() else { return Vec::new() };
@@ -299,6 +308,8 @@ pub trait AnySimulation: Send {
     fn result_json(&mut self, complete: bool) -> Result<String, Error>;
     /// See [`Simulation::histogram`].
     fn histogram(&self, op: Op) -> Vec<(u64, u64)>;
+    /// See [`Simulation::latency_blocks`].
+    fn latency_blocks(&self, op: Op) -> Vec<Vec<(u64, u64)>>;
     /// See [`Simulation::series`].
     fn series(&self) -> Vec<(&'static str, Vec<u64>)>;
     /// See [`Simulation::request_log`].
@@ -320,6 +331,10 @@ impl<P: Probe + Send> AnySimulation for Simulation<P> {
 
     fn histogram(&self, op: Op) -> Vec<(u64, u64)> {
         Self::histogram(self, op)
+    }
+
+    fn latency_blocks(&self, op: Op) -> Vec<Vec<(u64, u64)>> {
+        Self::latency_blocks(self, op)
     }
 
     fn series(&self) -> Vec<(&'static str, Vec<u64>)> {

@@ -8,7 +8,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use ninescope::{AnySimulation, Error, Phase, RunRequest};
+use ninescope::{AnySimulation, Error, Histogram, Phase, RunRequest};
 use ninescope::{Op, trace_stat_json};
 use numpy::{IntoPyArray, PyArray1};
 use pyo3::create_exception;
@@ -90,12 +90,18 @@ impl Simulation {
     }
 
     fn histogram<'py>(&self, python: Python<'py>, op: &str) -> PyResult<(Column<'py>, Column<'py>)> {
-        let op = Op::ALL
-            .into_iter()
-            .find(|candidate| candidate.name() == op)
-            .ok_or_else(|| ConfigError::new_err(format!("`{op}` is not one of read, write, trim, flush")))?;
+        let op = op_named(op)?;
         let (bounds, counts): (Vec<u64>, Vec<u64>) = self.lock().histogram(op).into_iter().unzip();
         Ok((bounds.into_pyarray(python), counts.into_pyarray(python)))
+    }
+
+    fn latency_blocks<'py>(&self, python: Python<'py>, op: &str) -> PyResult<Vec<(Column<'py>, Column<'py>)>> {
+        let blocks = self.lock().latency_blocks(op_named(op)?);
+        let columns = blocks.into_iter().map(|block| {
+            let (bounds, counts): (Vec<u64>, Vec<u64>) = block.into_iter().unzip();
+            (bounds.into_pyarray(python), counts.into_pyarray(python))
+        });
+        Ok(columns.collect())
     }
 
     fn series<'py>(&self, python: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
@@ -125,6 +131,25 @@ impl Simulation {
         columns.set_item("sectors", column(|entry| u64::from(entry.sectors)))?;
         Ok(columns)
     }
+}
+
+fn op_named(name: &str) -> PyResult<Op> {
+    Op::ALL
+        .into_iter()
+        .find(|op| op.name() == name)
+        .ok_or_else(|| ConfigError::new_err(format!("`{name}` is not one of read, write, trim, flush")))
+}
+
+/// Where the percentiles (parts per billion) lie in 95 % of runs put together from these blocks of
+/// `(upper bound, count)`.
+#[pyfunction]
+fn bootstrap(blocks: Vec<(Vec<u64>, Vec<u64>)>, parts_per_billion: Vec<u64>) -> Vec<(u64, u64)> {
+    let row = |(bounds, counts): (Vec<u64>, Vec<u64>)| {
+        bounds.into_iter().map(Histogram::bucket_of).zip(counts).filter(|&(_, count)| count > 0).collect()
+    };
+    let rows: Vec<Vec<(usize, u64)>> = blocks.into_iter().map(row).collect();
+    let bounds = ninescope::bootstrap(&rows, &parts_per_billion).into_iter();
+    bounds.map(|(low, high)| (Histogram::upper_bound(low), Histogram::upper_bound(high))).collect()
 }
 
 /// The drive presets: name, summary, TOML text.
@@ -166,6 +191,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("ConfigError", module.py().get_type::<ConfigError>())?;
     module.add("SimulationError", module.py().get_type::<SimulationError>())?;
     module.add_class::<Simulation>()?;
+    module.add_function(wrap_pyfunction!(bootstrap, module)?)?;
     module.add_function(wrap_pyfunction!(presets, module)?)?;
     module.add_function(wrap_pyfunction!(resolve_drive, module)?)?;
     module.add_function(wrap_pyfunction!(trace_stat, module)?)?;

@@ -67,6 +67,11 @@ impl Histogram {
         self.max = self.max.max(other.max);
     }
 
+    /// Values by bucket.
+    pub(super) fn counts(&self) -> &[u64] {
+        &self.counts
+    }
+
     /// Values counted.
     pub fn count(&self) -> u64 {
         self.count

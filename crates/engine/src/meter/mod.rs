@@ -3,6 +3,7 @@
 //! Metering must not change what the device does: it only receives.
 
 mod attribution;
+mod blocks;
 mod histogram;
 mod ledger;
 mod series;
@@ -12,6 +13,7 @@ use ninescope_kernel::Ns;
 use ninescope_model::Op;
 
 pub use attribution::{Attribution, Band, Parts};
+pub use blocks::{Blocks, bootstrap};
 pub use histogram::Histogram;
 pub use ledger::{DieLedger, OccupancyLedger};
 pub use series::{Sample, Series};
@@ -22,6 +24,8 @@ pub use suspensions::SuspensionLedger;
 pub struct OpMeter {
     /// Submission to completion.
     pub latency: Histogram,
+    /// The same by block of the run.
+    pub blocks: Blocks,
     /// Fetch to completion: without the wait in the host's queue.
     pub device_latency: Histogram,
     /// Causes by latency bucket.
@@ -62,6 +66,7 @@ impl Meter {
     pub fn record(&mut self, op: Op, now: Ns, latency: Ns, host_queue: Ns, bytes: u64, parts: &Parts) {
         let meter = &mut self.ops[op as usize];
         let bucket = meter.latency.record(latency.0);
+        meter.blocks.recorded(&meter.latency);
         meter.device_latency.record(latency.0 - host_queue.0);
         meter.attribution.record(bucket, parts);
         meter.bytes += bytes;

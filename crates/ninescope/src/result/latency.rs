@@ -1,6 +1,6 @@
 //! Latency: percentiles, and the causes behind each band of them.
 
-use ninescope_engine::meter::{Histogram, OpMeter};
+use ninescope_engine::meter::{Blocks, Histogram, OpMeter, bootstrap};
 use ninescope_model::Cause;
 use serde_json::{Map, Value, json};
 
@@ -31,8 +31,22 @@ const BANDS: [(&str, u64); 8] = [
 /// A percentile is trusted when at least this many samples lie beyond it.
 const TAIL_SAMPLES_MIN: u128 = 10;
 
+/// Count, extremes, mean and percentiles with what lies within 95 % of runs put together from blocks of this one;
+/// percentiles with too few samples beyond them are listed.
+pub fn summary(histogram: &Histogram, blocks: &Blocks) -> Value {
+    let mut summary = summary_without_intervals(histogram);
+    let parts = PERCENTILES.map(|(_, parts_per_billion)| parts_per_billion);
+    let within = |bucket| Histogram::upper_bound(bucket).clamp(histogram.min(), histogram.max());
+    let intervals = bootstrap(&blocks.rows(histogram), &parts);
+    let named = PERCENTILES.iter().zip(intervals);
+    let intervals: Map<String, Value> =
+        named.map(|(&(name, _), (low, high))| (name.to_owned(), json!([within(low), within(high)]))).collect();
+    summary["intervals_ns"] = Value::Object(intervals);
+    summary
+}
+
 /// Count, extremes, mean and percentiles; those with too few samples beyond them are listed.
-pub fn summary(histogram: &Histogram) -> Value {
+pub fn summary_without_intervals(histogram: &Histogram) -> Value {
     let percentiles: Map<String, Value> = PERCENTILES
         .iter()
         .map(|&(name, parts_per_billion)| (name.to_owned(), json!(histogram.percentile(parts_per_billion))))

@@ -93,8 +93,8 @@ fn measurements(device: &Seen<'_>, utilization: &Utilization) -> Result<Value, E
                 "bytes_per_second": per_second(meter.bytes),
             })
         }),
-        "latency": by_op(&|op| latency::summary(&meter.ops[op as usize].latency)),
-        "latency_without_host_queue": by_op(&|op| latency::summary(&meter.ops[op as usize].device_latency)),
+        "latency": by_op(&|op| latency::summary(&meter.ops[op as usize].latency, &meter.ops[op as usize].blocks)),
+        "latency_without_host_queue": by_op(&|op| latency::summary_without_intervals(&meter.ops[op as usize].device_latency)),
         "attribution": by_op(&|op| latency::attribution(&meter.ops[op as usize])),
         "waf": write_amplification(device),
         "operations": operations(device),
