@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from ninescope._native import ConfigError, SimulationError
     from ninescope.catalogue import Policy, Preset, policies, presets, trace_stat
     from ninescope.drive import Drive
-    from ninescope.result import Result
+    from ninescope.result import Latency, Result
     from ninescope.workload import Workload
 
     __version__: str

@@ -68,7 +68,8 @@ class Drive:
 
         `warmup` (requests, or a share below 1) are run and left out of the statistics. `prefill` is
         "footprint", "full", "raw", "steady" or "none". `log_requests` keeps one row per request. `check` is
-        "off", "cheap" or "full": a checker walks beside the run, and SimulationError says which invariant broke.
+        "off", "cheap" or "full": a checker walks beside the run, and SimulationError says which invariant
+        broke.
         `on_progress` is called about 20 times a second.
         """
         from ninescope.run import Run, request

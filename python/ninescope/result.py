@@ -43,7 +43,7 @@ class Latency:
     insufficient: tuple[str, ...] = ()
     """The percentiles that too few samples stand behind."""
     intervals_ns: Mapping[str, tuple[int, int]] = dataclasses.field(default_factory=dict)
-    """Where each percentile lies in 95 % of the runs put together from blocks of this one (block bootstrap)."""
+    """Where each percentile lies in 95 % of the runs put together from blocks of this one."""
     histogram: Histogram | None = None
     """Upper bounds [ns] and counts of the buckets."""
     blocks: tuple[Histogram, ...] = ()
@@ -330,8 +330,9 @@ class Result:
     def to_polars(self, table: str = "summary") -> pl.DataFrame:
         """Return a table.
 
-        "summary" (one row, to concatenate over runs), "latency" (one row per bucket), "latency_blocks" (one per
-        bucket and block of the run), "attribution", "series" (over time) or "requests" (one row per request; an error where logging was not asked for).
+        "summary" (one row, to concatenate over runs), "latency" (one row per bucket), "latency_blocks" (one
+        row per bucket and block of the run), "attribution", "series" (over time) or "requests" (one row per
+        request; an error where logging was not asked for).
         """
         import polars as pl
 
