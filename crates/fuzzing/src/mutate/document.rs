@@ -8,7 +8,7 @@ use super::Rng;
 use super::bytes::{NUMBERS, changed_number, text};
 
 /// Words that mean something somewhere in a drive, a job or a request.
-const WORDS: [&str; 57] = [
+const WORDS: [&str; 58] = [
     "greedy",
     "fifo",
     "random",
