@@ -9,6 +9,7 @@ __all__ = [
     "ConfigError",
     "Simulation",
     "SimulationError",
+    "added_rber",
     "bootstrap",
     "policies",
     "presets",
@@ -48,6 +49,9 @@ class Simulation:
 
     def request_log(self) -> dict[str, NDArray[np.generic]]:
         """Return one row per request where logging was asked for, else nothing."""
+
+def added_rber(request_json: str, loops: int, cycles: list[int], suspensions: list[int]) -> list[list[float]]:
+    """Say what suspensions in an erase add to the raw bit error rate, by P/E cycles and suspensions."""
 
 def bootstrap(
     blocks: list[tuple[NDArray[np.uint64], NDArray[np.uint64]]], parts_per_billion: list[int]

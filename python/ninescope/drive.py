@@ -5,12 +5,15 @@ from __future__ import annotations
 import dataclasses
 import json
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ninescope import _native, catalogue
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
     from ninescope.result import Result
     from ninescope.run import Progress
     from ninescope.workload import Workload
@@ -50,6 +53,19 @@ class Drive:
     def resolve(self) -> str:
         """Return the complete configuration as TOML, every default written out."""
         return _native.resolve_drive(json.dumps(self.request()))
+
+    def added_rber(
+        self, suspensions: Sequence[int], cycles: Sequence[int], *, loops: int = 1
+    ) -> NDArray[np.float64]:
+        """Return what suspensions in one erase add to the raw bit error rate of its block.
+
+        One row per number of P/E cycles, one column per number of suspensions. The drive has to say what an
+        erase bears (`nand.suspend_limit`, a table whose constants most presets do not have).
+        """
+        import numpy as np
+
+        request = json.dumps(self.request())
+        return np.array(_native.added_rber(request, loops, list(cycles), list(suspensions)))
 
     def run(
         self,

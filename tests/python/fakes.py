@@ -71,6 +71,11 @@ class Simulation:
     def histogram(self, op: str) -> tuple[np.ndarray, np.ndarray]:
         return histogram(self._samples().get(op, np.array([])))
 
+    def latency_blocks(self, op: str) -> list[tuple[np.ndarray, np.ndarray]]:
+        return [
+            histogram(np.sort(block)) for block in np.array_split(self._samples().get(op, np.array([])), 8)
+        ]
+
     def series(self) -> dict[str, np.ndarray]:
         times = np.arange(10, dtype=np.uint64) * np.uint64(1_000_000)
         return {"time_ns": times, "reads": np.full(10, 7, np.uint64), "writes": np.full(10, 3, np.uint64)}
@@ -231,6 +236,14 @@ def _bands(values: np.ndarray, op: str) -> list[dict[str, Any]]:
     return bands
 
 
+def bootstrap(blocks: list[Any], parts_per_billion: list[int]) -> list[tuple[int, int]]:
+    return [(0, 1 << 40) for _ in parts_per_billion if blocks]
+
+
+def added_rber(request_json: str, loops: int, cycles: list[int], suspensions: list[int]) -> list[list[float]]:
+    return [[max(0, count - 10 * loops) * 1e-6 for count in suspensions] for _ in cycles]
+
+
 def presets() -> list[tuple[str, str, str]]:
     return [("tlc", "a TLC drive", TLC), ("qlc", "a QLC drive", TLC.replace("tlc", "qlc"))]
 
@@ -282,6 +295,8 @@ def install() -> None:
         "ConfigError",
         "Simulation",
         "SimulationError",
+        "added_rber",
+        "bootstrap",
         "policies",
         "presets",
         "resolve_drive",

@@ -103,3 +103,19 @@ def test_toml_is_written_as_it_is_read():
     }
     read = tomllib.loads(dumps(table))
     assert read == {key: value for key, value in table.items() if value is not None}
+
+
+def test_suspensions_beyond_what_an_erase_bears_add_errors_and_sooner_on_worn_blocks():
+    drive = ninescope.Drive.preset("ssr-static")
+    added = drive.added_rber([0, 10, 11, 30, 31, 100], [100, 1_000])
+    assert added.shape == (2, 6)
+    young, worn = added
+    # 1e-6 s^1.5 beyond 30 suspensions at 100 cycles, and beyond 10 at 1,000.
+    assert young.tolist()[:4] == [0, 0, 0, 0]
+    assert young[4] == pytest.approx(1e-6)
+    assert young[5] == pytest.approx(70**1.5 * 1e-6)
+    assert worn.tolist()[:2] == [0, 0]
+    assert worn[5] == pytest.approx(90**1.5 * 1e-6)
+    assert not drive.added_rber([90], [100], loops=3).any()
+    with pytest.raises(ninescope.ConfigError, match=r"nand\.suspend_limit"):
+        ninescope.Drive.preset("tlc").added_rber([1], [0])

@@ -28,7 +28,7 @@ pub use ninescope_model::Op;
 pub use plan::Plan;
 pub use prepare::{PrefillMode, SteadyState};
 pub use presets::{Preset, presets};
-pub use request::{CheckLevel, DriveSource, RunRequest, Warmup, WorkloadSource, resolve_drive};
+pub use request::{CheckLevel, DriveSource, RunRequest, Warmup, WorkloadSource, resolve_drive, suspend_limit};
 pub use simulation::{AnySimulation, Phase, Simulation, SliceProgress};
 
 /// Version of ninescope.

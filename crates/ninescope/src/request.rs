@@ -2,9 +2,11 @@
 
 use std::path::{Path, PathBuf};
 
+use ninescope_media::health::SuspendLimit;
 use ninescope_workload::{JobConfig, TIME_MAX, TraceFormat, WorkloadError};
 use serde::{Deserialize, Serialize};
 
+use crate::assembly::Assembly;
 use crate::config::{LoadedDrive, load_drive, parse_job, with_suggestion};
 use crate::error::Error;
 use crate::prepare::PrefillMode;
@@ -214,6 +216,17 @@ impl WorkloadSource {
 pub fn resolve_drive(request_json: &str) -> Result<String, Error> {
     let drive = RunRequest::from_json(request_json)?.load_drive()?;
     toml::to_string(&drive.config).map_err(|error| Error::Internal(error.to_string()))
+}
+
+/// How many suspensions an erase of the drive that a JSON request describes bears.
+///
+/// # Errors
+/// [`Error::Input`] with file, line and key, or when the drive does not say.
+pub fn suspend_limit(request_json: &str) -> Result<SuspendLimit, Error> {
+    let drive = RunRequest::from_json(request_json)?.load_drive()?;
+    Assembly::new(&drive, 0, false)?.wear.suspend_limit.ok_or_else(|| {
+        drive.error("nand.suspend_limit is absent: the drive does not say how many suspensions an erase bears")
+    })
 }
 
 /// A message about a key, which it names once. Where it stands in the JSON text says nothing to a user.

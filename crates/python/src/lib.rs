@@ -167,6 +167,17 @@ fn resolve_drive(request_json: &str) -> PyResult<String> {
     ninescope::resolve_drive(request_json).map_err(to_python)
 }
 
+/// What so many suspensions in an erase add to the raw bit error rate of a block of a drive, by P/E cycles and
+/// suspensions.
+#[pyfunction]
+fn added_rber(request_json: &str, loops: u32, cycles: Vec<u32>, suspensions: Vec<u32>) -> PyResult<Vec<Vec<f64>>> {
+    let limit = ninescope::suspend_limit(request_json).map_err(to_python)?;
+    let at = |cycles: u32| {
+        suspensions.iter().map(|&count| limit.added_rber(limit.excess(count, loops, cycles))).collect::<Vec<f64>>()
+    };
+    Ok(cycles.into_iter().map(at).collect())
+}
+
 /// What a trace contains, as JSON.
 #[pyfunction]
 fn trace_stat(python: Python<'_>, path: std::path::PathBuf, options_json: &str) -> PyResult<String> {
@@ -191,6 +202,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("ConfigError", module.py().get_type::<ConfigError>())?;
     module.add("SimulationError", module.py().get_type::<SimulationError>())?;
     module.add_class::<Simulation>()?;
+    module.add_function(wrap_pyfunction!(added_rber, module)?)?;
     module.add_function(wrap_pyfunction!(bootstrap, module)?)?;
     module.add_function(wrap_pyfunction!(presets, module)?)?;
     module.add_function(wrap_pyfunction!(resolve_drive, module)?)?;
