@@ -250,8 +250,8 @@ impl<P: Probe> Simulation<P> {
             Stage::Running(device) => Some(device.utilization()),
             _ => None,
         };
-        let probe_note = self.device().and_then(|device| device.probe().note());
-        let notes: Vec<String> = self.notes.iter().cloned().chain(probe_note).collect();
+        let probe_notes = self.device().map(|device| device.probe().notes()).unwrap_or_default();
+        let notes: Vec<String> = self.notes.iter().cloned().chain(probe_notes).collect();
         let input = ResultInput {
             assembly: &self.assembly,
             device: self.device().map(Device::seen),
