@@ -45,6 +45,9 @@ class Simulation:
     def request_log(self) -> dict[str, NDArray[np.generic]]:
         """Return one row per request where logging was asked for, else nothing."""
 
+    def timeline_json(self) -> str | None:
+        """Return the timeline in Chrome's trace-event format where a window was asked for."""
+
 def presets() -> list[tuple[str, str, str]]:
     """List the drive presets: name, summary, TOML text."""
 

@@ -125,6 +125,10 @@ impl Simulation {
         columns.set_item("sectors", column(|entry| u64::from(entry.sectors)))?;
         Ok(columns)
     }
+
+    fn timeline_json(&self, python: Python<'_>) -> Option<String> {
+        python.detach(|| self.lock().timeline_json())
+    }
 }
 
 /// The drive presets: name, summary, TOML text.
