@@ -18,6 +18,7 @@ _TOLD = 10
 """So many requests of an operation are told in a terminal; the JSON has all."""
 _DEEDS = 6
 """So many things that a die did are listed one by one; more of them are summed by kind."""
+_WIDTH = 99
 _DIES = 6
 _REQUESTS = 4
 """So many dies, and requests that dies worked for, are named."""
@@ -105,7 +106,7 @@ def _told(stages: Sequence[Stage], submitted_ns: int) -> Iterator[Text]:
 
 
 def _line(text: Text) -> Text:
-    text.no_wrap, text.overflow = True, "ellipsis"
+    text.truncate(_WIDTH, overflow="ellipsis")
     return text
 
 

@@ -91,6 +91,9 @@ fn in_words(stretch: &Stretch) -> String {
         Doing::Sending | Doing::Array { .. } | Doing::DataOut => title,
     };
     let suspended = (work.suspensions > 0).then(|| format!("suspended {}x", work.suspensions));
-    let remarks: Vec<String> = stretch.segments_in_words().into_iter().chain(suspended).collect();
+    // Which pulses of a program is of interest only where it was interrupted.
+    let whole = work.segment() == Some("pulse") && work.suspensions == 0;
+    let segments = stretch.segments_in_words().filter(|_| !whole);
+    let remarks: Vec<String> = segments.into_iter().chain(suspended).collect();
     if remarks.is_empty() { main } else { format!("{main} ({})", remarks.join(", ")) }
 }
