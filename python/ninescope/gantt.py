@@ -161,13 +161,14 @@ def _draw(axes: Axes, row: int, bar: _Bar, end: float, shared: bool) -> None:
         edgecolor="white",
         linewidth=0.4 if (bar.end - bar.begin) / end > _EDGED_SHARE else 0,
     )
-    if bar.text and (bar.end - bar.begin) / end > (len(bar.text) + 1) * _CHARACTER_SHARE:
+    size = 5.5 if bar.low else 6.5
+    if bar.text and (bar.end - bar.begin) / end > (len(bar.text) + 1) * _CHARACTER_SHARE * size / 6.5:
         axes.text(
             (bar.begin + bar.end) / 2,
             top + height / 2,
             bar.text,
             ha="center",
             va="center",
-            fontsize=5.5 if bar.low else 6.5,
+            fontsize=size,
             color=_readable_on(look_of.colour),
         )

@@ -2,7 +2,13 @@
 
 use std::time::Duration;
 
-use ninescope::RunRequest;
+use ninescope::record::{RecordSettings, Recorder};
+use ninescope::{CheckLevel, RunRequest};
+use ninescope_check::Checker;
+use ninescope_check::worlds::generate;
+use ninescope_engine::{Device, Pair};
+use ninescope_kernel::{Ns, TournamentTree};
+use ninescope_model::Op;
 use serde_json::{Value, json};
 
 fn result(extra: &Value) -> (Value, Option<String>) {
@@ -36,4 +42,35 @@ fn the_checker_and_the_recorder_share_a_run_and_change_nothing_in_it() {
     }
     let (only_slowest, nothing) = result(&json!({ "explain_slowest": 5 }));
     assert!(nothing.is_none() && only_slowest["digest"] == plain["digest"]);
+}
+
+/// Random drives, policies and requests that collide: what the events say of a request and what the device's ledgers
+/// and marks say agree, cause by cause.
+#[test]
+fn in_random_worlds_the_stages_of_every_request_sum_to_its_parts() {
+    let (mut requests, mut waited, mut behind) = (0, 0, 0);
+    for seed in 1..=200 {
+        let world = generate(seed);
+        let settings = RecordSettings { slowest: 10_000, window: Some((Ns(0), Ns(2_000_000))) };
+        let probe = Pair(Checker::new(CheckLevel::Cheap), Recorder::new(settings));
+        let plan = world.plan().unwrap_or_else(|error| panic!("seed {seed}: {error}"));
+        let mut device: Device<TournamentTree, _> = plan.into_device(probe).expect("a drive");
+        device.run().unwrap_or_else(|error| panic!("seed {seed}: {error}"));
+        let recorder = &device.probe().1;
+        for account in [Op::Read, Op::Write].into_iter().flat_map(|op| recorder.slowest(op)) {
+            assert_eq!(account.parts_of_stages(), account.parts, "seed {seed}: {account:?}");
+            let mut reached = account.request.submitted;
+            for stage in &account.stages {
+                assert_eq!(stage.from, reached, "seed {seed}: {account:?}");
+                reached = stage.until;
+                behind += u64::from(stage.behind_others);
+                waited += u64::from(stage.cause.is_none());
+            }
+            assert_eq!(reached, account.completed, "seed {seed}: {account:?}");
+            requests += 1;
+        }
+        let timeline = recorder.timeline_json().expect("it was asked for");
+        serde_json::from_str::<Value>(&timeline).unwrap_or_else(|error| panic!("seed {seed}: {error}"));
+    }
+    assert!(requests > 10_000 && waited > 2_000 && behind > 200, "{requests} {waited} {behind}");
 }

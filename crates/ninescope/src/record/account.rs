@@ -13,9 +13,6 @@ use ninescope_model::{Cause, DieId, Lpa, Op, Request, Source};
 
 use super::dies::{Acts, DieBook};
 
-/// Stretches of dies that a request lists at most.
-const STRETCHES_MAX: usize = 512;
-
 /// A page access on its way through a die.
 #[derive(Clone, Copy, Debug)]
 pub struct Visit {
@@ -166,6 +163,8 @@ pub struct Journey<'a> {
     pub parts: &'a Parts,
     /// What the dies did, if that is wanted.
     pub dies: Option<&'a DieBook>,
+    /// How many stretches of dies may be listed.
+    pub most: usize,
 }
 
 impl Account {
@@ -189,7 +188,7 @@ impl Account {
     /// Describes a request.
     pub fn of(journey: &Journey<'_>) -> Self {
         let Journey { id, request, now, parts, .. } = *journey;
-        let mut stages = Stages { journey, list: Vec::new(), reached: request.submitted, most: STRETCHES_MAX };
+        let mut stages = Stages { journey, list: Vec::new(), reached: request.submitted, most: journey.most };
         stages.until(journey.fetched, Cause::HostQueue);
         stages.until(journey.fetched + stages.part(Cause::CommandProcessing), Cause::CommandProcessing);
         match request.op {

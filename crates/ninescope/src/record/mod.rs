@@ -104,7 +104,7 @@ impl Recorder {
         let slowest = ranked && self.slowest[request.op as usize].takes(latency, id);
         let shown = self.timeline.as_ref().is_some_and(|timeline| timeline.takes(request.submitted, view.now));
         if slowest || shown {
-            let dies = slowest.then_some(&self.dies);
+            let dies = slowest.then(|| (&self.dies, self.slowest[request.op as usize].stretches()));
             let account = self.requests.account(view, slot, parts, transaction, dies);
             if let Some(timeline) = self.timeline.as_mut().filter(|_| shown) {
                 timeline.request(view.now, &account);

@@ -185,14 +185,15 @@ impl RequestBook {
 
     // ---- the end -------------------------------------------------------------------------------------
 
-    /// Describes a request that completes now. With `dies` it also says what they did meanwhile.
+    /// Describes a request that completes now. With `dies` it also says what they did meanwhile, the last `most`
+    /// stretches one by one.
     pub fn account(
         &self,
         view: &View<'_>,
         slot: u32,
         parts: &Parts,
         transaction: u32,
-        dies: Option<&DieBook>,
+        dies: Option<(&DieBook, usize)>,
     ) -> Account {
         let unknown = Inside::default();
         let inside = self.inside.get(slot as usize).unwrap_or(&unknown);
@@ -211,7 +212,8 @@ impl RequestBook {
             partial: partial.map(|(_, visit)| visit),
             visit: self.visits.get(transaction as usize).filter(|_| transaction != NONE),
             parts,
-            dies,
+            dies: dies.map(|(dies, _)| dies),
+            most: dies.map_or(0, |(_, most)| most),
         })
     }
 }

@@ -7,6 +7,11 @@ use ninescope_kernel::Ns;
 
 use super::account::Account;
 
+/// Stretches of dies that all of them list at most, and that one lists at most and at least.
+const STRETCHES: usize = 1 << 16;
+const STRETCHES_MAX: usize = 512;
+const STRETCHES_MIN: usize = 32;
+
 /// Latency, then the number: of equally slow requests the first submitted ranks higher.
 type Rank = (Ns, Reverse<u64>);
 
@@ -26,6 +31,11 @@ impl Slowest {
     /// Whether anybody wants them.
     pub fn is_wanted(&self) -> bool {
         self.most > 0
+    }
+
+    /// How many stretches of dies one of them lists [count].
+    pub fn stretches(&self) -> usize {
+        (STRETCHES / self.most.max(1)).clamp(STRETCHES_MIN, STRETCHES_MAX)
     }
 
     /// Whether a request of this latency would be among them.
