@@ -50,6 +50,9 @@ class Simulation:
     def request_log(self) -> dict[str, NDArray[np.generic]]:
         """Return one row per request where logging was asked for, else nothing."""
 
+    def timeline_json(self) -> str | None:
+        """Return the timeline in Chrome's trace-event format where a window was asked for."""
+
 def added_rber(request_json: str, loops: int, cycles: list[int], suspensions: list[int]) -> list[list[float]]:
     """Say what suspensions in an erase add to the raw bit error rate, by P/E cycles and suspensions."""
 

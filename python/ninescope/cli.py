@@ -200,6 +200,19 @@ def run(
             metavar="off|cheap|full", help="Walk beside the run and end it where an invariant breaks."
         ),
     ] = "off",
+    explain_slowest: Annotated[
+        int | None,
+        typer.Option(
+            min=1, max=1000, metavar="K", help="Tell the way of the K slowest reads and the K slowest writes."
+        ),
+    ] = None,
+    trace_window: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FROM..TO",
+            help="Write timeline.json, what every die did in this simulated time (10ms..12ms), to --out.",
+        ),
+    ] = None,
     rw: Annotated[
         str | None,
         typer.Option(metavar="read|write|randread|randwrite|rw|randrw", help="Make a job, in fio's words."),
@@ -237,6 +250,9 @@ def run(
         raise typer.BadParameter("--out wants a directory, and its name is empty")
     if log_requests and out is None:
         raise typer.BadParameter("--log-requests writes a file, so it needs --out DIR")
+    if trace_window is not None and out is None:
+        raise typer.BadParameter("--trace-window writes a file, so it needs --out DIR")
+    window = None if trace_window is None else _window(trace_window)
     job = {
         "rw": rw,
         "bs": bs,
@@ -267,13 +283,17 @@ def run(
             prefill=_one_of("--prefill", prefill, ("footprint", "full", "raw", "steady", "none")),
             log_requests=log_requests,
             check=_one_of("--check", check, CHECK_LEVELS),
+            explain_slowest=explain_slowest,
+            trace_window=window,
         )
         if out is not None:
             from ninescope.files import output_directory
 
             stack.enter_context(output_directory(Path(out)))
         with _naming_stdin(chosen.words):
-            result = _run_to_end(Run(asked), quiet=not sys.stderr.isatty())
+            with _naming_the_window(trace_window):
+                started = Run(asked)
+            result = _run_to_end(started, quiet=not sys.stderr.isatty())
         _deliver(result, None if out is None else Path(out), as_json=json_)
     if not result.complete:
         raise typer.Exit(EXIT_INTERRUPTED)
@@ -394,6 +414,33 @@ def _warmup(text: str) -> int | float:
     raise typer.BadParameter(f"--warmup wants a number of requests or a share such as 10%, not {text!r}")
 
 
+def _window(text: str) -> tuple[str, str]:
+    begin, dots, end = text.partition("..")
+    if not (dots and begin.strip() and end.strip()):
+        raise typer.BadParameter(f"--trace-window wants two times such as 10ms..12ms, not {text!r}")
+    for time in (begin, end):
+        if time.strip().replace(".", "", 1).isdigit():
+            raise typer.BadParameter(
+                f"--trace-window {text}: {time.strip()} lacks a unit: {time.strip()}ms? "
+                "(ns, us, ms, s, min or h)"
+            )
+    return begin.strip(), end.strip()
+
+
+@contextlib.contextmanager
+def _naming_the_window(text: str | None) -> Iterator[None]:
+    """Call the window by its option in messages of the engine."""
+    from ninescope._native import ConfigError
+
+    try:
+        yield
+    except ConfigError as error:
+        key, _, rest = str(error).partition(": ")
+        if text is None or not key.startswith("trace_window"):
+            raise
+        raise ConfigError(f"--trace-window {text}: {rest}") from None
+
+
 def _one_of(option: str, word: str, known: tuple[str, ...]) -> str:
     if word not in known:
         from ninescope.catalogue import did_you_mean
@@ -471,6 +518,10 @@ def _deliver(result: Result, out: Path | None, *, as_json: bool) -> None:
             result.save(out)
             result.plot.tail(out / "tail.png")
             result.plot.cdf(out / "cdf.png")
+            if any(True for _ in result.slowest):
+                result.plot.slowest(out / "slowest.png")
+            else:
+                (out / "slowest.png").unlink(missing_ok=True)  # of an earlier run
         except OSError as error:
             from ninescope._native import ConfigError
 

@@ -78,6 +78,8 @@ class Drive:
         prefill: str = "footprint",
         log_requests: bool = False,
         check: str = "off",
+        explain_slowest: int | None = None,
+        trace_window: tuple[str, str] | None = None,
         on_progress: Callable[[Progress], None] | None = None,
     ) -> Result:
         """Run a workload on this drive.
@@ -86,6 +88,8 @@ class Drive:
         "footprint", "full", "raw", "steady" or "none". `log_requests` keeps one row per request. `check` is
         "off", "cheap" or "full": a checker walks beside the run, and SimulationError says which invariant
         broke.
+        `explain_slowest` tells the way of so many of the slowest reads and writes (`result.slowest`).
+        `trace_window`, as ("10ms", "12ms"), keeps a timeline of all dies and channels (`result.timeline`).
         `on_progress` is called about 20 times a second.
         """
         from ninescope.run import Run, request
@@ -101,6 +105,8 @@ class Drive:
                 prefill=prefill,
                 log_requests=log_requests,
                 check=check,
+                explain_slowest=explain_slowest,
+                trace_window=trace_window,
             )
         )
         for progress in run.slices():

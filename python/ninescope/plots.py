@@ -49,6 +49,12 @@ class Plots:
         """Draw which share of the requests was slower than what (the complementary CDF)."""
         return _finish(_cdf(self._result), path)
 
+    def slowest(self, path: str | os.PathLike[str] | None = None) -> Figure:
+        """Draw what each of the slowest requests waited for, as time goes on."""
+        from ninescope.gantt import draw
+
+        return _finish(draw(self._result), path)
+
 
 def _finish(figure: Figure, path: str | os.PathLike[str] | None) -> Figure:
     if path is not None:

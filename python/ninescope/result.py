@@ -202,6 +202,79 @@ class Attribution:
 
 
 @dataclasses.dataclass(frozen=True)
+class DieAct:
+    """A time in which a die did one thing."""
+
+    from_ns: int
+    until_ns: int
+    occupancy: str
+    """What it was occupied with, as in the causes: "erase", "host_read", "suspend_overhead"."""
+    what: str
+    """The same in words: "erase of block 17 (loops 1-2 of 3, suspended 1x)"."""
+    command: str = ""
+    blocks: tuple[int, ...] = ()
+    suspensions: int = 0
+    """How often the command had been suspended by then."""
+    requests: tuple[int, ...] = ()
+    """The requests it worked for, as far as they are known."""
+    die: int | None = None
+    """The die, where the stage is not about a single one."""
+
+    @property
+    def cause(self) -> str:
+        """The cause that a request which waits for the die counts this time for."""
+        return f"die_{self.occupancy}"
+
+
+@dataclasses.dataclass(frozen=True)
+class Stage:
+    """A time that a request spent in one place."""
+
+    stage: str
+    """A cause, or "die_queue" (split by what the die did) or "link_wait"."""
+    from_ns: int
+    until_ns: int
+    die: int | None = None
+    behind_others: bool = False
+    """Of a stall: other writes waited before it; `die_did` is what the dies did that those waited for."""
+    die_did: tuple[DieAct, ...] = ()
+    """What the die did meanwhile."""
+    die_did_earlier_ns: Mapping[str, int] = dataclasses.field(default_factory=dict)
+    """What it did before that, in sum by occupancy, where it was too much to list."""
+
+
+@dataclasses.dataclass(frozen=True)
+class SlowRequest:
+    """The way of one request from submission to completion."""
+
+    id: int
+    lba: int
+    """The first sector [512 B]."""
+    sectors: int
+    submitted_ns: int
+    completed_ns: int
+    latency_ns: int
+    parts_ns: Mapping[str, int]
+    """Where the latency went, largest first; they sum to it."""
+    stages: tuple[Stage, ...] = ()
+
+
+@dataclasses.dataclass(frozen=True)
+class Slowest:
+    """The slowest requests, slowest first."""
+
+    read: tuple[SlowRequest, ...] = ()
+    write: tuple[SlowRequest, ...] = ()
+
+    def __iter__(self) -> Iterator[tuple[str, tuple[SlowRequest, ...]]]:
+        """Go through the operations that occurred."""
+        for op in DATA_OPS:
+            requests: tuple[SlowRequest, ...] = getattr(self, op)
+            if requests:
+                yield op, requests
+
+
+@dataclasses.dataclass(frozen=True)
 class Waf:
     """Write amplification: units programmed per unit the host wrote, by who asked."""
 
@@ -234,12 +307,14 @@ class Result:
         blocks: Mapping[str, tuple[Histogram, ...]] | None = None,
         series: Columns | None = None,
         requests: Columns | None = None,
+        timeline: str | None = None,
     ) -> None:
         self.document = document
         self._histograms = dict(histograms or {})
         self._blocks = dict(blocks or {})
         self._series = series
         self._requests = requests
+        self._timeline = timeline
         self._directory: Path | None = None
 
     @classmethod
@@ -253,6 +328,8 @@ class Result:
             result._directory = directory
             result._histograms = _read_histograms(directory / "latency.parquet")
             result._blocks = _read_blocks(directory / "latency_blocks.parquet")
+            with contextlib.suppress(FileNotFoundError):
+                result._timeline = (directory / "timeline.json").read_text(encoding="utf-8")
         return result
 
     @property
@@ -304,6 +381,22 @@ class Result:
         """Where the time of each percentile band went."""
         parts = self.document.get("attribution") or {}
         return Attribution(**{op: tuple(_band(band) for band in parts.get(op) or []) for op in OPS})
+
+    @cached_property
+    def slowest(self) -> Slowest:
+        """The slowest requests, each with its way through the drive; empty if not asked for."""
+        stored = self.document.get("slowest") or {}
+        return Slowest(
+            **{op: tuple(_slow_request(entry) for entry in stored.get(op) or []) for op in DATA_OPS}
+        )
+
+    @cached_property
+    def timeline(self) -> dict[str, Any] | None:
+        """The timeline of the window that was asked for, as Chrome's trace events; None where none was.
+
+        `save` writes it as `timeline.json`, which https://ui.perfetto.dev and chrome://tracing open.
+        """
+        return None if self._timeline is None else dict(json.loads(self._timeline))
 
     @cached_property
     def throughput(self) -> Mapping[str, Throughput]:
@@ -366,6 +459,8 @@ class Result:
             "result.json": json.dumps(self.document, indent=2) + "\n",
             "config.toml": self.config_toml(),
         }
+        if self._timeline is not None:
+            texts["timeline.json"] = self._timeline
         tables = {
             "requests.parquet": self._request_frame(),
             "series.parquet": self.to_polars("series"),
@@ -384,7 +479,7 @@ class Result:
                     if frame is not None and frame.width:
                         frame.write_parquet(stack.enter_context(written_whole(folder / name)))
                         written.append(folder / name)
-            for name in tables:
+            for name in ("timeline.json", *tables):
                 if folder / name not in written:
                     (folder / name).unlink(missing_ok=True)  # of an earlier run
         return written[::-1]
@@ -508,6 +603,21 @@ def _band(stored: Mapping[str, Any]) -> Band:
         upper_ns=int(stored.get("upper_ns", total)),
         parts_ns=parts,
     )
+
+
+def _slow_request(stored: Mapping[str, Any]) -> SlowRequest:
+    request: SlowRequest = _from(SlowRequest, stored)
+    return dataclasses.replace(request, stages=tuple(_stage(stage) for stage in stored.get("stages") or []))
+
+
+def _stage(stored: Mapping[str, Any]) -> Stage:
+    stage: Stage = _from(Stage, stored)
+    return dataclasses.replace(stage, die_did=tuple(_die_act(act) for act in stored.get("die_did") or []))
+
+
+def _die_act(stored: Mapping[str, Any]) -> DieAct:
+    act: DieAct = _from(DieAct, stored)
+    return dataclasses.replace(act, blocks=tuple(act.blocks), requests=tuple(act.requests))
 
 
 def _histogram_frame(histograms: Mapping[str, Histogram]) -> pl.DataFrame:

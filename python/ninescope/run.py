@@ -40,6 +40,8 @@ def request(
     prefill: str = "footprint",
     log_requests: bool = False,
     check: str = "off",
+    explain_slowest: int | None = None,
+    trace_window: tuple[str, str] | None = None,
 ) -> dict[str, Any]:
     """Assemble what the engine is asked."""
     from ninescope.workload import Workload
@@ -59,7 +61,23 @@ def request(
         "prefill": prefill,
         "log_requests": log_requests,
         "check": check,
+        "explain_slowest": explain_slowest,
+        "trace_window": None if trace_window is None else _window(trace_window),
     }
+
+
+def _window(window: tuple[str, str]) -> dict[str, str]:
+    """Write a window of simulated time as the engine takes it."""
+    if isinstance(window, str) or len(window) != 2 or not all(isinstance(time, str) for time in window):
+        raise _native.ConfigError(
+            f"trace_window: two times such as ('10ms', '12ms') are wanted, not {window!r}"
+        )
+    for time in window:
+        if time.strip().replace(".", "", 1).isdigit():
+            raise _native.ConfigError(
+                f"trace_window: {time} lacks a unit: {time}ms? (ns, us, ms, s, min or h)"
+            )
+    return {"from": window[0], "until": window[1]}
 
 
 class Run:
@@ -98,6 +116,7 @@ class Run:
             blocks={op: tuple(simulation.latency_blocks(op)) for op in OPS},
             series=simulation.series(),
             requests=_named_ops(simulation.request_log()) if self._logged else None,
+            timeline=simulation.timeline_json(),
         )
 
 

@@ -110,7 +110,7 @@ def print_result(result: Result, console: Console) -> None:
 
 
 def render(result: Result, *, bars: bool) -> Iterator[RenderableType]:
-    """Yield the parts of the view: headline, latency, where the tail comes from, causes, drive, notes."""
+    """Yield the parts of the view: headline, latency, causes, slowest requests, drive, notes."""
     yield _headline(result)
     if any(True for _ in result.latency):
         yield ""
@@ -120,6 +120,10 @@ def render(result: Result, *, bars: bool) -> Iterator[RenderableType]:
         yield _CauseTable(op, bands, bars)
         yield from _misshapen_band(bands)
         yield from _tail_in_words(bands)
+    if result.document.get("slowest"):
+        from ninescope.slowest import told
+
+        yield from told(result)
     facts = list(_facts(result))
     if facts:
         yield ""
@@ -388,10 +392,11 @@ def _use(utilisation: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         reverse=True,
     )
     if held:
-        yield "dies with", ", ".join(f"{_occupancy(name)} {_share(share)}" for share, name in held)
+        yield "dies with", ", ".join(f"{occupancy_name(name)} {_share(share)}" for share, name in held)
 
 
-def _occupancy(name: str) -> str:
+def occupancy_name(name: str) -> str:
+    """Write what a die is occupied with."""
     return name.replace("_", " ").replace("gc ", "GC ")
 
 

@@ -88,6 +88,20 @@ class Simulation:
         columns = {"id": np.arange(len(latency)), "latency_ns": latency}
         return {name: column.astype(np.uint64) for name, column in columns.items()} | {"op": op}
 
+    def timeline_json(self) -> str | None:
+        if not self._request.get("trace_window"):
+            return None
+        event = {
+            "name": "erase block 17",
+            "ph": "X",
+            "ts": 1.5,
+            "dur": 3500.0,
+            "pid": 2,
+            "tid": 2,
+            "args": {},
+        }
+        return json.dumps({"displayTimeUnit": "ns", "otherData": {}, "traceEvents": [event]})
+
     def _samples(self) -> dict[str, np.ndarray]:
         if self._latencies is None:
             reads = int(self._done * self._read_share)
@@ -119,8 +133,12 @@ def result_document(
     workload = request["workload"]
     path = workload.get("trace") or workload.get("job_file")
     count = sum(len(values) for values in samples.values())
+    most = request.get("explain_slowest") or 0
+    slowest = {
+        op: [slow_request(i, int(v[-1 - i])) for i in range(min(most, len(v)))] for op, v in samples.items()
+    }
     latency = {op: _latency(values) for op, values in samples.items()}
-    return {
+    return ({"slowest": slowest} if most else {}) | {
         "ninescope": version(),
         "complete": complete,
         "requests": count,
@@ -175,6 +193,38 @@ def result_document(
         "performance": {"prepare_seconds": 0.01, "run_seconds": 0.011},
         "fio version": "fio-3.33",
         "jobs": [],
+    }
+
+
+def slow_request(number: int, latency: int) -> dict[str, Any]:
+    """A read that waited behind an erase which was suspended once."""
+    edges = [0, latency // 3, latency * 4 // 5, latency * 9 // 10, latency]
+    queue, held, array, done = [1_000_000 + edge for edge in edges[:1] + edges[2:]]
+    act = {"command": "erase", "blocks": [17], "suspensions": 1}
+    did = [
+        {"from_ns": queue, "until_ns": queue + edges[1], "occupancy": "erase", **act, "suspensions": 0}
+        | {"what": "erase of block 17 (loop 2 of 3)"},
+        {"from_ns": queue + edges[1], "until_ns": held, "occupancy": "suspend_overhead", **act}
+        | {"what": "recovery after suspending the erase of block 17 (suspended 1x)"},
+    ]
+    return {
+        "id": number,
+        "lba": 8 * number,
+        "sectors": 8,
+        "submitted_ns": queue,
+        "completed_ns": done,
+        "latency_ns": latency,
+        "parts_ns": {
+            "die_erase": edges[1],
+            "die_suspend_overhead": edges[2] - edges[1],
+            "command_array": edges[3] - edges[2],
+            "transfer": edges[4] - edges[3],
+        },
+        "stages": [
+            {"stage": "die_queue", "from_ns": queue, "until_ns": held, "die": 3, "die_did": did},
+            {"stage": "command_array", "from_ns": held, "until_ns": array, "die": 3},
+            {"stage": "transfer", "from_ns": array, "until_ns": done, "die": 3},
+        ],
     }
 
 

@@ -362,6 +362,7 @@ impl Probe for Checker {
                 Ok(())
             }
             Event::MoveEnded { lpa, from, to, current } => self.move_ended(view, lpa, from, to, current),
+            Event::Dispatched { .. } | Event::WriteStalled { .. } => Ok(()),
             Event::CommandIssued { command, sent } => self.command_issued(view, command, sent),
             Event::CommandEnded { command } => self.command_ended(view, command),
             Event::DataOut { command, until } => {
@@ -386,7 +387,7 @@ impl Probe for Checker {
                 self.ledger.erased_groups += 1;
                 self.groups.erased(view.now, group)
             }
-            Event::Completed { slot, id, request, parts } => self.completed(view, slot, id, &request, parts),
+            Event::Completed { slot, id, request, parts, .. } => self.completed(view, slot, id, &request, parts),
             Event::MeasuringBegan => {
                 self.measuring_began(view);
                 Ok(())
@@ -399,11 +400,11 @@ impl Probe for Checker {
         self.oracle.is_some()
     }
 
-    fn note(&self) -> Option<String> {
+    fn notes(&self) -> Vec<String> {
         let level = self.level.name();
-        Some(format!(
+        vec![format!(
             "checked ({level}): {} events and {} walks over everything, no invariant violated",
             self.events, self.sweeps
-        ))
+        )]
     }
 }

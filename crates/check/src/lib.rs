@@ -27,13 +27,19 @@ pub use checker::Checker;
 pub use marks::{Mark, Marks};
 pub use rule::Rule;
 
-use ninescope::{AnySimulation, CheckLevel, Error, Plan, RunRequest, Simulation};
+use ninescope::{AnySimulation, CheckLevel, Error, Plan, RecordedSimulation, RunRequest, Simulation};
 
-/// The run of a request, with the checker it asks for.
+/// The run of a request, with the checker and the recorder it asks for. There are three kinds of device: without a
+/// probe, with the checker alone, and with the recorder and perhaps the checker.
 ///
 /// # Errors
 /// [`Error::Input`] that names file, line or key.
 pub fn simulation(request: &RunRequest) -> Result<Box<dyn AnySimulation>, Error> {
+    let settings = request.record_settings()?;
+    if settings.any() {
+        let checker = (request.check != CheckLevel::Off).then(|| Checker::new(request.check));
+        return Ok(Box::new(RecordedSimulation::of_plan(Plan::new(request)?, checker, settings)?));
+    }
     if request.check == CheckLevel::Off {
         return Ok(Box::new(Simulation::new(request)?));
     }

@@ -20,7 +20,7 @@ pub use counters::EngineCounters;
 pub use device::{Device, Progress, Seen, Utilization};
 pub use error::{SimulationError, Violation};
 pub use host::RequestLogEntry;
-pub use probe::{Event, MergedWith, NoProbe, Probe, ReadFrom, View};
+pub use probe::{Access, Event, MergedWith, NoProbe, Pair, Probe, ReadFrom, View};
 pub use sched::suspend_policy::{self, SuspendPolicy, SuspendPolicyConfig};
 pub use sched::transaction_scheduler::{self, TransactionScheduler, TransactionSchedulerConfig};
 pub use transaction::QueueClass;

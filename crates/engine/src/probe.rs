@@ -4,11 +4,12 @@
 //! with an error.
 
 use ninescope_ftl::Ftl;
-use ninescope_kernel::Ns;
+use ninescope_kernel::{NONE, Ns};
 use ninescope_media::nand::{FlashCommand, Nand};
-use ninescope_model::{BlockGroup, DieId, Lpa, Ppa, Request, Source};
+use ninescope_model::{BlockGroup, Cause, DieId, Lpa, Ppa, Request, Source};
 
 use crate::meter::{Meter, Parts};
+use crate::transaction::QueueClass;
 use crate::{EngineCounters, SimulationError, Utilization, WriteCompletion};
 
 /// What a probe may look at.
@@ -50,6 +51,36 @@ pub enum MergedWith {
     Zeros,
 }
 
+/// A page access (or a group erase) that leaves its die's queue with a command, told for each of its planes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Access {
+    /// Its number, which [`FlashCommand::transaction`] carries; free for another once it is done.
+    pub transaction: u32,
+    /// The first unit of the access.
+    pub ppa: Ppa,
+    /// When it was queued on its die [ns].
+    pub queued: Ns,
+    /// On whose behalf it runs.
+    pub source: Source,
+    /// The host command that a read is for, `NONE` for others.
+    pub slot: u32,
+    /// The unit written in part whose rest a read brings, [`Lpa::NONE`] for others.
+    pub lpa: Lpa,
+}
+
+impl Default for Access {
+    fn default() -> Self {
+        Self {
+            transaction: NONE,
+            ppa: Ppa::UNMAPPED,
+            queued: Ns::ZERO,
+            source: Source::Host,
+            slot: NONE,
+            lpa: Lpa::NONE,
+        }
+    }
+}
+
 /// One thing the device does, told right after it was decided or done. `slot` is the place of a host
 /// command inside the device: it names one command from its [`Event::Fetched`] to its [`Event::Completed`].
 #[derive(Clone, Copy, Debug)]
@@ -72,6 +103,9 @@ pub enum Event<'a> {
     UnitTrimmed { slot: u32, lpa: Lpa, old: Ppa },
     /// The open page of a frontier was filled up with padding, up to and with the unit `last`.
     Padded { last: Ppa },
+    /// A unit that the host writes finds no place, and so do those of its command behind it: no page is free, or the
+    /// write buffer is full, as `cause` says. They are placed in order, each told by a [`Event::UnitWritten`].
+    WriteStalled { slot: u32, lpa: Lpa, cause: Cause },
     /// A page read was queued: its group must not be erased before the read ends.
     ReadQueued { ppa: Ppa, source: Source },
     /// A page of a host read is in its die's register: `units` units from `ppa` on.
@@ -87,7 +121,10 @@ pub enum Event<'a> {
     MoveDropped { record: u32, lpa: Lpa, from: Ppa },
     /// The program of a move ended. `current`: the map pointed at `from` and points at `to` now.
     MoveEnded { lpa: Lpa, from: Ppa, to: Ppa, current: bool },
-    /// A flash command was given to its die: its channel is taken until `sent`, then the array works [ns].
+    /// A free die takes up a command and asks for its channel: `accesses`, one per addressed plane in ascending
+    /// order, have left their queue, in which they waited for the die.
+    Dispatched { command: &'a FlashCommand, class: QueueClass, accesses: &'a [Access] },
+    /// The channel was granted to a flash command: its channel is taken until `sent`, then the array works [ns].
     CommandIssued { command: &'a FlashCommand, sent: Ns },
     /// The array phase of a command ended.
     CommandEnded { command: &'a FlashCommand },
@@ -103,8 +140,9 @@ pub enum Event<'a> {
     Resumed { die: DieId },
     /// A group is erased and free.
     Erased { group: BlockGroup },
-    /// A host command completed; `parts` say where its time went.
-    Completed { slot: u32, id: u64, request: Request, parts: &'a Parts },
+    /// A host command completed; `parts` say where its time went. They are those of `transaction`, the last page
+    /// access it waited for; `NONE` where it did not wait for the media.
+    Completed { slot: u32, id: u64, request: Request, parts: &'a Parts, transaction: u32 },
     /// Everything is counted and measured anew from now on.
     MeasuringBegan,
     /// Nothing is left to do.
@@ -128,9 +166,9 @@ pub trait Probe {
         true
     }
 
-    /// One sentence for the result on what it did; `None` when there is nothing to say.
-    fn note(&self) -> Option<String> {
-        None
+    /// Sentences for the result on what it did.
+    fn notes(&self) -> Vec<String> {
+        Vec::new()
     }
 }
 
@@ -143,6 +181,46 @@ impl Probe for NoProbe {
 
     fn observe(&mut self, _view: &View<'_>, _event: Event<'_>) -> Result<(), SimulationError> {
         Ok(())
+    }
+}
+
+/// Two probes that are told the same, the first one first.
+#[derive(Clone, Debug, Default)]
+pub struct Pair<A, B>(pub A, pub B);
+
+impl<A: Probe, B: Probe> Probe for Pair<A, B> {
+    const ACTIVE: bool = A::ACTIVE || B::ACTIVE;
+
+    fn observe(&mut self, view: &View<'_>, event: Event<'_>) -> Result<(), SimulationError> {
+        self.0.observe(view, event)?;
+        self.1.observe(view, event)
+    }
+
+    fn follows_data(&self) -> bool {
+        self.0.follows_data() || self.1.follows_data()
+    }
+
+    fn notes(&self) -> Vec<String> {
+        let mut notes = self.0.notes();
+        notes.extend(self.1.notes());
+        notes
+    }
+}
+
+/// A probe that may be left out when the run begins, at the price of making its events.
+impl<P: Probe> Probe for Option<P> {
+    const ACTIVE: bool = P::ACTIVE;
+
+    fn observe(&mut self, view: &View<'_>, event: Event<'_>) -> Result<(), SimulationError> {
+        self.as_mut().map_or(Ok(()), |probe| probe.observe(view, event))
+    }
+
+    fn follows_data(&self) -> bool {
+        self.as_ref().is_some_and(Probe::follows_data)
+    }
+
+    fn notes(&self) -> Vec<String> {
+        self.as_ref().map(Probe::notes).unwrap_or_default()
     }
 }
 

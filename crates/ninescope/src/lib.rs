@@ -10,6 +10,7 @@ mod memory;
 mod plan;
 mod prepare;
 mod presets;
+pub mod record;
 mod request;
 mod result;
 mod simulation;
@@ -28,8 +29,10 @@ pub use ninescope_model::Op;
 pub use plan::Plan;
 pub use prepare::{PrefillMode, SteadyState};
 pub use presets::{Preset, presets};
-pub use request::{CheckLevel, DriveSource, RunRequest, Warmup, WorkloadSource, resolve_drive, suspend_limit};
-pub use simulation::{AnySimulation, Phase, Simulation, SliceProgress};
+pub use request::{
+    CheckLevel, DriveSource, RunRequest, TraceWindow, Warmup, WorkloadSource, resolve_drive, suspend_limit,
+};
+pub use simulation::{AnySimulation, Phase, RecordedSimulation, Simulation, SliceProgress};
 
 /// Version of ninescope.
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");

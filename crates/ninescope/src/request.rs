@@ -2,7 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
+use ninescope_kernel::Ns;
 use ninescope_media::health::SuspendLimit;
+use ninescope_model::units::Duration;
 use ninescope_workload::{JobConfig, TIME_MAX, TraceFormat, WorkloadError};
 use serde::{Deserialize, Serialize};
 
@@ -11,6 +13,10 @@ use crate::config::{LoadedDrive, load_drive, parse_job, with_suggestion};
 use crate::error::Error;
 use crate::prepare::PrefillMode;
 use crate::presets::{DEFAULT_PRESET, preset};
+use crate::record::RecordSettings;
+
+/// The most slow requests of an operation that can be explained.
+const SLOWEST_MAX: u64 = 1_000;
 
 /// Where the drive's description is.
 #[derive(Clone, Debug, Deserialize)]
@@ -85,7 +91,7 @@ pub struct RunRequest {
     pub requests: Option<u64>,
     /// Submit nothing after this simulated time ("10s").
     #[serde(default)]
-    pub duration: Option<ninescope_model::units::Duration>,
+    pub duration: Option<Duration>,
     /// What the drive holds at the start.
     #[serde(default)]
     pub prefill: PrefillMode,
@@ -95,6 +101,22 @@ pub struct RunRequest {
     /// How much the checker looks at.
     #[serde(default)]
     pub check: CheckLevel,
+    /// How many of the slowest reads and writes are explained.
+    #[serde(default)]
+    pub explain_slowest: Option<u64>,
+    /// The window of simulated time of which a timeline is kept.
+    #[serde(default)]
+    pub trace_window: Option<TraceWindow>,
+}
+
+/// A window of simulated time, as `{"from": "10ms", "until": "12ms"}`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TraceWindow {
+    /// Its beginning.
+    pub from: Duration,
+    /// Its end.
+    pub until: Duration,
 }
 
 /// How much a checker that walks beside the run looks at.
@@ -137,7 +159,29 @@ impl RunRequest {
         if request.duration.is_some_and(|duration| duration.0 > TIME_MAX.0) {
             return Err(Error::Input("duration: is longer than 73 years, the most that can be simulated".into()));
         }
+        request.record_settings()?;
         Ok(request)
+    }
+
+    /// What is to be recorded beside the run.
+    ///
+    /// # Errors
+    /// [`Error::Input`] with the key.
+    pub fn record_settings(&self) -> Result<RecordSettings, Error> {
+        let slowest = self.explain_slowest.unwrap_or_default();
+        if self.explain_slowest == Some(0) || slowest > SLOWEST_MAX {
+            return Err(Error::Input(format!(
+                "explain_slowest: {slowest} requests cannot be explained, only 1 to {SLOWEST_MAX}"
+            )));
+        }
+        let window = match self.trace_window {
+            Some(TraceWindow { from, until }) if from >= until => {
+                let how = if from == until { "holds no time" } else { "ends before it begins" };
+                return Err(Error::Input(format!("trace_window: the window from {from} to {until} {how}")));
+            }
+            window => window.map(|window| (Ns(window.from.0), Ns(window.until.0))),
+        };
+        Ok(RecordSettings { slowest: slowest as usize, window })
     }
 
     /// What the result calls the drive: its preset or its file.

@@ -3,7 +3,7 @@
 use std::time::{Duration as WallTime, Instant};
 
 use ninescope_engine::meter::{Histogram, Sample};
-use ninescope_engine::{Device, NoProbe, Probe, RequestLogEntry, RunLimits, Seen, SimulationError};
+use ninescope_engine::{Device, NoProbe, Pair, Probe, RequestLogEntry, RunLimits, Seen, SimulationError};
 use ninescope_ftl::Ftl;
 use ninescope_kernel::{Ns, TournamentTree};
 use ninescope_model::Op;
@@ -13,6 +13,7 @@ use crate::assembly::Assembly;
 use crate::error::Error;
 use crate::plan::Plan;
 use crate::prepare::{PrefillMode, Preparation, SteadyState};
+use crate::record::{RecordSettings, Recorder};
 use crate::request::{CheckLevel, RunRequest};
 use crate::result::{ResultInput, WorkloadReport, result_json};
 
@@ -99,6 +100,9 @@ impl Simulation {
     pub fn new(request: &RunRequest) -> Result<Self, Error> {
         if request.check != CheckLevel::Off {
             return Err(Error::Input(format!("check: `{}` needs a run with a checker", request.check.name())));
+        }
+        if request.record_settings()?.any() {
+            return Err(Error::Input("explain_slowest and trace_window need a run with a recorder".to_owned()));
         }
         Self::of_plan(Plan::new(request)?, NoProbe)
     }
@@ -255,12 +259,16 @@ impl<P: Probe> Simulation<P> {
     /// # Errors
     /// [`Error::Internal`] when the result cannot be written.
     pub fn result_json(&mut self, complete: bool) -> Result<String, Error> {
+        serde_json::to_string(&self.result_value(complete)?).map_err(|error| Error::Internal(error.to_string()))
+    }
+
+    fn result_value(&mut self, complete: bool) -> Result<serde_json::Value, Error> {
         let utilization = match &mut self.stage {
             Stage::Running(device) => Some(device.utilization()),
             _ => None,
         };
-        let probe_note = self.device().and_then(|device| device.probe().note());
-        let notes: Vec<String> = self.notes.iter().cloned().chain(probe_note).collect();
+        let probe_notes = self.device().map(|device| device.probe().notes()).unwrap_or_default();
+        let notes: Vec<String> = self.notes.iter().cloned().chain(probe_notes).collect();
         let input = ResultInput {
             assembly: &self.assembly,
             device: self.device().map(Device::seen),
@@ -277,7 +285,26 @@ impl<P: Probe> Simulation<P> {
             drive_name: &self.drive_name,
             run: &self.run,
         };
-        serde_json::to_string(&result_json(&input)?).map_err(|error| Error::Internal(error.to_string()))
+        result_json(&input)
+    }
+}
+
+/// A run that is recorded, beside any other probe: its result also holds the slowest requests.
+#[derive(Debug)]
+pub struct RecordedSimulation<P: Probe>(Simulation<Pair<P, Recorder>>);
+
+impl<P: Probe> RecordedSimulation<P> {
+    /// The run of a plan, with a probe and the recorder.
+    ///
+    /// # Errors
+    /// [`Error::Internal`] when a checked drive cannot be built.
+    pub fn of_plan(plan: Plan, probe: P, settings: RecordSettings) -> Result<Self, Error> {
+        Ok(Self(Simulation::of_plan(plan, Pair(probe, Recorder::new(settings)))?))
+    }
+
+    /// What was recorded, once the device runs.
+    pub fn recorder(&self) -> Option<&Recorder> {
+        self.0.device().map(|device| &device.probe().1)
     }
 }
 
@@ -314,6 +341,10 @@ pub trait AnySimulation: Send {
     fn series(&self) -> Vec<(&'static str, Vec<u64>)>;
     /// See [`Simulation::request_log`].
     fn request_log(&self) -> &[RequestLogEntry];
+    /// The timeline so far in Chrome's trace-event format, of a run that keeps one.
+    fn timeline_json(&self) -> Option<String> {
+        None
+    }
 }
 
 impl<P: Probe + Send> AnySimulation for Simulation<P> {
@@ -343,5 +374,43 @@ impl<P: Probe + Send> AnySimulation for Simulation<P> {
 
     fn request_log(&self) -> &[RequestLogEntry] {
         Self::request_log(self)
+    }
+}
+
+impl<P: Probe + Send> AnySimulation for RecordedSimulation<P> {
+    fn run_slice(&mut self, budget: WallTime) -> Result<SliceProgress, Error> {
+        self.0.run_slice(budget)
+    }
+
+    fn progress(&self) -> SliceProgress {
+        self.0.progress()
+    }
+
+    fn result_json(&mut self, complete: bool) -> Result<String, Error> {
+        let mut result = self.0.result_value(complete)?;
+        if let Some(slowest) = self.recorder().and_then(Recorder::slowest_json) {
+            result["slowest"] = slowest;
+        }
+        serde_json::to_string(&result).map_err(|error| Error::Internal(error.to_string()))
+    }
+
+    fn histogram(&self, op: Op) -> Vec<(u64, u64)> {
+        self.0.histogram(op)
+    }
+
+    fn latency_blocks(&self, op: Op) -> Vec<Vec<(u64, u64)>> {
+        self.0.latency_blocks(op)
+    }
+
+    fn series(&self) -> Vec<(&'static str, Vec<u64>)> {
+        self.0.series()
+    }
+
+    fn request_log(&self) -> &[RequestLogEntry] {
+        self.0.request_log()
+    }
+
+    fn timeline_json(&self) -> Option<String> {
+        self.recorder().and_then(Recorder::timeline_json)
     }
 }

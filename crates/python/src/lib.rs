@@ -131,6 +131,10 @@ impl Simulation {
         columns.set_item("sectors", column(|entry| u64::from(entry.sectors)))?;
         Ok(columns)
     }
+
+    fn timeline_json(&self, python: Python<'_>) -> Option<String> {
+        python.detach(|| self.lock().timeline_json())
+    }
 }
 
 fn op_named(name: &str) -> PyResult<Op> {

@@ -92,7 +92,7 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
         while let Some(command) = self.flushes.pop_finished() {
             let mut parts = Parts::default();
             parts.add(Cause::ProgramWait, self.now - self.commands[command].mark);
-            self.complete(command, parts)?;
+            self.complete(command, parts, NONE)?;
         }
         Ok(())
     }

@@ -102,7 +102,7 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
             }
             observe!(self, Event::UnitTrimmed { slot: index, lpa, old });
         }
-        self.complete(index, Parts::default())
+        self.complete(index, Parts::default(), NONE)
     }
 
     // ---- units written in part -------------------------------------------------------------------
@@ -197,6 +197,7 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
         entry.stalled = (self.now, cause);
         self.commands[entry.command].stall_cause = cause;
         self.stalled.push_back(entry);
+        observe!(self, Event::WriteStalled { slot: entry.command, lpa: Lpa(entry.next), cause });
         self.touch_gc_of_full_pools();
         Ok(())
     }
@@ -273,14 +274,14 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
         parts.add(Cause::ReadModifyWrite, entry.read_modify_write);
         parts.add(Cause::AllocationStall, entry.allocation_stall);
         parts.add(Cause::BufferStall, entry.buffer_stall);
-        self.finish_part(entry.command, parts)
+        self.finish_part(entry.command, parts, NONE)
     }
 
     /// One part of a write is done; the last one completes the command and gives it its parts.
-    fn finish_part(&mut self, command: u32, parts: Parts) -> Result<(), SimulationError> {
+    fn finish_part(&mut self, command: u32, parts: Parts, transaction: u32) -> Result<(), SimulationError> {
         let pending = &mut self.commands[command].pending;
         *pending -= 1;
-        if *pending == 0 { self.complete(command, parts) } else { Ok(()) }
+        if *pending == 0 { self.complete(command, parts, transaction) } else { Ok(()) }
     }
 
     /// A unit of a command that completes at program end is on the media.
@@ -303,7 +304,7 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
         parts.add(Cause::Channel, track.channel);
         parts.add(Cause::Transfer, track.transfer);
         parts.add(Cause::CommandArray, self.now - track.mark - track.transfer);
-        self.finish_part(record.parent, parts)
+        self.finish_part(record.parent, parts, transaction)
     }
 }
 

@@ -11,8 +11,9 @@ use crate::probe::{Event, Probe, observe};
 
 impl<Q: WakeQueue, P: Probe> Device<Q, P> {
     /// Completes a command. `parts` are those of its critical chain since the command left the front
-    /// stages (host queue, processor, link towards the device), which are added here.
-    pub(crate) fn complete(&mut self, index: u32, mut parts: Parts) -> Result<(), SimulationError> {
+    /// stages (host queue, processor, link towards the device), which are added here. `transaction` is its page
+    /// access, `NONE` where it has none.
+    pub(crate) fn complete(&mut self, index: u32, mut parts: Parts, transaction: u32) -> Result<(), SimulationError> {
         let now = self.now;
         let command = self.commands[index];
         parts.add(Cause::HostQueue, command.host_queue);
@@ -33,7 +34,8 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
         self.host.inside -= 1;
         self.host.completed += 1;
         if self.host.completed <= self.host.warmup_requests {
-            observe!(self, Event::Completed { slot: index, id: command.id, request: command.request(), parts: &parts });
+            let (id, request) = (command.id, command.request());
+            observe!(self, Event::Completed { slot: index, id, request, parts: &parts, transaction });
             if self.host.completed == self.host.warmup_requests {
                 self.begin_measuring();
                 observe!(self, Event::MeasuringBegan);
@@ -45,7 +47,8 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
             Op::Trim | Op::Flush => 0,
         };
         self.meter.record(command.op, now, latency, command.host_queue, bytes, &parts);
-        observe!(self, Event::Completed { slot: index, id: command.id, request: command.request(), parts: &parts });
+        let (id, request) = (command.id, command.request());
+        observe!(self, Event::Completed { slot: index, id, request, parts: &parts, transaction });
         if let Some(log) = &mut self.log {
             log.push(RequestLogEntry {
                 id: command.id,

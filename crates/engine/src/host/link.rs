@@ -147,7 +147,7 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
                 parts.add(Cause::CommandArray, track.command_array);
                 parts.add(Cause::Transfer, track.transfer);
             }
-            self.complete(job.command, parts)?;
+            self.complete(job.command, parts, job.transaction)?;
         }
         if job.transaction != NONE {
             self.transactions.slab.remove(job.transaction);

@@ -2,14 +2,14 @@
 
 use ninescope_kernel::{NONE, Ns, WakeQueue};
 use ninescope_media::nand::{CommandKind, DieState, FlashCommand};
-use ninescope_model::{DieId, Pool};
+use ninescope_model::{DieId, Lpa, Pool, Source};
 
 use super::DiePhase;
 use super::transaction_scheduler::DieView;
 use crate::device::Device;
 use crate::error::SimulationError;
-use crate::probe::Probe;
-use crate::transaction::{CLASSES, QueueClass, TransactionStore};
+use crate::probe::{Access, Event, Probe, observe};
+use crate::transaction::{CLASSES, QueueClass, Transaction, TransactionStore};
 
 /// How many waiting transactions are looked at to fill the other planes of a command.
 const MERGE_WINDOW: usize = 8;
@@ -28,7 +28,7 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
             _ => return Ok(()),
         };
         match self.next_class(die, parked) {
-            Some(class) => self.issue(die, class),
+            Some(class) => self.issue(die, class)?,
             None if parked => self.resume_parked(die)?,
             None => {}
         }
@@ -62,7 +62,7 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
         self.scheduler.pick(&DieView { waiting: unit.waiting, head_queued, gc_is_urgent })
     }
 
-    fn issue(&mut self, die: DieId, class: QueueClass) {
+    fn issue(&mut self, die: DieId, class: QueueClass) -> Result<(), SimulationError> {
         let command =
             if class == QueueClass::Erase { self.form_erase(die) } else { self.form_page_command(die, class) };
         let unit = &mut self.dies[die.index()];
@@ -73,6 +73,32 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
             self.close_queue_waits(die);
         }
         self.request_channel(die);
+        if P::ACTIVE {
+            let mut planes = [Access::default(); 4];
+            let accesses = self.accesses_of(&command, &mut planes);
+            observe!(self, Event::Dispatched { command: &command, class, accesses });
+        }
+        Ok(())
+    }
+
+    /// What a probe is told of a command's transactions.
+    fn accesses_of<'a>(&self, command: &FlashCommand, planes: &'a mut [Access; 4]) -> &'a [Access] {
+        let mut count = 0;
+        for plane in command.addressed_planes() {
+            let transaction = command.transaction[plane];
+            let Transaction { ppa, queued, source, owner, class, .. } = self.transactions.slab[transaction];
+            let (slot, lpa) = match (class, source) {
+                (QueueClass::HostRead, Source::Host) => (owner, Lpa::NONE),
+                (QueueClass::HostRead, Source::ReadModifyWrite) => {
+                    let record = &self.transactions.units[owner];
+                    (record.parent, record.lpa)
+                }
+                _ => (NONE, Lpa::NONE),
+            };
+            planes[count] = Access { transaction, ppa, queued, source, slot, lpa };
+            count += 1;
+        }
+        &planes[..count]
     }
 
     /// Takes the first transaction of a queue and those behind it that can run in other planes beside it.

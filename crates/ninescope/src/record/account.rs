@@ -1,0 +1,307 @@
+//! One request described: its stages from submission to completion, without a gap, and what the dies that it waited
+//! for did meanwhile.
+//!
+//! The stages are put together from the times of events; the request's parts come from the device's ledgers and
+//! marks. Where both are right, the stages sum to the parts, cause by cause: [`Account::parts_of_stages`].
+
+use std::collections::VecDeque;
+
+use ninescope_engine::Access;
+use ninescope_engine::meter::Parts;
+use ninescope_kernel::Ns;
+use ninescope_model::{Cause, DieId, Lpa, Op, Request, Source};
+
+use super::dies::{Acts, DieBook};
+
+/// A page access on its way through a die.
+#[derive(Clone, Copy, Debug)]
+pub struct Visit {
+    /// The die.
+    pub die: DieId,
+    /// On whose behalf.
+    pub source: Source,
+    /// The host command that a read is for.
+    pub slot: u32,
+    /// The unit written in part whose rest is read.
+    pub lpa: Lpa,
+    /// When it was queued [ns].
+    pub queued: Ns,
+    /// When the die took it up [ns].
+    pub dispatched: Ns,
+    /// When it got the channel [ns].
+    pub issued: Ns,
+    /// When the array began [ns].
+    pub sent: Ns,
+    /// When the array ended [ns].
+    pub ended: Ns,
+    /// When its data began to leave, and had left [ns].
+    pub data_from: Ns,
+    /// When its data had left [ns].
+    pub data_until: Ns,
+}
+
+impl Default for Visit {
+    fn default() -> Self {
+        Self::begun(Ns::ZERO, DieId(0), &Access::default())
+    }
+}
+
+impl Visit {
+    /// A visit that leaves the queue now.
+    pub fn begun(now: Ns, die: DieId, access: &Access) -> Self {
+        let Access { source, slot, lpa, queued, .. } = *access;
+        let later = Ns::ZERO;
+        Self {
+            die,
+            source,
+            slot,
+            lpa,
+            queued,
+            dispatched: now,
+            issued: later,
+            sent: later,
+            ended: later,
+            data_from: later,
+            data_until: later,
+        }
+    }
+}
+
+/// A wait for a place, until a die had room.
+#[derive(Clone, Copy, Debug)]
+pub struct Step {
+    /// Its beginning [ns].
+    pub from: Ns,
+    /// Its end [ns].
+    pub until: Ns,
+    /// The die that had room then.
+    pub die: DieId,
+}
+
+/// A part of a write that waits for places, unit after unit.
+#[derive(Clone, Debug)]
+pub struct Wait {
+    /// The unit that is placed next.
+    pub next: Lpa,
+    /// Since when that unit waits [ns].
+    pub since: Ns,
+    /// Why.
+    pub cause: Cause,
+    /// How long others were before it in the line, from and until [ns].
+    pub behind_others: Option<(Ns, Ns)>,
+    /// Its waits at the head of the line, in order.
+    pub steps: Vec<Step>,
+}
+
+impl Wait {
+    /// The next unit got its place on a die. It was at the head of the line since `head`. Returns how it waited there.
+    pub fn placed(&mut self, now: Ns, die: DieId, head: Ns) -> Option<Step> {
+        self.next = Lpa(self.next.0.wrapping_add(1));
+        if self.since < head {
+            self.behind_others = Some((self.since, head));
+        }
+        let step = Step { from: self.since.max(head), until: now, die };
+        self.since = now;
+        if step.from == step.until {
+            return None;
+        }
+        self.steps.push(step);
+        Some(step)
+    }
+}
+
+/// A time that a request spent in one place.
+#[derive(Clone, Debug)]
+pub struct Stage {
+    /// What it is called: a cause's name, or one of those for waits (`die_queue`, `link_wait`).
+    pub name: &'static str,
+    /// The cause it counts for; `None`: what `held` says, occupancy by occupancy.
+    pub cause: Option<Cause>,
+    /// Its beginning [ns].
+    pub from: Ns,
+    /// Its end [ns].
+    pub until: Ns,
+    /// The die that the request waits for or works on.
+    pub die: Option<DieId>,
+    /// Of a wait for a place: other writes waited before it, and `acts` are those of the dies these waited for.
+    pub behind_others: bool,
+    /// What that die did meanwhile.
+    pub acts: Acts,
+}
+
+/// A completed request.
+#[derive(Clone, Debug)]
+pub struct Account {
+    /// Its number, from 0 in the order of submission.
+    pub id: u64,
+    /// What was asked; `submitted` is when.
+    pub request: Request,
+    /// When it completed [ns].
+    pub completed: Ns,
+    /// Where its latency went: the device's own account.
+    pub parts: Parts,
+    /// Its stages in order, those that took no time left out.
+    pub stages: Vec<Stage>,
+}
+
+/// All that was seen of a request.
+pub struct Journey<'a> {
+    pub now: Ns,
+    pub id: u64,
+    pub request: Request,
+    pub fetched: Ns,
+    pub link_in: Option<(Ns, Ns)>,
+    pub link_out: Ns,
+    /// Of a write: how its last unit waited for a place.
+    pub wait: Option<&'a Wait>,
+    /// The waits of all writes at the head of the line, in order.
+    pub line: &'a VecDeque<Step>,
+    /// Of a write: the read of the rest of that unit.
+    pub partial: Option<&'a Visit>,
+    /// The page access it waited for last.
+    pub visit: Option<&'a Visit>,
+    pub parts: &'a Parts,
+    /// What the dies did, if that is wanted.
+    pub dies: Option<&'a DieBook>,
+    /// How many stretches of dies may be listed.
+    pub most: usize,
+}
+
+impl Account {
+    /// From submission to completion [ns].
+    pub fn latency(&self) -> Ns {
+        self.completed - self.request.submitted
+    }
+
+    /// The parts again, summed over the stages and what held the dies.
+    pub fn parts_of_stages(&self) -> Parts {
+        let mut parts = Parts::default();
+        for stage in &self.stages {
+            match stage.cause {
+                Some(cause) => parts.add(cause, stage.until - stage.from),
+                None => parts.add_die_wait(&stage.acts.sums()),
+            }
+        }
+        parts
+    }
+
+    /// Describes a request.
+    pub fn of(journey: &Journey<'_>) -> Self {
+        let Journey { id, request, now, parts, .. } = *journey;
+        let mut stages = Stages { journey, list: Vec::new(), reached: request.submitted, most: journey.most };
+        stages.until(journey.fetched, Cause::HostQueue);
+        stages.until(journey.fetched + stages.part(Cause::CommandProcessing), Cause::CommandProcessing);
+        match request.op {
+            Op::Read => stages.read(),
+            Op::Write => stages.write(),
+            Op::Flush => stages.until(now, Cause::ProgramWait),
+            Op::Trim => {}
+        }
+        let stages = stages.list;
+        Self { id, request, completed: now, parts: *parts, stages }
+    }
+}
+
+/// Stages that are put one behind the other.
+struct Stages<'a> {
+    journey: &'a Journey<'a>,
+    list: Vec<Stage>,
+    /// The end of the last one.
+    reached: Ns,
+    /// How many more stretches of dies may be listed.
+    most: usize,
+}
+
+impl Stages<'_> {
+    fn part(&self, cause: Cause) -> Ns {
+        Ns(self.journey.parts.0[cause as usize])
+    }
+
+    fn until(&mut self, until: Ns, cause: Cause) {
+        self.named(cause.name(), Some(cause), until, None, false);
+    }
+
+    /// A stage that ends at `until`; with `looks` it says what the die did meanwhile.
+    fn named(&mut self, name: &'static str, cause: Option<Cause>, until: Ns, die: Option<DieId>, looks: bool) {
+        let from = self.reached;
+        if until <= from {
+            return;
+        }
+        self.reached = until;
+        let mut acts = Acts { most: self.most, ..Acts::default() };
+        if let (true, Some(die), Some(dies)) = (looks, die, self.journey.dies) {
+            dies.between(die, from, until, &mut acts);
+        }
+        self.most -= acts.listed.len();
+        self.list.push(Stage { name, cause, from, until, die, behind_others: false, acts });
+    }
+
+    /// A wait behind other writes: the dies that those waited for, one after the other, are to be looked at.
+    fn behind_others(&mut self, until: Ns, cause: Cause) {
+        let from = self.reached;
+        self.reached = until;
+        let mut acts = Acts { most: self.most, ..Acts::default() };
+        let first = self.journey.line.partition_point(|step| step.until <= from);
+        for step in self.journey.line.range(first..).take_while(|step| step.from < until) {
+            if let Some(dies) = self.journey.dies {
+                dies.between(step.die, step.from.max(from), step.until.min(until), &mut acts);
+            }
+        }
+        self.most -= acts.listed.len();
+        let (name, cause) = (cause.name(), Some(cause));
+        self.list.push(Stage { name, cause, from, until, die: None, behind_others: true, acts });
+    }
+
+    fn read(&mut self) {
+        let Journey { visit, link_out, now, .. } = *self.journey;
+        if let Some(visit) = visit {
+            let die = Some(visit.die);
+            self.named("die_queue", None, visit.dispatched, die, true);
+            self.named("channel", Some(Cause::Channel), visit.issued, die, false);
+            self.named("command_array", Some(Cause::CommandArray), visit.ended, die, false);
+            self.named("channel", Some(Cause::Channel), visit.data_from, die, false);
+            self.named("transfer", Some(Cause::Transfer), visit.data_until, die, false);
+        }
+        self.named("link_wait", Some(Cause::Link), link_out, None, false);
+        self.until(now, Cause::Link);
+    }
+
+    fn write(&mut self) {
+        let Journey { visit, partial, link_in, now, .. } = *self.journey;
+        if let Some((from, until)) = link_in {
+            self.named("link_wait", Some(Cause::Link), from, None, false);
+            self.until(until, Cause::Link);
+        }
+        let arrived = self.reached + self.part(Cause::ReadModifyWrite);
+        let die = partial.map(|visit| visit.die);
+        self.named("read_modify_write", Some(Cause::ReadModifyWrite), arrived, die, true);
+        self.stalls(visit.map_or(now, |visit| visit.queued), visit.map(|visit| visit.die));
+        let Some(visit) = visit else { return };
+        let die = Some(visit.die);
+        self.named("die_queue", None, visit.dispatched, die, true);
+        self.named("channel", Some(Cause::Channel), visit.issued, die, false);
+        let data_from = Ns(visit.sent.0 - self.part(Cause::Transfer).0);
+        self.named("command_array", Some(Cause::CommandArray), data_from, die, false);
+        self.named("transfer", Some(Cause::Transfer), visit.sent, die, false);
+        // A program may be suspended: what its die did meanwhile says so.
+        self.named("command_array", Some(Cause::CommandArray), now, die, true);
+    }
+
+    /// Waits for places up to `until`. What is left of the time at the end was a wait for `last`, if for anyone.
+    fn stalls(&mut self, until: Ns, last: Option<DieId>) {
+        let cause =
+            if self.part(Cause::AllocationStall) > Ns::ZERO { Cause::AllocationStall } else { Cause::BufferStall };
+        if let Some(wait) = self.journey.wait {
+            if let Some((_, end)) = wait.behind_others.filter(|&(from, end)| from == self.reached && end <= until) {
+                self.behind_others(end, cause);
+            }
+            // A step that began before another unit's time was counted is not the request's.
+            for step in &wait.steps {
+                if step.from == self.reached && step.until <= until {
+                    self.named(cause.name(), Some(cause), step.until, Some(step.die), true);
+                }
+            }
+        }
+        self.named(cause.name(), Some(cause), until, last, true);
+    }
+}

@@ -1,0 +1,99 @@
+//! The slowest requests as JSON.
+
+use ninescope_model::{Cause, DieId, Occupancy};
+use serde_json::{Map, Value, json};
+
+use super::account::{Account, Stage};
+use super::dies::{Doing, Stretch};
+use super::slowest::Slowest;
+
+/// All requests of an operation, slowest first.
+pub fn accounts(slowest: &Slowest) -> Value {
+    slowest.ranked().into_iter().map(account).collect()
+}
+
+fn account(account: &Account) -> Value {
+    json!({
+        "id": account.id,
+        "lba": account.request.lba.0,
+        "sectors": account.request.sectors,
+        "submitted_ns": account.request.submitted.0,
+        "completed_ns": account.completed.0,
+        "latency_ns": account.latency().0,
+        "parts_ns": parts(account),
+        "stages": account.stages.iter().map(stage).collect::<Value>(),
+    })
+}
+
+/// The parts that are not zero, largest first.
+pub fn parts(account: &Account) -> Map<String, Value> {
+    let mut parts: Vec<(Cause, u64)> = Cause::ALL.into_iter().zip(account.parts.0).collect();
+    parts.retain(|&(_, time)| time > 0);
+    parts.sort_by_key(|&(cause, time)| (std::cmp::Reverse(time), cause));
+    parts.into_iter().map(|(cause, time)| (cause.name().to_owned(), time.into())).collect()
+}
+
+fn stage(stage: &Stage) -> Value {
+    let mut value = json!({ "stage": stage.name, "from_ns": stage.from.0, "until_ns": stage.until.0 });
+    if let Some(die) = stage.die {
+        value["die"] = die.0.into();
+    }
+    if stage.behind_others {
+        value["behind_others"] = true.into();
+    }
+    if !stage.acts.listed.is_empty() {
+        value["die_did"] = stage.acts.listed.iter().map(|stretch| act(stretch, stage.die)).collect();
+    }
+    let earlier: Map<String, Value> = Occupancy::ALL
+        .into_iter()
+        .zip(stage.acts.earlier)
+        .filter(|&(_, time)| time > 0)
+        .map(|(occupancy, time)| (occupancy.name().to_owned(), time.into()))
+        .collect();
+    if !earlier.is_empty() {
+        value["die_did_earlier_ns"] = earlier.into();
+    }
+    value
+}
+
+fn act(stretch: &Stretch, die_of_stage: Option<DieId>) -> Value {
+    let occupancy = stretch.occupancy();
+    let mut value = json!({
+        "from_ns": stretch.from.0,
+        "until_ns": stretch.until.0,
+        "occupancy": occupancy.name(),
+        "what": in_words(stretch),
+    });
+    if die_of_stage.is_none() {
+        value["die"] = stretch.die.0.into();
+    }
+    if occupancy != Occupancy::Idle {
+        value["command"] = stretch.work.kind().into();
+        value["blocks"] = stretch.work.blocks().into();
+        value["suspensions"] = stretch.work.suspensions.into();
+        let requests: Vec<u64> = stretch.work.requests.ids().collect();
+        if !requests.is_empty() {
+            value["requests"] = requests.into();
+        }
+    }
+    value
+}
+
+/// "erase of block 17 (loops 1-2 of 3, suspended 1x)".
+fn in_words(stretch: &Stretch) -> String {
+    let work = &stretch.work;
+    let title = work.title();
+    let main = match stretch.doing {
+        Doing::Idle => return "idle".to_owned(),
+        Doing::WaitingForChannel => return format!("{title}, waiting for the channel"),
+        Doing::Recovering => format!("recovery after suspending the {title}"),
+        Doing::Ramping => format!("ramp before resuming the {title}"),
+        Doing::Sending | Doing::Array { .. } | Doing::DataOut => title,
+    };
+    let suspended = (work.suspensions > 0).then(|| format!("suspended {}x", work.suspensions));
+    // Which pulses of a program is of interest only where it was interrupted.
+    let whole = work.segment() == Some("pulse") && work.suspensions == 0;
+    let segments = stretch.segments_in_words().filter(|_| !whole);
+    let remarks: Vec<String> = segments.into_iter().chain(suspended).collect();
+    if remarks.is_empty() { main } else { format!("{main} ({})", remarks.join(", ")) }
+}

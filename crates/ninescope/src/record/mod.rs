@@ -1,0 +1,181 @@
+//! Recording: what happened on each die and channel and to each host request, written down while a run goes on, for
+//! people who want to see it with their own eyes.
+//!
+//! The [`Recorder`] is a [probe](ninescope_engine::Probe): it receives events and changes nothing. It keeps what two
+//! questions need: the [slowest](slowest) requests of a run, and the [timeline](timeline) of a window of simulated
+//! time. It must not know how anything is decided: all that it says comes from the events and from the times they
+//! carry. Its memory is bounded: of each die as much of the past as the oldest request inside the drive has seen.
+
+mod account;
+mod chrome;
+mod dies;
+mod json;
+mod requests;
+mod slowest;
+mod timeline;
+mod work;
+
+use ninescope_engine::{Event, Probe, SimulationError, View};
+use ninescope_kernel::Ns;
+use ninescope_model::{Geometry, Op};
+use serde_json::Value;
+
+pub use account::{Account, Stage};
+pub use dies::{Acts, Doing, Stretch};
+pub use work::Work;
+
+use dies::DieBook;
+use requests::RequestBook;
+use slowest::Slowest;
+use timeline::Timeline;
+
+/// What is recorded.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct RecordSettings {
+    /// How many of the slowest reads, and of the slowest writes, are explained [count].
+    pub slowest: usize,
+    /// The window of simulated time of which a timeline is kept, from and until [ns].
+    pub window: Option<(Ns, Ns)>,
+}
+
+impl RecordSettings {
+    /// Whether anything is recorded.
+    pub fn any(&self) -> bool {
+        self.slowest > 0 || self.window.is_some()
+    }
+}
+
+/// Writes down what two questions need; see the module.
+#[derive(Debug)]
+pub struct Recorder {
+    dies: DieBook,
+    requests: RequestBook,
+    slowest: [Slowest; 2],
+    timeline: Option<Timeline>,
+    geometry: Option<Geometry>,
+    /// Simulated time of the last event [ns].
+    now: Ns,
+}
+
+impl Recorder {
+    /// An empty record.
+    pub fn new(settings: RecordSettings) -> Self {
+        Self {
+            dies: DieBook::default(),
+            requests: RequestBook::default(),
+            slowest: [Slowest::new(settings.slowest), Slowest::new(settings.slowest)],
+            timeline: settings.window.map(|(from, until)| Timeline::new(from, until)),
+            geometry: None,
+            now: Ns::ZERO,
+        }
+    }
+
+    /// The slowest measured requests of an operation, slowest first; of equal ones the first submitted.
+    pub fn slowest(&self, op: Op) -> Vec<&Account> {
+        match op {
+            Op::Read | Op::Write => self.slowest[op as usize].ranked(),
+            Op::Trim | Op::Flush => Vec::new(),
+        }
+    }
+
+    /// The slowest reads and writes for the result, `None` if they were not asked for.
+    pub fn slowest_json(&self) -> Option<Value> {
+        let [read, write] = &self.slowest;
+        read.is_wanted().then(|| serde_json::json!({ "read": json::accounts(read), "write": json::accounts(write) }))
+    }
+
+    /// The timeline in Chrome's trace-event format, `None` if it was not asked for.
+    pub fn timeline_json(&self) -> Option<String> {
+        self.timeline.as_ref().map(|timeline| chrome::document(timeline, self.geometry.as_ref()))
+    }
+
+    fn started(&mut self, geometry: &Geometry) {
+        self.geometry = Some(*geometry);
+        self.dies.started(geometry.dies(), self.slowest[0].is_wanted(), self.timeline.is_some());
+    }
+
+    /// A request is complete: it is described if somebody wants it.
+    fn completed(&mut self, view: &View<'_>, event: &Event<'_>) {
+        let Event::Completed { slot, id, request, parts, transaction } = *event else { return };
+        let latency = view.now - request.submitted;
+        // Requests of the warm-up are not in the meter.
+        let measured = view.meter.ops[request.op as usize].latency.count() > 0;
+        let ranked = matches!(request.op, Op::Read | Op::Write) && measured;
+        let slowest = ranked && self.slowest[request.op as usize].takes(latency, id);
+        let shown = self.timeline.as_ref().is_some_and(|timeline| timeline.takes(request.submitted, view.now));
+        if slowest || shown {
+            let dies = slowest.then(|| (&self.dies, self.slowest[request.op as usize].stretches()));
+            let account = self.requests.account(view, slot, parts, transaction, dies);
+            if let Some(timeline) = self.timeline.as_mut().filter(|_| shown) {
+                timeline.request(view.now, &account);
+            }
+            if slowest {
+                self.slowest[request.op as usize].add(account);
+            }
+        }
+        self.requests.left(slot);
+    }
+
+    /// Tells the timeline what became of the dies since it was told last.
+    fn pass_on(&mut self, now: Ns) {
+        let Some(timeline) = &mut self.timeline else { return };
+        for slice in self.dies.drain() {
+            timeline.die(now, slice);
+        }
+    }
+}
+
+impl Probe for Recorder {
+    fn observe(&mut self, view: &View<'_>, event: Event<'_>) -> Result<(), SimulationError> {
+        self.now = view.now;
+        match event {
+            Event::Started { .. } => self.started(view.ftl.geometry()),
+            Event::Fetched { slot, id, request } => self.requests.fetched(view.now, slot, id, request),
+            Event::LinkIn { slot, from, until } => self.requests.link_in(slot, from, until),
+            Event::LinkOut { slot, from } => self.requests.link_out(slot, from),
+            Event::UnitWritten { slot, lpa, new, .. } => self.requests.unit_written(view, slot, lpa, new),
+            Event::WriteStalled { slot, lpa, cause } => self.requests.stalled(view.now, slot, lpa, cause),
+            Event::Dispatched { command, class, accesses } => {
+                let work = self.requests.dispatched(view, command, class, accesses);
+                self.dies.dispatched(view.now, command.die, work);
+                self.dies.forget_before(command.die, || self.requests.oldest());
+            }
+            Event::CommandIssued { command, sent } => {
+                self.requests.issued(view.now, command, sent);
+                self.dies.issued(view, command.die, sent);
+                if let Some(timeline) = &mut self.timeline {
+                    timeline.transfer(view.now, sent, command, false);
+                }
+            }
+            Event::CommandEnded { command } => {
+                self.requests.ended(view.now, command);
+                self.dies.ended(view.now, command);
+            }
+            Event::DataOut { command, until } => {
+                self.requests.data_out(view, command);
+                self.dies.data_out(view.now, command.die, until);
+                if let Some(timeline) = &mut self.timeline {
+                    timeline.transfer(view.now, until, command, true);
+                }
+            }
+            Event::Suspended { die, .. } => self.dies.suspended(view.now, die),
+            Event::Recovered { die } => self.dies.recovered(view.now, die),
+            Event::ResumeBegan { die } => self.dies.resume_began(view.now, die),
+            Event::Resumed { die } => self.dies.resumed(view, die),
+            Event::Completed { .. } => self.completed(view, &event),
+            Event::MeasuringBegan => self.slowest.iter_mut().for_each(Slowest::clear),
+            _ => {}
+        }
+        self.pass_on(view.now);
+        Ok(())
+    }
+
+    /// Contents are nobody's business here.
+    fn follows_data(&self) -> bool {
+        false
+    }
+
+    fn notes(&self) -> Vec<String> {
+        self.timeline.iter().filter_map(|timeline| timeline.note(self.now)).collect()
+    }
+}

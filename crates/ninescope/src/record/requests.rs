@@ -1,0 +1,225 @@
+//! Host requests inside the drive: which way each has gone, until it completes and is described.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use ninescope_engine::meter::Parts;
+use ninescope_engine::{Access, QueueClass, View};
+use ninescope_kernel::{NONE, Ns};
+use ninescope_media::nand::{CommandKind, FlashCommand};
+use ninescope_model::{Cause, DieId, Lpa, Ppa, Request, Source};
+
+use super::account::{Account, Journey, Step, Visit, Wait};
+use super::dies::DieBook;
+use super::work::{Requests, Work};
+
+/// Waits of writes at the head of the line that are kept.
+const LINE_MAX: usize = 1 << 16;
+
+/// A request inside the drive.
+#[derive(Clone, Debug, Default)]
+struct Inside {
+    present: bool,
+    id: u64,
+    request: Request,
+    /// When the drive took it in [ns].
+    fetched: Ns,
+    /// Its data crossed the link towards the drive, from and until [ns].
+    link_in: Option<(Ns, Ns)>,
+    /// When its last data towards the host set out [ns].
+    link_out: Ns,
+    /// Units that wait for a place: the next unit of each part of it that stalls.
+    waits: Vec<Wait>,
+    /// The wait of the unit that was placed last, if it had to wait.
+    last_wait: Option<usize>,
+    /// Reads of the rest of units written in part, by unit.
+    partial: Vec<(Lpa, Visit)>,
+}
+
+/// All requests inside the drive, and the page accesses under way.
+#[derive(Debug, Default)]
+pub struct RequestBook {
+    /// By slot.
+    inside: Vec<Inside>,
+    /// By transaction.
+    visits: Vec<Visit>,
+    /// How the writes at the head of the line waited for places, oldest first.
+    line: VecDeque<Step>,
+    /// When the last write that had waited got a place [ns].
+    last_placed: Ns,
+    /// Who wrote into the pages that have not gone to their die yet, by first unit.
+    writers: BTreeMap<u32, Requests>,
+}
+
+impl RequestBook {
+    /// When the oldest request inside the drive was taken in; never when there is none [ns].
+    pub fn oldest(&self) -> Ns {
+        self.inside.iter().filter(|inside| inside.present).map(|inside| inside.fetched).min().unwrap_or(Ns::NEVER)
+    }
+
+    fn inside(&mut self, slot: u32) -> &mut Inside {
+        let index = slot as usize;
+        if self.inside.len() <= index {
+            self.inside.resize_with(index + 1, Inside::default);
+        }
+        &mut self.inside[index]
+    }
+
+    /// A request is taken in.
+    pub fn fetched(&mut self, now: Ns, slot: u32, id: u64, request: Request) {
+        let inside = self.inside(slot);
+        inside.waits.clear();
+        inside.partial.clear();
+        let (waits, partial) = (std::mem::take(&mut inside.waits), std::mem::take(&mut inside.partial));
+        *inside = Inside { present: true, id, request, fetched: now, waits, partial, ..Inside::default() };
+    }
+
+    /// It is gone.
+    pub fn left(&mut self, slot: u32) {
+        self.inside(slot).present = false;
+    }
+
+    /// Its data cross the link towards the drive.
+    pub fn link_in(&mut self, slot: u32, from: Ns, until: Ns) {
+        self.inside(slot).link_in = Some((from, until));
+    }
+
+    /// Its data have crossed the link towards the host since `from`.
+    pub fn link_out(&mut self, slot: u32, from: Ns) {
+        self.inside(slot).link_out = from;
+    }
+
+    // ---- places for written units ----------------------------------------------------------------
+
+    /// A unit finds no place.
+    pub fn stalled(&mut self, now: Ns, slot: u32, lpa: Lpa, cause: Cause) {
+        self.inside(slot).waits.push(Wait { next: lpa, since: now, cause, behind_others: None, steps: Vec::new() });
+    }
+
+    /// A unit got its place.
+    pub fn unit_written(&mut self, view: &View<'_>, slot: u32, lpa: Lpa, new: Ppa) {
+        let (die, page) = (die_of(view, new), view.ftl.geometry().first_unit_of_page(new).0);
+        let head = self.last_placed;
+        let inside = self.inside(slot);
+        let id = inside.id;
+        inside.last_wait = inside.waits.iter().rposition(|wait| wait.next == lpa);
+        if let Some(wait) = inside.last_wait.map(|wait| &mut inside.waits[wait]) {
+            let step = wait.placed(view.now, die, head);
+            self.last_placed = view.now;
+            if self.line.len() == LINE_MAX {
+                self.line.pop_front();
+            }
+            self.line.extend(step);
+        }
+        self.writers.entry(page).or_default().add(id);
+    }
+
+    // ---- visits to dies ----------------------------------------------------------------------------
+
+    /// A command leaves its queue; returns what the die works on from now on.
+    pub fn dispatched(
+        &mut self,
+        view: &View<'_>,
+        command: &FlashCommand,
+        class: QueueClass,
+        accesses: &[Access],
+    ) -> Work {
+        let mut requests = Requests::default();
+        for access in accesses {
+            if access.slot != NONE {
+                requests.add(self.inside(access.slot).id);
+            }
+            if class == QueueClass::HostProgram {
+                let page = view.ftl.geometry().first_unit_of_page(access.ppa).0;
+                let writers = self.writers.remove(&page).unwrap_or_default();
+                writers.ids().for_each(|id| requests.add(id));
+            }
+            if access.source == Source::ReadModifyWrite {
+                // What the unit waited for before it was read again belongs to the partial write.
+                self.inside(access.slot).waits.retain(|wait| wait.next != access.lpa);
+            }
+            let index = access.transaction as usize;
+            if self.visits.len() <= index {
+                self.visits.resize(index + 1, Visit::default());
+            }
+            self.visits[index] = Visit::begun(view.now, command.die, access);
+        }
+        let source = accesses.first().map_or(Source::Host, |access| access.source);
+        Work::of(command, class, source, requests)
+    }
+
+    fn visits(&mut self, command: &FlashCommand, mut change: impl FnMut(&mut Visit, usize)) {
+        for plane in command.addressed_planes() {
+            if let Some(visit) = self.visits.get_mut(command.transaction[plane] as usize) {
+                change(visit, plane);
+            }
+        }
+    }
+
+    /// The channel is the command's until `sent`.
+    pub fn issued(&mut self, now: Ns, command: &FlashCommand, sent: Ns) {
+        self.visits(command, |visit, _| (visit.issued, visit.sent) = (now, sent));
+    }
+
+    /// Its array phase is over.
+    pub fn ended(&mut self, now: Ns, command: &FlashCommand) {
+        self.visits(command, |visit, _| visit.ended = now);
+    }
+
+    /// Its data leave, plane after plane.
+    pub fn data_out(&mut self, view: &View<'_>, command: &FlashCommand) {
+        let mut left = view.now;
+        self.visits(command, |visit, plane| {
+            visit.data_from = left;
+            left += view.nand.data_time(u64::from(command.bytes[plane]));
+            visit.data_until = left;
+        });
+        debug_assert_eq!(command.kind, CommandKind::Read, "data leave after a read");
+        for plane in command.addressed_planes() {
+            let Some(&visit) = self.visits.get(command.transaction[plane] as usize) else { continue };
+            if visit.source == Source::ReadModifyWrite {
+                // What stays in the controller is there when the data of all planes have left.
+                self.inside(visit.slot).partial.push((visit.lpa, Visit { data_until: left, ..visit }));
+            }
+        }
+    }
+
+    // ---- the end -------------------------------------------------------------------------------------
+
+    /// Describes a request that completes now. With `dies` it also says what they did meanwhile, the last `most`
+    /// stretches one by one.
+    pub fn account(
+        &self,
+        view: &View<'_>,
+        slot: u32,
+        parts: &Parts,
+        transaction: u32,
+        dies: Option<(&DieBook, usize)>,
+    ) -> Account {
+        let unknown = Inside::default();
+        let inside = self.inside.get(slot as usize).unwrap_or(&unknown);
+        // The read of the rest of a unit ends when the time that it accounts for does.
+        let arrived = inside.link_in.map(|(_, until)| until + Ns(parts.0[Cause::ReadModifyWrite as usize]));
+        let partial = inside.partial.iter().rfind(|(_, visit)| Some(visit.data_until) == arrived);
+        Account::of(&Journey {
+            now: view.now,
+            id: inside.id,
+            request: inside.request,
+            fetched: inside.fetched,
+            link_in: inside.link_in,
+            link_out: inside.link_out,
+            line: &self.line,
+            wait: inside.last_wait.and_then(|wait| inside.waits.get(wait)),
+            partial: partial.map(|(_, visit)| visit),
+            visit: self.visits.get(transaction as usize).filter(|_| transaction != NONE),
+            parts,
+            dies: dies.map(|(dies, _)| dies),
+            most: dies.map_or(0, |(_, most)| most),
+        })
+    }
+}
+
+/// The die of a place.
+fn die_of(view: &View<'_>, place: Ppa) -> DieId {
+    let geometry = view.ftl.geometry();
+    geometry.die_of_pool(geometry.pool_and_block(geometry.group_and_offset(place).0).0)
+}
