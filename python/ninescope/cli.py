@@ -690,7 +690,7 @@ def _judged(paper: Paper, out: Path | None, *, quick: bool, seed: int, jobs: int
                 file=sys.stderr,
             )
             raise typer.Exit(EXIT_FAILURE) from None
-        judgements = tuple(judge(claim, measurement.summary.measured) for claim in claims.claims)
+        judgements = tuple(judge(claim, measurement.summary.measured, quick=quick) for claim in claims.claims)
         verdicts = {judgement.claim.id: judgement.verdict for judgement in judgements}
         committed = paper.baseline().get("quick" if quick else "full", {})
         report = Report(

@@ -18,7 +18,7 @@ GRADES = ("exact", "quantitative", "ordering")
 RELATIONS = ("<", "<=")
 _PAPER_KEYS = ("id", "title", "citation")
 _CLAIM_KEYS = ("id", "statement", "grade", "published", "source", "explanation", "check")
-_CHECK_KEYS = ("value", "equals", "range", "min", "max", "order", "label")
+_CHECK_KEYS = ("value", "equals", "range", "min", "max", "order", "label", "full_only")
 
 Published = str | float | int | Sequence[str | float | int]
 
@@ -31,6 +31,8 @@ class Bound:
     low: float = -math.inf
     high: float = math.inf
     label: str = ""
+    full_only: bool = False
+    """Left out of quick runs, which are too short for it."""
 
     def __str__(self) -> str:
         what = self.label or self.name
@@ -55,6 +57,7 @@ class Order:
     names: tuple[str, ...]
     relations: tuple[str, ...]
     label: str = ""
+    full_only: bool = False
 
     def __str__(self) -> str:
         words = [short for short, *_ in _without_common_parts(self.names)]
@@ -177,13 +180,19 @@ class _Reader:
             self._refuse(where, "", "must be a table, [[claim.check]]")
         self._known(check, _CHECK_KEYS, where)
         label = self._string(check, "label", where) if "label" in check else ""
+        full_only = check.get("full_only", False)
+        if not isinstance(full_only, bool):
+            self._refuse(where, "full_only", "must be true or false")
         limits = [key for key in ("equals", "range", "min", "max") if key in check]
         if "order" in check:
             for key in ("value", *limits):
                 if key in check:
-                    self._refuse(where, key, "an order has no other key than label")
-            return self._order(check["order"], where, label)
+                    self._refuse(where, key, "an order has no limits")
+            return dataclasses.replace(self._order(check["order"], where, label), full_only=full_only)
         name = self._string(check, "value", where)
+        return Bound(name, *self._limits(check, limits, where), label, full_only)
+
+    def _limits(self, check: Mapping[str, Any], limits: Sequence[str], where: str) -> tuple[float, float]:
         if not limits:
             self._refuse(where, "value", "needs a limit: equals, range, min or max")
         if len(limits) > 1 and limits != ["min", "max"]:
@@ -202,7 +211,7 @@ class _Reader:
             high = self._number(check["max"], "max", where)
         if low > high:
             self._refuse(where, limits[0], f"from {low:g} to {high:g} there is nothing")
-        return Bound(name, low, high, label)
+        return low, high
 
     def _order(self, words: Any, where: str, label: str) -> Order:
         if not isinstance(words, list) or not all(isinstance(word, str) for word in words):

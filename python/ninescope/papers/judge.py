@@ -14,6 +14,8 @@ HOLDS = "holds"
 NOT_REPRODUCED = "not reproduced"
 NOT_JUDGED = "not judged"
 VERDICTS = (HOLDS, NOT_REPRODUCED, NOT_JUDGED)
+LEFT_OUT = "only with --full"
+"""What becomes of a check that quick runs are too short for. It is no verdict."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -72,16 +74,31 @@ class Judgement:
             return ""
         decisive = [finding.cause for finding in self.findings if finding.verdict == self.verdict]
         return ". ".join(
-            [*dict.fromkeys(decisive), *([self.claim.explanation] if self.claim.explanation else [])]
+            [
+                *dict.fromkeys(decisive),
+                *([" ".join(self.claim.explanation.split())] if self.claim.explanation else []),
+            ]
         )
 
 
-def judge(claim: Claim, measured: Mapping[str, Any]) -> Judgement:
-    """Judge one claim: it holds where all checks do; one that fails outweighs one that cannot be decided."""
+def judge(claim: Claim, measured: Mapping[str, Any], *, quick: bool = False) -> Judgement:
+    """Judge one claim: it holds where all checks do; one that fails outweighs one that cannot be decided.
+
+    A quick run leaves out the checks that it is too short for, and does not judge an order whose intervals
+    overlap.
+    """
     names = dict.fromkeys(name for check in claim.checks for name in check.names)
     readings = {name: reading(measured, name, claim.id) for name in names}
-    findings = tuple(_finding(check, readings) for check in claim.checks)
-    verdicts = {finding.verdict for finding in findings}
+    findings = tuple(
+        Finding(check, LEFT_OUT) if quick and check.full_only else _finding(check, readings, quick=quick)
+        for check in claim.checks
+    )
+    verdicts = {finding.verdict for finding in findings} - {LEFT_OUT}
+    if not verdicts:
+        findings = tuple(
+            Finding(check, NOT_JUDGED, "a quick run is too short for it") for check in claim.checks
+        )
+        return Judgement(claim, NOT_JUDGED, readings, findings)
     for verdict in (NOT_REPRODUCED, NOT_JUDGED):
         if verdict in verdicts:
             return Judgement(claim, verdict, readings, findings)
@@ -113,12 +130,12 @@ def reading(measured: Mapping[str, Any], name: str, claim: str) -> Reading:
     return Reading(node, low, high, enough)
 
 
-def _finding(check: Check, readings: Mapping[str, Reading]) -> Finding:
-    for name in check.names:
-        if readings[name].value is None:
-            return Finding(check, NOT_JUDGED, f"{name} is not measured with these settings")
+def _finding(check: Check, readings: Mapping[str, Reading], *, quick: bool) -> Finding:
+    missing = [name for name in check.names if readings[name].value is None]
+    if missing:
+        return Finding(check, NOT_JUDGED, f"{', '.join(missing)} not measured")
     if isinstance(check, Order):
-        return _order(check, readings)
+        return _order(check, readings, quick=quick)
     return _bound(check, readings)
 
 
@@ -132,24 +149,23 @@ def _bound(check: Bound, readings: Mapping[str, Reading]) -> Finding:
     return Finding(check, NOT_REPRODUCED, f"wanted {check}, measured {measured}")
 
 
-def _order(check: Order, readings: Mapping[str, Reading]) -> Finding:
-    reversed_, open_ = [], []
-    for relation, (first, second) in zip(
-        check.relations, zip(check.names, check.names[1:], strict=False), strict=True
-    ):
+def _order(check: Order, readings: Mapping[str, Reading], *, quick: bool) -> Finding:
+    """Judge an order by intervals: what a full run cannot tell apart is not in that order."""
+    wrong, open_, few = [], [], []
+    pairs = zip(check.names[:-1], check.relations, check.names[1:], strict=True)
+    for first, relation, second in pairs:
         one, other = readings[first], readings[second]
         words = f"{first} = {one}, {second} = {other}"
+        exact_tie = one.low is None and other.low is None and one.value == other.value
         if not (one.enough and other.enough):
-            open_.append(f"too few samples: {words}")
-        elif one.bottom > other.top or (
-            relation == "<" and one.bottom == other.top == one.top == other.bottom
-        ):
-            reversed_.append(f"wanted {first} {relation} {second}: {words}")
+            few.append(f"too few samples: {words}")
+        elif one.bottom > other.top or (relation == "<" and exact_tie):
+            wrong.append(f"wanted {first} {relation} {second}: {words}")
         elif relation == "<" and one.top >= other.bottom:
             open_.append(f"cannot be told apart: {words}")
-    if reversed_:
-        return Finding(check, NOT_REPRODUCED, "; ".join(reversed_))
-    return Finding(check, NOT_JUDGED, "; ".join(open_)) if open_ else Finding(check, HOLDS)
+    if wrong or (open_ and not quick):
+        return Finding(check, NOT_REPRODUCED, "; ".join(wrong + open_))
+    return Finding(check, NOT_JUDGED, "; ".join(open_ + few)) if open_ or few else Finding(check, HOLDS)
 
 
 def _names(tree: Mapping[str, Any], before: str = "") -> Iterator[str]:

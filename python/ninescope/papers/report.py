@@ -19,9 +19,12 @@ from rich.text import Text
 from ninescope.papers.catalogue import Paper
 from ninescope.papers.claims import Claims
 from ninescope.papers.experiment import Cell, Settings, Table
-from ninescope.papers.judge import HOLDS, NOT_JUDGED, NOT_REPRODUCED, Judgement, Reading
+from ninescope.papers.judge import HOLDS, LEFT_OUT, NOT_JUDGED, NOT_REPRODUCED, Judgement, Reading
 from ninescope.papers.runner import Measurement
 
+_LONG = 40
+"""A cell of more characters may be wrapped."""
+_MARKS = {HOLDS: "+", NOT_REPRODUCED: "-", NOT_JUDGED: "?"}
 _STYLES = {HOLDS: "green", NOT_REPRODUCED: "bold red", NOT_JUDGED: "yellow"}
 
 
@@ -105,24 +108,8 @@ def _render(report: Report) -> Iterator[RenderableType]:
     for table in report.measurement.summary.tables:
         yield Padding.indent(_table(table), 1)
         yield Text()
-    verdicts = RichTable(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim")
-    for column in ("claim", "grade", "verdict", "statement"):
-        verdicts.add_column(column, no_wrap=column != "statement")
     for judgement in report.judgements:
-        claim = judgement.claim
-        verdicts.add_row(
-            claim.id,
-            claim.grade,
-            Text(judgement.verdict, style=_STYLES[judgement.verdict]),
-            Text(claim.statement),
-        )
-        verdicts.add_row("", "", "", Text(f"published: {_published(claim.published)}", style="dim"))
-        for line in _measured(judgement):
-            verdicts.add_row("", "", "", Text(line, style="dim"))
-        if judgement.cause:
-            verdicts.add_row("", "", "", Text(f"because: {judgement.cause}"))
-    yield Padding.indent(verdicts, 1)
-    yield Text()
+        yield from _judgement(judgement)
     counts = [
         f"{sum(judgement.verdict == verdict for judgement in report.judgements)} {words}"
         for verdict, words in ((HOLDS, "hold"), (NOT_REPRODUCED, NOT_REPRODUCED), (NOT_JUDGED, NOT_JUDGED))
@@ -134,12 +121,41 @@ def _render(report: Report) -> Iterator[RenderableType]:
     yield Padding.indent(Text(summary), 1)
 
 
-def _measured(judgement: Judgement) -> Iterator[str]:
-    """Write each check with what was measured for it."""
+def _judgement(judgement: Judgement) -> Iterator[RenderableType]:
+    claim = judgement.claim
+    heading = Text.assemble(
+        (f"{claim.id:<5}", "bold"),
+        (f"{judgement.verdict:<16}", _STYLES[judgement.verdict]),
+        claim.statement,
+        (f"  ({claim.grade})", "dim"),
+    )
+    heading.overflow = "fold"
+    yield Padding.indent(heading, 1)
+    yield Padding.indent(Text(f"published: {_published(claim.published)}", style="dim"), 6)
+    for line, style in _measured(judgement):
+        yield Padding.indent(Text(line, style=style), 6)
+    if judgement.cause and claim.explanation:
+        yield Padding.indent(Text(" ".join(claim.explanation.split())), 6)
+    yield Text()
+
+
+def _measured(judgement: Judgement) -> Iterator[tuple[str, str]]:
+    """Write each check with what was measured for it, those that do not hold with their intervals."""
+    left_out = 0
     for finding in judgement.findings:
-        values = ", ".join(_plain(judgement.readings[name]) for name in finding.check.names)
-        mark = "" if finding.verdict == HOLDS else f"  [{finding.verdict}]"
-        yield f"{finding.check}: {values}{mark}"
+        if finding.verdict == LEFT_OUT:
+            left_out += 1
+            continue
+        holds = finding.verdict == HOLDS
+        readings = [judgement.readings[name] for name in finding.check.names]
+        values = ", ".join(_value(reading) if holds else _plain(reading) for reading in readings)
+        yield f"{_MARKS[finding.verdict]} {finding.check}: {values}", "dim" if holds else ""
+    if left_out:
+        yield f"  ({left_out} more {LEFT_OUT})", "dim"
+
+
+def _value(reading: Reading) -> str:
+    return _plain(dataclasses.replace(reading, low=None))
 
 
 def _plain(reading: Reading) -> str:
@@ -167,7 +183,8 @@ def _table(table: Table) -> RenderableType:
     )
     for index, column in enumerate(table.columns):
         numeric = all(not isinstance(row[index], str) or _is_numeric(row[index]) for row in table.rows)
-        shown.add_column(column, justify="right" if numeric else "left", no_wrap=True)
+        long = any(isinstance(row[index], str) and len(str(row[index])) > _LONG for row in table.rows)
+        shown.add_column(column, justify="right" if numeric else "left", no_wrap=not long)
     for row in table.rows:
         shown.add_row(*(Text(_cell(cell)) for cell in row))
     return shown
