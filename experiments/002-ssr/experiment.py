@@ -469,7 +469,12 @@ def draw(results: Results, directory: Path, settings: Settings) -> list[Path]:
                 axes.grid(color="#e6e6e6", linewidth=0.6)
                 axes.set_axisbelow(True)
     survival.suptitle("Share of requests slower than", x=0.01, ha="left", fontweight="bold")
-    bars.suptitle("Tail latency with 95 % intervals", x=0.01, ha="left", fontweight="bold")
+    bars.suptitle(
+        "Tail latency with 95 % intervals (pale: fewer than ten samples beyond)",
+        x=0.01,
+        ha="left",
+        fontweight="bold",
+    )
     grid[0][0].legend(frameon=False, fontsize=8)
     written = [directory / "tails.png", directory / "percentiles.png"]
     for figure, path in zip((survival, bars), written, strict=True):
@@ -489,6 +494,8 @@ def draw_survival(axes: Any, results: Results, workload: str, op: str) -> None:
             share.append(max(slower / total, 1e-9))
         axes.step(at, share, where="post", label=short, color=COLOURS[policy], linewidth=1.4)
     axes.set(xscale="log", yscale="log", ylim=(0.5 / total, 1), xlabel="latency [us]")
+    if op == "read":
+        axes.set_xlim(left=20)  # what is answered from the buffer takes less
 
 
 def draw_bars(axes: Any, results: Results, workload: str, op: str) -> None:
