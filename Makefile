@@ -63,9 +63,11 @@ bench: ## Measure the engine (FULL=1 for the long ones)
 lint: $(STAMPS)/native $(STAMPS)/dev ## Check format, lints and types
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets --locked -- -D warnings
-	$(BIN)/ruff check python tests/python tools/renew_readme.py tools/coverage_table.py
-	$(BIN)/ruff format --check python tests/python tools/renew_readme.py tools/coverage_table.py
+	$(BIN)/ruff check python tests/python experiments/*/experiment.py tools/renew_readme.py tools/coverage_table.py
+	$(BIN)/ruff format --check python tests/python experiments/*/experiment.py tools/renew_readme.py tools/coverage_table.py
 	$(BIN)/mypy --strict python/ninescope
+	@# One by one: they share a name.
+	for file in experiments/*/experiment.py; do $(BIN)/mypy --strict $$file || exit; done
 	MYPYPATH=python $(BIN)/python -m mypy.stubtest ninescope._native
 
 worlds: ## Hunt in N=200 random worlds from SEED=1 on

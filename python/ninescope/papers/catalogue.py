@@ -1,0 +1,124 @@
+"""Where the papers are, and which verdicts are committed."""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+from collections.abc import Mapping
+from pathlib import Path
+
+import ninescope
+from ninescope._native import ConfigError
+from ninescope.catalogue import did_you_mean
+from ninescope.papers.claims import Claims, load_claims, load_toml
+from ninescope.papers.judge import HOLDS, VERDICTS
+
+MODES = ("quick", "full")
+_FOLDER = re.compile(r"(\d{3})-[\w-]+")
+
+
+@dataclasses.dataclass(frozen=True)
+class Paper:
+    """A paper's folder."""
+
+    id: str
+    folder: Path
+
+    @property
+    def claims_file(self) -> Path:
+        """What was published."""
+        return self.folder / "claims.toml"
+
+    @property
+    def experiment_file(self) -> Path:
+        """What measures."""
+        return self.folder / "experiment.py"
+
+    @property
+    def baseline_file(self) -> Path:
+        """The committed verdicts."""
+        return self.folder / "baseline.toml"
+
+    def claims(self) -> Claims:
+        """Read the claims."""
+        claims = load_claims(self.claims_file)
+        if claims.id != self.id:
+            raise ConfigError(
+                f"{self.claims_file}: paper.id is {claims.id!r}, and the folder says {self.id!r}"
+            )
+        return claims
+
+    def baseline(self) -> dict[str, dict[str, str]]:
+        """Read the committed verdicts: by mode, then by claim."""
+        try:
+            text = self.baseline_file.read_text(encoding="utf-8")
+        except FileNotFoundError:
+            return {}
+        except (OSError, UnicodeDecodeError) as error:
+            raise ConfigError(f"{self.baseline_file}: {error}") from error
+        stored = load_toml(self.baseline_file, text)
+        for mode, verdicts in stored.items():
+            if mode not in MODES or not isinstance(verdicts, dict):
+                raise ConfigError(f"{self.baseline_file}: {mode}: only [quick] and [full] can stand here")
+            for claim, verdict in verdicts.items():
+                if verdict not in VERDICTS:
+                    raise ConfigError(
+                        f"{self.baseline_file}: {mode}.{claim}: {verdict!r} is no verdict"
+                        + did_you_mean(str(verdict), VERDICTS)
+                    )
+        return stored
+
+    def renew_baseline(self, mode: str, verdicts: Mapping[str, str]) -> None:
+        """Write the verdicts of a mode; the other mode's stay."""
+        from ninescope import toml
+        from ninescope.files import written_whole
+
+        stored = self.baseline()
+        stored[mode] = dict(verdicts)
+        text = f"# Written by `ninescope papers run {self.id} --quick|--full --renew-baseline`.\n\n"
+        text += toml.dumps({name: stored[name] for name in MODES if name in stored})
+        with written_whole(self.baseline_file) as temporary:
+            temporary.write_text(text, encoding="utf-8")
+
+
+def regressions(baseline: Mapping[str, str], verdicts: Mapping[str, str]) -> list[str]:
+    """List the claims that hold in the baseline and no longer do; one that is gone is among them."""
+    return [claim for claim, verdict in baseline.items() if verdict == HOLDS and verdicts.get(claim) != HOLDS]
+
+
+def experiments_folder(given: str | None) -> Path:
+    """Return the folder of all experiments: the given one, or that of this package's checkout."""
+    if given is not None:
+        folder = Path(given)
+        if not folder.is_dir():
+            raise ConfigError(f"--experiments {given}: there is no such folder")
+        return folder
+    folder = Path(ninescope.__file__).resolve().parents[2] / "experiments"
+    if not folder.is_dir():
+        raise ConfigError(
+            "the experiments are not here: they come with a checkout of ninescope, not with the installed "
+            "package; --experiments DIR says where they are"
+        )
+    return folder
+
+
+def papers(folder: Path) -> list[Paper]:
+    """List the papers in a folder of experiments."""
+    found = [
+        Paper(match[1], entry)
+        for entry in sorted(folder.iterdir())
+        if entry.is_dir() and (match := _FOLDER.fullmatch(entry.name))
+    ]
+    if not found:
+        raise ConfigError(f"{folder}: there is no paper here (folders such as 002-ssr)")
+    return found
+
+
+def chosen(folder: Path, word: str) -> list[Paper]:
+    """Return the papers that a word on the command line names: one id, or `all`."""
+    known = {paper.id: paper for paper in papers(folder)}
+    if word == "all":
+        return list(known.values())
+    if word not in known:
+        raise ConfigError(f"there is no paper {word!r}{did_you_mean(word, [*known, 'all'])}")
+    return [known[word]]

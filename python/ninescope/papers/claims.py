@@ -1,0 +1,282 @@
+"""Reading `claims.toml`: what was published, and what would count as reproducing it."""
+
+from __future__ import annotations
+
+import dataclasses
+import difflib
+import importlib
+import math
+import re
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, NoReturn
+
+from ninescope._native import ConfigError
+
+GRADES = ("exact", "quantitative", "ordering")
+RELATIONS = ("<", "<=")
+_PAPER_KEYS = ("id", "title", "citation")
+_CLAIM_KEYS = ("id", "statement", "grade", "published", "source", "explanation", "check")
+_CHECK_KEYS = ("value", "equals", "range", "min", "max", "order", "label", "full_only")
+
+Published = str | float | int | Sequence[str | float | int]
+
+
+@dataclasses.dataclass(frozen=True)
+class Bound:
+    """A measured value lies between two numbers, both included."""
+
+    name: str
+    low: float = -math.inf
+    high: float = math.inf
+    label: str = ""
+    full_only: bool = False
+    """Left out of quick runs, which are too short for it."""
+
+    def __str__(self) -> str:
+        what = self.label or self.name
+        if self.low == self.high:
+            return f"{what} = {self.low:g}"
+        if self.low == -math.inf:
+            return f"{what} <= {self.high:g}"
+        if self.high == math.inf:
+            return f"{what} >= {self.low:g}"
+        return f"{what} in {self.low:g} to {self.high:g}"
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """What has to be measured."""
+        return (self.name,)
+
+
+@dataclasses.dataclass(frozen=True)
+class Order:
+    """Measured values stand in an order: `names[i] relations[i] names[i + 1]`."""
+
+    names: tuple[str, ...]
+    relations: tuple[str, ...]
+    label: str = ""
+    full_only: bool = False
+
+    def __str__(self) -> str:
+        words = [short for short, *_ in _without_common_parts(self.names)]
+        chain = words[0] + "".join(
+            f" {relation} {word}" for relation, word in zip(self.relations, words[1:], strict=True)
+        )
+        common = _without_common_parts(self.names)[0][1]
+        what = self.label or common
+        return f"{what}: {chain}" if what else chain
+
+
+Check = Bound | Order
+
+
+@dataclasses.dataclass(frozen=True)
+class Claim:
+    """One claim of a paper."""
+
+    id: str
+    statement: str
+    grade: str
+    published: Published
+    source: str
+    checks: tuple[Check, ...]
+    explanation: str = ""
+    """Why it is thought not to be reproduced, for as long as it is not."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Claims:
+    """A `claims.toml`."""
+
+    id: str
+    title: str
+    citation: str
+    claims: tuple[Claim, ...]
+
+
+def load_claims(path: Path) -> Claims:
+    """Read a `claims.toml`; what is wrong with it is named by file, line and key."""
+    try:
+        text = path.read_text(encoding="utf-8")
+    except OSError as error:
+        raise ConfigError(f"{path}: {error.strerror}") from error
+    except UnicodeDecodeError as error:
+        raise ConfigError(f"{path}: is not UTF-8 text (byte {error.start})") from error
+    return _Reader(path, text).claims()
+
+
+def load_toml(path: Path, text: str) -> dict[str, Any]:
+    """Parse TOML."""
+    # The module is part of Python 3.11, and a dependency before.
+    tomllib: Any = importlib.import_module("tomllib" if sys.version_info >= (3, 11) else "tomli")
+    try:
+        document: dict[str, Any] = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise ConfigError(f"{path}: {error}") from error
+    return document
+
+
+class _Reader:
+    """Turns the text into claims, and knows on which line a key stands."""
+
+    def __init__(self, path: Path, text: str) -> None:
+        self._path = path
+        self._text = text
+
+    def claims(self) -> Claims:
+        document = load_toml(self._path, self._text)
+        self._known(document, ("paper", "claim"), "")
+        paper = document.get("paper")
+        if not isinstance(paper, dict):
+            self._refuse("", "paper", "there is no table [paper]")
+        self._known(paper, _PAPER_KEYS, "paper")
+        listed = document.get("claim")
+        if not isinstance(listed, list) or not listed:
+            self._refuse("", "claim", "there is no [[claim]]")
+        claims = tuple(self._claim(claim, index) for index, claim in enumerate(listed))
+        for index, claim in enumerate(claims):
+            if claim.id in [earlier.id for earlier in claims[:index]]:
+                self._refuse(f"claim[{index}]", "id", f"{claim.id!r} is used twice")
+        return Claims(
+            id=self._string(paper, "id", "paper"),
+            title=self._string(paper, "title", "paper"),
+            citation=self._string(paper, "citation", "paper"),
+            claims=claims,
+        )
+
+    def _claim(self, claim: Any, index: int) -> Claim:
+        where = f"claim[{index}]"
+        if not isinstance(claim, dict):
+            self._refuse("", "claim", "must be tables, [[claim]]")
+        self._known(claim, _CLAIM_KEYS, where)
+        grade = self._string(claim, "grade", where)
+        if grade not in GRADES:
+            self._refuse(where, "grade", f"{grade!r} is none of {', '.join(GRADES)}{_meant(grade, GRADES)}")
+        published = claim.get("published")
+        parts = published if isinstance(published, list) else [published]
+        if not parts or any(
+            isinstance(part, bool) or not isinstance(part, str | int | float) for part in parts
+        ):
+            self._refuse(where, "published", "must be a text, a number, or a list of them")
+        checks = claim.get("check")
+        if not isinstance(checks, list) or not checks:
+            self._refuse(where, "check", "a claim needs at least one [[claim.check]]")
+        return Claim(
+            id=self._string(claim, "id", where),
+            statement=self._string(claim, "statement", where),
+            grade=grade,
+            published=published,  # type: ignore[arg-type] # judged above
+            source=self._string(claim, "source", where),
+            checks=tuple(
+                self._check(check, f"{where}.check[{number}]") for number, check in enumerate(checks)
+            ),
+            explanation=self._string(claim, "explanation", where) if "explanation" in claim else "",
+        )
+
+    def _check(self, check: Any, where: str) -> Check:
+        if not isinstance(check, dict):
+            self._refuse(where, "", "must be a table, [[claim.check]]")
+        self._known(check, _CHECK_KEYS, where)
+        label = self._string(check, "label", where) if "label" in check else ""
+        full_only = check.get("full_only", False)
+        if not isinstance(full_only, bool):
+            self._refuse(where, "full_only", "must be true or false")
+        limits = [key for key in ("equals", "range", "min", "max") if key in check]
+        if "order" in check:
+            for key in ("value", *limits):
+                if key in check:
+                    self._refuse(where, key, "an order has no limits")
+            return dataclasses.replace(self._order(check["order"], where, label), full_only=full_only)
+        name = self._string(check, "value", where)
+        return Bound(name, *self._limits(check, limits, where), label, full_only)
+
+    def _limits(self, check: Mapping[str, Any], limits: Sequence[str], where: str) -> tuple[float, float]:
+        if not limits:
+            self._refuse(where, "value", "needs a limit: equals, range, min or max")
+        if len(limits) > 1 and limits != ["min", "max"]:
+            self._refuse(where, limits[1], f"cannot stand beside {limits[0]}")
+        low, high = -math.inf, math.inf
+        if "range" in check:
+            ends = check["range"]
+            if not isinstance(ends, list) or len(ends) != 2:
+                self._refuse(where, "range", "must be two numbers, [low, high]")
+            low, high = (self._number(end, "range", where) for end in ends)
+        if "equals" in check:
+            low = high = self._number(check["equals"], "equals", where)
+        if "min" in check:
+            low = self._number(check["min"], "min", where)
+        if "max" in check:
+            high = self._number(check["max"], "max", where)
+        if low > high:
+            self._refuse(where, limits[0], f"from {low:g} to {high:g} there is nothing")
+        return low, high
+
+    def _order(self, words: Any, where: str, label: str) -> Order:
+        if not isinstance(words, list) or not all(isinstance(word, str) for word in words):
+            self._refuse(where, "order", 'must be a list of texts, ["a", "<", "b"]')
+        names, relations = tuple(words[::2]), tuple(words[1::2])
+        if len(words) < 3 or len(words) % 2 == 0 or not all(word in RELATIONS for word in relations):
+            self._refuse(where, "order", 'must be names with "<" or "<=" between them, ["a", "<", "b"]')
+        return Order(names, relations, label)
+
+    def _string(self, table: Mapping[str, Any], key: str, where: str) -> str:
+        value = table.get(key)
+        if not isinstance(value, str) or not value:
+            self._refuse(where, key, "must be a text" if key in table else "is missing")
+        return value
+
+    def _number(self, value: Any, key: str, where: str) -> float:
+        if isinstance(value, bool) or not isinstance(value, int | float) or math.isnan(value):
+            self._refuse(where, key, f"{value!r} is not a number")
+        return float(value)
+
+    def _known(self, table: Mapping[str, Any], known: Sequence[str], where: str) -> None:
+        for key in table:
+            if key not in known:
+                self._refuse(where, key, f"is not a key here{_meant(key, known)}")
+
+    def _refuse(self, where: str, key: str, problem: str) -> NoReturn:
+        named = ".".join(part for part in (where, key) if part)
+        line = _line(self._text, where, key)
+        at = f", line {line}" if line else ""
+        raise ConfigError(f"{self._path}{at}: {named}: {problem}")
+
+
+def _line(text: str, where: str, key: str) -> int:
+    """Return the line of a key, or else of its table; 0 where neither is written."""
+    table, best, claim, check = "", 0, -1, -1
+    for number, line in enumerate(text.splitlines(), 1):
+        header = re.match(r"\s*(\[\[?)\s*([\w.]+)\s*\]", line)
+        if header:
+            table = header[2]
+            if header[1] == "[[" and table == "claim":
+                claim, check = claim + 1, -1
+                table = f"claim[{claim}]"
+            elif header[1] == "[[" and table == "claim.check":
+                check += 1
+                table = f"claim[{claim}].check[{check}]"
+            if not best and (table == where or (not where and header[2] == key)):
+                best = number
+        elif table == where and re.match(rf"\s*[\"']?{re.escape(key)}[\"']?\s*=", line):
+            return number
+    return best
+
+
+def _without_common_parts(names: Sequence[str]) -> list[tuple[str, str]]:
+    """Split paths into what differs and what all have in common."""
+    parts = [name.split("/") for name in names]
+    if len({len(path) for path in parts}) > 1:
+        return [(name, "") for name in names]
+    same = [len(set(column)) == 1 for column in zip(*parts, strict=True)]
+    common = "/".join(part for part, is_same in zip(parts[0], same, strict=True) if is_same)
+    return [
+        ("/".join(part for part, is_same in zip(path, same, strict=True) if not is_same) or path[-1], common)
+        for path in parts
+    ]
+
+
+def _meant(word: str, known: Sequence[str]) -> str:
+    close = difflib.get_close_matches(word, known, n=1, cutoff=0.5)
+    return f"; did you mean {close[0]!r}?" if close else ""

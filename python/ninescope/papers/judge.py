@@ -1,0 +1,183 @@
+"""From measured values and claims to verdicts."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from ninescope._native import ConfigError
+from ninescope.catalogue import did_you_mean
+from ninescope.papers.claims import Bound, Check, Claim, Order
+
+HOLDS = "holds"
+NOT_REPRODUCED = "not reproduced"
+NOT_JUDGED = "not judged"
+VERDICTS = (HOLDS, NOT_REPRODUCED, NOT_JUDGED)
+LEFT_OUT = "only with --full"
+"""What becomes of a check that quick runs are too short for. It is no verdict."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Reading:
+    """A measured value."""
+
+    value: float | None
+    """None: not measured with these settings."""
+    low: float | None = None
+    high: float | None = None
+    enough: bool = True
+
+    def __str__(self) -> str:
+        if self.value is None:
+            return "not measured"
+        text = _number(self.value)
+        if self.low is not None and self.high is not None:
+            text += f" ({_number(self.low)} to {_number(self.high)})"
+        return text
+
+    @property
+    def bottom(self) -> float:
+        """The lower end of what it may be."""
+        assert self.value is not None  # noqa: S101
+        return self.value if self.low is None else self.low
+
+    @property
+    def top(self) -> float:
+        """The upper end of what it may be."""
+        assert self.value is not None  # noqa: S101
+        return self.value if self.high is None else self.high
+
+
+@dataclasses.dataclass(frozen=True)
+class Finding:
+    """What one check came to."""
+
+    check: Check
+    verdict: str
+    cause: str = ""
+
+
+@dataclasses.dataclass(frozen=True)
+class Judgement:
+    """What one claim came to."""
+
+    claim: Claim
+    verdict: str
+    readings: Mapping[str, Reading]
+    findings: tuple[Finding, ...]
+
+    @property
+    def cause(self) -> str:
+        """Why it does not hold; empty where it does."""
+        if self.verdict == HOLDS:
+            return ""
+        decisive = [finding.cause for finding in self.findings if finding.verdict == self.verdict]
+        return ". ".join(
+            [
+                *dict.fromkeys(decisive),
+                *([" ".join(self.claim.explanation.split())] if self.claim.explanation else []),
+            ]
+        )
+
+
+def judge(claim: Claim, measured: Mapping[str, Any], *, quick: bool = False) -> Judgement:
+    """Judge one claim: it holds where all checks do; one that fails outweighs one that cannot be decided.
+
+    A quick run leaves out the checks that it is too short for, and does not judge an order whose intervals
+    overlap.
+    """
+    names = dict.fromkeys(name for check in claim.checks for name in check.names)
+    readings = {name: reading(measured, name, claim.id) for name in names}
+    findings = tuple(
+        Finding(check, LEFT_OUT) if quick and check.full_only else _finding(check, readings, quick=quick)
+        for check in claim.checks
+    )
+    verdicts = {finding.verdict for finding in findings} - {LEFT_OUT}
+    if not verdicts:
+        findings = tuple(
+            Finding(check, NOT_JUDGED, "a quick run is too short for it") for check in claim.checks
+        )
+        return Judgement(claim, NOT_JUDGED, readings, findings)
+    for verdict in (NOT_REPRODUCED, NOT_JUDGED):
+        if verdict in verdicts:
+            return Judgement(claim, verdict, readings, findings)
+    return Judgement(claim, HOLDS, readings, findings)
+
+
+def reading(measured: Mapping[str, Any], name: str, claim: str) -> Reading:
+    """Look up a measured value by its path."""
+    node: Any = measured
+    for part in name.split("/"):
+        if not isinstance(node, Mapping) or part not in node:
+            known = sorted(_names(measured))
+            raise ConfigError(
+                f"claim {claim} asks for {name!r}, which the experiment does not measure"
+                + did_you_mean(name, known)
+            )
+        node = node[part]
+    enough, interval = True, None
+    if isinstance(node, Mapping):
+        if "value" not in node:
+            raise ConfigError(f"claim {claim} asks for {name!r}, which is not one value but several")
+        enough, interval = not node.get("insufficient", False), node.get("interval")
+        node = node["value"]
+    if node is None:
+        return Reading(None)
+    if not isinstance(node, int | float):
+        raise ConfigError(f"claim {claim} asks for {name!r}, which is {node!r} and not a number")
+    low, high = interval if interval is not None else (None, None)
+    return Reading(node, low, high, enough)
+
+
+def _finding(check: Check, readings: Mapping[str, Reading], *, quick: bool) -> Finding:
+    missing = [name for name in check.names if readings[name].value is None]
+    if missing:
+        return Finding(check, NOT_JUDGED, f"{', '.join(missing)} not measured")
+    if isinstance(check, Order):
+        return _order(check, readings, quick=quick)
+    return _bound(check, readings)
+
+
+def _bound(check: Bound, readings: Mapping[str, Reading]) -> Finding:
+    measured = readings[check.name]
+    if not measured.enough:
+        return Finding(check, NOT_JUDGED, f"too few samples for {check.name}")
+    assert measured.value is not None  # noqa: S101
+    if check.low <= measured.value <= check.high:
+        return Finding(check, HOLDS)
+    return Finding(check, NOT_REPRODUCED, f"wanted {check}, measured {measured}")
+
+
+def _order(check: Order, readings: Mapping[str, Reading], *, quick: bool) -> Finding:
+    """Judge an order by intervals: what a full run cannot tell apart is not in that order."""
+    wrong, open_, few = [], [], []
+    pairs = zip(check.names[:-1], check.relations, check.names[1:], strict=True)
+    for first, relation, second in pairs:
+        one, other = readings[first], readings[second]
+        words = f"{first} = {one}, {second} = {other}"
+        exact_tie = one.low is None and other.low is None and one.value == other.value
+        if not (one.enough and other.enough):
+            few.append(f"too few samples: {words}")
+        elif one.bottom > other.top or (relation == "<" and exact_tie):
+            wrong.append(f"wanted {first} {relation} {second}: {words}")
+        elif relation == "<" and one.top >= other.bottom:
+            open_.append(f"cannot be told apart: {words}")
+    if wrong or (open_ and not quick):
+        return Finding(check, NOT_REPRODUCED, "; ".join(wrong + open_))
+    return Finding(check, NOT_JUDGED, "; ".join(open_ + few)) if open_ or few else Finding(check, HOLDS)
+
+
+def _names(tree: Mapping[str, Any], before: str = "") -> Iterator[str]:
+    """List the paths of all measured values."""
+    for key, node in tree.items():
+        if isinstance(node, Mapping) and "value" not in node:
+            yield from _names(node, f"{before}{key}/")
+        else:
+            yield f"{before}{key}"
+
+
+def _number(value: float) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return f"{value:.4g}" if abs(value) < 1e4 else f"{value:,.0f}"

@@ -1,0 +1,222 @@
+"""Verdicts as text, as JSON and as files."""
+
+from __future__ import annotations
+
+import csv
+import dataclasses
+import io
+import json
+import re
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console, RenderableType
+from rich.padding import Padding
+from rich.table import Table as RichTable
+from rich.text import Text
+
+from ninescope.papers.catalogue import Paper
+from ninescope.papers.claims import Claims
+from ninescope.papers.experiment import Cell, Settings, Table
+from ninescope.papers.judge import HOLDS, LEFT_OUT, NOT_JUDGED, NOT_REPRODUCED, Judgement, Reading
+from ninescope.papers.runner import Measurement
+
+_LONG = 40
+"""A cell of more characters may be wrapped."""
+_MARKS = {HOLDS: "+", NOT_REPRODUCED: "-", NOT_JUDGED: "?"}
+_STYLES = {HOLDS: "green", NOT_REPRODUCED: "bold red", NOT_JUDGED: "yellow"}
+
+
+@dataclasses.dataclass(frozen=True)
+class Report:
+    """What one paper came to."""
+
+    paper: Paper
+    claims: Claims
+    settings: Settings
+    judgements: tuple[Judgement, ...]
+    measurement: Measurement
+    regressions: tuple[str, ...]
+
+    @property
+    def mode(self) -> str:
+        """How it was run."""
+        return "quick" if self.settings.quick else "full"
+
+    @property
+    def verdicts(self) -> dict[str, str]:
+        """The verdict of each claim."""
+        return {judgement.claim.id: judgement.verdict for judgement in self.judgements}
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the document of `--json`. It depends on nothing but settings and build."""
+        return {
+            "papers": [
+                {
+                    "id": self.paper.id,
+                    "title": self.claims.title,
+                    "citation": self.claims.citation,
+                    "mode": self.mode,
+                    "seed": self.settings.seed,
+                    "regressions": list(self.regressions),
+                    "tables": [dataclasses.asdict(table) for table in self.measurement.summary.tables],
+                }
+            ],
+            "claims": [_claim(self.paper.id, judgement) for judgement in self.judgements],
+        }
+
+
+def together(reports: Sequence[Report]) -> dict[str, Any]:
+    """Return one document for several papers."""
+    documents = [report.as_json() for report in reports]
+    return {key: [item for document in documents for item in document[key]] for key in ("papers", "claims")}
+
+
+def _claim(paper: str, judgement: Judgement) -> dict[str, Any]:
+    claim = judgement.claim
+    return {
+        "id": claim.id,
+        "paper": paper,
+        "statement": claim.statement,
+        "grade": claim.grade,
+        "source": claim.source,
+        "published": claim.published,
+        "range": [str(check) for check in claim.checks],
+        "measured": {name: reading.value for name, reading in judgement.readings.items()},
+        "intervals": {
+            name: [reading.low, reading.high]
+            for name, reading in judgement.readings.items()
+            if reading.low is not None
+        },
+        "verdict": judgement.verdict,
+        "cause": judgement.cause,
+    }
+
+
+def print_report(report: Report, console: Console) -> None:
+    """Print verdicts, causes and tables."""
+    console.print()
+    for part in _render(report):
+        console.print(part)
+
+
+def _render(report: Report) -> Iterator[RenderableType]:
+    yield Padding.indent(Text(f"{report.paper.id}  {report.claims.title}", style="bold"), 1)
+    yield Padding.indent(Text(report.claims.citation, style="dim"), 1)
+    yield Text()
+    for table in report.measurement.summary.tables:
+        yield Padding.indent(_table(table), 1)
+        yield Text()
+    for judgement in report.judgements:
+        yield from _judgement(judgement)
+    counts = [
+        f"{sum(judgement.verdict == verdict for judgement in report.judgements)} {words}"
+        for verdict, words in ((HOLDS, "hold"), (NOT_REPRODUCED, NOT_REPRODUCED), (NOT_JUDGED, NOT_JUDGED))
+    ]
+    summary = (
+        f"{len(report.judgements)} claims: {', '.join(counts)}   "
+        f"({report.mode}, seed {report.settings.seed}, {report.measurement.seconds:.0f} s of wall time)"
+    )
+    yield Padding.indent(Text(summary), 1)
+
+
+def _judgement(judgement: Judgement) -> Iterator[RenderableType]:
+    claim = judgement.claim
+    heading = Text.assemble(
+        (f"{claim.id:<5}", "bold"),
+        (f"{judgement.verdict:<16}", _STYLES[judgement.verdict]),
+        claim.statement,
+        (f"  ({claim.grade})", "dim"),
+    )
+    heading.overflow = "fold"
+    yield Padding.indent(heading, 1)
+    yield Padding.indent(Text(f"published: {_published(claim.published)}", style="dim"), 6)
+    for line, style in _measured(judgement):
+        yield Padding.indent(Text(line, style=style), 6)
+    if judgement.cause and claim.explanation:
+        yield Padding.indent(Text(" ".join(claim.explanation.split())), 6)
+    yield Text()
+
+
+def _measured(judgement: Judgement) -> Iterator[tuple[str, str]]:
+    """Write each check with what was measured for it, those that do not hold with their intervals."""
+    left_out = 0
+    for finding in judgement.findings:
+        if finding.verdict == LEFT_OUT:
+            left_out += 1
+            continue
+        holds = finding.verdict == HOLDS
+        readings = [judgement.readings[name] for name in finding.check.names]
+        values = ", ".join(_value(reading) if holds else _plain(reading) for reading in readings)
+        yield f"{_MARKS[finding.verdict]} {finding.check}: {values}", "dim" if holds else ""
+    if left_out:
+        yield f"  ({left_out} more {LEFT_OUT})", "dim"
+
+
+def _value(reading: Reading) -> str:
+    return _plain(dataclasses.replace(reading, low=None))
+
+
+def _plain(reading: Reading) -> str:
+    return str(reading) + ("" if reading.enough else "*")
+
+
+def _published(published: Any) -> str:
+    if isinstance(published, list | tuple):
+        return ", ".join(map(str, published))
+    return str(published)
+
+
+def _table(table: Table) -> RenderableType:
+    shown = RichTable(
+        title=table.title,
+        title_justify="left",
+        title_style="bold",
+        caption=table.note or None,
+        caption_justify="left",
+        caption_style="dim",
+        box=None,
+        pad_edge=False,
+        padding=(0, 2, 0, 0),
+        header_style="dim",
+    )
+    for index, column in enumerate(table.columns):
+        numeric = all(not isinstance(row[index], str) or _is_numeric(row[index]) for row in table.rows)
+        long = any(isinstance(row[index], str) and len(str(row[index])) > _LONG for row in table.rows)
+        shown.add_column(column, justify="right" if numeric else "left", no_wrap=not long)
+    for row in table.rows:
+        shown.add_row(*(Text(_cell(cell)) for cell in row))
+    return shown
+
+
+def _is_numeric(cell: Cell) -> bool:
+    return isinstance(cell, str) and (cell[:1].isdigit() or cell in ("", "-"))
+
+
+def _cell(cell: Cell) -> str:
+    if cell is None:
+        return "-"
+    return f"{cell:,.4g}" if isinstance(cell, float) else str(cell)
+
+
+def save(report: Report, directory: Path) -> list[Path]:
+    """Write `claims.json`, `measured.json`, `report.txt` and one CSV file per table; say which."""
+    from ninescope.files import written_whole
+
+    text = io.StringIO()
+    print_report(report, Console(file=text, width=120))
+    files = {
+        "claims.json": json.dumps(report.as_json(), indent=2) + "\n",
+        "measured.json": json.dumps(report.measurement.summary.measured, indent=2) + "\n",
+        "report.txt": text.getvalue(),
+    }
+    for table in report.measurement.summary.tables:
+        rows = io.StringIO()
+        csv.writer(rows, lineterminator="\n").writerows([table.columns, *table.rows])
+        name = re.sub(r"[^a-z0-9]+", "-", table.title.lower()).strip("-")
+        files[f"{name}.csv"] = rows.getvalue()
+    for name, content in files.items():
+        with written_whole(directory / name) as temporary:
+            temporary.write_text(content, encoding="utf-8")
+    return [directory / name for name in files]

@@ -1,0 +1,620 @@
+"""Papers: reading claims, judging them, running experiments, and the exit codes of `papers`."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+
+import ninescope
+from conftest import NATIVE, ROOT, command, tomllib
+from ninescope.papers import catalogue, runner
+from ninescope.papers.claims import Bound, Claim, Order, load_claims
+from ninescope.papers.experiment import Settings
+from ninescope.papers.judge import judge
+
+CLAIMS = """\
+[paper]
+id = "900"
+title = "A drive made for tests"
+citation = "Nobody, nowhere, never"
+
+[[claim]]
+id = "9.1"
+statement = "reads take as long as the media takes"
+grade = "exact"
+published = 60
+source = "section 1"
+[[claim.check]]
+value = "read/mean_us"
+range = [30, 60]
+
+[[claim]]
+id = "9.2"
+statement = "reads are faster than writes"
+grade = "ordering"
+published = "read < write"
+source = "section 2"
+[[claim.check]]
+order = ["mean_us/read", "<", "mean_us/write"]
+
+[[claim]]
+id = "9.3"
+statement = "writes are free"
+grade = "quantitative"
+published = "0 us"
+source = "section 3"
+explanation = "nothing is free"
+[[claim.check]]
+value = "mean_us/write"
+max = 0
+
+[[claim]]
+id = "9.4"
+statement = "only the long run can tell"
+grade = "quantitative"
+published = "1"
+source = "section 4"
+[[claim.check]]
+value = "long/answer"
+equals = 1
+"""
+
+EXPERIMENT = '''\
+import os, time
+import ninescope
+from ninescope.papers.experiment import Point, Summary, Table
+
+DRIVE = """base = "slc"
+[geometry]
+channels = 1
+packages_per_channel = 1
+dies_per_package = 1
+blocks_per_plane = 64
+pages_per_block = 16
+"""
+
+def points(settings):
+    return [Point(rw, {"rw": rw}, weight) for rw, weight in (("randread", 1), ("randwrite", 2))]
+
+def simulate(point, settings):
+    job = ninescope.Workload.job(**point.parameters, bs="4k", requests=300, iodepth=1)
+    drive = ninescope.Drive.from_toml(DRIVE).with_(controller__write_completion="program")
+    result = drive.run(job, seed=settings.seed, prefill="full")
+    latency = result.latency.read if point.name == "randread" else result.latency.write
+    return {"mean_us": latency.mean_ns / 1e3, "digest": result.digest}
+
+def summarise(results, settings):
+    read, write = (results[name]["mean_us"] for name in ("randread", "randwrite"))
+    table = Table("Mean latency", ["operation", "us"], [["read", read], ["write", write]])
+    measured = {
+        "mean_us": {"read": {"value": read, "interval": [read - 1, read + 1]}, "write": write},
+        "read": {"mean_us": read},
+        "long": {"answer": None if settings.quick else 1},
+    }
+    return Summary(measured, [table])
+
+def draw(results, directory, settings):
+    (directory / "figure.txt").write_text("a figure")
+    return [directory / "figure.txt"]
+'''
+
+
+@pytest.fixture
+def experiments(tmp_path: Path) -> Path:
+    """A folder of experiments with one paper."""
+    folder = tmp_path / "experiments"
+    paper = folder / "900-test"
+    paper.mkdir(parents=True)
+    (folder / "validation-of-something").mkdir()
+    (paper / "claims.toml").write_text(CLAIMS)
+    (paper / "experiment.py").write_text(EXPERIMENT)
+    return folder
+
+
+def change(folder: Path, before: str, after: str, name: str = "claims.toml") -> None:
+    path = folder / "900-test" / name
+    text = path.read_text()
+    assert before in text
+    path.write_text(text.replace(before, after, 1))
+
+
+# ---- claims ------------------------------------------------------------------------------------------
+
+
+def test_claims_are_read(experiments):
+    claims = load_claims(experiments / "900-test/claims.toml")
+    assert [claim.id for claim in claims.claims] == ["9.1", "9.2", "9.3", "9.4"]
+    assert claims.claims[0].checks == (Bound("read/mean_us", 30, 60),)
+    assert claims.claims[1].checks == (Order(("mean_us/read", "mean_us/write"), ("<",)),)
+    assert [str(check) for claim in claims.claims for check in claim.checks] == [
+        "read/mean_us in 30 to 60",
+        "mean_us: read < write",
+        "mean_us/write <= 0",
+        "long/answer = 1",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "expected"),
+    [
+        ('title = "A', "title = A", "line 3"),
+        ('title = "A drive made for tests"', "", ("line 1", "paper.title", "is missing")),
+        ('grade = "exact"', 'grade = "exat"', ("line 9", "claim[0].grade", "did you mean 'exact'")),
+        ('grade = "ordering"', "", ("line 16", "claim[1].grade", "is missing")),
+        ("published = 60", "published = true", ("line 10", "claim[0].published")),
+        ("published = 60", "publishd = 60", ("line 10", "claim[0].publishd", "did you mean 'published'")),
+        ("range = [30, 60]", "range = [60, 30]", ("line 14", "claim[0].check[0].range", "nothing")),
+        ("range = [30, 60]", "range = [30]", ("line 14", "claim[0].check[0].range", "two numbers")),
+        ("range = [30, 60]", 'range = [30, "x"]', ("line 14", "range", "not a number")),
+        ("range = [30, 60]", "", ("line 13", "claim[0].check[0].value", "needs a limit")),
+        ("range = [30, 60]", "range = [30, 60]\nmax = 3", ("line 15", "max", "beside range")),
+        ("max = 0", "maxx = 0", ("line 34", "claim[2].check[0].maxx", "did you mean 'max'")),
+        ("max = 0", "", ("claim[2].check[0].value", "needs a limit")),
+        ('"<", ', "", ("line 23", "claim[1].check[0].order", '"<"')),
+        ('"<"', '"<<"', ("line 23", "claim[1].check[0].order")),
+        ('id = "9.2"', 'id = "9.1"', ("line 17", "claim[1].id", "twice")),
+        ('id = "900"', 'id = "901"', ("paper.id", "901", "900")),
+        ('id = "9.2"', "id = 9.2", ("line 17", "claim[1].id", "must be a text")),
+        ("[paper]", "[papers]", ("papers", "did you mean 'paper'")),
+        (
+            '[[claim.check]]\nvalue = "read/mean_us"\nrange = [30, 60]\n',
+            "",
+            ("claim[0].check", "at least one"),
+        ),
+    ],
+)
+def test_bad_claims_are_named_by_file_line_and_key(cli, experiments, before, after, expected):
+    change(experiments, before, after)
+    code, out, err = cli("papers", "run", "900", "--experiments", experiments)
+    assert (code, out) == (2, "")
+    for text in ("claims.toml", *([expected] if isinstance(expected, str) else expected)):
+        assert text in err
+    assert "Traceback" not in err
+
+
+def test_claims_that_are_missing_or_no_text_are_named(cli, experiments):
+    path = experiments / "900-test/claims.toml"
+    path.write_bytes(b"\xff\xfe")
+    code, _, err = cli("papers", "list", "--experiments", experiments)
+    assert code == 2
+    assert "UTF-8" in err
+    path.unlink()
+    code, _, err = cli("papers", "run", "900", "--experiments", experiments)
+    assert code == 2
+    assert "claims.toml" in err
+    assert "No such file" in err
+
+
+# ---- judging -----------------------------------------------------------------------------------------
+
+
+def verdict(
+    measured: dict[str, object], *checks: Bound | Order, quick: bool = False, **words: str
+) -> tuple[str, str]:
+    claim = Claim("1", "so it is", "ordering", 1, "here", checks, **words)
+    judgement = judge(claim, measured, quick=quick)
+    return judgement.verdict, judgement.cause
+
+
+def between(low: float, high: float, **more: object) -> dict[str, object]:
+    return {"value": (low + high) / 2, "interval": [low, high], **more}
+
+
+def test_a_bound_includes_its_ends():
+    check = Bound("x", 1, 2)
+    for value, holds in ((0.99, False), (1, True), (2, True), (2.01, False)):
+        found, cause = verdict({"x": value}, check)
+        assert (found == "holds") == holds
+        assert (cause == "") == holds
+    assert verdict({"x": True}, Bound("x", 1, 1))[0] == "holds"
+    assert verdict({"x": False}, Bound("x", 1, 1))[0] == "not reproduced"
+
+
+def test_what_is_not_measured_or_rests_on_too_few_samples_is_not_judged():
+    assert verdict({"x": None}, Bound("x", 1, 2))[0] == "not judged"
+    assert verdict({"x": {"value": 1, "insufficient": True}}, Bound("x", 1, 2))[0] == "not judged"
+    few = {"a": between(1, 2), "b": between(3, 4, insufficient=True)}
+    assert verdict(few, Order(("a", "b"), ("<",)))[0] == "not judged"
+
+
+@pytest.mark.parametrize(
+    ("first", "relation", "second", "expected"),
+    [
+        (between(1, 2), "<", between(3, 4), "holds"),
+        (between(1, 3), "<", between(2, 4), "not judged"),
+        (between(2, 4), "<", between(1, 3), "not judged"),
+        (between(3, 4), "<", between(1, 2), "not reproduced"),
+        (between(1, 2), "<=", between(1, 2), "holds"),
+        (between(2, 4), "<=", between(1, 3), "holds"),
+        (between(3, 4), "<=", between(1, 2), "not reproduced"),
+        (1, "<", 2, "holds"),
+        (1, "<", 1, "not reproduced"),
+        (2, "<", 1, "not reproduced"),
+        (1, "<=", 1, "holds"),
+    ],
+)
+def test_an_order_is_claimed_only_where_intervals_do_not_overlap(first, relation, second, expected):
+    check = Order(("a", "b"), (relation,))
+    assert verdict({"a": first, "b": second}, check, quick=True)[0] == expected
+    # A full run has no excuse.
+    expected = expected.replace("not judged", "not reproduced")
+    assert verdict({"a": first, "b": second}, check, quick=False)[0] == expected
+
+
+def test_one_check_that_fails_outweighs_one_that_cannot_be_decided():
+    measured = {"a": 5, "b": None}
+    found, cause = verdict(measured, Bound("b", 1, 2), Bound("a", 1, 2), explanation="it is known why")
+    assert found == "not reproduced"
+    assert "measured 5" in cause
+    assert cause.endswith("it is known why")
+    assert "not measured" not in cause
+
+
+def test_a_quick_run_leaves_out_what_it_is_too_short_for():
+    measured = {"a": 5, "b": {"value": 5, "insufficient": True}}
+    claim = Claim("1", "so", "quantitative", 1, "here", (Bound("a", 5, 5), Bound("b", 1, 2, full_only=True)))
+    assert judge(claim, measured, quick=True).verdict == "holds"
+    assert judge(claim, measured, quick=False).verdict == "not judged"
+    alone = Claim("1", "so", "quantitative", 1, "here", claim.checks[1:])
+    judgement = judge(alone, {"a": 5, "b": 1}, quick=True)
+    assert judgement.verdict == "not judged"
+    assert "too short" in judgement.cause
+
+
+def test_a_claim_about_something_that_is_not_measured_is_bad_input(cli, experiments):
+    change(experiments, 'mean_us/write"]', 'mean_us/wriet"]')
+    code, _, err = cli("papers", "run", "900", "--experiments", experiments)
+    assert code == 2
+    assert "claim 9.2" in err
+    assert "did you mean 'mean_us/write'" in err
+
+
+# ---- running -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.skipif(not NATIVE, reason="the engine is not built")
+class TestRunning:
+    def test_verdicts_as_json(self, cli, experiments):
+        code, out, err = cli("papers", "run", "900", "--quick", "--json", "--experiments", experiments)
+        assert code == 0
+        document = json.loads(out)
+        claims = {claim["id"]: claim for claim in document["claims"]}
+        verdicts = [claim["verdict"] for claim in document["claims"]]
+        assert verdicts == ["holds", "holds", "not reproduced", "not judged"]
+        for claim in claims.values():
+            assert {"id", "grade", "published", "range", "measured", "verdict", "cause"} <= set(claim)
+        assert claims["9.1"]["published"] == 60
+        assert claims["9.1"]["cause"] == ""
+        assert list(claims["9.2"]["measured"]) == ["mean_us/read", "mean_us/write"]
+        assert list(claims["9.2"]["intervals"]) == ["mean_us/read"]
+        assert claims["9.3"]["cause"].endswith("nothing is free")
+        assert claims["9.4"]["measured"] == {"long/answer": None}
+        assert document["papers"][0]["mode"] == "quick"
+        assert "1 of 2" in err
+        assert "2 of 2" in err
+
+    def test_verdicts_as_text(self, cli, experiments):
+        code, out, _ = cli("papers", "run", "900", "--full", "--experiments", experiments)
+        assert code == 0
+        for text in (
+            "A drive made for tests",
+            "Mean latency",
+            "9.1",
+            "9.4",
+            "- mean_us/write <= 0: 2",
+            "nothing is free",
+        ):
+            assert text in " ".join(out.split())
+        assert "4 claims: 3 hold, 1 not reproduced, 0 not judged" in out
+
+    def test_files(self, cli, experiments, tmp_path):
+        out = tmp_path / "out"
+        code, printed, _ = cli("papers", "run", "900", "--json", "--out", out, "--experiments", experiments)
+        assert code == 0
+        assert {path.name for path in out.iterdir()} == {
+            "claims.json", "measured.json", "report.txt", "mean-latency.csv", "figure.txt"
+        }  # fmt: skip
+        assert json.loads((out / "claims.json").read_text()) == json.loads(printed)
+        assert "operation,us" in (out / "mean-latency.csv").read_text()
+        code, *_ = cli("papers", "run", "all", "--out", out / "all", "--experiments", experiments)
+        assert code == 0
+        assert (out / "all/900/claims.json").exists()
+
+    def test_the_number_of_processes_changes_nothing(self, cli, experiments):
+        runs = ("papers", "run", "900", "--json", "--experiments", experiments, "--jobs")
+        assert cli(*runs, 1).out == cli(*runs, 3).out
+
+    def test_a_claim_that_held_and_no_longer_does_is_exit_1(self, cli, experiments):
+        arguments = ("papers", "run", "900", "--quick", "--experiments", experiments)
+        baseline = experiments / "900-test/baseline.toml"
+        assert cli(*arguments, "--renew-baseline").code == 0
+        assert tomllib.loads(baseline.read_text()) == {
+            "quick": {"9.1": "holds", "9.2": "holds", "9.3": "not reproduced", "9.4": "not judged"}
+        }
+        assert cli(*arguments).code == 0
+        change(experiments, "range = [30, 60]", "range = [80, 90]")
+        code, _, err = cli(*arguments)
+        assert code == 1
+        assert "9.1 holds in" in err
+        # The other mode has a baseline of its own, and a renewal of one keeps the other.
+        arguments = ("papers", "run", "900", "--full", "--experiments", experiments)
+        assert cli(*arguments).code == 0
+        assert cli(*arguments, "--renew-baseline").code == 0
+        assert list(tomllib.loads(baseline.read_text())) == ["quick", "full"]
+        code, out, _ = cli("papers", "list", "--experiments", experiments)
+        assert code == 0
+        assert "quick: 2 of 4 claims hold" in out
+
+    def test_a_claim_that_is_gone_no_longer_holds(self, cli, experiments):
+        baseline = experiments / "900-test/baseline.toml"
+        baseline.write_text('[quick]\n"9.0" = "holds"\n"9.3" = "not reproduced"\n')
+        code, out, err = cli("papers", "run", "900", "--json", "--experiments", experiments)
+        assert code == 1
+        assert "9.0" in err
+        assert json.loads(out)["papers"][0]["regressions"] == ["9.0"]
+
+    def test_altering_what_was_published_changes_no_measured_value(self, cli, experiments, tmp_path):
+        def measured(name: str) -> bytes:
+            out = tmp_path / name
+            assert cli("papers", "run", "900", "--out", out, "--experiments", experiments).code == 0
+            return (out / "measured.json").read_bytes()
+
+        before = measured("before")
+        for position, (text, other) in enumerate(
+            [("= 60", "= 61"), ("30, 60", "1, 2"), ("max = 0", "max = 1e9"), ("equals = 1", "equals = 2")]
+        ):
+            change(experiments, text, other)
+            assert measured(str(position)) == before, text
+
+    @pytest.mark.parametrize("function", ["points", "simulate", "summarise"])
+    def test_an_experiment_cannot_read_what_was_published(self, cli, experiments, function):
+        reads = "open(__file__.replace('experiment.py', 'claims.toml'))"
+        path = experiments / "900-test/experiment.py"
+        path.write_text(re.sub(rf"(def {function}\(.*\n)", rf"\1    {reads}\n", EXPERIMENT))
+        code, _, err = cli("papers", "run", "900", "--experiments", experiments)
+        assert code == 1
+        assert "what was published measures nothing" in err
+
+    def test_an_experiment_that_fails_is_exit_1_with_its_traceback(self, cli, experiments):
+        change(
+            experiments,
+            "def summarise(results, settings):",
+            "def summarise(results, settings):\n    1 / 0",
+            "experiment.py",
+        )
+        code, out, err = cli("papers", "run", "900", "--json", "--experiments", experiments)
+        assert (code, out) == (1, "")
+        assert "ZeroDivisionError" in err
+
+    def test_bad_input_within_an_experiment_is_exit_2(self, cli, experiments):
+        change(experiments, 'base = "slc"', 'base = "sld"', "experiment.py")
+        code, _, err = cli("papers", "run", "900", "--experiments", experiments)
+        assert code == 2
+        assert "did you mean" in err.lower()
+
+    def test_an_incomplete_experiment_is_bad_input(self, cli, experiments):
+        change(experiments, "def points", "def pints", "experiment.py")
+        code, _, err = cli("papers", "run", "900", "--experiments", experiments)
+        assert code == 2
+        assert "no function points" in err
+        (experiments / "900-test/experiment.py").unlink()
+        code, _, err = cli("papers", "run", "900", "--experiments", experiments)
+        assert code == 2
+        assert "experiment.py" in err
+
+    @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+    def test_an_interrupt_ends_everything_with_130(self, experiments, tmp_path, number):
+        change(experiments, "def simulate(point, settings):", SLEEP, "experiment.py")
+        process = start(experiments, tmp_path)
+        pids = workers(tmp_path)
+        if number == signal.SIGINT:
+            os.killpg(process.pid, number)  # as a terminal does
+        else:
+            process.send_signal(number)
+        out, err = process.communicate(timeout=20)
+        assert (process.returncode, out) == (130, b"")
+        assert b"Traceback" not in err
+        wait_for_the_end_of(pids)
+
+    def test_workers_end_when_their_parent_is_killed(self, experiments, tmp_path):
+        change(experiments, "def simulate(point, settings):", SLEEP, "experiment.py")
+        process = start(experiments, tmp_path)
+        pids = workers(tmp_path)
+        process.kill()
+        process.communicate()
+        wait_for_the_end_of(pids)
+
+
+SLEEP = """\
+def simulate(point, settings):
+    folder = os.environ["NOTES"]
+    open(os.path.join(folder, f"{os.getpid()}.pid"), "w").close()
+    time.sleep(60)
+"""
+
+
+def start(experiments: Path, notes: Path) -> subprocess.Popen[bytes]:
+    arguments = ["papers", "run", "900", "--json", "--jobs", "2", "--experiments", str(experiments)]
+    return subprocess.Popen(
+        [*command(), *arguments],
+        env=os.environ | {"NOTES": str(notes)},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        start_new_session=True,
+    )
+
+
+def workers(notes: Path) -> list[int]:
+    """Wait until both workers are at work."""
+    deadline = time.monotonic() + 60
+    while len(found := list(notes.glob("*.pid"))) < 2:
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+    return [int(path.stem) for path in found]
+
+
+def wait_for_the_end_of(pids: list[int]) -> None:
+    def runs(pid: int) -> bool:
+        try:
+            # A process that nobody waits for any more may stay in the table as a zombie.
+            return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+        except FileNotFoundError:
+            return False
+
+    deadline = time.monotonic() + 20
+    while any(runs(pid) for pid in pids):
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+
+
+# ---- the command line --------------------------------------------------------------------------------
+
+
+def test_an_unknown_paper_is_answered_with_the_nearest(cli, experiments):
+    for word, answer in (("90", "900"), ("al", "all"), ("zzz", "there is 900, all")):
+        code, out, err = cli("papers", "run", word, "--experiments", experiments)
+        assert (code, out) == (2, "")
+        assert answer in err
+
+
+def test_contradictions_are_refused(cli, experiments):
+    for options in (("--quick", "--full"), ("--seed", 2, "--renew-baseline"), ("--out", ""), ("--jobs", 0)):
+        assert cli("papers", "run", "900", *options, "--experiments", experiments).code == 2
+
+
+def test_a_folder_without_papers_is_bad_input(cli, tmp_path):
+    code, _, err = cli("papers", "list", "--experiments", tmp_path)
+    assert code == 2
+    assert "no paper" in err
+    code, _, err = cli("papers", "list", "--experiments", tmp_path / "none")
+    assert code == 2
+    assert "no such folder" in err
+
+
+def test_an_installation_without_experiments_says_how_to_find_them(cli, monkeypatch, tmp_path):
+    monkeypatch.setattr(ninescope, "__file__", str(tmp_path / "lib/python3/ninescope/__init__.py"))
+    code, _, err = cli("papers", "list")
+    assert code == 2
+    assert "--experiments" in err
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("[quick\n", "line 1"),
+        ('[fast]\n"9.1" = "holds"\n', "fast"),
+        ('[quick]\n"9.1" = "hold"\n', "did you mean 'holds'"),
+    ],
+)
+def test_a_bad_baseline_is_named(cli, experiments, text, words):
+    (experiments / "900-test/baseline.toml").write_text(text)
+    code, _, err = cli("papers", "run", "900", "--experiments", experiments)
+    assert code == 2
+    assert "baseline.toml" in err
+    assert words in err
+
+
+def test_an_output_folder_that_cannot_be_is_bad_input(cli, experiments):
+    code, _, err = cli(
+        "papers", "run", "900", "--out", experiments / "900-test/claims.toml", "--experiments", experiments
+    )
+    assert code == 2
+    assert "not a directory" in err
+
+
+def test_list(cli, experiments):
+    code, out, _ = cli("papers", "list", "--experiments", experiments)
+    assert code == 0
+    assert "900  A drive made for tests" in out
+    assert "none judged yet" in out
+    document = json.loads(cli("papers", "list", "--json", "--experiments", experiments).out)
+    assert document["papers"][0]["claims"] == ["9.1", "9.2", "9.3", "9.4"]
+
+
+# ---- the papers of the project -----------------------------------------------------------------------
+
+
+def test_nothing_that_simulates_mentions_the_published_values():
+    readers = {
+        "claims.py",
+        "catalogue.py",
+        "runner.py",
+        "judge.py",
+        "report.py",
+        "__init__.py",
+        "experiment.py",
+    }
+    allowed = {ROOT / "python/ninescope/papers" / name for name in readers}
+    sources = [
+        *ROOT.glob("crates/**/*.rs"),
+        *ROOT.glob("presets/**/*.toml"),
+        *ROOT.glob("python/ninescope/**/*.py"),
+        *ROOT.glob("experiments/*/*.py"),
+    ]
+    assert len(sources) > 100
+    for path in sources:
+        if path not in allowed:
+            assert "claims" + ".toml" not in path.read_text(), path
+
+
+@pytest.mark.skipif(not NATIVE, reason="the engine is not built")
+def test_altering_what_ssr_published_changes_no_measured_value(tmp_path):
+    original = ROOT / "experiments/002-ssr"
+    altered = tmp_path / "002-ssr"
+    shutil.copytree(original, altered)
+    claims = altered / "claims.toml"
+    text = re.sub(r"(= |\[|, )(\d+)", r"\g<1>1\2", claims.read_text())
+    assert text != claims.read_text()
+    claims.write_text(text)
+
+    def results(folder: Path) -> str:
+        measurement = runner.measure(
+            folder / "experiment.py",
+            Settings(),
+            jobs=1,
+            select=lambda point: point.name == "scenes/ssr-des",
+        )
+        return json.dumps(measurement.results)
+
+    before = results(original)
+    assert results(altered) == before
+    # And it is what one computes by hand: one loop of 5 ms and its command.
+    [scene] = json.loads(before).values()
+    assert 5_000_000 <= scene["max_wait_ns"] < 5_001_000
+    assert scene["max_wait_and_recovery_ns"] == scene["max_wait_ns"] + 100_000
+
+
+TPCC = ROOT / "../shared/traces/other/mqsim_tpcc-small.trace.zst"
+
+
+@pytest.mark.skipif(
+    not TPCC.exists(), reason=f"the trace is not here ({TPCC.name}): THE STAND-IN IS NOT CHECKED"
+)
+@pytest.mark.skipif(not NATIVE, reason="the engine is not built")
+def test_the_stand_in_has_the_mix_of_the_trace():
+    stat = ninescope.trace_stat(TPCC)
+    job = tomllib.loads((ROOT / "experiments/002-ssr/workloads/tpcc-stand-in.toml").read_text())
+    assert 100 * stat["reads"] / stat["requests"] == pytest.approx(job["rwmixread"], abs=0.6)
+    rate = stat["requests"] / (stat["duration_ns"] / 1e9)
+    assert job["rate_iops"] == pytest.approx(rate / 4, rel=0.01)
+    bytes_per_request = (stat["read_bytes"] + stat["write_bytes"]) / stat["requests"]
+    assert bytes_per_request == pytest.approx(8192, rel=0.1)
+
+
+def test_the_projects_papers_are_readable(cli):
+    code, out, _ = cli("papers", "list")
+    assert code == 0, out
+    for paper in catalogue.papers(ROOT / "experiments"):
+        claims = paper.claims()
+        assert paper.experiment_file.is_file()
+        assert (paper.folder / "README.md").is_file()
+        for verdicts in paper.baseline().values():
+            assert set(verdicts) == {claim.id for claim in claims.claims}
