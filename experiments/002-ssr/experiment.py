@@ -6,19 +6,13 @@ Storage System", JKICS 50(9), 2025. Figures and acceptance live elsewhere; this 
 
 from __future__ import annotations
 
-import sys
 import tempfile
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 import ninescope
-
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
-
+from ninescope import toml
 from ninescope.papers.experiment import Point, Settings, Summary, Table
 
 HERE = Path(__file__).resolve().parent
@@ -106,7 +100,7 @@ def varied(policy: str, variant: str | None) -> ninescope.Drive:
     if variant == "by-wear":
         # The drive that the authors published with an earlier paper, where blocks of 2,500 cycles take two to
         # four loops of 3.5 ms.
-        nand = tomllib.loads(drive("aero").resolve())["nand"]
+        nand = toml.loads(drive("aero").resolve())["nand"]
         keys = ("erase_loop", "erase_loops", "initial_cycles")
         return drive(policy).with_({f"nand.{key}": nand[key] for key in keys})
     return drive(policy)

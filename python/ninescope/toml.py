@@ -1,13 +1,23 @@
-"""Writing TOML: as much of it as a configuration needs."""
+"""Reading TOML, and writing as much of it as a configuration needs."""
 
 from __future__ import annotations
 
+import importlib
 import json
 import re
+import sys
 from collections.abc import Mapping
 from typing import Any
 
 _BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")
+
+
+def loads(text: str) -> dict[str, Any]:
+    """Read TOML; a ValueError says where it is wrong."""
+    # The module is part of Python 3.11, and a dependency before.
+    tomllib: Any = importlib.import_module("tomllib" if sys.version_info >= (3, 11) else "tomli")
+    document: dict[str, Any] = tomllib.loads(text)
+    return document
 
 
 def dumps(table: Mapping[str, Any], name: str = "") -> str:

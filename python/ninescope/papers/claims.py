@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import dataclasses
 import difflib
-import importlib
 import math
 import re
-import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NoReturn
 
+from ninescope import toml
 from ninescope._native import ConfigError
 
 GRADES = ("exact", "quantitative", "ordering")
@@ -109,13 +108,10 @@ def load_claims(path: Path) -> Claims:
 
 def load_toml(path: Path, text: str) -> dict[str, Any]:
     """Parse TOML."""
-    # The module is part of Python 3.11, and a dependency before.
-    tomllib: Any = importlib.import_module("tomllib" if sys.version_info >= (3, 11) else "tomli")
     try:
-        document: dict[str, Any] = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
+        return toml.loads(text)
+    except ValueError as error:
         raise ConfigError(f"{path}: {error}") from error
-    return document
 
 
 class _Reader:
