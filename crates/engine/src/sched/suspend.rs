@@ -12,8 +12,17 @@ use crate::probe::{Event, Probe, observe};
 use crate::transaction::QueueClass;
 
 impl<Q: WakeQueue, P: Probe> Device<Q, P> {
-    /// Asks the suspend policy about the operation that keeps a read waiting.
+    /// Asks the suspend policy, if there is one, about the operation that keeps a read waiting.
+    #[inline]
     pub(crate) fn consider_suspend(&mut self, die: DieId) {
+        if self.suspend_policy.is_some() {
+            self.ask_suspend_policy(die);
+        }
+    }
+
+    // The functions of this file are kept out of line: a drive that suspends nothing pays one comparison.
+    #[inline(never)]
+    fn ask_suspend_policy(&mut self, die: DieId) {
         let oldest_write_wait = self.watched_write_wait();
         let Some(policy) = self.suspend_policy.as_mut() else { return };
         if self.nand.state(die) != DieState::Busy {
@@ -36,6 +45,7 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
     }
 
     /// Whether the policy takes the parked operation up again now, although reads wait.
+    #[inline(never)]
     pub(super) fn parked_goes_before_reads(&mut self, die: DieId) -> bool {
         let oldest_write_wait = self.watched_write_wait();
         let (Some(policy), Some(operation)) = (self.suspend_policy.as_mut(), self.nand.parked(die)) else {
@@ -59,6 +69,7 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
         since.map_or(Ns::ZERO, |since| self.now - since)
     }
 
+    #[inline(never)]
     pub(super) fn stop_reached(&mut self, die: DieId) -> Result<(), SimulationError> {
         let lost_before = self.nand.running(die).map_or(Ns::ZERO, |operation| operation.lost);
         let recovered_at = self.nand.stop_reached(die, self.now);
@@ -74,6 +85,7 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
         Ok(())
     }
 
+    #[inline(never)]
     pub(super) fn recovered(&mut self, die: DieId) -> Result<(), SimulationError> {
         self.nand.recovered(die, self.now);
         self.set_free(die);
@@ -82,6 +94,7 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
     }
 
     /// Nothing that may run beside the parked operation waits, or it has waited long enough itself.
+    #[inline(never)]
     pub(super) fn resume_parked(&mut self, die: DieId) -> Result<(), SimulationError> {
         let ramped_at = self.nand.resume(die, self.now);
         let unit = &mut self.dies[die.index()];
@@ -93,6 +106,7 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
         Ok(())
     }
 
+    #[inline(never)]
     pub(super) fn ramp_ended(&mut self, die: DieId) -> Result<(), SimulationError> {
         let end = self.nand.resumed(die, self.now);
         debug_assert_eq!(self.nand.state(die), DieState::Busy, "a resumed operation runs");
