@@ -91,6 +91,55 @@ fn main() {
     if let Some(seconds) = attributed {
         attribution_share(seconds);
     }
+    if wanted("suspending") {
+        suspending();
+    }
+}
+
+/// What suspending costs beside a drive without it, in turns within this run: where nothing is erased, and where
+/// erases are suspended all the time.
+fn suspending() {
+    let idle = |policy: &str| {
+        let job = json!({"rw": "randread", "bs": "4k", "iodepth": 32, "requests": 1_000_000});
+        (DriveSource::Toml(drive(false, 0.25)), policy.to_owned(), job, "full")
+    };
+    let active = |preset: &str, policy: &str| {
+        let job = json!({"rw": "randrw", "rwmixread": 70, "bs": "4k", "iodepth": 16, "requests": 1_000_000});
+        (DriveSource::Preset(preset.to_owned()), policy.to_owned(), job, "raw")
+    };
+    for (name, without, with) in [
+        ("configured, nothing to suspend", idle("none"), idle("every-safe-point")),
+        ("erases suspended by I-ES", active("ssr-baseline", "none"), active("ssr-ies", "immediate")),
+        ("erases suspended by SSR static", active("ssr-baseline", "none"), active("ssr-static", "every-safe-point")),
+    ] {
+        let mut ratios = Vec::new();
+        let mut suspends = 0.0;
+        for _ in 0..5 {
+            let (plain, _) = timed_case(&without);
+            let (suspending, per_request) = timed_case(&with);
+            suspends = per_request;
+            ratios.push(suspending / plain);
+        }
+        ratios.sort_by(f64::total_cmp);
+        println!(
+            "suspending, {name}: {:.3} of the time per request without ({:.3} to {:.3} in 5 turns; {suspends:.3} suspends per request)",
+            ratios[2], ratios[0], ratios[4]
+        );
+    }
+}
+
+/// Wall time per request [s], and suspends per request.
+fn timed_case((drive, policy, job, prefill): &(DriveSource, String, Value, &str)) -> (f64, f64) {
+    let text = json!({"seed": 1, "prefill": prefill, "set": [format!("scheduler.suspend={policy}")]}).to_string();
+    let mut request = RunRequest::from_json(&text).expect("a legal request");
+    request.drive = Some(drive.clone());
+    request.workload = Some(WorkloadSource { job: Some(job.clone()), ..WorkloadSource::default() });
+    let mut simulation = Simulation::new(&request).expect("a legal run");
+    while !simulation.run_slice(Duration::from_secs(3600)).expect("a run without faults").finished {}
+    let result: Value = serde_json::from_str(&simulation.result_json(true).expect("a result")).expect("JSON");
+    let number = |value: &Value| value.as_f64().expect("a number");
+    let requests = number(&result["requests"]);
+    (number(&result["performance"]["run_seconds"]) / requests, number(&result["counters"]["suspends"]) / requests)
 }
 
 fn request(row: &Row, full: bool) -> RunRequest {
