@@ -153,6 +153,7 @@ def test_out_holds_everything_and_nothing_else(cli, tmp_path):
         "cdf.png",
         "config.toml",
         "latency.parquet",
+        "latency_blocks.parquet",
         "requests.parquet",
         "result.json",
         "series.parquet",
