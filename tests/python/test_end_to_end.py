@@ -241,7 +241,7 @@ def test_an_interrupt_while_the_drive_is_prepared_gives_a_result_without_measure
     )
     while not (tmp_path / "out").exists() and process.poll() is None:
         time.sleep(0.05)  # until the run begins
-    time.sleep(0.5)
+    time.sleep(2)
     process.send_signal(signal.SIGINT)
     text, err = process.communicate(timeout=60)
     assert process.returncode == 130, err
