@@ -211,6 +211,15 @@ fn check_policies(drive: &LoadedDrive) -> Result<(), Error> {
     }
 }
 
+/// What a reader must know about a drive whose suspend policy has nothing to do.
+pub fn suspend_note(config: &DriveConfig) -> Option<String> {
+    let suspend = &config.scheduler.suspend;
+    let one_loop = matches!(&config.nand.erase_loops, EraseLoopsConfig::Fixed(1));
+    let needs_loops = matches!(suspend, SuspendPolicyConfig::BetweenLoops(_) | SuspendPolicyConfig::Practical(_));
+    (one_loop && needs_loops)
+        .then(|| format!("erases take one loop (nand.erase_loops), so that `{}` never suspends one", suspend.name()))
+}
+
 fn timing(drive: &LoadedDrive) -> Result<NandTiming, Error> {
     let nand = &drive.config.nand;
     let bits = nand.cell.bits();
@@ -250,7 +259,8 @@ fn timing(drive: &LoadedDrive) -> Result<NandTiming, Error> {
     if !matches!(drive.config.scheduler.suspend, SuspendPolicyConfig::None(_)) && cost > timing.erase_loop {
         let key = if timing.suspend_recover >= timing.resume_ramp { "suspend_recover" } else { "resume_ramp" };
         let message = format!(
-            "and its counterpart make a suspension cost {cost}, more than the erase loop of {} that it interrupts",
+            "makes a suspension cost {cost} (suspend_recover and resume_ramp), more than the erase loop of {} that it \
+             interrupts",
             timing.erase_loop
         );
         return Err(drive.error_at(&format!("nand.{key}"), &message));
@@ -341,6 +351,10 @@ fn engine_config(drive: &LoadedDrive, geometry: &Geometry, log_requests: bool) -
         return Err(drive.error_at("controller.buffered_pages", &message));
     }
     let scheduler = &drive.config.scheduler;
+    if let Some((key, Duration(0))) = scheduler.suspend.patience() {
+        let message = "must not be zero: an operation would be suspended for no read (`none` suspends nothing)";
+        return Err(drive.error_at(&format!("scheduler.suspend.{key}"), message));
+    }
     Ok(EngineConfig {
         queue_depth: controller.queue_depth,
         command_cost: Ns(controller.command_cost.0),

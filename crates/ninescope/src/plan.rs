@@ -11,7 +11,7 @@ use ninescope_workload::{
     AccessPattern, Arrival, JobConfig, SyntheticJob, TraceOptions, TraceReader, TraceSummary, Workload, WorkloadError,
 };
 
-use crate::assembly::{Assembly, fit_drive};
+use crate::assembly::{Assembly, fit_drive, suspend_note};
 use crate::error::Error;
 use crate::prepare::{Overwriting, PrefillMode, Preparation};
 use crate::request::{RunRequest, Warmup, WorkloadSource};
@@ -222,6 +222,7 @@ impl Plan {
         mut notes: Vec<String>,
     ) -> Self {
         notes.extend(assembly.spare_note());
+        notes.extend(suspend_note(&assembly.config));
         let bounded = match (total_requests, limits.requests) {
             (Some(total), Some(limit)) => Some(total.min(limit)),
             (total, limit) => total.or(limit),

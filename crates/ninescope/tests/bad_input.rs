@@ -82,6 +82,12 @@ fn mistakes_about_suspending_name_their_key() {
             &["scheduler.suspend={policy=\"safe-points-by-wear\",worn_points=0}"],
             &["scheduler.suspend", "worn_points", "must not be zero"],
         ),
+        (&["scheduler.suspend=between-loops", "scheduler.suspend.parked_max=0us"], &["parked_max", "must not be zero"]),
+        (&["scheduler.suspend=practical", "scheduler.suspend.timeout=0ms"], &["timeout", "must not be zero"]),
+        (
+            &["scheduler.suspend={policy=\"safe-points-by-wear\",young_points=5}"],
+            &["scheduler.suspend", "worn_points", "more than that of a young block"],
+        ),
         (&["nand.erase_loops=0"], &["--set nand.erase_loops=0", "must not be zero"]),
         (&["nand.erase_loops=[]"], &["--set nand.erase_loops=[]", "no rows"]),
         (&["nand.erase_loops=-1"], &["nand.erase_loops", "-1 is no number of loops"]),
@@ -89,7 +95,7 @@ fn mistakes_about_suspending_name_their_key() {
         (&["nand.erase_loops=[{cycles=0,shares=[0.5,0.4]}]"], &["nand.erase_loops", "in sum"]),
         (
             &["scheduler.suspend=immediate", "nand.suspend_recover=2ms"],
-            &["--set nand.suspend_recover=2ms", "cost 2005.000 us", "erase loop of 1000.000 us"],
+            &["--set nand.suspend_recover=2ms", "cost 2005.000 us", "resume_ramp", "erase loop of 1000.000 us"],
         ),
         (
             &["scheduler.suspend=between-loops", "nand.resume_ramp=1ms"],

@@ -150,7 +150,7 @@ fn nand(dice: &mut Dice) -> NandConfig {
         channel_rate: rate(dice),
         suspend_limit: dice.chance(50).then(|| SuspendLimitConfig {
             young_cycles: dice.small(1, 100),
-            young_suspensions: dice.small(1, 5),
+            young_suspensions: dice.small(3, 5),
             worn_cycles: dice.small(101, 1_000),
             worn_suspensions: dice.small(1, 3),
             rber_factor: 1e-6,

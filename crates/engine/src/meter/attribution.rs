@@ -8,9 +8,6 @@ use super::Histogram;
 use super::histogram::BUCKETS;
 use super::ledger::DieLedger;
 
-/// Fine histogram buckets in one attribution bucket: 16, so that there are 8 per octave.
-const FINE_PER_BUCKET_SHIFT: u32 = 4;
-
 /// Where one request's latency went, one lane per cause [ns].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Parts(pub [u64; CAUSES]);
@@ -35,17 +32,23 @@ impl Parts {
     }
 }
 
-/// Sums of parts per latency bucket.
+/// Sums of parts per bucket of the latency histogram, so that a band ends where its percentile lies.
 #[derive(Clone, Debug)]
 pub struct Attribution {
-    sums: Vec<Parts>,
-    counts: Vec<u64>,
+    buckets: Vec<Bucket>,
+}
+
+/// What the requests of one bucket come to, on cache lines of its own.
+#[derive(Clone, Copy, Debug, Default)]
+#[repr(align(64))]
+struct Bucket {
+    parts: Parts,
+    count: u64,
 }
 
 impl Default for Attribution {
     fn default() -> Self {
-        let buckets = BUCKETS >> FINE_PER_BUCKET_SHIFT;
-        Self { sums: vec![Parts::default(); buckets], counts: vec![0; buckets] }
+        Self { buckets: vec![Bucket::default(); BUCKETS] }
     }
 }
 
@@ -65,19 +68,19 @@ pub struct Band {
 }
 
 impl Attribution {
-    /// Takes a request in; `fine_bucket` is its bucket in the latency histogram.
+    /// Takes a request in; `bucket` is its bucket in the latency histogram.
     #[inline]
-    pub fn record(&mut self, fine_bucket: usize, parts: &Parts) {
-        let bucket = fine_bucket >> FINE_PER_BUCKET_SHIFT;
-        self.counts[bucket] += 1;
-        self.sums[bucket].0.iter_mut().zip(&parts.0).for_each(|(sum, part)| *sum += part);
+    pub fn record(&mut self, bucket: usize, parts: &Parts) {
+        let bucket = &mut self.buckets[bucket];
+        bucket.count += 1;
+        bucket.parts.0.iter_mut().zip(&parts.0).for_each(|(sum, part)| *sum += part);
     }
 
     /// Sum over all requests.
     pub fn total(&self) -> Parts {
         let mut total = Parts::default();
-        for sum in &self.sums {
-            total.0.iter_mut().zip(&sum.0).for_each(|(sum, part)| *sum += part);
+        for bucket in &self.buckets {
+            total.0.iter_mut().zip(&bucket.parts.0).for_each(|(sum, part)| *sum += part);
         }
         total
     }
@@ -91,18 +94,16 @@ impl Attribution {
             if histogram.count() == 0 {
                 break;
             }
-            let end = histogram.bucket_at_rank(histogram.rank(parts_per_billion)) >> FINE_PER_BUCKET_SHIFT;
+            let end = histogram.bucket_at_rank(histogram.rank(parts_per_billion));
             let mut band = Band { name: name.to_owned(), count: 0, lower_ns: 0, upper_ns: 0, parts: Parts::default() };
             if next_bucket <= end {
-                for bucket in next_bucket..=end {
-                    band.count += self.counts[bucket];
-                    band.parts.0.iter_mut().zip(&self.sums[bucket].0).for_each(|(sum, part)| *sum += part);
+                for bucket in &self.buckets[next_bucket..=end] {
+                    band.count += bucket.count;
+                    band.parts.0.iter_mut().zip(&bucket.parts.0).for_each(|(sum, part)| *sum += part);
                 }
-                let first_fine = next_bucket << FINE_PER_BUCKET_SHIFT;
-                let last_fine = ((end + 1) << FINE_PER_BUCKET_SHIFT) - 1;
-                band.lower_ns = if first_fine == 0 { 0 } else { Histogram::upper_bound(first_fine - 1) + 1 };
+                band.lower_ns = if next_bucket == 0 { 0 } else { Histogram::upper_bound(next_bucket - 1) + 1 };
                 band.lower_ns = band.lower_ns.max(histogram.min());
-                band.upper_ns = Histogram::upper_bound(last_fine).min(histogram.max());
+                band.upper_ns = Histogram::upper_bound(end).min(histogram.max());
                 next_bucket = end + 1;
             }
             bands.push(band);
@@ -128,7 +129,7 @@ mod tests {
         let bands = attribution.bands(&histogram, &ends);
         assert_eq!(bands.iter().map(|band| band.count).sum::<u64>(), 10_000);
         assert_eq!(bands.iter().map(|band| u128::from(band.parts.total())).sum::<u128>(), histogram.sum());
-        assert!(bands[0].count >= 5_000 && bands[0].upper_ns >= 97 * 5_000 && bands[0].upper_ns < 97 * 5_800);
+        assert!(bands[0].count >= 5_000 && bands[0].upper_ns >= 97 * 5_000 && bands[0].upper_ns < 97 * 5_050);
         assert_eq!(bands[2].upper_ns, 970_000);
     }
 }

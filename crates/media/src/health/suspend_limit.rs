@@ -51,6 +51,12 @@ impl SuspendLimit {
         if worn.cycles <= young.cycles {
             return Err(LimitError { parameter: "worn.cycles", problem: "must be more than those of a young block" });
         }
+        if worn.per_loop > young.per_loop {
+            return Err(LimitError {
+                parameter: "worn.per_loop",
+                problem: "must not be more than that of a young block",
+            });
+        }
         if !(0.0..=1.0).contains(&rber_factor) {
             return Err(LimitError { parameter: "rber_factor", problem: "must be 0 to 1" });
         }
@@ -134,6 +140,7 @@ mod tests {
             (point(100, 0), WORN, 0.0, 1.0, "young.per_loop"),
             (YOUNG, point(1_000, 0), 0.0, 1.0, "worn.per_loop"),
             (YOUNG, point(100, 10), 0.0, 1.0, "worn.cycles"),
+            (YOUNG, point(1_000, 31), 0.0, 1.0, "worn.per_loop"),
             (YOUNG, WORN, -1.0, 1.0, "rber_factor"),
             (YOUNG, WORN, f64::NAN, 1.0, "rber_factor"),
             (YOUNG, WORN, 0.1, f64::INFINITY, "rber_exponent"),

@@ -94,6 +94,19 @@ impl SuspendPolicyConfig {
     }
 }
 
+impl SuspendPolicyConfig {
+    /// The key and value of how long reads, or an erase, may be made to wait; `None` for policies without a limit [ns].
+    pub fn patience(&self) -> Option<(&'static str, Duration)> {
+        match self {
+            Self::None(_) | Self::Immediate(_) => None,
+            Self::BetweenLoops(parameters) => Some(("parked_max", parameters.parked_max)),
+            Self::EverySafePoint(parameters) => Some(("parked_max", parameters.parked_max)),
+            Self::SafePointsByWear(parameters) => Some(("parked_max", parameters.parked_max())),
+            Self::Practical(parameters) => Some(("timeout", parameters.timeout)),
+        }
+    }
+}
+
 impl Default for SuspendPolicyConfig {
     fn default() -> Self {
         Self::None(none::NoSuspend {})

@@ -91,6 +91,13 @@ impl From<SafePointsByWear> for Unchecked {
     }
 }
 
+impl SafePointsByWear {
+    /// How long a parked operation lets reads go first that never cease [ns].
+    pub fn parked_max(&self) -> Duration {
+        self.parked_max
+    }
+}
+
 impl SuspendPolicy for SafePointsByWear {
     fn decide(&mut self, question: &SuspendQuestion<'_>) -> SuspendDecision {
         let SuspendQuestion { operation, now, cycles, .. } = *question;
