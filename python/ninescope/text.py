@@ -207,6 +207,25 @@ def _percentile(latency: Latency, key: str) -> Text:
     return Text(f"{text} ")
 
 
+def _suspensions(ledger: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """Say how often erases were suspended, and what it did to their blocks."""
+    if not ledger.get("suspended_erases"):
+        return
+    words = (
+        f"{ledger['suspended_erases']:,} of {ledger['erases']:,} erases suspended, "
+        f"{ledger['suspensions'] / ledger['erases']:.3g} times on average, "
+        f"{ledger['suspensions_max']:,} at most; the longest took {duration(ledger['erase_ns_max'])}"
+    )
+    if ledger["over_limit_erases"]:
+        words += (
+            f"; {ledger['over_limit_erases']:,} more often than their blocks bear, which adds up to "
+            f"{ledger['added_rber_max']:.2g} to the bit error rate (inferred)"
+        )
+    if ledger["lost_ns"]:
+        words += f"; {duration(ledger['lost_ns'])} of pulses begun anew"
+    yield "suspends", words
+
+
 def _worth_showing(total: Latencies, device: Latencies) -> list[tuple[str, Latency]]:
     """Return the view without host queueing where it says something else."""
     differs = any(latency.mean_ns < 0.99 * getattr(total, op).mean_ns for op, latency in device)
@@ -361,6 +380,7 @@ def _facts(result: Result) -> Iterator[tuple[str, str]]:
     ]
     if happened:
         yield "events", ", ".join(happened)
+    yield from _suspensions(document.get("suspension") or {})
     yield from _use(document.get("utilisation") or {})
     wear: Mapping[str, Any] = document.get("wear") or {}
     if wear.get("erases_max"):

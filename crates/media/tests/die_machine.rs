@@ -236,7 +236,7 @@ fn the_end_returns_the_command_unread() {
     let command = FlashCommand { bytes: [4_096, 0, 0, 0], ..read(0, 0) };
     harness.issue(&command, 0);
     let ended = harness.nand.end_array(DIE, Ns(READ[0] + 9_000)).expect("data may leave before the end is told");
-    assert_eq!(ended, Ended { command, suspensions: 0, segments: 1, excess_suspensions: 0 });
+    assert_eq!(ended, Ended { command, suspensions: 0, segments: 1, began: Ns(0), excess_suspensions: 0 });
     let state = DieState::Idle;
     assert_eq!(harness.nand.end_array(DIE, Ns(READ[0])), Err(IllegalCommand::NothingRuns { die: DIE, state }));
 }
@@ -268,7 +268,10 @@ fn a_suspended_erase_to_the_nanosecond() {
     harness.assert_earliest_ready_at(&erase(1), end + RECOVER + READ[1] + RAMP);
     let end = Ns(end + RECOVER + READ[1] + RAMP);
     let ended = harness.nand.end_array(DIE, end).expect("an exact end");
-    assert_eq!(ended, Ended { command: erase(1), suspensions: 1, segments: 3, excess_suspensions: 0 });
+    assert_eq!(
+        ended,
+        Ended { command: erase(1), suspensions: 1, segments: 3, began: Ns(1_000), excess_suspensions: 0 }
+    );
     assert_eq!((harness.nand.programmed_pages(DIE, 0, 1), harness.nand.erase_count(DIE, 0, 1)), (0, 6));
 }
 
@@ -420,7 +423,7 @@ proptest! {
         let end = harness.nand.end_time(DIE);
         prop_assert_eq!(end, Ns(start + total + overhead));
         let ended = harness.nand.end_array(DIE, end).expect("pulse time is conserved");
-        prop_assert_eq!(ended, Ended { command, suspensions, segments, excess_suspensions: 0 });
+        prop_assert_eq!(ended, Ended { command, suspensions, segments, began: Ns(start), excess_suspensions: 0 });
     }
 
     #[test]

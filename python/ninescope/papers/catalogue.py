@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import itertools
 import re
 from collections.abc import Mapping
 from pathlib import Path
@@ -91,7 +92,8 @@ def experiments_folder(given: str | None) -> Path:
     if given is not None:
         folder = Path(given)
         if not folder.is_dir():
-            raise ConfigError(f"--experiments {given}: there is no such folder")
+            problem = "is no folder" if folder.exists() else "there is no such folder"
+            raise ConfigError(f"--experiments {given}: {problem}")
         return folder
     folder = Path(ninescope.__file__).resolve().parents[2] / "experiments"
     if not folder.is_dir():
@@ -109,6 +111,10 @@ def papers(folder: Path) -> list[Paper]:
         for entry in sorted(folder.iterdir())
         if entry.is_dir() and (match := _FOLDER.fullmatch(entry.name))
     ]
+    for one, other in itertools.pairwise(found):
+        if one.id == other.id:
+            names = f"{one.folder.name} and {other.folder.name}"
+            raise ConfigError(f"{folder}: two folders are paper {one.id}: {names}")
     if not found:
         raise ConfigError(f"{folder}: there is no paper here (folders such as 002-ssr)")
     return found

@@ -1,6 +1,8 @@
 //! What suspensions do to the life of the drive: how often each erase was suspended, how often that was more than
 //! it bears, and what this adds to the bit errors of its block.
 
+use ninescope_kernel::Ns;
+
 /// Erases suspended more often than this are counted together.
 const SUSPENSIONS_MAX: usize = 256;
 
@@ -16,6 +18,8 @@ pub struct SuspensionLedger {
     added_rber_sum: f64,
     added_rber_max: f64,
     lost_ns: u64,
+    took_sum: u128,
+    took_max: Ns,
 }
 
 impl Default for SuspensionLedger {
@@ -29,16 +33,20 @@ impl Default for SuspensionLedger {
             added_rber_sum: 0.0,
             added_rber_max: 0.0,
             lost_ns: 0,
+            took_sum: 0,
+            took_max: Ns::ZERO,
         }
     }
 }
 
 impl SuspensionLedger {
     /// An erase ended that had been suspended so often, `excess` times more than it bears, at the price of
-    /// `added_rber` [bit errors per bit].
+    /// `added_rber` [bit errors per bit]; it `took` so long from its first pulse to its end [ns].
     #[inline]
-    pub fn record(&mut self, suspensions: u32, excess: u32, added_rber: f64) {
+    pub fn record(&mut self, suspensions: u32, excess: u32, added_rber: f64, took: Ns) {
         self.counts[(suspensions as usize).min(SUSPENSIONS_MAX)] += 1;
+        self.took_sum += u128::from(took.0);
+        self.took_max = self.took_max.max(took);
         if suspensions == 0 {
             return;
         }
@@ -96,6 +104,11 @@ impl SuspensionLedger {
         (self.added_rber_sum / self.erases().max(1) as f64, self.added_rber_max)
     }
 
+    /// How long erases took from first pulse to end, with their suspensions: on average, and the longest [ns].
+    pub fn took_ns(&self) -> (f64, u64) {
+        (self.took_sum as f64 / self.erases().max(1) as f64, self.took_max.0)
+    }
+
     /// Pulse time of loops that began anew [ns].
     pub fn lost_ns(&self) -> u64 {
         self.lost_ns
@@ -111,11 +124,12 @@ mod tests {
         let mut ledger = SuspensionLedger::default();
         for (suspensions, excess, added) in [(0, 0, 0.0), (0, 0, 0.0), (3, 0, 0.0), (40, 10, 1e-4), (1_000, 970, 1e-2)]
         {
-            ledger.record(suspensions, excess, added);
+            ledger.record(suspensions, excess, added, Ns(1_000 + u64::from(suspensions)));
         }
         assert_eq!((ledger.erases(), ledger.suspended(), ledger.suspensions(), ledger.most()), (5, 3, 1_043, 1_000));
         assert_eq!((ledger.over_limit(), ledger.excess()), (2, 980));
         assert!(ledger.histogram().eq([(0, 2), (3, 1), (40, 1), (SUSPENSIONS_MAX, 1)]));
+        assert_eq!(ledger.took_ns(), (1_000.0 + 1_043.0 / 5.0, 2_000));
         let (mean, most) = ledger.added_rber();
         assert!((mean - 1.01e-2 / 5.0).abs() < 1e-15 && (most - 1e-2).abs() < 1e-15);
     }

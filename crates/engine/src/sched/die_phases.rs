@@ -52,7 +52,8 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
             CommandKind::Erase => {
                 self.set_free(die);
                 let added_rber = self.nand.added_rber(ended.excess_suspensions);
-                self.meter.suspensions.record(ended.suspensions, ended.excess_suspensions, added_rber);
+                let took = now - ended.began;
+                self.meter.suspensions.record(ended.suspensions, ended.excess_suspensions, added_rber, took);
                 let plane = ended.command.planes.trailing_zeros() as usize;
                 self.group_erased(ended.command.transaction[plane])
             }

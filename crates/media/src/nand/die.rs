@@ -41,6 +41,8 @@ pub struct Ended {
     pub suspensions: u32,
     /// Program pulses or erase loops it took, 1 for a read; those begun again count once [count].
     pub segments: u32,
+    /// When its first stretch began [ns].
+    pub began: Ns,
     /// Suspensions beyond what an erase of such a block bears [count].
     pub excess_suspensions: u32,
 }
@@ -106,8 +108,8 @@ impl Die {
         };
         self.stop = Ns::NEVER;
         self.phase_end = Ns::NEVER;
-        let Operation { command, suspensions, segments, .. } = self.running;
-        Ended { command, suspensions, segments, excess_suspensions: 0 }
+        let Operation { command, suspensions, segments, began, .. } = self.running;
+        Ended { command, suspensions, segments, began, excess_suspensions: 0 }
     }
 
     #[inline]

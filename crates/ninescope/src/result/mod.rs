@@ -213,6 +213,7 @@ fn spread(values: impl Iterator<Item = f64>) -> Value {
 fn suspension(device: &Seen<'_>) -> Value {
     let ledger = &device.meter.suspensions;
     let (added_rber_mean, added_rber_max) = ledger.added_rber();
+    let (erase_ns_mean, erase_ns_max) = ledger.took_ns();
     json!({
         "erases": ledger.erases(),
         "suspended_erases": ledger.suspended(),
@@ -224,6 +225,8 @@ fn suspension(device: &Seen<'_>) -> Value {
         "added_rber_mean": added_rber_mean,
         "added_rber_max": added_rber_max,
         "lost_ns": ledger.lost_ns(),
+        "erase_ns_mean": erase_ns_mean,
+        "erase_ns_max": erase_ns_max,
     })
 }
 
