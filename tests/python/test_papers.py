@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 import ninescope
-from conftest import NATIVE, ROOT, command, tomllib
+from conftest import NATIVE, ROOT, command, run_program, tomllib
 from ninescope.papers import catalogue, runner
 from ninescope.papers.claims import Bound, Claim, Order, load_claims
 from ninescope.papers.experiment import Settings
@@ -218,6 +218,15 @@ def test_a_bound_includes_its_ends():
     assert verdict({"x": False}, Bound("x", 1, 1))[0] == "not reproduced"
 
 
+def test_a_quick_run_does_not_judge_a_bound_within_the_interval():
+    check = Bound("x", 5, 9)
+    near, far = between(4, 5.5), between(2, 3)
+    assert verdict({"x": near}, check, quick=True)[0] == "not judged"
+    assert verdict({"x": near}, check, quick=False)[0] == "not reproduced"
+    assert verdict({"x": far}, check, quick=True)[0] == "not reproduced"
+    assert verdict({"x": between(4, 8)}, check, quick=True)[0] == "holds"
+
+
 def test_what_is_not_measured_or_rests_on_too_few_samples_is_not_judged():
     assert verdict({"x": None}, Bound("x", 1, 2))[0] == "not judged"
     assert verdict({"x": {"value": 1, "insufficient": True}}, Bound("x", 1, 2))[0] == "not judged"
@@ -327,6 +336,13 @@ class TestRunning:
         code, *_ = cli("papers", "run", "all", "--out", out / "all", "--experiments", experiments)
         assert code == 0
         assert (out / "all/900/claims.json").exists()
+
+    def test_what_an_experiment_prints_does_not_reach_the_verdicts(self, cli, experiments):
+        before = "    read, write = "
+        change(experiments, before, '    print("chatter")\n' + before, "experiment.py")
+        process = run_program("papers", "run", "900", "--json", "--experiments", experiments)
+        assert json.loads(process.out)["claims"]
+        assert "chatter" in process.err
 
     def test_the_number_of_processes_changes_nothing(self, cli, experiments):
         runs = ("papers", "run", "900", "--json", "--experiments", experiments, "--jobs")
@@ -476,6 +492,16 @@ def wait_for_the_end_of(pids: list[int]) -> None:
 
 
 # ---- the command line --------------------------------------------------------------------------------
+
+
+def test_two_folders_of_one_paper_are_refused(cli, experiments):
+    shutil.copytree(experiments / "900-test", experiments / "900-other")
+    code, _, err = cli("papers", "list", "--experiments", experiments)
+    assert code == 2
+    assert "two folders are paper 900: 900-other and 900-test" in err
+    code, _, err = cli("papers", "list", "--experiments", experiments / "900-test/claims.toml")
+    assert code == 2
+    assert "is no folder" in err
 
 
 def test_an_unknown_paper_is_answered_with_the_nearest(cli, experiments):
