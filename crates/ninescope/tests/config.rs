@@ -34,8 +34,8 @@ fn the_erase_loops_of_aero_have_the_published_means() {
     let rows = drive["nand"]["erase_loops"].as_array().expect("rows by wear");
     let published = [1.0, 1.08, 1.29, 2.05, 2.50, 2.79, 3.13, 3.62, 4.07, 4.46, 4.79];
     assert_eq!(rows.len(), published.len());
-    for (index, (row, published)) in rows.iter().zip(published).enumerate() {
-        assert_eq!(row["cycles"].as_integer(), Some(500 * index as i64));
+    for ((row, published), index) in rows.iter().zip(published).zip(0..) {
+        assert_eq!(row["cycles"].as_integer(), Some(500 * index));
         let shares = row["shares"].as_array().expect("shares").iter().map(|share| share.as_float().expect("a share"));
         let mean: f64 = shares.zip(1..).map(|(share, loops)| share * f64::from(loops)).sum();
         assert!((mean - published).abs() < 0.0051, "{}: {mean} loops, published {published}", row["cycles"]);
