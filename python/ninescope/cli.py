@@ -148,7 +148,7 @@ def _root(
 def run(
     workload: Annotated[
         str | None,
-        typer.Argument(metavar="TRACE | JOB.toml | -", help="A trace, a job file, or - for stdin."),
+        typer.Argument(metavar="TRACE | JOB.toml | JOB.fio | -", help="A trace, a job file, or - for stdin."),
     ] = None,
     trace: Annotated[
         str | None, typer.Option(metavar="FILE", help="The same as the positional TRACE.")
@@ -341,18 +341,13 @@ def _workload(
             f"{_options(job)} describes a job{hint}, and {source!r} is already a workload"
         )
 
-    from ninescope._native import ConfigError
     from ninescope.files import existing, spooled
 
     if source == "-":
         trace = Workload.trace(stack.enter_context(spooled(sys.stdin.buffer)), **_replay(replay))
         return Workload({**trace.words, "name": "-"})
     suffix = Path(source).suffix
-    if suffix == ".fio":
-        raise ConfigError(
-            f"{source!r}: fio job files are not supported yet; use --rw and its words, or a JOB.toml"
-        )
-    if suffix == ".toml":
+    if suffix in (".toml", ".fio"):
         if replay:
             raise typer.BadParameter(f"{_options(replay)} is about traces, and {source!r} is a job")
         return Workload.job_file(existing(source, "job file"))

@@ -111,6 +111,17 @@ def test_one_command_per_chip_makes_one_die_of_a_chip(cli, tmp_path):
     assert (geometry["dies_per_package"], geometry["planes_per_die"]) == (1, 4)
 
 
+def test_hot_and_cold_addresses_are_zones(cli, files, tmp_path):
+    config, workload = files(
+        value("Address_Distribution", "RANDOM_UNIFORM", "RANDOM_HOTCOLD"),
+        value("Percentage_of_Hot_Region", 0, 20),
+    )
+    report = imported(cli, tmp_path / "out", config, workload)
+    assert toml(tmp_path / "out/job.toml")["random_distribution"] == "zoned:80/20:20/80"
+    code, _, err = cli(*report["commands"][0].split()[1:], "--requests", "100")
+    assert code == 0, err
+
+
 def test_flows_of_all_kinds(cli, files, tmp_path):
     text = WORKLOAD.read_text()
     flow = text[text.index("\t\t<IO_Flow_") : text.index("\t</IO_Scenario>")]

@@ -133,11 +133,12 @@ def _operations(flow: Flow, sheet: Sheet) -> None:
     )
     if 0 < reads < 100:
         flow.put("rwmixread", reads, "Read_Percentage")
-    why = "of hot and cold addresses, and these are not"
     if kind == "RANDOM_HOTCOLD":
-        why = "hot and cold addresses are drawn alike"
-        flow.left.append(Left("Address_Distribution", kind, why))
-    flow.leave(sheet, {"Percentage_of_Hot_Region": why})
+        hot = sheet.count("Percentage_of_Hot_Region", 1, 99)
+        zones = f"zoned:{100 - hot}/{hot}:{hot}/{100 - hot}"
+        flow.put("random_distribution", zones, "Address_Distribution, Percentage_of_Hot_Region")
+    else:
+        flow.leave(sheet, {"Percentage_of_Hot_Region": "of hot and cold addresses, and these are not"})
 
 
 def _addresses(flow: Flow, sheet: Sheet, sectors: int) -> None:
