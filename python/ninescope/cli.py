@@ -825,6 +825,23 @@ def _steps(paper: str) -> Iterator[Any]:
 
 
 @app.command()
+def check(
+    file: Annotated[str, typer.Argument(metavar="FILE", help="A drive, a job or a trace.")],
+    strict: Annotated[
+        bool, typer.Option("--strict", help="Refuse a trace with lines that cannot be read.")
+    ] = False,
+) -> None:
+    """Say what a file is and what is wrong with it. Exits with 2 where something is."""
+    from ninescope.check import check
+    from ninescope.files import existing
+
+    verdict = check(existing(file, "file"), strict=strict)
+    print(f"{file}: {verdict.kind}, OK")
+    for note in verdict.notes:
+        print(f"  {note}")
+
+
+@app.command()
 def policies(
     registry: Annotated[str | None, typer.Argument(help="Only this registry.")] = None,
     json_: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,

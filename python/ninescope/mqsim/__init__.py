@@ -71,7 +71,10 @@ class Imported:
         table = dict(self.drive.table)
         table["sources"] = {key: f"MQSim: {source}" for key, source in self.drive.sources.items()}
         text = toml.dumps(table)
-        _native.resolve_drive(json.dumps({"drive": {"toml": text}}))  # before anything is written
+        anything = {"job": {"rw": "read", "requests": 1}}
+        _native.check_run(
+            json.dumps({"drive": {"toml": text}, "workload": anything})
+        )  # before anything is written
         return text + _comments([left for file, left in self.not_carried() if file == self.config])
 
     def _job_text(self, flow: Flow) -> str:
