@@ -1,4 +1,4 @@
-"""Runs ninescope under the conditions of four published MQSim runs and prints both sides.
+"""Imports the configurations of five MQSim runs, runs them with ninescope and prints both sides.
 
 Usage: .venv/bin/python experiments/validation-mqsim/compare.py [--peers DIR] [--traces DIR]
 
@@ -28,8 +28,9 @@ import polars as pl
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
 NINESCOPE = ROOT / ".venv" / "bin" / "ninescope"
-# MQSim runs one command in a chip at a time, whatever die it is for: its chips are our dies.
-CHIP_AT_A_TIME = ["geometry.dies_per_package=1", "geometry.planes_per_die=4"]
+CASES = ("rand70_128g_fresh", "rand70_128g_o40", "randw_128g_fresh", "wsrch", "tpcc")
+# Where each page of a request is a request of its own, more than MQSim fetches at a time are inside.
+UNBOUNDED = ["controller.buffered_pages=65535", "controller.queue_depth=65535"]
 AT_PROGRAM = ['controller.write_completion="program"']
 CHIPS = 32
 PAGE_SECTORS = 16
@@ -85,17 +86,36 @@ class Peer:
         return self.ftl[f"Issued_Flash_{kind}_CMD"] + 2 * self.ftl[f"Issued_Flash_Multiplane_{kind}_CMD"]
 
 
+def ninescope(*arguments: str) -> dict[str, Any]:
+    """Run a command and return what it prints as JSON."""
+    command = [str(NINESCOPE), *arguments, "--json"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        sys.exit(f"{' '.join(command)}\n{done.stderr}")
+    result: dict[str, Any] = json.loads(done.stdout)
+    return result
+
+
+class Imported:
+    """The drive and the job that `ninescope import mqsim` makes of a case."""
+
+    def __init__(self, peer: Path, folder: Path) -> None:
+        files = [str(peer / "ssdconfig.xml"), str(peer / "workload.xml")]
+        dies, chips = folder / peer.name, folder / f"{peer.name}-chips"
+        ninescope("import", "mqsim", *files, "--out", str(dies))
+        ninescope("import", "mqsim", *files, "--out", str(chips), "--one-command-per-chip")
+        self.job = dies / "job.toml"
+        self.dies = dies / "drive.toml"
+        # MQSim runs one command in a chip at a time, whatever die it is for: its chips are our dies.
+        self.chips = chips / "drive.toml"
+
+
 class Run:
     """One run of ninescope. Times in us."""
 
-    def __init__(self, work: str | Path, drive: str, sets: list[str], *options: str) -> None:
-        command = [str(NINESCOPE), "run", str(work), "--drive", str(HERE / drive), "--json", *options]
-        for item in sets:
-            command += ["--set", item]
-        done = subprocess.run(command, capture_output=True, text=True, check=False)
-        if done.returncode != 0:
-            sys.exit(f"{' '.join(command)}\n{done.stderr}")
-        result: dict[str, Any] = json.loads(done.stdout)
+    def __init__(self, work: Path, drive: Path, sets: list[str], *options: str) -> None:
+        words = [word for item in sets for word in ("--set", item)]
+        result = ninescope("run", str(work), "--drive", str(drive), *options, *words)
         self.counters = result["counters"]
         self.requests = result["requests"]
         self.simulated = result["simulated_ns"] / 1e3
@@ -204,13 +224,13 @@ def closed_network(
 # ---- the cases ---------------------------------------------------------------------------------------
 
 
-def rand70(peer: Peer, folder: Path) -> None:
+def rand70(peer: Peer, ours: Imported, folder: Path) -> None:
     title("rand70_128g_fresh (4 KiB, 70/30, QD 16, 1 M)")
-    dies = Run(HERE / "rand70.toml", "drive-128g.toml", [], "--prefill", "full")
-    chips = Run(HERE / "rand70.toml", "drive-128g.toml", CHIP_AT_A_TIME, "--prefill", "full")
+    dies = Run(ours.job, ours.dies, [], "--prefill", "full")
+    chips = Run(ours.job, ours.chips, [], "--prefill", "full")
     packed = Run(
-        HERE / "rand70.toml",
-        "drive-128g.toml",
+        ours.job,
+        ours.dies,
         ['geometry.page_size="8KiB"', "geometry.pages_per_block=256"],
         "--prefill",
         "full",
@@ -238,8 +258,8 @@ def rand70(peer: Peer, folder: Path) -> None:
     trace = with_mapping_reads(reads, in_slot, peer.requests, folder)
     mapped = Run(
         trace,
-        "drive-128g.toml",
-        [*CHIP_AT_A_TIME, "controller.queue_depth=16"],
+        ours.chips,
+        ["controller.queue_depth=16"],
         "--prefill",
         "full",
         "--closed-loop",
@@ -295,9 +315,13 @@ def rand70(peer: Peer, folder: Path) -> None:
         )
 
 
-def randw(peer: Peer) -> None:
+def randw(peer: Peer, ours: Imported, folder: Path) -> None:
     title("randw_128g_fresh (4 KiB random writes, 1 M)")
-    run = Run(HERE / "randw.toml", "drive-128g.toml", CHIP_AT_A_TIME + AT_PROGRAM, "--prefill", "none")
+    # MQSim's write buffer holds 2048 sectors not yet programmed (1 MiB): 256 writes of 4 KiB. Where a write
+    # completes at its program, that is a closed loop of 256 programs.
+    job = folder / "randw.toml"
+    job.write_text(ours.job.read_text().replace("iodepth = 16\n", "iodepth = 256\n"))
+    run = Run(job, ours.chips, AT_PROGRAM, "--prefill", "none")
     exact("requests", peer.requests, run.requests)
     exact("flash pages programmed", peer.pages("Program"), run.counters["host_page_programs"])
     line("throughput [k/s]", peer.requests / peer.simulated * 1e3, run.requests / run.simulated * 1e3)
@@ -314,12 +338,12 @@ def randw(peer: Peer) -> None:
     )
 
 
-def wsrch(peer: Peer, trace: Path, folder: Path) -> None:
+def wsrch(peer: Peer, ours: Imported, trace: Path, folder: Path) -> None:
     title("wsrch (24,783 requests, open loop)")
-    dies = Run(trace, "drive-512g.toml", [])
-    chips = Run(trace, "drive-512g.toml", CHIP_AT_A_TIME)
+    dies = Run(trace, ours.dies, UNBOUNDED)
+    chips = Run(trace, ours.chips, UNBOUNDED)
     rows = unpacked(trace)
-    parts = Run(split(rows, folder), "drive-512g.toml", CHIP_AT_A_TIME, "--format", "mqsim")
+    parts = Run(split(rows, folder), ours.chips, UNBOUNDED, "--format", "mqsim")
     exact("requests", peer.requests, chips.requests)
     exact("reads", int(peer.flow["Read_Request_Count"]), chips.count["read"])
     exact("writes", int(peer.flow["Write_Request_Count"]), chips.count["write"])
@@ -343,17 +367,17 @@ def wsrch(peer: Peer, trace: Path, folder: Path) -> None:
     line("read transaction, their mapping taken off", without, parts.read_inside, "ours without link")
 
 
-def tpcc(peer: Peer, trace: Path, folder: Path) -> None:
+def tpcc(peer: Peer, ours: Imported, trace: Path, folder: Path) -> None:
     title("tpcc (6,999 requests, open loop at 51 k/s)")
-    dies = Run(trace, "drive-512g.toml", [])
-    chips = Run(trace, "drive-512g.toml", CHIP_AT_A_TIME)
+    dies = Run(trace, ours.dies, UNBOUNDED)
+    chips = Run(trace, ours.chips, UNBOUNDED)
     log = folder / "tpcc"
-    late = Run(trace, "drive-512g.toml", CHIP_AT_A_TIME + AT_PROGRAM)
+    late = Run(trace, ours.chips, UNBOUNDED + AT_PROGRAM)
     rows = unpacked(trace)
     parts = Run(
         split(rows, folder),
-        "drive-512g.toml",
-        CHIP_AT_A_TIME + AT_PROGRAM,
+        ours.chips,
+        UNBOUNDED + AT_PROGRAM,
         "--format",
         "mqsim",
         "--log-requests",
@@ -394,8 +418,8 @@ def tpcc(peer: Peer, trace: Path, folder: Path) -> None:
     line("write transaction, to end of program [us]", written, parts.mean["write"])
     merged = Run(
         folder / "split.trace",
-        "drive-512g.toml",
-        [*CHIP_AT_A_TIME, *AT_PROGRAM, "scheduler.multi_plane=true"],
+        ours.chips,
+        [*UNBOUNDED, *AT_PROGRAM, "scheduler.multi_plane=true"],
         "--format",
         "mqsim",
     )
@@ -443,6 +467,24 @@ def with_buffer(path: Path, rows: list[tuple[int, int, int, int]], capacity: int
     return total / len(rows) / 1e3
 
 
+def as_imported(name: str, peer: Peer, ours: Imported, trace: Path) -> None:
+    """Both imports of a case beside MQSim's output: counts and mean latency, with nothing else changed."""
+    title(f"{name}, as imported")
+    synthetic = ours.job.exists()
+    prefill = ["--prefill", "none" if peer.flow["Read_Request_Count"] == "0" else "full"] if synthetic else []
+    for what, drive in (("every die by itself", ours.dies), ("one command per chip", ours.chips)):
+        run = Run(ours.job if synthetic else trace, drive, [], *prefill)
+        print(f"  {what}")
+        exact("  requests", peer.requests, run.requests)
+        exact("  reads", int(peer.flow["Read_Request_Count"]), run.count.get("read", 0))
+        exact("  writes", int(peer.flow["Write_Request_Count"]), run.count.get("write", 0))
+        user = peer.pages("Read") - peer.queues["Mapping_Read_TR_Queue"][1]
+        reads = run.counters["host_page_reads"] + run.counters["read_modify_write_reads"]
+        exact("  flash pages read, mapping left out", user, reads)
+        exact("  flash pages programmed", peer.pages("Program"), run.counters["host_page_programs"])
+        line("  mean request [us]", peer.response, run.all)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--peers", type=Path, default=ROOT.parent / "shared" / "peers" / "mqsim")
@@ -451,7 +493,7 @@ def main() -> None:
     skipped = []
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        for case in ("rand70_128g_fresh", "randw_128g_fresh", "wsrch", "tpcc"):
+        for case in CASES:
             output = options.peers / case
             trace = options.traces / f"mqsim_{case}-small.trace.zst"
             needed = [output / "workload_scenario_1.xml"] + ([] if "128g" in case else [trace])
@@ -461,18 +503,23 @@ def main() -> None:
             if missing:
                 skipped.append(f"{case}: no {', '.join(missing)}")
                 continue
-            peer = Peer(output)
-            if case == "rand70_128g_fresh":
-                rand70(peer, folder)
-            elif case == "randw_128g_fresh":
-                randw(peer)
-            elif case == "wsrch":
-                wsrch(peer, trace, folder)
-            else:
-                tpcc(peer, trace, folder)
+            judge(case, Peer(output), Imported(output, folder), trace, folder)
     for reason in skipped:
         print(f"SKIPPED {reason}", file=sys.stderr)
-    sys.exit(2 if len(skipped) == 4 else 0)
+    sys.exit(2 if len(skipped) == len(CASES) else 0)
+
+
+def judge(case: str, peer: Peer, ours: Imported, trace: Path, folder: Path) -> None:
+    """Print everything about one case."""
+    as_imported(case, peer, ours, trace)
+    if case == "rand70_128g_fresh":
+        rand70(peer, ours, folder)
+    elif case == "randw_128g_fresh":
+        randw(peer, ours, folder)
+    elif case == "wsrch":
+        wsrch(peer, ours, trace, folder)
+    elif case == "tpcc":
+        tpcc(peer, ours, trace, folder)
 
 
 if __name__ == "__main__":

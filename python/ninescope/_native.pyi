@@ -11,6 +11,7 @@ __all__ = [
     "SimulationError",
     "added_rber",
     "bootstrap",
+    "check_run",
     "policies",
     "presets",
     "resolve_drive",
@@ -60,6 +61,9 @@ def bootstrap(
     blocks: list[tuple[NDArray[np.uint64], NDArray[np.uint64]]], parts_per_billion: list[int]
 ) -> list[tuple[int, int]]:
     """Say where percentiles lie in 95 % of the runs put together from these blocks."""
+
+def check_run(request_json: str) -> list[str]:
+    """Find what is wrong with a run before it begins; return what is to be said about it."""
 
 def presets() -> list[tuple[str, str, str]]:
     """List the drive presets: name, summary, TOML text."""

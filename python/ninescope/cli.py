@@ -50,7 +50,11 @@ trace_app = typer.Typer(help="Look into traces.", no_args_is_help=True, rich_mar
 papers_app = typer.Typer(
     help="Judge published claims by experiments.", no_args_is_help=True, rich_markup_mode=None
 )
+import_app = typer.Typer(
+    help="Take over configurations of other simulators.", no_args_is_help=True, rich_markup_mode=None
+)
 app.add_typer(presets_app, name="presets")
+app.add_typer(import_app, name="import")
 app.add_typer(trace_app, name="trace")
 app.add_typer(papers_app, name="papers")
 
@@ -144,7 +148,7 @@ def _root(
 def run(
     workload: Annotated[
         str | None,
-        typer.Argument(metavar="TRACE | JOB.toml | -", help="A trace, a job file, or - for stdin."),
+        typer.Argument(metavar="TRACE | JOB.toml | JOB.fio | -", help="A trace, a job file, or - for stdin."),
     ] = None,
     trace: Annotated[
         str | None, typer.Option(metavar="FILE", help="The same as the positional TRACE.")
@@ -337,18 +341,13 @@ def _workload(
             f"{_options(job)} describes a job{hint}, and {source!r} is already a workload"
         )
 
-    from ninescope._native import ConfigError
     from ninescope.files import existing, spooled
 
     if source == "-":
         trace = Workload.trace(stack.enter_context(spooled(sys.stdin.buffer)), **_replay(replay))
         return Workload({**trace.words, "name": "-"})
     suffix = Path(source).suffix
-    if suffix == ".fio":
-        raise ConfigError(
-            f"{source!r}: fio job files are not supported yet; use --rw and its words, or a JOB.toml"
-        )
-    if suffix == ".toml":
+    if suffix in (".toml", ".fio"):
         if replay:
             raise typer.BadParameter(f"{_options(replay)} is about traces, and {source!r} is a job")
         return Workload.job_file(existing(source, "job file"))
@@ -609,6 +608,49 @@ def trace_stat(
     print(trace_as_text(stat, name))
 
 
+@import_app.command("mqsim")
+def import_mqsim(
+    config: Annotated[str, typer.Argument(metavar="SSDCONFIG.xml", help="MQSim's drive.")],
+    workload: Annotated[str, typer.Argument(metavar="WORKLOAD.xml", help="MQSim's workload.")],
+    out: Annotated[str, typer.Option(metavar="DIR", help="Write drive.toml and job.toml here.")],
+    scenario: Annotated[int, typer.Option(min=1, metavar="N", help="Which IO_Scenario of the workload.")] = 1,
+    one_command_per_chip: Annotated[
+        bool,
+        typer.Option(
+            "--one-command-per-chip",
+            help="Make one die of the dies of a chip: MQSim runs one command in a chip at a time.",
+        ),
+    ] = False,
+    json_: Annotated[bool, typer.Option("--json", help="Print the account as JSON.")] = False,
+) -> None:
+    """Make a drive and jobs of a configuration of MQSim, and list what has no counterpart.
+
+    Flows that replay traces give the command that runs the trace.
+    """
+    from ninescope import mqsim
+    from ninescope.files import existing
+
+    if not out:
+        raise typer.BadParameter("--out wants a directory, and its name is empty")
+    imported = mqsim.convert(
+        existing(config, "configuration"),
+        existing(workload, "workload"),
+        scenario=scenario,
+        one_command_per_chip=one_command_per_chip,
+    )
+    mqsim.save(imported, Path(out))
+    if json_:
+        print(json.dumps(imported.document(out)))
+        return
+    written = ", ".join(str(Path(out, name)) for name in imported.files())
+    print(f"written: {written} (where each value comes from stands under `sources`)\n")
+    print("not carried over")
+    _print_pairs([(f"  {left.tag} {left.value}".rstrip(), left.why) for _, left in imported.not_carried()])
+    print("\nrun it with")
+    for command in imported.commands(out):
+        print(f"  {command}")
+
+
 @papers_app.command("list")
 def papers_list(
     experiments: Annotated[
@@ -780,6 +822,23 @@ def _steps(paper: str) -> Iterator[Any]:
             )
 
         yield move
+
+
+@app.command()
+def check(
+    file: Annotated[str, typer.Argument(metavar="FILE", help="A drive, a job or a trace.")],
+    strict: Annotated[
+        bool, typer.Option("--strict", help="Refuse a trace with lines that cannot be read.")
+    ] = False,
+) -> None:
+    """Say what a file is and what is wrong with it. Exits with 2 where something is."""
+    from ninescope.check import check
+    from ninescope.files import existing
+
+    verdict = check(existing(file, "file"), strict=strict)
+    print(f"{file}: {verdict.kind}, OK")
+    for note in verdict.notes:
+        print(f"  {note}")
 
 
 @app.command()

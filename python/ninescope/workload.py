@@ -56,5 +56,5 @@ class Workload:
 
     @classmethod
     def job_file(cls, path: str | os.PathLike[str]) -> Workload:
-        """Read a job from a TOML file."""
+        """Read a job from a TOML file, or from a job file of fio (`.fio`)."""
         return cls({"job_file": os.fspath(path)})

@@ -298,6 +298,11 @@ def presets() -> list[tuple[str, str, str]]:
     return [("tlc", "a TLC drive", TLC), ("qlc", "a QLC drive", TLC.replace("tlc", "qlc"))]
 
 
+def check_run(request_json: str) -> list[str]:
+    json.loads(request_json)
+    return []
+
+
 def resolve_drive(request_json: str) -> str:
     request = json.loads(request_json)
     for setting in request.get("set", []):
@@ -349,6 +354,7 @@ def install() -> None:
         "bootstrap",
         "policies",
         "presets",
+        "check_run",
         "resolve_drive",
         "trace_stat",
         "version",

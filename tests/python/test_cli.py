@@ -90,7 +90,7 @@ def test_a_trace_may_come_from_stdin(msr_trace, compress):
     [
         (("run",), "nothing to run"),
         (("run", "nowhere.csv"), "'nowhere.csv' does not exist"),
-        (("run", "job.fio"), "not supported yet"),
+        (("run", "nowhere.fio"), "job file 'nowhere.fio' does not exist"),
         (("run", "nowhere.toml"), "job file 'nowhere.toml' does not exist"),
         (("run", "a.csv", "--trace", "b.csv"), "not both"),
         (("run", "a.csv", "--rw", "read"), "already a workload"),

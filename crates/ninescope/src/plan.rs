@@ -12,6 +12,7 @@ use ninescope_workload::{
 };
 
 use crate::assembly::{Assembly, fit_drive, suspend_note};
+use crate::config::FioJob;
 use crate::error::Error;
 use crate::prepare::{Overwriting, PrefillMode, Preparation};
 use crate::request::{RunRequest, Warmup, WorkloadSource};
@@ -71,7 +72,7 @@ impl Plan {
         if named.iter().filter(|&&is_named| is_named).count() != 1 {
             return Err(Error::Input("workload: give exactly one of a trace, a job file and a job".into()));
         }
-        match source.load_job()? {
+        match source.load_job_with_notes()? {
             Some(job) => Self::of_job(request, &source, job),
             None => Self::of_trace(request, &source),
         }
@@ -176,8 +177,10 @@ impl Plan {
         Ok(Self::assembled(request, assembly, limits, report, Some(total), preparation, workload, notes))
     }
 
-    fn of_job(request: &RunRequest, source: &WorkloadSource, mut job: JobConfig) -> Result<Self, Error> {
+    fn of_job(request: &RunRequest, source: &WorkloadSource, job: FioJob) -> Result<Self, Error> {
+        let FioJob { config: mut job, notes: said } = job;
         let mut notes = vec!["synthetic workload".to_owned()];
+        notes.extend(said);
         let mut drive = request.load_drive()?;
         job.requests = request.requests.or(job.requests);
         job.duration = request.duration.or(job.duration);
@@ -194,8 +197,7 @@ impl Plan {
         check_that_time_passes(&job, &assembly)?;
         let per_unit = u64::from(assembly.geometry.sectors_per_unit());
         let first = region.first_sector / per_unit;
-        let last_place = region.first_sector + (region.places - 1) * region.stride_sectors;
-        let end = (last_place + u64::from(region.request_sectors)).div_ceil(per_unit);
+        let end = region.end_sector(job.bssplit.is_some() || job.percentage_random < 100).div_ceil(per_unit);
         let units = first as u32..end as u32;
         let whole = 0..assembly.ftl.logical_units;
         let preparation = preparation(request, || vec![units], whole, &assembly.geometry);
@@ -240,6 +242,11 @@ impl Plan {
             drive_name: request.drive_name(),
             run: request.run_settings(),
         }
+    }
+
+    /// What is to be said about the run before it begins.
+    pub fn notes(&self) -> &[String] {
+        &self.notes
     }
 
     /// Host sectors of the drive [512 B].

@@ -9,7 +9,7 @@ use ninescope_workload::{JobConfig, TIME_MAX, TraceFormat, WorkloadError};
 use serde::{Deserialize, Serialize};
 
 use crate::assembly::Assembly;
-use crate::config::{LoadedDrive, load_drive, parse_job, with_suggestion};
+use crate::config::{FioJob, LoadedDrive, load_drive, parse_fio, parse_job, with_suggestion};
 use crate::error::Error;
 use crate::prepare::PrefillMode;
 use crate::presets::{DEFAULT_PRESET, preset};
@@ -51,7 +51,7 @@ pub struct WorkloadSource {
     pub closed_loop: bool,
     /// The queue depth of a closed loop; absent: the drive's.
     pub iodepth: Option<u32>,
-    /// A job in a TOML file.
+    /// A job in a TOML file, or in one of fio (`.fio`).
     pub job_file: Option<PathBuf>,
     /// A job in fio's words.
     pub job: Option<serde_json::Value>,
@@ -234,6 +234,20 @@ impl WorkloadSource {
     /// # Errors
     /// [`Error::Input`] with file, line and key.
     pub fn load_job(&self) -> Result<Option<JobConfig>, Error> {
+        Ok(self.load_job_with_notes()?.map(|job| job.config))
+    }
+
+    /// The same, with what is to be said about it.
+    pub(crate) fn load_job_with_notes(&self) -> Result<Option<FioJob>, Error> {
+        match &self.job_file {
+            Some(path) if path.extension().is_some_and(|extension| extension == "fio") => {
+                parse_fio(path, &read_text(path)?).map(Some)
+            }
+            _ => Ok(self.load_toml_job()?.map(|config| FioJob { config, notes: Vec::new() })),
+        }
+    }
+
+    fn load_toml_job(&self) -> Result<Option<JobConfig>, Error> {
         if let Some(path) = &self.job_file {
             return parse_job(path, &read_text(path)?).map(Some);
         }

@@ -171,6 +171,13 @@ fn resolve_drive(request_json: &str) -> PyResult<String> {
     ninescope::resolve_drive(request_json).map_err(to_python)
 }
 
+/// What is to be said about a run before it begins; whatever is wrong with its drive or workload is found.
+#[pyfunction]
+fn check_run(python: Python<'_>, request_json: &str) -> PyResult<Vec<String>> {
+    let request = RunRequest::from_json(request_json).map_err(to_python)?;
+    python.detach(|| ninescope::Plan::new(&request)).map(|plan| plan.notes().to_vec()).map_err(to_python)
+}
+
 /// What so many suspensions in an erase add to the raw bit error rate of a block of a drive, by P/E cycles and
 /// suspensions.
 #[pyfunction]
@@ -208,6 +215,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<Simulation>()?;
     module.add_function(wrap_pyfunction!(added_rber, module)?)?;
     module.add_function(wrap_pyfunction!(bootstrap, module)?)?;
+    module.add_function(wrap_pyfunction!(check_run, module)?)?;
     module.add_function(wrap_pyfunction!(presets, module)?)?;
     module.add_function(wrap_pyfunction!(resolve_drive, module)?)?;
     module.add_function(wrap_pyfunction!(trace_stat, module)?)?;

@@ -11,7 +11,9 @@ mod source;
 pub mod trace;
 
 pub use error::{LineProblem, Place, WorkloadError};
-pub use job::{AccessPattern, AddressDistribution, JobConfig, JobError, JobRegion, RateProcess, SyntheticJob};
+pub use job::{
+    AccessPattern, AddressDistribution, JobConfig, JobError, JobRegion, RateProcess, SizeSplit, SyntheticJob, Zone,
+};
 pub use page_set::{PAGE_BYTES, PageSet};
 pub use source::{Arrival, REQUEST_SECTORS_MAX, TIME_MAX, Workload};
 pub use trace::{SkippedLine, TraceFormat, TraceHealth, TraceOptions, TraceReader, TraceSummary};

@@ -31,6 +31,8 @@ fn a_job_file_speaks_fio() {
         name: "a".to_owned(),
         rw: AccessPattern::RandRw,
         bs: Bytes(16_384),
+        bssplit: None,
+        percentage_random: 100,
         rwmixread: 70,
         iodepth: 32,
         random_distribution: AddressDistribution::Zipf(1.2),
@@ -58,6 +60,7 @@ fn what_has_no_meaning_is_named_by_its_key() {
         ("bs = '4TiB'", "bs: 4TiB is too large"),
         ("bs = '2GiB'", "bs: a region of 1GiB does not hold a request of 2GiB"),
         ("iodepth = 0", "iodepth: 0"),
+        ("percentage_random = 101", "percentage_random: 101"),
         ("offset = 100", "offset: 100B"),
         ("offset = '1GiB'", "offset: 1GiB lies beyond the drive of 1GiB"),
         ("size = '2GiB'", "size: 2GiB is more than the 1GiB"),
@@ -75,9 +78,17 @@ fn what_has_no_meaning_is_named_by_its_key() {
         assert!(error.starts_with(message), "{error}");
     }
     for (text, message) in [
-        ("random_distribution = 'zipf:-1'", "uniform"),
+        ("random_distribution = 'zipf:-1'", "range of theta"),
+        ("random_distribution = 'zoned:60/10'", "share out 100 %"),
+        ("random_distribution = 'zoned:60/10:40/90,50/50:50/50'", "each direction"),
+        ("random_distribution = 'zoned:100/0:0/100'", "zone without blocks"),
+        ("random_distribution = 'hotcold:101/10'", "more than 100 %"),
+        ("bssplit = '4k/60:8k/60'", "120 %"),
+        ("bssplit = '4k/60:8k/30'", "90 %"),
+        ("bssplit = '5k1'", "bssplit: `5k1`"),
+        ("bssplit = '1k,1k,1k,1k'", "three directions"),
         ("random_distribution = 'zipf:x'", "zipf:<theta>"),
-        ("random_distribution = 'pareto:0.2'", "`pareto:0.2`"),
+        ("random_distribution = 'pareto:2'", "`pareto:2` lies outside"),
         ("rw = 'sideways'", "randrw"),
         ("block = 4096", "blockalign"),
         ("bs = '4x'", "`4x`"),
@@ -187,4 +198,72 @@ fn a_job_with_a_duration_goes_on_until_the_engine_ends_it() {
     let config = job("rw = 'randread'\nsize = '8k'\nduration = '1s'");
     let mut endless = SyntheticJob::new(config, DRIVE_SECTORS, 7).expect("is valid");
     assert!((0..1000).all(|_| endless.next_request().expect("a job cannot fail").is_some()));
+}
+
+/// The share of the requests that begin in the first so many percent of the region of 100 blocks.
+fn share_below(all: &[Request], percent: u64) -> f64 {
+    all.iter().filter(|request| request.lba.0 / 8 < percent).count() as f64 / all.len() as f64
+}
+
+#[test]
+fn zones_get_their_share_of_the_accesses() {
+    let all = draw(
+        "rw = 'randread'\nrequests = 100000\nsize = '400KiB'\nrandom_distribution = 'zoned:60/10:30/20:8/30:2/40'",
+    );
+    for (percent, expected) in [(10, 0.6), (30, 0.9), (60, 0.98), (100, 1.0)] {
+        assert!((share_below(&all, percent) - expected).abs() < 0.01, "{percent}");
+    }
+}
+
+#[test]
+fn a_hot_zone_is_spread_over_the_region() {
+    let all = draw("rw = 'randwrite'\nrequests = 100000\nsize = '400KiB'\nrandom_distribution = 'hotcold:90/10'");
+    let mut counts = [0_u32; 100];
+    all.iter().for_each(|request| counts[(request.lba.0 / 8) as usize] += 1);
+    let hot: Vec<usize> = (0..100).filter(|&block| counts[block] > 4_000).collect();
+    assert_eq!(hot.len(), 10, "{counts:?}");
+    assert!(hot.iter().any(|&block| block >= 50) && hot.iter().any(|&block| block < 50), "{hot:?}");
+}
+
+#[test]
+fn pareto_sends_all_but_the_share_h_to_the_share_h() {
+    let all = draw("rw = 'randread'\nrequests = 200000\nsize = '4000KiB'\nrandom_distribution = 'pareto:0.2'");
+    let mut counts = vec![0_u32; 1000];
+    all.iter().for_each(|request| counts[(request.lba.0 / 8) as usize] += 1);
+    counts.sort_unstable_by(|a, b| b.cmp(a));
+    let hot = f64::from(counts[..200].iter().sum::<u32>()) / 200_000.0;
+    assert!((hot - 0.8).abs() < 0.02, "{hot}");
+}
+
+#[test]
+fn sizes_come_with_their_shares_by_direction() {
+    let text = "rw = 'randrw'\nrequests = 100000\nsize = '64MiB'\nbssplit = '4k/10:64k/50:32k/40,8k'";
+    let all = draw(text);
+    let share = |op, sectors| {
+        let of_op = || all.iter().filter(move |request| request.op == op);
+        of_op().filter(|request| request.sectors == sectors).count() as f64 / of_op().count() as f64
+    };
+    for (op, sectors, expected) in [(Op::Read, 8, 0.1), (Op::Read, 128, 0.5), (Op::Read, 64, 0.4), (Op::Write, 16, 1.0)]
+    {
+        assert!((share(op, sectors) - expected).abs() < 0.01, "{op:?} {sectors}");
+    }
+    assert!(all.iter().all(|request| request.lba.0.is_multiple_of(8) && request.end() <= 131_072));
+    let config = job(text);
+    assert_eq!(job(&toml::to_string(&config).expect("is plain data")), config);
+}
+
+#[test]
+fn sequential_requests_of_different_sizes_follow_each_other() {
+    let all = draw("rw = 'write'\nrequests = 1000\nsize = '1MiB'\nbssplit = '4k/50:12k/50'");
+    for pair in all.windows(2) {
+        assert!(pair[1].lba.0 == pair[0].end() || pair[1].lba.0 == 0, "{pair:?}");
+        assert!(pair[1].end() <= 2048);
+    }
+}
+
+#[test]
+fn percentage_random_is_the_chance_of_a_jump() {
+    let all = draw("rw = 'randread'\nrequests = 100000\npercentage_random = 20");
+    let follow = all.windows(2).filter(|pair| pair[1].lba.0 == pair[0].end()).count() as f64 / 99_999.0;
+    assert!((follow - 0.8).abs() < 0.01, "{follow}");
 }

@@ -3,11 +3,13 @@
 use std::io::{Cursor, Read};
 use std::path::Path;
 
-use ninescope::config::parse_job;
+use ninescope::config::{parse_fio, parse_job};
 use ninescope::{DriveSource, PrefillMode, RunRequest, WorkloadSource};
 use ninescope_kernel::Ns;
 use ninescope_model::{Request, SECTOR_BYTES};
-use ninescope_workload::{TraceFormat, TraceHealth, TraceOptions, TraceReader, TraceSummary, Workload, WorkloadError};
+use ninescope_workload::{
+    JobConfig, TraceFormat, TraceHealth, TraceOptions, TraceReader, TraceSummary, Workload, WorkloadError,
+};
 
 use super::{refusal, run};
 
@@ -138,20 +140,27 @@ fn replays(path: &Path, read: &Reading) {
     let _ = run::to_the_end(&request);
 }
 
-/// A job in TOML is refused with a reason, or reads back as it is written and runs to its end.
+/// A job in TOML, and one of fio, is refused with a reason, or reads back as it is written and runs to its end.
 ///
 /// # Panics
 /// When neither holds.
 pub fn job(input: &[u8]) {
     let Ok(text) = std::str::from_utf8(input) else { return };
-    let job = match parse_job(Path::new("job.toml"), text) {
-        Ok(job) => job,
-        Err(error) => return drop(refusal(&error)),
-    };
-    let written = toml::to_string(&job).expect("an accepted job can be written");
+    match parse_job(Path::new("job.toml"), text) {
+        Ok(job) => job_holds(&job),
+        Err(error) => drop(refusal(&error)),
+    }
+    match parse_fio(Path::new("job.fio"), text) {
+        Ok(job) => job_holds(&job.config),
+        Err(error) => drop(refusal(&error)),
+    }
+}
+
+fn job_holds(job: &JobConfig) {
+    let written = toml::to_string(job).expect("an accepted job can be written");
     let again = parse_job(Path::new("written.toml"), &written);
     let is_number = job.rate_iops.is_none_or(|rate| !rate.is_nan());
-    assert!(!is_number || again.is_ok_and(|again| again == job), "{written}");
+    assert!(!is_number || again.is_ok_and(|again| again == *job), "{written}");
     // JSON has no infinity and nothing that is not a number.
     if job.rate_iops.is_some_and(|rate| !rate.is_finite()) {
         return;
@@ -159,7 +168,7 @@ pub fn job(input: &[u8]) {
     for prefill in [PrefillMode::None, PrefillMode::Full] {
         let mut request = RunRequest::from_json("{}").expect("an empty request is one");
         request.drive = Some(DriveSource::Toml(run::SMALL_DRIVE.to_owned()));
-        let value = serde_json::to_value(&job).expect("an accepted job can be written");
+        let value = serde_json::to_value(job).expect("an accepted job can be written");
         request.workload = Some(WorkloadSource { job: Some(value), ..WorkloadSource::default() });
         request.prefill = prefill;
         let drive = request.load_drive().expect("the small drive is one");

@@ -2,6 +2,7 @@
 
 mod diagnostics;
 mod drive;
+mod fio;
 mod load;
 
 pub use diagnostics::suggestion;
@@ -10,5 +11,6 @@ pub use drive::{
     Cell, ControllerConfig, DriveConfig, EraseLoopsConfig, FtlSection, GeometryConfig, LoopSharesConfig, NandConfig,
     SchedulerConfig, SuspendLimitConfig,
 };
+pub use fio::{FioJob, parse_fio};
 pub(crate) use load::unknown_preset;
 pub use load::{LoadedDrive, load_drive, parse_job};

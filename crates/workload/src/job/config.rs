@@ -4,7 +4,9 @@ use ninescope_model::SECTOR_BYTES;
 use ninescope_model::units::{Bytes, Duration};
 use serde::{Deserialize, Serialize};
 
-use super::AddressDistribution;
+use ninescope_model::Op;
+
+use super::{AddressDistribution, SizeSplit};
 use crate::{REQUEST_SECTORS_MAX, TIME_MAX};
 
 /// A key of a job that has no meaning.
@@ -48,6 +50,16 @@ pub enum AccessPattern {
 }
 
 impl AccessPattern {
+    /// What a job does.
+    pub fn ops(self) -> &'static [Op] {
+        match self {
+            Self::Read | Self::RandRead => &[Op::Read],
+            Self::Write | Self::RandWrite => &[Op::Write],
+            Self::Trim | Self::RandTrim => &[Op::Trim],
+            Self::Rw | Self::RandRw => &[Op::Read, Op::Write],
+        }
+    }
+
     /// Whether addresses are drawn at random.
     pub fn is_random(self) -> bool {
         matches!(self, Self::RandRead | Self::RandWrite | Self::RandTrim | Self::RandRw)
@@ -78,12 +90,18 @@ pub struct JobConfig {
     /// Size of each request [bytes], a multiple of 512.
     #[serde(alias = "blocksize")]
     pub bs: Bytes,
+    /// Sizes that are drawn, "4k/60:64k/40"; they take the place of `bs`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub bssplit: Option<SizeSplit>,
     /// Chance that a request of a mixed job is a read [percent].
     pub rwmixread: u8,
     /// Requests outstanding at a time, kept by the engine.
     pub iodepth: u32,
     /// The law of random addresses.
     pub random_distribution: AddressDistribution,
+    /// Chance that a request of a random job has a random address; the others follow the one before them [percent].
+    #[serde(skip_serializing_if = "is_always")]
+    pub percentage_random: u8,
     /// Where the job's region begins [bytes].
     pub offset: Bytes,
     /// The region's length [bytes]; absent: to the end of the drive.
@@ -114,9 +132,11 @@ impl Default for JobConfig {
             name: "job".to_owned(),
             rw: AccessPattern::Read,
             bs: Bytes(4096),
+            bssplit: None,
             rwmixread: 50,
             iodepth: 1,
             random_distribution: AddressDistribution::Uniform,
+            percentage_random: 100,
             offset: Bytes(0),
             size: None,
             requests: None,
@@ -129,12 +149,19 @@ impl Default for JobConfig {
     }
 }
 
+#[allow(clippy::trivially_copy_pass_by_ref)] // serde's calling convention
+fn is_always(percent: &u8) -> bool {
+    *percent == 100
+}
+
 /// The part of a drive a job works on, as a grid of places a request can begin at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct JobRegion {
     /// First sector.
     pub first_sector: u64,
-    /// Sectors of each request.
+    /// Its length [sectors].
+    pub sectors: u64,
+    /// Sectors of each request, of the largest where they differ.
     pub request_sectors: u32,
     /// From one place to the next [sectors].
     pub stride_sectors: u64,
@@ -142,7 +169,27 @@ pub struct JobRegion {
     pub places: u64,
 }
 
+impl JobRegion {
+    /// The first sector behind everything the job can touch, where requests differ in size or have one.
+    pub fn end_sector(&self, sizes_differ: bool) -> u64 {
+        let last_place = self.first_sector + (self.places - 1) * self.stride_sectors;
+        if sizes_differ { self.first_sector + self.sectors } else { last_place + u64::from(self.request_sectors) }
+    }
+}
+
 impl JobConfig {
+    /// The smallest and the largest request.
+    fn sizes(&self) -> (Bytes, Bytes) {
+        let Some(split) = &self.bssplit else { return (self.bs, self.bs) };
+        let sizes = || split.sizes(self.rw.ops());
+        (sizes().min().unwrap_or(self.bs), sizes().max().unwrap_or(self.bs))
+    }
+
+    /// The mean request of a direction [B].
+    pub fn mean_bytes(&self, op: Op) -> f64 {
+        self.bssplit.as_ref().map_or(self.bs.0 as f64, |split| split.mean(op))
+    }
+
     /// Checks every key and lays the job out on a drive of `drive_bytes`.
     ///
     /// # Errors
@@ -150,24 +197,35 @@ impl JobConfig {
     pub fn validate(&self, drive_bytes: u64) -> Result<JobRegion, JobError> {
         self.validate_numbers()?;
         self.validate_rate()?;
-        let too_large = || JobError::new("bs", format!("{} is too large, at most 1GiB is one request", self.bs));
-        let request_sectors = u32::try_from(sectors("bs", self.bs)?).map_err(|_| too_large())?;
-        let stride = self.blockalign.filter(|_| self.rw.is_random()).unwrap_or(self.bs);
+        let (least, most) = self.sizes();
+        let too_large = || JobError::new("bs", format!("{most} is too large, at most 1GiB is one request"));
+        let request_sectors = u32::try_from(sectors("bs", most)?).map_err(|_| too_large())?;
+        let stride = self.blockalign.filter(|_| self.rw.is_random()).unwrap_or(least);
         let stride_sectors = sectors("blockalign", stride)?;
         if !self.offset.0.is_multiple_of(SECTOR_BYTES) {
             return Err(JobError::new("offset", format!("{} is not a multiple of 512 bytes", self.offset)));
         }
         let region_bytes = self.region_bytes(drive_bytes)?;
-        if region_bytes < self.bs.0 {
+        if region_bytes < most.0 {
             let key = if self.size.is_some() { "size" } else { "bs" };
-            let problem = format!("a region of {} does not hold a request of {}", Bytes(region_bytes), self.bs);
+            let problem = format!("a region of {} does not hold a request of {most}", Bytes(region_bytes));
             return Err(JobError::new(key, problem));
         }
         if request_sectors > REQUEST_SECTORS_MAX {
             return Err(too_large());
         }
-        let places = (region_bytes - self.bs.0) / (stride_sectors * SECTOR_BYTES) + 1;
-        Ok(JobRegion { first_sector: self.offset.0 / SECTOR_BYTES, request_sectors, stride_sectors, places })
+        let places = (region_bytes - most.0) / (stride_sectors * SECTOR_BYTES) + 1;
+        let first_sector = self.offset.0 / SECTOR_BYTES;
+        Ok(JobRegion { first_sector, sectors: region_bytes / SECTOR_BYTES, request_sectors, stride_sectors, places })
+    }
+
+    /// How many requests cover the region once.
+    pub(super) fn requests_of_one_pass(&self, region: &JobRegion) -> u64 {
+        let Some(split) = &self.bssplit else { return region.places };
+        let ops = self.rw.ops();
+        let reads = if ops.len() == 1 { 1.0 } else { f64::from(self.rwmixread) / 100.0 };
+        let mean = split.mean(ops[0]) * reads + split.mean(ops[ops.len() - 1]) * (1.0 - reads);
+        ((region.sectors * SECTOR_BYTES) as f64 / mean).max(1.0) as u64
     }
 
     /// The region's length, which must lie on the drive.
@@ -201,8 +259,12 @@ impl JobConfig {
         if self.flush_every == Some(0) {
             return Err(JobError::new("flush_every", "0 is not a number of writes; leave it out for no flushes"));
         }
-        if !self.random_distribution.is_valid() {
-            let problem = format!("`{}` lies outside the range of theta", self.random_distribution);
+        if self.percentage_random > 100 {
+            let problem = format!("{} is not a percentage (0 to 100)", self.percentage_random);
+            return Err(JobError::new("percentage_random", problem));
+        }
+        if let Some(problem) = self.random_distribution.problem() {
+            let problem = format!("`{}` {problem}", self.random_distribution);
             return Err(JobError::new("random_distribution", problem));
         }
         Ok(())

@@ -1,13 +1,15 @@
 //! Synthetic jobs: requests drawn from a description in fio's words.
 //!
 //! `config` holds the description and what can be wrong with it, `distribution` the law of random
-//! addresses, `scramble` the fixed permutation that spreads hot addresses, `synthetic` the workload.
+//! addresses, `sizes` how request sizes are drawn, `scramble` the fixed permutation that spreads hot addresses, `synthetic` the workload.
 
 mod config;
 mod distribution;
 mod scramble;
+mod sizes;
 mod synthetic;
 
 pub use config::{AccessPattern, JobConfig, JobError, JobRegion, RateProcess};
-pub use distribution::AddressDistribution;
+pub use distribution::{AddressDistribution, Zone};
+pub use sizes::SizeSplit;
 pub use synthetic::SyntheticJob;

@@ -3,6 +3,7 @@
 use ninescope_kernel::{Ns, RandomStream, Zipf};
 use ninescope_model::{Lba, Op, Request, SECTOR_BYTES};
 
+use super::distribution::Zone;
 use super::scramble::Scramble;
 use super::{AccessPattern, AddressDistribution, JobConfig, JobError, JobRegion, RateProcess};
 use crate::{Arrival, Workload, WorkloadError};
@@ -13,6 +14,9 @@ pub struct SyntheticJob {
     region: JobRegion,
     operations: OperationLaw,
     addresses: AddressLaw,
+    runs: Option<Runs>,
+    /// Where sizes are drawn.
+    sizes: Option<RandomStream>,
     arrivals: ArrivalLaw,
     /// Requests still to come; `u64::MAX` for a job that only its duration ends.
     remaining: u64,
@@ -26,11 +30,31 @@ enum OperationLaw {
     Mixed { read_percent: u64, stream: RandomStream },
 }
 
+/// Where requests go on that follow the one before them: one position per operation [sectors of the region].
+struct Runs {
+    positions: [u64; Op::ALL.len()],
+    /// Which of them do: all, or those that a random job draws.
+    chance: Option<RandomStream>,
+}
+
 /// Which place of the region comes next.
 enum AddressLaw {
-    /// One position per operation.
-    Sequential([u64; Op::ALL.len()]),
+    /// The one after the last.
+    Sequential,
     Uniform(RandomStream),
+    Pareto {
+        /// Exponent of the uniform number that is drawn.
+        power: f64,
+        scramble: Scramble,
+        stream: RandomStream,
+    },
+    Zoned {
+        /// Share of the accesses [percent], first place and places of each zone.
+        zones: Vec<(u64, u64, u64)>,
+        /// Zones lie spread over the region.
+        scramble: Option<Scramble>,
+        stream: RandomStream,
+    },
     Zipf {
         law: Zipf,
         scramble: Scramble,
@@ -66,15 +90,28 @@ impl SyntheticJob {
         let stream = |purpose| RandomStream::new(seed, &component, purpose);
         let operations = OperationLaw::new(&config, || stream("mix"));
         let addresses = AddressLaw::new(&config, &region, || stream("address"));
+        let runs = Runs::new(&config, || stream("run"));
+        let sizes = config.bssplit.is_some().then(|| stream("size"));
         let arrivals = ArrivalLaw::new(&config, || stream("arrival"));
         let remaining = match (config.requests, config.duration) {
             (Some(requests), _) => requests,
             (None, Some(_)) => u64::MAX,
             // Like fio without a limit: as many as it takes to cover the region once.
-            (None, None) => region.places,
+            (None, None) => config.requests_of_one_pass(&region),
         };
         let writes_to_flush = config.flush_every.unwrap_or(0);
-        Ok(Self { config, region, operations, addresses, arrivals, remaining, writes_to_flush, latest: Ns::ZERO })
+        Ok(Self {
+            config,
+            region,
+            operations,
+            addresses,
+            runs,
+            sizes,
+            arrivals,
+            remaining,
+            writes_to_flush,
+            latest: Ns::ZERO,
+        })
     }
 
     /// The job's description.
@@ -85,6 +122,31 @@ impl SyntheticJob {
     /// The part of the drive it works on.
     pub fn region(&self) -> JobRegion {
         self.region
+    }
+
+    #[inline]
+    fn next_size(&mut self, op: Op) -> u32 {
+        match (&mut self.sizes, &self.config.bssplit) {
+            (Some(stream), Some(split)) => split.draw(op, stream),
+            _ => self.region.request_sectors,
+        }
+    }
+
+    /// Where the next request of `sectors` begins in the region [sectors].
+    #[inline]
+    fn next_position(&mut self, op: Op, sectors: u32) -> u64 {
+        let Some(runs) = &mut self.runs else {
+            return self.addresses.next(self.region.places) * self.region.stride_sectors;
+        };
+        let position = if runs.goes_on(self.config.percentage_random) {
+            runs.positions[op as usize]
+        } else {
+            self.addresses.next(self.region.places) * self.region.stride_sectors
+        };
+        // Back to the beginning where it does not fit; the region holds every request.
+        let position = if position + u64::from(sectors) > self.region.sectors { 0 } else { position };
+        runs.positions[op as usize] = position + u64::from(sectors);
+        position
     }
 
     /// Whether a flush is due now; counts it as made.
@@ -117,15 +179,11 @@ impl Workload for SyntheticJob {
             self.remaining -= 1;
         }
         let op = self.operations.next();
-        let place = self.addresses.next(op, self.region.places);
+        let sectors = self.next_size(op);
+        let position = self.next_position(op, sectors);
         self.latest = self.arrivals.next();
         self.writes_to_flush = self.writes_to_flush.saturating_sub(u64::from(op == Op::Write));
-        Ok(Some(Request {
-            submitted: self.latest,
-            lba: Lba(self.region.first_sector + place * self.region.stride_sectors),
-            sectors: self.region.request_sectors,
-            op,
-        }))
+        Ok(Some(Request { submitted: self.latest, lba: Lba(self.region.first_sector + position), sectors, op }))
     }
 }
 
@@ -158,12 +216,25 @@ impl OperationLaw {
 
 impl AddressLaw {
     fn new(config: &JobConfig, region: &JobRegion, stream: impl FnOnce() -> RandomStream) -> Self {
-        match config.random_distribution {
-            _ if !config.rw.is_random() => Self::Sequential([0; Op::ALL.len()]),
+        match &config.random_distribution {
+            _ if !config.rw.is_random() => Self::Sequential,
             AddressDistribution::Uniform => Self::Uniform(stream()),
             AddressDistribution::Zipf(theta) => Self::Zipf {
-                law: Zipf::new(region.places, theta),
+                law: Zipf::new(region.places, *theta),
                 scramble: Scramble::new(region.places),
+                stream: stream(),
+            },
+            AddressDistribution::Pareto(share) => Self::Pareto {
+                power: libm::log(*share) / libm::log(1.0 - share),
+                scramble: Scramble::new(region.places),
+                stream: stream(),
+            },
+            AddressDistribution::Zoned(zones) => {
+                Self::Zoned { zones: laid_out(zones, region.places), scramble: None, stream: stream() }
+            }
+            AddressDistribution::HotCold(hot) => Self::Zoned {
+                zones: laid_out(&hot.with_the_rest().unwrap_or([*hot; 2]), region.places),
+                scramble: Some(Scramble::new(region.places)),
                 stream: stream(),
             },
         }
@@ -171,17 +242,60 @@ impl AddressLaw {
 
     /// The next of `places` places.
     #[inline]
-    fn next(&mut self, op: Op, places: u64) -> u64 {
+    fn next(&mut self, places: u64) -> u64 {
         match self {
-            Self::Sequential(positions) => {
-                let position = &mut positions[op as usize];
-                let place = *position;
-                *position = if place + 1 == places { 0 } else { place + 1 };
-                place
+            Self::Sequential => 0,
+            Self::Pareto { power, scramble, stream } => {
+                let rank = (places as f64 * libm::pow(stream.unit(), *power)) as u64;
+                scramble.apply(rank.min(places - 1))
+            }
+            Self::Zoned { zones, scramble, stream } => {
+                let place = draw_zoned(zones, stream);
+                scramble.map_or(place, |scramble| scramble.apply(place))
             }
             Self::Uniform(stream) => stream.below(places),
             Self::Zipf { law, scramble, stream } => scramble.apply(law.draw(stream)),
         }
+    }
+}
+
+/// Zones in places: share of the accesses, first place, number of places. A zone of accesses has at least one.
+fn laid_out(zones: &[Zone], places: u64) -> Vec<(u64, u64, u64)> {
+    let at = |percent: u64| (u128::from(places) * u128::from(percent) / 100) as u64;
+    let mut before = 0;
+    zones
+        .iter()
+        .map(|zone| {
+            let (begin, end) = (at(before), at(before + u64::from(zone.blocks)));
+            before += u64::from(zone.blocks);
+            let begin = begin.min(places - 1);
+            (u64::from(zone.accesses), begin, (end.saturating_sub(begin)).max(1))
+        })
+        .collect()
+}
+
+fn draw_zoned(zones: &[(u64, u64, u64)], stream: &mut RandomStream) -> u64 {
+    let mut left = stream.below(100);
+    for &(accesses, begin, places) in zones {
+        if left < accesses {
+            return begin + stream.below(places);
+        }
+        left -= accesses;
+    }
+    0 // not reached: the shares sum to 100
+}
+
+impl Runs {
+    /// Of jobs in which requests follow each other.
+    fn new(config: &JobConfig, stream: impl FnOnce() -> RandomStream) -> Option<Self> {
+        let sometimes = config.rw.is_random() && config.percentage_random < 100;
+        let always = !config.rw.is_random();
+        (sometimes || always).then(|| Self { positions: [0; Op::ALL.len()], chance: sometimes.then(stream) })
+    }
+
+    #[inline]
+    fn goes_on(&mut self, percentage_random: u8) -> bool {
+        self.chance.as_mut().is_none_or(|stream| stream.below(100) >= u64::from(percentage_random))
     }
 }
 

@@ -1,0 +1,142 @@
+//! Sizes of requests that differ, as fio's `bssplit` writes them: "4k/10:64k/50:32k/40", by direction after commas.
+
+use std::fmt;
+use std::str::FromStr;
+
+use ninescope_kernel::RandomStream;
+use ninescope_model::units::Bytes;
+use ninescope_model::{Op, SECTOR_BYTES};
+use serde::de::Error;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+use super::JobError;
+use crate::REQUEST_SECTORS_MAX;
+
+/// As many sizes as fio takes.
+const SIZES_MAX: usize = 64;
+/// Directions in fio's order: reads, writes, trims.
+const DIRECTIONS: usize = 3;
+
+/// How often each size is drawn, by direction.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SizeSplit {
+    /// Of reads, writes and trims: sizes with their share [percent], in sum 100.
+    directions: [Vec<(Bytes, u8)>; DIRECTIONS],
+}
+
+impl SizeSplit {
+    /// Every size that can come, of the directions in `ops`.
+    pub(super) fn sizes(&self, ops: &[Op]) -> impl Iterator<Item = Bytes> {
+        ops.iter().flat_map(|&op| self.of(op)).filter(|(_, share)| *share > 0).map(|(size, _)| *size)
+    }
+
+    fn of(&self, op: Op) -> &[(Bytes, u8)] {
+        &self.directions[(op as usize).min(DIRECTIONS - 1)]
+    }
+
+    /// The mean size of a direction [B].
+    pub(super) fn mean(&self, op: Op) -> f64 {
+        self.of(op).iter().map(|(size, share)| size.0 as f64 * f64::from(*share) / 100.0).sum()
+    }
+
+    /// The next size [sectors].
+    #[inline]
+    pub(super) fn draw(&self, op: Op, stream: &mut RandomStream) -> u32 {
+        let mut left = stream.below(100);
+        let list = self.of(op);
+        for (size, share) in list {
+            if left < u64::from(*share) {
+                return (size.0 / SECTOR_BYTES) as u32;
+            }
+            left -= u64::from(*share);
+        }
+        // Not reached: the shares sum to 100.
+        list.last().map_or(1, |(size, _)| (size.0 / SECTOR_BYTES) as u32)
+    }
+}
+
+impl FromStr for SizeSplit {
+    type Err = JobError;
+
+    fn from_str(text: &str) -> Result<Self, JobError> {
+        let refused = |problem: String| JobError::new("bssplit", format!("`{text}`: {problem}"));
+        let mut lists = text.split(',').map(|list| direction(list).map_err(refused)).collect::<Result<Vec<_>, _>>()?;
+        if lists.len() > DIRECTIONS {
+            return Err(refused("there are three directions: reads, writes, trims".to_owned()));
+        }
+        // As in fio, a direction that is left out is like the one before it.
+        while lists.len() < DIRECTIONS {
+            lists.extend(lists.last().cloned());
+        }
+        let directions = lists.try_into().map_err(|_| refused("no sizes".to_owned()))?;
+        Ok(Self { directions })
+    }
+}
+
+/// One direction's list. Shares that are left out divide what the others leave.
+fn direction(text: &str) -> Result<Vec<(Bytes, u8)>, String> {
+    let mut list: Vec<(Bytes, Option<u8>)> = Vec::new();
+    for entry in text.split(':') {
+        let (size, share) = entry.split_once('/').unwrap_or((entry, ""));
+        let size: Bytes = size.trim().parse().map_err(|error| format!("{error}"))?;
+        if size.0 == 0 || !size.0.is_multiple_of(SECTOR_BYTES) || size.0 > u64::from(REQUEST_SECTORS_MAX) * SECTOR_BYTES
+        {
+            return Err(format!("{size} is not a multiple of 512 bytes up to 1GiB"));
+        }
+        let share = match share.trim() {
+            "" => None,
+            number => Some(number.parse().map_err(|_| format!("`{number}` is not a percentage"))?),
+        };
+        list.push((size, share));
+    }
+    if list.len() > SIZES_MAX {
+        return Err(format!("more than {SIZES_MAX} sizes"));
+    }
+    let given: u32 = list.iter().filter_map(|(_, share)| share.map(u32::from)).sum();
+    let open = list.iter().filter(|(_, share)| share.is_none()).count() as u32;
+    if given > 100 || (open == 0 && given != 100) {
+        return Err(format!("the shares sum to {given} % and not to 100 %"));
+    }
+    let mut rest = 100 - given;
+    let mut open_left = open;
+    Ok(list
+        .into_iter()
+        .map(|(size, share)| {
+            let share = share.unwrap_or_else(|| {
+                let part = rest / open_left;
+                rest -= part;
+                open_left -= 1;
+                part as u8
+            });
+            (size, share)
+        })
+        .collect())
+}
+
+impl fmt::Display for SizeSplit {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (index, list) in self.directions.iter().enumerate() {
+            for (position, (size, share)) in list.iter().enumerate() {
+                let separator = match (index, position) {
+                    (0, 0) => "",
+                    (_, 0) => ",",
+                    _ => ":",
+                };
+                write!(formatter, "{separator}{}/{share}", size.0)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Serialize for SizeSplit {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for SizeSplit {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        String::deserialize(deserializer)?.parse().map_err(D::Error::custom)
+    }
+}

@@ -1,0 +1,134 @@
+"""Configurations of MQSim as drives and jobs.
+
+`document` reads the XML, `drive` and `workload` say what becomes of every parameter, `report` keeps account
+of what was carried over and what was not; here the two files are put together and written.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import shlex
+from pathlib import Path
+
+from ninescope import _native, toml
+from ninescope.files import output_directory, written_whole
+from ninescope.mqsim.drive import Drive, read_drive
+from ninescope.mqsim.report import Left, Part
+from ninescope.mqsim.workload import Flow, read_flows, whole_drive
+
+
+@dataclasses.dataclass(frozen=True)
+class Imported:
+    """An ssdconfig.xml and a workload.xml, converted."""
+
+    config: str
+    workload: str
+    drive: Drive
+    flows: list[Flow]
+    rest: list[Left]
+    """What is left of the workload outside its flows."""
+
+    def files(self) -> dict[str, str]:
+        """Name the files and their text."""
+        texts = {"drive.toml": self._drive_text()}
+        jobs = [flow for flow in self.flows if flow.trace is None]
+        for flow in jobs:
+            texts["job.toml" if len(self.flows) == 1 else f"job-{flow.name}.toml"] = self._job_text(flow)
+        return texts
+
+    def commands(self, directory: str) -> list[str]:
+        """Say how each flow is run."""
+        drive = str(Path(directory, "drive.toml"))
+        commands = []
+        for flow in self.flows:
+            name = "job.toml" if len(self.flows) == 1 else f"job-{flow.name}.toml"
+            what = flow.trace or str(Path(directory, name))
+            prefill = [] if flow.trace else ["--prefill", "full" if flow.reads else "none"]
+            commands.append(shlex.join(["ninescope", "run", what, "--drive", drive, *flow.options, *prefill]))
+        return commands
+
+    def not_carried(self) -> list[tuple[str, Left]]:
+        """List every parameter without a counterpart, with its file."""
+        listed = [(self.config, left) for left in self.drive.left]
+        for flow in self.flows:
+            listed += [(self.workload, left) for left in flow.left]
+        listed += [(self.workload, left) for left in self.rest]
+        return list(dict.fromkeys(listed))
+
+    def document(self, directory: str) -> dict[str, object]:
+        """Give the whole report as one JSON value."""
+        parts: dict[str, Part] = {"drive.toml": self.drive}
+        parts |= {flow.name: flow for flow in self.flows}
+        return {
+            "files": list(self.files()),
+            "commands": self.commands(directory),
+            "carried": {name: part.sources for name, part in parts.items()},
+            "not_carried": [{"file": file, **dataclasses.asdict(left)} for file, left in self.not_carried()],
+        }
+
+    def _drive_text(self) -> str:
+        table = dict(self.drive.table)
+        table["sources"] = {key: f"MQSim: {source}" for key, source in self.drive.sources.items()}
+        text = toml.dumps(table)
+        anything = {"job": {"rw": "read", "requests": 1}}
+        _native.check_run(
+            json.dumps({"drive": {"toml": text}, "workload": anything})
+        )  # before anything is written
+        return text + _comments([left for file, left in self.not_carried() if file == self.config])
+
+    def _job_text(self, flow: Flow) -> str:
+        return toml.dumps(flow.table) + _comments(flow.left)
+
+
+def _comments(left: list[Left]) -> str:
+    lines = [f"# {item.tag} = {item.value}: {item.why}".replace("\n", " ") for item in left]
+    return "\n# Not carried over from MQSim:\n" + "\n".join(lines) + "\n" if lines else ""
+
+
+def convert(config: str, workload: str, *, scenario: int = 1, one_command_per_chip: bool = False) -> Imported:
+    """Convert the two files of MQSim. A ConfigError names file, line and tag."""
+    flows, rest = read_flows(workload, scenario)
+    sizes = [flow.request_bytes for flow in flows]
+    same = sizes[0] if len(set(sizes)) == 1 else None
+    cached = {flow.write_cached for flow in flows}
+    if len(cached) > 1:
+        rest.append(
+            Left("Device_Level_Data_Caching_Mode", "differs by flow", "the drive has a cache for all or none")
+        )
+    drive = read_drive(
+        config, page_bytes=same, cached=True in cached, one_command_per_chip=one_command_per_chip
+    )
+    for flow in flows:
+        whole_drive(flow, drive.resources)
+        _size(flow, drive)
+    if len(flows) > 1:
+        rest.append(
+            Left("IO_Scenario", f"{len(flows)} flows", "each is a run of its own, on the whole drive")
+        )
+    return Imported(config, workload, drive, flows, rest)
+
+
+def _size(flow: Flow, drive: Part) -> None:
+    """Give a job that works on a part of the drive the size of that part."""
+    if flow.trace is not None or flow.working_set == 1.0:
+        return
+    geometry = drive.table["geometry"]
+    pages = int(geometry["page_size"].removesuffix("B"))
+    for key in ("channels", "packages_per_channel", "dies_per_package", "planes_per_die"):
+        pages *= geometry[key]
+    raw = pages * geometry["blocks_per_plane"] * geometry["pages_per_block"]
+    part = int(raw / (1 + drive.table["ftl"]["over_provisioning"]) * flow.working_set)
+    grain = max(4096, int(flow.table["bs"].removesuffix("B")))
+    flow.put(
+        "size", f"{max(grain, part // grain * grain)}B", "Working_Set_Percentage of the drive's capacity"
+    )
+
+
+def save(imported: Imported, directory: Path) -> None:
+    """Write the files, each whole, once all of them are known to be good."""
+    texts = imported.files()
+    with output_directory(directory):
+        for name, text in texts.items():
+            with written_whole(directory / name) as temporary:
+                temporary.write_text(text, encoding="utf-8")
