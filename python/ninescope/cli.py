@@ -609,6 +609,56 @@ def trace_stat(
     print(trace_as_text(stat, name))
 
 
+@trace_app.command("convert")
+def trace_convert(
+    source: Annotated[str, typer.Argument(metavar="IN", help="A trace, or - for stdin.")],
+    target: Annotated[
+        str,
+        typer.Argument(metavar="OUT", help="The file to write (.gz and .zst compress it), or - for stdout."),
+    ],
+    to: Annotated[
+        str | None,
+        typer.Option(
+            metavar="msr|mqsim|fio|parquet",
+            help="The format to write, where OUT does not end in .csv, .mqsim, .iolog or .parquet.",
+        ),
+    ] = None,
+    format_: Annotated[
+        str | None,
+        typer.Option("--format", metavar="NAME", help="The trace's format, where guessing is wrong."),
+    ] = None,
+    strict: Annotated[
+        bool, typer.Option("--strict", help="Refuse a trace with lines that cannot be read.")
+    ] = False,
+    requests: Annotated[
+        str | None, typer.Option(metavar="N", help="Stop after so many requests (1e6 works).")
+    ] = None,
+    time_scale: Annotated[
+        float, typer.Option(metavar="X", help="Multiply the trace's time stamps (0.5: twice as fast).")
+    ] = 1.0,
+) -> None:
+    """Write a trace in another format."""
+    from ninescope.files import existing, spooled
+    from ninescope.traces import convert, target_format
+
+    target_format(target, to)  # before a long trace is taken in
+    options = {
+        "format": format_,
+        "strict": strict,
+        "requests": None if requests is None else _count("--requests", requests),
+        "time_scale": _replay({"time_scale": time_scale})["time_scale"],
+    }
+    with contextlib.ExitStack() as stack:
+        path = stack.enter_context(spooled(sys.stdin.buffer)) if source == "-" else existing(source, "trace")
+        with _naming_stdin({"trace": path, "name": source}):
+            done = convert(path, target, to=to, **options)
+    report = sys.stderr if target == "-" else sys.stdout
+    where = "standard output" if target == "-" else target
+    print(f" {where}: {done.requests:,} requests, format {done.format}", file=report)
+    for remark in done.remarks():
+        print(f" note: {remark}", file=report)
+
+
 @papers_app.command("list")
 def papers_list(
     experiments: Annotated[

@@ -14,4 +14,7 @@ pub use error::{LineProblem, Place, WorkloadError};
 pub use job::{AccessPattern, AddressDistribution, JobConfig, JobError, JobRegion, RateProcess, SyntheticJob};
 pub use page_set::{PAGE_BYTES, PageSet};
 pub use source::{Arrival, REQUEST_SECTORS_MAX, TIME_MAX, Workload};
-pub use trace::{SkippedLine, TraceFormat, TraceHealth, TraceOptions, TraceReader, TraceSummary};
+pub use trace::{
+    Compression, SkippedLine, TraceFormat, TraceHealth, TraceOptions, TraceReader, TraceSummary,
+    TraceWriter, WriteReport, WrittenFormat, checked_request,
+};

@@ -21,9 +21,11 @@ mod reorder;
 mod summary;
 mod timeline;
 mod vscsi;
+mod write;
 
 pub use format::TraceFormat;
 pub use health::{SkippedLine, TraceHealth};
 pub use options::TraceOptions;
 pub use reader::TraceReader;
 pub use summary::TraceSummary;
+pub use write::{Compression, TraceWriter, WriteReport, WrittenFormat, checked_request};
