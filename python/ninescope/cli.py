@@ -589,24 +589,45 @@ def trace_stat(
         str | None,
         typer.Option("--format", metavar="NAME", help="The trace's format, where guessing is wrong."),
     ] = None,
+    out: Annotated[
+        str | None, typer.Option(metavar="DIR", help="Write the numbers and their figures here.")
+    ] = None,
 ) -> None:
     """Say what a trace contains."""
     from ninescope import catalogue
-    from ninescope.files import existing, spooled
+    from ninescope.files import existing, output_directory, spooled
 
+    if out is not None and not out:
+        raise typer.BadParameter("--out wants a directory, and its name is empty")
     with contextlib.ExitStack() as stack:
+        if out is not None:
+            stack.enter_context(output_directory(Path(out)))
         if file == "-":
             path, name = stack.enter_context(spooled(sys.stdin.buffer)), "standard input"
         else:
             path, name = Path(existing(file, "trace")), Path(file).name
         with _naming_stdin({"trace": path, "name": file}):
             stat = catalogue.trace_stat(path, format=format_, strict=strict)
+        if out is not None:
+            _save_trace_stat(stat, name, Path(out))
     if json_:
         print(json.dumps(stat))
         return
     from ninescope.text import trace_as_text
 
     print(trace_as_text(stat, name))
+    if out is not None:
+        print(f"\n written to {out}")
+
+
+def _save_trace_stat(stat: dict[str, Any], name: str, out: Path) -> None:
+    """Write the figures of a trace, and last its numbers."""
+    from ninescope.files import written_whole
+    from ninescope.trace_plots import draw
+
+    draw(stat, name, out)
+    with written_whole(out / "trace.json") as temporary:
+        temporary.write_text(json.dumps(stat, indent=1), encoding="utf-8")
 
 
 @trace_app.command("convert")

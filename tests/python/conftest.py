@@ -27,6 +27,7 @@ NEED_THE_ENGINE = (
     "test_naive_ftl.py",
     "test_queue_depth_one.py",
     "test_trace_convert.py",
+    "test_trace_stat.py",
 )
 
 try:

@@ -19,7 +19,7 @@ use std::path::Path;
 
 use ninescope_engine::{SuspendPolicyConfig, TransactionSchedulerConfig};
 use ninescope_ftl::policies::{FreeBlockChoiceConfig, GcTriggerConfig, PageAllocationConfig, VictimSelectionConfig};
-use ninescope_workload::TraceSummary;
+use ninescope_workload::TraceStatistics;
 
 pub use config::DriveConfig;
 pub use error::Error;
@@ -70,8 +70,8 @@ pub fn policies_json() -> Result<String, Error> {
 /// [`Error::Input`] that names file and line.
 pub fn trace_stat_json(path: &Path, options_json: &str) -> Result<String, Error> {
     let options = trace_options(options_json)?;
-    let summary = TraceSummary::scan(path, &options)?;
-    serde_json::to_string(&summary).map_err(|error| Error::Internal(error.to_string()))
+    let statistics = TraceStatistics::scan(path, &options)?;
+    serde_json::to_string(&statistics).map_err(|error| Error::Internal(error.to_string()))
 }
 
 /// How a trace is to be read, from JSON.

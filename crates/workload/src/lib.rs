@@ -15,6 +15,6 @@ pub use job::{AccessPattern, AddressDistribution, JobConfig, JobError, JobRegion
 pub use page_set::{PAGE_BYTES, PageSet};
 pub use source::{Arrival, REQUEST_SECTORS_MAX, TIME_MAX, Workload};
 pub use trace::{
-    Compression, SkippedLine, TraceFormat, TraceHealth, TraceOptions, TraceReader, TraceSummary,
+    Compression, SkippedLine, TraceFormat, TraceHealth, TraceOptions, TraceReader, TraceStatistics, TraceSummary,
     TraceWriter, WriteReport, WrittenFormat, checked_request,
 };
