@@ -10,7 +10,7 @@ use crate::WorkloadError;
 
 /// Both trade little size for much speed; a trace is written once and read often.
 const GZIP_LEVEL: u32 = 6;
-const ZSTD_LEVEL: i32 = 6;
+const ZSTD_LEVEL: i32 = 3;
 
 /// How a trace is compressed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -18,6 +18,9 @@ use compression::Encoder;
 
 pub use compression::Compression;
 
+/// Text that is gathered before it is compressed: a compressor is slow on crumbs.
+const GATHERED_BYTES: usize = 1 << 16;
+
 /// No request reaches this sector: beyond it a byte address does not fit 64 bits.
 const SECTOR_LIMIT: u64 = 1 << 55;
 
@@ -86,6 +89,7 @@ pub struct WriteReport {
 pub struct TraceWriter {
     format: WrittenFormat,
     sink: Encoder,
+    gathered: Vec<u8>,
     report: WriteReport,
     latest: Ns,
 }
@@ -96,9 +100,9 @@ impl TraceWriter {
     /// # Errors
     /// When the compressor cannot be set up.
     pub fn new(format: WrittenFormat, compression: Compression) -> io::Result<Self> {
-        let mut sink = Encoder::new(compression)?;
-        text::begin(format, &mut sink)?;
-        Ok(Self { format, sink, report: WriteReport::default(), latest: Ns::ZERO })
+        let (sink, mut gathered) = (Encoder::new(compression)?, Vec::with_capacity(2 * GATHERED_BYTES));
+        text::begin(format, &mut gathered)?;
+        Ok(Self { format, sink, gathered, report: WriteReport::default(), latest: Ns::ZERO })
     }
 
     /// Writes one request; says whether the format could express it. Its time is cut to the format's unit.
@@ -113,7 +117,10 @@ impl TraceWriter {
         self.report.requests += 1;
         self.report.rounded += u64::from(!request.submitted.0.is_multiple_of(self.format.time_unit_ns()));
         self.latest = self.latest.max(request.submitted);
-        text::request(self.format, request, &mut self.sink)?;
+        text::request(self.format, request, &mut self.gathered)?;
+        if self.gathered.len() >= GATHERED_BYTES {
+            self.compress()?;
+        }
         Ok(true)
     }
 
@@ -127,9 +134,15 @@ impl TraceWriter {
     /// # Errors
     /// Those of the compressor.
     pub fn finish(mut self) -> io::Result<Vec<u8>> {
-        text::end(self.format, self.latest, &mut self.sink)?;
-        self.sink.flush()?;
+        text::end(self.format, self.latest, &mut self.gathered)?;
+        self.compress()?;
         self.sink.finish()
+    }
+
+    fn compress(&mut self) -> io::Result<()> {
+        self.sink.write_all(&self.gathered)?;
+        self.gathered.clear();
+        Ok(())
     }
 
     /// What became of the requests so far.
