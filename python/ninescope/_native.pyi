@@ -9,6 +9,8 @@ __all__ = [
     "ConfigError",
     "Simulation",
     "SimulationError",
+    "TraceBatches",
+    "TraceEncoder",
     "added_rber",
     "bootstrap",
     "check_run",
@@ -53,6 +55,39 @@ class Simulation:
 
     def timeline_json(self) -> str | None:
         """Return the timeline in Chrome's trace-event format where a window was asked for."""
+
+@final
+class TraceBatches:
+    """The requests of a trace, in batches of columns."""
+
+    def __new__(cls, path: str, options_json: str) -> TraceBatches: ...
+    def next(
+        self, limit: int
+    ) -> tuple[NDArray[np.uint64], NDArray[np.uint8], NDArray[np.uint64], NDArray[np.uint32]]:
+        """Return times [ns], operations by number, first sectors and counts of sectors; none at the end."""
+
+    def health_json(self) -> str:
+        """Say what was skipped and mended so far, and the trace's format."""
+
+@final
+class TraceEncoder:
+    """Columns of requests to the text of a trace."""
+
+    def __new__(cls, to: str, compression: str) -> TraceEncoder: ...
+    def add(
+        self,
+        submitted_ns: NDArray[np.uint64],
+        op: NDArray[np.uint8],
+        lba: NDArray[np.uint64],
+        sectors: NDArray[np.uint64],
+    ) -> bytes:
+        """Take requests; return the text, compressed, that is ready."""
+
+    def finish(self) -> bytes:
+        """End the trace; return the rest of it."""
+
+    def report_json(self) -> str:
+        """Say what became of the requests so far."""
 
 def added_rber(request_json: str, loops: int, cycles: list[int], suspensions: list[int]) -> list[list[float]]:
     """Say what suspensions in an erase add to the raw bit error rate, by P/E cycles and suspensions."""

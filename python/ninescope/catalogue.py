@@ -57,8 +57,13 @@ def trace_stat(
     strict: bool = False,
 ) -> dict[str, Any]:
     """Read a trace once and say what it contains."""
+    from ninescope.traces import as_trace, is_parquet
+
     options = json.dumps({"format": format, "strict": strict})
-    stat: dict[str, Any] = json.loads(_native.trace_stat(os.fspath(path), options))
+    with as_trace(path) as readable:
+        stat: dict[str, Any] = json.loads(_native.trace_stat(os.fspath(readable), options))
+    if is_parquet(path):
+        stat["format"] = "parquet"
     return stat
 
 

@@ -14,7 +14,7 @@ from typing import BinaryIO
 
 from ninescope._native import ConfigError
 
-_COMPRESSED = {b"\x1f\x8b": ".gz", b"\x28\xb5\x2f\xfd": ".zst"}
+_COMPRESSED = {b"\x1f\x8b": ".gz", b"\x28\xb5\x2f\xfd": ".zst", b"PAR1": ".parquet"}
 
 
 @contextlib.contextmanager

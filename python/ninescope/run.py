@@ -85,7 +85,9 @@ class Run:
 
     def __init__(self, request: dict[str, Any]) -> None:
         self._logged = bool(request["log_requests"])
-        self._simulation = _native.Simulation(json.dumps(request))
+        workload = dict(request["workload"])
+        self._copied_from = workload.pop("copied_from", None)
+        self._simulation = _native.Simulation(json.dumps({**request, "workload": workload}))
         self.complete = False
 
     def slices(self) -> Iterator[Progress]:
@@ -110,8 +112,11 @@ class Run:
         from ninescope.result import OPS, Result
 
         simulation = self._simulation
+        document = json.loads(simulation.result_json(self.complete))
+        if self._copied_from is not None:  # the engine read the copy
+            document["workload"]["format"] = self._copied_from
         return Result(
-            json.loads(simulation.result_json(self.complete)),
+            document,
             histograms={op: simulation.histogram(op) for op in OPS},
             blocks={op: tuple(simulation.latency_blocks(op)) for op in OPS},
             series=simulation.series(),

@@ -470,10 +470,59 @@ def trace_as_text(stat: Mapping[str, Any], name: str) -> str:
         ("addresses", f"up to {binary(stat['max_address'])} ({stat['max_address']:,} B)"),
         ("hash", str(stat.get("hash", ""))),
     ]
+    rows += _trace_statistics(stat)
     rows += [("note", remark) for remark in trace_remarks(stat)]
     width = max(len(key) for key, _ in rows)
     lines = [f" {name}: {requests:,} requests, format {stat['format']}", ""]
     return "\n".join(lines + [f" {key:<{width}}  {text}" for key, text in rows])
+
+
+def _trace_statistics(stat: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """Say what `trace stat` found beyond what a run needs to know."""
+    gaps, rewritten, busiest = (
+        stat.get(key) or {} for key in ("inter_arrival", "rewrite_interval", "popularity")
+    )
+    if gaps.get("count"):
+        variation = gaps["coefficient_of_variation"]
+        bursts = "" if variation is None else f", {variation:.2f} times as uneven as Poisson arrivals"
+        yield "arrivals", f"a gap of {_quantiles(gaps)}; mean {duration(gaps['mean_ns'])}{bursts}"
+    if rewritten.get("count"):
+        yield "rewritten", f"after {_quantiles(rewritten)}"
+    shares = [
+        f"{_share(spread['top_1_percent_share'])} of the page {op}s"
+        for op in ("write", "read")
+        if (spread := busiest.get(op) or {}).get("top_1_percent_share") is not None
+    ]
+    if shares:
+        yield "busiest 1%", f"of the pages take {', '.join(shares)}"
+    curve = (stat.get("reuse") or {}).get("miss_ratio")
+    if curve:
+        footprint = max(stat["footprint_bytes"], 1)
+        points = [_miss_ratio(curve, footprint * part) for part in (0.01, 0.1, 1)]
+        text = ", ".join(f"{_share(miss)} with {binary(size)}" for size, miss in points)
+        yield "LRU misses", f"{text}; {_share(stat['reuse']['cold_share'])} are first accesses"
+    kind = stat.get("class")
+    if kind:
+        below = binary(kind["random_below_bytes"])
+        size = f"mean {kind['dominant']} {binary(kind['mean_bytes'])}, random below {below}"
+        heat = f"{kind['hotness']:.3g} times over the footprint, hot from {kind['hot_from']:g}"
+        yield "class", f"{kind['number']} of 8, {kind['name']} ({size}; {heat})"
+    sample = stat.get("page_sample")
+    if sample and not sample["exact"]:
+        yield (
+            "sampled",
+            f"rewritten, busiest and LRU: from {_share(sample['share'])} of the pages ({sample['pages']:,})",
+        )
+
+
+def _quantiles(times: Mapping[str, Any]) -> str:
+    return ", ".join(f"{duration(times[f'p{percent}_ns'])} (p{percent})" for percent in (50, 90, 99))
+
+
+def _miss_ratio(curve: list[tuple[int, float]], size: float) -> tuple[int, float]:
+    """Return the largest size of the curve up to `size`, and the miss ratio there."""
+    at_size, miss = max((point for point in curve if point[0] <= size), default=curve[0])
+    return at_size, miss
 
 
 def trace_remarks(trace: Mapping[str, Any]) -> Iterator[str]:

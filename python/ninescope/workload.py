@@ -14,6 +14,8 @@ class Workload:
     """A trace to replay or a synthetic job."""
 
     words: Mapping[str, Any]
+    _holds: object = dataclasses.field(default=None, repr=False, compare=False)
+    """What has to live as long as this does: the folder of a temporary copy."""
 
     @classmethod
     def trace(
@@ -27,7 +29,7 @@ class Workload:
         closed_loop: bool = False,
         iodepth: int | None = None,
     ) -> Workload:
-        """Replay a trace file (plain, gzip or zstd).
+        """Replay a trace file (plain, gzip or zstd; Parquet with the columns of `ninescope trace convert`).
 
         `format` is recognised from the content when it is None. `strict` refuses what is otherwise skipped
         and counted. `loop` replays it so many times; `time_scale` stretches its time stamps; `closed_loop`
@@ -37,17 +39,22 @@ class Workload:
             from ninescope._native import ConfigError
 
             raise ConfigError(f"time_scale: {time_scale} is not a number greater than 0")
-        return cls(
-            {
-                "trace": os.fspath(path),
-                "format": format,
-                "strict": strict,
-                "loop": loop,
-                "time_scale": time_scale,
-                "closed_loop": closed_loop,
-                "iodepth": iodepth,
-            }
-        )
+        words = {
+            "trace": os.fspath(path),
+            "format": format,
+            "strict": strict,
+            "loop": loop,
+            "time_scale": time_scale,
+            "closed_loop": closed_loop,
+            "iodepth": iodepth,
+        }
+        from ninescope.traces import TemporaryFolder, copy_of_parquet, is_parquet
+
+        if not is_parquet(path):
+            return cls(words)
+        folder = TemporaryFolder()
+        words["trace"] = os.fspath(copy_of_parquet(path, folder.path))
+        return cls({**words, "name": os.path.basename(path), "copied_from": "parquet"}, folder)
 
     @classmethod
     def job(cls, **words: object) -> Workload:

@@ -22,7 +22,13 @@ else:
     import tomli as tomllib  # noqa: F401
 
 ROOT = Path(__file__).resolve().parents[2]
-NEED_THE_ENGINE = ("test_end_to_end.py", "test_naive_ftl.py", "test_queue_depth_one.py")
+NEED_THE_ENGINE = (
+    "test_end_to_end.py",
+    "test_naive_ftl.py",
+    "test_queue_depth_one.py",
+    "test_trace_convert.py",
+    "test_trace_stat.py",
+)
 
 try:
     import ninescope._native  # noqa: F401

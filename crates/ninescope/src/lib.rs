@@ -19,13 +19,14 @@ use std::path::Path;
 
 use ninescope_engine::{SuspendPolicyConfig, TransactionSchedulerConfig};
 use ninescope_ftl::policies::{FreeBlockChoiceConfig, GcTriggerConfig, PageAllocationConfig, VictimSelectionConfig};
-use ninescope_workload::{TraceOptions, TraceSummary};
+use ninescope_workload::TraceStatistics;
 
 pub use config::DriveConfig;
 pub use error::Error;
 pub use ninescope_engine::RequestLogEntry;
 pub use ninescope_engine::meter::{Histogram, bootstrap};
 pub use ninescope_model::Op;
+pub use ninescope_workload::{TraceOptions, TraceReader, TraceWriter, Workload, WriteReport, checked_request};
 pub use plan::Plan;
 pub use prepare::{PrefillMode, SteadyState};
 pub use presets::{Preset, presets};
@@ -68,9 +69,36 @@ pub fn policies_json() -> Result<String, Error> {
 /// # Errors
 /// [`Error::Input`] that names file and line.
 pub fn trace_stat_json(path: &Path, options_json: &str) -> Result<String, Error> {
+    let options = trace_options(options_json)?;
+    let statistics = TraceStatistics::scan(path, &options)?;
+    serde_json::to_string(&statistics).map_err(|error| Error::Internal(error.to_string()))
+}
+
+/// How a trace is to be read, from JSON.
+///
+/// # Errors
+/// [`Error::Input`] that names the option.
+pub fn trace_options(json: &str) -> Result<TraceOptions, Error> {
     let options: TraceOptions =
-        serde_json::from_str(options_json).map_err(|error| Error::Input(format!("trace options: {error}")))?;
+        serde_json::from_str(json).map_err(|error| Error::Input(format!("trace options: {error}")))?;
     options.validate()?;
-    let summary = TraceSummary::scan(path, &options)?;
-    serde_json::to_string(&summary).map_err(|error| Error::Internal(error.to_string()))
+    Ok(options)
+}
+
+/// What a reader skipped and mended so far, and the trace's format, as JSON.
+///
+/// # Errors
+/// [`Error::Internal`] when the text cannot be written.
+pub fn trace_health_json(reader: &TraceReader) -> Result<String, Error> {
+    let mut health = serde_json::to_value(reader.health()).map_err(|error| Error::Internal(error.to_string()))?;
+    health["format"] = reader.format().name().into();
+    Ok(health.to_string())
+}
+
+/// What became of written requests, as JSON.
+///
+/// # Errors
+/// [`Error::Internal`] when the text cannot be written.
+pub fn write_report_json(report: WriteReport) -> Result<String, Error> {
+    serde_json::to_string(&report).map_err(|error| Error::Internal(error.to_string()))
 }

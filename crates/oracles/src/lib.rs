@@ -11,6 +11,7 @@
     reason = "the platform's exp and ln are fine here: nothing in this crate reaches a simulation"
 )]
 
+pub mod caches;
 pub mod little;
 pub mod peak_bandwidth;
 pub mod queueing;

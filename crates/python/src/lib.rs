@@ -4,6 +4,8 @@
 // PyO3's macros and calling conventions fix these shapes.
 #![allow(clippy::needless_pass_by_value, clippy::unnecessary_wraps)]
 
+mod traces;
+
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -213,6 +215,8 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("ConfigError", module.py().get_type::<ConfigError>())?;
     module.add("SimulationError", module.py().get_type::<SimulationError>())?;
     module.add_class::<Simulation>()?;
+    module.add_class::<traces::TraceBatches>()?;
+    module.add_class::<traces::TraceEncoder>()?;
     module.add_function(wrap_pyfunction!(added_rber, module)?)?;
     module.add_function(wrap_pyfunction!(bootstrap, module)?)?;
     module.add_function(wrap_pyfunction!(check_run, module)?)?;

@@ -16,4 +16,7 @@ pub use job::{
 };
 pub use page_set::{PAGE_BYTES, PageSet};
 pub use source::{Arrival, REQUEST_SECTORS_MAX, TIME_MAX, Workload};
-pub use trace::{SkippedLine, TraceFormat, TraceHealth, TraceOptions, TraceReader, TraceSummary};
+pub use trace::{
+    Compression, SkippedLine, TraceFormat, TraceHealth, TraceOptions, TraceReader, TraceStatistics, TraceSummary,
+    TraceWriter, WriteReport, WrittenFormat, checked_request,
+};

@@ -8,7 +8,8 @@ use ninescope::{DriveSource, PrefillMode, RunRequest, WorkloadSource};
 use ninescope_kernel::Ns;
 use ninescope_model::{Request, SECTOR_BYTES};
 use ninescope_workload::{
-    JobConfig, TraceFormat, TraceHealth, TraceOptions, TraceReader, TraceSummary, Workload, WorkloadError,
+    JobConfig, TraceFormat, TraceHealth, TraceOptions, TraceReader, TraceStatistics, TraceSummary, Workload,
+    WorkloadError,
 };
 
 use super::{refusal, run};
@@ -106,9 +107,20 @@ fn summary_agrees(path: &Path, options: &TraceOptions, read: &Reading) {
             assert_eq!(summary.max_address, highest * SECTOR_BYTES);
             assert!((0.0..=1.0).contains(&summary.rewrite_ratio) && (0.0..=1.0).contains(&summary.sequential_share));
             serde_json::to_string(&summary).expect("a summary can be written");
+            statistics_agree(path, options, &summary);
         }
         (Err(_), Err(_)) => {}
         (summary, _) => panic!("the summary and the reader disagree: {summary:?} against {read:?}"),
+    }
+}
+
+/// The statistics hold the same summary, whether they follow all pages or few.
+fn statistics_agree(path: &Path, options: &TraceOptions, summary: &TraceSummary) {
+    for pages_max in [usize::MAX, 8] {
+        let statistics = TraceStatistics::scan_following(path, options, pages_max).expect("the summary was read");
+        assert_eq!(statistics.summary, *summary);
+        assert!(statistics.reuse.miss_ratio.is_sorted_by(|one, other| one.0 < other.0 && one.1 >= other.1));
+        serde_json::to_string(&statistics).expect("statistics can be written");
     }
 }
 

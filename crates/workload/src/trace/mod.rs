@@ -18,12 +18,19 @@ mod reader;
 mod record;
 mod records;
 mod reorder;
+mod stat;
 mod summary;
 mod timeline;
 mod vscsi;
+mod write;
 
 pub use format::TraceFormat;
 pub use health::{SkippedLine, TraceHealth};
 pub use options::TraceOptions;
 pub use reader::TraceReader;
+pub use stat::{
+    Activity, InterArrival, PageSample, Popularity, PopularityByOp, Quantiles, ReuseCurve, Sequentiality, SizeCount,
+    SizeHistograms, TraceStatistics, WorkloadClass,
+};
 pub use summary::TraceSummary;
+pub use write::{Compression, TraceWriter, WriteReport, WrittenFormat, checked_request};

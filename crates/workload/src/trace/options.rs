@@ -55,4 +55,9 @@ impl TraceOptions {
         }
         Ok(())
     }
+
+    /// The same for looking at the trace itself, as stamped, once.
+    pub(super) fn for_one_pass(&self) -> Self {
+        Self { time_scale: 1.0, loop_count: 1, closed_loop: false, ..self.clone() }
+    }
 }

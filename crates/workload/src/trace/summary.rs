@@ -74,8 +74,7 @@ impl TraceSummary {
     /// Those of reading the trace.
     pub fn scan(path: &Path, options: &TraceOptions) -> Result<Self, WorkloadError> {
         options.validate()?;
-        let one_pass = TraceOptions { time_scale: 1.0, loop_count: 1, closed_loop: false, ..options.clone() };
-        let mut reader = TraceReader::open(path, one_pass)?;
+        let mut reader = TraceReader::open(path, options.for_one_pass())?;
         let mut tally = Tally::default();
         while let Some(request) = reader.next_request()? {
             tally.add(&request);
@@ -86,7 +85,7 @@ impl TraceSummary {
 
 /// The counts of a scan under way.
 #[derive(Default)]
-struct Tally {
+pub(super) struct Tally {
     requests: [u64; Op::ALL.len()],
     sectors: [u64; Op::ALL.len()],
     page_writes: u64,
@@ -101,7 +100,7 @@ struct Tally {
 }
 
 impl Tally {
-    fn add(&mut self, request: &Request) {
+    pub fn add(&mut self, request: &Request) {
         let end = request.end();
         self.requests[request.op as usize] += 1;
         self.sectors[request.op as usize] += u64::from(request.sectors);
@@ -126,7 +125,7 @@ impl Tally {
         }
     }
 
-    fn finish(self, format: TraceFormat, health: TraceHealth) -> TraceSummary {
+    pub fn finish(self, format: TraceFormat, health: TraceHealth) -> TraceSummary {
         let requests: u64 = self.requests.iter().sum();
         let [reads, writes, trims, _] = self.requests;
         let [read_bytes, write_bytes, ..] = self.sectors.map(|sectors| sectors.saturating_mul(SECTOR_BYTES));
