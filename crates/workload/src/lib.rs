@@ -12,6 +12,8 @@ pub mod trace;
 
 pub use error::{LineProblem, Place, WorkloadError};
 pub use job::{AccessPattern, AddressDistribution, JobConfig, JobError, JobRegion, RateProcess, SyntheticJob};
-pub use page_set::{PAGE_BYTES, PageSet};
+pub use page_set::{PAGE_BYTES, PageRanks, PageSet};
 pub use source::{Arrival, REQUEST_SECTORS_MAX, TIME_MAX, Workload};
-pub use trace::{SkippedLine, TraceFormat, TraceHealth, TraceOptions, TraceReader, TraceSummary};
+pub use trace::{
+    AddressMap, CsvColumns, SkippedLine, TraceFormat, TraceHealth, TraceOptions, TraceReader, TraceSummary, TraceVolume,
+};

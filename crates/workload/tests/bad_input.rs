@@ -58,9 +58,11 @@ fn traces_without_a_request_are_errors() {
     let any = TraceOptions::default;
     let mqsim = || TraceOptions { format: Some(TraceFormat::MqSim), ..any() };
     assert_eq!(error_of(b"", any()), "memory: the trace is empty");
-    assert_eq!(error_of(b"\n \n", any()), "memory: no line reads as msr, mqsim or vscsi; all lines are blank");
+    let blank = error_of(b"\n \n", any());
+    assert!(blank.starts_with("memory: reads as no known format (msr, "), "{blank}");
+    assert!(blank.ends_with("; all lines are blank"), "{blank}");
     let unknown = error_of(b"\nhello\nworld\n", any());
-    assert_eq!(unknown, "memory: no line reads as msr, mqsim or vscsi; it begins with `hello`");
+    assert!(unknown.ends_with("; it begins with `hello`"), "{unknown}");
     let none = error_of(b"1 0 0 0 1\n1,hm,0,Read,0,512,1\n", mqsim());
     assert_eq!(none, "memory: no request in 2 lines of mqsim; 1 is broken: the size is zero: `1 0 0 0 1`");
     let other = error_of(&vscsi_record(0x12, 512, 0, 1), any());
@@ -175,7 +177,7 @@ fn options_without_a_meaning_are_named() {
     let twice = TraceOptions { loop_count: 2, ..TraceOptions::default() };
     assert!(error_of(b"5 0 0 8 1", twice).starts_with("memory: cannot be read again"));
     let message = "csv".parse::<TraceFormat>().expect_err("is no format").to_string();
-    assert_eq!(message, "format: `csv` is not a trace format; write msr, mqsim or vscsi");
+    assert!(message.starts_with("format: `csv` is not a trace format; write one of msr, "), "{message}");
 }
 
 #[test]
