@@ -55,9 +55,14 @@ def trace_stat(
     *,
     format: str | None = None,  # noqa: A002
     strict: bool = False,
+    trims: bool = False,
+    volume: Iterable[str] = (),
 ) -> dict[str, Any]:
-    """Read a trace once and say what it contains."""
-    options = json.dumps({"format": format, "strict": strict})
+    """Read a trace once and say what it contains.
+
+    Discards are counted as requests with `trims`. `volume` names the volumes to look at, all by default.
+    """
+    options = json.dumps({"format": format, "strict": strict, "trims": trims, "volume": list(volume)})
     stat: dict[str, Any] = json.loads(_native.trace_stat(os.fspath(path), options))
     return stat
 

@@ -198,6 +198,27 @@ def run(
         str | None,
         typer.Option("--format", metavar="NAME", help="The trace's format, where guessing is wrong."),
     ] = None,
+    trims: Annotated[
+        bool, typer.Option("--trims", help="Replay the trace's discards too, which are skipped otherwise.")
+    ] = False,
+    volume: Annotated[
+        list[str] | None,
+        typer.Option("--volume", metavar="NAME", help="Replay this volume of the trace alone; repeatable."),
+    ] = None,
+    volumes: Annotated[
+        str | None,
+        typer.Option(
+            metavar="in-order|merge|map:NAME=OFFSET;…",
+            help="Where a trace's volumes lie: one after the other, all at zero, or each at its offset.",
+        ),
+    ] = None,
+    addresses: Annotated[
+        str | None,
+        typer.Option(
+            metavar="refuse|wrap|compact",
+            help="Addresses beyond the drive: refuse, take modulo its size, or close all gaps.",
+        ),
+    ] = None,
     log_requests: Annotated[
         bool, typer.Option("--log-requests", help="Write one row per request (requests.parquet in --out).")
     ] = False,
@@ -275,6 +296,12 @@ def run(
         "loop": loop,
         "time_scale": time_scale,
         "closed_loop": closed_loop,
+        "trims": trims,
+        "volume": volume or [],
+        "volumes": volumes,
+        "addresses": None
+        if addresses is None
+        else _one_of("--addresses", addresses, ("refuse", "wrap", "compact")),
     }
     if closed_loop:
         replay["iodepth"] = job.pop("iodepth")
@@ -589,6 +616,10 @@ def trace_stat(
         str | None,
         typer.Option("--format", metavar="NAME", help="The trace's format, where guessing is wrong."),
     ] = None,
+    trims: Annotated[bool, typer.Option("--trims", help="Count discards as requests.")] = False,
+    volume: Annotated[
+        list[str] | None, typer.Option("--volume", metavar="NAME", help="Only this volume; repeatable.")
+    ] = None,
 ) -> None:
     """Say what a trace contains."""
     from ninescope import catalogue
@@ -600,7 +631,7 @@ def trace_stat(
         else:
             path, name = Path(existing(file, "trace")), Path(file).name
         with _naming_stdin({"trace": path, "name": file}):
-            stat = catalogue.trace_stat(path, format=format_, strict=strict)
+            stat = catalogue.trace_stat(path, format=format_, strict=strict, trims=trims, volume=volume or ())
     if json_:
         print(json.dumps(stat))
         return

@@ -20,6 +20,7 @@ _CAUSE_CELLS = 10
 _SMALL_SHARE = 0.01
 _MANY_REQUESTS = 100
 _MISSHAPEN = 0.1
+_VOLUMES_SHOWN = 20
 """A band that differs by more than this share of the requests from what its name says is pointed out."""
 _UNCERTAIN = ("99.9", "99.99", "99.999", "99.9999")
 """The percentiles that are shown with their intervals."""
@@ -450,10 +451,19 @@ def trace_as_text(stat: Mapping[str, Any], name: str) -> str:
         ("addresses", f"up to {binary(stat['max_address'])} ({stat['max_address']:,} B)"),
         ("hash", str(stat.get("hash", ""))),
     ]
+    if len(stat.get("volumes", ())) > 1:
+        rows += [("volume", _volume_in_words(volume)) for volume in stat["volumes"][:_VOLUMES_SHOWN]]
+        rest = len(stat["volumes"]) - _VOLUMES_SHOWN
+        rows += [("volume", f"and {rest:,} more")] if rest > 0 else []
     rows += [("note", remark) for remark in trace_remarks(stat)]
     width = max(len(key) for key, _ in rows)
     lines = [f" {name}: {requests:,} requests, format {stat['format']}", ""]
     return "\n".join(lines + [f" {key:<{width}}  {text}" for key, text in rows])
+
+
+def _volume_in_words(volume: Mapping[str, Any]) -> str:
+    reach = binary(volume["max_address"])
+    return f"{volume['name']}: {volume['requests']:,} requests, addresses up to {reach}"
 
 
 def trace_remarks(trace: Mapping[str, Any]) -> Iterator[str]:
@@ -471,8 +481,6 @@ def trace_remarks(trace: Mapping[str, Any]) -> Iterator[str]:
     ):
         if trace.get(key):
             yield f"{trace[key]:,} {words}"
-    if (trace.get("devices") or 0) > 1:
-        yield f"the trace's {trace['devices']:,} volumes are merged into one address space"
 
 
 def _lines(count: int) -> str:

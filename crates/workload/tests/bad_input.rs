@@ -126,6 +126,19 @@ fn zstandard(content: &[u8]) -> Vec<u8> {
     zstd::encode_all(content, 3).expect("memory takes all")
 }
 
+fn bzip2(content: &[u8]) -> Vec<u8> {
+    use std::io::Write;
+    let mut encoder = bzip2::write::BzEncoder::new(Vec::new(), bzip2::Compression::best());
+    encoder.write_all(content).and_then(|()| encoder.finish()).expect("memory takes all")
+}
+
+fn xz(content: &[u8]) -> Vec<u8> {
+    use std::io::Write;
+    let options = lzma_rust2::XzOptions::with_preset(1);
+    let mut encoder = lzma_rust2::XzWriter::new(Vec::new(), options).expect("the preset is one");
+    encoder.write_all(content).and_then(|()| encoder.finish()).expect("memory takes all")
+}
+
 /// A trace that does not compress to nothing.
 fn long_trace() -> Vec<u8> {
     (0..20_000_u64).flat_map(|n| format!("{} 0 {} 8 1\n", n * 10, n * n % 1_000_003).into_bytes()).collect()
@@ -136,7 +149,7 @@ fn archives_are_known_by_their_content_and_may_have_several_parts() {
     let trace = long_trace();
     let (first, second) = trace.split_at(trace.len() / 2 + 3);
     let plain = requests(&trace, TraceOptions::default()).expect("is good");
-    for compress in [gzip, zstandard] {
+    for compress in [gzip, zstandard, bzip2, xz] {
         assert_eq!(requests(&compress(&trace), strict()).expect("is good"), plain);
         let parts = [compress(first), compress(second)].concat();
         assert_eq!(requests(&parts, strict()).expect("is good"), plain);
@@ -149,7 +162,8 @@ fn archives_are_known_by_their_content_and_may_have_several_parts() {
 #[test]
 fn a_cut_archive_is_an_error_that_names_the_file() {
     let trace = long_trace();
-    for (compress, name) in [(gzip as fn(&[u8]) -> Vec<u8>, "gzip"), (zstandard, "zstd")] {
+    let all = [(gzip as fn(&[u8]) -> Vec<u8>, "gzip"), (zstandard, "zstd"), (bzip2, "bzip2"), (xz, "xz")];
+    for (compress, name) in all {
         let archive = compress(&trace);
         for length in [archive.len() / 2, archive.len() - 1] {
             let file = TemporaryFile::new(&format!("cut-{name}-{length}"), &archive[..length]);

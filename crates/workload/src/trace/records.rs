@@ -76,9 +76,9 @@ impl Records {
             None => self.next_of_text()?,
             Some(least) => self.next_of_binary(least)?,
         };
+        self.health.devices = self.volumes.list().len() as u64;
         if let Some(record) = &record {
             self.health.unaligned += u64::from(record.is_unaligned);
-            self.health.devices = self.volumes.list().len() as u64;
         }
         Ok(record)
     }
