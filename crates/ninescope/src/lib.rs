@@ -30,7 +30,8 @@ pub use plan::Plan;
 pub use prepare::{PrefillMode, SteadyState};
 pub use presets::{Preset, presets};
 pub use request::{
-    CheckLevel, DriveSource, RunRequest, TraceWindow, Warmup, WorkloadSource, resolve_drive, suspend_limit,
+    AddressPolicy, CheckLevel, DriveSource, RunRequest, TraceWindow, VolumePlacement, Warmup, WorkloadSource,
+    resolve_drive, suspend_limit,
 };
 pub use simulation::{AnySimulation, Phase, RecordedSimulation, Simulation, SliceProgress};
 
