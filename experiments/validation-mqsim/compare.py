@@ -89,7 +89,18 @@ class Run:
     """One run of ninescope. Times in us."""
 
     def __init__(self, work: str | Path, drive: str, sets: list[str], *options: str) -> None:
-        command = [str(NINESCOPE), "run", str(work), "--drive", str(HERE / drive), "--json", *options]
+        # The devices of a trace share one drive's addresses, as they do in the peer.
+        merged = [] if str(work).endswith(".toml") else ["--volumes", "merge"]
+        command = [
+            str(NINESCOPE),
+            "run",
+            str(work),
+            "--drive",
+            str(HERE / drive),
+            "--json",
+            *merged,
+            *options,
+        ]
         for item in sets:
             command += ["--set", item]
         done = subprocess.run(command, capture_output=True, text=True, check=False)

@@ -37,8 +37,9 @@ class Workload:
         and counted. `loop` replays it so many times; `time_scale` stretches its time stamps; `closed_loop`
         ignores them and keeps `iodepth` requests in flight (by default as many as the drive takes).
 
-        `trims` replays discards too. `volume` names the volumes to replay, all by default; `volumes` says where
-        they lie: "in-order" (one after the other), "merge" (all at zero) or "map:NAME=OFFSET;NAME=OFFSET".
+        `trims` replays discards too. `volume` names the volumes to replay, all by default; `volumes` says
+        where they lie: "in-order" (one after the other), "merge" (all at zero) or
+        "map:NAME=OFFSET;NAME=OFFSET".
         `addresses` says what becomes of addresses beyond the drive: "refuse", "wrap" (modulo its size) or
         "compact" (what is touched is put next to each other).
         """

@@ -64,13 +64,19 @@ pub fn policies_json() -> Result<String, Error> {
     serde_json::to_string(&registries).map_err(|error| Error::Internal(error.to_string()))
 }
 
+/// What is wrong with an option, without the place in a JSON text that the caller did not write.
+fn option_problem(message: &str) -> String {
+    let message = message.rsplit_once(" at line ").map_or(message, |(message, _)| message);
+    if message.starts_with("format: ") { message.to_owned() } else { format!("trace options: {message}") }
+}
+
 /// What a trace contains, as the JSON of `trace stat`. `options_json` holds [`TraceOptions`].
 ///
 /// # Errors
 /// [`Error::Input`] that names file and line.
 pub fn trace_stat_json(path: &Path, options_json: &str) -> Result<String, Error> {
     let options: TraceOptions =
-        serde_json::from_str(options_json).map_err(|error| Error::Input(format!("trace options: {error}")))?;
+        serde_json::from_str(options_json).map_err(|error| Error::Input(option_problem(&error.to_string())))?;
     options.validate()?;
     let summary = TraceSummary::scan(path, &options)?;
     serde_json::to_string(&summary).map_err(|error| Error::Internal(error.to_string()))

@@ -274,6 +274,8 @@ fn placed_summary(
     let placement = source.volume_placement()?;
     let mut summary = TraceSummary::scan(path, options)?;
     options.format = Some(summary.format);
+    // It names what the file holds, wherever that is put.
+    let hash = summary.hash.clone();
     let chosen =
         summary.volumes.iter().filter(|volume| source.volume.is_empty() || source.volume.contains(&volume.name));
     let several = chosen.count() > 1;
@@ -308,6 +310,7 @@ fn placed_summary(
     if summary.duration_ns == 0 && summary.requests > 1 && !options.closed_loop {
         notes.push("all requests of the trace have the same time; --closed-loop replays them one by one".to_owned());
     }
+    summary.hash = hash;
     Ok(summary)
 }
 
@@ -336,20 +339,18 @@ fn folded_summary(
     }
     if source.addresses == Some(AddressPolicy::Wrap) {
         options.map = options.map.clone().wrapped(drive_bytes / SECTOR_BYTES);
-        notes.push(format!(
-            "addresses wrapped: the trace reaches {:.2} GiB, the drive has {:.2} GiB",
-            gibibytes(summary.max_address),
-            gibibytes(drive_bytes)
-        ));
-        return Ok(TraceSummary::scan(path, options)?);
+        let (reach, room) = (gibibytes(summary.max_address), gibibytes(drive_bytes));
+        notes.push(format!("addresses wrapped: the trace reaches {reach:.2} GiB, the drive has {room:.2} GiB"));
+        let hash = summary.hash;
+        return Ok(TraceSummary { hash, ..TraceSummary::scan(path, options)? });
     }
     let advice = match source.addresses {
         Some(AddressPolicy::Compact) => "",
-        _ => ", --addresses wrap or --addresses compact",
+        _ => ", or --addresses wrap or compact",
     };
     Err(Error::Input(format!(
         "{}: the trace reaches address {} B ({:.2} GiB), beyond the drive's {} B ({:.2} GiB); use a larger drive \
-         (geometry.blocks_per_plane), or no --drive to have one sized to the trace{advice}",
+         (geometry.blocks_per_plane), no --drive to have one sized to the trace{advice}",
         path.display(),
         summary.max_address,
         gibibytes(summary.max_address),
