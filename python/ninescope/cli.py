@@ -297,7 +297,7 @@ def run(
         "time_scale": time_scale,
         "closed_loop": closed_loop,
         "trims": trims,
-        "volume": volume or [],
+        "volume": volume or None,
         "volumes": volumes,
         "addresses": None
         if addresses is None
