@@ -115,7 +115,9 @@ class Run:
 
     def __init__(self, work: Path, drive: Path, sets: list[str], *options: str) -> None:
         words = [word for item in sets for word in ("--set", item)]
-        result = ninescope("run", str(work), "--drive", str(drive), *options, *words)
+        # The devices of a trace share one drive's addresses, as they do in the peer.
+        merged = [] if work.suffix == ".toml" else ["--volumes", "merge"]
+        result = ninescope("run", str(work), "--drive", str(drive), *merged, *options, *words)
         self.counters = result["counters"]
         self.requests = result["requests"]
         self.simulated = result["simulated_ns"] / 1e3

@@ -55,11 +55,16 @@ def trace_stat(
     *,
     format: str | None = None,  # noqa: A002
     strict: bool = False,
+    trims: bool = False,
+    volume: Iterable[str] = (),
 ) -> dict[str, Any]:
-    """Read a trace once and say what it contains."""
+    """Read a trace once and say what it contains.
+
+    Discards are counted as requests with `trims`. `volume` names the volumes to look at, all by default.
+    """
     from ninescope.traces import as_trace, is_parquet
 
-    options = json.dumps({"format": format, "strict": strict})
+    options = json.dumps({"format": format, "strict": strict, "trims": trims, "volume": list(volume)})
     with as_trace(path) as readable:
         stat: dict[str, Any] = json.loads(_native.trace_stat(os.fspath(readable), options))
     if is_parquet(path):

@@ -202,6 +202,27 @@ def run(
         str | None,
         typer.Option("--format", metavar="NAME", help="The trace's format, where guessing is wrong."),
     ] = None,
+    trims: Annotated[
+        bool, typer.Option("--trims", help="Replay the trace's discards too, which are skipped otherwise.")
+    ] = False,
+    volume: Annotated[
+        list[str] | None,
+        typer.Option("--volume", metavar="NAME", help="Replay this volume of the trace alone; repeatable."),
+    ] = None,
+    volumes: Annotated[
+        str | None,
+        typer.Option(
+            metavar="in-order|merge|map:NAME=OFFSET;…",
+            help="Where a trace's volumes lie: one after the other, all at zero, or each at its offset.",
+        ),
+    ] = None,
+    addresses: Annotated[
+        str | None,
+        typer.Option(
+            metavar="refuse|wrap|compact",
+            help="Addresses beyond the drive: refuse, take modulo its size, or close all gaps.",
+        ),
+    ] = None,
     log_requests: Annotated[
         bool, typer.Option("--log-requests", help="Write one row per request (requests.parquet in --out).")
     ] = False,
@@ -279,6 +300,12 @@ def run(
         "loop": loop,
         "time_scale": time_scale,
         "closed_loop": closed_loop,
+        "trims": trims,
+        "volume": volume or None,
+        "volumes": volumes,
+        "addresses": None
+        if addresses is None
+        else _one_of("--addresses", addresses, ("refuse", "wrap", "compact")),
     }
     if closed_loop:
         replay["iodepth"] = job.pop("iodepth")
@@ -588,6 +615,10 @@ def trace_stat(
         str | None,
         typer.Option("--format", metavar="NAME", help="The trace's format, where guessing is wrong."),
     ] = None,
+    trims: Annotated[bool, typer.Option("--trims", help="Count discards as requests.")] = False,
+    volume: Annotated[
+        list[str] | None, typer.Option("--volume", metavar="NAME", help="Only this volume; repeatable.")
+    ] = None,
     out: Annotated[
         str | None, typer.Option(metavar="DIR", help="Write the numbers and their figures here.")
     ] = None,
@@ -606,7 +637,7 @@ def trace_stat(
         else:
             path, name = Path(existing(file, "trace")), Path(file).name
         with _naming_stdin({"trace": path, "name": file}):
-            stat = catalogue.trace_stat(path, format=format_, strict=strict)
+            stat = catalogue.trace_stat(path, format=format_, strict=strict, trims=trims, volume=volume or ())
         if out is not None:
             _save_trace_stat(stat, name, Path(out))
     if json_:

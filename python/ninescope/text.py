@@ -20,6 +20,7 @@ _CAUSE_CELLS = 10
 _SMALL_SHARE = 0.01
 _MANY_REQUESTS = 100
 _MISSHAPEN = 0.1
+_VOLUMES_SHOWN = 20
 """A band that differs by more than this share of the requests from what its name says is pointed out."""
 _UNCERTAIN = ("99.9", "99.99", "99.999", "99.9999")
 """The percentiles that are shown with their intervals."""
@@ -471,6 +472,10 @@ def trace_as_text(stat: Mapping[str, Any], name: str) -> str:
         ("hash", str(stat.get("hash", ""))),
     ]
     rows += _trace_statistics(stat)
+    if len(stat.get("volumes", ())) > 1:
+        rows += [("volume", _volume_in_words(volume)) for volume in stat["volumes"][:_VOLUMES_SHOWN]]
+        rest = len(stat["volumes"]) - _VOLUMES_SHOWN
+        rows += [("volume", f"and {rest:,} more")] if rest > 0 else []
     rows += [("note", remark) for remark in trace_remarks(stat)]
     width = max(len(key) for key, _ in rows)
     lines = [f" {name}: {requests:,} requests, format {stat['format']}", ""]
@@ -525,6 +530,11 @@ def _miss_ratio(curve: list[tuple[int, float]], size: float) -> tuple[int, float
     return at_size, miss
 
 
+def _volume_in_words(volume: Mapping[str, Any]) -> str:
+    reach = binary(volume["max_address"])
+    return f"{volume['name']}: {volume['requests']:,} requests, addresses up to {reach}"
+
+
 def trace_remarks(trace: Mapping[str, Any]) -> Iterator[str]:
     """Say what a trace reader had to skip or mend."""
     skipped = trace.get("skipped_lines")
@@ -540,8 +550,6 @@ def trace_remarks(trace: Mapping[str, Any]) -> Iterator[str]:
     ):
         if trace.get(key):
             yield f"{trace[key]:,} {words}"
-    if (trace.get("devices") or 0) > 1:
-        yield f"the trace's {trace['devices']:,} volumes are merged into one address space"
 
 
 def _lines(count: int) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import math
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 
@@ -28,12 +28,23 @@ class Workload:
         time_scale: float = 1.0,
         closed_loop: bool = False,
         iodepth: int | None = None,
+        trims: bool = False,
+        volume: Iterable[str] = (),
+        volumes: str = "in-order",
+        addresses: str = "refuse",
     ) -> Workload:
-        """Replay a trace file (plain, gzip or zstd; Parquet with the columns of `ninescope trace convert`).
+        """Replay a trace file (plain, gzip, zstd, bzip2 or xz; Parquet with the columns of `trace convert`).
+
 
         `format` is recognised from the content when it is None. `strict` refuses what is otherwise skipped
         and counted. `loop` replays it so many times; `time_scale` stretches its time stamps; `closed_loop`
         ignores them and keeps `iodepth` requests in flight (by default as many as the drive takes).
+
+        `trims` replays discards too. `volume` names the volumes to replay, all by default; `volumes` says
+        where they lie: "in-order" (one after the other), "merge" (all at zero) or
+        "map:NAME=OFFSET;NAME=OFFSET".
+        `addresses` says what becomes of addresses beyond the drive: "refuse", "wrap" (modulo its size) or
+        "compact" (what is touched is put next to each other).
         """
         if not (math.isfinite(time_scale) and time_scale > 0):
             from ninescope._native import ConfigError
@@ -47,6 +58,10 @@ class Workload:
             "time_scale": time_scale,
             "closed_loop": closed_loop,
             "iodepth": iodepth,
+            "trims": trims,
+            "volume": list(volume),
+            "volumes": volumes,
+            "addresses": addresses,
         }
         from ninescope.traces import TemporaryFolder, copy_of_parquet, is_parquet
 

@@ -368,3 +368,71 @@ def test_without_the_engine_the_command_says_so():
 
 def test_files_of_the_package_are_typed():
     assert (Path(ROOT) / "python/ninescope/py.typed").exists()
+
+
+TWO_VOLUMES = "1,hm,0,Write,0,4096,1\n2,hm,1,Read,4096,4096,1\n"
+
+
+@pytest.mark.skipif(not NATIVE, reason="the engine is not built")
+def test_the_volumes_of_a_trace_are_placed_as_asked_for(cli, tmp_path):
+    trace = tmp_path / "two.csv"
+    trace.write_text(TWO_VOLUMES)
+
+    def volumes(*options):
+        code, out, err = cli("run", str(trace), "--json", *options)
+        assert code == 0, err
+        result = json.loads(out)
+        places = [(volume["name"], volume["base"]) for volume in result["workload"]["volumes"]]
+        return places, result["requests"], " ".join(result["notes"])
+
+    places, requests, notes = volumes()
+    assert (places, requests) == ([("hm_0", 0), ("hm_1", 1 << 20)], 2)
+    assert "hm_1 from 1 MiB on" in notes
+    places, _, notes = volumes("--volumes", "merge")
+    assert places == [("hm_0", 0), ("hm_1", 0)]
+    assert "2 volumes are merged" in notes
+    places, _, _ = volumes("--volumes", "map:hm_0=1GiB;hm_1=0B")
+    assert places == [("hm_0", 1 << 30), ("hm_1", 0)]
+    assert volumes("--volume", "hm_1")[1] == 1
+    for options, words in (
+        (("--volume", "zz"), "no volume `zz`; the trace has hm_0, hm_1"),
+        (("--volumes", "beside"), "in-order, merge, map:"),
+        (("--volumes", "map:hm_0=0B"), "volume `hm_1` has no place"),
+    ):
+        code, _, err = cli("run", str(trace), *options)
+        assert code == 2
+        assert words in err
+
+
+@pytest.mark.skipif(not NATIVE, reason="the engine is not built")
+def test_addresses_beyond_the_drive_are_refused_wrapped_or_compacted(cli, tmp_path):
+    trace = tmp_path / "far.txt"
+    trace.write_text("0 0 999999992 8 0\n1000 0 8 8 1\n")
+    code, _, err = cli("run", str(trace), "--drive", "tlc")
+    assert code == 2
+    assert "--addresses wrap or compact" in err
+    for policy in ("wrap", "compact"):
+        code, out, err = cli("run", str(trace), "--drive", "tlc", "--addresses", policy, "--json")
+        assert code == 0, err
+        assert any(note.startswith(f"addresses {policy}") for note in json.loads(out)["notes"])
+
+
+@pytest.mark.skipif(not NATIVE, reason="the engine is not built")
+def test_a_format_is_named_or_described(cli, tmp_path):
+    trace = tmp_path / "rows.txt"
+    trace.write_text("26.214 0 303574 8 1\n27.5 0 16 8 0\n")
+    code, _, err = cli("trace", "stat", str(trace))
+    assert code == 2
+    assert "rows.txt: reads as disksim (2 times) and as umass (2 times); name the format" in err
+    for name, size in (
+        ("disksim", 4096),
+        ("umass", 32768),
+        ("csv:offset=3[sector],size=4[1KiB],sep=blanks", 8192),
+    ):
+        code, out, err = cli("trace", "stat", str(trace), "--format", name, "--json")
+        assert code == 0, err
+        assert json.loads(out)["mean_read_bytes"] == size
+    code, _, err = cli("trace", "stat", str(trace), "--format", "csv:offset=3,size=4[B]")
+    assert code == 2
+    assert "offset: `3` has no unit" in err
+    assert "line 1" not in err

@@ -82,6 +82,11 @@ fn archives_give_requests_or_say_why_not() {
 }
 
 #[test]
+fn described_columns_give_requests_or_say_why_not() {
+    replay("columns", 1_500);
+}
+
+#[test]
 fn drives_run_to_the_end_or_are_refused() {
     replay("drive", 1_500);
 }

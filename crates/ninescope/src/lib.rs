@@ -31,7 +31,8 @@ pub use plan::Plan;
 pub use prepare::{PrefillMode, SteadyState};
 pub use presets::{Preset, presets};
 pub use request::{
-    CheckLevel, DriveSource, RunRequest, TraceWindow, Warmup, WorkloadSource, resolve_drive, suspend_limit,
+    AddressPolicy, CheckLevel, DriveSource, RunRequest, TraceWindow, VolumePlacement, Warmup, WorkloadSource,
+    resolve_drive, suspend_limit,
 };
 pub use simulation::{AnySimulation, Phase, RecordedSimulation, Simulation, SliceProgress};
 
@@ -64,6 +65,12 @@ pub fn policies_json() -> Result<String, Error> {
     serde_json::to_string(&registries).map_err(|error| Error::Internal(error.to_string()))
 }
 
+/// What is wrong with an option, without the place in a JSON text that the caller did not write.
+fn option_problem(message: &str) -> String {
+    let message = message.rsplit_once(" at line ").map_or(message, |(message, _)| message);
+    if message.starts_with("format: ") { message.to_owned() } else { format!("trace options: {message}") }
+}
+
 /// What a trace contains, as the JSON of `trace stat`. `options_json` holds [`TraceOptions`].
 ///
 /// # Errors
@@ -80,7 +87,7 @@ pub fn trace_stat_json(path: &Path, options_json: &str) -> Result<String, Error>
 /// [`Error::Input`] that names the option.
 pub fn trace_options(json: &str) -> Result<TraceOptions, Error> {
     let options: TraceOptions =
-        serde_json::from_str(json).map_err(|error| Error::Input(format!("trace options: {error}")))?;
+        serde_json::from_str(json).map_err(|error| Error::Input(option_problem(&error.to_string())))?;
     options.validate()?;
     Ok(options)
 }

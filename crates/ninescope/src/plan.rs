@@ -2,20 +2,22 @@
 //! where the run ends. Everything a user can get wrong is found here, before anything is simulated.
 
 use std::ops::Range;
+use std::path::Path;
 
 use ninescope_engine::{Device, Probe, RunLimits};
 use ninescope_ftl::Ftl;
 use ninescope_kernel::{Ns, WakeQueue};
-use ninescope_model::{Geometry, Request};
+use ninescope_model::{Geometry, Request, SECTOR_BYTES};
 use ninescope_workload::{
-    AccessPattern, Arrival, JobConfig, SyntheticJob, TraceOptions, TraceReader, TraceSummary, Workload, WorkloadError,
+    AccessPattern, AddressMap, Arrival, JobConfig, SyntheticJob, TraceOptions, TraceReader, TraceSummary, TraceVolume,
+    Workload, WorkloadError,
 };
 
 use crate::assembly::{Assembly, fit_drive, suspend_note};
 use crate::config::FioJob;
 use crate::error::Error;
 use crate::prepare::{Overwriting, PrefillMode, Preparation};
-use crate::request::{RunRequest, Warmup, WorkloadSource};
+use crate::request::{AddressPolicy, RunRequest, VolumePlacement, Warmup, WorkloadSource};
 use crate::result::WorkloadReport;
 
 /// A run that has not begun.
@@ -115,17 +117,19 @@ impl Plan {
 
     fn of_trace(request: &RunRequest, source: &WorkloadSource) -> Result<Self, Error> {
         let path = source.trace.clone().unwrap_or_default();
-        let options = TraceOptions {
+        let mut options = TraceOptions {
             format: source.trace_format()?,
             strict: source.strict,
             time_scale: source.time_scale.unwrap_or(1.0),
             loop_count: source.loop_count.unwrap_or(1),
             closed_loop: source.closed_loop,
+            trims: source.trims,
+            volume: source.volume.clone(),
             ..TraceOptions::default()
         };
         options.validate()?;
-        let summary = TraceSummary::scan(&path, &options)?;
         let mut notes = Vec::new();
+        let summary = placed_summary(&path, source, &mut options, &mut notes)?;
         let mut drive = request.load_drive()?;
         if request.drive.is_none()
             && !request.set.iter().any(|set| set.trim_start().starts_with("geometry.blocks_per_plane"))
@@ -138,17 +142,7 @@ impl Plan {
             ));
         }
         let assembly = Assembly::new(&drive, request.seed, request.log_requests)?;
-        if summary.max_address > assembly.logical_bytes() {
-            return Err(Error::Input(format!(
-                "{}: the trace reaches address {} B ({:.2} GiB), beyond the drive's {} B ({:.2} GiB); use a larger \
-                 drive (geometry.blocks_per_plane), or no --drive to have one sized to the trace",
-                path.display(),
-                summary.max_address,
-                gibibytes(summary.max_address),
-                assembly.logical_bytes(),
-                gibibytes(assembly.logical_bytes()),
-            )));
-        }
+        let summary = folded_summary(&path, source, &mut options, summary, assembly.logical_bytes(), &mut notes)?;
         let unit_bytes = u64::from(assembly.geometry.unit_bytes);
         let footprint = || {
             let pages = summary.read_pages.ranges();
@@ -274,6 +268,103 @@ impl Plan {
         let nand = self.assembly.media_for(&ftl)?;
         Ok(Device::new(&self.assembly.engine, &self.limits, ftl, nand, self.workload, probe))
     }
+}
+
+/// Reads the trace, and once more where several volumes have to be put in place. A compacted trace needs no
+/// more of the drive than it touches, so that its map is made here too.
+fn placed_summary(
+    path: &Path,
+    source: &WorkloadSource,
+    options: &mut TraceOptions,
+    notes: &mut Vec<String>,
+) -> Result<TraceSummary, Error> {
+    let wrong = |message: String| Error::Input(format!("{}: {message}", path.display()));
+    let placement = source.volume_placement()?;
+    let mut summary = TraceSummary::scan(path, options)?;
+    options.format = Some(summary.format);
+    // It names what the file holds, wherever that is put.
+    let hash = summary.hash.clone();
+    let chosen =
+        summary.volumes.iter().filter(|volume| source.volume.is_empty() || source.volume.contains(&volume.name));
+    let several = chosen.count() > 1;
+    let map = match placement {
+        VolumePlacement::InOrder if several => Some(
+            AddressMap::in_order(&summary.volumes)
+                .ok_or_else(|| wrong("the volumes one after the other are larger than any drive".to_owned()))?,
+        ),
+        VolumePlacement::Map(bases) => {
+            Some(AddressMap::at(&summary.volumes, &bases).map_err(|message| wrong(format!("volumes: {message}")))?)
+        }
+        VolumePlacement::InOrder | VolumePlacement::Merge => None,
+    };
+    if let Some(map) = map {
+        options.map = map;
+        summary = TraceSummary::scan(path, options)?;
+        notes.push(bases_note(&summary));
+    } else if several {
+        notes.push(format!("the trace's {} volumes are merged into one address space", summary.volumes.len()));
+    }
+    if source.addresses == Some(AddressPolicy::Compact) {
+        let touched = std::mem::take(&mut summary.touched_pages);
+        options.map = options.map.clone().compacted(touched.into());
+        let reach = summary.max_address;
+        summary = TraceSummary::scan(path, options)?;
+        notes.push(format!(
+            "addresses compacted: what is touched lies in the first {:.3} GiB instead of {:.3} GiB",
+            gibibytes(summary.max_address),
+            gibibytes(reach)
+        ));
+    }
+    if summary.duration_ns == 0 && summary.requests > 1 && !options.closed_loop {
+        notes.push("all requests of the trace have the same time; --closed-loop replays them one by one".to_owned());
+    }
+    summary.hash = hash;
+    Ok(summary)
+}
+
+/// What the result says about where volumes begin.
+fn bases_note(summary: &TraceSummary) -> String {
+    const SHOWN: usize = 8;
+    let place = |volume: &TraceVolume| format!("{} from {} MiB on", volume.name, volume.base >> 20);
+    let mut places: Vec<_> = summary.volumes.iter().take(SHOWN).map(place).collect();
+    if summary.volumes.len() > SHOWN {
+        places.push(format!("{} more", summary.volumes.len() - SHOWN));
+    }
+    format!("volumes: {}", places.join(", "))
+}
+
+/// The summary of a trace that fits on a drive of `drive_bytes`.
+fn folded_summary(
+    path: &Path,
+    source: &WorkloadSource,
+    options: &mut TraceOptions,
+    summary: TraceSummary,
+    drive_bytes: u64,
+    notes: &mut Vec<String>,
+) -> Result<TraceSummary, Error> {
+    if summary.max_address <= drive_bytes {
+        return Ok(summary);
+    }
+    if source.addresses == Some(AddressPolicy::Wrap) {
+        options.map = options.map.clone().wrapped(drive_bytes / SECTOR_BYTES);
+        let (reach, room) = (gibibytes(summary.max_address), gibibytes(drive_bytes));
+        notes.push(format!("addresses wrapped: the trace reaches {reach:.2} GiB, the drive has {room:.2} GiB"));
+        let hash = summary.hash;
+        return Ok(TraceSummary { hash, ..TraceSummary::scan(path, options)? });
+    }
+    let advice = match source.addresses {
+        Some(AddressPolicy::Compact) => "",
+        _ => ", or --addresses wrap or compact",
+    };
+    Err(Error::Input(format!(
+        "{}: the trace reaches address {} B ({:.2} GiB), beyond the drive's {} B ({:.2} GiB); use a larger drive \
+         (geometry.blocks_per_plane), no --drive to have one sized to the trace{advice}",
+        path.display(),
+        summary.max_address,
+        gibibytes(summary.max_address),
+        drive_bytes,
+        gibibytes(drive_bytes),
+    )))
 }
 
 /// A TRIM takes the controller's time alone. Where that is none, a queue that is kept full of TRIMs never sees

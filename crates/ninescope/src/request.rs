@@ -1,10 +1,12 @@
 //! What a caller asks for: a drive, a workload, and how to run it.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::str::FromStr;
 
 use ninescope_kernel::Ns;
 use ninescope_media::health::SuspendLimit;
-use ninescope_model::units::Duration;
+use ninescope_model::units::{Bytes, Duration};
 use ninescope_workload::{JobConfig, TIME_MAX, TraceFormat, WorkloadError};
 use serde::{Deserialize, Serialize};
 
@@ -51,10 +53,69 @@ pub struct WorkloadSource {
     pub closed_loop: bool,
     /// The queue depth of a closed loop; absent: the drive's.
     pub iodepth: Option<u32>,
+    /// Whether the trace's discards are requests too.
+    pub trims: bool,
+    /// The volumes of the trace to replay, by name; all when empty.
+    pub volume: Vec<String>,
+    /// Where the volumes of the trace lie: `in-order` (the default), `merge`, or `map:NAME=OFFSET,...`.
+    pub volumes: Option<String>,
+    /// What becomes of addresses beyond the drive: `refuse` (the default), `wrap` or `compact`.
+    pub addresses: Option<AddressPolicy>,
     /// A job in a TOML file, or in one of fio (`.fio`).
     pub job_file: Option<PathBuf>,
     /// A job in fio's words.
     pub job: Option<serde_json::Value>,
+}
+
+/// What becomes of addresses beyond the drive.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum AddressPolicy {
+    /// The trace is refused.
+    #[default]
+    Refuse,
+    /// They are taken modulo the drive's size.
+    Wrap,
+    /// All pages that are touched, here or there, are put next to each other in the order of their addresses.
+    Compact,
+}
+
+/// Where the volumes of a trace lie.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum VolumePlacement {
+    /// One after the other.
+    #[default]
+    InOrder,
+    /// All at zero.
+    Merge,
+    /// Each where the map says [bytes].
+    Map(BTreeMap<String, u64>),
+}
+
+impl FromStr for VolumePlacement {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self, Error> {
+        let wrong = |problem: String| Error::Input(format!("volumes: {problem}"));
+        let entries = match text {
+            "in-order" => return Ok(Self::InOrder),
+            "merge" => return Ok(Self::Merge),
+            _ => text
+                .strip_prefix("map:")
+                .ok_or_else(|| wrong(format!("`{text}` is not one of in-order, merge, map:NAME=OFFSET;NAME=OFFSET")))?,
+        };
+        let mut map = BTreeMap::new();
+        for entry in entries.split(';') {
+            let (name, offset) = entry
+                .rsplit_once('=')
+                .ok_or_else(|| wrong(format!("`{entry}` is not NAME=OFFSET, as in map:hm_0=0;hm_1=16GiB")))?;
+            let offset: Bytes = offset.trim().parse().map_err(|error| wrong(format!("`{entry}`: {error}")))?;
+            if map.insert(name.trim().to_owned(), offset.0).is_some() {
+                return Err(wrong(format!("`{name}` has two places")));
+            }
+        }
+        Ok(Self::Map(map))
+    }
 }
 
 /// Requests that are not measured: a number, or a share of all.
@@ -255,6 +316,14 @@ impl WorkloadSource {
         serde_path_to_error::deserialize(value).map(Some).map_err(|error| {
             Error::Input(format!("job: {}", keyed(&error.path().to_string(), &error.inner().to_string())))
         })
+    }
+
+    /// Where the trace's volumes lie.
+    ///
+    /// # Errors
+    /// [`Error::Input`] with what can be written.
+    pub fn volume_placement(&self) -> Result<VolumePlacement, Error> {
+        self.volumes.as_deref().map_or_else(|| Ok(VolumePlacement::default()), str::parse)
     }
 
     /// The trace's format, where it is named.

@@ -44,14 +44,38 @@ pub enum WorkloadError {
         file: String,
     },
     /// The format cannot be told from the content.
-    #[error("{file}: no line reads as {formats}; {first}")]
+    #[error("{file}: reads as no known format ({formats}); {first}")]
     UnknownFormat {
         /// The file's name.
         file: String,
         /// The formats tried.
-        formats: &'static str,
+        formats: String,
         /// What the first line with text looks like.
         first: String,
+    },
+    /// The content can be of several formats, or is of several.
+    #[error("{file}: reads as {candidates}; name the format with --format")]
+    AmbiguousFormat {
+        /// The file's name.
+        file: String,
+        /// The formats, and how often the beginning reads as each.
+        candidates: String,
+    },
+    /// The columns of a text are not those that are described.
+    #[error("{file}:1: {problem}")]
+    BadColumns {
+        /// The file's name.
+        file: String,
+        /// What is wrong.
+        problem: String,
+    },
+    /// A volume that is named is not in the trace.
+    #[error("{file}: {problem}")]
+    NoVolume {
+        /// The file's name.
+        file: String,
+        /// What there is instead.
+        problem: String,
     },
     /// No line of the trace gives a request.
     #[error("{file}: no request in {lines} lines of {format}; {first}")]
@@ -140,6 +164,8 @@ pub enum LineProblem {
     Comment,
     /// A record of a command that neither reads nor writes. Not broken, only skipped.
     OtherCommand,
+    /// A request of a volume that is not read. Not broken, only skipped, and not counted.
+    OtherVolume,
     /// A field is absent or empty.
     Missing(&'static str),
     /// A field is no whole number.
@@ -167,7 +193,7 @@ pub enum LineProblem {
 impl LineProblem {
     /// Whether the line is wrong, as opposed to one that never was a request.
     pub fn is_broken(self) -> bool {
-        !matches!(self, Self::Blank | Self::Comment | Self::OtherCommand)
+        !matches!(self, Self::Blank | Self::Comment | Self::OtherCommand | Self::OtherVolume)
     }
 }
 
@@ -181,12 +207,13 @@ impl fmt::Display for LineProblem {
             Self::Blank => "the line is blank",
             Self::Comment => "the line is a comment",
             Self::OtherCommand => "the command neither reads nor writes",
+            Self::OtherVolume => "the volume is not read",
             Self::ZeroSize => "the size is zero",
             Self::UnknownOperation => "the operation is unknown",
             Self::ExtraFields => "there are too many fields",
             Self::TooLong => "the line is too long",
             Self::Truncated => "the record is truncated",
-            Self::UnknownVersion => "the record is not vSCSI version 1",
+            Self::UnknownVersion => "the version is unknown",
             Self::OutOfOrder => "the time lies before that of an earlier line",
         };
         formatter.write_str(text)

@@ -14,9 +14,9 @@ pub use error::{LineProblem, Place, WorkloadError};
 pub use job::{
     AccessPattern, AddressDistribution, JobConfig, JobError, JobRegion, RateProcess, SizeSplit, SyntheticJob, Zone,
 };
-pub use page_set::{PAGE_BYTES, PageSet};
+pub use page_set::{PAGE_BYTES, PageRanks, PageSet};
 pub use source::{Arrival, REQUEST_SECTORS_MAX, TIME_MAX, Workload};
 pub use trace::{
-    Compression, SkippedLine, TraceFormat, TraceHealth, TraceOptions, TraceReader, TraceStatistics, TraceSummary,
-    TraceWriter, WriteReport, WrittenFormat, checked_request,
+    AddressMap, Compression, CsvColumns, SkippedLine, TraceFormat, TraceHealth, TraceOptions, TraceReader,
+    TraceStatistics, TraceSummary, TraceVolume, TraceWriter, WriteReport, WrittenFormat, checked_request,
 };

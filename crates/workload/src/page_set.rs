@@ -117,6 +117,37 @@ fn first_bit(chunk: &Chunk, start: u64, flip: u64) -> Option<u64> {
     None
 }
 
+/// A set of pages that says how many of its pages lie before one of them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PageRanks {
+    /// Each chunk, and how many pages lie before it.
+    chunks: BTreeMap<u64, (u64, Box<Chunk>)>,
+}
+
+impl From<PageSet> for PageRanks {
+    fn from(set: PageSet) -> Self {
+        let mut before = 0;
+        let with_count = |(index, chunk): (u64, Box<Chunk>)| {
+            let entry = (index, (before, chunk));
+            before += entry.1.1.iter().map(|word| u64::from(word.count_ones())).sum::<u64>();
+            entry
+        };
+        Self { chunks: set.chunks.into_iter().map(with_count).collect() }
+    }
+}
+
+impl PageRanks {
+    /// How many pages of the set lie before `page`; `None` when it is not in the set.
+    pub fn rank(&self, page: u64) -> Option<u64> {
+        let (before, chunk) = self.chunks.get(&(page / CHUNK_PAGES))?;
+        let (word, bit) = ((page % CHUNK_PAGES / 64) as usize, page % 64);
+        let is_in = chunk[word] >> bit & 1 == 1;
+        let in_words: u32 = chunk[..word].iter().map(|word| word.count_ones()).sum();
+        let in_word = (chunk[word] & ((1 << bit) - 1)).count_ones();
+        is_in.then_some(before + u64::from(in_words + in_word))
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeSet;

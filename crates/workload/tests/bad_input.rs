@@ -58,9 +58,11 @@ fn traces_without_a_request_are_errors() {
     let any = TraceOptions::default;
     let mqsim = || TraceOptions { format: Some(TraceFormat::MqSim), ..any() };
     assert_eq!(error_of(b"", any()), "memory: the trace is empty");
-    assert_eq!(error_of(b"\n \n", any()), "memory: no line reads as msr, mqsim or vscsi; all lines are blank");
+    let blank = error_of(b"\n \n", any());
+    assert!(blank.starts_with("memory: reads as no known format (msr, "), "{blank}");
+    assert!(blank.ends_with("; all lines are blank"), "{blank}");
     let unknown = error_of(b"\nhello\nworld\n", any());
-    assert_eq!(unknown, "memory: no line reads as msr, mqsim or vscsi; it begins with `hello`");
+    assert!(unknown.ends_with("; it begins with `hello`"), "{unknown}");
     let none = error_of(b"1 0 0 0 1\n1,hm,0,Read,0,512,1\n", mqsim());
     assert_eq!(none, "memory: no request in 2 lines of mqsim; 1 is broken: the size is zero: `1 0 0 0 1`");
     let other = error_of(&vscsi_record(0x12, 512, 0, 1), any());
@@ -124,6 +126,19 @@ fn zstandard(content: &[u8]) -> Vec<u8> {
     zstd::encode_all(content, 3).expect("memory takes all")
 }
 
+fn bzip2(content: &[u8]) -> Vec<u8> {
+    use std::io::Write;
+    let mut encoder = bzip2::write::BzEncoder::new(Vec::new(), bzip2::Compression::best());
+    encoder.write_all(content).and_then(|()| encoder.finish()).expect("memory takes all")
+}
+
+fn xz(content: &[u8]) -> Vec<u8> {
+    use std::io::Write;
+    let options = lzma_rust2::XzOptions::with_preset(1);
+    let mut encoder = lzma_rust2::XzWriter::new(Vec::new(), options).expect("the preset is one");
+    encoder.write_all(content).and_then(|()| encoder.finish()).expect("memory takes all")
+}
+
 /// A trace that does not compress to nothing.
 fn long_trace() -> Vec<u8> {
     (0..20_000_u64).flat_map(|n| format!("{} 0 {} 8 1\n", n * 10, n * n % 1_000_003).into_bytes()).collect()
@@ -134,7 +149,7 @@ fn archives_are_known_by_their_content_and_may_have_several_parts() {
     let trace = long_trace();
     let (first, second) = trace.split_at(trace.len() / 2 + 3);
     let plain = requests(&trace, TraceOptions::default()).expect("is good");
-    for compress in [gzip, zstandard] {
+    for compress in [gzip, zstandard, bzip2, xz] {
         assert_eq!(requests(&compress(&trace), strict()).expect("is good"), plain);
         let parts = [compress(first), compress(second)].concat();
         assert_eq!(requests(&parts, strict()).expect("is good"), plain);
@@ -147,7 +162,8 @@ fn archives_are_known_by_their_content_and_may_have_several_parts() {
 #[test]
 fn a_cut_archive_is_an_error_that_names_the_file() {
     let trace = long_trace();
-    for (compress, name) in [(gzip as fn(&[u8]) -> Vec<u8>, "gzip"), (zstandard, "zstd")] {
+    let all = [(gzip as fn(&[u8]) -> Vec<u8>, "gzip"), (zstandard, "zstd"), (bzip2, "bzip2"), (xz, "xz")];
+    for (compress, name) in all {
         let archive = compress(&trace);
         for length in [archive.len() / 2, archive.len() - 1] {
             let file = TemporaryFile::new(&format!("cut-{name}-{length}"), &archive[..length]);
@@ -175,7 +191,7 @@ fn options_without_a_meaning_are_named() {
     let twice = TraceOptions { loop_count: 2, ..TraceOptions::default() };
     assert!(error_of(b"5 0 0 8 1", twice).starts_with("memory: cannot be read again"));
     let message = "csv".parse::<TraceFormat>().expect_err("is no format").to_string();
-    assert_eq!(message, "format: `csv` is not a trace format; write msr, mqsim or vscsi");
+    assert!(message.starts_with("format: `csv` is not a trace format; write one of msr, "), "{message}");
 }
 
 #[test]

@@ -8,7 +8,7 @@ mod run;
 mod workload;
 
 pub use drive::{drive, request};
-pub use workload::{job, trace};
+pub use workload::{columns, job, trace};
 
 use ninescope::Error;
 

@@ -4,7 +4,7 @@ use std::io::{Cursor, Read};
 use std::path::Path;
 
 use ninescope::config::{parse_fio, parse_job};
-use ninescope::{DriveSource, PrefillMode, RunRequest, WorkloadSource};
+use ninescope::{AddressPolicy, DriveSource, PrefillMode, RunRequest, WorkloadSource};
 use ninescope_kernel::Ns;
 use ninescope_model::{Request, SECTOR_BYTES};
 use ninescope_workload::{
@@ -27,12 +27,38 @@ pub fn trace(input: &[u8]) {
     let path = files.file("trace", input);
     // As what it is, and as something it may not be.
     let other = TraceFormat::ALL[input.len() % TraceFormat::ALL.len()];
-    for format in [None, Some(other)] {
+    reads(input, &path, &[None, Some(other)]);
+}
+
+/// A description of columns, which is the first line of the input, is refused with a reason or reads back as it is
+/// written, and what follows it is a trace in those columns.
+///
+/// # Panics
+/// When any of these does not hold.
+pub fn columns(input: &[u8]) {
+    let end = input.iter().position(|&byte| byte == b'\n').unwrap_or(input.len());
+    let Ok(description) = std::str::from_utf8(&input[..end]) else { return };
+    let format: TraceFormat = match format!("csv:{description}").parse() {
+        Ok(format) => format,
+        Err(error) => return drop(words(error)),
+    };
+    let written = format.to_string();
+    assert_eq!(written.parse::<TraceFormat>().ok(), Some(format), "{written}");
+    let content = &input[(end + 1).min(input.len())..];
+    let files = run::Files::new();
+    let path = files.file("columns", content);
+    reads(content, &path, &[Some(format)]);
+}
+
+/// What must hold for a trace that is read as each of `formats`.
+fn reads(input: &[u8], path: &Path, formats: &[Option<TraceFormat>]) {
+    for &format in formats {
         let options = |strict| TraceOptions {
             format,
             strict,
             reorder_window: 4,
             requests: Some(REQUESTS_MAX),
+            trims: input.len().is_multiple_of(2),
             ..TraceOptions::default()
         };
         let lenient = read(whole(input), options(false));
@@ -47,10 +73,10 @@ pub fn trace(input: &[u8]) {
             assert_eq!((health.broken_lines, health.reordered, health.clamped), (0, 0, 0), "strict lets nothing pass");
             assert_eq!(lenient.as_ref().ok().map(|(requests, _)| requests), Some(requests));
         }
-        summary_agrees(&path, &options(false), &lenient);
-        loops(&path, &options(false), &lenient);
+        summary_agrees(path, &options(false), &lenient);
+        loops(path, &options(false), &lenient);
         if format.is_none() {
-            replays(&path, &lenient);
+            replays(path, &lenient, input.len());
         }
     }
 }
@@ -141,14 +167,20 @@ fn drain_some(reader: &mut TraceReader) -> Result<Vec<Request>, WorkloadError> {
 }
 
 /// A short trace runs to its end on a small drive, or is refused.
-fn replays(path: &Path, read: &Reading) {
+fn replays(path: &Path, read: &Reading, choice: usize) {
     let Ok((requests, _)) = read else { return };
     if requests.len() > 200 {
         return;
     }
     let mut request = RunRequest::from_json("{}").expect("an empty request is one");
     request.drive = Some(DriveSource::Toml(run::SMALL_DRIVE.to_owned()));
-    request.workload = Some(WorkloadSource { trace: Some(path.to_owned()), ..WorkloadSource::default() });
+    let policies = [AddressPolicy::Refuse, AddressPolicy::Wrap, AddressPolicy::Compact];
+    request.workload = Some(WorkloadSource {
+        trace: Some(path.to_owned()),
+        addresses: Some(policies[choice % policies.len()]),
+        trims: choice.is_multiple_of(2),
+        ..WorkloadSource::default()
+    });
     let _ = run::to_the_end(&request);
 }
 

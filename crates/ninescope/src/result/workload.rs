@@ -27,6 +27,7 @@ impl WorkloadReport {
             "loop": source.loop_count.unwrap_or(1),
             "time_scale": source.time_scale.unwrap_or(1.0),
             "closed_loop": source.closed_loop,
+            "addresses": source.addresses.unwrap_or_default(),
         });
         for key in [
             "format",
@@ -39,6 +40,7 @@ impl WorkloadReport {
             "clamped",
             "unaligned",
             "devices",
+            "volumes",
         ] {
             value[key] = statistics[key].clone();
         }

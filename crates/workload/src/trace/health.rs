@@ -37,13 +37,16 @@ pub struct TraceHealth {
     pub clamped: u64,
     /// Requests not aligned to sectors; they were widened to whole sectors.
     pub unaligned: u64,
-    /// Volumes in the trace, merged into one address space (counted up to 65 536).
+    /// Volumes in the trace (counted up to 65 536).
     pub devices: u64,
 }
 
 impl TraceHealth {
     /// Counts a line that gives no request.
     pub(super) fn skip(&mut self, place: Place, text: &[u8], problem: LineProblem) {
+        if problem == LineProblem::OtherVolume {
+            return;
+        }
         self.skipped_lines += 1;
         self.other_commands += u64::from(problem == LineProblem::OtherCommand);
         if !problem.is_broken() {
@@ -69,7 +72,9 @@ impl TraceHealth {
 pub(super) fn text_of(place: Place, content: &[u8]) -> String {
     match place {
         Place::Line(_) => excerpt(content),
-        Place::Record(_) => content.iter().fold(String::new(), |text, byte| format!("{text}{byte:02x}")),
+        Place::Record(_) => {
+            content.iter().take(EXCERPT_BYTES).fold(String::new(), |text, byte| format!("{text}{byte:02x}"))
+        }
     }
 }
 

@@ -4,13 +4,17 @@ use std::fs::File;
 use std::io::{self, Cursor, Read};
 use std::path::Path;
 
+use lzma_rust2::XzReader;
+
 use super::health::EXCERPT_BYTES;
 use crate::WorkloadError;
 
 const BUFFER_BYTES: usize = 256 * 1024;
-const MAGIC_BYTES: usize = 4;
+const MAGIC_BYTES: usize = 6;
 /// Allows what `zstd --long=31` writes.
 const ZSTD_WINDOW_LOG_MAX: u32 = 31;
+/// Allows what `xz -9` writes, which is 64 MiB of dictionary.
+const XZ_MEMORY_KIB: u32 = 160 * 1024;
 
 /// One line of text, without its end.
 pub(super) struct Line<'a> {
@@ -19,9 +23,9 @@ pub(super) struct Line<'a> {
     pub is_too_long: bool,
 }
 
-/// One fixed-length record.
-pub(super) enum Record<'a, const BYTES: usize> {
-    Whole(&'a [u8; BYTES]),
+/// One record of a binary format.
+pub(super) enum Record<'a> {
+    Whole(&'a [u8]),
     /// The content ends within the record.
     Truncated(&'a [u8]),
 }
@@ -114,12 +118,18 @@ impl Input {
         Ok(Line { text: &self.long_line, is_too_long: true })
     }
 
-    /// The next record of `BYTES` bytes.
-    pub fn next_record<const BYTES: usize>(&mut self) -> Result<Option<Record<'_, BYTES>>, WorkloadError> {
-        while self.end - self.start < BYTES && self.fill()? {}
+    /// The next record, of at least `least` bytes; `length` says from those how long it is.
+    pub fn next_record(
+        &mut self,
+        least: usize,
+        length: impl Fn(&[u8]) -> usize,
+    ) -> Result<Option<Record<'_>>, WorkloadError> {
+        while self.end - self.start < least && self.fill()? {}
+        let bytes = self.buffer[self.start..self.end].get(..least).map_or(least, length);
+        while self.end - self.start < bytes && self.fill()? {}
         let content = &self.buffer[self.start..self.end];
-        let record = content.first_chunk().map_or(Record::Truncated(content), Record::Whole);
-        self.start += content.len().min(BYTES);
+        let record = content.get(..bytes).map_or(Record::Truncated(content), Record::Whole);
+        self.start += content.len().min(bytes);
         Ok((!content.is_empty()).then_some(record))
     }
 
@@ -165,17 +175,21 @@ impl Input {
 /// The compression of content that begins with `magic`.
 fn compression_of(magic: &[u8]) -> Option<&'static str> {
     match *magic {
-        [0x1f, 0x8b, 0x08, _] => Some("gzip"),
+        [0x1f, 0x8b, 0x08, ..] => Some("gzip"),
         // A zstd frame, or a skippable frame as parallel compressors put before it.
-        [0x28, 0xb5, 0x2f, 0xfd] | [0x50..=0x5f, 0x2a, 0x4d, 0x18] => Some("zstd"),
+        [0x28, 0xb5, 0x2f, 0xfd, ..] | [0x50..=0x5f, 0x2a, 0x4d, 0x18, ..] => Some("zstd"),
+        [b'B', b'Z', b'h', b'1'..=b'9', ..] => Some("bzip2"),
+        [0xfd, b'7', b'z', b'X', b'Z', 0, ..] => Some("xz"),
         _ => None,
     }
 }
 
-/// The content behind `source`. Archives of several gzip members or zstd frames are read to their end.
+/// The content behind `source`. Archives of several members, frames or streams are read to their end.
 fn decompress(compression: Option<&'static str>, source: Box<dyn Read + Send>) -> io::Result<Box<dyn Read + Send>> {
     Ok(match compression {
         Some("gzip") => Box::new(flate2::read::MultiGzDecoder::new(source)),
+        Some("bzip2") => Box::new(bzip2::read::MultiBzDecoder::new(source)),
+        Some("xz") => Box::new(XzReader::new_mem_limit(source, true, XZ_MEMORY_KIB)),
         Some(_) => {
             let mut decoder = zstd::stream::read::Decoder::new(source)?;
             decoder.window_log_max(ZSTD_WINDOW_LOG_MAX)?;

@@ -1,18 +1,19 @@
 //! Traces: request logs of real systems, read as a stream in constant memory.
 //!
 //! Bytes pass through one module after the other: `input` (file, compression, lines and fixed-length
-//! records), `msr`, `mqsim` or `vscsi` (one line to one record), `records` (what is skipped, and counted),
+//! records), `formats` (one line to one record; `detect` finds out which), `records` (what is skipped, and counted),
 //! `reorder` (time order), `timeline` (start at zero, time scale, loops), `reader` (the workload).
 //!
-//! A trace may hold several volumes. This version keeps every address as it stands and merges the volumes
-//! into one address space; [`TraceHealth::devices`] says how many there are.
+//! A trace may hold several volumes. Unless an [`AddressMap`] says otherwise every address is kept as it stands, and
+//! all volumes share one address space.
 
+mod detect;
 mod fields;
 mod format;
+#[allow(clippy::doc_markdown, reason = "summaries and heads are full of names of traces")]
+mod formats;
 mod health;
 mod input;
-mod mqsim;
-mod msr;
 mod options;
 mod reader;
 mod record;
@@ -21,10 +22,11 @@ mod reorder;
 mod stat;
 mod summary;
 mod timeline;
-mod vscsi;
+mod volumes;
 mod write;
 
-pub use format::TraceFormat;
+pub use formats::TraceFormat;
+pub use formats::csv::CsvColumns;
 pub use health::{SkippedLine, TraceHealth};
 pub use options::TraceOptions;
 pub use reader::TraceReader;
@@ -33,4 +35,5 @@ pub use stat::{
     SizeHistograms, TraceStatistics, WorkloadClass,
 };
 pub use summary::TraceSummary;
+pub use volumes::{AddressMap, TraceVolume};
 pub use write::{Compression, TraceWriter, WriteReport, WrittenFormat, checked_request};

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::TraceFormat;
+use super::{AddressMap, TraceFormat};
 use crate::WorkloadError;
 
 /// How a trace is to be read.
@@ -23,6 +23,13 @@ pub struct TraceOptions {
     pub requests: Option<u64>,
     /// Whether time stamps are dropped and requests submitted as slots free.
     pub closed_loop: bool,
+    /// Whether discards are requests too, instead of commands that are skipped.
+    pub trims: bool,
+    /// The volumes to read, by name; all when empty.
+    pub volume: Vec<String>,
+    /// Where the addresses lie on the drive.
+    #[serde(skip)]
+    pub map: AddressMap,
 }
 
 impl Default for TraceOptions {
@@ -35,6 +42,9 @@ impl Default for TraceOptions {
             loop_count: 1,
             requests: None,
             closed_loop: false,
+            trims: false,
+            volume: Vec::new(),
+            map: AddressMap::default(),
         }
     }
 }

@@ -10,7 +10,7 @@ use super::record::TraceRecord;
 use super::records::Records;
 use super::reorder::{Placement, ReorderWindow};
 use super::timeline::Timeline;
-use super::{TraceFormat, TraceHealth, TraceOptions};
+use super::{TraceFormat, TraceHealth, TraceOptions, TraceVolume};
 use crate::{Arrival, LineProblem, Workload, WorkloadError};
 
 /// A trace as a workload: requests in order of time, the first one at zero.
@@ -37,7 +37,7 @@ impl TraceReader {
     /// When an option has no meaning, the file cannot be read, is empty, or is of no known format.
     pub fn open(path: &Path, options: TraceOptions) -> Result<Self, WorkloadError> {
         options.validate()?;
-        let records = Records::new(Input::open(path)?, options.format, options.strict)?;
+        let records = Records::new(Input::open(path)?, &options)?;
         Ok(Self::new(Some(path.to_owned()), records, options))
     }
 
@@ -50,7 +50,7 @@ impl TraceReader {
         if options.loop_count > 1 {
             return Err(WorkloadError::NotRepeatable { file: name.to_owned() });
         }
-        let records = Records::new(Input::new(name.to_owned(), source)?, options.format, options.strict)?;
+        let records = Records::new(Input::new(name.to_owned(), source)?, &options)?;
         Ok(Self::new(None, records, options))
     }
 
@@ -86,11 +86,19 @@ impl TraceReader {
         self.first_pass.as_ref().unwrap_or(&self.records.health)
     }
 
+    /// The volumes found so far, in the latest pass.
+    pub fn volumes(&self) -> &[TraceVolume] {
+        self.records.volumes()
+    }
+
     /// The records of a new pass.
     fn reopened(&self) -> Result<Records, WorkloadError> {
         match &self.path {
             // The format is kept: it is what the first pass found.
-            Some(path) => Records::new(Input::open(path)?, Some(self.format()), self.options.strict),
+            Some(path) => {
+                let options = TraceOptions { format: Some(self.format()), ..self.options.clone() };
+                Records::new(Input::open(path)?, &options)
+            }
             None => Err(WorkloadError::NotRepeatable { file: self.records.file().to_owned() }),
         }
     }

@@ -1,16 +1,16 @@
 //! The records of one pass through a trace, in the order of the file: what cannot be used is skipped and
 //! counted, or an error where the trace is read strictly.
 
-use std::collections::BTreeSet;
-
 use super::health::text_of;
 use super::input::{Input, Record};
 use super::record::TraceRecord;
-use super::{TraceFormat, TraceHealth, mqsim, msr, vscsi};
-use crate::{LineProblem, Place, WorkloadError};
+use ninescope_model::Op;
 
-/// How many volumes are told apart; beyond it they are no longer counted, so that memory stays constant.
-const DEVICES_MAX: usize = 65_536;
+use super::detect::detect;
+use super::formats::AnyParser;
+use super::volumes::Volumes;
+use super::{TraceFormat, TraceHealth, TraceOptions, TraceVolume};
+use crate::{LineProblem, Place, WorkloadError};
 
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
@@ -18,27 +18,47 @@ const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 pub(super) struct Records {
     input: Input,
     format: TraceFormat,
+    parser: AnyParser,
+    /// The least length of a binary format's record.
+    record_bytes: Option<usize>,
     is_strict: bool,
     line: u64,
     pub health: TraceHealth,
-    devices: BTreeSet<u64>,
-    latest_device: Option<u64>,
+    has_trims: bool,
+    volumes: Volumes,
 }
 
 impl Records {
-    pub fn new(mut input: Input, format: Option<TraceFormat>, is_strict: bool) -> Result<Self, WorkloadError> {
+    pub fn new(mut input: Input, options: &TraceOptions) -> Result<Self, WorkloadError> {
         let file = input.file().to_owned();
         let (start, is_whole) = input.peek()?;
         if start.is_empty() {
             return Err(WorkloadError::Empty { file });
         }
-        let format = format.map_or_else(|| TraceFormat::sniff(&file, start, is_whole), Ok)?;
-        let (health, devices) = (TraceHealth::default(), BTreeSet::new());
-        Ok(Self { input, format, is_strict, line: 0, health, devices, latest_device: None })
+        let start = start.strip_prefix(BYTE_ORDER_MARK).unwrap_or(start);
+        let format = options.format.map_or_else(|| detect(&file, start, is_whole), Ok)?;
+        let parser = AnyParser::new(format, start)
+            .map_err(|error| WorkloadError::BadColumns { file, problem: error.to_string() })?;
+        Ok(Self {
+            input,
+            format,
+            parser,
+            record_bytes: format.record_bytes(),
+            is_strict: options.strict,
+            line: 0,
+            health: TraceHealth::default(),
+            has_trims: options.trims,
+            volumes: Volumes::new(options.volume.clone(), options.map.clone()),
+        })
     }
 
     pub fn format(&self) -> TraceFormat {
         self.format
+    }
+
+    /// The volumes found so far.
+    pub fn volumes(&self) -> &[TraceVolume] {
+        self.volumes.list()
     }
 
     pub fn file(&self) -> &str {
@@ -47,25 +67,27 @@ impl Records {
 
     /// Where the latest record was found.
     pub fn place(&self) -> Place {
-        place(self.format, self.line)
+        if self.record_bytes.is_some() { Place::Record(self.line) } else { Place::Line(self.line) }
     }
 
     /// The next record that can be used.
     pub fn next(&mut self) -> Result<Option<TraceRecord>, WorkloadError> {
-        let record = match self.format {
-            TraceFormat::Msr => self.next_of_text(msr::parse)?,
-            TraceFormat::MqSim => self.next_of_text(mqsim::parse)?,
-            TraceFormat::Vscsi => self.next_of_vscsi()?,
+        let record = match self.record_bytes {
+            None => self.next_of_text()?,
+            Some(least) => self.next_of_binary(least)?,
         };
+        self.health.devices = self.volumes.list().len() as u64;
         if let Some(record) = &record {
             self.health.unaligned += u64::from(record.is_unaligned);
-            self.note_device(record.device);
         }
         Ok(record)
     }
 
     /// The error for a trace of which not one record could be used.
     pub fn none_usable(&self) -> WorkloadError {
+        if let Some(problem) = self.volumes.missing() {
+            return WorkloadError::NoVolume { file: self.file().to_owned(), problem };
+        }
         WorkloadError::NoRequest {
             file: self.file().to_owned(),
             lines: self.line,
@@ -75,17 +97,18 @@ impl Records {
     }
 
     #[inline]
-    fn next_of_text(
-        &mut self,
-        parse: impl Fn(&[u8]) -> Result<TraceRecord, LineProblem>,
-    ) -> Result<Option<TraceRecord>, WorkloadError> {
+    fn next_of_text(&mut self) -> Result<Option<TraceRecord>, WorkloadError> {
         while let Some(line) = self.input.next_line()? {
             self.line += 1;
             let mut text = line.text;
             if self.line == 1 {
                 text = text.strip_prefix(BYTE_ORDER_MARK).unwrap_or(text);
             }
-            let parsed = if line.is_too_long { Err(LineProblem::TooLong) } else { parse(text) };
+            let parsed = if line.is_too_long { Err(LineProblem::TooLong) } else { self.parser.parse(text) };
+            let parsed = parsed.and_then(|record| {
+                let name = || self.parser.volume(text, record.device);
+                admitted(record, self.has_trims, &mut self.volumes, name)
+            });
             match parsed {
                 Ok(record) => return Ok(Some(record)),
                 Err(problem) if self.is_strict && problem.is_broken() => {
@@ -98,13 +121,17 @@ impl Records {
         Ok(None)
     }
 
-    fn next_of_vscsi(&mut self) -> Result<Option<TraceRecord>, WorkloadError> {
-        while let Some(record) = self.input.next_record::<{ vscsi::RECORD_BYTES }>()? {
+    fn next_of_binary(&mut self, least: usize) -> Result<Option<TraceRecord>, WorkloadError> {
+        while let Some(record) = self.input.next_record(least, |header| self.parser.record_bytes(header))? {
             self.line += 1;
             let (parsed, content) = match record {
-                Record::Whole(content) => (vscsi::parse(content), &content[..]),
+                Record::Whole(content) => (self.parser.parse(content), content),
                 Record::Truncated(content) => (Err(LineProblem::Truncated), content),
             };
+            let parsed = parsed.and_then(|record| {
+                let name = || self.parser.volume(content, record.device);
+                admitted(record, self.has_trims, &mut self.volumes, name)
+            });
             match parsed {
                 Ok(record) => return Ok(Some(record)),
                 Err(problem) if self.is_strict && problem.is_broken() => {
@@ -116,22 +143,15 @@ impl Records {
         }
         Ok(None)
     }
-
-    #[inline]
-    fn note_device(&mut self, device: u64) {
-        if self.latest_device != Some(device) {
-            self.latest_device = Some(device);
-            if self.devices.len() < DEVICES_MAX {
-                self.devices.insert(device);
-                self.health.devices = self.devices.len() as u64;
-            }
-        }
-    }
 }
 
-fn place(format: TraceFormat, number: u64) -> Place {
-    match format {
-        TraceFormat::Msr | TraceFormat::MqSim => Place::Line(number),
-        TraceFormat::Vscsi => Place::Record(number),
-    }
+/// What is let through of what was parsed.
+#[inline]
+fn admitted(
+    record: TraceRecord,
+    has_trims: bool,
+    volumes: &mut Volumes,
+    name: impl Fn() -> String,
+) -> Result<TraceRecord, LineProblem> {
+    if record.op == Op::Trim && !has_trims { Err(LineProblem::OtherCommand) } else { volumes.admit(record, name) }
 }

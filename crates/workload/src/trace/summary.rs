@@ -6,7 +6,7 @@ use ninescope_kernel::RunDigest;
 use ninescope_model::{Op, Request, SECTOR_BYTES};
 use serde::Serialize;
 
-use super::{SkippedLine, TraceFormat, TraceHealth, TraceOptions, TraceReader};
+use super::{SkippedLine, TraceFormat, TraceHealth, TraceOptions, TraceReader, TraceVolume};
 use crate::page_set::{PAGE_BYTES, PageSet};
 use crate::{Workload, WorkloadError};
 
@@ -53,7 +53,7 @@ pub struct TraceSummary {
     pub clamped: u64,
     /// Requests that were widened to whole sectors.
     pub unaligned: u64,
-    /// Volumes, merged into one address space.
+    /// Volumes in the trace.
     pub devices: u64,
     /// Mean size of a read [bytes], `None` without reads.
     pub mean_read_bytes: Option<f64>,
@@ -61,6 +61,11 @@ pub struct TraceSummary {
     pub mean_write_bytes: Option<f64>,
     /// Hash over time, address, size and operation of every request in order.
     pub hash: String,
+    /// The volumes, in the order of their first requests.
+    pub volumes: Vec<TraceVolume>,
+    /// All 4 KiB pages touched.
+    #[serde(skip)]
+    pub touched_pages: PageSet,
     /// The 4 KiB pages read: what a drive must hold before the run.
     #[serde(skip)]
     pub read_pages: PageSet,
@@ -79,7 +84,8 @@ impl TraceSummary {
         while let Some(request) = reader.next_request()? {
             tally.add(&request);
         }
-        Ok(tally.finish(reader.format(), reader.health().clone()))
+        let volumes = reader.volumes().to_vec();
+        Ok(TraceSummary { volumes, ..tally.finish(reader.format(), reader.health().clone()) })
     }
 }
 
@@ -141,6 +147,8 @@ impl Tally {
             read_bytes,
             write_bytes,
             footprint_bytes: touched.len() * PAGE_BYTES,
+            volumes: Vec::new(),
+            touched_pages: touched,
             written_footprint_bytes: self.written_pages.len() * PAGE_BYTES,
             rewrite_ratio,
             sequential_share: ratio(self.sequential, requests).unwrap_or(0.0),

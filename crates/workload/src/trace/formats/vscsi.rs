@@ -3,14 +3,34 @@
 
 use ninescope_model::{Op, SECTOR_BYTES};
 
-use super::record::TraceRecord;
+use crate::trace::detect::Head;
+use crate::trace::record::TraceRecord;
+use super::FormatParser;
 use crate::LineProblem;
 
 /// Bytes of one record.
-pub(super) const RECORD_BYTES: usize = 32;
+const RECORD_BYTES: usize = 32;
+
+pub(in crate::trace) struct Parser;
+
+impl FormatParser for Parser {
+    const RECORD_BYTES: Option<usize> = Some(RECORD_BYTES);
+
+    fn new(_start: &[u8]) -> Self {
+        Self
+    }
+
+    fn parse(&mut self, record: &[u8]) -> Result<TraceRecord, LineProblem> {
+        parse(record.first_chunk().ok_or(LineProblem::Truncated)?)
+    }
+
+    fn matches(head: &Head<'_>) -> usize {
+        if looks_like(head.start) { head.start.len() / RECORD_BYTES } else { 0 }
+    }
+}
 
 /// The request in `record`.
-pub(super) fn parse(record: &[u8; RECORD_BYTES]) -> Result<TraceRecord, LineProblem> {
+fn parse(record: &[u8; RECORD_BYTES]) -> Result<TraceRecord, LineProblem> {
     let field = |at: usize, length: usize| {
         record[at..at + length].iter().rev().fold(0_u64, |value, &byte| value << 8 | u64::from(byte))
     };
@@ -29,7 +49,7 @@ pub(super) fn parse(record: &[u8; RECORD_BYTES]) -> Result<TraceRecord, LineProb
 
 /// Whether content that begins with `start` is vSCSI version 1: the first records all say so. No text has
 /// the bytes 0 and 1 where these are looked for.
-pub(super) fn looks_like(start: &[u8]) -> bool {
+fn looks_like(start: &[u8]) -> bool {
     const RECORDS: usize = 8;
     let mut records = start.chunks_exact(RECORD_BYTES).take(RECORDS).peekable();
     records.peek().is_some() && records.all(|record| record[13] == 0 && record[15] == 1)

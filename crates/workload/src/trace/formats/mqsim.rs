@@ -1,13 +1,36 @@
-//! `MQSim` text: `nanoseconds device LBA sectors operation`, operation 0 = write, 1 = read.
+//! `MQSim` and `SSDSim` text: `nanoseconds device LBA sectors operation`, operation 0 = write, 1 = read.
+//!
+//! `MQSim`: Tavakkol et al., FAST'18, and its README. `SSDSim`: Hu et al., ICS'11; its traces have the same columns.
 
 use ninescope_model::Op;
 
-use super::fields::{Fields, Separator};
-use super::record::TraceRecord;
+use crate::trace::detect::Head;
+use crate::trace::fields::{Fields, Separator};
+use crate::trace::record::TraceRecord;
+use super::FormatParser;
 use crate::LineProblem;
 
+pub(super) const EXAMPLE: &str = "938513000 4 264719034 16 0";
+
+pub(in crate::trace) struct Parser;
+
+impl FormatParser for Parser {
+    fn new(_start: &[u8]) -> Self {
+        Self
+    }
+
+    #[inline]
+    fn parse(&mut self, line: &[u8]) -> Result<TraceRecord, LineProblem> {
+        parse(line)
+    }
+
+    fn matches(head: &Head<'_>) -> usize {
+        if super::mqsim_bytes::is_evident(head) { 0 } else { head.count(&mut Self) }
+    }
+}
+
 /// The request on `line`.
-pub(super) fn parse(line: &[u8]) -> Result<TraceRecord, LineProblem> {
+fn parse(line: &[u8]) -> Result<TraceRecord, LineProblem> {
     let mut fields = Fields::new(line, Separator::Blanks)?;
     let time_ns = fields.number("time")?;
     let device = fields.number("device")?;

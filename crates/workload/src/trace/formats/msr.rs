@@ -4,14 +4,37 @@
 
 use ninescope_model::Op;
 
-use super::fields::{Fields, Separator};
-use super::record::TraceRecord;
+use crate::trace::fields::{Fields, Separator, key_of};
+use crate::trace::record::TraceRecord;
+use super::FormatParser;
 use crate::LineProblem;
 
-const FILETIME_UNIT_NS: u64 = 100;
+pub(super) const EXAMPLE: &str = "128166372003061629,hm,0,Write,2654453760,4096,54086";
+pub(super) const FILETIME_UNIT_NS: u64 = 100;
+
+pub(in crate::trace) struct Parser;
+
+impl FormatParser for Parser {
+    fn new(_start: &[u8]) -> Self {
+        Self
+    }
+
+    #[inline]
+    fn parse(&mut self, line: &[u8]) -> Result<TraceRecord, LineProblem> {
+        parse(line)
+    }
+
+    /// Host and disk, as the traces' files are called.
+    fn volume(line: &[u8], _device: u64) -> String {
+        let mut fields = line.split(|&byte| byte == b',').skip(1);
+        let mut next = || String::from_utf8_lossy(fields.next().unwrap_or_default()).trim().to_owned();
+        format!("{}_{}", next(), next())
+    }
+}
 
 /// The request on `line`.
-pub(super) fn parse(line: &[u8]) -> Result<TraceRecord, LineProblem> {
+#[inline]
+fn parse(line: &[u8]) -> Result<TraceRecord, LineProblem> {
     let mut fields = Fields::new(line, Separator::Comma)?;
     let ticks = fields.number("timestamp")?;
     let time_ns = ticks.checked_mul(FILETIME_UNIT_NS).ok_or(LineProblem::Overflow("timestamp"))?;
@@ -26,7 +49,7 @@ pub(super) fn parse(line: &[u8]) -> Result<TraceRecord, LineProblem> {
     TraceRecord::from_bytes(time_ns, device(host, disk), offset, bytes, op)
 }
 
-fn operation(text: &[u8]) -> Result<Op, LineProblem> {
+pub(super) fn operation(text: &[u8]) -> Result<Op, LineProblem> {
     if text.eq_ignore_ascii_case(b"read") {
         Ok(Op::Read)
     } else if text.eq_ignore_ascii_case(b"write") {
@@ -36,13 +59,9 @@ fn operation(text: &[u8]) -> Result<Op, LineProblem> {
     }
 }
 
-/// One number per (host, disk): FNV-1a.
+/// One number per (host, disk).
 fn device(host: &[u8], disk: u64) -> u64 {
-    let mut key = 0xcbf2_9ce4_8422_2325_u64 ^ disk;
-    for &byte in host {
-        key = (key ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3);
-    }
-    key
+    key_of(host) ^ disk.rotate_left(32)
 }
 
 #[cfg(test)]
