@@ -6,7 +6,7 @@ use ninescope_kernel::RunDigest;
 use ninescope_model::{Op, Request, SECTOR_BYTES};
 use serde::Serialize;
 
-use super::{SkippedLine, TraceFormat, TraceHealth, TraceOptions, TraceReader, TraceVolume};
+use super::{SkippedLine, TraceFormat, TraceOptions, TraceReader, TraceVolume};
 use crate::page_set::{PAGE_BYTES, PageSet};
 use crate::{Workload, WorkloadError};
 
@@ -84,8 +84,7 @@ impl TraceSummary {
         while let Some(request) = reader.next_request()? {
             tally.add(&request);
         }
-        let volumes = reader.volumes().to_vec();
-        Ok(TraceSummary { volumes, ..tally.finish(reader.format(), reader.health().clone()) })
+        Ok(tally.finish(&reader))
     }
 }
 
@@ -131,7 +130,9 @@ impl Tally {
         }
     }
 
-    pub fn finish(self, format: TraceFormat, health: TraceHealth) -> TraceSummary {
+    /// What was counted, of a reader that is at its end.
+    pub fn finish(self, reader: &TraceReader) -> TraceSummary {
+        let health = reader.health().clone();
         let requests: u64 = self.requests.iter().sum();
         let [reads, writes, trims, _] = self.requests;
         let [read_bytes, write_bytes, ..] = self.sectors.map(|sectors| sectors.saturating_mul(SECTOR_BYTES));
@@ -147,14 +148,14 @@ impl Tally {
             read_bytes,
             write_bytes,
             footprint_bytes: touched.len() * PAGE_BYTES,
-            volumes: Vec::new(),
+            volumes: reader.volumes().to_vec(),
             touched_pages: touched,
             written_footprint_bytes: self.written_pages.len() * PAGE_BYTES,
             rewrite_ratio,
             sequential_share: ratio(self.sequential, requests).unwrap_or(0.0),
             duration_ns: self.latest_ns,
             max_address: self.highest_end * SECTOR_BYTES,
-            format,
+            format: reader.format(),
             skipped_lines: health.skipped_lines,
             broken_lines: health.broken_lines,
             other_commands: health.other_commands,

@@ -110,7 +110,7 @@ impl TraceStatistics {
                 }
             }
         }
-        Ok(Self::of(tally.finish(reader.format(), reader.health().clone()), requests, pages))
+        Ok(Self::of(tally.finish(&reader), requests, pages))
     }
 
     fn of(summary: TraceSummary, requests: Requests, pages: Pages) -> Self {
