@@ -35,7 +35,6 @@ class Workload:
     ) -> Workload:
         """Replay a trace file (plain, gzip, zstd, bzip2 or xz; Parquet with the columns of `trace convert`).
 
-
         `format` is recognised from the content when it is None. `strict` refuses what is otherwise skipped
         and counted. `loop` replays it so many times; `time_scale` stretches its time stamps; `closed_loop`
         ignores them and keeps `iodepth` requests in flight (by default as many as the drive takes).

@@ -219,7 +219,9 @@ fn zones_get_their_share_of_the_accesses() {
 fn a_hot_zone_is_spread_over_the_region() {
     let all = draw("rw = 'randwrite'\nrequests = 100000\nsize = '400KiB'\nrandom_distribution = 'hotcold:90/10'");
     let mut counts = [0_u32; 100];
-    all.iter().for_each(|request| counts[(request.lba.0 / 8) as usize] += 1);
+    for request in &all {
+        counts[(request.lba.0 / 8) as usize] += 1;
+    }
     let hot: Vec<usize> = (0..100).filter(|&block| counts[block] > 4_000).collect();
     assert_eq!(hot.len(), 10, "{counts:?}");
     assert!(hot.iter().any(|&block| block >= 50) && hot.iter().any(|&block| block < 50), "{hot:?}");
@@ -229,7 +231,9 @@ fn a_hot_zone_is_spread_over_the_region() {
 fn pareto_sends_all_but_the_share_h_to_the_share_h() {
     let all = draw("rw = 'randread'\nrequests = 200000\nsize = '4000KiB'\nrandom_distribution = 'pareto:0.2'");
     let mut counts = vec![0_u32; 1000];
-    all.iter().for_each(|request| counts[(request.lba.0 / 8) as usize] += 1);
+    for request in &all {
+        counts[(request.lba.0 / 8) as usize] += 1;
+    }
     counts.sort_unstable_by(|a, b| b.cmp(a));
     let hot = f64::from(counts[..200].iter().sum::<u32>()) / 200_000.0;
     assert!((hot - 0.8).abs() < 0.02, "{hot}");
