@@ -4,7 +4,7 @@ mod harness;
 
 use harness::{DIE, Harness, LOOP, PROGRAM, RAMP, READ, RECOVER, command, erase, geometry, program, read, timing};
 use ninescope_kernel::Ns;
-use ninescope_media::health::{SuspendLimit, WearPoint};
+use ninescope_media::health::{LimitByWear, SuspendLimit, WearPoint};
 use ninescope_media::{
     CommandKind, DieState, Ended, EraseLoops, FlashCommand, IllegalCommand, LoopShares, Nand, NandTiming, Wear,
 };
@@ -209,7 +209,8 @@ fn an_erase_takes_the_loops_of_its_slowest_block_at_its_wear() {
 #[test]
 fn suspensions_beyond_what_an_erase_bears_are_told_at_its_end() {
     let limit = |cycles, per_loop| WearPoint { cycles, per_loop };
-    let limit = SuspendLimit::new(limit(100, 2), limit(1_000, 1), 1e-6, 1.0).expect("legal");
+    let by_wear = LimitByWear::new(limit(100, 2), limit(1_000, 1)).expect("legal");
+    let limit = SuspendLimit::new(by_wear, 1e-6, 1.0).expect("legal");
     for (initial_cycles, excess) in [(100, 0), (1_000, 2)] {
         // Three loops bear six suspensions when young and three when worn; five come.
         let wear = Wear { initial_cycles, suspend_limit: Some(limit) };

@@ -4,7 +4,7 @@ use ninescope_engine::{EngineConfig, SuspendPolicyConfig};
 use ninescope_ftl::policies::VictimSelectionConfig;
 use ninescope_ftl::{Ftl, FtlConfig, FtlError};
 use ninescope_kernel::{Ns, Rate};
-use ninescope_media::health::{SuspendLimit, WearPoint};
+use ninescope_media::health::{LimitByWear, SuspendLimit, WearPoint};
 use ninescope_media::nand::{EraseLoops, LoopShares, Nand, NandTiming, Wear};
 use ninescope_model::units::Duration;
 use ninescope_model::{BlockGroup, Geometry, SECTOR_BYTES};
@@ -294,7 +294,9 @@ fn wear(drive: &LoadedDrive) -> Result<Wear, Error> {
     let Some(limit) = &nand.suspend_limit else { return Ok(Wear { initial_cycles, suspend_limit: None }) };
     let young = WearPoint { cycles: limit.young_cycles, per_loop: limit.young_suspensions };
     let worn = WearPoint { cycles: limit.worn_cycles, per_loop: limit.worn_suspensions };
-    let limit = SuspendLimit::new(young, worn, limit.rber_factor, limit.rber_exponent).map_err(|error| {
+    let limit = LimitByWear::new(young, worn)
+        .and_then(|by_wear| SuspendLimit::new(by_wear, limit.rber_factor, limit.rber_exponent));
+    let limit = limit.map_err(|error| {
         let key = match error.parameter {
             "young.cycles" => "young_cycles",
             "young.per_loop" => "young_suspensions",

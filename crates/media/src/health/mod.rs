@@ -3,4 +3,4 @@
 
 mod suspend_limit;
 
-pub use suspend_limit::{LimitError, SuspendLimit, WearPoint};
+pub use suspend_limit::{LimitByWear, LimitError, SuspendLimit, WearPoint};

@@ -15,11 +15,17 @@ pub struct WearPoint {
     pub per_loop: u32,
 }
 
-/// What an erase bears.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct SuspendLimit {
+/// How many suspensions a loop bears, by wear.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LimitByWear {
     young: WearPoint,
     worn: WearPoint,
+}
+
+/// What an erase bears, and what more does to its block.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct SuspendLimit {
+    by_wear: LimitByWear,
     rber_factor: f64,
     rber_exponent: f64,
 }
@@ -34,13 +40,12 @@ pub struct LimitError {
     pub problem: &'static str,
 }
 
-impl SuspendLimit {
+impl LimitByWear {
     /// Up to `young.cycles` a loop bears `young.per_loop` suspensions, from `worn.cycles` on `worn.per_loop`.
-    /// `s` suspensions beyond what an erase bears add `rber_factor * s ^ rber_exponent` to the raw bit error rate.
     ///
     /// # Errors
     /// When a number is zero that must not be, or the two points are not in order.
-    pub fn new(young: WearPoint, worn: WearPoint, rber_factor: f64, rber_exponent: f64) -> Result<Self, LimitError> {
+    pub fn new(young: WearPoint, worn: WearPoint) -> Result<Self, LimitError> {
         for (parameter, value) in
             [("young.cycles", young.cycles), ("young.per_loop", young.per_loop), ("worn.per_loop", worn.per_loop)]
         {
@@ -57,13 +62,7 @@ impl SuspendLimit {
                 problem: "must not be more than that of a young block",
             });
         }
-        if !(0.0..=1.0).contains(&rber_factor) {
-            return Err(LimitError { parameter: "rber_factor", problem: "must be 0 to 1" });
-        }
-        if !(0.0..=10.0).contains(&rber_exponent) {
-            return Err(LimitError { parameter: "rber_exponent", problem: "must be 0 to 10" });
-        }
-        Ok(Self { young, worn, rber_factor, rber_exponent })
+        Ok(Self { young, worn })
     }
 
     /// Up to which wear a block is young, and what it bears then.
@@ -86,10 +85,26 @@ impl SuspendLimit {
         // A hair above: at the ends the sum is exact but for rounding.
         libm::floor(number + 1e-9).max(1.0) as u32
     }
+}
+
+impl SuspendLimit {
+    /// `s` suspensions beyond what an erase bears add `rber_factor * s ^ rber_exponent` to the raw bit error rate.
+    ///
+    /// # Errors
+    /// When a constant of the law lies where it makes no sense.
+    pub fn new(by_wear: LimitByWear, rber_factor: f64, rber_exponent: f64) -> Result<Self, LimitError> {
+        if !(0.0..=1.0).contains(&rber_factor) {
+            return Err(LimitError { parameter: "rber_factor", problem: "must be 0 to 1" });
+        }
+        if !(0.0..=10.0).contains(&rber_exponent) {
+            return Err(LimitError { parameter: "rber_exponent", problem: "must be 0 to 10" });
+        }
+        Ok(Self { by_wear, rber_factor, rber_exponent })
+    }
 
     /// Suspensions that an erase of `loops` loops had beyond what it bears after `cycles` P/E cycles [count].
     pub fn excess(&self, suspensions: u32, loops: u32, cycles: u32) -> u32 {
-        suspensions.saturating_sub(loops.saturating_mul(self.per_loop(cycles)))
+        suspensions.saturating_sub(loops.saturating_mul(self.by_wear.per_loop(cycles)))
     }
 
     /// What `excess` suspensions too many in one erase add to the raw bit error rate of the block.
@@ -105,9 +120,13 @@ mod tests {
     const YOUNG: WearPoint = WearPoint { cycles: 100, per_loop: 30 };
     const WORN: WearPoint = WearPoint { cycles: 1_000, per_loop: 10 };
 
+    fn limit(young: WearPoint, worn: WearPoint, factor: f64, exponent: f64) -> Result<SuspendLimit, LimitError> {
+        SuspendLimit::new(LimitByWear::new(young, worn)?, factor, exponent)
+    }
+
     #[test]
     fn an_erase_bears_the_published_numbers_at_both_ends() {
-        let limit = SuspendLimit::new(YOUNG, WORN, 1e-6, 2.0).expect("published");
+        let limit = LimitByWear::new(YOUNG, WORN).expect("published");
         // 30 - 20 log10(cycles / 100), floored; by hand at the ends and in the middle (log10 3.1623 = 0.5).
         for (cycles, number) in
             [(0, 30), (99, 30), (100, 30), (101, 29), (316, 20), (317, 19), (999, 10), (1_000, 10), (9_999, 10)]
@@ -119,7 +138,7 @@ mod tests {
     /// The three observations of figure 7, as properties.
     #[test]
     fn errors_grow_beyond_the_limit_ever_faster_and_sooner_in_worn_blocks() {
-        let limit = SuspendLimit::new(YOUNG, WORN, 1e-6, 2.0).expect("published");
+        let limit = limit(YOUNG, WORN, 1e-6, 2.0).expect("published");
         let added = |suspensions, cycles| limit.added_rber(limit.excess(suspensions, 1, cycles));
         assert!([0, 9, 10].into_iter().all(|suspensions| added(suspensions, 1_000).to_bits() == 0));
         // 1e-6 (s - 10)^2, by hand.
@@ -145,7 +164,7 @@ mod tests {
             (YOUNG, WORN, f64::NAN, 1.0, "rber_factor"),
             (YOUNG, WORN, 0.1, f64::INFINITY, "rber_exponent"),
         ] {
-            let error = SuspendLimit::new(young, worn, factor, exponent).expect_err(parameter);
+            let error = limit(young, worn, factor, exponent).expect_err(parameter);
             assert_eq!(error.parameter, parameter);
         }
     }

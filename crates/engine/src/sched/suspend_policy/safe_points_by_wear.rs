@@ -4,7 +4,7 @@
 //! SSR (Kim, Seo, Kim, JKICS 50(9), 2025): 30 points at 100 P/E cycles, 10 at 1,000. What lies between is not
 //! published; here the number falls linearly in the logarithm of the cycles, which meets both ends.
 
-use ninescope_media::health::{SuspendLimit, WearPoint};
+use ninescope_media::health::{LimitByWear, WearPoint};
 use ninescope_media::nand::CommandKind;
 use ninescope_model::units::Duration;
 use serde::{Deserialize, Serialize};
@@ -16,7 +16,7 @@ use super::{PARKED_MAX, SuspendDecision, SuspendPolicy, SuspendQuestion, parked_
 #[serde(deny_unknown_fields, try_from = "Unchecked", into = "Unchecked")]
 pub struct SafePointsByWear {
     /// A loop has as many safe points as it bears suspensions.
-    limit: SuspendLimit,
+    limit: LimitByWear,
     programs: bool,
     parked_max: Duration,
 }
@@ -64,7 +64,7 @@ impl TryFrom<Unchecked> for SafePointsByWear {
     fn try_from(unchecked: Unchecked) -> Result<Self, String> {
         let young = WearPoint { cycles: unchecked.young_cycles, per_loop: unchecked.young_points };
         let worn = WearPoint { cycles: unchecked.worn_cycles, per_loop: unchecked.worn_points };
-        let limit = SuspendLimit::new(young, worn, 0.0, 0.0).map_err(|error| {
+        let limit = LimitByWear::new(young, worn).map_err(|error| {
             let key = match error.parameter {
                 "young.cycles" => "young_cycles",
                 "young.per_loop" => "young_points",

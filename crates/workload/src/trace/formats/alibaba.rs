@@ -38,6 +38,7 @@ impl FormatParser for Parser {
 mod tests {
     use ninescope_model::Op;
 
+    use super::super::testing::{assert_problems, assert_rows};
     use super::*;
 
     #[test]
@@ -47,11 +48,7 @@ mod tests {
             ("419,W,8792731648,16384,1577808144360767", (1577808144360767000, 419, 17173304, 32, Op::Write)),
             ("0,R,126703644672,4096,1577808000000626\r", (1577808000000626000, 0, 247468056, 8, Op::Read)),
         ];
-        for (line, expected) in cases {
-            let record = Parser.parse(line.as_bytes()).unwrap_or_else(|problem| panic!("{line}: {problem}"));
-            let found = (record.time_ns, record.device, record.lba, record.sectors, record.op);
-            assert_eq!(found, expected, "{line}");
-        }
+        assert_rows(&mut Parser, &cases);
     }
 
     #[test]
@@ -62,8 +59,6 @@ mod tests {
             ("0,R,0,1,18446744073709551615", LineProblem::Overflow("timestamp")),
             ("0,R,0,1", LineProblem::Missing("timestamp")),
         ];
-        for &(line, problem) in cases {
-            assert_eq!(Parser.parse(line.as_bytes()), Err(problem), "{line}");
-        }
+        assert_problems(&mut Parser, cases);
     }
 }

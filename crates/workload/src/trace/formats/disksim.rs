@@ -64,6 +64,7 @@ pub(super) fn size_unit(head: &Head<'_>) -> Option<u64> {
 mod tests {
     use ninescope_model::Op;
 
+    use super::super::testing::{assert_problems, assert_rows};
     use super::*;
 
     #[test]
@@ -73,11 +74,7 @@ mod tests {
             ("0.5 2 100 8 1", (500000, 2, 100, 8, Op::Read)),
             ("7 0 100 8 10\r", (7000000, 0, 100, 8, Op::Write)),
         ];
-        for (line, expected) in cases {
-            let record = Parser.parse(line.as_bytes()).unwrap_or_else(|problem| panic!("{line}: {problem}"));
-            let found = (record.time_ns, record.device, record.lba, record.sectors, record.op);
-            assert_eq!(found, expected, "{line}");
-        }
+        assert_rows(&mut Parser, &cases);
     }
 
     #[test]
@@ -89,8 +86,6 @@ mod tests {
             ("0.5 0 1 8 1 1", LineProblem::ExtraFields),
             ("1e3 0 1 8 1", LineProblem::NotANumber("time")),
         ];
-        for &(line, problem) in cases {
-            assert_eq!(Parser.parse(line.as_bytes()), Err(problem), "{line}");
-        }
+        assert_problems(&mut Parser, cases);
     }
 }

@@ -46,6 +46,7 @@ impl FormatParser for Parser {
 mod tests {
     use ninescope_model::Op;
 
+    use super::super::testing::{assert_problems, assert_rows};
     use super::*;
 
     #[test]
@@ -55,11 +56,7 @@ mod tests {
             ("89968195792462 20782 gzip 283193184 8 R 6 0 56f11b711d91a065a2b6458eca924523", (89968195792462, 6291456, 283193184, 8, Op::Read)),
             ("5 1 kjournald 8 16 W 8 1", (5, 8388609, 8, 16, Op::Write)),
         ];
-        for (line, expected) in cases {
-            let record = Parser.parse(line.as_bytes()).unwrap_or_else(|problem| panic!("{line}: {problem}"));
-            let found = (record.time_ns, record.device, record.lba, record.sectors, record.op);
-            assert_eq!(found, expected, "{line}");
-        }
+        assert_rows(&mut Parser, &cases);
     }
 
     #[test]
@@ -70,8 +67,6 @@ mod tests {
             ("5 1 x 8 8 W 8", LineProblem::Missing("minor device number")),
             ("5 1 x 8 8 W 8 1 a b", LineProblem::ExtraFields),
         ];
-        for &(line, problem) in cases {
-            assert_eq!(Parser.parse(line.as_bytes()), Err(problem), "{line}");
-        }
+        assert_problems(&mut Parser, cases);
     }
 }

@@ -144,3 +144,28 @@ trace_formats! {
     "oracleGeneral" | "oraclegeneral" => OracleGeneral(oracle_general), "binary oracleGeneral of libCacheSim", None;
     "vscsi" => Vscsi(vscsi), "binary vSCSI version 1 (VMware, CloudPhysics)", None;
 }
+
+/// What the tests of formats with one request on a line have in common.
+#[cfg(test)]
+mod testing {
+    use ninescope_model::Op;
+
+    use super::FormatParser;
+    use crate::LineProblem;
+
+    /// Time [ns], device, sector, sectors and operation.
+    pub type Row = (u64, u64, u64, u32, Op);
+
+    pub fn assert_rows(parser: &mut impl FormatParser, cases: &[(&str, Row)]) {
+        for &(line, expected) in cases {
+            let record = parser.parse(line.as_bytes()).unwrap_or_else(|problem| panic!("{line}: {problem}"));
+            assert_eq!((record.time_ns, record.device, record.lba, record.sectors, record.op), expected, "{line}");
+        }
+    }
+
+    pub fn assert_problems(parser: &mut impl FormatParser, cases: &[(&str, LineProblem)]) {
+        for &(line, problem) in cases {
+            assert_eq!(parser.parse(line.as_bytes()), Err(problem), "{line}");
+        }
+    }
+}

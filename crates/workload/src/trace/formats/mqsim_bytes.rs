@@ -65,6 +65,7 @@ pub(super) fn is_evident(head: &Head<'_>) -> bool {
 mod tests {
     use ninescope_model::Op;
 
+    use super::super::testing::{assert_problems, assert_rows};
     use super::*;
 
     #[test]
@@ -74,11 +75,7 @@ mod tests {
             ("5 1 1024 2 0", (5, 1, 2, 2, Op::Write)),
             ("5 1 1000\t1 1\r", (5, 1, 1, 2, Op::Read)),
         ];
-        for (line, expected) in cases {
-            let record = Parser.parse(line.as_bytes()).unwrap_or_else(|problem| panic!("{line}: {problem}"));
-            let found = (record.time_ns, record.device, record.lba, record.sectors, record.op);
-            assert_eq!(found, expected, "{line}");
-        }
+        assert_rows(&mut Parser, &cases);
     }
 
     #[test]
@@ -89,8 +86,6 @@ mod tests {
             ("5 1 0 8 2", LineProblem::UnknownOperation),
             ("5 1 0 8", LineProblem::Missing("operation")),
         ];
-        for &(line, problem) in cases {
-            assert_eq!(Parser.parse(line.as_bytes()), Err(problem), "{line}");
-        }
+        assert_problems(&mut Parser, cases);
     }
 }

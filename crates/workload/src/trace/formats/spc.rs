@@ -45,6 +45,7 @@ pub(super) fn operation(text: &[u8]) -> Result<Op, LineProblem> {
 mod tests {
     use ninescope_model::Op;
 
+    use super::super::testing::{assert_problems, assert_rows};
     use super::*;
 
     #[test]
@@ -54,11 +55,7 @@ mod tests {
             ("0,20941264,8192,W,0.551706", (551706000, 0, 20941264, 16, Op::Write)),
             ("3, 1, 100, r, 2.5,more", (2500000000, 3, 1, 1, Op::Read)),
         ];
-        for (line, expected) in cases {
-            let record = Parser.parse(line.as_bytes()).unwrap_or_else(|problem| panic!("{line}: {problem}"));
-            let found = (record.time_ns, record.device, record.lba, record.sectors, record.op);
-            assert_eq!(found, expected, "{line}");
-        }
+        assert_rows(&mut Parser, &cases);
     }
 
     #[test]
@@ -70,8 +67,6 @@ mod tests {
             ("0,99999999999999999,512,W,0", LineProblem::Overflow("address")),
             ("0,1,512,W", LineProblem::Missing("time")),
         ];
-        for &(line, problem) in cases {
-            assert_eq!(Parser.parse(line.as_bytes()), Err(problem), "{line}");
-        }
+        assert_problems(&mut Parser, cases);
     }
 }

@@ -44,6 +44,7 @@ impl FormatParser for Parser {
 mod tests {
     use ninescope_model::Op;
 
+    use super::super::testing::{assert_problems, assert_rows};
     use super::*;
 
     #[test]
@@ -53,11 +54,7 @@ mod tests {
             ("1455592266.059000015,0.000291,R,3,12345344,4096\r", (1455592266059000015, 3, 24112, 8, Op::Read)),
             ("1.5,,W,0,0,512", (1500000000, 0, 0, 1, Op::Write)),
         ];
-        for (line, expected) in cases {
-            let record = Parser.parse(line.as_bytes()).unwrap_or_else(|problem| panic!("{line}: {problem}"));
-            let found = (record.time_ns, record.device, record.lba, record.sectors, record.op);
-            assert_eq!(found, expected, "{line}");
-        }
+        assert_rows(&mut Parser, &cases);
     }
 
     #[test]
@@ -68,8 +65,6 @@ mod tests {
             ("1.5,,W,0,0,0", LineProblem::ZeroSize),
             ("1.5,,W,0,0", LineProblem::Missing("size")),
         ];
-        for &(line, problem) in cases {
-            assert_eq!(Parser.parse(line.as_bytes()), Err(problem), "{line}");
-        }
+        assert_problems(&mut Parser, cases);
     }
 }

@@ -48,6 +48,7 @@ impl FormatParser for Parser {
 mod tests {
     use ninescope_model::Op;
 
+    use super::super::testing::{assert_problems, assert_rows};
     use super::*;
 
     #[test]
@@ -57,11 +58,7 @@ mod tests {
             ("1538323199,12910952,128,0,1063", (1538323199000000000, 1063, 12910952, 128, Op::Read)),
             ("1538323200,0,8,1,7\r", (1538323200000000000, 7, 0, 8, Op::Write)),
         ];
-        for (line, expected) in cases {
-            let record = Parser.parse(line.as_bytes()).unwrap_or_else(|problem| panic!("{line}: {problem}"));
-            let found = (record.time_ns, record.device, record.lba, record.sectors, record.op);
-            assert_eq!(found, expected, "{line}");
-        }
+        assert_rows(&mut Parser, &cases);
     }
 
     #[test]
@@ -72,8 +69,6 @@ mod tests {
             ("99999999999999,0,8,1,7", LineProblem::Overflow("timestamp")),
             ("1,0,8,1", LineProblem::Missing("volume")),
         ];
-        for &(line, problem) in cases {
-            assert_eq!(Parser.parse(line.as_bytes()), Err(problem), "{line}");
-        }
+        assert_problems(&mut Parser, cases);
     }
 }

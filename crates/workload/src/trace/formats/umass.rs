@@ -44,6 +44,7 @@ impl FormatParser for Parser {
 mod tests {
     use ninescope_model::Op;
 
+    use super::super::testing::{assert_problems, assert_rows};
     use super::*;
 
     #[test]
@@ -53,11 +54,7 @@ mod tests {
             ("26.214000\t0\t303574\t1\t0", (26214000, 0, 303574, 8, Op::Write)),
             ("0.1 1 8 2 1", (100000, 1, 8, 16, Op::Read)),
         ];
-        for (line, expected) in cases {
-            let record = Parser.parse(line.as_bytes()).unwrap_or_else(|problem| panic!("{line}: {problem}"));
-            let found = (record.time_ns, record.device, record.lba, record.sectors, record.op);
-            assert_eq!(found, expected, "{line}");
-        }
+        assert_rows(&mut Parser, &cases);
     }
 
     #[test]
@@ -67,8 +64,6 @@ mod tests {
             ("0.1 0 8 1 3", LineProblem::UnknownOperation),
             ("0.1 0 8 18446744073709551615 1", LineProblem::Overflow("size")),
         ];
-        for &(line, problem) in cases {
-            assert_eq!(Parser.parse(line.as_bytes()), Err(problem), "{line}");
-        }
+        assert_problems(&mut Parser, cases);
     }
 }

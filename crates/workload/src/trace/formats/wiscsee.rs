@@ -47,6 +47,7 @@ impl FormatParser for Parser {
 mod tests {
     use ninescope_model::Op;
 
+    use super::super::testing::{assert_problems, assert_rows};
     use super::*;
 
     #[test]
@@ -56,11 +57,7 @@ mod tests {
             ("909 D read 134217728 4096 0.023623389 0.023 False", (23623389, 0, 262144, 8, Op::Read)),
             ("909 D discard 0 1024 1 0 True", (1000000000, 0, 0, 2, Op::Trim)),
         ];
-        for (line, expected) in cases {
-            let record = Parser.parse(line.as_bytes()).unwrap_or_else(|problem| panic!("{line}: {problem}"));
-            let found = (record.time_ns, record.device, record.lba, record.sectors, record.op);
-            assert_eq!(found, expected, "{line}");
-        }
+        assert_rows(&mut Parser, &cases);
     }
 
     #[test]
@@ -70,8 +67,6 @@ mod tests {
             ("909 D read 0 4096 0.1 0", LineProblem::Missing("sync flag")),
             ("909 D read 0 0 0.1 0 False", LineProblem::ZeroSize),
         ];
-        for &(line, problem) in cases {
-            assert_eq!(Parser.parse(line.as_bytes()), Err(problem), "{line}");
-        }
+        assert_problems(&mut Parser, cases);
     }
 }
