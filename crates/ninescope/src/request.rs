@@ -11,7 +11,7 @@ use ninescope_workload::{JobConfig, TIME_MAX, TraceFormat, WorkloadError};
 use serde::{Deserialize, Serialize};
 
 use crate::assembly::Assembly;
-use crate::config::{FioJob, LoadedDrive, load_drive, parse_fio, parse_job, with_suggestion};
+use crate::config::{FioJob, LoadedDrive, load_drive, location, parse_fio, parse_job, with_suggestion};
 use crate::error::Error;
 use crate::prepare::PrefillMode;
 use crate::presets::{DEFAULT_PRESET, preset};
@@ -306,6 +306,16 @@ impl WorkloadSource {
             }
             _ => Ok(self.load_toml_job()?.map(|config| FioJob { config, notes: Vec::new() })),
         }
+    }
+
+    /// An error about the job, with the file it is from and the line of its key.
+    pub(crate) fn in_job_file(&self, error: Error) -> Error {
+        let (Some(path), Error::Input(message)) = (&self.job_file, &error) else { return error };
+        let Some(problem) = message.strip_prefix("job: ") else { return error };
+        let key = problem.split(':').next().unwrap_or_default();
+        let text = read_text(path).unwrap_or_default();
+        let places = [location(&text, key), location(&text, &format!("job.{key}"))];
+        Error::Input(format!("{}: {problem}{}", path.display(), places.concat()))
     }
 
     fn load_toml_job(&self) -> Result<Option<JobConfig>, Error> {
