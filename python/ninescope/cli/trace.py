@@ -96,6 +96,9 @@ def trace_convert(
     requests: Annotated[
         str | None, typer.Option(metavar="N", help="Stop after so many requests (1e6 works).")
     ] = None,
+    trims: Annotated[
+        bool, typer.Option("--trims", help="Take discards too, which are skipped otherwise.")
+    ] = False,
     time_scale: Annotated[
         float, typer.Option(metavar="X", help="Multiply the trace's time stamps (0.5: twice as fast).")
     ] = 1.0,
@@ -108,6 +111,7 @@ def trace_convert(
     options = {
         "format": format_,
         "strict": strict,
+        "trims": trims,
         "requests": None if requests is None else count("--requests", requests),
         "time_scale": checked_time_scale(time_scale),
     }
