@@ -379,5 +379,9 @@ fn load_preset(name: &str, sets: &[String]) -> Result<LoadedDrive, Error> {
 }
 
 fn read_text(path: &Path) -> Result<String, Error> {
-    std::fs::read_to_string(path).map_err(|error| Error::Input(format!("{}: {error}", path.display())))
+    std::fs::read_to_string(path).map_err(|error| {
+        let is_no_text = error.kind() == std::io::ErrorKind::InvalidData;
+        let problem = if is_no_text { "not a text file".to_owned() } else { error.to_string() };
+        Error::Input(format!("{}: {problem}", path.display()))
+    })
 }

@@ -251,7 +251,9 @@ def _workload(
     if "time_scale" in replay and not is_job:
         checked_time_scale(replay["time_scale"])
     if source == "-":
-        trace = Workload.trace(stack.enter_context(spooled(sys.stdin.buffer)), **replay)
+        path = stack.enter_context(spooled(sys.stdin.buffer))
+        with naming_stdin({"trace": path, "name": source}):
+            trace = Workload.trace(path, **replay)
         return Workload({**trace.words, "name": "-"})
     if is_job:
         if replay:
