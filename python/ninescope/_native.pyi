@@ -17,6 +17,7 @@ __all__ = [
     "policies",
     "presets",
     "resolve_drive",
+    "schemas",
     "trace_stat",
     "version",
 ]
@@ -105,6 +106,9 @@ def presets() -> list[tuple[str, str, str]]:
 
 def resolve_drive(request_json: str) -> str:
     """Return the complete TOML of a drive."""
+
+def schemas() -> list[tuple[str, str]]:
+    """Return the JSON Schemas of the files that people write, by kind of file."""
 
 def trace_stat(path: str, options_json: str) -> str:
     """Return what a trace contains, as JSON."""

@@ -50,6 +50,11 @@ def policies() -> dict[str, list[Policy]]:
     }
 
 
+def schemas() -> dict[str, str]:
+    """Return the JSON Schemas (as text) of the files that people write, by kind of file."""
+    return dict(_native.schemas())
+
+
 def trace_stat(
     path: str | os.PathLike[str],
     *,

@@ -24,11 +24,14 @@ class Verdict(NamedTuple):
     notes: list[str]
 
 
-def check(path: str, *, strict: bool = False) -> Verdict:
+def check(path: str, *, strict: bool = False, format: str | None = None) -> Verdict:  # noqa: A002
     """Say what a file is; a ConfigError says what is wrong with it.
 
-    `strict` refuses a trace with lines that cannot be read, which are otherwise told.
+    `strict` refuses a trace with lines that cannot be read, which are otherwise told. `format` says that the
+    file is a trace, and of which format.
     """
+    if format is not None:
+        return _trace(path, strict=strict, format=format)
     suffix = Path(path).suffix
     if suffix == ".fio":
         return Verdict("job", _check_run({"workload": {"job_file": path}}))
@@ -36,7 +39,7 @@ def check(path: str, *, strict: bool = False) -> Verdict:
         if _is_drive(path):
             return Verdict("drive", _check_run({"drive": {"file": path}, "workload": {"job": _SMALL_JOB}}))
         return Verdict("job", _check_run({"workload": {"job_file": path}}))
-    return _trace(path, strict=strict)
+    return _trace(path, strict=strict, format=None)
 
 
 def _check_run(request: dict[str, object]) -> list[str]:
@@ -46,7 +49,7 @@ def _check_run(request: dict[str, object]) -> list[str]:
 def _is_drive(path: str) -> bool:
     """Tell a drive from a job by the keys at the top; what is neither is looked at as a drive."""
     try:
-        keys = loads(Path(path).read_text(encoding="utf-8")).keys()
+        keys = loads(Path(path).read_text(encoding="utf-8-sig")).keys()
     except UnicodeDecodeError:
         raise ConfigError(f"{path}: not a text file") from None
     except OSError as error:
@@ -56,17 +59,8 @@ def _is_drive(path: str) -> bool:
     return bool(keys & _DRIVE_KEYS) or not keys & _JOB_KEYS
 
 
-def _trace(path: str, *, strict: bool) -> Verdict:
-    stat = catalogue.trace_stat(path, strict=strict)
-    if not stat["requests"]:
-        raise ConfigError(f"{path}: no request could be read; it is neither a drive, a job nor a trace")
-    notes = [f"{stat['requests']:,} requests"]
-    for key, words in (
-        ("skipped_lines", "lines that could not be read were skipped"),
-        ("reordered", "requests were not in the order of their times"),
-    ):
-        if stat.get(key):
-            notes.append(f"{stat[key]:,} {words}")
-    if stat.get("first_skipped"):
-        notes.append(f"the first: {stat['first_skipped']}")
-    return Verdict(f"trace ({stat['format']})", notes)
+def _trace(path: str, *, strict: bool, format: str | None) -> Verdict:  # noqa: A002
+    from ninescope.text import trace_remarks
+
+    stat = catalogue.trace_stat(path, strict=strict, format=format, trims=True)
+    return Verdict(f"trace ({stat['format']})", [f"{stat['requests']:,} requests", *trace_remarks(stat)])

@@ -452,8 +452,8 @@ def trace_as_text(stat: Mapping[str, Any], name: str) -> str:
     """Return what a trace contains as plain text."""
     requests, duration_ns = stat["requests"], stat["duration_ns"]
     rows: list[tuple[str, str]] = []
-    for op in ("reads", "writes", "trims"):
-        count = stat[op]
+    for op in ("reads", "writes", "trims", "flushes"):
+        count = stat.get(op, 0)
         if count:
             moved = stat.get(f"{op[:-1]}_bytes")
             size = f", {binary(moved)}, {binary(moved / count)} each" if moved else ""

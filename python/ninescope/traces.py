@@ -56,7 +56,7 @@ class Conversion(NamedTuple):
 
         yield from trace_remarks({**self.health, "devices": 0})
         if self.left_out:
-            yield f"{self.left_out:,} requests were left out: {self.format} has only reads and writes"
+            yield f"{self.left_out:,} trims and flushes were left out: {self.format} has no words for them"
         if self.rounded:
             yield f"{self.rounded:,} times were cut to {_UNITS[self.format]}, the unit of {self.format}"
         if self.health.get("devices", 0) > 1:
@@ -90,7 +90,7 @@ def convert(
 ) -> Conversion:
     """Write the trace in `source` to `target` ("-": standard output), in the format of its ending or `to`.
 
-    `options` say how it is read: `format`, `strict`, `requests`, `time_scale`.
+    `options` say how it is read: `format`, `strict`, `trims`, `requests`, `time_scale`.
     """
     format, compression = target_format(target, to)  # noqa: A001
     with as_trace(source) as path:
@@ -187,7 +187,7 @@ def is_parquet(path: str | os.PathLike[str]) -> bool:
 
 @contextlib.contextmanager
 def as_trace(path: str | os.PathLike[str]) -> Iterator[Path]:
-    """Give a file that the engine reads: the same one, or for Parquet a compressed temporary copy as text."""
+    """Give a file that the engine reads: the same one, or for Parquet a compressed temporary copy."""
     if not is_parquet(path):
         yield Path(path)
         return
@@ -204,9 +204,9 @@ class TemporaryFolder:
 
 
 def copy_of_parquet(path: str | os.PathLike[str], directory: str) -> Path:
-    """Write the requests of a Parquet file to a compressed MQSim trace, which keeps every nanosecond."""
-    copy = Path(directory, "parquet.mqsim.zst")
-    encoder = _native.TraceEncoder("mqsim", "zstd")
+    """Write the requests of a Parquet file to rows that the engine reads: every operation and nanosecond."""
+    copy = Path(directory, "parquet.rows.zst")
+    encoder = _native.TraceEncoder("rows", "zstd")
     requests = 0
     with copy.open("wb") as file:
         for frame in _frames(path):
@@ -260,7 +260,7 @@ def _columns(frame: pl.DataFrame, name: str, before: int) -> tuple[NDArray[Any],
     for column in ("submitted_ns", "lba", "sectors"):
         refuse(frame[column] < 0, f"{column} is negative")
     ops = frame["op"].cast(pl.String)
-    refuse(~ops.is_in(OPS), "op is not read or write")
-    refuse(~ops.is_in(OPS[:2]), "only reads and writes can be taken from Parquet")
+    refuse(~ops.is_in(OPS), f"op is none of {', '.join(OPS)}")
     numbers = [frame[column].cast(pl.UInt64).to_numpy() for column in ("submitted_ns", "lba", "sectors")]
-    return numbers[0], (ops == OPS[1]).cast(pl.UInt8).to_numpy(), numbers[1], numbers[2]
+    by_number = ops.replace_strict(OPS, range(len(OPS)), return_dtype=pl.UInt8).to_numpy()
+    return numbers[0], by_number, numbers[1], numbers[2]

@@ -320,6 +320,7 @@ def trace_stat(path: str, options_json: str) -> str:
             "reads": 7,
             "writes": 3,
             "trims": 0,
+            "flushes": 0,
             "read_bytes": 28672,
             "write_bytes": 12288,
             "footprint_bytes": 40960,

@@ -7,6 +7,7 @@ mod cause;
 mod geometry;
 mod registry;
 mod request;
+pub mod schema;
 pub mod units;
 
 pub use address::{BlockGroup, ChannelId, DieId, Lba, Lpa, Pool, Ppa, SECTOR_BYTES, Stream};

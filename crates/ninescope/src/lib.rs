@@ -13,6 +13,7 @@ mod presets;
 pub mod record;
 mod request;
 mod result;
+mod schema;
 mod simulation;
 
 use std::path::Path;
@@ -34,6 +35,7 @@ pub use request::{
     AddressPolicy, CheckLevel, DriveSource, RunRequest, TraceWindow, VolumePlacement, Warmup, WorkloadSource,
     resolve_drive, suspend_limit,
 };
+pub use schema::schemas;
 pub use simulation::{AnySimulation, Phase, RecordedSimulation, Simulation, SliceProgress};
 
 /// Version of ninescope.

@@ -75,7 +75,7 @@ impl Plan {
             return Err(Error::Input("workload: give exactly one of a trace, a job file and a job".into()));
         }
         match source.load_job_with_notes()? {
-            Some(job) => Self::of_job(request, &source, job),
+            Some(job) => Self::of_job(request, &source, job).map_err(|error| source.in_job_file(error)),
             None => Self::of_trace(request, &source),
         }
     }

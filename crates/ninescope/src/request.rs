@@ -11,7 +11,7 @@ use ninescope_workload::{JobConfig, TIME_MAX, TraceFormat, WorkloadError};
 use serde::{Deserialize, Serialize};
 
 use crate::assembly::Assembly;
-use crate::config::{FioJob, LoadedDrive, load_drive, parse_fio, parse_job, with_suggestion};
+use crate::config::{FioJob, LoadedDrive, load_drive, location, parse_fio, parse_job, with_suggestion};
 use crate::error::Error;
 use crate::prepare::PrefillMode;
 use crate::presets::{DEFAULT_PRESET, preset};
@@ -308,6 +308,16 @@ impl WorkloadSource {
         }
     }
 
+    /// An error about the job, with the file it is from and the line of its key.
+    pub(crate) fn in_job_file(&self, error: Error) -> Error {
+        let (Some(path), Error::Input(message)) = (&self.job_file, &error) else { return error };
+        let Some(problem) = message.strip_prefix("job: ") else { return error };
+        let key = problem.split(':').next().unwrap_or_default();
+        let text = read_text(path).unwrap_or_default();
+        let places = [location(&text, key), location(&text, &format!("job.{key}"))];
+        Error::Input(format!("{}: {problem}{}", path.display(), places.concat()))
+    }
+
     fn load_toml_job(&self) -> Result<Option<JobConfig>, Error> {
         if let Some(path) = &self.job_file {
             return parse_job(path, &read_text(path)?).map(Some);
@@ -369,5 +379,9 @@ fn load_preset(name: &str, sets: &[String]) -> Result<LoadedDrive, Error> {
 }
 
 fn read_text(path: &Path) -> Result<String, Error> {
-    std::fs::read_to_string(path).map_err(|error| Error::Input(format!("{}: {error}", path.display())))
+    std::fs::read_to_string(path).map_err(|error| {
+        let is_no_text = error.kind() == std::io::ErrorKind::InvalidData;
+        let problem = if is_no_text { "not a text file".to_owned() } else { error.to_string() };
+        Error::Input(format!("{}: {problem}", path.display()))
+    })
 }

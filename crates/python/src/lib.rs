@@ -167,6 +167,12 @@ fn presets() -> Vec<(String, String, String)> {
         .collect()
 }
 
+/// The JSON Schemas of files that people write: kind of file, schema.
+#[pyfunction]
+fn schemas() -> Vec<(&'static str, String)> {
+    ninescope::schemas()
+}
+
 /// The complete TOML of a drive.
 #[pyfunction]
 fn resolve_drive(request_json: &str) -> PyResult<String> {
@@ -221,6 +227,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(bootstrap, module)?)?;
     module.add_function(wrap_pyfunction!(check_run, module)?)?;
     module.add_function(wrap_pyfunction!(presets, module)?)?;
+    module.add_function(wrap_pyfunction!(schemas, module)?)?;
     module.add_function(wrap_pyfunction!(resolve_drive, module)?)?;
     module.add_function(wrap_pyfunction!(trace_stat, module)?)?;
     module.add_function(wrap_pyfunction!(policies, module)?)?;

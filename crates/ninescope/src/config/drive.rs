@@ -7,12 +7,13 @@ use ninescope_engine::{SuspendPolicyConfig, TransactionSchedulerConfig, WriteCom
 use ninescope_ftl::policies::{FreeBlockChoiceConfig, GcTriggerConfig, PageAllocationConfig, VictimSelectionConfig};
 use ninescope_model::string_or_table;
 use ninescope_model::units::{Bytes, BytesPerSecond, Duration};
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::value::SeqAccessDeserializer;
 use serde::de::{Deserializer, Error, IntoDeserializer, SeqAccess, Visitor};
 use serde::{Deserialize, Serialize};
 
 /// A whole drive.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct DriveConfig {
     /// One line for lists.
@@ -37,20 +38,26 @@ pub struct DriveConfig {
 }
 
 /// Shape of a drive.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct GeometryConfig {
     /// Channels of the controller [count].
+    #[schemars(range(min = 1))]
     pub channels: u32,
     /// Packages on a channel [count].
+    #[schemars(range(min = 1))]
     pub packages_per_channel: u32,
     /// Dies in a package [count].
+    #[schemars(range(min = 1))]
     pub dies_per_package: u32,
     /// Planes in a die, 1 to 4 [count].
+    #[schemars(range(min = 1, max = 4))]
     pub planes_per_die: u32,
     /// Blocks in a plane [count].
+    #[schemars(range(min = 1))]
     pub blocks_per_plane: u32,
     /// Pages in a block [count].
+    #[schemars(range(min = 1))]
     pub pages_per_block: u32,
     /// User bytes of a page [B].
     pub page_size: Bytes,
@@ -71,7 +78,7 @@ impl GeometryConfig {
 }
 
 /// Bits a cell stores.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Cell {
     /// 1 bit.
@@ -92,16 +99,18 @@ impl Cell {
 }
 
 /// NAND media.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct NandConfig {
     /// Bits a cell stores.
     pub cell: Cell,
     /// tR by page type: one value, or one per bit of the cell [ns].
     #[serde(deserialize_with = "one_or_many")]
+    #[schemars(schema_with = "one_or_many_schema")]
     pub read: Vec<Duration>,
     /// tPROG by page type: as many values as `read` [ns].
     #[serde(deserialize_with = "one_or_many")]
+    #[schemars(schema_with = "one_or_many_schema")]
     pub program: Vec<Duration>,
     /// Pulses of a program [count].
     #[serde(default = "one")]
@@ -137,7 +146,7 @@ pub struct NandConfig {
 }
 
 /// Loops of an erase.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 #[serde(untagged)]
 pub enum EraseLoopsConfig {
     /// The same for all blocks [count].
@@ -153,7 +162,7 @@ impl Default for EraseLoopsConfig {
 }
 
 /// Which share of the blocks takes how many loops.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct LoopSharesConfig {
     /// P/E cycles [count].
@@ -164,7 +173,7 @@ pub struct LoopSharesConfig {
 
 /// How many suspensions an erase bears: per loop, falling with the wear of the block, linearly in the logarithm of
 /// its P/E cycles.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SuspendLimitConfig {
     /// P/E cycles up to which a block is young [count].
@@ -182,12 +191,13 @@ pub struct SuspendLimitConfig {
 }
 
 /// Translation layer.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct FtlSection {
     /// Bytes mapped as one: 512 B x 2^n up to the page [B].
     pub mapping_unit: Bytes,
     /// (physical - logical) / logical.
+    #[schemars(extend("exclusiveMinimum" = 0))]
     pub over_provisioning: f64,
     /// Planes that share a write frontier, and so program and erase together; absent: all planes of the die.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -229,10 +239,11 @@ impl Default for FtlSection {
 }
 
 /// Controller and host interface.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct ControllerConfig {
     /// Commands inside the device at a time [count].
+    #[schemars(range(min = 1))]
     pub queue_depth: u32,
     /// Rate of the host link, each direction by itself [B/s].
     pub link_rate: BytesPerSecond,
@@ -262,7 +273,7 @@ impl Default for ControllerConfig {
 }
 
 /// Scheduling of the dies.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct SchedulerConfig {
     /// Which queue of a die goes next.
@@ -340,6 +351,11 @@ fn one_or_many<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Duratio
     }
 
     deserializer.deserialize_any(OneOrMany)
+}
+
+fn one_or_many_schema(generator: &mut SchemaGenerator) -> Schema {
+    let one = generator.subschema_for::<Duration>();
+    json_schema!({ "anyOf": [one, { "type": "array", "items": one }] })
 }
 
 fn one() -> u32 {

@@ -6,11 +6,12 @@ mod fio;
 mod load;
 
 pub use diagnostics::suggestion;
-pub(crate) use diagnostics::with_suggestion;
+pub(crate) use diagnostics::{location, with_suggestion};
 pub use drive::{
     Cell, ControllerConfig, DriveConfig, EraseLoopsConfig, FtlSection, GeometryConfig, LoopSharesConfig, NandConfig,
     SchedulerConfig, SuspendLimitConfig,
 };
 pub use fio::{FioJob, parse_fio};
 pub(crate) use load::unknown_preset;
-pub use load::{LoadedDrive, load_drive, parse_job};
+pub use load::{JobTable, LoadedDrive, load_drive, parse_job};
+pub use ninescope_workload::JobConfig;

@@ -1,11 +1,13 @@
 //! Sizes of requests that differ, as fio's `bssplit` writes them: "4k/10:64k/50:32k/40", by direction after commas.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::str::FromStr;
 
 use ninescope_kernel::RandomStream;
 use ninescope_model::units::Bytes;
 use ninescope_model::{Op, SECTOR_BYTES};
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
@@ -126,6 +128,24 @@ impl fmt::Display for SizeSplit {
             }
         }
         Ok(())
+    }
+}
+
+impl JsonSchema for SizeSplit {
+    fn schema_name() -> Cow<'static, str> {
+        "SizeSplit".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        // Sizes and shares are numbers here; that units are known and shares sum to 100 is the parser's.
+        let entry = r"\s*[0-9][^:/,]*(/\s*[0-9]{0,3}\s*)?";
+        let list = format!("{entry}(:{entry})*");
+        json_schema!({
+            "description": "Sizes with their share in percent, \"4k/60:64k/40\"; one list for each direction after \
+                            commas. Shares left out divide the rest.",
+            "type": "string",
+            "pattern": format!("^{list}(,{list}){{0,2}}$"),
+        })
     }
 }
 

@@ -1,0 +1,126 @@
+"""`ninescope trace`: looking into traces, and writing them in other formats."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import sys
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from ninescope.cli.common import count, naming_stdin
+from ninescope.cli.common import time_scale as checked_time_scale
+
+app = typer.Typer(help="Look into traces.", no_args_is_help=True, rich_markup_mode=None)
+
+
+@app.command("stat")
+def trace_stat(
+    file: Annotated[str, typer.Argument(metavar="FILE", help="A trace, or - for stdin.")],
+    json_: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    strict: Annotated[
+        bool, typer.Option("--strict", help="Refuse a trace with lines that cannot be read.")
+    ] = False,
+    format_: Annotated[
+        str | None,
+        typer.Option("--format", metavar="NAME", help="The trace's format, where guessing is wrong."),
+    ] = None,
+    trims: Annotated[bool, typer.Option("--trims", help="Count discards as requests.")] = False,
+    volume: Annotated[
+        list[str] | None, typer.Option("--volume", metavar="NAME", help="Only this volume; repeatable.")
+    ] = None,
+    out: Annotated[
+        str | None, typer.Option(metavar="DIR", help="Write the numbers and their figures here.")
+    ] = None,
+) -> None:
+    """Say what a trace contains."""
+    from ninescope import catalogue
+    from ninescope.files import existing, output_directory, spooled
+
+    if out is not None and not out:
+        raise typer.BadParameter("--out wants a directory, and its name is empty")
+    with contextlib.ExitStack() as stack:
+        if out is not None:
+            stack.enter_context(output_directory(Path(out)))
+        if file == "-":
+            path, name = stack.enter_context(spooled(sys.stdin.buffer)), "standard input"
+        else:
+            path, name = Path(existing(file, "trace")), Path(file).name
+        with naming_stdin({"trace": path, "name": file}):
+            stat = catalogue.trace_stat(path, format=format_, strict=strict, trims=trims, volume=volume or ())
+        if out is not None:
+            _save_trace_stat(stat, name, Path(out))
+    if json_:
+        print(json.dumps(stat))
+        return
+    from ninescope.text import trace_as_text
+
+    print(trace_as_text(stat, name))
+    if out is not None:
+        print(f"\n written to {out}")
+
+
+def _save_trace_stat(stat: dict[str, Any], name: str, out: Path) -> None:
+    """Write the figures of a trace, and last its numbers."""
+    from ninescope.files import written_whole
+    from ninescope.trace_plots import draw
+
+    draw(stat, name, out)
+    with written_whole(out / "trace.json") as temporary:
+        temporary.write_text(json.dumps(stat, indent=1), encoding="utf-8")
+
+
+@app.command("convert")
+def trace_convert(
+    source: Annotated[str, typer.Argument(metavar="IN", help="A trace, or - for stdin.")],
+    target: Annotated[
+        str,
+        typer.Argument(metavar="OUT", help="The file to write (.gz and .zst compress it), or - for stdout."),
+    ],
+    to: Annotated[
+        str | None,
+        typer.Option(
+            metavar="msr|mqsim|fio|parquet",
+            help="The format to write, where OUT does not end in .csv, .mqsim, .iolog or .parquet.",
+        ),
+    ] = None,
+    format_: Annotated[
+        str | None,
+        typer.Option("--format", metavar="NAME", help="The trace's format, where guessing is wrong."),
+    ] = None,
+    strict: Annotated[
+        bool, typer.Option("--strict", help="Refuse a trace with lines that cannot be read.")
+    ] = False,
+    requests: Annotated[
+        str | None, typer.Option(metavar="N", help="Stop after so many requests (1e6 works).")
+    ] = None,
+    trims: Annotated[
+        bool, typer.Option("--trims", help="Take discards too, which are skipped otherwise.")
+    ] = False,
+    time_scale: Annotated[
+        float, typer.Option(metavar="X", help="Multiply the trace's time stamps (0.5: twice as fast).")
+    ] = 1.0,
+) -> None:
+    """Write a trace in another format."""
+    from ninescope.files import existing, spooled
+    from ninescope.traces import convert, target_format
+
+    target_format(target, to)  # before a long trace is taken in
+    options = {
+        "format": format_,
+        "strict": strict,
+        "trims": trims,
+        "requests": None if requests is None else count("--requests", requests),
+        "time_scale": checked_time_scale(time_scale),
+    }
+    with contextlib.ExitStack() as stack:
+        path = stack.enter_context(spooled(sys.stdin.buffer)) if source == "-" else existing(source, "trace")
+        with naming_stdin({"trace": path, "name": source}):
+            done = convert(path, target, to=to, **options)
+    report = sys.stderr if target == "-" else sys.stdout
+    where = "standard output" if target == "-" else target
+    print(f" {where}: {done.requests:,} requests, format {done.format}", file=report)
+    for remark in done.remarks():
+        print(f" note: {remark}", file=report)

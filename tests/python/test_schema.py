@@ -1,0 +1,267 @@
+"""The JSON Schemas say what the parsers accept: no less, and no more where a schema can tell."""
+
+from __future__ import annotations
+
+import copy
+import json
+import re
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import pytest
+
+from conftest import NATIVE, ROOT
+
+pytestmark = pytest.mark.skipif(not NATIVE, reason="the engine is not built")
+KINDS = ("drive", "job")
+FILES = [
+    *(("drive", path) for path in sorted(ROOT.glob("presets/drives/*.toml"))),
+    *(("drive", path) for path in sorted(ROOT.glob("examples/drives/*.toml"))),
+    *(("job", path) for path in sorted(ROOT.glob("examples/jobs/*.toml"))),
+]
+# Of every type and unit, right for some keys and wrong for others.
+VALUES: tuple[Any, ...] = (
+    *(
+        0,
+        1,
+        3,
+        17,
+        100,
+        101,
+        4096,
+        -1,
+        0.5,
+        2.5,
+        1e10,
+        True,
+        "",
+        "x",
+        "4k",
+        "16KiB",
+        "1.5 mib",
+        "40us",
+        "40 US",
+    ),
+    *("40 US", "7\u00b5s", "3min", "1200MB/s", "1.2gib/s", "12", "-4k", "4parsec", [], [1], ["34us"] * 3),
+    *("slc", "tlc", "buffer", "program", "readwrite", "randrw", "linear", "fixed", "poisson", "job"),
+    *(
+        "random",
+        "zipf:1.2",
+        "zipf: +.5",
+        "pareto:2e-1",
+        "zoned:60/10:40/90",
+        "hotcold:90/10",
+        "hotcold: 90 / 10",
+    ),
+    *(
+        "4k/60:64k/40",
+        "4k:64k",
+        "4k,8k,16k",
+        "4k/",
+        "greedy",
+        "fifo",
+        "immediate",
+        "reads-first",
+        "round-robin",
+    ),
+    *({"policy": "d-choices", "d": 4}, {"policy": "every-safe-point", "points_per_loop": 3}, {"d": 4}),
+    *([{"cycles": 0, "shares": [1.0]}], {"nand.read": "a data sheet"}),
+)
+
+
+@pytest.fixture(scope="module")
+def validators() -> dict[str, Any]:
+    """A validator by kind of file."""
+    from jsonschema import Draft202012Validator
+
+    from ninescope import catalogue
+
+    schemas = {kind: json.loads(text) for kind, text in catalogue.schemas().items()}
+    for schema in schemas.values():
+        Draft202012Validator.check_schema(schema)
+    return {kind: Draft202012Validator(schema) for kind, schema in schemas.items()}
+
+
+def problem(kind: str, document: dict[str, Any]) -> str:
+    """What the engine says is wrong with a file; nothing where it takes it."""
+    from ninescope import ConfigError, _native
+    from ninescope.toml import dumps
+
+    if kind == "drive":
+        request: dict[str, Any] = {"drive": {"toml": dumps(document)}, "workload": {"job": {"rw": "read"}}}
+    else:
+        request = {"workload": {"job": document}}
+    try:
+        _native.check_run(json.dumps(request))
+    except ConfigError as error:
+        return str(error)
+    return ""
+
+
+def test_there_is_a_schema_for_each_kind(cli, tmp_path):
+    code, out, err = cli("schema", "--out", tmp_path / "schemas")
+    assert (code, err) == (0, "")
+    for kind in KINDS:
+        path = tmp_path / "schemas" / f"{kind}.schema.json"
+        assert str(path) in out
+        assert path.read_text() == cli("schema", kind).out
+        assert json.loads(path.read_text())["$schema"] == "https://json-schema.org/draft/2020-12/schema"
+
+
+@pytest.mark.parametrize(("arguments", "words"), [((), "drive, job"), (("dirve",), "'drive'")])
+def test_a_kind_is_asked_for(cli, arguments, words):
+    code, out, err = cli("schema", *arguments)
+    assert (code, out) == (2, "")
+    assert words in err
+
+
+@pytest.mark.parametrize(("kind", "path"), FILES, ids=lambda value: getattr(value, "stem", value))
+def test_what_is_shipped_is_right(validators, kind, path):
+    from ninescope.toml import loads
+
+    assert [error.message for error in validators[kind].iter_errors(loads(path.read_text()))] == []
+
+
+def test_every_key_has_a_description(validators):
+    for kind in KINDS:
+        for table in tables(validators[kind].schema):
+            for key, schema in table.keys.items():
+                assert key == "policy" or len(schema.get("description", "")) > 5, (table.path, key)
+
+
+@pytest.mark.parametrize(
+    ("kind", "text"),
+    [
+        ("drive", 'base = "tlc"\n[geometry]\nchanels = 4\n'),
+        ("drive", 'base = "tlc"\n[nand]\nerase_loop = "4KiB"\n'),
+        ("drive", 'base = "tlc"\n[geometry]\npage_size = "16us"\n'),
+        ("drive", 'base = "tlc"\n[nand]\nchannel_rate = "1200MB"\n'),
+        ("drive", 'base = "tlc"\n[nand]\nread = ["34us", "52 parsec"]\n'),
+        ("drive", 'base = "tlc"\n[geometry]\nplanes_per_die = 9\n'),
+        ("drive", 'base = "tlc"\n[geometry]\nchannels = 0\n'),
+        ("drive", 'base = "tlc"\n[geometry]\nchannels = "eight"\n'),
+        ("drive", 'base = "tlc"\n[ftl]\nover_provisioning = 0.0\n'),
+        ("drive", 'base = "tlc"\n[ftl]\nvictim = "greedi"\n'),
+        ("drive", 'base = "tlc"\n[ftl]\nvictim = { policy = "greedy", d = 3 }\n'),
+        ("drive", 'base = "tlc"\n[controller]\nwrite_completion = "never"\n'),
+        ("drive", 'base = "tcl"\n'),
+        ("drive", "[geometry]\nchannels = 4\n"),
+        ("drive", ""),
+        ("job", 'rw = "sideways"\n'),
+        ("job", 'rw = "read"\niodepht = 4\n'),
+        ("job", 'rw = "read"\nbs = "4us"\n'),
+        ("job", 'rw = "read"\nduration = "4KiB"\n'),
+        ("job", 'rw = "read"\niodepth = 0\n'),
+        ("job", 'rw = "randrw"\nrwmixread = 130\n'),
+        ("job", 'rw = "read"\nrate_iops = 0.0\n'),
+        ("job", 'rw = "read"\nreadwrite = "write"\n'),
+        ("job", 'rw = "randread"\nrandom_distribution = "zipf"\n'),
+        ("job", 'rw = "randread"\nbssplit = "4k/60;64k/40"\n'),
+        ("job", 'rw = "read"\n[job]\nrw = "read"\n'),
+        ("job", ""),
+    ],
+)
+def test_a_mistake_fails_the_schema_and_the_check(cli, validators, tmp_path, kind, text):
+    from ninescope.toml import loads
+
+    assert not validators[kind].is_valid(loads(text))
+    path = tmp_path / f"{kind}.toml"
+    path.write_text(text)
+    code, out, err = cli("check", path)
+    assert (code, out) == (2, "")
+    assert str(path) in err
+
+
+class Table(NamedTuple):
+    """A table that a file may hold: where, with which keys, as which policy."""
+
+    path: tuple[str | int, ...]
+    keys: dict[str, Any]
+    policy: str | None
+
+
+def tables(root: dict[str, Any]) -> Iterator[Table]:
+    """Every table of a schema."""
+
+    def walk(schema: dict[str, Any], path: tuple[str | int, ...]) -> Iterator[Table]:
+        if "$ref" in schema:
+            schema = {**root["$defs"][schema["$ref"].rpartition("/")[2]], **schema}
+        if "properties" in schema:
+            policy = schema["properties"].get("policy", {}).get("const")
+            yield Table(path, schema["properties"], policy)
+        for key, inner in schema.get("properties", {}).items():
+            yield from walk(inner, (*path, key))
+        for way in (*schema.get("anyOf", ()), *schema.get("oneOf", ())):
+            yield from walk(way, path)
+        if "items" in schema:
+            yield from walk(schema["items"], (*path, 0))
+
+    yield from walk(root, ())
+
+
+def whole(kind: str) -> dict[str, Any]:
+    """A right file with every table in it."""
+    from ninescope import Drive
+    from ninescope.toml import loads
+
+    return {"rw": "randrw", "requests": 10} if kind == "job" else loads(Drive.preset("ssr-dynamic").resolve())
+
+
+def with_value(document: dict[str, Any], path: tuple[str | int, ...], value: Any) -> dict[str, Any]:
+    """The document with one value changed; lists on the way become lists of one."""
+    changed = copy.deepcopy(document)
+    for index in reversed(range(len(path))):
+        if path[index] == 0:
+            value, path = [value], path[:index]
+    inner = changed
+    for key in path[:-1]:
+        following = inner.get(key)
+        inner[key] = following if isinstance(following, dict) else {}
+        inner = inner[key]
+    if path:
+        inner[path[-1]] = value
+    else:
+        changed.update(value)
+    return changed
+
+
+def keys_of_the_parser(kind: str, table: Table) -> set[str]:
+    """What the parser would have taken in place of a key that there is not."""
+    wrong = {"zzz": 1} if table.policy is None else {"policy": table.policy, "zzz": 1}
+    message = problem(kind, with_value(whole(kind), table.path, wrong))
+    _, found, expected = message.partition("unknown field `zzz`, ")
+    assert found, (table.path, message)
+    return set(re.findall(r"`(\w+)`", expected.partition("\n")[0]))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_keys_are_those_of_the_parser(validators, kind):
+    seen = 0
+    for table in tables(validators[kind].schema):
+        if table.path[:1] == ("job",):
+            continue  # the same keys in a table
+        keys = set(table.keys) - {"policy"} - ({"base", "job"} if not table.path else set())
+        assert keys == keys_of_the_parser(kind, table), table.path
+        seen += 1
+    assert seen >= {"drive": 20, "job": 1}[kind]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_what_the_parser_takes_the_schema_takes(validators, kind):
+    taken = 0
+    for table in tables(validators[kind].schema):
+        if table.path[:1] == ("job",) or table.path[-1:] == (0,):
+            continue
+        for key in table.keys:
+            for value in VALUES:
+                inner = {key: value} if table.policy is None else {"policy": table.policy, key: value}
+                path = (*table.path, key) if table.policy is None else table.path
+                document = with_value(whole(kind), path, value if table.policy is None else inner)
+                # What reads a table also takes a list of its values in their order, which nobody is to write.
+                is_list_for_table = isinstance(value, list) and "#/$defs/" in str(table.keys[key].get("$ref"))
+                if is_list_for_table or problem(kind, document):
+                    continue
+                taken += 1
+                errors = [error.message for error in validators[kind].iter_errors(document)]
+                assert not errors, (path, value)
+    assert taken > 100
