@@ -2,10 +2,13 @@
 
 use ninescope_kernel::Ns;
 
+use serde::{Deserialize, Serialize};
+
 use crate::Lba;
 
 /// The operation of a host command.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 #[repr(u8)]
 pub enum Op {
     /// Read sectors.

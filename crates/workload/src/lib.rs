@@ -6,7 +6,9 @@
 
 mod error;
 pub mod job;
+mod page_map;
 mod page_set;
+pub mod profile;
 mod source;
 pub mod trace;
 

@@ -6,7 +6,7 @@ const FIRST_BITS: u32 = 10;
 
 /// The hash of a page (the finalizer of splitmix64): also what decides whether a page is in a sample.
 #[inline]
-pub(super) fn hash(page: u64) -> u64 {
+pub(crate) fn hash(page: u64) -> u64 {
     let mut mixed = page.wrapping_add(0x9e37_79b9_7f4a_7c15);
     mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
@@ -14,7 +14,7 @@ pub(super) fn hash(page: u64) -> u64 {
 }
 
 /// From pages to numbers `0..len`.
-pub(super) struct PageMap {
+pub(crate) struct PageMap {
     /// The page of each number.
     pages: Vec<u64>,
     /// Numbers by hash; linear probing.
@@ -52,6 +52,13 @@ impl PageMap {
         self.slots[slot] = number as u32;
         self.pages.push(page);
         (number, true)
+    }
+
+    /// The number of `page`, if it has one.
+    #[inline]
+    pub fn find(&self, page: u64) -> Option<usize> {
+        let known = self.slots[self.slot_of(page)];
+        (known != EMPTY).then_some(known as usize)
     }
 
     /// Keeps the pages whose number is in `kept` (ascending); they are numbered anew in that order.
@@ -102,6 +109,7 @@ mod tests {
             for &page in &pages {
                 let next = plain.len();
                 let expected = *plain.entry(page).or_insert(next);
+                prop_assert_eq!(map.find(page), (expected != next).then_some(expected));
                 prop_assert_eq!(map.number(page), (expected, expected == next));
             }
             let kept: Vec<usize> = (0..map.len()).filter(|number| number % 3 == 1).collect();
