@@ -54,13 +54,6 @@ impl PageMap {
         (number, true)
     }
 
-    /// The number of `page`, if it has one.
-    #[inline]
-    pub fn find(&self, page: u64) -> Option<usize> {
-        let known = self.slots[self.slot_of(page)];
-        (known != EMPTY).then_some(known as usize)
-    }
-
     /// Keeps the pages whose number is in `kept` (ascending); they are numbered anew in that order.
     pub fn keep(&mut self, kept: &[usize]) {
         for (new, &old) in kept.iter().enumerate() {
@@ -109,7 +102,6 @@ mod tests {
             for &page in &pages {
                 let next = plain.len();
                 let expected = *plain.entry(page).or_insert(next);
-                prop_assert_eq!(map.find(page), (expected != next).then_some(expected));
                 prop_assert_eq!(map.number(page), (expected, expected == next));
             }
             let kept: Vec<usize> = (0..map.len()).filter(|number| number % 3 == 1).collect();

@@ -20,6 +20,9 @@ const SHORT_SHARE: f64 = 0.1;
 /// What may be missing of a stretch's time at its end.
 const MISSING_SHARE: f64 = 0.1;
 
+/// Against a stretch that ends a rounding too late [requests].
+const ROUNDING: f64 = 1e-9;
+
 /// When requests come.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -111,8 +114,9 @@ impl ArrivalBuilder {
         let gaps = gaps.collect();
         let last = self.times.len().saturating_sub(1);
         let edge = |stretch: usize| self.times.get(stretch * last / ACTIVITY_STRETCHES).copied().unwrap_or_default();
-        let stretches = (0..ACTIVITY_STRETCHES.min(last.max(1)))
-            .map(|stretch| if last < ACTIVITY_STRETCHES { self.step(stretch, last) } else { edge(stretch + 1) - edge(stretch) });
+        let stretches = (0..ACTIVITY_STRETCHES.min(last.max(1))).map(|stretch| {
+            if last < ACTIVITY_STRETCHES { self.step(stretch, last) } else { edge(stretch + 1) - edge(stretch) }
+        });
         ArrivalLaw { stretches: stretches.collect(), gaps }
     }
 
@@ -185,22 +189,29 @@ impl Arrivals {
         if self.drawn == 1 || self.lengths.is_empty() {
             return self.now_ns;
         }
-        self.keep_up();
         let law = self.class.and_then(|class| self.next[class].draw(&mut self.stream));
         let class = law.or_else(|| self.start.draw(&mut self.stream)).unwrap_or_default() as usize;
         self.class = Some(class);
         let gap = from_quantiles(&self.lengths[class], self.stream.unit());
         self.now_ns += if class < self.first_long { gap } else { self.long_gap(gap) };
+        self.keep_up();
         self.now_ns
+    }
+
+    /// The stretch of the gap before the request that is drawn, counted on through repetitions, and when it ends.
+    fn stretch_end(&self, stretch: usize) -> f64 {
+        let (round, place) = (stretch / self.ends.len(), stretch % self.ends.len());
+        let whole = self.ends.last().copied().unwrap_or_default();
+        round as f64 * whole + self.ends[place]
     }
 
     /// At the end of a stretch in which too few long gaps were drawn, the time that is missing passes at once.
     fn keep_up(&mut self) {
-        let stretch = ((self.drawn - 2) as f64 / self.per_stretch) as usize;
-        if stretch > self.stretch {
+        let stretch = ((self.drawn - 1) as f64 / self.per_stretch + ROUNDING) as usize;
+        if stretch > self.stretch && !self.ends.is_empty() {
             self.stretch = stretch;
-            let Some(&end_ns) = self.ends.get(stretch - 1) else { return };
-            let begin_ns = stretch.checked_sub(2).map_or(0.0, |before| self.ends[before]);
+            let end_ns = self.stretch_end(stretch - 1);
+            let begin_ns = stretch.checked_sub(2).map_or(0.0, |before| self.stretch_end(before));
             if end_ns - self.now_ns > MISSING_SHARE * (end_ns - begin_ns) {
                 self.now_ns = end_ns;
             }
@@ -209,11 +220,13 @@ impl Arrivals {
 
     /// A long gap, scaled so that what is left of the stretch fills what is left of its time.
     fn long_gap(&self, gap: f64) -> f64 {
+        if self.ends.is_empty() {
+            return gap;
+        }
         let done = (self.drawn - 2) as f64;
-        let stretch = (done / self.per_stretch) as usize;
-        let Some(end_ns) = self.ends.get(stretch) else { return gap };
-        let to_come = (stretch + 1) as f64 * self.per_stretch - done;
-        let left_ns = (end_ns - self.now_ns - to_come * self.short_ns).max(0.0);
+        let stretch = (done / self.per_stretch + ROUNDING) as usize;
+        let to_come = ((stretch + 1) as f64 * self.per_stretch - done).max(1.0);
+        let left_ns = (self.stretch_end(stretch) - self.now_ns - to_come * self.short_ns).max(0.0);
         (gap * left_ns / (to_come * self.long_ns)).min(left_ns)
     }
 }

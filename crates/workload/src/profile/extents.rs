@@ -74,6 +74,11 @@ impl Extents {
         self.map.get(&start).map(|extent| extent.1)
     }
 
+    /// The number of the extent that ends at `end`.
+    pub fn ending_at(&self, end: u64) -> Option<u32> {
+        self.map.range(..end).next_back().filter(|(_, extent)| extent.0 == end).map(|(_, extent)| extent.1)
+    }
+
     /// 4 KiB pages that the extents touch.
     pub fn pages(&self) -> u64 {
         let (mut pages, mut counted) = (0, 0);

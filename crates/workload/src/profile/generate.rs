@@ -24,6 +24,8 @@ pub struct GeneratorReport {
     pub requests: u64,
     /// New objects that should have gone on with a run or with another object where there was none.
     pub replaced: u64,
+    /// Uses that should have been in one request with another, found none, and were left out.
+    pub left_out: u64,
     /// New objects that found the span too full for them and took known addresses.
     pub crowded: u64,
 }
@@ -76,7 +78,13 @@ impl ProfileWorkload {
         let comes_again = wanted > original.requests && profile.addresses.continues == Continuation::Again;
         let addressed = original.requests - original.flushes;
         Ok(Self {
-            population: Population::new(&profile.objects, addressed, original.joins, original.chains, stream("objects")),
+            population: Population::new(
+                &profile.objects,
+                addressed,
+                original.joins,
+                original.chains,
+                stream("objects"),
+            ),
             births: profile.births.iter().map(Births::new).collect(),
             last_birth: [None; Op::ALL.len()],
             waiting: Vec::new(),
@@ -96,7 +104,7 @@ impl ProfileWorkload {
 
     /// How far the requests so far are what the profile asked for.
     pub fn report(&self) -> GeneratorReport {
-        self.report
+        GeneratorReport { left_out: self.population.left_out, ..self.report }
     }
 
     fn limit(&self) -> u64 {
@@ -124,7 +132,8 @@ impl ProfileWorkload {
     fn bear(&mut self, newborn: Newborn) -> Option<(u64, u64, Op)> {
         let law = self.population.law(newborn.class);
         let (op, objects) = (law.op, law.objects().max(1));
-        let known = self.places.as_ref().and_then(|places| places[newborn.class].get((newborn.number % objects) as usize));
+        let known =
+            self.places.as_ref().and_then(|places| places[newborn.class].get((newborn.number % objects) as usize));
         if newborn.number >= objects
             && let Some(&(start, end)) = known
         {
@@ -135,6 +144,10 @@ impl ProfileWorkload {
         let sectors = self.sizes[newborn.class].draw(&mut self.stream).unwrap_or(PAGE_SECTORS as u32);
         let found = match self.draw_birth(op) {
             Birth::Joined => {
+                if let Some((start, tail)) = self.tail_with_room(&newborn, op, sectors) {
+                    let end = self.settle(&newborn, tail, sectors);
+                    return Some((start, end, op));
+                }
                 self.waiting.push(Waiting { newborn, op, sectors });
                 return if self.waiting.len() > WAITING_MAX { self.stop_waiting() } else { None };
             }
@@ -148,6 +161,16 @@ impl ProfileWorkload {
         let start = found.unwrap_or_else(|| self.place_anew(sectors));
         let end = self.settle(&newborn, start, sectors);
         Some((start, end, op))
+    }
+
+    /// Where a request begins and ends that uses the last sectors of an object which an earlier request ended with,
+    /// and which has room for a new one behind it.
+    fn tail_with_room(&mut self, newborn: &Newborn, op: Op, sectors: u32) -> Option<(u64, u64)> {
+        let (limit, sectors) = (self.limit(), u64::from(sectors));
+        let fits = |end: u64| end + sectors <= limit && self.extents.room(end, sectors) == sectors;
+        let (population, extents) = (&mut self.population, &self.extents);
+        let mut ends = self.ends.latest(op).filter(|&end| fits(end));
+        ends.find_map(|end| population.use_tail(newborn, end, op, extents).map(|start| (start, end)))
     }
 
     /// A new object that waits is joined to a request of its operation that ends where there is room.
@@ -191,7 +214,8 @@ impl ProfileWorkload {
     fn draw_birth(&mut self, op: Op) -> Birth {
         let last = self.last_birth[op as usize];
         let before = last.and_then(|last| self.births.iter().find(|births| births.is_of(op, last)));
-        let drawn = before.and_then(|before| before.next.draw(&mut self.stream)).map(|place| Birth::ALL[place as usize]);
+        let drawn =
+            before.and_then(|before| before.next.draw(&mut self.stream)).map(|place| Birth::ALL[place as usize]);
         let birth = drawn.unwrap_or(Birth::Jump);
         self.last_birth[op as usize] = Some(birth);
         birth
@@ -236,7 +260,6 @@ impl Workload for ProfileWorkload {
 
     fn next_request(&mut self) -> Result<Option<Request>, WorkloadError> {
         if self.report.requests >= self.wanted {
-            if std::env::var_os("DBG").is_some() { eprintln!("{}", self.population.debug()); }
             return Ok(None);
         }
         let submitted = Ns(self.arrivals.next() as u64);

@@ -8,7 +8,7 @@ use ninescope_model::Op;
 
 use super::Part;
 use super::draw::{Weighted, from_quantiles};
-use super::extents::Extents;
+use super::extents::{Extents, PAGE_SECTORS};
 use super::laws::{ObjectLaw, PartLaw};
 use crate::page_map::hash;
 
@@ -20,6 +20,10 @@ const SEEDS_TRIED: u64 = 4;
 const FILLED: f64 = 0.98;
 /// Objects that one request uses at most.
 const JOINED_MAX: usize = 64;
+/// Uses in one request with another that may be missing before slivers are left out, and before others are, as a share
+/// of the requests.
+const MISSING_SLIVERS: f64 = 8.0;
+const MISSING_SHARE: f64 = 0.01;
 /// How fast the window opens or closes in which the uses of neighbours become one request.
 const WINDOW_STEP: f64 = 1.02;
 
@@ -103,6 +107,8 @@ pub(super) struct Population {
     chains: f64,
     missing_chains: f64,
     chain_window: f64,
+    /// Uses that were left out.
+    pub left_out: u64,
     stream: RandomStream,
 }
 
@@ -131,11 +137,11 @@ impl Population {
             chains: chains as f64 / requests.max(1) as f64,
             missing_chains: 0.0,
             chain_window: PARTS as f64,
+            left_out: 0,
             stream,
         }
     }
 
-    pub fn debug(&mut self) -> String { format!("at {:.3} window {:.0} missing {:.0}", self.next_use().unwrap_or(0) as f64/(self.requests*PARTS) as f64, self.window/PARTS as f64, self.missing_joins) }
     /// The law of a class.
     pub fn law(&self, class: usize) -> &ObjectLaw {
         &self.classes[class].law
@@ -149,7 +155,11 @@ impl Population {
             let end = self.stretch_end(self.planned);
             match (use_at, birth_at) {
                 (Some(at), birth) if at < end && birth.is_none_or(|birth| at < birth) => {
-                    return self.uses.pop().map(|Reverse((at, slot))| self.use_from(at, slot, extents));
+                    let Reverse((at, slot)) = self.uses.pop()?;
+                    let step = self.use_from(at, slot, extents);
+                    if !self.is_superfluous(&step) {
+                        return Some(step);
+                    }
                 }
                 (_, Some(_)) => return self.births.next().map(|planned| self.bear(&planned)),
                 _ if empty > self.stretches && use_at.is_none() => return None,
@@ -159,6 +169,21 @@ impl Population {
                 }
             }
         }
+    }
+
+    /// Whether a use is left out: it should have been in one request with another, and found none. Slivers of a page
+    /// go first, as requests off the boundaries of others leave them; of other uses only what would make the trace
+    /// end before its time.
+    fn is_superfluous(&mut self, step: &Step) -> bool {
+        let Step::Use { start, end, .. } = step else { return false };
+        let is_sliver = end - start < PAGE_SECTORS;
+        let most = if is_sliver { MISSING_SLIVERS } else { MISSING_SHARE * self.requests as f64 };
+        let is_left_out = self.missing_joins > most;
+        if is_left_out {
+            self.missing_joins -= 1.0 + self.joins;
+            self.left_out += 1;
+        }
+        is_left_out
     }
 
     /// When the next use is due; what neighbours took along before its time is forgotten.
@@ -171,6 +196,26 @@ impl Population {
             self.uses.pop();
         }
         None
+    }
+
+    /// A new object is joined to the last sectors of a known one, if that is to be used there next. Returns where the
+    /// use begins.
+    pub fn use_tail(&mut self, newborn: &Newborn, end: u64, op: Op, extents: &Extents) -> Option<u64> {
+        let slot = extents.ending_at(end)?;
+        let object = self.objects.get_mut(slot as usize)?;
+        if object.end != end || object.left == 0 || !matches!(object.part, Part::End | Part::Whole) {
+            return None;
+        }
+        let class = &self.classes[object.class as usize];
+        if object.op != op && !class.next_op[object.op as usize].holds(op as u32) {
+            return None;
+        }
+        object.op = op;
+        object.last_end = end;
+        let (start, _) = class.piece(object, &mut self.stream);
+        self.used(slot, newborn.at);
+        self.missing_joins -= 1.0;
+        Some(start)
     }
 
     /// A birth that was joined to the request before.
@@ -202,7 +247,11 @@ impl Population {
             pace,
         };
         let slot = self.free.pop().unwrap_or(self.objects.len() as u32);
-        if slot as usize == self.objects.len() { self.objects.push(object) } else { self.objects[slot as usize] = object }
+        if slot as usize == self.objects.len() {
+            self.objects.push(object)
+        } else {
+            self.objects[slot as usize] = object
+        }
         self.used(slot, newborn.at);
         slot
     }
@@ -350,11 +399,13 @@ impl Population {
             return None;
         }
         let mut drawn = self.stream.below(total);
-        next.iter().find(|entry| {
-            let here = drawn < weight(entry);
-            drawn = drawn.saturating_sub(weight(entry));
-            here
-        }).map(|&(class, _)| class)
+        next.iter()
+            .find(|entry| {
+                let here = drawn < weight(entry);
+                drawn = drawn.saturating_sub(weight(entry));
+                here
+            })
+            .map(|&(class, _)| class)
     }
 }
 

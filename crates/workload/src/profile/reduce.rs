@@ -132,7 +132,8 @@ impl ProfileBuilder {
                 }
             }
             self.joins += pieces.len() as u64 - 1;
-            let begins_object = pieces[0].known.is_some_and(|number| self.objects[number as usize].start == request.lba.0);
+            let begins_object =
+                pieces[0].known.is_some_and(|number| self.objects[number as usize].start == request.lba.0);
             self.chains += u64::from(begins_object && self.latest_ends.contains(&request.lba.0));
             self.latest_ends[(self.requests % FOLLOWS_WITHIN) as usize] = request.end();
             self.pieces = pieces;
@@ -154,7 +155,7 @@ impl ProfileBuilder {
         }
         let births = self.births.entry((op, birth)).or_default();
         match (birth, end) {
-            (Birth::Run, Some(end)) => *births.ends.entry(end as u32 + 1).or_default() += 1,
+            (Birth::Run | Birth::Joined, Some(end)) => *births.ends.entry(end as u32 + 1).or_default() += 1,
             (Birth::Jump, _) => *self.phases.entry((piece.start % PAGE_SECTORS) as u32).or_default() += 1,
             _ => {}
         }
@@ -230,12 +231,7 @@ impl ProfileBuilder {
 
 impl Births {
     fn finish(self, (op, birth): (Op, Birth)) -> BirthLaw {
-        BirthLaw {
-            op,
-            birth,
-            next: self.next.into_iter().collect(),
-            ends: self.ends.into_iter().collect(),
-        }
+        BirthLaw { op, birth, next: self.next.into_iter().collect(), ends: self.ends.into_iter().collect() }
     }
 }
 
@@ -263,7 +259,9 @@ struct Class {
 type ClassKey = (Op, u32, u8, u32);
 
 fn object_laws(objects: &[Object], uses: &[FurtherUse], requests: u64) -> Vec<ObjectLaw> {
-    let key = |object: &Object| (object.op, object.uses.ilog2(), size_class(object.end - object.start) as u8, object.pace_class());
+    let key = |object: &Object| {
+        (object.op, object.uses.ilog2(), size_class(object.end - object.start) as u8, object.pace_class())
+    };
     let mut classes: BTreeMap<ClassKey, Class> = BTreeMap::new();
     let mut before: Option<&Object> = None;
     for object in objects {

@@ -42,7 +42,8 @@ impl Profile {
         let uses = self.objects.iter().map(|law| law.total).fold(0, u64::saturating_add);
         let drawn = uses.saturating_sub(self.original.joins).saturating_add(self.original.flushes);
         if drawn != self.original.requests {
-            let problem = format!("{} are not the {drawn} of all uses less joins and of all flushes", self.original.requests);
+            let problem =
+                format!("{} are not the {drawn} of all uses less joins and of all flushes", self.original.requests);
             return refuse("original.requests", problem);
         }
         Ok(())
@@ -144,9 +145,11 @@ impl ObjectLaw {
     /// As many requests as so many objects of so many uses can have.
     fn validate_total(&self, at: &dyn Fn(&str) -> String) -> Result<(), ProfileError> {
         let objects = self.births.iter().copied().fold(0, u64::saturating_add);
-        let (least, most) = (objects.saturating_mul(self.uses), objects.saturating_mul(self.uses.saturating_mul(2) - 1));
+        let (least, most) =
+            (objects.saturating_mul(self.uses), objects.saturating_mul(self.uses.saturating_mul(2) - 1));
         if objects == 0 || self.total < least {
-            let problem = format!("{} are {} fewer than {objects} objects need", self.total, least - self.total.min(least));
+            let problem =
+                format!("{} are {} fewer than {objects} objects need", self.total, least - self.total.min(least));
             return refuse(at("total"), problem);
         }
         if self.total > most {
