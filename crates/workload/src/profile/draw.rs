@@ -31,6 +31,12 @@ impl Choice {
         let drawn = unit * total;
         Some(self.sums.partition_point(|&sum| sum <= drawn).min(self.sums.len() - 1))
     }
+
+    /// An index; `None`, and no random number drawn, if there is none.
+    #[inline]
+    pub fn draw(&self, stream: &mut RandomStream) -> Option<usize> {
+        if self.sums.is_empty() { None } else { self.at(stream.unit()) }
+    }
 }
 
 /// Draws values by weight.

@@ -5,9 +5,9 @@ use ninescope_model::{Lba, Op, Request, SECTOR_BYTES};
 use serde::Serialize;
 
 use super::arrivals::Arrivals;
-use super::draw::Weighted;
+use super::draw::{Choice, Weighted};
 use super::extents::{Ends, Extents, PAGE_SECTORS};
-use super::laws::{BirthLaw, Continuation};
+use super::laws::{Continuation, ObjectLaw};
 use super::population::{Newborn, Population, Step};
 use super::{Birth, Profile, ProfileError};
 use crate::{Arrival, TIME_MAX, Workload, WorkloadError};
@@ -30,13 +30,6 @@ pub struct GeneratorReport {
     pub crowded: u64,
 }
 
-/// The law of the births of one operation and kind, ready to draw from.
-struct Births {
-    law: BirthLaw,
-    ends: Weighted,
-    next: Weighted,
-}
-
 /// A new object that waits for the request that it is joined to.
 struct Waiting {
     newborn: Newborn,
@@ -47,8 +40,10 @@ struct Waiting {
 /// A stream of requests with a profile's laws. The same profile and seed give the same requests.
 pub struct ProfileWorkload {
     population: Population,
-    births: Vec<Births>,
-    last_birth: [Option<Birth>; Op::ALL.len()],
+    /// Which of the latest ends of each operation a run goes on from.
+    ends_taken: [Weighted; Op::ALL.len()],
+    /// How the new objects of each class lie.
+    lie: Vec<Choice>,
     waiting: Vec<Waiting>,
     /// Sizes of new objects by class.
     sizes: Vec<Weighted>,
@@ -56,6 +51,8 @@ pub struct ProfileWorkload {
     span_pages: u64,
     extents: Extents,
     ends: Ends,
+    /// Where what was joined to others ended.
+    logs: Ends,
     /// Where the objects of each class lie, if they come again.
     places: Option<Vec<Vec<(u64, u64)>>>,
     arrivals: Arrivals,
@@ -85,14 +82,18 @@ impl ProfileWorkload {
                 original.chains,
                 stream("objects"),
             ),
-            births: profile.births.iter().map(Births::new).collect(),
-            last_birth: [None; Op::ALL.len()],
+            ends_taken: Op::ALL.map(|op| {
+                let ends = profile.runs.iter().filter(|law| law.op == op).flat_map(|law| law.ends.iter().copied());
+                Weighted::new(&ends.collect::<Vec<_>>())
+            }),
+            lie: profile.objects.iter().map(|law| Choice::new(births(law))).collect(),
             waiting: Vec::new(),
             sizes: profile.objects.iter().map(|law| Weighted::new(&law.sizes)).collect(),
             phases: Weighted::new(&profile.addresses.phases),
             span_pages: profile.addresses.span.0 / SECTOR_BYTES / PAGE_SECTORS,
             extents: Extents::default(),
             ends: Ends::default(),
+            logs: Ends::default(),
             places: comes_again.then(|| vec![Vec::new(); profile.objects.len()]),
             arrivals: Arrivals::new(&profile.arrivals, original.requests, stream("arrivals")),
             flush_share: original.flushes as f64 / original.requests as f64,
@@ -115,7 +116,7 @@ impl ProfileWorkload {
     fn draw(&mut self) -> Option<(u64, u64, Op)> {
         loop {
             match self.population.step(&self.extents)? {
-                Step::Use { start, end, op, at_end } => {
+                Step::Use { start, end, op, at_end, .. } => {
                     let end = if at_end { self.join_waiting(end, op) } else { end };
                     return Some((start, end, op));
                 }
@@ -142,10 +143,12 @@ impl ProfileWorkload {
             return Some((start, end, op));
         }
         let sectors = self.sizes[newborn.class].draw(&mut self.stream).unwrap_or(PAGE_SECTORS as u32);
-        let found = match self.draw_birth(op) {
+        let birth = self.lie[newborn.class].draw(&mut self.stream).map_or(Birth::Jump, |place| Birth::ALL[place]);
+        let found = match birth {
             Birth::Joined => {
-                if let Some((start, tail)) = self.tail_with_room(&newborn, op, sectors) {
+                if let Some((start, tail)) = self.behind_log(&newborn, op, sectors) {
                     let end = self.settle(&newborn, tail, sectors);
+                    self.logs.go_on(op, tail, end);
                     return Some((start, end, op));
                 }
                 self.waiting.push(Waiting { newborn, op, sectors });
@@ -163,14 +166,17 @@ impl ProfileWorkload {
         Some((start, end, op))
     }
 
-    /// Where a request begins and ends that uses the last sectors of an object which an earlier request ended with,
-    /// and which has room for a new one behind it.
-    fn tail_with_room(&mut self, newborn: &Newborn, op: Op, sectors: u32) -> Option<(u64, u64)> {
+    /// Where a request begins and ends that goes on with a log: what was joined to others last. A log begins again in
+    /// its last page, if that is still to be used.
+    fn behind_log(&mut self, newborn: &Newborn, op: Op, sectors: u32) -> Option<(u64, u64)> {
         let (limit, sectors) = (self.limit(), u64::from(sectors));
-        let fits = |end: u64| end + sectors <= limit && self.extents.room(end, sectors) == sectors;
-        let (population, extents) = (&mut self.population, &self.extents);
-        let mut ends = self.ends.latest(op).filter(|&end| fits(end));
-        ends.find_map(|end| population.use_tail(newborn, end, op, extents).map(|start| (start, end)))
+        let fits = |&end: &u64| end + sectors <= limit && self.extents.room(end, sectors) == sectors;
+        let end = self.logs.latest(op).find(fits)?;
+        let start = self.population.use_tail(newborn, end, op, &self.extents);
+        if start.is_none() {
+            self.population.miss_tail();
+        }
+        Some((start.unwrap_or(end), end))
     }
 
     /// A new object that waits is joined to a request of its operation that ends where there is room.
@@ -181,16 +187,19 @@ impl ProfileWorkload {
         let fits = |waiting: &Waiting| waiting.op == op && u64::from(waiting.sectors) <= room;
         let Some(place) = self.waiting.iter().position(fits) else { return end };
         let waiting = self.waiting.remove(place);
-        self.population.count_join();
-        self.settle(&waiting.newborn, end, waiting.sectors)
+        let joined = self.settle(&waiting.newborn, end, waiting.sectors);
+        self.logs.go_on(op, end, joined);
+        joined
     }
 
     /// The object that waited longest gets a request of its own.
     fn stop_waiting(&mut self) -> Option<(u64, u64, Op)> {
         let Waiting { newborn, op, sectors } = self.waiting.remove(0);
         self.report.replaced += 1;
+        self.population.miss_tail();
         let start = self.place_in_run(op, sectors).unwrap_or_else(|| self.place_anew(sectors));
         let end = self.settle(&newborn, start, sectors);
+        self.logs.go_on(op, start, end);
         Some((start, end, op))
     }
 
@@ -210,17 +219,6 @@ impl ProfileWorkload {
         end
     }
 
-    /// How the next new object of an operation lies: as kinds followed each other.
-    fn draw_birth(&mut self, op: Op) -> Birth {
-        let last = self.last_birth[op as usize];
-        let before = last.and_then(|last| self.births.iter().find(|births| births.is_of(op, last)));
-        let drawn =
-            before.and_then(|before| before.next.draw(&mut self.stream)).map(|place| Birth::ALL[place as usize]);
-        let birth = drawn.unwrap_or(Birth::Jump);
-        self.last_birth[op as usize] = Some(birth);
-        birth
-    }
-
     fn place_anew(&mut self, sectors: u32) -> u64 {
         let phase = u64::from(self.phases.draw(&mut self.stream).unwrap_or_default());
         let pages = (phase + u64::from(sectors)).div_ceil(PAGE_SECTORS);
@@ -233,8 +231,7 @@ impl ProfileWorkload {
 
     /// A place where an earlier request ended and there is room, as far back as is wanted or nearly.
     fn place_in_run(&mut self, op: Op, sectors: u32) -> Option<u64> {
-        let run = self.births.iter().find(|births| births.is_of(op, Birth::Run));
-        let wanted = run.and_then(|run| run.ends.draw(&mut self.stream)).unwrap_or(1) as usize;
+        let wanted = self.ends_taken[op as usize].draw(&mut self.stream).unwrap_or(1) as usize;
         let (limit, sectors) = (self.limit(), u64::from(sectors));
         let fits = |end: u64| end + sectors <= limit && self.extents.room(end, sectors) == sectors;
         let ends = self.ends.latest(op).zip(1..).filter(|&(end, _)| fits(end));
@@ -242,15 +239,12 @@ impl ProfileWorkload {
     }
 }
 
-impl Births {
-    fn new(law: &BirthLaw) -> Self {
-        let next: Vec<(u32, u64)> = law.next.iter().map(|&(birth, weight)| (birth as u32, weight)).collect();
-        Self { ends: Weighted::new(&law.ends), next: Weighted::new(&next), law: law.clone() }
-    }
-
-    fn is_of(&self, op: Op, birth: Birth) -> bool {
-        self.law.op == op && self.law.birth == birth
-    }
+/// Weights of [`Birth::ALL`].
+fn births(law: &ObjectLaw) -> impl Iterator<Item = f64> + '_ {
+    Birth::ALL.into_iter().map(|birth| {
+        let weights = law.lie.iter().filter(|entry| entry.0 == birth).map(|entry| entry.1);
+        weights.sum::<u64>() as f64
+    })
 }
 
 impl Workload for ProfileWorkload {

@@ -25,8 +25,9 @@ pub struct Profile {
     pub addresses: AddressLaw,
     /// When requests come.
     pub arrivals: ArrivalLaw,
-    /// How objects lie that are used for the first time, by operation and kind.
-    pub births: Vec<BirthLaw>,
+    /// Where new objects begin that go on behind others.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub runs: Vec<RunLaw>,
     /// Objects that are used about equally often, are about equally long, and begin with the same operation.
     pub objects: Vec<ObjectLaw>,
 }
@@ -41,7 +42,7 @@ pub struct Original {
     pub duration: Duration,
     /// Its 4 KiB pages.
     pub footprint: Bytes,
-    /// Uses of objects behind another in the same request.
+    /// Further uses of objects behind another in the same request.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub joins: u64,
     /// Requests that use a known object again right behind one of the few requests before.
@@ -76,18 +77,13 @@ pub struct AddressLaw {
     pub phases: Vec<(u32, u64)>,
 }
 
-/// Objects of one operation that lie in one way when they are used for the first time.
+/// Where objects of one operation begin that go on behind others.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct BirthLaw {
+pub struct RunLaw {
     /// The operation.
     pub op: Op,
-    /// Where they lie.
-    pub birth: Birth,
-    /// `[kind, weight]`: how the next new object of the operation lies.
-    pub next: Vec<(Birth, u64)>,
-    /// Of a run: which of the ends of earlier requests it begins at, 1 the latest; `[end, weight]`.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    /// `[end, weight]`: at which of the ends of earlier requests of the operation, 1 the latest.
     pub ends: Vec<(u32, u64)>,
 }
 
@@ -111,6 +107,8 @@ pub struct ObjectLaw {
     pub births: Vec<u64>,
     /// `[sectors, weight]` of their lengths.
     pub sizes: Vec<(u32, u64)>,
+    /// `[birth, weight]`: how they lie to what was used before.
+    pub lie: Vec<(Birth, u64)>,
     /// `[class, weight]`: the class of the object that is new next, as a place in the list, from 0.
     pub next: Vec<(u32, u64)>,
     /// Share of the objects that come right after the object that was new before.

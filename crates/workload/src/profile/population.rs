@@ -53,8 +53,9 @@ struct Object {
 pub(super) enum Step {
     /// An object of a class is used for the first time.
     Birth(Newborn),
-    /// Known ones are used again, from a sector to a sector; `at_end` if the last of them to its end.
-    Use { start: u64, end: u64, op: Op, at_end: bool },
+    /// Known ones are used again, from a sector to a sector; `at_end` if the last of them to its end, `is_tail`
+    /// if that is all.
+    Use { start: u64, end: u64, op: Op, at_end: bool, is_tail: bool },
 }
 
 /// An object that has no place yet.
@@ -101,6 +102,8 @@ pub(super) struct Population {
     /// Uses behind another in the same request that a request should have, and those that there were too few.
     joins: f64,
     missing_joins: f64,
+    /// New objects that went on behind another without it: as many uses to an end are too many.
+    missing_tails: u64,
     /// How much too early a neighbour may be used in the same request [parts].
     window: f64,
     /// The same of requests that go on behind one that was just made.
@@ -133,6 +136,7 @@ impl Population {
             requests,
             joins: joins as f64 / requests.max(1) as f64,
             missing_joins: 0.0,
+            missing_tails: 0,
             window: PARTS as f64,
             chains: chains as f64 / requests.max(1) as f64,
             missing_chains: 0.0,
@@ -175,7 +179,12 @@ impl Population {
     /// go first, as requests off the boundaries of others leave them; of other uses only what would make the trace
     /// end before its time.
     fn is_superfluous(&mut self, step: &Step) -> bool {
-        let Step::Use { start, end, .. } = step else { return false };
+        let Step::Use { start, end, is_tail, .. } = step else { return false };
+        if *is_tail && self.missing_tails > 0 {
+            self.missing_tails -= 1;
+            self.left_out += 1;
+            return true;
+        }
         let is_sliver = end - start < PAGE_SECTORS;
         let most = if is_sliver { MISSING_SLIVERS } else { MISSING_SHARE * self.requests as f64 };
         let is_left_out = self.missing_joins > most;
@@ -198,12 +207,12 @@ impl Population {
         None
     }
 
-    /// A new object is joined to the last sectors of a known one, if that is to be used there next. Returns where the
-    /// use begins.
+    /// A new object is joined to a known one that ends at `end`, if its last sectors are to be used next. Returns
+    /// where the use begins.
     pub fn use_tail(&mut self, newborn: &Newborn, end: u64, op: Op, extents: &Extents) -> Option<u64> {
         let slot = extents.ending_at(end)?;
         let object = self.objects.get_mut(slot as usize)?;
-        if object.end != end || object.left == 0 || !matches!(object.part, Part::End | Part::Whole) {
+        if object.end != end || object.left == 0 || object.part != Part::End {
             return None;
         }
         let class = &self.classes[object.class as usize];
@@ -214,13 +223,12 @@ impl Population {
         object.last_end = end;
         let (start, _) = class.piece(object, &mut self.stream);
         self.used(slot, newborn.at);
-        self.missing_joins -= 1.0;
         Some(start)
     }
 
-    /// A birth that was joined to the request before.
-    pub fn count_join(&mut self) {
-        self.missing_joins -= 1.0;
+    /// A new object goes on behind another that is not used with it, as it should have been.
+    pub fn miss_tail(&mut self) {
+        self.missing_tails += 1;
     }
 
     /// A new object's place is found. Returns the number it is known by.
@@ -282,6 +290,7 @@ impl Population {
         let op = object.op;
         let (start, mut end) = class.piece(object, &mut self.stream);
         let mut at_end = end == object.end;
+        let mut is_tail = object.part == Part::End;
         object.last_end = end;
         self.used(slot, at);
         let mut joined = 0;
@@ -293,6 +302,7 @@ impl Population {
             object.op = op;
             (_, end) = class.piece(object, &mut self.stream);
             at_end = end == object.end;
+            is_tail = false;
             object.last_end = end;
             self.used(neighbour, at);
         }
@@ -305,7 +315,7 @@ impl Population {
         }
         self.chain_window *= if self.missing_chains > 0.0 { WINDOW_STEP } else { 1.0 / WINDOW_STEP };
         self.chain_window = self.chain_window.clamp(1.0, (self.requests * PARTS) as f64);
-        Step::Use { start, end, op, at_end }
+        Step::Use { start, end, op, at_end, is_tail }
     }
 
     /// What lies behind a request that was made is used next, if it is due within the window: runs stay runs.

@@ -8,7 +8,7 @@ use ninescope_model::{Op, Request, SECTOR_BYTES};
 use super::arrivals::ArrivalBuilder;
 use super::draw::Spread;
 use super::extents::{Ends, Extents, PAGE_SECTORS, Piece, SIZE_CLASSES, size_class};
-use super::laws::{AddressLaw, BirthLaw, Continuation, ObjectLaw, Original, PartLaw, Profile};
+use super::laws::{AddressLaw, Continuation, ObjectLaw, Original, PartLaw, Profile, RunLaw};
 use super::{Birth, PROFILE_VERSION, Part, STRETCHES};
 use crate::PAGE_BYTES;
 
@@ -24,6 +24,7 @@ const FOLLOWS_WITHIN: u64 = 4;
 /// What was seen of one object.
 struct Object {
     op: Op,
+    birth: Birth,
     start: u64,
     end: u64,
     born: u64,
@@ -47,21 +48,14 @@ struct FurtherUse {
     sectors: u32,
 }
 
-/// What was seen of the births of one operation and kind.
-#[derive(Default)]
-struct Births {
-    next: BTreeMap<Birth, u64>,
-    ends: BTreeMap<u32, u64>,
-}
-
 /// A trace under way to its profile.
 pub struct ProfileBuilder {
     extents: Extents,
     ends: Ends,
     pieces: Vec<Piece>,
     arrivals: ArrivalBuilder,
-    births: BTreeMap<(Op, Birth), Births>,
-    last_birth: [Option<Birth>; Op::ALL.len()],
+    /// At which of the latest ends of its operation a new object began.
+    ends_taken: BTreeMap<Op, BTreeMap<u32, u64>>,
     objects: Vec<Object>,
     uses: Vec<FurtherUse>,
     phases: BTreeMap<u32, u64>,
@@ -99,8 +93,7 @@ impl ProfileBuilder {
             ends: Ends::default(),
             pieces: Vec::new(),
             arrivals: ArrivalBuilder::new(),
-            births: BTreeMap::new(),
-            last_birth: [None; Op::ALL.len()],
+            ends_taken: BTreeMap::new(),
             objects: Vec::new(),
             uses: Vec::new(),
             phases: BTreeMap::new(),
@@ -131,7 +124,7 @@ impl ProfileBuilder {
                     None => self.add_object(request.op, piece, nth > 0),
                 }
             }
-            self.joins += pieces.len() as u64 - 1;
+            self.joins += pieces.iter().skip(1).filter(|piece| piece.known.is_some()).count() as u64;
             let begins_object =
                 pieces[0].known.is_some_and(|number| self.objects[number as usize].start == request.lba.0);
             self.chains += u64::from(begins_object && self.latest_ends.contains(&request.lba.0));
@@ -150,18 +143,16 @@ impl ProfileBuilder {
             Some(_) => Birth::Run,
             None => Birth::Jump,
         };
-        if let Some(before) = self.last_birth[op as usize].replace(birth) {
-            *self.births.entry((op, before)).or_default().next.entry(birth).or_default() += 1;
+        if let (Birth::Run, Some(end)) = (birth, end) {
+            *self.ends_taken.entry(op).or_default().entry(end as u32 + 1).or_default() += 1;
         }
-        let births = self.births.entry((op, birth)).or_default();
-        match (birth, end) {
-            (Birth::Run | Birth::Joined, Some(end)) => *births.ends.entry(end as u32 + 1).or_default() += 1,
-            (Birth::Jump, _) => *self.phases.entry((piece.start % PAGE_SECTORS) as u32).or_default() += 1,
-            _ => {}
+        if birth == Birth::Jump {
+            *self.phases.entry((piece.start % PAGE_SECTORS) as u32).or_default() += 1;
         }
         self.extents.insert(piece.start, piece.end, self.objects.len() as u32);
         self.objects.push(Object {
             op,
+            birth,
             start: piece.start,
             end: piece.end,
             born: self.requests,
@@ -223,15 +214,13 @@ impl ProfileBuilder {
                 phases: self.phases.into_iter().collect(),
             },
             arrivals: self.arrivals.finish(),
-            births: self.births.into_iter().map(|(key, births)| births.finish(key)).collect(),
+            runs: self
+                .ends_taken
+                .into_iter()
+                .map(|(op, ends)| RunLaw { op, ends: ends.into_iter().collect() })
+                .collect(),
             objects,
         }
-    }
-}
-
-impl Births {
-    fn finish(self, (op, birth): (Op, Birth)) -> BirthLaw {
-        BirthLaw { op, birth, next: self.next.into_iter().collect(), ends: self.ends.into_iter().collect() }
     }
 }
 
@@ -250,6 +239,7 @@ struct Class {
     births: Vec<u64>,
     sizes: BTreeMap<u32, u64>,
     followed: u64,
+    lie: BTreeMap<Birth, u64>,
     next: BTreeMap<ClassKey, u64>,
     near: u64,
     ops: BTreeMap<(Op, Op), u64>,
@@ -273,6 +263,7 @@ fn object_laws(objects: &[Object], uses: &[FurtherUse], requests: u64) -> Vec<Ob
         class.births[(u128::from(object.born) * STRETCHES as u128 / u128::from(requests)) as usize] += 1;
         class.total += object.uses;
         class.followed += object.followed;
+        *class.lie.entry(object.birth).or_default() += 1;
         *class.sizes.entry((object.end - object.start) as u32).or_default() += 1;
         class.near += u64::from(before.is_some_and(|before| object.born - before.born <= FOLLOWS_WITHIN));
         before = Some(object);
@@ -301,6 +292,7 @@ impl Class {
             pages: SIZE_CLASSES[size as usize],
             lag: if pace == 0 { 0 } else { 1 << (2 * (pace - 1)) },
             total: self.total,
+            lie: self.lie.into_iter().collect(),
             next: self.next.iter().map(|(key, &count)| (place(key), count)).collect(),
             near: rounded(self.near as f64 / objects.max(1) as f64),
             births: self.births,

@@ -3,7 +3,7 @@
 use ninescope_model::{Op, SECTOR_BYTES};
 
 use super::extents::{PAGE_SECTORS, SIZE_CLASSES};
-use super::{ObjectLaw, PROFILE_VERSION, Part, Profile, ProfileError};
+use super::{Birth, ObjectLaw, PROFILE_VERSION, Part, Profile, ProfileError};
 use crate::{PAGE_BYTES, REQUEST_SECTORS_MAX, TIME_MAX};
 
 /// The longest lag [requests].
@@ -28,7 +28,7 @@ impl Profile {
         self.validate_original()?;
         self.validate_addresses()?;
         self.validate_arrivals()?;
-        self.validate_births()?;
+        self.validate_runs()?;
         let stretches = self.objects.first().map_or(0, |law| law.births.len());
         for (index, law) in self.objects.iter().enumerate() {
             let at = |key: &str| format!("objects[{index}].{key}");
@@ -40,7 +40,9 @@ impl Profile {
             law.validate(&at, self.addresses.span.0)?;
         }
         let uses = self.objects.iter().map(|law| law.total).fold(0, u64::saturating_add);
-        let drawn = uses.saturating_sub(self.original.joins).saturating_add(self.original.flushes);
+        let joined = self.objects.iter().flat_map(|law| &law.lie).filter(|entry| entry.0 == Birth::Joined);
+        let joins = joined.map(|entry| entry.1).fold(self.original.joins, u64::saturating_add);
+        let drawn = uses.saturating_sub(joins).saturating_add(self.original.flushes);
         if drawn != self.original.requests {
             let problem =
                 format!("{} are not the {drawn} of all uses less joins and of all flushes", self.original.requests);
@@ -83,14 +85,11 @@ impl Profile {
         }
     }
 
-    fn validate_births(&self) -> Result<(), ProfileError> {
-        for (index, law) in self.births.iter().enumerate() {
-            let at = |key: &str| format!("births[{index}].{key}");
-            if law.op == Op::Flush {
-                return refuse(at("op"), "a flush has no place");
-            }
+    fn validate_runs(&self) -> Result<(), ProfileError> {
+        match self.runs.iter().position(|law| law.op == Op::Flush) {
+            Some(index) => refuse(format!("runs[{index}].op"), "a flush has no place"),
+            None => Ok(()),
         }
-        Ok(())
     }
 
     fn validate_arrivals(&self) -> Result<(), ProfileError> {
@@ -124,6 +123,9 @@ impl ObjectLaw {
         self.validate_total(at)?;
         validate_share(&at("near"), self.near)?;
         validate_share(&at("follows"), self.follows)?;
+        if self.lie.iter().all(|&(_, weight)| weight == 0) {
+            return refuse(at("lie"), "no place has a weight");
+        }
         if self.sizes.iter().all(|&(_, weight)| weight == 0) {
             return refuse(at("sizes"), "no size has a weight");
         }
