@@ -11,7 +11,7 @@ import tempfile
 import weakref
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -36,6 +36,9 @@ _COMPRESSIONS = {".gz": "gzip", ".zst": "zstd"}
 _UNITS = {"msr": "100 ns", "fio": "1 us"}
 _BATCH = 1 << 16
 _PARQUET_MAGIC = b"PAR1"
+
+
+_Batch = tuple["NDArray[np.uint64]", "NDArray[np.uint8]", "NDArray[np.uint64]", "NDArray[np.uint32]"]
 
 
 class Conversion(NamedTuple):
@@ -85,6 +88,22 @@ def target_format(path: str, to: str | None) -> tuple[str, str]:
     return named, compression
 
 
+class Batches(Protocol):
+    """Requests in batches of columns: those of a trace, or drawn from a profile."""
+
+    def next(self, limit: int) -> _Batch:
+        """Return times [ns], operations by number, first sectors and counts of sectors; none at the end."""
+        ...
+
+
+class Written(NamedTuple):
+    """What became of requests that were written."""
+
+    requests: int
+    left_out: int
+    rounded: int
+
+
 def convert(
     source: str | os.PathLike[str], target: str, *, to: str | None = None, **options: Any
 ) -> Conversion:
@@ -95,48 +114,47 @@ def convert(
     format, compression = target_format(target, to)  # noqa: A001
     with as_trace(source) as path:
         batches = _native.TraceBatches(os.fspath(path), json.dumps(options))
-        if target != "-":
-            folder = Path(target).parent
-            if not folder.is_dir():
-                raise ConfigError(f"cannot write {target}: there is no folder {str(folder)!r}")
-            with written_whole(Path(target)) as temporary:
-                return _write(batches, temporary, format, compression)
-        if format != "parquet":
-            return _encode(batches, sys.stdout.buffer, format, compression)
-        with tempfile.TemporaryDirectory(prefix="ninescope-") as directory:
-            whole = Path(directory, "trace.parquet")
-            done = _write(batches, whole, format, compression)
-            with whole.open("rb") as file:
-                shutil.copyfileobj(file, sys.stdout.buffer, 1 << 20)
-            return done
+        written = write(batches, target, format, compression)
+        return Conversion(format, *written, health=json.loads(batches.health_json()))
 
 
-def _write(batches: _native.TraceBatches, path: Path, format: str, compression: str) -> Conversion:  # noqa: A002
+def write(batches: Batches, target: str, format: str, compression: str) -> Written:  # noqa: A002
+    """Write requests to `target` ("-": standard output)."""
+    if target != "-":
+        folder = Path(target).parent
+        if not folder.is_dir():
+            raise ConfigError(f"cannot write {target}: there is no folder {str(folder)!r}")
+        with written_whole(Path(target)) as temporary:
+            return _write(batches, temporary, format, compression)
+    if format != "parquet":
+        return encode(batches, sys.stdout.buffer, format, compression)
+    with tempfile.TemporaryDirectory(prefix="ninescope-") as directory:
+        whole = Path(directory, "trace.parquet")
+        done = _write(batches, whole, format, compression)
+        with whole.open("rb") as file:
+            shutil.copyfileobj(file, sys.stdout.buffer, 1 << 20)
+        return done
+
+
+def _write(batches: Batches, path: Path, format: str, compression: str) -> Written:  # noqa: A002
     if format == "parquet":
-        return _write_parquet(batches, path)
+        return Written(_write_parquet(batches, path), 0, 0)
     with path.open("wb") as file:
-        return _encode(batches, file, format, compression)
+        return encode(batches, file, format, compression)
 
 
-def _encode(
-    batches: _native.TraceBatches,
-    file: BinaryIO,
-    format: str,  # noqa: A002
-    compression: str,
-) -> Conversion:
+def encode(batches: Batches, file: BinaryIO, format: str, compression: str) -> Written:  # noqa: A002
+    """Write requests as the text of a format."""
     encoder = _native.TraceEncoder(format, compression)
     for submitted, ops, lbas, sectors in _batches(batches):
         file.write(encoder.add(submitted, ops, lbas, sectors.astype(np.uint64)))
     report = json.loads(encoder.report_json())
     file.write(encoder.finish())
     file.flush()
-    return Conversion(format, **report, health=json.loads(batches.health_json()))
+    return Written(**report)
 
 
-_Batch = tuple["NDArray[np.uint64]", "NDArray[np.uint8]", "NDArray[np.uint64]", "NDArray[np.uint32]"]
-
-
-def _batches(batches: _native.TraceBatches) -> Iterator[_Batch]:
+def _batches(batches: Batches) -> Iterator[_Batch]:
     while True:
         batch = batches.next(_BATCH)
         if not len(batch[0]):
@@ -144,7 +162,7 @@ def _batches(batches: _native.TraceBatches) -> Iterator[_Batch]:
         yield batch
 
 
-def _write_parquet(batches: _native.TraceBatches, path: Path) -> Conversion:
+def _write_parquet(batches: Batches, path: Path) -> int:
     import polars as pl
     from polars.io.plugins import register_io_source
 
@@ -173,7 +191,7 @@ def _write_parquet(batches: _native.TraceBatches, path: Path) -> Conversion:
         if failure:
             raise failure[0] from None
         raise
-    return Conversion("parquet", requests, 0, 0, json.loads(batches.health_json()))
+    return requests
 
 
 def is_parquet(path: str | os.PathLike[str]) -> bool:

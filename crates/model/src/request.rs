@@ -1,13 +1,13 @@
 //! What the host asks for, and on whose behalf the media works.
 
 use ninescope_kernel::Ns;
-
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::Lba;
 
 /// The operation of a host command.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 #[repr(u8)]
 pub enum Op {

@@ -10,6 +10,7 @@ mod memory;
 mod plan;
 mod prepare;
 mod presets;
+mod profiles;
 pub mod record;
 mod request;
 mod result;
@@ -27,10 +28,12 @@ pub use error::Error;
 pub use ninescope_engine::RequestLogEntry;
 pub use ninescope_engine::meter::{Histogram, bootstrap};
 pub use ninescope_model::Op;
+pub use ninescope_workload::profile::{Profile, ProfileWorkload};
 pub use ninescope_workload::{TraceOptions, TraceReader, TraceWriter, Workload, WriteReport, checked_request};
 pub use plan::Plan;
 pub use prepare::{PrefillMode, SteadyState};
 pub use presets::{Preset, presets};
+pub use profiles::{drawn_from_profile, parse_profile, profile_of_trace, profile_text};
 pub use request::{
     AddressPolicy, CheckLevel, DriveSource, RunRequest, TraceWindow, VolumePlacement, Warmup, WorkloadSource,
     resolve_drive, suspend_limit,

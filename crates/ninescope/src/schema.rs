@@ -3,6 +3,7 @@
 
 use std::collections::BTreeSet;
 
+use ninescope_workload::profile::Profile;
 use schemars::generate::SchemaSettings;
 use schemars::transform::RecursiveTransform;
 use schemars::{JsonSchema, Schema};
@@ -21,6 +22,7 @@ struct Kind {
 const KINDS: &[Kind] = &[
     Kind { name: "drive", title: "A drive of ninescope", schema: drive },
     Kind { name: "job", title: "A job of ninescope", schema: job },
+    Kind { name: "profile", title: "A profile of ninescope", schema: schema_of::<Profile> },
 ];
 
 /// The schemas by the kind of file: its name, and the schema as JSON.

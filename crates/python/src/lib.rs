@@ -4,6 +4,7 @@
 // PyO3's macros and calling conventions fix these shapes.
 #![allow(clippy::needless_pass_by_value, clippy::unnecessary_wraps)]
 
+mod profiles;
 mod traces;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -221,12 +222,14 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("ConfigError", module.py().get_type::<ConfigError>())?;
     module.add("SimulationError", module.py().get_type::<SimulationError>())?;
     module.add_class::<Simulation>()?;
+    module.add_class::<profiles::ProfileBatches>()?;
     module.add_class::<traces::TraceBatches>()?;
     module.add_class::<traces::TraceEncoder>()?;
     module.add_function(wrap_pyfunction!(added_rber, module)?)?;
     module.add_function(wrap_pyfunction!(bootstrap, module)?)?;
     module.add_function(wrap_pyfunction!(check_run, module)?)?;
     module.add_function(wrap_pyfunction!(presets, module)?)?;
+    module.add_function(wrap_pyfunction!(profiles::profile_of_trace, module)?)?;
     module.add_function(wrap_pyfunction!(schemas, module)?)?;
     module.add_function(wrap_pyfunction!(resolve_drive, module)?)?;
     module.add_function(wrap_pyfunction!(trace_stat, module)?)?;

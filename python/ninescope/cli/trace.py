@@ -124,3 +124,92 @@ def trace_convert(
     print(f" {where}: {done.requests:,} requests, format {done.format}", file=report)
     for remark in done.remarks():
         print(f" note: {remark}", file=report)
+
+
+@app.command("profile")
+def trace_profile(
+    file: Annotated[str, typer.Argument(metavar="FILE", help="A trace, or - for stdin.")],
+    out: Annotated[
+        str, typer.Option("--out", metavar="OUT.toml", help="The file to write; - is stdout.")
+    ] = "-",
+    name: Annotated[
+        str | None, typer.Option(metavar="NAME", help="What it stands for; the file's name otherwise.")
+    ] = None,
+    format_: Annotated[
+        str | None,
+        typer.Option("--format", metavar="NAME", help="The trace's format, where guessing is wrong."),
+    ] = None,
+    strict: Annotated[
+        bool, typer.Option("--strict", help="Refuse a trace with lines that cannot be read.")
+    ] = False,
+    trims: Annotated[bool, typer.Option("--trims", help="Take discards too.")] = False,
+    volume: Annotated[
+        list[str] | None, typer.Option("--volume", metavar="NAME", help="Only this volume; repeatable.")
+    ] = None,
+) -> None:
+    """Reduce a trace to a profile: a few hundred numbers, and no row of it."""
+    from ninescope._native import ConfigError
+    from ninescope.files import existing, spooled, written_whole
+    from ninescope.profiles import profile_of
+
+    if out != "-" and not out.endswith(".toml"):
+        raise ConfigError(f"--out {out!r}: a profile's file ends in .toml")
+    with contextlib.ExitStack() as stack:
+        path = stack.enter_context(spooled(sys.stdin.buffer)) if file == "-" else existing(file, "trace")
+        called = name if name is not None else "standard input" if file == "-" else _stem(file)
+        with naming_stdin({"trace": path, "name": file}):
+            text = profile_of(
+                path,
+                name=called,
+                source=[f"reduced from {'standard input' if file == '-' else Path(file).name}"],
+                format=format_,
+                strict=strict,
+                trims=trims,
+                volume=volume or [],
+            )
+    if out == "-":
+        print(text, end="")
+        return
+    with written_whole(Path(out)) as temporary:
+        temporary.write_text(text, encoding="utf-8")
+    print(f" {out}: profile of {called}, {len(text) / 1024:.0f} KiB")
+
+
+def _stem(file: str) -> str:
+    """The name of a file without its endings."""
+    return Path(file).name.split(".")[0] or Path(file).name
+
+
+@app.command("generate")
+def trace_generate(
+    profile: Annotated[
+        str, typer.Argument(metavar="NAME | PROFILE.toml", help="A shipped profile, or one in a file.")
+    ],
+    target: Annotated[
+        str, typer.Argument(metavar="[OUT]", help="The file to write (.gz and .zst compress it); stdout.")
+    ] = "-",
+    to: Annotated[
+        str | None,
+        typer.Option(metavar="msr|mqsim|fio|parquet", help="The format, where OUT does not say it."),
+    ] = None,
+    requests: Annotated[
+        str | None,
+        typer.Option(metavar="N", help="How many requests (1e6 works); as many as the original had otherwise."),
+    ] = None,
+    seed: Annotated[int, typer.Option(min=0, max=(1 << 64) - 1, metavar="N", help="Random seed.")] = 1,
+) -> None:
+    """Draw a trace of any length from a profile."""
+    from ninescope.profiles import generate
+
+    drawn = generate(
+        profile,
+        target,
+        to=to,
+        requests=None if requests is None else count("--requests", requests),
+        seed=seed,
+    )
+    report = sys.stderr if target == "-" else sys.stdout
+    where = "standard output" if target == "-" else target
+    print(f" {where}: {drawn.requests:,} requests, {drawn.label} of {drawn.name}", file=report)
+    for remark in drawn.remarks():
+        print(f" note: {remark}", file=report)

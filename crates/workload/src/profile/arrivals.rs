@@ -5,6 +5,7 @@
 //! long gaps of a stretch are scaled so that it lasts as long as it did.
 
 use ninescope_kernel::RandomStream;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::draw::{Spread, Weighted, from_quantiles};
@@ -24,7 +25,7 @@ const MISSING_SHARE: f64 = 0.1;
 const ROUNDING: f64 = 1e-9;
 
 /// When requests come.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ArrivalLaw {
     /// How long each stretch of equally many requests lasted [ns].
@@ -34,7 +35,7 @@ pub struct ArrivalLaw {
 }
 
 /// Gaps of about the same length.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct GapClass {
     /// Least, greatest and quantiles at equal steps between [ns].

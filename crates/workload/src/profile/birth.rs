@@ -1,9 +1,10 @@
 //! Where an object lies when it is used for the first time, and which part of it a further use takes.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// How a new object lies to what was used before.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Birth {
     /// By itself.
@@ -20,7 +21,7 @@ impl Birth {
 }
 
 /// Which part of an object is used.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Part {
     /// All of it.

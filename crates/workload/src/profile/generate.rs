@@ -152,7 +152,7 @@ impl ProfileWorkload {
                     return Some((start, end, op));
                 }
                 self.waiting.push(Waiting { newborn, op, sectors });
-                return if self.waiting.len() > WAITING_MAX { self.stop_waiting() } else { None };
+                return if self.waiting.len() > WAITING_MAX { Some(self.stop_waiting()) } else { None };
             }
             Birth::Run => {
                 let found = self.place_in_run(op, sectors);
@@ -193,14 +193,14 @@ impl ProfileWorkload {
     }
 
     /// The object that waited longest gets a request of its own.
-    fn stop_waiting(&mut self) -> Option<(u64, u64, Op)> {
+    fn stop_waiting(&mut self) -> (u64, u64, Op) {
         let Waiting { newborn, op, sectors } = self.waiting.remove(0);
         self.report.replaced += 1;
         self.population.miss_tail();
         let start = self.place_in_run(op, sectors).unwrap_or_else(|| self.place_anew(sectors));
         let end = self.settle(&newborn, start, sectors);
         self.logs.go_on(op, start, end);
-        Some((start, end, op))
+        (start, end, op)
     }
 
     /// Puts a new object in its place; returns its end.

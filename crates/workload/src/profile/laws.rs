@@ -2,12 +2,13 @@
 
 use ninescope_model::Op;
 use ninescope_model::units::{Bytes, Duration};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{ArrivalLaw, Birth, Part};
 
 /// What a trace is like.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Profile {
     /// The version of the format, [`super::PROFILE_VERSION`].
@@ -33,7 +34,7 @@ pub struct Profile {
 }
 
 /// The trace that a profile was made of.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Original {
     /// Its requests: as many are drawn where no number is asked for.
@@ -54,7 +55,7 @@ pub struct Original {
 }
 
 /// What is drawn beyond the requests of the original.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Continuation {
     /// The same objects once more: the footprint stays.
@@ -65,7 +66,7 @@ pub enum Continuation {
 }
 
 /// Where requests lie.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct AddressLaw {
     /// Requests end at or before this address.
@@ -78,7 +79,7 @@ pub struct AddressLaw {
 }
 
 /// Where objects of one operation begin that go on behind others.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RunLaw {
     /// The operation.
@@ -89,7 +90,7 @@ pub struct RunLaw {
 
 /// Objects that are alike. An object is what one request touched for the first time, in one piece: objects do not
 /// overlap, and a request uses one object or several that lie next to each other.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ObjectLaw {
     /// The operation that uses them first.
@@ -126,7 +127,7 @@ pub struct ObjectLaw {
 }
 
 /// Further uses of objects that take the same part of them.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PartLaw {
     /// The part.

@@ -256,9 +256,9 @@ impl Population {
         };
         let slot = self.free.pop().unwrap_or(self.objects.len() as u32);
         if slot as usize == self.objects.len() {
-            self.objects.push(object)
+            self.objects.push(object);
         } else {
-            self.objects[slot as usize] = object
+            self.objects[slot as usize] = object;
         }
         self.used(slot, newborn.at);
         slot

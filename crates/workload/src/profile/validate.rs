@@ -190,8 +190,9 @@ fn validate_quantiles(key: &str, quantiles: &[u64], limit: u64) -> Result<(), Pr
     if quantiles.is_empty() {
         return refuse(key, "there are none");
     }
-    if let Some(pair) = quantiles.windows(2).find(|pair| pair[0] > pair[1]) {
-        return refuse(key, format!("{} is followed by {}; they ascend", pair[0], pair[1]));
+    let descent = quantiles.iter().zip(quantiles.iter().skip(1)).find(|(one, next)| one > next);
+    if let Some((one, next)) = descent {
+        return refuse(key, format!("{one} is followed by {next}; they ascend"));
     }
     match quantiles.last().filter(|&&last| last > limit) {
         Some(last) => refuse(key, format!("{last} is more than {limit}")),
