@@ -430,5 +430,5 @@ fn limits(
             "warmup: {warmup_requests} requests are not fewer than the {total} of the workload"
         )));
     }
-    Ok(RunLimits { requests, duration, warmup_requests, closed_queue_depth })
+    Ok(RunLimits { requests, duration, warmup_requests, warmup_time: None, closed_queue_depth })
 }
