@@ -155,23 +155,45 @@ fn apply_set(table: &mut Table, set: &str) -> Result<(), Error> {
     Ok(())
 }
 
-/// A job from its TOML text: the keys of [`JobConfig`] at top level or in a `[job]` table.
+/// The jobs of a run, as their file describes them.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct LoadedJobs {
+    /// At least one.
+    pub jobs: Vec<JobConfig>,
+    /// What was ignored, and what is meant otherwise than in the file's own words.
+    pub notes: Vec<String>,
+}
+
+/// Jobs from their TOML text: the keys of one [`JobConfig`] at top level or in a `[job]` table, or several `[[jobs]]`.
 ///
 /// # Errors
 /// [`Error::Input`] with file, line and key.
-pub fn parse_job(path: &Path, text: &str) -> Result<JobConfig, Error> {
+pub fn parse_jobs(path: &Path, text: &str) -> Result<Vec<JobConfig>, Error> {
     #[derive(serde::Deserialize)]
     #[serde(deny_unknown_fields)]
     struct JobFile {
         job: JobConfig,
     }
+    #[derive(serde::Deserialize)]
+    #[serde(deny_unknown_fields)]
+    struct JobsFile {
+        jobs: Vec<JobConfig>,
+    }
+    let refused = |message: &str| Error::Input(format!("{}: {message}", path.display()));
     let table = toml::from_str::<Table>(text).ok();
     if table.as_ref().is_some_and(Table::is_empty) {
-        return Err(Error::Input(format!("{}: the file is empty; a job says at least `rw`", path.display())));
+        return Err(refused("the file is empty; a job says at least `rw`"));
     }
-    let wrapped = table.is_some_and(|table| table.contains_key("job"));
-    let parsed = if wrapped { toml::from_str::<JobFile>(text).map(|file| file.job) } else { toml::from_str(text) };
-    parsed.map_err(|error| Error::Input(format!("{}: {}", path.display(), with_suggestion(&error.to_string()))))
+    let holds = |key: &str| table.as_ref().is_some_and(|table| table.contains_key(key));
+    let parsed = if holds("jobs") {
+        toml::from_str::<JobsFile>(text).map(|file| file.jobs)
+    } else if holds("job") {
+        toml::from_str::<JobFile>(text).map(|file| vec![file.job])
+    } else {
+        toml::from_str(text).map(|job| vec![job])
+    };
+    let jobs = parsed.map_err(|error| refused(&with_suggestion(&error.to_string())))?;
+    if jobs.is_empty() { Err(refused("`jobs` is empty")) } else { Ok(jobs) }
 }
 
 #[cfg(test)]

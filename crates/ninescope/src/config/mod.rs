@@ -11,6 +11,6 @@ pub use drive::{
     Cell, ControllerConfig, DriveConfig, EraseLoopsConfig, FtlSection, GeometryConfig, LoopSharesConfig, NandConfig,
     SchedulerConfig, SuspendLimitConfig,
 };
-pub use fio::{FioJob, parse_fio};
+pub use fio::parse_fio;
 pub(crate) use load::unknown_preset;
-pub use load::{LoadedDrive, load_drive, parse_job};
+pub use load::{LoadedDrive, LoadedJobs, load_drive, parse_jobs};
