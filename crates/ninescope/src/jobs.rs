@@ -97,8 +97,8 @@ impl Jobs {
 
     /// How many requests they make in all, where that is known.
     pub fn requests(&self, regions: &[JobRegion]) -> Option<u64> {
-        let requests = self.0.iter().zip(regions).map(|(job, region)| job.requests_in_all(region));
-        requests.sum()
+        let mut requests = self.0.iter().zip(regions).map(|(job, region)| job.requests_in_all(region));
+        requests.try_fold(0_u64, |sum, requests| Some(sum.saturating_add(requests?)))
     }
 
     /// How long the run is not measured.

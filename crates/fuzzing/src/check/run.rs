@@ -94,7 +94,7 @@ pub fn bounded(mut request: RunRequest, drive: &LoadedDrive) -> Option<(RunReque
 
 /// The limit on requests, where the job's own is not one that ends soon.
 fn few(limit: Option<u64>, jobs: &[JobConfig]) -> Option<u64> {
-    limit.or_else(|| jobs.iter().map(|job| job.requests).sum())
+    limit.or_else(|| jobs.iter().try_fold(0_u64, |sum, job| Some(sum.saturating_add(job.requests?))))
 }
 
 /// Runs a bounded request to its end.
