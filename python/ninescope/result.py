@@ -608,7 +608,7 @@ def _job_result(stored: Mapping[str, Any]) -> JobResult:
     job: JobResult = _from(JobResult, stored)
     return dataclasses.replace(
         job,
-        throughput={op: _from(Throughput, values) for op, values in job.throughput.items()},
+        throughput={op: _from(Throughput, values) for op, values in stored["throughput"].items()},
         latency=Latencies(**{op: _latency(stored["latency"].get(op) or {}, None, ()) for op in OPS}),
     )
 

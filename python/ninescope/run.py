@@ -128,7 +128,7 @@ class Run:
 def _named(
     columns: dict[str, NDArray[np.generic]], document: dict[str, Any]
 ) -> dict[str, NDArray[np.generic]]:
-    """Write operations and jobs as their names: the engine numbers them in the order of `OPS` and of the jobs."""
+    """Write operations and jobs as their names: the engine numbers them in their order."""
     if "op" in columns:
         import numpy
 

@@ -76,7 +76,8 @@ def test_files_of_several_jobs_run_and_are_checked(cli):
     assert document["by_job"][3]["began_ns"] == max(ends[:3])
     for name in ("two-jobs.toml", "readers-and-writer.fio"):
         code, out, err = cli("check", EXAMPLES / name)
-        assert code == 0 and "job" in out, err
+        assert code == 0, err
+        assert "job" in out
 
 
 @pytest.mark.parametrize(
