@@ -501,7 +501,7 @@ mod tests {
 
         fn next_request(&mut self) -> Result<Option<Request>, WorkloadError> {
             self.0 += 1;
-            let request = |sectors, op| Request { submitted: Ns::ZERO, lba: Lba(0), sectors, op };
+            let request = |sectors, op| Request { submitted: Ns::ZERO, lba: Lba(0), sectors, op, ..Request::default() };
             Ok(match self.0 {
                 1 => Some(request(8, Op::Write)),
                 2 => Some(request(0, Op::Flush)),

@@ -18,7 +18,13 @@ fn any_requests(unit_ns: u64, ops: &'static [Op]) -> impl Strategy<Value = Vec<R
         let mut time = 0;
         let place = |(gap, lba, sectors, op): (u64, u64, u32, usize)| {
             time += gap * unit_ns;
-            Request { submitted: Ns(time - first_gap * unit_ns), lba: Lba(lba), sectors, op: ops[op] }
+            Request {
+                submitted: Ns(time - first_gap * unit_ns),
+                lba: Lba(lba),
+                sectors,
+                op: ops[op],
+                ..Request::default()
+            }
         };
         drawn.into_iter().map(place).collect()
     })
@@ -60,7 +66,13 @@ fn read_fio(text: &str) -> Vec<Request> {
                 let ops = ["read", "write", "trim", "sync"];
                 let op = Op::ALL[ops.iter().position(|&known| known == action).expect("an action")];
                 let sectors = u32::try_from(number(4) / 512).expect("fits");
-                found.push(Request { submitted: Ns(number(0) * 1000), lba: Lba(number(3) / 512), sectors, op });
+                found.push(Request {
+                    submitted: Ns(number(0) * 1000),
+                    lba: Lba(number(3) / 512),
+                    sectors,
+                    op,
+                    ..Request::default()
+                });
             }
             _ => panic!("after {state}: {line}"),
         }

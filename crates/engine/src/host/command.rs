@@ -1,7 +1,7 @@
 //! A host command inside the device.
 
 use ninescope_kernel::{NONE, Ns, Slab};
-use ninescope_model::{Cause, Op, Request};
+use ninescope_model::{CacheHint, Cause, Op, Request};
 
 /// State of one command.
 #[derive(Clone, Copy, Debug)]
@@ -14,6 +14,8 @@ pub struct HostCommand {
     pub sectors: u32,
     /// Operation.
     pub op: Op,
+    /// What a cache in front of the drive knows about it.
+    pub hint: CacheHint,
     /// What stalled its units last.
     pub stall_cause: Cause,
     /// Parts it waits for: page reads, forwarded data, units to place or to program.
@@ -39,6 +41,7 @@ impl Default for HostCommand {
             lba: 0,
             sectors: 0,
             op: Op::Read,
+            hint: CacheHint::None,
             stall_cause: Cause::BufferStall,
             pending: 0,
             next: NONE,
@@ -54,7 +57,13 @@ impl Default for HostCommand {
 impl HostCommand {
     /// The request it came from.
     pub fn request(&self) -> Request {
-        Request { submitted: self.submitted, lba: ninescope_model::Lba(self.lba), sectors: self.sectors, op: self.op }
+        Request {
+            submitted: self.submitted,
+            lba: ninescope_model::Lba(self.lba),
+            sectors: self.sectors,
+            op: self.op,
+            hint: self.hint,
+        }
     }
 }
 

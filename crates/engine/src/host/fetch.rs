@@ -51,6 +51,7 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
             lba: request.lba.0,
             sectors: request.sectors,
             op: request.op,
+            hint: request.hint,
             submitted,
             mark: now,
             host_queue: now - submitted,
