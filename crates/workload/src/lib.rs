@@ -5,12 +5,14 @@
 //! requests with times and nothing more: this crate must not know drives, latencies or when a request ends.
 
 mod error;
+pub mod host_cache;
 pub mod job;
 mod page_set;
 mod source;
 pub mod trace;
 
 pub use error::{LineProblem, Place, WorkloadError};
+pub use host_cache::{HostCache, HostCacheConfig, HostCacheStatistics};
 pub use job::{
     AccessPattern, AddressDistribution, JobConfig, JobError, JobRegion, RateProcess, SizeSplit, SyntheticJob, Zone,
 };

@@ -20,7 +20,7 @@ pub struct JobError {
 }
 
 impl JobError {
-    pub(super) fn new(key: &'static str, problem: impl Into<String>) -> Self {
+    pub(crate) fn new(key: &'static str, problem: impl Into<String>) -> Self {
         Self { key, problem: problem.into() }
     }
 }
