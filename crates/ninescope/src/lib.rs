@@ -4,6 +4,7 @@
 //! the drive, runs it in slices and turns what was measured into a result. It holds no mechanism of its own.
 
 mod assembly;
+mod cached;
 pub mod config;
 mod error;
 mod memory;
@@ -29,7 +30,7 @@ pub use ninescope_model::Op;
 pub use ninescope_workload::{TraceOptions, TraceReader, TraceWriter, Workload, WriteReport, checked_request};
 pub use plan::Plan;
 pub use prepare::{PrefillMode, SteadyState};
-pub use presets::{Preset, presets};
+pub use presets::{Preset, PresetKind, presets, presets_of};
 pub use request::{
     AddressPolicy, CheckLevel, DriveSource, RunRequest, TraceWindow, VolumePlacement, Warmup, WorkloadSource,
     resolve_drive, suspend_limit,

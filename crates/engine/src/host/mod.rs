@@ -7,7 +7,7 @@ mod link;
 
 use ninescope_kernel::{Fifo, Ns};
 use ninescope_model::{Op, Request};
-use ninescope_workload::{Arrival, Workload};
+use ninescope_workload::{Arrival, HostCacheStatistics, Workload};
 
 use crate::config::{EngineConfig, RunLimits};
 use crate::error::SimulationError;
@@ -86,6 +86,11 @@ impl HostFront {
             warmup_requests: limits.warmup_requests,
             command_cost: config.command_cost,
         }
+    }
+
+    /// What the cache did that the requests came through, where there is one.
+    pub fn host_cache(&self) -> Option<&HostCacheStatistics> {
+        self.workload.host_cache()
     }
 
     /// Reads the first request, once. Returns whether this was the beginning of the run.

@@ -3,6 +3,7 @@
 mod diagnostics;
 mod drive;
 mod fio;
+mod job_file;
 mod load;
 
 pub use diagnostics::suggestion;
@@ -12,5 +13,6 @@ pub use drive::{
     SchedulerConfig, SuspendLimitConfig,
 };
 pub use fio::{FioJob, parse_fio};
+pub use job_file::{JobFile, JobWork, parse_host_cache, parse_job_file};
 pub(crate) use load::unknown_preset;
 pub use load::{LoadedDrive, load_drive, parse_job};

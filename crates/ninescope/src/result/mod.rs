@@ -98,6 +98,7 @@ fn measurements(device: &Seen<'_>, utilization: &Utilization) -> Result<Value, E
         "latency_without_host_queue": by_op(&|op| latency::summary_without_intervals(&meter.ops[op as usize].device_latency)),
         "attribution": by_op(&|op| latency::attribution(&meter.ops[op as usize])),
         "hints": hints(device),
+        "host_cache": device.host_cache,
         "waf": write_amplification(device),
         "operations": operations(device),
         "counters": serde_json::to_value(device.counters).map_err(|error| Error::Internal(error.to_string()))?,

@@ -20,7 +20,8 @@ pub struct JobError {
 }
 
 impl JobError {
-    pub(crate) fn new(key: &'static str, problem: impl Into<String>) -> Self {
+    /// A problem with a key.
+    pub fn new(key: &'static str, problem: impl Into<String>) -> Self {
         Self { key, problem: problem.into() }
     }
 }
