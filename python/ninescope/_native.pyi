@@ -100,8 +100,8 @@ def bootstrap(
 def check_run(request_json: str) -> list[str]:
     """Find what is wrong with a run before it begins; return what is to be said about it."""
 
-def presets() -> list[tuple[str, str, str]]:
-    """List the drive presets: name, summary, TOML text."""
+def presets(kind: str = "drives") -> list[tuple[str, str, str]]:
+    """List the presets of a kind, "drives" or "jobs": name, summary, TOML text."""
 
 def resolve_drive(request_json: str) -> str:
     """Return the complete TOML of a drive."""

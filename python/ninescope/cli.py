@@ -42,7 +42,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 presets_app = typer.Typer(
-    help="List the drives that come with ninescope, or show one.",
+    help="List the drives and jobs that come with ninescope, or show one.",
     invoke_without_command=True,
     rich_markup_mode=None,
 )
@@ -223,6 +223,10 @@ def run(
             help="Addresses beyond the drive: refuse, take modulo its size, or close all gaps.",
         ),
     ] = None,
+    host_cache: Annotated[
+        str | None,
+        typer.Option(metavar="FILE", help="Put the trace behind the [host_cache] of a TOML file, on the drive."),
+    ] = None,
     log_requests: Annotated[
         bool, typer.Option("--log-requests", help="Write one row per request (requests.parquet in --out).")
     ] = False,
@@ -303,6 +307,7 @@ def run(
         "trims": trims,
         "volume": volume or None,
         "volumes": volumes,
+        "host_cache": host_cache,
         "addresses": None
         if addresses is None
         else _one_of("--addresses", addresses, ("refuse", "wrap", "compact")),
@@ -378,7 +383,17 @@ def _workload(
         if replay:
             raise typer.BadParameter(f"{_options(replay)} is about traces, and {source!r} is a job")
         return Workload.job_file(existing(source, "job file"))
+    if not Path(source).exists() and _is_shipped_job(source):
+        if replay:
+            raise typer.BadParameter(f"{_options(replay)} is about traces, and {source!r} is a job")
+        return Workload.preset(source)
     return Workload.trace(existing(source, "trace"), **_replay(replay))
+
+
+def _is_shipped_job(name: str) -> bool:
+    from ninescope.catalogue import presets
+
+    return any(preset.name == name for preset in presets("jobs"))
 
 
 def _replay(words: dict[str, Any]) -> dict[str, Any]:
@@ -585,13 +600,14 @@ def _presets(context: typer.Context) -> None:
 
 @presets_app.command("list")
 def presets_list() -> None:
-    """List the drives that come with ninescope."""
-    from ninescope.catalogue import DEFAULT_PRESET, presets
+    """List the drives and jobs that come with ninescope."""
+    from ninescope.catalogue import DEFAULT_PRESET, PRESET_KINDS, presets
 
     _print_pairs(
         [
             (preset.name, preset.summary + (" (the default)" if preset.name == DEFAULT_PRESET else ""))
-            for preset in presets()
+            for kind in PRESET_KINDS
+            for preset in presets(kind)
         ]
     )
 

@@ -32,6 +32,7 @@ class Workload:
         volume: Iterable[str] = (),
         volumes: str = "in-order",
         addresses: str = "refuse",
+        host_cache: str | os.PathLike[str] | None = None,
     ) -> Workload:
         """Replay a trace file (plain, gzip, zstd, bzip2 or xz; Parquet with the columns of `trace convert`).
 
@@ -44,6 +45,9 @@ class Workload:
         "map:NAME=OFFSET;NAME=OFFSET".
         `addresses` says what becomes of addresses beyond the drive: "refuse", "wrap" (modulo its size) or
         "compact" (what is touched is put next to each other).
+
+        `host_cache` names a TOML file with a table `[host_cache]`: the trace is that of a disk, and the drive
+        a cache in front of it.
         """
         if not (math.isfinite(time_scale) and time_scale > 0):
             from ninescope._native import ConfigError
@@ -61,6 +65,7 @@ class Workload:
             "volume": list(volume),
             "volumes": volumes,
             "addresses": addresses,
+            "host_cache": None if host_cache is None else os.fspath(host_cache),
         }
         from ninescope.traces import TemporaryFolder, copy_of_parquet, is_parquet
 
@@ -79,3 +84,8 @@ class Workload:
     def job_file(cls, path: str | os.PathLike[str]) -> Workload:
         """Read a job from a TOML file, or from a job file of fio (`.fio`)."""
         return cls({"job_file": os.fspath(path)})
+
+    @classmethod
+    def preset(cls, name: str) -> Workload:
+        """Take a job that comes with ninescope: `preset("varmail")`."""
+        return cls({"preset": name})

@@ -74,10 +74,10 @@ impl Plan {
         if named.iter().filter(|&&is_named| is_named).count() != 1 {
             return Err(Error::Input("workload: give exactly one of a trace, a job file, a job and a preset".into()));
         }
+        let host_cache = source.load_host_cache()?;
         if let Some(file) = source.load_job_file()? {
             return Self::of_job_file(request, &source, file);
         }
-        let host_cache = source.load_host_cache()?;
         match source.load_job_with_notes()? {
             Some(job) => Self::of_job(request, &source, job),
             None => Self::of_trace(request, &source, host_cache),
