@@ -10,9 +10,21 @@ from ninescope import _native, catalogue
 from ninescope._native import ConfigError
 from ninescope.toml import loads
 
-_DRIVE_KEYS = frozenset(("base", "geometry", "nand", "ftl", "controller", "scheduler", "sources", "summary"))
+_DRIVE_KEYS = frozenset(("base", "geometry", "nand", "ftl", "controller", "scheduler", "sources"))
 _JOB_KEYS = frozenset(
-    ("rw", "readwrite", "bs", "blocksize", "iodepth", "job", "requests", "size", "rwmixread", "host_cache", "file_system")
+    (
+        "rw",
+        "readwrite",
+        "bs",
+        "blocksize",
+        "iodepth",
+        "job",
+        "requests",
+        "size",
+        "rwmixread",
+        "host_cache",
+        "file_system",
+    )
 )
 _SMALL_JOB = {"rw": "read", "requests": 1}
 

@@ -225,7 +225,9 @@ def run(
     ] = None,
     host_cache: Annotated[
         str | None,
-        typer.Option(metavar="FILE", help="Put the trace behind the [host_cache] of a TOML file, on the drive."),
+        typer.Option(
+            metavar="FILE", help="Put the trace behind the [host_cache] of a TOML file, on the drive."
+        ),
     ] = None,
     log_requests: Annotated[
         bool, typer.Option("--log-requests", help="Write one row per request (requests.parquet in --out).")

@@ -441,9 +441,13 @@ def occupancy_name(name: str) -> str:
 
 def _prepared(document: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     steady = document.get("steady_state")
-    job = (document.get("workload") or {}).get("kind") == "synthetic"
+    workload: Mapping[str, Any] = document.get("workload") or {}
+    held = "the region of the job" if workload.get("kind") == "synthetic" else "what the trace reads"
+    if workload.get("host_cache"):
+        full = workload["host_cache"].get("initial") == "full"
+        held = "the blocks of a full cache" if full else "no block of the cache"
     text = {
-        "footprint": f"held {'the region of the job' if job else 'what the trace reads'}, and nothing else",
+        "footprint": f"held {held}, and nothing else",
         "full": "was full",
         "none": "was empty",
     }.get(str(document.get("prefill")))

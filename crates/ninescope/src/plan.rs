@@ -14,7 +14,7 @@ use ninescope_workload::{
 };
 
 use crate::assembly::{Assembly, fit_drive, suspend_note};
-use crate::config::FioJob;
+use crate::config::{FioJob, JobFile, JobWork};
 use crate::error::Error;
 use crate::prepare::{Overwriting, PrefillMode, Preparation};
 use crate::request::{AddressPolicy, RunRequest, VolumePlacement, Warmup, WorkloadSource};
@@ -76,7 +76,12 @@ impl Plan {
         }
         let host_cache = source.load_host_cache()?;
         if let Some(file) = source.load_job_file()? {
-            return Self::of_job_file(request, &source, file);
+            return match file {
+                JobFile { work: JobWork::Job(config), host_cache: None } => {
+                    Self::of_job(request, &source, FioJob { config, notes: Vec::new() })
+                }
+                file => Self::of_job_file(request, &source, file),
+            };
         }
         match source.load_job_with_notes()? {
             Some(job) => Self::of_job(request, &source, job),

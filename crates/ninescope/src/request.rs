@@ -330,7 +330,7 @@ impl WorkloadSource {
         let Some(path) = self.job_file.as_ref().filter(toml) else { return Ok(None) };
         let text = read_text(path)?;
         let has_tables = toml::from_str::<toml::Table>(&text)
-            .is_ok_and(|table| ["file_system", "host_cache"].iter().any(|name| table.contains_key(*name)));
+            .is_ok_and(|table| ["summary", "file_system", "host_cache"].iter().any(|name| table.contains_key(*name)));
         if has_tables { parse_job_file(path, &text).map(Some) } else { Ok(None) }
     }
 

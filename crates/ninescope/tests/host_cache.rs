@@ -94,6 +94,21 @@ fn what_is_shipped_runs() {
     }
 }
 
+/// A file that was written from a shipped one, and one without a cache.
+#[test]
+fn a_file_may_have_a_summary() {
+    let scratch = Scratch::new("summary");
+    for preset in presets_of(PresetKind::Jobs) {
+        let file = scratch.file("copy.toml", preset.toml);
+        let copy = json!({ "workload": { "job_file": file }, "seed": 1, "requests": 500, "prefill": "none" });
+        let shipped = json!({ "workload": { "preset": preset.name }, "seed": 1, "requests": 500, "prefill": "none" });
+        let digest = |request: &Value| result_of(request).expect("a legal run")["digest"].clone();
+        assert_eq!(digest(&copy), digest(&shipped), "{}", preset.name);
+    }
+    let plain = scratch.file("plain.toml", "summary = \"reads\"\n[job]\nrw = \"randread\"\n");
+    assert_eq!(count(&result_of(&request(json!({ "job_file": plain }))).expect("a job"), "/requests"), 5000);
+}
+
 #[test]
 fn mistakes_name_the_file_and_the_key() {
     let scratch = Scratch::new("bad-cache");
