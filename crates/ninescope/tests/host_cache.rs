@@ -20,7 +20,7 @@ ways = 64
 "#;
 
 /// A request for the small drive.
-fn request(workload: Value) -> Value {
+fn request(workload: &Value) -> Value {
     json!({ "drive": { "file": data("tiny.toml") }, "workload": workload, "seed": 1, "requests": 5000 })
 }
 
@@ -32,7 +32,7 @@ fn count(result: &Value, pointer: &str) -> u64 {
 fn a_result_tells_what_the_cache_did_and_asked_for() {
     let scratch = Scratch::new("cached-job");
     let file = scratch.file("job.toml", SMALL_JOB);
-    let result = result_of(&request(json!({ "job_file": file }))).expect("a legal run");
+    let result = result_of(&request(&json!({ "job_file": file }))).expect("a legal run");
     assert_eq!(count(&result, "/requests"), 5000);
     assert_eq!(count(&result, "/host_cache/blocks"), 512);
     let hint = |name: &str| count(&result, &format!("/hints/{name}/count"));
@@ -50,7 +50,7 @@ fn a_result_tells_what_the_cache_did_and_asked_for() {
 
 #[test]
 fn without_a_cache_there_is_nothing_to_tell() {
-    let result = result_of(&request(json!({ "trace": data("tiny.csv") }))).expect("a legal run");
+    let result = result_of(&request(&json!({ "trace": data("tiny.csv") }))).expect("a legal run");
     assert_eq!((&result["hints"], &result["host_cache"]), (&json!({}), &Value::Null));
 }
 
@@ -59,14 +59,14 @@ fn a_trace_goes_through_a_cache_that_is_smaller_than_its_disk() {
     let scratch = Scratch::new("cached-trace");
     let cache = scratch.file("cache.toml", "[host_cache]\nsize = \"2MiB\"\nways = 16\ndirty_threshold = 0\n");
     // Half of them beyond the drive, which has not 4 MiB.
-    let lines: String = (0..2000_u64)
+    let lines: Vec<String> = (0..2000_u64)
         .map(|index| {
             let place = (index * 7919 % 5000) * (1 << 16);
             format!("{},disk,0,{},{place},8192,0\n", 1_000_000 + index * 10_000, ["Read", "Write"][index as usize % 2])
         })
         .collect();
-    let trace = scratch.file("disk.csv", lines);
-    let result = result_of(&request(json!({ "trace": trace, "host_cache": cache }))).expect("a legal run");
+    let trace = scratch.file("disk.csv", lines.concat());
+    let result = result_of(&request(&json!({ "trace": trace, "host_cache": cache }))).expect("a legal run");
     assert_eq!(count(&result, "/host_cache/reads"), 2000, "two blocks each of a thousand reads");
     assert_eq!(count(&result, "/host_cache/writes"), 2000);
     assert!(count(&result, "/hints/flush_read/count") > 100);
@@ -76,7 +76,7 @@ fn a_trace_goes_through_a_cache_that_is_smaller_than_its_disk() {
 fn a_full_cache_is_on_the_drive_before_the_run() {
     let scratch = Scratch::new("full-cache");
     let file = scratch.file("job.toml", SMALL_JOB.replace("[host_cache]", "[host_cache]\ninitial = \"full\""));
-    let result = result_of(&request(json!({ "job_file": file }))).expect("a legal run");
+    let result = result_of(&request(&json!({ "job_file": file }))).expect("a legal run");
     assert_eq!(count(&result, "/prepared_units"), 512);
     assert_eq!(count(&result, "/counters/unmapped_units"), 0);
 }
@@ -106,7 +106,7 @@ fn a_file_may_have_a_summary() {
         assert_eq!(digest(&copy), digest(&shipped), "{}", preset.name);
     }
     let plain = scratch.file("plain.toml", "summary = \"reads\"\n[job]\nrw = \"randread\"\n");
-    assert_eq!(count(&result_of(&request(json!({ "job_file": plain }))).expect("a job"), "/requests"), 5000);
+    assert_eq!(count(&result_of(&request(&json!({ "job_file": plain }))).expect("a job"), "/requests"), 5000);
 }
 
 #[test]
@@ -116,7 +116,7 @@ fn mistakes_name_the_file_and_the_key() {
     let mut expect = |text: &str, wanted: &[&str]| {
         index += 1;
         let file = scratch.file(&format!("job-{index}.toml"), text);
-        let message = input_error(&request(json!({ "job_file": file })));
+        let message = input_error(&request(&json!({ "job_file": file })));
         for part in wanted.iter().chain(&["job-"]) {
             assert!(message.contains(part), "`{part}` is missing in: {message}");
         }
@@ -137,18 +137,18 @@ fn mistakes_name_the_file_and_the_key() {
 
 #[test]
 fn mistakes_without_a_file_name_the_option() {
-    let unknown = input_error(&request(json!({ "preset": "varmial" })));
+    let unknown = input_error(&request(&json!({ "preset": "varmial" })));
     assert!(unknown.contains("Did you mean `varmail`?"), "{unknown}");
-    let two = input_error(&request(json!({ "preset": "varmail", "trace": data("tiny.csv") })));
+    let two = input_error(&request(&json!({ "preset": "varmail", "trace": data("tiny.csv") })));
     assert!(two.contains("exactly one of"), "{two}");
     let scratch = Scratch::new("cache-of-a-job");
     let file = scratch.file("job.toml", SMALL_JOB);
-    let job = input_error(&request(json!({ "job_file": file, "host_cache": file })));
+    let job = input_error(&request(&json!({ "job_file": file, "host_cache": file })));
     assert!(job.contains("host_cache") && job.contains("for traces"), "{job}");
     let none = scratch.file("none.toml", "[job]\nrw = \"read\"\n");
-    let none = input_error(&request(json!({ "trace": data("tiny.csv"), "host_cache": none })));
+    let none = input_error(&request(&json!({ "trace": data("tiny.csv"), "host_cache": none })));
     assert!(none.contains("no table [host_cache]"), "{none}");
-    let mut endless = request(json!({ "job_file": scratch.file("w.toml", SMALL_JOB) }));
+    let mut endless = request(&json!({ "job_file": scratch.file("w.toml", SMALL_JOB) }));
     endless["requests"] = Value::Null;
     endless["warmup"] = json!(0.5);
     assert!(input_error(&endless).contains("warmup"), "{}", input_error(&endless));

@@ -36,7 +36,8 @@ fn config(ways: u32, sets: u32) -> HostCacheConfig {
 }
 
 fn run_as(config: &HostCacheConfig, requests: &[Request], arrival: Arrival) -> (Vec<Request>, HostCacheStatistics) {
-    let disk = Disk { requests: requests.to_vec().into_iter(), arrival };
+    let listed: Vec<Request> = requests.into();
+    let disk = Disk { requests: listed.into_iter(), arrival };
     let mut cache = HostCache::new(config.clone(), 1 << 40, Box::new(disk)).expect("a legal cache");
     let mut out = Vec::new();
     while let Some(request) = cache.next_request().expect("a list has no errors") {

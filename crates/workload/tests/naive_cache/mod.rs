@@ -9,6 +9,7 @@ use ninescope_workload::host_cache::{InitialContent, Replacement};
 pub type Told = (u64, Op, CacheHint, u64);
 
 #[derive(Clone, Default)]
+#[allow(clippy::struct_excessive_bools)] // the simplest way to say it
 struct Line {
     block: Option<u64>,
     dirty: bool,
