@@ -132,8 +132,8 @@ def bootstrap(
 def check_run(request_json: str) -> list[str]:
     """Find what is wrong with a run before it begins; return what is to be said about it."""
 
-def presets() -> list[tuple[str, str, str]]:
-    """List the drive presets: name, summary, TOML text."""
+def presets(kind: str = "drives") -> list[tuple[str, str, str]]:
+    """List the presets of a kind, "drives" or "jobs": name, summary, TOML text."""
 
 def profile_of_trace(path: str, options_json: str, name: str, source: list[str]) -> str:
     """Return the profile of a trace, as the text of its file."""

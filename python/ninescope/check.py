@@ -8,11 +8,25 @@ from typing import NamedTuple
 
 from ninescope import _native, catalogue
 from ninescope._native import ConfigError
+from ninescope.profiles import is_profile
 from ninescope.toml import loads
 
-_DRIVE_KEYS = frozenset(("base", "geometry", "nand", "ftl", "controller", "scheduler", "sources", "summary"))
+_DRIVE_KEYS = frozenset(("base", "geometry", "nand", "ftl", "controller", "scheduler", "sources"))
 _JOB_KEYS = frozenset(
-    ("rw", "readwrite", "bs", "blocksize", "iodepth", "job", "jobs", "requests", "size", "rwmixread")
+    (
+        "rw",
+        "readwrite",
+        "bs",
+        "blocksize",
+        "iodepth",
+        "job",
+        "jobs",
+        "requests",
+        "size",
+        "rwmixread",
+        "host_cache",
+        "file_system",
+    )
 )
 _SMALL_JOB = {"rw": "read", "requests": 1}
 
@@ -36,6 +50,10 @@ def check(path: str, *, strict: bool = False, format: str | None = None) -> Verd
     if suffix == ".fio":
         return Verdict("job", _check_run({"workload": {"job_file": path}}))
     if suffix == ".toml":
+        if is_profile(path):
+            text = Path(path).read_text(encoding="utf-8-sig")
+            profile = _native.ProfileBatches(path, text, None, 1)
+            return Verdict("profile", [f"{profile.original_requests:,} requests, {profile.label}"])
         if _is_drive(path):
             return Verdict("drive", _check_run({"drive": {"file": path}, "workload": {"job": _SMALL_JOB}}))
         return Verdict("job", _check_run({"workload": {"job_file": path}}))

@@ -11,8 +11,11 @@ from typing import NamedTuple
 from ninescope import _native
 from ninescope._native import ConfigError
 from ninescope.files import existing
+from ninescope.toml import loads
 from ninescope.traces import Written, as_trace, encode, target_format, write
 
+PROFILE_KEYS = frozenset(("profile", "original"))
+"""What tells a profile from other TOML files."""
 MANY_CROWDED = 0.01
 """Share of the requests from which on it is worth a word that new objects found no room."""
 
@@ -54,6 +57,14 @@ def profile_of(
     """
     with as_trace(path) as readable:
         return _native.profile_of_trace(os.fspath(readable), json.dumps(options), name, list(source))
+
+
+def is_profile(path: str | os.PathLike[str]) -> bool:
+    """Tell a profile from other TOML files by its keys; what cannot be read is none."""
+    try:
+        return PROFILE_KEYS <= loads(Path(path).read_text(encoding="utf-8-sig")).keys()
+    except (OSError, ValueError):  # whoever reads it next says it, with its line
+        return False
 
 
 def profile_text(profile: str | os.PathLike[str]) -> tuple[str, str]:

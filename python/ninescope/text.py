@@ -408,6 +408,7 @@ def _facts(result: Result) -> Iterator[tuple[str, str]]:
     ]
     if happened:
         yield "events", ", ".join(happened)
+    yield from _host_cache(document)
     yield from _suspensions(document.get("suspension") or {})
     yield from _use(document.get("utilisation") or {})
     wear: Mapping[str, Any] = document.get("wear") or {}
@@ -418,6 +419,23 @@ def _facts(result: Result) -> Iterator[tuple[str, str]]:
             f"({wear.get('erases_min', 0):,} to {wear['erases_max']:,})",
         )
     yield from _prepared(document)
+
+
+def _host_cache(document: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """Yield what the cache in front of the drive did, and what it asked the drive for."""
+    cache: Mapping[str, int] = document.get("host_cache") or {}
+    if cache:
+        reads = f"{cache['read_hits']:,} of {cache['reads']:,} reads"
+        writes = f"{cache['write_hits']:,} of {cache['writes']:,} writes found their block"
+        dirty = f"{cache['dirty_blocks'] / cache['blocks']:.1%} dirty"
+        disk = f"disk: {cache['disk_reads']:,} reads, {cache['disk_writes']:,} writes"
+        yield "host cache", f"{reads} and {writes}; {cache['evictions']:,} evicted, {dirty}; {disk}"
+    hints: Mapping[str, Mapping[str, Any]] = document.get("hints") or {}
+    total = sum(hint["count"] for hint in hints.values())
+    for name, hint in hints.items():
+        p99 = duration(hint["percentiles_ns"]["99"])
+        share = f"{hint['count']:,} ({hint['count'] / total:.1%})"
+        yield f"  {name.replace('_', ' ')}", f"{share}, mean {duration(hint['mean_ns'])}, p99 {p99}"
 
 
 def _use(utilisation: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
@@ -450,9 +468,13 @@ def occupancy_name(name: str) -> str:
 
 def _prepared(document: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     steady = document.get("steady_state")
-    job = (document.get("workload") or {}).get("kind") == "synthetic"
+    workload: Mapping[str, Any] = document.get("workload") or {}
+    held = "the region of the job" if workload.get("kind") == "synthetic" else "what the trace reads"
+    if workload.get("host_cache"):
+        full = workload["host_cache"].get("initial") == "full"
+        held = "the blocks of a full cache" if full else "no block of the cache"
     text = {
-        "footprint": f"held {'the region of the job' if job else 'what the trace reads'}, and nothing else",
+        "footprint": f"held {held}, and nothing else",
         "full": "was full",
         "none": "was empty",
     }.get(str(document.get("prefill")))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 import math
+import re
 import signal
 import subprocess
 import time
@@ -451,3 +452,19 @@ def test_latencies_of_several_runs_merge_as_if_one_run_had_measured_them():
         assert low <= value <= high
     assert "99.9" not in merged.insufficient
     assert "99.9999" in merged.insufficient
+
+
+@pytest.mark.parametrize("preset", [preset.name for preset in ninescope.presets("jobs")])
+def test_shipped_jobs_run_by_name(preset):
+    code, out, err = run_program("run", preset, "--requests", "2000", "--json")
+    assert code == 0, err
+    document = json.loads(out)
+    assert document["workload"]["path"] == preset
+    assert sum(hint["count"] for hint in document["hints"].values()) == 2000
+
+
+def test_the_text_tells_of_the_host_cache():
+    drive = ninescope.Drive.preset("tlc")
+    text = str(drive.run(ninescope.Workload.preset("r75"), requests=2000, prefill="none"))
+    assert re.search(r"host read +1,[45]\d\d \(7\d\.\d%\)", text), text
+    assert "found their block" in text

@@ -15,4 +15,4 @@ pub use cause::{CAUSES, Cause, OCCUPANCIES, Occupancy};
 pub use geometry::{Geometry, GeometryError, PhysicalUnit};
 #[doc(hidden)]
 pub use registry::string_or_table;
-pub use request::{Op, Request, Source};
+pub use request::{CacheHint, Op, Request, Source};

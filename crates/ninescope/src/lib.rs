@@ -4,6 +4,7 @@
 //! the drive, runs it in slices and turns what was measured into a result. It holds no mechanism of its own.
 
 mod assembly;
+mod cached;
 pub mod config;
 mod error;
 mod jobs;
@@ -33,8 +34,8 @@ pub use ninescope_workload::profile::{Profile, ProfileWorkload};
 pub use ninescope_workload::{TraceOptions, TraceReader, TraceWriter, Workload, WriteReport, checked_request};
 pub use plan::Plan;
 pub use prepare::{PrefillMode, SteadyState};
-pub use presets::{Preset, presets};
 pub use profiles::{drawn_from_profile, parse_profile, profile_of_trace, profile_text};
+pub use presets::{Preset, PresetKind, presets, presets_of};
 pub use request::{
     AddressPolicy, CheckLevel, DriveSource, RunRequest, TraceWindow, VolumePlacement, Warmup, WorkloadSource,
     resolve_drive, suspend_limit,

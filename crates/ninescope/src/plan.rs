@@ -9,11 +9,11 @@ use ninescope_ftl::Ftl;
 use ninescope_kernel::{Ns, WakeQueue};
 use ninescope_model::{Geometry, Request, SECTOR_BYTES};
 use ninescope_workload::{
-    AddressMap, Arrival, TraceOptions, TraceReader, TraceSummary, TraceVolume, Workload, WorkloadError,
+    AddressMap, Arrival, HostCacheConfig, TraceOptions, TraceReader, TraceSummary, TraceVolume, Workload, WorkloadError,
 };
 
 use crate::assembly::{Assembly, fit_drive, suspend_note};
-use crate::config::LoadedJobs;
+use crate::config::{JobFile, JobWork, LoadedJobs};
 use crate::error::Error;
 use crate::jobs::{Jobs, disjoint};
 use crate::prepare::{Overwriting, PrefillMode, Preparation};
@@ -72,13 +72,22 @@ impl Plan {
     /// [`Error::Input`] that names file, line or key.
     pub fn new(request: &RunRequest) -> Result<Self, Error> {
         let source = request.workload.clone().unwrap_or_default();
-        let named = [source.trace.is_some(), source.job_file.is_some(), source.job.is_some()];
+        let named = [source.trace.is_some(), source.job_file.is_some(), source.job.is_some(), source.preset.is_some()];
         if named.iter().filter(|&&is_named| is_named).count() != 1 {
-            return Err(Error::Input("workload: give exactly one of a trace, a job file and a job".into()));
+            return Err(Error::Input("workload: give exactly one of a trace, a job file, a job and a preset".into()));
+        }
+        let host_cache = source.load_host_cache()?;
+        if let Some(file) = source.load_job_file()? {
+            return match file {
+                JobFile { work: JobWork::Job(config), host_cache: None } => {
+                    Self::of_jobs(request, &source, LoadedJobs::without_file(vec![config]))
+                }
+                file => Self::of_job_file(request, &source, file),
+            };
         }
         match source.load_jobs()? {
             Some(loaded) => Self::of_jobs(request, &source, loaded),
-            None => Self::of_trace(request, &source),
+            None => Self::of_trace(request, &source, host_cache),
         }
     }
 
@@ -111,7 +120,11 @@ impl Plan {
         Ok(Self::assembled(request, assembly, limits, report, Some(total), preparation, lanes, Vec::new()))
     }
 
-    fn of_trace(request: &RunRequest, source: &WorkloadSource) -> Result<Self, Error> {
+    fn of_trace(
+        request: &RunRequest,
+        source: &WorkloadSource,
+        host_cache: Option<HostCacheConfig>,
+    ) -> Result<Self, Error> {
         let path = source.trace.clone().unwrap_or_default();
         let mut options = TraceOptions {
             format: source.trace_format()?,
@@ -127,10 +140,10 @@ impl Plan {
         let mut notes = Vec::new();
         let summary = placed_summary(&path, source, &mut options, &mut notes)?;
         let mut drive = request.load_drive()?;
-        if request.drive.is_none()
-            && !request.set.iter().any(|set| set.trim_start().starts_with("geometry.blocks_per_plane"))
-        {
-            fit_drive(&mut drive.config, summary.max_address)
+        if request.sizes_drive() {
+            // Behind a cache the addresses are those of a disk.
+            let reach = host_cache.as_ref().map_or(summary.max_address, |cache| cache.size.map_or(0, |size| size.0));
+            fit_drive(&mut drive.config, reach)
                 .map_err(|message| Error::Input(format!("{}: {message}", path.display())))?;
             notes.push(format!(
                 "default drive, sized to the trace: {} blocks per plane",
@@ -138,6 +151,9 @@ impl Plan {
             ));
         }
         let assembly = Assembly::new(&drive, request.seed, request.log_requests)?;
+        if let Some(host_cache) = host_cache {
+            return Self::of_cached_trace(request, source, options, &summary, host_cache, assembly, notes);
+        }
         let summary = folded_summary(&path, source, &mut options, summary, assembly.logical_bytes(), &mut notes)?;
         let unit_bytes = u64::from(assembly.geometry.unit_bytes);
         let footprint = || {
@@ -168,9 +184,7 @@ impl Plan {
         let mut jobs = Jobs::new(loaded)?;
         jobs.limit(request, source.iodepth);
         let mut drive = request.load_drive()?;
-        if request.drive.is_none()
-            && !request.set.iter().any(|set| set.trim_start().starts_with("geometry.blocks_per_plane"))
-        {
+        if request.sizes_drive() {
             fit_drive(&mut drive.config, jobs.end()).map_err(|message| jobs.beyond_any_drive(message))?;
             notes.push(format!("default drive: {} blocks per plane", drive.config.geometry.blocks_per_plane));
         }
@@ -198,7 +212,7 @@ impl Plan {
     }
 
     #[allow(clippy::too_many_arguments)] // the parts that all kinds of workload have made
-    fn assembled(
+    pub(crate) fn assembled(
         request: &RunRequest,
         assembly: Assembly,
         limits: RunLimits,
@@ -363,7 +377,7 @@ fn gibibytes(bytes: u64) -> f64 {
     bytes as f64 / f64::from(1 << 30)
 }
 
-fn preparation(
+pub(crate) fn preparation(
     request: &RunRequest,
     footprint: impl FnOnce() -> Vec<Range<u32>>,
     overwritten: Range<u32>,
@@ -387,7 +401,7 @@ fn preparation(
     }
 }
 
-fn limits(
+pub(crate) fn limits(
     request: &RunRequest,
     total: u64,
     requests: Option<u64>,

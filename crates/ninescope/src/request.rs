@@ -7,14 +7,17 @@ use std::str::FromStr;
 use ninescope_kernel::Ns;
 use ninescope_media::health::SuspendLimit;
 use ninescope_model::units::{Bytes, Duration};
-use ninescope_workload::{JobConfig, TIME_MAX, TraceFormat, WorkloadError};
+use ninescope_workload::{HostCacheConfig, JobConfig, TIME_MAX, TraceFormat, WorkloadError};
 use serde::{Deserialize, Serialize};
 
 use crate::assembly::Assembly;
-use crate::config::{LoadedDrive, LoadedJobs, load_drive, parse_fio, parse_jobs, with_suggestion};
+use crate::config::{
+    JobFile, LoadedDrive, LoadedJobs, load_drive, parse_fio, parse_host_cache, parse_job_file, parse_jobs,
+    with_suggestion,
+};
 use crate::error::Error;
 use crate::prepare::PrefillMode;
-use crate::presets::{DEFAULT_PRESET, preset};
+use crate::presets::{DEFAULT_PRESET, PresetKind, preset, shipped};
 use crate::record::RecordSettings;
 
 /// The most slow requests of an operation that can be explained.
@@ -32,7 +35,7 @@ pub enum DriveSource {
     Toml(String),
 }
 
-/// Where the requests come from: exactly one of `trace`, `job_file` and `job`.
+/// Where the requests come from: exactly one of `trace`, `job_file`, `job` and `preset`.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct WorkloadSource {
@@ -61,10 +64,14 @@ pub struct WorkloadSource {
     pub volumes: Option<String>,
     /// What becomes of addresses beyond the drive: `refuse` (the default), `wrap` or `compact`.
     pub addresses: Option<AddressPolicy>,
+    /// A TOML file whose table `[host_cache]` describes a cache on the drive: the trace is that of the disk behind it.
+    pub host_cache: Option<PathBuf>,
     /// Jobs in a TOML file, or in one of fio (`.fio`).
     pub job_file: Option<PathBuf>,
     /// A job in fio's words, or a list of jobs.
     pub job: Option<serde_json::Value>,
+    /// A job that comes with ninescope, by name.
+    pub preset: Option<String>,
 }
 
 /// What becomes of addresses beyond the drive.
@@ -257,6 +264,12 @@ impl RunRequest {
         }
     }
 
+    /// Whether the drive is the default one and takes its size from the workload.
+    pub(crate) fn sizes_drive(&self) -> bool {
+        let sets_size = |set: &String| set.trim_start().starts_with("geometry.blocks_per_plane");
+        self.drive.is_none() && !self.set.iter().any(sets_size)
+    }
+
     /// The settings of the run that the result repeats, so that it can be run again.
     pub fn run_settings(&self) -> serde_json::Value {
         let warmup = match self.warmup {
@@ -290,6 +303,38 @@ impl RunRequest {
 }
 
 impl WorkloadSource {
+    /// What messages and results call the job.
+    pub(crate) fn job_name(&self) -> String {
+        match (&self.preset, &self.job_file) {
+            (Some(name), _) => format!("preset {name}"),
+            (None, path) => path.as_ref().map_or_else(|| "job".to_owned(), |path| path.display().to_string()),
+        }
+    }
+
+    /// The cache on the drive that a trace goes through.
+    pub(crate) fn load_host_cache(&self) -> Result<Option<HostCacheConfig>, Error> {
+        let Some(path) = &self.host_cache else { return Ok(None) };
+        if self.trace.is_none() {
+            let problem = "is for traces; a job file has a table [host_cache] of its own";
+            return Err(Error::Input(format!("host_cache: {} {problem}", path.display())));
+        }
+        parse_host_cache(path, &read_text(path)?).map(Some)
+    }
+
+    /// The job file, where it is a shipped one or its requests come from a file system or go through a host cache.
+    pub(crate) fn load_job_file(&self) -> Result<Option<JobFile>, Error> {
+        if let Some(name) = &self.preset {
+            let preset = shipped(PresetKind::Jobs, name)?;
+            return parse_job_file(Path::new(&self.job_name()), preset.toml).map(Some);
+        }
+        let toml = |path: &&PathBuf| path.extension().is_none_or(|extension| extension != "fio");
+        let Some(path) = self.job_file.as_ref().filter(toml) else { return Ok(None) };
+        let text = read_text(path)?;
+        let has_tables = toml::from_str::<toml::Table>(&text)
+            .is_ok_and(|table| ["summary", "file_system", "host_cache"].iter().any(|name| table.contains_key(*name)));
+        if has_tables { parse_job_file(path, &text).map(Some) } else { Ok(None) }
+    }
+
     /// The jobs, where the workload is made of them.
     ///
     /// # Errors

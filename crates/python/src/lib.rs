@@ -11,7 +11,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use ninescope::{AnySimulation, Error, Histogram, Phase, RunRequest};
+use ninescope::{AnySimulation, Error, Histogram, Phase, PresetKind, RunRequest};
 use ninescope::{Op, trace_stat_json};
 use numpy::{IntoPyArray, PyArray1};
 use pyo3::create_exception;
@@ -162,13 +162,16 @@ fn bootstrap(blocks: Vec<(Vec<u64>, Vec<u64>)>, parts_per_billion: Vec<u64>) -> 
     bounds.map(|(low, high)| (Histogram::upper_bound(low), Histogram::upper_bound(high))).collect()
 }
 
-/// The drive presets: name, summary, TOML text.
+/// The presets of a kind, "drives" or "jobs": name, summary, TOML text.
 #[pyfunction]
-fn presets() -> Vec<(String, String, String)> {
-    ninescope::presets()
-        .iter()
-        .map(|preset| (preset.name.to_owned(), preset.summary(), preset.toml.to_owned()))
-        .collect()
+#[pyo3(signature = (kind = "drives"))]
+fn presets(kind: &str) -> PyResult<Vec<(String, String, String)>> {
+    let kind = PresetKind::ALL
+        .into_iter()
+        .find(|known| known.name() == kind)
+        .ok_or_else(|| ConfigError::new_err(format!("there are no presets of `{kind}`")))?;
+    let entry = |preset: &ninescope::Preset| (preset.name.to_owned(), preset.summary(), preset.toml.to_owned());
+    Ok(ninescope::presets_of(kind).iter().map(entry).collect())
 }
 
 /// The JSON Schemas of files that people write: kind of file, schema.

@@ -54,6 +54,7 @@ fn profile(objects: Vec<ObjectLaw>, gaps: Vec<GapClass>, mean_gap_ns: u64) -> Pr
     Profile {
         profile: 1,
         name: "made by hand".to_owned(),
+        summary: String::new(),
         label: "profile".to_owned(),
         source: Vec::new(),
         original: Original {
@@ -231,7 +232,7 @@ fn original(requests: usize) -> Vec<Request> {
             }
             _ => (Op::Write, 8 * (stream.below(60) * stream.below(60)), 8),
         };
-        trace.push(Request { submitted: Ns(now), lba: Lba(lba), sectors, op });
+        trace.push(Request { submitted: Ns(now), lba: Lba(lba), sectors, op, ..Request::default() });
     }
     trace
 }
@@ -329,7 +330,7 @@ proptest! {
             now += gap;
             let op = Op::ALL[op as usize];
             let (lba, sectors) = if op == Op::Flush { (0, 0) } else { (lba, sectors) };
-            Request { submitted: Ns(now), lba: Lba(lba), sectors, op }
+            Request { submitted: Ns(now), lba: Lba(lba), sectors, op, ..Request::default() }
         }).collect();
         let profile = reduced(&trace);
         prop_assert_eq!(profile.validate(), Ok(()));

@@ -19,7 +19,7 @@ fn any_requests(tick_ns: u64) -> impl Strategy<Value = Vec<Request>> {
         let place = |(gap, lba, sectors, is_read)| {
             time += gap * tick_ns;
             let op = if is_read { Op::Read } else { Op::Write };
-            Request { submitted: Ns(time - first_gap * tick_ns), lba: Lba(lba), sectors, op }
+            Request { submitted: Ns(time - first_gap * tick_ns), lba: Lba(lba), sectors, op, ..Request::default() }
         };
         drawn.into_iter().map(place).collect()
     })
@@ -206,7 +206,7 @@ proptest! {
     #[test]
     fn times_read_back_to_the_format_s_own_resolution(gap in 0_u64..5_000_000_000_000) {
         for (format, tick_ns, write) in WRITERS {
-            let request = |ns: u64| Request { submitted: Ns(ns), lba: Lba(8), sectors: 8, op: Op::Read };
+            let request = |ns: u64| Request { submitted: Ns(ns), lba: Lba(8), sectors: 8, op: Op::Read, ..Request::default() };
             let gap = gap / tick_ns * tick_ns;
             let content = [write(&request(0)), write(&request(gap))].concat();
             let read = requests(&content, TraceOptions { format: Some(format), ..strict() }).expect("is good");

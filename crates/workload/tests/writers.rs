@@ -19,7 +19,13 @@ fn any_requests(unit_ns: u64, ops: &'static [Op]) -> impl Strategy<Value = Vec<R
         let place = |(gap, lba, sectors, op): (u64, u64, u32, usize)| {
             time += gap * unit_ns;
             let (lba, sectors) = if ops[op] == Op::Flush { (0, 0) } else { (lba, sectors) };
-            Request { submitted: Ns(time - first_gap * unit_ns), lba: Lba(lba), sectors, op: ops[op] }
+            Request {
+                submitted: Ns(time - first_gap * unit_ns),
+                lba: Lba(lba),
+                sectors,
+                op: ops[op],
+                ..Request::default()
+            }
         };
         drawn.into_iter().map(place).collect()
     })
@@ -61,7 +67,13 @@ fn read_fio(text: &str) -> Vec<Request> {
                 let ops = ["read", "write", "trim", "sync"];
                 let op = Op::ALL[ops.iter().position(|&known| known == action).expect("an action")];
                 let sectors = u32::try_from(number(4) / 512).expect("fits");
-                found.push(Request { submitted: Ns(number(0) * 1000), lba: Lba(number(3) / 512), sectors, op });
+                found.push(Request {
+                    submitted: Ns(number(0) * 1000),
+                    lba: Lba(number(3) / 512),
+                    sectors,
+                    op,
+                    ..Request::default()
+                });
             }
             _ => panic!("after {state}: {line}"),
         }

@@ -1,4 +1,4 @@
-"""`ninescope presets`: the drives that come with ninescope."""
+"""`ninescope presets`: the drives, jobs and profiles that come with ninescope."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import typer
 from ninescope.cli.common import print_pairs
 
 app = typer.Typer(
-    help="List the drives that come with ninescope, or show one.",
+    help="List the drives, jobs and profiles that come with ninescope, or show one.",
     invoke_without_command=True,
     rich_markup_mode=None,
 )
@@ -21,13 +21,14 @@ def _presets(context: typer.Context) -> None:
 
 @app.command("list")
 def presets_list() -> None:
-    """List the drives that come with ninescope."""
-    from ninescope.catalogue import DEFAULT_PRESET, presets
+    """List the drives, jobs and profiles that come with ninescope."""
+    from ninescope.catalogue import DEFAULT_PRESET, PRESET_KINDS, presets
 
     print_pairs(
         [
             (preset.name, preset.summary + (" (the default)" if preset.name == DEFAULT_PRESET else ""))
-            for preset in presets()
+            for kind in PRESET_KINDS
+            for preset in presets(kind)
         ]
     )
 

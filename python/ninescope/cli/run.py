@@ -25,7 +25,10 @@ CHECK_LEVELS = ("off", "cheap", "full")
 def run(
     workload: Annotated[
         str | None,
-        typer.Argument(metavar="TRACE | JOB.toml | JOB.fio | -", help="A trace, a job file, or - for stdin."),
+        typer.Argument(
+            metavar="TRACE | NAME | FILE.toml | JOB.fio | -",
+            help="A trace, a job or a profile (shipped ones by name), or - for stdin.",
+        ),
     ] = None,
     trace: Annotated[
         str | None, typer.Option(metavar="FILE", help="The same as the positional TRACE.")
@@ -98,6 +101,12 @@ def run(
         typer.Option(
             metavar="refuse|wrap|compact",
             help="Addresses beyond the drive: refuse, take modulo its size, or close all gaps.",
+        ),
+    ] = None,
+    host_cache: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FILE", help="Put the trace behind the [host_cache] of a TOML file, on the drive."
         ),
     ] = None,
     log_requests: Annotated[
@@ -180,6 +189,7 @@ def run(
         "trims": trims,
         "volume": volume or None,
         "volumes": volumes,
+        "host_cache": host_cache,
         "addresses": None
         if addresses is None
         else one_of("--addresses", addresses, ("refuse", "wrap", "compact")),
@@ -187,7 +197,7 @@ def run(
     if closed_loop:
         replay["iodepth"] = job.pop("iodepth")
     with contextlib.ExitStack() as stack:
-        chosen = _workload(_one_source(workload, trace), job, replay, limit, stack)
+        chosen = _workload(_one_source(workload, trace), job, replay, limit, seed, stack)
         asked = request(
             _drive(drive, set_ or []),
             chosen,
@@ -225,6 +235,7 @@ def _workload(
     job: dict[str, Any],
     replay: dict[str, Any],
     limit: int | None,
+    seed: int,
     stack: contextlib.ExitStack,
 ) -> Workload:
     from ninescope.workload import Workload
@@ -255,11 +266,41 @@ def _workload(
         with naming_stdin({"trace": path, "name": source}):
             trace = Workload.trace(path, **replay)
         return Workload({**trace.words, "name": "-"})
+    profile = _profile(source)
+    if profile is not None:
+        return Workload.profile(profile, requests=limit, seed=seed, **replay)
     if is_job:
         if replay:
             raise typer.BadParameter(f"{_options(replay)} is about traces, and {source!r} is a job")
         return Workload.job_file(existing(source, "job file"))
+    if not Path(source).exists() and _is_shipped_job(source):
+        if replay:
+            raise typer.BadParameter(f"{_options(replay)} is about traces, and {source!r} is a job")
+        return Workload.preset(source)
+    if not Path(source).exists() and os.sep not in source and "." not in source:
+        from ninescope.catalogue import did_you_mean, presets
+
+        names = [preset.name for kind in ("jobs", "profiles") for preset in presets(kind)]
+        raise typer.BadParameter(
+            f"{source!r} is no file, and no job or profile has that name{did_you_mean(source, names)}"
+        )
     return Workload.trace(existing(source, "trace"), **replay)
+
+
+def _is_shipped_job(name: str) -> bool:
+    from ninescope.catalogue import presets
+
+    return any(preset.name == name for preset in presets("jobs"))
+
+
+def _profile(source: str) -> str | None:
+    """Return the profile that is meant, if one is: a shipped one, or a file with the keys of one."""
+    from ninescope.catalogue import shipped_profiles
+    from ninescope.profiles import is_profile
+
+    if Path(source).exists():
+        return source if source.endswith(".toml") and is_profile(source) else None
+    return source if source in shipped_profiles() else None
 
 
 def _options(words: dict[str, Any]) -> str:

@@ -262,12 +262,13 @@ impl Workload for ProfileWorkload {
             return Err(ProfileError::new("arrivals", "the requests asked for reach beyond 73 years").into());
         }
         self.report.requests += 1;
-        let flush = Request { submitted, lba: Lba(0), sectors: 0, op: Op::Flush };
+        let flush = Request { submitted, op: Op::Flush, ..Request::default() };
         if self.flush_share > 0.0 && self.stream.unit() < self.flush_share {
             return Ok(Some(flush));
         }
         let Some((start, end, op)) = self.draw() else { return Ok(Some(flush)) };
         self.ends.go_on(op, start, end);
-        Ok(Some(Request { submitted, lba: Lba(start), sectors: (end - start) as u32, op }))
+        let sectors = (end - start) as u32;
+        Ok(Some(Request { submitted, lba: Lba(start), sectors, op, ..Request::default() }))
     }
 }

@@ -15,6 +15,9 @@ pub struct Profile {
     pub profile: u32,
     /// What it stands for.
     pub name: String,
+    /// One line about it, for lists.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub summary: String,
     /// What a result calls requests drawn from it: "profile", or "stand-in" where the original was never seen.
     pub label: String,
     /// Where its numbers come from.

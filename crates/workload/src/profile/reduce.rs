@@ -198,6 +198,7 @@ impl ProfileBuilder {
         Profile {
             profile: PROFILE_VERSION,
             name: name.to_owned(),
+            summary: String::new(),
             label: "profile".to_owned(),
             source,
             original: Original {

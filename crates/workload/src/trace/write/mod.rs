@@ -172,5 +172,5 @@ pub fn checked_request(submitted_ns: u64, op: u64, lba: u64, sectors: u64) -> Re
     if lba.checked_add(sectors).is_none_or(|end| end >= SECTOR_LIMIT) {
         return Err(format!("the address {lba} is too large"));
     }
-    Ok(Request { submitted: Ns(submitted_ns), lba: Lba(lba), sectors: count, op })
+    Ok(Request { submitted: Ns(submitted_ns), lba: Lba(lba), sectors: count, op, ..Request::default() })
 }
