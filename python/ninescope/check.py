@@ -12,7 +12,7 @@ from ninescope.toml import loads
 
 _DRIVE_KEYS = frozenset(("base", "geometry", "nand", "ftl", "controller", "scheduler", "sources", "summary"))
 _JOB_KEYS = frozenset(
-    ("rw", "readwrite", "bs", "blocksize", "iodepth", "job", "requests", "size", "rwmixread")
+    ("rw", "readwrite", "bs", "blocksize", "iodepth", "job", "jobs", "requests", "size", "rwmixread")
 )
 _SMALL_JOB = {"rw": "read", "requests": 1}
 

@@ -296,6 +296,25 @@ class Throughput:
     bytes_per_second: float = 0.0
 
 
+@dataclasses.dataclass(frozen=True)
+class JobResult:
+    """What one of several jobs did."""
+
+    name: str
+    requests: int = 0
+    bytes: int = 0
+    iops: float = 0.0
+    """Requests per second of `measured_ns`."""
+    began_ns: int | None = None
+    """When it began, or measuring did; None where it never began."""
+    measured_ns: int = 0
+    """The time from then to its last completion."""
+    throughput: Mapping[str, Throughput] = dataclasses.field(default_factory=dict)
+    """What each of its operations moved."""
+    latency: Latencies = Latencies()
+    """Latency from submission to completion, without histograms and intervals."""
+
+
 class Result:
     """What a run measured. `document` is the complete JSON; the rest reads from it."""
 
@@ -406,6 +425,11 @@ class Result:
             for op, values in (self.document.get("throughput") or {}).items()
             if isinstance(values, dict)
         }
+
+    @cached_property
+    def jobs(self) -> tuple[JobResult, ...]:
+        """What each job did, in the order of their file; empty where there was one job alone, or a trace."""
+        return tuple(_job_result(stored) for stored in self.document.get("by_job") or ())
 
     @cached_property
     def waf(self) -> Waf:
@@ -577,6 +601,15 @@ def _latency(
         intervals_ns={key: (low, high) for key, (low, high) in latency.intervals_ns.items()},
         histogram=histogram,
         blocks=blocks,
+    )
+
+
+def _job_result(stored: Mapping[str, Any]) -> JobResult:
+    job: JobResult = _from(JobResult, stored)
+    return dataclasses.replace(
+        job,
+        throughput={op: _from(Throughput, values) for op, values in stored["throughput"].items()},
+        latency=Latencies(**{op: _latency(stored["latency"].get(op) or {}, None, ()) for op in OPS}),
     )
 
 

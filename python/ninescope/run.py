@@ -120,17 +120,22 @@ class Run:
             histograms={op: simulation.histogram(op) for op in OPS},
             blocks={op: tuple(simulation.latency_blocks(op)) for op in OPS},
             series=simulation.series(),
-            requests=_named_ops(simulation.request_log()) if self._logged else None,
+            requests=_named(simulation.request_log(), document) if self._logged else None,
             timeline=simulation.timeline_json(),
         )
 
 
-def _named_ops(columns: dict[str, NDArray[np.generic]]) -> dict[str, NDArray[np.generic]]:
-    """Write operations as their names: the engine numbers them in the order of `OPS`."""
+def _named(
+    columns: dict[str, NDArray[np.generic]], document: dict[str, Any]
+) -> dict[str, NDArray[np.generic]]:
+    """Write operations and jobs as their names: the engine numbers them in their order."""
     if "op" in columns:
         import numpy
 
         from ninescope.result import OPS
 
         columns["op"] = numpy.array(OPS)[columns["op"].astype(numpy.intp)]
+        if "job" in columns:
+            names = [job["name"] for job in document["by_job"]]
+            columns["job"] = numpy.array(names)[columns["job"].astype(numpy.intp)]
     return columns

@@ -67,6 +67,8 @@ def workload_name(result: Result) -> str:
     path = workload.get("path")
     if path:
         return "standard input" if path == "-" else str(path).rsplit("/", 1)[-1]
+    if workload.get("jobs"):
+        return f"{len(workload['jobs'])} jobs"
     job: dict[str, Any] | None = workload.get("job")
     if not job:
         return "workload"
@@ -116,6 +118,9 @@ def render(result: Result, *, bars: bool) -> Iterator[RenderableType]:
     if any(True for _ in result.latency):
         yield ""
         yield _latency_table(result)
+    if result.jobs:
+        yield ""
+        yield _job_table(result)
     for op, bands in result.attribution:
         yield ""
         yield _CauseTable(op, bands, bars)
@@ -194,6 +199,28 @@ def _latency_table(result: Result) -> RenderableType:
         beyond = f"p{untrusted[0]}" + (" and beyond" if len(untrusted) > 1 else "")
         remarks.append(f"{beyond}: too few samples to show (they are in the JSON)")
     return Group(table, *(Text(f"  {remark}", "dim") for remark in remarks))
+
+
+def _job_table(result: Result) -> RenderableType:
+    """Show what each job did, one row for each of its operations."""
+    table = Table(box=None, pad_edge=True, header_style="bold", padding=(0, 2, 0, 1))
+    table.add_column("job")
+    table.add_column("")
+    for name in ("requests", "IOPS", "throughput", "mean", "p50", "p99", "max"):
+        table.add_column(name, justify="right", no_wrap=True)
+    for job in result.jobs:
+        name = job.name
+        if not job.requests:
+            table.add_row(name, "", "0")
+        for op, latency in job.latency:
+            moved = job.throughput[op]
+            rate = quantity(moved.bytes_per_second, "B/s") if moved.bytes else ""
+            times = (duration(latency.mean_ns), _percentile(latency, "50"), _percentile(latency, "99"))
+            table.add_row(
+                name, op, f"{latency.count:,}", quantity(moved.iops), rate, *times, duration(latency.max_ns)
+            )
+            name = ""
+    return table
 
 
 def _percentile(latency: Latency, key: str) -> Text:

@@ -76,6 +76,11 @@ class Workload:
         return cls({"job": words})
 
     @classmethod
+    def jobs(cls, *jobs: Mapping[str, object]) -> Workload:
+        """Run several jobs at the same time, each with a `name`: `jobs({"name": "a", "rw": "read"}, ...)`."""
+        return cls({"job": [dict(job) for job in jobs]})
+
+    @classmethod
     def job_file(cls, path: str | os.PathLike[str]) -> Workload:
-        """Read a job from a TOML file, or from a job file of fio (`.fio`)."""
+        """Read jobs from a TOML file, or from a job file of fio (`.fio`)."""
         return cls({"job_file": os.fspath(path)})

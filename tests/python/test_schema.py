@@ -14,6 +14,8 @@ from conftest import NATIVE, ROOT
 
 pytestmark = pytest.mark.skipif(not NATIVE, reason="the engine is not built")
 KINDS = ("drive", "job")
+# Where a job file may hold its keys, but for its top level.
+WRAPPINGS = (("job",), ("jobs",))
 FILES = [
     *(("drive", path) for path in sorted(ROOT.glob("presets/drives/*.toml"))),
     *(("drive", path) for path in sorted(ROOT.glob("examples/drives/*.toml"))),
@@ -57,6 +59,9 @@ VALUES: tuple[Any, ...] = (
         "4k/60:64k/40",
         "4k:64k",
         "4k,8k,16k",
+        "4k-16k",
+        "4k - 16KiB,512-512",
+        "1.5k-3k",
         "4k/",
         "greedy",
         "fifo",
@@ -157,7 +162,20 @@ def test_every_key_has_a_description(validators):
         ("job", 'rw = "read"\nreadwrite = "write"\n'),
         ("job", 'rw = "randread"\nrandom_distribution = "zipf"\n'),
         ("job", 'rw = "randread"\nbssplit = "4k/60;64k/40"\n'),
+        ("job", 'rw = "randrw"\nrwmixread = -0.5\n'),
+        ("job", 'rw = "read"\nsize_percent = 0\n'),
+        ("job", 'rw = "read"\nnumjobs = 0\n'),
+        ("job", 'rw = "read"\nnumjobs = 257\n'),
+        ("job", 'rw = "read"\nstonewall = 1\n'),
+        ("job", 'rw = "read"\nbsrange = "4k"\n'),
+        ("job", 'rw = "rw"\nrate_iops = 10\nwrite_rate_iops = 2e9\n'),
         ("job", 'rw = "read"\n[job]\nrw = "read"\n'),
+        ("job", 'rw = "read"\n[[jobs]]\nrw = "read"\n'),
+        ("job", '[job]\nrw = "read"\n[[jobs]]\nrw = "read"\n'),
+        ("job", '[[jobs]]\nname = "a"\n[[jobs]]\nname = "b"\niodepth = 0\n'),
+        ("job", "[[jobs]]\nnumjobs = 257\n"),
+        ("job", '[jobs]\nrw = "read"\n'),
+        ("job", "jobs = []\n"),
         ("job", ""),
     ],
 )
@@ -170,6 +188,24 @@ def test_a_mistake_fails_the_schema_and_the_check(cli, validators, tmp_path, kin
     code, out, err = cli("check", path)
     assert (code, out) == (2, "")
     assert str(path) in err
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'rw = "rw"\nrwmixread = 62.5\nbsrange = "4k-16k"\nramp_time = "1ms"\nsize_percent = 0.5\n',
+        '[job]\nrw = "randread"\nnumjobs = 256\noffset_increment = "1m"\nsize = "1m"\n',
+        '[[jobs]]\nrw = "rw"\nrate_iops = 10\nwrite_rate_iops = 2.5\nrequests = 9\n',
+        '[[jobs]]\nname = "a"\nstartdelay = "1ms"\n[[jobs]]\nname = "b"\nstonewall = true\n',
+    ],
+)
+def test_jobs_of_every_shape_are_right(cli, validators, tmp_path, text):
+    from ninescope.toml import loads
+
+    assert [error.message for error in validators["job"].iter_errors(loads(text))] == []
+    path = tmp_path / "job.toml"
+    path.write_text(text)
+    assert cli("check", path).code == 0
 
 
 class Table(NamedTuple):
@@ -238,9 +274,9 @@ def keys_of_the_parser(kind: str, table: Table) -> set[str]:
 def test_the_keys_are_those_of_the_parser(validators, kind):
     seen = 0
     for table in tables(validators[kind].schema):
-        if table.path[:1] == ("job",):
+        if table.path[:1] in WRAPPINGS:
             continue  # the same keys in a table
-        keys = set(table.keys) - {"policy"} - ({"base", "job"} if not table.path else set())
+        keys = set(table.keys) - {"policy"} - ({"base", "job", "jobs"} if not table.path else set())
         assert keys == keys_of_the_parser(kind, table), table.path
         seen += 1
     assert seen >= {"drive": 20, "job": 1}[kind]
@@ -250,7 +286,7 @@ def test_the_keys_are_those_of_the_parser(validators, kind):
 def test_what_the_parser_takes_the_schema_takes(validators, kind):
     taken = 0
     for table in tables(validators[kind].schema):
-        if table.path[:1] == ("job",) or table.path[-1:] == (0,):
+        if table.path[:1] in WRAPPINGS or table.path[-1:] == (0,):
             continue
         for key in table.keys:
             for value in VALUES:

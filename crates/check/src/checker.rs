@@ -120,8 +120,8 @@ impl Checker {
 
     // ---- commands ----------------------------------------------------------------------------------
 
-    fn fetched(&mut self, view: &View<'_>, slot: u32, id: u64, request: Request) -> Checked {
-        self.requests.fetched(view, slot, id, request)?;
+    fn fetched(&mut self, view: &View<'_>, slot: u32, id: u64, lane: u16, request: Request) -> Checked {
+        self.requests.fetched(view, slot, id, lane, request)?;
         if let Some(oracle) = &mut self.oracle {
             oracle.fetched(slot, &request, &self.blocks, view, &mut self.marks);
         }
@@ -316,10 +316,13 @@ impl Probe for Checker {
         require!(view.now >= self.now, Time, view.now, "it was {} before", self.now);
         self.now = view.now;
         match event {
-            Event::Started { write_completion } => self.started(view, write_completion == WriteCompletion::Program),
-            Event::Fetched { slot, id, request } => {
+            Event::Started { write_completion, lane_depths } => {
+                self.requests.started(lane_depths);
+                self.started(view, write_completion == WriteCompletion::Program)
+            }
+            Event::Fetched { slot, id, lane, request } => {
                 self.sweep_when_due(view)?;
-                self.fetched(view, slot, id, request)
+                self.fetched(view, slot, id, lane, request)
             }
             Event::LinkIn { slot, from, until } => {
                 self.requests.data_crosses(slot, until);

@@ -22,7 +22,19 @@ pub struct Inside {
     units_done: u32,
     /// When the data of a write is in the controller [ns].
     data_in: Ns,
+    /// The job it came from.
+    lane: u16,
     live: bool,
+}
+
+/// Commands of one job.
+#[derive(Clone, Copy, Debug, Default)]
+struct Lane {
+    inside: u32,
+    /// The most it may have inside.
+    depth: u32,
+    /// Completions since measuring began.
+    completed: u64,
 }
 
 /// The units a request touches; of a TRIM those it covers.
@@ -42,6 +54,7 @@ pub fn units_of(request: &Request, sectors_per_unit: u32) -> std::ops::Range<u32
 #[derive(Debug, Default)]
 pub struct Requests {
     slots: Vec<Inside>,
+    lanes: Vec<Lane>,
     next_id: u64,
     /// Fetches and completions so far: an order finer than time.
     order: u64,
@@ -63,8 +76,29 @@ impl Requests {
         self.integrated = now;
     }
 
-    pub fn fetched(&mut self, view: &View<'_>, slot: u32, id: u64, request: Request) -> Checked {
+    pub fn started(&mut self, lane_depths: &[u32]) {
+        self.lanes = lane_depths.iter().map(|&depth| Lane { depth, ..Lane::default() }).collect();
+    }
+
+    /// One more command of a job is inside: it has room for it.
+    fn enters_lane(&mut self, now: Ns, id: u64, lane: u16) -> Checked {
+        let Some(entry) = self.lanes.get_mut(lane as usize) else {
+            return Err(crate::Rule::LaneDepth.violated(now, format!("request {id} is of job {lane}, which is none")));
+        };
+        entry.inside += 1;
+        let Lane { inside, depth, .. } = *entry;
+        require!(
+            inside <= depth,
+            LaneDepth,
+            now,
+            "request {id} is number {inside} of job {lane}, whose depth is {depth}"
+        );
+        Ok(())
+    }
+
+    pub fn fetched(&mut self, view: &View<'_>, slot: u32, id: u64, lane: u16, request: Request) -> Checked {
         let now = view.now;
+        self.enters_lane(now, id, lane)?;
         require!(id == self.next_id, RequestLifecycle, now, "request {id} taken in where {} is next", self.next_id);
         require!(request.submitted <= now, RequestLifecycle, now, "request {id} taken in before {}", request.submitted);
         self.next_id += 1;
@@ -76,7 +110,7 @@ impl Requests {
         self.order += 1;
         let entry = &mut self.slots[slot as usize];
         require!(!entry.live, RequestLifecycle, now, "request {id} takes slot {slot} of request {}", entry.id);
-        *entry = Inside { id, request, invocation: self.order, units_done: 0, data_in: Ns::ZERO, live: true };
+        *entry = Inside { id, request, invocation: self.order, units_done: 0, data_in: Ns::ZERO, lane, live: true };
         self.open.push_back((self.order, slot));
         Ok(())
     }
@@ -162,6 +196,9 @@ impl Requests {
         self.inside -= 1;
         self.completed += 1;
         self.latency_sum += u128::from(latency);
+        let lane = &mut self.lanes[entry.lane as usize];
+        lane.inside -= 1;
+        lane.completed += 1;
         self.slots[slot as usize].live = false;
         self.order += 1;
         while let Some(&(invocation, slot)) = self.open.front() {
@@ -196,6 +233,7 @@ impl Requests {
 
     pub fn measuring_began(&mut self) {
         self.latency_sum = 0;
+        self.lanes.iter_mut().for_each(|lane| lane.completed = 0);
         self.warmed_up = true;
     }
 
@@ -213,6 +251,16 @@ impl Requests {
             self.latency_sum,
             meter.latency_sum
         );
+        for (index, (seen, metered)) in self.lanes.iter().zip(&meter.lanes).enumerate() {
+            let metered: u64 = metered.ops.iter().map(|op| op.latency.count()).sum();
+            let seen = seen.completed;
+            require!(
+                seen == metered,
+                LaneDepth,
+                now,
+                "{seen} requests of job {index} completed, {metered} are metered"
+            );
+        }
         if !self.warmed_up {
             let metered: u128 = meter.ops.iter().map(|op| op.device_latency.sum()).sum();
             require!(

@@ -30,6 +30,8 @@ rules! {
     Time, "time", "Simulated time does not go back.";
     RequestLifecycle, "request-lifecycle",
         "Requests are taken in by number, and each completes exactly once, as the request it was.";
+    LaneDepth, "lane-depth",
+        "No job has more requests inside the device than its depth, and its requests are counted as its own.";
     Attribution, "attribution", "The parts of a request sum to its latency.";
     Mapping, "mapping",
         "The map, the reverse map and the valid bits agree, and the map changes only as the events say.";

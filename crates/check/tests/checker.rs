@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use ninescope::{CheckLevel, Plan, RunRequest, Simulation};
-use ninescope_check::Rule;
+use ninescope_check::{Checker, Rule};
 use ninescope_engine::{Event, Probe, SimulationError, View};
 
 fn request(check: &str, extra: &str) -> RunRequest {
@@ -79,4 +79,49 @@ fn every_invariant_is_in_the_documentation_as_it_is_in_the_code() {
         let row = format!("| `{}` | {} |", rule.name(), rule.summary());
         assert!(page.contains(&row), "docs/checking.md lacks the row\n{row}");
     }
+}
+
+/// Tells a checker of jobs that are not as they are.
+struct Liar {
+    checker: Checker,
+    /// A depth that is this much smaller.
+    less_depth: u32,
+    /// The lane that every command of the first is said to be of.
+    lane: u16,
+}
+
+impl Probe for Liar {
+    fn observe(&mut self, view: &View<'_>, event: Event<'_>) -> Result<(), SimulationError> {
+        match event {
+            Event::Started { write_completion, lane_depths } => {
+                let lane_depths: Vec<u32> = lane_depths.iter().map(|depth| depth - self.less_depth).collect();
+                self.checker.observe(view, Event::Started { write_completion, lane_depths: &lane_depths })
+            }
+            Event::Fetched { slot, id, lane: 0, request } => {
+                self.checker.observe(view, Event::Fetched { slot, id, lane: self.lane, request })
+            }
+            event => self.checker.observe(view, event),
+        }
+    }
+}
+
+#[test]
+fn the_books_of_jobs_are_compared_with_what_was_seen() {
+    let run = |less_depth, lane| {
+        let plan = Plan::new(&request("off", "")).expect("a legal request");
+        let liar = Liar { checker: Checker::new(CheckLevel::Cheap), less_depth, lane };
+        let mut run = Simulation::of_plan(plan, liar).expect("a legal drive");
+        loop {
+            match run.run_slice(Duration::from_secs(1)) {
+                Ok(progress) if progress.finished => return Ok(()),
+                Ok(_) => {}
+                Err(error) => return Err(error.to_string()),
+            }
+        }
+    };
+    assert_eq!(run(0, 0), Ok(()));
+    let deep = run(1, 0).expect_err("its depth is 16");
+    assert!(deep.contains("lane-depth") && deep.contains("number 16") && deep.contains("depth is 15"), "{deep}");
+    let unknown = run(0, 1).expect_err("there is one job");
+    assert!(unknown.contains("lane-depth") && unknown.contains("which is none"), "{unknown}");
 }

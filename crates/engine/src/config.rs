@@ -64,6 +64,8 @@ pub struct RunLimits {
     pub duration: Option<Ns>,
     /// Completions that are not counted.
     pub warmup_requests: u64,
-    /// Commands a closed workload keeps in flight; the device's queue depth bounds it.
+    /// Counting begins at this time instead.
+    pub warmup_time: Option<Ns>,
+    /// Commands that a closed workload, where it is the only one, keeps in flight; the device's queue depth bounds it.
     pub closed_queue_depth: u32,
 }

@@ -12,7 +12,7 @@ use crate::config::{EngineConfig, RunLimits, WriteCompletion};
 use crate::counters::EngineCounters;
 use crate::error::SimulationError;
 use crate::flow::{FlushEpochs, GcJob, OpenStripe, PageDeadline, WriteEntry};
-use crate::host::{HostCommand, HostFront, LinkOut, RequestLogEntry, SerialStage};
+use crate::host::{HostCommand, HostFront, LaneConfig, LinkOut, RequestLogEntry, SerialStage};
 use crate::meter::{DieLedger, Meter};
 use crate::probe::{Event, NoProbe, Probe, observe};
 use crate::sched::suspend_policy::SuspendPolicy;
@@ -160,13 +160,27 @@ pub struct Device<Q: WakeQueue = TournamentTree, P: Probe = NoProbe> {
 }
 
 impl<Q: WakeQueue, P: Probe> Device<Q, P> {
-    /// Puts a drive together. `ftl` is quiet (empty or prepared), and `nand` holds what it programmed.
+    /// Puts a drive with one workload together. `ftl` is quiet (empty or prepared), and `nand` holds what it
+    /// programmed.
     pub fn new(
         config: &EngineConfig,
         limits: &RunLimits,
         ftl: Ftl,
         nand: Nand,
         workload: Box<dyn Workload>,
+        probe: P,
+    ) -> Self {
+        let lane = LaneConfig::new(workload, limits.closed_queue_depth);
+        Self::with_lanes(config, limits, ftl, nand, vec![lane], probe)
+    }
+
+    /// The same with several workloads that run at the same time.
+    pub fn with_lanes(
+        config: &EngineConfig,
+        limits: &RunLimits,
+        ftl: Ftl,
+        nand: Nand,
+        lanes: Vec<LaneConfig>,
         probe: P,
     ) -> Self {
         let geometry = *ftl.geometry();
@@ -196,7 +210,8 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
             channels_touched: BitTable::new(geometry.channels as usize),
             transactions: TransactionStore::with_capacity(transactions, units),
             commands: Slab::with_capacity(depth),
-            host: HostFront::new(workload, config, limits),
+            meter: Meter::new(Ns::ZERO, lanes.len()),
+            host: HostFront::new(lanes, config, limits),
             processor: SerialStage::default(),
             link_in: SerialStage::default(),
             link_out: LinkOut::new(config.link_rate, depth),
@@ -211,7 +226,6 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
             scheduler: config.scheduler.build(),
             suspend_policy: config.suspend.build(),
             counters: EngineCounters::default(),
-            meter: Meter::new(Ns::ZERO),
             log: config.log_requests.then(Vec::new),
             digest: RunDigest::default(),
             probe,
@@ -230,8 +244,9 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
     /// # Errors
     /// See [`SimulationError`]; the run is over then.
     pub fn run_slice(&mut self, events: u64) -> Result<Progress, SimulationError> {
-        if self.host.start()? {
-            observe!(self, Event::Started { write_completion: self.write_completion });
+        if self.host.start() && P::ACTIVE {
+            let lane_depths = self.host.lane_depths();
+            observe!(self, Event::Started { write_completion: self.write_completion, lane_depths: &lane_depths });
         }
         // Where the last slice ended between two events of one instant, the rest of them comes first.
         if self.queue.peek().is_none_or(|(next, _)| next > self.now) {
@@ -286,8 +301,7 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
                 1 => self.link_in_woke(),
                 2 => self.link_out_woke(),
                 3 => self.page_timer_woke(),
-                // The arrival itself is handled before time moves on, as every fetch is.
-                _ => Ok(()),
+                _ => self.arrival_woke(),
             }
         }
     }
@@ -313,7 +327,7 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
                 self.channels_touched.clear(channel);
                 self.arbitrate_channel(ChannelId(channel as u32))?;
             }
-            if !self.host.can_fetch(self.now) && !self.retry_stalled && self.gc_touched.next_set(0).is_none() {
+            if !self.host.has_work(self.now) && !self.retry_stalled && self.gc_touched.next_set(0).is_none() {
                 self.await_arrival();
                 return Ok(());
             }
@@ -352,7 +366,7 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
         let now = self.now;
         let events = self.counters.events;
         self.counters = EngineCounters { events, ..EngineCounters::default() };
-        self.meter = Meter::new(now);
+        self.meter.begin(now);
         self.ftl.clear_counters();
         self.dies.iter_mut().for_each(|die| die.ledger.begin_measuring(now));
         for channel in &mut self.channels {

@@ -87,10 +87,10 @@ impl Default for Access {
 #[allow(missing_docs)] // each variant's sentence says what its fields are
 pub enum Event<'a> {
     /// The run begins: what the FTL and the media hold is what preparing left.
-    /// `write_completion` is when writes complete.
-    Started { write_completion: WriteCompletion },
-    /// A host command entered the device; `request.submitted` is when the host submitted it.
-    Fetched { slot: u32, id: u64, request: Request },
+    /// `write_completion` is when writes complete, `lane_depths` the most commands that each lane has inside.
+    Started { write_completion: WriteCompletion, lane_depths: &'a [u32] },
+    /// A host command of a lane entered the device; `request.submitted` is when the host submitted it.
+    Fetched { slot: u32, id: u64, lane: u16, request: Request },
     /// The data of a host write crosses the link from `from` to `until` [ns].
     LinkIn { slot: u32, from: Ns, until: Ns },
     /// Read data crossed the link towards the host from `from` until now [ns].

@@ -6,6 +6,7 @@
 mod assembly;
 pub mod config;
 mod error;
+mod jobs;
 mod memory;
 mod plan;
 mod prepare;

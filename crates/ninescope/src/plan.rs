@@ -4,18 +4,18 @@
 use std::ops::Range;
 use std::path::Path;
 
-use ninescope_engine::{Device, Probe, RunLimits};
+use ninescope_engine::{Device, LaneConfig, Probe, RunLimits};
 use ninescope_ftl::Ftl;
 use ninescope_kernel::{Ns, WakeQueue};
 use ninescope_model::{Geometry, Request, SECTOR_BYTES};
 use ninescope_workload::{
-    AccessPattern, AddressMap, Arrival, JobConfig, SyntheticJob, TraceOptions, TraceReader, TraceSummary, TraceVolume,
-    Workload, WorkloadError,
+    AddressMap, Arrival, TraceOptions, TraceReader, TraceSummary, TraceVolume, Workload, WorkloadError,
 };
 
 use crate::assembly::{Assembly, fit_drive, suspend_note};
-use crate::config::FioJob;
+use crate::config::LoadedJobs;
 use crate::error::Error;
+use crate::jobs::{Jobs, disjoint};
 use crate::prepare::{Overwriting, PrefillMode, Preparation};
 use crate::request::{AddressPolicy, RunRequest, VolumePlacement, Warmup, WorkloadSource};
 use crate::result::WorkloadReport;
@@ -29,7 +29,9 @@ pub struct Plan {
     pub(crate) report: WorkloadReport,
     pub(crate) total_requests: Option<u64>,
     pub(crate) preparation: Preparation,
-    pub(crate) workload: Box<dyn Workload>,
+    pub(crate) lanes: Vec<LaneConfig>,
+    /// What the lanes are called, where there are several.
+    pub(crate) job_names: Vec<String>,
     pub(crate) notes: Vec<String>,
     /// What the result calls the drive.
     pub(crate) drive_name: String,
@@ -74,8 +76,8 @@ impl Plan {
         if named.iter().filter(|&&is_named| is_named).count() != 1 {
             return Err(Error::Input("workload: give exactly one of a trace, a job file and a job".into()));
         }
-        match source.load_job_with_notes()? {
-            Some(job) => Self::of_job(request, &source, job).map_err(|error| source.in_job_file(error)),
+        match source.load_jobs()? {
+            Some(loaded) => Self::of_jobs(request, &source, loaded),
             None => Self::of_trace(request, &source),
         }
     }
@@ -97,22 +99,16 @@ impl Plan {
         let units = |request: &Request| {
             (request.lba.0 / sectors) as u32..(request.end().div_ceil(sectors) as u32).min(assembly.ftl.logical_units)
         };
-        let mut ranges: Vec<Range<u32>> =
-            requests.iter().filter(|request| request.op == ninescope_model::Op::Read).map(units).collect();
-        ranges.sort_by_key(|range| range.start);
-        let mut end = 0;
-        for range in &mut ranges {
-            range.start = range.start.max(end).min(range.end);
-            end = end.max(range.end);
-        }
-        ranges.retain(|range| !range.is_empty());
+        let ranges =
+            disjoint(requests.iter().filter(|request| request.op == ninescope_model::Op::Read).map(units).collect());
         let preparation = preparation(request, || ranges, 0..assembly.ftl.logical_units, &assembly.geometry);
         let total = requests.len() as u64;
         let duration = request.duration.map(|duration| Ns(duration.0));
         let limits = limits(request, total, request.requests, duration, queue_depth)?;
         let report = WorkloadReport::of_list(total);
         let workload = Box::new(Listed { requests: requests.into_iter(), arrival });
-        Ok(Self::assembled(request, assembly, limits, report, Some(total), preparation, workload, Vec::new()))
+        let lanes = vec![LaneConfig::new(workload, queue_depth)];
+        Ok(Self::assembled(request, assembly, limits, report, Some(total), preparation, lanes, Vec::new()))
     }
 
     fn of_trace(request: &RunRequest, source: &WorkloadSource) -> Result<Self, Error> {
@@ -159,51 +155,46 @@ impl Plan {
         let whole = 0..assembly.ftl.logical_units;
         let preparation = preparation(request, footprint, whole, &assembly.geometry);
         let total = summary.requests * u64::from(options.loop_count);
-        let limits = limits(
-            request,
-            total,
-            request.requests,
-            request.duration.map(|duration| Ns(duration.0)),
-            source.iodepth.unwrap_or(u32::MAX),
-        )?;
+        let depth = source.iodepth.unwrap_or(u32::MAX);
+        let limits = limits(request, total, request.requests, request.duration.map(|duration| Ns(duration.0)), depth)?;
         let report = WorkloadReport::of_trace(&path, source, &summary)?;
-        let workload = Box::new(TraceReader::open(&path, options)?);
-        Ok(Self::assembled(request, assembly, limits, report, Some(total), preparation, workload, notes))
+        let lanes = vec![LaneConfig::new(Box::new(TraceReader::open(&path, options)?), depth)];
+        Ok(Self::assembled(request, assembly, limits, report, Some(total), preparation, lanes, notes))
     }
 
-    fn of_job(request: &RunRequest, source: &WorkloadSource, job: FioJob) -> Result<Self, Error> {
-        let FioJob { config: mut job, notes: said } = job;
+    fn of_jobs(request: &RunRequest, source: &WorkloadSource, mut loaded: LoadedJobs) -> Result<Self, Error> {
         let mut notes = vec!["synthetic workload".to_owned()];
-        notes.extend(said);
+        notes.append(&mut loaded.notes);
+        let mut jobs = Jobs::new(loaded)?;
+        jobs.limit(request, source.iodepth);
         let mut drive = request.load_drive()?;
-        job.requests = request.requests.or(job.requests);
-        job.duration = request.duration.or(job.duration);
-        job.iodepth = source.iodepth.unwrap_or(job.iodepth);
         if request.drive.is_none()
             && !request.set.iter().any(|set| set.trim_start().starts_with("geometry.blocks_per_plane"))
         {
-            fit_drive(&mut drive.config, job.size.map_or(0, |size| job.offset.0.saturating_add(size.0)))
-                .map_err(|message| Error::Input(format!("job: size: {message}")))?;
+            fit_drive(&mut drive.config, jobs.end()).map_err(|message| jobs.beyond_any_drive(message))?;
             notes.push(format!("default drive: {} blocks per plane", drive.config.geometry.blocks_per_plane));
         }
         let assembly = Assembly::new(&drive, request.seed, request.log_requests)?;
-        let region = job.validate(assembly.logical_bytes())?;
-        check_that_time_passes(&job, &assembly)?;
-        let per_unit = u64::from(assembly.geometry.sectors_per_unit());
-        let first = region.first_sector / per_unit;
-        let end = region.end_sector(job.bssplit.is_some() || job.percentage_random < 100).div_ceil(per_unit);
-        let units = first as u32..end as u32;
+        let regions = jobs.regions(&assembly)?;
+        let units = jobs.units(&regions, u64::from(assembly.geometry.sectors_per_unit()));
         let whole = 0..assembly.ftl.logical_units;
-        let preparation = preparation(request, || vec![units], whole, &assembly.geometry);
-        let depth = job.iodepth;
-        let report = WorkloadReport::of_job(source, &job)?;
-        let total = job.requests;
-        let workload = SyntheticJob::new(job, assembly.logical_sectors(), request.seed)?;
-        let config = workload.config();
-        let endless = config.requests.is_none() && config.duration.is_some();
-        let known = total.or((!endless).then_some(region.places));
-        let limits = limits(request, known.unwrap_or(0), None, config.duration.map(|duration| Ns(duration.0)), depth)?;
-        Ok(Self::assembled(request, assembly, limits, report, known, preparation, Box::new(workload), notes))
+        let preparation = preparation(request, || units, whole, &assembly.geometry);
+        let report = WorkloadReport::of_jobs(source, jobs.list())?;
+        let known = jobs.requests(&regions);
+        let names: Vec<String> = jobs.list().iter().map(|job| job.name.clone()).collect();
+        // A job alone was given its limit itself.
+        let most = request.requests.filter(|_| names.len() > 1);
+        let duration = request.duration.map(|duration| Ns(duration.0));
+        let ramp = jobs.ramp_time()?;
+        let mut limits = limits(request, known.unwrap_or(0), most, duration, u32::MAX)?;
+        match request.warmup {
+            None => limits.warmup_time = ramp,
+            Some(_) if ramp.is_some() => notes.push("the run's warm-up takes the place of ramp_time".to_owned()),
+            Some(_) => {}
+        }
+        let lanes = jobs.lanes(&assembly, request.seed)?;
+        let plan = Self::assembled(request, assembly, limits, report, known, preparation, lanes, notes);
+        Ok(Self { job_names: if names.len() > 1 { names } else { Vec::new() }, ..plan })
     }
 
     #[allow(clippy::too_many_arguments)] // the parts that all kinds of workload have made
@@ -214,7 +205,7 @@ impl Plan {
         report: WorkloadReport,
         total_requests: Option<u64>,
         preparation: Preparation,
-        workload: Box<dyn Workload>,
+        lanes: Vec<LaneConfig>,
         mut notes: Vec<String>,
     ) -> Self {
         notes.extend(assembly.spare_note());
@@ -231,7 +222,8 @@ impl Plan {
             report,
             total_requests: bounded,
             preparation,
-            workload,
+            lanes,
+            job_names: Vec::new(),
             notes,
             drive_name: request.drive_name(),
             run: request.run_settings(),
@@ -266,7 +258,7 @@ impl Plan {
         let internal = |error: ninescope_ftl::FtlError| Error::Internal(error.to_string());
         while !self.preparation.advance(&mut ftl, u32::MAX).map_err(internal)? {}
         let nand = self.assembly.media_for(&ftl)?;
-        Ok(Device::new(&self.assembly.engine, &self.limits, ftl, nand, self.workload, probe))
+        Ok(Device::with_lanes(&self.assembly.engine, &self.limits, ftl, nand, self.lanes, probe))
     }
 }
 
@@ -367,20 +359,6 @@ fn folded_summary(
     )))
 }
 
-/// A TRIM takes the controller's time alone. Where that is none, a queue that is kept full of TRIMs never sees
-/// the end of a duration.
-fn check_that_time_passes(job: &JobConfig, assembly: &Assembly) -> Result<(), Error> {
-    let only_trims = matches!(job.rw, AccessPattern::Trim | AccessPattern::RandTrim);
-    let endless = job.duration.is_some() && job.requests.is_none() && job.rate_iops.is_none();
-    if only_trims && endless && assembly.engine.command_cost == Ns::ZERO {
-        return Err(Error::Input(
-            "job: trims take no time on a drive with controller.command_cost = 0, so that `duration` never ends them;              give `requests` or `rate_iops`"
-                .into(),
-        ));
-    }
-    Ok(())
-}
-
 fn gibibytes(bytes: u64) -> f64 {
     bytes as f64 / f64::from(1 << 30)
 }
@@ -430,5 +408,5 @@ fn limits(
             "warmup: {warmup_requests} requests are not fewer than the {total} of the workload"
         )));
     }
-    Ok(RunLimits { requests, duration, warmup_requests, closed_queue_depth })
+    Ok(RunLimits { requests, duration, warmup_requests, warmup_time: None, closed_queue_depth })
 }

@@ -11,7 +11,7 @@ use ninescope_workload::{JobConfig, TIME_MAX, TraceFormat, WorkloadError};
 use serde::{Deserialize, Serialize};
 
 use crate::assembly::Assembly;
-use crate::config::{FioJob, LoadedDrive, load_drive, location, parse_fio, parse_job, with_suggestion};
+use crate::config::{LoadedDrive, LoadedJobs, load_drive, parse_fio, parse_jobs, with_suggestion};
 use crate::error::Error;
 use crate::prepare::PrefillMode;
 use crate::presets::{DEFAULT_PRESET, preset};
@@ -61,9 +61,9 @@ pub struct WorkloadSource {
     pub volumes: Option<String>,
     /// What becomes of addresses beyond the drive: `refuse` (the default), `wrap` or `compact`.
     pub addresses: Option<AddressPolicy>,
-    /// A job in a TOML file, or in one of fio (`.fio`).
+    /// Jobs in a TOML file, or in one of fio (`.fio`).
     pub job_file: Option<PathBuf>,
-    /// A job in fio's words.
+    /// A job in fio's words, or a list of jobs.
     pub job: Option<serde_json::Value>,
 }
 
@@ -290,42 +290,27 @@ impl RunRequest {
 }
 
 impl WorkloadSource {
-    /// The job, where the workload is one.
+    /// The jobs, where the workload is made of them.
     ///
     /// # Errors
     /// [`Error::Input`] with file, line and key.
-    pub fn load_job(&self) -> Result<Option<JobConfig>, Error> {
-        Ok(self.load_job_with_notes()?.map(|job| job.config))
-    }
-
-    /// The same, with what is to be said about it.
-    pub(crate) fn load_job_with_notes(&self) -> Result<Option<FioJob>, Error> {
-        match &self.job_file {
-            Some(path) if path.extension().is_some_and(|extension| extension == "fio") => {
+    pub fn load_jobs(&self) -> Result<Option<LoadedJobs>, Error> {
+        match (&self.job_file, &self.job) {
+            (Some(path), _) if path.extension().is_some_and(|extension| extension == "fio") => {
                 parse_fio(path, &read_text(path)?).map(Some)
             }
-            _ => Ok(self.load_toml_job()?.map(|config| FioJob { config, notes: Vec::new() })),
+            (Some(path), _) => parse_jobs(path, &read_text(path)?).map(Some),
+            (None, Some(value)) => {
+                let values = value.as_array().map_or(std::slice::from_ref(value), Vec::as_slice);
+                let jobs = values.iter().map(job_of_value).collect::<Result<Vec<_>, _>>()?;
+                if jobs.is_empty() {
+                    Err(Error::Input("job: the list is empty".into()))
+                } else {
+                    Ok(Some(LoadedJobs::without_file(jobs)))
+                }
+            }
+            (None, None) => Ok(None),
         }
-    }
-
-    /// An error about the job, with the file it is from and the line of its key.
-    pub(crate) fn in_job_file(&self, error: Error) -> Error {
-        let (Some(path), Error::Input(message)) = (&self.job_file, &error) else { return error };
-        let Some(problem) = message.strip_prefix("job: ") else { return error };
-        let key = problem.split(':').next().unwrap_or_default();
-        let text = read_text(path).unwrap_or_default();
-        let places = [location(&text, key), location(&text, &format!("job.{key}"))];
-        Error::Input(format!("{}: {problem}{}", path.display(), places.concat()))
-    }
-
-    fn load_toml_job(&self) -> Result<Option<JobConfig>, Error> {
-        if let Some(path) = &self.job_file {
-            return parse_job(path, &read_text(path)?).map(Some);
-        }
-        let Some(value) = &self.job else { return Ok(None) };
-        serde_path_to_error::deserialize(value).map(Some).map_err(|error| {
-            Error::Input(format!("job: {}", keyed(&error.path().to_string(), &error.inner().to_string())))
-        })
     }
 
     /// Where the trace's volumes lie.
@@ -344,6 +329,11 @@ impl WorkloadSource {
         let parse = |name: &String| name.parse().map_err(|error: WorkloadError| Error::Input(error.to_string()));
         self.format.as_ref().map(parse).transpose()
     }
+}
+
+fn job_of_value(value: &serde_json::Value) -> Result<JobConfig, Error> {
+    serde_path_to_error::deserialize(value)
+        .map_err(|error| Error::Input(format!("job: {}", keyed(&error.path().to_string(), &error.inner().to_string()))))
 }
 
 /// The complete TOML of the drive a JSON request describes (keys `drive` and `set`).

@@ -3,12 +3,13 @@
 
 use std::collections::BTreeSet;
 
+use ninescope_engine::LANES_MAX;
 use schemars::generate::SchemaSettings;
 use schemars::transform::RecursiveTransform;
 use schemars::{JsonSchema, Schema};
 use serde_json::{Map, Value, json};
 
-use crate::config::{DriveConfig, JobConfig, JobTable};
+use crate::config::{DriveConfig, JobConfig, JobTable, JobsTable};
 use crate::presets::presets;
 
 /// A kind of file with a schema.
@@ -118,21 +119,29 @@ fn referred(schema: &Value) -> Option<String> {
     schema.get("$ref")?.as_str()?.strip_prefix("#/$defs/").map(str::to_owned)
 }
 
-/// A job: its keys at top level or in a table. Where one of the table's keys stands, nothing else does.
+/// Jobs: the keys of one at top level or in a table, or a list of several. Where one of the two stands, nothing else does.
 fn job() -> Value {
     let mut schema = schema_of::<JobConfig>();
-    let mut table = schema_of::<JobTable>();
-    for part in ["$defs", "properties"] {
+    let files = [schema_of::<JobTable>(), schema_of::<JobsTable>()];
+    for (file, part) in files.iter().flat_map(|file| ["$defs", "properties"].map(|part| (file, part))) {
         if let Some(into) = schema[part].as_object_mut() {
-            merge(into, table[part].clone());
+            merge(into, file[part].clone());
         }
     }
-    let properties = table["properties"].as_object().into_iter().flatten();
-    let keys: Vec<&String> = properties.map(|(key, _)| key).collect();
-    schema["if"] = json!({ "anyOf": keys.iter().map(|key| json!({ "required": [key] })).collect::<Vec<_>>() });
-    schema["then"] = json!({ "propertyNames": { "enum": keys } });
+    schema["properties"]["jobs"]["maxItems"] = LANES_MAX.into();
+    for keys in ["/properties", "/$defs/JobConfig/properties"] {
+        if let Some(numjobs) = schema.pointer_mut(&format!("{keys}/numjobs")) {
+            numjobs["maximum"] = LANES_MAX.into();
+        }
+    }
+    let wrappings = files.each_ref().map(|file| {
+        let keys: Vec<&String> = file["properties"].as_object().into_iter().flat_map(Map::keys).collect();
+        json!({ "required": file["required"], "propertyNames": { "enum": keys } })
+    });
+    let demands = wrappings.iter().map(|wrapping| json!({ "required": wrapping["required"] }));
+    schema["if"] = json!({ "anyOf": demands.collect::<Vec<_>>() });
+    schema["then"] = json!({ "anyOf": wrappings });
     schema["else"] = json!({ "minProperties": 1 });
-    schema["then"]["required"] = table["required"].take();
     schema
 }
 

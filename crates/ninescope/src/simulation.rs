@@ -3,11 +3,10 @@
 use std::time::{Duration as WallTime, Instant};
 
 use ninescope_engine::meter::{Histogram, Sample};
-use ninescope_engine::{Device, NoProbe, Pair, Probe, RequestLogEntry, RunLimits, Seen, SimulationError};
+use ninescope_engine::{Device, LaneConfig, NoProbe, Pair, Probe, RequestLogEntry, RunLimits, Seen, SimulationError};
 use ninescope_ftl::Ftl;
 use ninescope_kernel::{Ns, TournamentTree};
 use ninescope_model::Op;
-use ninescope_workload::Workload;
 
 use crate::assembly::Assembly;
 use crate::error::Error;
@@ -49,7 +48,7 @@ pub struct SliceProgress {
 struct Preparing<P: Probe> {
     ftl: Ftl,
     preparation: Preparation,
-    workload: Box<dyn Workload>,
+    lanes: Vec<LaneConfig>,
     probe: P,
 }
 
@@ -69,6 +68,7 @@ pub struct Simulation<P: Probe = NoProbe> {
     report: WorkloadReport,
     total_requests: Option<u64>,
     stage: Stage<P>,
+    job_names: Vec<String>,
     steady: Option<SteadyState>,
     prepared_units: u64,
     finished: bool,
@@ -115,7 +115,7 @@ impl<P: Probe> Simulation<P> {
     /// [`Error::Internal`] when a checked drive cannot be built.
     pub fn of_plan(plan: Plan, probe: P) -> Result<Self, Error> {
         let ftl = plan.empty_ftl()?;
-        let Plan { preparation, workload, .. } = plan;
+        let Plan { preparation, lanes, .. } = plan;
         Ok(Self {
             assembly: plan.assembly,
             seed: plan.seed,
@@ -123,7 +123,8 @@ impl<P: Probe> Simulation<P> {
             limits: plan.limits,
             report: plan.report,
             total_requests: plan.total_requests,
-            stage: Stage::Preparing(Box::new(Preparing { ftl, preparation, workload, probe })),
+            stage: Stage::Preparing(Box::new(Preparing { ftl, preparation, lanes, probe })),
+            job_names: plan.job_names,
             steady: None,
             prepared_units: 0,
             finished: false,
@@ -176,11 +177,11 @@ impl<P: Probe> Simulation<P> {
         let Stage::Preparing(preparing) = std::mem::replace(&mut self.stage, Stage::Nothing) else {
             return Ok(());
         };
-        let Preparing { ftl, preparation, workload, probe } = *preparing;
+        let Preparing { ftl, preparation, lanes, probe } = *preparing;
         self.steady = preparation.steady_state().cloned();
         self.prepared_units = preparation.written();
         let nand = self.assembly.media_for(&ftl)?;
-        let device = Device::new(&self.assembly.engine, &self.limits, ftl, nand, workload, probe);
+        let device = Device::with_lanes(&self.assembly.engine, &self.limits, ftl, nand, lanes, probe);
         self.stage = Stage::Running(Box::new(device));
         Ok(())
     }
@@ -219,6 +220,11 @@ impl<P: Probe> Simulation<P> {
     /// The request log so far.
     pub fn request_log(&self) -> &[RequestLogEntry] {
         self.device().map(|device| device.seen().request_log).unwrap_or_default()
+    }
+
+    /// What the jobs are called, by the lanes of the request log; none where there is one alone.
+    pub fn job_names(&self) -> &[String] {
+        &self.job_names
     }
 
     /// `(upper bound [ns], count)` of the latency buckets of one kind of command.
@@ -279,6 +285,7 @@ impl<P: Probe> Simulation<P> {
             steady: self.steady.as_ref(),
             prepared_units: self.prepared_units,
             report: &self.report,
+            job_names: &self.job_names,
             prepare_seconds: self.prepare_time.as_secs_f64(),
             run_seconds: self.run_time.as_secs_f64(),
             notes: &notes,
@@ -341,6 +348,8 @@ pub trait AnySimulation: Send {
     fn series(&self) -> Vec<(&'static str, Vec<u64>)>;
     /// See [`Simulation::request_log`].
     fn request_log(&self) -> &[RequestLogEntry];
+    /// See [`Simulation::job_names`].
+    fn job_names(&self) -> &[String];
     /// The timeline so far in Chrome's trace-event format, of a run that keeps one.
     fn timeline_json(&self) -> Option<String> {
         None
@@ -375,6 +384,10 @@ impl<P: Probe + Send> AnySimulation for Simulation<P> {
     fn request_log(&self) -> &[RequestLogEntry] {
         Self::request_log(self)
     }
+
+    fn job_names(&self) -> &[String] {
+        Self::job_names(self)
+    }
 }
 
 impl<P: Probe + Send> AnySimulation for RecordedSimulation<P> {
@@ -408,6 +421,10 @@ impl<P: Probe + Send> AnySimulation for RecordedSimulation<P> {
 
     fn request_log(&self) -> &[RequestLogEntry] {
         self.0.request_log()
+    }
+
+    fn job_names(&self) -> &[String] {
+        self.0.job_names()
     }
 
     fn timeline_json(&self) -> Option<String> {

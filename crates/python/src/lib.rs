@@ -131,6 +131,9 @@ impl Simulation {
         columns.set_item("op", log.iter().map(|entry| entry.op as u8).collect::<Vec<u8>>().into_pyarray(python))?;
         columns.set_item("lba", column(|entry| entry.lba))?;
         columns.set_item("sectors", column(|entry| u64::from(entry.sectors)))?;
+        if !run.job_names().is_empty() {
+            columns.set_item("job", column(|entry| u64::from(entry.lane)))?;
+        }
         Ok(columns)
     }
 

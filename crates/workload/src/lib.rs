@@ -12,7 +12,8 @@ pub mod trace;
 
 pub use error::{LineProblem, Place, WorkloadError};
 pub use job::{
-    AccessPattern, AddressDistribution, JobConfig, JobError, JobRegion, RateProcess, SizeSplit, SyntheticJob, Zone,
+    AccessPattern, AddressDistribution, JobConfig, JobError, JobRegion, RateProcess, SizeRange, SizeSplit,
+    SyntheticJob, Zone,
 };
 pub use page_set::{PAGE_BYTES, PageRanks, PageSet};
 pub use source::{Arrival, REQUEST_SECTORS_MAX, TIME_MAX, Workload};

@@ -32,15 +32,23 @@ fn a_job_file_speaks_fio() {
         rw: AccessPattern::RandRw,
         bs: Bytes(16_384),
         bssplit: None,
+        bsrange: None,
         percentage_random: 100,
-        rwmixread: 70,
+        rwmixread: 70.0,
         iodepth: 32,
         random_distribution: AddressDistribution::Zipf(1.2),
         offset: Bytes(1 << 20),
         size: Some(Bytes(64 << 20)),
+        size_percent: None,
         requests: Some(1000),
         duration: Some(Duration(5_000_000_000)),
+        ramp_time: None,
+        startdelay: None,
+        stonewall: false,
+        numjobs: 1,
+        offset_increment: None,
         rate_iops: Some(2e4),
+        write_rate_iops: None,
         rate_process: RateProcess::Poisson,
         blockalign: Some(Bytes(4096)),
         flush_every: Some(10),
@@ -70,7 +78,19 @@ fn what_has_no_meaning_is_named_by_its_key() {
         ("rate_iops = 0.0", "rate_iops: 0"),
         ("rate_iops = nan", "rate_iops: NaN"),
         ("rw = 'randread'\nblockalign = 100", "blockalign: 100B"),
-        ("duration = '1000000h'", "duration: is longer than 73 years"),
+        ("duration = '1000000h'", "duration: is longer than 36 years"),
+        ("rwmixread = nan", "rwmixread: NaN"),
+        ("startdelay = '1000000h'", "startdelay: is longer"),
+        ("ramp_time = '1000000h'", "ramp_time: is longer"),
+        ("size_percent = 0", "size_percent: 0 is not a share"),
+        ("size_percent = 100.5", "size_percent: 100.5 is not a share"),
+        ("size_percent = 50\nsize = '1MiB'", "size_percent: `size` says"),
+        ("size_percent = 1e-6", "size_percent: a region of 0B does not hold"),
+        ("bsrange = '4k-8k'\nbssplit = '4k/100'", "bsrange: `bssplit` says"),
+        ("offset_increment = '1MiB'", "offset_increment: there is one job"),
+        ("rw = 'rw'\nwrite_rate_iops = 5", "write_rate_iops: belongs to a mixed job"),
+        ("rw = 'read'\nrate_iops = 1\nwrite_rate_iops = 5", "write_rate_iops: belongs to a mixed job"),
+        ("rw = 'rw'\nrate_iops = 1\nwrite_rate_iops = 0", "write_rate_iops: 0 is not a rate"),
         ("rate_iops = 0.001\nrequests = 2_400_000", "requests: 2400000 requests at 0.001 per second take more than"),
     ];
     for (text, message) in cases {
@@ -86,6 +106,11 @@ fn what_has_no_meaning_is_named_by_its_key() {
         ("bssplit = '4k/60:8k/60'", "120 %"),
         ("bssplit = '4k/60:8k/30'", "90 %"),
         ("bssplit = '5k1'", "bssplit: `5k1`"),
+        ("bsrange = '4k'", "is not a range"),
+        ("bsrange = '4k-10k'", "10KiB is not a multiple of 4KiB"),
+        ("bsrange = '8k-4k'", "4KiB is not a multiple of 8KiB"),
+        ("bsrange = '1000-2000'", "multiples of 512"),
+        ("bsrange = '1k-2k,1k-2k,1k-2k,1k-2k'", "three directions"),
         ("bssplit = '1k,1k,1k,1k'", "three directions"),
         ("random_distribution = 'zipf:x'", "zipf:<theta>"),
         ("random_distribution = 'pareto:2'", "`pareto:2` lies outside"),
@@ -270,4 +295,94 @@ fn percentage_random_is_the_chance_of_a_jump() {
     let all = draw("rw = 'randread'\nrequests = 100000\npercentage_random = 20");
     let follow = all.windows(2).filter(|pair| pair[1].lba.0 == pair[0].end()).count() as f64 / 99_999.0;
     assert!((follow - 0.8).abs() < 0.01, "{follow}");
+}
+
+/// Counts by value.
+fn shares<T: Ord + Copy>(values: impl Iterator<Item = T>) -> std::collections::BTreeMap<T, u64> {
+    let mut counts = std::collections::BTreeMap::new();
+    values.for_each(|value| *counts.entry(value).or_default() += 1);
+    counts
+}
+
+#[test]
+fn a_range_of_sizes_is_uniform_over_the_multiples_of_its_least() {
+    let text = "rw = 'randrw'\nrequests = 200000\nsize = '64MiB'\nbsrange = '4k-16k,8k-24k'";
+    let all = draw(text);
+    for (op, sizes) in [(Op::Read, &[8, 16, 24, 32][..]), (Op::Write, &[16, 32, 48])] {
+        let counts = shares(all.iter().filter(|request| request.op == op).map(|request| request.sectors));
+        assert!(counts.keys().eq(sizes), "{counts:?}");
+        let expected = counts.values().sum::<u64>() as f64 / sizes.len() as f64;
+        // Chi-square of 2 or 3 degrees of freedom beyond 18 has a chance below 0.0005.
+        let chi_square: f64 = counts.values().map(|&count| (count as f64 - expected).powi(2) / expected).sum();
+        assert!(chi_square < 18.0, "{counts:?}");
+    }
+    assert!(all.iter().all(|request| request.lba.0.is_multiple_of(8) && request.end() <= 131_072));
+    let config = job(text);
+    assert_eq!(job(&toml::to_string(&config).expect("is plain data")), config);
+    assert!(
+        (config.mean_bytes(Op::Read) - 10_240.0).abs() < 1e-9 && (config.mean_bytes(Op::Write) - 16_384.0).abs() < 1e-9
+    );
+    // One pass: 64 MiB in requests of 13 KiB in the mean.
+    assert_eq!(draw("rw = 'randrw'\nsize = '64MiB'\nbsrange = '4k-16k,8k-24k'").len(), (65_536 / 13) as usize);
+}
+
+#[test]
+fn a_mix_may_be_a_fraction_of_percents() {
+    let text = "rw = 'randrw'\nrwmixread = 62.625\nrequests = 1000000";
+    let reads = draw(text).iter().filter(|request| request.op == Op::Read).count();
+    // The standard deviation is 484.
+    assert!((624_300..=628_200).contains(&reads), "{reads}");
+    assert!(toml::to_string(&job(text)).expect("is plain data").contains("rwmixread = 62.625\n"));
+    assert!(toml::to_string(&job("rwmixread = 70.0")).expect("is plain data").contains("rwmixread = 70\n"));
+    assert_eq!(
+        draw("rw = 'randrw'\nrwmixread = 70.0\nrequests = 500"),
+        draw("rw = 'randrw'\nrwmixread = 70\nrequests = 500")
+    );
+}
+
+#[test]
+fn directions_arrive_at_rates_of_their_own() {
+    let all = draw("rw = 'randrw'\nrwmixread = 99\nrequests = 5000\nrate_iops = 4000.0\nwrite_rate_iops = 1000.0");
+    assert!(all.windows(2).all(|pair| pair[0].submitted <= pair[1].submitted));
+    for (op, count, gap) in [(Op::Read, 4000, 250_000), (Op::Write, 1000, 1_000_000)] {
+        let times: Vec<u64> =
+            all.iter().filter(|request| request.op == op).map(|request| request.submitted.0).collect();
+        assert!(times.into_iter().eq((0..count).map(|index| index * gap)), "{op:?}");
+    }
+    let poisson = draw(
+        "rw = 'randrw'\nrequests = 300000\nrate_iops = 4000.0\nwrite_rate_iops = 2000.0\nrate_process = 'poisson'",
+    );
+    let writes = poisson.iter().filter(|request| request.op == Op::Write).count() as f64;
+    // The standard deviation of the share is 0.0009; merged arrivals are a Poisson process of both rates.
+    assert!((writes / 300_000.0 - 1.0 / 3.0).abs() < 0.004, "{writes}");
+    let mean = poisson[299_999].submitted.0 as f64 / 299_999.0;
+    assert!((mean / (1e9 / 6000.0) - 1.0).abs() < 0.01, "{mean}");
+}
+
+#[test]
+fn a_share_of_the_drive_is_of_the_whole_drive_and_ends_with_it() {
+    let places = |text: &str| job(text).validate(DRIVE_SECTORS * 512).expect(text).places;
+    let drive = DRIVE_SECTORS / 8;
+    assert_eq!(places("size_percent = 10"), drive / 10);
+    assert_eq!(places("size_percent = 12.5"), drive / 8);
+    assert_eq!(places("size_percent = 100\noffset = '512MiB'"), drive / 2, "cut off at the end");
+}
+
+#[test]
+fn copies_have_names_and_draws_of_their_own() {
+    let many = job(
+        "name = 'x'\nrw = 'randread'\nrequests = 50\nsize = '1MiB'\nnumjobs = 3\noffset_increment = '2MiB'\nstonewall = true",
+    );
+    let copies = many.copies(8).expect("three are few");
+    let facts: Vec<(&str, u64, bool)> =
+        copies.iter().map(|copy| (copy.name.as_str(), copy.offset.0 >> 20, copy.stonewall)).collect();
+    assert_eq!(facts, [("x.0", 0, true), ("x.1", 2, false), ("x.2", 4, false)]);
+    let places = |copy: &JobConfig| {
+        let mut job = SyntheticJob::new(copy.clone(), DRIVE_SECTORS, 7).expect("is valid");
+        drain(&mut job).expect("a job cannot fail").iter().map(|request| request.lba.0 % 4096).collect::<Vec<_>>()
+    };
+    assert_ne!(places(&copies[0]), places(&copies[1]));
+    assert_eq!(job("name = 'x'").copies(8).expect("is one"), [job("name = 'x'")]);
+    assert!(many.copies(2).expect_err("3 are more").to_string().starts_with("numjobs: 3 jobs are more than the 2"));
+    assert!(job("numjobs = 0").copies(8).expect_err("none").to_string().starts_with("numjobs: 0"));
 }

@@ -14,6 +14,8 @@ pub struct HostCommand {
     pub sectors: u32,
     /// Operation.
     pub op: Op,
+    /// The lane it came from.
+    pub lane: u16,
     /// What stalled its units last.
     pub stall_cause: Cause,
     /// Parts it waits for: page reads, forwarded data, units to place or to program.
@@ -39,6 +41,7 @@ impl Default for HostCommand {
             lba: 0,
             sectors: 0,
             op: Op::Read,
+            lane: 0,
             stall_cause: Cause::BufferStall,
             pending: 0,
             next: NONE,

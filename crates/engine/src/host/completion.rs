@@ -31,8 +31,7 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
         self.digest.word(now.0);
         self.digest.word(command.id << 8 | command.op as u64);
         self.commands.remove(index);
-        self.host.inside -= 1;
-        self.host.completed += 1;
+        self.host.completed(command.lane);
         if self.host.completed <= self.host.warmup_requests {
             let (id, request) = (command.id, command.request());
             observe!(self, Event::Completed { slot: index, id, request, parts: &parts, transaction });
@@ -47,6 +46,7 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
             Op::Trim | Op::Flush => 0,
         };
         self.meter.record(command.op, now, latency, command.host_queue, bytes, &parts);
+        self.meter.record_of_lane(command.lane, command.op, now, latency, command.host_queue, bytes);
         let (id, request) = (command.id, command.request());
         observe!(self, Event::Completed { slot: index, id, request, parts: &parts, transaction });
         if let Some(log) = &mut self.log {
@@ -58,6 +58,7 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
                 lba: command.lba,
                 sectors: command.sectors,
                 op: command.op,
+                lane: command.lane,
             });
         }
         Ok(())

@@ -14,8 +14,21 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
     /// Takes in every command that has arrived and has room.
     #[inline]
     pub(crate) fn fetch_commands(&mut self) -> Result<(), SimulationError> {
-        while self.host.can_fetch(self.now) {
-            self.fetch()?;
+        loop {
+            if self.host.waiting > 0 {
+                self.begin_lanes()?;
+            }
+            let Some(lane) = self.host.ready_lane(self.now) else { return Ok(()) };
+            self.fetch(lane)?;
+        }
+    }
+
+    /// Begins every lane whose time has come.
+    fn begin_lanes(&mut self) -> Result<(), SimulationError> {
+        let now = self.now;
+        while let Some(lane) = self.host.beginning_lane(now) {
+            self.host.begin_lane(lane, now)?;
+            self.meter.lane_began(lane, now);
         }
         Ok(())
     }
@@ -24,39 +37,55 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
     /// last may have made room.
     #[inline]
     pub(crate) fn await_arrival(&mut self) {
-        let host = &self.host;
-        if host.arrival == Arrival::Open
-            && host.inside < host.depth
-            && let Some(request) = host.next.filter(|request| request.submitted < host.duration)
-        {
-            // Never in the past: what has arrived was taken in above.
-            let arrival = self.resources.arrival();
-            if self.queue.wake_time(arrival) != request.submitted {
-                self.queue.schedule(arrival, request.submitted);
+        if !self.host.waits_for_time {
+            return;
+        }
+        // Never in the past: what has arrived was taken in before.
+        let arrival = self.resources.arrival();
+        let wake = self.host.next_wake(self.now);
+        if self.queue.wake_time(arrival) != wake.unwrap_or(Ns::NEVER) {
+            match wake {
+                Some(at) => self.queue.schedule(arrival, at),
+                None => self.queue.cancel(arrival),
             }
         }
     }
 
-    fn fetch(&mut self) -> Result<(), SimulationError> {
+    /// Time has come for something. Arrivals and lanes that begin are handled before time moves on, as every
+    /// fetch is.
+    pub(crate) fn arrival_woke(&mut self) -> Result<(), SimulationError> {
+        if self.host.warmup_until.is_some_and(|until| until <= self.now) {
+            self.host.warmup_until = None;
+            self.host.warmup_requests = 0;
+            self.begin_measuring();
+            observe!(self, Event::MeasuringBegan);
+        }
+        Ok(())
+    }
+
+    fn fetch(&mut self, lane: usize) -> Result<(), SimulationError> {
         let now = self.now;
-        let Some(request) = self.host.next else { return Ok(()) };
+        let Some(request) = self.host.lanes[lane].next else { return Ok(()) };
         let id = self.host.submitted;
         self.check_address(id, request.end())?;
-        self.host.submitted += 1;
-        self.host.inside += 1;
-        self.host.advance()?;
-        let submitted = if self.host.arrival == Arrival::Open { request.submitted } else { now };
+        let submitted = if self.host.lanes[lane].arrival == Arrival::Open { request.submitted } else { now };
+        self.host.taken_in(lane);
+        self.host.advance(lane)?;
         let index = self.commands.insert(HostCommand {
             id,
             lba: request.lba.0,
             sectors: request.sectors,
             op: request.op,
+            lane: lane as u16,
             submitted,
             mark: now,
             host_queue: now - submitted,
             ..HostCommand::default()
         });
-        observe!(self, Event::Fetched { slot: index, id, request: Request { submitted, ..request } });
+        observe!(
+            self,
+            Event::Fetched { slot: index, id, lane: lane as u16, request: Request { submitted, ..request } }
+        );
         if request.op != Op::Flush {
             // Translated when the processor is through: by then the line is there.
             self.ftl.prefetch(self.unit_of(request.lba.0));

@@ -3,16 +3,19 @@
 mod command;
 mod completion;
 mod fetch;
+mod lane;
 mod link;
 
 use ninescope_kernel::{Fifo, Ns};
-use ninescope_model::{Op, Request};
-use ninescope_workload::{Arrival, Workload};
+use ninescope_model::Op;
+use ninescope_workload::Arrival;
 
 use crate::config::{EngineConfig, RunLimits};
 use crate::error::SimulationError;
 
 pub use command::HostCommand;
+use lane::Lane;
+pub use lane::{LANES_MAX, LaneConfig};
 pub use link::{LinkJob, LinkOut};
 
 /// A completed request, for the request log.
@@ -32,24 +35,31 @@ pub struct RequestLogEntry {
     pub sectors: u32,
     /// Operation.
     pub op: Op,
+    /// The lane it came from.
+    pub lane: u16,
 }
 
-/// The workload and how far it is.
+/// The workloads and how far they are.
 pub struct HostFront {
-    workload: Box<dyn Workload>,
-    arrival: Arrival,
-    /// The next request, read ahead.
-    next: Option<Request>,
+    lanes: Vec<Lane>,
+    /// The lane that is asked first for the next command: the one after the last that was served.
+    turn: usize,
+    /// Lanes that have not begun.
+    waiting: usize,
+    /// Whether the passing of time alone can let something begin.
+    waits_for_time: bool,
     started: bool,
     /// Commands inside the device.
-    pub inside: u32,
+    inside: u32,
     depth: u32,
     submitted: u64,
     /// Commands completed.
     pub completed: u64,
     requests_max: u64,
     duration: Ns,
+    /// Completions that are not measured; all of them before `warmup_until`.
     warmup_requests: u64,
+    warmup_until: Option<Ns>,
     /// Controller time per command [ns].
     pub command_cost: Ns,
 }
@@ -58,6 +68,7 @@ impl std::fmt::Debug for HostFront {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         formatter
             .debug_struct("HostFront")
+            .field("lanes", &self.lanes.len())
             .field("inside", &self.inside)
             .field("completed", &self.completed)
             .finish_non_exhaustive()
@@ -66,56 +77,115 @@ impl std::fmt::Debug for HostFront {
 
 impl HostFront {
     /// A host that has not begun.
-    pub fn new(workload: Box<dyn Workload>, config: &EngineConfig, limits: &RunLimits) -> Self {
-        let arrival = workload.arrival();
-        let depth = match arrival {
-            Arrival::Open => config.queue_depth,
-            Arrival::Closed => config.queue_depth.min(limits.closed_queue_depth.max(1)),
-        };
+    pub fn new(lanes: Vec<LaneConfig>, config: &EngineConfig, limits: &RunLimits) -> Self {
+        let queue_depth = config.queue_depth.max(1);
+        let lanes: Vec<Lane> = lanes.into_iter().map(|lane| Lane::new(lane, queue_depth)).collect();
+        let wanted = lanes.iter().fold(0, |sum: u32, lane| sum.saturating_add(lane.depth));
+        let timed = |lane: &Lane| lane.arrival == Arrival::Open || lane.begins > Ns::ZERO;
         Self {
-            workload,
-            arrival,
-            next: None,
+            turn: 0,
+            waiting: lanes.len(),
+            waits_for_time: limits.warmup_time.is_some() || lanes.iter().any(timed),
+            lanes,
             started: false,
             inside: 0,
-            depth: depth.max(1),
+            depth: queue_depth.min(wanted),
             submitted: 0,
             completed: 0,
             requests_max: limits.requests.unwrap_or(u64::MAX),
             duration: limits.duration.unwrap_or(Ns::NEVER),
-            warmup_requests: limits.warmup_requests,
+            warmup_requests: limits.warmup_time.map_or(limits.warmup_requests, |_| u64::MAX),
+            warmup_until: limits.warmup_time,
             command_cost: config.command_cost,
         }
     }
 
-    /// Reads the first request, once. Returns whether this was the beginning of the run.
-    pub fn start(&mut self) -> Result<bool, SimulationError> {
-        let begins = !self.started;
-        if begins {
-            self.started = true;
-            self.advance()?;
-        }
-        Ok(begins)
+    /// Returns whether this was the beginning of the run.
+    pub fn start(&mut self) -> bool {
+        !std::mem::replace(&mut self.started, true)
     }
 
-    /// Reads the next request ahead; none beyond the limits of the run.
+    /// The most commands that each lane has inside the device.
+    pub fn lane_depths(&self) -> Vec<u32> {
+        self.lanes.iter().map(|lane| lane.depth).collect()
+    }
+
+    /// The lane whose command enters the device at `now`: each has its turn.
     #[inline]
-    fn advance(&mut self) -> Result<(), SimulationError> {
-        self.next = if self.submitted < self.requests_max { self.workload.next_request()? } else { None };
+    fn ready_lane(&self, now: Ns) -> Option<usize> {
+        if self.inside >= self.depth {
+            return None;
+        }
+        if let [lane] = &self.lanes[..] {
+            return lane.is_ready(now).then_some(0);
+        }
+        self.ready_in_turn(now)
+    }
+
+    fn ready_in_turn(&self, now: Ns) -> Option<usize> {
+        let (before, from_turn) = self.lanes.split_at(self.turn);
+        let ready = |lane: &Lane| lane.is_ready(now);
+        let later = || before.iter().position(ready);
+        from_turn.iter().position(ready).map(|index| index + self.turn).or_else(later)
+    }
+
+    /// The first lane that has not begun and may at `now`.
+    fn beginning_lane(&self, now: Ns) -> Option<usize> {
+        let over = |stage: u32| self.lanes.iter().all(|lane| lane.stage >= stage || lane.is_over(now));
+        self.lanes.iter().position(|lane| !lane.begun && lane.begins <= now && over(lane.stage))
+    }
+
+    /// Whether something is to be done at `now`: a lane begins, or a command enters the device.
+    #[inline]
+    pub fn has_work(&self, now: Ns) -> bool {
+        self.ready_lane(now).is_some() || (self.waiting > 0 && self.beginning_lane(now).is_some())
+    }
+
+    /// Begins a lane.
+    fn begin_lane(&mut self, lane: usize, now: Ns) -> Result<(), SimulationError> {
+        self.waiting -= 1;
+        self.lanes[lane].begin(now, self.duration);
+        self.advance(lane)
+    }
+
+    /// Reads the next request of a lane ahead; none of any lane beyond the limit of the run.
+    #[inline]
+    fn advance(&mut self, lane: usize) -> Result<(), SimulationError> {
+        if self.submitted < self.requests_max {
+            return self.lanes[lane].advance();
+        }
+        self.lanes.iter_mut().for_each(|lane| lane.next = None);
+        self.waiting = 0;
         Ok(())
     }
 
-    /// Whether a command enters the device at `now`.
+    /// Counts the command of a lane that is taken in, and gives the turn to the next lane.
     #[inline]
-    pub fn can_fetch(&self, now: Ns) -> bool {
-        self.inside < self.depth
-            && now < self.duration
-            && self.next.is_some_and(|request| self.has_arrived(&request, now))
+    fn taken_in(&mut self, lane: usize) {
+        self.submitted += 1;
+        self.inside += 1;
+        self.lanes[lane].inside += 1;
+        self.turn = if lane + 1 == self.lanes.len() { 0 } else { lane + 1 };
     }
 
+    /// Counts a command of a lane that completed.
     #[inline]
-    fn has_arrived(&self, request: &Request, now: Ns) -> bool {
-        self.arrival == Arrival::Closed || request.submitted <= now
+    fn completed(&mut self, lane: u16) {
+        self.inside -= 1;
+        self.lanes[lane as usize].inside -= 1;
+        self.completed += 1;
+    }
+
+    /// When time alone lets something begin: a request arrives that has room, a lane begins, or measuring does.
+    fn next_wake(&self, now: Ns) -> Option<Ns> {
+        let has_room = self.inside < self.depth;
+        let of_lane = |lane: &Lane| {
+            if lane.begun {
+                return lane.next_arrival().filter(|_| has_room);
+            }
+            Some(lane.begins).filter(|&begins| self.waiting > 0 && begins > now && begins < self.duration)
+        };
+        self.lanes.iter().filter_map(of_lane).chain(self.warmup_until).min()
     }
 }
 

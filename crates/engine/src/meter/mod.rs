@@ -34,6 +34,35 @@ pub struct OpMeter {
     pub bytes: u64,
 }
 
+/// What is measured of one kind of command of one lane.
+#[derive(Debug, Default)]
+pub struct LaneOpMeter {
+    /// Submission to completion.
+    pub latency: Histogram,
+    /// Fetch to completion.
+    pub device_latency: Histogram,
+    /// Host bytes moved [B].
+    pub bytes: u64,
+}
+
+/// What is measured of one of several lanes.
+#[derive(Debug, Default)]
+pub struct LaneMeter {
+    /// By operation, in the order of [`Op::ALL`].
+    pub ops: [LaneOpMeter; 4],
+    /// When the lane and measuring had begun; nothing before the lane has.
+    pub since: Option<Ns>,
+    /// Its latest completion.
+    pub latest: Ns,
+}
+
+impl LaneMeter {
+    /// The time from its beginning to its latest completion.
+    pub fn elapsed(&self) -> Ns {
+        self.since.map_or(Ns::ZERO, |since| self.latest.saturating_since(since))
+    }
+}
+
 /// Everything measured in a run.
 #[derive(Debug)]
 pub struct Meter {
@@ -47,18 +76,48 @@ pub struct Meter {
     pub since: Ns,
     /// Sum of latencies over all requests [ns], for Little's law.
     pub latency_sum: u128,
+    /// By lane; empty where there is one alone.
+    pub lanes: Vec<LaneMeter>,
 }
 
 impl Meter {
-    /// An empty meter that measures from `since` on.
-    pub fn new(since: Ns) -> Self {
+    /// An empty meter of `lanes` lanes that measures from `since` on.
+    pub fn new(since: Ns, lanes: usize) -> Self {
         Self {
             ops: Default::default(),
             series: Series::new(since),
             suspensions: SuspensionLedger::default(),
             since,
             latency_sum: 0,
+            lanes: (0..lanes).filter(|_| lanes > 1).map(|_| LaneMeter::default()).collect(),
         }
+    }
+
+    /// Forgets what it measured and measures from `since` on.
+    pub fn begin(&mut self, since: Ns) {
+        let begun = std::mem::take(&mut self.lanes);
+        *self = Self::new(since, begun.len());
+        for (lane, before) in self.lanes.iter_mut().zip(begun) {
+            lane.since = before.since.map(|_| since);
+        }
+    }
+
+    /// A lane begins.
+    pub fn lane_began(&mut self, lane: usize, now: Ns) {
+        if let Some(lane) = self.lanes.get_mut(lane) {
+            lane.since = Some(now);
+        }
+    }
+
+    /// Takes one completed command in where there are several lanes.
+    #[inline]
+    pub fn record_of_lane(&mut self, lane: u16, op: Op, now: Ns, latency: Ns, host_queue: Ns, bytes: u64) {
+        let Some(lane) = self.lanes.get_mut(lane as usize) else { return };
+        let meter = &mut lane.ops[op as usize];
+        meter.latency.record(latency.0);
+        meter.device_latency.record(latency.0 - host_queue.0);
+        meter.bytes += bytes;
+        lane.latest = now;
     }
 
     /// Takes one completed command in.

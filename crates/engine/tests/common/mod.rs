@@ -90,7 +90,13 @@ impl Bench {
                 suspend: SuspendPolicyConfig::default(),
                 log_requests: true,
             },
-            limits: RunLimits { requests: None, duration: None, warmup_requests: 0, closed_queue_depth: 1 },
+            limits: RunLimits {
+                requests: None,
+                duration: None,
+                warmup_requests: 0,
+                warmup_time: None,
+                closed_queue_depth: 1,
+            },
         }
     }
 

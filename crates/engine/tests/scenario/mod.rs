@@ -286,7 +286,13 @@ impl Default for Drive {
                 suspend: SuspendPolicyConfig::default(),
                 log_requests: false,
             },
-            limits: RunLimits { requests: None, duration: None, warmup_requests: 0, closed_queue_depth: 1 },
+            limits: RunLimits {
+                requests: None,
+                duration: None,
+                warmup_requests: 0,
+                warmup_time: None,
+                closed_queue_depth: 1,
+            },
             prepared: Vec::new(),
             worn_by: 0,
         }

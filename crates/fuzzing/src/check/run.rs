@@ -42,8 +42,9 @@ pub fn is_small(drive: &DriveConfig) -> bool {
 
 /// Whether the default drive, changed as a request says and sized to its workload, is small enough to be built.
 fn is_default_of_some_size(request: &RunRequest, drive: &DriveConfig) -> bool {
-    let job = request.workload.as_ref().and_then(|workload| workload.load_job().ok().flatten());
-    let wanted = job.map_or(0, |job| job.offset.0.saturating_add(job.size.map_or(0, |size| size.0)));
+    let loaded = request.workload.as_ref().and_then(|workload| workload.load_jobs().ok().flatten());
+    let end = |job: &JobConfig| job.offset.0.saturating_add(job.size.map_or(0, |size| size.0));
+    let wanted = loaded.and_then(|loaded| loaded.jobs.iter().map(end).max()).unwrap_or_default();
     let shape = &drive.geometry;
     let bytes_per_block_index = shape.bytes_per_block_index();
     let fitted = (wanted.max(8 << 30) as f64 * (1.0 + drive.ftl.over_provisioning) / bytes_per_block_index).max(256.0);
@@ -80,9 +81,9 @@ pub fn bounded(mut request: RunRequest, drive: &LoadedDrive) -> Option<(RunReque
         }
         workload.job_file =
             workload.job_file.as_ref().map(|_| files.file("job.toml", b"rw = \"randrw\"\nsize = \"64KiB\"\n"));
-        if let Ok(Some(job)) = workload.load_job() {
-            bytes = job.bs.0.max(1);
-            request.requests = few(request.requests, &job);
+        if let Ok(Some(loaded)) = workload.load_jobs() {
+            bytes = loaded.jobs.iter().map(|job| job.bs.0).max().unwrap_or_default().max(1);
+            request.requests = few(request.requests, &loaded.jobs);
         }
     }
     let touched = TOUCHED_MAX.saturating_mul(drive.config.ftl.mapping_unit.0.max(1));
@@ -92,8 +93,8 @@ pub fn bounded(mut request: RunRequest, drive: &LoadedDrive) -> Option<(RunReque
 }
 
 /// The limit on requests, where the job's own is not one that ends soon.
-fn few(limit: Option<u64>, job: &JobConfig) -> Option<u64> {
-    limit.or(job.requests)
+fn few(limit: Option<u64>, jobs: &[JobConfig]) -> Option<u64> {
+    limit.or_else(|| jobs.iter().try_fold(0_u64, |sum, job| Some(sum.saturating_add(job.requests?))))
 }
 
 /// Runs a bounded request to its end.

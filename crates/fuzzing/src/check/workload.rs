@@ -3,7 +3,7 @@
 use std::io::{Cursor, Read};
 use std::path::Path;
 
-use ninescope::config::{parse_fio, parse_job};
+use ninescope::config::{parse_fio, parse_jobs};
 use ninescope::{AddressPolicy, DriveSource, PrefillMode, RunRequest, WorkloadSource};
 use ninescope_kernel::Ns;
 use ninescope_model::{Op, Request, SECTOR_BYTES};
@@ -186,35 +186,39 @@ fn replays(path: &Path, read: &Reading, choice: usize) {
     let _ = run::to_the_end(&request);
 }
 
-/// A job in TOML, and one of fio, is refused with a reason, or reads back as it is written and runs to its end.
+/// Jobs in TOML, and those of fio, are refused with a reason, or read back as they are written and run to their end.
 ///
 /// # Panics
 /// When neither holds.
 pub fn job(input: &[u8]) {
     let Ok(text) = std::str::from_utf8(input) else { return };
-    match parse_job(Path::new("job.toml"), text) {
-        Ok(job) => job_holds(&job),
+    match parse_jobs(Path::new("job.toml"), text) {
+        Ok(loaded) => jobs_hold(&loaded.jobs),
         Err(error) => drop(refusal(&error)),
     }
     match parse_fio(Path::new("job.fio"), text) {
-        Ok(job) => job_holds(&job.config),
+        Ok(loaded) => jobs_hold(&loaded.jobs),
         Err(error) => drop(refusal(&error)),
     }
 }
 
-fn job_holds(job: &JobConfig) {
-    let written = toml::to_string(job).expect("an accepted job can be written");
-    let again = parse_job(Path::new("written.toml"), &written);
-    let is_number = job.rate_iops.is_none_or(|rate| !rate.is_nan());
-    assert!(!is_number || again.is_ok_and(|again| again == *job), "{written}");
+fn jobs_hold(jobs: &[JobConfig]) {
+    for job in jobs {
+        let written = toml::to_string(job).expect("an accepted job can be written");
+        let again = parse_jobs(Path::new("written.toml"), &written);
+        assert!(
+            !numbers(job).all(|number| !number.is_nan()) || again.is_ok_and(|again| again.jobs == [job.clone()]),
+            "{written}"
+        );
+    }
     // JSON has no infinity and nothing that is not a number.
-    if job.rate_iops.is_some_and(|rate| !rate.is_finite()) {
+    if !jobs.iter().flat_map(numbers).all(f64::is_finite) {
         return;
     }
     for prefill in [PrefillMode::None, PrefillMode::Full] {
         let mut request = RunRequest::from_json("{}").expect("an empty request is one");
         request.drive = Some(DriveSource::Toml(run::SMALL_DRIVE.to_owned()));
-        let value = serde_json::to_value(job).expect("an accepted job can be written");
+        let value = serde_json::to_value(jobs).expect("an accepted job can be written");
         request.workload = Some(WorkloadSource { job: Some(value), ..WorkloadSource::default() });
         request.prefill = prefill;
         let drive = request.load_drive().expect("the small drive is one");
@@ -222,4 +226,9 @@ fn job_holds(job: &JobConfig) {
             let _ = run::to_the_end(&request);
         }
     }
+}
+
+/// What a job gives that may be no number.
+fn numbers(job: &JobConfig) -> impl Iterator<Item = f64> + use<> {
+    [Some(job.rwmixread), job.size_percent, job.rate_iops, job.write_rate_iops].into_iter().flatten()
 }

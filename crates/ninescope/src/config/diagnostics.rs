@@ -44,28 +44,44 @@ pub fn at_key(text: &str, key: &str, message: &str) -> String {
     format!("{key} {message}{}", location(text, key))
 }
 
-/// The line of `key` in `text` with a caret, or nothing.
+/// The line of `key` in `text` with a caret, or nothing. A table of a list is written `jobs[1]`, as in `jobs[1].bs`.
 pub fn location(text: &str, key: &str) -> String {
     let (table, name) = key.rsplit_once('.').unwrap_or(("", key));
+    let mut listed = Vec::new();
     let mut current = String::new();
     for (index, line) in text.lines().enumerate() {
         let trimmed = line.trim_start();
-        if let Some(header) = trimmed.strip_prefix('[') {
-            header.split(']').next().unwrap_or_default().trim().clone_into(&mut current);
-            continue;
+        let is_header = trimmed.starts_with('[');
+        if is_header {
+            current = table_of(trimmed, &mut listed);
         }
         let is_key =
             current == table && trimmed.strip_prefix(name).is_some_and(|rest| rest.trim_start().starts_with('='));
-        if is_key {
-            let (number, column) = (index + 1, line.len() - trimmed.len() + 1);
-            let margin = " ".repeat(number.to_string().len());
-            let carets = format!("{}{}", " ".repeat(column - 1), "^".repeat(trimmed.trim_end().len().max(1)));
-            return format!(
-                "\n  at line {number}, column {column}\n{margin} |\n{number} | {line}\n{margin} | {carets}"
-            );
+        if is_key || (is_header && current == key) {
+            return pointed_at(index + 1, line);
         }
     }
     String::new()
+}
+
+/// The table that a header begins. `listed` holds the lists of those before it, once for each of their tables.
+fn table_of<'a>(header: &'a str, listed: &mut Vec<&'a str>) -> String {
+    let name = header.trim_start_matches('[').split(']').next().unwrap_or_default().trim();
+    if !header.starts_with("[[") {
+        return name.to_owned();
+    }
+    let before = listed.iter().filter(|&&other| other == name).count();
+    listed.push(name);
+    format!("{name}[{before}]")
+}
+
+/// A line of a file with a caret under each letter.
+fn pointed_at(number: usize, line: &str) -> String {
+    let trimmed = line.trim_start();
+    let column = line.len() - trimmed.len() + 1;
+    let margin = " ".repeat(number.to_string().len());
+    let carets = format!("{}{}", " ".repeat(column - 1), "^".repeat(trimmed.trim_end().len().max(1)));
+    format!("\n  at line {number}, column {column}\n{margin} |\n{number} | {line}\n{margin} | {carets}")
 }
 
 #[cfg(test)]
@@ -88,5 +104,14 @@ mod tests {
         let message = at_key(text, "b.x", "is too small");
         assert!(message.contains("line 4, column 3") && message.contains("x = 2 # two"), "{message}");
         assert_eq!(at_key(text, "c.x", "is missing"), "c.x is missing");
+    }
+
+    #[test]
+    fn tables_of_a_list_are_counted_and_a_table_is_its_header() {
+        let text = "[[jobs]]\nx = 1\n[other]\nx = 2\n[[jobs]]\n  x = 3\n";
+        assert!(location(text, "jobs[0].x").contains("line 2,"));
+        assert!(location(text, "jobs[1].x").contains("line 6, column 3"));
+        assert!(location(text, "jobs[1]").contains("line 5,") && location(text, "other").contains("line 3,"));
+        assert_eq!(location(text, "jobs[2].x"), "");
     }
 }

@@ -1,8 +1,5 @@
 //! Reading drive descriptions: a preset or a file, on top of a base, with single values set on top.
 
-use std::path::Path;
-
-use ninescope_workload::JobConfig;
 use toml::{Table, Value};
 
 use super::DriveConfig;
@@ -153,28 +150,6 @@ fn apply_set(table: &mut Table, set: &str) -> Result<(), Error> {
     }
     inner.insert(last.to_owned(), value);
     Ok(())
-}
-
-/// A job file with the keys in a table of their own.
-#[derive(serde::Deserialize, schemars::JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct JobTable {
-    /// The job.
-    pub job: JobConfig,
-}
-
-/// A job from its TOML text: the keys of [`JobConfig`] at top level or in a `[job]` table.
-///
-/// # Errors
-/// [`Error::Input`] with file, line and key.
-pub fn parse_job(path: &Path, text: &str) -> Result<JobConfig, Error> {
-    let table = toml::from_str::<Table>(text).ok();
-    if table.as_ref().is_some_and(Table::is_empty) {
-        return Err(Error::Input(format!("{}: the file is empty; a job says at least `rw`", path.display())));
-    }
-    let wrapped = table.is_some_and(|table| table.contains_key("job"));
-    let parsed = if wrapped { toml::from_str::<JobTable>(text).map(|file| file.job) } else { toml::from_str(text) };
-    parsed.map_err(|error| Error::Input(format!("{}: {}", path.display(), with_suggestion(&error.to_string()))))
 }
 
 #[cfg(test)]

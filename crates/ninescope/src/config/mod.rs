@@ -1,17 +1,19 @@
-//! Drive descriptions: the structs that own the schema, and the reading of them from TOML.
+//! Descriptions of drives and jobs: the structs that own the schema, and the reading of them from files.
 
 mod diagnostics;
 mod drive;
 mod fio;
+mod jobs;
 mod load;
 
 pub use diagnostics::suggestion;
-pub(crate) use diagnostics::{location, with_suggestion};
+pub(crate) use diagnostics::with_suggestion;
 pub use drive::{
     Cell, ControllerConfig, DriveConfig, EraseLoopsConfig, FtlSection, GeometryConfig, LoopSharesConfig, NandConfig,
     SchedulerConfig, SuspendLimitConfig,
 };
-pub use fio::{FioJob, parse_fio};
+pub use fio::parse_fio;
+pub use jobs::{JobTable, JobsTable, LoadedJobs, parse_jobs};
 pub(crate) use load::unknown_preset;
-pub use load::{JobTable, LoadedDrive, load_drive, parse_job};
+pub use load::{LoadedDrive, load_drive};
 pub use ninescope_workload::JobConfig;

@@ -130,7 +130,7 @@ impl Probe for Recorder {
         self.now = view.now;
         match event {
             Event::Started { .. } => self.started(view.ftl.geometry()),
-            Event::Fetched { slot, id, request } => self.requests.fetched(view.now, slot, id, request),
+            Event::Fetched { slot, id, request, .. } => self.requests.fetched(view.now, slot, id, request),
             Event::LinkIn { slot, from, until } => self.requests.link_in(slot, from, until),
             Event::LinkOut { slot, from } => self.requests.link_out(slot, from),
             Event::UnitWritten { slot, lpa, new, .. } => self.requests.unit_written(view, slot, lpa, new),

@@ -2,8 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use ninescope_engine::Seen;
-use ninescope_engine::meter::{Histogram, OpMeter};
+use ninescope_engine::meter::{Histogram, LaneMeter, LaneOpMeter, Meter, OpMeter};
 use ninescope_model::Op;
 use serde_json::{Map, Value, json};
 
@@ -56,36 +55,65 @@ fn distribution(histogram: &Histogram) -> Value {
     })
 }
 
-fn direction(meter: &OpMeter, elapsed_ns: u64) -> Value {
-    let seconds = elapsed_ns as f64 / 1e9;
-    let per_second = |amount: f64| if seconds > 0.0 { amount / seconds } else { 0.0 };
-    let bytes_per_second = per_second(meter.bytes as f64);
-    json!({
-        "io_bytes": meter.bytes,
-        "io_kbytes": meter.bytes / 1024,
-        "bw_bytes": bytes_per_second as u64,
-        "bw": (bytes_per_second / 1024.0) as u64,
-        "iops": per_second(meter.latency.count() as f64),
-        "runtime": elapsed_ns / 1_000_000,
-        "total_ios": meter.latency.count(),
-        "short_ios": 0,
-        "drop_ios": 0,
-        "clat_ns": distribution(&meter.device_latency),
-        "lat_ns": distribution(&meter.latency),
-    })
+/// What one kind of command of a job did.
+#[derive(Clone, Copy)]
+struct Direction<'a> {
+    latency: &'a Histogram,
+    device_latency: &'a Histogram,
+    bytes: u64,
 }
 
-/// One job that stands for the whole run. `clat` is what the device took, `lat` includes the host's queue.
-pub fn job(device: &Seen<'_>, elapsed_ns: u64) -> Value {
-    let ops = &device.meter.ops;
+impl Direction<'_> {
+    fn value(&self, elapsed_ns: u64) -> Value {
+        let seconds = elapsed_ns as f64 / 1e9;
+        let per_second = |amount: f64| if seconds > 0.0 { amount / seconds } else { 0.0 };
+        let bytes_per_second = per_second(self.bytes as f64);
+        json!({
+            "io_bytes": self.bytes,
+            "io_kbytes": self.bytes / 1024,
+            "bw_bytes": bytes_per_second as u64,
+            "bw": (bytes_per_second / 1024.0) as u64,
+            "iops": per_second(self.latency.count() as f64),
+            "runtime": elapsed_ns / 1_000_000,
+            "total_ios": self.latency.count(),
+            "short_ios": 0,
+            "drop_ios": 0,
+            "clat_ns": distribution(self.device_latency),
+            "lat_ns": distribution(self.latency),
+        })
+    }
+}
+
+/// One entry for each job, or one that stands for the whole run. `clat` is what the device took, `lat` includes the
+/// host's queue.
+pub fn jobs(meter: &Meter, names: &[String], elapsed_ns: u64) -> Vec<Value> {
+    if meter.lanes.is_empty() {
+        let of = |meter: &OpMeter| -> Value {
+            let OpMeter { latency, device_latency, bytes, .. } = meter;
+            Direction { latency, device_latency, bytes: *bytes }.value(elapsed_ns)
+        };
+        return vec![job("ninescope", &|op| of(&meter.ops[op as usize]), elapsed_ns)];
+    }
+    let lane = |(lane, name): (&LaneMeter, &String)| {
+        let elapsed_ns = lane.elapsed().0;
+        let of = |meter: &LaneOpMeter| {
+            let LaneOpMeter { latency, device_latency, bytes } = meter;
+            Direction { latency, device_latency, bytes: *bytes }.value(elapsed_ns)
+        };
+        job(name, &|op| of(&lane.ops[op as usize]), elapsed_ns)
+    };
+    meter.lanes.iter().zip(names).map(lane).collect()
+}
+
+fn job(name: &str, direction: &dyn Fn(Op) -> Value, elapsed_ns: u64) -> Value {
     json!({
-        "jobname": "ninescope",
+        "jobname": name,
         "groupid": 0,
         "error": 0,
         "elapsed": elapsed_ns.div_ceil(1_000_000_000),
-        "read": direction(&ops[Op::Read as usize], elapsed_ns),
-        "write": direction(&ops[Op::Write as usize], elapsed_ns),
-        "trim": direction(&ops[Op::Trim as usize], elapsed_ns),
+        "read": direction(Op::Read),
+        "write": direction(Op::Write),
+        "trim": direction(Op::Trim),
         "job_runtime": elapsed_ns / 1_000_000,
     })
 }

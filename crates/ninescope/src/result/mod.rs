@@ -4,6 +4,7 @@ mod fio;
 mod latency;
 mod workload;
 
+use ninescope_engine::meter::{LaneMeter, LaneOpMeter};
 use ninescope_engine::{Seen, Utilization};
 use ninescope_model::{BlockGroup, OCCUPANCIES, Occupancy, Op};
 use serde_json::{Map, Value, json};
@@ -27,6 +28,8 @@ pub struct ResultInput<'a> {
     pub steady: Option<&'a SteadyState>,
     pub prepared_units: u64,
     pub report: &'a WorkloadReport,
+    /// What the jobs are called, where there are several.
+    pub job_names: &'a [String],
     pub prepare_seconds: f64,
     pub run_seconds: f64,
     pub notes: &'a [String],
@@ -66,7 +69,10 @@ pub fn result_json(input: &ResultInput<'_>) -> Result<Value, Error> {
         },
     });
     if let (Some(device), Some(utilization)) = (&input.device, &input.utilization) {
-        let measured = measurements(device, utilization)?;
+        let mut measured = measurements(device, utilization, input.job_names)?;
+        if !input.job_names.is_empty() {
+            measured["by_job"] = by_job(device, input.job_names);
+        }
         if let (Value::Object(result), Value::Object(measured)) = (&mut result, measured) {
             result.extend(measured);
         }
@@ -74,7 +80,7 @@ pub fn result_json(input: &ResultInput<'_>) -> Result<Value, Error> {
     Ok(result)
 }
 
-fn measurements(device: &Seen<'_>, utilization: &Utilization) -> Result<Value, Error> {
+fn measurements(device: &Seen<'_>, utilization: &Utilization, job_names: &[String]) -> Result<Value, Error> {
     let meter = device.meter;
     let elapsed = utilization.elapsed.0;
     let by_op = |value: &dyn Fn(Op) -> Value| -> Value {
@@ -104,14 +110,48 @@ fn measurements(device: &Seen<'_>, utilization: &Utilization) -> Result<Value, E
         "wear": wear(device),
         "suspension": suspension(device),
         "fio version": format!("ninescope-{VERSION}"),
-        "jobs": [fio::job(device, elapsed)],
+        "jobs": fio::jobs(meter, job_names, elapsed),
     }))
+}
+
+/// What each job did, in the words of the whole run; its time ends with its last completion.
+fn by_job(device: &Seen<'_>, names: &[String]) -> Value {
+    let entry = |(lane, name): (&LaneMeter, &String)| {
+        let elapsed = lane.elapsed().0;
+        let per_second = |amount: u64| if elapsed == 0 { 0.0 } else { amount as f64 * 1e9 / elapsed as f64 };
+        let filled = || Op::ALL.into_iter().filter(|&op| lane.ops[op as usize].latency.count() > 0);
+        let by_op = |value: &dyn Fn(&LaneOpMeter) -> Value| -> Value {
+            Value::Object(filled().map(|op| (op.name().to_owned(), value(&lane.ops[op as usize]))).collect())
+        };
+        let requests: u64 = lane.ops.iter().map(|op| op.latency.count()).sum();
+        let bytes: u64 = lane.ops.iter().map(|op| op.bytes).sum();
+        json!({
+            "name": name,
+            "began_ns": lane.since.map(|since| since.0),
+            "measured_ns": elapsed,
+            "requests": requests,
+            "bytes": bytes,
+            "iops": per_second(requests),
+            "throughput": by_op(&|op| json!({
+                "requests": op.latency.count(),
+                "bytes": op.bytes,
+                "iops": per_second(op.latency.count()),
+                "bytes_per_second": per_second(op.bytes),
+            })),
+            "latency": by_op(&|op| latency::summary_without_intervals(&op.latency)),
+        })
+    };
+    device.meter.lanes.iter().zip(names).map(entry).collect()
 }
 
 fn notes(input: &ResultInput<'_>) -> Vec<String> {
     let mut notes = input.notes.to_vec();
     if !input.complete {
         notes.push("partial result: the run was interrupted".to_owned());
+    }
+    let unmeasured = input.device.is_some_and(|device| device.completed > 0 && device.meter.since == device.now);
+    if input.complete && unmeasured {
+        notes.push("nothing was measured: the run was over before its warm-up".to_owned());
     }
     if input.steady.is_some_and(|steady| !steady.converged) {
         notes.push(

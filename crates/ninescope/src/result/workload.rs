@@ -47,16 +47,20 @@ impl WorkloadReport {
         Ok(Self(value))
     }
 
-    /// Of a synthetic job: its complete description.
-    pub fn of_job(source: &WorkloadSource, job: &JobConfig) -> Result<Self, Error> {
-        let description = serde_json::to_value(job).map_err(|error| Error::Internal(error.to_string()))?;
+    /// Of synthetic jobs: their complete descriptions, one as `job`, several as `jobs`.
+    pub fn of_jobs(source: &WorkloadSource, jobs: &[JobConfig]) -> Result<Self, Error> {
+        let internal = |error: serde_json::Error| Error::Internal(error.to_string());
         let path = source.job_file.as_ref().and_then(|path| path.file_name());
-        Ok(Self(json!({
+        let mut value = json!({
             "kind": "synthetic",
             "path": path.map(|name| name.to_string_lossy().into_owned()),
             "hash": Value::Null,
-            "job": description,
-        })))
+        });
+        match jobs {
+            [job] => value["job"] = serde_json::to_value(job).map_err(internal)?,
+            jobs => value["jobs"] = serde_json::to_value(jobs).map_err(internal)?,
+        }
+        Ok(Self(value))
     }
 
     /// Of a list of requests made by a program.

@@ -4,11 +4,11 @@ use ninescope_model::SECTOR_BYTES;
 use ninescope_model::schema::{other_word, with_aliases};
 use ninescope_model::units::{Bytes, Duration};
 use schemars::{JsonSchema, Schema};
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Serialize, Serializer};
 
 use ninescope_model::Op;
 
-use super::{AddressDistribution, SizeSplit};
+use super::{AddressDistribution, SizeRange, SizeSplit};
 use crate::{REQUEST_SECTORS_MAX, TIME_MAX};
 
 /// A key of a job that has no meaning.
@@ -22,7 +22,8 @@ pub struct JobError {
 }
 
 impl JobError {
-    pub(super) fn new(key: &'static str, problem: impl Into<String>) -> Self {
+    /// What is wrong with the value of a key.
+    pub fn new(key: &'static str, problem: impl Into<String>) -> Self {
         Self { key, problem: problem.into() }
     }
 }
@@ -98,9 +99,13 @@ pub struct JobConfig {
     /// Sizes that are drawn, "4k/60:64k/40"; they take the place of `bs`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bssplit: Option<SizeSplit>,
+    /// Sizes that are drawn alike from the multiples of the least, "4k-16k"; they take the place of `bs`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub bsrange: Option<SizeRange>,
     /// Chance that a request of a mixed job is a read [percent].
-    #[schemars(range(max = 100))]
-    pub rwmixread: u8,
+    #[serde(serialize_with = "whole_where_it_is")]
+    #[schemars(range(min = 0, max = 100))]
+    pub rwmixread: f64,
     /// Requests outstanding at a time, kept by the engine.
     #[schemars(range(min = 1))]
     pub iodepth: u32,
@@ -115,6 +120,10 @@ pub struct JobConfig {
     /// The region's length [bytes]; absent: to the end of the drive.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub size: Option<Bytes>,
+    /// The region's length as a share of the drive, cut off at its end [percent].
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("exclusiveMinimum" = 0, "maximum" = 100))]
+    pub size_percent: Option<f64>,
     /// How many requests, flushes not counted. Absent, and `duration` too: as many as the region has blocks.
     #[serde(alias = "number_ios", skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1))]
@@ -122,10 +131,31 @@ pub struct JobConfig {
     /// How long the job runs in simulated time, kept by the engine.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub duration: Option<Duration>,
+    /// Time at the job's beginning that is not measured, before its `duration`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ramp_time: Option<Duration>,
+    /// The job begins at this time of the run, kept by the engine.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub startdelay: Option<Duration>,
+    /// The job, and those after it, begin when all before it are over, kept by the engine.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub stonewall: bool,
+    /// So many jobs of this kind run at the same time; each draws random numbers of its own.
+    #[serde(skip_serializing_if = "is_one")]
+    #[schemars(range(min = 1))]
+    pub numjobs: u32,
+    /// From the offset of one of these jobs to that of the next [bytes].
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub offset_increment: Option<Bytes>,
     /// Arrivals per second of an open-loop job; absent: closed loop.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1e-3, max = 1e9))]
     pub rate_iops: Option<f64>,
+    /// Writes of a mixed job arrive at a rate of their own, so many per second; `rate_iops` is that of the reads then,
+    /// and `rwmixread` says nothing.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1e-3, max = 1e9))]
+    pub write_rate_iops: Option<f64>,
     /// How the arrivals of an open-loop job are spread.
     pub rate_process: RateProcess,
     /// What random addresses are multiples of, from the region's beginning [bytes]; absent: `bs`.
@@ -156,15 +186,23 @@ impl Default for JobConfig {
             rw: AccessPattern::Read,
             bs: Bytes(4096),
             bssplit: None,
-            rwmixread: 50,
+            bsrange: None,
+            rwmixread: 50.0,
             iodepth: 1,
             random_distribution: AddressDistribution::Uniform,
             percentage_random: 100,
             offset: Bytes(0),
             size: None,
+            size_percent: None,
             requests: None,
             duration: None,
+            ramp_time: None,
+            startdelay: None,
+            stonewall: false,
+            numjobs: 1,
+            offset_increment: None,
             rate_iops: None,
+            write_rate_iops: None,
             rate_process: RateProcess::Linear,
             blockalign: None,
             flush_every: None,
@@ -175,6 +213,21 @@ impl Default for JobConfig {
 #[allow(clippy::trivially_copy_pass_by_ref)] // serde's calling convention
 fn is_always(percent: &u8) -> bool {
     *percent == 100
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref)] // serde's calling convention
+fn is_one(jobs: &u32) -> bool {
+    *jobs == 1
+}
+
+/// Writes a whole number as one.
+#[allow(clippy::trivially_copy_pass_by_ref)] // serde's calling convention
+fn whole_where_it_is<S: Serializer>(percent: &f64, serializer: S) -> Result<S::Ok, S::Error> {
+    let whole = *percent as u8;
+    if f64::from(whole).to_bits() == percent.to_bits() {
+        return serializer.serialize_u8(whole);
+    }
+    serializer.serialize_f64(*percent)
 }
 
 /// The part of a drive a job works on, as a grid of places a request can begin at.
@@ -203,6 +256,9 @@ impl JobRegion {
 impl JobConfig {
     /// The smallest and the largest request.
     fn sizes(&self) -> (Bytes, Bytes) {
+        if let Some(range) = &self.bsrange {
+            return range.extremes(self.rw.ops());
+        }
         let Some(split) = &self.bssplit else { return (self.bs, self.bs) };
         let sizes = || split.sizes(self.rw.ops());
         (sizes().min().unwrap_or(self.bs), sizes().max().unwrap_or(self.bs))
@@ -210,7 +266,53 @@ impl JobConfig {
 
     /// The mean request of a direction [B].
     pub fn mean_bytes(&self, op: Op) -> f64 {
-        self.bssplit.as_ref().map_or(self.bs.0 as f64, |split| split.mean(op))
+        match (&self.bssplit, &self.bsrange) {
+            (_, Some(range)) => range.mean(op),
+            (Some(split), None) => split.mean(op),
+            (None, None) => self.bs.0 as f64,
+        }
+    }
+
+    /// Whether requests differ in size.
+    pub fn sizes_differ(&self) -> bool {
+        self.bssplit.is_some() || self.bsrange.is_some()
+    }
+
+    /// The share of reads among the requests, where the first kind of operation counts as reads.
+    pub fn read_share(&self) -> f64 {
+        match (self.rw.ops().len(), self.rate_iops, self.write_rate_iops) {
+            (1, _, _) => 1.0,
+            (_, Some(reads), Some(writes)) => reads / (reads + writes),
+            _ => self.rwmixread / 100.0,
+        }
+    }
+
+    /// The jobs that `numjobs` asks for: one, or copies named `name.0` and so on, as in fio.
+    ///
+    /// # Errors
+    /// Names `numjobs` where it is nothing or more than `most`.
+    pub fn copies(&self, most: usize) -> Result<Vec<Self>, JobError> {
+        match self.numjobs {
+            0 => Err(JobError::new("numjobs", "0 jobs do no work; write at least 1")),
+            1 => Ok(vec![self.clone()]),
+            jobs if jobs as usize > most => {
+                Err(JobError::new("numjobs", format!("{jobs} jobs are more than the {most} that run at the same time")))
+            }
+            jobs => Ok((0..jobs).map(|index| self.copy(index)).collect()),
+        }
+    }
+
+    fn copy(&self, index: u32) -> Self {
+        let further = self.offset_increment.map_or(0, |bytes| bytes.0.saturating_mul(u64::from(index)));
+        Self {
+            name: format!("{}.{index}", self.name),
+            offset: Bytes(self.offset.0.saturating_add(further)),
+            // The first of them waits, and the others begin with it.
+            stonewall: self.stonewall && index == 0,
+            numjobs: 1,
+            offset_increment: None,
+            ..self.clone()
+        }
     }
 
     /// Checks every key and lays the job out on a drive of `drive_bytes`.
@@ -228,9 +330,13 @@ impl JobConfig {
         if !self.offset.0.is_multiple_of(SECTOR_BYTES) {
             return Err(JobError::new("offset", format!("{} is not a multiple of 512 bytes", self.offset)));
         }
-        let region_bytes = self.region_bytes(drive_bytes)?;
+        let region_bytes = self.region_bytes(drive_bytes, least)?;
         if region_bytes < most.0 {
-            let key = if self.size.is_some() { "size" } else { "bs" };
+            let key = match (self.size, self.size_percent) {
+                (Some(_), _) => "size",
+                (None, Some(_)) => "size_percent",
+                (None, None) => "bs",
+            };
             let problem = format!("a region of {} does not hold a request of {most}", Bytes(region_bytes));
             return Err(JobError::new(key, problem));
         }
@@ -242,21 +348,39 @@ impl JobConfig {
         Ok(JobRegion { first_sector, sectors: region_bytes / SECTOR_BYTES, request_sectors, stride_sectors, places })
     }
 
+    /// How many requests it makes, flushes not counted; none where its duration alone ends it.
+    pub fn requests_in_all(&self, region: &JobRegion) -> Option<u64> {
+        match (self.requests, self.duration) {
+            (Some(requests), _) => Some(requests),
+            (None, Some(_)) => None,
+            // Like fio without a limit: as many as it takes to cover the region once.
+            (None, None) => Some(self.requests_of_one_pass(region)),
+        }
+    }
+
     /// How many requests cover the region once.
-    pub(super) fn requests_of_one_pass(&self, region: &JobRegion) -> u64 {
-        let Some(split) = &self.bssplit else { return region.places };
+    fn requests_of_one_pass(&self, region: &JobRegion) -> u64 {
+        if !self.sizes_differ() {
+            return region.places;
+        }
         let ops = self.rw.ops();
-        let reads = if ops.len() == 1 { 1.0 } else { f64::from(self.rwmixread) / 100.0 };
-        let mean = split.mean(ops[0]) * reads + split.mean(ops[ops.len() - 1]) * (1.0 - reads);
+        let reads = self.read_share();
+        let mean = self.mean_bytes(ops[0]) * reads + self.mean_bytes(ops[ops.len() - 1]) * (1.0 - reads);
         ((region.sectors * SECTOR_BYTES) as f64 / mean).max(1.0) as u64
     }
 
     /// The region's length, which must lie on the drive.
-    fn region_bytes(&self, drive_bytes: u64) -> Result<u64, JobError> {
+    fn region_bytes(&self, drive_bytes: u64, least: Bytes) -> Result<u64, JobError> {
         let available = drive_bytes.checked_sub(self.offset.0).filter(|&bytes| bytes > 0).ok_or_else(|| {
             let problem = format!("{} lies beyond the drive of {}", self.offset, Bytes(drive_bytes));
             JobError::new("offset", problem)
         })?;
+        if let Some(percent) = self.size_percent {
+            // As in fio: of the whole drive, in whole requests.
+            let share = (drive_bytes as f64 * percent / 100.0) as u64;
+            let cut = share.min(available);
+            return Ok(cut - cut % least.0);
+        }
         match self.size {
             None => Ok(available),
             Some(Bytes(bytes)) if bytes <= available => Ok(bytes),
@@ -269,12 +393,25 @@ impl JobConfig {
     }
 
     fn validate_numbers(&self) -> Result<(), JobError> {
-        if self.rwmixread > 100 {
+        if !(0.0..=100.0).contains(&self.rwmixread) {
             let problem = format!("{} is not a percentage (0 to 100)", self.rwmixread);
             return Err(JobError::new("rwmixread", problem));
         }
         if self.iodepth == 0 {
             return Err(JobError::new("iodepth", "0 requests outstanding do no work; write at least 1"));
+        }
+        if self.size_percent.is_some_and(|percent| !(percent > 0.0 && percent <= 100.0)) {
+            let problem = format!("{} is not a share of the drive above 0", self.size_percent.unwrap_or_default());
+            return Err(JobError::new("size_percent", problem));
+        }
+        if self.size_percent.is_some() && self.size.is_some() {
+            return Err(JobError::new("size_percent", "`size` says how long the region is already"));
+        }
+        if self.bsrange.is_some() && self.bssplit.is_some() {
+            return Err(JobError::new("bsrange", "`bssplit` says already which sizes there are"));
+        }
+        if self.offset_increment.is_some() && self.numjobs == 1 {
+            return Err(JobError::new("offset_increment", "there is one job of this kind; `numjobs` makes several"));
         }
         if self.requests == Some(0) {
             return Err(JobError::new("requests", "0 is not a number of requests; write at least 1"));
@@ -295,10 +432,21 @@ impl JobConfig {
 
     fn validate_rate(&self) -> Result<(), JobError> {
         // From one request in a quarter of an hour to one each nanosecond, the clock's tick.
-        if self.duration.is_some_and(|duration| duration.0 > TIME_MAX.0) {
-            return Err(JobError::new("duration", "is longer than 73 years, the most that can be simulated"));
+        for (key, time) in [("duration", self.duration), ("ramp_time", self.ramp_time), ("startdelay", self.startdelay)]
+        {
+            if time.is_some_and(|time| time.0 > TIME_MAX.0 / 2) {
+                return Err(JobError::new(key, "is longer than 36 years, and no more than 73 can be simulated"));
+            }
+        }
+        if self.write_rate_iops.is_some() && (self.rw.ops().len() == 1 || self.rate_iops.is_none()) {
+            let problem = "belongs to a mixed job whose reads have the rate `rate_iops`";
+            return Err(JobError::new("write_rate_iops", problem));
         }
         match (self.rate_iops, self.requests) {
+            _ if self.write_rate_iops.is_some_and(|rate| !(1e-3..=1e9).contains(&rate)) => {
+                let rate = self.write_rate_iops.unwrap_or_default();
+                Err(JobError::new("write_rate_iops", format!("{rate} is not a rate from 0.001 to 1e9 per second")))
+            }
             (Some(rate), _) if !(1e-3..=1e9).contains(&rate) => {
                 Err(JobError::new("rate_iops", format!("{rate} is not a rate from 0.001 to 1e9 per second")))
             }

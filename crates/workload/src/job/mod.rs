@@ -11,5 +11,5 @@ mod synthetic;
 
 pub use config::{AccessPattern, JobConfig, JobError, JobRegion, RateProcess};
 pub use distribution::{AddressDistribution, Zone};
-pub use sizes::SizeSplit;
+pub use sizes::{SizeRange, SizeSplit};
 pub use synthetic::SyntheticJob;

@@ -1,4 +1,5 @@
-//! Sizes of requests that differ, as fio's `bssplit` writes them: "4k/10:64k/50:32k/40", by direction after commas.
+//! Sizes of requests that differ, by direction after commas: as fio's `bssplit` writes them, "4k/10:64k/50:32k/40", or
+//! as its `bsrange` does, "4k-16k".
 
 use std::borrow::Cow;
 use std::fmt;
@@ -156,6 +157,111 @@ impl Serialize for SizeSplit {
 }
 
 impl<'de> Deserialize<'de> for SizeSplit {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        String::deserialize(deserializer)?.parse().map_err(D::Error::custom)
+    }
+}
+
+/// Sizes that are drawn alike: the multiples of the least up to the largest.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SizeRange {
+    /// Of reads, writes and trims: the least size, and how many multiples of it there are.
+    directions: [(Bytes, u64); DIRECTIONS],
+}
+
+impl SizeRange {
+    fn of(&self, op: Op) -> (Bytes, u64) {
+        self.directions[(op as usize).min(DIRECTIONS - 1)]
+    }
+
+    /// The least and the largest size of the directions in `ops`.
+    pub(super) fn extremes(&self, ops: &[Op]) -> (Bytes, Bytes) {
+        let least = ops.iter().map(|&op| self.of(op).0.0).min().unwrap_or_default();
+        let most = ops.iter().map(|&op| self.of(op).0.0 * self.of(op).1).max().unwrap_or_default();
+        (Bytes(least), Bytes(most))
+    }
+
+    /// The mean size of a direction [B].
+    pub(super) fn mean(&self, op: Op) -> f64 {
+        let (least, multiples) = self.of(op);
+        least.0 as f64 * (multiples + 1) as f64 / 2.0
+    }
+
+    /// The next size [sectors].
+    #[inline]
+    pub(super) fn draw(&self, op: Op, stream: &mut RandomStream) -> u32 {
+        let (least, multiples) = self.of(op);
+        (least.0 / SECTOR_BYTES * (1 + stream.below(multiples))) as u32
+    }
+}
+
+impl FromStr for SizeRange {
+    type Err = JobError;
+
+    fn from_str(text: &str) -> Result<Self, JobError> {
+        let refused = |problem: String| JobError::new("bsrange", format!("`{text}`: {problem}"));
+        let mut ranges = text.split(',').map(|part| range(part).map_err(refused)).collect::<Result<Vec<_>, _>>()?;
+        if ranges.len() > DIRECTIONS {
+            return Err(refused("there are three directions: reads, writes, trims".to_owned()));
+        }
+        // As in fio, a direction that is left out is like the one before it.
+        while ranges.len() < DIRECTIONS {
+            ranges.extend(ranges.last().copied());
+        }
+        let directions = ranges.try_into().map_err(|_| refused("no sizes".to_owned()))?;
+        Ok(Self { directions })
+    }
+}
+
+/// One direction's least size and the number of its multiples.
+fn range(text: &str) -> Result<(Bytes, u64), String> {
+    let (least, most) = text.split_once('-').ok_or_else(|| format!("`{text}` is not a range such as 4k-16k"))?;
+    let size = |text: &str| -> Result<Bytes, String> { text.trim().parse().map_err(|error| format!("{error}")) };
+    let (least, most) = (size(least)?, size(most)?);
+    if least.0 == 0 || !least.0.is_multiple_of(SECTOR_BYTES) || most.0 > u64::from(REQUEST_SECTORS_MAX) * SECTOR_BYTES {
+        return Err(format!("sizes are multiples of 512 bytes up to 1GiB, unlike {least}-{most}"));
+    }
+    // fio would give what is left over beyond the last multiple a share of its own.
+    if most < least || !most.0.is_multiple_of(least.0) {
+        return Err(format!("{most} is not a multiple of {least}"));
+    }
+    Ok((least, most.0 / least.0))
+}
+
+impl fmt::Display for SizeRange {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (index, (least, multiples)) in self.directions.iter().enumerate() {
+            let separator = if index == 0 { "" } else { "," };
+            write!(formatter, "{separator}{}-{}", least.0, least.0 * multiples)?;
+        }
+        Ok(())
+    }
+}
+
+impl JsonSchema for SizeRange {
+    fn schema_name() -> Cow<'static, str> {
+        "SizeRange".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        // Sizes are numbers here; that units are known and one is a multiple of the other is the parser's.
+        let range = r"\s*[0-9][^-,]*-\s*[0-9][^-,]*";
+        json_schema!({
+            "description": "All multiples of the least size alike, up to the largest, \"4k-16k\"; one range for each \
+                            direction after commas.",
+            "type": "string",
+            "pattern": format!("^{range}(,{range}){{0,2}}$"),
+        })
+    }
+}
+
+impl Serialize for SizeRange {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for SizeRange {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         String::deserialize(deserializer)?.parse().map_err(D::Error::custom)
     }

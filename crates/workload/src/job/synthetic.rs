@@ -8,6 +8,9 @@ use super::scramble::Scramble;
 use super::{AccessPattern, AddressDistribution, JobConfig, JobError, JobRegion, RateProcess};
 use crate::{Arrival, Workload, WorkloadError};
 
+/// A chance that is not whole percents is drawn in so many parts.
+const PARTS: u64 = 100_000_000;
+
 /// A synthetic job on one drive. The same description, drive and seed give the same requests.
 pub struct SyntheticJob {
     config: JobConfig,
@@ -27,7 +30,14 @@ pub struct SyntheticJob {
 /// Which operation comes next.
 enum OperationLaw {
     Always(Op),
-    Mixed { read_percent: u64, stream: RandomStream },
+    /// So many `reads` of so many requests `of` all, by chance.
+    Mixed {
+        reads: u64,
+        of: u64,
+        stream: RandomStream,
+    },
+    /// The one whose request arrives first.
+    FirstToArrive,
 }
 
 /// Where requests go on that follow the one before them: one position per operation [sectors of the region].
@@ -77,6 +87,8 @@ enum ArrivalLaw {
         fraction: f64,
         stream: RandomStream,
     },
+    /// Reads and writes by laws of their own, each with the next arrival.
+    ByDirection(Box<[(ArrivalLaw, Ns); 2]>),
 }
 
 impl SyntheticJob {
@@ -87,18 +99,13 @@ impl SyntheticJob {
     pub fn new(config: JobConfig, drive_sectors: u64, seed: u64) -> Result<Self, JobError> {
         let region = config.validate(drive_sectors.saturating_mul(SECTOR_BYTES))?;
         let component = format!("job {}", config.name);
-        let stream = |purpose| RandomStream::new(seed, &component, purpose);
+        let stream = |purpose: &'static str| RandomStream::new(seed, &component, purpose);
         let operations = OperationLaw::new(&config, || stream("mix"));
         let addresses = AddressLaw::new(&config, &region, || stream("address"));
         let runs = Runs::new(&config, || stream("run"));
-        let sizes = config.bssplit.is_some().then(|| stream("size"));
-        let arrivals = ArrivalLaw::new(&config, || stream("arrival"));
-        let remaining = match (config.requests, config.duration) {
-            (Some(requests), _) => requests,
-            (None, Some(_)) => u64::MAX,
-            // Like fio without a limit: as many as it takes to cover the region once.
-            (None, None) => config.requests_of_one_pass(&region),
-        };
+        let sizes = config.sizes_differ().then(|| stream("size"));
+        let arrivals = ArrivalLaw::of_job(&config, stream);
+        let remaining = config.requests_in_all(&region).unwrap_or(u64::MAX);
         let writes_to_flush = config.flush_every.unwrap_or(0);
         Ok(Self {
             config,
@@ -126,9 +133,11 @@ impl SyntheticJob {
 
     #[inline]
     fn next_size(&mut self, op: Op) -> u32 {
-        match (&mut self.sizes, &self.config.bssplit) {
-            (Some(stream), Some(split)) => split.draw(op, stream),
-            _ => self.region.request_sectors,
+        let Some(stream) = &mut self.sizes else { return self.region.request_sectors };
+        match (&self.config.bssplit, &self.config.bsrange) {
+            (Some(split), _) => split.draw(op, stream),
+            (None, Some(range)) => range.draw(op, stream),
+            (None, None) => self.region.request_sectors,
         }
     }
 
@@ -178,10 +187,10 @@ impl Workload for SyntheticJob {
         if self.remaining != u64::MAX {
             self.remaining -= 1;
         }
-        let op = self.operations.next();
+        let op = self.operations.next(&self.arrivals);
         let sectors = self.next_size(op);
         let position = self.next_position(op, sectors);
-        self.latest = self.arrivals.next();
+        self.latest = self.arrivals.next_of(op);
         self.writes_to_flush = self.writes_to_flush.saturating_sub(u64::from(op == Op::Write));
         Ok(Some(Request { submitted: self.latest, lba: Lba(self.region.first_sector + position), sectors, op }))
     }
@@ -193,23 +202,28 @@ impl OperationLaw {
             AccessPattern::Read | AccessPattern::RandRead => Self::Always(Op::Read),
             AccessPattern::Write | AccessPattern::RandWrite => Self::Always(Op::Write),
             AccessPattern::Trim | AccessPattern::RandTrim => Self::Always(Op::Trim),
+            AccessPattern::Rw | AccessPattern::RandRw if config.write_rate_iops.is_some() => Self::FirstToArrive,
             AccessPattern::Rw | AccessPattern::RandRw => {
-                Self::Mixed { read_percent: u64::from(config.rwmixread), stream: stream() }
+                let whole = config.rwmixread.fract() == 0.0;
+                let of = if whole { 100 } else { PARTS };
+                let reads = libm::round(config.rwmixread / 100.0 * of as f64) as u64;
+                Self::Mixed { reads, of, stream: stream() }
             }
         }
     }
 
     #[inline]
-    fn next(&mut self) -> Op {
+    fn next(&mut self, arrivals: &ArrivalLaw) -> Op {
         match self {
             Self::Always(op) => *op,
-            Self::Mixed { read_percent, stream } => {
-                if stream.below(100) < *read_percent {
+            Self::Mixed { reads, of, stream } => {
+                if stream.below(*of) < *reads {
                     Op::Read
                 } else {
                     Op::Write
                 }
             }
+            Self::FirstToArrive => arrivals.first(),
         }
     }
 }
@@ -300,19 +314,52 @@ impl Runs {
 }
 
 impl ArrivalLaw {
-    fn new(config: &JobConfig, stream: impl FnOnce() -> RandomStream) -> Self {
-        let Some(rate_iops) = config.rate_iops else { return Self::Closed };
+    fn of_job(config: &JobConfig, stream: impl Fn(&'static str) -> RandomStream) -> Self {
+        let law = |rate_iops: f64, purpose| Self::new(rate_iops, config.rate_process, || stream(purpose));
+        let with_first = |mut law: Self| {
+            let first = law.next();
+            (law, first)
+        };
+        match (config.rate_iops, config.write_rate_iops) {
+            (None, _) => Self::Closed,
+            (Some(rate), None) => law(rate, "arrival"),
+            (Some(reads), Some(writes)) => Self::ByDirection(Box::new([
+                with_first(law(reads, "arrival")),
+                with_first(law(writes, "arrival of writes")),
+            ])),
+        }
+    }
+
+    fn new(rate_iops: f64, process: RateProcess, stream: impl FnOnce() -> RandomStream) -> Self {
         let gap_ns = 1e9 / rate_iops;
-        match config.rate_process {
+        match process {
             RateProcess::Linear => Self::Linear { gap_ns, index: 0 },
             RateProcess::Poisson => Self::Poisson { mean_gap_ns: gap_ns, now_ns: 0, fraction: 0.0, stream: stream() },
         }
     }
 
+    /// The direction whose next request arrives first; of two at once the read.
+    fn first(&self) -> Op {
+        match self {
+            Self::ByDirection(laws) if laws[1].1 < laws[0].1 => Op::Write,
+            _ => Op::Read,
+        }
+    }
+
+    /// When the next request of a kind arrives.
+    #[inline]
+    fn next_of(&mut self, op: Op) -> Ns {
+        let Self::ByDirection(laws) = self else { return self.next() };
+        let (law, next) = &mut laws[usize::from(op == Op::Write)];
+        let after = law.next();
+        std::mem::replace(next, after)
+    }
+
     #[inline]
     fn next(&mut self) -> Ns {
         match self {
-            Self::Closed => Ns::ZERO,
+            // Those of a job with rates by direction are drawn by `next_of`.
+            Self::Closed | Self::ByDirection(_) => Ns::ZERO,
             Self::Linear { gap_ns, index } => {
                 // From the index and not by adding up, so that rounding does not drift.
                 let time_ns = libm::round(*index as f64 * *gap_ns) as u64;

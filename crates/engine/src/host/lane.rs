@@ -1,0 +1,123 @@
+//! Lanes: the workloads that run on the drive at the same time, each with its own beginning, depth and end.
+
+use ninescope_kernel::Ns;
+use ninescope_model::Request;
+use ninescope_workload::{Arrival, Workload};
+
+use crate::error::SimulationError;
+
+/// The most lanes of a run: each is metered by itself, and looked at when a slot becomes free.
+pub const LANES_MAX: usize = 256;
+
+/// One workload of a run.
+pub struct LaneConfig {
+    /// Where its requests come from.
+    pub workload: Box<dyn Workload>,
+    /// Commands that a closed workload keeps in flight; the device's queue depth bounds it.
+    pub closed_queue_depth: u32,
+    /// It submits nothing when it has run for so long.
+    pub duration: Option<Ns>,
+    /// It does not begin before this time.
+    pub begins: Ns,
+    /// It does not begin before everything of lower stages is over.
+    pub stage: u32,
+}
+
+impl LaneConfig {
+    /// A workload that begins at once and goes on to its end.
+    pub fn new(workload: Box<dyn Workload>, closed_queue_depth: u32) -> Self {
+        Self { workload, closed_queue_depth, duration: None, begins: Ns::ZERO, stage: 0 }
+    }
+}
+
+impl std::fmt::Debug for LaneConfig {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter
+            .debug_struct("LaneConfig")
+            .field("closed_queue_depth", &self.closed_queue_depth)
+            .field("duration", &self.duration)
+            .field("begins", &self.begins)
+            .field("stage", &self.stage)
+            .finish_non_exhaustive()
+    }
+}
+
+/// A workload and how far it is.
+pub(super) struct Lane {
+    workload: Box<dyn Workload>,
+    pub arrival: Arrival,
+    /// The next request, read ahead; none before the lane has begun.
+    pub next: Option<Request>,
+    /// Its commands inside the device.
+    pub inside: u32,
+    pub depth: u32,
+    /// Nothing is submitted at or after this time.
+    pub ends: Ns,
+    /// When it began; until then, when it may.
+    pub begins: Ns,
+    pub begun: bool,
+    pub stage: u32,
+    duration: Ns,
+}
+
+impl Lane {
+    pub fn new(config: LaneConfig, queue_depth: u32) -> Self {
+        let arrival = config.workload.arrival();
+        let depth = match arrival {
+            Arrival::Open => queue_depth,
+            Arrival::Closed => queue_depth.min(config.closed_queue_depth.max(1)),
+        };
+        Self {
+            workload: config.workload,
+            arrival,
+            next: None,
+            inside: 0,
+            depth: depth.max(1),
+            ends: Ns::ZERO,
+            begins: config.begins,
+            begun: false,
+            stage: config.stage,
+            duration: config.duration.unwrap_or(Ns::NEVER),
+        }
+    }
+
+    /// Begins at `now`: what its workload calls time 0. `latest` is when the whole run submits nothing more.
+    pub fn begin(&mut self, now: Ns, latest: Ns) {
+        self.begun = true;
+        self.begins = now;
+        self.ends = Ns(now.0.saturating_add(self.duration.0)).min(latest);
+    }
+
+    /// Reads the next request ahead.
+    #[inline]
+    pub fn advance(&mut self) -> Result<(), SimulationError> {
+        self.next = self.workload.next_request()?;
+        if let Some(next) = &mut self.next {
+            next.submitted += self.begins;
+        }
+        Ok(())
+    }
+
+    /// Whether a command of its enters the device at `now`, if that has room.
+    #[inline]
+    pub fn is_ready(&self, now: Ns) -> bool {
+        self.inside < self.depth
+            && now < self.ends
+            && self.next.is_some_and(|next| self.arrival == Arrival::Closed || next.submitted <= now)
+    }
+
+    /// The arrival it waits for.
+    pub fn next_arrival(&self) -> Option<Ns> {
+        let waits = self.arrival == Arrival::Open && self.inside < self.depth;
+        self.next.map(|next| next.submitted).filter(|&submitted| waits && submitted < self.ends)
+    }
+
+    /// Whether it has nothing more to do.
+    pub fn is_over(&self, now: Ns) -> bool {
+        let submits = |next: Request| match self.arrival {
+            Arrival::Open => next.submitted < self.ends,
+            Arrival::Closed => now < self.ends,
+        };
+        self.begun && self.inside == 0 && !self.next.is_some_and(submits)
+    }
+}

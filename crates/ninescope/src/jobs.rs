@@ -1,0 +1,194 @@
+//! Jobs on their way into a run: copies are made, the limits of the run applied, each laid out on the drive.
+
+use std::collections::BTreeSet;
+use std::ops::Range;
+
+use ninescope_engine::{LANES_MAX, LaneConfig};
+use ninescope_kernel::Ns;
+use ninescope_workload::{AccessPattern, JobConfig, JobError, JobRegion, SyntheticJob};
+
+use crate::assembly::Assembly;
+use crate::config::LoadedJobs;
+use crate::error::Error;
+use crate::request::RunRequest;
+
+/// The jobs of a run, every copy by itself.
+#[derive(Debug)]
+pub struct Jobs {
+    list: Vec<JobConfig>,
+    /// Of each, which of the described jobs it is or was copied from.
+    origins: Vec<usize>,
+    described: LoadedJobs,
+}
+
+impl Jobs {
+    /// Makes the copies that `numjobs` asks for.
+    ///
+    /// # Errors
+    /// [`Error::Input`] for too many jobs, and for two of one name, which would draw the same random numbers.
+    pub fn new(described: LoadedJobs) -> Result<Self, Error> {
+        let (mut list, mut origins) = (Vec::new(), Vec::new());
+        for (index, job) in described.jobs.iter().enumerate() {
+            let name = (described.jobs.len() > 1).then_some(job.name.as_str());
+            let copies = job.copies(LANES_MAX).map_err(|error| described.error_at(index, name, &error))?;
+            origins.resize(origins.len() + copies.len(), index);
+            list.extend(copies);
+        }
+        if list.len() > LANES_MAX {
+            let problem = format!("jobs: {} are more than the {LANES_MAX} that run at the same time", list.len());
+            return Err(described.error(&problem));
+        }
+        let jobs = Self { list, origins, described };
+        jobs.check_names()?;
+        Ok(jobs)
+    }
+
+    fn check_names(&self) -> Result<(), Error> {
+        let mut names = BTreeSet::new();
+        let second = self.list.iter().position(|job| !names.insert(job.name.as_str()));
+        second.map_or(Ok(()), |index| {
+            let problem = format!(
+                "two are called `{}`; give each a `name` of its own, which its random numbers depend on too",
+                self.list[index].name
+            );
+            Err(self.refused(index, &JobError::new("name", problem)))
+        })
+    }
+
+    /// Each job.
+    pub fn list(&self) -> &[JobConfig] {
+        &self.list
+    }
+
+    /// A problem of a job.
+    fn refused(&self, index: usize, error: &JobError) -> Error {
+        let name = self.several().then_some(self.list[index].name.as_str());
+        self.described.error_at(self.origins[index], name, error)
+    }
+
+    fn several(&self) -> bool {
+        self.list.len() > 1
+    }
+
+    /// Applies what the run says: to a job alone in place of its own limits, of several to those that have none.
+    pub fn limit(&mut self, request: &RunRequest, iodepth: Option<u32>) {
+        let several = self.several();
+        for job in &mut self.list {
+            if !several {
+                job.requests = request.requests.or(job.requests);
+                job.duration = request.duration.or(job.duration);
+            } else if job.requests.is_none() && job.duration.is_none() {
+                (job.requests, job.duration) = (request.requests, request.duration);
+            }
+            job.iodepth = iodepth.unwrap_or(job.iodepth);
+        }
+    }
+
+    /// The first byte behind everything that the jobs name.
+    pub fn end(&self) -> u64 {
+        self.list.iter().map(named_end).max().unwrap_or_default()
+    }
+
+    /// What is wrong where no drive is large enough for [`Jobs::end`].
+    pub fn beyond_any_drive(&self, problem: String) -> Error {
+        let farthest = (0..self.list.len()).max_by_key(|&index| named_end(&self.list[index])).unwrap_or_default();
+        self.refused(farthest, &JobError::new("size", problem))
+    }
+
+    /// Lays every job out on the drive.
+    ///
+    /// # Errors
+    /// [`Error::Input`] that names the job, where there are several, and the key.
+    pub fn regions(&self, assembly: &Assembly) -> Result<Vec<JobRegion>, Error> {
+        let region = |(index, job): (usize, &JobConfig)| {
+            let region = job.validate(assembly.logical_bytes()).and_then(|region| {
+                check_that_time_passes(job, assembly)?;
+                Ok(region)
+            });
+            region.map_err(|error| self.refused(index, &error))
+        };
+        self.list.iter().enumerate().map(region).collect()
+    }
+
+    /// The units that the jobs can touch.
+    pub fn units(&self, regions: &[JobRegion], sectors_per_unit: u64) -> Vec<Range<u32>> {
+        let units = |(job, region): (&JobConfig, &JobRegion)| {
+            let end = region.end_sector(job.sizes_differ() || job.percentage_random < 100);
+            (region.first_sector / sectors_per_unit) as u32..end.div_ceil(sectors_per_unit) as u32
+        };
+        disjoint(self.list.iter().zip(regions).map(units).collect())
+    }
+
+    /// How many requests they make in all, where that is known.
+    pub fn requests(&self, regions: &[JobRegion]) -> Option<u64> {
+        let mut requests = self.list.iter().zip(regions).map(|(job, region)| job.requests_in_all(region));
+        requests.try_fold(0_u64, |sum, requests| Some(sum.saturating_add(requests?)))
+    }
+
+    /// How long the run is not measured.
+    ///
+    /// # Errors
+    /// [`Error::Input`] where the jobs do not agree on it: a run is measured from one time on.
+    pub fn ramp_time(&self) -> Result<Option<Ns>, Error> {
+        let ramp = self.list[0].ramp_time;
+        let refused = |index: usize, problem: &str| Err(self.refused(index, &JobError::new("ramp_time", problem)));
+        if let Some(index) = self.list.iter().position(|job| job.ramp_time != ramp) {
+            return refused(index, "the run is measured from one time on, so that it must be the same for all jobs");
+        }
+        let waits = |(index, job): (usize, &JobConfig)| job.startdelay.is_some() || (job.stonewall && index > 0);
+        match self.list.iter().enumerate().position(waits) {
+            Some(index) if ramp.is_some() => {
+                refused(index, "counts from the beginning of the run, at which this job does not begin; give --warmup")
+            }
+            _ => Ok(ramp.map(|ramp| Ns(ramp.0))),
+        }
+    }
+
+    /// The workloads, each with when it begins and ends.
+    ///
+    /// # Errors
+    /// [`Error::Input`] that names the job and the key.
+    pub fn lanes(&self, assembly: &Assembly, seed: u64) -> Result<Vec<LaneConfig>, Error> {
+        let mut stage = 0;
+        let lane = |(index, job): (usize, &JobConfig)| {
+            stage += u32::from(job.stonewall && index > 0);
+            let ramp = job.ramp_time.map_or(0, |ramp| ramp.0);
+            let (duration, begins) = (job.duration.map(|time| Ns(time.0 + ramp)), job.startdelay);
+            let workload = SyntheticJob::new(job.clone(), assembly.logical_sectors(), seed)
+                .map_err(|error| self.refused(index, &error))?;
+            let begins = begins.map_or(Ns::ZERO, |time| Ns(time.0));
+            Ok(LaneConfig { duration, begins, stage, ..LaneConfig::new(Box::new(workload), job.iodepth) })
+        };
+        self.list.iter().enumerate().map(lane).collect()
+    }
+}
+
+/// The first byte behind what a job names; nothing where it names no size.
+fn named_end(job: &JobConfig) -> u64 {
+    job.size.map_or(0, |size| job.offset.0.saturating_add(size.0))
+}
+
+/// A TRIM takes the controller's time alone. Where that is none, a queue that is kept full of TRIMs never sees
+/// the end of a duration.
+fn check_that_time_passes(job: &JobConfig, assembly: &Assembly) -> Result<(), JobError> {
+    let only_trims = matches!(job.rw, AccessPattern::Trim | AccessPattern::RandTrim);
+    let endless = job.duration.is_some() && job.requests.is_none() && job.rate_iops.is_none();
+    if only_trims && endless && assembly.engine.command_cost == Ns::ZERO {
+        let problem = "never ends trims, which take no time on a drive with controller.command_cost = 0; give \
+                       `requests` or `rate_iops`";
+        return Err(JobError::new("duration", problem));
+    }
+    Ok(())
+}
+
+/// The same numbers in ranges that do not overlap, in their order.
+pub fn disjoint(mut ranges: Vec<Range<u32>>) -> Vec<Range<u32>> {
+    ranges.sort_by_key(|range| range.start);
+    let mut end = 0;
+    for range in &mut ranges {
+        range.start = range.start.max(end).min(range.end);
+        end = end.max(range.end);
+    }
+    ranges.retain(|range| !range.is_empty());
+    ranges
+}

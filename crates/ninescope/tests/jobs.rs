@@ -1,0 +1,234 @@
+//! Several jobs in one run: from TOML, from fio's files and from a request, with their limits and their results.
+
+mod support;
+
+use serde_json::{Value, json};
+use support::{Scratch, data, input_error, result_of, tiny_request};
+
+/// Jobs on the small drive.
+fn jobs(jobs: Value) -> Value {
+    let mut request = tiny_request(&[]);
+    request["workload"] = json!({});
+    request["workload"]["job"] = jobs;
+    request
+}
+
+fn file(scratch: &Scratch, name: &str, text: &str) -> Value {
+    let mut request = tiny_request(&[]);
+    request["workload"] = json!({ "job_file": scratch.file(name, text) });
+    request
+}
+
+fn run(request: &Value) -> Value {
+    result_of(request).unwrap_or_else(|error| panic!("{error}\n{request}"))
+}
+
+/// A fact of each job, in their order.
+fn each<T>(result: &Value, fact: impl Fn(&Value) -> T) -> Vec<T> {
+    result["by_job"].as_array().expect("several jobs").iter().map(fact).collect()
+}
+
+fn names(result: &Value) -> Vec<&str> {
+    result["by_job"].as_array().expect("several jobs").iter().map(|job| job["name"].as_str().expect("a name")).collect()
+}
+
+fn counts(result: &Value) -> Vec<u64> {
+    each(result, |job| job["requests"].as_u64().expect("a count"))
+}
+
+#[test]
+fn a_job_of_several_is_told_by_itself_and_all_sum_to_the_whole() {
+    let result = run(&jobs(json!([
+        { "name": "reader", "rw": "randread", "iodepth": 4, "requests": 600 },
+        { "name": "mixer", "rw": "randrw", "bs": "8k", "iodepth": 2, "requests": 300 },
+        { "name": "log", "rw": "write", "rate_iops": 1000, "requests": 50, "flush_every": 10 },
+    ])));
+    assert_eq!(names(&result), ["reader", "mixer", "log"]);
+    assert_eq!(counts(&result), [600, 300, 55]);
+    assert_eq!(result["requests"], 955);
+    for op in ["read", "write", "flush"] {
+        for key in ["requests", "bytes"] {
+            let of_jobs: u64 =
+                each(&result, |job| job["throughput"][op][key].as_u64().unwrap_or_default()).iter().sum();
+            assert_eq!(result["throughput"][op][key], of_jobs, "{op} {key}");
+        }
+        let slowest = each(&result, |job| job["latency"][op]["max_ns"].as_u64().unwrap_or_default());
+        assert_eq!(result["latency"][op]["max_ns"].as_u64(), slowest.into_iter().max(), "{op}");
+    }
+    let fio: Vec<&str> =
+        result["jobs"].as_array().expect("entries").iter().filter_map(|job| job["jobname"].as_str()).collect();
+    assert_eq!(fio, ["reader", "mixer", "log"]);
+    assert_eq!(result["jobs"][0]["read"]["total_ios"], 600);
+    assert_eq!(result["jobs"][0]["read"]["lat_ns"]["max"], result["by_job"][0]["latency"]["read"]["max_ns"]);
+    assert_eq!(result["workload"]["jobs"][1]["bs"], "8KiB");
+    let alone = run(&jobs(json!([{ "rw": "randread", "requests": 10 }])));
+    assert!(alone.get("by_job").is_none() && alone["workload"]["job"]["rw"] == "randread");
+    assert_eq!(alone["jobs"][0]["jobname"], "ninescope");
+}
+
+#[test]
+fn files_of_both_kinds_describe_the_same_run() {
+    let scratch = Scratch::new("both");
+    let toml = "[[jobs]]\nname = \"a\"\nrw = \"randread\"\nnumjobs = 2\nrequests = 100\n\n\
+        [[jobs]]\nname = \"b\"\nrw = \"randwrite\"\nbs = \"16KiB\"\niodepth = 3\nrequests = 40\nstartdelay = \"2ms\"\n";
+    let fio = "[global]\nrw=randread\nnumber_ios=100\n[a]\nnumjobs=2\n\
+        [b]\nrw=randwrite\nbs=16k\niodepth=3\nnumber_ios=40\nstartdelay=2ms\n";
+    let (first, second) = (run(&file(&scratch, "j.toml", toml)), run(&file(&scratch, "j.fio", fio)));
+    assert_eq!(names(&first), ["a.0", "a.1", "b"]);
+    assert_eq!(first["digest"], second["digest"]);
+    assert_eq!(first["by_job"], second["by_job"]);
+    assert_eq!(first["workload"]["jobs"], second["workload"]["jobs"]);
+    assert_eq!(each(&first, |job| job["began_ns"].as_u64()), [Some(0), Some(0), Some(2_000_000)]);
+    let means = each(&first, |job| job["latency"]["read"]["mean_ns"].as_f64());
+    assert_ne!(means[0], means[1], "copies draw their own addresses");
+}
+
+#[test]
+fn a_wall_is_waited_for_by_everything_behind_it() {
+    let scratch = Scratch::new("wall");
+    let fio = "[a]\nrw=randread\nnumber_ios=80\n[b]\nrw=randread\nnumber_ios=30\n\
+        [c]\nstonewall\nrw=randread\nnumber_ios=20\nnumjobs=2\n[d]\nrw=randread\nnumber_ios=5\n";
+    let result = run(&file(&scratch, "wall.fio", fio));
+    let spans = each(&result, |job| {
+        let began = job["began_ns"].as_u64().expect("it began");
+        (began, began + job["measured_ns"].as_u64().expect("a time"))
+    });
+    let [a, b, c0, c1, d] = spans[..] else { panic!("five jobs: {spans:?}") };
+    assert!(a.0 == 0 && b.0 == 0 && b.1 < a.1, "{spans:?}");
+    assert!([c0, c1, d].iter().all(|span| span.0 == a.1), "{spans:?}");
+}
+
+#[test]
+fn limits_of_the_run_hold_for_all_jobs_together() {
+    let two = json!([
+        { "name": "a", "rw": "randread", "requests": 400 },
+        { "name": "b", "rw": "randread", "duration": "1s" },
+        { "name": "c", "rw": "randread" },
+    ]);
+    let mut limited = jobs(two.clone());
+    limited["requests"] = json!(500);
+    assert_eq!(counts(&run(&limited)).iter().sum::<u64>(), 500);
+    let mut limited = jobs(two.clone());
+    limited["duration"] = json!("2ms");
+    let result = run(&limited);
+    let ends = each(&result, |job| job["measured_ns"].as_u64().expect("a time"));
+    assert!(ends.iter().all(|&end| (1_900_000..2_300_000).contains(&end)), "{ends:?}");
+    let mut warmed = jobs(two);
+    warmed["requests"] = json!(500);
+    warmed["warmup"] = json!(100);
+    let result = run(&warmed);
+    assert_eq!(counts(&result).iter().sum::<u64>(), 400);
+    assert_eq!(result["requests"], 400);
+}
+
+#[test]
+fn a_ramp_is_not_measured_and_comes_before_the_duration() {
+    let ramp = |count: usize| {
+        let job = |index: usize| json!({ "name": format!("j{index}"), "rw": "randread", "duration": "4ms", "ramp_time": "3ms" });
+        run(&jobs((0..count).map(job).collect()))
+    };
+    for count in [1, 2] {
+        let result = ramp(count);
+        let measured = result["measured_ns"].as_u64().expect("a time");
+        assert!((4_000_000..4_200_000).contains(&measured), "{measured}");
+        let reads = result["throughput"]["read"]["requests"].as_u64().expect("a count");
+        let mean = result["latency"]["read"]["mean_ns"].as_f64().expect("a mean");
+        assert!((reads as f64 * mean / (4e6 * count as f64) - 1.0).abs() < 0.05, "Little's law: {reads} of {mean} ns");
+    }
+    let over = run(&jobs(json!({ "rw": "randread", "requests": 5, "ramp_time": "1s" })));
+    assert_eq!(over["requests"], 0);
+    assert!(over["notes"].to_string().contains("nothing was measured"), "{}", over["notes"]);
+    let mut both = jobs(json!({ "rw": "randread", "requests": 50, "ramp_time": "1s" }));
+    both["warmup"] = json!(10);
+    let both = run(&both);
+    assert_eq!(both["requests"], 40);
+    assert!(both["notes"].to_string().contains("takes the place of ramp_time"), "{}", both["notes"]);
+}
+
+#[test]
+fn a_drive_is_prefilled_where_any_of_the_jobs_reads() {
+    let mut request = jobs(json!([
+        { "name": "a", "rw": "read", "size": "256KiB" },
+        { "name": "b", "rw": "read", "offset": "128KiB", "size": "512KiB" },
+        { "name": "c", "rw": "read", "offset": "2MiB", "size": "64KiB" },
+    ]));
+    request["prefill"] = json!("footprint");
+    let result = run(&request);
+    assert_eq!(result["prepared_units"], (640 + 64) / 4);
+    assert_eq!(result["counters"]["unmapped_units"], 0);
+}
+
+#[test]
+fn mistakes_among_jobs_name_the_job_and_the_key() {
+    let scratch = Scratch::new("mistakes");
+    let ramp = |other: Value| json!([{ "name": "a", "ramp_time": "1ms" }, other]);
+    for (jobs_of, wanted) in [
+        (json!([{ "rw": "read" }, { "rw": "write" }]), &["two are called `job`", "name"][..]),
+        (json!([{ "name": "a" }, { "name": "b", "iodepth": 0 }]), &["job `b`", "iodepth"]),
+        (json!([{ "name": "a" }, { "name": "b", "size": "1GiB" }]), &["job `b`", "size"]),
+        (json!([{ "name": "a" }, { "name": "b", "numjobs": 300 }]), &["job `b`", "numjobs", "256"]),
+        (json!([{ "name": "a", "numjobs": 200 }, { "name": "b", "numjobs": 57 }]), &["257", "256"]),
+        (json!({ "numjobs": 0 }), &["job: numjobs"]),
+        (json!({ "numjobs": 2, "iodepth": 0 }), &["job `job.0`", "iodepth"]),
+        (json!([{ "name": "a.1" }, { "name": "a", "numjobs": 2 }]), &["`a.1`"]),
+        (ramp(json!({ "name": "b" })), &["job `b`", "ramp_time", "same for all"]),
+        (ramp(json!({ "name": "b", "ramp_time": "1ms", "startdelay": "1ms" })), &["job `b`", "ramp_time", "--warmup"]),
+        (ramp(json!({ "name": "b", "ramp_time": "1ms", "stonewall": true })), &["job `b`", "ramp_time"]),
+        (json!([]), &["job", "empty"]),
+        (json!([{ "name": "a", "nmae": 3 }]), &["job", "nmae", "did you mean `name`"]),
+    ] {
+        let message = input_error(&jobs(jobs_of.clone()));
+        for part in wanted {
+            assert!(message.contains(part), "`{part}` is missing in: {message}\nfor {jobs_of}");
+        }
+    }
+    for (text, wanted) in [
+        ("jobs = []\n", &["j.toml", "empty"][..]),
+        ("[[jobs]]\nrw = \"read\"\n[[jobs]]\nrw = \"raed\"\n", &["j.toml", "line 4", "raed"]),
+        ("bs = \"4k\"\n[[jobs]]\nrw = \"read\"\n", &["j.toml", "line 1", "bs"]),
+        ("[jobs]\nrw = \"read\"\n", &["j.toml"]),
+        ("rw = \"read\"\nnumjobs = 300\n", &["j.toml: numjobs: 300", "line 2"]),
+        ("[[jobs]]\nrw = \"read\"\n[[jobs]]\n", &["j.toml: jobs[1].name: two are called `job`", "line 3"]),
+        ("[[jobs]]\nname = \"a\"\n[[jobs]]\nname = \"a\"\n", &["j.toml: jobs[1].name", "line 4"]),
+        ("[[jobs]]\nname = \"a\"\n[[jobs]]\nnumjobs = 0\n", &["j.toml: jobs[1].numjobs: 0", "line 4"]),
+        ("[[jobs]]\nbs = \"4k\"\n[[jobs]]\nname = \"b\"\nbs = 3\n", &["j.toml: jobs[1].bs: 3B", "line 5"]),
+        ("jobs = [{ name = \"a\" }, { name = \"b\", bs = 3 }]\n", &["j.toml: jobs[1].bs: 3B"]),
+        ("[job]\nnumjobs = 2\niodepth = 0\n", &["j.toml: iodepth", "line 3"]),
+        ("[[jobs]]\nnumjobs = 200\n[[jobs]]\nname = \"b\"\nnumjobs = 57\n", &["j.toml: jobs: 257"]),
+    ] {
+        let message = input_error(&file(&scratch, "j.toml", text));
+        for part in wanted {
+            assert!(message.contains(part), "`{part}` is missing in: {message}\nfor {text}");
+        }
+    }
+}
+
+#[test]
+fn mistakes_in_sections_of_fio_name_the_section_and_the_line() {
+    let scratch = Scratch::new("sections");
+    for (text, wanted) in [
+        ("[a]\nrw=read\n[b]\nbs=1000\n", &["j.fio: job `b`: bs: 1KB", "line 4"][..]),
+        ("[global]\nsize=1g\n[a]\nrw=read\n[b]\nrw=read\n", &["j.fio: job `a`: size: 1GiB", "line 3"]),
+        ("[a]\nsize=4k\nbs=8k\n", &["j.fio: size: ", "line 2"]),
+        ("[a]\nrw=read\n[a]\nrw=read\n", &["j.fio: job `a`: name: two are called `a`"]),
+    ] {
+        let message = input_error(&file(&scratch, "j.fio", text));
+        for part in wanted {
+            assert!(message.contains(part), "`{part}` is missing in: {message}\nfor {text}");
+        }
+    }
+}
+
+#[test]
+fn the_examples_of_several_jobs_run() {
+    for (name, jobs) in [
+        ("two-jobs.toml", &["tables", "log"][..]),
+        ("readers-and-writer.fio", &["readers.0", "readers.1", "writer", "check"]),
+    ] {
+        let path = data("../../../../examples/jobs").join(name);
+        let drive = data("../../../../examples/drives/demo.toml");
+        let request = json!({ "workload": { "job_file": path }, "prefill": "footprint", "drive": { "file": drive }, "duration": "100ms" });
+        let result = run(&request);
+        assert_eq!(names(&result), jobs, "{name}");
+    }
+}

@@ -1,0 +1,102 @@
+"""Several jobs in one run, as a user sees them."""
+
+from __future__ import annotations
+
+import json
+
+import polars
+import pytest
+
+import ninescope
+from conftest import NATIVE, ROOT
+
+pytestmark = pytest.mark.skipif(not NATIVE, reason="the engine is not built")
+
+EXAMPLES = ROOT / "examples/jobs"
+TWO = (
+    {"name": "reader", "rw": "randread", "iodepth": 4, "size": "64m", "requests": 4_000},
+    {"name": "log", "rw": "write", "rate_iops": 2_000, "size": "8m", "requests": 200, "flush_every": 50},
+)
+
+
+@pytest.fixture(scope="module")
+def result() -> ninescope.Result:
+    return ninescope.Drive.preset("tlc").run(ninescope.Workload.jobs(*TWO), log_requests=True)
+
+
+def test_each_job_is_told_by_itself(result):
+    reader, log = result.jobs
+    assert (reader.name, reader.requests, reader.bytes) == ("reader", 4000, 4000 * 4096)
+    assert (log.name, log.requests, log.bytes) == ("log", 204, 200 * 4096)
+    assert [op for op, _ in log.latency] == ["write", "flush"]
+    assert reader.latency.read.count == 4000
+    assert reader.latency.read.max_ns == result.latency.read.max_ns
+    assert reader.iops == pytest.approx(4000 * 1e9 / reader.measured_ns)
+    # Little's law: four are always in flight, but for the ramp down.
+    assert reader.iops * reader.latency.read.mean_ns / 1e9 == pytest.approx(4, rel=0.01)
+    assert log.throughput["write"].iops == pytest.approx(2000, rel=0.02)
+    assert ninescope.Drive.preset("tlc").run(ninescope.Workload.job(rw="read", requests=5)).jobs == ()
+
+
+def test_the_log_of_requests_names_the_job_where_there_are_several(result, tmp_path):
+    frame = result.to_polars("requests")
+    by_job = dict(frame.group_by("job").len().rows())
+    assert by_job == {"reader": 4000, "log": 204}
+    assert set(frame.filter(polars.col("job") == "log")["op"]) == {"write", "flush"}
+    result.save(tmp_path)
+    loaded = ninescope.Result.load(tmp_path)
+    assert loaded.jobs == result.jobs
+    assert loaded.to_polars("requests").equals(frame)
+    alone = ninescope.Drive.preset("tlc").run(
+        ninescope.Workload.job(rw="read", requests=5), log_requests=True
+    )
+    assert "job" not in alone.to_polars("requests").columns
+
+
+def test_the_text_has_a_table_of_the_jobs(result):
+    text = str(result)
+    assert text.lstrip().startswith("2 jobs on tlc")
+    [row] = [line for line in text.splitlines() if line.strip().startswith("log ")]
+    assert row.split()[:3] == ["log", "write", "200"]
+
+
+def test_files_of_several_jobs_run_and_are_checked(cli):
+    demo = ("--drive", str(ROOT / "examples/drives/demo.toml"), "--json")
+    code, out, err = cli("run", EXAMPLES / "two-jobs.toml", *demo, "--duration", "600ms")
+    assert code == 0, err
+    tables, log = json.loads(out)["by_job"]
+    assert (tables["name"], log["name"], log["began_ns"]) == ("tables", "log", 500_000_000)
+    code, out, err = cli("run", EXAMPLES / "readers-and-writer.fio", *demo, "--requests", "44000")
+    assert code == 0, err
+    document = json.loads(out)
+    names = ["readers.0", "readers.1", "writer", "check"]
+    assert [job["name"] for job in document["by_job"]] == names
+    assert [job["jobname"] for job in document["jobs"]] == names
+    ends = [job["began_ns"] + job["measured_ns"] for job in document["by_job"]]
+    assert document["by_job"][3]["began_ns"] == max(ends[:3])
+    for name in ("two-jobs.toml", "readers-and-writer.fio"):
+        code, out, err = cli("check", EXAMPLES / name)
+        assert code == 0, err
+        assert "job" in out
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "words"),
+    [
+        ("j.fio", "[a]\nrw=read\n[b]\nrw=read\nthinktime=5\n", ("j.fio", "line 5", "thinktime")),
+        ("j.fio", "[a]\nrw=read\n[a]\nrw=write\n", ("called `a`",)),
+        ("j.toml", '[[jobs]]\nname = "a"\n[[jobs]]\nname = "b"\niodepht = 3\n', ("line 5", "`iodepth`")),
+        (
+            "j.toml",
+            '[[jobs]]\nname = "a"\n[[jobs]]\nname = "b"\niodepth = 0\n',
+            ("jobs[1].iodepth", "line 5"),
+        ),
+    ],
+)
+def test_mistakes_among_jobs_are_pointed_at(cli, tmp_path, name, text, words):
+    path = tmp_path / name
+    path.write_text(text)
+    code, out, err = cli("run", path)
+    assert (code, out) == (2, "")
+    for word in words:
+        assert word in err, err
