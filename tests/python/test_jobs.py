@@ -100,3 +100,12 @@ def test_mistakes_among_jobs_are_pointed_at(cli, tmp_path, name, text, words):
     assert (code, out) == (2, "")
     for word in words:
         assert word in err, err
+
+
+def test_the_mix_may_be_a_fraction_of_percents(cli):
+    mix = ("--rw", "randrw", "--size", "64m", "--requests", "100", "--json", "--rwmixread")
+    for percent in ("62.5", "70"):
+        code, out, err = cli("run", *mix, percent)
+        assert code == 0, err
+        assert json.loads(out)["workload"]["job"]["rwmixread"] == float(percent)
+    assert cli("run", *mix, "100.5").code == 2
