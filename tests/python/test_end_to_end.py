@@ -8,13 +8,12 @@ import math
 import re
 import signal
 import subprocess
-import time
 
 import numpy as np
 import pytest
 
 import ninescope
-from conftest import ROOT, command, run_program, tomllib
+from conftest import ROOT, command, interrupted, run_program, tomllib
 
 MIX = ninescope.Workload.job(rw="randrw", bs="4k", iodepth=16, rwmixread=70, size="256m", requests=20_000)
 EXAMPLE_TRACE = ROOT / "examples/traces/pgbench.csv.zst"
@@ -234,19 +233,11 @@ def test_the_example_jobs_run(job):
 
 def test_an_interrupt_while_the_drive_is_prepared_gives_a_result_without_measurements(tmp_path):
     job = "run --rw randwrite --drive tlc --set geometry.blocks_per_plane=512 --prefill steady --json"
-    process = subprocess.Popen(
-        [*command(), *job.split(), "--out", str(tmp_path / "out")],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-    while not (tmp_path / "out").exists() and process.poll() is None:
-        time.sleep(0.05)  # until the run begins
-    time.sleep(2)
-    process.send_signal(signal.SIGINT)
-    text, err = process.communicate(timeout=60)
-    assert process.returncode == 130, err
-    document = json.loads(text)
+    arguments = [*job.split(), "--out", str(tmp_path / "out")]
+    ended = interrupted(arguments, "preparing the drive", signal.SIGINT, tmp_path / "stdout")
+    assert ended.code == 130, ended.shown
+    assert "the drive was still being prepared" in ended.shown
+    document = json.loads(ended.out)
     assert (document["complete"], document["requests"]) == (False, 0)
     again = ninescope.Result.load(tmp_path / "out")
     assert "nothing was measured" in str(again)

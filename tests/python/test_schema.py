@@ -173,7 +173,7 @@ def test_every_key_has_a_description(validators):
         ("job", 'rw = "read"\n[[jobs]]\nrw = "read"\n'),
         ("job", '[job]\nrw = "read"\n[[jobs]]\nrw = "read"\n'),
         ("job", '[[jobs]]\nname = "a"\n[[jobs]]\nname = "b"\niodepth = 0\n'),
-        ("job", '[[jobs]]\nnumjobs = 257\n'),
+        ("job", "[[jobs]]\nnumjobs = 257\n"),
         ("job", '[jobs]\nrw = "read"\n'),
         ("job", "jobs = []\n"),
         ("job", ""),

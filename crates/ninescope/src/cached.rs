@@ -104,7 +104,7 @@ pub(crate) fn cached_limits(
         let problem = "how many requests reach the drive is not known before; give a number of requests, or `requests`";
         return Err(Error::Input(format!("warmup: {problem}")));
     }
-    limits(request, requests.unwrap_or(0), requests, duration.map(|duration| Ns(duration.0)), depth)
+    limits(request, requests, requests, duration.map(|duration| Ns(duration.0)), depth)
 }
 
 fn whole(assembly: &Assembly) -> Vec<Range<u32>> {

@@ -34,8 +34,8 @@ pub use ninescope_workload::profile::{Profile, ProfileWorkload};
 pub use ninescope_workload::{TraceOptions, TraceReader, TraceWriter, Workload, WriteReport, checked_request};
 pub use plan::Plan;
 pub use prepare::{PrefillMode, SteadyState};
-pub use profiles::{drawn_from_profile, parse_profile, profile_of_trace, profile_text};
 pub use presets::{Preset, PresetKind, presets, presets_of};
+pub use profiles::{drawn_from_profile, parse_profile, profile_of_trace, profile_text};
 pub use request::{
     AddressPolicy, CheckLevel, DriveSource, RunRequest, TraceWindow, VolumePlacement, Warmup, WorkloadSource,
     resolve_drive, suspend_limit,

@@ -113,7 +113,7 @@ impl Plan {
         let preparation = preparation(request, || ranges, 0..assembly.ftl.logical_units, &assembly.geometry);
         let total = requests.len() as u64;
         let duration = request.duration.map(|duration| Ns(duration.0));
-        let limits = limits(request, total, request.requests, duration, queue_depth)?;
+        let limits = limits(request, Some(total), request.requests, duration, queue_depth)?;
         let report = WorkloadReport::of_list(total);
         let workload = Box::new(Listed { requests: requests.into_iter(), arrival });
         let lanes = vec![LaneConfig::new(workload, queue_depth)];
@@ -172,7 +172,8 @@ impl Plan {
         let preparation = preparation(request, footprint, whole, &assembly.geometry);
         let total = summary.requests * u64::from(options.loop_count);
         let depth = source.iodepth.unwrap_or(u32::MAX);
-        let limits = limits(request, total, request.requests, request.duration.map(|duration| Ns(duration.0)), depth)?;
+        let duration = request.duration.map(|duration| Ns(duration.0));
+        let limits = limits(request, Some(total), request.requests, duration, depth)?;
         let report = WorkloadReport::of_trace(&path, source, &summary)?;
         let lanes = vec![LaneConfig::new(Box::new(TraceReader::open(&path, options)?), depth)];
         Ok(Self::assembled(request, assembly, limits, report, Some(total), preparation, lanes, notes))
@@ -200,7 +201,7 @@ impl Plan {
         let most = request.requests.filter(|_| names.len() > 1);
         let duration = request.duration.map(|duration| Ns(duration.0));
         let ramp = jobs.ramp_time()?;
-        let mut limits = limits(request, known.unwrap_or(0), most, duration, u32::MAX)?;
+        let mut limits = limits(request, known, most, duration, u32::MAX)?;
         match request.warmup {
             None => limits.warmup_time = ramp,
             Some(_) if ramp.is_some() => notes.push("the run's warm-up takes the place of ramp_time".to_owned()),
@@ -401,26 +402,39 @@ pub(crate) fn preparation(
     }
 }
 
+/// Where the run ends and what of it is not measured. The requests in all are unknown where time alone ends them.
 pub(crate) fn limits(
     request: &RunRequest,
-    total: u64,
+    total: Option<u64>,
     requests: Option<u64>,
     duration: Option<Ns>,
     closed_queue_depth: u32,
 ) -> Result<RunLimits, Error> {
-    let total = requests.map_or(total, |requests| requests.min(total));
-    let warmup_requests = match request.warmup {
+    let total = total.into_iter().chain(requests).min();
+    let warmup_requests = warmup_requests(request.warmup, total)?;
+    Ok(RunLimits { requests, duration, warmup_requests, warmup_time: None, closed_queue_depth })
+}
+
+fn warmup_requests(warmup: Option<Warmup>, total: Option<u64>) -> Result<u64, Error> {
+    let refused = |problem: String| Err(Error::Input(format!("warmup: {problem}")));
+    let of_share = |share: f64| match total {
+        _ if !(0.0..1.0).contains(&share) => refused(format!("{share} is neither a whole number nor a share below 1")),
+        Some(total) => Ok((total as f64 * share) as u64),
+        None if share > 0.0 => refused(format!(
+            "{share} is a share of requests whose number is not known, as time alone ends the workload; give a number \
+             of requests, or the job a ramp_time"
+        )),
+        None => Ok(0),
+    };
+    let requests = match warmup {
         None => 0,
         Some(Warmup::Requests(requests)) => requests,
-        Some(Warmup::Share(share)) if (0.0..1.0).contains(&share) => (total as f64 * share) as u64,
-        Some(Warmup::Share(share)) => {
-            return Err(Error::Input(format!("warmup: {share} is neither a whole number nor a share below 1")));
-        }
+        Some(Warmup::Share(share)) => of_share(share)?,
     };
-    if warmup_requests > 0 && total > 0 && warmup_requests >= total {
-        return Err(Error::Input(format!(
-            "warmup: {warmup_requests} requests are not fewer than the {total} of the workload"
-        )));
+    match total {
+        Some(total) if requests > 0 && total > 0 && requests >= total => {
+            refused(format!("{requests} requests are not fewer than the {total} of the workload"))
+        }
+        _ => Ok(requests),
     }
-    Ok(RunLimits { requests, duration, warmup_requests, warmup_time: None, closed_queue_depth })
 }

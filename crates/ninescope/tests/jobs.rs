@@ -146,6 +146,22 @@ fn a_ramp_is_not_measured_and_comes_before_the_duration() {
 }
 
 #[test]
+fn a_share_is_no_warm_up_of_what_time_alone_ends() {
+    let timed = json!({ "name": "a", "rw": "randread", "duration": "4ms" });
+    for timed in [timed.clone(), json!([timed, { "name": "b", "rw": "read", "requests": 50 }])] {
+        let mut request = jobs(timed);
+        request["warmup"] = json!(0.1);
+        let message = input_error(&request);
+        assert!(message.contains("warmup: 0.1") && message.contains("ramp_time"), "{message}");
+        request["requests"] = json!(40);
+        assert_eq!(run(&request)["requests"], 36);
+        request["requests"] = Value::Null;
+        request["warmup"] = json!(10);
+        assert!(run(&request)["requests"].as_u64().is_some_and(|requests| requests > 10));
+    }
+}
+
+#[test]
 fn a_drive_is_prefilled_where_any_of_the_jobs_reads() {
     let mut request = jobs(json!([
         { "name": "a", "rw": "read", "size": "256KiB" },

@@ -140,7 +140,8 @@ def run(
         int | None, typer.Option(min=1, metavar="N", help="Job or closed loop: requests in flight.")
     ] = None,
     rwmixread: Annotated[
-        int | None, typer.Option(min=0, max=100, metavar="PERCENT", help="Job: percent of reads in a mix.")
+        float | None,
+        typer.Option(min=0, max=100, metavar="PERCENT", help="Job: percent of reads in a mix (62.5 works)."),
     ] = None,
     size: Annotated[
         str | None, typer.Option(metavar="SIZE", help="Job: the region it works on, as 8g.")

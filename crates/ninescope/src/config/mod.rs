@@ -3,8 +3,8 @@
 mod diagnostics;
 mod drive;
 mod fio;
-mod jobs;
 mod job_file;
+mod jobs;
 mod load;
 
 pub use diagnostics::suggestion;
@@ -14,8 +14,8 @@ pub use drive::{
     SchedulerConfig, SuspendLimitConfig,
 };
 pub use fio::parse_fio;
-pub use jobs::{JobTable, JobsTable, LoadedJobs, parse_jobs};
 pub use job_file::{JobFile, JobWork, parse_host_cache, parse_job_file};
+pub use jobs::{JobTable, JobsTable, LoadedJobs, parse_jobs};
 pub(crate) use load::unknown_preset;
 pub use load::{LoadedDrive, load_drive};
 pub use ninescope_workload::JobConfig;

@@ -56,11 +56,11 @@ pub(in crate::trace) fn record(request: &Request) -> [u8; RECORD_BYTES] {
 #[cfg(test)]
 mod tests {
     use ninescope_kernel::Ns;
-    use ninescope_model::Lba;
+    use ninescope_model::{CacheHint, Lba};
 
     use super::*;
 
-    const FLUSH: Request = Request { submitted: Ns(7), lba: Lba(0), sectors: 0, op: Op::Flush };
+    const FLUSH: Request = Request { submitted: Ns(7), lba: Lba(0), sectors: 0, op: Op::Flush, hint: CacheHint::None };
 
     #[test]
     fn a_row_is_what_it_was_made_of() {
