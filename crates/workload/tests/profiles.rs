@@ -65,7 +65,12 @@ fn profile(objects: Vec<ObjectLaw>, gaps: Vec<GapClass>, mean_gap_ns: u64) -> Pr
             chains: 0,
             flushes: 0,
         },
-        addresses: AddressLaw { span: Bytes(1 << 36), continues: Continuation::Again, phases: vec![(0, 1)] },
+        addresses: AddressLaw {
+            span: Bytes(1 << 36),
+            continues: Continuation::Again,
+            phases: vec![(0, 1)],
+            jumps: Vec::new(),
+        },
         arrivals: ArrivalLaw { stretches: vec![duration], gaps },
         runs: Vec::new(),
         objects,

@@ -200,7 +200,7 @@ def run(
     with contextlib.ExitStack() as stack:
         chosen = _workload(_one_source(workload, trace), job, replay, limit, seed, stack)
         asked = request(
-            _drive(drive, set_ or []),
+            drive_of(drive, set_ or []),
             chosen,
             seed=seed,
             warmup=_warmup(warmup),
@@ -274,24 +274,25 @@ def _workload(
         if replay:
             raise typer.BadParameter(f"{_options(replay)} is about traces, and {source!r} is a job")
         return Workload.job_file(existing(source, "job file"))
-    if not Path(source).exists() and _is_shipped_job(source):
-        if replay:
-            raise typer.BadParameter(f"{_options(replay)} is about traces, and {source!r} is a job")
+    if not Path(source).exists() and _is_shipped_job(source, replay):
         return Workload.preset(source)
-    if not Path(source).exists() and os.sep not in source and "." not in source:
-        from ninescope.catalogue import did_you_mean, presets
-
-        names = [preset.name for kind in ("jobs", "profiles") for preset in presets(kind)]
-        raise typer.BadParameter(
-            f"{source!r} is no file, and no job or profile has that name{did_you_mean(source, names)}"
-        )
     return Workload.trace(existing(source, "trace"), **replay)
 
 
-def _is_shipped_job(name: str) -> bool:
-    from ninescope.catalogue import presets
+def _is_shipped_job(name: str, replay: dict[str, Any]) -> bool:
+    """Tell a shipped job from a file that is absent; a bare word that is neither is answered with the nearest."""
+    from ninescope.catalogue import did_you_mean, presets
 
-    return any(preset.name == name for preset in presets("jobs"))
+    if any(preset.name == name for preset in presets("jobs")):
+        if replay:
+            raise typer.BadParameter(f"{_options(replay)} is about traces, and {name!r} is a job")
+        return True
+    if os.sep not in name and "." not in name:
+        names = [preset.name for kind in ("jobs", "profiles") for preset in presets(kind)]
+        raise typer.BadParameter(
+            f"{name!r} is no file, and no job or profile has that name{did_you_mean(name, names)}"
+        )
+    return False
 
 
 def _profile(source: str) -> str | None:
@@ -308,7 +309,8 @@ def _options(words: dict[str, Any]) -> str:
     return ", ".join(f"--{word.replace('_', '-')}" for word in words)
 
 
-def _drive(name: str | None, settings: list[str]) -> Drive:
+def drive_of(name: str | None, settings: list[str]) -> Drive:
+    """Return the drive of `--drive` and `--set`."""
     from ninescope._native import ConfigError
     from ninescope.drive import Drive
     from ninescope.files import existing

@@ -176,7 +176,7 @@ def trace_profile(
 
 
 def _stem(file: str) -> str:
-    """The name of a file without its endings."""
+    """Return the name of a file without its endings."""
     return Path(file).name.split(".")[0] or Path(file).name
 
 
@@ -194,7 +194,9 @@ def trace_generate(
     ] = None,
     requests: Annotated[
         str | None,
-        typer.Option(metavar="N", help="How many requests (1e6 works); as many as the original had otherwise."),
+        typer.Option(
+            metavar="N", help="How many requests (1e6 works); as many as the original had otherwise."
+        ),
     ] = None,
     seed: Annotated[int, typer.Option(min=0, max=(1 << 64) - 1, metavar="N", help="Random seed.")] = 1,
 ) -> None:
@@ -213,3 +215,46 @@ def trace_generate(
     print(f" {where}: {drawn.requests:,} requests, {drawn.label} of {drawn.name}", file=report)
     for remark in drawn.remarks():
         print(f" note: {remark}", file=report)
+
+
+@app.command("compare")
+def trace_compare(
+    original: Annotated[str, typer.Argument(metavar="TRACE", help="The trace that is stood in for.")],
+    other: Annotated[
+        str, typer.Argument(metavar="TRACE | NAME | PROFILE.toml", help="Another trace, or a profile of it.")
+    ],
+    drive: Annotated[
+        str | None,
+        typer.Option(metavar="PRESET|FILE.toml", help="Let this drive, sized to TRACE, serve both too."),
+    ] = None,
+    seed: Annotated[int, typer.Option(min=0, max=(1 << 64) - 1, metavar="N", help="Seed of a profile.")] = 1,
+    json_: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """Say how well one trace, or what is drawn from a profile, stands in for another."""
+    import dataclasses
+    import tempfile
+
+    from ninescope.catalogue import shipped_profiles
+    from ninescope.cli.run import drive_of
+    from ninescope.fidelity import as_text, compare, sized
+    from ninescope.files import existing
+    from ninescope.profiles import draw_rows, is_profile
+
+    existing(original, "trace")
+    chosen = None if drive is None else drive_of(drive, [])
+    with tempfile.TemporaryDirectory(prefix="ninescope-") as folder:
+        stand_in: str | Path = other
+        if other in shipped_profiles() or is_profile(other):
+            stand_in = Path(folder, "drawn.rows.zst")
+            draw_rows(other, stand_in, seed=seed)
+        else:
+            existing(other, "trace")
+        if chosen is not None:
+            from ninescope.catalogue import trace_stat as stat_of
+
+            chosen = sized(chosen, stat_of(original)["footprint_bytes"])
+        rows = compare(original, stand_in, drive=chosen)
+    if json_:
+        print(json.dumps([{**dataclasses.asdict(row), "difference": row.difference} for row in rows]))
+    else:
+        print(as_text(rows, Path(original).name, Path(other).name))

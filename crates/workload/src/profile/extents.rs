@@ -69,6 +69,14 @@ impl Extents {
         limit.min(next - start)
     }
 
+    /// The extent nearest to a new one, the sectors between them, and whether the new one lies behind it.
+    pub fn nearest(&self, start: u64, end: u64) -> Option<(u32, u64, bool)> {
+        let before =
+            self.map.range(..start).next_back().map(|(_, &(to, number))| (number, start - to.min(start), true));
+        let after = self.map.range(end..).next().map(|(&from, &(_, number))| (number, from - end, false));
+        before.into_iter().chain(after).min_by_key(|&(_, distance, _)| distance)
+    }
+
     /// The number of the extent that begins at `start`.
     pub fn beginning_at(&self, start: u64) -> Option<u32> {
         self.map.get(&start).map(|extent| extent.1)

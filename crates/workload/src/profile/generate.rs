@@ -5,9 +5,9 @@ use ninescope_model::{Lba, Op, Request, SECTOR_BYTES};
 use serde::Serialize;
 
 use super::arrivals::Arrivals;
-use super::draw::{Choice, Weighted};
+use super::draw::{Choice, Weighted, from_quantiles};
 use super::extents::{Ends, Extents, PAGE_SECTORS};
-use super::laws::{Continuation, ObjectLaw};
+use super::laws::{Continuation, JumpLaw, ObjectLaw};
 use super::population::{Newborn, Population, Step};
 use super::{Birth, Profile, ProfileError};
 use crate::{Arrival, TIME_MAX, Workload, WorkloadError};
@@ -53,6 +53,9 @@ pub struct ProfileWorkload {
     ends: Ends,
     /// Where what was joined to others ended.
     logs: Ends,
+    /// Where objects lie, in the order in which they were new.
+    born: Vec<(u64, u64)>,
+    jumps: Vec<JumpLaw>,
     /// Where the objects of each class lie, if they come again.
     places: Option<Vec<Vec<(u64, u64)>>>,
     arrivals: Arrivals,
@@ -94,6 +97,8 @@ impl ProfileWorkload {
             extents: Extents::default(),
             ends: Ends::default(),
             logs: Ends::default(),
+            born: Vec::new(),
+            jumps: profile.addresses.jumps.clone(),
             places: comes_again.then(|| vec![Vec::new(); profile.objects.len()]),
             arrivals: Arrivals::new(&profile.arrivals, original.requests, stream("arrivals")),
             flush_share: original.flushes as f64 / original.requests as f64,
@@ -161,7 +166,7 @@ impl ProfileWorkload {
             }
             Birth::Jump => None,
         };
-        let start = found.unwrap_or_else(|| self.place_anew(sectors));
+        let start = found.unwrap_or_else(|| self.place_anew(op, sectors));
         let end = self.settle(&newborn, start, sectors);
         Some((start, end, op))
     }
@@ -197,7 +202,7 @@ impl ProfileWorkload {
         let Waiting { newborn, op, sectors } = self.waiting.remove(0);
         self.report.replaced += 1;
         self.population.miss_tail();
-        let start = self.place_in_run(op, sectors).unwrap_or_else(|| self.place_anew(sectors));
+        let start = self.place_in_run(op, sectors).unwrap_or_else(|| self.place_anew(op, sectors));
         let end = self.settle(&newborn, start, sectors);
         self.logs.go_on(op, start, end);
         (start, end, op)
@@ -213,20 +218,41 @@ impl ProfileWorkload {
         } else {
             self.report.crowded += 1;
         }
+        self.born.push((start, end));
         if let Some(places) = &mut self.places {
             places[newborn.class].push((start, end));
         }
         end
     }
 
-    fn place_anew(&mut self, sectors: u32) -> u64 {
+    fn place_anew(&mut self, op: Op, sectors: u32) -> u64 {
         let phase = u64::from(self.phases.draw(&mut self.stream).unwrap_or_default());
         let pages = (phase + u64::from(sectors)).div_ceil(PAGE_SECTORS);
         let places = self.span_pages.saturating_sub(pages) + 1;
-        let mut drawn = (0..PLACES_TRIED).map(|_| self.stream.below(places) * PAGE_SECTORS + phase);
         let wanted = u64::from(sectors);
+        for _ in 0..PLACES_TRIED {
+            let Some(page) = self.draw_page(op, pages) else { continue };
+            let start = page * PAGE_SECTORS + phase;
+            if page < places && self.extents.room(start, wanted) == wanted {
+                return start;
+            }
+        }
+        let mut drawn = (0..PLACES_TRIED).map(|_| self.stream.below(places) * PAGE_SECTORS + phase);
         let found = drawn.find(|&start| self.extents.room(start, wanted) == wanted);
         found.unwrap_or_else(|| self.stream.below(places) * PAGE_SECTORS)
+    }
+
+    /// The first page of a new object of `pages`: as far from a known one as the law says.
+    fn draw_page(&mut self, op: Op, pages: u64) -> Option<u64> {
+        let law = self.jumps.iter().find(|law| law.op == op)?;
+        let distance = from_quantiles(&law.distances, self.stream.unit()) as u64;
+        let age = from_quantiles(&law.ages, self.stream.unit()) as usize;
+        let (start, end) = *self.born.get(self.born.len().checked_sub(age.max(1))?)?;
+        if self.stream.unit() < law.behind {
+            end.div_ceil(PAGE_SECTORS).checked_add(distance)
+        } else {
+            (start / PAGE_SECTORS).checked_sub(distance)?.checked_sub(pages)
+        }
     }
 
     /// A place where an earlier request ended and there is room, as far back as is wanted or nearly.

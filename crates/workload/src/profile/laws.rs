@@ -79,6 +79,24 @@ pub struct AddressLaw {
     pub continues: Continuation,
     /// `[sectors beyond a 4 KiB boundary, weight]` of objects that lie by themselves.
     pub phases: Vec<(u32, u64)>,
+    /// How far from known objects they lie; where nothing is said, they lie anywhere.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub jumps: Vec<JumpLaw>,
+}
+
+/// How far from known objects new ones of one operation lie that lie by themselves. What is used together lies together:
+/// files, journals, tables.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct JumpLaw {
+    /// The operation.
+    pub op: Op,
+    /// Share that lies behind the known object, not before it.
+    pub behind: f64,
+    /// Pages between it and the nearest known object: least, greatest and quantiles at equal steps between.
+    pub distances: Vec<u64>,
+    /// How many objects ago that one was new: least, greatest and quantiles at equal steps between.
+    pub ages: Vec<u64>,
 }
 
 /// Where objects of one operation begin that go on behind others.

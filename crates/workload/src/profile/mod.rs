@@ -22,7 +22,7 @@ pub use arrivals::{ArrivalLaw, GapClass};
 pub use birth::{Birth, Part};
 pub use error::ProfileError;
 pub use generate::{GeneratorReport, ProfileWorkload};
-pub use laws::{AddressLaw, Continuation, ObjectLaw, Original, PartLaw, Profile, RunLaw};
+pub use laws::{AddressLaw, Continuation, JumpLaw, ObjectLaw, Original, PartLaw, Profile, RunLaw};
 pub use reduce::ProfileBuilder;
 
 /// The version of the format that is written and read.

@@ -8,7 +8,7 @@ use ninescope_model::{Op, Request, SECTOR_BYTES};
 use super::arrivals::ArrivalBuilder;
 use super::draw::Spread;
 use super::extents::{Ends, Extents, PAGE_SECTORS, Piece, SIZE_CLASSES, size_class};
-use super::laws::{AddressLaw, Continuation, ObjectLaw, Original, PartLaw, Profile, RunLaw};
+use super::laws::{AddressLaw, Continuation, JumpLaw, ObjectLaw, Original, PartLaw, Profile, RunLaw};
 use super::{Birth, PROFILE_VERSION, Part, STRETCHES};
 use crate::PAGE_BYTES;
 
@@ -48,6 +48,26 @@ struct FurtherUse {
     sectors: u32,
 }
 
+/// What was seen of new objects that lie by themselves.
+#[derive(Default)]
+struct Jumps {
+    behind: u64,
+    distances: Spread,
+    ages: Spread,
+}
+
+impl Jumps {
+    fn finish(self, op: Op) -> JumpLaw {
+        let points = LAG_POINTS.min(self.ages.total as usize / 2 + 1).max(2);
+        JumpLaw {
+            op,
+            behind: rounded(self.behind as f64 / self.ages.total.max(1) as f64),
+            distances: self.distances.quantiles(points),
+            ages: self.ages.quantiles(points),
+        }
+    }
+}
+
 /// A trace under way to its profile.
 pub struct ProfileBuilder {
     extents: Extents,
@@ -59,6 +79,7 @@ pub struct ProfileBuilder {
     objects: Vec<Object>,
     uses: Vec<FurtherUse>,
     phases: BTreeMap<u32, u64>,
+    jumps: BTreeMap<Op, Jumps>,
     requests: u64,
     joins: u64,
     chains: u64,
@@ -97,6 +118,7 @@ impl ProfileBuilder {
             objects: Vec::new(),
             uses: Vec::new(),
             phases: BTreeMap::new(),
+            jumps: BTreeMap::new(),
             requests: 0,
             joins: 0,
             chains: 0,
@@ -147,6 +169,12 @@ impl ProfileBuilder {
             *self.ends_taken.entry(op).or_default().entry(end as u32 + 1).or_default() += 1;
         }
         if birth == Birth::Jump {
+            if let Some((number, distance, behind)) = self.extents.nearest(piece.start, piece.end) {
+                let jumps = self.jumps.entry(op).or_default();
+                jumps.behind += u64::from(behind);
+                jumps.distances.add(distance / PAGE_SECTORS);
+                jumps.ages.add(self.objects.len() as u64 - u64::from(number));
+            }
             *self.phases.entry((piece.start % PAGE_SECTORS) as u32).or_default() += 1;
         }
         self.extents.insert(piece.start, piece.end, self.objects.len() as u32);
@@ -213,6 +241,7 @@ impl ProfileBuilder {
                 span: Bytes(span),
                 continues: Continuation::Again,
                 phases: self.phases.into_iter().collect(),
+                jumps: self.jumps.into_iter().map(|(op, jumps)| jumps.finish(op)).collect(),
             },
             arrivals: self.arrivals.finish(),
             runs: self

@@ -28,6 +28,7 @@ impl Profile {
         self.validate_original()?;
         self.validate_addresses()?;
         self.validate_arrivals()?;
+        self.validate_jumps()?;
         self.validate_runs()?;
         let stretches = self.objects.first().map_or(0, |law| law.births.len());
         for (index, law) in self.objects.iter().enumerate() {
@@ -83,6 +84,16 @@ impl Profile {
             Some((phase, _)) => refuse("addresses.phases", format!("{phase} is not below {PAGE_SECTORS} sectors")),
             None => Ok(()),
         }
+    }
+
+    fn validate_jumps(&self) -> Result<(), ProfileError> {
+        for (index, law) in self.addresses.jumps.iter().enumerate() {
+            let at = |key: &str| format!("addresses.jumps[{index}].{key}");
+            validate_share(&at("behind"), law.behind)?;
+            validate_quantiles(&at("distances"), &law.distances, SPAN_MAX)?;
+            validate_quantiles(&at("ages"), &law.ages, LAG_MAX)?;
+        }
+        Ok(())
     }
 
     fn validate_runs(&self) -> Result<(), ProfileError> {
