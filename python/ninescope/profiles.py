@@ -62,7 +62,7 @@ def profile_of(
 def is_profile(path: str | os.PathLike[str]) -> bool:
     """Tell a profile from other TOML files by its keys; what cannot be read is none."""
     try:
-        return PROFILE_KEYS <= loads(Path(path).read_text(encoding="utf-8-sig")).keys()
+        return loads(Path(path).read_text(encoding="utf-8-sig")).keys() >= PROFILE_KEYS
     except (OSError, ValueError):  # whoever reads it next says it, with its line
         return False
 
@@ -76,7 +76,9 @@ def profile_text(profile: str | os.PathLike[str]) -> tuple[str, str]:
     if given in shipped:
         return given, shipped[given].toml
     if not given.endswith(".toml") and os.sep not in given and not Path(given).exists():
-        raise ConfigError(f"no profile is named {given!r}{did_you_mean(given, shipped)} (a file ends in .toml)")
+        raise ConfigError(
+            f"no profile is named {given!r}{did_you_mean(given, shipped)} (a file ends in .toml)"
+        )
     path = existing(given, "profile")
     try:
         return given, Path(path).read_text(encoding="utf-8-sig")
@@ -113,9 +115,7 @@ def draw_rows(
         return _drawn(batches, "rows", encode(batches, file, "rows", "zstd"))
 
 
-def _batches(
-    profile: str | os.PathLike[str], requests: int | None, seed: int
-) -> _native.ProfileBatches:
+def _batches(profile: str | os.PathLike[str], requests: int | None, seed: int) -> _native.ProfileBatches:
     origin, text = profile_text(profile)
     if requests is not None and requests < 1:
         raise ConfigError(f"requests: {requests} is not a number of requests")

@@ -176,7 +176,7 @@ def trace_profile(
 
 
 def _stem(file: str) -> str:
-    """The name of a file without its endings."""
+    """Return the name of a file without its endings."""
     return Path(file).name.split(".")[0] or Path(file).name
 
 
@@ -194,7 +194,9 @@ def trace_generate(
     ] = None,
     requests: Annotated[
         str | None,
-        typer.Option(metavar="N", help="How many requests (1e6 works); as many as the original had otherwise."),
+        typer.Option(
+            metavar="N", help="How many requests (1e6 works); as many as the original had otherwise."
+        ),
     ] = None,
     seed: Annotated[int, typer.Option(min=0, max=(1 << 64) - 1, metavar="N", help="Random seed.")] = 1,
 ) -> None:
