@@ -1,4 +1,4 @@
-"""Two traces side by side: how well one stands in for the other, by what they are and what a drive makes of it."""
+"""Two traces side by side: what they are, what a drive makes of them, how well one stands in for the other."""
 
 from __future__ import annotations
 
@@ -57,8 +57,8 @@ def compare(
 ) -> list[Row]:
     """Compare two traces; with a `drive`, also what it makes of them.
 
-    The drive serves both in a closed loop with `QUEUE_DEPTH` requests in flight. It is full at first, and what
-    they touch lies next to each other.
+    The drive serves both in a closed loop with `QUEUE_DEPTH` requests in flight. It is full at first, and
+    what they touch lies next to each other.
     """
     one, two = trace_stat(original), trace_stat(other)
     rows = _properties(one, two)

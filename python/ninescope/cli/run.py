@@ -269,30 +269,37 @@ def _workload(
         return Workload({**trace.words, "name": "-"})
     profile = _profile(source)
     if profile is not None:
+        of_files = {key: value for key, value in replay.items() if key in ("format", "volume", "volumes")}
+        if of_files:
+            raise typer.BadParameter(
+                f"{_options(of_files)} is about trace files, and {source!r} is a profile"
+            )
         return Workload.profile(profile, requests=limit, seed=seed, **replay)
-    if is_job:
+    is_shipped = _is_shipped_job(source)
+    if is_job or is_shipped:
         if replay:
             raise typer.BadParameter(f"{_options(replay)} is about traces, and {source!r} is a job")
-        return Workload.job_file(existing(source, "job file"))
-    if not Path(source).exists() and _is_shipped_job(source, replay):
-        return Workload.preset(source)
+        return Workload.preset(source) if is_shipped else Workload.job_file(existing(source, "job file"))
+    _refuse_unknown_name(source)
     return Workload.trace(existing(source, "trace"), **replay)
 
 
-def _is_shipped_job(name: str, replay: dict[str, Any]) -> bool:
-    """Tell a shipped job from a file that is absent; a bare word that is neither is answered with the nearest."""
+def _is_shipped_job(source: str) -> bool:
+    from ninescope.catalogue import presets
+
+    return not Path(source).exists() and any(preset.name == source for preset in presets("jobs"))
+
+
+def _refuse_unknown_name(source: str) -> None:
+    """Say of what neither exists nor looks like a file which names there are."""
     from ninescope.catalogue import did_you_mean, presets
 
-    if any(preset.name == name for preset in presets("jobs")):
-        if replay:
-            raise typer.BadParameter(f"{_options(replay)} is about traces, and {name!r} is a job")
-        return True
-    if os.sep not in name and "." not in name:
-        names = [preset.name for kind in ("jobs", "profiles") for preset in presets(kind)]
-        raise typer.BadParameter(
-            f"{name!r} is no file, and no job or profile has that name{did_you_mean(name, names)}"
-        )
-    return False
+    if Path(source).exists() or os.sep in source or "." in source:
+        return
+    names = [preset.name for kind in ("jobs", "profiles") for preset in presets(kind)]
+    raise typer.BadParameter(
+        f"{source!r} is no file, and no job or profile has that name{did_you_mean(source, names)}"
+    )
 
 
 def _profile(source: str) -> str | None:
