@@ -1,4 +1,4 @@
-"""Two traces side by side: what they are, what a drive makes of them, how well one stands in for the other."""
+"""How well one trace stands in for another: what they are like, side by side, and what a drive makes of them."""
 
 from __future__ import annotations
 

@@ -461,6 +461,7 @@ def classes(targets: Targets, groups: list[Group]) -> list[dict[str, Any]]:
             "total": total,
             "births": births_of(count, group.births),
             "sizes": small_sizes if group.pages < 1.5 else sectors_of(group.pages),
+            "lie": [["jump", round(100 * (1 - RUNS[group.op]))], ["run", round(100 * RUNS[group.op])]],
             "next": [],
         }
         if group.kind == "scan" and group.pages >= 1.5:
@@ -529,17 +530,12 @@ def profile_of(name: str, sources: list[str], targets: Targets) -> dict[str, Any
     # The rarest first: it takes the first births of a stretch whatever else there is.
     made = classes(t, groups)
     kinds = {law["op"] for law in made}
-    births = [
-        {"op": op, "birth": birth, "next": [["jump", round(100 * (1 - RUNS[op]))], ["run", round(100 * RUNS[op])]]}
-        | ({"ends": [[1, 1]]} if birth == "run" else {})
-        for op in ("read", "write")
-        if op in kinds
-        for birth in ("jump", "run")
-    ]
+    runs = [{"op": op, "ends": [[1, 1]]} for op in ("read", "write") if op in kinds]
     span = int(t.span_bytes) // PAGE_BYTES * PAGE_BYTES
     return {
         "profile": 1,
         "name": name,
+        "summary": f"MSR Cambridge {name}: {t.requests / 1e6:.3g} M requests, {t.pages * 4 / 2**20:.3g} GiB",
         "label": "stand-in",
         "source": sources,
         "original": {
@@ -549,7 +545,7 @@ def profile_of(name: str, sources: list[str], targets: Targets) -> dict[str, Any
         },
         "addresses": {"span": f"{span // 1024}KiB", "continues": "again", "phases": [[0, 1]]},
         "arrivals": arrivals(round(t.requests), t.anchors),
-        "births": births,
+        "runs": runs,
         "objects": made,
     }
 
