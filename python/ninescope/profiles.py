@@ -14,7 +14,7 @@ from ninescope.files import existing
 from ninescope.toml import loads
 from ninescope.traces import Written, as_trace, encode, target_format, write
 
-PROFILE_KEYS = frozenset(("profile", "original"))
+PROFILE_KEY = "profile"
 """What tells a profile from other TOML files."""
 MANY_CROWDED = 0.01
 """Share of the requests from which on it is worth a word that new objects found no room."""
@@ -60,9 +60,9 @@ def profile_of(
 
 
 def is_profile(path: str | os.PathLike[str]) -> bool:
-    """Tell a profile from other TOML files by its keys; what cannot be read is none."""
+    """Tell a profile from other TOML files; what cannot be read is none."""
     try:
-        return loads(Path(path).read_text(encoding="utf-8-sig")).keys() >= PROFILE_KEYS
+        return PROFILE_KEY in loads(Path(path).read_text(encoding="utf-8-sig"))
     except (OSError, ValueError):  # whoever reads it next says it, with its line
         return False
 

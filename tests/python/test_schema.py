@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import json
 import re
+import tempfile
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
@@ -13,14 +14,36 @@ import pytest
 from conftest import NATIVE, ROOT
 
 pytestmark = pytest.mark.skipif(not NATIVE, reason="the engine is not built")
-KINDS = ("drive", "job")
-# Where a job file may hold its keys, but for its top level.
+KINDS = ("drive", "job", "profile")
+# Where a job file may hold its keys, but for its top level; they do not go together.
 WRAPPINGS = (("job",), ("jobs",))
+TABLES = {"summary", "job", "jobs", "file_system", "host_cache"}
+CACHE = '[host_cache]\nsize = "2MiB"\n'
+FILE_SYSTEM = (
+    '[file_system]\npersonality = "varmail"\ndisk_size = "1GiB"\npage_cache = "16MiB"\nrequests = 9\n'
+)
 FILES = [
     *(("drive", path) for path in sorted(ROOT.glob("presets/drives/*.toml"))),
     *(("drive", path) for path in sorted(ROOT.glob("examples/drives/*.toml"))),
+    *(("job", path) for path in sorted(ROOT.glob("presets/jobs/*.toml"))),
     *(("job", path) for path in sorted(ROOT.glob("examples/jobs/*.toml"))),
+    *(("profile", path) for path in sorted(ROOT.glob("presets/profiles/*.toml"))),
 ]
+PROFILE = (ROOT / "presets/profiles/tpcc.toml").read_text()
+PROFILE_MISTAKES = (
+    ("profile = 1\n", "profile = 2\n"),
+    ("profile = 1\n", "profile = 1\nnmae = 1\n"),
+    ('name = "tpcc"\n', ""),
+    ("requests = 6999\n", "requests = 0\n"),
+    ("requests = 6999\n", 'requests = "many"\n'),
+    ('duration = "136489us"', 'duration = "4KiB"'),
+    ('span = "227259192KiB"', 'span = "16us"'),
+    ('continues = "anew"', 'continues = "afresh"'),
+    ("mean = 0.0", "mean = -1.0"),
+    ("phases = [[0, 892], ", "phases = [[0], "),
+    ("phases = [[0, 892], ", "phases = [[0, -1], "),
+    ('op = "write"', 'op = "wirte"'),
+)
 # Of every type and unit, right for some keys and wrong for others.
 VALUES: tuple[Any, ...] = (
     *(
@@ -69,6 +92,20 @@ VALUES: tuple[Any, ...] = (
         "reads-first",
         "round-robin",
     ),
+    *(
+        "varmail",
+        "oltp",
+        "lru",
+        "full",
+        "again",
+        "anew",
+        "write",
+        "own",
+        "whole",
+        [[1, 1]],
+        [["whole", 1]],
+        [5, 5],
+    ),
     *({"policy": "d-choices", "d": 4}, {"policy": "every-safe-point", "points_per_loop": 3}, {"d": 4}),
     *([{"cycles": 0, "shares": [1.0]}], {"nand.read": "a data sheet"}),
 )
@@ -92,12 +129,20 @@ def problem(kind: str, document: dict[str, Any]) -> str:
     from ninescope import ConfigError, _native
     from ninescope.toml import dumps
 
-    if kind == "drive":
-        request: dict[str, Any] = {"drive": {"toml": dumps(document)}, "workload": {"job": {"rw": "read"}}}
-    else:
-        request = {"workload": {"job": document}}
     try:
-        _native.check_run(json.dumps(request))
+        if kind == "profile":
+            _native.ProfileBatches("profile.toml", dumps(document), None, 1)
+        elif kind == "drive":
+            _native.check_run(
+                json.dumps({"drive": {"toml": dumps(document)}, "workload": {"job": {"rw": "read"}}})
+            )
+        elif TABLES & document.keys():
+            with tempfile.NamedTemporaryFile("w", suffix=".toml", encoding="utf-8") as file:
+                file.write(dumps(document))
+                file.flush()
+                _native.check_run(json.dumps({"workload": {"job_file": file.name}}))
+        else:
+            _native.check_run(json.dumps({"workload": {"job": document}}))
     except ConfigError as error:
         return str(error)
     return ""
@@ -113,7 +158,7 @@ def test_there_is_a_schema_for_each_kind(cli, tmp_path):
         assert json.loads(path.read_text())["$schema"] == "https://json-schema.org/draft/2020-12/schema"
 
 
-@pytest.mark.parametrize(("arguments", "words"), [((), "drive, job"), (("dirve",), "'drive'")])
+@pytest.mark.parametrize(("arguments", "words"), [((), "drive, job, profile"), (("dirve",), "'drive'")])
 def test_a_kind_is_asked_for(cli, arguments, words):
     code, out, err = cli("schema", *arguments)
     assert (code, out) == (2, "")
@@ -177,6 +222,25 @@ def test_every_key_has_a_description(validators):
         ("job", '[jobs]\nrw = "read"\n'),
         ("job", "jobs = []\n"),
         ("job", ""),
+        ("job", CACHE),
+        ("job", f'rw = "read"\nsize = "4MiB"\n{CACHE}'),
+        ("job", f'[[jobs]]\nrw = "read"\nsize = "4MiB"\n{CACHE}'),
+        ("job", f'[[jobs]]\nrw = "read"\n{FILE_SYSTEM}'),
+        ("job", f'[job]\nrw = "read"\n{FILE_SYSTEM}'),
+        ("job", f'[job]\nrw = "read"\n{CACHE}'),
+        ("job", f'[job]\nrw = "read"\nsize = "4MiB"\nnumjobs = 2\n{CACHE}'),
+        ("job", f'[job]\nrw = "read"\nsize = "4MiB"\nramp_time = "1ms"\n{CACHE}'),
+        ("job", f'[job]\nrw = "read"\nsize = "4MiB"\n{CACHE}dirty_threshold = 101\n'),
+        ("job", f'[job]\nrw = "read"\nsize = "4MiB"\n{CACHE}replacement = "random"\n'),
+        ("job", f'[job]\nrw = "read"\nsize = "4MiB"\n{CACHE}clean_ios_set = 0\n'),
+        ("job", f"{FILE_SYSTEM}pesonality = 1\n"),
+        ("job", FILE_SYSTEM.replace("varmail", "varmial")),
+        ("job", FILE_SYSTEM.replace('page_cache = "16MiB"\n', "")),
+        ("job", f"{FILE_SYSTEM}dirty_background = 0\n"),
+        ("job", f"{FILE_SYSTEM}gamma = -1\n"),
+        ("job", f"summary = 3\n{FILE_SYSTEM}"),
+        ("job", 'summary = "nothing else"\n'),
+        *(("profile", PROFILE.replace(right, wrong, 1)) for right, wrong in PROFILE_MISTAKES),
     ],
 )
 def test_a_mistake_fails_the_schema_and_the_check(cli, validators, tmp_path, kind, text):
@@ -197,6 +261,12 @@ def test_a_mistake_fails_the_schema_and_the_check(cli, validators, tmp_path, kin
         '[job]\nrw = "randread"\nnumjobs = 256\noffset_increment = "1m"\nsize = "1m"\n',
         '[[jobs]]\nrw = "rw"\nrate_iops = 10\nwrite_rate_iops = 2.5\nrequests = 9\n',
         '[[jobs]]\nname = "a"\nstartdelay = "1ms"\n[[jobs]]\nname = "b"\nstonewall = true\n',
+        'summary = "reads"\n[job]\nrw = "read"\n',
+        'summary = "two"\n[[jobs]]\nname = "a"\n[[jobs]]\nname = "b"\n',
+        f'[job]\nrw = "read"\nsize = "4MiB"\nstonewall = false\nnumjobs = 1\n{CACHE}',
+        f'[job]\nrw = "write"\nsize = "4MiB"\n{CACHE}block = "8KiB"\nways = 64\nreplacement = "lru"\ninitial = "full"\n',
+        f"{FILE_SYSTEM}gamma = 1.5\nlog_size = 4096\n",
+        f'summary = "mails"\n{FILE_SYSTEM}{CACHE}trim = true\n',
     ],
 )
 def test_jobs_of_every_shape_are_right(cli, validators, tmp_path, text):
@@ -235,11 +305,15 @@ def tables(root: dict[str, Any]) -> Iterator[Table]:
     yield from walk(root, ())
 
 
-def whole(kind: str) -> dict[str, Any]:
-    """A right file with every table in it."""
+def whole(kind: str, path: tuple[str | int, ...] = ()) -> dict[str, Any]:
+    """A right file with every table in it that goes with `path`."""
     from ninescope import Drive
     from ninescope.toml import loads
 
+    if kind == "job" and path[:1] in (("file_system",), ("host_cache",), ("summary",)):
+        return loads(FILE_SYSTEM + CACHE)
+    if kind == "profile":
+        return loads(PROFILE)
     return {"rw": "randrw", "requests": 10} if kind == "job" else loads(Drive.preset("ssr-dynamic").resolve())
 
 
@@ -248,6 +322,8 @@ def with_value(document: dict[str, Any], path: tuple[str | int, ...], value: Any
     changed = copy.deepcopy(document)
     for index in reversed(range(len(path))):
         if path[index] == 0:
+            for key in reversed(path[index + 1 :]):
+                value = {key: value}
             value, path = [value], path[:index]
     inner = changed
     for key in path[:-1]:
@@ -264,7 +340,7 @@ def with_value(document: dict[str, Any], path: tuple[str | int, ...], value: Any
 def keys_of_the_parser(kind: str, table: Table) -> set[str]:
     """What the parser would have taken in place of a key that there is not."""
     wrong = {"zzz": 1} if table.policy is None else {"policy": table.policy, "zzz": 1}
-    message = problem(kind, with_value(whole(kind), table.path, wrong))
+    message = problem(kind, with_value(whole(kind, table.path), table.path, wrong))
     _, found, expected = message.partition("unknown field `zzz`, ")
     assert found, (table.path, message)
     return set(re.findall(r"`(\w+)`", expected.partition("\n")[0]))
@@ -276,10 +352,11 @@ def test_the_keys_are_those_of_the_parser(validators, kind):
     for table in tables(validators[kind].schema):
         if table.path[:1] in WRAPPINGS:
             continue  # the same keys in a table
-        keys = set(table.keys) - {"policy"} - ({"base", "job", "jobs"} if not table.path else set())
+        elsewhere = {} if table.path else {"drive": {"base"}, "job": TABLES}
+        keys = set(table.keys) - {"policy"} - elsewhere.get(kind, set())
         assert keys == keys_of_the_parser(kind, table), table.path
         seen += 1
-    assert seen >= {"drive": 20, "job": 1}[kind]
+    assert seen >= {"drive": 20, "job": 3, "profile": 8}[kind]
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -292,9 +369,10 @@ def test_what_the_parser_takes_the_schema_takes(validators, kind):
             for value in VALUES:
                 inner = {key: value} if table.policy is None else {"policy": table.policy, key: value}
                 path = (*table.path, key) if table.policy is None else table.path
-                document = with_value(whole(kind), path, value if table.policy is None else inner)
+                document = with_value(whole(kind, path), path, value if table.policy is None else inner)
                 # What reads a table also takes a list of its values in their order, which nobody is to write.
-                is_list_for_table = isinstance(value, list) and "#/$defs/" in str(table.keys[key].get("$ref"))
+                ways = (table.keys[key], *table.keys[key].get("anyOf", ()))
+                is_list_for_table = isinstance(value, list) and any("$ref" in way for way in ways)
                 if is_list_for_table or problem(kind, document):
                     continue
                 taken += 1

@@ -30,18 +30,17 @@ struct DiskWork {
 impl Plan {
     /// A run of a job file with a file system or a host cache.
     pub(crate) fn of_job_file(request: &RunRequest, source: &WorkloadSource, file: JobFile) -> Result<Self, Error> {
-        let name = source.job_name();
-        let wrong = |error: JobError| Error::Input(format!("{name}: {error}"));
         let report = WorkloadReport::of_job_file(source, &file)?;
         let mut notes = vec!["synthetic workload".to_owned()];
         let mut drive = request.load_drive()?;
         if request.sizes_drive() {
             fit_drive(&mut drive.config, file.drive_bytes())
-                .map_err(|message| Error::Input(format!("{name}: {message}")))?;
+                .map_err(|message| Error::Input(format!("{}: {message}", source.job_name())))?;
             notes.push(format!("default drive: {} blocks per plane", drive.config.geometry.blocks_per_plane));
         }
         let assembly = Assembly::new(&drive, request.seed, request.log_requests)?;
-        let JobFile { work, host_cache } = file;
+        let JobFile { work, host_cache, origin } = file;
+        let wrong = |error: JobError| origin.error(&error);
         let disk = match work {
             JobWork::Job(job) => disk_job(request, job).map_err(wrong)?,
             JobWork::FileSystem(system) => {
@@ -136,12 +135,24 @@ fn disk_job(request: &RunRequest, mut job: JobConfig) -> Result<DiskWork, JobErr
         let problem = "is absent: with a host cache the region lies on the disk behind it, and has a size of its own";
         return Err(JobError::new("job.size", problem));
     };
+    let of_several = [
+        ("job.numjobs", job.numjobs != 1),
+        ("job.stonewall", job.stonewall),
+        ("job.startdelay", job.startdelay.is_some()),
+        ("job.ramp_time", job.ramp_time.is_some()),
+    ];
+    if let Some((key, _)) = of_several.into_iter().find(|&(_, is_set)| is_set) {
+        return Err(JobError::new(
+            key,
+            "does not go with a host cache, behind which one job runs from the beginning on",
+        ));
+    }
     let disk_bytes = job.offset.0.saturating_add(size.0);
     let duration = request.duration.or(job.duration);
     if request.requests.is_some() || request.duration.is_some() {
         // The run ends it, however many requests of the disk that takes.
         job.requests = None;
-        job.duration = Some(Duration(TIME_MAX.0));
+        job.duration = Some(Duration(TIME_MAX.0 / 2)); // the longest that a job may have
     }
     let iodepth = job.iodepth;
     let workload = Box::new(SyntheticJob::new(job, disk_bytes / ninescope_model::SECTOR_BYTES, request.seed)?);

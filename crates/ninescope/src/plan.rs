@@ -13,7 +13,7 @@ use ninescope_workload::{
 };
 
 use crate::assembly::{Assembly, fit_drive, suspend_note};
-use crate::config::{JobFile, JobWork, LoadedJobs};
+use crate::config::LoadedJobs;
 use crate::error::Error;
 use crate::jobs::{Jobs, disjoint};
 use crate::prepare::{Overwriting, PrefillMode, Preparation};
@@ -78,12 +78,7 @@ impl Plan {
         }
         let host_cache = source.load_host_cache()?;
         if let Some(file) = source.load_job_file()? {
-            return match file {
-                JobFile { work: JobWork::Job(config), host_cache: None } => {
-                    Self::of_jobs(request, &source, LoadedJobs::without_file(vec![config]))
-                }
-                file => Self::of_job_file(request, &source, file),
-            };
+            return Self::of_job_file(request, &source, file);
         }
         match source.load_jobs()? {
             Some(loaded) => Self::of_jobs(request, &source, loaded),

@@ -3,10 +3,11 @@
 
 use std::path::Path;
 
-use ninescope_workload::profile::{Profile, ProfileBuilder, ProfileWorkload};
+use ninescope_workload::profile::{PROFILE_VERSION, Profile, ProfileBuilder, ProfileWorkload};
 use ninescope_workload::{TraceReader, Workload};
+use toml::{Table, Value};
 
-use crate::config::{location, with_suggestion};
+use crate::config::{nearest_location, with_suggestion};
 use crate::error::Error;
 use crate::trace_options;
 
@@ -19,8 +20,17 @@ const HEADING: &str = "# A profile of ninescope: what a trace is like. `ninescop
 /// [`Error::Input`] with file, line and key.
 pub fn parse_profile(origin: &str, text: &str) -> Result<Profile, Error> {
     let refused = |message: String| Error::Input(format!("{origin}: {message}"));
+    // Before the keys, which are others in another version.
+    match toml::from_str::<Table>(text).as_ref().map(|table| table.get("profile").map(Value::as_integer)) {
+        Ok(None) => return Err(refused("not a profile: it has no key `profile`".to_owned())),
+        Ok(Some(Some(version))) if version != i64::from(PROFILE_VERSION) => {
+            let problem = format!("profile: version {version} is not {PROFILE_VERSION}, the one that is known");
+            return Err(refused(problem + &nearest_location(text, "profile")));
+        }
+        _ => {}
+    }
     let profile: Profile = toml::from_str(text).map_err(|error| refused(with_suggestion(&error.to_string())))?;
-    profile.validate().map_err(|error| refused(format!("{error}{}", location(text, &error.key))))?;
+    profile.validate().map_err(|error| refused(format!("{error}{}", nearest_location(text, &error.key))))?;
     Ok(profile)
 }
 
@@ -59,6 +69,6 @@ pub fn drawn_from_profile(
 ) -> Result<(Profile, ProfileWorkload), Error> {
     let profile = parse_profile(origin, text)?;
     let workload = ProfileWorkload::new(&profile, requests, seed)
-        .map_err(|error| Error::Input(format!("{origin}: {error}{}", location(text, &error.key))))?;
+        .map_err(|error| Error::Input(format!("{origin}: {error}{}", nearest_location(text, &error.key))))?;
     Ok((profile, workload))
 }

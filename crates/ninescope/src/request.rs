@@ -321,18 +321,21 @@ impl WorkloadSource {
         parse_host_cache(path, &read_text(path)?).map(Some)
     }
 
-    /// The job file, where it is a shipped one or its requests come from a file system or go through a host cache.
+    /// The job file, where its requests come from a file system or go through a host cache.
     pub(crate) fn load_job_file(&self) -> Result<Option<JobFile>, Error> {
-        if let Some(name) = &self.preset {
-            let preset = shipped(PresetKind::Jobs, name)?;
-            return parse_job_file(Path::new(&self.job_name()), preset.toml).map(Some);
+        match self.job_toml()? {
+            Some((path, text)) => parse_job_file(&path, &text),
+            None => Ok(None),
         }
-        let toml = |path: &&PathBuf| path.extension().is_none_or(|extension| extension != "fio");
-        let Some(path) = self.job_file.as_ref().filter(toml) else { return Ok(None) };
-        let text = read_text(path)?;
-        let has_tables = toml::from_str::<toml::Table>(&text)
-            .is_ok_and(|table| ["summary", "file_system", "host_cache"].iter().any(|name| table.contains_key(*name)));
-        if has_tables { parse_job_file(path, &text).map(Some) } else { Ok(None) }
+    }
+
+    /// The text of a shipped job or of a job file, unless it is in fio's own format, and what messages call it.
+    fn job_toml(&self) -> Result<Option<(PathBuf, String)>, Error> {
+        match (&self.preset, &self.job_file) {
+            (Some(name), _) => Ok(Some((self.job_name().into(), shipped(PresetKind::Jobs, name)?.toml.to_owned()))),
+            (None, Some(path)) if !is_of_fio(path) => Ok(Some((path.clone(), read_text(path)?))),
+            _ => Ok(None),
+        }
     }
 
     /// The jobs, where the workload is made of them.
@@ -340,11 +343,11 @@ impl WorkloadSource {
     /// # Errors
     /// [`Error::Input`] with file, line and key.
     pub fn load_jobs(&self) -> Result<Option<LoadedJobs>, Error> {
+        if let Some((path, text)) = self.job_toml()? {
+            return parse_jobs(&path, &text).map(Some);
+        }
         match (&self.job_file, &self.job) {
-            (Some(path), _) if path.extension().is_some_and(|extension| extension == "fio") => {
-                parse_fio(path, &read_text(path)?).map(Some)
-            }
-            (Some(path), _) => parse_jobs(path, &read_text(path)?).map(Some),
+            (Some(path), _) => parse_fio(path, &read_text(path)?).map(Some),
             (None, Some(value)) => {
                 let values = value.as_array().map_or(std::slice::from_ref(value), Vec::as_slice);
                 let jobs = values.iter().map(job_of_value).collect::<Result<Vec<_>, _>>()?;
@@ -374,6 +377,10 @@ impl WorkloadSource {
         let parse = |name: &String| name.parse().map_err(|error: WorkloadError| Error::Input(error.to_string()));
         self.format.as_ref().map(parse).transpose()
     }
+}
+
+fn is_of_fio(path: &Path) -> bool {
+    path.extension().is_some_and(|extension| extension == "fio")
 }
 
 fn job_of_value(value: &serde_json::Value) -> Result<JobConfig, Error> {

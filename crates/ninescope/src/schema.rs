@@ -10,7 +10,7 @@ use schemars::transform::RecursiveTransform;
 use schemars::{JsonSchema, Schema};
 use serde_json::{Map, Value, json};
 
-use crate::config::{DriveConfig, JobConfig, JobTable, JobsTable};
+use crate::config::{DriveConfig, JobConfig, JobTables, JobsTable};
 use crate::presets::presets;
 
 /// A kind of file with a schema.
@@ -121,13 +121,14 @@ fn referred(schema: &Value) -> Option<String> {
     schema.get("$ref")?.as_str()?.strip_prefix("#/$defs/").map(str::to_owned)
 }
 
-/// Jobs: the keys of one at top level or in a table, or a list of several. Where one of the two stands, nothing else does.
+/// Jobs: the keys of one at top level, or tables: one workload, perhaps behind a host cache, or several jobs.
 fn job() -> Value {
     let mut schema = schema_of::<JobConfig>();
-    let files = [schema_of::<JobTable>(), schema_of::<JobsTable>()];
-    for (file, part) in files.iter().flat_map(|file| ["$defs", "properties"].map(|part| (file, part))) {
-        if let Some(into) = schema[part].as_object_mut() {
-            merge(into, file[part].clone());
+    for file in [schema_of::<JobsTable>(), schema_of::<JobTables>()] {
+        for part in ["$defs", "properties"] {
+            if let Some(into) = schema[part].as_object_mut() {
+                merge(into, file[part].clone());
+            }
         }
     }
     schema["properties"]["jobs"]["maxItems"] = LANES_MAX.into();
@@ -136,14 +137,22 @@ fn job() -> Value {
             numjobs["maximum"] = LANES_MAX.into();
         }
     }
-    let wrappings = files.each_ref().map(|file| {
-        let keys: Vec<&String> = file["properties"].as_object().into_iter().flat_map(Map::keys).collect();
-        json!({ "required": file["required"], "propertyNames": { "enum": keys } })
-    });
-    let demands = wrappings.iter().map(|wrapping| json!({ "required": wrapping["required"] }));
-    schema["if"] = json!({ "anyOf": demands.collect::<Vec<_>>() });
-    schema["then"] = json!({ "anyOf": wrappings });
+    let alone = |workload: &str, others: &[&str]| {
+        let keys = [&["summary", workload], others].concat();
+        json!({ "required": [workload], "propertyNames": { "enum": keys } })
+    };
+    let tables = [alone("jobs", &[]), alone("job", &["host_cache"]), alone("file_system", &["host_cache"])];
+    let of_tables = ["summary", "jobs", "job", "file_system", "host_cache"];
+    schema["if"] = json!({ "anyOf": of_tables.map(|table| json!({ "required": [table] })) });
+    schema["then"] = json!({ "anyOf": tables });
     schema["else"] = json!({ "minProperties": 1 });
+    // Behind a host cache there is one job, on a disk with a size of its own.
+    let elsewhere = ["startdelay", "ramp_time"].map(|key| json!({ "required": [key] }));
+    schema["dependentSchemas"] = json!({ "host_cache": { "properties": { "job": {
+        "required": ["size"],
+        "properties": { "numjobs": { "const": 1 }, "stonewall": { "const": false } },
+        "not": { "anyOf": elsewhere },
+    } } } });
     schema
 }
 

@@ -107,6 +107,9 @@ fn a_file_may_have_a_summary() {
     }
     let plain = scratch.file("plain.toml", "summary = \"reads\"\n[job]\nrw = \"randread\"\n");
     assert_eq!(count(&result_of(&request(&json!({ "job_file": plain }))).expect("a job"), "/requests"), 5000);
+    let several = "summary = \"both\"\n[[jobs]]\nname = \"a\"\n[[jobs]]\nname = \"b\"\n";
+    let several = scratch.file("several.toml", several);
+    assert_eq!(count(&result_of(&request(&json!({ "job_file": several }))).expect("jobs"), "/requests"), 5000);
 }
 
 #[test]
@@ -122,11 +125,16 @@ fn mistakes_name_the_file_and_the_key() {
         }
     };
     let with = |from: &str, to: &str| SMALL_JOB.replace(from, to);
-    expect(&with("\"2MiB\"", "\"1GiB\""), &["host_cache.size", "1GiB", "more than the drive"]);
+    expect(&with("\"2MiB\"", "\"1GiB\""), &["host_cache.size", "1GiB", "more than the drive", "line 10,"]);
     expect(&with("\"2MiB\"", "\"0B\""), &["host_cache.size"]);
     expect(&with("ways = 64", "ways = 60"), &["host_cache.size", "not a multiple of a set of 60 blocks"]);
     expect(&with("ways = 64", "wys = 64"), &["line 11", "did you mean `ways`"]);
-    expect(&with("size = \"8MiB\"\n", ""), &["job.size", "the disk behind it"]);
+    expect(&with("size = \"8MiB\"\n", ""), &["job.size", "the disk behind it", "line 2,"]);
+    expect(&with("rate_iops = 2000.0", "rate_iops = 0.0"), &["rate_iops", "line 6,"]);
+    for key in ["numjobs = 2", "stonewall = true", "startdelay = \"1ms\"", "ramp_time = \"1ms\""] {
+        expect(&with("rwmixread = 50", key), &["does not go with a host cache", "line 4,"]);
+    }
+    expect(&with("[job]", "[[jobs]]"), &["several jobs", "host cache", "line 2,"]);
     expect("[host_cache]\nsize = \"8MiB\"\n", &["needs requests"]);
     expect(&format!("{SMALL_JOB}[file_system]\npersonality = \"oltp\"\n"), &["line"]);
     let system = "[file_system]\npersonality = \"varmail\"\ndisk_size = \"1GiB\"\npage_cache = \"16MiB\"\n";

@@ -11,7 +11,7 @@ from ninescope.cli.common import one_of
 
 
 def schema(
-    kind: Annotated[str | None, typer.Argument(metavar="drive|job", help="The kind of file.")] = None,
+    kind: Annotated[str | None, typer.Argument(metavar="drive|job|profile", help="The kind of file.")] = None,
     out: Annotated[
         str | None, typer.Option(metavar="DIR", help="Write the schemas of all kinds (or of KIND) here.")
     ] = None,

@@ -130,7 +130,7 @@ def trace_convert(
 def trace_profile(
     file: Annotated[str, typer.Argument(metavar="FILE", help="A trace, or - for stdin.")],
     out: Annotated[
-        str, typer.Option("--out", metavar="OUT.toml", help="The file to write; - is stdout.")
+        str, typer.Option("-o", "--out", metavar="OUT.toml", help="The file to write; - is stdout.")
     ] = "-",
     name: Annotated[
         str | None, typer.Option(metavar="NAME", help="What it stands for; the file's name otherwise.")

@@ -44,6 +44,15 @@ pub fn at_key(text: &str, key: &str, message: &str) -> String {
     format!("{key} {message}{}", location(text, key))
 }
 
+/// The line of `key` in `text` with a caret, that of its table where the key is not written, or nothing.
+pub fn nearest_location(text: &str, key: &str) -> String {
+    let line = location(text, key);
+    match key.rsplit_once('.') {
+        Some((table, _)) if line.is_empty() => location(text, table),
+        _ => line,
+    }
+}
+
 /// The line of `key` in `text` with a caret, or nothing. A table of a list is written `jobs[1]`, as in `jobs[1].bs`.
 pub fn location(text: &str, key: &str) -> String {
     let (table, name) = key.rsplit_once('.').unwrap_or(("", key));
@@ -65,14 +74,23 @@ pub fn location(text: &str, key: &str) -> String {
 }
 
 /// The table that a header begins. `listed` holds the lists of those before it, once for each of their tables.
-fn table_of<'a>(header: &'a str, listed: &mut Vec<&'a str>) -> String {
+fn table_of(header: &str, listed: &mut Vec<String>) -> String {
     let name = header.trim_start_matches('[').split(']').next().unwrap_or_default().trim();
-    if !header.starts_with("[[") {
-        return name.to_owned();
+    let tables_of = |list: &str, listed: &[String]| listed.iter().filter(|other| *other == list).count();
+    let (outer, own) = name.rsplit_once('.').map_or((None, name), |(outer, own)| (Some(outer), own));
+    let mut table = String::new();
+    for part in outer.into_iter().flat_map(|outer| outer.split('.')) {
+        table.push_str(part);
+        let tables = tables_of(&table, listed);
+        table = if tables > 0 { format!("{table}[{}].", tables - 1) } else { table + "." };
     }
-    let before = listed.iter().filter(|&&other| other == name).count();
-    listed.push(name);
-    format!("{name}[{before}]")
+    table.push_str(own);
+    if !header.starts_with("[[") {
+        return table;
+    }
+    let before = tables_of(&table, listed);
+    listed.push(table.clone());
+    format!("{table}[{before}]")
 }
 
 /// A line of a file with a caret under each letter.
@@ -113,5 +131,12 @@ mod tests {
         assert!(location(text, "jobs[1].x").contains("line 6, column 3"));
         assert!(location(text, "jobs[1]").contains("line 5,") && location(text, "other").contains("line 3,"));
         assert_eq!(location(text, "jobs[2].x"), "");
+        let nested = "[[a]]\n[[a.b]]\nx = 1\n[[a.b]]\n[[a]]\ny = 2\n[[a.b]]\nx = 3\n[a.c]\n";
+        assert!(location(nested, "a[0].b[0].x").contains("line 3,") && location(nested, "a[1].c").contains("line 9,"));
+        assert!(
+            location(nested, "a[0].b[1]").contains("line 4,") && location(nested, "a[1].b[0].x").contains("line 8,")
+        );
+        assert!(nearest_location(nested, "a[0].b[1].x").contains("line 4,"));
+        assert_eq!(nearest_location(nested, "z"), "");
     }
 }

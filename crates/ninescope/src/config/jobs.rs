@@ -7,21 +7,24 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use toml::Table;
 
-use super::diagnostics::{location, with_suggestion};
+use super::diagnostics::{nearest_location, with_suggestion};
 use crate::error::Error;
 
 /// A job file with the keys in a table of their own.
-#[derive(Deserialize, JsonSchema)]
+#[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct JobTable {
-    /// The job.
-    pub job: JobConfig,
+struct JobTable {
+    #[serde(rename = "summary")]
+    _summary: Option<String>,
+    job: JobConfig,
 }
 
 /// A job file of several jobs.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct JobsTable {
+    /// One line about them.
+    pub summary: Option<String>,
     /// The jobs, which run at the same time.
     #[schemars(length(min = 1))]
     pub jobs: Vec<JobConfig>,
@@ -34,12 +37,12 @@ pub struct LoadedJobs {
     pub jobs: Vec<JobConfig>,
     /// What was ignored, and what is meant otherwise than in the file's own words.
     pub notes: Vec<String>,
-    file: Option<JobFile>,
+    file: Option<Source>,
 }
 
 /// The file that jobs are from.
 #[derive(Clone, Debug, PartialEq)]
-struct JobFile {
+struct Source {
     path: PathBuf,
     text: String,
     /// Of each job.
@@ -62,7 +65,7 @@ impl LoadedJobs {
     }
 
     fn in_file(path: &Path, text: &str, places: Vec<Place>, jobs: Vec<JobConfig>) -> Self {
-        let file = JobFile { path: path.to_owned(), text: text.to_owned(), places };
+        let file = Source { path: path.to_owned(), text: text.to_owned(), places };
         Self { jobs, notes: Vec::new(), file: Some(file) }
     }
 
@@ -80,15 +83,12 @@ impl LoadedJobs {
     /// An error about a key of a job, with the key's line in the file, or the job's where the key is not written.
     /// Without a file, `name` says which of several jobs, or of their copies, it is about.
     pub fn error_at(&self, index: usize, name: Option<&str>, error: &JobError) -> Error {
-        let Some(JobFile { path, text, places }) = &self.file else {
+        let Some(Source { path, text, places }) = &self.file else {
             let name = name.map(|name| format!(" `{name}`")).unwrap_or_default();
             return Error::Input(format!("job{name}: {error}"));
         };
         let Place { table, prefix } = &places[index];
-        let mut line = location(text, format!("{table}.{}", error.key).trim_start_matches('.'));
-        if line.is_empty() && !table.is_empty() {
-            line = location(text, table);
-        }
+        let line = nearest_location(text, format!("{table}.{}", error.key).trim_start_matches('.'));
         Error::Input(format!("{}: {prefix}{error}{line}", path.display()))
     }
 

@@ -8,14 +8,14 @@ mod jobs;
 mod load;
 
 pub use diagnostics::suggestion;
-pub(crate) use diagnostics::{location, with_suggestion};
+pub(crate) use diagnostics::{nearest_location, with_suggestion};
 pub use drive::{
     Cell, ControllerConfig, DriveConfig, EraseLoopsConfig, FtlSection, GeometryConfig, LoopSharesConfig, NandConfig,
     SchedulerConfig, SuspendLimitConfig,
 };
 pub use fio::parse_fio;
-pub use job_file::{JobFile, JobWork, parse_host_cache, parse_job_file};
-pub use jobs::{JobTable, JobsTable, LoadedJobs, parse_jobs};
+pub use job_file::{JobFile, JobTables, JobText, JobWork, parse_host_cache, parse_job_file};
+pub use jobs::{JobsTable, LoadedJobs, parse_jobs};
 pub(crate) use load::unknown_preset;
 pub use load::{LoadedDrive, load_drive};
 pub use ninescope_workload::JobConfig;

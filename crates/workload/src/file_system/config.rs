@@ -1,13 +1,17 @@
 //! The description of a file-system workload: a personality of filebench and what it runs on.
 
 use ninescope_model::units::{Bytes, Duration};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::BLOCK_BYTES;
 use crate::{JobError, TIME_MAX};
 
+/// The most files that there can be.
+const FILES_MAX: u32 = 1 << 26;
+
 /// Whose flow of operations it is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Personality {
     /// Create and write a file, append to one, read one, delete one.
@@ -22,7 +26,7 @@ pub enum Personality {
 
 /// A personality of filebench on a file system with a page cache. What is absent is as in filebench's own
 /// workload of that name.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct FileSystemConfig {
     /// The workload's name. Workloads of different names draw different random numbers.
@@ -32,15 +36,18 @@ pub struct FileSystemConfig {
     pub personality: Personality,
     /// Files that there can be (`nfiles`).
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1, max = FILES_MAX))]
     pub files: Option<u32>,
     /// Mean size of a file (`filesize`) [bytes].
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mean_file_size: Option<Bytes>,
     /// Shape of the gamma law of sizes (`filesizegamma`); 0: all files are alike.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 0, max = 1000))]
     pub gamma: Option<f64>,
     /// Share of the files that exist at the beginning (`prealloc`) [percent].
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1, max = 100))]
     pub preallocated: Option<u8>,
     /// The longest read and write, or that of a random access (`iosize`) [bytes].
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -60,6 +67,7 @@ pub struct FileSystemConfig {
     pub page_cache: Bytes,
     /// Share of the page cache that may be dirty before the oldest pages are written [percent].
     #[serde(default = "default_dirty_background")]
+    #[schemars(range(min = 1, max = 90))]
     pub dirty_background: u8,
     /// How long a page may be dirty before it is written.
     #[serde(default = "default_dirty_expire")]
@@ -69,15 +77,19 @@ pub struct FileSystemConfig {
     pub discard: bool,
     /// Operations on files per second, as a Poisson process; absent: a closed loop.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1e-3, max = 1e9))]
     pub rate_ops: Option<f64>,
     /// The clock of a closed loop, which has none: operations per second.
     #[serde(default = "default_nominal_ops")]
+    #[schemars(range(min = 1e-3, max = 1e9))]
     pub nominal_ops: f64,
     /// Requests outstanding at a time in a closed loop.
     #[serde(default = "default_iodepth")]
+    #[schemars(range(min = 1))]
     pub iodepth: u32,
     /// How many requests the drive is asked for, unless the run says it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1))]
     pub requests: Option<u64>,
     /// How long the workload runs in simulated time, unless the run says it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -154,7 +166,7 @@ impl FileSystemConfig {
     pub fn validate(&self) -> Result<(), JobError> {
         let wrong = |key: &'static str, problem: &str| Err(JobError::new(key, problem));
         let figures = self.figures();
-        if figures.files == 0 || figures.files > 1 << 26 {
+        if figures.files == 0 || figures.files > FILES_MAX {
             return wrong("file_system.files", "is not a number of files from 1 to 2^26");
         }
         if figures.existing == 0 || self.preallocated.is_some_and(|share| share > 100) {

@@ -2,6 +2,7 @@
 
 use ninescope_model::SECTOR_BYTES;
 use ninescope_model::units::{Bytes, Duration};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{JobError, TIME_MAX};
@@ -12,7 +13,7 @@ const WAYS_MAX: u32 = 65_535;
 const CLEAN_IOS_MAX: u32 = 65_535;
 
 /// Which clean block of a set makes room.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Replacement {
     /// The one that came first.
@@ -23,7 +24,7 @@ pub enum Replacement {
 }
 
 /// What a cache holds when the run begins.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum InitialContent {
     /// Nothing.
@@ -34,7 +35,7 @@ pub enum InitialContent {
 }
 
 /// A write-back cache on the drive, in front of a disk.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct HostCacheConfig {
     /// Room for cached blocks, from the drive's first byte on [bytes]; absent: as many whole sets as the drive holds.
@@ -43,18 +44,22 @@ pub struct HostCacheConfig {
     /// A cached block [bytes].
     pub block: Bytes,
     /// Blocks of a set.
+    #[schemars(range(min = 1, max = WAYS_MAX))]
     pub ways: u32,
     /// Which clean block of a set makes room.
     pub replacement: Replacement,
     /// What it holds when the run begins.
     pub initial: InitialContent,
     /// Share of a set that may be dirty before blocks are written back [percent].
+    #[schemars(range(max = 100))]
     pub dirty_threshold: u8,
     /// A dirty block that was not read or written for one to two times this long is written back; 0: none is.
     pub fallow_delay: Duration,
     /// Blocks of a set that are written back at a time.
+    #[schemars(range(min = 1, max = CLEAN_IOS_MAX))]
     pub clean_ios_set: u32,
     /// Blocks that are written back at a time.
+    #[schemars(range(min = 1, max = CLEAN_IOS_MAX))]
     pub clean_ios_total: u32,
     /// From a read miss to the write of what the disk brought.
     pub disk_read_latency: Duration,
@@ -65,6 +70,7 @@ pub struct HostCacheConfig {
     /// Whether flushes of the host reach the drive.
     pub flush: bool,
     /// The clock of a closed loop, which has none: requests to the cache per second.
+    #[schemars(range(min = 1e-3, max = 1e9))]
     pub nominal_iops: f64,
 }
 

@@ -39,8 +39,10 @@ pub struct ArrivalLaw {
 #[serde(deny_unknown_fields)]
 pub struct GapClass {
     /// Least, greatest and quantiles at equal steps between [ns].
+    #[schemars(length(min = 1))]
     pub lengths: Vec<u64>,
     /// Their mean [ns].
+    #[schemars(range(min = 0))]
     pub mean: f64,
     /// `[entry, weight]`: the class of the gap after this one, as a place in the list, from 0.
     pub next: Vec<(u32, u64)>,

@@ -5,13 +5,14 @@ use ninescope_model::units::{Bytes, Duration};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{ArrivalLaw, Birth, Part};
+use super::{ArrivalLaw, Birth, PROFILE_VERSION, Part};
 
 /// What a trace is like.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Profile {
     /// The version of the format, [`super::PROFILE_VERSION`].
+    #[schemars(extend("const" = PROFILE_VERSION))]
     pub profile: u32,
     /// What it stands for.
     pub name: String,
@@ -41,6 +42,7 @@ pub struct Profile {
 #[serde(deny_unknown_fields)]
 pub struct Original {
     /// Its requests: as many are drawn where no number is asked for.
+    #[schemars(range(min = 1))]
     pub requests: u64,
     /// From its first request to its last.
     pub duration: Duration,
@@ -126,6 +128,7 @@ pub struct ObjectLaw {
     /// Uses of all of them.
     pub total: u64,
     /// How many are used first in each of 16 stretches of equal numbers of requests.
+    #[schemars(length(min = 1))]
     pub births: Vec<u64>,
     /// `[sectors, weight]` of their lengths.
     pub sizes: Vec<(u32, u64)>,
@@ -135,9 +138,11 @@ pub struct ObjectLaw {
     pub next: Vec<(u32, u64)>,
     /// Share of the objects that come right after the object that was new before.
     #[serde(default, skip_serializing_if = "is_nothing")]
+    #[schemars(range(min = 0, max = 1))]
     pub near: f64,
     /// Share of the further uses that come shortly after one of the object that was new before.
     #[serde(default, skip_serializing_if = "is_nothing")]
+    #[schemars(range(min = 0, max = 1))]
     pub follows: f64,
     /// `[from, to, weight]`: operations of one use and the next.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -156,6 +161,7 @@ pub struct PartLaw {
     /// `[part, weight]`: what the use before took; the first use takes the whole.
     pub after: Vec<(Part, u64)>,
     /// Requests since the use before: least, greatest and quantiles at equal steps between.
+    #[schemars(length(min = 1))]
     pub lags: Vec<u64>,
     /// `[sectors, weight]`; of the whole there is none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

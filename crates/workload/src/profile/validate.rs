@@ -45,8 +45,9 @@ impl Profile {
         let joins = joined.map(|entry| entry.1).fold(self.original.joins, u64::saturating_add);
         let drawn = uses.saturating_sub(joins).saturating_add(self.original.flushes);
         if drawn != self.original.requests {
-            let problem =
-                format!("{} are not the {drawn} of all uses less joins and of all flushes", self.original.requests);
+            let requests = self.original.requests;
+            let (by, how) = (requests.abs_diff(drawn), if requests > drawn { "more" } else { "fewer" });
+            let problem = format!("{requests} are {by} {how} than all uses less joins and all flushes are, {drawn}");
             return refuse("original.requests", problem);
         }
         Ok(())
