@@ -18,7 +18,8 @@ Array = NDArray[np.float64]
 
 BINS = 400
 ROUNDS = 300
-SHARES = (0.5, 0.4, 0.09, 0.01)
+# What the median, p90 and p99 mean: shares up to each.
+WITHIN = (0.5, 0.9, 0.99)
 # Quantiles of a class of few or many uses.
 FEW_POINTS = 9
 MANY_POINTS = 25
@@ -56,21 +57,23 @@ def grid_to(longest: float) -> Array:
     return np.geomspace(1.0, longest, BINS)
 
 
-def spread(rows: list[Row], quantiles: tuple[float, float, float], longest: float) -> list[Array]:
-    """The laws of the lags of each class on `grid_to(longest)`; quantiles are the median, p90 and p99 of all."""
+def spread(
+    rows: list[Row], marks: tuple[float, float, float], within: tuple[float, float, float], longest: float
+) -> list[Array]:
+    """The laws of the lags of each class on `grid_to(longest)`, of all of which the shares lie within the marks."""
     grid = grid_to(longest)
-    group = np.searchsorted(np.array(quantiles), grid, side="left")
-    shares = np.array(SHARES)
-    sizes = np.array([max(int((group == place).sum()), 1) for place in range(len(SHARES))], dtype=float)
+    group = np.searchsorted(np.array(marks), grid, side="left")
+    shares = np.diff([0.0, *within, 1.0])
+    sizes = np.array([max(int((group == place).sum()), 1) for place in range(len(shares))], dtype=float)
     scale = shares / sizes
     total = sum(row.weight for row in rows)
     laws: list[Array] = []
-    seen = np.zeros(len(SHARES))
+    seen = np.zeros(len(shares))
     for _ in range(ROUNDS):
         base: Array = scale[group]
         laws = [tilted(base, grid, row.mean) for row in rows]
         mixed = sum((row.weight / total) * law for row, law in zip(rows, laws, strict=True))
-        seen = np.array([float(np.sum(mixed[group == place])) for place in range(len(SHARES))])
+        seen = np.array([float(np.sum(mixed[group == place])) for place in range(len(shares))])
         if float(np.abs(seen / shares - 1).max()) < 0.002:
             break
         scale = scale * np.clip(shares / np.maximum(seen, 1e-12), 0.5, 2.0) ** 0.7
@@ -80,7 +83,8 @@ def spread(rows: list[Row], quantiles: tuple[float, float, float], longest: floa
         below = [f"{share:.3f}" for share in np.cumsum(seen)[:3]]
         raise Impossible(
             "rewrite_p50_s, rewrite_p90_s, rewrite_p99_s",
-            f"with these popularities {', '.join(below)} of the rewrites come within them, not 0.5, 0.9, 0.99",
+            f"with these popularities {', '.join(below)} of the rewrites come within them, not "
+            + ", ".join(f"{share:.3f}" for share in within),
         )
     return laws
 

@@ -25,6 +25,8 @@ FILLED = 0.95
 EARLY = 0.02
 # Share of the new objects that go on where an earlier request ended: reads that scan, and writes. Inferred.
 RUNS = {"read": 0.6, "write": 0.3}
+# How long what is only read is read again, as a share of the trace. Inferred.
+READ_LIFE = 0.12
 # Share of the pages that are only read and read once that is read in long scans, and how close their parts follow.
 NEAR = 0.7
 
@@ -50,6 +52,8 @@ class Targets:
     busiest: float
     top_share: float
     quantiles_s: tuple[float, float, float]
+    # Shares of the rewrites that are to come within them.
+    within: tuple[float, float, float]
     mean_s: float
     multiple_share: float
     unaligned_share: float
@@ -79,14 +83,17 @@ class Group:
     kind: str
 
 
-def sectors_of(pages: float) -> list[list[int]]:
-    """Sizes of several pages with a mean."""
+def sectors_of(pages: float, cut: int) -> list[list[int]]:
+    """Sizes of several pages with a mean, less some sectors of the last."""
     label = max(size for size in CLASSES if size <= max(pages, 2))
     above = {2: 3, 4: 15, 16: 63, 64: 4096}[label]
     low = max(label, round(pages / 2))
     high = min(max(round(1.6 * pages), low + 1), above)
     share = min(max((pages - low) / (high - low), 0.0), 1.0)
-    pairs = [[low * PAGE_SECTORS, round(1000 * (1 - share))], [high * PAGE_SECTORS, round(1000 * share)]]
+    pairs = [
+        [low * PAGE_SECTORS - cut, round(1000 * (1 - share))],
+        [high * PAGE_SECTORS - cut, round(1000 * share)],
+    ]
     return [pair for pair in pairs if pair[1] > 0]
 
 
@@ -218,9 +225,10 @@ class Builder:
         for name, mean in (("page_writes", mean_write), ("page_reads", mean_read)):
             if mean < 1:
                 raise Impossible(name, f"{1 - mean:.2f} pages too few for each request")
-        read_pages = max(2.0, min(1.5 * mean_read, mean_read + 16))
-        read_share = min((mean_read - 1) / (read_pages - 1), 0.95)
-        read_pages = 1 + (mean_read - 1) / max(read_share, 0.01)
+        # As large a share of the reads as of the writes is of several pages. Inferred.
+        read_share = min(max(t.multiple_share, (mean_read - 1) / 127, 0.01), 0.95, (mean_read - 1) / 1.05)
+        read_share = max(read_share, 0.01)
+        read_pages = max(1 + (mean_read - 1) / read_share, 2.0)
         multiple = t.multiple_share * t.requests - read_share * self.reads
         # The busiest page is written by itself.
         busiest = min(t.busiest, t.window_writes) * self.write_growth
@@ -294,7 +302,7 @@ class Builder:
             for pages_each, part in ((1.0, 1 - share), (pages, share)):
                 count = only_read * of_pages * part / pages_each
                 if count >= 0.5:
-                    early = [(low, min(high, low + 0.7 * (high - low)), part) for low, high, part in births]
+                    early = [(low, min(high, 0.95), part) for low, high, part in births]
                     self.groups.append(
                         Group(
                             "read",
@@ -303,7 +311,7 @@ class Builder:
                             uses,
                             uses,
                             births if kind == "scan" else early,
-                            0.35 * t.requests,
+                            READ_LIFE * t.requests,
                             kind,
                         )
                     )
@@ -422,10 +430,15 @@ def classes(targets: Targets, groups: list[Group]) -> list[dict[str, Any]]:
     t = targets
     gap_s = t.window_duration_s / t.window
     groups = [part for group in groups for part in split(group)]
-    small = [group for group in groups if group.pages < 1.5]
-    accesses = sum(group.count * group.uses * group.pages for group in groups)
+    common = [group for group in groups if group.kind != "late"]
+    small = [group for group in common if group.pages < 1.5]
+    accesses = sum(group.count * group.uses * group.pages for group in common)
     small_uses = sum(group.count * group.uses for group in small)
-    mean_small = 8 - accesses * 8 * (1 - t.fill) / max(small_uses, 1)
+    large_uses = sum(group.count * group.uses for group in common) - small_uses
+    # Where many requests end within a page, large ones do so in the middle of their last.
+    cut = PAGE_SECTORS // 2 if t.fill < 0.9 else 0
+    mean_small = 8 - (accesses * 8 * (1 - t.fill) - large_uses * cut) / max(small_uses, 1)
+    mean_small = min(mean_small, 8.0)
     if mean_small < 1:
         raise Impossible("mean_request_bytes", f"requests within a page would have {mean_small:.2f} sectors")
     unaligned = t.unaligned_share * sum(group.count * group.uses for group in groups) / max(small_uses, 1)
@@ -445,7 +458,7 @@ def classes(targets: Targets, groups: list[Group]) -> list[dict[str, Any]]:
         laws = [tilted(even, grid, row.mean) for row in rows]
     else:
         q50, q90, q99 = t.quantiles_s
-        laws = spread(rows, (q50 / gap_s, q90 / gap_s, q99 / gap_s), float(t.requests)) if rows else []
+        laws = spread(rows, (q50 / gap_s, q90 / gap_s, q99 / gap_s), t.within, float(t.requests)) if rows else []
     by_group = {id(group): law for group, law in zip(written, laws, strict=True)}
     made: list[dict[str, Any]] = []
     for group in groups:
@@ -460,7 +473,7 @@ def classes(targets: Targets, groups: list[Group]) -> list[dict[str, Any]]:
             "lag": 0 if group.uses <= 1 else 4 ** int(np.log2(max(lag, 1)) / 2),
             "total": total,
             "births": births_of(count, group.births),
-            "sizes": small_sizes if group.pages < 1.5 else sectors_of(group.pages),
+            "sizes": small_sizes if group.pages < 1.5 else sectors_of(group.pages, cut),
             "next": [],
         }
         if group.kind == "scan" and group.pages >= 1.5:
