@@ -1,8 +1,8 @@
 """Builds the stand-ins in presets/profiles from what is published, and says how near they come.
 
-Without options every profile is built anew; with `--check` they are drawn and measured as they are. Both compare with
-the published numbers and write docs/stand-ins.md if all volumes took part. The exit code is 1 if a constraint is
-missed by more than its tolerance, or cannot be met at all.
+Without options every profile is built anew; with `--check` they are drawn and measured as they are. Both
+compare with the published numbers and write docs/stand-ins.md if all volumes took part. The exit code is 1
+if a constraint is missed by more than its tolerance, or cannot be met at all.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from pathlib import Path
 
 import report
 import table
-from problem import Impossible
+from problem import ImpossibleError
 from solve import ROOT, ROUNDS, Measured, measure, seen, solve
 
 PROFILES = ROOT / "presets" / "profiles"
@@ -21,10 +21,12 @@ PAGE = ROOT / "docs" / "stand-ins.md"
 
 def source_lines(volume: table.Volume, sources: dict[str, str]) -> list[str]:
     """What a profile says of its sources."""
-    scale = f"scaled 1/{volume.scale} in requests, pages, span and duration" if volume.scale > 1 else "not scaled"
+    scale = (
+        f"scaled 1/{volume.scale} in requests, pages, span and duration" if volume.scale > 1 else "not scaled"
+    )
     used = sorted({each.source for each in volume.constraints}) + (["prototype"] if volume.shape else [])
     return [
-        f"stand-in for volume {volume.name} of MSR Cambridge, from published statistics: no request of it was seen",
+        f"stand-in for volume {volume.name} of MSR Cambridge, from published statistics",
         f"{scale}; docs/stand-ins.md says how near each constraint is met, and what is inferred",
         *(sources[name] for name in used),
     ]
@@ -59,15 +61,15 @@ def main() -> int:
                 measured = measure(arguments.out / f"{volume.name}.toml", volume.lengths)
             else:
                 measured = solve(volume, source_lines(volume, sources), arguments.out, arguments.rounds)
-        except Impossible as problem:
+        except ImpossibleError as problem:
             problems.append(f"{volume.name}: impossible: {problem}")
             continue
         results.append((volume, measured))
         problems += missed(volume, measured)
     if len(results) == len(volumes):
         report.write(PAGE, sources, results)
-    for problem in problems:
-        print(problem)
+    for line in problems:
+        print(line)
     return 1 if problems else 0
 
 

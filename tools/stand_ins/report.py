@@ -8,43 +8,14 @@ from solve import Measured, seen
 from table import Constraint, Volume
 
 HOT_FROM, RANDOM_BELOW = 20.0, 8192.0
-HEAD = """# The stand-ins
-
-Most volumes of the MSR Cambridge traces cannot be shipped. `presets/profiles` holds stand-ins for those that experiments ask
-for: profiles built from published statistics of a volume. No request of it was seen for them, and each profile, and every
-result of a run with one, is labelled `stand-in`. Who has the real trace runs it in their place, unchanged.
-
-`make stand-ins` builds them anew and writes this page; `tools/stand_ins/volumes.toml` is the table that they are built from.
-The solver makes objects with the published popularity of pages (the busiest page, the share of the busiest hundredth, how
-many pages are written at all and again: two power laws meet these numbers exactly), gives each class of them intervals
-between uses that have the published quantiles over all of them (the law of greatest entropy that has), draws all requests
-with seed 1, measures them, and corrects. A constraint that contradicts another is an error that says by how much.
-
-Deviations are (achieved - published) / published, as drawn with seed 1. "Met" means within 10 % unless the table says otherwise.
-"""
-TAIL = """
-## What is inferred in all of them
-
-Statistics fix how often, how much and how soon; they do not fix the rest. Inferred, and not to be read as a property
-of the volume:
-
-- **Bursts.** Mean gaps and durations are published, burstiness is not. Three kinds of gaps, three in four of them below half of
-  the mean gap, in bursts of some four requests. There is no day and night.
-- **Runs.** Three in five new reads, and three in ten new writes, go on where an earlier request ended; 70 % of what is read once
-  in larger requests is read one right after the other. No sequential share is published.
-- **Which pages are both read and written.** How many is published or follows; they are taken evenly from all written pages
-  but the busiest hundredth, are read first, and are read as often as others.
-- **How often what is only read is read again**: at most three in five of its pages are, a tenth of those make half of the
-  repetitions, over an eighth of the trace.
-- **Sizes** are of two kinds, one page (or a part of it) and several, independent of how busy a page is.
-- **Places.** Objects lie evenly over the span; popular ones are not close to each other.
-- **What comes after the first requests**, where only those are published: busy pages stay busy, the others are
-  followed by others like them.
-
-A profile drawn beyond its own length uses the same objects once more: the footprint stays.
-"""
+FOLDER = Path(__file__).parent
 
 UNITS = {"write_share", "top_1_percent_write_share", "rewrite_ratio", "multiple_share", "unaligned_share"}
+
+
+def text(name: str) -> str:
+    """The prose in a file beside this one."""
+    return (FOLDER / name).read_text(encoding="utf-8")
 
 
 def number(key: str, value: float) -> str:
@@ -78,32 +49,31 @@ def where(volume: Volume, each: Constraint) -> str:
 
 def worst_of(volume: Volume, measured: Measured) -> tuple[Constraint, float]:
     """The constraint that is missed most."""
-    missed = [(each, seen(volume, measured, each.of, each.key) / each.value - 1) for each in volume.constraints]
+    missed = [
+        (each, seen(volume, measured, each.of, each.key) / each.value - 1) for each in volume.constraints
+    ]
     return max(missed, key=lambda pair: abs(pair[1]))
 
 
 def page(sources: dict[str, str], results: list[tuple[Volume, Measured]]) -> str:
     """The whole page."""
-    lines = [HEAD, "## All of them", ""]
-    lines += ["| profile | scale | requests | class | mean bytes | hotness | worst deviation |", "|---|---|---:|---|---:|---:|---|"]
+    lines = [text("head.md"), "## All of them", ""]
+    lines += [
+        "| profile | scale | requests | class | mean bytes | hotness | worst deviation |",
+        "|---|---|---:|---|---:|---:|---|",
+    ]
     for volume, measured in results:
         place, name, mean, hotness = group_of(measured)
         worst, by = worst_of(volume, measured)
         scale = f"1/{volume.scale}" if volume.scale > 1 else "1"
         lines.append(
-            f"| [{volume.name}](#{volume.name}) | {scale} | {measured['whole']['requests']:,} | {place} {name} | {mean:,.0f} | "
-            f"{hotness:.1f} | {worst.key} {by:+.1%} |"
+            f"| [{volume.name}](#{volume.name}) | {scale} | {measured['whole']['requests']:,} | "
+            f"{place} {name} | {mean:,.0f} | {hotness:.1f} | {worst.key} {by:+.1%} |"
         )
-    lines += [
-        "",
-        "The class is that of [trace stat](trace-statistics.md): mean bytes of the dominant operation below 8,192 are random, its",
-        "bytes over the footprint from 20 on are hot. No volume is known for class 6, read-hot-sequential. A scaled profile has",
-        "requests, pages, span and duration divided by the scale; shares, intervals, sizes and gaps stay, and so does the class.",
-        "",
-    ]
+    lines += ["", text("classes.md")]
     for volume, measured in results:
         lines += chapter(volume, measured)
-    lines += [TAIL, "## Sources", ""]
+    lines += [text("tail.md"), "## Sources", ""]
     lines += [f"- **{name}**: {text}." for name, text in sources.items()]
     return "\n".join(lines) + "\n"
 
@@ -112,8 +82,14 @@ def chapter(volume: Volume, measured: Measured) -> list[str]:
     """What there is to say of one volume."""
     lines = [f"## {volume.name}", ""]
     if volume.scale > 1:
-        lines += [f"Scaled 1/{volume.scale}: the numbers below are the published ones divided by {volume.scale} where they grow with the trace.", ""]
-    lines += ["| constraint | of | published | source | achieved | deviation | |", "|---|---|---:|---|---:|---:|---|"]
+        lines += [
+            f"Scaled 1/{volume.scale}: what grows with the trace is divided by {volume.scale} below.",
+            "",
+        ]
+    lines += [
+        "| constraint | of | published | source | achieved | deviation | |",
+        "|---|---|---:|---|---:|---:|---|",
+    ]
     for each in volume.constraints:
         value = seen(volume, measured, each.of, each.key)
         by = value / each.value - 1
@@ -126,7 +102,13 @@ def chapter(volume: Volume, measured: Measured) -> list[str]:
             f"{number(each.key, value)} | {by:+.1%} | {note} |"
         )
     if volume.compared:
-        lines += ["", "Compared and not fitted:", "", "| number | of | published | source | achieved | why not |", "|---|---|---:|---|---:|---|"]
+        lines += [
+            "",
+            "Compared and not fitted:",
+            "",
+            "| number | of | published | source | achieved | why not |",
+            "|---|---|---:|---|---:|---|",
+        ]
         lines += [
             f"| {each.key} | {where(volume, each)} | {number(each.key, each.value)} | {each.source} | "
             f"{number(each.key, seen(volume, measured, each.of, each.key))} | {each.why} |"
@@ -141,7 +123,13 @@ def chapter(volume: Volume, measured: Measured) -> list[str]:
         for key, (value, why) in table.items()
     ]
     if entries:
-        lines += ["", "Inferred:", "", "| number | of | assumed | achieved | why |", "|---|---|---:|---:|---|"]
+        lines += [
+            "",
+            "Inferred:",
+            "",
+            "| number | of | assumed | achieved | why |",
+            "|---|---|---:|---:|---|",
+        ]
         for window, key, value, why in entries:
             there = key in measured["whole"]
             got = number(key, seen(volume, measured, window, key)) if there else ""
