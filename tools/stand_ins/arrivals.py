@@ -10,9 +10,9 @@ import numpy as np
 EVEN_STRETCHES = 8
 STRETCHES = 64
 POINTS = 9
-# Nothing is published on how bursty the volumes are. Gaps are of three kinds: within a burst, between the requests of
-# one action, and between actions; in parts of the mean gap. Which kind follows which is chosen such that three gaps
-# in four are of the first two kinds and bursts have some four requests.
+# Nothing is published on how bursty the volumes are. Gaps are of three kinds: within a burst, between the
+# requests of one action, and between actions; in parts of the mean gap. Which follows which is chosen such
+# that three gaps in four are of the first two kinds and bursts have some four requests.
 KINDS = ((0.0005, 0.02), (0.02, 0.5), (0.5, 20.0))
 FOLLOWS = ((0.75, 0.10, 0.15), (0.35, 0.40, 0.25), (0.45, 0.25, 0.30))
 WEIGHT = 1_000_000
@@ -22,7 +22,9 @@ def arrivals(requests: int, anchors: list[tuple[float, float]]) -> dict[str, Any
     """The law of the arrivals; anchors are (request, seconds), from the first to the last."""
     stretches_there = EVEN_STRETCHES if len(anchors) == 2 else STRETCHES
     edges = np.interp(
-        np.linspace(0, requests - 1, stretches_there + 1), [at for at, _ in anchors], [time for _, time in anchors]
+        np.linspace(0, requests - 1, stretches_there + 1),
+        [at for at, _ in anchors],
+        [time for _, time in anchors],
     )
     nanoseconds = [round(edge * 1e3) * 1_000_000 for edge in edges]
     mean_gap = nanoseconds[-1] / (requests - 1)

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from problem import Impossible
+from problem import ImpossibleError
 
 # Counts within a rung differ by this factor at most.
 RUNG_TOP = 6.0
@@ -53,13 +53,13 @@ def ladder(known: Popularity, cuts: list[float]) -> list[Rung]:
     ranks = np.arange(1, rewritten + 1, dtype=float)
     top_writes = known.top_share * known.page_writes
     if known.busiest * top < top_writes:
-        raise Impossible(
+        raise ImpossibleError(
             "top_1_percent_write_share",
-            f"{top} pages of at most {known.busiest:.0f} writes have {known.busiest * top / known.page_writes:.3f} of "
-            f"all, not {known.top_share:.3f}",
+            f"{top} pages of at most {known.busiest:.0f} writes have "
+            f"{known.busiest * top / known.page_writes:.3f} of all, not {known.top_share:.3f}",
         )
     if known.busiest > top_writes:
-        raise Impossible(
+        raise ImpossibleError(
             "max_writes_to_a_page",
             f"{known.busiest:.0f} are {known.busiest - top_writes:.0f} more than the busiest hundredth has",
         )
@@ -69,15 +69,15 @@ def ladder(known: Popularity, cuts: list[float]) -> list[Rung]:
     body = known.page_writes - top_writes - (written - rewritten)
     least, most = 2.0 * (rewritten - top), float(curve[-1]) * (rewritten - top)
     if body < least * 0.999:
-        raise Impossible(
+        raise ImpossibleError(
             "page_writes",
-            f"{written} pages of which {rewritten} are written again take {least - body:.0f} more page writes",
+            f"{written} pages, {rewritten} of them written again, take {least - body:.0f} more",
         )
     if body > most:
-        raise Impossible(
+        raise ImpossibleError(
             "top_1_percent_write_share",
-            f"the other pages have {body:.0f} writes, {body - most:.0f} more than they can have each fewer than the "
-            f"busiest hundredth",
+            f"the other pages have {body:.0f} writes, {body - most:.0f} more than they can have if each is "
+            "written less often than the busiest hundredth",
         )
     edge = float(curve[-1])
 
@@ -100,7 +100,9 @@ def ladder(known: Popularity, cuts: list[float]) -> list[Rung]:
         # No splinter before a mark.
         if mark - end < 0.25 * (end - begin):
             end = mark
-        rungs.append(Rung(float(end - begin), float(counts[begin:end].mean()), "top" if end <= top else "body"))
+        rungs.append(
+            Rung(float(end - begin), float(counts[begin:end].mean()), "top" if end <= top else "body")
+        )
         begin = end
     if written > rewritten:
         rungs.append(Rung(float(written - rewritten), 1.0, "once"))

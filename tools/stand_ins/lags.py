@@ -1,9 +1,10 @@
 """How far apart the uses of an object are.
 
-Classes of objects are used at very different rates, and all of them together have the published quantiles of the
-rewrite interval. Of all ways to spread the rewrites of each class over intervals that have both the mean interval of
-each class and the quantiles of the whole, the one of greatest entropy is taken: in each class, intervals are
-exponentially tilted from one law that is even in the logarithm between the quantiles (iterative proportional fitting).
+Classes of objects are used at very different rates, and all of them together have the published quantiles of
+the rewrite interval. Of all ways to spread the rewrites of each class over intervals that have both the mean
+interval of each class and the quantiles of the whole, the one of greatest entropy is taken: in each class,
+intervals are exponentially tilted from one law that is even in the logarithm between the quantiles (iterative
+proportional fitting).
 """
 
 from __future__ import annotations
@@ -12,13 +13,14 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from problem import Impossible
+from problem import ImpossibleError
 
 Array = NDArray[np.float64]
 
 BINS = 400
 ROUNDS = 300
-SHARES = (0.5, 0.4, 0.09, 0.01)
+# What the median, p90 and p99 mean: shares up to each.
+WITHIN = (0.5, 0.9, 0.99)
 # Quantiles of a class of few or many uses.
 FEW_POINTS = 9
 MANY_POINTS = 25
@@ -56,21 +58,25 @@ def grid_to(longest: float) -> Array:
     return np.geomspace(1.0, longest, BINS)
 
 
-def spread(rows: list[Row], quantiles: tuple[float, float, float], longest: float) -> list[Array]:
-    """The laws of the lags of each class on `grid_to(longest)`; quantiles are the median, p90 and p99 of all."""
+def spread(
+    rows: list[Row], marks: tuple[float, float, float], within: tuple[float, float, float], longest: float
+) -> list[Array]:
+    """The laws of the lags of each class, on `grid_to(longest)`; of all, the shares lie within the marks."""
     grid = grid_to(longest)
-    group = np.searchsorted(np.array(quantiles), grid, side="left")
-    shares = np.array(SHARES)
-    sizes = np.array([max(int((group == place).sum()), 1) for place in range(len(SHARES))], dtype=float)
+    group = np.searchsorted(np.array(marks), grid, side="left")
+    shares = np.diff([0.0, *within, 1.0])
+    sizes = np.array([max(int((group == place).sum()), 1) for place in range(len(shares))], dtype=float)
     scale = shares / sizes
     total = sum(row.weight for row in rows)
     laws: list[Array] = []
-    seen = np.zeros(len(SHARES))
+    seen = np.zeros(len(shares))
     for _ in range(ROUNDS):
         base: Array = scale[group]
         laws = [tilted(base, grid, row.mean) for row in rows]
-        mixed = sum((row.weight / total) * law for row, law in zip(rows, laws, strict=True))
-        seen = np.array([float(np.sum(mixed[group == place])) for place in range(len(SHARES))])
+        mixed: Array = np.zeros(len(grid))
+        for row, law in zip(rows, laws, strict=True):
+            mixed += (row.weight / total) * law
+        seen = np.array([float(np.sum(mixed[group == place])) for place in range(len(shares))])
         if float(np.abs(seen / shares - 1).max()) < 0.002:
             break
         scale = scale * np.clip(shares / np.maximum(seen, 1e-12), 0.5, 2.0) ** 0.7
@@ -78,9 +84,10 @@ def spread(rows: list[Row], quantiles: tuple[float, float, float], longest: floa
     off = float(np.abs(np.cumsum(seen)[:3] - np.cumsum(shares)[:3]).max())
     if off > SHARE_TOLERANCE:
         below = [f"{share:.3f}" for share in np.cumsum(seen)[:3]]
-        raise Impossible(
+        raise ImpossibleError(
             "rewrite_p50_s, rewrite_p90_s, rewrite_p99_s",
-            f"with these popularities {', '.join(below)} of the rewrites come within them, not 0.5, 0.9, 0.99",
+            f"with these popularities {', '.join(below)} of the rewrites come within them, not "
+            + ", ".join(f"{share:.3f}" for share in within),
         )
     return laws
 
@@ -88,7 +95,9 @@ def spread(rows: list[Row], quantiles: tuple[float, float, float], longest: floa
 def mean_of(points: list[float]) -> float:
     """The mean of what is drawn from quantiles at equal steps, by ratio between two of them."""
     pairs = list(zip(points, points[1:], strict=False))
-    return sum(low if high <= low * 1.0001 else (high - low) / np.log(high / low) for low, high in pairs) / len(pairs)
+    return sum(
+        low if high <= low * 1.0001 else (high - low) / np.log(high / low) for low, high in pairs
+    ) / len(pairs)
 
 
 def quantiles_of(law: Array, grid: Array, mean: float, count: float) -> list[int]:

@@ -1,7 +1,7 @@
 """From numbers about a volume to objects with uses of their own.
 
-The numbers are those of a *window*, the first requests of the volume, of which most is published, and of the whole.
-Where the window is the whole both are the same.
+The numbers are those of a *window*, the first requests of the volume, of which most is published, and of the
+whole. Where the window is the whole both are the same.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import numpy as np
 from arrivals import arrivals
 from ladder import Popularity, Rung, bisect, ladder
 from lags import Row, grid_to, quantiles_of, spread, tilted
-from problem import Impossible
+from problem import ImpossibleError
 
 PAGE_SECTORS = 8
 PAGE_BYTES = 4096
@@ -25,7 +25,9 @@ FILLED = 0.95
 EARLY = 0.02
 # Share of the new objects that go on where an earlier request ended: reads that scan, and writes. Inferred.
 RUNS = {"read": 0.6, "write": 0.3}
-# Share of the pages that are only read and read once that is read in long scans, and how close their parts follow.
+# How long what is only read is read again, as a share of the trace. Inferred.
+READ_LIFE = 0.12
+# Share of the larger objects read once that come right after the one before: scans. Inferred.
 NEAR = 0.7
 
 
@@ -50,6 +52,8 @@ class Targets:
     busiest: float
     top_share: float
     quantiles_s: tuple[float, float, float]
+    # Shares of the rewrites that are to come within them.
+    within: tuple[float, float, float]
     mean_s: float
     multiple_share: float
     unaligned_share: float
@@ -79,14 +83,17 @@ class Group:
     kind: str
 
 
-def sectors_of(pages: float) -> list[list[int]]:
-    """Sizes of several pages with a mean."""
+def sectors_of(pages: float, cut: int) -> list[list[int]]:
+    """Sizes of several pages with a mean, less some sectors of the last."""
     label = max(size for size in CLASSES if size <= max(pages, 2))
     above = {2: 3, 4: 15, 16: 63, 64: 4096}[label]
     low = max(label, round(pages / 2))
     high = min(max(round(1.6 * pages), low + 1), above)
     share = min(max((pages - low) / (high - low), 0.0), 1.0)
-    pairs = [[low * PAGE_SECTORS, round(1000 * (1 - share))], [high * PAGE_SECTORS, round(1000 * share)]]
+    pairs = [
+        [low * PAGE_SECTORS - cut, round(1000 * (1 - share))],
+        [high * PAGE_SECTORS - cut, round(1000 * share)],
+    ]
     return [pair for pair in pairs if pair[1] > 0]
 
 
@@ -101,7 +108,9 @@ def parts_of_page(mean: float, unaligned: float) -> list[list[int]]:
     sizes = {8: 1 - share}
     for sectors, part in ((low, share * (1 - high_share)), (low + 1, share * high_share)):
         sizes[sectors] = sizes.get(sectors, 0.0) + part
-    return [[sectors, round(1000 * part)] for sectors, part in sorted(sizes.items()) if round(1000 * part) > 0]
+    return [
+        [sectors, round(1000 * part)] for sectors, part in sorted(sizes.items()) if round(1000 * part) > 0
+    ]
 
 
 class Builder:
@@ -136,41 +145,54 @@ class Builder:
         growth = self.write_growth
         # Pages read and not written, in the window and in all; pages written.
         window_only_read = max(t.window_pages - t.window_written, 0.0)
-        written = t.pages - max(t.pages - t.window_written * growth, window_only_read * t.pages / t.window_pages)
+        written = t.pages - max(
+            t.pages - t.window_written * growth, window_only_read * t.pages / t.window_pages
+        )
         written = max(written, t.pages - t.read_pages, t.window_written)
         if self.is_whole:
             written = t.window_written
         only_read = t.pages - written
         both = written + t.read_pages - t.pages
         if both < 0:
-            raise Impossible(
-                "pages", f"{t.pages:.0f} are {-both:.0f} more than the written and the read ones make together"
+            raise ImpossibleError(
+                "pages",
+                f"{t.pages:.0f} are {-both:.0f} more than the written and the read ones make together",
             )
         if both > written:
-            raise Impossible("read_pages", f"{both - written:.0f} more than there are pages")
-        lasting = t.window_written if growth <= 1.001 else (growth * t.window_written - written) / (growth - 1)
+            raise ImpossibleError("read_pages", f"{both - written:.0f} more than there are pages")
+        lasting = (
+            t.window_written if growth <= 1.001 else (growth * t.window_written - written) / (growth - 1)
+        )
         known = Popularity(
-            t.window_written, t.window_rewritten, t.window_page_writes, t.top_share, min(t.busiest, t.window_writes)
+            t.window_written,
+            t.window_rewritten,
+            t.window_page_writes,
+            t.top_share,
+            min(t.busiest, t.window_writes),
         )
         rungs = ladder(known, [] if self.is_whole else [lasting])
-        rungs = self.through(rungs, lasting)
+        placed = self.through(rungs, lasting)
         # The pages that are also read are among the less busy ones.
-        body = [rung for rung, _ in rungs if rung.kind not in {"peak", "top"}]
+        body = [rung for rung, _ in placed if rung.kind not in {"peak", "top"}]
         share = both / sum(rung.pages for rung in body) if body else 0.0
         if share > 1:
-            raise Impossible("read_pages", f"of the written pages {share:.2f} times those there are would be read")
+            raise ImpossibleError(
+                "read_pages", f"of the written pages {share:.2f} times those there are would be read"
+            )
         reads_per_page = max(1.0, t.window_page_reads * self.read_growth / t.read_pages)
         mixed_reads = [min(reads_per_page, 1 + 0.5 * max(rung.uses - 1, 0)) for rung in body]
-        mixed_page_reads = sum(rung.pages * share * reads for rung, reads in zip(body, mixed_reads, strict=True))
+        mixed_page_reads = sum(
+            rung.pages * share * reads for rung, reads in zip(body, mixed_reads, strict=True)
+        )
         page_reads = t.window_page_reads * self.read_growth - mixed_page_reads
         if only_read > 0 and page_reads < only_read:
-            raise Impossible(
+            raise ImpossibleError(
                 "page_reads", f"{only_read - page_reads:.0f} too few to read each page that is read once"
             )
         write_large, read_large = self.large(t.window_page_reads * self.read_growth)
         seen = 0.0
         for (rung, births), reads in zip(
-            rungs, [0.0] * (len(rungs) - len(body)) + mixed_reads, strict=True
+            placed, [0.0] * (len(placed) - len(body)) + mixed_reads, strict=True
         ):
             mixed = share if rung in body else 0.0
             for part, with_reads in ((1 - mixed, 0.0), (mixed, reads)):
@@ -179,8 +201,10 @@ class Builder:
         self.correct_size(read_large, page_reads, seen, only_read)
         self.add_bytes()
 
-    def through(self, rungs: list[Rung], lasting: float) -> list[tuple[Rung, list[tuple[float, float, float]]]]:
-        """The rungs of the window through the whole volume: some last, others are followed by others like them."""
+    def through(
+        self, rungs: list[Rung], lasting: float
+    ) -> list[tuple[Rung, list[tuple[float, float, float]]]]:
+        """The rungs through the whole volume: some last, others are followed by others like them."""
         t = self.targets
         life = t.mean_s * t.window_page_writes / max(t.window_rewritten, 1) / self.gap_s
         self.body_life = life
@@ -202,7 +226,10 @@ class Builder:
                 early = 1 / self.write_growth
                 tail = 1.0 if rung.kind == "once" else 1 - 0.3 * life / t.requests
                 edge = self.window_share if rung.kind == "once" else spread_to
-                births = [(0.0, edge, early), (self.window_share, max(end * tail, self.window_share + 0.01), 1 - early)]
+                births = [
+                    (0.0, edge, early),
+                    (self.window_share, max(end * tail, self.window_share + 0.01), 1 - early),
+                ]
                 rung.pages *= self.write_growth
                 rung.kind = "passing" if rung.kind == "body" else rung.kind
             rank += rung.pages
@@ -217,10 +244,11 @@ class Builder:
         mean_read = page_reads / self.reads
         for name, mean in (("page_writes", mean_write), ("page_reads", mean_read)):
             if mean < 1:
-                raise Impossible(name, f"{1 - mean:.2f} pages too few for each request")
-        read_pages = max(2.0, min(1.5 * mean_read, mean_read + 16))
-        read_share = min((mean_read - 1) / (read_pages - 1), 0.95)
-        read_pages = 1 + (mean_read - 1) / max(read_share, 0.01)
+                raise ImpossibleError(name, f"{1 - mean:.2f} pages too few for each request")
+        # As large a share of the reads as of the writes is of several pages. Inferred.
+        read_share = min(max(t.multiple_share, (mean_read - 1) / 127, 0.01), 0.95, (mean_read - 1) / 1.05)
+        read_share = max(read_share, 0.01)
+        read_pages = max(1 + (mean_read - 1) / read_share, 2.0)
         multiple = t.multiple_share * t.requests - read_share * self.reads
         # The busiest page is written by itself.
         busiest = min(t.busiest, t.window_writes) * self.write_growth
@@ -265,7 +293,9 @@ class Builder:
             seen += count * reads
         return seen
 
-    def correct_size(self, large: tuple[float, float], page_reads: float, seen: float, only_read: float) -> None:
+    def correct_size(
+        self, large: tuple[float, float], page_reads: float, seen: float, only_read: float
+    ) -> None:
         """What is only read, and read again: as many requests as are left."""
         t = self.targets
         requests = self.reads - seen
@@ -289,12 +319,15 @@ class Builder:
         rungs = [(1 - again, 1.0, "scan")]
         if again > 0.001:
             extra = (often - 1) / again
-            rungs += [(0.9 * again, 1 + extra * 0.5 / 0.9, "again"), (0.1 * again, 1 + extra * 0.5 / 0.1, "often")]
+            rungs += [
+                (0.9 * again, 1 + extra * 0.5 / 0.9, "again"),
+                (0.1 * again, 1 + extra * 0.5 / 0.1, "often"),
+            ]
         for of_pages, uses, kind in rungs:
             for pages_each, part in ((1.0, 1 - share), (pages, share)):
                 count = only_read * of_pages * part / pages_each
                 if count >= 0.5:
-                    early = [(low, min(high, low + 0.7 * (high - low)), part) for low, high, part in births]
+                    early = [(low, min(high, 0.95), part) for low, high, part in births]
                     self.groups.append(
                         Group(
                             "read",
@@ -303,7 +336,7 @@ class Builder:
                             uses,
                             uses,
                             births if kind == "scan" else early,
-                            0.35 * t.requests,
+                            READ_LIFE * t.requests,
                             kind,
                         )
                     )
@@ -322,7 +355,9 @@ class Builder:
         each = pages * PAGE_BYTES - written / requests * PAGE_BYTES * t.fill
         moved = missing / each
         if not 0 <= moved < 0.5 * requests:
-            raise Impossible("bytes", f"{missing:.4g} bytes cannot be made up for after the first requests")
+            raise ImpossibleError(
+                "bytes", f"{missing:.4g} bytes cannot be made up for after the first requests"
+            )
         for group in tops:
             group.uses *= 1 - moved / requests
         begin = self.window_share
@@ -341,7 +376,7 @@ class Builder:
         cold_write_pages = t.pages - t.read_pages - hot_writes
         for name, pages in (("hot_read_pages", cold_read_pages), ("hot_write_pages", cold_write_pages)):
             if pages < 0:
-                raise Impossible(name, f"{-pages:.0f} more pages than there are")
+                raise ImpossibleError(name, f"{-pages:.0f} more pages than there are")
         early = [(0.0, EARLY, 1.0)]
         life = FILLED * (1 - EARLY) * t.requests
         for op, requests, page_accesses, hot, cold, cold_share in (
@@ -371,7 +406,7 @@ class Builder:
     ) -> None:
         mean = page_accesses / requests
         if mean < 1:
-            raise Impossible(f"mean_{op}_bytes", f"{1 - mean:.2f} pages too few for each hot request")
+            raise ImpossibleError(f"mean_{op}_bytes", f"{1 - mean:.2f} pages too few for each hot request")
         size = max(1.8 * mean, 2.0)
         share = (1 - 1 / mean) / (1 - 1 / size)
         # A power law of slope 0.6 in four steps. Inferred.
@@ -422,12 +457,19 @@ def classes(targets: Targets, groups: list[Group]) -> list[dict[str, Any]]:
     t = targets
     gap_s = t.window_duration_s / t.window
     groups = [part for group in groups for part in split(group)]
-    small = [group for group in groups if group.pages < 1.5]
-    accesses = sum(group.count * group.uses * group.pages for group in groups)
+    common = [group for group in groups if group.kind != "late"]
+    small = [group for group in common if group.pages < 1.5]
+    accesses = sum(group.count * group.uses * group.pages for group in common)
     small_uses = sum(group.count * group.uses for group in small)
-    mean_small = 8 - accesses * 8 * (1 - t.fill) / max(small_uses, 1)
+    large_uses = sum(group.count * group.uses for group in common) - small_uses
+    # Where many requests end within a page, large ones do so in the middle of their last.
+    cut = PAGE_SECTORS // 2 if t.fill < 0.9 else 0
+    mean_small = 8 - (accesses * 8 * (1 - t.fill) - large_uses * cut) / max(small_uses, 1)
+    mean_small = min(mean_small, 8.0)
     if mean_small < 1:
-        raise Impossible("mean_request_bytes", f"requests within a page would have {mean_small:.2f} sectors")
+        raise ImpossibleError(
+            "mean_request_bytes", f"requests within a page would have {mean_small:.2f} sectors"
+        )
     unaligned = t.unaligned_share * sum(group.count * group.uses for group in groups) / max(small_uses, 1)
     small_sizes = parts_of_page(mean_small, unaligned)
     grid = grid_to(t.requests)
@@ -445,7 +487,9 @@ def classes(targets: Targets, groups: list[Group]) -> list[dict[str, Any]]:
         laws = [tilted(even, grid, row.mean) for row in rows]
     else:
         q50, q90, q99 = t.quantiles_s
-        laws = spread(rows, (q50 / gap_s, q90 / gap_s, q99 / gap_s), float(t.requests)) if rows else []
+        laws = (
+            spread(rows, (q50 / gap_s, q90 / gap_s, q99 / gap_s), t.within, float(t.requests)) if rows else []
+        )
     by_group = {id(group): law for group, law in zip(written, laws, strict=True)}
     made: list[dict[str, Any]] = []
     for group in groups:
@@ -460,7 +504,7 @@ def classes(targets: Targets, groups: list[Group]) -> list[dict[str, Any]]:
             "lag": 0 if group.uses <= 1 else 4 ** int(np.log2(max(lag, 1)) / 2),
             "total": total,
             "births": births_of(count, group.births),
-            "sizes": small_sizes if group.pages < 1.5 else sectors_of(group.pages),
+            "sizes": small_sizes if group.pages < 1.5 else sectors_of(group.pages, cut),
             "lie": [["jump", round(100 * (1 - RUNS[group.op]))], ["run", round(100 * RUNS[group.op])]],
             "next": [],
         }
@@ -497,10 +541,10 @@ def operations(group: Group) -> list[list[Any]]:
 
 
 def settle_total(made: list[dict[str, Any]], requests: int) -> None:
-    """Makes the uses of all classes as many as there are requests: those that have most take the difference."""
+    """Makes all uses as many as there are requests: classes with most uses take the difference."""
     missing = requests - sum(law["total"] for law in made)
     if abs(missing) > 0.03 * requests:
-        raise Impossible("requests", f"the objects take {-missing} more than there are")
+        raise ImpossibleError("requests", f"the objects take {-missing} more than there are")
     takers = [law for law in made if law["uses"] >= 4]
     takers = takers or made
     whole = sum(law["total"] for law in takers)
@@ -520,7 +564,7 @@ def settle_total(made: list[dict[str, Any]], requests: int) -> None:
             missing -= total - law["total"]
             law["total"] = total
     if missing != 0:
-        raise Impossible("requests", f"the objects take {-missing} more than there are")
+        raise ImpossibleError("requests", f"the objects take {-missing} more than there are")
 
 
 def profile_of(name: str, sources: list[str], targets: Targets) -> dict[str, Any]:

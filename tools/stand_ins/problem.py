@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 
-class Impossible(Exception):
+class ImpossibleError(Exception):
     """A constraint that no population meets, and by how much."""
 
     def __init__(self, constraint: str, problem: str) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import subprocess
 from dataclasses import replace
@@ -10,8 +11,9 @@ from pathlib import Path
 from typing import Any
 
 import toml_text
+from lags import WITHIN
 from population import Targets, profile_of
-from problem import Impossible
+from problem import ImpossibleError
 from table import GAP_FROM, GAP_TO, Volume
 
 ROOT = Path(__file__).parents[2]
@@ -23,6 +25,8 @@ NEAR = 0.02
 # Corrections: how much of a deviation, and from which on. Counts are nearly right as they are built.
 DAMPING, DAMPING_COUNTS = 0.8, 0.6
 DEAD, DEAD_COUNTS = 0.015, 0.025
+# What an inferred number counts against a published one.
+INFERRED_WEIGHT = 0.15
 WEEK_S = 604_800.0
 # New pages come this much slower after the part that is known. Inferred.
 GROWTH = 0.6
@@ -41,16 +45,12 @@ CORRECTS_WINDOW = {
     "top_1_percent_write_share": "top_share",
     "rewrite_mean_s": "mean_s",
     "multiple_share": "multiple_share",
-    "write_share": "window_writes",
-    "mean_read_bytes": "window_page_reads",
-    "mean_write_bytes": "window_page_writes",
 }
-CORRECTS_WHOLE = {"pages": "pages", "read_pages": "read_pages", "bytes": "bytes", "write_share": "writes"}
-QUANTILES = ("rewrite_p50_s", "rewrite_p90_s", "rewrite_p99_s")
+CORRECTS_WHOLE = {"pages": "pages", "read_pages": "read_pages", "bytes": "bytes"}
 
 
 def targets_of(volume: Volume) -> Targets:
-    """What the population is built for at first: the published numbers, and the inferred ones in their place."""
+    """What the population is built for at first: published numbers, and inferred ones in their place."""
 
     def known(key: str, default: float | None = None) -> float:
         found = volume.find(volume.window, key)
@@ -60,7 +60,7 @@ def targets_of(volume: Volume) -> Targets:
         if found is None:
             found = default
         if found is None:
-            raise Impossible(key, f"{volume.name} has neither a published nor an inferred value")
+            raise ImpossibleError(key, f"{volume.name} has neither a published nor an inferred value")
         return found
 
     def whole(key: str, default: float | None = None) -> float:
@@ -71,7 +71,9 @@ def targets_of(volume: Volume) -> Targets:
         if found is None:
             found = default
         if found is None:
-            raise Impossible(key, f"{volume.name} has neither a published nor an inferred value of the whole")
+            raise ImpossibleError(
+                key, f"{volume.name} has neither a published nor an inferred value of the whole"
+            )
         return found
 
     requests = round(whole("requests"))
@@ -80,7 +82,9 @@ def targets_of(volume: Volume) -> Targets:
     write_share = volume.find(volume.window, "write_share")
     window_writes = window * (writes / requests if write_share is None else write_share)
     page_writes = known("page_writes", window_writes * known("mean_write_bytes", PAGE_BYTES) / PAGE_BYTES)
-    page_reads = known("page_reads", (window - window_writes) * known("mean_read_bytes", PAGE_BYTES) / PAGE_BYTES)
+    page_reads = known(
+        "page_reads", (window - window_writes) * known("mean_read_bytes", PAGE_BYTES) / PAGE_BYTES
+    )
     pages_there = known("pages", whole("pages", 0))
     if volume.shape:
         written = pages_there - whole("read_pages")
@@ -122,6 +126,7 @@ def targets_of(volume: Volume) -> Targets:
         busiest=known("max_writes_to_a_page", 1.0),
         top_share=known("top_1_percent_write_share", 0.0),
         quantiles_s=(known("rewrite_p50_s", 1), known("rewrite_p90_s", 1), known("rewrite_p99_s", 1)),
+        within=WITHIN,
         mean_s=known("rewrite_mean_s", 1),
         multiple_share=known("multiple_share", 0.5),
         unaligned_share=next((each.value for each in volume.compared if each.key == "unaligned_share"), 0.0),
@@ -132,10 +137,21 @@ def targets_of(volume: Volume) -> Targets:
     )
 
 
-def measure(path: Path, lengths: list[int]) -> Measured:
+def measure(path: Path, lengths: list[int], seconds: tuple[float, ...] = ()) -> Measured:
     """Draws the profile and says what the requests are like."""
-    command = ["cargo", "run", "--release", "--quiet", "--locked", "-p", "ninescope-workload", "--example", "stand_in"]
+    command = [
+        "cargo",
+        "run",
+        "--release",
+        "--quiet",
+        "--locked",
+        "-p",
+        "ninescope-workload",
+        "--example",
+        "stand_in",
+    ]
     run = [*command, "--", str(path), str(SEED), *(str(length) for length in lengths)]
+    run += [f"{mark}s" for mark in seconds]
     output = subprocess.run(run, cwd=ROOT, env=os.environ, check=True, stdout=subprocess.PIPE, text=True)  # noqa: S603
     found: Measured = json.loads(output.stdout)
     return found
@@ -152,7 +168,8 @@ def seen(volume: Volume, measured: Measured, of: str, key: str) -> float:
 def deviations(volume: Volume, measured: Measured) -> dict[tuple[str, str], float]:
     """How far each constraint is missed, as a share of it."""
     return {
-        (each.of, each.key): seen(volume, measured, each.of, each.key) / each.value - 1 for each in volume.constraints
+        (each.of, each.key): seen(volume, measured, each.of, each.key) / each.value - 1
+        for each in volume.constraints
     }
 
 
@@ -168,37 +185,50 @@ def wanted(volume: Volume, first: Targets) -> list[tuple[str, str, float]]:
     return found + [each for each in more if each[:2] not in there]
 
 
-def corrected(targets: Targets, volume: Volume, measured: Measured, goals: list[tuple[str, str, float]]) -> Targets:
+def shifted(now: float, wanted: float, got: float) -> float:
+    """A share that is raised as far as it came out too low, in odds."""
+
+    def odds(share: float) -> float:
+        share = min(max(share, 0.001), 0.9998)
+        return math.log(share / (1 - share))
+
+    moved = odds(now) + 0.9 * (odds(wanted) - odds(got))
+    return 1 / (1 + math.exp(-min(max(moved, -6.0), 8.0)))
+
+
+def corrected(
+    targets: Targets, volume: Volume, measured: Measured, goals: list[tuple[str, str, float]]
+) -> Targets:
     """The targets with what came out too low raised, and the other way round."""
     changes: dict[str, Any] = {}
-    quantiles = list(targets.quantiles_s)
     for of, key, value in goals:
-        if value <= 0 or (key not in QUANTILES and key not in CORRECTS_WINDOW and key not in CORRECTS_WHOLE):
+        if value <= 0 or (key not in CORRECTS_WINDOW and key not in CORRECTS_WHOLE):
             continue
         is_interval = key.startswith("rewrite_") and key.endswith("_s")
         factor = value / max(seen(volume, measured, of, key), 1e-9)
         if abs(factor - 1) < (DEAD if is_interval else DEAD_COUNTS):
             continue
         factor = min(max(factor ** (DAMPING if is_interval else DAMPING_COUNTS), 0.4), 2.5)
-        if key in QUANTILES and of == volume.window:
-            quantiles[QUANTILES.index(key)] *= factor
         name = CORRECTS_WHOLE.get(key) if of == "whole" else None
-        if volume.window == of and (of != "whole" or key not in {"read_pages", "bytes", "write_share"}):
+        if volume.window == of and (of != "whole" or key not in {"read_pages", "bytes"}):
             name = CORRECTS_WINDOW.get(key, name)
         if name is None:
             continue
         changes[name] = getattr(targets, name) * factor
-        if of == "whole" and volume.window == "whole" and name in {"window_pages", "writes"}:
-            other = {"window_pages": "pages", "writes": "window_writes"}[name]
-            changes[other] = getattr(targets, other) * factor
-    ordered = (quantiles[0], max(quantiles[1], quantiles[0] * 1.2), max(quantiles[2], quantiles[1] * 1.2))
+        if of == "whole" and volume.window == "whole" and name == "window_pages":
+            changes["pages"] = targets.pages * factor
+    shares: Any = measured[volume.window]["rewrites_within"]
+    moved = [
+        shifted(now, wanted, got) for now, wanted, got in zip(targets.within, WITHIN, shares, strict=True)
+    ]
+    within = (moved[0], max(moved[1], moved[0] + 0.02), max(moved[2], moved[1] + 0.002, moved[0] + 0.03))
     for share in ("top_share", "multiple_share"):
         if share in changes:
             changes[share] = min(changes[share], 0.98)
-    return replace(targets, quantiles_s=ordered, **changes)
+    return replace(targets, within=within, **changes)
 
 
-def solve(volume: Volume, sources: list[str], folder: Path, rounds: int = ROUNDS) -> tuple[str, Measured]:
+def solve(volume: Volume, sources: list[str], folder: Path, rounds: int = ROUNDS) -> Measured:
     """The profile as text, and what the requests drawn from it are like."""
     first = targets = targets_of(volume)
     goals = wanted(volume, first)
@@ -207,20 +237,28 @@ def solve(volume: Volume, sources: list[str], folder: Path, rounds: int = ROUNDS
     for turn in range(rounds):
         try:
             text = toml_text.write(profile_of(volume.name, sources, targets)) + "\n"
-        except Impossible as problem:
+        except ImpossibleError as problem:
             if best is None:
                 raise
             print(f"{volume.name}: round {turn + 1} cannot be built: {problem}")
             break
         path.write_text(text, encoding="utf-8")
-        measured = measure(path, volume.lengths)
+        measured = measure(path, volume.lengths, targets.quantiles_s)
         missed = deviations(volume, measured)
         worst = max(missed, key=lambda each: abs(missed[each]))
-        every = {(of, key): seen(volume, measured, of, key) / value - 1 for of, key, value in goals if has(measured, key)}
-        score = sum(min(abs(value), 3.0) ** 2 for value in missed.values()) ** 0.5
+        every = {
+            (of, key): seen(volume, measured, of, key) / value - 1
+            for of, key, value in goals
+            if has(measured, key)
+        }
+        inferred = sum(min(abs(value), 3.0) ** 2 for each, value in every.items() if each not in missed)
+        published = sum(min(abs(value), 3.0) ** 2 for value in missed.values())
+        score = published + (INFERRED_WEIGHT**2) * inferred
         print(
             f"{volume.name}: round {turn + 1}: worst {worst[1]} of {worst[0]} {missed[worst]:+.1%}; "
-            + ", ".join(f"{of} {key} {value:+.0%}" for (of, key), value in every.items() if abs(value) > 0.05),
+            + ", ".join(
+                f"{of} {key} {value:+.0%}" for (of, key), value in every.items() if abs(value) > 0.05
+            ),
             flush=True,
         )
         if best is None or score < best[0]:
@@ -229,9 +267,9 @@ def solve(volume: Volume, sources: list[str], folder: Path, rounds: int = ROUNDS
             break
         targets = corrected(targets, volume, measured, goals)
     if best is None:
-        raise Impossible(volume.name, "no round was made")
+        raise ImpossibleError(volume.name, "no round was made")
     path.write_text(best[1], encoding="utf-8")
-    return best[1], best[2]
+    return best[2]
 
 
 def has(measured: Measured, key: str) -> bool:

@@ -25,7 +25,12 @@ def _is_table(value: object) -> bool:
 
 
 def _value(value: object) -> str:
-    if isinstance(value, list) and value and all(isinstance(entry, str) for entry in value) and len(value) > 2:
+    if (
+        isinstance(value, list)
+        and value
+        and all(isinstance(entry, str) for entry in value)
+        and len(value) > 2
+    ):
         return "[\n" + "".join(f"  {json.dumps(entry)},\n" for entry in value) + "]"
     return json.dumps(value)
 

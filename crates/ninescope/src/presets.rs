@@ -88,7 +88,26 @@ macro_rules! presets {
 
 presets!(fn jobs in "jobs": "fileserver", "webserver", "varmail", "oltp", "r75", "r90");
 
-presets!(fn profiles in "profiles": "tpcc", "hm_0", "mds_0", "proj_0", "proj_1", "prxy_1", "rsrch_0", "src1_1", "src1_2", "src2_2", "stg_0");
+presets!(
+    fn profiles in "profiles":
+    "tpcc",
+    "prxy_0",
+    "prxy_1",
+    "hm_0",
+    "proj_0",
+    "proj_1",
+    "proj_3",
+    "mds_0",
+    "rsrch_0",
+    "src1_1",
+    "src1_2",
+    "src2_0",
+    "src2_2",
+    "stg_0",
+    "ts_0",
+    "usr_0",
+    "wdev_0",
+);
 
 presets!(
     /// All drives, the default one first.

@@ -1,5 +1,6 @@
 //! Draws from a profile and says in JSON what the requests are like, at the lengths asked for and at the end:
-//! `stand_in PROFILE.toml SEED [LENGTH]...`. `tools/stand_ins` calls it.
+//! `stand_in PROFILE.toml SEED [LENGTH | SECONDS's']...`; of lengths of time it says what share of the rewrites comes
+//! within them. `tools/stand_ins` calls it.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -88,7 +89,14 @@ impl Measures {
         found.map_or(0.0, |(&interval, _)| interval as f64 / 1e9)
     }
 
-    fn finish(&self) -> Value {
+    /// The share of the rewrites that come within so many seconds.
+    fn share_within(&self, seconds: f64) -> f64 {
+        let total: u64 = self.intervals.values().sum();
+        let within: u64 = self.intervals.range(..(seconds * 1e9) as u64).map(|(_, &count)| count).sum();
+        within as f64 / total.max(1) as f64
+    }
+
+    fn finish(&self, seconds: &[f64]) -> Value {
         let touched = || self.chunks.iter().flatten().flat_map(|chunk| chunk.iter()).filter(|p| p.reads + p.writes > 0);
         let mut counts: Vec<u32> = touched().map(|page| page.writes).filter(|&writes| writes > 0).collect();
         counts.sort_unstable_by(|one, other| other.cmp(one));
@@ -119,6 +127,7 @@ impl Measures {
             "rewrite_p50_s": self.interval_s(0.5),
             "rewrite_p90_s": self.interval_s(0.9),
             "rewrite_p99_s": self.interval_s(0.99),
+            "rewrites_within": seconds.iter().map(|&seconds| self.share_within(seconds)).collect::<Vec<f64>>(),
             "rewrite_mean_s": self.interval_sum / rewrites.max(1) as f64 / 1e9,
             "multiple_share": self.multiple as f64 / all,
             "unaligned_share": self.unaligned as f64 / all,
@@ -132,7 +141,9 @@ impl Measures {
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let arguments: Vec<String> = std::env::args().collect();
     let profile: Profile = toml::from_str(&fs::read_to_string(&arguments[1])?)?;
-    let lengths: Vec<u64> = arguments[3..].iter().map(|length| length.parse()).collect::<Result<_, _>>()?;
+    let (seconds, lengths): (Vec<&String>, Vec<&String>) = arguments[3..].iter().partition(|text| text.ends_with('s'));
+    let lengths: Vec<u64> = lengths.iter().map(|length| length.parse()).collect::<Result<_, _>>()?;
+    let seconds: Vec<f64> = seconds.iter().map(|text| text.trim_end_matches('s').parse()).collect::<Result<_, _>>()?;
     let mut workload = ProfileWorkload::new(&profile, None, arguments[2].parse()?)?;
     let mut measures = Measures::default();
     let (mut drawn, mut seen) = (0, serde_json::Map::new());
@@ -140,10 +151,10 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         measures.add(&request);
         drawn += 1;
         if lengths.contains(&drawn) {
-            seen.insert(drawn.to_string(), measures.finish());
+            seen.insert(drawn.to_string(), measures.finish(&seconds));
         }
     }
-    seen.insert("whole".to_owned(), measures.finish());
+    seen.insert("whole".to_owned(), measures.finish(&seconds));
     seen.insert("report".to_owned(), serde_json::to_value(workload.report())?);
     println!("{}", Value::Object(seen));
     Ok(())
