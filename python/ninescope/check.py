@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from ninescope import _native, catalogue
 from ninescope._native import ConfigError
@@ -28,6 +28,8 @@ _JOB_KEYS = frozenset(
         "file_system",
     )
 )
+DAMAGED = 0.05
+"""The share of broken lines, or of times out of order, from which on a trace is not right."""
 _SMALL_JOB = {"rw": "read", "requests": 1}
 
 
@@ -81,4 +83,21 @@ def _trace(path: str, *, strict: bool, format: str | None) -> Verdict:  # noqa: 
     from ninescope.text import trace_remarks
 
     stat = catalogue.trace_stat(path, strict=strict, format=format, trims=True)
+    _refuse_damage(path, stat)
     return Verdict(f"trace ({stat['format']})", [f"{stat['requests']:,} requests", *trace_remarks(stat)])
+
+
+def _refuse_damage(path: str, stat: dict[str, Any]) -> None:
+    """Refuse a trace of which so much had to be skipped or mended that it is another one."""
+    lost, clamped, kept = stat.get("broken_lines", 0), stat.get("clamped", 0), stat["requests"]
+    skipped = stat.get("first_skipped") or {}
+    if lost > DAMAGED * (lost + kept):
+        where = f"; the first is number {skipped['line']}: {skipped['reason']}" if skipped else ""
+        raise ConfigError(
+            f"{path}: {lost:,} of {lost + kept:,} lines give no request{where} (--strict stops at the first)"
+        )
+    if clamped > DAMAGED * kept:
+        raise ConfigError(
+            f"{path}: {clamped:,} of {kept:,} requests lie too far before earlier ones to be put in order; "
+            "sort the trace by time"
+        )

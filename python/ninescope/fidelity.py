@@ -1,4 +1,4 @@
-"""How well one trace stands in for another: what they are like, side by side, and what a drive makes of them."""
+"""How well one trace stands in for another: both side by side, as they are and as a drive serves them."""
 
 from __future__ import annotations
 

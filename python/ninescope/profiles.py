@@ -1,4 +1,4 @@
-"""Profiles: what a trace is like in a few hundred numbers, and requests drawn from them."""
+"""Profiles: what a trace is like in numbers, without a row of it, and requests drawn from them."""
 
 from __future__ import annotations
 

@@ -112,6 +112,8 @@ def convert(
     `options` say how it is read: `format`, `strict`, `trims`, `requests`, `time_scale`.
     """
     format, compression = target_format(target, to)  # noqa: A001
+    if target != "-" and Path(target).exists() and os.path.samefile(source, target):
+        raise ConfigError(f"{target}: the trace would be written over itself; give OUT another name")
     with as_trace(source) as path:
         batches = _native.TraceBatches(os.fspath(path), json.dumps(options))
         written = write(batches, target, format, compression)

@@ -13,7 +13,7 @@ from ninescope.cli.common import naming_stdin
 
 def check(
     file: Annotated[
-        str, typer.Argument(metavar="FILE", help="A drive, a job or a trace; - is a trace from stdin.")
+        str, typer.Argument(metavar="FILE", help="A drive, job, profile or trace; - is a trace from stdin.")
     ],
     strict: Annotated[
         bool, typer.Option("--strict", help="Refuse a trace with lines that cannot be read.")

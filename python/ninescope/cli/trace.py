@@ -79,6 +79,9 @@ def trace_convert(
         str,
         typer.Argument(metavar="OUT", help="The file to write (.gz and .zst compress it), or - for stdout."),
     ],
+    volume: Annotated[
+        list[str] | None, typer.Option("--volume", metavar="NAME", help="Only this volume; repeatable.")
+    ] = None,
     to: Annotated[
         str | None,
         typer.Option(
@@ -112,6 +115,7 @@ def trace_convert(
         "format": format_,
         "strict": strict,
         "trims": trims,
+        "volume": volume or [],
         "requests": None if requests is None else count("--requests", requests),
         "time_scale": checked_time_scale(time_scale),
     }
@@ -147,7 +151,7 @@ def trace_profile(
         list[str] | None, typer.Option("--volume", metavar="NAME", help="Only this volume; repeatable.")
     ] = None,
 ) -> None:
-    """Reduce a trace to a profile: a few hundred numbers, and no row of it."""
+    """Reduce a trace to a profile: what it is like in numbers, and no row of it."""
     from ninescope._native import ConfigError
     from ninescope.files import existing, spooled, written_whole
     from ninescope.profiles import profile_of

@@ -1,4 +1,4 @@
-//! Profiles: what a trace is like in a few hundred numbers, and requests drawn from them.
+//! Profiles: what a trace is like in numbers, without a row of it, and requests drawn from them.
 //!
 //! A profile stands in for a trace that cannot be shipped. It describes how each request relates to those before
 //! it: whether it touches new pages or old ones, continues a run, repeats an earlier request or overlaps it; how

@@ -58,6 +58,19 @@ impl Profile {
         if original.requests == 0 {
             return refuse("original.requests", "a trace of no request has no profile");
         }
+        let most = self.objects.iter().map(|law| law.total).fold(0, u64::saturating_add);
+        for (key, count) in [("joins", original.joins), ("chains", original.chains)] {
+            if count > most {
+                let problem = format!("{count} are {} more than all uses of objects", count - most);
+                return refuse(format!("original.{key}"), problem);
+            }
+        }
+        let lasted = self.arrivals.stretches.iter().copied().fold(0, u64::saturating_add);
+        if !self.arrivals.stretches.is_empty() && lasted.abs_diff(original.duration.0) > original.duration.0 / 100 {
+            let off = lasted.abs_diff(original.duration.0);
+            let problem = format!("{} is {off} ns off the sum of arrivals.stretches", original.duration);
+            return refuse("original.duration", problem);
+        }
         if original.flushes > original.requests {
             let over = original.flushes - original.requests;
             return refuse("original.flushes", format!("{over} more than there are requests"));
@@ -109,8 +122,10 @@ impl Profile {
         for (index, class) in gaps.iter().enumerate() {
             let at = |key: &str| format!("arrivals.gaps[{index}].{key}");
             validate_quantiles(&at("lengths"), &class.lengths, TIME_MAX.0)?;
-            if !class.mean.is_finite() || class.mean < 0.0 {
-                return refuse(at("mean"), format!("{} is no length of time", class.mean));
+            let (least, most) = (class.lengths[0] as f64, class.lengths[class.lengths.len() - 1] as f64);
+            // A mean may be written with fewer digits than it has.
+            if !(class.mean >= least * 0.999 - 1.0 && class.mean <= most * 1.001 + 1.0) {
+                return refuse(at("mean"), format!("{} lies outside the lengths, {least} to {most}", class.mean));
             }
             validate_next(&at("next"), &class.next, gaps.len())?;
         }
