@@ -1,7 +1,7 @@
 """The table of fidelity in docs/profiles.md: traces against what is drawn from their profiles.
 
-`python tools/fidelity.py FOLDER [--write]`, where FOLDER holds the traces (they are not part of the project); `--write`
-puts the table into the document.
+`python tools/fidelity.py FOLDER [--write]`, where FOLDER holds the traces (they are not part of the project);
+`--write` puts the table into the document.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ def line(trace: Path, seed: int) -> str:
 
 
 def cell(row: Row | None) -> str:
-    """A difference: bold beyond the aim, starred where too little stands behind it."""
+    """Write a difference: bold beyond the aim, starred where too little stands behind it."""
     if row is None or row.difference is None:
         return "-"
     text = difference_as_text(row).replace(" points", " pt").replace("%", " %")

@@ -160,14 +160,14 @@ BAD_PROFILES = [
     ('"81688KiB"', '"300GiB"', ["line 14,", "original.footprint", "bytes too many"]),
     ("profile = 1\n", "profile = 2\nanew = 1\n", ["line 2,", "profile: version 2 is not 1"]),
     ("profile = 1\n", "", ["not a profile", "no key `profile`"]),
-    ("total = 4364", "total = 4363", ["line 73,", "objects[0].total", "1 fewer than 4364"]),
+    ("total = 4364", "total = 4363", ["line LINE,", "objects[0].total", "1 fewer than 4364"]),
     (
         "lags = [2732, 2987]",
         "lags = [2987, 2732]",
-        ["line 108,", "objects[2].parts[0].lags", "2987 is followed by 2732"],
+        ["line LINE,", "objects[2].parts[0].lags", "2987 is followed by 2732"],
     ),
-    ("near = 1.0", "near = 1.5", ["line 78,", "objects[0].near", "no share"]),
-    ("next = [[1, 6],", "next = [[99, 6],", ["line 28,", "arrivals.gaps[0].next", "no entry 99"]),
+    ("near = 1.0", "near = 1.5", ["line LINE,", "objects[0].near", "no share"]),
+    ("next = [[1, 6],", "next = [[99, 6],", ["line LINE,", "arrivals.gaps[0].next", "no entry 99"]),
     ("[original]", "[original", ["line 11,"]),
 ]
 
@@ -177,13 +177,14 @@ def test_a_profile_that_cannot_be_drawn_from_says_where(cli, tmp_path, right, wr
     path = tmp_path / "bad.toml"
     assert right in TPCC
     path.write_text(TPCC.replace(right, wrong, 1))
+    line = TPCC[: TPCC.index(right)].count("\n") + 1
     target = tmp_path / "out.csv"
     for verb in (("trace", "generate", path, target), ("check", path), ("run", path)):
         code, out, err = cli(*verb)
         assert (code, out) == (2, "")
         # Without its key it is not known for a profile.
         for word in (str(path), *(words if verb[0] == "trace" or wrong else ())):
-            assert word in err
+            assert word.replace("LINE", str(line)) in err
     assert not target.exists()
 
 

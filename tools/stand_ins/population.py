@@ -21,6 +21,8 @@ STRETCHES = 16
 CLASSES = (1, 2, 4, 16, 64)
 # Of the room that objects have, what their uses fill on average.
 FILLED = 0.95
+# Uses from which on an object is used a little more or less often to make the sum right.
+MANY_USES = 16.0
 # Objects of the busiest hundredth of the pages are all there by this share of the trace.
 EARLY = 0.02
 # Share of the new objects that go on where an earlier request ended: reads that scan, and writes. Inferred.
@@ -438,6 +440,10 @@ def births_of(count: int, births: list[tuple[float, float, float]]) -> list[int]
 def split(group: Group) -> list[Group]:
     """A group whose uses lie between two classes of uses becomes two."""
     count = max(round(group.count), 1)
+    if group.uses >= MANY_USES:
+        # A few busy objects are no whole number of them: so many are used as often in all.
+        scale = group.count / count
+        group = replace(group, uses=group.uses * scale, reads=group.reads * scale)
     label = 1 << int(np.log2(max(group.uses, 1.0)))
     above = group.uses - (2 * label - 1)
     if above <= 0:
@@ -458,10 +464,11 @@ def classes(targets: Targets, groups: list[Group]) -> list[dict[str, Any]]:
     gap_s = t.window_duration_s / t.window
     groups = [part for group in groups for part in split(group)]
     common = [group for group in groups if group.kind != "late"]
-    small = [group for group in common if group.pages < 1.5]
+    written_only = [group for group in common if group.op == "write"]
+    small = [group for group in written_only if group.pages < 1.5]
     accesses = sum(group.count * group.uses * group.pages for group in common)
     small_uses = sum(group.count * group.uses for group in small)
-    large_uses = sum(group.count * group.uses for group in common) - small_uses
+    large_uses = sum(group.count * group.uses for group in written_only) - small_uses
     # Where many requests end within a page, large ones do so in the middle of their last.
     cut = PAGE_SECTORS // 2 if t.fill < 0.9 else 0
     mean_small = 8 - (accesses * 8 * (1 - t.fill) - large_uses * cut) / max(small_uses, 1)
@@ -504,8 +511,7 @@ def classes(targets: Targets, groups: list[Group]) -> list[dict[str, Any]]:
             "lag": 0 if group.uses <= 1 else 4 ** int(np.log2(max(lag, 1)) / 2),
             "total": total,
             "births": births_of(count, group.births),
-            "sizes": small_sizes if group.pages < 1.5 else sectors_of(group.pages, cut),
-            "lie": [["jump", round(100 * (1 - RUNS[group.op]))], ["run", round(100 * RUNS[group.op])]],
+            "sizes": sizes_of(group, small_sizes, cut),
             "next": [],
         }
         if group.kind == "scan" and group.pages >= 1.5:
@@ -522,6 +528,13 @@ def classes(targets: Targets, groups: list[Group]) -> list[dict[str, Any]]:
         made.append(law)
     settle_total(made, round(t.requests))
     return made
+
+
+def sizes_of(group: Group, small: list[list[int]], cut: int) -> list[list[int]]:
+    """Sizes of the objects of a group: only what is never read ends within a page."""
+    if group.pages < 1.5:
+        return small if group.op == "write" else [[PAGE_SECTORS, 1]]
+    return sectors_of(group.pages, cut if group.op == "write" else 0)
 
 
 def operations(group: Group) -> list[list[Any]]:
@@ -574,6 +587,12 @@ def profile_of(name: str, sources: list[str], targets: Targets) -> dict[str, Any
     # The rarest first: it takes the first births of a stretch whatever else there is.
     made = classes(t, groups)
     kinds = {law["op"] for law in made}
+    # What goes on behind a part of a page would cross the borders of pages.
+    has_parts = any(size % PAGE_SECTORS for law in made for size, _ in law["sizes"])
+    shares = RUNS | ({"write": 0.0} if has_parts else {})
+    for law in made:
+        run = round(100 * shares[law["op"]])
+        law["lie"] = [["jump", 100 - run], ["run", run]]
     runs = [{"op": op, "ends": [[1, 1]]} for op in ("read", "write") if op in kinds]
     span = int(t.span_bytes) // PAGE_BYTES * PAGE_BYTES
     return {

@@ -297,7 +297,10 @@ fn an_impossible_constraint_is_named_with_what_it_lacks() {
         (|profile| profile.original.duration = Duration(1), "original.duration: 1ns is 3198999 ns off the sum"),
         (|profile| profile.arrivals.gaps[0].mean = 2e3, "arrivals.gaps[0].mean: 2000 lies outside the lengths, 1000"),
         (|profile| profile.profile = 2, "profile: version 2 is not 1"),
-        (|profile| profile.original.requests += 5, "original.requests: 3205 are 5 more than all uses less joins and all flushes are, 3200"),
+        (
+            |profile| profile.original.requests += 5,
+            "original.requests: 3205 are 5 more than all uses less joins and all flushes are, 3200",
+        ),
         (
             |profile| profile.original.footprint = Bytes((1 << 36) + 4096),
             "original.footprint: 67108868KiB do not fit into addresses.span = 64GiB: 4096 bytes too many",

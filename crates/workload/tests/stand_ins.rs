@@ -19,7 +19,7 @@ use ninescope_workload::{
 const GOLDEN_REQUESTS: u64 = 100_000;
 const SEED: u64 = 1;
 /// A small profile is the point of one.
-const FILE_BYTES_MAX: usize = 18 << 10;
+const FILE_BYTES_MAX: usize = 20 << 10;
 
 fn golden_file() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/stand_ins.golden.txt")
@@ -45,7 +45,9 @@ fn digest(profile: &Profile) -> String {
     while let Some(request) = workload.next_request().expect("a request") {
         assert!(request.end() * 512 <= profile.addresses.span.0, "{request:?} lies within the span");
         let fields = [request.submitted.0, request.lba.0, u64::from(request.sectors), request.op as u64];
-        fields.into_iter().for_each(|word| digest.word(word));
+        for word in fields {
+            digest.word(word);
+        }
         requests += 1;
     }
     assert_eq!(requests, GOLDEN_REQUESTS, "{}", profile.name);

@@ -124,7 +124,7 @@ impl Profile {
             validate_quantiles(&at("lengths"), &class.lengths, TIME_MAX.0)?;
             let (least, most) = (class.lengths[0] as f64, class.lengths[class.lengths.len() - 1] as f64);
             // A mean may be written with fewer digits than it has.
-            if !(class.mean >= least * 0.999 - 1.0 && class.mean <= most * 1.001 + 1.0) {
+            if !(class.mean >= (least * 0.999 - 1.0).max(0.0) && class.mean <= most * 1.001 + 1.0) {
                 return refuse(at("mean"), format!("{} lies outside the lengths, {least} to {most}", class.mean));
             }
             validate_next(&at("next"), &class.next, gaps.len())?;
