@@ -2,6 +2,7 @@
 
 use ninescope::{Workload, drawn_from_profile, parse_profile, profile_text};
 use ninescope_model::Op;
+use ninescope_workload::profile::ObjectLaw;
 
 use super::refusal;
 
@@ -24,7 +25,7 @@ pub fn profile(input: &[u8]) {
     let written = profile_text(&profile).expect("an accepted profile can be written");
     let again = parse_profile("written", &written).expect("what was written is a profile");
     assert_eq!(again, profile, "what was written reads otherwise");
-    if profile.objects.iter().map(|law| law.objects()).fold(0, u64::saturating_add) > OBJECTS_MAX {
+    if profile.objects.iter().map(ObjectLaw::objects).fold(0, u64::saturating_add) > OBJECTS_MAX {
         return;
     }
     let (_, mut drawn) = match drawn_from_profile("profile", text, Some(DRAWN), 1) {
