@@ -12,8 +12,7 @@ import tempfile
 from pathlib import Path
 
 from ninescope import Drive
-from ninescope.catalogue import trace_stat
-from ninescope.fidelity import Row, compare, difference_as_text, sized
+from ninescope.fidelity import Row, compare, difference_as_text
 from ninescope.profiles import draw_rows, profile_of
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -57,8 +56,7 @@ def line(trace: Path, seed: int) -> str:
         profile, drawn = Path(folder, "profile.toml"), Path(folder, "drawn.rows.zst")
         profile.write_text(profile_of(trace, name=name), encoding="utf-8")
         draw_rows(profile, drawn, seed=seed)
-        drive = sized(Drive.from_file(DRIVE), trace_stat(trace)["footprint_bytes"])
-        rows = {row.name: row for row in compare(trace, drawn, drive=drive)}
+        rows = {row.name: row for row in compare(trace, drawn, drive=Drive.from_file(DRIVE))}
         size = profile.stat().st_size / 1024
     return f"| {name} | {size:.0f} | " + " | ".join(cell(rows.get(column)) for column in COLUMNS) + " |"
 

@@ -57,13 +57,13 @@ def compare(
 ) -> list[Row]:
     """Compare two traces; with a `drive`, also what it makes of them.
 
-    The drive serves both in a closed loop with `QUEUE_DEPTH` requests in flight. It is full at first, and
-    what they touch lies next to each other.
+    The drive is sized to the original and serves both in a closed loop with `QUEUE_DEPTH` requests in flight.
+    It is full at first, and what they touch lies next to each other.
     """
     one, two = trace_stat(original), trace_stat(other)
     rows = _properties(one, two)
     if drive is not None:
-        rows += _served(original, other, drive)
+        rows += _served(original, other, sized(drive, one["footprint_bytes"]))
     return rows
 
 

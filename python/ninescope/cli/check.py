@@ -8,20 +8,15 @@ from typing import Annotated
 
 import typer
 
-from ninescope.cli.common import naming_stdin
+from ninescope.cli.common import Strict, TraceFormat, naming_stdin
 
 
 def check(
     file: Annotated[
         str, typer.Argument(metavar="FILE", help="A drive, job, profile or trace; - is a trace from stdin.")
     ],
-    strict: Annotated[
-        bool, typer.Option("--strict", help="Refuse a trace with lines that cannot be read.")
-    ] = False,
-    format_: Annotated[
-        str | None,
-        typer.Option("--format", metavar="NAME", help="The trace's format, where guessing is wrong."),
-    ] = None,
+    strict: Strict = False,
+    format_: TraceFormat = None,
 ) -> None:
     """Say what a file is and what is wrong with it. Exits with 2 where something is."""
     from ninescope.check import check

@@ -6,12 +6,21 @@ import contextlib
 import math
 import sys
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 if TYPE_CHECKING:
     from rich.console import Console
+
+TraceFormat = Annotated[
+    str | None,
+    typer.Option("--format", metavar="NAME", help="The trace's format, where guessing is wrong."),
+]
+Strict = Annotated[bool, typer.Option("--strict", help="Refuse a trace with lines that cannot be read.")]
+Volume = Annotated[
+    list[str] | None, typer.Option("--volume", metavar="NAME", help="Only this volume; repeatable.")
+]
 
 EXIT_FAILURE = 1
 EXIT_BAD_INPUT = 2

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ninescope.cli.common import EXIT_INTERRUPTED, count, naming_stdin, one_of
+from ninescope.cli.common import EXIT_INTERRUPTED, Strict, TraceFormat, count, naming_stdin, one_of
 from ninescope.cli.common import time_scale as checked_time_scale
 from ninescope.cli.run_output import deliver, run_to_end
 
@@ -75,13 +75,8 @@ def run(
     closed_loop: Annotated[
         bool, typer.Option("--closed-loop", help="Ignore time stamps and keep the queue full.")
     ] = False,
-    strict: Annotated[
-        bool, typer.Option("--strict", help="Refuse a trace with lines that cannot be read.")
-    ] = False,
-    format_: Annotated[
-        str | None,
-        typer.Option("--format", metavar="NAME", help="The trace's format, where guessing is wrong."),
-    ] = None,
+    strict: Strict = False,
+    format_: TraceFormat = None,
     trims: Annotated[
         bool, typer.Option("--trims", help="Replay the trace's discards too, which are skipped otherwise.")
     ] = False,

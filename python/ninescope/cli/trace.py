@@ -10,7 +10,7 @@ from typing import Annotated, Any
 
 import typer
 
-from ninescope.cli.common import count, naming_stdin
+from ninescope.cli.common import Strict, TraceFormat, Volume, count, naming_stdin
 from ninescope.cli.common import time_scale as checked_time_scale
 
 app = typer.Typer(help="Look into traces.", no_args_is_help=True, rich_markup_mode=None)
@@ -20,17 +20,10 @@ app = typer.Typer(help="Look into traces.", no_args_is_help=True, rich_markup_mo
 def trace_stat(
     file: Annotated[str, typer.Argument(metavar="FILE", help="A trace, or - for stdin.")],
     json_: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
-    strict: Annotated[
-        bool, typer.Option("--strict", help="Refuse a trace with lines that cannot be read.")
-    ] = False,
-    format_: Annotated[
-        str | None,
-        typer.Option("--format", metavar="NAME", help="The trace's format, where guessing is wrong."),
-    ] = None,
+    strict: Strict = False,
+    format_: TraceFormat = None,
     trims: Annotated[bool, typer.Option("--trims", help="Count discards as requests.")] = False,
-    volume: Annotated[
-        list[str] | None, typer.Option("--volume", metavar="NAME", help="Only this volume; repeatable.")
-    ] = None,
+    volume: Volume = None,
     out: Annotated[
         str | None, typer.Option(metavar="DIR", help="Write the numbers and their figures here.")
     ] = None,
@@ -79,9 +72,7 @@ def trace_convert(
         str,
         typer.Argument(metavar="OUT", help="The file to write (.gz and .zst compress it), or - for stdout."),
     ],
-    volume: Annotated[
-        list[str] | None, typer.Option("--volume", metavar="NAME", help="Only this volume; repeatable.")
-    ] = None,
+    volume: Volume = None,
     to: Annotated[
         str | None,
         typer.Option(
@@ -89,13 +80,8 @@ def trace_convert(
             help="The format to write, where OUT does not end in .csv, .mqsim, .iolog or .parquet.",
         ),
     ] = None,
-    format_: Annotated[
-        str | None,
-        typer.Option("--format", metavar="NAME", help="The trace's format, where guessing is wrong."),
-    ] = None,
-    strict: Annotated[
-        bool, typer.Option("--strict", help="Refuse a trace with lines that cannot be read.")
-    ] = False,
+    format_: TraceFormat = None,
+    strict: Strict = False,
     requests: Annotated[
         str | None, typer.Option(metavar="N", help="Stop after so many requests (1e6 works).")
     ] = None,
@@ -139,17 +125,10 @@ def trace_profile(
     name: Annotated[
         str | None, typer.Option(metavar="NAME", help="What it stands for; the file's name otherwise.")
     ] = None,
-    format_: Annotated[
-        str | None,
-        typer.Option("--format", metavar="NAME", help="The trace's format, where guessing is wrong."),
-    ] = None,
-    strict: Annotated[
-        bool, typer.Option("--strict", help="Refuse a trace with lines that cannot be read.")
-    ] = False,
+    format_: TraceFormat = None,
+    strict: Strict = False,
     trims: Annotated[bool, typer.Option("--trims", help="Take discards too.")] = False,
-    volume: Annotated[
-        list[str] | None, typer.Option("--volume", metavar="NAME", help="Only this volume; repeatable.")
-    ] = None,
+    volume: Volume = None,
 ) -> None:
     """Reduce a trace to a profile: what it is like in numbers, and no row of it."""
     from ninescope._native import ConfigError
@@ -240,7 +219,7 @@ def trace_compare(
 
     from ninescope.catalogue import shipped_profiles
     from ninescope.cli.run import drive_of
-    from ninescope.fidelity import as_text, compare, sized
+    from ninescope.fidelity import as_text, compare
     from ninescope.files import existing
     from ninescope.profiles import draw_rows, is_profile
 
@@ -253,10 +232,6 @@ def trace_compare(
             draw_rows(other, stand_in, seed=seed)
         else:
             existing(other, "trace")
-        if chosen is not None:
-            from ninescope.catalogue import trace_stat as stat_of
-
-            chosen = sized(chosen, stat_of(original)["footprint_bytes"])
         rows = compare(original, stand_in, drive=chosen)
     if json_:
         print(json.dumps([{**dataclasses.asdict(row), "difference": row.difference} for row in rows]))

@@ -60,6 +60,13 @@ impl Extents {
         self.map.insert(start, (end, number));
     }
 
+    /// Gives an extent another number. What found no room of its own is none, and stays without.
+    pub fn renumber(&mut self, start: u64, end: u64, number: u32) {
+        if let Some(extent) = self.map.get_mut(&start).filter(|extent| extent.0 == end) {
+            extent.1 = number;
+        }
+    }
+
     /// Sectors from `start` on that are in no extent, at most `limit`.
     pub fn room(&self, start: u64, limit: u64) -> u64 {
         if self.map.range(..=start).next_back().is_some_and(|(_, extent)| extent.0 > start) {

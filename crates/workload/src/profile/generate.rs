@@ -12,7 +12,7 @@ use super::population::{Newborn, Population, Step};
 use super::{Birth, Profile, ProfileError};
 use crate::{Arrival, TIME_MAX, Workload, WorkloadError};
 
-/// Draws of a place for a new object before it is cut to the room there is.
+/// Draws of a place for a new object before it takes known addresses.
 const PLACES_TRIED: usize = 32;
 /// New objects that wait for a request to be joined to.
 const WAITING_MAX: usize = 16;
@@ -144,7 +144,7 @@ impl ProfileWorkload {
             && let Some(&(start, end)) = known
         {
             let number = self.population.settle(&newborn, start, end);
-            self.extents.insert(start, end, number);
+            self.extents.renumber(start, end, number);
             return Some((start, end, op));
         }
         let sectors = self.sizes[newborn.class].draw(&mut self.stream).unwrap_or(PAGE_SECTORS as u32);
