@@ -155,7 +155,7 @@ def test_a_mistake_is_named_and_nothing_is_written(cli, msr_trace, tmp_path, mon
 
 BAD_PROFILES = [
     ("requests = 6999", "requests = 7000", ["line LINE,", "original.requests: 7000 are 1 more than", "6999"]),
-    ("requests = 6999", "requests = 6998", ["line LINE,", "original.requests: 6998 are 1 fewer than", "6999"]),
+    ("requests = 6999", "requests = 6998", ["line LINE,", "requests: 6998 are 1 fewer than", "6999"]),
     ("footprint = ", "fotprint = ", ["line LINE,", "did you mean `footprint`?"]),
     ('"81688KiB"', '"300GiB"', ["line LINE,", "original.footprint", "bytes too many"]),
     ("profile = 1\n", "profile = 2\nanew = 1\n", ["line 2,", "profile: version 2 is not 1"]),
