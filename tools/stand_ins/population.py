@@ -23,6 +23,8 @@ CLASSES = (1, 2, 4, 16, 64)
 FILLED = 0.95
 # Uses from which on an object is used a little more or less often to make the sum right.
 MANY_USES = 16.0
+# So few objects are all of one size.
+FEW_OBJECTS = 300
 # Objects of the busiest hundredth of the pages are all there by this share of the trace.
 EARLY = 0.02
 # Share of the new objects that go on where an earlier request ended: reads that scan, and writes. Inferred.
@@ -443,7 +445,10 @@ def split(group: Group) -> list[Group]:
     if group.uses >= MANY_USES:
         # A few busy objects are no whole number of them: so many are used as often in all.
         scale = group.count / count
-        group = replace(group, uses=group.uses * scale, reads=group.reads * scale)
+        # Few of several sizes would make each seed another volume.
+        pages = float(round(group.pages)) if count <= FEW_OBJECTS else group.pages
+        scale *= group.pages / pages
+        group = replace(group, pages=pages, uses=group.uses * scale, reads=group.reads * scale)
     label = 1 << int(np.log2(max(group.uses, 1.0)))
     above = group.uses - (2 * label - 1)
     if above <= 0:
@@ -534,7 +539,10 @@ def sizes_of(group: Group, small: list[list[int]], cut: int) -> list[list[int]]:
     """Sizes of the objects of a group: only what is never read ends within a page."""
     if group.pages < 1.5:
         return small if group.op == "write" else [[PAGE_SECTORS, 1]]
-    return sectors_of(group.pages, cut if group.op == "write" else 0)
+    cut = cut if group.op == "write" else 0
+    if group.count <= FEW_OBJECTS and group.uses >= MANY_USES:
+        return [[round(group.pages) * PAGE_SECTORS - cut, 1]]
+    return sectors_of(group.pages, cut)
 
 
 def operations(group: Group) -> list[list[Any]]:
