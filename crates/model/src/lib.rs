@@ -7,11 +7,13 @@ mod cause;
 mod geometry;
 mod registry;
 mod request;
+mod scm_geometry;
 pub mod units;
 
-pub use address::{BlockGroup, ChannelId, DieId, Lba, Lpa, Pool, Ppa, SECTOR_BYTES, Stream};
+pub use address::{BankId, BlockGroup, ChannelId, DieId, Lba, Lpa, Pool, Ppa, SECTOR_BYTES, SlotId, Stream};
 pub use cause::{CAUSES, Cause, OCCUPANCIES, Occupancy};
 pub use geometry::{Geometry, GeometryError, PhysicalUnit};
 #[doc(hidden)]
 pub use registry::string_or_table;
 pub use request::{Op, Request, Source};
+pub use scm_geometry::{SECTORS_PER_SLOT_MAX, ScmGeometry};

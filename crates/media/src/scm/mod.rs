@@ -1,0 +1,128 @@
+//! Storage-class memory: all banks of a drive, and the wear of every sector.
+//!
+//! A sector (512 B) is read and overwritten in place: there are no pages, no blocks and no erases. Like a die, a bank
+//! goes through phases whose lengths are asked here and whose order the caller arranges: command and data on the
+//! channel, the array, data out on the channel. Only the array phase occupies the bank's state machine. Within it the
+//! sectors of a command follow each other, so that its time is the exact sum over them.
+//!
+//! The caller says which sectors a write pulses ([`Scm::pulse`]) before it begins the command: which sectors these are
+//! is the answer of wear levelling, which is none of the media's business.
+//!
+//! Nothing is allocated after construction.
+
+mod bank;
+mod timing;
+
+use ninescope_kernel::{Ns, table};
+use ninescope_model::{BankId, ScmGeometry};
+
+pub use bank::{BankState, IllegalScmCommand, ScmCommand, ScmCommandKind};
+pub use timing::{PulseOrder, ScmTiming};
+
+use bank::Bank;
+use timing::Durations;
+
+/// All banks and sectors of the drive.
+#[derive(Clone, Debug)]
+pub struct Scm {
+    durations: Durations,
+    banks: Vec<Bank>,
+    sectors_per_bank: u32,
+    /// Writes of each sector over its life, banks one after another [count].
+    wear: Vec<u32>,
+}
+
+impl Scm {
+    /// Idle banks with sectors that were never written.
+    ///
+    /// # Errors
+    /// When the time constants cannot be used, see [`ScmTiming::check`].
+    pub fn new(geometry: &ScmGeometry, timing: &ScmTiming) -> Result<Self, crate::TimingError> {
+        Ok(Self {
+            durations: Durations::new(timing)?,
+            banks: vec![Bank::default(); geometry.banks() as usize],
+            sectors_per_bank: geometry.sectors_per_bank(),
+            wear: table(geometry.raw_sectors() as usize, 0),
+        })
+    }
+
+    /// No SCM at all.
+    pub fn absent() -> Self {
+        Self { durations: Durations::default(), banks: Vec::new(), sectors_per_bank: 0, wear: Vec::new() }
+    }
+}
+
+/// Durations: functions of the command alone.
+impl Scm {
+    /// Channel time of the command and address cycles [ns].
+    #[inline]
+    pub fn command_address_time(&self) -> Ns {
+        self.durations.command_address
+    }
+
+    /// Channel time of one burst of `bytes`, rounded up once [ns].
+    #[inline]
+    pub fn data_time(&self, bytes: u64) -> Ns {
+        self.durations.channel_rate.burst(bytes)
+    }
+
+    /// Array time of a command [ns].
+    #[inline]
+    pub fn array_time(&self, kind: ScmCommandKind, sectors: u32) -> Ns {
+        self.durations.array_time(kind, sectors)
+    }
+}
+
+/// Wear.
+impl Scm {
+    /// Writes of each sector of a bank over its life [count].
+    #[inline]
+    pub fn wear_of(&self, bank: BankId) -> &[u32] {
+        let first = bank.index() * self.sectors_per_bank as usize;
+        &self.wear[first..first + self.sectors_per_bank as usize]
+    }
+
+    /// Writes of every sector, banks one after another [count].
+    pub fn wear(&self) -> &[u32] {
+        &self.wear
+    }
+
+    /// A sector gets the pulses of the bank's next command.
+    #[inline]
+    pub fn pulse(&mut self, bank: BankId, sector: u32) {
+        debug_assert!(sector < self.sectors_per_bank, "bank {bank} has no sector {sector}");
+        let index = bank.index() * self.sectors_per_bank as usize + sector as usize;
+        self.wear[index] = self.wear[index].saturating_add(1);
+        self.banks[bank.index()].to_pulse += 1;
+    }
+}
+
+/// The bank machine.
+impl Scm {
+    /// What the bank does.
+    pub fn state(&self, bank: BankId) -> BankState {
+        self.banks[bank.index()].state
+    }
+
+    /// Starts a command's array phase at `at`, which may lie in the future: the bank is taken from this call on.
+    /// Returns when the phase ends [ns].
+    ///
+    /// # Errors
+    /// When the command is illegal; nothing changes then.
+    #[inline]
+    pub fn begin_array(&mut self, command: &ScmCommand, at: Ns) -> Result<Ns, IllegalScmCommand> {
+        let end = at + self.durations.array_time(command.kind, command.sectors);
+        let bank = self.banks.get_mut(command.bank.index());
+        bank.ok_or(IllegalScmCommand::NoSuchBank { bank: command.bank })?.begin(command, end)?;
+        Ok(end)
+    }
+
+    /// The running array phase is over.
+    ///
+    /// # Errors
+    /// When nothing runs, or it ends at another time.
+    #[inline]
+    pub fn end_array(&mut self, bank: BankId, now: Ns) -> Result<ScmCommand, IllegalScmCommand> {
+        self.banks[bank.index()].end(bank, now)
+    }
+}
