@@ -13,7 +13,8 @@ use crate::ledger::Ledger;
 use crate::marks::{Mark, Marks};
 use crate::oracle::Oracle;
 use crate::requests::Requests;
-use crate::rule::{Checked, require};
+use crate::rule::{Checked, Rule, require};
+use crate::scm::ScmBanks;
 use crate::sweep::sweep;
 use crate::transfers::Transfers;
 use crate::units::{Units, agrees};
@@ -37,6 +38,7 @@ pub struct Checker {
     dies: Dies,
     transfers: Transfers,
     ledger: Ledger,
+    banks: Option<ScmBanks>,
     units: Option<Units>,
     oracle: Option<Oracle>,
     marks: Marks,
@@ -59,6 +61,7 @@ impl Checker {
             dies: Dies::default(),
             transfers: Transfers::default(),
             ledger: Ledger::default(),
+            banks: None,
             units: None,
             oracle: None,
             marks: Marks::default(),
@@ -100,7 +103,8 @@ impl Checker {
         self.transfers.started(geometry.channels);
         self.blocks.started(view);
         self.groups.started(view);
-        if self.level == CheckLevel::Full {
+        self.banks = ScmBanks::started(view, self.level == CheckLevel::Full);
+        if self.level == CheckLevel::Full && self.banks.is_none() {
             let units = self.units.insert(Units::default());
             units.started(view);
             self.oracle = Some(Oracle::new(view, completes_at_program));
@@ -122,6 +126,9 @@ impl Checker {
 
     fn fetched(&mut self, view: &View<'_>, slot: u32, id: u64, lane: u16, request: Request) -> Checked {
         self.requests.fetched(view, slot, id, lane, request)?;
+        if let Some(banks) = &mut self.banks {
+            banks.fetched(slot);
+        }
         if let Some(oracle) = &mut self.oracle {
             oracle.fetched(slot, &request, &self.blocks, view, &mut self.marks);
         }
@@ -137,6 +144,9 @@ impl Checker {
         parts: &ninescope_engine::meter::Parts,
     ) -> Checked {
         let order = self.requests.completed(view, slot, id, request, parts)?;
+        if let Some(banks) = &mut self.banks {
+            banks.completed(view, slot, request)?;
+        }
         if request.op == Op::Trim {
             self.ledger.trimmed(view, request);
         }
@@ -242,6 +252,27 @@ impl Checker {
         Ok(())
     }
 
+    // ---- storage-class memory ----------------------------------------------------------------------
+
+    /// What banks do; a drive without any does not get here.
+    #[inline(never)]
+    fn bank_event(&mut self, view: &View<'_>, event: &Event<'_>) -> Checked {
+        let Some(banks) = &mut self.banks else {
+            return Err(Rule::BankDoubleBooked.violated(view.now, format!("{event:?} of a drive without banks")));
+        };
+        match *event {
+            Event::SlotDispatched { kind, command, slot, sectors } => {
+                banks.dispatched(view, &self.requests, kind, command, (slot, sectors))
+            }
+            Event::SectorCopied { bank, from, to } => banks.copied(view, bank, from, to),
+            Event::SectorPlaced { bank, sector, place } => banks.placed(view, &mut self.requests, bank, sector, place),
+            Event::BankCommandIssued { command, sent } => banks.issued(view, command, sent),
+            Event::BankCommandEnded { command } => banks.ended(view, command),
+            Event::BankDataOut { bank, command, until } => banks.data_out(view, bank, command, until),
+            _ => Ok(()),
+        }
+    }
+
     // ---- moves -------------------------------------------------------------------------------------
 
     fn move_placed(&mut self, view: &View<'_>, record: u32, lpa: Lpa, to: Ppa) -> Checked {
@@ -283,12 +314,18 @@ impl Checker {
         self.ledger.measuring_began();
         self.dies.measuring_began(view.now);
         self.transfers.measuring_began(view.now);
+        if let Some(banks) = &mut self.banks {
+            banks.measuring_began(view.now);
+        }
     }
 
     fn finished(&mut self, view: &View<'_>, used: &ninescope_engine::Utilization) -> Checked {
         self.requests.finished(view)?;
         self.dies.finished(view, used)?;
         self.transfers.finished(view, used)?;
+        if let Some(banks) = &self.banks {
+            banks.finished(view, used)?;
+        }
         self.ledger.compare(view)?;
         let open = self.sweep(view)?;
         self.ledger.programs_balance(view, self.groups.handed_out, open)
@@ -390,6 +427,12 @@ impl Probe for Checker {
                 self.ledger.erased_groups += 1;
                 self.groups.erased(view.now, group)
             }
+            Event::SlotDispatched { .. }
+            | Event::SectorCopied { .. }
+            | Event::SectorPlaced { .. }
+            | Event::BankCommandIssued { .. }
+            | Event::BankCommandEnded { .. }
+            | Event::BankDataOut { .. } => self.bank_event(view, &event),
             Event::Completed { slot, id, request, parts, .. } => self.completed(view, slot, id, &request, parts),
             Event::MeasuringBegan => {
                 self.measuring_began(view);

@@ -18,6 +18,7 @@ mod marks;
 mod oracle;
 mod requests;
 mod rule;
+mod scm;
 mod sweep;
 mod transfers;
 mod units;

@@ -45,6 +45,8 @@ rules! {
     EraseUnderRead, "erase-under-read", "No group is erased while a read of it is queued or running.";
     EraseUnderMove, "erase-under-move", "No group is erased while it is filled or moves into it have not ended.";
     DieDoubleBooked, "die-double-booked", "A die runs one command at a time, from its channel phase to its last byte.";
+    BankDoubleBooked, "bank-double-booked",
+        "A bank of storage-class memory runs one access at a time, from its first copy to its last byte.";
     ChannelDoubleBooked, "channel-double-booked", "A channel moves one transfer at a time.";
     LinkDoubleBooked, "link-double-booked", "The host link moves one transfer at a time in each direction.";
     PulseTime, "pulse-time", "An operation gets exactly the array time it needs, however often it is suspended.";

@@ -6,11 +6,12 @@
 use ninescope_ftl::Ftl;
 use ninescope_kernel::{NONE, Ns};
 use ninescope_media::nand::{FlashCommand, Nand};
-use ninescope_model::{BlockGroup, Cause, DieId, Lpa, Ppa, Request, Source};
+use ninescope_media::scm::{ScmCommand, ScmCommandKind};
+use ninescope_model::{BankId, BlockGroup, Cause, DieId, Lpa, Ppa, Request, SlotId, Source};
 
 use crate::meter::{Meter, Parts};
 use crate::transaction::QueueClass;
-use crate::{EngineCounters, SimulationError, Utilization, WriteCompletion};
+use crate::{EngineCounters, ScmPart, SimulationError, Utilization, WriteCompletion};
 
 /// What a probe may look at.
 #[derive(Clone, Copy, Debug)]
@@ -21,6 +22,8 @@ pub struct View<'a> {
     pub ftl: &'a Ftl,
     /// The media.
     pub nand: &'a Nand,
+    /// The storage-class memory.
+    pub scm: &'a ScmPart,
     /// What was counted since measuring began.
     pub counters: &'a EngineCounters,
     /// What was measured since then.
@@ -140,6 +143,19 @@ pub enum Event<'a> {
     Resumed { die: DieId },
     /// A group is erased and free.
     Erased { group: BlockGroup },
+    /// An access of a slot of SCM left its bank's queue, for the host command `command`: bit `i` of `sectors` is sector `i` of
+    /// the slot.
+    SlotDispatched { kind: ScmCommandKind, command: u32, slot: SlotId, sectors: u32 },
+    /// Wear levelling copies the content of a sector of a bank to another one.
+    SectorCopied { bank: BankId, from: u32, to: u32 },
+    /// A logical sector of a bank is written at `place`.
+    SectorPlaced { bank: BankId, sector: u32, place: u32 },
+    /// A bank takes up a command. Its channel is taken until `sent`, then the array works [ns]; copies need no channel.
+    BankCommandIssued { command: &'a ScmCommand, sent: Ns },
+    /// The array phase of a bank's command ended.
+    BankCommandEnded { command: &'a ScmCommand },
+    /// The data that a bank read for a host command leave it, whose channel is taken until `until` [ns].
+    BankDataOut { bank: BankId, command: u32, until: Ns },
     /// A host command completed; `parts` say where its time went. They are those of `transaction`, the last page
     /// access it waited for; `NONE` where it did not wait for the media.
     Completed { slot: u32, id: u64, request: Request, parts: &'a Parts, transaction: u32 },
@@ -233,6 +249,7 @@ macro_rules! observe {
                 now: $device.now,
                 ftl: &$device.ftl,
                 nand: &$device.nand,
+                scm: &$device.scm,
                 counters: &$device.counters,
                 meter: &$device.meter,
             };

@@ -1,9 +1,9 @@
-//! A transaction: one page access (or one group erase) on its way through a die, and the unit records
-//! that hang on it.
+//! A transaction: one page access (or one group erase) on its way through a die, or one access of a slot through a bank
+//! of SCM, and the unit records that hang on it.
 
 use ninescope_ftl::Residence;
 use ninescope_kernel::{Fifo, NONE, Ns, Slab};
-use ninescope_model::{Lpa, Occupancy, Ppa, Source};
+use ninescope_model::{Lpa, Occupancy, Ppa, SlotId, Source};
 
 use crate::meter::DieLedger;
 
@@ -43,20 +43,20 @@ impl QueueClass {
     }
 }
 
-/// One page access or one group erase, 40 bytes.
+/// One page access, one group erase, or one access of a slot of SCM, 40 bytes.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Transaction {
     /// When it was queued on its die.
     pub queued: Ns,
     /// Link of the queue it is on.
     pub next: u32,
-    /// The first unit of the access.
+    /// The first unit of the access; on SCM its slot, see [`Transaction::slot`].
     pub ppa: Ppa,
     /// A host read's command, or the head of the chain of unit records.
     pub owner: u32,
-    /// A host program's flush epoch.
+    /// A host program's flush epoch; on SCM its sectors, see [`Transaction::sector_mask`].
     pub epoch: u32,
-    /// Host sectors a read delivers (at most 32 units of 32 sectors).
+    /// Host sectors a read delivers (at most 32 units of 32 sectors), or sectors of an access of SCM.
     pub sectors: u16,
     /// Units the channel moves.
     pub units: u8,
@@ -66,6 +66,34 @@ pub struct Transaction {
     pub source: Source,
     /// Whether its waits are attributed: a host command waits for it.
     pub tracked: bool,
+}
+
+impl Transaction {
+    /// An access to the sectors `mask` of a slot of SCM, for a host command.
+    #[inline]
+    pub fn on_slot(slot: SlotId, mask: u32, class: QueueClass, command: u32) -> Self {
+        Self {
+            ppa: Ppa(slot.0),
+            epoch: mask,
+            owner: command,
+            sectors: mask.count_ones() as u16,
+            class,
+            tracked: true,
+            ..Self::default()
+        }
+    }
+
+    /// The slot of an access of SCM.
+    #[inline]
+    pub fn slot(&self) -> SlotId {
+        SlotId(self.ppa.0)
+    }
+
+    /// Which sectors of its slot an access of SCM touches, one bit each.
+    #[inline]
+    pub fn sector_mask(&self) -> u32 {
+        self.epoch
+    }
 }
 
 const _: () = assert!(size_of::<Transaction>() <= 40, "a transaction stays within a cache line");

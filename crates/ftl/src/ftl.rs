@@ -116,6 +116,24 @@ impl Ftl {
     /// When over-provisioning cannot sustain garbage collection.
     pub fn new(config: &FtlConfig) -> Result<Self, FtlError> {
         config.check()?;
+        Ok(Self::unchecked(config))
+    }
+
+    /// No translation layer: a drive without flash, whose map is empty.
+    pub fn absent() -> Self {
+        Self::unchecked(&FtlConfig {
+            geometry: Geometry::absent(),
+            logical_units: 0,
+            reserve_groups: 0,
+            page_allocation: Default::default(),
+            free_block_choice: Default::default(),
+            gc_trigger: Default::default(),
+            victim_selection: Default::default(),
+            seed: 0,
+        })
+    }
+
+    fn unchecked(config: &FtlConfig) -> Self {
         let geometry = config.geometry;
         let pool_count = geometry.pools() as usize;
         let pool_at = pools_by_position(&geometry);
@@ -126,7 +144,7 @@ impl Ftl {
         let mut all = BitTable::new(pool_count);
         (0..pool_count).for_each(|position| all.set(position));
         let blocks = geometry.blocks_per_plane;
-        Ok(Self {
+        Self {
             geometry,
             reserve_groups: config.reserve_groups,
             map: table(config.logical_units as usize, Ppa::UNMAPPED),
@@ -147,7 +165,7 @@ impl Ftl {
             closed_groups: 0,
             mapped_units: 0,
             counters: FtlCounters::default(),
-        })
+        }
     }
 
     /// The drive's shape.

@@ -151,7 +151,7 @@ mod tests {
     #[test]
     fn slots_and_sectors_of_banks_are_a_bijection() {
         let geometry = ScmGeometry::checked(2, 3, 24, 4, 5).expect("a legal shape");
-        let mut seen = vec![false; 24 * 4];
+        let mut seen = [false; 24 * 4];
         for slot in (0..24).map(SlotId) {
             let (bank, first) = (geometry.bank_of_slot(slot), geometry.first_sector_of_slot(slot));
             assert!(bank.0 < 6 && geometry.channel_of_bank(bank).0 == bank.0 % 2);

@@ -1,17 +1,18 @@
 //! From a drive description to the parts it describes.
 
-use ninescope_engine::{EngineConfig, SuspendPolicyConfig};
+use ninescope_engine::{Device, EngineConfig, LaneConfig, Probe, RunLimits, SuspendPolicyConfig};
 use ninescope_ftl::policies::VictimSelectionConfig;
 use ninescope_ftl::{Ftl, FtlConfig, FtlError};
-use ninescope_kernel::{Ns, Rate};
+use ninescope_kernel::{Ns, Rate, WakeQueue};
 use ninescope_media::health::{LimitByWear, SuspendLimit, WearPoint};
 use ninescope_media::nand::{EraseLoops, LoopShares, Nand, NandTiming, Wear};
 use ninescope_model::units::Duration;
 use ninescope_model::{BlockGroup, Geometry, SECTOR_BYTES};
 
-use crate::config::{DriveConfig, EraseLoopsConfig, LoadedDrive};
+use crate::config::{DriveConfig, EraseLoopsConfig, GeometryConfig, LoadedDrive, NandConfig, PlacementConfig};
 use crate::error::Error;
 use crate::memory;
+use crate::scm::ScmAssembly;
 
 /// The default drive is at least this large [B], and its planes at least this many blocks.
 const FITTED_BYTES_MIN: u64 = 8 << 30;
@@ -36,12 +37,14 @@ pub struct Assembly {
     pub geometry: Geometry,
     /// Its translation layer.
     pub ftl: FtlConfig,
-    /// Its media.
-    pub timing: NandTiming,
+    /// Its flash, if it has any.
+    pub timing: Option<NandTiming>,
     /// What its blocks have behind them and what they bear.
     pub wear: Wear,
     /// Its controller.
     pub engine: EngineConfig,
+    /// Its storage-class memory.
+    pub scm: Option<ScmAssembly>,
     /// The run's seed: blocks differ from each other as it says.
     pub seed: u64,
 }
@@ -52,10 +55,14 @@ impl Assembly {
     /// # Errors
     /// [`Error::Input`] that names the key at fault.
     pub fn new(drive: &LoadedDrive, seed: u64, log_requests: bool) -> Result<Self, Error> {
+        check_media(drive)?;
+        if drive.config.scm.is_some() {
+            return Self::of_scm(drive, seed, log_requests);
+        }
         let config = drive.config.clone();
         let geometry = geometry(drive)?;
         let ftl = ftl_config(drive, geometry, seed)?;
-        let timing = timing(drive)?;
+        let timing = Some(timing(drive)?);
         let wear = wear(drive)?;
         let engine = engine_config(drive, &geometry, log_requests)?;
         memory::check(&geometry, ftl.logical_units, &engine)?;
@@ -64,12 +71,45 @@ impl Assembly {
         config.ftl.frontier_planes = Some(geometry.frontier_planes);
         config.ftl.gc_pages_in_flight = Some(engine.gc_pages_in_flight);
         config.controller.buffered_pages = Some(engine.buffered_pages);
-        Ok(Self { config, geometry, ftl, timing, wear, engine, seed })
+        Ok(Self { config, geometry, ftl, timing, wear, engine, scm: None, seed })
+    }
+
+    /// A drive of storage-class memory alone: what belongs to flash is there and empty.
+    fn of_scm(drive: &LoadedDrive, seed: u64, log_requests: bool) -> Result<Self, Error> {
+        let geometry = Geometry::absent();
+        let scm = ScmAssembly::new(drive)?;
+        let engine = engine_config(drive, &geometry, log_requests)?;
+        memory::check_scm(&scm, &engine)?;
+        Ok(Self {
+            config: drive.config.clone(),
+            geometry,
+            ftl: FtlConfig {
+                geometry,
+                logical_units: 0,
+                reserve_groups: 0,
+                page_allocation: Default::default(),
+                free_block_choice: Default::default(),
+                gc_trigger: Default::default(),
+                victim_selection: Default::default(),
+                seed,
+            },
+            timing: None,
+            wear: Wear::default(),
+            engine,
+            scm: Some(scm),
+            seed,
+        })
     }
 
     /// Host bytes of the drive [B].
     pub fn logical_bytes(&self) -> u64 {
-        u64::from(self.ftl.logical_units) * u64::from(self.geometry.unit_bytes)
+        let flash = u64::from(self.ftl.logical_units) * u64::from(self.geometry.unit_bytes);
+        flash + self.scm.as_ref().map_or(0, |scm| scm.shape.logical_sectors() * SECTOR_BYTES)
+    }
+
+    /// Bytes there are on the media, spare ones included [B].
+    pub fn raw_bytes(&self) -> u64 {
+        self.geometry.raw_bytes() + self.scm.as_ref().map_or(0, |scm| scm.shape.raw_sectors() * SECTOR_BYTES)
     }
 
     /// Host sectors of the drive [512 B].
@@ -81,6 +121,9 @@ impl Assembly {
     /// on small drives these, whose number does not shrink with the drive, eat the over-provisioning.
     pub fn spare_note(&self) -> Option<String> {
         let geometry = &self.geometry;
+        if geometry.pools() == 0 {
+            return None;
+        }
         let share = self.ftl.logical_units.div_ceil(geometry.pools());
         let spare = geometry.blocks_per_plane - share.div_ceil(geometry.units_per_group());
         let held = self.ftl.spare_groups_needed();
@@ -97,7 +140,25 @@ impl Assembly {
     /// # Errors
     /// When over-provisioning cannot sustain garbage collection.
     pub fn empty_ftl(&self) -> Result<Ftl, FtlError> {
-        Ftl::new(&self.ftl)
+        if self.timing.is_none() { Ok(Ftl::absent()) } else { Ftl::new(&self.ftl) }
+    }
+
+    /// The device: this drive with a prepared translation layer and its workloads.
+    ///
+    /// # Errors
+    /// [`Error::Internal`]: everything was checked before.
+    pub fn device<Q: WakeQueue, P: Probe>(
+        &self,
+        limits: &RunLimits,
+        ftl: Ftl,
+        lanes: Vec<LaneConfig>,
+        probe: P,
+    ) -> Result<Device<Q, P>, Error> {
+        if let Some(scm) = &self.scm {
+            return Ok(Device::of_scm(&self.engine, limits, scm.part()?, lanes, probe));
+        }
+        let nand = self.media_for(&ftl)?;
+        Ok(Device::with_lanes(&self.engine, limits, ftl, nand, lanes, probe))
     }
 
     /// Media that holds what a prepared translation layer programmed.
@@ -106,7 +167,8 @@ impl Assembly {
     /// [`Error::Internal`]: the timing was checked before.
     pub fn media_for(&self, ftl: &Ftl) -> Result<Nand, Error> {
         let geometry = &self.geometry;
-        let nand = Nand::new(geometry, self.timing.clone()).map_err(|error| Error::Internal(error.to_string()))?;
+        let Some(timing) = &self.timing else { return Ok(Nand::absent()) };
+        let nand = Nand::new(geometry, timing.clone()).map_err(|error| Error::Internal(error.to_string()))?;
         let mut nand = nand.with_wear(self.wear, self.seed);
         for group in (0..geometry.groups()).map(BlockGroup) {
             let record = ftl.group(group);
@@ -130,7 +192,8 @@ impl Assembly {
 pub fn fit_drive(config: &mut DriveConfig, highest_byte: u64) -> Result<(), String> {
     let wanted = highest_byte.div_ceil(1 << 30).max(1) << 30;
     let wanted = wanted.max(FITTED_BYTES_MIN) as f64 * (1.0 + config.ftl.over_provisioning);
-    let bytes_per_block_index = config.geometry.bytes_per_block_index();
+    let Some(geometry) = &mut config.geometry else { return Ok(()) };
+    let bytes_per_block_index = geometry.bytes_per_block_index();
     let blocks = (wanted / bytes_per_block_index).ceil();
     let units = blocks * bytes_per_block_index / config.ftl.mapping_unit.0 as f64;
     if units >= f64::from(u32::MAX) {
@@ -139,12 +202,54 @@ pub fn fit_drive(config: &mut DriveConfig, highest_byte: u64) -> Result<(), Stri
             config.ftl.mapping_unit
         ));
     }
-    config.geometry.blocks_per_plane = (blocks as u32).max(FITTED_BLOCKS_MIN);
+    geometry.blocks_per_plane = (blocks as u32).max(FITTED_BLOCKS_MIN);
     Ok(())
 }
 
+/// The tables that a drive's placement works with are there, and no others.
+fn check_media(drive: &LoadedDrive) -> Result<(), Error> {
+    let config = &drive.config;
+    let placement = &config.tier.placement;
+    let (uses_flash, uses_scm) = match placement {
+        PlacementConfig::NandOnly(_) => (true, false),
+        PlacementConfig::ScmOnly(_) => (false, true),
+    };
+    let tables = [
+        ("geometry", config.geometry.is_some(), uses_flash),
+        ("nand", config.nand.is_some(), uses_flash),
+        ("scm", config.scm.is_some(), uses_scm),
+    ];
+    for (table, is_there, is_used) in tables {
+        let name = placement.name();
+        match (is_there, is_used) {
+            (false, true) if name == PlacementConfig::default().name() => {
+                return Err(drive.error(&format!("missing field `{table}`")));
+            }
+            (false, true) => {
+                return Err(drive.error_at("tier.placement", &format!("is `{name}`, which needs the table [{table}]")));
+            }
+            (true, false) => {
+                let message = format!("is there, and tier.placement = \"{name}\" does not use it");
+                return Err(drive.error_at(table, &message));
+            }
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+/// The shape of a drive's flash, whose table was found to be there.
+fn flash_shape(drive: &LoadedDrive) -> Result<&GeometryConfig, Error> {
+    drive.config.geometry.as_ref().ok_or_else(|| drive.error("missing field `geometry`"))
+}
+
+/// The constants of a drive's flash, whose table was found to be there.
+fn flash(drive: &LoadedDrive) -> Result<&NandConfig, Error> {
+    drive.config.nand.as_ref().ok_or_else(|| drive.error("missing field `nand`"))
+}
+
 fn geometry(drive: &LoadedDrive) -> Result<Geometry, Error> {
-    let shape = &drive.config.geometry;
+    let shape = flash_shape(drive)?;
     let ftl = &drive.config.ftl;
     let small = |key: &str, bytes: u64| {
         u32::try_from(bytes).map_err(|_| drive.error_at(key, &format!("is {bytes} B, which is too large")))
@@ -200,7 +305,7 @@ fn ftl_config(drive: &LoadedDrive, geometry: Geometry, seed: u64) -> Result<FtlC
 
 /// Parameters of policies that only mean something in proportion to the drive.
 fn check_policies(drive: &LoadedDrive) -> Result<(), Error> {
-    let blocks = drive.config.geometry.blocks_per_plane;
+    let blocks = flash_shape(drive)?.blocks_per_plane;
     let draws_max = blocks.max(DRAWS_MAX);
     match &drive.config.ftl.victim {
         VictimSelectionConfig::DChoices(choices) if choices.d.get() > draws_max => {
@@ -214,14 +319,14 @@ fn check_policies(drive: &LoadedDrive) -> Result<(), Error> {
 /// What a reader must know about a drive whose suspend policy has nothing to do.
 pub fn suspend_note(config: &DriveConfig) -> Option<String> {
     let suspend = &config.scheduler.suspend;
-    let one_loop = matches!(&config.nand.erase_loops, EraseLoopsConfig::Fixed(1));
+    let one_loop = config.nand.as_ref().is_some_and(|nand| matches!(nand.erase_loops, EraseLoopsConfig::Fixed(1)));
     let needs_loops = matches!(suspend, SuspendPolicyConfig::BetweenLoops(_) | SuspendPolicyConfig::Practical(_));
     (one_loop && needs_loops)
         .then(|| format!("erases take one loop (nand.erase_loops), so that `{}` never suspends one", suspend.name()))
 }
 
 fn timing(drive: &LoadedDrive) -> Result<NandTiming, Error> {
-    let nand = &drive.config.nand;
+    let nand = flash(drive)?;
     let bits = nand.cell.bits();
     if nand.read.len() != 1 && nand.read.len() != bits {
         let message = format!("has {} values; give one, or one per page type ({bits})", nand.read.len());
@@ -270,7 +375,7 @@ fn timing(drive: &LoadedDrive) -> Result<NandTiming, Error> {
 
 /// What depends on the wear of blocks needs to know it.
 fn wear(drive: &LoadedDrive) -> Result<Wear, Error> {
-    let nand = &drive.config.nand;
+    let nand = flash(drive)?;
     if nand.initial_cycles.is_none() {
         let suspend = &drive.config.scheduler.suspend;
         let needed_by = if let SuspendPolicyConfig::SafePointsByWear(_) = suspend {
@@ -331,9 +436,12 @@ fn engine_config(drive: &LoadedDrive, geometry: &Geometry, log_requests: bool) -
             return Err(drive.error_at(key, &format!("is {entries}, at most {ENTRIES_MAX} are supported")));
         }
     }
-    for (key, rate) in
-        [("controller.link_rate", controller.link_rate), ("nand.channel_rate", drive.config.nand.channel_rate)]
-    {
+    let channel_rates = [
+        ("nand.channel_rate", drive.config.nand.as_ref().map(|nand| nand.channel_rate)),
+        ("scm.channel_rate", drive.config.scm.as_ref().map(|scm| scm.channel_rate)),
+    ];
+    let channel_rates = channel_rates.into_iter().filter_map(|(key, rate)| Some((key, rate?)));
+    for (key, rate) in std::iter::once(("controller.link_rate", controller.link_rate)).chain(channel_rates) {
         if rate.0 < RATE_MIN {
             return Err(drive.error_at(key, &format!("is {rate}, at least {RATE_MIN} B/s are needed")));
         }

@@ -14,15 +14,19 @@ mod presets;
 pub mod record;
 mod request;
 mod result;
+mod scm;
 mod simulation;
 
 use std::path::Path;
 
 use ninescope_engine::{SuspendPolicyConfig, TransactionSchedulerConfig};
-use ninescope_ftl::policies::{FreeBlockChoiceConfig, GcTriggerConfig, PageAllocationConfig, VictimSelectionConfig};
+use ninescope_ftl::policies::{
+    FreeBlockChoiceConfig, GcTriggerConfig, PageAllocationConfig, SectorWearLevelingConfig, VictimSelectionConfig,
+};
 use ninescope_workload::TraceStatistics;
 
 pub use config::DriveConfig;
+use config::PlacementConfig;
 pub use error::Error;
 pub use ninescope_engine::RequestLogEntry;
 pub use ninescope_engine::meter::{Histogram, bootstrap};
@@ -52,7 +56,14 @@ pub fn policies() -> Vec<PolicyRegistry> {
         ("ftl.victim", VictimSelectionConfig::LIST),
         ("scheduler.transactions", TransactionSchedulerConfig::LIST),
         ("scheduler.suspend", SuspendPolicyConfig::LIST),
+        ("scm.wear_leveling", SectorWearLevelingConfig::LIST),
+        ("tier.placement", PlacementConfig::LIST),
     ]
+}
+
+/// Every policy of the registries that a drive of flash alone has a choice of.
+pub fn policies_of_flash() -> Vec<PolicyRegistry> {
+    policies().into_iter().filter(|(key, _)| !key.starts_with("scm.") && !key.starts_with("tier.")).collect()
 }
 
 /// Every policy as JSON: `{registry: [{"name", "summary"}]}`.

@@ -46,6 +46,9 @@ presets!(
     "ssr-des",
     "ssr-static",
     "ssr-dynamic",
+    "m-scm",
+    "s-scm",
+    "scm-10us",
 );
 
 /// The preset of a name.

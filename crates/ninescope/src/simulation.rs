@@ -180,8 +180,7 @@ impl<P: Probe> Simulation<P> {
         let Preparing { ftl, preparation, lanes, probe } = *preparing;
         self.steady = preparation.steady_state().cloned();
         self.prepared_units = preparation.written();
-        let nand = self.assembly.media_for(&ftl)?;
-        let device = Device::with_lanes(&self.assembly.engine, &self.limits, ftl, nand, lanes, probe);
+        let device = self.assembly.device(&self.limits, ftl, lanes, probe)?;
         self.stage = Stage::Running(Box::new(device));
         Ok(())
     }
@@ -304,8 +303,13 @@ impl<P: Probe> RecordedSimulation<P> {
     /// The run of a plan, with a probe and the recorder.
     ///
     /// # Errors
-    /// [`Error::Internal`] when a checked drive cannot be built.
+    /// [`Error::Input`] where the drive holds what the recorder does not follow; [`Error::Internal`] when a checked
+    /// drive cannot be built.
     pub fn of_plan(plan: Plan, probe: P, settings: RecordSettings) -> Result<Self, Error> {
+        if plan.assembly.scm.is_some() {
+            let message = "explain_slowest and trace_window follow flash; they do not know storage-class memory yet";
+            return Err(Error::Input(message.to_owned()));
+        }
         Ok(Self(Simulation::of_plan(plan, Pair(probe, Recorder::new(settings)))?))
     }
 

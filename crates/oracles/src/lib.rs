@@ -16,4 +16,5 @@ pub mod little;
 pub mod peak_bandwidth;
 pub mod queueing;
 mod roots;
+pub mod scm;
 pub mod write_amplification;

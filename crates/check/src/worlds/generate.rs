@@ -88,19 +88,22 @@ pub fn generate(seed: u64) -> World {
 // ---- drives ----------------------------------------------------------------------------------------
 
 fn drive(dice: &mut Dice) -> toml::Table {
+    let geometry = geometry(dice);
     let config = DriveConfig {
         summary: String::new(),
-        geometry: geometry(dice),
-        nand: nand(dice),
+        geometry: Some(geometry),
+        nand: Some(nand(dice)),
+        scm: None,
+        tier: Default::default(),
         ftl: FtlSection::default(),
         controller: controller(dice),
         scheduler: SchedulerConfig { multi_plane: dice.chance(75), ..SchedulerConfig::default() },
         sources: BTreeMap::new(),
     };
-    let ftl = ftl(dice, &config.geometry);
+    let ftl = ftl(dice, &geometry);
     let config = DriveConfig { ftl, ..config };
     let mut table = toml::Table::try_from(&config).expect("a drive is TOML");
-    for (key, policies) in ninescope::policies() {
+    for (key, policies) in ninescope::policies_of_flash() {
         let (name, _) = policies[dice.0.below(policies.len() as u64) as usize];
         set_policy(dice, &mut table, key, name);
     }

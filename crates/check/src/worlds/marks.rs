@@ -15,7 +15,7 @@ pub fn known_marks() -> BTreeSet<String> {
     let engine = fields(serde_json::to_value(EngineCounters::default()));
     let ftl = fields(serde_json::to_value(FtlCounters::default())).into_iter().map(|name| format!("ftl.{name}"));
     let sightings = Mark::ALL.iter().map(|mark| mark.name().to_owned());
-    let policies = ninescope::policies()
+    let policies = ninescope::policies_of_flash()
         .into_iter()
         .flat_map(|(key, list)| list.iter().map(move |(name, _)| format!("{key} = {name}")));
     engine.into_iter().chain(ftl).chain(sightings).chain(policies).collect()

@@ -35,7 +35,7 @@ impl Failure {
     fn of(error: &SimulationError) -> Self {
         let name = match error {
             SimulationError::Violation(violation) => violation.rule,
-            SimulationError::Illegal { .. } => "illegal-command",
+            SimulationError::Illegal { .. } | SimulationError::IllegalOnScm { .. } => "illegal-command",
             SimulationError::Stuck { .. } => "stuck",
             SimulationError::Attribution { .. } => "attribution",
             SimulationError::Ftl(_) => "ftl",
@@ -170,7 +170,7 @@ fn marks(world: &World, device: &Device<TournamentTree, Checker>) -> BTreeMap<St
     add("", serde_json::to_value(seen.counters));
     add("ftl.", serde_json::to_value(seen.ftl.counters()));
     marks.extend(device.probe().marks().counts().map(|(name, count)| (name.to_owned(), count)));
-    for (key, _) in ninescope::policies() {
+    for (key, _) in ninescope::policies_of_flash() {
         if let Some(name) = policy_name(&world.drive, key) {
             marks.insert(format!("{key} = {name}"), 1);
         }

@@ -6,6 +6,7 @@ mod flush;
 mod gc;
 mod program;
 mod read;
+mod scm_only;
 mod write;
 
 use ninescope_kernel::{NONE, Ns, WakeQueue};

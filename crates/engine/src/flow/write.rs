@@ -278,7 +278,7 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
     }
 
     /// One part of a write is done; the last one completes the command and gives it its parts.
-    fn finish_part(&mut self, command: u32, parts: Parts, transaction: u32) -> Result<(), SimulationError> {
+    pub(crate) fn finish_part(&mut self, command: u32, parts: Parts, transaction: u32) -> Result<(), SimulationError> {
         let pending = &mut self.commands[command].pending;
         *pending -= 1;
         if *pending == 0 { self.complete(command, parts, transaction) } else { Ok(()) }

@@ -1,5 +1,6 @@
 //! Scheduling: what waits on each die, what runs, and who has the channel.
 
+pub mod scm;
 pub mod suspend_policy;
 pub mod transaction_scheduler;
 

@@ -69,10 +69,7 @@ impl Nand {
     }
 
     /// No flash at all: no die and no block, whose times nobody asks.
-    ///
-    /// # Errors
-    /// None; a part's constants are checked wherever they come from.
-    pub fn absent() -> Result<Self, TimingError> {
+    pub fn absent() -> Self {
         let (read, program, one) = (vec![Ns(1)], vec![Ns(1)], Ns(1));
         let timing = NandTiming {
             read,
@@ -86,7 +83,7 @@ impl Nand {
             channel_rate: Rate(0),
             read_any_block: false,
         };
-        Self::new(&Geometry::absent(), timing)
+        Self::new(&Geometry::absent(), timing).expect("a nanosecond each is legal")
     }
 
     /// The same with worn blocks, which differ from each other as `seed` says.

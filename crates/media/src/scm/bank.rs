@@ -52,10 +52,10 @@ pub enum IllegalScmCommand {
     /// Something runs on the bank.
     #[error("SCM bank {bank} is {state:?}, it takes no {kind:?}")]
     BankNotReady { bank: BankId, state: BankState, kind: ScmCommandKind },
-    /// A command works on 1 to 32 sectors; copies may be as many as the sectors of the write they go before.
+    /// A command works on 1 to 32 sectors.
     #[error("SCM bank {bank}: a command on {sectors} sectors")]
     SectorCount { bank: BankId, sectors: u32 },
-    /// A command that writes pulses the sectors named for it, one that reads pulses none.
+    /// A command that writes pulses the sectors named for its kind, and a read may not come between.
     #[error("SCM bank {bank}: a {kind:?} of {sectors} sectors, {to_pulse} are to be pulsed")]
     PulseCount { bank: BankId, kind: ScmCommandKind, sectors: u32, to_pulse: u32 },
     /// An end was reported while nothing runs, or at another time.
@@ -63,11 +63,12 @@ pub enum IllegalScmCommand {
     NothingEnds { bank: BankId, state: BankState, now: Ns },
 }
 
-/// A bank's state, and how many sectors were named for its next command.
+/// A bank's state, and how many sectors were named for its next commands.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Bank {
     pub state: BankState,
-    pub to_pulse: u32,
+    /// By kind of command; none for reads.
+    pub to_pulse: [u32; 3],
 }
 
 impl Bank {
@@ -80,11 +81,19 @@ impl Bank {
         if sectors == 0 || sectors > SECTORS_PER_SLOT_MAX {
             return Err(IllegalScmCommand::SectorCount { bank, sectors });
         }
-        let pulsed = if kind == ScmCommandKind::Read { 0 } else { sectors };
-        if self.to_pulse != pulsed {
-            return Err(IllegalScmCommand::PulseCount { bank, kind, sectors, to_pulse: self.to_pulse });
+        if kind == ScmCommandKind::Read {
+            // What is named for a write waits for that: nothing else may run between.
+            let to_pulse = self.to_pulse.iter().sum();
+            if to_pulse != 0 {
+                return Err(IllegalScmCommand::PulseCount { bank, kind, sectors, to_pulse });
+            }
+        } else {
+            let to_pulse = &mut self.to_pulse[kind as usize];
+            if *to_pulse != sectors {
+                return Err(IllegalScmCommand::PulseCount { bank, kind, sectors, to_pulse: *to_pulse });
+            }
+            *to_pulse = 0;
         }
-        self.to_pulse = 0;
         self.state = BankState::Busy { command: *command, until };
         Ok(())
     }

@@ -5,7 +5,7 @@
 //! channel, the array, data out on the channel. Only the array phase occupies the bank's state machine. Within it the
 //! sectors of a command follow each other, so that its time is the exact sum over them.
 //!
-//! The caller says which sectors a write pulses ([`Scm::pulse`]) before it begins the command: which sectors these are
+//! The caller says which sectors a write or a copy pulses ([`Scm::pulse`], [`Scm::pulse_copy`]) before it begins the command: which sectors these are
 //! is the answer of wear levelling, which is none of the media's business.
 //!
 //! Nothing is allocated after construction.
@@ -87,13 +87,24 @@ impl Scm {
         &self.wear
     }
 
-    /// A sector gets the pulses of the bank's next command.
+    /// A sector gets the pulses of the bank's next write.
     #[inline]
     pub fn pulse(&mut self, bank: BankId, sector: u32) {
+        self.wears(bank, sector);
+        self.banks[bank.index()].to_pulse[ScmCommandKind::Write as usize] += 1;
+    }
+
+    /// A sector gets the pulses of the bank's next command of copies.
+    #[inline]
+    pub fn pulse_copy(&mut self, bank: BankId, sector: u32) {
+        self.wears(bank, sector);
+        self.banks[bank.index()].to_pulse[ScmCommandKind::Copy as usize] += 1;
+    }
+
+    fn wears(&mut self, bank: BankId, sector: u32) {
         debug_assert!(sector < self.sectors_per_bank, "bank {bank} has no sector {sector}");
         let index = bank.index() * self.sectors_per_bank as usize + sector as usize;
         self.wear[index] = self.wear[index].saturating_add(1);
-        self.banks[bank.index()].to_pulse += 1;
     }
 }
 

@@ -4,9 +4,11 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use ninescope_engine::{SuspendPolicyConfig, TransactionSchedulerConfig, WriteCompletion};
-use ninescope_ftl::policies::{FreeBlockChoiceConfig, GcTriggerConfig, PageAllocationConfig, VictimSelectionConfig};
-use ninescope_model::string_or_table;
+use ninescope_ftl::policies::{
+    FreeBlockChoiceConfig, GcTriggerConfig, PageAllocationConfig, SectorWearLevelingConfig, VictimSelectionConfig,
+};
 use ninescope_model::units::{Bytes, BytesPerSecond, Duration};
+use ninescope_model::{policy_registry, string_or_table};
 use serde::de::value::SeqAccessDeserializer;
 use serde::de::{Deserializer, Error, IntoDeserializer, SeqAccess, Visitor};
 use serde::{Deserialize, Serialize};
@@ -18,10 +20,18 @@ pub struct DriveConfig {
     /// One line for lists.
     #[serde(default)]
     pub summary: String,
-    /// Shape.
-    pub geometry: GeometryConfig,
-    /// Media.
-    pub nand: NandConfig,
+    /// Shape of the flash; absent: there is none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub geometry: Option<GeometryConfig>,
+    /// Flash; absent: there is none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub nand: Option<NandConfig>,
+    /// Storage-class memory; absent: there is none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub scm: Option<ScmConfig>,
+    /// Which medium holds what.
+    #[serde(default, skip_serializing_if = "TierSection::is_default")]
+    pub tier: TierSection,
     /// Translation layer.
     #[serde(default)]
     pub ftl: FtlSection,
@@ -67,6 +77,88 @@ impl GeometryConfig {
             self.pages_per_block,
         ];
         factors.iter().map(|&factor| f64::from(factor)).product::<f64>() * self.page_size.0 as f64
+    }
+}
+
+/// Storage-class memory: sectors of 512 B that are overwritten in place.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ScmConfig {
+    /// Channels, each with a bus of its own [count].
+    pub channels: u32,
+    /// Banks on a channel, which work side by side [count].
+    pub banks_per_channel: u32,
+    /// What the host can address; spare sectors of wear levelling come on top [B].
+    pub capacity: Bytes,
+    /// What one transaction can access: 512 B x 2^n up to 16 KiB [B].
+    #[serde(default = "slot_of_16_kib")]
+    pub slot_size: Bytes,
+    /// Reading a sector [ns].
+    pub read: Duration,
+    /// The set pulse of a sector write [ns].
+    pub set: Duration,
+    /// The reset pulse of a sector write [ns].
+    pub reset: Duration,
+    /// How set and reset pulses of a sector follow each other: "together" or "in-turn".
+    #[serde(default)]
+    pub pulse_order: PulseOrderConfig,
+    /// Command and address cycles on the channel [ns].
+    #[serde(default = "zero_duration")]
+    pub command_address: Duration,
+    /// Rate of a channel [B/s].
+    pub channel_rate: BytesPerSecond,
+    /// Rated writes of a sector [count].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub endurance_writes: Option<u32>,
+    /// Cost of a bit, that of TLC flash being 1.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bit_cost: Option<f64>,
+    /// How the wear of sectors is levelled.
+    #[serde(default, deserialize_with = "string_or_table")]
+    pub wear_leveling: SectorWearLevelingConfig,
+}
+
+/// How set and reset pulses of a sector write follow each other.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum PulseOrderConfig {
+    /// Side by side: the longer one decides.
+    #[default]
+    Together,
+    /// One after the other.
+    InTurn,
+}
+
+/// Which medium holds what.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct TierSection {
+    /// Where data is placed.
+    #[serde(deserialize_with = "string_or_table")]
+    pub placement: PlacementConfig,
+}
+
+impl TierSection {
+    fn is_default(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
+/// A placement without parameters.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Whole {}
+
+policy_registry! {
+    /// Where data is placed.
+    PlacementConfig;
+    "nand-only" => NandOnly(Whole), "everything in flash";
+    "scm-only" => ScmOnly(Whole), "everything in storage-class memory, overwritten in place";
+}
+
+impl Default for PlacementConfig {
+    fn default() -> Self {
+        Self::NandOnly(Whole {})
     }
 }
 
@@ -340,6 +432,10 @@ fn one_or_many<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Duratio
     }
 
     deserializer.deserialize_any(OneOrMany)
+}
+
+fn slot_of_16_kib() -> Bytes {
+    Bytes(16_384)
 }
 
 fn one() -> u32 {

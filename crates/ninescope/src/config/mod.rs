@@ -9,7 +9,7 @@ pub use diagnostics::suggestion;
 pub(crate) use diagnostics::with_suggestion;
 pub use drive::{
     Cell, ControllerConfig, DriveConfig, EraseLoopsConfig, FtlSection, GeometryConfig, LoopSharesConfig, NandConfig,
-    SchedulerConfig, SuspendLimitConfig,
+    PlacementConfig, PulseOrderConfig, SchedulerConfig, ScmConfig, SuspendLimitConfig, TierSection, Whole,
 };
 pub use fio::parse_fio;
 pub(crate) use load::unknown_preset;

@@ -112,7 +112,6 @@ impl LadderMap {
     }
 
     /// Whether any content lies in a physical sector: an invalid one is no place that the map names.
-
     fn is_valid(&self, place: u32) -> bool {
         self.map.get(self.reverse[place as usize] as usize) == Some(&place)
     }

@@ -1,0 +1,354 @@
+//! Storage-class memory: banks and buses one at a time, wear pulse by pulse, and every sector's content where wear
+//! levelling says it lies.
+//!
+//! A bank's accesses are atomic: its order of issue is the order of contents, and each lies between the fetch and the
+//! completion of its command. So a read must find the version issued last, and nothing has to be judged later.
+
+use ninescope_engine::{Utilization, View};
+use ninescope_kernel::Ns;
+use ninescope_media::scm::{ScmCommand, ScmCommandKind as Kind};
+use ninescope_model::{BankId, Lpa, Op, Request, SlotId};
+
+use crate::requests::Requests;
+use crate::rule::{Checked, require};
+use crate::transfers::{Booking, compare};
+
+/// What a bank does with the access it took up.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Phase {
+    /// Takes an access.
+    #[default]
+    Free,
+    /// Took one up, or has its copies behind it.
+    Taken,
+    /// A command is sent or in the array until then.
+    Array(Kind, Ns),
+    /// Read data wait.
+    Sensed,
+    /// Read data leave until then.
+    DataOut(Ns),
+}
+
+#[derive(Clone, Debug, Default)]
+struct Bank {
+    phase: Phase,
+    kind: Kind,
+    /// The host command of the access.
+    command: u32,
+    slot: SlotId,
+    sectors: u32,
+    /// Copies and placings told since it was taken up, for which no command was issued.
+    copies: u32,
+    placed: u32,
+    /// By sector of the bank, if contents are followed: the logical sector and the version that lie there.
+    content: Vec<(u32, u64)>,
+    /// By logical sector: its newest version, 0 for never written.
+    newest: Vec<u64>,
+    wear: Vec<u32>,
+}
+
+/// All banks and buses.
+#[derive(Debug, Default)]
+pub struct ScmBanks {
+    each: Vec<Bank>,
+    channels: Vec<Booking>,
+    /// By slot of a host command: sectors read or written for it.
+    done: Vec<u32>,
+    versions: u64,
+    /// Sectors since measuring began, by kind of command.
+    sectors: [u64; 3],
+    commands: [u64; 3],
+    trimmed: u64,
+}
+
+impl ScmBanks {
+    /// The banks of a drive, and none where it has no such memory.
+    pub fn started(view: &View<'_>, follows_contents: bool) -> Option<Self> {
+        let shape = view.scm.geometry();
+        let (logical, physical) = (shape.logical_sectors_per_bank() as usize, shape.sectors_per_bank() as usize);
+        let followed = |sectors: usize| if follows_contents { sectors } else { 0 };
+        let bank = |index: u32| Bank {
+            content: vec![(u32::MAX, 0); followed(physical)],
+            newest: vec![0; followed(logical)],
+            wear: view.scm.media().wear_of(BankId(index)).to_vec(),
+            ..Bank::default()
+        };
+        (shape.banks() > 0).then(|| Self {
+            each: (0..shape.banks()).map(bank).collect(),
+            channels: vec![Booking::default(); shape.channels as usize],
+            ..Self::default()
+        })
+    }
+
+    /// A command entered the device.
+    pub fn fetched(&mut self, slot: u32) {
+        if self.done.len() <= slot as usize {
+            self.done.resize(slot as usize + 1, 0);
+        }
+        self.done[slot as usize] = 0;
+    }
+
+    /// An access leaves its queue: its bank is free, and its command asked for it. A read finds what was issued last.
+    pub fn dispatched(
+        &mut self,
+        view: &View<'_>,
+        requests: &Requests,
+        kind: Kind,
+        command: u32,
+        (slot, mask): (SlotId, u32),
+    ) -> Checked {
+        let shape = view.scm.geometry();
+        let (now, id) = (view.now, shape.bank_of_slot(slot));
+        let request = requests.get(view, command)?.request;
+        let first = u64::from(slot.0) * u64::from(shape.sectors_per_slot);
+        let (from, to) = (first + u64::from(mask.trailing_zeros()), first + 32 - u64::from(mask.leading_zeros()));
+        let op = if kind == Kind::Read { Op::Read } else { Op::Write };
+        require!(
+            request.op == op && mask != 0 && from >= request.lba.0 && to <= request.end(),
+            MisdirectedData,
+            now,
+            "a {kind:?} of sectors {mask:#x} of slot {slot} for {request:?}"
+        );
+        let bank = &mut self.each[id.index()];
+        let free = match bank.phase {
+            Phase::Free => true,
+            Phase::DataOut(until) => until <= now,
+            _ => false,
+        };
+        require!(
+            free,
+            BankDoubleBooked,
+            now,
+            "bank {id} takes up an access of slot {slot} while it is {:?}",
+            bank.phase
+        );
+        (bank.phase, bank.kind, bank.command, bank.slot, bank.sectors) =
+            (Phase::Taken, kind, command, slot, mask.count_ones());
+        (bank.copies, bank.placed) = (0, 0);
+        if kind == Kind::Read && !bank.content.is_empty() {
+            for sector in (0..shape.sectors_per_slot).filter(|sector| mask >> sector & 1 == 1) {
+                bank.finds_newest(view, slot, sector)?;
+            }
+        }
+        Ok(())
+    }
+
+    pub fn copied(&mut self, view: &View<'_>, id: BankId, from: u32, to: u32) -> Checked {
+        let bank = &mut self.each[id.index()];
+        require!(
+            bank.phase == Phase::Taken && bank.kind == Kind::Write,
+            BankDoubleBooked,
+            view.now,
+            "bank {id} copies sector {from} to {to} while it is {:?}",
+            bank.phase
+        );
+        bank.copies += 1;
+        bank.wear[to as usize] += 1;
+        if !bank.content.is_empty() {
+            bank.content[to as usize] = bank.content[from as usize];
+        }
+        Ok(())
+    }
+
+    pub fn placed(&mut self, view: &View<'_>, requests: &mut Requests, id: BankId, sector: u32, place: u32) -> Checked {
+        let shape = view.scm.geometry();
+        let bank = &mut self.each[id.index()];
+        let first = shape.first_sector_of_slot(bank.slot);
+        require!(
+            bank.phase == Phase::Taken && (first..first + shape.sectors_per_slot).contains(&sector),
+            MisdirectedData,
+            view.now,
+            "bank {id} places its sector {sector} for an access of slot {}",
+            bank.slot
+        );
+        let host_sector = bank.slot.0 * shape.sectors_per_slot + sector - first;
+        requests.unit_done(view, bank.command, Lpa(host_sector), Op::Write)?;
+        bank.placed += 1;
+        bank.wear[place as usize] += 1;
+        if !bank.content.is_empty() {
+            self.versions += 1;
+            bank.content[place as usize] = (sector, self.versions);
+            bank.newest[sector as usize] = self.versions;
+        }
+        Ok(())
+    }
+
+    pub fn issued(&mut self, view: &View<'_>, command: &ScmCommand, sent: Ns) -> Checked {
+        let (now, id) = (view.now, command.bank);
+        let bank = &mut self.each[id.index()];
+        require!(
+            bank.phase == Phase::Taken,
+            BankDoubleBooked,
+            now,
+            "bank {id} is given {command:?}, it is {:?}",
+            bank.phase
+        );
+        let pulsed = match command.kind {
+            Kind::Copy => bank.copies,
+            Kind::Read | Kind::Write => bank.sectors,
+        };
+        let all_placed = bank.placed == if bank.kind == Kind::Write { bank.sectors } else { 0 };
+        require!(
+            command.sectors == pulsed && all_placed && (command.kind == Kind::Copy || command.kind == bank.kind),
+            Wear,
+            now,
+            "bank {id} is given {command:?} for an access of {} sectors, {} copied and {} placed",
+            bank.sectors,
+            bank.copies,
+            bank.placed
+        );
+        bank.phase = Phase::Array(command.kind, sent + view.scm.media().array_time(command.kind, command.sectors));
+        self.sectors[command.kind as usize] += u64::from(command.sectors);
+        self.commands[command.kind as usize] += 1;
+        if command.kind == Kind::Copy { Ok(()) } else { self.channel_taken(view, id, sent) }
+    }
+
+    pub fn ended(&mut self, view: &View<'_>, command: &ScmCommand) -> Checked {
+        let bank = &mut self.each[command.bank.index()];
+        let expected = Phase::Array(command.kind, view.now);
+        require!(
+            bank.phase == expected,
+            PulseTime,
+            view.now,
+            "{command:?} of bank {} ends while it is {:?}",
+            command.bank,
+            bank.phase
+        );
+        bank.phase = match command.kind {
+            Kind::Read => Phase::Sensed,
+            Kind::Write => Phase::Free,
+            Kind::Copy => Phase::Taken,
+        };
+        if command.kind == Kind::Write {
+            self.done[bank.command as usize] += bank.sectors;
+        }
+        Ok(())
+    }
+
+    pub fn data_out(&mut self, view: &View<'_>, id: BankId, command: u32, until: Ns) -> Checked {
+        let bank = &mut self.each[id.index()];
+        require!(
+            bank.phase == Phase::Sensed && bank.command == command,
+            BankDoubleBooked,
+            view.now,
+            "data leave bank {id} for slot {command} while it is {:?} for slot {}",
+            bank.phase,
+            bank.command
+        );
+        bank.phase = Phase::DataOut(until);
+        self.done[command as usize] += bank.sectors;
+        self.channel_taken(view, id, until)
+    }
+
+    fn channel_taken(&mut self, view: &View<'_>, bank: BankId, until: Ns) -> Checked {
+        let channel = view.scm.geometry().channel_of_bank(bank);
+        let booking = &mut self.channels[channel.index()];
+        let busy_until = booking.until();
+        require!(
+            booking.take(view.now, until),
+            ChannelDoubleBooked,
+            view.now,
+            "SCM channel {channel} is taken for bank {bank} until {until}, a transfer runs on it until {busy_until}"
+        );
+        Ok(())
+    }
+
+    /// A command completed: every sector it asked for was read or written.
+    pub fn completed(&mut self, view: &View<'_>, slot: u32, request: &Request) -> Checked {
+        match request.op {
+            Op::Read | Op::Write => {
+                let done = self.done[slot as usize];
+                require!(
+                    done == request.sectors,
+                    LostData,
+                    view.now,
+                    "{request:?} completes with {done} of its {} sectors done",
+                    request.sectors
+                );
+            }
+            Op::Trim => self.trimmed += u64::from(request.sectors),
+            Op::Flush => {}
+        }
+        Ok(())
+    }
+
+    pub fn measuring_began(&mut self, now: Ns) {
+        self.channels.iter_mut().for_each(|channel| channel.measuring_began(now));
+        (self.sectors, self.commands, self.trimmed) = Default::default();
+    }
+
+    /// Nothing runs; wear, counters and busy times are those seen; every sector written lies where it is looked for.
+    pub fn finished(&self, view: &View<'_>, used: &Utilization) -> Checked {
+        let now = view.now;
+        for (index, (own, busy)) in self.channels.iter().zip(&used.bank_channels).enumerate() {
+            compare(now, &format!("SCM channel {index}"), own.busy(), *busy, used.elapsed)?;
+        }
+        for (index, (bank, ledger)) in self.each.iter().zip(&used.banks).enumerate() {
+            let rests = matches!(bank.phase, Phase::Free | Phase::DataOut(_));
+            require!(rests, Leftover, now, "bank {index} is {:?} at the end", bank.phase);
+            let sum: u64 = ledger.iter().sum();
+            require!(
+                sum == used.elapsed.0,
+                BusyTime,
+                now,
+                "the ledger of bank {index} sums to {sum} of {}",
+                used.elapsed
+            );
+            let worn = view.scm.media().wear_of(BankId(index as u32));
+            let differs = worn.iter().zip(&bank.wear).position(|(said, seen)| said != seen);
+            require!(
+                differs.is_none(),
+                Wear,
+                now,
+                "the wear of sector {differs:?} of bank {index} is not what was seen"
+            );
+        }
+        self.contents_are_found(view)?;
+        let counters = view.scm.counters();
+        let said = [
+            (counters.sectors_read, self.sectors[Kind::Read as usize]),
+            (counters.sectors_written, self.sectors[Kind::Write as usize]),
+            (counters.sectors_copied, self.sectors[Kind::Copy as usize]),
+            (counters.read_commands, self.commands[Kind::Read as usize]),
+            (counters.write_commands, self.commands[Kind::Write as usize]),
+            (counters.trim_sectors_ignored, self.trimmed),
+        ];
+        require!(
+            said.iter().all(|(said, seen)| said == seen),
+            Ledger,
+            now,
+            "counters of SCM against what was seen: {said:?}"
+        );
+        Ok(())
+    }
+
+    fn contents_are_found(&self, view: &View<'_>) -> Checked {
+        let shape = view.scm.geometry();
+        for slot in (0..shape.slots).map(SlotId) {
+            let bank = &self.each[shape.bank_of_slot(slot).index()];
+            for sector in (0..shape.sectors_per_slot).filter(|_| !bank.content.is_empty()) {
+                bank.finds_newest(view, slot, sector)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Bank {
+    /// The sector that wear levelling names for a sector of a slot holds its newest content.
+    fn finds_newest(&self, view: &View<'_>, slot: SlotId, sector: u32) -> Checked {
+        let logical = view.scm.geometry().first_sector_of_slot(slot) + sector;
+        let newest = self.newest[logical as usize];
+        let place = view.scm.locate(slot, sector);
+        let found = self.content[place as usize];
+        require!(
+            newest == 0 || found == (logical, newest),
+            StaleData,
+            view.now,
+            "sector {sector} of slot {slot} lies in place {place}, where version {} of sector {} is; its newest is {newest}",
+            found.1,
+            found.0
+        );
+        Ok(())
+    }
+}
