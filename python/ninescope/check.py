@@ -10,7 +10,9 @@ from ninescope import _native, catalogue
 from ninescope._native import ConfigError
 from ninescope.toml import loads
 
-_DRIVE_KEYS = frozenset(("base", "geometry", "nand", "scm", "tier", "ftl", "controller", "scheduler", "sources", "summary"))
+_DRIVE_KEYS = frozenset(
+    ("base", "geometry", "nand", "scm", "tier", "ftl", "controller", "scheduler", "sources", "summary")
+)
 _JOB_KEYS = frozenset(
     ("rw", "readwrite", "bs", "blocksize", "iodepth", "job", "jobs", "requests", "size", "rwmixread")
 )

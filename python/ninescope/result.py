@@ -287,6 +287,30 @@ class Waf:
 
 
 @dataclasses.dataclass(frozen=True)
+class ScmWear:
+    """Writes per sector of storage-class memory since the drive was new, spare sectors included."""
+
+    sectors: int = 0
+    sectors_written: int = 0
+    writes_min: int = 0
+    writes_mean: float = 0.0
+    writes_max: int = 0
+    writes_max_over_mean: float | None = None
+    endurance_writes: int | None = None
+    endurance_used: float | None = None
+
+
+@dataclasses.dataclass(frozen=True)
+class Scm:
+    """What storage-class memory did in the measured time, and how it wore."""
+
+    wear: ScmWear
+    copies_per_write: float | None
+    """Sectors that wear levelling copied, per sector that the host wrote."""
+    counters: Mapping[str, int]
+
+
+@dataclasses.dataclass(frozen=True)
 class Throughput:
     """What one operation moved."""
 
@@ -436,6 +460,15 @@ class Result:
         """Write amplification by source."""
         waf: Waf = _from(Waf, self.document.get("waf") or {})
         return waf
+
+    @cached_property
+    def scm(self) -> Scm | None:
+        """The drive's storage-class memory; None where it has none."""
+        stored = self.document.get("scm")
+        if not stored:
+            return None
+        wear: ScmWear = _from(ScmWear, stored.get("wear") or {})
+        return Scm(wear, stored.get("copies_per_write"), stored.get("counters") or {})
 
     @property
     def plot(self) -> Plots:

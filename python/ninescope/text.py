@@ -468,6 +468,8 @@ def occupancy_name(name: str) -> str:
 
 
 def _prepared(document: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    if document.get("scm"):
+        return  # Memory that is overwritten in place needs no preparing.
     steady = document.get("steady_state")
     job = (document.get("workload") or {}).get("kind") == "synthetic"
     text = {

@@ -219,23 +219,20 @@ fn check_media(drive: &LoadedDrive) -> Result<(), Error> {
         ("nand", config.nand.is_some(), uses_flash),
         ("scm", config.scm.is_some(), uses_scm),
     ];
-    for (table, is_there, is_used) in tables {
-        let name = placement.name();
-        match (is_there, is_used) {
-            (false, true) if name == PlacementConfig::default().name() => {
-                return Err(drive.error(&format!("missing field `{table}`")));
-            }
-            (false, true) => {
-                return Err(drive.error_at("tier.placement", &format!("is `{name}`, which needs the table [{table}]")));
-            }
-            (true, false) => {
-                let message = format!("is there, and tier.placement = \"{name}\" does not use it");
-                return Err(drive.error_at(table, &message));
-            }
-            _ => {}
+    let name = placement.name();
+    if let Some((table, ..)) = tables.iter().find(|(_, is_there, is_used)| *is_used && !is_there) {
+        if name == PlacementConfig::default().name() {
+            return Err(drive.error(&format!("missing field `{table}`")));
         }
+        return Err(drive.error_at("tier.placement", &format!("is `{name}`, which needs the table [{table}]")));
     }
-    Ok(())
+    match tables.iter().find(|(_, is_there, is_used)| *is_there && !is_used) {
+        Some((table, ..)) => {
+            let message = format!("is there, and tier.placement = \"{name}\" does not use it");
+            Err(drive.error_at(table, &message))
+        }
+        None => Ok(()),
+    }
 }
 
 /// The shape of a drive's flash, whose table was found to be there.

@@ -270,3 +270,39 @@ fn text_that_is_no_request_is_refused() {
         assert!(matches!(error, Some(ninescope::Error::Input(_))), "{text}: {error:?}");
     }
 }
+
+/// Storage-class memory: a medium that is missing or too many, shapes, times and policies that cannot be.
+#[test]
+fn mistakes_about_storage_class_memory_name_their_key() {
+    let of_scm = |set: &str| {
+        let mut request = tiny_request(&[set]);
+        request["drive"] = json!({ "file": data("tiny-scm.toml") });
+        request
+    };
+    for (set, wanted) in [
+        ("tier.placement=nand-only", &["missing field `geometry`"][..]),
+        ("scm.channels=0", &["--set scm.channels=0", "must not be zero"]),
+        ("scm.banks_per_channel=3", &["scm.capacity", "1024 slots", "6 banks"]),
+        ("scm.capacity=5000B", &["scm.capacity", "no whole number of slots"]),
+        ("scm.capacity=0B", &["scm.capacity", "must not be zero"]),
+        ("scm.capacity=1000TiB", &["scm.capacity", "more than 2^32"]),
+        ("scm.slot_size=32KiB", &["scm.slot_size", "at most 16384 B"]),
+        ("scm.slot_size=700B", &["scm.slot_size", "512 B x 2^n"]),
+        ("scm.read=0ns", &["scm.read", "at least 1 ns"]),
+        ("scm.set=2h", &["scm.set"]),
+        ("scm.channel_rate=1B/s", &["scm.channel_rate", "at least 1000 B/s"]),
+        ("scm.pulse_order=sideways", &["sideways", "in-turn"]),
+        ("scm.endurance_writes=0", &["scm.endurance_writes", "must not be zero"]),
+        ("scm.bit_cost=-1.0", &["scm.bit_cost", "greater than 0"]),
+        ("scm.wear_leveling=laddder", &["did you mean `ladder`"]),
+        ("scm.wear_leveling.spare=1.5", &["scm.wear_leveling.spare", "from 0 to 1"]),
+        ("scm.wear_leveling.overwrites=0", &["overwrites", "nonzero"]),
+    ] {
+        expect(&of_scm(set), wanted);
+    }
+    expect(&with_set("tier.placement=scm-only"), &["--set tier.placement=scm-only", "needs the table [scm]"]);
+    let scm = data_text("tiny-scm.toml").split("[tier]").next().unwrap_or_default().to_owned();
+    let mut unused = tiny_request(&[]);
+    unused["drive"] = json!({ "toml": data_text("tiny.toml") + scm.split_once("\n").expect("a summary").1 });
+    expect(&unused, &["scm is there", "nand-only"]);
+}
