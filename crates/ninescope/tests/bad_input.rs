@@ -303,6 +303,6 @@ fn mistakes_about_storage_class_memory_name_their_key() {
     expect(&with_set("tier.placement=scm-only"), &["--set tier.placement=scm-only", "needs the table [scm]"]);
     let scm = data_text("tiny-scm.toml").split("[tier]").next().unwrap_or_default().to_owned();
     let mut unused = tiny_request(&[]);
-    unused["drive"] = json!({ "toml": data_text("tiny.toml") + scm.split_once("\n").expect("a summary").1 });
+    unused["drive"] = json!({ "toml": data_text("tiny.toml") + scm.split_once('\n').expect("a summary").1 });
     expect(&unused, &["scm is there", "nand-only"]);
 }
