@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 __all__ = [
     "ConfigError",
+    "ProfileBatches",
     "Simulation",
     "SimulationError",
     "TraceBatches",
@@ -16,7 +17,9 @@ __all__ = [
     "check_run",
     "policies",
     "presets",
+    "profile_of_trace",
     "resolve_drive",
+    "schemas",
     "trace_stat",
     "version",
 ]
@@ -55,6 +58,35 @@ class Simulation:
 
     def timeline_json(self) -> str | None:
         """Return the timeline in Chrome's trace-event format where a window was asked for."""
+
+@final
+class ProfileBatches:
+    """Requests drawn from a profile, in batches of columns."""
+
+    def __new__(cls, origin: str, text: str, requests: int | None, seed: int) -> ProfileBatches: ...
+    def next(
+        self, limit: int
+    ) -> tuple[NDArray[np.uint64], NDArray[np.uint8], NDArray[np.uint64], NDArray[np.uint32]]:
+        """Return times [ns], operations by number, first sectors and counts of sectors; none at the end."""
+
+    @property
+    def name(self) -> str:
+        """What the profile stands for."""
+
+    @property
+    def label(self) -> str:
+        """What requests drawn from it are called."""
+
+    @property
+    def source(self) -> list[str]:
+        """Where its numbers come from."""
+
+    @property
+    def original_requests(self) -> int:
+        """Requests of the original."""
+
+    def report(self) -> tuple[int, int, int, int]:
+        """Count the requests so far: drawn, replaced, left out, crowded."""
 
 @final
 class TraceBatches:
@@ -100,11 +132,17 @@ def bootstrap(
 def check_run(request_json: str) -> list[str]:
     """Find what is wrong with a run before it begins; return what is to be said about it."""
 
-def presets() -> list[tuple[str, str, str]]:
-    """List the drive presets: name, summary, TOML text."""
+def presets(kind: str = "drives") -> list[tuple[str, str, str]]:
+    """List the presets of a kind, "drives" or "jobs": name, summary, TOML text."""
+
+def profile_of_trace(path: str, options_json: str, name: str, source: list[str]) -> str:
+    """Return the profile of a trace, as the text of its file."""
 
 def resolve_drive(request_json: str) -> str:
     """Return the complete TOML of a drive."""
+
+def schemas() -> list[tuple[str, str]]:
+    """Return the JSON Schemas of the files that people write, by kind of file."""
 
 def trace_stat(path: str, options_json: str) -> str:
     """Return what a trace contains, as JSON."""

@@ -13,8 +13,11 @@ DEFAULT_PRESET = "tlc"
 """What the engine takes where no drive is named."""
 
 
+PRESET_KINDS = ("drives", "jobs", "profiles")
+
+
 class Preset(NamedTuple):
-    """A drive that comes with ninescope."""
+    """A drive, a job or a profile that comes with ninescope."""
 
     name: str
     summary: str
@@ -28,17 +31,22 @@ class Policy(NamedTuple):
     summary: str
 
 
-def presets() -> list[Preset]:
-    """List the drive presets."""
-    return [Preset(*preset) for preset in _native.presets()]
+def presets(kind: str = "drives") -> list[Preset]:
+    """List the presets of a kind: "drives", "jobs" or "profiles"."""
+    return [Preset(*preset) for preset in _native.presets(kind)]
 
 
 def preset(name: str) -> Preset:
-    """Return one preset; an unknown name is answered with the nearest."""
-    known = {preset.name: preset for preset in presets()}
+    """Return one preset of any kind; an unknown name is answered with the nearest."""
+    known = {preset.name: preset for kind in PRESET_KINDS for preset in presets(kind)}
     if name not in known:
         raise ConfigError(f"no preset is named {name!r}{did_you_mean(name, known)}")
     return known[name]
+
+
+def shipped_profiles() -> dict[str, Preset]:
+    """List the profiles that come with ninescope, by name."""
+    return {preset.name: preset for preset in presets("profiles")}
 
 
 def policies() -> dict[str, list[Policy]]:
@@ -48,6 +56,11 @@ def policies() -> dict[str, list[Policy]]:
         registry: [Policy(entry["name"], entry.get("summary", "")) for entry in entries]
         for registry, entries in registries.items()
     }
+
+
+def schemas() -> dict[str, str]:
+    """Return the JSON Schemas (as text) of the files that people write, by kind of file."""
+    return dict(_native.schemas())
 
 
 def trace_stat(

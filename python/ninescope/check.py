@@ -4,18 +4,34 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from ninescope import _native, catalogue
 from ninescope._native import ConfigError
+from ninescope.profiles import is_profile
 from ninescope.toml import loads
 
 _DRIVE_KEYS = frozenset(
     ("base", "geometry", "nand", "scm", "tier", "ftl", "controller", "scheduler", "sources", "summary")
 )
 _JOB_KEYS = frozenset(
-    ("rw", "readwrite", "bs", "blocksize", "iodepth", "job", "jobs", "requests", "size", "rwmixread")
+    (
+        "rw",
+        "readwrite",
+        "bs",
+        "blocksize",
+        "iodepth",
+        "job",
+        "jobs",
+        "requests",
+        "size",
+        "rwmixread",
+        "host_cache",
+        "file_system",
+    )
 )
+DAMAGED = 0.05
+"""The share of broken lines, or of times out of order, from which on a trace is not right."""
 _SMALL_JOB = {"rw": "read", "requests": 1}
 
 
@@ -26,19 +42,26 @@ class Verdict(NamedTuple):
     notes: list[str]
 
 
-def check(path: str, *, strict: bool = False) -> Verdict:
+def check(path: str, *, strict: bool = False, format: str | None = None) -> Verdict:  # noqa: A002
     """Say what a file is; a ConfigError says what is wrong with it.
 
-    `strict` refuses a trace with lines that cannot be read, which are otherwise told.
+    `strict` refuses a trace with lines that cannot be read, which are otherwise told. `format` says that the
+    file is a trace, and of which format.
     """
+    if format is not None:
+        return _trace(path, strict=strict, format=format)
     suffix = Path(path).suffix
     if suffix == ".fio":
         return Verdict("job", _check_run({"workload": {"job_file": path}}))
     if suffix == ".toml":
+        if is_profile(path):
+            text = Path(path).read_text(encoding="utf-8-sig")
+            profile = _native.ProfileBatches(path, text, None, 1)
+            return Verdict("profile", [f"{profile.original_requests:,} requests, {profile.label}"])
         if _is_drive(path):
             return Verdict("drive", _check_run({"drive": {"file": path}, "workload": {"job": _SMALL_JOB}}))
         return Verdict("job", _check_run({"workload": {"job_file": path}}))
-    return _trace(path, strict=strict)
+    return _trace(path, strict=strict, format=None)
 
 
 def _check_run(request: dict[str, object]) -> list[str]:
@@ -48,7 +71,7 @@ def _check_run(request: dict[str, object]) -> list[str]:
 def _is_drive(path: str) -> bool:
     """Tell a drive from a job by the keys at the top; what is neither is looked at as a drive."""
     try:
-        keys = loads(Path(path).read_text(encoding="utf-8")).keys()
+        keys = loads(Path(path).read_text(encoding="utf-8-sig")).keys()
     except UnicodeDecodeError:
         raise ConfigError(f"{path}: not a text file") from None
     except OSError as error:
@@ -58,17 +81,25 @@ def _is_drive(path: str) -> bool:
     return bool(keys & _DRIVE_KEYS) or not keys & _JOB_KEYS
 
 
-def _trace(path: str, *, strict: bool) -> Verdict:
-    stat = catalogue.trace_stat(path, strict=strict)
-    if not stat["requests"]:
-        raise ConfigError(f"{path}: no request could be read; it is neither a drive, a job nor a trace")
-    notes = [f"{stat['requests']:,} requests"]
-    for key, words in (
-        ("skipped_lines", "lines that could not be read were skipped"),
-        ("reordered", "requests were not in the order of their times"),
-    ):
-        if stat.get(key):
-            notes.append(f"{stat[key]:,} {words}")
-    if stat.get("first_skipped"):
-        notes.append(f"the first: {stat['first_skipped']}")
-    return Verdict(f"trace ({stat['format']})", notes)
+def _trace(path: str, *, strict: bool, format: str | None) -> Verdict:  # noqa: A002
+    from ninescope.text import trace_remarks
+
+    stat = catalogue.trace_stat(path, strict=strict, format=format, trims=True)
+    _refuse_damage(path, stat)
+    return Verdict(f"trace ({stat['format']})", [f"{stat['requests']:,} requests", *trace_remarks(stat)])
+
+
+def _refuse_damage(path: str, stat: dict[str, Any]) -> None:
+    """Refuse a trace of which so much had to be skipped or mended that it is another one."""
+    lost, clamped, kept = stat.get("broken_lines", 0), stat.get("clamped", 0), stat["requests"]
+    skipped = stat.get("first_skipped") or {}
+    if lost > DAMAGED * (lost + kept):
+        where = f"; the first is number {skipped['line']}: {skipped['reason']}" if skipped else ""
+        raise ConfigError(
+            f"{path}: {lost:,} of {lost + kept:,} lines give no request{where} (--strict stops at the first)"
+        )
+    if clamped > DAMAGED * kept:
+        raise ConfigError(
+            f"{path}: {clamped:,} of {kept:,} requests lie too far before earlier ones to be put in order; "
+            "sort the trace by time"
+        )

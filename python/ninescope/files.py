@@ -71,6 +71,21 @@ def spooled(stream: BinaryIO) -> Iterator[Path]:
         yield path
 
 
+def _shipped(name: str) -> str:
+    """Say of a bare name that is shipped what it is, and what is done with it."""
+    from ninescope.catalogue import PRESET_KINDS, presets
+
+    verbs = {
+        "drives": "--drive NAME",
+        "jobs": "ninescope run NAME",
+        "profiles": "ninescope trace generate NAME",
+    }
+    for kind in PRESET_KINDS:
+        if any(preset.name == name for preset in presets(kind)):
+            return f"; it is one of the {kind} that come with ninescope ({verbs[kind].replace('NAME', name)})"
+    return ""
+
+
 def existing(path: str, what: str) -> str:
     """Return a path that can be read; a mistyped name is answered with its nearest neighbour."""
     try:
@@ -82,6 +97,7 @@ def existing(path: str, what: str) -> str:
             folder, name = os.path.split(path)
             for close in difflib.get_close_matches(name, os.listdir(folder or "."), n=1, cutoff=0.7):
                 hint = f"; did you mean {os.path.join(folder, close)!r}?"
+        hint = hint or _shipped(path)
         raise ConfigError(f"{what} {path!r} does not exist{hint}") from None
     except OSError as error:
         raise ConfigError(f"{what} {path!r}: {error.strerror}") from error

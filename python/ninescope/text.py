@@ -408,6 +408,7 @@ def _facts(result: Result) -> Iterator[tuple[str, str]]:
     ]
     if happened:
         yield "events", ", ".join(happened)
+    yield from _host_cache(document)
     yield from _suspensions(document.get("suspension") or {})
     yield from _use(document.get("utilisation") or {})
     wear: Mapping[str, Any] = document.get("wear") or {}
@@ -433,6 +434,21 @@ def _scm(scm: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     copies: float | None = scm.get("copies_per_write")
     if copies:
         yield "levelling", f"{copies:.4f} sectors copied per sector written"
+def _host_cache(document: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """Yield what the cache in front of the drive did, and what it asked the drive for."""
+    cache: Mapping[str, int] = document.get("host_cache") or {}
+    if cache:
+        reads = f"{cache['read_hits']:,} of {cache['reads']:,} reads"
+        writes = f"{cache['write_hits']:,} of {cache['writes']:,} writes found their block"
+        dirty = f"{cache['dirty_blocks'] / cache['blocks']:.1%} dirty"
+        disk = f"disk: {cache['disk_reads']:,} reads, {cache['disk_writes']:,} writes"
+        yield "host cache", f"{reads} and {writes}; {cache['evictions']:,} evicted, {dirty}; {disk}"
+    hints: Mapping[str, Mapping[str, Any]] = document.get("hints") or {}
+    total = sum(hint["count"] for hint in hints.values())
+    for name, hint in hints.items():
+        p99 = duration(hint["percentiles_ns"]["99"])
+        share = f"{hint['count']:,} ({hint['count'] / total:.1%})"
+        yield f"  {name.replace('_', ' ')}", f"{share}, mean {duration(hint['mean_ns'])}, p99 {p99}"
 
 
 def _use(utilisation: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
@@ -471,9 +487,13 @@ def _prepared(document: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     if document.get("scm"):
         return  # Memory that is overwritten in place needs no preparing.
     steady = document.get("steady_state")
-    job = (document.get("workload") or {}).get("kind") == "synthetic"
+    workload: Mapping[str, Any] = document.get("workload") or {}
+    held = "the region of the job" if workload.get("kind") == "synthetic" else "what the trace reads"
+    if workload.get("host_cache"):
+        full = workload["host_cache"].get("initial") == "full"
+        held = "the blocks of a full cache" if full else "no block of the cache"
     text = {
-        "footprint": f"held {'the region of the job' if job else 'what the trace reads'}, and nothing else",
+        "footprint": f"held {held}, and nothing else",
         "full": "was full",
         "none": "was empty",
     }.get(str(document.get("prefill")))
@@ -500,8 +520,8 @@ def trace_as_text(stat: Mapping[str, Any], name: str) -> str:
     """Return what a trace contains as plain text."""
     requests, duration_ns = stat["requests"], stat["duration_ns"]
     rows: list[tuple[str, str]] = []
-    for op in ("reads", "writes", "trims"):
-        count = stat[op]
+    for op in ("reads", "writes", "trims", "flushes"):
+        count = stat.get(op, 0)
         if count:
             moved = stat.get(f"{op[:-1]}_bytes")
             size = f", {binary(moved)}, {binary(moved / count)} each" if moved else ""

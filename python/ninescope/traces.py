@@ -11,7 +11,7 @@ import tempfile
 import weakref
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -38,6 +38,9 @@ _BATCH = 1 << 16
 _PARQUET_MAGIC = b"PAR1"
 
 
+_Batch = tuple["NDArray[np.uint64]", "NDArray[np.uint8]", "NDArray[np.uint64]", "NDArray[np.uint32]"]
+
+
 class Conversion(NamedTuple):
     """What a conversion did."""
 
@@ -56,7 +59,7 @@ class Conversion(NamedTuple):
 
         yield from trace_remarks({**self.health, "devices": 0})
         if self.left_out:
-            yield f"{self.left_out:,} requests were left out: {self.format} has only reads and writes"
+            yield f"{self.left_out:,} trims and flushes were left out: {self.format} has no words for them"
         if self.rounded:
             yield f"{self.rounded:,} times were cut to {_UNITS[self.format]}, the unit of {self.format}"
         if self.health.get("devices", 0) > 1:
@@ -85,58 +88,75 @@ def target_format(path: str, to: str | None) -> tuple[str, str]:
     return named, compression
 
 
+class Batches(Protocol):
+    """Requests in batches of columns: those of a trace, or drawn from a profile."""
+
+    def next(self, limit: int) -> _Batch:
+        """Return times [ns], operations by number, first sectors and counts of sectors; none at the end."""
+        ...
+
+
+class Written(NamedTuple):
+    """What became of requests that were written."""
+
+    requests: int
+    left_out: int
+    rounded: int
+
+
 def convert(
     source: str | os.PathLike[str], target: str, *, to: str | None = None, **options: Any
 ) -> Conversion:
     """Write the trace in `source` to `target` ("-": standard output), in the format of its ending or `to`.
 
-    `options` say how it is read: `format`, `strict`, `requests`, `time_scale`.
+    `options` say how it is read: `format`, `strict`, `trims`, `requests`, `time_scale`.
     """
     format, compression = target_format(target, to)  # noqa: A001
+    if target != "-" and Path(target).exists() and os.path.samefile(source, target):
+        raise ConfigError(f"{target}: the trace would be written over itself; give OUT another name")
     with as_trace(source) as path:
         batches = _native.TraceBatches(os.fspath(path), json.dumps(options))
-        if target != "-":
-            folder = Path(target).parent
-            if not folder.is_dir():
-                raise ConfigError(f"cannot write {target}: there is no folder {str(folder)!r}")
-            with written_whole(Path(target)) as temporary:
-                return _write(batches, temporary, format, compression)
-        if format != "parquet":
-            return _encode(batches, sys.stdout.buffer, format, compression)
-        with tempfile.TemporaryDirectory(prefix="ninescope-") as directory:
-            whole = Path(directory, "trace.parquet")
-            done = _write(batches, whole, format, compression)
-            with whole.open("rb") as file:
-                shutil.copyfileobj(file, sys.stdout.buffer, 1 << 20)
-            return done
+        written = write(batches, target, format, compression)
+        return Conversion(format, *written, health=json.loads(batches.health_json()))
 
 
-def _write(batches: _native.TraceBatches, path: Path, format: str, compression: str) -> Conversion:  # noqa: A002
+def write(batches: Batches, target: str, format: str, compression: str) -> Written:  # noqa: A002
+    """Write requests to `target` ("-": standard output)."""
+    if target != "-":
+        folder = Path(target).parent
+        if not folder.is_dir():
+            raise ConfigError(f"cannot write {target}: there is no folder {str(folder)!r}")
+        with written_whole(Path(target)) as temporary:
+            return _write(batches, temporary, format, compression)
+    if format != "parquet":
+        return encode(batches, sys.stdout.buffer, format, compression)
+    with tempfile.TemporaryDirectory(prefix="ninescope-") as directory:
+        whole = Path(directory, "trace.parquet")
+        done = _write(batches, whole, format, compression)
+        with whole.open("rb") as file:
+            shutil.copyfileobj(file, sys.stdout.buffer, 1 << 20)
+        return done
+
+
+def _write(batches: Batches, path: Path, format: str, compression: str) -> Written:  # noqa: A002
     if format == "parquet":
-        return _write_parquet(batches, path)
+        return Written(_write_parquet(batches, path), 0, 0)
     with path.open("wb") as file:
-        return _encode(batches, file, format, compression)
+        return encode(batches, file, format, compression)
 
 
-def _encode(
-    batches: _native.TraceBatches,
-    file: BinaryIO,
-    format: str,  # noqa: A002
-    compression: str,
-) -> Conversion:
+def encode(batches: Batches, file: BinaryIO, format: str, compression: str) -> Written:  # noqa: A002
+    """Write requests as the text of a format."""
     encoder = _native.TraceEncoder(format, compression)
     for submitted, ops, lbas, sectors in _batches(batches):
         file.write(encoder.add(submitted, ops, lbas, sectors.astype(np.uint64)))
     report = json.loads(encoder.report_json())
     file.write(encoder.finish())
     file.flush()
-    return Conversion(format, **report, health=json.loads(batches.health_json()))
+    return Written(**report)
 
 
-_Batch = tuple["NDArray[np.uint64]", "NDArray[np.uint8]", "NDArray[np.uint64]", "NDArray[np.uint32]"]
-
-
-def _batches(batches: _native.TraceBatches) -> Iterator[_Batch]:
+def _batches(batches: Batches) -> Iterator[_Batch]:
     while True:
         batch = batches.next(_BATCH)
         if not len(batch[0]):
@@ -144,7 +164,7 @@ def _batches(batches: _native.TraceBatches) -> Iterator[_Batch]:
         yield batch
 
 
-def _write_parquet(batches: _native.TraceBatches, path: Path) -> Conversion:
+def _write_parquet(batches: Batches, path: Path) -> int:
     import polars as pl
     from polars.io.plugins import register_io_source
 
@@ -173,7 +193,7 @@ def _write_parquet(batches: _native.TraceBatches, path: Path) -> Conversion:
         if failure:
             raise failure[0] from None
         raise
-    return Conversion("parquet", requests, 0, 0, json.loads(batches.health_json()))
+    return requests
 
 
 def is_parquet(path: str | os.PathLike[str]) -> bool:
@@ -187,7 +207,7 @@ def is_parquet(path: str | os.PathLike[str]) -> bool:
 
 @contextlib.contextmanager
 def as_trace(path: str | os.PathLike[str]) -> Iterator[Path]:
-    """Give a file that the engine reads: the same one, or for Parquet a compressed temporary copy as text."""
+    """Give a file that the engine reads: the same one, or for Parquet a compressed temporary copy."""
     if not is_parquet(path):
         yield Path(path)
         return
@@ -204,9 +224,9 @@ class TemporaryFolder:
 
 
 def copy_of_parquet(path: str | os.PathLike[str], directory: str) -> Path:
-    """Write the requests of a Parquet file to a compressed MQSim trace, which keeps every nanosecond."""
-    copy = Path(directory, "parquet.mqsim.zst")
-    encoder = _native.TraceEncoder("mqsim", "zstd")
+    """Write the requests of a Parquet file to rows that the engine reads: every operation and nanosecond."""
+    copy = Path(directory, "parquet.rows.zst")
+    encoder = _native.TraceEncoder("rows", "zstd")
     requests = 0
     with copy.open("wb") as file:
         for frame in _frames(path):
@@ -260,7 +280,7 @@ def _columns(frame: pl.DataFrame, name: str, before: int) -> tuple[NDArray[Any],
     for column in ("submitted_ns", "lba", "sectors"):
         refuse(frame[column] < 0, f"{column} is negative")
     ops = frame["op"].cast(pl.String)
-    refuse(~ops.is_in(OPS), "op is not read or write")
-    refuse(~ops.is_in(OPS[:2]), "only reads and writes can be taken from Parquet")
+    refuse(~ops.is_in(OPS), f"op is none of {', '.join(OPS)}")
     numbers = [frame[column].cast(pl.UInt64).to_numpy() for column in ("submitted_ns", "lba", "sectors")]
-    return numbers[0], (ops == OPS[1]).cast(pl.UInt8).to_numpy(), numbers[1], numbers[2]
+    by_number = ops.replace_strict(OPS, range(len(OPS)), return_dtype=pl.UInt8).to_numpy()
+    return numbers[0], by_number, numbers[1], numbers[2]

@@ -6,6 +6,7 @@ import dataclasses
 import math
 import os
 from collections.abc import Iterable, Mapping
+from pathlib import Path
 from typing import Any
 
 
@@ -32,6 +33,7 @@ class Workload:
         volume: Iterable[str] = (),
         volumes: str = "in-order",
         addresses: str = "refuse",
+        host_cache: str | os.PathLike[str] | None = None,
     ) -> Workload:
         """Replay a trace file (plain, gzip, zstd, bzip2 or xz; Parquet with the columns of `trace convert`).
 
@@ -44,6 +46,9 @@ class Workload:
         "map:NAME=OFFSET;NAME=OFFSET".
         `addresses` says what becomes of addresses beyond the drive: "refuse", "wrap" (modulo its size) or
         "compact" (what is touched is put next to each other).
+
+        `host_cache` names a TOML file with a table `[host_cache]`: the trace is that of a disk, and the drive
+        a cache in front of it.
         """
         if not (math.isfinite(time_scale) and time_scale > 0):
             from ninescope._native import ConfigError
@@ -61,6 +66,7 @@ class Workload:
             "volume": list(volume),
             "volumes": volumes,
             "addresses": addresses,
+            "host_cache": None if host_cache is None else os.fspath(host_cache),
         }
         from ninescope.traces import TemporaryFolder, copy_of_parquet, is_parquet
 
@@ -81,6 +87,33 @@ class Workload:
         return cls({"job": [dict(job) for job in jobs]})
 
     @classmethod
+    def profile(
+        cls,
+        profile: str | os.PathLike[str],
+        *,
+        requests: int | None = None,
+        seed: int = 1,
+        **replay: Any,
+    ) -> Workload:
+        """Draw a trace from a profile (a shipped one by its name, or a file), and replay it.
+
+        As many requests are drawn as `requests` says, or as the original had. `replay` are words of `trace`.
+        """
+        from ninescope.profiles import draw_rows
+        from ninescope.traces import TemporaryFolder
+
+        folder = TemporaryFolder()
+        path = Path(folder.path, "drawn.rows.zst")
+        drawn = draw_rows(profile, path, requests=requests, seed=seed)
+        words = cls.trace(path, **{**replay, "trims": True}).words
+        return cls({**words, "name": f"{drawn.name} ({drawn.label})", "copied_from": "profile"}, folder)
+
+    @classmethod
     def job_file(cls, path: str | os.PathLike[str]) -> Workload:
         """Read jobs from a TOML file, or from a job file of fio (`.fio`)."""
         return cls({"job_file": os.fspath(path)})
+
+    @classmethod
+    def preset(cls, name: str) -> Workload:
+        """Take a job that comes with ninescope: `preset("varmail")`."""
+        return cls({"preset": name})

@@ -6,7 +6,9 @@ as `ninescope._native` can be imported the fake is out of the way. `make test` s
 
 from __future__ import annotations
 
+import contextlib
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -69,6 +71,36 @@ class Outcome(NamedTuple):
 def command() -> list[str]:
     """The ninescope command line as a program of its own."""
     return [sys.executable, *(["-m", "ninescope"] if NATIVE else [str(ROOT / "tests/python/fakes.py")])]
+
+
+class Interruption(NamedTuple):
+    """What a program that got a signal left: its exit code, its stdout and what a terminal showed."""
+
+    code: int
+    out: str
+    shown: str
+
+
+def interrupted(arguments: list[str], sign: str, number: int, out: Path) -> Interruption:
+    """Run the command line, and send it a signal as soon as its terminal shows `sign`, a pattern."""
+    import pty
+
+    terminal, far_end = pty.openpty()
+    with out.open("w") as stdout:  # not a pipe, which nobody would empty
+        process = subprocess.Popen(
+            [*command(), *arguments], stdout=stdout, stderr=far_end, env=os.environ | {"TERM": "xterm"}
+        )
+    os.close(far_end)
+    shown = ""
+    is_sent = False
+    with contextlib.suppress(OSError):  # the end of a terminal
+        while chunk := os.read(terminal, 4096):
+            shown += chunk.decode(errors="replace")
+            if not is_sent and re.search(sign, re.sub(r"\x1b\[[?0-9;]*[A-Za-z]", "", shown)):
+                process.send_signal(number)
+                is_sent = True
+    os.close(terminal)
+    return Interruption(process.wait(60), out.read_text(), shown)
 
 
 @pytest.fixture

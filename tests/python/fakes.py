@@ -294,7 +294,9 @@ def added_rber(request_json: str, loops: int, cycles: list[int], suspensions: li
     return [[max(0, count - 10 * loops) * 1e-6 for count in suspensions] for _ in cycles]
 
 
-def presets() -> list[tuple[str, str, str]]:
+def presets(kind: str = "drives") -> list[tuple[str, str, str]]:
+    if kind == "jobs":
+        return [("varmail", "mails", "summary = 'mails'")]
     return [("tlc", "a TLC drive", TLC), ("qlc", "a QLC drive", TLC.replace("tlc", "qlc"))]
 
 
@@ -320,6 +322,7 @@ def trace_stat(path: str, options_json: str) -> str:
             "reads": 7,
             "writes": 3,
             "trims": 0,
+            "flushes": 0,
             "read_bytes": 28672,
             "write_bytes": 12288,
             "footprint_bytes": 40960,

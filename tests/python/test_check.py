@@ -32,12 +32,13 @@ def test_good_files_are_told_apart(cli, file, kind):
 def test_every_preset_is_right(cli, tmp_path):
     from ninescope import presets
 
-    for preset in presets():
-        path = tmp_path / f"{preset.name}.toml"
-        path.write_text(preset.toml)
-        code, out, err = cli("check", path)
-        assert (code, err) == (0, ""), preset.name
-        assert "drive, OK" in out
+    for kind, verdict in (("drives", "drive, OK"), ("jobs", "job, OK")):
+        for preset in presets(kind):
+            path = tmp_path / f"{preset.name}.toml"
+            path.write_text(preset.toml)
+            code, out, err = cli("check", path)
+            assert (code, err) == (0, ""), preset.name
+            assert verdict in out
 
 
 @pytest.mark.parametrize(

@@ -11,12 +11,11 @@ import shlex
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
 
-from conftest import NATIVE, ROOT, command, run_program
+from conftest import NATIVE, ROOT, command, interrupted, run_program
 
 JOB = ("run", "--rw", "randrw", "--bs", "4k", "--iodepth", "4", "--size", "64m", "--requests", "2000")
 
@@ -263,17 +262,11 @@ def test_trace_stat(cli, msr_trace):
 def test_a_signal_gives_the_part_that_was_run(tmp_path, number):
     out = tmp_path / "out"
     job = "run --rw randread --size 64m --prefill none --requests 1e9 --json"
-    process = subprocess.Popen(
-        [*command(), *job.split(), "--out", str(out)],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
+    ended = interrupted(
+        [*job.split(), "--out", str(out)], r"simulating\W* [1-9]\d*/", number, tmp_path / "stdout"
     )
-    time.sleep(3)
-    process.send_signal(number)
-    text, err = process.communicate(timeout=60)
-    assert process.returncode == 130, err
-    document = json.loads(text)
+    assert ended.code == 130, ended.shown
+    document = json.loads(ended.out)
     assert document["complete"] is False
     assert 0 < document["requests"] < 1e9
     assert json.loads((out / "result.json").read_text())["complete"] is False

@@ -91,5 +91,28 @@ def test_the_readme_shows_what_the_demo_prints():
     assert timeless(shown) == timeless(str(demo.run(trace, prefill="steady"))), "`make figures` renews it"
 
 
+@pytest.mark.skipif(not NATIVE, reason="the engine is not built")
+def test_the_columns_of_the_tables_are_documented(tmp_path):
+    import polars as pl
+
+    job = ninescope.Workload.job(rw="randrw", size="16m", requests=2_000, flush_every=100)
+    drive = ninescope.Drive.from_file(ROOT / "examples/drives/demo.toml")
+    drive.run(job, log_requests=True).save(tmp_path)
+    text = (ROOT / "docs/results.md").read_text().partition("## The tables\n")[2].partition("\n## ")[0]
+    documented: dict[str, dict[str, str]] = {}
+    for part in re.split(r"^(?=`\w+\.parquet`)", text, flags=re.MULTILINE)[1:]:
+        rows = re.findall(r"^\| (`.*?) \| (\w+) \| (.*?) ?\|", part, re.MULTILINE)
+        columns = {name: kind for names, kind, _ in rows for name in re.findall(r"`(\w+)`", names)}
+        for name, _, unit in rows:
+            assert ("_ns" not in name) or unit == "ns", name
+        for table in re.findall(r"`(\w+\.parquet)`(?!\W*only)", part.partition("| column")[0]):
+            documented[table] = dict(columns)
+    assert {path.name for path in tmp_path.glob("*.parquet")} == set(documented)
+    del documented["latency.parquet"]["block"]
+    for table, columns in documented.items():
+        schema = pl.read_parquet_schema(tmp_path / table)
+        assert {name: str(kind) for name, kind in schema.items()} == columns, table
+
+
 def test_the_interpreter_is_new_enough():
     assert sys.version_info >= (3, 10)

@@ -5,15 +5,15 @@ from __future__ import annotations
 import gzip
 import json
 import math
+import re
 import signal
 import subprocess
-import time
 
 import numpy as np
 import pytest
 
 import ninescope
-from conftest import ROOT, command, run_program, tomllib
+from conftest import ROOT, command, interrupted, run_program, tomllib
 
 MIX = ninescope.Workload.job(rw="randrw", bs="4k", iodepth=16, rwmixread=70, size="256m", requests=20_000)
 EXAMPLE_TRACE = ROOT / "examples/traces/pgbench.csv.zst"
@@ -233,19 +233,11 @@ def test_the_example_jobs_run(job):
 
 def test_an_interrupt_while_the_drive_is_prepared_gives_a_result_without_measurements(tmp_path):
     job = "run --rw randwrite --drive tlc --set geometry.blocks_per_plane=512 --prefill steady --json"
-    process = subprocess.Popen(
-        [*command(), *job.split(), "--out", str(tmp_path / "out")],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-    while not (tmp_path / "out").exists() and process.poll() is None:
-        time.sleep(0.05)  # until the run begins
-    time.sleep(2)
-    process.send_signal(signal.SIGINT)
-    text, err = process.communicate(timeout=60)
-    assert process.returncode == 130, err
-    document = json.loads(text)
+    arguments = [*job.split(), "--out", str(tmp_path / "out")]
+    ended = interrupted(arguments, "preparing the drive", signal.SIGINT, tmp_path / "stdout")
+    assert ended.code == 130, ended.shown
+    assert "the drive was still being prepared" in ended.shown
+    document = json.loads(ended.out)
     assert (document["complete"], document["requests"]) == (False, 0)
     again = ninescope.Result.load(tmp_path / "out")
     assert "nothing was measured" in str(again)
@@ -451,3 +443,19 @@ def test_latencies_of_several_runs_merge_as_if_one_run_had_measured_them():
         assert low <= value <= high
     assert "99.9" not in merged.insufficient
     assert "99.9999" in merged.insufficient
+
+
+@pytest.mark.parametrize("preset", [preset.name for preset in ninescope.presets("jobs")])
+def test_shipped_jobs_run_by_name(preset):
+    code, out, err = run_program("run", preset, "--requests", "2000", "--json")
+    assert code == 0, err
+    document = json.loads(out)
+    assert document["workload"]["path"] == preset
+    assert sum(hint["count"] for hint in document["hints"].values()) == 2000
+
+
+def test_the_text_tells_of_the_host_cache():
+    drive = ninescope.Drive.preset("tlc")
+    text = str(drive.run(ninescope.Workload.preset("r75"), requests=2000, prefill="none"))
+    assert re.search(r"host read +1,[45]\d\d \(7\d\.\d%\)", text), text
+    assert "found their block" in text

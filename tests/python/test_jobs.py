@@ -86,7 +86,11 @@ def test_files_of_several_jobs_run_and_are_checked(cli):
         ("j.fio", "[a]\nrw=read\n[b]\nrw=read\nthinktime=5\n", ("j.fio", "line 5", "thinktime")),
         ("j.fio", "[a]\nrw=read\n[a]\nrw=write\n", ("called `a`",)),
         ("j.toml", '[[jobs]]\nname = "a"\n[[jobs]]\nname = "b"\niodepht = 3\n', ("line 5", "`iodepth`")),
-        ("j.toml", '[[jobs]]\nname = "a"\n[[jobs]]\nname = "b"\niodepth = 0\n', ("job `b`", "iodepth")),
+        (
+            "j.toml",
+            '[[jobs]]\nname = "a"\n[[jobs]]\nname = "b"\niodepth = 0\n',
+            ("jobs[1].iodepth", "line 5"),
+        ),
     ],
 )
 def test_mistakes_among_jobs_are_pointed_at(cli, tmp_path, name, text, words):
@@ -96,3 +100,12 @@ def test_mistakes_among_jobs_are_pointed_at(cli, tmp_path, name, text, words):
     assert (code, out) == (2, "")
     for word in words:
         assert word in err, err
+
+
+def test_the_mix_may_be_a_fraction_of_percents(cli):
+    mix = ("--rw", "randrw", "--size", "64m", "--requests", "100", "--json", "--rwmixread")
+    for percent in ("62.5", "70"):
+        code, out, err = cli("run", *mix, percent)
+        assert code == 0, err
+        assert json.loads(out)["workload"]["job"]["rwmixread"] == float(percent)
+    assert cli("run", *mix, "100.5").code == 2

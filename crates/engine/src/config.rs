@@ -2,13 +2,14 @@
 
 use ninescope_kernel::{Ns, Rate};
 use ninescope_model::Geometry;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::sched::suspend_policy::SuspendPolicyConfig;
 use crate::sched::transaction_scheduler::TransactionSchedulerConfig;
 
 /// When a host write completes.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum WriteCompletion {
     /// When its units are in power-protected open pages or filled pages waiting for their program.

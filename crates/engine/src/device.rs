@@ -6,7 +6,7 @@ use ninescope_ftl::Ftl;
 use ninescope_kernel::{BitTable, NONE, Ns, ResourceId, RunDigest, Slab, TournamentTree, WakeQueue};
 use ninescope_media::nand::{CommandKind, FlashCommand, Nand};
 use ninescope_model::{BankId, ChannelId, DieId, Geometry, OCCUPANCIES, Pool, Stream};
-use ninescope_workload::Workload;
+use ninescope_workload::{HostCacheStatistics, Workload};
 
 use crate::config::{EngineConfig, RunLimits, WriteCompletion};
 use crate::counters::EngineCounters;
@@ -132,6 +132,8 @@ pub struct Seen<'a> {
     pub scm: &'a ScmPart,
     /// One entry per measured request, if they were to be logged.
     pub request_log: &'a [RequestLogEntry],
+    /// What the cache in front of the drive did since the run began, where there is one.
+    pub host_cache: Option<&'a HostCacheStatistics>,
 }
 
 /// One simulated drive with its workload. Generic in the wake-up queue (every queue gives the same run)
@@ -559,6 +561,7 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
             ftl: &self.ftl,
             scm: &self.scm,
             request_log: self.request_log(),
+            host_cache: self.host.host_cache(),
         }
     }
 
@@ -611,7 +614,7 @@ mod tests {
 
         fn next_request(&mut self) -> Result<Option<Request>, WorkloadError> {
             self.0 += 1;
-            let request = |sectors, op| Request { submitted: Ns::ZERO, lba: Lba(0), sectors, op };
+            let request = |sectors, op| Request { submitted: Ns::ZERO, lba: Lba(0), sectors, op, ..Request::default() };
             Ok(match self.0 {
                 1 => Some(request(8, Op::Write)),
                 2 => Some(request(0, Op::Flush)),

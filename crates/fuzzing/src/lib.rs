@@ -24,12 +24,13 @@ pub struct Target {
 }
 
 /// Every kind of input that comes from outside.
-pub const TARGETS: [Target; 6] = [
+pub const TARGETS: [Target; 7] = [
     Target { name: "trace", check: check::trace, mutate: mutate::trace },
     Target { name: "archive", check: check::trace, mutate: mutate::archive },
     Target { name: "columns", check: check::columns, mutate: mutate::trace },
     Target { name: "drive", check: check::drive, mutate: mutate::toml },
     Target { name: "job", check: check::job, mutate: mutate::toml },
+    Target { name: "profile", check: check::profile, mutate: mutate::toml },
     Target { name: "request", check: check::request, mutate: mutate::json },
 ];
 

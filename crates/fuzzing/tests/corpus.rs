@@ -97,6 +97,11 @@ fn jobs_run_to_the_end_or_are_refused() {
 }
 
 #[test]
+fn profiles_are_drawn_from_or_refused() {
+    replay("profile", 1_500);
+}
+
+#[test]
 fn requests_run_to_the_end_or_are_refused() {
     replay("request", 1_500);
 }

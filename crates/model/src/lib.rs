@@ -7,6 +7,7 @@ mod cause;
 mod geometry;
 mod registry;
 mod request;
+pub mod schema;
 mod scm_geometry;
 pub mod units;
 
@@ -15,5 +16,5 @@ pub use cause::{CAUSES, Cause, OCCUPANCIES, Occupancy};
 pub use geometry::{Geometry, GeometryError, PhysicalUnit};
 #[doc(hidden)]
 pub use registry::string_or_table;
-pub use request::{Op, Request, Source};
+pub use request::{CacheHint, Op, Request, Source};
 pub use scm_geometry::{SECTORS_PER_SLOT_MAX, ScmGeometry};

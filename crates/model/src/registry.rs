@@ -19,7 +19,7 @@ use serde::de::{Deserializer, Error, MapAccess, Visitor};
 /// ```
 /// makes `enum VictimSelectionConfig` (serde: a policy's name alone, or a table with `policy = "name"`
 /// and the policy's parameters) and `VictimSelectionConfig::LIST` of `(name, summary)`. Each parameter type
-/// implements `Default`, `Serialize` and `Deserialize` (with unknown fields refused).
+/// implements `Default`, `Serialize`, `Deserialize` (with unknown fields refused) and `JsonSchema`.
 #[macro_export]
 macro_rules! policy_registry {
     ($(#[$meta:meta])* $config:ident; $($name:literal => $variant:ident($parameters:ty), $summary:literal;)+) => {
@@ -28,6 +28,18 @@ macro_rules! policy_registry {
         #[serde(tag = "policy")]
         pub enum $config {
             $(#[doc = $summary] #[serde(rename = $name)] $variant($parameters),)+
+        }
+
+        impl schemars::JsonSchema for $config {
+            fn schema_name() -> std::borrow::Cow<'static, str> {
+                stringify!($config).into()
+            }
+
+            fn json_schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
+                $crate::schema::policy(&[
+                    $(($name, $summary, <$parameters as schemars::JsonSchema>::json_schema(generator)),)+
+                ])
+            }
         }
 
         impl $config {

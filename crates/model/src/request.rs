@@ -1,11 +1,14 @@
 //! What the host asks for, and on whose behalf the media works.
 
 use ninescope_kernel::Ns;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
 use crate::Lba;
 
 /// The operation of a host command.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
 #[repr(u8)]
 pub enum Op {
     /// Read sectors.
@@ -34,6 +37,39 @@ impl Op {
     }
 }
 
+/// What a cache in front of the drive knows about a request: whether the data has another copy behind it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[repr(u8)]
+pub enum CacheHint {
+    /// There is no such cache, or it says nothing.
+    #[default]
+    None,
+    /// Data that lies nowhere else until it is flushed.
+    DirtyWrite,
+    /// Data that was read from the disk behind the cache, and lies there still.
+    CleanWrite,
+    /// A read for the host.
+    HostRead,
+    /// A read of dirty data on its way to the disk: it has another copy from then on.
+    FlushRead,
+}
+
+impl CacheHint {
+    /// All hints, in index order.
+    pub const ALL: [Self; 5] = [Self::None, Self::DirtyWrite, Self::CleanWrite, Self::HostRead, Self::FlushRead];
+
+    /// The key in results.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::None => "none",
+            Self::DirtyWrite => "dirty_write",
+            Self::CleanWrite => "clean_write",
+            Self::HostRead => "host_read",
+            Self::FlushRead => "flush_read",
+        }
+    }
+}
+
 /// One host request as a workload produces it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Request {
@@ -45,6 +81,8 @@ pub struct Request {
     pub sectors: u32,
     /// What to do.
     pub op: Op,
+    /// What a cache in front of the drive knows about it.
+    pub hint: CacheHint,
 }
 
 impl Request {

@@ -4,9 +4,11 @@
 //! Fractions are computed in integers, so that "3.5ms" is 3 500 000 ns and nothing near it. This module
 //! must not know which setting a value belongs to.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::str::FromStr;
 
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{Deserialize, Deserializer, Error, Visitor};
 use serde::{Serialize, Serializer};
 
@@ -172,6 +174,19 @@ impl Scale {
         u64::try_from(u128::from(whole) * u128::from(factor) + parts).map_err(|_| TOO_LARGE)
     }
 
+    /// What is written for such a value: a number, or a number with one of the units in a string.
+    fn schema(&self) -> Schema {
+        let units: Vec<String> = self.units.iter().map(|(name, _)| in_any_case(name)).collect();
+        let pattern = format!(r"^\s*[0-9]+(\.[0-9]+)?\s*({})?\s*$", units.join("|"));
+        json_schema!({
+            "description": format!("A {}: {}.", self.kind, self.accepted),
+            "oneOf": [
+                { "type": "integer", "minimum": 0 },
+                { "type": "string", "pattern": pattern },
+            ],
+        })
+    }
+
     /// The exact form with the smallest numeral.
     fn print(&self, value: u64, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let dividing = self.printed.iter().filter(|(_, factor)| value.is_multiple_of(*factor) && value >= *factor);
@@ -180,6 +195,16 @@ impl Scale {
             None => write!(formatter, "0{}", self.printed.last().map_or("", |(name, _)| name)),
         }
     }
+}
+
+/// A pattern of a unit in capitals, small letters or both: JSON Schema knows no patterns without regard to case.
+fn in_any_case(unit: &str) -> String {
+    let both = |letter: char| {
+        let capital = letter.to_uppercase();
+        // \u{b5} and \u{3bc} share a capital, which means the second.
+        if letter.is_alphabetic() && letter != '\u{b5}' { format!("[{letter}{capital}]") } else { letter.to_string() }
+    };
+    unit.chars().map(both).collect()
 }
 
 /// Reads a value from a string or a non-negative integer.
@@ -212,6 +237,16 @@ macro_rules! unit_value {
         #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
         #[repr(transparent)]
         pub struct $name(pub u64);
+
+        impl JsonSchema for $name {
+            fn schema_name() -> Cow<'static, str> {
+                stringify!($name).into()
+            }
+
+            fn json_schema(_: &mut SchemaGenerator) -> Schema {
+                $scale.schema()
+            }
+        }
 
         impl FromStr for $name {
             type Err = UnitError;

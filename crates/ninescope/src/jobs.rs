@@ -1,5 +1,6 @@
 //! Jobs on their way into a run: copies are made, the limits of the run applied, each laid out on the drive.
 
+use std::collections::BTreeSet;
 use std::ops::Range;
 
 use ninescope_engine::{LANES_MAX, LaneConfig};
@@ -7,54 +8,72 @@ use ninescope_kernel::Ns;
 use ninescope_workload::{AccessPattern, JobConfig, JobError, JobRegion, SyntheticJob};
 
 use crate::assembly::Assembly;
+use crate::config::LoadedJobs;
 use crate::error::Error;
 use crate::request::RunRequest;
 
 /// The jobs of a run, every copy by itself.
 #[derive(Debug)]
-pub struct Jobs(Vec<JobConfig>);
+pub struct Jobs {
+    list: Vec<JobConfig>,
+    /// Of each, which of the described jobs it is or was copied from.
+    origins: Vec<usize>,
+    described: LoadedJobs,
+}
 
 impl Jobs {
     /// Makes the copies that `numjobs` asks for.
     ///
     /// # Errors
     /// [`Error::Input`] for too many jobs, and for two of one name, which would draw the same random numbers.
-    pub fn new(described: &[JobConfig]) -> Result<Self, Error> {
-        let mut jobs: Vec<JobConfig> = Vec::new();
-        for job in described {
-            let copies = job.copies(LANES_MAX).map_err(|error| named(job, described.len() > 1, error))?;
-            jobs.extend(copies);
+    pub fn new(described: LoadedJobs) -> Result<Self, Error> {
+        let (mut list, mut origins) = (Vec::new(), Vec::new());
+        for (index, job) in described.jobs.iter().enumerate() {
+            let name = (described.jobs.len() > 1).then_some(job.name.as_str());
+            let copies = job.copies(LANES_MAX).map_err(|error| described.error_at(index, name, &error))?;
+            origins.resize(origins.len() + copies.len(), index);
+            list.extend(copies);
         }
-        if jobs.len() > LANES_MAX {
-            return Err(Error::Input(format!(
-                "jobs: {} are more than the {LANES_MAX} that run at the same time",
-                jobs.len()
-            )));
+        if list.len() > LANES_MAX {
+            let problem = format!("jobs: {} are more than the {LANES_MAX} that run at the same time", list.len());
+            return Err(described.error(&problem));
         }
-        let mut names: Vec<&str> = jobs.iter().map(|job| job.name.as_str()).collect();
-        names.sort_unstable();
-        match names.windows(2).find(|pair| pair[0] == pair[1]) {
-            Some(pair) => Err(Error::Input(format!(
-                "jobs: two are called `{}`; give each a `name` of its own, which its random numbers depend on too",
-                pair[0]
-            ))),
-            None => Ok(Self(jobs)),
-        }
+        let jobs = Self { list, origins, described };
+        jobs.check_names()?;
+        Ok(jobs)
+    }
+
+    fn check_names(&self) -> Result<(), Error> {
+        let mut names = BTreeSet::new();
+        let second = self.list.iter().position(|job| !names.insert(job.name.as_str()));
+        second.map_or(Ok(()), |index| {
+            let problem = format!(
+                "two are called `{}`; give each a `name` of its own, which its random numbers depend on too",
+                self.list[index].name
+            );
+            Err(self.refused(index, &JobError::new("name", problem)))
+        })
     }
 
     /// Each job.
     pub fn list(&self) -> &[JobConfig] {
-        &self.0
+        &self.list
+    }
+
+    /// A problem of a job.
+    fn refused(&self, index: usize, error: &JobError) -> Error {
+        let name = self.several().then_some(self.list[index].name.as_str());
+        self.described.error_at(self.origins[index], name, error)
     }
 
     fn several(&self) -> bool {
-        self.0.len() > 1
+        self.list.len() > 1
     }
 
     /// Applies what the run says: to a job alone in place of its own limits, of several to those that have none.
     pub fn limit(&mut self, request: &RunRequest, iodepth: Option<u32>) {
         let several = self.several();
-        for job in &mut self.0 {
+        for job in &mut self.list {
             if !several {
                 job.requests = request.requests.or(job.requests);
                 job.duration = request.duration.or(job.duration);
@@ -67,8 +86,13 @@ impl Jobs {
 
     /// The first byte behind everything that the jobs name.
     pub fn end(&self) -> u64 {
-        let end = |job: &JobConfig| job.size.map_or(0, |size| job.offset.0.saturating_add(size.0));
-        self.0.iter().map(end).max().unwrap_or_default()
+        self.list.iter().map(named_end).max().unwrap_or_default()
+    }
+
+    /// What is wrong where no drive is large enough for [`Jobs::end`].
+    pub fn beyond_any_drive(&self, problem: String) -> Error {
+        let farthest = (0..self.list.len()).max_by_key(|&index| named_end(&self.list[index])).unwrap_or_default();
+        self.refused(farthest, &JobError::new("size", problem))
     }
 
     /// Lays every job out on the drive.
@@ -76,14 +100,14 @@ impl Jobs {
     /// # Errors
     /// [`Error::Input`] that names the job, where there are several, and the key.
     pub fn regions(&self, assembly: &Assembly) -> Result<Vec<JobRegion>, Error> {
-        let region = |job: &JobConfig| {
+        let region = |(index, job): (usize, &JobConfig)| {
             let region = job.validate(assembly.logical_bytes()).and_then(|region| {
                 check_that_time_passes(job, assembly)?;
                 Ok(region)
             });
-            region.map_err(|error| named(job, self.several(), error))
+            region.map_err(|error| self.refused(index, &error))
         };
-        self.0.iter().map(region).collect()
+        self.list.iter().enumerate().map(region).collect()
     }
 
     /// The units that the jobs can touch.
@@ -92,12 +116,12 @@ impl Jobs {
             let end = region.end_sector(job.sizes_differ() || job.percentage_random < 100);
             (region.first_sector / sectors_per_unit) as u32..end.div_ceil(sectors_per_unit) as u32
         };
-        disjoint(self.0.iter().zip(regions).map(units).collect())
+        disjoint(self.list.iter().zip(regions).map(units).collect())
     }
 
     /// How many requests they make in all, where that is known.
     pub fn requests(&self, regions: &[JobRegion]) -> Option<u64> {
-        let mut requests = self.0.iter().zip(regions).map(|(job, region)| job.requests_in_all(region));
+        let mut requests = self.list.iter().zip(regions).map(|(job, region)| job.requests_in_all(region));
         requests.try_fold(0_u64, |sum, requests| Some(sum.saturating_add(requests?)))
     }
 
@@ -106,15 +130,15 @@ impl Jobs {
     /// # Errors
     /// [`Error::Input`] where the jobs do not agree on it: a run is measured from one time on.
     pub fn ramp_time(&self) -> Result<Option<Ns>, Error> {
-        let ramp = self.0[0].ramp_time;
-        let refused = |job: &JobConfig, problem: &str| Err(named(job, true, JobError::new("ramp_time", problem)));
-        if let Some(job) = self.0.iter().find(|job| job.ramp_time != ramp) {
-            return refused(job, "the run is measured from one time on, so that it must be the same for all jobs");
+        let ramp = self.list[0].ramp_time;
+        let refused = |index: usize, problem: &str| Err(self.refused(index, &JobError::new("ramp_time", problem)));
+        if let Some(index) = self.list.iter().position(|job| job.ramp_time != ramp) {
+            return refused(index, "the run is measured from one time on, so that it must be the same for all jobs");
         }
         let waits = |(index, job): (usize, &JobConfig)| job.startdelay.is_some() || (job.stonewall && index > 0);
-        match self.0.iter().enumerate().find(|&entry| waits(entry)) {
-            Some((_, job)) if ramp.is_some() => {
-                refused(job, "counts from the beginning of the run, at which this job does not begin; give --warmup")
+        match self.list.iter().enumerate().position(waits) {
+            Some(index) if ramp.is_some() => {
+                refused(index, "counts from the beginning of the run, at which this job does not begin; give --warmup")
             }
             _ => Ok(ramp.map(|ramp| Ns(ramp.0))),
         }
@@ -124,25 +148,24 @@ impl Jobs {
     ///
     /// # Errors
     /// [`Error::Input`] that names the job and the key.
-    pub fn lanes(self, assembly: &Assembly, seed: u64) -> Result<Vec<LaneConfig>, Error> {
-        let several = self.several();
+    pub fn lanes(&self, assembly: &Assembly, seed: u64) -> Result<Vec<LaneConfig>, Error> {
         let mut stage = 0;
-        let lane = |(index, job): (usize, JobConfig)| {
+        let lane = |(index, job): (usize, &JobConfig)| {
             stage += u32::from(job.stonewall && index > 0);
             let ramp = job.ramp_time.map_or(0, |ramp| ramp.0);
             let (duration, begins) = (job.duration.map(|time| Ns(time.0 + ramp)), job.startdelay);
             let workload = SyntheticJob::new(job.clone(), assembly.logical_sectors(), seed)
-                .map_err(|error| named(&job, several, error))?;
+                .map_err(|error| self.refused(index, &error))?;
             let begins = begins.map_or(Ns::ZERO, |time| Ns(time.0));
             Ok(LaneConfig { duration, begins, stage, ..LaneConfig::new(Box::new(workload), job.iodepth) })
         };
-        self.0.into_iter().enumerate().map(lane).collect()
+        self.list.iter().enumerate().map(lane).collect()
     }
 }
 
-/// A problem of a job, by its name where there are several.
-fn named(job: &JobConfig, several: bool, error: JobError) -> Error {
-    if several { Error::Input(format!("job `{}`: {error}", job.name)) } else { error.into() }
+/// The first byte behind what a job names; nothing where it names no size.
+fn named_end(job: &JobConfig) -> u64 {
+    job.size.map_or(0, |size| job.offset.0.saturating_add(size.0))
 }
 
 /// A TRIM takes the controller's time alone. Where that is none, a queue that is kept full of TRIMs never sees

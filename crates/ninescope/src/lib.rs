@@ -4,6 +4,7 @@
 //! the drive, runs it in slices and turns what was measured into a result. It holds no mechanism of its own.
 
 mod assembly;
+mod cached;
 pub mod config;
 mod error;
 mod jobs;
@@ -11,9 +12,11 @@ mod memory;
 mod plan;
 mod prepare;
 mod presets;
+mod profiles;
 pub mod record;
 mod request;
 mod result;
+mod schema;
 mod scm;
 mod simulation;
 
@@ -31,14 +34,17 @@ pub use error::Error;
 pub use ninescope_engine::RequestLogEntry;
 pub use ninescope_engine::meter::{Histogram, bootstrap};
 pub use ninescope_model::Op;
+pub use ninescope_workload::profile::{Profile, ProfileWorkload};
 pub use ninescope_workload::{TraceOptions, TraceReader, TraceWriter, Workload, WriteReport, checked_request};
 pub use plan::Plan;
 pub use prepare::{PrefillMode, SteadyState};
-pub use presets::{Preset, presets};
+pub use presets::{Preset, PresetKind, presets, presets_of};
+pub use profiles::{drawn_from_profile, parse_profile, profile_of_trace, profile_text};
 pub use request::{
     AddressPolicy, CheckLevel, DriveSource, RunRequest, TraceWindow, VolumePlacement, Warmup, WorkloadSource,
     resolve_drive, suspend_limit,
 };
+pub use schema::schemas;
 pub use simulation::{AnySimulation, Phase, RecordedSimulation, Simulation, SliceProgress};
 
 /// Version of ninescope.

@@ -9,7 +9,7 @@ use ninescope_ftl::Ftl;
 use ninescope_kernel::{Ns, WakeQueue};
 use ninescope_model::{Geometry, Request, SECTOR_BYTES};
 use ninescope_workload::{
-    AddressMap, Arrival, TraceOptions, TraceReader, TraceSummary, TraceVolume, Workload, WorkloadError,
+    AddressMap, Arrival, HostCacheConfig, TraceOptions, TraceReader, TraceSummary, TraceVolume, Workload, WorkloadError,
 };
 
 use crate::assembly::{Assembly, fit_drive, suspend_note};
@@ -72,13 +72,17 @@ impl Plan {
     /// [`Error::Input`] that names file, line or key.
     pub fn new(request: &RunRequest) -> Result<Self, Error> {
         let source = request.workload.clone().unwrap_or_default();
-        let named = [source.trace.is_some(), source.job_file.is_some(), source.job.is_some()];
+        let named = [source.trace.is_some(), source.job_file.is_some(), source.job.is_some(), source.preset.is_some()];
         if named.iter().filter(|&&is_named| is_named).count() != 1 {
-            return Err(Error::Input("workload: give exactly one of a trace, a job file and a job".into()));
+            return Err(Error::Input("workload: give exactly one of a trace, a job file, a job and a preset".into()));
+        }
+        let host_cache = source.load_host_cache()?;
+        if let Some(file) = source.load_job_file()? {
+            return Self::of_job_file(request, &source, file);
         }
         match source.load_jobs()? {
             Some(loaded) => Self::of_jobs(request, &source, loaded),
-            None => Self::of_trace(request, &source),
+            None => Self::of_trace(request, &source, host_cache),
         }
     }
 
@@ -104,14 +108,18 @@ impl Plan {
         let preparation = preparation(request, || ranges, 0..assembly.ftl.logical_units, &assembly.geometry);
         let total = requests.len() as u64;
         let duration = request.duration.map(|duration| Ns(duration.0));
-        let limits = limits(request, total, request.requests, duration, queue_depth)?;
+        let limits = limits(request, Some(total), request.requests, duration, queue_depth)?;
         let report = WorkloadReport::of_list(total);
         let workload = Box::new(Listed { requests: requests.into_iter(), arrival });
         let lanes = vec![LaneConfig::new(workload, queue_depth)];
         Ok(Self::assembled(request, assembly, limits, report, Some(total), preparation, lanes, Vec::new()))
     }
 
-    fn of_trace(request: &RunRequest, source: &WorkloadSource) -> Result<Self, Error> {
+    fn of_trace(
+        request: &RunRequest,
+        source: &WorkloadSource,
+        host_cache: Option<HostCacheConfig>,
+    ) -> Result<Self, Error> {
         let path = source.trace.clone().unwrap_or_default();
         let mut options = TraceOptions {
             format: source.trace_format()?,
@@ -127,17 +135,20 @@ impl Plan {
         let mut notes = Vec::new();
         let summary = placed_summary(&path, source, &mut options, &mut notes)?;
         let mut drive = request.load_drive()?;
-        if request.drive.is_none()
-            && !request.set.iter().any(|set| set.trim_start().starts_with("geometry.blocks_per_plane"))
-        {
-            fit_drive(&mut drive.config, summary.max_address)
+        if request.sizes_drive() {
+            // Behind a cache the addresses are those of a disk.
+            let reach = host_cache.as_ref().map_or(summary.max_address, |cache| cache.size.map_or(0, |size| size.0));
+            fit_drive(&mut drive.config, reach)
                 .map_err(|message| Error::Input(format!("{}: {message}", path.display())))?;
             notes.push(format!(
                 "default drive, sized to the trace: {} blocks per plane",
-                drive.config.geometry.map_or(0, |geometry| geometry.blocks_per_plane)
+                drive.config.blocks_per_plane()
             ));
         }
         let assembly = Assembly::new(&drive, request.seed, request.log_requests)?;
+        if let Some(host_cache) = host_cache {
+            return Self::of_cached_trace(request, source, options, &summary, host_cache, assembly, notes);
+        }
         let summary = folded_summary(&path, source, &mut options, summary, assembly.logical_bytes(), &mut notes)?;
         let unit_bytes = u64::from(assembly.geometry.unit_bytes);
         let footprint = || {
@@ -156,24 +167,22 @@ impl Plan {
         let preparation = preparation(request, footprint, whole, &assembly.geometry);
         let total = summary.requests * u64::from(options.loop_count);
         let depth = source.iodepth.unwrap_or(u32::MAX);
-        let limits = limits(request, total, request.requests, request.duration.map(|duration| Ns(duration.0)), depth)?;
+        let duration = request.duration.map(|duration| Ns(duration.0));
+        let limits = limits(request, Some(total), request.requests, duration, depth)?;
         let report = WorkloadReport::of_trace(&path, source, &summary)?;
         let lanes = vec![LaneConfig::new(Box::new(TraceReader::open(&path, options)?), depth)];
         Ok(Self::assembled(request, assembly, limits, report, Some(total), preparation, lanes, notes))
     }
 
-    fn of_jobs(request: &RunRequest, source: &WorkloadSource, loaded: LoadedJobs) -> Result<Self, Error> {
+    fn of_jobs(request: &RunRequest, source: &WorkloadSource, mut loaded: LoadedJobs) -> Result<Self, Error> {
         let mut notes = vec!["synthetic workload".to_owned()];
-        notes.extend(loaded.notes);
-        let mut jobs = Jobs::new(&loaded.jobs)?;
+        notes.append(&mut loaded.notes);
+        let mut jobs = Jobs::new(loaded)?;
         jobs.limit(request, source.iodepth);
         let mut drive = request.load_drive()?;
-        if request.drive.is_none()
-            && !request.set.iter().any(|set| set.trim_start().starts_with("geometry.blocks_per_plane"))
-        {
-            fit_drive(&mut drive.config, jobs.end())
-                .map_err(|message| Error::Input(format!("job: size: {message}")))?;
-            let blocks = drive.config.geometry.map_or(0, |geometry| geometry.blocks_per_plane);
+        if request.sizes_drive() {
+            fit_drive(&mut drive.config, jobs.end()).map_err(|message| jobs.beyond_any_drive(message))?;
+            let blocks = drive.config.blocks_per_plane();
             notes.push(format!("default drive: {blocks} blocks per plane"));
         }
         let assembly = Assembly::new(&drive, request.seed, request.log_requests)?;
@@ -188,7 +197,7 @@ impl Plan {
         let most = request.requests.filter(|_| names.len() > 1);
         let duration = request.duration.map(|duration| Ns(duration.0));
         let ramp = jobs.ramp_time()?;
-        let mut limits = limits(request, known.unwrap_or(0), most, duration, u32::MAX)?;
+        let mut limits = limits(request, known, most, duration, u32::MAX)?;
         match request.warmup {
             None => limits.warmup_time = ramp,
             Some(_) if ramp.is_some() => notes.push("the run's warm-up takes the place of ramp_time".to_owned()),
@@ -200,7 +209,7 @@ impl Plan {
     }
 
     #[allow(clippy::too_many_arguments)] // the parts that all kinds of workload have made
-    fn assembled(
+    pub(crate) fn assembled(
         request: &RunRequest,
         assembly: Assembly,
         limits: RunLimits,
@@ -371,7 +380,7 @@ fn gibibytes(bytes: u64) -> f64 {
     bytes as f64 / f64::from(1 << 30)
 }
 
-fn preparation(
+pub(crate) fn preparation(
     request: &RunRequest,
     footprint: impl FnOnce() -> Vec<Range<u32>>,
     overwritten: Range<u32>,
@@ -399,26 +408,39 @@ fn preparation(
     }
 }
 
-fn limits(
+/// Where the run ends and what of it is not measured. The requests in all are unknown where time alone ends them.
+pub(crate) fn limits(
     request: &RunRequest,
-    total: u64,
+    total: Option<u64>,
     requests: Option<u64>,
     duration: Option<Ns>,
     closed_queue_depth: u32,
 ) -> Result<RunLimits, Error> {
-    let total = requests.map_or(total, |requests| requests.min(total));
-    let warmup_requests = match request.warmup {
+    let total = total.into_iter().chain(requests).min();
+    let warmup_requests = warmup_requests(request.warmup, total)?;
+    Ok(RunLimits { requests, duration, warmup_requests, warmup_time: None, closed_queue_depth })
+}
+
+fn warmup_requests(warmup: Option<Warmup>, total: Option<u64>) -> Result<u64, Error> {
+    let refused = |problem: String| Err(Error::Input(format!("warmup: {problem}")));
+    let of_share = |share: f64| match total {
+        _ if !(0.0..1.0).contains(&share) => refused(format!("{share} is neither a whole number nor a share below 1")),
+        Some(total) => Ok((total as f64 * share) as u64),
+        None if share > 0.0 => refused(format!(
+            "{share} is a share of requests whose number is not known, as time alone ends the workload; give a number \
+             of requests, or the job a ramp_time"
+        )),
+        None => Ok(0),
+    };
+    let requests = match warmup {
         None => 0,
         Some(Warmup::Requests(requests)) => requests,
-        Some(Warmup::Share(share)) if (0.0..1.0).contains(&share) => (total as f64 * share) as u64,
-        Some(Warmup::Share(share)) => {
-            return Err(Error::Input(format!("warmup: {share} is neither a whole number nor a share below 1")));
-        }
+        Some(Warmup::Share(share)) => of_share(share)?,
     };
-    if warmup_requests > 0 && total > 0 && warmup_requests >= total {
-        return Err(Error::Input(format!(
-            "warmup: {warmup_requests} requests are not fewer than the {total} of the workload"
-        )));
+    match total {
+        Some(total) if requests > 0 && total > 0 && requests >= total => {
+            refused(format!("{requests} requests are not fewer than the {total} of the workload"))
+        }
+        _ => Ok(requests),
     }
-    Ok(RunLimits { requests, duration, warmup_requests, warmup_time: None, closed_queue_depth })
 }

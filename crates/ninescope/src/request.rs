@@ -7,14 +7,17 @@ use std::str::FromStr;
 use ninescope_kernel::Ns;
 use ninescope_media::health::SuspendLimit;
 use ninescope_model::units::{Bytes, Duration};
-use ninescope_workload::{JobConfig, TIME_MAX, TraceFormat, WorkloadError};
+use ninescope_workload::{HostCacheConfig, JobConfig, TIME_MAX, TraceFormat, WorkloadError};
 use serde::{Deserialize, Serialize};
 
 use crate::assembly::Assembly;
-use crate::config::{LoadedDrive, LoadedJobs, load_drive, parse_fio, parse_jobs, with_suggestion};
+use crate::config::{
+    JobFile, LoadedDrive, LoadedJobs, load_drive, parse_fio, parse_host_cache, parse_job_file, parse_jobs,
+    with_suggestion,
+};
 use crate::error::Error;
 use crate::prepare::PrefillMode;
-use crate::presets::{DEFAULT_PRESET, preset};
+use crate::presets::{DEFAULT_PRESET, PresetKind, preset, shipped};
 use crate::record::RecordSettings;
 
 /// The most slow requests of an operation that can be explained.
@@ -32,7 +35,7 @@ pub enum DriveSource {
     Toml(String),
 }
 
-/// Where the requests come from: exactly one of `trace`, `job_file` and `job`.
+/// Where the requests come from: exactly one of `trace`, `job_file`, `job` and `preset`.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct WorkloadSource {
@@ -61,10 +64,14 @@ pub struct WorkloadSource {
     pub volumes: Option<String>,
     /// What becomes of addresses beyond the drive: `refuse` (the default), `wrap` or `compact`.
     pub addresses: Option<AddressPolicy>,
+    /// A TOML file whose table `[host_cache]` describes a cache on the drive: the trace is that of the disk behind it.
+    pub host_cache: Option<PathBuf>,
     /// Jobs in a TOML file, or in one of fio (`.fio`).
     pub job_file: Option<PathBuf>,
     /// A job in fio's words, or a list of jobs.
     pub job: Option<serde_json::Value>,
+    /// A job that comes with ninescope, by name.
+    pub preset: Option<String>,
 }
 
 /// What becomes of addresses beyond the drive.
@@ -257,6 +264,12 @@ impl RunRequest {
         }
     }
 
+    /// Whether the drive is the default one and takes its size from the workload.
+    pub(crate) fn sizes_drive(&self) -> bool {
+        let sets_size = |set: &String| set.trim_start().starts_with("geometry.blocks_per_plane");
+        self.drive.is_none() && !self.set.iter().any(sets_size)
+    }
+
     /// The settings of the run that the result repeats, so that it can be run again.
     pub fn run_settings(&self) -> serde_json::Value {
         let warmup = match self.warmup {
@@ -290,24 +303,58 @@ impl RunRequest {
 }
 
 impl WorkloadSource {
+    /// What messages and results call the job.
+    pub(crate) fn job_name(&self) -> String {
+        match (&self.preset, &self.job_file) {
+            (Some(name), _) => format!("preset {name}"),
+            (None, path) => path.as_ref().map_or_else(|| "job".to_owned(), |path| path.display().to_string()),
+        }
+    }
+
+    /// The cache on the drive that a trace goes through.
+    pub(crate) fn load_host_cache(&self) -> Result<Option<HostCacheConfig>, Error> {
+        let Some(path) = &self.host_cache else { return Ok(None) };
+        if self.trace.is_none() {
+            let problem = "is for traces; a job file has a table [host_cache] of its own";
+            return Err(Error::Input(format!("host_cache: {} {problem}", path.display())));
+        }
+        parse_host_cache(path, &read_text(path)?).map(Some)
+    }
+
+    /// The job file, where its requests come from a file system or go through a host cache.
+    pub(crate) fn load_job_file(&self) -> Result<Option<JobFile>, Error> {
+        match self.job_toml()? {
+            Some((path, text)) => parse_job_file(&path, &text),
+            None => Ok(None),
+        }
+    }
+
+    /// The text of a shipped job or of a job file, unless it is in fio's own format, and what messages call it.
+    fn job_toml(&self) -> Result<Option<(PathBuf, String)>, Error> {
+        match (&self.preset, &self.job_file) {
+            (Some(name), _) => Ok(Some((self.job_name().into(), shipped(PresetKind::Jobs, name)?.toml.to_owned()))),
+            (None, Some(path)) if !is_of_fio(path) => Ok(Some((path.clone(), read_text(path)?))),
+            _ => Ok(None),
+        }
+    }
+
     /// The jobs, where the workload is made of them.
     ///
     /// # Errors
     /// [`Error::Input`] with file, line and key.
     pub fn load_jobs(&self) -> Result<Option<LoadedJobs>, Error> {
-        let without_notes = |jobs| LoadedJobs { jobs, notes: Vec::new() };
+        if let Some((path, text)) = self.job_toml()? {
+            return parse_jobs(&path, &text).map(Some);
+        }
         match (&self.job_file, &self.job) {
-            (Some(path), _) if path.extension().is_some_and(|extension| extension == "fio") => {
-                parse_fio(path, &read_text(path)?).map(Some)
-            }
-            (Some(path), _) => parse_jobs(path, &read_text(path)?).map(without_notes).map(Some),
+            (Some(path), _) => parse_fio(path, &read_text(path)?).map(Some),
             (None, Some(value)) => {
                 let values = value.as_array().map_or(std::slice::from_ref(value), Vec::as_slice);
                 let jobs = values.iter().map(job_of_value).collect::<Result<Vec<_>, _>>()?;
                 if jobs.is_empty() {
                     Err(Error::Input("job: the list is empty".into()))
                 } else {
-                    Ok(Some(without_notes(jobs)))
+                    Ok(Some(LoadedJobs::without_file(jobs)))
                 }
             }
             (None, None) => Ok(None),
@@ -330,6 +377,10 @@ impl WorkloadSource {
         let parse = |name: &String| name.parse().map_err(|error: WorkloadError| Error::Input(error.to_string()));
         self.format.as_ref().map(parse).transpose()
     }
+}
+
+fn is_of_fio(path: &Path) -> bool {
+    path.extension().is_some_and(|extension| extension == "fio")
 }
 
 fn job_of_value(value: &serde_json::Value) -> Result<JobConfig, Error> {
@@ -370,5 +421,9 @@ fn load_preset(name: &str, sets: &[String]) -> Result<LoadedDrive, Error> {
 }
 
 fn read_text(path: &Path) -> Result<String, Error> {
-    std::fs::read_to_string(path).map_err(|error| Error::Input(format!("{}: {error}", path.display())))
+    std::fs::read_to_string(path).map_err(|error| {
+        let is_no_text = error.kind() == std::io::ErrorKind::InvalidData;
+        let problem = if is_no_text { "not a text file".to_owned() } else { error.to_string() };
+        Error::Input(format!("{}: {problem}", path.display()))
+    })
 }

@@ -146,6 +146,22 @@ fn a_ramp_is_not_measured_and_comes_before_the_duration() {
 }
 
 #[test]
+fn a_share_is_no_warm_up_of_what_time_alone_ends() {
+    let timed = json!({ "name": "a", "rw": "randread", "duration": "4ms" });
+    for timed in [timed.clone(), json!([timed, { "name": "b", "rw": "read", "requests": 50 }])] {
+        let mut request = jobs(timed);
+        request["warmup"] = json!(0.1);
+        let message = input_error(&request);
+        assert!(message.contains("warmup: 0.1") && message.contains("ramp_time"), "{message}");
+        request["requests"] = json!(40);
+        assert_eq!(run(&request)["requests"], 36);
+        request["requests"] = Value::Null;
+        request["warmup"] = json!(10);
+        assert!(run(&request)["requests"].as_u64().is_some_and(|requests| requests > 10));
+    }
+}
+
+#[test]
 fn a_drive_is_prefilled_where_any_of_the_jobs_reads() {
     let mut request = jobs(json!([
         { "name": "a", "rw": "read", "size": "256KiB" },
@@ -187,8 +203,32 @@ fn mistakes_among_jobs_name_the_job_and_the_key() {
         ("[[jobs]]\nrw = \"read\"\n[[jobs]]\nrw = \"raed\"\n", &["j.toml", "line 4", "raed"]),
         ("bs = \"4k\"\n[[jobs]]\nrw = \"read\"\n", &["j.toml", "line 1", "bs"]),
         ("[jobs]\nrw = \"read\"\n", &["j.toml"]),
+        ("rw = \"read\"\nnumjobs = 300\n", &["j.toml: numjobs: 300", "line 2"]),
+        ("[[jobs]]\nrw = \"read\"\n[[jobs]]\n", &["j.toml: jobs[1].name: two are called `job`", "line 3"]),
+        ("[[jobs]]\nname = \"a\"\n[[jobs]]\nname = \"a\"\n", &["j.toml: jobs[1].name", "line 4"]),
+        ("[[jobs]]\nname = \"a\"\n[[jobs]]\nnumjobs = 0\n", &["j.toml: jobs[1].numjobs: 0", "line 4"]),
+        ("[[jobs]]\nbs = \"4k\"\n[[jobs]]\nname = \"b\"\nbs = 3\n", &["j.toml: jobs[1].bs: 3B", "line 5"]),
+        ("jobs = [{ name = \"a\" }, { name = \"b\", bs = 3 }]\n", &["j.toml: jobs[1].bs: 3B"]),
+        ("[job]\nnumjobs = 2\niodepth = 0\n", &["j.toml: iodepth", "line 3"]),
+        ("[[jobs]]\nnumjobs = 200\n[[jobs]]\nname = \"b\"\nnumjobs = 57\n", &["j.toml: jobs: 257"]),
     ] {
         let message = input_error(&file(&scratch, "j.toml", text));
+        for part in wanted {
+            assert!(message.contains(part), "`{part}` is missing in: {message}\nfor {text}");
+        }
+    }
+}
+
+#[test]
+fn mistakes_in_sections_of_fio_name_the_section_and_the_line() {
+    let scratch = Scratch::new("sections");
+    for (text, wanted) in [
+        ("[a]\nrw=read\n[b]\nbs=1000\n", &["j.fio: job `b`: bs: 1KB", "line 4"][..]),
+        ("[global]\nsize=1g\n[a]\nrw=read\n[b]\nrw=read\n", &["j.fio: job `a`: size: 1GiB", "line 3"]),
+        ("[a]\nsize=4k\nbs=8k\n", &["j.fio: size: ", "line 2"]),
+        ("[a]\nrw=read\n[a]\nrw=read\n", &["j.fio: job `a`: name: two are called `a`"]),
+    ] {
+        let message = input_error(&file(&scratch, "j.fio", text));
         for part in wanted {
             assert!(message.contains(part), "`{part}` is missing in: {message}\nfor {text}");
         }

@@ -1,4 +1,4 @@
-//! Hit ratios of a least-recently-used cache under the independent reference model: every access goes to item `i`
+//! Hit ratios of caches under the independent reference model: every access goes to item `i`
 //! with probability `p_i`, whatever came before.
 
 use crate::roots::bisect;
@@ -49,6 +49,22 @@ fn states(popularity: &[f64], free: usize, held: &mut [bool], probability: f64, 
     hits
 }
 
+/// The exact hit ratio of `slots` slots under first in, first out, which is also that of random replacement: the cache
+/// holds a set of items with a probability in proportion to the product of theirs. For few items only.
+///
+/// Source: Gelenbe, "A unified approach to the evaluation of a class of replacement algorithms", IEEE Transactions on
+/// Computers C-22(6), 1973.
+pub fn gelenbe_fifo(popularity: &[f64], slots: usize) -> f64 {
+    let (mut weights, mut hits) = (0.0, 0.0);
+    for held in (0_u32..1 << popularity.len()).filter(|held| held.count_ones() as usize == slots) {
+        let items = || popularity.iter().enumerate().filter(|(item, _)| held >> item & 1 == 1).map(|(_, p)| p);
+        let weight: f64 = items().product();
+        weights += weight;
+        hits += weight * items().sum::<f64>();
+    }
+    hits / weights
+}
+
 /// Zipf's law: item `i` of `items` (from 1) is asked for in proportion to `i^-exponent`.
 pub fn zipf(items: usize, exponent: f64) -> Vec<f64> {
     let weights: Vec<f64> = (1..=items).map(|rank| (rank as f64).powf(-exponent)).collect();
@@ -72,9 +88,19 @@ mod tests {
         }
     }
 
+    /// One slot holds item `i` with probability `p_i`; two of three by hand: pairs weigh ab, ac and bc.
+    #[test]
+    fn first_in_first_out_by_hand() {
+        let (a, b, c) = (0.5, 0.3, 0.2);
+        assert!((gelenbe_fifo(&[a, b, c], 1) - (a * a + b * b + c * c)).abs() < 1e-12);
+        let two = (a * b * (a + b) + a * c * (a + c) + b * c * (b + c)) / (a * b + a * c + b * c);
+        assert!((gelenbe_fifo(&[a, b, c], 2) - two).abs() < 1e-12);
+    }
+
     #[test]
     fn equal_popularity_hits_as_often_as_the_cache_is_large() {
         let equal = vec![0.125; 8];
+        assert!((gelenbe_fifo(&equal, 3) - 0.375).abs() < 1e-12);
         assert!((king_lru(&equal, 3) - 0.375).abs() < 1e-12 && (che_lru(&equal, 3) - 0.375).abs() < 1e-12);
     }
 }

@@ -4,13 +4,14 @@
 // PyO3's macros and calling conventions fix these shapes.
 #![allow(clippy::needless_pass_by_value, clippy::unnecessary_wraps)]
 
+mod profiles;
 mod traces;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use ninescope::{AnySimulation, Error, Histogram, Phase, RunRequest};
+use ninescope::{AnySimulation, Error, Histogram, Phase, PresetKind, RunRequest};
 use ninescope::{Op, trace_stat_json};
 use numpy::{IntoPyArray, PyArray1};
 use pyo3::create_exception;
@@ -161,13 +162,22 @@ fn bootstrap(blocks: Vec<(Vec<u64>, Vec<u64>)>, parts_per_billion: Vec<u64>) -> 
     bounds.map(|(low, high)| (Histogram::upper_bound(low), Histogram::upper_bound(high))).collect()
 }
 
-/// The drive presets: name, summary, TOML text.
+/// The presets of a kind, "drives" or "jobs": name, summary, TOML text.
 #[pyfunction]
-fn presets() -> Vec<(String, String, String)> {
-    ninescope::presets()
-        .iter()
-        .map(|preset| (preset.name.to_owned(), preset.summary(), preset.toml.to_owned()))
-        .collect()
+#[pyo3(signature = (kind = "drives"))]
+fn presets(kind: &str) -> PyResult<Vec<(String, String, String)>> {
+    let kind = PresetKind::ALL
+        .into_iter()
+        .find(|known| known.name() == kind)
+        .ok_or_else(|| ConfigError::new_err(format!("there are no presets of `{kind}`")))?;
+    let entry = |preset: &ninescope::Preset| (preset.name.to_owned(), preset.summary(), preset.toml.to_owned());
+    Ok(ninescope::presets_of(kind).iter().map(entry).collect())
+}
+
+/// The JSON Schemas of files that people write: kind of file, schema.
+#[pyfunction]
+fn schemas() -> Vec<(&'static str, String)> {
+    ninescope::schemas()
 }
 
 /// The complete TOML of a drive.
@@ -218,12 +228,15 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("ConfigError", module.py().get_type::<ConfigError>())?;
     module.add("SimulationError", module.py().get_type::<SimulationError>())?;
     module.add_class::<Simulation>()?;
+    module.add_class::<profiles::ProfileBatches>()?;
     module.add_class::<traces::TraceBatches>()?;
     module.add_class::<traces::TraceEncoder>()?;
     module.add_function(wrap_pyfunction!(added_rber, module)?)?;
     module.add_function(wrap_pyfunction!(bootstrap, module)?)?;
     module.add_function(wrap_pyfunction!(check_run, module)?)?;
     module.add_function(wrap_pyfunction!(presets, module)?)?;
+    module.add_function(wrap_pyfunction!(profiles::profile_of_trace, module)?)?;
+    module.add_function(wrap_pyfunction!(schemas, module)?)?;
     module.add_function(wrap_pyfunction!(resolve_drive, module)?)?;
     module.add_function(wrap_pyfunction!(trace_stat, module)?)?;
     module.add_function(wrap_pyfunction!(policies, module)?)?;

@@ -12,7 +12,7 @@ use pyo3::types::PyBytes;
 use super::{ConfigError, to_python};
 
 /// Times [ns], operations by index, first sectors, counts of sectors.
-type Columns<'py> =
+pub type Columns<'py> =
     (Bound<'py, PyArray1<u64>>, Bound<'py, PyArray1<u8>>, Bound<'py, PyArray1<u64>>, Bound<'py, PyArray1<u32>>);
 
 /// The requests of a trace.
@@ -32,34 +32,39 @@ impl TraceBatches {
 
     fn next<'py>(&mut self, python: Python<'py>, limit: usize) -> PyResult<Columns<'py>> {
         let reader = self.reader.get_mut().unwrap_or_else(PoisonError::into_inner);
-        let read = python.detach(|| {
-            let mut requests = Vec::new();
-            while requests.len() < limit {
-                match reader.next_request() {
-                    Ok(Some(request)) => requests.push(request),
-                    Ok(None) => break,
-                    Err(error) => return Err(error),
-                }
-            }
-            Ok(requests)
-        });
-        let requests = read.map_err(|error| to_python(Error::from(error)))?;
-        let submitted: Vec<u64> = requests.iter().map(|request| request.submitted.0).collect();
-        let ops: Vec<u8> = requests.iter().map(|request| request.op as u8).collect();
-        let lbas: Vec<u64> = requests.iter().map(|request| request.lba.0).collect();
-        let sectors: Vec<u32> = requests.iter().map(|request| request.sectors).collect();
-        Ok((
-            submitted.into_pyarray(python),
-            ops.into_pyarray(python),
-            lbas.into_pyarray(python),
-            sectors.into_pyarray(python),
-        ))
+        next_columns(reader, python, limit)
     }
 
     fn health_json(&self) -> PyResult<String> {
         let reader = self.reader.lock().unwrap_or_else(PoisonError::into_inner);
         ninescope::trace_health_json(&reader).map_err(to_python)
     }
+}
+
+/// The next requests of a workload, at most `limit`.
+pub fn next_columns<'py, W: Workload>(workload: &mut W, python: Python<'py>, limit: usize) -> PyResult<Columns<'py>> {
+    let read = python.detach(|| {
+        let mut requests = Vec::new();
+        while requests.len() < limit {
+            match workload.next_request() {
+                Ok(Some(request)) => requests.push(request),
+                Ok(None) => break,
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(requests)
+    });
+    let requests = read.map_err(|error| to_python(Error::from(error)))?;
+    let submitted: Vec<u64> = requests.iter().map(|request| request.submitted.0).collect();
+    let ops: Vec<u8> = requests.iter().map(|request| request.op as u8).collect();
+    let lbas: Vec<u64> = requests.iter().map(|request| request.lba.0).collect();
+    let sectors: Vec<u32> = requests.iter().map(|request| request.sectors).collect();
+    Ok((
+        submitted.into_pyarray(python),
+        ops.into_pyarray(python),
+        lbas.into_pyarray(python),
+        sectors.into_pyarray(python),
+    ))
 }
 
 /// Columns of requests to the text of a trace.

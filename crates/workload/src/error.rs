@@ -3,6 +3,7 @@
 use std::{fmt, io};
 
 use crate::job::JobError;
+use crate::profile::ProfileError;
 
 /// Why a workload gives no (more) requests.
 #[derive(Debug, thiserror::Error)]
@@ -126,6 +127,9 @@ pub enum WorkloadError {
     /// A job's description is wrong.
     #[error(transparent)]
     Job(#[from] JobError),
+    /// A profile cannot be drawn from.
+    #[error("{0}")]
+    Profile(#[from] ProfileError),
 }
 
 /// A place in a trace, 1-based.

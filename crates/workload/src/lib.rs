@@ -5,12 +5,18 @@
 //! requests with times and nothing more: this crate must not know drives, latencies or when a request ends.
 
 mod error;
+pub mod file_system;
+pub mod host_cache;
 pub mod job;
+mod page_map;
 mod page_set;
+pub mod profile;
 mod source;
 pub mod trace;
 
 pub use error::{LineProblem, Place, WorkloadError};
+pub use file_system::{FileOperations, FileSystem, FileSystemConfig, Personality};
+pub use host_cache::{HostCache, HostCacheConfig, HostCacheStatistics};
 pub use job::{
     AccessPattern, AddressDistribution, JobConfig, JobError, JobRegion, RateProcess, SizeRange, SizeSplit,
     SyntheticJob, Zone,

@@ -4,6 +4,7 @@ use ninescope_kernel::Ns;
 use ninescope_model::Request;
 
 use crate::WorkloadError;
+use crate::host_cache::HostCacheStatistics;
 
 /// No request is submitted later: 73 years. What follows from one has as many years again and more, so that no
 /// simulated time overflows.
@@ -31,4 +32,9 @@ pub trait Workload: Send {
     /// # Errors
     /// When the source cannot be read on. The workload is over then: later calls give `None`.
     fn next_request(&mut self) -> Result<Option<Request>, WorkloadError>;
+
+    /// What the cache did that the requests came through, where there is one.
+    fn host_cache(&self) -> Option<&HostCacheStatistics> {
+        None
+    }
 }

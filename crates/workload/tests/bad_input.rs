@@ -54,6 +54,20 @@ fn strict_names_file_line_and_reason() {
 }
 
 #[test]
+fn a_value_that_cannot_be_is_said_of_the_nearest_format() {
+    for (trace, words) in [
+        (&b"1,h,0,Read,-4096,4096,1\n"[..], "as msr, the offset is negative"),
+        (b"1,h,0,Read,18446744073709551615,4096,1\n", "as msr, the address is too large"),
+        (b"time,host\n1,h,0,Read,0,99999999999999999999999,1\n", "as msr, the size is too large"),
+        (b"5 0 0 0 1\n", "the size is zero"),
+    ] {
+        let message = error_of(trace, TraceOptions::default());
+        assert!(message.contains("reads as no known format") && message.contains(words), "{message}");
+    }
+    assert!(error_of(b"some prose\n", TraceOptions::default()).ends_with("it begins with `some prose`"));
+}
+
+#[test]
 fn traces_without_a_request_are_errors() {
     let any = TraceOptions::default;
     let mqsim = || TraceOptions { format: Some(TraceFormat::MqSim), ..any() };

@@ -7,7 +7,7 @@ use std::io;
 use common::{requests, strict};
 use ninescope_kernel::Ns;
 use ninescope_model::{Lba, Op, Request};
-use ninescope_workload::{Compression, TraceWriter, WriteReport, WrittenFormat, checked_request};
+use ninescope_workload::{Compression, TraceOptions, TraceWriter, WriteReport, WrittenFormat, checked_request};
 use proptest::prelude::*;
 
 /// Requests in order of time, the first at zero; times are multiples of `unit_ns`.
@@ -18,7 +18,14 @@ fn any_requests(unit_ns: u64, ops: &'static [Op]) -> impl Strategy<Value = Vec<R
         let mut time = 0;
         let place = |(gap, lba, sectors, op): (u64, u64, u32, usize)| {
             time += gap * unit_ns;
-            Request { submitted: Ns(time - first_gap * unit_ns), lba: Lba(lba), sectors, op: ops[op] }
+            let (lba, sectors) = if ops[op] == Op::Flush { (0, 0) } else { (lba, sectors) };
+            Request {
+                submitted: Ns(time - first_gap * unit_ns),
+                lba: Lba(lba),
+                sectors,
+                op: ops[op],
+                ..Request::default()
+            }
         };
         drawn.into_iter().map(place).collect()
     })
@@ -60,7 +67,13 @@ fn read_fio(text: &str) -> Vec<Request> {
                 let ops = ["read", "write", "trim", "sync"];
                 let op = Op::ALL[ops.iter().position(|&known| known == action).expect("an action")];
                 let sectors = u32::try_from(number(4) / 512).expect("fits");
-                found.push(Request { submitted: Ns(number(0) * 1000), lba: Lba(number(3) / 512), sectors, op });
+                found.push(Request {
+                    submitted: Ns(number(0) * 1000),
+                    lba: Lba(number(3) / 512),
+                    sectors,
+                    op,
+                    ..Request::default()
+                });
             }
             _ => panic!("after {state}: {line}"),
         }
@@ -90,7 +103,17 @@ proptest! {
     fn fio_reads_back(all in any_requests(1000, &Op::ALL)) {
         let (content, report) = written(WrittenFormat::Fio, Compression::None, &all).expect("memory");
         prop_assert_eq!(report, WriteReport { requests: all.len() as u64, left_out: 0, rounded: 0 });
+        let with_trims = TraceOptions { trims: true, ..strict() };
+        prop_assert_eq!(requests(&content, with_trims).expect("is good"), all.clone());
         prop_assert_eq!(read_fio(&String::from_utf8(content).expect("text")), all);
+    }
+
+    #[test]
+    fn rows_read_back(all in any_requests(1, &Op::ALL), how in compression()) {
+        let (content, report) = written(WrittenFormat::Rows, how, &all).expect("memory");
+        prop_assert_eq!(report, WriteReport { requests: all.len() as u64, left_out: 0, rounded: 0 });
+        let with_trims = TraceOptions { trims: true, ..strict() };
+        prop_assert_eq!(requests(&content, with_trims).expect("is good"), all);
     }
 
     #[test]

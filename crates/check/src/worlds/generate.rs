@@ -291,7 +291,7 @@ fn requests(dice: &mut Dice, sectors: u64, per_unit: u64) -> Vec<Line> {
 fn request(dice: &mut Dice, habits: &Habits, now: u64, sectors: u64, per_unit: u64) -> Request {
     let submitted = Ns(now);
     let op = if dice.chance(habits.flush_percent) {
-        return Request { submitted, lba: Lba(0), sectors: 0, op: Op::Flush };
+        return Request { submitted, op: Op::Flush, ..Request::default() };
     } else if dice.chance(habits.trim_percent) {
         Op::Trim
     } else if dice.chance(habits.read_percent) {
@@ -309,5 +309,5 @@ fn request(dice: &mut Dice, habits: &Habits, now: u64, sectors: u64, per_unit: u
     } else {
         (begin, begin + length)
     };
-    Request { submitted, lba: Lba(begin), sectors: (end - begin) as u32, op }
+    Request { submitted, lba: Lba(begin), sectors: (end - begin) as u32, op, ..Request::default() }
 }

@@ -52,7 +52,7 @@ pub struct Line(pub Request);
 
 impl fmt::Display for Line {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Request { submitted, lba, sectors, op } = self.0;
+        let Request { submitted, lba, sectors, op, .. } = self.0;
         write!(formatter, "{} {} {} {sectors}", submitted.0, op.name(), lba.0)
     }
 }
@@ -76,7 +76,7 @@ impl FromStr for Line {
         if (sectors == 0) != (op == Op::Flush) {
             return Err(wrong());
         }
-        Ok(Self(Request { submitted: Ns(number(time)?), lba: Lba(number(lba)?), sectors, op }))
+        Ok(Self(Request { submitted: Ns(number(time)?), lba: Lba(number(lba)?), sectors, op, ..Request::default() }))
     }
 }
 

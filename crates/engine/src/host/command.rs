@@ -1,7 +1,7 @@
 //! A host command inside the device.
 
 use ninescope_kernel::{NONE, Ns, Slab};
-use ninescope_model::{Cause, Op, Request};
+use ninescope_model::{CacheHint, Cause, Op, Request};
 
 /// State of one command.
 #[derive(Clone, Copy, Debug)]
@@ -16,6 +16,8 @@ pub struct HostCommand {
     pub op: Op,
     /// The lane it came from.
     pub lane: u16,
+    /// What a cache in front of the drive knows about it.
+    pub hint: CacheHint,
     /// What stalled its units last.
     pub stall_cause: Cause,
     /// Parts it waits for: page reads, forwarded data, units to place or to program.
@@ -42,6 +44,7 @@ impl Default for HostCommand {
             sectors: 0,
             op: Op::Read,
             lane: 0,
+            hint: CacheHint::None,
             stall_cause: Cause::BufferStall,
             pending: 0,
             next: NONE,
@@ -57,7 +60,13 @@ impl Default for HostCommand {
 impl HostCommand {
     /// The request it came from.
     pub fn request(&self) -> Request {
-        Request { submitted: self.submitted, lba: ninescope_model::Lba(self.lba), sectors: self.sectors, op: self.op }
+        Request {
+            submitted: self.submitted,
+            lba: ninescope_model::Lba(self.lba),
+            sectors: self.sectors,
+            op: self.op,
+            hint: self.hint,
+        }
     }
 }
 

@@ -1,7 +1,7 @@
 //! A command completes: its parts are closed, counted and checked.
 
 use ninescope_kernel::WakeQueue;
-use ninescope_model::{Cause, Op, SECTOR_BYTES};
+use ninescope_model::{CacheHint, Cause, Op, SECTOR_BYTES};
 
 use super::RequestLogEntry;
 use crate::device::Device;
@@ -47,6 +47,9 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
         };
         self.meter.record(command.op, now, latency, command.host_queue, bytes, &parts);
         self.meter.record_of_lane(command.lane, command.op, now, latency, command.host_queue, bytes);
+        if command.hint != CacheHint::None {
+            self.meter.record_hint(command.hint, latency, bytes);
+        }
         let (id, request) = (command.id, command.request());
         observe!(self, Event::Completed { slot: index, id, request, parts: &parts, transaction });
         if let Some(log) = &mut self.log {

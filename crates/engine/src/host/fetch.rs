@@ -78,6 +78,7 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
             sectors: request.sectors,
             op: request.op,
             lane: lane as u16,
+            hint: request.hint,
             submitted,
             mark: now,
             host_queue: now - submitted,

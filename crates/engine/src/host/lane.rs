@@ -2,7 +2,7 @@
 
 use ninescope_kernel::Ns;
 use ninescope_model::Request;
-use ninescope_workload::{Arrival, Workload};
+use ninescope_workload::{Arrival, HostCacheStatistics, Workload};
 
 use crate::error::SimulationError;
 
@@ -79,6 +79,11 @@ impl Lane {
             stage: config.stage,
             duration: config.duration.unwrap_or(Ns::NEVER),
         }
+    }
+
+    /// What the cache did that its requests came through, where there is one.
+    pub fn host_cache(&self) -> Option<&HostCacheStatistics> {
+        self.workload.host_cache()
     }
 
     /// Begins at `now`: what its workload calls time 0. `latest` is when the whole run submits nothing more.

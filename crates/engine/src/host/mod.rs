@@ -8,7 +8,7 @@ mod link;
 
 use ninescope_kernel::{Fifo, Ns};
 use ninescope_model::Op;
-use ninescope_workload::Arrival;
+use ninescope_workload::{Arrival, HostCacheStatistics};
 
 use crate::config::{EngineConfig, RunLimits};
 use crate::error::SimulationError;
@@ -98,6 +98,11 @@ impl HostFront {
             warmup_until: limits.warmup_time,
             command_cost: config.command_cost,
         }
+    }
+
+    /// What the cache did that the requests came through, where there is one.
+    pub fn host_cache(&self) -> Option<&HostCacheStatistics> {
+        self.lanes.iter().find_map(Lane::host_cache)
     }
 
     /// Returns whether this was the beginning of the run.

@@ -10,7 +10,7 @@ mod series;
 mod suspensions;
 
 use ninescope_kernel::Ns;
-use ninescope_model::Op;
+use ninescope_model::{CacheHint, Op};
 
 pub use attribution::{Attribution, Band, Parts};
 pub use blocks::{Blocks, bootstrap};
@@ -45,6 +45,15 @@ pub struct LaneOpMeter {
     pub bytes: u64,
 }
 
+/// What is measured about requests with one hint of a cache in front of the drive.
+#[derive(Debug, Default)]
+pub struct HintMeter {
+    /// Submission to completion.
+    pub latency: Histogram,
+    /// Host bytes moved [B].
+    pub bytes: u64,
+}
+
 /// What is measured of one of several lanes.
 #[derive(Debug, Default)]
 pub struct LaneMeter {
@@ -68,6 +77,8 @@ impl LaneMeter {
 pub struct Meter {
     /// By operation, in the order of [`Op::ALL`].
     pub ops: [OpMeter; 4],
+    /// By hint, in the order of [`CacheHint::ALL`]; the first one stays empty.
+    pub hints: [HintMeter; 5],
     /// Throughput over time.
     pub series: Series,
     /// Suspensions of erases.
@@ -85,6 +96,7 @@ impl Meter {
     pub fn new(since: Ns, lanes: usize) -> Self {
         Self {
             ops: Default::default(),
+            hints: Default::default(),
             series: Series::new(since),
             suspensions: SuspensionLedger::default(),
             since,
@@ -131,5 +143,13 @@ impl Meter {
         meter.bytes += bytes;
         self.latency_sum += u128::from(latency.0);
         self.series.record(op, now, latency, bytes);
+    }
+
+    /// Takes the hint of a completed command in.
+    #[inline]
+    pub fn record_hint(&mut self, hint: CacheHint, latency: Ns, bytes: u64) {
+        let meter = &mut self.hints[hint as usize];
+        meter.latency.record(latency.0);
+        meter.bytes += bytes;
     }
 }

@@ -279,7 +279,7 @@ pub fn generated<F: FnMut() -> Option<Request> + Send>(arrival: Arrival, next: F
 
 /// A request at time 0.
 pub fn request(op: Op, lba: u64, sectors: u32) -> Request {
-    Request { submitted: Ns::ZERO, lba: Lba(lba), sectors, op }
+    Request { submitted: Ns::ZERO, lba: Lba(lba), sectors, op, ..Request::default() }
 }
 
 /// A read at time 0.

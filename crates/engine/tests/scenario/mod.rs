@@ -46,7 +46,7 @@ pub const PAGE_PROGRAM: u64 = COMMAND + 4 * UNIT_TRANSFER + PROGRAM;
 
 /// A request for sectors.
 pub fn sectors(op: Op, at: u64, lba: u64, sectors: u32) -> Request {
-    Request { submitted: Ns(at), lba: Lba(lba), sectors, op }
+    Request { submitted: Ns(at), lba: Lba(lba), sectors, op, ..Request::default() }
 }
 
 /// A read of 4 KiB units.

@@ -85,6 +85,7 @@ pub fn bounded(mut request: RunRequest, drive: &LoadedDrive) -> Option<(RunReque
         }
         workload.job_file =
             workload.job_file.as_ref().map(|_| files.file("job.toml", b"rw = \"randrw\"\nsize = \"64KiB\"\n"));
+        workload.preset = None; // they are far from small
         if let Ok(Some(loaded)) = workload.load_jobs() {
             bytes = loaded.jobs.iter().map(|job| job.bs.0).max().unwrap_or_default().max(1);
             request.requests = few(request.requests, &loaded.jobs);

@@ -44,28 +44,62 @@ pub fn at_key(text: &str, key: &str, message: &str) -> String {
     format!("{key} {message}{}", location(text, key))
 }
 
-/// The line of `key` in `text` with a caret, or nothing.
+/// The line of `key` in `text` with a caret, that of its table where the key is not written, or nothing.
+pub fn nearest_location(text: &str, key: &str) -> String {
+    let line = location(text, key);
+    match key.rsplit_once('.') {
+        Some((table, _)) if line.is_empty() => location(text, table),
+        _ => line,
+    }
+}
+
+/// The line of `key` in `text` with a caret, or nothing. A table of a list is written `jobs[1]`, as in `jobs[1].bs`.
 pub fn location(text: &str, key: &str) -> String {
     let (table, name) = key.rsplit_once('.').unwrap_or(("", key));
+    let mut listed = Vec::new();
     let mut current = String::new();
     for (index, line) in text.lines().enumerate() {
         let trimmed = line.trim_start();
-        if let Some(header) = trimmed.strip_prefix('[') {
-            header.split(']').next().unwrap_or_default().trim().clone_into(&mut current);
-            continue;
+        let is_header = trimmed.starts_with('[');
+        if is_header {
+            current = table_of(trimmed, &mut listed);
         }
         let is_key =
             current == table && trimmed.strip_prefix(name).is_some_and(|rest| rest.trim_start().starts_with('='));
-        if is_key {
-            let (number, column) = (index + 1, line.len() - trimmed.len() + 1);
-            let margin = " ".repeat(number.to_string().len());
-            let carets = format!("{}{}", " ".repeat(column - 1), "^".repeat(trimmed.trim_end().len().max(1)));
-            return format!(
-                "\n  at line {number}, column {column}\n{margin} |\n{number} | {line}\n{margin} | {carets}"
-            );
+        if is_key || (is_header && current == key) {
+            return pointed_at(index + 1, line);
         }
     }
     String::new()
+}
+
+/// The table that a header begins. `listed` holds the lists of those before it, once for each of their tables.
+fn table_of(header: &str, listed: &mut Vec<String>) -> String {
+    let name = header.trim_start_matches('[').split(']').next().unwrap_or_default().trim();
+    let tables_of = |list: &str, listed: &[String]| listed.iter().filter(|other| *other == list).count();
+    let (outer, own) = name.rsplit_once('.').map_or((None, name), |(outer, own)| (Some(outer), own));
+    let mut table = String::new();
+    for part in outer.into_iter().flat_map(|outer| outer.split('.')) {
+        table.push_str(part);
+        let tables = tables_of(&table, listed);
+        table = if tables > 0 { format!("{table}[{}].", tables - 1) } else { table + "." };
+    }
+    table.push_str(own);
+    if !header.starts_with("[[") {
+        return table;
+    }
+    let before = tables_of(&table, listed);
+    listed.push(table.clone());
+    format!("{table}[{before}]")
+}
+
+/// A line of a file with a caret under each letter.
+fn pointed_at(number: usize, line: &str) -> String {
+    let trimmed = line.trim_start();
+    let column = line.len() - trimmed.len() + 1;
+    let margin = " ".repeat(number.to_string().len());
+    let carets = format!("{}{}", " ".repeat(column - 1), "^".repeat(trimmed.trim_end().len().max(1)));
+    format!("\n  at line {number}, column {column}\n{margin} |\n{number} | {line}\n{margin} | {carets}")
 }
 
 #[cfg(test)]
@@ -88,5 +122,21 @@ mod tests {
         let message = at_key(text, "b.x", "is too small");
         assert!(message.contains("line 4, column 3") && message.contains("x = 2 # two"), "{message}");
         assert_eq!(at_key(text, "c.x", "is missing"), "c.x is missing");
+    }
+
+    #[test]
+    fn tables_of_a_list_are_counted_and_a_table_is_its_header() {
+        let text = "[[jobs]]\nx = 1\n[other]\nx = 2\n[[jobs]]\n  x = 3\n";
+        assert!(location(text, "jobs[0].x").contains("line 2,"));
+        assert!(location(text, "jobs[1].x").contains("line 6, column 3"));
+        assert!(location(text, "jobs[1]").contains("line 5,") && location(text, "other").contains("line 3,"));
+        assert_eq!(location(text, "jobs[2].x"), "");
+        let nested = "[[a]]\n[[a.b]]\nx = 1\n[[a.b]]\n[[a]]\ny = 2\n[[a.b]]\nx = 3\n[a.c]\n";
+        assert!(location(nested, "a[0].b[0].x").contains("line 3,") && location(nested, "a[1].c").contains("line 9,"));
+        assert!(
+            location(nested, "a[0].b[1]").contains("line 4,") && location(nested, "a[1].b[0].x").contains("line 8,")
+        );
+        assert!(nearest_location(nested, "a[0].b[1].x").contains("line 4,"));
+        assert_eq!(nearest_location(nested, "z"), "");
     }
 }

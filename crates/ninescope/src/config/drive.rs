@@ -9,12 +9,13 @@ use ninescope_ftl::policies::{
 };
 use ninescope_model::units::{Bytes, BytesPerSecond, Duration};
 use ninescope_model::{policy_registry, string_or_table};
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::value::SeqAccessDeserializer;
 use serde::de::{Deserializer, Error, IntoDeserializer, SeqAccess, Visitor};
 use serde::{Deserialize, Serialize};
 
 /// A whole drive.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct DriveConfig {
     /// One line for lists.
@@ -47,23 +48,36 @@ pub struct DriveConfig {
 }
 
 /// Shape of a drive.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct GeometryConfig {
     /// Channels of the controller [count].
+    #[schemars(range(min = 1))]
     pub channels: u32,
     /// Packages on a channel [count].
+    #[schemars(range(min = 1))]
     pub packages_per_channel: u32,
     /// Dies in a package [count].
+    #[schemars(range(min = 1))]
     pub dies_per_package: u32,
     /// Planes in a die, 1 to 4 [count].
+    #[schemars(range(min = 1, max = 4))]
     pub planes_per_die: u32,
     /// Blocks in a plane [count].
+    #[schemars(range(min = 1))]
     pub blocks_per_plane: u32,
     /// Pages in a block [count].
+    #[schemars(range(min = 1))]
     pub pages_per_block: u32,
     /// User bytes of a page [B].
     pub page_size: Bytes,
+}
+
+impl DriveConfig {
+    /// Blocks in a plane; 0 without flash [count].
+    pub fn blocks_per_plane(&self) -> u32 {
+        self.geometry.map_or(0, |geometry| geometry.blocks_per_plane)
+    }
 }
 
 impl GeometryConfig {
@@ -81,7 +95,7 @@ impl GeometryConfig {
 }
 
 /// Storage-class memory: sectors of 512 B that are overwritten in place.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ScmConfig {
     /// Channels, each with a bus of its own [count].
@@ -119,7 +133,7 @@ pub struct ScmConfig {
 }
 
 /// How set and reset pulses of a sector write follow each other.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum PulseOrderConfig {
     /// Side by side: the longer one decides.
@@ -130,7 +144,7 @@ pub enum PulseOrderConfig {
 }
 
 /// Which medium holds what.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct TierSection {
     /// Where data is placed.
@@ -145,7 +159,7 @@ impl TierSection {
 }
 
 /// A placement without parameters.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Whole {}
 
@@ -163,7 +177,7 @@ impl Default for PlacementConfig {
 }
 
 /// Bits a cell stores.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Cell {
     /// 1 bit.
@@ -184,16 +198,18 @@ impl Cell {
 }
 
 /// NAND media.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct NandConfig {
     /// Bits a cell stores.
     pub cell: Cell,
     /// tR by page type: one value, or one per bit of the cell [ns].
     #[serde(deserialize_with = "one_or_many")]
+    #[schemars(schema_with = "one_or_many_schema")]
     pub read: Vec<Duration>,
     /// tPROG by page type: as many values as `read` [ns].
     #[serde(deserialize_with = "one_or_many")]
+    #[schemars(schema_with = "one_or_many_schema")]
     pub program: Vec<Duration>,
     /// Pulses of a program [count].
     #[serde(default = "one")]
@@ -229,7 +245,7 @@ pub struct NandConfig {
 }
 
 /// Loops of an erase.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 #[serde(untagged)]
 pub enum EraseLoopsConfig {
     /// The same for all blocks [count].
@@ -245,7 +261,7 @@ impl Default for EraseLoopsConfig {
 }
 
 /// Which share of the blocks takes how many loops.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct LoopSharesConfig {
     /// P/E cycles [count].
@@ -256,7 +272,7 @@ pub struct LoopSharesConfig {
 
 /// How many suspensions an erase bears: per loop, falling with the wear of the block, linearly in the logarithm of
 /// its P/E cycles.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SuspendLimitConfig {
     /// P/E cycles up to which a block is young [count].
@@ -274,12 +290,13 @@ pub struct SuspendLimitConfig {
 }
 
 /// Translation layer.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct FtlSection {
     /// Bytes mapped as one: 512 B x 2^n up to the page [B].
     pub mapping_unit: Bytes,
     /// (physical - logical) / logical.
+    #[schemars(extend("exclusiveMinimum" = 0))]
     pub over_provisioning: f64,
     /// Planes that share a write frontier, and so program and erase together; absent: all planes of the die.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -321,10 +338,11 @@ impl Default for FtlSection {
 }
 
 /// Controller and host interface.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct ControllerConfig {
     /// Commands inside the device at a time [count].
+    #[schemars(range(min = 1))]
     pub queue_depth: u32,
     /// Rate of the host link, each direction by itself [B/s].
     pub link_rate: BytesPerSecond,
@@ -354,7 +372,7 @@ impl Default for ControllerConfig {
 }
 
 /// Scheduling of the dies.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct SchedulerConfig {
     /// Which queue of a die goes next.
@@ -436,6 +454,11 @@ fn one_or_many<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Duratio
 
 fn slot_of_16_kib() -> Bytes {
     Bytes(16_384)
+}
+
+fn one_or_many_schema(generator: &mut SchemaGenerator) -> Schema {
+    let one = generator.subschema_for::<Duration>();
+    json_schema!({ "anyOf": [one, { "type": "array", "items": one }] })
 }
 
 fn one() -> u32 {

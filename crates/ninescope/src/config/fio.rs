@@ -161,7 +161,10 @@ pub fn parse_fio(path: &Path, text: &str) -> Result<LoadedJobs, Error> {
     if let Some(setting) = exits.filter(|_| several) {
         return Err(at((setting.line, "exitall: not supported; give every job a runtime".to_owned())));
     }
-    Ok(LoadedJobs { jobs, notes: notes.sentences() })
+    let names: Vec<&str> = sections.iter().map(|section| section.name).collect();
+    let mut loaded = LoadedJobs::of_sections(path, text, &names, jobs);
+    loaded.notes = notes.sentences();
+    Ok(loaded)
 }
 
 /// What is wrong, with its line.
@@ -487,7 +490,7 @@ mod tests {
     fn a_job_takes_what_the_global_section_says_and_changes_it() {
         let text = "; a comment\n[global]\nioengine=libaio\ndirect=1\nbs=4k\niodepth=8\n\n[mix]\nrw=randrw\nrwmixwrite=30\n\
             iodepth = 32\nsize=64m\nio_size=1g\nruntime=5\nrandom_distribution=zipf\nfsync=10\ngroup_reporting\n";
-        let LoadedJobs { jobs, notes } = read(text).expect("is legal");
+        let LoadedJobs { jobs, notes, .. } = read(text).expect("is legal");
         let expected = JobConfig {
             name: "mix".to_owned(),
             rw: AccessPattern::RandRw,
@@ -522,7 +525,7 @@ mod tests {
     fn sections_are_jobs_that_share_what_is_global_before_them() {
         let text = "[global]\nbs=8k\nexitall\n[a]\nrw=randread\nnorandommap\n[global]\niodepth=4\n[b]\nrw=write\nnumjobs=3\n\
             offset_increment=1m\nstonewall\nstartdelay=2\nbsrange=4k-16k,8k-8k\n";
-        let LoadedJobs { jobs, notes } = read(&text.replace("exitall\n", "")).expect("is legal");
+        let LoadedJobs { jobs, notes, .. } = read(&text.replace("exitall\n", "")).expect("is legal");
         let [a, b] = &jobs[..] else { panic!("two jobs: {jobs:?}") };
         assert_eq!((a.name.as_str(), a.bs.0, a.iodepth, a.stonewall, a.startdelay), ("a", 8192, 1, false, None));
         assert_eq!((b.name.as_str(), b.iodepth, b.numjobs, b.stonewall), ("b", 4, 3, true));

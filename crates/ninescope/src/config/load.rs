@@ -1,8 +1,5 @@
 //! Reading drive descriptions: a preset or a file, on top of a base, with single values set on top.
 
-use std::path::Path;
-
-use ninescope_workload::JobConfig;
 use toml::{Table, Value};
 
 use super::DriveConfig;
@@ -153,47 +150,6 @@ fn apply_set(table: &mut Table, set: &str) -> Result<(), Error> {
     }
     inner.insert(last.to_owned(), value);
     Ok(())
-}
-
-/// The jobs of a run, as their file describes them.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct LoadedJobs {
-    /// At least one.
-    pub jobs: Vec<JobConfig>,
-    /// What was ignored, and what is meant otherwise than in the file's own words.
-    pub notes: Vec<String>,
-}
-
-/// Jobs from their TOML text: the keys of one [`JobConfig`] at top level or in a `[job]` table, or several `[[jobs]]`.
-///
-/// # Errors
-/// [`Error::Input`] with file, line and key.
-pub fn parse_jobs(path: &Path, text: &str) -> Result<Vec<JobConfig>, Error> {
-    #[derive(serde::Deserialize)]
-    #[serde(deny_unknown_fields)]
-    struct JobFile {
-        job: JobConfig,
-    }
-    #[derive(serde::Deserialize)]
-    #[serde(deny_unknown_fields)]
-    struct JobsFile {
-        jobs: Vec<JobConfig>,
-    }
-    let refused = |message: &str| Error::Input(format!("{}: {message}", path.display()));
-    let table = toml::from_str::<Table>(text).ok();
-    if table.as_ref().is_some_and(Table::is_empty) {
-        return Err(refused("the file is empty; a job says at least `rw`"));
-    }
-    let holds = |key: &str| table.as_ref().is_some_and(|table| table.contains_key(key));
-    let parsed = if holds("jobs") {
-        toml::from_str::<JobsFile>(text).map(|file| file.jobs)
-    } else if holds("job") {
-        toml::from_str::<JobFile>(text).map(|file| vec![file.job])
-    } else {
-        toml::from_str(text).map(|job| vec![job])
-    };
-    let jobs = parsed.map_err(|error| refused(&with_suggestion(&error.to_string())))?;
-    if jobs.is_empty() { Err(refused("`jobs` is empty")) } else { Ok(jobs) }
 }
 
 #[cfg(test)]

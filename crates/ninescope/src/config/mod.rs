@@ -1,16 +1,21 @@
-//! Drive descriptions: the structs that own the schema, and the reading of them from TOML.
+//! Descriptions of drives and jobs: the structs that own the schema, and the reading of them from files.
 
 mod diagnostics;
 mod drive;
 mod fio;
+mod job_file;
+mod jobs;
 mod load;
 
 pub use diagnostics::suggestion;
-pub(crate) use diagnostics::with_suggestion;
+pub(crate) use diagnostics::{nearest_location, with_suggestion};
 pub use drive::{
     Cell, ControllerConfig, DriveConfig, EraseLoopsConfig, FtlSection, GeometryConfig, LoopSharesConfig, NandConfig,
     PlacementConfig, PulseOrderConfig, SchedulerConfig, ScmConfig, SuspendLimitConfig, TierSection, Whole,
 };
 pub use fio::parse_fio;
+pub use job_file::{JobFile, JobTables, JobText, JobWork, parse_host_cache, parse_job_file};
+pub use jobs::{JobsTable, LoadedJobs, parse_jobs};
 pub(crate) use load::unknown_preset;
-pub use load::{LoadedDrive, LoadedJobs, load_drive, parse_jobs};
+pub use load::{LoadedDrive, load_drive};
+pub use ninescope_workload::JobConfig;

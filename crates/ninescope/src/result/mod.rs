@@ -5,9 +5,9 @@ mod latency;
 mod scm;
 mod workload;
 
-use ninescope_engine::meter::{DieLedger, LaneMeter, LaneOpMeter};
+use ninescope_engine::meter::{DieLedger, HintMeter, LaneMeter, LaneOpMeter};
 use ninescope_engine::{Seen, Utilization};
-use ninescope_model::{BlockGroup, OCCUPANCIES, Occupancy, Op};
+use ninescope_model::{BlockGroup, CacheHint, OCCUPANCIES, Occupancy, Op};
 use serde_json::{Map, Value, json};
 
 use crate::VERSION;
@@ -106,6 +106,8 @@ fn measurements(device: &Seen<'_>, utilization: &Utilization, job_names: &[Strin
         "latency": by_op(&|op| latency::summary(&meter.ops[op as usize].latency, &meter.ops[op as usize].blocks)),
         "latency_without_host_queue": by_op(&|op| latency::summary_without_intervals(&meter.ops[op as usize].device_latency)),
         "attribution": by_op(&|op| latency::attribution(&meter.ops[op as usize])),
+        "hints": hints(device),
+        "host_cache": device.host_cache,
         "waf": write_amplification(device),
         "operations": operations(device),
         "counters": serde_json::to_value(device.counters).map_err(|error| Error::Internal(error.to_string()))?,
@@ -189,6 +191,17 @@ fn write_amplification(device: &Seen<'_>) -> Value {
         "padding": ratio(counters.padding_units),
         "map": ratio(0),
     })
+}
+
+/// Requests by what a cache in front of the drive said about them; empty without one.
+fn hints(device: &Seen<'_>) -> Value {
+    let meters = CacheHint::ALL.into_iter().zip(&device.meter.hints).filter(|(_, meter)| meter.latency.count() > 0);
+    let entry = |meter: &HintMeter| {
+        let mut entry = latency::summary_without_intervals(&meter.latency);
+        entry["bytes"] = json!(meter.bytes);
+        entry
+    };
+    Value::Object(meters.map(|(hint, meter)| (hint.name().to_owned(), entry(meter))).collect::<Map<_, _>>())
 }
 
 fn operations(device: &Seen<'_>) -> Value {

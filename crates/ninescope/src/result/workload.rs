@@ -2,9 +2,10 @@
 
 use std::path::Path;
 
-use ninescope_workload::{JobConfig, TraceSummary};
+use ninescope_workload::{HostCacheConfig, JobConfig, TraceSummary};
 use serde_json::{Value, json};
 
+use crate::config::{JobFile, JobWork};
 use crate::error::Error;
 use crate::request::WorkloadSource;
 
@@ -61,6 +62,31 @@ impl WorkloadReport {
             jobs => value["jobs"] = serde_json::to_value(jobs).map_err(internal)?,
         }
         Ok(Self(value))
+    }
+
+    /// Of a job file with a file system or a host cache: its complete description.
+    pub fn of_job_file(source: &WorkloadSource, file: &JobFile) -> Result<Self, Error> {
+        let internal = |error: serde_json::Error| Error::Internal(error.to_string());
+        let path = source.job_file.as_ref().and_then(|path| path.file_name()).map(|name| name.to_string_lossy());
+        let mut value = json!({
+            "kind": "synthetic",
+            "path": path.map(std::borrow::Cow::into_owned).or_else(|| source.preset.clone()),
+            "hash": Value::Null,
+        });
+        match &file.work {
+            JobWork::Job(job) => value["job"] = serde_json::to_value(job).map_err(internal)?,
+            JobWork::FileSystem(system) => value["file_system"] = serde_json::to_value(system).map_err(internal)?,
+        }
+        match &file.host_cache {
+            Some(cache) => Self(value).behind(cache),
+            None => Ok(Self(value)),
+        }
+    }
+
+    /// The same behind a cache.
+    pub fn behind(mut self, cache: &HostCacheConfig) -> Result<Self, Error> {
+        self.0["host_cache"] = serde_json::to_value(cache).map_err(|error| Error::Internal(error.to_string()))?;
+        Ok(self)
     }
 
     /// Of a list of requests made by a program.

@@ -1,7 +1,9 @@
 //! A job's description, in fio's words.
 
 use ninescope_model::SECTOR_BYTES;
+use ninescope_model::schema::{other_word, with_aliases};
 use ninescope_model::units::{Bytes, Duration};
+use schemars::{JsonSchema, Schema};
 use serde::{Deserialize, Serialize, Serializer};
 
 use ninescope_model::Op;
@@ -27,8 +29,9 @@ impl JobError {
 }
 
 /// What a job does, and in which order of addresses.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
+#[schemars(transform = other_word("rw", "readwrite"))]
 pub enum AccessPattern {
     /// Sequential reads.
     #[default]
@@ -68,8 +71,9 @@ impl AccessPattern {
 }
 
 /// How requests of a job with `rate_iops` arrive.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
+#[schemars(transform = other_word("linear", "fixed"))]
 pub enum RateProcess {
     /// At equal distances.
     #[default]
@@ -80,8 +84,9 @@ pub enum RateProcess {
 }
 
 /// A synthetic job.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
+#[schemars(transform = other_keys)]
 pub struct JobConfig {
     /// The job's name. Jobs of different names draw different random numbers.
     pub name: String,
@@ -99,13 +104,16 @@ pub struct JobConfig {
     pub bsrange: Option<SizeRange>,
     /// Chance that a request of a mixed job is a read [percent].
     #[serde(serialize_with = "whole_where_it_is")]
+    #[schemars(range(min = 0, max = 100))]
     pub rwmixread: f64,
     /// Requests outstanding at a time, kept by the engine.
+    #[schemars(range(min = 1))]
     pub iodepth: u32,
     /// The law of random addresses.
     pub random_distribution: AddressDistribution,
     /// Chance that a request of a random job has a random address; the others follow the one before them [percent].
     #[serde(skip_serializing_if = "is_always")]
+    #[schemars(range(max = 100))]
     pub percentage_random: u8,
     /// Where the job's region begins [bytes].
     pub offset: Bytes,
@@ -114,9 +122,11 @@ pub struct JobConfig {
     pub size: Option<Bytes>,
     /// The region's length as a share of the drive, cut off at its end [percent].
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("exclusiveMinimum" = 0, "maximum" = 100))]
     pub size_percent: Option<f64>,
     /// How many requests, flushes not counted. Absent, and `duration` too: as many as the region has blocks.
     #[serde(alias = "number_ios", skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1))]
     pub requests: Option<u64>,
     /// How long the job runs in simulated time, kept by the engine.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -132,16 +142,19 @@ pub struct JobConfig {
     pub stonewall: bool,
     /// So many jobs of this kind run at the same time; each draws random numbers of its own.
     #[serde(skip_serializing_if = "is_one")]
+    #[schemars(range(min = 1))]
     pub numjobs: u32,
     /// From the offset of one of these jobs to that of the next [bytes].
     #[serde(skip_serializing_if = "Option::is_none")]
     pub offset_increment: Option<Bytes>,
     /// Arrivals per second of an open-loop job; absent: closed loop.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1e-3, max = 1e9))]
     pub rate_iops: Option<f64>,
     /// Writes of a mixed job arrive at a rate of their own, so many per second; `rate_iops` is that of the reads then,
     /// and `rwmixread` says nothing.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1e-3, max = 1e9))]
     pub write_rate_iops: Option<f64>,
     /// How the arrivals of an open-loop job are spread.
     pub rate_process: RateProcess,
@@ -150,7 +163,20 @@ pub struct JobConfig {
     pub blockalign: Option<Bytes>,
     /// A flush follows each time this many writes were made.
     #[serde(alias = "fsync", skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1))]
     pub flush_every: Option<u64>,
+}
+
+/// The other names of keys, which serde knows as aliases; a test compares the two.
+fn other_keys(schema: &mut Schema) {
+    let aliases = [
+        ("rw", "readwrite"),
+        ("bs", "blocksize"),
+        ("requests", "number_ios"),
+        ("blockalign", "ba"),
+        ("flush_every", "fsync"),
+    ];
+    with_aliases(schema, &aliases);
 }
 
 impl Default for JobConfig {

@@ -1,9 +1,11 @@
 //! The law of random addresses, as fio writes it: "uniform", "zipf:1.2", "pareto:0.2", "zoned:60/10:40/90"; and
 //! "hotcold:90/10", zones that are spread over the region.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::str::FromStr;
 
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
@@ -127,6 +129,25 @@ impl fmt::Display for AddressDistribution {
             }
             Self::HotCold(hot) => write!(formatter, "hotcold:{}/{}", hot.accesses, hot.blocks),
         }
+    }
+}
+
+impl JsonSchema for AddressDistribution {
+    fn schema_name() -> Cow<'static, str> {
+        "AddressDistribution".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        let law = |pattern: &str, description: &str| json_schema!({ "type": "string", "pattern": pattern, "description": description });
+        let number = r"\s*\+?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]+)?\s*";
+        let zone = r"\s*\+?[0-9]+\s*/\s*\+?[0-9]+\s*";
+        json_schema!({ "anyOf": [
+            { "enum": ["uniform", "random"], "description": "All blocks alike." },
+            law(&format!("^zipf:{number}$"), "zipf:THETA: block of rank k with weight 1 / k^THETA."),
+            law(&format!("^pareto:{number}$"), "pareto:H: all but H of the accesses to H of the blocks, and so on."),
+            law(&format!("^zoned:{zone}(:{zone})*$"), "zoned:60/10:40/90: % of accesses / % of region, zone by zone."),
+            law(&format!("^hotcold:{zone}$"), "hotcold:90/10: a hot zone and the rest, spread over the region."),
+        ] })
     }
 }
 

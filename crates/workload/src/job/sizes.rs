@@ -1,12 +1,14 @@
 //! Sizes of requests that differ, by direction after commas: as fio's `bssplit` writes them, "4k/10:64k/50:32k/40", or
 //! as its `bsrange` does, "4k-16k".
 
+use std::borrow::Cow;
 use std::fmt;
 use std::str::FromStr;
 
 use ninescope_kernel::RandomStream;
 use ninescope_model::units::Bytes;
 use ninescope_model::{Op, SECTOR_BYTES};
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
@@ -130,6 +132,24 @@ impl fmt::Display for SizeSplit {
     }
 }
 
+impl JsonSchema for SizeSplit {
+    fn schema_name() -> Cow<'static, str> {
+        "SizeSplit".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        // Sizes and shares are numbers here; that units are known and shares sum to 100 is the parser's.
+        let entry = r"\s*[0-9][^:/,]*(/\s*[0-9]{0,3}\s*)?";
+        let list = format!("{entry}(:{entry})*");
+        json_schema!({
+            "description": "Sizes with their share in percent, \"4k/60:64k/40\"; one list for each direction after \
+                            commas. Shares left out divide the rest.",
+            "type": "string",
+            "pattern": format!("^{list}(,{list}){{0,2}}$"),
+        })
+    }
+}
+
 impl Serialize for SizeSplit {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_str(self)
@@ -215,6 +235,23 @@ impl fmt::Display for SizeRange {
             write!(formatter, "{separator}{}-{}", least.0, least.0 * multiples)?;
         }
         Ok(())
+    }
+}
+
+impl JsonSchema for SizeRange {
+    fn schema_name() -> Cow<'static, str> {
+        "SizeRange".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        // Sizes are numbers here; that units are known and one is a multiple of the other is the parser's.
+        let range = r"\s*[0-9][^-,]*-\s*[0-9][^-,]*";
+        json_schema!({
+            "description": "All multiples of the least size alike, up to the largest, \"4k-16k\"; one range for each \
+                            direction after commas.",
+            "type": "string",
+            "pattern": format!("^{range}(,{range}){{0,2}}$"),
+        })
     }
 }
 

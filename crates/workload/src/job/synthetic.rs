@@ -179,7 +179,13 @@ impl Workload for SyntheticJob {
     #[inline]
     fn next_request(&mut self) -> Result<Option<Request>, WorkloadError> {
         if self.take_flush() {
-            return Ok(Some(Request { submitted: self.latest, lba: Lba(0), sectors: 0, op: Op::Flush }));
+            return Ok(Some(Request {
+                submitted: self.latest,
+                lba: Lba(0),
+                sectors: 0,
+                op: Op::Flush,
+                ..Request::default()
+            }));
         }
         if self.remaining == 0 {
             return Ok(None);
@@ -192,7 +198,13 @@ impl Workload for SyntheticJob {
         let position = self.next_position(op, sectors);
         self.latest = self.arrivals.next_of(op);
         self.writes_to_flush = self.writes_to_flush.saturating_sub(u64::from(op == Op::Write));
-        Ok(Some(Request { submitted: self.latest, lba: Lba(self.region.first_sector + position), sectors, op }))
+        Ok(Some(Request {
+            submitted: self.latest,
+            lba: Lba(self.region.first_sector + position),
+            sectors,
+            op,
+            ..Request::default()
+        }))
     }
 }
 

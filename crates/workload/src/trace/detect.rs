@@ -4,9 +4,9 @@
 //! one reads more than a twentieth of as many: then the content is ambiguous or mixed, and nothing is guessed.
 
 use super::TraceFormat;
-use super::formats::FormatParser;
+use super::formats::{AnyParser, FormatParser};
 use super::health::excerpt;
-use crate::WorkloadError;
+use crate::{LineProblem, WorkloadError};
 
 /// The most lines that are looked at.
 const LINES_MAX: usize = 16_384;
@@ -69,6 +69,19 @@ impl<'a> Head<'a> {
     }
 }
 
+/// How the first lines are of a format but for a value that cannot be.
+fn near_miss(head: &Head<'_>) -> String {
+    const LINES: usize = 4;
+    let misses = |line: &[u8], format: TraceFormat| {
+        let problem = AnyParser::new(format, head.start).ok()?.parse(line).err()?;
+        let is_value = matches!(problem, LineProblem::Negative(_) | LineProblem::Overflow(_) | LineProblem::ZeroSize);
+        is_value.then(|| format!("; as {format}, {problem}"))
+    };
+    let formats = || TraceFormat::ALL.iter().filter(|format| format.record_bytes().is_none());
+    let mut lines = head.lines().take(LINES);
+    lines.find_map(|line| formats().find_map(|&format| misses(line, format))).unwrap_or_default()
+}
+
 /// The format of a trace that begins with `start`, which ends within a line unless it is the whole content.
 pub(super) fn detect(file: &str, start: &[u8], is_whole: bool) -> Result<TraceFormat, WorkloadError> {
     let head = Head::new(start, is_whole);
@@ -80,8 +93,9 @@ pub(super) fn detect(file: &str, start: &[u8], is_whole: bool) -> Result<TraceFo
         [&(format, _)] => Ok(format),
         [] => {
             let first = head.lines().next();
-            let first =
-                first.map_or("all lines are blank".to_owned(), |line| format!("it begins with `{}`", excerpt(line)));
+            let first = first.map_or("all lines are blank".to_owned(), |line| {
+                format!("it begins with `{}`{}", excerpt(line), near_miss(&head))
+            });
             Err(WorkloadError::UnknownFormat { file: file.to_owned(), formats: TraceFormat::names(), first })
         }
         _ => {

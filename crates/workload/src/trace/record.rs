@@ -14,9 +14,9 @@ pub(super) struct TraceRecord {
     pub time_ns: u64,
     /// First sector.
     pub lba: u64,
-    /// Sectors.
+    /// Sectors; 0 only for [`Op::Flush`].
     pub sectors: u32,
-    /// Read or write.
+    /// What to do.
     pub op: Op,
     /// Whether the trace's bytes did not begin and end with a sector.
     pub is_unaligned: bool,
@@ -27,7 +27,7 @@ pub(super) struct TraceRecord {
 impl TraceRecord {
     /// A request of `bytes` from byte `offset`, widened to whole sectors.
     pub fn from_bytes(time_ns: u64, device: u64, offset: u64, bytes: u64, op: Op) -> Result<Self, LineProblem> {
-        if bytes == 0 {
+        if bytes == 0 && op != Op::Flush {
             return Err(LineProblem::ZeroSize);
         }
         let end = offset.checked_add(bytes).ok_or(LineProblem::Overflow("address"))?;
@@ -39,7 +39,7 @@ impl TraceRecord {
 
     /// A request of `sectors` from sector `lba`.
     pub fn from_sectors(time_ns: u64, device: u64, lba: u64, sectors: u64, op: Op) -> Result<Self, LineProblem> {
-        if sectors == 0 {
+        if sectors == 0 && op != Op::Flush {
             return Err(LineProblem::ZeroSize);
         }
         let count = u32::try_from(sectors).ok().filter(|&count| count <= REQUEST_SECTORS_MAX);

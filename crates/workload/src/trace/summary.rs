@@ -21,6 +21,8 @@ pub struct TraceSummary {
     pub writes: u64,
     /// Trim requests.
     pub trims: u64,
+    /// Flushes.
+    pub flushes: u64,
     /// Bytes read, in whole sectors.
     pub read_bytes: u64,
     /// Bytes written, in whole sectors.
@@ -106,18 +108,24 @@ pub(super) struct Tally {
 
 impl Tally {
     pub fn add(&mut self, request: &Request) {
-        let end = request.end();
         self.requests[request.op as usize] += 1;
-        self.sectors[request.op as usize] += u64::from(request.sectors);
-        self.sequential += u64::from(self.previous_end == Some(request.lba.0));
-        self.previous_end = Some(end);
-        self.highest_end = self.highest_end.max(end);
         self.latest_ns = request.submitted.0;
         let fields = [request.submitted.0, request.lba.0, u64::from(request.sectors), request.op as u64];
         for word in fields {
             self.digest.word(word);
         }
+        if request.op != Op::Flush {
+            self.add_place(request);
+        }
+    }
 
+    /// Counts where a request is, which a flush has no word in.
+    fn add_place(&mut self, request: &Request) {
+        let end = request.end();
+        self.sectors[request.op as usize] += u64::from(request.sectors);
+        self.sequential += u64::from(self.previous_end == Some(request.lba.0));
+        self.previous_end = Some(end);
+        self.highest_end = self.highest_end.max(end);
         let page_sectors = PAGE_BYTES / SECTOR_BYTES;
         let pages = request.lba.0 / page_sectors..end.div_ceil(page_sectors);
         match request.op {
@@ -134,7 +142,7 @@ impl Tally {
     pub fn finish(self, reader: &TraceReader) -> TraceSummary {
         let health = reader.health().clone();
         let requests: u64 = self.requests.iter().sum();
-        let [reads, writes, trims, _] = self.requests;
+        let [reads, writes, trims, flushes] = self.requests;
         let [read_bytes, write_bytes, ..] = self.sectors.map(|sectors| sectors.saturating_mul(SECTOR_BYTES));
         let mut touched = self.other_pages;
         let ranges = self.read_pages.ranges().chain(self.written_pages.ranges());
@@ -145,6 +153,7 @@ impl Tally {
             reads,
             writes,
             trims,
+            flushes,
             read_bytes,
             write_bytes,
             footprint_bytes: touched.len() * PAGE_BYTES,

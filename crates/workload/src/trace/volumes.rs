@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use ninescope_model::SECTOR_BYTES;
+use ninescope_model::{Op, SECTOR_BYTES};
 use serde::Serialize;
 
 use super::health::excerpt;
@@ -104,7 +104,8 @@ impl AddressMap {
     fn place(&self, record: TraceRecord) -> Result<TraceRecord, LineProblem> {
         const TOO_FAR: LineProblem = LineProblem::Overflow("address on the drive");
         const PAGE_SECTORS: u64 = PAGE_BYTES / SECTOR_BYTES;
-        if self.bases.is_none() && matches!(self.fold, Fold::None) {
+        // A flush has no place.
+        if record.op == Op::Flush || (self.bases.is_none() && matches!(self.fold, Fold::None)) {
             return Ok(record);
         }
         let lba = self.base(record.device).and_then(|base| base.checked_add(record.lba)).ok_or(TOO_FAR)?;
@@ -152,7 +153,10 @@ impl Volumes {
                 self.latest = Some((record.device, place));
                 let volume = &mut self.list[place];
                 volume.requests += 1;
-                volume.max_address = volume.max_address.max((record.lba + u64::from(record.sectors)) * SECTOR_BYTES);
+                if record.op != Op::Flush {
+                    let end = (record.lba + u64::from(record.sectors)) * SECTOR_BYTES;
+                    volume.max_address = volume.max_address.max(end);
+                }
                 volume.is_chosen
             }
             None => self.is_chosen(&name()),

@@ -5,12 +5,13 @@
 
 use ninescope_media::nand::CommandKind;
 use ninescope_model::units::Duration;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{PARKED_MAX, SuspendDecision, SuspendPolicy, SuspendQuestion, parked_too_long};
 
 /// Parameters.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct BetweenLoops {
     /// Whether programs are suspended too, at the ends of their pulses.

@@ -8,12 +8,13 @@ use std::num::NonZeroU32;
 
 use ninescope_media::nand::CommandKind;
 use ninescope_model::units::Duration;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{PARKED_MAX, SuspendDecision, SuspendPolicy, SuspendQuestion, parked_too_long};
 
 /// Parameters.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct EverySafePoint {
     /// Safe points in each erase loop, the loop's end among them.

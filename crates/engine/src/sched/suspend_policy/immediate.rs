@@ -4,12 +4,13 @@
 //! Baseline of SSR (Kim, Seo, Kim, JKICS 50(9), 2025).
 
 use ninescope_media::nand::CommandKind;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{SuspendDecision, SuspendPolicy, SuspendQuestion};
 
 /// Parameters.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Immediate {
     /// Whether programs are suspended too, at the end of the pulse that runs.

@@ -1,8 +1,9 @@
 //! No suspends: what most drives without the feature do, and the baseline of the others.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// No parameters.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct NoSuspend {}

@@ -10,12 +10,13 @@
 use ninescope_kernel::Ns;
 use ninescope_media::nand::CommandKind;
 use ninescope_model::units::Duration;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{SuspendDecision, SuspendPolicy, SuspendQuestion};
 
 /// Parameters.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Practical {
     /// How long a host write or the erase may have waited when something is suspended [ns].

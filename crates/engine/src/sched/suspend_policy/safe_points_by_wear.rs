@@ -7,12 +7,13 @@
 use ninescope_media::health::{LimitByWear, WearPoint};
 use ninescope_media::nand::CommandKind;
 use ninescope_model::units::Duration;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{PARKED_MAX, SuspendDecision, SuspendPolicy, SuspendQuestion, parked_too_long};
 
 /// Parameters.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, try_from = "Unchecked", into = "Unchecked")]
 pub struct SafePointsByWear {
     /// A loop has as many safe points as it bears suspensions.
@@ -22,7 +23,7 @@ pub struct SafePointsByWear {
 }
 
 /// The parameters as they are written.
-#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 struct Unchecked {
     /// P/E cycles up to which a block is young [count].

@@ -1,12 +1,13 @@
 //! First come, first served over all classes; the lower class wins among equals.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{DieView, TransactionScheduler};
 use crate::transaction::QueueClass;
 
 /// No parameters.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Fifo {}
 

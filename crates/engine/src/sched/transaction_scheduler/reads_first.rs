@@ -1,13 +1,14 @@
 //! Reads before writes before garbage collection. Where host writes wait for garbage collection, it goes
 //! before them. Within garbage collection: erase (frees a group), program (frees a buffer), read.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{DieView, TransactionScheduler};
 use crate::transaction::QueueClass::{self, Erase, GcProgram, GcRead, HostProgram, HostRead};
 
 /// No parameters.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ReadsFirst {}
 

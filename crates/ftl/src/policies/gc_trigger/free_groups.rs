@@ -1,11 +1,12 @@
 //! Collect while no more than `beyond_reserve` groups beyond the reserve are free.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{GcTrigger, PoolSpace};
 
 /// Parameters.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct FreeGroups {
     /// Free groups, beyond the reserve, at or below which garbage collection is needed.

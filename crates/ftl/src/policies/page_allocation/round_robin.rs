@@ -2,12 +2,13 @@
 
 use ninescope_kernel::BitTable;
 use ninescope_model::Lpa;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{PageAllocation, Placement};
 
 /// How much goes to one pool before the next has its turn.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Granularity {
     /// A page.
@@ -18,7 +19,7 @@ pub enum Granularity {
 }
 
 /// Parameters.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct RoundRobin {
     /// How much goes to one pool before the next has its turn.

@@ -3,12 +3,13 @@
 
 use ninescope_kernel::{BitTable, FastDiv};
 use ninescope_model::{Geometry, Lpa};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::PageAllocation;
 
 /// No parameters.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct StaticStriping {}
 

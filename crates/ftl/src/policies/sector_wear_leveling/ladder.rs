@@ -11,12 +11,13 @@
 use std::num::NonZeroU32;
 
 use ninescope_kernel::{NONE, table};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{SectorCopy, SectorWearLeveling, SectorWrite};
 
 /// The ladder's rungs.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Ladder {
     /// Height of a rung, `C_ow`; the slides' default is 5 [overwrites].

@@ -1,11 +1,12 @@
 //! No wear levelling: a sector that is written often wears out first.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{SectorWearLeveling, SectorWrite};
 
 /// No parameters.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct None {}
 

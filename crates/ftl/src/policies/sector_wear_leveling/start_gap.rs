@@ -4,12 +4,13 @@
 
 use std::num::NonZeroU32;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{SectorCopy, SectorWearLeveling, SectorWrite};
 
 /// How fast the gap walks.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct StartGap {
     /// Writes to the bank between two moves of the gap; the paper uses 100 [count].

@@ -4,10 +4,11 @@
 
 use std::num::NonZeroU32;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// The same parameters as the ladder's, with other defaults.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct WeakLadder {
     /// Height of a rung, `C_ow` [overwrites].

@@ -3,13 +3,14 @@
 //! state drives", SIGMETRICS 2013). `d = 1` is random, large `d` approaches greedy.
 
 use ninescope_kernel::RandomStream;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::random::draw_candidate;
 use super::{CandidateView, VictimSelection};
 
 /// Parameters.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct DChoices {
     /// Candidates drawn per selection.

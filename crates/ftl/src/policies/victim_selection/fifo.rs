@@ -4,12 +4,13 @@
 use std::collections::VecDeque;
 
 use ninescope_model::{BlockGroup, Geometry, Pool};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{CandidateView, VictimSelection};
 
 /// No parameters.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Fifo {}
 

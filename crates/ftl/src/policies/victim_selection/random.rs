@@ -2,12 +2,13 @@
 //! whatever the block size, which makes it the reference the others are measured against.
 
 use ninescope_kernel::RandomStream;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{CandidateView, VictimSelection};
 
 /// No parameters.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Random {}
 

@@ -1,8 +1,10 @@
 //! Iologs of fio. Version 2: `file operation offset length`, without times but for `file wait microseconds`.
-//! Version 3: `milliseconds file operation offset length`. Offset and length are bytes.
+//! Version 3: `microseconds file operation offset length`. Offset and length are bytes.
 //!
-//! fio's HOWTO, section "Trace file format v2" and "v3". The first line says the version. Opening, closing and
-//! synchronising are skipped. The waits of version 2 add up, as fio takes each relative to the one before.
+//! fio's HOWTO, section "Trace file format v2" and "v3". The first line says the version. Files added, opened and closed
+//! are skipped. `sync` and `datasync` are flushes; their offset and length mean nothing. The waits of version 2 add up, as
+//! the HOWTO takes each relative to the one before. The HOWTO does not give the unit of version 3: it is that of
+//! `utime_since_now`, with which `log_io_u` in fio's `iolog.c` writes it, and of `iolog_delay`, which waits for it.
 
 use ninescope_model::Op;
 
@@ -34,16 +36,15 @@ impl FormatParser for Parser {
             return Err(LineProblem::Comment);
         }
         let mut fields = Fields::new(line, Separator::Blanks)?;
-        let stamp = if self.version == 3 { Some(fields.time("time", 1_000_000)?) } else { None };
+        let stamp = if self.version == 3 { Some(fields.time("time", 1000)?) } else { None };
         let file = key_of(fields.text("file name")?);
         let op = match fields.text("operation")? {
             b"read" => Op::Read,
             b"write" => Op::Write,
             b"trim" => Op::Trim,
             b"wait" if stamp.is_none() => return Err(self.wait(&mut fields)),
-            b"add" | b"open" | b"close" | b"sync" | b"datasync" | b"sync_file_range" | b"wait" => {
-                return Err(LineProblem::OtherCommand);
-            }
+            b"sync" | b"datasync" => Op::Flush,
+            b"add" | b"open" | b"close" | b"sync_file_range" | b"wait" => return Err(LineProblem::OtherCommand),
             _ => return Err(LineProblem::UnknownOperation),
         };
         let offset = fields.number("offset")?;
@@ -88,10 +89,10 @@ mod tests {
         let mut parser = parser("fio version 3 iolog\n");
         let mut parse = |line: &str| parser.parse(line.as_bytes());
         let record = parse("17 /dev/sdb trim 4096 1024").expect("good");
-        assert_eq!((record.time_ns, record.lba, record.sectors, record.op), (17_000_000, 8, 2, Op::Trim));
+        assert_eq!((record.time_ns, record.lba, record.sectors, record.op), (17_000, 8, 2, Op::Trim));
         assert_eq!(Parser::volume(b"17 /dev/sdb trim 4096 1024", record.device), "/dev/sdb");
         assert_eq!(parse("0 /dev/sdb add"), Err(LineProblem::OtherCommand));
-        assert_eq!(parse("0 /dev/sdb datasync 0 0"), Err(LineProblem::OtherCommand));
+        assert_eq!(parse("0 /dev/sdb datasync 0 0").map(|flush| (flush.sectors, flush.op)), Ok((0, Op::Flush)));
         assert_eq!(parse("0 /dev/sdb read 0 0"), Err(LineProblem::ZeroSize));
         assert_eq!(parse("0 /dev/sdb eat 0 1"), Err(LineProblem::UnknownOperation));
         assert_eq!(parse("/dev/sdb read 0 512"), Err(LineProblem::NotANumber("time")));

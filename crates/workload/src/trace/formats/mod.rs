@@ -142,6 +142,7 @@ trace_formats! {
     "alibaba" => Alibaba(alibaba), "Alibaba block traces", Some(alibaba::EXAMPLE);
     "tencent" => Tencent(tencent), "Tencent CBS", Some(tencent::EXAMPLE);
     "oracleGeneral" | "oraclegeneral" => OracleGeneral(oracle_general), "binary oracleGeneral of libCacheSim", None;
+    "rows" => Rows(rows), "binary rows of ninescope, which Parquet is copied to", None;
     "vscsi" => Vscsi(vscsi), "binary vSCSI version 1 (VMware, CloudPhysics)", None;
 }
 

@@ -6,7 +6,6 @@
 mod class;
 mod log_histogram;
 mod lru_stack;
-mod page_map;
 mod pages;
 mod popularity;
 mod requests;

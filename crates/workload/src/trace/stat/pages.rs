@@ -9,9 +9,9 @@ use ninescope_kernel::Ns;
 
 use super::log_histogram::{LogHistogram, Quantiles};
 use super::lru_stack::LruStack;
-use super::page_map::{PageMap, hash};
 use super::popularity::Popularity;
 use super::reuse::{ReuseCounts, ReuseCurve};
+use crate::page_map::{PageMap, hash};
 
 #[derive(Clone, Copy, Default)]
 struct PageState {

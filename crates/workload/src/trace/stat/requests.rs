@@ -84,11 +84,14 @@ impl Requests {
     }
 
     pub fn add(&mut self, request: &Request) {
-        let size_class = u64::from(request.sectors).next_power_of_two().ilog2();
-        self.sizes[request.op as usize][(size_class as usize).min(SIZES - 1)] += 1;
         self.gaps.add(request.submitted);
-        self.order.add(request);
         self.activity.add(request);
+        // A flush has neither size nor place.
+        if request.op != Op::Flush {
+            let size_class = u64::from(request.sectors).next_power_of_two().ilog2();
+            self.sizes[request.op as usize][(size_class as usize).min(SIZES - 1)] += 1;
+            self.order.add(request);
+        }
     }
 
     pub fn finish(self) -> (SizeHistograms, InterArrival, Sequentiality, Activity) {

@@ -33,11 +33,13 @@ pub enum WrittenFormat {
     MqSim,
     /// fio's I/O log, version 3; times in microseconds.
     Fio,
+    /// Binary rows of ninescope, with every operation; times in nanoseconds.
+    Rows,
 }
 
 impl WrittenFormat {
     /// All formats.
-    pub const ALL: [Self; 3] = [Self::Msr, Self::MqSim, Self::Fio];
+    pub const ALL: [Self; 4] = [Self::Msr, Self::MqSim, Self::Fio, Self::Rows];
 
     /// The name in options.
     pub fn name(self) -> &'static str {
@@ -45,6 +47,7 @@ impl WrittenFormat {
             Self::Msr => "msr",
             Self::MqSim => "mqsim",
             Self::Fio => "fio",
+            Self::Rows => "rows",
         }
     }
 
@@ -52,14 +55,14 @@ impl WrittenFormat {
     pub fn time_unit_ns(self) -> u64 {
         match self {
             Self::Msr => 100,
-            Self::MqSim => 1,
+            Self::MqSim | Self::Rows => 1,
             Self::Fio => 1000,
         }
     }
 
     /// Whether it has a word for `op`.
     pub fn knows(self, op: Op) -> bool {
-        self == Self::Fio || matches!(op, Op::Read | Op::Write)
+        matches!(self, Self::Fio | Self::Rows) || matches!(op, Op::Read | Op::Write)
     }
 }
 
@@ -69,7 +72,7 @@ impl FromStr for WrittenFormat {
     fn from_str(name: &str) -> Result<Self, WorkloadError> {
         Self::ALL.into_iter().find(|format| format.name() == name).ok_or_else(|| WorkloadError::BadOption {
             option: "to",
-            problem: format!("`{name}` is not a format that is written; write msr, mqsim or fio"),
+            problem: format!("`{name}` is not a format that is written; write msr, mqsim, fio or rows"),
         })
     }
 }
@@ -169,5 +172,5 @@ pub fn checked_request(submitted_ns: u64, op: u64, lba: u64, sectors: u64) -> Re
     if lba.checked_add(sectors).is_none_or(|end| end >= SECTOR_LIMIT) {
         return Err(format!("the address {lba} is too large"));
     }
-    Ok(Request { submitted: Ns(submitted_ns), lba: Lba(lba), sectors: count, op })
+    Ok(Request { submitted: Ns(submitted_ns), lba: Lba(lba), sectors: count, op, ..Request::default() })
 }

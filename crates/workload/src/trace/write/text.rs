@@ -6,6 +6,7 @@ use ninescope_kernel::Ns;
 use ninescope_model::{Op, Request, SECTOR_BYTES};
 
 use super::WrittenFormat;
+use crate::trace::formats::rows;
 
 /// What the formats that name a host or a file are told: one volume, as ninescope sees the trace.
 const VOLUME: &str = "trace";
@@ -13,7 +14,7 @@ const VOLUME: &str = "trace";
 /// What stands before the first request.
 pub(super) fn begin(format: WrittenFormat, sink: &mut impl Write) -> io::Result<()> {
     match format {
-        WrittenFormat::Msr | WrittenFormat::MqSim => Ok(()),
+        WrittenFormat::Msr | WrittenFormat::MqSim | WrittenFormat::Rows => Ok(()),
         WrittenFormat::Fio => write!(sink, "fio version 3 iolog\n0 {VOLUME} add\n0 {VOLUME} open\n"),
     }
 }
@@ -30,13 +31,14 @@ pub(super) fn request(format: WrittenFormat, request: &Request, sink: &mut impl 
         }
         WrittenFormat::MqSim => writeln!(sink, "{time} 0 {lba} {sectors} {}", u8::from(is_read)),
         WrittenFormat::Fio => writeln!(sink, "{time} {VOLUME} {} {offset} {bytes}", fio_action(request.op)),
+        WrittenFormat::Rows => sink.write_all(&rows::record(request)),
     }
 }
 
 /// What stands after the last request, which came at `latest`.
 pub(super) fn end(format: WrittenFormat, latest: Ns, sink: &mut impl Write) -> io::Result<()> {
     match format {
-        WrittenFormat::Msr | WrittenFormat::MqSim => Ok(()),
+        WrittenFormat::Msr | WrittenFormat::MqSim | WrittenFormat::Rows => Ok(()),
         WrittenFormat::Fio => writeln!(sink, "{} {VOLUME} close", latest.0 / format.time_unit_ns()),
     }
 }

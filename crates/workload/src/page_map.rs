@@ -6,7 +6,7 @@ const FIRST_BITS: u32 = 10;
 
 /// The hash of a page (the finalizer of splitmix64): also what decides whether a page is in a sample.
 #[inline]
-pub(super) fn hash(page: u64) -> u64 {
+pub(crate) fn hash(page: u64) -> u64 {
     let mut mixed = page.wrapping_add(0x9e37_79b9_7f4a_7c15);
     mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
@@ -14,7 +14,7 @@ pub(super) fn hash(page: u64) -> u64 {
 }
 
 /// From pages to numbers `0..len`.
-pub(super) struct PageMap {
+pub(crate) struct PageMap {
     /// The page of each number.
     pages: Vec<u64>,
     /// Numbers by hash; linear probing.

@@ -1,0 +1,119 @@
+"""The command line: one module per verb, put together here.
+
+Whatever is heavy is imported by the verb that needs it, so that `--help` is quick.
+"""
+
+from __future__ import annotations
+
+import os
+import shlex
+import signal
+import sys
+from collections.abc import Sequence
+from types import FrameType
+from typing import Annotated, NoReturn
+
+import typer
+
+from ninescope.cli import check, import_, papers, policies, presets, run, schema, trace
+from ninescope.cli.common import EXIT_BAD_INPUT, EXIT_FAILURE, EXIT_INTERRUPTED, Interrupted
+
+app = typer.Typer(
+    name="ninescope",
+    help="Simulate an SSD and see where every nanosecond of the tail went.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+for verb in (run.run, check.check, policies.policies, schema.schema):
+    app.command()(verb)
+for name, verbs in (
+    ("presets", presets.app),
+    ("import", import_.app),
+    ("trace", trace.app),
+    ("papers", papers.app),
+):
+    app.add_typer(verbs, name=name)
+
+
+def main(arguments: Sequence[str] | None = None) -> NoReturn:
+    """Run the command line; every way out has its exit code."""
+    signal.signal(signal.SIGINT, _interrupt)
+    signal.signal(signal.SIGTERM, _interrupt)
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:  # closed by the caller: nobody writes, or nobody reads
+            setattr(sys, name, open(os.devnull, mode))  # noqa: SIM115 (lives as long as the process)
+    try:
+        try:
+            app(args=arguments, prog_name="ninescope")
+        finally:
+            sys.stdout.flush()
+    except BrokenPipeError:  # whoever read the output has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(EXIT_FAILURE)
+    except OSError as error:  # of the output: every other one is caught where it is known
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        print(f"ninescope: error: cannot write the output: {error.strerror}", file=sys.stderr)
+        sys.exit(EXIT_BAD_INPUT)
+    except Interrupted:
+        print("ninescope: interrupted", file=sys.stderr)
+        sys.exit(EXIT_INTERRUPTED)
+    except ImportError as error:
+        if not any(text in str(error) for text in ("ninescope._native", "name '_native'")):
+            raise
+        print("ninescope: error: the engine is not built; `make demo` builds it", file=sys.stderr)
+        sys.exit(EXIT_FAILURE)
+    except Exception as error:
+        from ninescope import ConfigError, SimulationError
+
+        if isinstance(error, ConfigError):
+            print(f"ninescope: error: {error}", file=sys.stderr)
+            sys.exit(EXIT_BAD_INPUT)
+        if isinstance(error, SimulationError):
+            print(f"ninescope: internal error: {error}", file=sys.stderr)
+            typed = sys.argv[1:] if arguments is None else arguments
+            again = _replay_command(typed)
+            if again:
+                same = ", with the same standard input" if "-" in typed else ""
+                print(f"ninescope: to replay it to that point{same}: {again}", file=sys.stderr)
+            sys.exit(EXIT_FAILURE)
+        raise
+    sys.exit(0)
+
+
+def _replay_command(arguments: Sequence[str]) -> str | None:
+    """Return the command that meets an internal error again, with every check on: a run is its input."""
+    if not arguments or arguments[0] != "run":
+        return None
+    words = list(arguments)
+    for position, word in enumerate(words):
+        if word == "--check":
+            del words[position : position + 2]
+            break
+        if word.startswith("--check="):
+            del words[position]
+            break
+    return shlex.join(["ninescope", *words, "--check", "full"])
+
+
+def _interrupt(signal_number: int, frame: FrameType | None) -> NoReturn:
+    raise Interrupted
+
+
+def _version(asked: bool) -> None:
+    if asked:
+        from ninescope import _native
+
+        print(f"ninescope {_native.version()}")
+        raise typer.Exit
+
+
+@app.callback()
+def _root(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
+    ] = False,
+) -> None:
+    pass

@@ -1,0 +1,86 @@
+"""What the verbs share: ways out, words of options, and how pairs are printed."""
+
+from __future__ import annotations
+
+import contextlib
+import math
+import sys
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+TraceFormat = Annotated[
+    str | None,
+    typer.Option("--format", metavar="NAME", help="The trace's format, where guessing is wrong."),
+]
+Strict = Annotated[bool, typer.Option("--strict", help="Refuse a trace with lines that cannot be read.")]
+Volume = Annotated[
+    list[str] | None, typer.Option("--volume", metavar="NAME", help="Only this volume; repeatable.")
+]
+
+EXIT_FAILURE = 1
+EXIT_BAD_INPUT = 2
+EXIT_INTERRUPTED = 130
+
+
+class Interrupted(BaseException):
+    """The user or the system asked to stop."""
+
+
+def time_scale(factor: float) -> float:
+    """Return what --time-scale says, if it can be multiplied with."""
+    if not (math.isfinite(factor) and factor > 0):
+        raise typer.BadParameter(f"--time-scale {factor:g} is not a number greater than 0")
+    return factor
+
+
+@contextlib.contextmanager
+def naming_stdin(words: Mapping[str, Any]) -> Iterator[None]:
+    """Keep the name of the temporary copy of standard input out of messages."""
+    from ninescope._native import ConfigError
+
+    try:
+        yield
+    except ConfigError as error:
+        if words.get("name") != "-":
+            raise
+        raise ConfigError(str(error).replace(str(words["trace"]), "standard input")) from None
+
+
+def count(option: str, text: str) -> int:
+    """Read a number of something: 1000000, 1_000_000 or 1e6."""
+    try:
+        value = float(text.replace("_", ""))
+    except ValueError:
+        value = -1.0
+    if not 1 <= value < 1 << 63 or value != int(value):
+        raise typer.BadParameter(f"{option} wants a whole number such as 1000000 or 1e6, not {text!r}")
+    return int(value)
+
+
+def one_of(option: str, word: str, known: tuple[str, ...]) -> str:
+    """Return the word that an option was given; an unknown one is answered with the nearest."""
+    if word not in known:
+        from ninescope.catalogue import did_you_mean
+
+        raise typer.BadParameter(f"{option} {word!r} is not known{did_you_mean(word, known)}")
+    return word
+
+
+def console() -> Console:
+    """Return where tables are printed."""
+    from rich.console import Console
+
+    # A pipe has no width.
+    return Console(highlight=False) if sys.stdout.isatty() else Console(highlight=False, width=100)
+
+
+def print_pairs(pairs: list[tuple[str, str]]) -> None:
+    """Print names with a text each, the texts in one column."""
+    width = max((len(name) for name, _ in pairs), default=0)
+    for name, text in pairs:
+        print(f"{name:<{width}}  {text}".rstrip())

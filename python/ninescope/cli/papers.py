@@ -1,0 +1,194 @@
+"""`ninescope papers`: published claims, judged by experiments."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from ninescope.cli.common import EXIT_FAILURE, console
+
+if TYPE_CHECKING:
+    from ninescope.papers.catalogue import Paper
+    from ninescope.papers.report import Report
+    from ninescope.papers.runner import Step
+
+app = typer.Typer(help="Judge published claims by experiments.", no_args_is_help=True, rich_markup_mode=None)
+
+
+@app.command("list")
+def papers_list(
+    experiments: Annotated[
+        str | None, typer.Option(metavar="DIR", help="The folder of experiments, if not the checkout's.")
+    ] = None,
+    json_: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """List the papers, their claims, and the committed verdicts."""
+    from ninescope.papers import catalogue
+
+    found = [
+        (paper, paper.claims(), paper.baseline())
+        for paper in catalogue.papers(catalogue.experiments_folder(experiments))
+    ]
+    if json_:
+        papers = [
+            {
+                "id": paper.id,
+                "title": claims.title,
+                "citation": claims.citation,
+                "claims": [claim.id for claim in claims.claims],
+                "baseline": baseline,
+            }
+            for paper, claims, baseline in found
+        ]
+        print(json.dumps({"papers": papers}))
+        return
+    for paper, claims, baseline in found:
+        print(f"{paper.id}  {claims.title}\n     {claims.citation}")
+        for mode, verdicts in baseline.items():
+            held = sum(verdict == "holds" for verdict in verdicts.values())
+            print(f"     {mode}: {held} of {len(claims.claims)} claims hold")
+        if not baseline:
+            print(f"     {len(claims.claims)} claims, none judged yet")
+
+
+@app.command("run")
+def papers_run(
+    paper: Annotated[str, typer.Argument(metavar="ID|all", help="A paper (`papers list`), or all of them.")],
+    quick: Annotated[
+        bool, typer.Option("--quick", help="Under two minutes, percentiles up to what that allows (default).")
+    ] = False,
+    full: Annotated[bool, typer.Option("--full", help="As many requests as every percentile needs.")] = False,
+    json_: Annotated[
+        bool, typer.Option("--json", help="Print the verdicts as JSON, and nothing else.")
+    ] = False,
+    out: Annotated[
+        str | None,
+        typer.Option(metavar="DIR", help="Write verdicts, tables and figures here (`all`: a folder each)."),
+    ] = None,
+    jobs: Annotated[
+        int | None,
+        typer.Option(min=1, metavar="N", help="Simulations at a time (default: one per processor)."),
+    ] = None,
+    seed: Annotated[
+        int, typer.Option(min=0, max=(1 << 64) - 1, metavar="N", help="Seed of every random stream.")
+    ] = 1,
+    experiments: Annotated[
+        str | None, typer.Option(metavar="DIR", help="The folder of experiments, if not the checkout's.")
+    ] = None,
+    renew_baseline: Annotated[
+        bool,
+        typer.Option("--renew-baseline", help="Make these verdicts the ones that must hold from now on."),
+    ] = False,
+) -> None:
+    """Measure what a paper claims, and judge it.
+
+    Exits with 1 where a claim that holds in the committed baseline no longer does.
+    """
+    from ninescope.papers import catalogue
+
+    if quick and full:
+        raise typer.BadParameter("--quick or --full, not both")
+    if renew_baseline and seed != 1:
+        raise typer.BadParameter("the baseline is that of seed 1: --renew-baseline goes without --seed")
+    if out is not None and not out:
+        raise typer.BadParameter("--out wants a directory, and its name is empty")
+    chosen = catalogue.chosen(catalogue.experiments_folder(experiments), paper)
+    for one in chosen:  # before anything runs for minutes
+        one.claims()
+        one.baseline()
+    reports = []
+    for one in chosen:
+        folder = None if out is None else Path(out, one.id) if paper == "all" else Path(out)
+        report = _judged(one, folder, quick=not full, seed=seed, jobs=jobs)
+        if renew_baseline:
+            one.renew_baseline(report.mode, report.verdicts)
+        reports.append(report)
+        if not json_:
+            from ninescope.papers.report import print_report
+
+            print_report(report, console())
+            if folder is not None:
+                print(f" written to {folder}")
+    if json_:
+        from ninescope.papers.report import together
+
+        print(json.dumps(together(reports)))
+    if renew_baseline:
+        return
+    worse = [(report, claim) for report in reports for claim in report.regressions]
+    for report, claim in worse:
+        now = report.verdicts.get(claim, "no claim any more")
+        print(
+            f"ninescope: {claim} holds in {report.paper.baseline_file}, and now it is: {now}", file=sys.stderr
+        )
+    if worse:
+        raise typer.Exit(EXIT_FAILURE)
+
+
+def _judged(paper: Paper, out: Path | None, *, quick: bool, seed: int, jobs: int | None) -> Report:
+    """Run one paper's experiment and judge its claims."""
+    from ninescope.files import output_directory
+    from ninescope.papers.catalogue import regressions
+    from ninescope.papers.experiment import Settings
+    from ninescope.papers.judge import judge
+    from ninescope.papers.report import Report, save
+    from ninescope.papers.runner import ExperimentError, measure
+
+    settings = Settings(quick=quick, seed=seed)
+    claims = paper.claims()
+    with contextlib.nullcontext() if out is None else output_directory(out):
+        try:
+            with _steps(paper.id) as on_step:
+                measurement = measure(
+                    paper.experiment_file, settings, jobs=jobs, draw_into=out, on_step=on_step
+                )
+        except ExperimentError as error:
+            print(
+                f"{str(error).rstrip()}\nninescope: the experiment of paper {paper.id} failed",
+                file=sys.stderr,
+            )
+            raise typer.Exit(EXIT_FAILURE) from None
+        judgements = tuple(judge(claim, measurement.summary.measured, quick=quick) for claim in claims.claims)
+        verdicts = {judgement.claim.id: judgement.verdict for judgement in judgements}
+        committed = paper.baseline().get("quick" if quick else "full", {})
+        report = Report(
+            paper, claims, settings, judgements, measurement, tuple(regressions(committed, verdicts))
+        )
+        if out is not None:
+            save(report, out)
+    return report
+
+
+@contextlib.contextmanager
+def _steps(paper: str) -> Iterator[Any]:
+    """Show on stderr how far an experiment is: a bar where that is a terminal, else a line per simulation."""
+    if not sys.stderr.isatty():
+
+        def line(step: Step) -> None:
+            print(
+                f"{paper}  {step.done:>3} of {step.total}  {step.point} ({step.seconds:.1f} s)",
+                file=sys.stderr,
+                flush=True,
+            )
+
+        yield line
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task(f"paper {paper}", total=None)
+
+        def move(step: Step) -> None:
+            bar.update(
+                task, completed=step.done, total=step.total, description=f"paper {paper}: {step.point}"
+            )
+
+        yield move

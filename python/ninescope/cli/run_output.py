@@ -1,0 +1,107 @@
+"""Following a run to its end, and delivering its result: to the terminal, as JSON, into a folder."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import signal
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from types import FrameType
+from typing import TYPE_CHECKING, Any
+
+from ninescope.cli.common import Interrupted, console
+
+if TYPE_CHECKING:
+    from ninescope.result import Result
+    from ninescope.run import Run
+
+
+def run_to_end(run: Run, *, quiet: bool) -> Result:
+    """Run until it is complete or a signal comes; a second signal stops at once, without a result."""
+    stopped = False
+
+    def stop(signal_number: int, frame: FrameType | None) -> None:
+        nonlocal stopped
+        if stopped:
+            raise Interrupted
+        stopped = True
+
+    before = [(number, signal.signal(number, stop)) for number in (signal.SIGINT, signal.SIGTERM)]
+    try:
+        with _no_bar() if quiet else _bar() as show:
+            for progress in run.slices():
+                show(progress)
+                if stopped:
+                    break
+        if not run.complete:
+            prepared = run.progress().phase != "prepare"
+            what = "this is the part that was run" if prepared else "the drive was still being prepared"
+            print(f"ninescope: interrupted; {what}", file=sys.stderr)
+        return run.result()
+    finally:
+        for number, handler in before:
+            signal.signal(number, handler)
+
+
+@contextlib.contextmanager
+def _no_bar() -> Iterator[Any]:
+    yield lambda progress: None
+
+
+@contextlib.contextmanager
+def _bar() -> Iterator[Any]:
+    """Show a progress bar on stderr."""
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+    from ninescope.text import duration
+
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TextColumn("{task.fields[simulated]}"),
+        TimeRemainingColumn(),
+    )
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        tasks: dict[str, Any] = {}
+
+        def show(progress: Any) -> None:
+            phase = progress.phase
+            if phase not in tasks:
+                for task in tasks.values():
+                    bar.update(task, visible=False)
+                description = {"prepare": "preparing the drive", "run": "simulating"}.get(phase, phase)
+                tasks[phase] = bar.add_task(description, total=progress.total, simulated="")
+            simulated = duration(progress.simulated_ns) if progress.simulated_ns else ""
+            bar.update(tasks[phase], completed=progress.done, total=progress.total, simulated=simulated)
+
+        yield show
+
+
+def deliver(result: Result, out: Path | None, *, as_json: bool) -> None:
+    """Write a result into `out` and to the standard output."""
+    if out is not None:
+        try:
+            result.save(out)
+            result.plot.tail(out / "tail.png")
+            result.plot.cdf(out / "cdf.png")
+            if any(True for _ in result.slowest):
+                result.plot.slowest(out / "slowest.png")
+            else:
+                (out / "slowest.png").unlink(missing_ok=True)  # of an earlier run
+        except OSError as error:
+            from ninescope._native import ConfigError
+
+            raise ConfigError(f"cannot write to {out}: {error.strerror}") from error
+    if as_json:
+        print(json.dumps(result.document))
+        return
+    from ninescope.text import print_result
+
+    terminal = console()
+    print_result(result, terminal)
+    if out is not None:
+        terminal.print(f"\n written to {out}: see {out / 'tail.png'}", highlight=False, soft_wrap=True)
