@@ -261,14 +261,14 @@ impl Checker {
             return Err(Rule::BankDoubleBooked.violated(view.now, format!("{event:?} of a drive without banks")));
         };
         match *event {
-            Event::SlotDispatched { kind, command, slot, sectors } => {
+            Event::SlotDispatched { kind, command, slot, sectors, .. } => {
                 banks.dispatched(view, &self.requests, kind, command, (slot, sectors))
             }
             Event::SectorCopied { bank, from, to } => banks.copied(view, bank, from, to),
             Event::SectorPlaced { bank, sector, place } => banks.placed(view, &mut self.requests, bank, sector, place),
             Event::BankCommandIssued { command, sent } => banks.issued(view, command, sent),
             Event::BankCommandEnded { command } => banks.ended(view, command),
-            Event::BankDataOut { bank, command, until } => banks.data_out(view, bank, command, until),
+            Event::BankDataOut { bank, command, until, .. } => banks.data_out(view, bank, command, until),
             _ => Ok(()),
         }
     }
@@ -433,6 +433,14 @@ impl Probe for Checker {
             | Event::BankCommandIssued { .. }
             | Event::BankCommandEnded { .. }
             | Event::BankDataOut { .. } => self.bank_event(view, &event),
+            Event::SlotTaken { .. }
+            | Event::PageLeft { .. }
+            | Event::PageRead { .. }
+            | Event::MigrationBegan { .. }
+            | Event::MigrationUnitSensed { .. }
+            | Event::EvictionPlaced { .. }
+            | Event::UnitSuperseded { .. }
+            | Event::MigrationEnded { .. } => Ok(()),
             Event::Completed { slot, id, request, parts, .. } => self.completed(view, slot, id, &request, parts),
             Event::MeasuringBegan => {
                 self.measuring_began(view);

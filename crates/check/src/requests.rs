@@ -180,7 +180,7 @@ impl Requests {
             return Err(crate::Rule::RequestLifecycle.violated(now, what));
         }
         // Memory that is overwritten in place forgets nothing.
-        let trims = request.op == Op::Trim && view.scm.geometry().banks() == 0;
+        let trims = request.op == Op::Trim && view.scm.layout().banks() == 0;
         if request.op == Op::Write || trims {
             let asked = units_of(request, view.ftl.geometry().sectors_per_unit()).len();
             if entry.units_done as usize != asked {

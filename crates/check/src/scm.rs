@@ -4,7 +4,7 @@
 //! A bank's accesses are atomic: its order of issue is the order of contents, and each lies between the fetch and the
 //! completion of its command. So a read must find the version issued last, and nothing has to be judged later.
 
-use ninescope_engine::{Utilization, View};
+use ninescope_engine::{ScmCounters, Utilization, View};
 use ninescope_kernel::Ns;
 use ninescope_media::scm::{ScmCommand, ScmCommandKind as Kind};
 use ninescope_model::{BankId, Lpa, Op, Request, SlotId};
@@ -64,18 +64,20 @@ pub struct ScmBanks {
 impl ScmBanks {
     /// The banks of a drive, and none where it has no such memory.
     pub fn started(view: &View<'_>, follows_contents: bool) -> Option<Self> {
-        let shape = view.scm.geometry();
-        let (logical, physical) = (shape.logical_sectors_per_bank() as usize, shape.sectors_per_bank() as usize);
-        let followed = |sectors: usize| if follows_contents { sectors } else { 0 };
-        let bank = |index: u32| Bank {
-            content: vec![(u32::MAX, 0); followed(physical)],
-            newest: vec![0; followed(logical)],
-            wear: view.scm.media().wear_of(BankId(index)).to_vec(),
-            ..Bank::default()
+        let shape = view.scm.layout();
+        let followed = |sectors: u32| if follows_contents { sectors as usize } else { 0 };
+        let bank = |index: u32| {
+            let medium = shape.medium(shape.medium_of_bank(BankId(index)));
+            Bank {
+                content: vec![(u32::MAX, 0); followed(medium.sectors_per_bank())],
+                newest: vec![0; followed(medium.logical_sectors_per_bank())],
+                wear: view.scm.media().wear_of(BankId(index)).to_vec(),
+                ..Bank::default()
+            }
         };
         (shape.banks() > 0).then(|| Self {
             each: (0..shape.banks()).map(bank).collect(),
-            channels: vec![Booking::default(); shape.channels as usize],
+            channels: vec![Booking::default(); shape.channels() as usize],
             ..Self::default()
         })
     }
@@ -97,10 +99,10 @@ impl ScmBanks {
         command: u32,
         (slot, mask): (SlotId, u32),
     ) -> Checked {
-        let shape = view.scm.geometry();
+        let shape = view.scm.layout();
         let (now, id) = (view.now, shape.bank_of_slot(slot));
         let request = requests.get(view, command)?.request;
-        let first = u64::from(slot.0) * u64::from(shape.sectors_per_slot);
+        let first = u64::from(slot.0) * u64::from(shape.sectors_per_slot(slot));
         let (from, to) = (first + u64::from(mask.trailing_zeros()), first + 32 - u64::from(mask.leading_zeros()));
         let op = if kind == Kind::Read { Op::Read } else { Op::Write };
         require!(
@@ -126,7 +128,7 @@ impl ScmBanks {
             (Phase::Taken, kind, command, slot, mask.count_ones());
         (bank.copies, bank.placed) = (0, 0);
         if kind == Kind::Read && !bank.content.is_empty() {
-            for sector in (0..shape.sectors_per_slot).filter(|sector| mask >> sector & 1 == 1) {
+            for sector in (0..shape.sectors_per_slot(slot)).filter(|sector| mask >> sector & 1 == 1) {
                 bank.finds_newest(view, slot, sector)?;
             }
         }
@@ -151,17 +153,17 @@ impl ScmBanks {
     }
 
     pub fn placed(&mut self, view: &View<'_>, requests: &mut Requests, id: BankId, sector: u32, place: u32) -> Checked {
-        let shape = view.scm.geometry();
+        let shape = view.scm.layout();
         let bank = &mut self.each[id.index()];
         let first = shape.first_sector_of_slot(bank.slot);
         require!(
-            bank.phase == Phase::Taken && (first..first + shape.sectors_per_slot).contains(&sector),
+            bank.phase == Phase::Taken && (first..first + shape.sectors_per_slot(bank.slot)).contains(&sector),
             MisdirectedData,
             view.now,
             "bank {id} places its sector {sector} for an access of slot {}",
             bank.slot
         );
-        let host_sector = bank.slot.0 * shape.sectors_per_slot + sector - first;
+        let host_sector = bank.slot.0 * shape.sectors_per_slot(bank.slot) + sector - first;
         requests.unit_done(view, bank.command, Lpa(host_sector), Op::Write)?;
         bank.placed += 1;
         bank.wear[place as usize] += 1;
@@ -197,7 +199,7 @@ impl ScmBanks {
             bank.copies,
             bank.placed
         );
-        bank.phase = Phase::Array(command.kind, sent + view.scm.media().array_time(command.kind, command.sectors));
+        bank.phase = Phase::Array(command.kind, sent + view.scm.media().array_time(id, command.kind, command.sectors));
         self.sectors[command.kind as usize] += u64::from(command.sectors);
         self.commands[command.kind as usize] += 1;
         if command.kind == Kind::Copy { Ok(()) } else { self.channel_taken(view, id, sent) }
@@ -241,7 +243,7 @@ impl ScmBanks {
     }
 
     fn channel_taken(&mut self, view: &View<'_>, bank: BankId, until: Ns) -> Checked {
-        let channel = view.scm.geometry().channel_of_bank(bank);
+        let channel = view.scm.layout().channel_of_bank(bank);
         let booking = &mut self.channels[channel.index()];
         let busy_until = booking.until();
         require!(
@@ -304,14 +306,14 @@ impl ScmBanks {
             );
         }
         self.contents_are_found(view)?;
-        let counters = view.scm.counters();
+        let of_both = |count: fn(&ScmCounters) -> u64| count(view.scm.counters(0)) + count(view.scm.counters(1));
         let said = [
-            (counters.sectors_read, self.sectors[Kind::Read as usize]),
-            (counters.sectors_written, self.sectors[Kind::Write as usize]),
-            (counters.sectors_copied, self.sectors[Kind::Copy as usize]),
-            (counters.read_commands, self.commands[Kind::Read as usize]),
-            (counters.write_commands, self.commands[Kind::Write as usize]),
-            (counters.trim_sectors_ignored, self.trimmed),
+            (of_both(|counters| counters.sectors_read), self.sectors[Kind::Read as usize]),
+            (of_both(|counters| counters.sectors_written), self.sectors[Kind::Write as usize]),
+            (of_both(|counters| counters.sectors_copied), self.sectors[Kind::Copy as usize]),
+            (of_both(|counters| counters.read_commands), self.commands[Kind::Read as usize]),
+            (of_both(|counters| counters.write_commands), self.commands[Kind::Write as usize]),
+            (of_both(|counters| counters.trim_sectors_ignored), self.trimmed),
         ];
         require!(
             said.iter().all(|(said, seen)| said == seen),
@@ -323,10 +325,10 @@ impl ScmBanks {
     }
 
     fn contents_are_found(&self, view: &View<'_>) -> Checked {
-        let shape = view.scm.geometry();
-        for slot in (0..shape.slots).map(SlotId) {
+        let shape = view.scm.layout();
+        for slot in (0..shape.slots()).map(SlotId) {
             let bank = &self.each[shape.bank_of_slot(slot).index()];
-            for sector in (0..shape.sectors_per_slot).filter(|_| !bank.content.is_empty()) {
+            for sector in (0..shape.sectors_per_slot(slot)).filter(|_| !bank.content.is_empty()) {
                 bank.finds_newest(view, slot, sector)?;
             }
         }
@@ -337,7 +339,7 @@ impl ScmBanks {
 impl Bank {
     /// The sector that wear levelling names for a sector of a slot holds its newest content.
     fn finds_newest(&self, view: &View<'_>, slot: SlotId, sector: u32) -> Checked {
-        let logical = view.scm.geometry().first_sector_of_slot(slot) + sector;
+        let logical = view.scm.layout().first_sector_of_slot(slot) + sector;
         let newest = self.newest[logical as usize];
         let place = view.scm.locate(slot, sector);
         let found = self.content[place as usize];

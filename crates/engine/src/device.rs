@@ -19,7 +19,8 @@ use crate::sched::scm::BankPhase;
 use crate::sched::suspend_policy::SuspendPolicy;
 use crate::sched::transaction_scheduler::TransactionScheduler;
 use crate::sched::{ChannelUnit, DiePhase, DieUnit};
-use crate::scm::{ScmCounters, ScmPart};
+use crate::scm::ScmPart;
+use crate::tier::{Lower, TierConfig, TierPart};
 use crate::transaction::{CLASSES, TransactionStore};
 
 /// Wake-up slots in their order at equal times: resources that free, then timers, then arrivals.
@@ -83,6 +84,17 @@ impl Resources {
     }
 }
 
+/// How commands are carried out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Flow {
+    /// By flash alone.
+    Flash,
+    /// By storage-class memory alone.
+    Scm,
+    /// By two media.
+    Tier,
+}
+
 /// What a slice of a run got to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Progress {
@@ -130,6 +142,8 @@ pub struct Seen<'a> {
     pub ftl: &'a Ftl,
     /// The storage-class memory.
     pub scm: &'a ScmPart,
+    /// What is above and below, on a drive with two media.
+    pub tier: Option<&'a TierPart>,
     /// One entry per measured request, if they were to be logged.
     pub request_log: &'a [RequestLogEntry],
     /// What the cache in front of the drive did since the run began, where there is one.
@@ -183,8 +197,12 @@ pub struct Device<Q: WakeQueue = TournamentTree, P: Probe = NoProbe> {
     pub(crate) write_completion: WriteCompletion,
     pub(crate) page_timeout: Option<Ns>,
     pub(crate) scm: ScmPart,
-    /// The placement is `scm-only`: commands go to SCM, and there is no NAND.
-    pub(crate) scm_only: bool,
+    /// What moves between two media, on a drive that has them.
+    pub(crate) tier: Option<TierPart>,
+    /// A slot became free, or a migration ended.
+    pub(crate) tier_touched: bool,
+    /// How commands are carried out.
+    pub(crate) flow: Flow,
     /// Sectors that the host can address [512 B].
     pub(crate) host_sectors: u64,
     /// The probe knows that the run is over.
@@ -268,7 +286,9 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
             write_completion: config.write_completion,
             page_timeout: config.page_timeout,
             scm: ScmPart::absent(),
-            scm_only: false,
+            tier: None,
+            tier_touched: false,
+            flow: Flow::Flash,
             host_sectors,
             finished_told: false,
         }
@@ -277,13 +297,57 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
     /// A drive of storage-class memory alone, with several workloads that run at the same time.
     pub fn of_scm(config: &EngineConfig, limits: &RunLimits, scm: ScmPart, lanes: Vec<LaneConfig>, probe: P) -> Self {
         let mut device = Self::with_lanes(config, limits, Ftl::absent(), Nand::absent(), lanes, probe);
-        let shape = *scm.geometry();
-        let resources = Resources::new(0, 0, shape.banks(), shape.channels);
+        let shape = *scm.layout();
+        let resources = Resources::new(0, 0, shape.banks(), shape.channels());
         device.queue = Q::new(resources.count());
         device.resources = resources;
         device.scm = scm;
-        device.scm_only = true;
-        device.host_sectors = shape.logical_sectors();
+        device.flow = Flow::Scm;
+        device.host_sectors = shape.medium(0).logical_sectors();
+        device
+    }
+
+    /// A drive of two media: slots of `scm` above flash, or above a second medium of `scm`.
+    ///
+    /// # Panics
+    /// If the placement knows one medium only, or a page of the lower medium is no slot of the upper one: whoever
+    /// assembles the drive has checked both.
+    #[allow(clippy::too_many_arguments)] // the parts of a drive, each once
+    pub fn of_tier(
+        config: &EngineConfig,
+        limits: &RunLimits,
+        ftl: Ftl,
+        nand: Nand,
+        scm: ScmPart,
+        tier: &TierConfig,
+        lanes: Vec<LaneConfig>,
+        probe: P,
+    ) -> Self {
+        let mut device = Self::with_lanes(config, limits, ftl, nand, lanes, probe);
+        let shape = *scm.layout();
+        let geometry = device.geometry;
+        let resources = Resources::new(geometry.dies(), geometry.channels, shape.banks(), shape.channels());
+        device.queue = Q::new(resources.count());
+        device.resources = resources;
+        device.scm = scm;
+        device.flow = Flow::Tier;
+        let (upper, storage) = (*shape.medium(0), *shape.medium(1));
+        let pages = match tier.lower {
+            Lower::Flash => {
+                assert!(
+                    geometry.units_per_page() == 1 && geometry.sectors_per_unit() == upper.sectors_per_slot,
+                    "a page of flash is a slot"
+                );
+                device.ftl.logical_units()
+            }
+            Lower::Scm => {
+                assert_eq!(storage.sectors_per_slot, upper.sectors_per_slot, "slots are of one size");
+                device.host_sectors = storage.logical_sectors();
+                storage.slots
+            }
+        };
+        let part = TierPart::new(tier, upper.slots, pages, upper.sectors_per_slot, config.queue_depth);
+        device.tier = Some(part.expect("a placement of two media"));
         device
     }
 
@@ -371,7 +435,7 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
     }
 
     /// Everything that must be decided at this instant, in a fixed order: fetches, stalled writes, garbage
-    /// collection, then dies by id, then channels by id, then banks and channels of SCM; again until nothing is left.
+    /// collection, then banks and channels of SCM, then dies by id, then channels by id; again until nothing is left.
     fn drain_instant(&mut self) -> Result<(), SimulationError> {
         loop {
             self.fetch_commands()?;
@@ -383,6 +447,9 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
                 self.gc_touched.clear(pool);
                 self.pump_gc(pool as u32)?;
             }
+            if self.flow != Flow::Flash {
+                self.drain_scm()?;
+            }
             while let Some(die) = self.touched.next_set(0) {
                 self.touched.clear(die);
                 self.dispatch(DieId(die as u32))?;
@@ -390,9 +457,6 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
             while let Some(channel) = self.channels_touched.next_set(0) {
                 self.channels_touched.clear(channel);
                 self.arbitrate_channel(ChannelId(channel as u32))?;
-            }
-            if self.scm_only {
-                self.drain_scm()?;
             }
             if !self.host.has_work(self.now) && !self.retry_stalled && self.gc_touched.next_set(0).is_none() {
                 self.await_arrival();
@@ -404,7 +468,11 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
     /// The banks and channels of SCM of an instant.
     #[inline(never)]
     fn drain_scm(&mut self) -> Result<(), SimulationError> {
-        while let Some(bank) = self.scm.touched.next_set(0) {
+        loop {
+            if std::mem::take(&mut self.tier_touched) {
+                self.pump_tier(NONE)?;
+            }
+            let Some(bank) = self.scm.touched.next_set(0) else { break };
             self.scm.touched.clear(bank);
             self.dispatch_bank(BankId(bank as u32))?;
         }
@@ -437,6 +505,10 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
                 holders.push(format!("SCM bank {index} ({:?}, waiting classes {:#b})", bank.phase, bank.waiting));
             }
         }
+        let waiting = self.tier.as_ref().map_or(0, |part| part.waiting.len() as u32 + part.migrations.len());
+        if waiting > 0 {
+            holders.push(format!("{waiting} migrations and accesses that wait for a slot"));
+        }
         if !self.erases_waiting.is_empty() {
             holders.push(format!("erases of groups {:?} wait for readers", self.erases_waiting));
         }
@@ -456,9 +528,12 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
         self.counters = EngineCounters { events, ..EngineCounters::default() };
         self.meter.begin(now);
         self.ftl.clear_counters();
+        if let Some(part) = &mut self.tier {
+            part.tier.clear_counters();
+        }
         self.dies.iter_mut().for_each(|die| die.ledger.begin_measuring(now));
         self.scm.banks.iter_mut().for_each(|bank| bank.ledger.begin_measuring(now));
-        self.scm.counters = ScmCounters::default();
+        self.scm.counters = Default::default();
         for channel in self.channels.iter_mut().chain(&mut self.scm.channels) {
             // What is left of the present transfer belongs to the measured time.
             channel.busy = channel.free_at.saturating_since(now);
@@ -560,6 +635,7 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
             counters: &self.counters,
             ftl: &self.ftl,
             scm: &self.scm,
+            tier: self.tier.as_ref(),
             request_log: self.request_log(),
             host_cache: self.host.host_cache(),
         }

@@ -5,7 +5,7 @@
 use ninescope_ftl::policies::{SectorWearLeveling, SectorWearLevelingConfig, SectorWrite};
 use ninescope_kernel::BitTable;
 use ninescope_media::scm::Scm;
-use ninescope_model::{BankId, ScmGeometry, SlotId};
+use ninescope_model::{BankId, ScmGeometry, ScmLayout, SlotId};
 use serde::Serialize;
 
 use crate::sched::ChannelUnit;
@@ -33,7 +33,7 @@ pub struct ScmCounters {
 /// All SCM of one drive.
 #[derive(Debug)]
 pub struct ScmPart {
-    geometry: ScmGeometry,
+    layout: ScmLayout,
     pub(crate) media: Scm,
     /// By bank.
     leveling: Vec<Box<dyn SectorWearLeveling>>,
@@ -43,33 +43,47 @@ pub struct ScmPart {
     pub(crate) touched: BitTable,
     /// Channels that may be granted before time moves on.
     pub(crate) channels_touched: BitTable,
-    pub(crate) counters: ScmCounters,
+    /// By medium.
+    pub(crate) counters: [ScmCounters; 2],
 }
 
 impl ScmPart {
-    /// Idle banks. `media` are of the same shape, whose spare sectors are those that `leveling` asks for.
-    pub fn new(geometry: ScmGeometry, media: Scm, leveling: &SectorWearLevelingConfig) -> Self {
-        let logical = geometry.logical_sectors_per_bank();
+    /// Idle banks of at most two media, each with its shape and how its wear is levelled. `media` are of the same
+    /// shapes, whose spare sectors are those that wear levelling asks for.
+    pub fn new(each: &[(ScmGeometry, SectorWearLevelingConfig)], media: Scm) -> Self {
+        let shapes: Vec<ScmGeometry> = each.iter().map(|(shape, _)| *shape).collect();
+        let layout = ScmLayout::new(&shapes);
+        let of_medium = |(shape, leveling): &(ScmGeometry, SectorWearLevelingConfig)| {
+            let logical = shape.logical_sectors_per_bank();
+            (0..shape.banks()).map(|_| leveling.build(logical)).collect::<Vec<_>>()
+        };
         Self {
-            leveling: (0..geometry.banks()).map(|_| leveling.build(logical)).collect(),
-            banks: (0..geometry.banks()).map(|_| BankUnit::default()).collect(),
-            channels: (0..geometry.channels).map(|_| ChannelUnit::default()).collect(),
-            touched: BitTable::new(geometry.banks() as usize),
-            channels_touched: BitTable::new(geometry.channels as usize),
-            counters: ScmCounters::default(),
-            geometry,
+            leveling: each.iter().flat_map(of_medium).collect(),
+            banks: (0..layout.banks()).map(|_| BankUnit::default()).collect(),
+            channels: (0..layout.channels()).map(|_| ChannelUnit::default()).collect(),
+            touched: BitTable::new(layout.banks() as usize),
+            channels_touched: BitTable::new(layout.channels() as usize),
+            counters: [ScmCounters::default(); 2],
+            layout,
             media,
         }
     }
 
     /// None.
     pub fn absent() -> Self {
-        Self::new(ScmGeometry::absent(), Scm::absent(), &SectorWearLevelingConfig::default())
+        Self::new(&[], Scm::absent())
     }
 
-    /// Its shape.
-    pub fn geometry(&self) -> &ScmGeometry {
-        &self.geometry
+    /// The shapes of its media.
+    pub fn layout(&self) -> &ScmLayout {
+        &self.layout
+    }
+
+    /// Writes of every sector of a medium, banks one after another [count].
+    pub fn wear_of_medium(&self, medium: usize) -> impl Iterator<Item = u32> + '_ {
+        let first = self.layout.first_bank(medium);
+        let banks = first..first + self.layout.medium(medium).banks();
+        banks.flat_map(|bank| self.media.wear_of(BankId(bank)).iter().copied())
     }
 
     /// Its media, with the wear of every sector.
@@ -77,15 +91,21 @@ impl ScmPart {
         &self.media
     }
 
-    /// What was counted.
-    pub fn counters(&self) -> &ScmCounters {
-        &self.counters
+    /// What was counted on a medium.
+    pub fn counters(&self, medium: usize) -> &ScmCounters {
+        &self.counters[medium]
+    }
+
+    /// The counters of the medium of a bank.
+    #[inline]
+    pub(crate) fn counters_of(&mut self, bank: BankId) -> &mut ScmCounters {
+        &mut self.counters[self.layout.medium_of_bank(bank)]
     }
 
     /// The sector of its bank that holds a sector of a slot.
     pub fn locate(&self, slot: SlotId, sector: u32) -> u32 {
-        let bank = self.geometry.bank_of_slot(slot);
-        self.leveling[bank.index()].locate(self.geometry.first_sector_of_slot(slot) + sector)
+        let bank = self.layout.bank_of_slot(slot);
+        self.leveling[bank.index()].locate(self.layout.first_sector_of_slot(slot) + sector)
     }
 
     /// A logical sector of a bank is to be written now: wear levelling says where.

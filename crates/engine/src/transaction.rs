@@ -16,10 +16,10 @@ pub enum QueueClass {
     HostRead,
     /// Programs of what the host wrote.
     HostProgram,
-    /// Reads of garbage collection.
-    GcRead,
-    /// Programs of garbage collection.
-    GcProgram,
+    /// Reads of what the drive moves by itself: garbage collection, migration between tiers.
+    MoveRead,
+    /// Programs of what it moves.
+    MoveProgram,
     /// Erases.
     Erase,
 }
@@ -29,15 +29,17 @@ pub const CLASSES: usize = 5;
 
 impl QueueClass {
     /// All classes, in index order.
-    pub const ALL: [Self; CLASSES] = [Self::HostRead, Self::HostProgram, Self::GcRead, Self::GcProgram, Self::Erase];
+    pub const ALL: [Self; CLASSES] =
+        [Self::HostRead, Self::HostProgram, Self::MoveRead, Self::MoveProgram, Self::Erase];
 
-    /// What a die is occupied with while it works on this class.
-    pub fn occupancy(self) -> Occupancy {
+    /// What a die or bank is occupied with while it works on this class for a source.
+    pub fn occupancy(self, source: Source) -> Occupancy {
         match self {
+            _ if source == Source::Migration => Occupancy::Migration,
             Self::HostRead => Occupancy::HostRead,
             Self::HostProgram => Occupancy::HostProgram,
-            Self::GcRead => Occupancy::GcRead,
-            Self::GcProgram => Occupancy::GcProgram,
+            Self::MoveRead => Occupancy::GcRead,
+            Self::MoveProgram => Occupancy::GcProgram,
             Self::Erase => Occupancy::Erase,
         }
     }
@@ -103,8 +105,10 @@ const _: () = assert!(size_of::<Transaction>() <= 40, "a transaction stays withi
 pub struct UnitRecord {
     /// What the unit holds.
     pub lpa: Lpa,
-    /// The command that waits for it, `NONE` for none.
+    /// The command that waits for it, or the migration that it ends; `NONE` for none.
     pub parent: u32,
+    /// On whose behalf it is written.
+    pub source: Source,
     /// Where its content was taken from.
     pub taken_from: Residence,
     /// The next record of the chain.
@@ -115,7 +119,14 @@ pub struct UnitRecord {
 
 impl Default for UnitRecord {
     fn default() -> Self {
-        Self { lpa: Lpa::NONE, parent: NONE, taken_from: Residence::NONE, next: NONE, read_modify_write: Ns::ZERO }
+        Self {
+            lpa: Lpa::NONE,
+            parent: NONE,
+            source: Source::Host,
+            taken_from: Residence::NONE,
+            next: NONE,
+            read_modify_write: Ns::ZERO,
+        }
     }
 }
 

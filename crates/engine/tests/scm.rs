@@ -67,7 +67,7 @@ impl ScmBench {
             ScmGeometry::checked(self.channels, self.banks_per_channel, self.slots, self.sectors_per_slot, spare)
                 .expect("a legal shape");
         let media = Scm::new(&shape, &self.timing).expect("legal times");
-        let scm = ScmPart::new(shape, media, &self.leveling);
+        let scm = ScmPart::new(&[(shape, self.leveling.clone())], media);
         let lanes = vec![LaneConfig::new(Box::new(workload), depth)];
         let mut device: Device<TournamentTree> =
             Device::of_scm(&self.engine, &RunLimits::default(), scm, lanes, NoProbe);
@@ -106,7 +106,7 @@ fn a_single_write_takes_the_sum_of_its_stages_and_wears_its_sectors() {
     assert_eq!(parts(&device, Op::Write), expected);
     let wear = device.scm().media().wear();
     assert!(wear[8..16].iter().all(|&wear| wear == 1) && wear.iter().sum::<u32>() == 8);
-    assert_eq!(device.scm().counters().sectors_written, 8);
+    assert_eq!(device.scm().counters(0).sectors_written, 8);
 }
 
 #[test]
@@ -115,7 +115,7 @@ fn parts_on_different_channels_run_at_the_same_time() {
     // 1000 + 10 + 400 + 1600 = 3010, then they cross the link one after the other.
     let device = ScmBench::new().run(closed(vec![read(28, 8)]), 1);
     assert_eq!(latencies(&device), [3010 + 2048 + 2048]);
-    assert_eq!(device.scm().counters().channel_waits, 0);
+    assert_eq!(device.scm().counters(0).channel_waits, 0);
 }
 
 #[test]
@@ -133,7 +133,7 @@ fn parts_on_one_channel_wait_for_each_others_bytes() {
         (Cause::Transfer, 1600),
     ];
     assert_eq!(parts(&device, Op::Read), expected);
-    assert_eq!(device.scm().counters().channel_waits, 2);
+    assert_eq!(device.scm().counters(0).channel_waits, 2);
 }
 
 #[test]
@@ -163,7 +163,7 @@ fn copies_of_wear_levelling_delay_the_write_they_make_room_for() {
     assert_eq!(latencies(&device), [plain, plain, plain + 210]);
     assert!(parts(&device, Op::Write).contains(&(Cause::DieWearLeveling, 210)));
     assert_eq!(device.scm().media().wear(), [3, 1, 0, 0]);
-    assert_eq!((device.scm().locate(ninescope_model::SlotId(0), 0), device.scm().counters().sectors_copied), (1, 1));
+    assert_eq!((device.scm().locate(ninescope_model::SlotId(0), 0), device.scm().counters(0).sectors_copied), (1, 1));
 }
 
 #[test]
@@ -188,7 +188,7 @@ fn flushes_have_nothing_to_wait_for_and_trims_nothing_to_gain() {
     let device = bench.run(closed(vec![write(0, 1), flush(), trim(0, 8), read(0, 1)]), 1);
     let latencies = latencies(&device);
     assert_eq!((latencies[1], latencies[2]), (7, 7));
-    assert_eq!(device.scm().counters().trim_sectors_ignored, 8);
+    assert_eq!(device.scm().counters(0).trim_sectors_ignored, 8);
 }
 
 /// A memory of one time for reads and writes, behind a bus of 400 ns per sector.
@@ -295,7 +295,7 @@ fn a_serial_drive_takes_the_closed_loop_sum_to_the_nanosecond() {
         let copies = bench.leveling.name() != "none";
         let device = bench.run(closed(requests), 1);
         assert_eq!(latencies(&device), expected, "{}", bench.leveling.name());
-        assert_eq!(device.scm().counters().sectors_copied > 100, copies);
+        assert_eq!(device.scm().counters(0).sectors_copied > 100, copies);
     }
 }
 
@@ -315,10 +315,10 @@ fn every_nanosecond_of_a_bank_is_accounted_for() {
         assert_eq!(bank.iter().sum::<u64>(), used.elapsed.0);
     }
     let leveled: u64 = used.banks.iter().map(|bank| bank[ninescope_model::Occupancy::WearLeveling as usize]).sum();
-    assert_eq!(leveled, device.scm().counters().sectors_copied * 210);
+    assert_eq!(leveled, device.scm().counters(0).sectors_copied * 210);
     assert!(leveled > 0);
     // What crossed the buses: every sector once, and a command each.
-    let counters = *device.scm().counters();
+    let counters = *device.scm().counters(0);
     let moved = (counters.sectors_read + counters.sectors_written) * 400;
     let commands = (counters.read_commands + counters.write_commands) * 10;
     assert_eq!(used.bank_channels.iter().map(|busy| busy.0).sum::<u64>(), moved + commands);

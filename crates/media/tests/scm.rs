@@ -33,15 +33,15 @@ fn command(kind: Kind, sectors: u32) -> ScmCommand {
 fn the_time_of_a_command_is_the_sum_over_its_sectors() {
     let together = scm(&timing());
     // The longer pulse decides: 110 ns a sector; a copy reads first.
-    assert_eq!(together.array_time(Kind::Read, 3), Ns(300));
-    assert_eq!(together.array_time(Kind::Write, 3), Ns(330));
-    assert_eq!(together.array_time(Kind::Copy, 2), Ns(420));
+    assert_eq!(together.array_time(BankId(0), Kind::Read, 3), Ns(300));
+    assert_eq!(together.array_time(BankId(0), Kind::Write, 3), Ns(330));
+    assert_eq!(together.array_time(BankId(0), Kind::Copy, 2), Ns(420));
     let in_turn = scm(&ScmTiming { pulse_order: PulseOrder::InTurn, ..timing() });
-    assert_eq!(in_turn.array_time(Kind::Write, 3), Ns(540));
-    assert_eq!(in_turn.array_time(Kind::Copy, 2), Ns(560));
+    assert_eq!(in_turn.array_time(BankId(0), Kind::Write, 3), Ns(540));
+    assert_eq!(in_turn.array_time(BankId(0), Kind::Copy, 2), Ns(560));
     // 512 B at 1.28 GB/s are 400 ns (specification 5.4), and a burst is rounded up once.
-    assert_eq!(together.data_time(512), Ns(400));
-    assert_eq!(scm(&ScmTiming { channel_rate: Rate(900_000_000), ..timing() }).data_time(1024), Ns(1138));
+    assert_eq!(together.data_time(BankId(0), 512), Ns(400));
+    assert_eq!(scm(&ScmTiming { channel_rate: Rate(900_000_000), ..timing() }).data_time(BankId(0), 1024), Ns(1138));
 }
 
 #[test]

@@ -17,4 +17,4 @@ pub use geometry::{Geometry, GeometryError, PhysicalUnit};
 #[doc(hidden)]
 pub use registry::string_or_table;
 pub use request::{CacheHint, Op, Request, Source};
-pub use scm_geometry::{SECTORS_PER_SLOT_MAX, ScmGeometry};
+pub use scm_geometry::{SECTORS_PER_SLOT_MAX, ScmGeometry, ScmLayout};

@@ -144,6 +144,102 @@ impl ScmGeometry {
     }
 }
 
+/// The storage-class memories of a drive behind each other: slots, banks and channels are numbered through them.
+#[derive(Clone, Copy, Debug)]
+pub struct ScmLayout {
+    media: [ScmGeometry; 2],
+}
+
+impl ScmLayout {
+    /// Media in the order of numbering, at most two.
+    pub fn new(media: &[ScmGeometry]) -> Self {
+        let mut all = [ScmGeometry::absent(); 2];
+        all[..media.len()].copy_from_slice(media);
+        Self { media: all }
+    }
+
+    /// The shape of a medium; an absent one has nothing.
+    pub fn medium(&self, medium: usize) -> &ScmGeometry {
+        &self.media[medium]
+    }
+
+    /// Which medium a slot lies in, and its number there.
+    #[inline]
+    fn slot_within(&self, slot: SlotId) -> (usize, SlotId) {
+        match slot.0.checked_sub(self.media[0].slots) {
+            None => (0, slot),
+            Some(behind) => (1, SlotId(behind)),
+        }
+    }
+
+    /// Which medium a slot lies in.
+    #[inline]
+    pub fn medium_of_slot(&self, slot: SlotId) -> usize {
+        self.slot_within(slot).0
+    }
+
+    /// Which medium a bank belongs to.
+    #[inline]
+    pub fn medium_of_bank(&self, bank: BankId) -> usize {
+        usize::from(bank.0 >= self.media[0].banks())
+    }
+
+    /// The number of a medium's first slot.
+    #[inline]
+    pub fn first_slot(&self, medium: usize) -> u32 {
+        if medium == 0 { 0 } else { self.media[0].slots }
+    }
+
+    /// The number of a medium's first bank.
+    pub fn first_bank(&self, medium: usize) -> u32 {
+        if medium == 0 { 0 } else { self.media[0].banks() }
+    }
+
+    /// Slots of all media.
+    pub fn slots(&self) -> u32 {
+        self.media[0].slots + self.media[1].slots
+    }
+
+    /// Banks of all media.
+    pub fn banks(&self) -> u32 {
+        self.media[0].banks() + self.media[1].banks()
+    }
+
+    /// Channels of all media.
+    pub fn channels(&self) -> u32 {
+        self.media[0].channels + self.media[1].channels
+    }
+
+    /// Sectors in a slot.
+    #[inline]
+    pub fn sectors_per_slot(&self, slot: SlotId) -> u32 {
+        self.media[self.medium_of_slot(slot)].sectors_per_slot
+    }
+
+    /// The bank of a slot.
+    #[inline]
+    pub fn bank_of_slot(&self, slot: SlotId) -> BankId {
+        let (medium, slot) = self.slot_within(slot);
+        BankId(self.media[medium].bank_of_slot(slot).0 + self.first_bank(medium))
+    }
+
+    /// The sector of its bank at which a slot begins.
+    #[inline]
+    pub fn first_sector_of_slot(&self, slot: SlotId) -> u32 {
+        let (medium, slot) = self.slot_within(slot);
+        self.media[medium].first_sector_of_slot(slot)
+    }
+
+    /// The channel of a bank.
+    #[inline]
+    pub fn channel_of_bank(&self, bank: BankId) -> ChannelId {
+        let medium = self.medium_of_bank(bank);
+        let first = if medium == 0 { 0 } else { self.media[0].channels };
+        let within = BankId(bank.0 - self.first_bank(medium));
+        ChannelId(self.media[medium].channel_of_bank(within).0 + first)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -183,6 +279,20 @@ mod tests {
         assert_eq!(key(ScmGeometry::checked(1 << 16, 1 << 16, 1, 1, 0)), "banks_per_channel");
         assert_eq!(key(ScmGeometry::checked(2, 2, 6, 1, 0)), "capacity");
         assert_eq!(key(ScmGeometry::checked(1, 1, 1 << 31, 32, 0)), "capacity");
+    }
+
+    #[test]
+    fn slots_and_banks_are_numbered_through_both_media() {
+        let shape = |channels, slots| ScmGeometry::checked(channels, 2, slots, 4, 0).expect("a legal shape");
+        let layout = ScmLayout::new(&[shape(1, 4), shape(3, 12)]);
+        assert_eq!((layout.slots(), layout.banks(), layout.channels()), (16, 8, 4));
+        let of_slot = |slot| (layout.medium_of_slot(SlotId(slot)), layout.bank_of_slot(SlotId(slot)).0);
+        assert_eq!((0..6).map(of_slot).collect::<Vec<_>>(), [(0, 0), (0, 1), (0, 0), (0, 1), (1, 2), (1, 3)]);
+        assert_eq!(layout.first_sector_of_slot(SlotId(3)), 4, "the second slot of its bank");
+        assert_eq!(layout.first_sector_of_slot(SlotId(4 + 6)), 4);
+        let channels: Vec<_> = (0..8).map(|bank| layout.channel_of_bank(BankId(bank)).0).collect();
+        assert_eq!(channels, [0, 0, 1, 2, 3, 1, 2, 3]);
+        assert_eq!((layout.medium_of_bank(BankId(1)), layout.medium_of_bank(BankId(2))), (0, 1));
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! From a drive description to the parts it describes.
 
-use ninescope_engine::{Device, EngineConfig, LaneConfig, Probe, RunLimits, SuspendPolicyConfig};
+use ninescope_engine::{Device, EngineConfig, LaneConfig, Probe, RunLimits, SuspendPolicyConfig, TierConfig};
 use ninescope_ftl::policies::VictimSelectionConfig;
 use ninescope_ftl::{Ftl, FtlConfig, FtlError};
 use ninescope_kernel::{Ns, Rate, WakeQueue};
@@ -8,11 +8,14 @@ use ninescope_media::health::{LimitByWear, SuspendLimit, WearPoint};
 use ninescope_media::nand::{EraseLoops, LoopShares, Nand, NandTiming, Wear};
 use ninescope_model::units::Duration;
 use ninescope_model::{BlockGroup, Geometry, SECTOR_BYTES};
+use ninescope_tier::PlacementConfig;
+use ninescope_tier::policies::Below;
 
-use crate::config::{DriveConfig, EraseLoopsConfig, GeometryConfig, LoadedDrive, NandConfig, PlacementConfig};
+use crate::config::{DriveConfig, EraseLoopsConfig, GeometryConfig, LoadedDrive, NandConfig};
 use crate::error::Error;
 use crate::memory;
 use crate::scm::ScmAssembly;
+use crate::tier;
 
 /// The default drive is at least this large [B], and its planes at least this many blocks.
 const FITTED_BYTES_MIN: u64 = 8 << 30;
@@ -44,7 +47,9 @@ pub struct Assembly {
     /// Its controller.
     pub engine: EngineConfig,
     /// Its storage-class memory.
-    pub scm: Option<ScmAssembly>,
+    pub scm: ScmAssembly,
+    /// What moves between two media, if it has them.
+    pub tier: Option<TierConfig>,
     /// The run's seed: blocks differ from each other as it says.
     pub seed: u64,
 }
@@ -56,60 +61,41 @@ impl Assembly {
     /// [`Error::Input`] that names the key at fault.
     pub fn new(drive: &LoadedDrive, seed: u64, log_requests: bool) -> Result<Self, Error> {
         check_media(drive)?;
-        if drive.config.scm.is_some() {
-            return Self::of_scm(drive, seed, log_requests);
+        let mut config = drive.config.clone();
+        let flash = config.geometry.is_some();
+        let geometry = if flash { geometry(drive)? } else { Geometry::absent() };
+        let ftl = if flash { ftl_config(drive, geometry, seed)? } else { no_ftl(geometry, seed) };
+        let engine = engine_config(drive, &geometry, log_requests)?;
+        if flash {
+            memory::check(&geometry, ftl.logical_units, &engine)?;
+            // What was left to a default is written out, so that a result says what ran.
+            config.ftl.frontier_planes = Some(geometry.frontier_planes);
+            config.ftl.gc_pages_in_flight = Some(engine.gc_pages_in_flight);
+            config.controller.buffered_pages = Some(engine.buffered_pages);
         }
-        let config = drive.config.clone();
-        let geometry = geometry(drive)?;
-        let ftl = ftl_config(drive, geometry, seed)?;
-        let timing = Some(timing(drive)?);
-        let wear = wear(drive)?;
-        let engine = engine_config(drive, &geometry, log_requests)?;
-        memory::check(&geometry, ftl.logical_units, &engine)?;
-        // What was left to a default is written out, so that a result says what ran.
-        let mut config = config;
-        config.ftl.frontier_planes = Some(geometry.frontier_planes);
-        config.ftl.gc_pages_in_flight = Some(engine.gc_pages_in_flight);
-        config.controller.buffered_pages = Some(engine.buffered_pages);
-        Ok(Self { config, geometry, ftl, timing, wear, engine, scm: None, seed })
-    }
-
-    /// A drive of storage-class memory alone: what belongs to flash is there and empty.
-    fn of_scm(drive: &LoadedDrive, seed: u64, log_requests: bool) -> Result<Self, Error> {
-        let geometry = Geometry::absent();
-        let scm = ScmAssembly::new(drive)?;
-        let engine = engine_config(drive, &geometry, log_requests)?;
-        memory::check_scm(&scm, &engine)?;
-        Ok(Self {
-            config: drive.config.clone(),
-            geometry,
-            ftl: FtlConfig {
-                geometry,
-                logical_units: 0,
-                reserve_groups: 0,
-                page_allocation: Default::default(),
-                free_block_choice: Default::default(),
-                gc_trigger: Default::default(),
-                victim_selection: Default::default(),
-                seed,
-            },
-            timing: None,
-            wear: Wear::default(),
-            engine,
-            scm: Some(scm),
-            seed,
-        })
+        let sized = tier::sized(drive, &geometry)?;
+        config.scm.clone_from(&sized.config.scm);
+        let scm = ScmAssembly::new(&sized)?;
+        let tier = tier::config(&sized, &geometry, &scm)?;
+        config.tier.migrations_in_flight = tier.as_ref().map(|tier| tier.migrations_in_flight);
+        let pages = if tier.is_none() { 0 } else { ftl.logical_units.max(scm.lowest().map_or(0, |shape| shape.slots)) };
+        memory::check_scm(&scm, pages, &engine)?;
+        let timing = if flash { Some(timing(drive)?) } else { None };
+        let wear = if flash { wear(drive)? } else { Wear::default() };
+        Ok(Self { config, geometry, ftl, timing, wear, engine, scm, tier, seed })
     }
 
     /// Host bytes of the drive [B].
     pub fn logical_bytes(&self) -> u64 {
-        let flash = u64::from(self.ftl.logical_units) * u64::from(self.geometry.unit_bytes);
-        flash + self.scm.as_ref().map_or(0, |scm| scm.shape.logical_sectors() * SECTOR_BYTES)
+        if self.timing.is_some() {
+            return u64::from(self.ftl.logical_units) * u64::from(self.geometry.unit_bytes);
+        }
+        self.scm.lowest().map_or(0, |shape| shape.logical_sectors() * SECTOR_BYTES)
     }
 
     /// Bytes there are on the media, spare ones included [B].
     pub fn raw_bytes(&self) -> u64 {
-        self.geometry.raw_bytes() + self.scm.as_ref().map_or(0, |scm| scm.shape.raw_sectors() * SECTOR_BYTES)
+        self.geometry.raw_bytes() + self.scm.raw_sectors() * SECTOR_BYTES
     }
 
     /// Host sectors of the drive [512 B].
@@ -154,8 +140,12 @@ impl Assembly {
         lanes: Vec<LaneConfig>,
         probe: P,
     ) -> Result<Device<Q, P>, Error> {
-        if let Some(scm) = &self.scm {
-            return Ok(Device::of_scm(&self.engine, limits, scm.part()?, lanes, probe));
+        if let Some(tier) = &self.tier {
+            let (nand, scm) = (self.media_for(&ftl)?, self.scm.part()?);
+            return Ok(Device::of_tier(&self.engine, limits, ftl, nand, scm, tier, lanes, probe));
+        }
+        if self.timing.is_none() {
+            return Ok(Device::of_scm(&self.engine, limits, self.scm.part()?, lanes, probe));
         }
         let nand = self.media_for(&ftl)?;
         Ok(Device::with_lanes(&self.engine, limits, ftl, nand, lanes, probe))
@@ -210,14 +200,13 @@ pub fn fit_drive(config: &mut DriveConfig, highest_byte: u64) -> Result<(), Stri
 fn check_media(drive: &LoadedDrive) -> Result<(), Error> {
     let config = &drive.config;
     let placement = &config.tier.placement;
-    let (uses_flash, uses_scm) = match placement {
-        PlacementConfig::NandOnly(_) => (true, false),
-        PlacementConfig::ScmOnly(_) => (false, true),
-    };
+    let nand_only = matches!(placement, PlacementConfig::NandOnly(_));
+    let uses_flash = nand_only || placement.below() == Below::Flash;
     let tables = [
         ("geometry", config.geometry.is_some(), uses_flash),
         ("nand", config.nand.is_some(), uses_flash),
-        ("scm", config.scm.is_some(), uses_scm),
+        ("scm", config.scm.is_some(), !nand_only),
+        ("storage_scm", config.storage_scm.is_some(), placement.below() == Below::Scm),
     ];
     let name = placement.name();
     if let Some((table, ..)) = tables.iter().find(|(_, is_there, is_used)| *is_used && !is_there) {
@@ -269,6 +258,20 @@ fn geometry(drive: &LoadedDrive) -> Result<Geometry, Error> {
         let table = if matches!(error.key, "mapping_unit" | "frontier_planes") { "ftl" } else { "geometry" };
         drive.error_at(&format!("{table}.{}", error.key), &error.message)
     })
+}
+
+/// The translation layer of a drive without flash.
+fn no_ftl(geometry: Geometry, seed: u64) -> FtlConfig {
+    FtlConfig {
+        geometry,
+        logical_units: 0,
+        reserve_groups: 0,
+        page_allocation: Default::default(),
+        free_block_choice: Default::default(),
+        gc_trigger: Default::default(),
+        victim_selection: Default::default(),
+        seed,
+    }
 }
 
 fn ftl_config(drive: &LoadedDrive, geometry: Geometry, seed: u64) -> Result<FtlConfig, Error> {

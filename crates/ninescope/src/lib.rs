@@ -19,6 +19,7 @@ mod result;
 mod schema;
 mod scm;
 mod simulation;
+mod tier;
 
 use std::path::Path;
 
@@ -26,10 +27,10 @@ use ninescope_engine::{SuspendPolicyConfig, TransactionSchedulerConfig};
 use ninescope_ftl::policies::{
     FreeBlockChoiceConfig, GcTriggerConfig, PageAllocationConfig, SectorWearLevelingConfig, VictimSelectionConfig,
 };
+use ninescope_tier::PlacementConfig;
 use ninescope_workload::TraceStatistics;
 
 pub use config::DriveConfig;
-use config::PlacementConfig;
 pub use error::Error;
 pub use ninescope_engine::RequestLogEntry;
 pub use ninescope_engine::meter::{Histogram, bootstrap};

@@ -14,6 +14,8 @@ const MEDIA_BYTES_PER_BLOCK: u64 = 8;
 const BYTES_PER_COMMAND: u64 = 2_048;
 const BYTES_PER_PAGE: u64 = 256;
 const BYTES_PER_MOVED_UNIT: u64 = 32;
+/// Bytes that a tier keeps of a page [B]: its slot, its entry among recent pages, a bit; and those of slot and entry.
+const TIER_BYTES_PER_PAGE: u64 = 8 + 64;
 /// Share of the machine's free memory that a drive may take.
 const SHARE_OF_AVAILABLE: f64 = 0.9;
 
@@ -39,13 +41,14 @@ pub fn check(geometry: &Geometry, logical_units: u32, engine: &EngineConfig) -> 
     )))
 }
 
-/// Refuses storage-class memory whose tables do not fit.
-pub fn check_scm(scm: &ScmAssembly, engine: &EngineConfig) -> Result<(), Error> {
-    let bytes = scm.table_bytes() + u64::from(engine.queue_depth) * BYTES_PER_COMMAND;
+/// Refuses storage-class memory whose tables do not fit. `pages` are those that a tier looks after.
+pub fn check_scm(scm: &ScmAssembly, pages: u32, engine: &EngineConfig) -> Result<(), Error> {
+    let tier = u64::from(pages) * TIER_BYTES_PER_PAGE;
+    let bytes = scm.table_bytes() + tier + u64::from(engine.queue_depth) * BYTES_PER_COMMAND;
     let Some((needed, available)) = too_much(bytes) else { return Ok(()) };
     Err(Error::Input(format!(
         "scm.capacity: the tables of {} sectors need {needed:.1} GiB of memory, {available:.1} GiB are available",
-        scm.shape.raw_sectors(),
+        scm.raw_sectors(),
     )))
 }
 

@@ -306,7 +306,7 @@ impl<P: Probe> RecordedSimulation<P> {
     /// [`Error::Input`] where the drive holds what the recorder does not follow; [`Error::Internal`] when a checked
     /// drive cannot be built.
     pub fn of_plan(plan: Plan, probe: P, settings: RecordSettings) -> Result<Self, Error> {
-        if plan.assembly.scm.is_some() {
+        if !plan.assembly.scm.media.is_empty() {
             let message = "explain_slowest and trace_window follow flash; they do not know storage-class memory yet";
             return Err(Error::Input(message.to_owned()));
         }

@@ -94,6 +94,7 @@ fn drive(dice: &mut Dice) -> toml::Table {
         geometry: Some(geometry),
         nand: Some(nand(dice)),
         scm: None,
+        storage_scm: None,
         tier: Default::default(),
         ftl: FtlSection::default(),
         controller: controller(dice),

@@ -7,6 +7,7 @@ mod gc;
 mod program;
 mod read;
 mod scm_only;
+mod tier;
 mod write;
 
 use ninescope_kernel::{NONE, Ns, WakeQueue};

@@ -103,10 +103,11 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
                 let epoch = self.flushes.program_queued();
                 let tracked = transaction.owner != NONE;
                 let class = QueueClass::HostProgram;
-                self.enqueue(die, Transaction { class, source: Source::Host, epoch, tracked, ..transaction });
+                let source = if tracked { self.transactions.units[transaction.owner].source } else { Source::Host };
+                self.enqueue(die, Transaction { epoch, class, source, tracked, ..transaction });
             } else {
                 self.gc_jobs[pool.index()].program_queued();
-                let class = QueueClass::GcProgram;
+                let class = QueueClass::MoveProgram;
                 self.enqueue(die, Transaction { class, source: Source::GarbageCollection, ..transaction });
             }
         }

@@ -21,7 +21,7 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
         let command = &mut self.commands[index];
         command.mark = self.now;
         let (mut sector, end) = (command.lba, command.lba + u64::from(command.sectors));
-        let per_slot = u64::from(self.scm.geometry().sectors_per_slot);
+        let per_slot = u64::from(self.scm.layout().medium(0).sectors_per_slot);
         let shift = per_slot.trailing_zeros();
         command.pending = (((end - 1) >> shift) - (sector >> shift) + 1) as u32;
         while sector < end {
@@ -36,15 +36,17 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
 
     /// Nothing is erased before it is overwritten, so that nothing is gained by forgetting.
     pub(crate) fn trim_on_scm(&mut self, index: u32) -> Result<(), SimulationError> {
-        self.scm.counters.trim_sectors_ignored += u64::from(self.commands[index].sectors);
+        self.scm.counters[0].trim_sectors_ignored += u64::from(self.commands[index].sectors);
         self.complete(index, Parts::default(), NONE)
     }
 
     /// The sectors of a write are on the media.
     pub(crate) fn slot_written(&mut self, transaction: u32) -> Result<(), SimulationError> {
-        let command = self.transactions.slab[transaction].owner;
+        let Transaction { owner: command, queued, .. } = self.transactions.slab[transaction];
         let track = &self.transactions.tracks[transaction as usize];
         let mut parts = Parts::default();
+        // Where the page had no slot, it waited for one.
+        parts.add(Cause::MigrationWait, queued - self.commands[command].mark);
         parts.add_die_wait(&track.die_wait);
         parts.add(Cause::Channel, track.channel);
         parts.add(Cause::Transfer, track.transfer);

@@ -6,7 +6,7 @@ use ninescope_workload::Arrival;
 
 use super::HostCommand;
 use super::command::command_link;
-use crate::device::Device;
+use crate::device::{Device, Flow};
 use crate::error::SimulationError;
 use crate::probe::{Event, Probe, observe};
 use crate::transaction::QueueClass;
@@ -135,10 +135,16 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
 
     fn command_processed(&mut self, index: u32) -> Result<(), SimulationError> {
         match self.commands[index].op {
-            Op::Read if self.scm_only => self.start_on_scm(index, QueueClass::HostRead),
-            Op::Read => self.start_read(index),
-            Op::Trim if self.scm_only => self.trim_on_scm(index),
-            Op::Trim => self.start_trim(index),
+            Op::Read => match self.flow {
+                Flow::Flash => self.start_read(index),
+                Flow::Scm => self.start_on_scm(index, QueueClass::HostRead),
+                Flow::Tier => self.start_tiered_read(index),
+            },
+            Op::Trim => match self.flow {
+                Flow::Flash => self.start_trim(index),
+                Flow::Scm => self.trim_on_scm(index),
+                Flow::Tier => self.start_tiered_trim(index),
+            },
             Op::Flush => self.start_flush(index),
             Op::Write => self.enter_link_in(index),
         }
@@ -147,7 +153,11 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
     /// The data of a write is in the controller.
     #[inline]
     fn write_data_arrived(&mut self, index: u32) -> Result<(), SimulationError> {
-        if self.scm_only { self.start_on_scm(index, QueueClass::HostProgram) } else { self.start_write(index) }
+        match self.flow {
+            Flow::Flash => self.start_write(index),
+            Flow::Scm => self.start_on_scm(index, QueueClass::HostProgram),
+            Flow::Tier => self.start_tiered_write(index),
+        }
     }
 
     /// Write data crosses the link, commands in their order.

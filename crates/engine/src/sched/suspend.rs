@@ -131,6 +131,7 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
     fn occupancy_of(&self, die: DieId) -> Occupancy {
         let command = &self.dies[die.index()].command;
         let plane = command.planes.trailing_zeros() as usize;
-        self.transactions.slab[command.transaction[plane]].class.occupancy()
+        let transaction = &self.transactions.slab[command.transaction[plane]];
+        transaction.class.occupancy(transaction.source)
     }
 }

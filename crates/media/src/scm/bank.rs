@@ -1,5 +1,7 @@
 //! One bank: idle or busy with one command, and the rules of what it takes.
 
+use std::ops::Range;
+
 use ninescope_kernel::Ns;
 use ninescope_model::{BankId, SECTORS_PER_SLOT_MAX};
 
@@ -64,8 +66,12 @@ pub enum IllegalScmCommand {
 }
 
 /// A bank's state, and how many sectors were named for its next commands.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Bank {
+    /// Which medium it is of.
+    pub medium: usize,
+    /// Its sectors among those of the drive.
+    pub sectors: Range<usize>,
     pub state: BankState,
     /// By kind of command; none for reads.
     pub to_pulse: [u32; 3],

@@ -25,9 +25,9 @@ use timing::Durations;
 /// All banks and sectors of the drive.
 #[derive(Clone, Debug)]
 pub struct Scm {
-    durations: Durations,
+    /// By medium.
+    durations: Vec<Durations>,
     banks: Vec<Bank>,
-    sectors_per_bank: u32,
     /// Writes of each sector over its life, banks one after another [count].
     wear: Vec<u32>,
 }
@@ -38,38 +38,55 @@ impl Scm {
     /// # Errors
     /// When the time constants cannot be used, see [`ScmTiming::check`].
     pub fn new(geometry: &ScmGeometry, timing: &ScmTiming) -> Result<Self, crate::TimingError> {
-        Ok(Self {
-            durations: Durations::new(timing)?,
-            banks: vec![Bank::default(); geometry.banks() as usize],
-            sectors_per_bank: geometry.sectors_per_bank(),
-            wear: table(geometry.raw_sectors() as usize, 0),
-        })
+        Self::of_media(&[(*geometry, *timing)])
+    }
+
+    /// The same with several media, whose banks are numbered through them.
+    ///
+    /// # Errors
+    /// When time constants cannot be used, see [`ScmTiming::check`].
+    pub fn of_media(media: &[(ScmGeometry, ScmTiming)]) -> Result<Self, crate::TimingError> {
+        let (mut durations, mut banks, mut sectors) = (Vec::new(), Vec::new(), 0);
+        for (medium, (geometry, timing)) in media.iter().enumerate() {
+            durations.push(Durations::new(timing)?);
+            for _ in 0..geometry.banks() {
+                let count = geometry.sectors_per_bank() as usize;
+                banks.push(Bank { medium, sectors: sectors..sectors + count, ..Bank::default() });
+                sectors += count;
+            }
+        }
+        Ok(Self { durations, banks, wear: table(sectors, 0) })
     }
 
     /// No SCM at all.
     pub fn absent() -> Self {
-        Self { durations: Durations::default(), banks: Vec::new(), sectors_per_bank: 0, wear: Vec::new() }
+        Self { durations: Vec::new(), banks: Vec::new(), wear: Vec::new() }
     }
 }
 
-/// Durations: functions of the command alone.
+/// Durations: functions of the command and its bank's medium alone.
 impl Scm {
+    #[inline]
+    fn durations_of(&self, bank: BankId) -> &Durations {
+        &self.durations[self.banks[bank.index()].medium]
+    }
+
     /// Channel time of the command and address cycles [ns].
     #[inline]
-    pub fn command_address_time(&self) -> Ns {
-        self.durations.command_address
+    pub fn command_address_time(&self, bank: BankId) -> Ns {
+        self.durations_of(bank).command_address
     }
 
     /// Channel time of one burst of `bytes`, rounded up once [ns].
     #[inline]
-    pub fn data_time(&self, bytes: u64) -> Ns {
-        self.durations.channel_rate.burst(bytes)
+    pub fn data_time(&self, bank: BankId, bytes: u64) -> Ns {
+        self.durations_of(bank).channel_rate.burst(bytes)
     }
 
     /// Array time of a command [ns].
     #[inline]
-    pub fn array_time(&self, kind: ScmCommandKind, sectors: u32) -> Ns {
-        self.durations.array_time(kind, sectors)
+    pub fn array_time(&self, bank: BankId, kind: ScmCommandKind, sectors: u32) -> Ns {
+        self.durations_of(bank).array_time(kind, sectors)
     }
 }
 
@@ -78,8 +95,7 @@ impl Scm {
     /// Writes of each sector of a bank over its life [count].
     #[inline]
     pub fn wear_of(&self, bank: BankId) -> &[u32] {
-        let first = bank.index() * self.sectors_per_bank as usize;
-        &self.wear[first..first + self.sectors_per_bank as usize]
+        &self.wear[self.banks[bank.index()].sectors.clone()]
     }
 
     /// Writes of every sector, banks one after another [count].
@@ -102,8 +118,9 @@ impl Scm {
     }
 
     fn wears(&mut self, bank: BankId, sector: u32) {
-        debug_assert!(sector < self.sectors_per_bank, "bank {bank} has no sector {sector}");
-        let index = bank.index() * self.sectors_per_bank as usize + sector as usize;
+        let of_bank = &self.banks[bank.index()].sectors;
+        let index = of_bank.start + sector as usize;
+        debug_assert!(index < of_bank.end, "bank {bank} has no sector {sector}");
         self.wear[index] = self.wear[index].saturating_add(1);
     }
 }
@@ -122,9 +139,10 @@ impl Scm {
     /// When the command is illegal; nothing changes then.
     #[inline]
     pub fn begin_array(&mut self, command: &ScmCommand, at: Ns) -> Result<Ns, IllegalScmCommand> {
-        let end = at + self.durations.array_time(command.kind, command.sectors);
         let bank = self.banks.get_mut(command.bank.index());
-        bank.ok_or(IllegalScmCommand::NoSuchBank { bank: command.bank })?.begin(command, end)?;
+        let bank = bank.ok_or(IllegalScmCommand::NoSuchBank { bank: command.bank })?;
+        let end = at + self.durations[bank.medium].array_time(command.kind, command.sectors);
+        bank.begin(command, end)?;
         Ok(end)
     }
 

@@ -69,12 +69,6 @@ pub(super) struct Durations {
     pub channel_rate: Rate,
 }
 
-impl Default for Durations {
-    fn default() -> Self {
-        Self { sector: [Ns::ZERO; 3], command_address: Ns::ZERO, channel_rate: Rate(0) }
-    }
-}
-
 impl Durations {
     pub fn new(timing: &ScmTiming) -> Result<Self, TimingError> {
         timing.check()?;

@@ -7,8 +7,9 @@ use ninescope_engine::{SuspendPolicyConfig, TransactionSchedulerConfig, WriteCom
 use ninescope_ftl::policies::{
     FreeBlockChoiceConfig, GcTriggerConfig, PageAllocationConfig, SectorWearLevelingConfig, VictimSelectionConfig,
 };
+use ninescope_model::string_or_table;
 use ninescope_model::units::{Bytes, BytesPerSecond, Duration};
-use ninescope_model::{policy_registry, string_or_table};
+use ninescope_tier::PlacementConfig;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::value::SeqAccessDeserializer;
 use serde::de::{Deserializer, Error, IntoDeserializer, SeqAccess, Visitor};
@@ -30,6 +31,9 @@ pub struct DriveConfig {
     /// Storage-class memory; absent: there is none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub scm: Option<ScmConfig>,
+    /// Storage-type memory below [scm], for placements of two memories.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub storage_scm: Option<ScmConfig>,
     /// Which medium holds what.
     #[serde(default, skip_serializing_if = "TierSection::is_default")]
     pub tier: TierSection,
@@ -150,29 +154,20 @@ pub struct TierSection {
     /// Where data is placed.
     #[serde(deserialize_with = "string_or_table")]
     pub placement: PlacementConfig,
+    /// Capacity of [scm] as a share of what the medium below has, spare blocks included: it replaces scm.capacity.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(max = 1))]
+    pub scm_ratio: Option<f64>,
+    /// Pages on their way down at a time, and as many on their way up; four per die or per bank below, if left out
+    /// [count].
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1))]
+    pub migrations_in_flight: Option<u32>,
 }
 
 impl TierSection {
     fn is_default(&self) -> bool {
         *self == Self::default()
-    }
-}
-
-/// A placement without parameters.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct Whole {}
-
-policy_registry! {
-    /// Where data is placed.
-    PlacementConfig;
-    "nand-only" => NandOnly(Whole), "everything in flash";
-    "scm-only" => ScmOnly(Whole), "everything in storage-class memory, overwritten in place";
-}
-
-impl Default for PlacementConfig {
-    fn default() -> Self {
-        Self::NandOnly(Whole {})
     }
 }
 

@@ -71,8 +71,13 @@ pub fn result_json(input: &ResultInput<'_>) -> Result<Value, Error> {
     });
     if let (Some(device), Some(utilization)) = (&input.device, &input.utilization) {
         let mut measured = measurements(device, utilization, input.job_names)?;
-        if let Some(section) = scm::section(device, input.assembly.config.scm.as_ref()) {
-            measured["scm"] = section;
+        let drive = &input.assembly.config;
+        for (medium, (key, config)) in
+            [("scm", &drive.scm), ("storage_scm", &drive.storage_scm)].into_iter().enumerate()
+        {
+            if let Some(section) = scm::section(device, medium, config.as_ref()) {
+                measured[key] = section;
+            }
         }
         if !input.job_names.is_empty() {
             measured["by_job"] = by_job(device, input.job_names);

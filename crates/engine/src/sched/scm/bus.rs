@@ -3,7 +3,7 @@
 
 use ninescope_kernel::{Ns, WakeQueue};
 use ninescope_media::scm::{ScmCommand, ScmCommandKind};
-use ninescope_model::{BankId, ChannelId, Occupancy, SECTOR_BYTES};
+use ninescope_model::{BankId, ChannelId, Occupancy, SECTOR_BYTES, Source};
 
 use super::{BankPhase, BankUnit};
 use crate::device::Device;
@@ -20,7 +20,7 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
     /// Asks for the channel to send the command of the bank, or the data that it read.
     #[inline]
     pub(super) fn request_bank_channel(&mut self, bank: BankId) {
-        let channel_id = self.scm.geometry().channel_of_bank(bank);
+        let channel_id = self.scm.layout().channel_of_bank(bank);
         let channel = &mut self.scm.channels[channel_id.index()];
         let unit = &mut self.scm.banks[bank.index()];
         let sends_data_out = unit.phase == BankPhase::WaitingForDataOut;
@@ -49,9 +49,9 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
             }
             let queue = if channel.commands.is_empty() { &mut channel.data } else { &mut channel.commands };
             let Some(bank) = queue.pop_front(&mut self.scm.banks[..], bank_link) else { return Ok(()) };
-            let unit = &self.scm.banks[bank as usize];
-            self.scm.counters.channel_waits += u64::from(unit.channel_requested < self.now);
-            if unit.phase == BankPhase::WaitingToSend {
+            let BankUnit { phase, channel_requested, .. } = self.scm.banks[bank as usize];
+            self.scm.counters_of(BankId(bank)).channel_waits += u64::from(channel_requested < self.now);
+            if phase == BankPhase::WaitingToSend {
                 self.send_bank_command(BankId(bank), channel_id)?;
             } else {
                 self.send_bank_data_out(BankId(bank), channel_id)?;
@@ -68,8 +68,8 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
         };
         let writes = command.kind == ScmCommandKind::Write;
         let bytes = u64::from(command.sectors) * SECTOR_BYTES;
-        let data_in = if writes { self.scm.media.data_time(bytes) } else { Ns::ZERO };
-        let sent = now + self.scm.media.command_address_time() + data_in;
+        let data_in = if writes { self.scm.media.data_time(bank, bytes) } else { Ns::ZERO };
+        let sent = now + self.scm.media.command_address_time(bank) + data_in;
         let end = self.begin_bank_array(&command, sent)?;
         let unit = &mut self.scm.banks[bank.index()];
         unit.ledger.enter(now, unit.occupancy);
@@ -80,7 +80,7 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
         track.channel = now - track.mark;
         track.transfer = data_in;
         track.mark = now;
-        let counters = &mut self.scm.counters;
+        let counters = self.scm.counters_of(bank);
         let (commands, sectors) = if writes {
             (&mut counters.write_commands, &mut counters.sectors_written)
         } else {
@@ -99,22 +99,26 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
         let unit = &self.scm.banks[bank.index()];
         let index = unit.transaction;
         let bytes = u64::from(unit.command.sectors) * SECTOR_BYTES;
-        let left = now + self.scm.media.data_time(bytes);
+        let left = now + self.scm.media.data_time(bank, bytes);
         let track = &mut self.transactions.tracks[index as usize];
         track.channel += now - track.mark;
         track.transfer = left - now;
-        let command = self.transactions.slab[index].owner;
-        self.queue_link_out(LinkJob { ready: left, bytes, command, transaction: index });
+        let Transaction { owner, source, .. } = self.transactions.slab[index];
+        let stays = source == Source::Migration;
+        if !stays {
+            self.queue_link_out(LinkJob { ready: left, bytes, command: owner, transaction: index });
+        }
         self.take_bank_channel(channel, left);
         let unit = &mut self.scm.banks[bank.index()];
+        unit.stays = stays;
         unit.ledger.enter_until(now, unit.occupancy, left);
         unit.phase = BankPhase::DataOut;
         unit.data_out_end = left;
         // Nobody has to decide anything at the end of a read on a bank with nothing else to do.
-        if unit.waiting != 0 {
+        if unit.waiting != 0 || stays {
             self.queue.schedule(self.resources.bank(bank), left);
         }
-        observe!(self, Event::BankDataOut { bank, command, until: left });
+        observe!(self, Event::BankDataOut { bank, source, command: owner, until: left });
         Ok(())
     }
 

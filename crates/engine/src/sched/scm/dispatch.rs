@@ -18,7 +18,7 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
     pub(crate) fn enqueue_on_bank(&mut self, transaction: Transaction) {
         let now = self.now;
         let class = transaction.class;
-        let bank = self.scm.geometry().bank_of_slot(transaction.slot());
+        let bank = self.scm.layout().bank_of_slot(transaction.slot());
         let index = self.transactions.insert(Transaction { queued: now, next: NONE, ..transaction });
         self.free_bank_after_data_out(bank);
         let unit = &mut self.scm.banks[bank.index()];
@@ -60,8 +60,11 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
         if self.scm.banks[bank.index()].phase != BankPhase::Free {
             return Ok(());
         }
-        if let Some(class) = self.next_class_of_bank(bank) {
-            self.issue_on_bank(bank, class)?;
+        // What is not wanted any more when its turn comes makes room for the next.
+        while let Some(class) = self.next_class_of_bank(bank) {
+            if self.issue_on_bank(bank, class)? {
+                break;
+            }
         }
         // One that was queued on the idle bank at this instant and was not issued has to wait: the ledger still
         // stands where it stood then.
@@ -94,8 +97,9 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
     }
 
     /// Takes the first transaction of a class. Where it writes, its sectors get their places now: from here to its end
-    /// nothing else happens in the bank, so that the order of issue is the order of contents.
-    fn issue_on_bank(&mut self, bank: BankId, class: QueueClass) -> Result<(), SimulationError> {
+    /// nothing else happens in the bank, so that the order of issue is the order of contents. Returns whether the bank
+    /// has something to do.
+    fn issue_on_bank(&mut self, bank: BankId, class: QueueClass) -> Result<bool, SimulationError> {
         let unit = &mut self.scm.banks[bank.index()];
         let queue = &mut unit.queues[class as usize];
         let index = queue
@@ -104,16 +108,22 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
         if queue.is_empty() {
             unit.waiting &= !(1 << class as u8);
         }
+        if self.tier.is_some() && !self.take_up_slot(bank, index)? {
+            return Ok(false);
+        }
         let transaction = self.transactions.slab[index];
-        let kind = if class == QueueClass::HostRead { ScmCommandKind::Read } else { ScmCommandKind::Write };
+        let reads = matches!(class, QueueClass::HostRead | QueueClass::MoveRead);
+        let kind = if reads { ScmCommandKind::Read } else { ScmCommandKind::Write };
+        let unit = &mut self.scm.banks[bank.index()];
         unit.command = ScmCommand { kind, bank, sectors: u32::from(transaction.sectors) };
         unit.transaction = index;
-        unit.occupancy = class.occupancy();
+        unit.occupancy = class.occupancy(transaction.source);
         self.close_wait_on_bank(bank, index);
         observe!(
             self,
             Event::SlotDispatched {
                 kind,
+                source: transaction.source,
                 command: transaction.owner,
                 slot: transaction.slot(),
                 sectors: transaction.sector_mask()
@@ -121,9 +131,27 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
         );
         if kind == ScmCommandKind::Read {
             self.request_bank_channel(bank);
-            return Ok(());
+            return Ok(true);
         }
-        self.copy_out_of_the_way(bank, &transaction)
+        self.copy_out_of_the_way(bank, &transaction)?;
+        Ok(true)
+    }
+
+    /// Has the tier say which sectors an access is still wanted for, and forgets it if none are left.
+    fn take_up_slot(&mut self, bank: BankId, index: u32) -> Result<bool, SimulationError> {
+        let transaction = self.transactions.slab[index];
+        let mask = self.slot_taken_up(&transaction)?;
+        if mask == 0 {
+            let unsnapped = &mut self.scm.banks[bank.index()].unsnapped;
+            if *unsnapped == index {
+                *unsnapped = NONE;
+            }
+            self.transactions.slab.remove(index);
+            return Ok(false);
+        }
+        let access = &mut self.transactions.slab[index];
+        (access.epoch, access.sectors) = (mask, mask.count_ones() as u16);
+        Ok(true)
     }
 
     /// The transaction leaves the queue: the difference of the bank's ledger since it was queued is its wait.
@@ -147,7 +175,7 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
     /// channel; without any the write asks for the channel at once.
     fn copy_out_of_the_way(&mut self, bank: BankId, transaction: &Transaction) -> Result<(), SimulationError> {
         let (mut copies, mut mask) = (0, transaction.sector_mask());
-        let first = self.scm.geometry().first_sector_of_slot(transaction.slot());
+        let first = self.scm.layout().first_sector_of_slot(transaction.slot());
         while mask != 0 {
             let sector = first + mask.trailing_zeros();
             mask &= mask - 1;
@@ -171,7 +199,7 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
         unit.phase = BankPhase::Leveling;
         unit.ledger.enter(now, Occupancy::WearLeveling);
         self.queue.schedule(self.resources.bank(bank), end);
-        self.scm.counters.sectors_copied += u64::from(copies);
+        self.scm.counters_of(bank).sectors_copied += u64::from(copies);
         self.digest_bank_command(&command, transaction);
         observe!(self, Event::BankCommandIssued { command: &command, sent: now });
         Ok(())

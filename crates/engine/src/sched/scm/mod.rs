@@ -51,6 +51,8 @@ pub struct BankUnit {
     pub ledger: OccupancyLedger,
     /// When the data of a read has left.
     pub data_out_end: Ns,
+    /// That data stays in the controller, so that its arrival is an event.
+    pub stays: bool,
     /// A transaction that was queued on the idle bank at this instant and has no ledger snapshot.
     pub unsnapped: u32,
     /// Link of the channel's queues.
@@ -70,6 +72,7 @@ impl Default for BankUnit {
             occupancy: Occupancy::Idle,
             ledger: OccupancyLedger::default(),
             data_out_end: Ns::ZERO,
+            stays: false,
             unsnapped: NONE,
             channel_next: NONE,
             channel_requested: Ns::ZERO,

@@ -2,9 +2,9 @@
 
 use ninescope_kernel::WakeQueue;
 use ninescope_media::scm::{ScmCommand, ScmCommandKind};
-use ninescope_model::{BankId, Occupancy};
+use ninescope_model::{BankId, Occupancy, Source};
 
-use super::BankPhase;
+use super::{BankPhase, BankUnit};
 use crate::device::Device;
 use crate::error::SimulationError;
 use crate::probe::{Event, Probe, observe};
@@ -15,7 +15,13 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
         match self.scm.banks[bank.index()].phase {
             BankPhase::Leveling => self.copies_ended(bank)?,
             BankPhase::Array => self.bank_array_ended(bank)?,
-            BankPhase::DataOut => self.set_bank_free(bank),
+            BankPhase::DataOut => {
+                let BankUnit { stays, transaction, .. } = self.scm.banks[bank.index()];
+                self.set_bank_free(bank);
+                if stays {
+                    self.migration_sectors_arrived(transaction)?;
+                }
+            }
             BankPhase::Free | BankPhase::WaitingToSend | BankPhase::WaitingForDataOut => {
                 debug_assert!(false, "a bank without a timed phase has no wake-up");
             }
@@ -60,6 +66,9 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
             return Ok(());
         }
         self.set_bank_free(bank);
+        if self.transactions.slab[index].source == Source::Migration {
+            return self.migration_written(index);
+        }
         self.slot_written(index)
     }
 }
