@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ninescope.tier import Tier
+
 if TYPE_CHECKING:
     import polars as pl
 
@@ -469,6 +471,11 @@ class Result:
             return None
         wear: ScmWear = _from(ScmWear, stored.get("wear") or {})
         return Scm(wear, stored.get("copies_per_write"), stored.get("counters") or {})
+
+    @cached_property
+    def tier(self) -> Tier | None:
+        """What lay where on a drive of two media; None for a drive of one."""
+        return Tier.of(self.document)
 
     @property
     def plot(self) -> Plots:

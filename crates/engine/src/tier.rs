@@ -6,6 +6,8 @@ use ninescope_ftl::Residence;
 use ninescope_kernel::{BitTable, NONE, Slab};
 use ninescope_tier::{PlacementConfig, Tier};
 
+use crate::meter::TierSample;
+
 /// What lies below the slots.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Lower {
@@ -141,6 +143,18 @@ impl TierPart {
     /// A migration under way.
     pub fn migration(&self, index: u32) -> &Migration {
         &self.migrations[index]
+    }
+
+    /// What the series of a run keeps of it.
+    pub(crate) fn sample(&self) -> TierSample {
+        let (residency, counters) = (self.tier.residency(), self.tier.counters());
+        TierSample {
+            slots_used: u64::from(residency.slots() - residency.free_slots()),
+            page_accesses: counters.page_accesses,
+            page_hits: counters.page_hits,
+            evictions: counters.evicted_dirty + counters.evicted_clean,
+            fills: counters.copied_up + counters.moved_up,
+        }
     }
 
     /// Host writes that wait for a slot, and pages that do so on their way up.

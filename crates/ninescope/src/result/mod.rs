@@ -3,6 +3,7 @@
 mod fio;
 mod latency;
 mod scm;
+mod tier;
 mod workload;
 
 use ninescope_engine::meter::{DieLedger, HintMeter, LaneMeter, LaneOpMeter};
@@ -78,6 +79,9 @@ pub fn result_json(input: &ResultInput<'_>) -> Result<Value, Error> {
             if let Some(section) = scm::section(device, medium, config.as_ref()) {
                 measured[key] = section;
             }
+        }
+        if let Some(section) = tier::section(device, drive.tier.placement.name())? {
+            measured["tier"] = section;
         }
         if !input.job_names.is_empty() {
             measured["by_job"] = by_job(device, input.job_names);
