@@ -19,7 +19,7 @@ use crate::sched::scm::BankPhase;
 use crate::sched::suspend_policy::SuspendPolicy;
 use crate::sched::transaction_scheduler::TransactionScheduler;
 use crate::sched::{ChannelUnit, DiePhase, DieUnit};
-use crate::scm::{ScmCounters, ScmPart};
+use crate::scm::ScmPart;
 use crate::transaction::{CLASSES, TransactionStore};
 
 /// Wake-up slots in their order at equal times: resources that free, then timers, then arrivals.
@@ -458,7 +458,7 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
         self.ftl.clear_counters();
         self.dies.iter_mut().for_each(|die| die.ledger.begin_measuring(now));
         self.scm.banks.iter_mut().for_each(|bank| bank.ledger.begin_measuring(now));
-        self.scm.counters = ScmCounters::default();
+        self.scm.begin_measuring();
         for channel in self.channels.iter_mut().chain(&mut self.scm.channels) {
             // What is left of the present transfer belongs to the measured time.
             channel.busy = channel.free_at.saturating_since(now);

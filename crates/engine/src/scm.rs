@@ -44,6 +44,8 @@ pub struct ScmPart {
     /// Channels that may be granted before time moves on.
     pub(crate) channels_touched: BitTable,
     pub(crate) counters: ScmCounters,
+    /// Writes of each sector when measuring began; empty where it began with new memory [count].
+    writes_before: Vec<u32>,
 }
 
 impl ScmPart {
@@ -57,6 +59,7 @@ impl ScmPart {
             touched: BitTable::new(geometry.banks() as usize),
             channels_touched: BitTable::new(geometry.channels as usize),
             counters: ScmCounters::default(),
+            writes_before: Vec::new(),
             geometry,
             media,
         }
@@ -80,6 +83,19 @@ impl ScmPart {
     /// What was counted.
     pub fn counters(&self) -> &ScmCounters {
         &self.counters
+    }
+
+    /// Writes of each sector since measuring began, in the order of [`Scm::wear`] [count].
+    pub fn writes_measured(&self) -> impl Iterator<Item = u32> + Clone + '_ {
+        let before = self.writes_before.iter().copied().chain(std::iter::repeat(0));
+        self.media.wear().iter().zip(before).map(|(&writes, before)| writes - before)
+    }
+
+    /// Counts from now on: end of warm-up.
+    pub(crate) fn begin_measuring(&mut self) {
+        self.counters = ScmCounters::default();
+        self.writes_before.clear();
+        self.writes_before.extend_from_slice(self.media.wear());
     }
 
     /// The sector of its bank that holds a sector of a slot.
