@@ -10,6 +10,7 @@ use ninescope_model::units::Duration;
 use ninescope_model::{BlockGroup, Geometry, SECTOR_BYTES};
 
 use crate::config::{DriveConfig, EraseLoopsConfig, GeometryConfig, LoadedDrive, NandConfig, PlacementConfig};
+use crate::endurance;
 use crate::error::Error;
 use crate::memory;
 use crate::scm::ScmAssembly;
@@ -56,6 +57,7 @@ impl Assembly {
     /// [`Error::Input`] that names the key at fault.
     pub fn new(drive: &LoadedDrive, seed: u64, log_requests: bool) -> Result<Self, Error> {
         check_media(drive)?;
+        endurance::check(drive)?;
         if drive.config.scm.is_some() {
             return Self::of_scm(drive, seed, log_requests);
         }

@@ -59,10 +59,10 @@ impl ScmAssembly {
         Ok(ScmPart::new(self.shape, media, &self.wear_leveling))
     }
 
-    /// Bytes of the tables: wear of every sector, and what wear levelling keeps [B].
+    /// Bytes of the tables: wear of every sector, now and when measuring began, and what wear levelling keeps [B].
     pub fn table_bytes(&self) -> u64 {
         let maps = self.wear_leveling.table_bytes(self.shape.logical_sectors_per_bank());
-        self.shape.raw_sectors() * 4 + u64::from(self.shape.banks()) * maps
+        self.shape.raw_sectors() * 8 + u64::from(self.shape.banks()) * maps
     }
 }
 

@@ -10,8 +10,9 @@ mod load;
 pub use diagnostics::suggestion;
 pub(crate) use diagnostics::{nearest_location, with_suggestion};
 pub use drive::{
-    Cell, ControllerConfig, DriveConfig, EraseLoopsConfig, FtlSection, GeometryConfig, LoopSharesConfig, NandConfig,
-    PlacementConfig, PulseOrderConfig, SchedulerConfig, ScmConfig, SuspendLimitConfig, TierSection, Whole,
+    Cell, ControllerConfig, DriveConfig, EnduranceSection, EraseLoopsConfig, FtlSection, GeometryConfig,
+    LoopSharesConfig, NandConfig, PlacementConfig, PulseOrderConfig, SchedulerConfig, ScmConfig, SuspendLimitConfig,
+    TierSection, Whole,
 };
 pub use fio::parse_fio;
 pub use job_file::{JobFile, JobTables, JobText, JobWork, parse_host_cache, parse_job_file};
