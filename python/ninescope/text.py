@@ -13,6 +13,7 @@ from rich.table import Table
 from rich.text import Text
 
 from ninescope.causes import look, stacking_order
+from ninescope.endurance import facts as endurance_facts
 from ninescope.result import PERCENTILES, Band, Latencies, Latency, Result
 
 _BAR_CELLS = 16
@@ -419,6 +420,7 @@ def _facts(result: Result) -> Iterator[tuple[str, str]]:
             f"({wear.get('erases_min', 0):,} to {wear['erases_max']:,})",
         )
     yield from _scm(document.get("scm") or {})
+    yield from endurance_facts(document)
     yield from _prepared(document)
 
 
@@ -434,6 +436,8 @@ def _scm(scm: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     copies: float | None = scm.get("copies_per_write")
     if copies:
         yield "levelling", f"{copies:.4f} sectors copied per sector written"
+
+
 def _host_cache(document: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     """Yield what the cache in front of the drive did, and what it asked the drive for."""
     cache: Mapping[str, int] = document.get("host_cache") or {}
