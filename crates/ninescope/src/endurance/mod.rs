@@ -85,7 +85,7 @@ pub fn of_run(device: &Seen<'_>, assembly: &Assembly, elapsed: Ns) -> (Endurance
         bit_costs.push((config.bit_cost, "nand.bit_cost"));
     }
     if let Some(config) = &config.scm {
-        worn.push(("scm", scm::worn(device.scm, config)));
+        worn.push(("scm", scm::worn(device.scm, config, "scm.endurance_writes")));
         bit_costs.push((config.bit_cost, "scm.bit_cost"));
     }
     let price = |(&(name, ref worn), &(bit_cost, key)): (&(_, Worn), &(_, _))| {

@@ -8,8 +8,8 @@ use super::medium::{LifeBy, WearUnit, Worn};
 use crate::config::ScmConfig;
 
 /// What the window did to the sectors, copies of wear levelling included. Memory lives by its most worn sector: nothing
-/// but its own levelling moves a hot sector, and that is in the window.
-pub fn worn(scm: &ScmPart, config: &ScmConfig) -> Worn {
+/// but its own levelling moves a hot sector, and that is in the window. `rated_key` is the key of the medium's rating.
+pub fn worn(scm: &ScmPart, config: &ScmConfig, rated_key: &'static str) -> Worn {
     let sectors = scm.geometry().raw_sectors();
     let written: u64 = scm.writes_measured().map(u64::from).sum();
     Worn {
@@ -18,7 +18,7 @@ pub fn worn(scm: &ScmPart, config: &ScmConfig) -> Worn {
         units: sectors,
         raw_bytes: sectors * SECTOR_BYTES,
         rated: config.endurance_writes,
-        rated_key: "scm.endurance_writes",
+        rated_key,
         bytes_written: written * SECTOR_BYTES,
         wear: Distribution::of(&scm.writes_measured()),
         worn_max: scm.media().wear().iter().copied().max().unwrap_or_default().into(),
