@@ -13,6 +13,7 @@ from rich.table import Table
 from rich.text import Text
 
 from ninescope.causes import look, stacking_order
+from ninescope.endurance import facts as endurance_facts
 from ninescope.result import PERCENTILES, Band, Latencies, Latency, Result
 from ninescope.tier import facts as tier_facts
 
@@ -424,6 +425,7 @@ def _facts(result: Result) -> Iterator[tuple[str, str]]:
         yield from tier_facts(tier)
     for key, words in (("scm", "SCM"), ("storage_scm", "storage SCM")):
         yield from _scm(document.get(key) or {}, words)
+    yield from endurance_facts(document)
     yield from _prepared(document)
 
 

@@ -12,6 +12,7 @@ use ninescope_tier::PlacementConfig;
 use ninescope_tier::policies::Below;
 
 use crate::config::{DriveConfig, EraseLoopsConfig, GeometryConfig, LoadedDrive, NandConfig};
+use crate::endurance;
 use crate::error::Error;
 use crate::memory;
 use crate::scm::ScmAssembly;
@@ -61,6 +62,7 @@ impl Assembly {
     /// [`Error::Input`] that names the key at fault.
     pub fn new(drive: &LoadedDrive, seed: u64, log_requests: bool) -> Result<Self, Error> {
         check_media(drive)?;
+        endurance::check(drive)?;
         let mut config = drive.config.clone();
         let flash = config.geometry.is_some();
         let geometry = if flash { geometry(drive)? } else { Geometry::absent() };
