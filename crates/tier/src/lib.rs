@@ -14,4 +14,4 @@ mod tier;
 pub use policies::{Access, DataPlacement, OnRead, PlacementConfig, Rules, VictimRule, WriteTo};
 pub use recent::RecentPages;
 pub use residency::{Residency, Slot, SlotState};
-pub use tier::{Eviction, Tier, TierCounters};
+pub use tier::{ClassCounters, Eviction, Tier, TierCounters};
