@@ -76,7 +76,12 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
     /// The bank reads the slot now: what it holds goes down, and what is written from now on does not.
     pub(super) fn eviction_taken_up(&mut self, migration: u32) -> Result<u32, SimulationError> {
         let part = self.tiered();
-        let slot = part.migrations[migration].slot;
+        let Migration { slot, forgotten, .. } = part.migrations[migration];
+        if part.tier.slot(slot).forgotten != forgotten {
+            // Nothing goes down: what the slot holds was written after a TRIM and stays as it is.
+            self.migration_data_arrived(migration)?;
+            return Ok(0);
+        }
         part.tier.residency_mut().read_to_leave(slot);
         let record = part.tier.slot(slot);
         let sectors = if part.lower == Lower::Flash { record.valid } else { record.dirty };
