@@ -157,7 +157,7 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
         let whole = part.tier.whole();
         let residency = part.tier.residency_mut();
         residency.filled(record.slot, sectors, moves);
-        let all_dirty = residency.slot(record.slot).dirty == whole;
+        let all_dirty = residency.slot(record.slot).stays_dirty() == whole;
         let counters = part.tier.counters_mut();
         counters.copied_up += u64::from(!moves);
         counters.moved_up += u64::from(moves);
