@@ -43,6 +43,7 @@ pub(super) fn drive(dice: &mut Dice) -> toml::Table {
     };
     let mut table = toml::Table::try_from(&config).expect("a drive is TOML");
     if name != "nand-only" {
+        table.entry("tier").or_insert_with(|| toml::Table::new().into());
         set_policy(dice, &mut table, "tier.placement", name);
     }
     for (key, policies) in ninescope::policies() {

@@ -35,11 +35,12 @@ fn resolved_policy(drive: &toml::Table, key: &str) -> Option<toml::Table> {
 
 /// Another value of a parameter: of those by name where a default says little about what is worth trying.
 fn drawn(dice: &mut Dice, parameter: &str, value: &toml::Value) -> Option<toml::Value> {
+    let share = |dice: &mut Dice, shares: &[f64]| Some(toml::Value::Float(dice.one_of(shares)));
     let word = |dice: &mut Dice, words: &[&str]| Some(toml::Value::from(dice.one_of(words)));
     match parameter {
-        "evict_free" => Some(toml::Value::Float(dice.one_of(&[0.0, 0.0, 0.1, 0.3, 0.5]))),
-        "evict_stop" => Some(toml::Value::Float(dice.one_of(&[0.0, 0.1, 0.3, 0.5, 0.8]))),
-        "hot_entries" => Some(toml::Value::Float(dice.one_of(&[0.0, 0.5, 1.0, 2.0, 10.0]))),
+        "evict_free" => share(dice, &[0.0, 0.0, 0.1, 0.3, 0.5]),
+        "evict_stop" => share(dice, &[0.0, 0.1, 0.3, 0.5, 0.8]),
+        "hot_entries" => share(dice, &[0.0, 0.5, 1.0, 2.0, 10.0]),
         "victim" if value.as_str().is_some() => word(dice, &["lru", "sequential-first"]),
         "migration" => word(dice, &["foreground", "background"]),
         "moves" => word(dice, &["hot-and-random", "hot-or-random"]),
