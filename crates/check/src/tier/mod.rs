@@ -169,10 +169,22 @@ impl TierBook {
         Ok(())
     }
 
+    /// Dirty sectors of a slot that will be dirty when the copy on its way down is below.
+    fn stays_dirty(&self, slot: &Slot) -> u32 {
+        match slot.state {
+            State::Leaving(index)
+                if self.migrations[index as usize].is_some_and(|record| record.slot_read && !record.void) =>
+            {
+                slot.dirty & slot.rewritten
+            }
+            _ => slot.dirty,
+        }
+    }
+
     /// What follows the forgetting of a unit below: all sectors of its page are dirty above.
     pub fn settle_superseded(&mut self, now: Ns) -> Checked {
         let Some(page) = self.superseded.take() else { return Ok(()) };
-        let dirty = self.slot_of(page).map_or(0, |slot| self.slots[slot.index()].dirty);
+        let dirty = self.slot_of(page).map_or(0, |slot| self.stays_dirty(&self.slots[slot.index()]));
         require!(
             dirty == self.whole,
             BelowForgotten,

@@ -22,9 +22,8 @@ const UNITS_MAX: u64 = 6_000;
 /// The largest page that may be a slot.
 const SLOT_MAX: Bytes = Bytes(16_384);
 
-/// A drive, which may be refused.
-pub(super) fn drive(dice: &mut Dice) -> toml::Table {
-    let name = placement_name(dice);
+/// A drive of a placement, which may be refused.
+pub(super) fn drive(dice: &mut Dice, name: &str) -> toml::Table {
     let below = placement(name).below();
     let of_scm_alone = name == "scm-only" || below == Below::Scm;
     let slot = Bytes(512 << dice.small(0, 5));
@@ -61,7 +60,7 @@ pub(super) fn drive(dice: &mut Dice) -> toml::Table {
 }
 
 /// Half of the drives are of flash alone, whose mechanisms are most.
-fn placement_name(dice: &mut Dice) -> &'static str {
+pub(super) fn placement_name(dice: &mut Dice) -> &'static str {
     let policies = ninescope::policies();
     let list = policies.iter().find(|(key, _)| *key == "tier.placement").map_or(&[][..], |(_, list)| list);
     if dice.chance(50) { "nand-only" } else { dice.one_of(list).0 }

@@ -6,7 +6,7 @@ use ninescope_kernel::Ns;
 use ninescope_model::{Lba, Op, Request};
 
 use super::dice::Dice;
-use super::drives::{drive, sectors_per_unit};
+use super::drives::{drive, placement_name, sectors_per_unit};
 use super::world::Line;
 use super::{ArrivalKind, World};
 
@@ -19,8 +19,9 @@ const ATTEMPTS: u32 = 200;
 /// When no drive of a seed is accepted, which a test over the first thousands of seeds rules out.
 pub fn generate(seed: u64) -> World {
     let mut dice = Dice::new(seed);
+    let placement = placement_name(&mut dice);
     for _ in 0..ATTEMPTS {
-        let drive = drive(&mut dice);
+        let drive = drive(&mut dice, placement);
         let mut world = World {
             seed,
             about: String::new(),
