@@ -1,10 +1,12 @@
 //! The checker: events in, a verdict out.
 
+mod above;
+
 use ninescope::CheckLevel;
 use ninescope_engine::{Event, Probe, SimulationError, View, WriteCompletion};
 use ninescope_kernel::Ns;
 use ninescope_media::nand::{CommandKind, FlashCommand};
-use ninescope_model::{Lpa, Op, Ppa, Request};
+use ninescope_model::{Lpa, Op, Ppa, Request, Source};
 
 use crate::blocks::{Blocks, group_of_block};
 use crate::dies::Dies;
@@ -12,10 +14,11 @@ use crate::groups::Groups;
 use crate::ledger::Ledger;
 use crate::marks::{Mark, Marks};
 use crate::oracle::Oracle;
-use crate::requests::Requests;
-use crate::rule::{Checked, Rule, require};
+use crate::requests::{Requests, forgets, mask_of, sectors_per_unit};
+use crate::rule::{Checked, require};
 use crate::scm::ScmBanks;
 use crate::sweep::sweep;
+use crate::tier::TierBook;
 use crate::transfers::Transfers;
 use crate::units::{Units, agrees};
 
@@ -39,6 +42,7 @@ pub struct Checker {
     transfers: Transfers,
     ledger: Ledger,
     banks: Option<ScmBanks>,
+    tier: Option<TierBook>,
     units: Option<Units>,
     oracle: Option<Oracle>,
     marks: Marks,
@@ -62,6 +66,7 @@ impl Checker {
             transfers: Transfers::default(),
             ledger: Ledger::default(),
             banks: None,
+            tier: None,
             units: None,
             oracle: None,
             marks: Marks::default(),
@@ -104,7 +109,8 @@ impl Checker {
         self.blocks.started(view);
         self.groups.started(view);
         self.banks = ScmBanks::started(view, self.level == CheckLevel::Full);
-        if self.level == CheckLevel::Full && self.banks.is_none() {
+        self.tier = TierBook::started(view);
+        if self.level == CheckLevel::Full && (self.banks.is_none() || self.tier.is_some()) {
             let units = self.units.insert(Units::default());
             units.started(view);
             self.oracle = Some(Oracle::new(view, completes_at_program));
@@ -119,6 +125,12 @@ impl Checker {
 
     fn sweep(&mut self, view: &View<'_>) -> Result<u64, SimulationError> {
         self.sweeps += 1;
+        if let Some(book) = &self.tier {
+            book.sweep(view)?;
+            if let Some(oracle) = &self.oracle {
+                oracle.clean_is_below(view, book)?;
+            }
+        }
         sweep(view, self.units.as_ref(), &self.groups, &self.blocks)
     }
 
@@ -147,7 +159,7 @@ impl Checker {
         if let Some(banks) = &mut self.banks {
             banks.completed(view, slot, request)?;
         }
-        if request.op == Op::Trim {
+        if request.op == Op::Trim && forgets(view) {
             self.ledger.trimmed(view, request);
         }
         if let Some(oracle) = &mut self.oracle {
@@ -171,6 +183,11 @@ impl Checker {
         self.requests.unit_done(view, slot, lpa, Op::Write)?;
         agrees(view, lpa, new)?;
         self.groups.written(view, old, new)?;
+        if let (Some(book), Some(banks)) = (&mut self.tier, &mut self.banks) {
+            let request = self.requests.get(view, slot)?.request;
+            banks.done_in_flash(slot, mask_of(&request, lpa, sectors_per_unit(view)).count_ones());
+            book.written_below(view, lpa.0)?;
+        }
         if let (Some(units), Some(oracle)) = (&mut self.units, &mut self.oracle) {
             units.changed(view, lpa, old, new)?;
             let inside = (self.requests.get(view, slot)?, self.requests.order());
@@ -184,6 +201,9 @@ impl Checker {
         self.requests.unit_done(view, slot, lpa, Op::Trim)?;
         agrees(view, lpa, Ppa::UNMAPPED)?;
         self.groups.invalidated(view, old)?;
+        if let Some(book) = &mut self.tier {
+            book.trimmed(view, lpa.0, &mut self.marks)?;
+        }
         if let (Some(units), Some(oracle)) = (&mut self.units, &mut self.oracle) {
             units.changed(view, lpa, old, Ppa::UNMAPPED)?;
             if old != Ppa::UNMAPPED && view.ftl.is_in_flight(old) {
@@ -209,8 +229,17 @@ impl Checker {
         };
         let mapped = view.ftl.translate(lpa);
         require!(mapped == place, Mapping, view.now, "unit {lpa} is read from {from:?}, the map says {mapped}");
+        let mask = match (&mut self.tier, &mut self.banks) {
+            (Some(book), Some(banks)) => {
+                let mask = book.looked_below(view, slot, lpa)?;
+                banks.done_in_flash(slot, mask.count_ones());
+                mask
+            }
+            _ if self.oracle.is_none() => return Ok(()),
+            _ => mask_of(&self.requests.get(view, slot)?.request, lpa, sectors_per_unit(view)),
+        };
         if let Some(oracle) = &mut self.oracle {
-            oracle.read(view, slot, lpa, from, &mut self.marks)?;
+            oracle.read(view, slot, (lpa, mask), from, &mut self.marks)?;
         }
         Ok(())
     }
@@ -250,27 +279,6 @@ impl Checker {
             CommandKind::Erase => {}
         }
         Ok(())
-    }
-
-    // ---- storage-class memory ----------------------------------------------------------------------
-
-    /// What banks do; a drive without any does not get here.
-    #[inline(never)]
-    fn bank_event(&mut self, view: &View<'_>, event: &Event<'_>) -> Checked {
-        let Some(banks) = &mut self.banks else {
-            return Err(Rule::BankDoubleBooked.violated(view.now, format!("{event:?} of a drive without banks")));
-        };
-        match *event {
-            Event::SlotDispatched { kind, command, slot, sectors, .. } => {
-                banks.dispatched(view, &self.requests, kind, command, (slot, sectors))
-            }
-            Event::SectorCopied { bank, from, to } => banks.copied(view, bank, from, to),
-            Event::SectorPlaced { bank, sector, place } => banks.placed(view, &mut self.requests, bank, sector, place),
-            Event::BankCommandIssued { command, sent } => banks.issued(view, command, sent),
-            Event::BankCommandEnded { command } => banks.ended(view, command),
-            Event::BankDataOut { bank, command, until, .. } => banks.data_out(view, bank, command, until),
-            _ => Ok(()),
-        }
     }
 
     // ---- moves -------------------------------------------------------------------------------------
@@ -317,6 +325,9 @@ impl Checker {
         if let Some(banks) = &mut self.banks {
             banks.measuring_began(view.now);
         }
+        if let Some(book) = &mut self.tier {
+            book.measuring_began();
+        }
     }
 
     fn finished(&mut self, view: &View<'_>, used: &ninescope_engine::Utilization) -> Checked {
@@ -325,6 +336,12 @@ impl Checker {
         self.transfers.finished(view, used)?;
         if let Some(banks) = &self.banks {
             banks.finished(view, used)?;
+        }
+        if let Some(book) = &self.tier {
+            book.finished(view)?;
+        }
+        if let Some(oracle) = &mut self.oracle {
+            oracle.everything_is_found(view, self.tier.as_ref(), self.requests.order())?;
         }
         self.ledger.compare(view)?;
         let open = self.sweep(view)?;
@@ -338,6 +355,9 @@ impl Checker {
         }
         self.until_sweep = self.sweep_interval;
         self.ledger.compare(view)?;
+        if let Some(book) = &self.tier {
+            book.compare(view)?;
+        }
         let open = self.sweep(view)?;
         self.ledger.programs_balance(view, self.groups.handed_out, open)
     }
@@ -352,6 +372,9 @@ impl Probe for Checker {
         self.until_sweep = self.until_sweep.saturating_sub(1);
         require!(view.now >= self.now, Time, view.now, "it was {} before", self.now);
         self.now = view.now;
+        if self.tier.is_some() {
+            self.settle_tier(view, &event)?;
+        }
         match event {
             Event::Started { write_completion, lane_depths } => {
                 self.requests.started(lane_depths);
@@ -377,6 +400,9 @@ impl Probe for Checker {
             }
             Event::ReadQueued { ppa, source } => {
                 self.ledger.read_queued(source);
+                if let (Source::Migration, Some(book)) = (source, &mut self.tier) {
+                    book.read_queued(view, ppa);
+                }
                 self.groups.read_queued(view, ppa)
             }
             Event::HostUnitsSensed { slot, ppa, units } => match &mut self.oracle {
@@ -440,7 +466,7 @@ impl Probe for Checker {
             | Event::MigrationUnitSensed { .. }
             | Event::EvictionPlaced { .. }
             | Event::UnitSuperseded { .. }
-            | Event::MigrationEnded { .. } => Ok(()),
+            | Event::MigrationEnded { .. } => self.tier_event(view, &event),
             Event::Completed { slot, id, request, parts, .. } => self.completed(view, slot, id, &request, parts),
             Event::MeasuringBegan => {
                 self.measuring_began(view);

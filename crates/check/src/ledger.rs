@@ -25,7 +25,8 @@ pub struct Ledger {
     pub suspends: u64,
     pub loops_restarted: u64,
     pub resumes: u64,
-    page_reads: [u64; 3],
+    /// By source.
+    page_reads: [u64; 4],
     commands: [u64; 3],
     multi_plane: [u64; 3],
     /// By stream: host, garbage collection.

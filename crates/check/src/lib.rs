@@ -20,6 +20,7 @@ mod requests;
 mod rule;
 mod scm;
 mod sweep;
+mod tier;
 mod transfers;
 mod units;
 pub mod worlds;

@@ -65,6 +65,15 @@ rules! {
     FlushDurability, "flush-durability", "When a FLUSH completes, everything written before it is on the media.";
     WriteDurability, "write-durability",
         "Without a write buffer a write completes when all its units are on the media.";
+    SlotPartition, "slot-partition",
+        "A slot is free, holds one page or waits for its last reads; a page has one slot at most, and is written there.";
+    SlotMasks, "slot-masks",
+        "Valid and dirty masks say what the sectors of a slot hold; only valid sectors are dirty, none is filled over.";
+    CleanCopy, "clean-copy", "A sector that is valid and clean above is what the medium below holds.";
+    BelowForgotten, "below-forgotten",
+        "Flash forgets a page when all of its sectors are dirty above, and only then.";
+    MigrationOrder, "migration-order",
+        "A migration reads before it writes, ends once, on its medium or void, and no more are under way than may be.";
     Leftover, "leftover", "At the end nothing is outstanding.";
 }
 

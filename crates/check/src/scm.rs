@@ -2,15 +2,16 @@
 //! levelling says it lies.
 //!
 //! A bank's accesses are atomic: its order of issue is the order of contents, and each lies between the fetch and the
-//! completion of its command. So a read must find the version issued last, and nothing has to be judged later.
+//! completion of its command. So a read must find the version issued last, and nothing has to be judged later. What
+//! pages lie in the slots of a drive of two media is the account of [`crate::tier`].
 
-use ninescope_engine::{ScmCounters, Utilization, View};
+use ninescope_engine::{ScmCounters, SimulationError, Utilization, View};
 use ninescope_kernel::Ns;
 use ninescope_media::scm::{ScmCommand, ScmCommandKind as Kind};
-use ninescope_model::{BankId, Lpa, Op, Request, SlotId};
+use ninescope_model::{BankId, Lpa, OCCUPANCIES, Occupancy, Op, Request, SlotId, Source};
 
-use crate::requests::Requests;
-use crate::rule::{Checked, require};
+use crate::requests::{Requests, forgets};
+use crate::rule::{Checked, Rule, require};
 use crate::transfers::{Booking, compare};
 
 /// What a bank does with the access it took up.
@@ -33,8 +34,9 @@ enum Phase {
 struct Bank {
     phase: Phase,
     kind: Kind,
-    /// The host command of the access.
-    command: u32,
+    /// On whose behalf: of the host command or the migration of this number.
+    source: Source,
+    owner: u32,
     slot: SlotId,
     sectors: u32,
     /// Copies and placings told since it was taken up, for which no command was issued.
@@ -45,6 +47,8 @@ struct Bank {
     /// By logical sector: its newest version, 0 for never written.
     newest: Vec<u64>,
     wear: Vec<u32>,
+    /// Time in the array and on the way out by what it was spent on, since measuring began [ns].
+    held: [u64; OCCUPANCIES],
 }
 
 /// All banks and buses.
@@ -52,7 +56,7 @@ struct Bank {
 pub struct ScmBanks {
     each: Vec<Bank>,
     channels: Vec<Booking>,
-    /// By slot of a host command: sectors read or written for it.
+    /// By slot of a host command: sectors read or written for it, in flash or here.
     done: Vec<u32>,
     versions: u64,
     /// Sectors since measuring began, by kind of command.
@@ -90,27 +94,40 @@ impl ScmBanks {
         self.done[slot as usize] = 0;
     }
 
-    /// An access leaves its queue: its bank is free, and its command asked for it. A read finds what was issued last.
-    pub fn dispatched(
-        &mut self,
+    /// The command of a slot has sectors read or written in flash.
+    pub fn done_in_flash(&mut self, slot: u32, sectors: u32) {
+        self.done[slot as usize] += sectors;
+    }
+
+    /// On a drive without flash each access is for a command that asked for its sectors.
+    pub fn asked_for(
         view: &View<'_>,
         requests: &Requests,
-        kind: Kind,
-        command: u32,
+        (kind, command): (Kind, u32),
         (slot, mask): (SlotId, u32),
     ) -> Checked {
-        let shape = view.scm.layout();
-        let (now, id) = (view.now, shape.bank_of_slot(slot));
         let request = requests.get(view, command)?.request;
-        let first = u64::from(slot.0) * u64::from(shape.sectors_per_slot(slot));
+        let first = u64::from(slot.0) * u64::from(view.scm.layout().sectors_per_slot(slot));
         let (from, to) = (first + u64::from(mask.trailing_zeros()), first + 32 - u64::from(mask.leading_zeros()));
         let op = if kind == Kind::Read { Op::Read } else { Op::Write };
         require!(
             request.op == op && mask != 0 && from >= request.lba.0 && to <= request.end(),
             MisdirectedData,
-            now,
+            view.now,
             "a {kind:?} of sectors {mask:#x} of slot {slot} for {request:?}"
         );
+        Ok(())
+    }
+
+    /// An access leaves its queue: its bank is free. A read finds what was issued last.
+    pub fn dispatched(
+        &mut self,
+        view: &View<'_>,
+        (kind, source, owner): (Kind, Source, u32),
+        (slot, mask): (SlotId, u32),
+    ) -> Checked {
+        let shape = view.scm.layout();
+        let (now, id) = (view.now, shape.bank_of_slot(slot));
         let bank = &mut self.each[id.index()];
         let free = match bank.phase {
             Phase::Free => true,
@@ -124,9 +141,8 @@ impl ScmBanks {
             "bank {id} takes up an access of slot {slot} while it is {:?}",
             bank.phase
         );
-        (bank.phase, bank.kind, bank.command, bank.slot, bank.sectors) =
-            (Phase::Taken, kind, command, slot, mask.count_ones());
-        (bank.copies, bank.placed) = (0, 0);
+        (bank.phase, bank.kind, bank.source, bank.owner) = (Phase::Taken, kind, source, owner);
+        (bank.slot, bank.sectors, bank.copies, bank.placed) = (slot, mask.count_ones(), 0, 0);
         if kind == Kind::Read && !bank.content.is_empty() {
             for sector in (0..shape.sectors_per_slot(slot)).filter(|sector| mask >> sector & 1 == 1) {
                 bank.finds_newest(view, slot, sector)?;
@@ -163,8 +179,10 @@ impl ScmBanks {
             "bank {id} places its sector {sector} for an access of slot {}",
             bank.slot
         );
-        let host_sector = bank.slot.0 * shape.sectors_per_slot(bank.slot) + sector - first;
-        requests.unit_done(view, bank.command, Lpa(host_sector), Op::Write)?;
+        if view.tier.is_none() {
+            let host_sector = bank.slot.0 * shape.sectors_per_slot(bank.slot) + sector - first;
+            requests.unit_done(view, bank.owner, Lpa(host_sector), Op::Write)?;
+        }
         bank.placed += 1;
         bank.wear[place as usize] += 1;
         if !bank.content.is_empty() {
@@ -199,46 +217,50 @@ impl ScmBanks {
             bank.copies,
             bank.placed
         );
-        bank.phase = Phase::Array(command.kind, sent + view.scm.media().array_time(id, command.kind, command.sectors));
+        let end = sent + view.scm.media().array_time(id, command.kind, command.sectors);
+        bank.phase = Phase::Array(command.kind, end);
+        bank.holds(now, end);
         self.sectors[command.kind as usize] += u64::from(command.sectors);
         self.commands[command.kind as usize] += 1;
         if command.kind == Kind::Copy { Ok(()) } else { self.channel_taken(view, id, sent) }
     }
 
-    pub fn ended(&mut self, view: &View<'_>, command: &ScmCommand) -> Checked {
+    /// The array phase of a command ended. Returns the migration whose write that was, if it was one.
+    pub fn ended(&mut self, view: &View<'_>, command: &ScmCommand) -> Result<Option<u32>, SimulationError> {
         let bank = &mut self.each[command.bank.index()];
         let expected = Phase::Array(command.kind, view.now);
-        require!(
-            bank.phase == expected,
-            PulseTime,
-            view.now,
-            "{command:?} of bank {} ends while it is {:?}",
-            command.bank,
-            bank.phase
-        );
+        if bank.phase != expected {
+            let what = format!("{command:?} of bank {} ends while it is {:?}", command.bank, bank.phase);
+            return Err(Rule::PulseTime.violated(view.now, what));
+        }
         bank.phase = match command.kind {
             Kind::Read => Phase::Sensed,
             Kind::Write => Phase::Free,
             Kind::Copy => Phase::Taken,
         };
-        if command.kind == Kind::Write {
-            self.done[bank.command as usize] += bank.sectors;
+        let writes = command.kind == Kind::Write;
+        if writes && bank.source != Source::Migration {
+            self.done[bank.owner as usize] += bank.sectors;
         }
-        Ok(())
+        Ok((writes && bank.source == Source::Migration).then_some(bank.owner))
     }
 
-    pub fn data_out(&mut self, view: &View<'_>, id: BankId, command: u32, until: Ns) -> Checked {
+    pub fn data_out(&mut self, view: &View<'_>, id: BankId, (source, owner): (Source, u32), until: Ns) -> Checked {
         let bank = &mut self.each[id.index()];
         require!(
-            bank.phase == Phase::Sensed && bank.command == command,
+            bank.phase == Phase::Sensed && (bank.source, bank.owner) == (source, owner),
             BankDoubleBooked,
             view.now,
-            "data leave bank {id} for slot {command} while it is {:?} for slot {}",
+            "data leave bank {id} for {source:?} {owner} while it is {:?} for {:?} {}",
             bank.phase,
-            bank.command
+            bank.source,
+            bank.owner
         );
         bank.phase = Phase::DataOut(until);
-        self.done[command as usize] += bank.sectors;
+        bank.holds(view.now, until);
+        if source != Source::Migration {
+            self.done[owner as usize] += bank.sectors;
+        }
         self.channel_taken(view, id, until)
     }
 
@@ -268,7 +290,8 @@ impl ScmBanks {
                     request.sectors
                 );
             }
-            Op::Trim => self.trimmed += u64::from(request.sectors),
+            Op::Trim if !forgets(view) => self.trimmed += u64::from(request.sectors),
+            Op::Trim => {}
             Op::Flush => {}
         }
         Ok(())
@@ -277,6 +300,12 @@ impl ScmBanks {
     pub fn measuring_began(&mut self, now: Ns) {
         self.channels.iter_mut().for_each(|channel| channel.measuring_began(now));
         (self.sectors, self.commands, self.trimmed) = Default::default();
+        for bank in &mut self.each {
+            bank.held = Default::default();
+            if let Phase::Array(_, until) | Phase::DataOut(until) = bank.phase {
+                bank.holds(now, now.max(until));
+            }
+        }
     }
 
     /// Nothing runs; wear, counters and busy times are those seen; every sector written lies where it is looked for.
@@ -296,6 +325,15 @@ impl ScmBanks {
                 "the ledger of bank {index} sums to {sum} of {}",
                 used.elapsed
             );
+            for occupancy in bank.held_as() {
+                let (seen, said) = (bank.held[occupancy as usize], ledger[occupancy as usize]);
+                require!(
+                    seen == said,
+                    BusyTime,
+                    now,
+                    "bank {index} was held by {occupancy:?} for {seen} ns, its ledger says {said} ns"
+                );
+            }
             let worn = view.scm.media().wear_of(BankId(index as u32));
             let differs = worn.iter().zip(&bank.wear).position(|(said, seen)| said != seen);
             require!(
@@ -337,6 +375,22 @@ impl ScmBanks {
 }
 
 impl Bank {
+    /// What its time can be spent on, waits for the channel aside.
+    fn held_as(&self) -> [Occupancy; 4] {
+        [Occupancy::HostRead, Occupancy::HostProgram, Occupancy::Migration, Occupancy::WearLeveling]
+    }
+
+    /// It works on its access, or on the copies before it, from `now` until `until`.
+    fn holds(&mut self, now: Ns, until: Ns) {
+        let occupancy = match (self.phase, self.source, self.kind) {
+            (Phase::Array(Kind::Copy, _), ..) => Occupancy::WearLeveling,
+            (_, Source::Migration, _) => Occupancy::Migration,
+            (_, _, Kind::Read) => Occupancy::HostRead,
+            _ => Occupancy::HostProgram,
+        };
+        self.held[occupancy as usize] += (until - now).0;
+    }
+
     /// The sector that wear levelling names for a sector of a slot holds its newest content.
     fn finds_newest(&self, view: &View<'_>, slot: SlotId, sector: u32) -> Checked {
         let logical = view.scm.layout().first_sector_of_slot(slot) + sector;

@@ -86,7 +86,7 @@ fn a_seed_is_a_world_and_a_world_is_a_file() {
 fn every_policy_joins_by_itself() {
     let seen: BTreeSet<String> =
         (0..200).filter_map(|seed| run(&generate(seed)).ok()).flat_map(|outcome| outcome.marks.into_keys()).collect();
-    for (key, policies) in ninescope::policies_of_flash() {
+    for (key, policies) in ninescope::policies() {
         for (name, _) in policies {
             assert!(seen.contains(&format!("{key} = {name}")), "no world of 200 ran {key} = {name}");
         }

@@ -157,6 +157,11 @@ impl TierPart {
         }
     }
 
+    /// Evictions under way at most, and as many pages on their way up.
+    pub fn in_flight_max(&self) -> u32 {
+        self.in_flight_max
+    }
+
     /// Host writes that wait for a slot, and pages that do so on their way up.
     pub fn waiting(&self) -> usize {
         self.waiting.len()

@@ -43,6 +43,14 @@ pub struct Slot {
     pub sequential: bool,
 }
 
+impl Slot {
+    /// Dirty sectors that the copy on its way down does not make clean: where all are, nothing below is needed.
+    #[inline]
+    pub fn stays_dirty(&self) -> u32 {
+        if self.state == SlotState::Leaving { self.rewritten } else { self.dirty }
+    }
+}
+
 impl Default for Slot {
     fn default() -> Self {
         Self {
@@ -211,16 +219,16 @@ impl Residency {
         self.slots[slot as usize].writers -= 1;
     }
 
-    /// Sectors are being overwritten with what the host wrote. Returns whether from now on all of `whole` are dirty,
-    /// and were not before.
+    /// Sectors are being overwritten with what the host wrote. Returns whether from now on all of `whole` are dirty for
+    /// good, and were not before.
     #[inline]
     pub fn written(&mut self, slot: u32, sectors: u32, whole: u32) -> bool {
         let record = &mut self.slots[slot as usize];
-        let before = record.dirty;
+        let before = record.stays_dirty();
         record.valid |= sectors;
         record.dirty |= sectors;
         record.rewritten |= sectors;
-        record.dirty == whole && before != whole
+        record.stays_dirty() == whole && before != whole
     }
 
     /// Sectors that are not valid are being filled with what the lower medium holds; returns which.

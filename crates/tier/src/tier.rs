@@ -86,6 +86,8 @@ pub struct Tier {
     begins_below: u32,
     stops_at: u32,
     evicting: bool,
+    /// A slot was to be emptied, and all that could be were about to be written.
+    starved: bool,
     /// Slots on their way to being free.
     leaving: u32,
     whole: u32,
@@ -108,6 +110,7 @@ impl Tier {
             begins_below: more_than(rules.evict_free),
             stops_at: more_than(rules.evict_stop),
             evicting: false,
+            starved: false,
             leaving: 0,
             whole: (u64::MAX >> (64 - sectors_per_page)) as u32,
             counters: TierCounters::default(),
@@ -228,10 +231,13 @@ impl Tier {
         } else if coming >= self.stops_at {
             self.evicting = false;
         }
+        self.starved = false;
         if !self.evicting && coming >= waiting {
             return None;
         }
-        let slot = self.residency.victim()?;
+        let victim = self.residency.victim();
+        self.starved = victim.is_none();
+        let slot = victim?;
         let record = *self.residency.slot(slot);
         if record.dirty == 0 {
             self.counters.evicted_clean += 1;
@@ -241,6 +247,12 @@ impl Tier {
         self.residency.begin_leaving(slot);
         self.leaving += 1;
         Some(Eviction::CopyDown(SlotId(slot)))
+    }
+
+    /// Whether eviction found no slot that nobody is about to write: it is worth another try when a writer leaves.
+    #[inline]
+    pub fn is_starved(&self) -> bool {
+        self.starved
     }
 
     /// The copy of a slot is below. Returns whether the page is gone.

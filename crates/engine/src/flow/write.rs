@@ -46,6 +46,8 @@ enum Placing {
     ReadsAgain,
     /// The unit's page has a slot above flash by now: it is written there.
     GoesAbove,
+    /// The page that was to go down was trimmed.
+    NotWanted,
 }
 
 impl<Q: WakeQueue, P: Probe> Device<Q, P> {
@@ -189,7 +191,7 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
         if self.stalled.is_empty() {
             match self.place(&mut entry)? {
                 Placing::Done => return self.entry_placed(&entry),
-                Placing::ReadsAgain | Placing::GoesAbove => return Ok(()),
+                Placing::ReadsAgain | Placing::GoesAbove | Placing::NotWanted => return Ok(()),
                 Placing::Waits => {}
             }
         }
@@ -232,7 +234,7 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
                     self.touch_gc_of_full_pools();
                     return Ok(());
                 }
-                Placing::ReadsAgain | Placing::GoesAbove => drop(self.stalled.pop_front()),
+                Placing::ReadsAgain | Placing::GoesAbove | Placing::NotWanted => drop(self.stalled.pop_front()),
                 Placing::Done => {
                     self.stalled.pop_front();
                     self.entry_placed(&entry)?;
@@ -278,6 +280,10 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
     /// Places a page that goes down. It occupies a page of flash by itself, which is sent to its die at once: its slot
     /// is free when it is programmed.
     fn place_migrated(&mut self, entry: &mut WriteEntry) -> Result<Placing, SimulationError> {
+        if self.eviction_is_void(entry.command) {
+            self.eviction_ended(entry.command)?;
+            return Ok(Placing::NotWanted);
+        }
         if self.must_read_again(entry) {
             self.read_rest_again(entry.command)?;
             return Ok(Placing::ReadsAgain);

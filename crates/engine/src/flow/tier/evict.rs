@@ -73,8 +73,21 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
         })
     }
 
+    /// Whether the page was trimmed since its eviction began: nothing of it goes down.
+    pub(crate) fn eviction_is_void(&self, migration: u32) -> bool {
+        self.tier.as_ref().is_some_and(|part| {
+            let Migration { slot, forgotten, .. } = part.migrations[migration];
+            part.tier.slot(slot).forgotten != forgotten
+        })
+    }
+
     /// The bank reads the slot now: what it holds goes down, and what is written from now on does not.
     pub(super) fn eviction_taken_up(&mut self, migration: u32) -> Result<u32, SimulationError> {
+        if self.eviction_is_void(migration) {
+            // What the slot holds was written after the TRIM and stays as it is.
+            self.migration_data_arrived(migration)?;
+            return Ok(0);
+        }
         let part = self.tiered();
         let slot = part.migrations[migration].slot;
         part.tier.residency_mut().read_to_leave(slot);
@@ -89,12 +102,11 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
 
     /// The page is in the controller: it is written below.
     pub(super) fn place_eviction(&mut self, migration: u32) -> Result<(), SimulationError> {
-        let part = self.tiered();
-        let record = part.migrations[migration];
-        let slot = *part.tier.slot(record.slot);
-        if slot.forgotten != record.forgotten {
+        if self.eviction_is_void(migration) {
             return self.eviction_ended(migration);
         }
+        let part = self.tiered();
+        let record = part.migrations[migration];
         if part.lower == Lower::Scm {
             // What is rewritten since may go down as well or not: its slot stays.
             let access =

@@ -112,7 +112,7 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
         let (page, reads) = (record.page, record.reads);
         if part.lower == Lower::Scm {
             if lacking == 0 {
-                return self.fill_ended_unwritten(migration);
+                return self.fill_ended(migration);
             }
             let access = Transaction::on_slot(self.lower_slot(page), lacking, QueueClass::MoveRead, migration);
             self.enqueue_on_bank(Transaction { source: Source::Migration, ..access });
@@ -131,7 +131,7 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
         let slot = part.migrations[migration].slot;
         let lacking = part.tier.residency().sectors_to_fill(slot, part.tier.whole());
         if lacking == 0 {
-            return self.fill_ended_unwritten(migration);
+            return self.fill_ended(migration);
         }
         let access = Transaction::on_slot(SlotId(slot), lacking, QueueClass::MoveProgram, migration);
         self.enqueue_on_bank(Transaction { source: Source::Migration, ..access });
@@ -149,7 +149,7 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
             && (!of_flash || self.ftl.resides(Lpa(record.page), record.taken_from));
         if !current || sectors == 0 {
             self.tiered().tier.counters_mut().fills_dropped += u64::from(!current);
-            self.fill_ended_unwritten(migration)?;
+            self.fill_ended(migration)?;
             return Ok(0);
         }
         let part = self.tiered();
@@ -157,7 +157,7 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
         let whole = part.tier.whole();
         let residency = part.tier.residency_mut();
         residency.filled(record.slot, sectors, moves);
-        let all_dirty = residency.slot(record.slot).dirty == whole;
+        let all_dirty = residency.slot(record.slot).stays_dirty() == whole;
         let counters = part.tier.counters_mut();
         counters.copied_up += u64::from(!moves);
         counters.moved_up += u64::from(moves);
@@ -167,20 +167,14 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
         Ok(sectors)
     }
 
-    /// The page is above.
+    /// The page is above, or nothing of it was wanted any more: a slot that holds nothing then is given back.
     pub(super) fn fill_ended(&mut self, migration: u32) -> Result<(), SimulationError> {
         let part = self.tiered();
         let Migration { page, slot, .. } = part.migrations[migration];
         part.fills -= 1;
         part.filling.clear(page as usize);
         part.tier.residency_mut().writer_left(slot);
-        self.end_migration(migration)
-    }
-
-    /// Nothing of the page was written above. A slot that was taken for it alone is given back.
-    fn fill_ended_unwritten(&mut self, migration: u32) -> Result<(), SimulationError> {
-        let Migration { page, slot, .. } = self.tiered().migrations[migration];
-        self.fill_ended(migration)?;
+        self.end_migration(migration)?;
         if self.tiered().tier.residency_mut().drop_if_empty(slot) {
             observe!(self, Event::PageLeft { page, slot: SlotId(slot) });
         }

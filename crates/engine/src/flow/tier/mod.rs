@@ -107,12 +107,15 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
             _ => {
                 let part = self.tiered();
                 let whole = part.tier.whole();
+                // Eviction may have waited for it.
+                let starved = part.tier.is_starved();
                 let residency = part.tier.residency_mut();
                 residency.writer_left(slot.0);
                 if residency.written(slot.0, sectors, whole) {
                     let page = residency.slot(slot.0).page;
                     self.forget_below(page)?;
                 }
+                self.tier_touched |= starved;
                 Ok(sectors)
             }
         }
