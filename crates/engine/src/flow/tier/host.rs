@@ -133,7 +133,7 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
         }
         self.commands[index].pending -= 1;
         debug_assert!(self.commands[index].pending > 0, "a read has parts");
-        self.pump_tier(NONE)
+        self.pump_tier(index)
     }
 
     /// Reads sectors of a page from below. Returns how many the controller can answer by itself.
