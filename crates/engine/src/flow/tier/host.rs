@@ -56,7 +56,7 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
         } else {
             let part = self.tiered();
             part.tier.counters_mut().slot_waits += 1;
-            part.waiting.push_back(SlotWaiter::Write { command: index, page, sectors: mask });
+            part.wait_for_slot(page, SlotWaiter::Write { command: index, page, sectors: mask });
         }
         let part = self.tiered();
         if !had_slot && mask != part.tier.whole() && part.tier.rules().fetch_on_write {
