@@ -103,6 +103,9 @@ pub struct TierPart {
     pub(crate) lower: Lower,
     pub(crate) migrations: Slab<Migration>,
     pub(crate) waiting: VecDeque<SlotWaiter>,
+    /// By page: somebody waits for a slot for it. And how many such pages there are.
+    awaited: BitTable,
+    pages_awaited: u32,
     /// Evictions under way.
     pub(crate) evictions: u32,
     /// Pages on their way up.
@@ -125,6 +128,8 @@ impl TierPart {
             waiting: VecDeque::with_capacity((depth + in_flight_max) as usize * 2),
             evictions: 0,
             fills: 0,
+            awaited: BitTable::new(pages as usize),
+            pages_awaited: 0,
             filling: BitTable::new(pages as usize),
             in_flight_max,
         })
@@ -138,6 +143,29 @@ impl TierPart {
     /// What lies below the slots.
     pub fn lower(&self) -> Lower {
         self.lower
+    }
+
+    /// Somebody waits for a slot for a page.
+    pub(crate) fn wait_for_slot(&mut self, page: u32, waiter: SlotWaiter) {
+        self.waiting.push_back(waiter);
+        if !self.awaited.get(page as usize) {
+            self.awaited.set(page as usize);
+            self.pages_awaited += 1;
+        }
+    }
+
+    /// A page has a slot: those who wait for it need no other.
+    pub(crate) fn slot_taken(&mut self, page: u32) {
+        if self.awaited.get(page as usize) {
+            self.awaited.clear(page as usize);
+            self.pages_awaited -= 1;
+        }
+    }
+
+    /// Slots that those who wait need: one per page, and one in any case for the first of them, whose page may have had
+    /// one and lost it before its turn.
+    pub(crate) fn slots_needed(&self) -> u32 {
+        self.pages_awaited.max(u32::from(!self.waiting.is_empty()))
     }
 
     /// A migration under way.
