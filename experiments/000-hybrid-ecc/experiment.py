@@ -123,25 +123,26 @@ def table(results: Results) -> Table:
     """Tabulate both counters, and what open decisions do to them."""
     rows: list[list[Any]] = []
     for variant in VARIANTS:
-        row: list[Any] = [variant]
-        ratios = []
-        for volume in VOLUMES:
-            run = results[volume]["runs"][variant]
-            ratios.append(reads_per_program(run))
-            row += [
-                f"{run['scm_over_footprint']:.3g}",
-                f"{run['iops']:,.0f}",
-                f"{run['sectors_read'] / run['requests']:.3g}",
-                f"{run['sectors_written'] / run['requests']:.3g}",
-                f"{ratios[-1]:.3g}",
-            ]
-        rows.append([*row, f"{ratios[1] / ratios[0]:.3g}"])
-    columns = ["decided otherwise"]
-    for volume in VOLUMES:
-        columns += [f"{volume}: SCM / footprint", "IOPS", "R", "W", "R / W"]
+        found = {volume: results[volume]["runs"][variant] for volume in VOLUMES}
+        ratios = [reads_per_program(run) for run in found.values()]
+        quotient = f"{ratios[1] / ratios[0]:.3g}" if ratios[0] else None
+        for volume, run in found.items():
+            rows.append(
+                [
+                    variant,
+                    volume,
+                    f"{run['scm_over_footprint']:.3g}",
+                    f"{run['iops']:,.0f}",
+                    f"{run['sectors_read'] / run['requests']:.3g}",
+                    f"{run['sectors_written'] / run['requests']:.3g}",
+                    f"{reads_per_program(run):.3g}",
+                    quotient if volume == VOLUMES[-1] else "",
+                ]
+            )
+    columns = ["decided otherwise", "stand-in", "SCM / footprint", "IOPS", "R", "W", "R / W"]
     return Table(
         "Sectors of SCM read (R) and written (W) per request",
-        [*columns, "ratio"],
+        [*columns, "over prxy_0"],
         rows,
-        note="stand-ins; ratio: R / W of prxy_1 over that of prxy_0",
+        note="over prxy_0: R / W of prxy_1 over that of prxy_0",
     )

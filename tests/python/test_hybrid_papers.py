@@ -135,7 +135,7 @@ def test_which_case_is_nearest_to_both_limits():
 
 # ---- what was published changes nothing that is measured -----------------------------------------------
 
-SMALL = {"000": ("prxy_0", 400_000), "001": ("src2_2/wo-dm", 4_000), "004": ("proj_3/cases", 20_000)}
+SMALL = {"000": ("prxy_0", 400_000), "001": ("src2_2/wo-dm", 4_000), "004": ("proj_3", 20_000)}
 """The group that is run, and how many requests of each volume."""
 
 
