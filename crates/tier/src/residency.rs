@@ -5,6 +5,7 @@ use std::collections::VecDeque;
 use ninescope_kernel::{NONE, table};
 
 use crate::list::{Links, RecencyList};
+use crate::policies::VictimRule;
 
 /// What a slot is used for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -74,10 +75,10 @@ pub struct Residency {
     slot_of: Vec<u32>,
     slots: Vec<Slot>,
     links: Vec<Links>,
-    /// Resident slots in the order of use: those last written at random, and those last written sequentially (all in
-    /// the first if the classes do not matter).
+    /// Resident slots in the order of use, or of taking where first in is first out: those last written at random, and
+    /// those last written sequentially (all in the first if the classes do not matter).
     orders: [RecencyList; 2],
-    by_class: bool,
+    rule: VictimRule,
     /// Free slots, the one free for longest first.
     free: VecDeque<u32>,
     /// Slots that wait for their last readers.
@@ -85,14 +86,14 @@ pub struct Residency {
 }
 
 impl Residency {
-    /// Empty slots for `pages` pages. `by_class`: the victim may depend on how a page was written.
-    pub fn new(slots: u32, pages: u32, by_class: bool) -> Self {
+    /// Empty slots for `pages` pages.
+    pub fn new(slots: u32, pages: u32, rule: VictimRule) -> Self {
         Self {
             slot_of: table(pages as usize, NONE),
             slots: vec![Slot::default(); slots as usize],
             links: vec![Links::default(); slots as usize],
             orders: [RecencyList::default(); 2],
-            by_class,
+            rule,
             free: (0..slots).collect(),
             draining: 0,
         }
@@ -143,10 +144,15 @@ impl Residency {
         Some(slot)
     }
 
+    #[inline]
+    fn by_class(&self) -> bool {
+        self.rule == VictimRule::SequentialFirst
+    }
+
     /// Which order a slot belongs in.
     #[inline]
     fn order_of(&self, slot: u32) -> usize {
-        usize::from(self.by_class && self.slots[slot as usize].sequential)
+        usize::from(self.by_class() && self.slots[slot as usize].sequential)
     }
 
     fn list(&mut self, slot: u32) {
@@ -162,7 +168,7 @@ impl Residency {
     /// A page was used.
     #[inline]
     pub fn touch(&mut self, slot: u32) {
-        if self.slots[slot as usize].state == SlotState::Resident {
+        if self.rule != VictimRule::Fifo && self.slots[slot as usize].state == SlotState::Resident {
             let order = self.order_of(slot);
             self.orders[order].touch(&mut self.links, slot);
         }
@@ -171,7 +177,7 @@ impl Residency {
     /// A page is written as part of a sequential request, or at random; that is a use too.
     pub fn touch_written(&mut self, slot: u32, sequential: bool) {
         let listed = self.slots[slot as usize].state == SlotState::Resident;
-        if listed && self.by_class && self.slots[slot as usize].sequential != sequential {
+        if listed && self.by_class() && self.slots[slot as usize].sequential != sequential {
             self.unlist(slot);
             self.slots[slot as usize].sequential = sequential;
             self.list(slot);

@@ -3,7 +3,7 @@
 use ninescope_model::SlotId;
 use serde::Serialize;
 
-use crate::policies::{Access, DataPlacement, OnRead, PlacementConfig, Rules, VictimRule, WriteTo};
+use crate::policies::{Access, DataPlacement, OnRead, PlacementConfig, Rules, WriteTo};
 use crate::recent::RecentPages;
 use crate::residency::{Residency, Slot, SlotState};
 
@@ -103,7 +103,7 @@ impl Tier {
         let more_than = |share: f64| if share == 0.0 { 0 } else { (share * f64::from(slots)).floor() as u32 + 1 };
         let entries = (rules.classes.hot_entries * f64::from(slots)).round() as u32;
         Some(Self {
-            residency: Residency::new(slots, pages, rules.victim == VictimRule::SequentialFirst),
+            residency: Residency::new(slots, pages, rules.victim),
             recent: RecentPages::new(entries.min(pages), pages),
             policy,
             rules,

@@ -41,7 +41,7 @@ fn drawn(dice: &mut Dice, parameter: &str, value: &toml::Value) -> Option<toml::
         "evict_free" => share(dice, &[0.0, 0.0, 0.1, 0.3, 0.5]),
         "evict_stop" => share(dice, &[0.0, 0.1, 0.3, 0.5, 0.8]),
         "hot_entries" => share(dice, &[0.0, 0.5, 1.0, 2.0, 10.0]),
-        "victim" if value.as_str().is_some() => word(dice, &["lru", "sequential-first"]),
+        "victim" if value.as_str().is_some() => word(dice, &["lru", "fifo", "sequential-first"]),
         "migration" => word(dice, &["foreground", "background"]),
         "moves" => word(dice, &["hot-and-random", "hot-or-random"]),
         "random_up_to" => word(dice, &["0B", "512B", "2KiB", "8KiB", "64KiB"]),

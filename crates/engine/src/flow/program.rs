@@ -179,7 +179,6 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
         // All pages of a command belong to one class. They are counted before anything completes on them.
         let first = command.transaction[command.planes.trailing_zeros() as usize];
         let of_host = self.transactions.slab[first].class == QueueClass::HostProgram;
-        self.counters.host_page_programs += if of_host { u64::from(command.plane_count()) } else { 0 };
         self.counters.gc_page_programs += if of_host { 0 } else { u64::from(command.plane_count()) };
         for plane in command.addressed_planes() {
             let index = command.transaction[plane];
@@ -192,6 +191,9 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
                 self.touch_gc_of(transaction.ppa);
             }
             if of_host {
+                let migrates = transaction.source == Source::Migration;
+                self.counters.host_page_programs += u64::from(!migrates);
+                self.counters.migration_page_programs += u64::from(migrates);
                 self.unbuffer_page(die);
                 self.finish_host_units(index)?;
                 self.flush_program_ended(transaction.epoch)?;

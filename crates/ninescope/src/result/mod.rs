@@ -223,9 +223,11 @@ fn operations(device: &Seen<'_>) -> Value {
         "host_reads": counters.host_page_reads,
         "read_modify_write_reads": counters.read_modify_write_reads,
         "gc_reads": counters.gc_page_reads,
+        "migration_reads": counters.migration_page_reads,
         "host_programs": counters.host_page_programs,
+        "migration_programs": counters.migration_page_programs,
         "gc_programs": counters.gc_page_programs,
-        "programs": counters.host_page_programs + counters.gc_page_programs,
+        "programs": counters.host_page_programs + counters.migration_page_programs + counters.gc_page_programs,
         "erases": counters.group_erases,
     })
 }

@@ -67,6 +67,8 @@ pub enum VictimRule {
     /// The one used longest ago.
     #[default]
     Lru,
+    /// The one that has held its page for longest.
+    Fifo,
     /// Of those last written sequentially the one used longest ago; without any, of all others.
     SequentialFirst,
 }
