@@ -51,13 +51,12 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
     /// Writes sectors of a page to its slot, for which the page may have to wait.
     pub(crate) fn write_above(&mut self, index: u32, page: u32, mask: u32) -> Result<(), SimulationError> {
         let had_slot = self.tiered().tier.residency().slot_of(page).is_some();
-        match self.slot_for(page)? {
-            Some(slot) => self.queue_upper_write(index, slot, mask),
-            None => {
-                let part = self.tiered();
-                part.tier.counters_mut().slot_waits += 1;
-                part.waiting.push_back(SlotWaiter::Write { command: index, page, sectors: mask });
-            }
+        if let Some(slot) = self.slot_for(page)? {
+            self.queue_upper_write(index, slot, mask);
+        } else {
+            let part = self.tiered();
+            part.tier.counters_mut().slot_waits += 1;
+            part.waiting.push_back(SlotWaiter::Write { command: index, page, sectors: mask });
         }
         let part = self.tiered();
         if !had_slot && mask != part.tier.whole() && part.tier.rules().fetch_on_write {
