@@ -12,7 +12,19 @@ from ninescope.profiles import is_profile
 from ninescope.toml import loads
 
 _DRIVE_KEYS = frozenset(
-    ("base", "geometry", "nand", "scm", "tier", "ftl", "controller", "scheduler", "sources", "summary")
+    (
+        "base",
+        "geometry",
+        "nand",
+        "scm",
+        "storage_scm",
+        "tier",
+        "ftl",
+        "controller",
+        "scheduler",
+        "endurance",
+        "sources",
+    )
 )
 _JOB_KEYS = frozenset(
     (

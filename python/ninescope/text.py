@@ -13,7 +13,9 @@ from rich.table import Table
 from rich.text import Text
 
 from ninescope.causes import look, stacking_order
+from ninescope.endurance import facts as endurance_facts
 from ninescope.result import PERCENTILES, Band, Latencies, Latency, Result
+from ninescope.tier import facts as tier_facts
 
 _BAR_CELLS = 16
 _CAUSE_CELLS = 10
@@ -418,11 +420,16 @@ def _facts(result: Result) -> Iterator[tuple[str, str]]:
             f"{wear['erases_mean']:.2f} erases per block since it was new "
             f"({wear.get('erases_min', 0):,} to {wear['erases_max']:,})",
         )
-    yield from _scm(document.get("scm") or {})
+    tier = result.tier
+    if tier is not None:
+        yield from tier_facts(tier)
+    for key, words in (("scm", "SCM"), ("storage_scm", "storage SCM")):
+        yield from _scm(document.get(key) or {}, words)
+    yield from endurance_facts(document)
     yield from _prepared(document)
 
 
-def _scm(scm: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+def _scm(scm: Mapping[str, Any], words: str) -> Iterator[tuple[str, str]]:
     """Yield how the sectors of storage-class memory wore."""
     wear: Mapping[str, Any] = scm.get("wear") or {}
     if not wear.get("writes_max"):
@@ -430,10 +437,12 @@ def _scm(scm: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     text = f"{wear['writes_mean']:.2f} writes per sector since it was new, at most {wear['writes_max']:,}"
     if wear.get("endurance_used") is not None:
         text += f" ({wear['endurance_used'] * 100:.2g}% of {wear['endurance_writes']:.2g})"
-    yield "SCM wear", text
+    yield f"{words} wear", text
     copies: float | None = scm.get("copies_per_write")
     if copies:
         yield "levelling", f"{copies:.4f} sectors copied per sector written"
+
+
 def _host_cache(document: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     """Yield what the cache in front of the drive did, and what it asked the drive for."""
     cache: Mapping[str, int] = document.get("host_cache") or {}
@@ -484,7 +493,7 @@ def occupancy_name(name: str) -> str:
 
 
 def _prepared(document: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    if document.get("scm"):
+    if "nand" not in ((document.get("config") or {}).get("drive") or {"nand": None}):
         return  # Memory that is overwritten in place needs no preparing.
     steady = document.get("steady_state")
     workload: Mapping[str, Any] = document.get("workload") or {}

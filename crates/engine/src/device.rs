@@ -533,7 +533,7 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
         }
         self.dies.iter_mut().for_each(|die| die.ledger.begin_measuring(now));
         self.scm.banks.iter_mut().for_each(|bank| bank.ledger.begin_measuring(now));
-        self.scm.counters = Default::default();
+        self.scm.begin_measuring();
         for channel in self.channels.iter_mut().chain(&mut self.scm.channels) {
             // What is left of the present transfer belongs to the measured time.
             channel.busy = channel.free_at.saturating_since(now);

@@ -45,6 +45,8 @@ pub struct ScmPart {
     pub(crate) channels_touched: BitTable,
     /// By medium.
     pub(crate) counters: [ScmCounters; 2],
+    /// Writes of each sector when measuring began; empty where it began with new memory [count].
+    writes_before: Vec<u32>,
 }
 
 impl ScmPart {
@@ -65,6 +67,7 @@ impl ScmPart {
             channels_touched: BitTable::new(layout.channels() as usize),
             counters: [ScmCounters::default(); 2],
             layout,
+            writes_before: Vec::new(),
             media,
         }
     }
@@ -100,6 +103,23 @@ impl ScmPart {
     #[inline]
     pub(crate) fn counters_of(&mut self, bank: BankId) -> &mut ScmCounters {
         &mut self.counters[self.layout.medium_of_bank(bank)]
+    }
+
+    /// Writes of each sector of a medium since measuring began, banks one after another [count].
+    pub fn writes_measured(&self, medium: usize) -> impl Iterator<Item = u32> + Clone + '_ {
+        let sectors = |medium: usize| self.layout.medium(medium).raw_sectors() as usize;
+        let first = if medium == 0 { 0 } else { sectors(0) };
+        let range = first..first + sectors(medium);
+        let before = self.writes_before.get(range.clone()).unwrap_or_default().iter().copied();
+        let before = before.chain(std::iter::repeat(0));
+        self.media.wear()[range].iter().zip(before).map(|(&writes, before)| writes - before)
+    }
+
+    /// Counts from now on: end of warm-up.
+    pub(crate) fn begin_measuring(&mut self) {
+        self.counters = Default::default();
+        self.writes_before.clear();
+        self.writes_before.extend_from_slice(self.media.wear());
     }
 
     /// The sector of its bank that holds a sector of a slot.

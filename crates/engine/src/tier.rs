@@ -6,6 +6,8 @@ use ninescope_ftl::Residence;
 use ninescope_kernel::{BitTable, NONE, Slab};
 use ninescope_tier::{PlacementConfig, Tier};
 
+use crate::meter::TierSample;
+
 /// What lies below the slots.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Lower {
@@ -101,6 +103,9 @@ pub struct TierPart {
     pub(crate) lower: Lower,
     pub(crate) migrations: Slab<Migration>,
     pub(crate) waiting: VecDeque<SlotWaiter>,
+    /// By page: somebody waits for a slot for it. And how many such pages there are.
+    awaited: BitTable,
+    pages_awaited: u32,
     /// Evictions under way.
     pub(crate) evictions: u32,
     /// Pages on their way up.
@@ -123,6 +128,8 @@ impl TierPart {
             waiting: VecDeque::with_capacity((depth + in_flight_max) as usize * 2),
             evictions: 0,
             fills: 0,
+            awaited: BitTable::new(pages as usize),
+            pages_awaited: 0,
             filling: BitTable::new(pages as usize),
             in_flight_max,
         })
@@ -138,9 +145,44 @@ impl TierPart {
         self.lower
     }
 
+    /// Somebody waits for a slot for a page.
+    pub(crate) fn wait_for_slot(&mut self, page: u32, waiter: SlotWaiter) {
+        self.waiting.push_back(waiter);
+        if !self.awaited.get(page as usize) {
+            self.awaited.set(page as usize);
+            self.pages_awaited += 1;
+        }
+    }
+
+    /// A page has a slot: those who wait for it need no other.
+    pub(crate) fn slot_taken(&mut self, page: u32) {
+        if self.awaited.get(page as usize) {
+            self.awaited.clear(page as usize);
+            self.pages_awaited -= 1;
+        }
+    }
+
+    /// Slots that those who wait need: one per page, and one in any case for the first of them, whose page may have had
+    /// one and lost it before its turn.
+    pub(crate) fn slots_needed(&self) -> u32 {
+        self.pages_awaited.max(u32::from(!self.waiting.is_empty()))
+    }
+
     /// A migration under way.
     pub fn migration(&self, index: u32) -> &Migration {
         &self.migrations[index]
+    }
+
+    /// What the series of a run keeps of it.
+    pub(crate) fn sample(&self) -> TierSample {
+        let (residency, counters) = (self.tier.residency(), self.tier.counters());
+        TierSample {
+            slots_used: u64::from(residency.slots() - residency.free_slots()),
+            page_accesses: counters.page_accesses,
+            page_hits: counters.page_hits,
+            evictions: counters.evicted_dirty + counters.evicted_clean,
+            fills: counters.copied_up + counters.moved_up,
+        }
     }
 
     /// Evictions under way at most, and as many pages on their way up.

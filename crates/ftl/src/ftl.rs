@@ -107,6 +107,8 @@ pub struct Ftl {
     closed_groups: u32,
     mapped_units: u32,
     counters: FtlCounters,
+    /// Erases of each group when the counters were cleared [count].
+    erases_before: Vec<u32>,
 }
 
 impl Ftl {
@@ -165,6 +167,7 @@ impl Ftl {
             closed_groups: 0,
             mapped_units: 0,
             counters: FtlCounters::default(),
+            erases_before: vec![0; geometry.groups() as usize],
         }
     }
 
@@ -191,6 +194,14 @@ impl Ftl {
     /// Sets all counters to zero (after preparing, after warm-up).
     pub fn clear_counters(&mut self) {
         self.counters = FtlCounters::default();
+        for (before, record) in self.erases_before.iter_mut().zip(&self.groups) {
+            *before = record.erase_count;
+        }
+    }
+
+    /// Erases of each group since the last [`Self::clear_counters`]; every block of a group has the same [count].
+    pub fn erases_since_cleared(&self) -> impl Iterator<Item = u32> + Clone + '_ {
+        self.groups.iter().zip(&self.erases_before).map(|(record, before)| record.erase_count - before)
     }
 
     /// The record of a group.

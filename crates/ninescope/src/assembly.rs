@@ -12,6 +12,7 @@ use ninescope_tier::PlacementConfig;
 use ninescope_tier::policies::Below;
 
 use crate::config::{DriveConfig, EraseLoopsConfig, GeometryConfig, LoadedDrive, NandConfig};
+use crate::endurance;
 use crate::error::Error;
 use crate::memory;
 use crate::scm::ScmAssembly;
@@ -61,10 +62,13 @@ impl Assembly {
     /// [`Error::Input`] that names the key at fault.
     pub fn new(drive: &LoadedDrive, seed: u64, log_requests: bool) -> Result<Self, Error> {
         check_media(drive)?;
+        endurance::check(drive)?;
         let mut config = drive.config.clone();
         let flash = config.geometry.is_some();
         let geometry = if flash { geometry(drive)? } else { Geometry::absent() };
         let ftl = if flash { ftl_config(drive, geometry, seed)? } else { no_ftl(geometry, seed) };
+        let timing = if flash { Some(timing(drive)?) } else { None };
+        let wear = if flash { wear(drive)? } else { Wear::default() };
         let engine = engine_config(drive, &geometry, log_requests)?;
         if flash {
             memory::check(&geometry, ftl.logical_units, &engine)?;
@@ -80,8 +84,6 @@ impl Assembly {
         config.tier.migrations_in_flight = tier.as_ref().map(|tier| tier.migrations_in_flight);
         let pages = if tier.is_none() { 0 } else { ftl.logical_units.max(scm.lowest().map_or(0, |shape| shape.slots)) };
         memory::check_scm(&scm, pages, &engine)?;
-        let timing = if flash { Some(timing(drive)?) } else { None };
-        let wear = if flash { wear(drive)? } else { Wear::default() };
         Ok(Self { config, geometry, ftl, timing, wear, engine, scm, tier, seed })
     }
 

@@ -6,6 +6,7 @@
 mod assembly;
 mod cached;
 pub mod config;
+pub mod endurance;
 mod error;
 mod jobs;
 mod memory;

@@ -126,6 +126,11 @@ presets!(
     "m-scm",
     "s-scm",
     "scm-10us",
+    "hybrid-cde",
+    "hybrid-wo",
+    "hybrid-wb",
+    "hybrid-rwb",
+    "multi-scm",
 );
 
 /// The preset of a name.

@@ -96,9 +96,10 @@ impl ScmMedium {
         Ok(Self { shape, timing, wear_leveling: config.wear_leveling.clone() })
     }
 
+    /// Wear of every sector, now and when measuring began, and what wear levelling keeps [B].
     fn table_bytes(&self) -> u64 {
         let maps = self.wear_leveling.table_bytes(self.shape.logical_sectors_per_bank());
-        self.shape.raw_sectors() * 4 + u64::from(self.shape.banks()) * maps
+        self.shape.raw_sectors() * 8 + u64::from(self.shape.banks()) * maps
     }
 }
 

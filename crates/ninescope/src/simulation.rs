@@ -246,7 +246,7 @@ impl<P: Probe> Simulation<P> {
         let series = &device.meter().series;
         let (since, interval) = (device.meter().since.0, series.interval().0);
         let column = |value: fn(&Sample) -> u64| series.samples().iter().map(value).collect::<Vec<u64>>();
-        vec![
+        let mut columns = vec![
             ("begin_ns", (0..series.samples().len() as u64).map(|index| since + index * interval).collect()),
             ("reads", column(|sample| sample.reads)),
             ("writes", column(|sample| sample.writes)),
@@ -256,7 +256,17 @@ impl<P: Probe> Simulation<P> {
             ("write_latency_sum_ns", column(|sample| sample.write_latency_sum)),
             ("read_latency_max_ns", column(|sample| sample.read_latency_max)),
             ("write_latency_max_ns", column(|sample| sample.write_latency_max)),
-        ]
+        ];
+        if device.seen().tier.is_some() {
+            columns.extend([
+                ("scm_slots_used", column(|sample| sample.tier.slots_used)),
+                ("scm_page_accesses_total", column(|sample| sample.tier.page_accesses)),
+                ("scm_page_hits_total", column(|sample| sample.tier.page_hits)),
+                ("scm_evictions_total", column(|sample| sample.tier.evictions)),
+                ("scm_fills_total", column(|sample| sample.tier.fills)),
+            ]);
+        }
+        columns
     }
 
     /// The result so far as JSON (the shape of the design, section 6). `complete` says whether the caller let it finish.

@@ -12,6 +12,7 @@
 )]
 
 pub mod caches;
+pub mod endurance;
 pub mod little;
 pub mod peak_bandwidth;
 pub mod queueing;

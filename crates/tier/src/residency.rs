@@ -103,6 +103,11 @@ impl Residency {
         self.slots.len() as u32
     }
 
+    /// Pages there are.
+    pub fn pages(&self) -> u32 {
+        self.slot_of.len() as u32
+    }
+
     /// Slots that hold nothing.
     #[inline]
     pub fn free_slots(&self) -> u32 {

@@ -222,7 +222,7 @@ impl Tier {
 
     // ---- emptying slots --------------------------------------------------------------------------
 
-    /// A page is to be emptied, if slots are too few: those that `waiting` accesses need, or those that the policy
+    /// A page is to be emptied, if slots are too few: those that `waiting` pages need, or those that the policy
     /// keeps free.
     pub fn next_eviction(&mut self, waiting: u32) -> Option<Eviction> {
         let coming = self.residency.free_soon() + self.leaving;

@@ -38,6 +38,7 @@ pub(super) fn drive(dice: &mut Dice, name: &str) -> toml::Table {
         ftl: if of_scm_alone { FtlSection::default() } else { ftl(dice, &geometry, below == Below::Flash) },
         controller: controller(dice),
         scheduler: SchedulerConfig { multi_plane: dice.chance(75), ..SchedulerConfig::default() },
+        endurance: Default::default(),
         sources: BTreeMap::new(),
     };
     let mut table = toml::Table::try_from(&config).expect("a drive is TOML");
@@ -118,6 +119,7 @@ fn nand(dice: &mut Dice) -> NandConfig {
         resume_ramp: within_half_a_loop(dice.time(0, 5)),
         read_any_block: dice.chance(30),
         endurance_cycles: None,
+        bit_cost: None,
         initial_cycles: Some(dice.one_of(&[0, 1, 99, 250, 999, 5_000])),
         channel_rate: rate(dice),
         suspend_limit: dice.chance(50).then(|| SuspendLimitConfig {

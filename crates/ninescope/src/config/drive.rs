@@ -46,6 +46,9 @@ pub struct DriveConfig {
     /// Scheduling of the dies.
     #[serde(default)]
     pub scheduler: SchedulerConfig,
+    /// How lifetimes are told.
+    #[serde(default, skip_serializing_if = "EnduranceSection::is_default")]
+    pub endurance: EnduranceSection,
     /// Where values come from, by key.
     #[serde(default)]
     pub sources: BTreeMap<String, String>,
@@ -171,6 +174,27 @@ impl TierSection {
     }
 }
 
+/// How lifetimes are told.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct EnduranceSection {
+    /// The years over which drive writes per day are told [years].
+    #[schemars(extend("exclusiveMinimum" = 0))]
+    pub dwpd_years: f64,
+}
+
+impl Default for EnduranceSection {
+    fn default() -> Self {
+        Self { dwpd_years: 5.0 }
+    }
+}
+
+impl EnduranceSection {
+    fn is_default(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
 /// Bits a cell stores.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
@@ -229,6 +253,9 @@ pub struct NandConfig {
     /// Rated P/E cycles [count].
     #[serde(default)]
     pub endurance_cycles: Option<u32>,
+    /// Cost of a bit, that of TLC flash being 1.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bit_cost: Option<f64>,
     /// P/E cycles that every block has behind it at the start [count]; absent: 0, where nothing depends on it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub initial_cycles: Option<u32>,

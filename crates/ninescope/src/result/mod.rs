@@ -3,6 +3,7 @@
 mod fio;
 mod latency;
 mod scm;
+mod tier;
 mod workload;
 
 use ninescope_engine::meter::{DieLedger, HintMeter, LaneMeter, LaneOpMeter};
@@ -12,6 +13,7 @@ use serde_json::{Map, Value, json};
 
 use crate::VERSION;
 use crate::assembly::Assembly;
+use crate::endurance;
 use crate::error::Error;
 use crate::prepare::{PrefillMode, SteadyState};
 
@@ -79,6 +81,12 @@ pub fn result_json(input: &ResultInput<'_>) -> Result<Value, Error> {
                 measured[key] = section;
             }
         }
+        if let Some(section) = tier::section(device, drive.tier.placement.name())? {
+            measured["tier"] = section;
+        }
+        let (endurance, cost) = endurance::of_run(device, input.assembly, utilization.elapsed);
+        measured["endurance"] = serde_json::to_value(endurance).map_err(internal)?;
+        measured["cost"] = serde_json::to_value(cost).map_err(internal)?;
         if !input.job_names.is_empty() {
             measured["by_job"] = by_job(device, input.job_names);
         }

@@ -39,7 +39,7 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
         // Behind those that wait: there is no free slot while anybody does.
         match part.tier.residency().slot_of(page) {
             Some(slot) => self.fill_got_slot(migration, slot)?,
-            None => part.waiting.push_back(SlotWaiter::Fill(migration)),
+            None => part.wait_for_slot(page, SlotWaiter::Fill(migration)),
         }
         Ok(Some(migration))
     }

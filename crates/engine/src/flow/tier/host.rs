@@ -56,7 +56,7 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
         } else {
             let part = self.tiered();
             part.tier.counters_mut().slot_waits += 1;
-            part.waiting.push_back(SlotWaiter::Write { command: index, page, sectors: mask });
+            part.wait_for_slot(page, SlotWaiter::Write { command: index, page, sectors: mask });
         }
         let part = self.tiered();
         if !had_slot && mask != part.tier.whole() && part.tier.rules().fetch_on_write {
@@ -133,7 +133,7 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
         }
         self.commands[index].pending -= 1;
         debug_assert!(self.commands[index].pending > 0, "a read has parts");
-        self.pump_tier(NONE)
+        self.pump_tier(index)
     }
 
     /// Reads sectors of a page from below. Returns how many the controller can answer by itself.

@@ -47,8 +47,8 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
             if part.evictions >= part.in_flight_max {
                 return Ok(());
             }
-            let waiting = part.waiting.len() as u32;
-            match part.tier.next_eviction(waiting) {
+            let needed = part.slots_needed();
+            match part.tier.next_eviction(needed) {
                 None => return Ok(()),
                 Some(Eviction::Dropped { slot, page }) => observe!(self, Event::PageLeft { page, slot }),
                 Some(Eviction::CopyDown(slot)) => self.start_eviction(slot.0, command)?,
@@ -81,6 +81,7 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
         }
         let taken = residency.take(page);
         if let Some(slot) = taken {
+            self.tiered().slot_taken(page);
             observe!(self, Event::SlotTaken { page, slot: SlotId(slot) });
         }
         Ok(taken)
