@@ -244,6 +244,15 @@ impl Checker {
         Ok(())
     }
 
+    #[inline]
+    fn read_queued(&mut self, view: &View<'_>, ppa: Ppa, source: Source) -> Checked {
+        self.ledger.read_queued(source);
+        if let (Source::Migration, Some(book)) = (source, &mut self.tier) {
+            book.read_queued(view, ppa);
+        }
+        self.groups.read_queued(view, ppa)
+    }
+
     // ---- flash commands ----------------------------------------------------------------------------
 
     fn command_issued(&mut self, view: &View<'_>, command: &FlashCommand, sent: Ns) -> Checked {
@@ -289,6 +298,13 @@ impl Checker {
         match &mut self.oracle {
             Some(oracle) => oracle.move_placed(view, record, lpa, to),
             None => Ok(()),
+        }
+    }
+
+    fn move_dropped(&mut self, record: u32, lpa: Lpa) {
+        self.ledger.moves_dropped_after_read += 1;
+        if let Some(oracle) = &mut self.oracle {
+            oracle.move_dropped(record, lpa);
         }
     }
 
@@ -398,13 +414,7 @@ impl Probe for Checker {
                 self.ledger.padded(view, last, self.groups.padded(view, last)?);
                 Ok(())
             }
-            Event::ReadQueued { ppa, source } => {
-                self.ledger.read_queued(source);
-                if let (Source::Migration, Some(book)) = (source, &mut self.tier) {
-                    book.read_queued(view, ppa);
-                }
-                self.groups.read_queued(view, ppa)
-            }
+            Event::ReadQueued { ppa, source } => self.read_queued(view, ppa, source),
             Event::HostUnitsSensed { slot, ppa, units } => match &mut self.oracle {
                 Some(oracle) => oracle.sensed(view, slot, ppa, units, &mut self.marks),
                 None => Ok(()),
@@ -421,10 +431,7 @@ impl Probe for Checker {
             },
             Event::MovePlaced { record, lpa, to, .. } => self.move_placed(view, record, lpa, to),
             Event::MoveDropped { record, lpa, .. } => {
-                self.ledger.moves_dropped_after_read += 1;
-                if let Some(oracle) = &mut self.oracle {
-                    oracle.move_dropped(record, lpa);
-                }
+                self.move_dropped(record, lpa);
                 Ok(())
             }
             Event::MoveEnded { lpa, from, to, current } => self.move_ended(view, lpa, from, to, current),

@@ -30,6 +30,10 @@ enum Phase {
     DataOut(Ns),
 }
 
+/// What the time of a bank is spent on, waits for the channel aside.
+const HELD_AS: [Occupancy; 4] =
+    [Occupancy::HostRead, Occupancy::HostProgram, Occupancy::Migration, Occupancy::WearLeveling];
+
 #[derive(Clone, Debug, Default)]
 struct Bank {
     phase: Phase,
@@ -291,8 +295,7 @@ impl ScmBanks {
                 );
             }
             Op::Trim if !forgets(view) => self.trimmed += u64::from(request.sectors),
-            Op::Trim => {}
-            Op::Flush => {}
+            Op::Trim | Op::Flush => {}
         }
         Ok(())
     }
@@ -325,7 +328,7 @@ impl ScmBanks {
                 "the ledger of bank {index} sums to {sum} of {}",
                 used.elapsed
             );
-            for occupancy in bank.held_as() {
+            for occupancy in HELD_AS {
                 let (seen, said) = (bank.held[occupancy as usize], ledger[occupancy as usize]);
                 require!(
                     seen == said,
@@ -375,11 +378,6 @@ impl ScmBanks {
 }
 
 impl Bank {
-    /// What its time can be spent on, waits for the channel aside.
-    fn held_as(&self) -> [Occupancy; 4] {
-        [Occupancy::HostRead, Occupancy::HostProgram, Occupancy::Migration, Occupancy::WearLeveling]
-    }
-
     /// It works on its access, or on the copies before it, from `now` until `until`.
     fn holds(&mut self, now: Ns, until: Ns) {
         let occupancy = match (self.phase, self.source, self.kind) {

@@ -74,7 +74,10 @@ impl Checker {
         };
         match *event {
             Event::SlotTaken { page, slot } => book.taken(view, page, slot),
-            Event::PageLeft { page, slot } => book.left(view, page, slot),
+            Event::PageLeft { page, slot } => {
+                let sectors = book.left(view, page, slot)?;
+                self.oracle.as_ref().map_or(Ok(()), |oracle| oracle.left(view, page, (slot, sectors)))
+            }
             Event::PageRead { slot, page, above, below } => {
                 book.page_read(view, &self.requests, slot, (page, above, below), &mut self.marks)
             }

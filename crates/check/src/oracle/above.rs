@@ -208,11 +208,13 @@ impl Oracle {
             view.now,
             "slot {slot} is filled by migration {migration} before its page has left flash: {carried:?}"
         );
+        // A page that moves up may have been forgotten below with this.
+        let moves = view.tier.is_some_and(|part| part.migration(migration).kind == MigrationKind::MoveUp);
+        let forgotten = moves && view.ftl.translate(carried.page) == Ppa::UNMAPPED;
         for sector in sectors_of(mask) {
             let version = self.contents.version(carried.content, sector);
             self.set_slot_version(slot, sector, version);
-            // A page that moves up may have been forgotten below with this.
-            if self.lower_holds(view, carried.page) {
+            if !forgotten {
                 self.same_below(view, carried.page, slot, sector)?;
             }
         }
@@ -278,11 +280,6 @@ impl Oracle {
 
     // ---- walks -----------------------------------------------------------------------------------
 
-    fn lower_holds(&self, view: &View<'_>, page: Lpa) -> bool {
-        let above_flash = self.above.as_ref().is_some_and(Above::is_above_flash);
-        !above_flash || view.ftl.translate(page) != Ppa::UNMAPPED
-    }
-
     fn same_below(&self, view: &View<'_>, page: Lpa, slot: SlotId, sector: usize) -> Checked {
         let (above, below) = (self.slot_version(slot, sector), self.version_below(view, page, sector));
         require!(
@@ -291,6 +288,15 @@ impl Oracle {
             view.now,
             "sector {sector} of page {page} holds version {above} in slot {slot} and is clean, below lies version {below}"
         );
+        Ok(())
+    }
+
+    /// A page leaves its slot: the sectors `mask` of it are to be found below from now on.
+    pub fn left(&self, view: &View<'_>, page: u32, (slot, mask): (SlotId, u32)) -> Checked {
+        let page = Lpa(page);
+        for sector in sectors_of(mask).filter(|_| self.follows(page)) {
+            self.same_below(view, page, slot, sector)?;
+        }
         Ok(())
     }
 

@@ -10,6 +10,17 @@ use crate::blocks::Blocks;
 use crate::marks::{Mark, Marks};
 use crate::rule::{Checked, Rule, require};
 
+/// How far a migration was written to a slot.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Written {
+    /// Not at all.
+    Not,
+    /// A bank took it up.
+    Begun,
+    /// It is on its medium.
+    Ended,
+}
+
 /// The checker's own record of a migration.
 #[derive(Clone, Copy, Debug)]
 pub struct Migration {
@@ -23,10 +34,8 @@ pub struct Migration {
     sectors: u32,
     /// When they are in the controller [ns].
     arrives: Ns,
-    /// It is being written, or was, to a slot.
-    written: bool,
-    /// That has ended.
-    write_ended: bool,
+    /// How far it was written to a slot.
+    written: Written,
     /// Where it lies in flash, with the erases of that group.
     placed: Option<(Ppa, u32)>,
 }
@@ -81,8 +90,7 @@ impl TierBook {
             slot_read: false,
             sectors: 0,
             arrives: Ns::ZERO,
-            written: false,
-            write_ended: false,
+            written: Written::Not,
             placed: None,
         });
         Ok(())
@@ -163,11 +171,11 @@ impl TierBook {
             SlotUse::EvictionWrite => sectors == record.sectors,
             _ => of_flash || sectors & !record.sectors == 0,
         };
-        if !read || !within || record.written {
+        if !read || !within || record.written != Written::Not {
             let what = format!("sectors {sectors:#x} are written for migration {index}, which is {record:?}");
             return Err(Rule::MigrationOrder.violated(now, what));
         }
-        record.written = true;
+        record.written = Written::Begun;
         Ok(slot_use)
     }
 
@@ -203,7 +211,7 @@ impl TierBook {
 
     /// What a bank wrote for a migration is on its medium.
     pub fn migration_write_ended(&mut self, now: Ns, index: u32) -> Checked {
-        self.migration(now, index)?.write_ended = true;
+        self.migration(now, index)?.written = Written::Ended;
         Ok(())
     }
 
@@ -257,7 +265,7 @@ impl TierBook {
         } else {
             self.fills -= 1;
             require!(
-                record.written == record.write_ended,
+                record.written != Written::Begun,
                 MigrationOrder,
                 view.now,
                 "migration {index} ends while it is {record:?}"
@@ -269,7 +277,7 @@ impl TierBook {
     fn eviction_ended(&mut self, view: &View<'_>, index: u32, record: &Migration, blocks: &Blocks) -> Checked {
         let on_media = match record.placed {
             Some((place, erases)) => blocks.is_programmed(view, place, erases),
-            None => record.write_ended,
+            None => record.written == Written::Ended,
         };
         require!(
             record.void || on_media,

@@ -7,7 +7,7 @@
 mod compare;
 mod migrations;
 
-use ninescope_engine::{Lower, View};
+use ninescope_engine::{Lower, SimulationError, View};
 use ninescope_kernel::{NONE, Ns};
 use ninescope_media::scm::ScmCommandKind as Kind;
 use ninescope_model::{Lpa, Op, Ppa, SlotId, Source};
@@ -213,17 +213,19 @@ impl TierBook {
         Ok(())
     }
 
-    /// A page is not looked for in its slot any more.
-    pub fn left(&mut self, view: &View<'_>, page: u32, slot: SlotId) -> Checked {
+    /// A page is not looked for in its slot any more. Returns the sectors that are to be found below from now on.
+    pub fn left(&mut self, view: &View<'_>, page: u32, slot: SlotId) -> Result<u32, SimulationError> {
         let record = *self.slot(slot);
-        require!(
-            self.slot_of(page) == Some(slot) && record.page == page,
-            SlotPartition,
-            view.now,
-            "page {page} leaves slot {slot}, which is {record:?}"
-        );
+        if self.slot_of(page) != Some(slot) || record.page != page {
+            let what = format!("page {page} leaves slot {slot}, which is {record:?}");
+            return Err(Rule::SlotPartition.violated(view.now, what));
+        }
+        let mut below = record.valid & !record.dirty;
         match record.state {
-            State::Leaving(migration) => self.left_by_eviction(view, migration, &record)?,
+            State::Leaving(migration) => {
+                self.left_by_eviction(view, migration, &record)?;
+                below = record.valid;
+            }
             // A page of which nothing was written is given back by the fill that took its slot.
             _ if record.valid != 0 => self.just_left.push((page, record.dirty)),
             _ => {}
@@ -231,7 +233,7 @@ impl TierBook {
         let drains = !self.awaited[slot.index()].is_empty();
         *self.slot(slot) = if drains { Slot { page, state: State::Draining, ..FREE } } else { FREE };
         self.slot_of[page as usize] = NONE;
-        Ok(())
+        Ok(below)
     }
 
     /// What the device says of a slot right after an access of it.
@@ -294,12 +296,7 @@ impl TierBook {
     }
 
     /// A read looks for a page in flash. Returns the sectors it wants from there.
-    pub fn looked_below(
-        &mut self,
-        view: &View<'_>,
-        command: u32,
-        lpa: Lpa,
-    ) -> Result<u32, ninescope_engine::SimulationError> {
+    pub fn looked_below(&mut self, view: &View<'_>, command: u32, lpa: Lpa) -> Result<u32, SimulationError> {
         match self.looked_for_below.take() {
             Some((of, page, sectors)) if (of, page) == (command, lpa.0) => Ok(sectors),
             other => {
@@ -356,7 +353,7 @@ impl TierBook {
         (kind, source, owner): (Kind, Source, u32),
         (slot, sectors): (SlotId, u32),
         marks: &mut Marks,
-    ) -> Result<SlotUse, ninescope_engine::SimulationError> {
+    ) -> Result<SlotUse, SimulationError> {
         let is_above = slot.0 < self.first_below;
         let slot_use = match (source, kind, is_above) {
             (Source::Migration, ..) => self.migration_dispatched(view, (kind, owner), (slot, sectors), marks)?,
@@ -381,7 +378,7 @@ impl TierBook {
         slot: SlotId,
         sectors: u32,
         marks: &mut Marks,
-    ) -> Result<SlotUse, ninescope_engine::SimulationError> {
+    ) -> Result<SlotUse, SimulationError> {
         let awaited = &mut self.awaited[slot.index()];
         let Some(position) = awaited.iter().position(|read| (read.command, read.sectors) == (command, sectors)) else {
             let what = format!(
@@ -407,7 +404,7 @@ impl TierBook {
         command: u32,
         (slot, sectors): (SlotId, u32),
         marks: &mut Marks,
-    ) -> Result<SlotUse, ninescope_engine::SimulationError> {
+    ) -> Result<SlotUse, SimulationError> {
         let record = *self.slot(slot);
         let held = matches!(record.state, State::Resident | State::Leaving(_));
         if !held {
