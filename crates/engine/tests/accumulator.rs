@@ -185,6 +185,7 @@ fn wb_takes_the_sum() {
         wb(serde_json::json!({ "copy_reads": false })),
         wb(serde_json::json!({ "evict_free": 0.2, "evict_stop": 0.2 })),
         wb(serde_json::json!({ "fetch_on_write": true })),
+        wb(serde_json::json!({ "fetch_on_write": true, "evict_free": 0.1, "evict_stop": 0.1, "copy_reads": false })),
     ]);
 }
 
@@ -224,11 +225,14 @@ fn rwb_dm_takes_the_sum() {
 #[test]
 fn nv_wb_takes_the_sum() {
     for (seed, free) in [0.0, 0.01, 0.2].into_iter().enumerate() {
-        let placement = serde_json::json!({
-            "policy": "nv-wb", "migration": "foreground", "evict_free": free, "evict_stop": free,
-        });
-        for reads in [30, 70] {
-            check(&placement, &flash(85_001), seed as u64, reads);
+        for fetch in [false, true] {
+            let placement = serde_json::json!({
+                "policy": "nv-wb", "migration": "foreground", "evict_free": free, "evict_stop": free,
+                "fetch_on_write": fetch,
+            });
+            for reads in [30, 70] {
+                check(&placement, &flash(85_001), seed as u64, reads);
+            }
         }
     }
 }
