@@ -41,7 +41,7 @@ pub struct Migration {
     pub slot: u32,
     /// How often the slot's content had been forgotten when it began.
     pub forgotten: u16,
-    /// Sectors that go down.
+    /// Sectors that go down; of a page that comes up, those that the host writes meanwhile.
     pub sectors: u32,
     /// Reads under way.
     pub reads: u8,

@@ -14,17 +14,14 @@
 mod common;
 mod naive_tier;
 
+use common::tiered::{TierBench, placement, slots_in_use};
 use common::{Bench, closed, request};
 use naive_tier::{Below, Kind, NaiveTier, Times};
-use ninescope_engine::{
-    Device, EngineConfig, LaneConfig, Lower, NoProbe, RunLimits, ScmPart, TierConfig, WriteCompletion,
-};
-use ninescope_ftl::policies::SectorWearLevelingConfig;
-use ninescope_kernel::{Ns, RandomStream, Rate, TournamentTree};
-use ninescope_media::nand::Nand;
-use ninescope_media::scm::{PulseOrder, Scm, ScmTiming};
-use ninescope_model::{Op, Request, ScmGeometry};
-use ninescope_tier::{PlacementConfig, SlotState};
+use ninescope_engine::{Device, EngineConfig, WriteCompletion};
+use ninescope_kernel::{Ns, RandomStream, Rate};
+use ninescope_media::scm::{PulseOrder, ScmTiming};
+use ninescope_model::{Op, Request};
+use ninescope_tier::PlacementConfig;
 
 const SECTORS: u32 = 32;
 /// Pages that requests go to; the drive has more.
@@ -61,31 +58,16 @@ fn flash(read: u64) -> Bench {
     }
 }
 
-fn shape(slots: u32) -> ScmGeometry {
-    ScmGeometry::checked(1, 1, slots, SECTORS, 0).expect("a legal shape")
-}
-
-/// A drive with this placement that has run `requests` one after the other.
-fn run(placement: &PlacementConfig, bench: &Bench, requests: Vec<Request>) -> Device {
-    let below = matches!(placement, PlacementConfig::NvWb(_));
-    let lower = if below { Lower::Scm } else { Lower::Flash };
-    let media: &[(ScmGeometry, ScmTiming)] = &[(shape(SLOTS), UPPER), (shape(PAGES), LOWER)];
-    let media = if below { media } else { &media[..1] };
-    let shapes: Vec<_> = media.iter().map(|(shape, _)| (*shape, SectorWearLevelingConfig::default())).collect();
-    let scm = ScmPart::new(&shapes, Scm::of_media(media).expect("legal times"));
-    let (ftl, nand) = if below {
-        (ninescope_ftl::Ftl::absent(), Nand::absent())
-    } else {
-        let ftl = bench.ftl();
-        let nand = bench.nand(&ftl);
-        (ftl, nand)
-    };
-    let tier = TierConfig { placement: placement.clone(), lower, migrations_in_flight: 4 };
-    let lanes = vec![LaneConfig::new(Box::new(closed(requests)), 1)];
-    let mut device: Device<TournamentTree> =
-        Device::of_tier(&bench.engine, &RunLimits::default(), ftl, nand, scm, &tier, lanes, NoProbe);
-    device.run().expect("the run ends well");
-    device
+/// A drive with this placement above `flash`, or above the slower memory.
+fn bench(placement: &PlacementConfig, flash: &Bench) -> TierBench {
+    let round = TierBench::round(&serde_json::json!({ "policy": "wb" }));
+    TierBench {
+        placement: placement.clone(),
+        slots: (SLOTS, PAGES),
+        times: (UPPER, LOWER),
+        flash: flash.clone(),
+        ..round
+    }
 }
 
 /// Requests within a page: half of them in a corner, some of whole pages, a few TRIMs.
@@ -105,7 +87,7 @@ fn requests(seed: u64, reads: u64) -> Vec<Request> {
     (0..REQUESTS).map(|_| one()).collect()
 }
 
-fn times(placement: &PlacementConfig, bench: &Bench) -> Times {
+fn times(placement: &PlacementConfig, flash: &Bench) -> Times {
     let page = u64::from(SECTORS);
     let transfer = page * 512; // 1 ns per byte
     let access = |timing: &ScmTiming, array: Ns| (timing.command_address.0, array.0 + 400);
@@ -113,20 +95,20 @@ fn times(placement: &PlacementConfig, bench: &Bench) -> Times {
     let below = if matches!(placement, PlacementConfig::NvWb(_)) {
         Below::Memory { read: access(&LOWER, LOWER.read), write: write(&LOWER) }
     } else {
-        let command = bench.timing.command_address.0;
+        let command = flash.timing.command_address.0;
         Below::Flash {
-            read: command + bench.timing.read[0].0 + transfer,
-            program: command + transfer + bench.timing.program[0].0,
+            read: command + flash.timing.read[0].0 + transfer,
+            program: command + transfer + flash.timing.program[0].0,
         }
     };
     Times { read: access(&UPPER, UPPER.read), write: write(&UPPER), below }
 }
 
 /// Compares every latency, and in the end every slot and counter.
-fn check(placement: &serde_json::Value, bench: &Bench, seed: u64, reads: u64) -> Device {
-    let config: PlacementConfig = serde_json::from_value(placement.clone()).expect("a legal placement");
+fn check(description: &serde_json::Value, flash: &Bench, seed: u64, reads: u64) -> Device {
+    let placement = placement(description);
     let requests = requests(seed, reads);
-    let mut model = NaiveTier::new(&config, SLOTS, SECTORS, PAGES, times(&config, bench));
+    let mut model = NaiveTier::new(&placement, SLOTS, SECTORS, PAGES, times(&placement, flash));
     let expected: Vec<u64> = requests
         .iter()
         .map(|request| {
@@ -141,20 +123,15 @@ fn check(placement: &serde_json::Value, bench: &Bench, seed: u64, reads: u64) ->
             model.serve(kind, page, mask as u32)
         })
         .collect();
-    let device = run(&config, bench, requests.clone());
+    let device = bench(&placement, flash).run(closed(requests.clone()));
     for (index, entry) in device.request_log().iter().enumerate() {
-        assert_eq!(entry.latency.0, expected[index], "request {index}, {:?}, of {placement}", requests[index]);
+        assert_eq!(entry.latency.0, expected[index], "request {index}, {:?}, of {description}", requests[index]);
     }
     assert_eq!(device.request_log().len(), REQUESTS);
     assert_eq!(device.ftl().counters().gc_units, 0, "flash is too small for the test");
-    let part = device.seen().tier.expect("two media");
-    let residency = part.tier().residency();
-    let slots = (0..residency.slots()).map(|slot| residency.slot(slot)).filter(|slot| slot.state != SlotState::Free);
-    let mut slots: Vec<_> = slots.map(|slot| (slot.page, slot.valid, slot.dirty)).collect();
-    slots.sort_unstable();
-    assert_eq!(slots, model.slots(), "{placement}");
-    let counters = part.tier().counters();
-    assert_eq!((counters.evicted_clean, counters.evicted_dirty), (model.dropped, model.copied_down), "{placement}");
+    assert_eq!(slots_in_use(&device), model.slots(), "{description}");
+    let counters = device.seen().tier.expect("two media").tier().counters();
+    assert_eq!((counters.evicted_clean, counters.evicted_dirty), (model.dropped, model.copied_down), "{description}");
     device
 }
 
@@ -185,6 +162,7 @@ fn wb_takes_the_sum() {
         wb(serde_json::json!({ "copy_reads": false })),
         wb(serde_json::json!({ "evict_free": 0.2, "evict_stop": 0.2 })),
         wb(serde_json::json!({ "fetch_on_write": true })),
+        wb(serde_json::json!({ "fetch_on_write": true, "evict_free": 0.1, "evict_stop": 0.1, "copy_reads": false })),
     ]);
 }
 
@@ -224,11 +202,14 @@ fn rwb_dm_takes_the_sum() {
 #[test]
 fn nv_wb_takes_the_sum() {
     for (seed, free) in [0.0, 0.01, 0.2].into_iter().enumerate() {
-        let placement = serde_json::json!({
-            "policy": "nv-wb", "migration": "foreground", "evict_free": free, "evict_stop": free,
-        });
-        for reads in [30, 70] {
-            check(&placement, &flash(85_001), seed as u64, reads);
+        for fetch in [false, true] {
+            let placement = serde_json::json!({
+                "policy": "nv-wb", "migration": "foreground", "evict_free": free, "evict_stop": free,
+                "fetch_on_write": fetch,
+            });
+            for reads in [30, 70] {
+                check(&placement, &flash(85_001), seed as u64, reads);
+            }
         }
     }
 }

@@ -63,7 +63,7 @@ pub struct NaiveTier {
     order: Vec<u32>,
     /// Pages lately used with how often, the one used longest ago first.
     recent: Vec<(u32, u32)>,
-    /// Pages that flash holds.
+    /// Pages that the lower medium holds; memory holds all.
     below: BTreeSet<u32>,
     pub dropped: u64,
     pub copied_down: u64,
@@ -144,8 +144,13 @@ impl NaiveTier {
         self.order.retain(|held| *held != page);
     }
 
+    fn is_above_memory(&self) -> bool {
+        matches!(self.times.below, Below::Memory { .. })
+    }
+
+    /// Memory that is overwritten in place does not listen.
     fn trim(&mut self, page: u32) -> u64 {
-        if matches!(self.times.below, Below::Flash { .. }) {
+        if !self.is_above_memory() {
             self.forget(page);
             self.below.remove(&page);
         }
@@ -201,36 +206,64 @@ impl NaiveTier {
         }
         let host = cost(self.times.write, mask);
         let fetches = !resident && mask != self.whole && self.rules.fetch_on_write && self.below.contains(&page);
-        let fetch = if fetches { self.page_read() } else { 0 };
         let lacking = if fetches { self.whole & !mask } else { 0 };
-        let fill = cost(self.times.write, lacking);
         let time = if resident {
             host
         } else if self.free() > 0 {
             self.held.insert(page, Held::default());
             self.touch(page);
             let leaving = if self.has_too_few() { self.evict(page) } else { None };
-            // The bank writes, then reads what leaves; the die fetches, then reads for the merge.
-            let leaves =
-                leaving.map_or(0, |leaving| (host + leaving.slot_read).max(fetch + leaving.merge) + leaving.write);
-            let slot_read = leaving.map_or(0, |leaving| leaving.slot_read);
-            let filled = if fetches { self.fill_of_fetch(host, slot_read, fetch) + fill } else { 0 };
-            leaves.max(host).max(filled)
+            self.time_to_write(host, lacking, leaving)
         } else {
             let leaving = self.evict(page);
             self.held.insert(page, Held::default());
-            let waits = leaving.map_or(0, |leaving| leaving.slot_read.max(fetch + leaving.merge) + leaving.write);
-            // Without a wait the bank writes while the page is fetched.
-            if waits == 0 { host.max(fetch) + fill } else { waits + host + fill }
+            self.time_to_wait_and_write(host, lacking, leaving)
         };
         self.note_written(page, mask, lacking, !random);
         time
     }
 
-    /// When the bank begins to fill in what was fetched: behind the host's write, and behind the read of a victim if
-    /// that began first.
-    fn fill_of_fetch(&self, host: u64, slot_read: u64, fetch: u64) -> u64 {
-        if fetch > host { fetch.max(host + slot_read) } else { host }
+    /// What bringing up sectors costs below.
+    fn fetch(&self, lacking: u32) -> u64 {
+        match self.times.below {
+            Below::Flash { read, .. } => {
+                if lacking == 0 {
+                    0
+                } else {
+                    read
+                }
+            }
+            Below::Memory { read, .. } => cost(read, lacking),
+        }
+    }
+
+    /// Writes to a free slot, and has a page leave so that another one is free.
+    fn time_to_write(&self, host: u64, lacking: u32, leaving: Option<Leaving>) -> u64 {
+        let (fetch, fill) = (self.fetch(lacking), cost(self.times.write, lacking));
+        let Leaving { slot_read, merge, write } = leaving.unwrap_or(Leaving { slot_read: 0, merge: 0, write: 0 });
+        // The bank writes for the host. What was fetched by then goes next, else what leaves is read first.
+        let filled_first = fetch <= host;
+        let left_slot = host + slot_read + if filled_first { fill } else { 0 };
+        let filled = fill + if filled_first { host } else { fetch.max(host + slot_read) };
+        // Below, what was to be fetched is read first, then the rest of what leaves.
+        let left = left_slot.max(fetch + merge) + write;
+        let filled = if lacking == 0 { host } else { filled };
+        if leaving.is_some() { left.max(filled) } else { filled }
+    }
+
+    /// Writes to the slot of a page that has to leave first.
+    fn time_to_wait_and_write(&self, host: u64, lacking: u32, leaving: Option<Leaving>) -> u64 {
+        let (fetch, fill) = (self.fetch(lacking), cost(self.times.write, lacking));
+        match (self.times.below, leaving) {
+            // Flash was read while the write waited; memory is read once there is a slot.
+            (_, None) => host.max(fetch) + fill,
+            (Below::Flash { .. }, Some(Leaving { slot_read, merge, write })) => {
+                slot_read.max(fetch + merge) + write + host + fill
+            }
+            (Below::Memory { .. }, Some(Leaving { slot_read, write, .. })) => {
+                slot_read + write + host.max(fetch) + fill
+            }
+        }
     }
 
     fn note_written(&mut self, page: u32, mask: u32, clean: u32, sequential: bool) {
@@ -239,15 +272,8 @@ impl NaiveTier {
         held.valid |= mask | clean;
         held.dirty |= mask;
         held.sequential = sequential;
-        if held.dirty == self.whole {
+        if held.dirty == self.whole && !self.is_above_memory() {
             self.below.remove(&page);
-        }
-    }
-
-    fn page_read(&self) -> u64 {
-        match self.times.below {
-            Below::Flash { read, .. } => read,
-            Below::Memory { read, .. } => cost(read, self.whole),
         }
     }
 
@@ -288,8 +314,7 @@ impl NaiveTier {
             self.touch(page);
         }
         let missing = mask & !above;
-        let of_memory = matches!(self.times.below, Below::Memory { .. });
-        if missing == 0 || !(of_memory || self.below.contains(&page)) {
+        if missing == 0 || !self.below.contains(&page) {
             return from_above;
         }
         let from_below = match self.times.below {
@@ -313,7 +338,7 @@ impl NaiveTier {
         let held = self.held.entry(page).or_default();
         held.valid = self.whole;
         held.dirty |= if goes == Goes::Moved { lacking } else { 0 };
-        if held.dirty == self.whole {
+        if held.dirty == self.whole && !self.is_above_memory() {
             self.below.remove(&page);
         }
         time

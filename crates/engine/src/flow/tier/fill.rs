@@ -11,13 +11,15 @@ use crate::tier::{Lower, Migration, MigrationKind, SlotWaiter};
 use crate::transaction::{QueueClass, Transaction};
 
 impl<Q: WakeQueue, P: Probe> Device<Q, P> {
-    /// Begins to bring a page up, with `reads` of it under way. `None` where it is on its way already, or too many are.
+    /// Begins to bring a page up but for the sectors `written`, with `reads` of it under way. `None` where it is on its
+    /// way already, or too many are.
     fn begin_fill(
         &mut self,
         page: u32,
         kind: MigrationKind,
         taken_from: Ppa,
         reads: u8,
+        written: u32,
         command: u32,
     ) -> Result<Option<u32>, SimulationError> {
         let taken_from = self.ftl.residence(taken_from);
@@ -32,7 +34,7 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
         part.filling.set(page as usize);
         part.fills += 1;
         let command = self.waits_for_migration(command);
-        let record = Migration { kind, page, reads, taken_from, command, ..Migration::default() };
+        let record = Migration { kind, page, reads, sectors: written, taken_from, command, ..Migration::default() };
         let migration = self.tiered().migrations.insert(record);
         observe!(self, Event::MigrationBegan { migration });
         let part = self.tiered();
@@ -53,7 +55,7 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
         command: u32,
     ) -> Result<Option<u32>, SimulationError> {
         let Some(kind) = kind_of(on_read) else { return Ok(None) };
-        self.begin_fill(lpa.0, kind, ppa, 1, command)
+        self.begin_fill(lpa.0, kind, ppa, 1, 0, command)
     }
 
     /// Brings up a page that the controller holds on its way to flash.
@@ -65,20 +67,20 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
         command: u32,
     ) -> Result<(), SimulationError> {
         let (Some(kind), ReadFrom::Controller(ppa)) = (kind_of(on_read), from) else { return Ok(()) };
-        self.begin_fill(lpa.0, kind, ppa, 0, command).map(drop)
+        self.begin_fill(lpa.0, kind, ppa, 0, 0, command).map(drop)
     }
 
     /// Brings up a page from storage-type memory, which is read for it once it has a slot.
     pub(super) fn bring_up(&mut self, page: u32, on_read: OnRead, command: u32) -> Result<(), SimulationError> {
         let Some(kind) = kind_of(on_read) else { return Ok(()) };
-        self.begin_fill(page, kind, Ppa::UNMAPPED, 1, command).map(drop)
+        self.begin_fill(page, kind, Ppa::UNMAPPED, 1, 0, command).map(drop)
     }
 
-    /// Completes a page that was written in part from below.
-    pub(super) fn fetch_rest(&mut self, page: u32, command: u32) -> Result<(), SimulationError> {
+    /// Completes a page of which `written` is being written from below.
+    pub(super) fn fetch_rest(&mut self, page: u32, written: u32, command: u32) -> Result<(), SimulationError> {
         if self.tiered().lower == Lower::Scm {
             self.tiered().tier.counters_mut().fetched_on_write += 1;
-            return self.bring_up(page, OnRead::Copy, command);
+            return self.begin_fill(page, MigrationKind::CopyUp, Ppa::UNMAPPED, 1, written, command).map(drop);
         }
         let lpa = Lpa(page);
         let ppa = self.ftl.translate(lpa);
@@ -105,7 +107,8 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
     /// changing below.
     pub(super) fn fill_got_slot(&mut self, migration: u32, slot: u32) -> Result<(), SimulationError> {
         let part = self.tiered();
-        let lacking = part.tier.whole() & !part.tier.slot(slot).valid;
+        // What the host is about to write need not be read below.
+        let lacking = part.tier.whole() & !part.tier.slot(slot).valid & !part.migrations[migration].sectors;
         let forgotten = part.tier.slot(slot).forgotten;
         part.tier.residency_mut().writer_queued(slot);
         let record = &mut part.migrations[migration];

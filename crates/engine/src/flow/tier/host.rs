@@ -60,7 +60,7 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
         }
         let part = self.tiered();
         if !had_slot && mask != part.tier.whole() && part.tier.rules().fetch_on_write {
-            self.fetch_rest(page, index)?;
+            self.fetch_rest(page, mask, index)?;
         }
         self.pump_tier(index)
     }
