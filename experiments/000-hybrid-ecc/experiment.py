@@ -111,12 +111,24 @@ def summarise(results: Results, settings: Settings) -> Summary:
         for name in tables:
             node = node.setdefault(name, {})
         node[key] = None
-    return Summary(measured, [table(results)])
+    return Summary(measured, [stand_in_table(results), table(results)])
 
 
 def reads_per_program(run: Mapping[str, Any]) -> float:
     """Return sectors read from SCM, each of which a code would decode, per sector written."""
     return float(run["sectors_read"] / run["sectors_written"])
+
+
+def stand_in_table(results: Results) -> Table:
+    """Tabulate what was drawn, and how much of what is read was written: SCM holds nothing else."""
+    rows: list[list[Any]] = []
+    for volume in VOLUMES:
+        row = results[volume]["stand_in"]
+        sizes = [row[key] / (1 << 20) for key in ("footprint", "written_footprint", "read_footprint")]
+        cells = [f"{row['requests']:,}", f"{row['write_share']:.1%}", *(f"{mib:,.0f}" for mib in sizes)]
+        rows.append([volume, *cells, f"{row['read_and_written']:.0%}"])
+    columns = ["stand-in", "requests", "writes", "MiB touched", "written", "read", "of it written"]
+    return Table("What was drawn", columns, rows)
 
 
 def table(results: Results) -> Table:

@@ -85,6 +85,7 @@ MOVING = ("prxy_1", "proj_3")
 SKEWED = ("prxy_0", "prxy_1")
 TIE = 0.02
 
+BACKGROUND = {"migration": "background", "evict_free": EVICT_FREE, "evict_stop": EVICT_FREE}
 VARIANTS: dict[str, dict[str, Any]] = {
     "as it is": {},
     "queue depth 8": {"iodepth": 8},
@@ -93,7 +94,7 @@ VARIANTS: dict[str, dict[str, Any]] = {
     "MLC": {"changes": {"nand.read": "85us", "nand.program": "1.7ms", "nand.erase_loop": "8.5ms"}},
     "flash of 1.67 footprints": {"capacity": 1.25 / 0.75},
     "writes end in RAM": {"changes": {"controller.write_completion": "buffer"}},
-    "WB evicts in the background": {"placement": {"wb": {"migration": "background", "evict_free": 0.01}}},
+    "WB evicts in the background": {"placement": {"wb": BACKGROUND}},
     "20 % kept free": {
         "placement": {name: {"evict_free": 0.2, "evict_stop": 0.2} for name in ("wo-dm", "rwb-dm")}
     },
@@ -367,6 +368,8 @@ def stand_in_table(results: Results) -> Table:
                 f"{row['mean_write_bytes'] / 1024:.1f}",
                 f"{row['mean_read_bytes'] / 1024:.1f}",
                 f"{row['footprint'] / (1 << 20):,.0f}",
+                f"{row['read_footprint'] / (1 << 20):,.0f}",
+                f"{row['read_and_written']:.0%}",
             ]
         )
     return Table(
@@ -380,6 +383,8 @@ def stand_in_table(results: Results) -> Table:
             "KiB a write",
             "KiB a read",
             "MiB touched",
+            "read",
+            "of it written",
         ],
         rows,
         note="the class of the whole volume is in docs/stand-ins.md; the first requests of one are colder",

@@ -39,8 +39,16 @@ class StandIn:
             "mean_read_bytes": found["mean_read_bytes"],
             "mean_write_bytes": found["mean_write_bytes"],
             "footprint": self.footprint,
+            "read_footprint": found["read_footprint_bytes"],
+            "written_footprint": found["written_footprint_bytes"],
+            "read_and_written": self._read_and_written(),
             "class": found["class"],
         }
+
+    def _read_and_written(self) -> float:
+        """Return which share of what is read is written as well, some time."""
+        read, written = (self.statistics[f"{what}_footprint_bytes"] for what in ("read", "written"))
+        return float(max(0, read + written - self.footprint) / read) if read else 0.0
 
 
 PLANES = ("channels", "packages_per_channel", "dies_per_package", "planes_per_die")
