@@ -105,7 +105,7 @@ fn main() {
     }
 }
 
-/// The stand-in of prxy_0, its pages moved together, on flash, on memory, and on two media.
+/// The stand-in of `prxy_0`, its pages moved together, on flash, on memory, and on two media.
 fn placements() {
     const REQUESTS: usize = 2_000_000;
     let profiles = presets_of(PresetKind::Profiles);
