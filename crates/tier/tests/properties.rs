@@ -328,7 +328,7 @@ impl Driven {
         self.tier.residency().free_soon() + self.leaving.len() as u32
     }
 
-    /// Eviction begins while free <= evict_free and, once begun, goes on until free > evict_stop.
+    /// Eviction begins while free <= `evict_free` and, once begun, goes on until free > `evict_stop`.
     fn wants_eviction(&mut self, waiting: u32) -> bool {
         let slots = f64::from(self.tier.residency().slots());
         let at_most = |share: f64| share > 0.0 && f64::from(self.coming()) <= share * slots;
