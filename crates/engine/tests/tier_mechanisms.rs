@@ -113,6 +113,21 @@ fn a_page_needs_one_slot_however_many_wait_for_it() {
     assert_eq!(slots_in_use(&device), [(1, u32::MAX, u32::MAX), (2, 0b11, 0b11)]);
 }
 
+/// One slot, which is about to be written when another page needs it.
+fn slot_that_is_about_to_be_written() -> Device {
+    let mut bench = TierBench::round(&json!({ "policy": "wb", "migration": "background" }));
+    (bench.slots.0, bench.depth) = (1, 2);
+    bench.run(closed(vec![write(0, 32), write(PAGE, 1)]))
+}
+
+#[test]
+fn a_slot_leaves_as_soon_as_nobody_is_about_to_write_it() {
+    // The bank takes up the first write at once; its slot is read behind it, at 32 sectors.
+    let device = slot_that_is_about_to_be_written();
+    let waits = 32 * SECTOR + 32 * SECTOR + FLASH_PROGRAM;
+    assert_eq!(latencies(&device), [32 * SECTOR, waits + SECTOR]);
+}
+
 /// A part of a page that is written is completed from below, above flash and above memory.
 fn write_completed_from_below(policy: &str) -> Device {
     let description = json!({ "policy": policy, "migration": "foreground", "fetch_on_write": true });

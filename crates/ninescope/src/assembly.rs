@@ -24,7 +24,7 @@ const FITTED_BLOCKS_MIN: u32 = 256;
 /// No stage of a command may take longer [ns]: beyond it is a typing error, and sums of times cannot overflow.
 const TIME_MAX: u64 = 3_600_000_000_000;
 /// The most entries of a queue or buffer: NVMe's largest queue.
-const ENTRIES_MAX: u64 = 65_535;
+pub(crate) const ENTRIES_MAX: u64 = 65_535;
 /// The slowest link and channel [B/s]: the longest transfer must be short beside the simulated time there is.
 const RATE_MIN: u64 = 1_000;
 /// The most P/E cycles a drive may begin with.
@@ -359,9 +359,6 @@ fn timing(drive: &LoadedDrive) -> Result<NandTiming, Error> {
         read_any_block: nand.read_any_block,
     };
     timing.check().map_err(|error| drive.error_at(&format!("nand.{}", error.key), &error.message))?;
-    if nand.channel_rate.0 == 0 {
-        return Err(drive.error_at("nand.channel_rate", "must not be zero"));
-    }
     let cost = timing.suspend_recover + timing.resume_ramp;
     if !matches!(drive.config.scheduler.suspend, SuspendPolicyConfig::None(_)) && cost > timing.erase_loop {
         let key = if timing.suspend_recover >= timing.resume_ramp { "suspend_recover" } else { "resume_ramp" };
@@ -441,11 +438,13 @@ fn engine_config(drive: &LoadedDrive, geometry: &Geometry, log_requests: bool) -
     let channel_rates = [
         ("nand.channel_rate", drive.config.nand.as_ref().map(|nand| nand.channel_rate)),
         ("scm.channel_rate", drive.config.scm.as_ref().map(|scm| scm.channel_rate)),
+        ("storage_scm.channel_rate", drive.config.storage_scm.as_ref().map(|scm| scm.channel_rate)),
     ];
     let channel_rates = channel_rates.into_iter().filter_map(|(key, rate)| Some((key, rate?)));
     for (key, rate) in std::iter::once(("controller.link_rate", controller.link_rate)).chain(channel_rates) {
         if rate.0 < RATE_MIN {
-            return Err(drive.error_at(key, &format!("is {rate}, at least {RATE_MIN} B/s are needed")));
+            let message = format!("is {rate}, at least {RATE_MIN} B/s are needed");
+            return Err(drive.error_at(key, if rate.0 == 0 { "must not be zero" } else { &message }));
         }
     }
     for (key, time) in [

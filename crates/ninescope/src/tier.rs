@@ -5,6 +5,7 @@ use ninescope_model::Geometry;
 use ninescope_model::units::Bytes;
 use ninescope_tier::policies::Below;
 
+use crate::assembly::ENTRIES_MAX;
 use crate::config::LoadedDrive;
 use crate::error::Error;
 use crate::scm::ScmAssembly;
@@ -55,6 +56,10 @@ pub fn config(drive: &LoadedDrive, geometry: &Geometry, scm: &ScmAssembly) -> Re
     }
     if section.migrations_in_flight == Some(0) {
         return Err(drive.error_at("tier.migrations_in_flight", "must not be zero"));
+    }
+    if let Some(pages) = section.migrations_in_flight.filter(|&pages| u64::from(pages) > ENTRIES_MAX) {
+        let message = format!("is {pages}, at most {ENTRIES_MAX} are supported");
+        return Err(drive.error_at("tier.migrations_in_flight", &message));
     }
     let Some(upper) = scm.upper().copied() else { return Ok(None) };
     let slot_bytes = u64::from(upper.sectors_per_slot) * ninescope_model::SECTOR_BYTES;

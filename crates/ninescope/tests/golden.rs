@@ -54,7 +54,7 @@ const TIER_CASES: [&str; 8] = [
 /// The digest of a case on two media, after a check that pages move.
 fn tier_digest(case: &str) -> String {
     let mut request = tiny_request(&[case]);
-    let file = if case.ends_with("nv-wb") { "tiny-two-scm.toml" } else { "tiny-hybrid.toml" };
+    let file = if case.ends_with("nv-wb") { "tiny-two-scm.toml" } else { "tiny-tier.toml" };
     request["drive"] = json!({ "file": data(file) });
     request["prefill"] = json!(if case.ends_with("nv-wb") { "none" } else { "full" });
     let result = result_of(&request).unwrap_or_else(|error| panic!("{case}: {error}"));

@@ -112,8 +112,13 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
                 let starved = part.tier.is_starved();
                 let residency = part.tier.residency_mut();
                 residency.writer_left(slot.0);
-                if residency.written(slot.0, sectors, whole) {
-                    let page = residency.slot(slot.0).page;
+                let newly_whole = residency.written(slot.0, sectors, whole);
+                // Whoever needs a slot may have found that all of them were about to be written.
+                let (free, page) = (residency.free_soon(), residency.slot(slot.0).page);
+                if part.slots_needed() > 0 || free < part.tier.reserve() {
+                    self.tier_touched = true;
+                }
+                if newly_whole {
                     self.forget_below(page)?;
                 }
                 self.tier_touched |= starved;
