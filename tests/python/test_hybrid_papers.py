@@ -172,7 +172,7 @@ def test_memory_alone_takes_what_one_computes_by_hand(memory, tmp_path):
     """One request at a time: its sectors in the memory and on the bus, one after the other."""
     module = experiment("004")
     trace = tmp_path / "one.trace"
-    requests = [(0, 8, 0), (64, 1, 1), (8, 32, 0), (0, 8, 1)]
+    requests = [(0, 8, 0), (64, 1, 1), (32, 32, 0), (0, 8, 1), (70, 20, 1)]
     trace.write_text(
         "".join(f"{time} 0 {lba} {count} {op}\n" for time, (lba, count, op) in enumerate(requests))
     )
@@ -181,8 +181,8 @@ def test_memory_alone_takes_what_one_computes_by_hand(memory, tmp_path):
     document = drive.run(workload, prefill="none").document
     array = {"s": 1_000, "m": 100}[memory]
     by_hand = sum(count * (array + 400) for _, count, _ in requests)
-    # A request that touches two slots reads or writes one while the other is on the bus.
-    assert by_hand * 0.7 <= document["measured_ns"] <= by_hand + 10 * len(requests)
+    # Beside that the link, which is next to nothing here: 16 KiB take 17 ns.
+    assert by_hand <= document["measured_ns"] <= by_hand + 20 * len(requests)
 
 
 def test_baselines_name_every_claim():
