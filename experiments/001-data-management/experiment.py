@@ -93,7 +93,7 @@ VARIANTS: dict[str, dict[str, Any]] = {
     "as it is": {},
     "queue depth 8": {"iodepth": 8},
     "1 die": {"changes": {"geometry.channels": 1, "geometry.dies_per_package": 1}},
-    "16 dies": {"changes": {"geometry.dies_per_package": 4}},
+    "16 dies": {"changes": {"geometry.dies_per_package": 4, "geometry.pages_per_block": 32}},
     "MLC": {"changes": {"nand.read": "85us", "nand.program": "1.7ms", "nand.erase_loop": "8.5ms"}},
     "flash of 1.67 footprints": {"capacity": 1.25 / 0.75},
     "writes end in RAM": {"changes": {"controller.write_completion": "buffer"}},
