@@ -133,6 +133,30 @@ def test_which_case_is_nearest_to_both_limits():
     assert nearest({"a": one, "b": one | {"case-4": 1e3}, "c": one | {"case-3": None}}) == 1
 
 
+@pytest.mark.skipif(not NATIVE, reason="the engine is not built")
+@pytest.mark.parametrize("paper", FOLDERS)
+def test_every_drive_of_a_full_run_can_be_built(paper):
+    """A drive that is refused in the last minute of a long run would cost the run."""
+    module = experiment(paper)
+    job = ninescope.Workload.job(rw="randrw", bs="4k", size="16MiB", requests=5)
+    footprints = {"prxy_1": 201 << 20, "src2_2": 1540 << 20}
+    if paper == "000":
+        described = [
+            stand_ins.flash_sized(module.BASE, footprints["prxy_1"], module.CAPACITY, changes)
+            for changes in module.VARIANTS.values()
+        ]
+    else:
+        describe = module.hybrid if paper == "001" else module.describe
+        described = [
+            describe(footprints.get(point.parameters["volume"], 400 << 20), run)
+            for point in module.points(Settings(quick=False))
+            for run in point.parameters["runs"]
+        ]
+    assert len(described) > 4
+    for description in {json.dumps(one): one for one in described}.values():
+        assert stand_ins.drive(description).run(job).document["requests"] == 5
+
+
 # ---- what was published changes nothing that is measured -----------------------------------------------
 
 SMALL = {"000": ("prxy_0", 400_000), "001": ("src2_2/wo-dm", 4_000), "004": ("proj_3", 20_000)}
@@ -172,7 +196,7 @@ def test_memory_alone_takes_what_one_computes_by_hand(memory, tmp_path):
     """One request at a time: its sectors in the memory and on the bus, one after the other."""
     module = experiment("004")
     trace = tmp_path / "one.trace"
-    requests = [(0, 8, 0), (64, 1, 1), (8, 32, 0), (0, 8, 1)]
+    requests = [(0, 8, 0), (64, 1, 1), (32, 32, 0), (0, 8, 1), (70, 20, 1)]
     trace.write_text(
         "".join(f"{time} 0 {lba} {count} {op}\n" for time, (lba, count, op) in enumerate(requests))
     )
@@ -181,8 +205,8 @@ def test_memory_alone_takes_what_one_computes_by_hand(memory, tmp_path):
     document = drive.run(workload, prefill="none").document
     array = {"s": 1_000, "m": 100}[memory]
     by_hand = sum(count * (array + 400) for _, count, _ in requests)
-    # A request that touches two slots reads or writes one while the other is on the bus.
-    assert by_hand * 0.7 <= document["measured_ns"] <= by_hand + 10 * len(requests)
+    # Beside that the link, which is next to nothing here: 16 KiB take 17 ns.
+    assert by_hand <= document["measured_ns"] <= by_hand + 20 * len(requests)
 
 
 def test_baselines_name_every_claim():
