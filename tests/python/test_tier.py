@@ -17,7 +17,7 @@ def small(preset: str) -> ninescope.Drive:
     drive = ninescope.Drive.preset(preset)
     if preset == "multi-scm":
         return drive.with_(storage_scm__capacity="256MiB", tier__scm_ratio=0.02)
-    return drive.with_(geometry__blocks_per_plane=16, geometry__pages_per_block=64, tier__scm_ratio=0.02)
+    return drive.with_(geometry__blocks_per_plane=32, geometry__pages_per_block=32, tier__scm_ratio=0.02)
 
 
 def mixed(size: str = "128MiB", **options: object) -> ninescope.Workload:
