@@ -203,6 +203,68 @@ fn every_counter_rises_in_some_scene() {
     assert!(silent.is_empty(), "no scene makes these counters rise: {silent:?}");
 }
 
+// ---- ends ----------------------------------------------------------------------------------------
+
+/// One of the things a policy can be told.
+fn any_placement(stream: &mut RandomStream) -> Value {
+    let mut choose = |choices: &[&str]| choices[stream.below(choices.len() as u64) as usize].to_owned();
+    let policy = choose(&["wb", "wo-dm", "rwb-dm", "nv-wb"]);
+    let mut placement = json!({
+        "policy": policy, "migration": choose(&["foreground", "background"]),
+        "victim": choose(&["lru", "sequential-first"]),
+    });
+    let fetch = choose(&["yes", "no"]) == "yes";
+    match policy.as_str() {
+        "wb" | "nv-wb" => placement["fetch_on_write"] = json!(fetch),
+        "rwb-dm" => {
+            placement["keep_copy"] = json!(fetch);
+            placement["moves"] = json!(choose(&["hot-or-random", "hot-and-random"]));
+        }
+        _ => {}
+    }
+    let free = [0.0, 0.1, 0.3][stream.below(3) as usize];
+    (placement["evict_free"], placement["evict_stop"]) = (json!(free), json!(free + 0.1));
+    placement
+}
+
+fn any_requests(stream: &mut RandomStream) -> Vec<ninescope_model::Request> {
+    let pages = 2 + stream.below(14);
+    let mut one = || {
+        let sectors = [1, 5, 20, 32, 64][stream.below(5) as usize];
+        let lba = stream.below(pages) * PAGE + stream.below(3) * 11;
+        match stream.below(40) {
+            0 => trim(lba, sectors),
+            1 => common::flush(),
+            draw if draw < 16 => read(lba, sectors),
+            _ => write(lba, sectors),
+        }
+    };
+    (0..300).map(|_| one()).collect()
+}
+
+/// Slots, buffers and queues so small that everybody waits for somebody: no run may end with one who waits.
+#[test]
+fn nobody_waits_for_ever() {
+    for seed in 0..400 {
+        let mut stream = RandomStream::new(seed, "tests", "waiting");
+        let description = any_placement(&mut stream);
+        let mut bench = TierBench::round(&description);
+        // Room for a slot that is not kept free.
+        bench.slots = (2 + stream.below(4) as u32, 32);
+        bench.banks.0 = 1 + u32::from(bench.slots.0 % 2 == 0 && stream.below(2) == 0);
+        bench.depth = 1 + stream.below(24) as u32;
+        bench.migrations_in_flight = 1 + stream.below(4) as u32;
+        bench.flash.blocks_per_plane = 12;
+        bench.flash.engine.buffered_pages = 1 + stream.below(3) as u32;
+        let requests = any_requests(&mut stream);
+        let mut device = bench.device(Box::new(closed(requests)));
+        if let Err(error) = device.run() {
+            panic!("seed {seed}, {} slots, depth {}, {description}: {error}", bench.slots.0, bench.depth);
+        }
+        assert_eq!(device.completed(), 300);
+    }
+}
+
 // ---- hit ratios ----------------------------------------------------------------------------------
 
 /// The hit ratio of reads of whole pages drawn by Zipf's law, the first third left out.

@@ -100,7 +100,9 @@ impl Tier {
     pub fn new(config: &PlacementConfig, slots: u32, pages: u32, sectors_per_page: u32) -> Option<Self> {
         let (policy, rules) = config.build()?;
         // "Free capacity <= share" begins it, so that it stops when more than the share is free.
-        let more_than = |share: f64| if share == 0.0 { 0 } else { (share * f64::from(slots)).floor() as u32 + 1 };
+        // A share such as 0.29 of 100 slots is 29 of them, though the product of the two lies just below.
+        let at_most = |share: f64| (share * f64::from(slots) + 1e-9).floor() as u32;
+        let more_than = |share: f64| if share == 0.0 { 0 } else { at_most(share) + 1 };
         let entries = (rules.classes.hot_entries * f64::from(slots)).round() as u32;
         Some(Self {
             residency: Residency::new(slots, pages, rules.victim),

@@ -313,6 +313,18 @@ proptest! {
 
 // ---- the tier ------------------------------------------------------------------------------------
 
+#[test]
+fn whole_shares_of_the_slots_are_exact() {
+    for percent in 1..100 {
+        let share = f64::from(percent) / 100.0;
+        let wo_dm = WoDm { evict_free: share, evict_stop: share, ..WoDm::default() };
+        for hundreds in [1, 3, 7] {
+            let tier = Tier::new(&PlacementConfig::WoDm(wo_dm), 100 * hundreds, PAGES, 8).expect("two media");
+            assert_eq!(tier.reserve(), percent * hundreds + 1, "{percent} % of {hundreds} hundred");
+        }
+    }
+}
+
 /// An access of the host, and how many evictions under way end after it.
 #[derive(Clone, Copy, Debug)]
 struct Action {
@@ -346,7 +358,7 @@ impl Driven {
     /// Eviction begins while free <= `evict_free` and, once begun, goes on until free > `evict_stop`.
     fn wants_eviction(&mut self, waiting: u32) -> bool {
         let slots = f64::from(self.tier.residency().slots());
-        let at_most = |share: f64| share > 0.0 && f64::from(self.coming()) <= share * slots;
+        let at_most = |share: f64| share > 0.0 && f64::from(self.coming()) <= share * slots + 1e-9;
         if at_most(self.share.0) {
             self.evicting = true;
         } else if !at_most(self.share.1) {
