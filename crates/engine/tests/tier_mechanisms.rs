@@ -251,7 +251,7 @@ fn nobody_waits_for_ever() {
         let mut bench = TierBench::round(&description);
         // Room for a slot that is not kept free.
         bench.slots = (2 + stream.below(4) as u32, 32);
-        bench.banks.0 = 1 + u32::from(bench.slots.0 % 2 == 0 && stream.below(2) == 0);
+        bench.banks.0 = 1 + u32::from(bench.slots.0.is_multiple_of(2) && stream.below(2) == 0);
         bench.depth = 1 + stream.below(24) as u32;
         bench.migrations_in_flight = 1 + stream.below(4) as u32;
         bench.flash.blocks_per_plane = 12;

@@ -311,6 +311,18 @@ proptest! {
     }
 }
 
+#[test]
+fn sixteen_slots_are_looked_at_for_a_victim() {
+    let mut residency = Residency::new(20, PAGES, false);
+    for page in 0..20 {
+        let slot = residency.take(page).expect("a free slot");
+        assert_eq!(residency.victim(), (slot < 16).then_some(slot), "those before are about to be written");
+        residency.writer_queued(slot);
+    }
+    residency.writer_left(15);
+    assert_eq!(residency.victim(), Some(15));
+}
+
 // ---- the tier ------------------------------------------------------------------------------------
 
 #[test]
