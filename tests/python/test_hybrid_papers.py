@@ -65,6 +65,53 @@ def test_names_of_groups_are_their_own(paper):
             assert len(set(names)) == len(names)
 
 
+ROW = {
+    "requests": 1000,
+    "write_share": 0.5,
+    "mean_read_bytes": 4096.0,
+    "mean_write_bytes": 4096.0,
+    "footprint": 100 << 20,
+    "read_footprint": 50 << 20,
+    "written_footprint": 60 << 20,
+    "read_and_written": 0.2,
+    "class": {"number": 5, "name": "read-hot-random"},
+}
+WEAR = {"m": {"writes_max": 7}, "s": {"writes_max": 3}}
+RUN = {
+    "iops": 1000.0,
+    "requests": 700,
+    "scm_over_footprint": 0.1,
+    "erases": 3,
+    "sectors_read": 20,
+    "sectors_written": 10,
+    "wear": WEAR,
+    "copies": {"m": 0.1, "s": None},
+    "tier": {},
+}
+
+
+@pytest.mark.parametrize("quick", [True, False])
+@pytest.mark.parametrize("paper", FOLDERS)
+def test_what_is_claimed_is_measured(paper, quick, tmp_path):
+    """Whatever the simulations say: tables, figures and every value that a claim names."""
+    module, settings = experiment(paper), Settings(quick=quick)
+    results = {}
+    for point in module.points(settings):
+        names = [run["name"] for run in point.parameters.get("runs", [])] or list(module.VARIANTS)
+        runs = {name: RUN | {"iops": 1000.0 + 10 * index} for index, name in enumerate(names)}
+        results[point.name] = {"stand_in": ROW, "runs": runs}
+    summary = module.summarise(results, settings)
+    json.dumps(summary.measured, allow_nan=False)
+    for claim in load_claims(ROOT / "experiments" / FOLDERS[paper] / "claims.toml").claims:
+        assert judge(claim, summary.measured, quick=quick).readings
+    for table in summary.tables:
+        assert table.rows
+        assert {len(row) for row in table.rows} == {len(table.columns)}, table.title
+    if hasattr(module, "draw"):
+        for path in module.draw(results, tmp_path, settings):
+            assert path.stat().st_size > 10_000
+
+
 # ---- table 1 of paper 001 ----------------------------------------------------------------------------
 
 
