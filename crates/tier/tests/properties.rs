@@ -313,7 +313,7 @@ proptest! {
 
 #[test]
 fn sixteen_slots_are_looked_at_for_a_victim() {
-    let mut residency = Residency::new(20, PAGES, false);
+    let mut residency = Residency::new(20, PAGES, VictimRule::Lru);
     for page in 0..20 {
         let slot = residency.take(page).expect("a free slot");
         assert_eq!(residency.victim(), (slot < 16).then_some(slot), "those before are about to be written");
