@@ -330,7 +330,7 @@ fn mistakes_about_two_media_name_their_key() {
         ("tier.placement.evict_stop=0.1", &["tier.placement.evict_stop", "less than evict_free", "never stop"]),
         ("tier.placement.hot_uses=0", &["tier.placement.hot_uses", "every page would be hot"]),
         ("tier.placement.hot_entries=-1.0", &["tier.placement.hot_entries", "from 0 to 1000"]),
-        ("tier.placement.victim=fifo", &["fifo", "lru"]),
+        ("tier.placement.victim=mru", &["fifo", "lru"]),
         ("tier.placement.migration=never", &["never", "foreground"]),
         ("tier.placement.copy_reads=true", &["copy_reads"]),
         ("tier.placement=wodm", &["did you mean `wo-dm`"]),
@@ -377,7 +377,7 @@ fn mistakes_about_two_memories_name_their_key() {
         ("storage_scm.read=0ns", &["storage_scm.read", "at least 1 ns"]),
         ("storage_scm.capacity=0B", &["storage_scm.capacity", "must not be zero"]),
         ("storage_scm.wear_leveling.spare=1.5", &["storage_scm.wear_leveling.spare", "from 0 to 1"]),
-        ("tier.placement.evict_free=0.99", &["tier.placement.evict_stop", "less than evict_free"]),
+        ("tier.placement.evict_free=0.99", &["tier.placement.evict_free", "keeps 16 of 16 slots free"]),
         ("tier.placement=wb", &["--set tier.placement=wb", "needs the table [geometry]"]),
         ("tier.placement=scm-only", &["storage_scm is there", "does not use it"]),
     ] {

@@ -329,7 +329,7 @@ fn sixteen_slots_are_looked_at_for_a_victim() {
 fn whole_shares_of_the_slots_are_exact() {
     for percent in 1..100 {
         let share = f64::from(percent) / 100.0;
-        let wo_dm = WoDm { evict_free: share, evict_stop: share, ..WoDm::default() };
+        let wo_dm = WoDm { evict_free: share, evict_stop: None, ..WoDm::default() };
         for hundreds in [1, 3, 7] {
             let tier = Tier::new(&PlacementConfig::WoDm(wo_dm), 100 * hundreds, PAGES, 8).expect("two media");
             assert_eq!(tier.reserve(), percent * hundreds + 1, "{percent} % of {hundreds} hundred");
@@ -432,7 +432,7 @@ impl Driven {
 fn placement() -> impl Strategy<Value = WoDm> {
     (0_u32..60, 0_u32..30, any::<bool>(), 1_u32..4).prop_map(|(free, more, by_class, hot_uses)| WoDm {
         evict_free: f64::from(free) / 100.0,
-        evict_stop: f64::from(free + more) / 100.0,
+        evict_stop: Some(f64::from(free + more) / 100.0),
         victim: if by_class { VictimRule::SequentialFirst } else { VictimRule::Lru },
         hot_uses,
         random_up_to: Bytes(8192),
@@ -448,7 +448,7 @@ proptest! {
         slots in 4_u32..16, wo_dm in placement(), actions in prop::collection::vec(any_action(), 0..250)
     ) {
         let tier = Tier::new(&PlacementConfig::WoDm(wo_dm), slots, PAGES, 8).expect("two media");
-        let share = (wo_dm.evict_free, wo_dm.evict_stop);
+        let share = (wo_dm.evict_free, wo_dm.evict_stop.unwrap_or_default());
         let mut driven = Driven { tier, leaving: Vec::new(), evicting: false, share };
         let mut recent = RecentPages::new(slots, PAGES);
         let (mut accesses, mut hits, mut sectors) = (0, 0, 0);

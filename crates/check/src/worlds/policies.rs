@@ -9,7 +9,11 @@ pub(super) fn set_policy(dice: &mut Dice, drive: &mut toml::Table, key: &str, na
     let Some((section, entry)) = key.split_once('.') else { return };
     let Some(section) = drive.get_mut(section).and_then(toml::Value::as_table_mut) else { return };
     section.insert(entry.to_owned(), toml::Value::String(name.to_owned()));
-    let Some(defaults) = resolved_policy(drive, key) else { return };
+    let Some(mut defaults) = resolved_policy(drive, key) else { return };
+    if defaults.contains_key("evict_free") {
+        // Left out, it follows from that.
+        defaults.insert("evict_stop".to_owned(), 0.0.into());
+    }
     for (parameter, value) in defaults.iter().filter(|(parameter, _)| *parameter != "policy") {
         let Some(other) = drawn(dice, parameter, value) else { continue };
         let before = drive.clone();
@@ -39,6 +43,7 @@ fn drawn(dice: &mut Dice, parameter: &str, value: &toml::Value) -> Option<toml::
     let word = |dice: &mut Dice, words: &[&str]| Some(toml::Value::from(dice.one_of(words)));
     match parameter {
         "evict_free" => share(dice, &[0.0, 0.0, 0.1, 0.3, 0.5]),
+        "evict_stop" if dice.chance(50) => None,
         "evict_stop" => share(dice, &[0.0, 0.1, 0.3, 0.5, 0.8]),
         "hot_entries" => share(dice, &[0.0, 0.5, 1.0, 2.0, 10.0]),
         "victim" if value.as_str().is_some() => word(dice, &["lru", "fifo", "sequential-first"]),

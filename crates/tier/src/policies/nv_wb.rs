@@ -17,9 +17,10 @@ pub struct NvWb {
     /// Pages are evicted while no more than this share of the slots is free; 0: where a slot is needed (inferred).
     #[schemars(range(min = 0, max = 1))]
     pub evict_free: f64,
-    /// Once begun, eviction goes on until more than this share is free.
+    /// Once begun, eviction goes on until more than this share is free; that of `evict_free`, if left out.
+    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 0, max = 1))]
-    pub evict_stop: f64,
+    pub evict_stop: Option<f64>,
     /// Which page is evicted.
     pub victim: VictimRule,
     /// Whether requests wait for the migrations they cause.
@@ -32,7 +33,7 @@ impl Default for NvWb {
     fn default() -> Self {
         Self {
             evict_free: 0.01,
-            evict_stop: 0.01,
+            evict_stop: None,
             victim: VictimRule::Lru,
             migration: MigrationMode::Background,
             fetch_on_write: false,
@@ -45,7 +46,7 @@ impl NvWb {
     pub fn rules(&self) -> Rules {
         Rules {
             evict_free: self.evict_free,
-            evict_stop: self.evict_stop,
+            evict_stop: self.evict_stop.unwrap_or(self.evict_free),
             victim: self.victim,
             migration: self.migration,
             classes: Classes { hot_entries: 1.0, hot_uses: 1, random_up_to: Bytes(8192) },

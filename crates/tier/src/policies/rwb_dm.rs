@@ -27,9 +27,10 @@ pub struct RwbDm {
     /// Pages are evicted while no more than this share of the slots is free; 0: where a slot is needed.
     #[schemars(range(min = 0, max = 1))]
     pub evict_free: f64,
-    /// Once begun, eviction goes on until more than this share is free.
+    /// Once begun, eviction goes on until more than this share is free; that of `evict_free`, if left out.
+    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 0, max = 1))]
-    pub evict_stop: f64,
+    pub evict_stop: Option<f64>,
     /// Which page is evicted.
     pub victim: VictimRule,
     /// Whether requests wait for the migrations they cause.
@@ -52,7 +53,7 @@ impl Default for RwbDm {
     fn default() -> Self {
         Self {
             evict_free: 0.08,
-            evict_stop: 0.08,
+            evict_stop: None,
             victim: VictimRule::Lru,
             migration: MigrationMode::Background,
             hot_entries: 1.0,
@@ -69,7 +70,7 @@ impl RwbDm {
     pub fn rules(&self) -> Rules {
         Rules {
             evict_free: self.evict_free,
-            evict_stop: self.evict_stop,
+            evict_stop: self.evict_stop.unwrap_or(self.evict_free),
             victim: self.victim,
             migration: self.migration,
             classes: self.classes(),

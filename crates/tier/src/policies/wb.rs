@@ -18,9 +18,10 @@ pub struct Wb {
     /// spec 2.2).
     #[schemars(range(min = 0, max = 1))]
     pub evict_free: f64,
-    /// Once begun, eviction goes on until more than this share is free.
+    /// Once begun, eviction goes on until more than this share is free; that of `evict_free`, if left out.
+    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 0, max = 1))]
-    pub evict_stop: f64,
+    pub evict_stop: Option<f64>,
     /// Which page is evicted.
     pub victim: VictimRule,
     /// Whether requests wait for the migrations they cause.
@@ -35,7 +36,7 @@ impl Default for Wb {
     fn default() -> Self {
         Self {
             evict_free: 0.0,
-            evict_stop: 0.0,
+            evict_stop: None,
             victim: VictimRule::Lru,
             migration: MigrationMode::Foreground,
             copy_reads: true,
@@ -49,7 +50,7 @@ impl Wb {
     pub fn rules(&self) -> Rules {
         Rules {
             evict_free: self.evict_free,
-            evict_stop: self.evict_stop,
+            evict_stop: self.evict_stop.unwrap_or(self.evict_free),
             victim: self.victim,
             migration: self.migration,
             classes: Classes { hot_entries: 1.0, hot_uses: 1, random_up_to: Bytes(8192) },
