@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import ninescope
 import pytest
+
+import ninescope
 from ninescope.text import as_text
 from ninescope.tier import CLASSES
 
@@ -89,8 +90,18 @@ def test_the_presets_run_on_stand_ins(preset: str, volume: str) -> None:
     import subprocess
     import sys
 
-    command = [sys.executable, "-m", "ninescope", "run", volume, "--requests", "20000", "--addresses", "compact"]
-    done = subprocess.run(  # noqa: S603
+    command = [
+        sys.executable,
+        "-m",
+        "ninescope",
+        "run",
+        volume,
+        "--requests",
+        "20000",
+        "--addresses",
+        "compact",
+    ]
+    done = subprocess.run(
         [*command, "--drive", preset, "--check", "cheap"], capture_output=True, text=True, check=False
     )
     assert done.returncode == 0, done.stderr
