@@ -36,6 +36,9 @@ LOOKS: Mapping[str, Look] = {
         "partial write", "#17a2a2", "a unit written in part: the rest of it had to be read first"
     ),
     "program_wait": Look("program wait", "#54278f", "buffered data had to be programmed first"),
+    "migration_wait": Look(
+        "migration wait", "#3f007d", "a page had to be moved first: it waited for a free slot of SCM"
+    ),
     "die_host_read": Look("behind host read", "#bcbddc", "its die was busy with another host read"),
     "die_host_program": Look("behind host program", "#807dba", "its die was busy programming host data"),
     "die_waiting_for_channel": Look(

@@ -11,7 +11,21 @@ from ninescope._native import ConfigError
 from ninescope.profiles import is_profile
 from ninescope.toml import loads
 
-_DRIVE_KEYS = frozenset(("base", "geometry", "nand", "ftl", "controller", "scheduler", "sources"))
+_DRIVE_KEYS = frozenset(
+    (
+        "base",
+        "geometry",
+        "nand",
+        "scm",
+        "storage_scm",
+        "tier",
+        "ftl",
+        "controller",
+        "scheduler",
+        "endurance",
+        "sources",
+    )
+)
 _JOB_KEYS = frozenset(
     (
         "rw",

@@ -9,7 +9,7 @@ from matplotlib.patches import Patch
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 
 from ninescope.causes import look, stacking_order
-from ninescope.plots import _INK, OP_COLOURS, _empty, _figure, _plain, _readable_on, _tick
+from ninescope.plots import _INK, OP_COLOURS, _readable_on, _tick, new_figure, plain, say_empty
 from ninescope.result import Result, SlowRequest, Stage
 from ninescope.slowest import Deed, deeds
 from ninescope.text import drive_name, duration, occupancy_name, workload_name
@@ -43,14 +43,14 @@ def draw(result: Result) -> Figure:
     """Draw the slowest requests of each operation."""
     panels = [(op, requests[:ROWS]) for op, requests in result.slowest]
     rows = sum(len(requests) for _, requests in panels)
-    figure = _figure(
+    figure = new_figure(
         result,
         f"The slowest requests: {workload_name(result)} on {drive_name(result)}",
         12.0,
         1.5 + 0.8 * max(1, len(panels)) + _ROW_INCHES * max(3, rows),
     )
     if not panels:
-        _empty(
+        say_empty(
             figure, "the slowest requests were not explained: run with explain_slowest (--explain-slowest K)"
         )
         return figure
@@ -140,7 +140,7 @@ def _panel(
     axes.set_xlabel("time since the drive took the request in", fontsize=8.5, color=_INK)
     shown = f"the {len(requests)} slowest of {count} explained" if count > len(requests) else ""
     axes.set_title(f"{op}s  {shown}", loc="left", fontsize=11, color=OP_COLOURS[op])
-    _plain(axes)
+    plain(axes)
     axes.grid(visible=False, axis="y")
     axes.grid(axis="x", color="#e6e6e6", linewidth=0.6)
 

@@ -55,6 +55,12 @@ class Plots:
 
         return _finish(draw(self._result), path)
 
+    def tier(self, path: str | os.PathLike[str] | None = None) -> Figure:
+        """Draw what lay where on a drive of two media, and what moved."""
+        from ninescope.tier import draw
+
+        return _finish(draw(self._result), path)
+
 
 def _finish(figure: Figure, path: str | os.PathLike[str] | None) -> Figure:
     if path is not None:
@@ -66,7 +72,8 @@ def _finish(figure: Figure, path: str | os.PathLike[str] | None) -> Figure:
     return figure
 
 
-def _figure(result: Result, title: str, width: float, height: float) -> Figure:
+def new_figure(result: Result, title: str, width: float, height: float) -> Figure:
+    """Begin a figure with title and provenance."""
     figure = Figure(figsize=(width, height), dpi=150, layout="constrained", facecolor="white")
     figure.suptitle(title, x=0.01, ha="left", fontsize=13, fontweight="bold", color=_INK)
     state = "" if result.complete else "   INTERRUPTED"
@@ -85,14 +92,14 @@ def _figure(result: Result, title: str, width: float, height: float) -> Figure:
 
 def _tail(result: Result) -> Figure:
     panels = list(result.attribution)
-    figure = _figure(
+    figure = new_figure(
         result,
         f"Where the time went: {workload_name(result)} on {drive_name(result)}",
         3.2 + 5.2 * max(1, len(panels)),
         6.4,
     )
     if not panels:
-        _empty(figure, "no request was measured")
+        say_empty(figure, "no request was measured")
         return figure
     axes = figure.subplots(
         2, len(panels), squeeze=False, sharex="col", sharey="row", gridspec_kw={"height_ratios": [1, 2.6]}
@@ -152,7 +159,7 @@ def _totals(axes: Axes, op: str, bands: tuple[Band, ...]) -> None:
         fontsize=11,
         color=colour,
     )
-    _plain(axes)
+    plain(axes)
 
 
 def _stack(axes: Axes, bands: tuple[Band, ...], causes: list[str]) -> None:
@@ -198,17 +205,17 @@ def _stack(axes: Axes, bands: tuple[Band, ...], causes: list[str]) -> None:
         fontsize=9,
         color=_INK,
     )
-    _plain(axes)
+    plain(axes)
     axes.grid(visible=False)
 
 
 def _cdf(result: Result) -> Figure:
-    figure = _figure(
+    figure = new_figure(
         result, f"Share of slower requests: {workload_name(result)} on {drive_name(result)}", 8.6, 5.6
     )
     lines = [(op, latency) for op, latency in result.latency if latency.histogram is not None]
     if not lines:
-        _empty(figure, "no latency histogram (it is in latency.parquet of an output directory)")
+        say_empty(figure, "no latency histogram (it is in latency.parquet of an output directory)")
         return figure
     axes = figure.subplots()
     smallest = 0.1
@@ -243,7 +250,7 @@ def _cdf(result: Result) -> Figure:
     axes.set_xlabel("latency", color=_INK)
     axes.set_ylabel("share of requests slower than this (and the percentile)", color=_INK)
     axes.legend(frameon=False, loc="upper right")
-    _plain(axes)
+    plain(axes)
     axes.grid(axis="x", color="#e6e6e6", linewidth=0.6)
     return figure
 
@@ -289,7 +296,8 @@ def _readable_on(colour: str) -> str:
     return "white" if 0.299 * red + 0.587 * green + 0.114 * blue < 140 else _INK
 
 
-def _plain(axes: Any) -> None:
+def plain(axes: Any) -> None:
+    """Take the ornaments off axes."""
     axes.spines[["top", "right"]].set_visible(False)
     axes.spines[["left", "bottom"]].set_color("#aaaaaa")
     axes.tick_params(colors="#444444", labelsize=8)
@@ -297,5 +305,6 @@ def _plain(axes: Any) -> None:
     axes.set_axisbelow(True)
 
 
-def _empty(figure: Figure, text: str) -> None:
+def say_empty(figure: Figure, text: str) -> None:
+    """Say in a figure that it has nothing to show."""
     figure.text(0.5, 0.5, text, ha="center", va="center", color="#777777")

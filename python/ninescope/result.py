@@ -14,6 +14,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ninescope.endurance import Cost, Endurance, Lifetime, MediumCost, MediumEndurance, Spread
+from ninescope.tier import Tier
+
 if TYPE_CHECKING:
     import polars as pl
 
@@ -287,6 +290,30 @@ class Waf:
 
 
 @dataclasses.dataclass(frozen=True)
+class ScmWear:
+    """Writes per sector of storage-class memory since the drive was new, spare sectors included."""
+
+    sectors: int = 0
+    sectors_written: int = 0
+    writes_min: int = 0
+    writes_mean: float = 0.0
+    writes_max: int = 0
+    writes_max_over_mean: float | None = None
+    endurance_writes: int | None = None
+    endurance_used: float | None = None
+
+
+@dataclasses.dataclass(frozen=True)
+class Scm:
+    """What storage-class memory did in the measured time, and how it wore."""
+
+    wear: ScmWear
+    copies_per_write: float | None
+    """Sectors that wear levelling copied, per sector that the host wrote."""
+    counters: Mapping[str, int]
+
+
+@dataclasses.dataclass(frozen=True)
 class Throughput:
     """What one operation moved."""
 
@@ -436,6 +463,36 @@ class Result:
         """Write amplification by source."""
         waf: Waf = _from(Waf, self.document.get("waf") or {})
         return waf
+
+    @cached_property
+    def scm(self) -> Scm | None:
+        """The drive's storage-class memory; None where it has none."""
+        stored = self.document.get("scm")
+        if not stored:
+            return None
+        wear: ScmWear = _from(ScmWear, stored.get("wear") or {})
+        return Scm(wear, stored.get("copies_per_write"), stored.get("counters") or {})
+
+    @cached_property
+    def tier(self) -> Tier | None:
+        """What lay where on a drive of two media; None for a drive of one."""
+        return Tier.of(self.document)
+
+    @cached_property
+    def endurance(self) -> Endurance | None:
+        """How long the drive lasts under what was measured; None where nothing was."""
+        stored = self.document.get("endurance")
+        return _endurance(stored) if stored else None
+
+    @cached_property
+    def cost(self) -> Cost | None:
+        """What the drive's media cost, and what they give for it; None where nothing was measured."""
+        stored = self.document.get("cost")
+        if not stored:
+            return None
+        media = {name: _from(MediumCost, medium) for name, medium in stored["media"].items()}
+        cost: Cost = _from(Cost, stored | {"media": media})
+        return cost
 
     @property
     def plot(self) -> Plots:
@@ -589,6 +646,19 @@ def _from(kind: type[Any], values: Mapping[str, Any]) -> Any:
     """Build a dataclass from the keys that it knows."""
     known = {field.name for field in dataclasses.fields(kind)}
     return kind(**{key: value for key, value in values.items() if key in known and value is not None})
+
+
+def _endurance(stored: Mapping[str, Any]) -> Endurance:
+    def medium(stored: Mapping[str, Any]) -> MediumEndurance:
+        read: MediumEndurance = _from(MediumEndurance, stored)
+        return dataclasses.replace(read, wear=_from(Spread, stored["wear"]), notes=tuple(stored["notes"]))
+
+    endurance: Endurance = _from(Endurance, stored)
+    return dataclasses.replace(
+        endurance,
+        media={name: medium(entry) for name, entry in stored["media"].items()},
+        lifetime=_from(Lifetime, stored["lifetime"]),
+    )
 
 
 def _latency(

@@ -13,7 +13,9 @@ from rich.table import Table
 from rich.text import Text
 
 from ninescope.causes import look, stacking_order
+from ninescope.endurance import facts as endurance_facts
 from ninescope.result import PERCENTILES, Band, Latencies, Latency, Result
+from ninescope.tier import facts as tier_facts
 
 _BAR_CELLS = 16
 _CAUSE_CELLS = 10
@@ -418,7 +420,27 @@ def _facts(result: Result) -> Iterator[tuple[str, str]]:
             f"{wear['erases_mean']:.2f} erases per block since it was new "
             f"({wear.get('erases_min', 0):,} to {wear['erases_max']:,})",
         )
+    tier = result.tier
+    if tier is not None:
+        yield from tier_facts(tier)
+    for key, words in (("scm", "SCM"), ("storage_scm", "storage SCM")):
+        yield from _scm(document.get(key) or {}, words)
+    yield from endurance_facts(document)
     yield from _prepared(document)
+
+
+def _scm(scm: Mapping[str, Any], words: str) -> Iterator[tuple[str, str]]:
+    """Yield how the sectors of storage-class memory wore."""
+    wear: Mapping[str, Any] = scm.get("wear") or {}
+    if not wear.get("writes_max"):
+        return
+    text = f"{wear['writes_mean']:.2f} writes per sector since it was new, at most {wear['writes_max']:,}"
+    if wear.get("endurance_used") is not None:
+        text += f" ({wear['endurance_used'] * 100:.2g}% of {wear['endurance_writes']:.2g})"
+    yield f"{words} wear", text
+    copies: float | None = scm.get("copies_per_write")
+    if copies:
+        yield "levelling", f"{copies:.4f} sectors copied per sector written"
 
 
 def _host_cache(document: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
@@ -439,26 +461,30 @@ def _host_cache(document: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
 
 
 def _use(utilisation: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    dies: Mapping[str, Any] = utilisation.get("dies") or {}
+    media = (("dies", "channels", "dies"), ("banks", "bank_channels", "SCM banks"))
     busy = []
-    if dies.get("mean") is not None:
-        spread = f" (from {_share(dies['min'])} to {_share(dies['max'])})" if "min" in dies else ""
-        busy.append(f"dies {_share(dies['mean'])}{spread}")
-    channels: Mapping[str, Any] = utilisation.get("channels") or {}
-    if channels.get("mean") is not None:
-        busy.append(f"channels {_share(channels['mean'])}")
+    for units, buses, words in media:
+        shares: Mapping[str, Any] = utilisation.get(units) or {}
+        if shares.get("mean") is not None:
+            spread = f" (from {_share(shares['min'])} to {_share(shares['max'])})" if "min" in shares else ""
+            busy.append(f"{words} {_share(shares['mean'])}{spread}")
+        channels: Mapping[str, Any] = utilisation.get(buses) or {}
+        if channels.get("mean") is not None:
+            busy.append(f"{'' if units == 'dies' else 'SCM '}channels {_share(channels['mean'])}")
     link: Mapping[str, Any] = utilisation.get("link") or {}
     if "in" in link:
         busy.append(f"host link {_share(link['in'])} in, {_share(link.get('out', 0.0))} out")
     if busy:
         yield "busy", ", ".join(busy)
-    occupancy: Mapping[str, float] = dies.get("occupancy") or {}
-    held = sorted(
-        ((share, name) for name, share in occupancy.items() if name != "idle" and share >= 0.0005),
-        reverse=True,
-    )
-    if held:
-        yield "dies with", ", ".join(f"{occupancy_name(name)} {_share(share)}" for share, name in held)
+    for units, _, words in media:
+        occupancy: Mapping[str, float] = (utilisation.get(units) or {}).get("occupancy") or {}
+        held = sorted(
+            ((share, name) for name, share in occupancy.items() if name != "idle" and share >= 0.0005),
+            reverse=True,
+        )
+        if held:
+            parts = ", ".join(f"{occupancy_name(name)} {_share(share)}" for share, name in held)
+            yield f"{words.removeprefix('SCM ')} with", parts
 
 
 def occupancy_name(name: str) -> str:
@@ -467,6 +493,8 @@ def occupancy_name(name: str) -> str:
 
 
 def _prepared(document: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    if "nand" not in ((document.get("config") or {}).get("drive") or {"nand": None}):
+        return  # Memory that is overwritten in place needs no preparing.
     steady = document.get("steady_state")
     workload: Mapping[str, Any] = document.get("workload") or {}
     held = "the region of the job" if workload.get("kind") == "synthetic" else "what the trace reads"

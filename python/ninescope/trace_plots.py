@@ -10,7 +10,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.ticker import FuncFormatter, NullLocator, PercentFormatter
 
-from ninescope.plots import _INK, OP_COLOURS, Figure, _finish, _plain, _tick
+from ninescope.plots import _INK, OP_COLOURS, Figure, _finish, _tick, plain
 from ninescope.text import binary, duration
 
 Stat = Mapping[str, Any]
@@ -25,7 +25,7 @@ def draw(stat: Stat, name: str, directory: Path) -> list[Path]:
         figure.suptitle(f"{title}: {name}", x=0.01, ha="left", fontsize=12, fontweight="bold", color=_INK)
         axes = figure.subplots()
         if panel(axes, stat):
-            _plain(axes)
+            plain(axes)
             _finish(figure, path)
             written.append(path)
         else:

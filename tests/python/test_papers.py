@@ -10,6 +10,7 @@ import signal
 import subprocess
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -164,6 +165,8 @@ def test_claims_are_read(experiments):
         ('id = "900"', 'id = "901"', ("paper.id", "901", "900")),
         ('id = "9.2"', "id = 9.2", ("line 17", "claim[1].id", "must be a text")),
         ("[paper]", "[papers]", ("papers", "did you mean 'paper'")),
+        ("published = 60", "published = 60\nat_least = 2", ("line 11", "claim[0].at_least", "from 1 to 1")),
+        ("published = 60", "published = 60\nat_least = true", ("line 11", "claim[0].at_least")),
         (
             '[[claim.check]]\nvalue = "read/mean_us"\nrange = [30, 60]\n',
             "",
@@ -197,7 +200,7 @@ def test_claims_that_are_missing_or_no_text_are_named(cli, experiments):
 
 
 def verdict(
-    measured: dict[str, object], *checks: Bound | Order, quick: bool = False, **words: str
+    measured: dict[str, object], *checks: Bound | Order, quick: bool = False, **words: Any
 ) -> tuple[str, str]:
     claim = Claim("1", "so it is", "ordering", 1, "here", checks, **words)
     judgement = judge(claim, measured, quick=quick)
@@ -265,6 +268,24 @@ def test_one_check_that_fails_outweighs_one_that_cannot_be_decided():
     assert "measured 5" in cause
     assert cause.endswith("it is known why")
     assert "not measured" not in cause
+
+
+def test_a_claim_may_need_only_some_of_its_checks():
+    checks = [Bound(name, 1, 1) for name in "abcd"]
+
+    def found(at_least: int, **measured: object) -> tuple[str, str]:
+        return verdict(measured, *checks, at_least=at_least, explanation="it is known why")
+
+    assert found(2, a=1, b=1, c=2, d=2) == ("holds", "")
+    assert found(2, a=1, b=1, c=2, d=None) == ("holds", "")
+    few, cause = found(3, a=1, b=1, c=2, d=2)
+    assert few == "not reproduced"
+    assert cause.startswith("2 of 4 checks hold, and 3 have to. wanted c = 1, measured 2")
+    assert cause.endswith("it is known why")
+    # One that fails may, but whether another does is not known.
+    open_, cause = found(3, a=1, b=1, c=2, d=None)
+    assert open_ == "not judged"
+    assert "d not measured" in cause
 
 
 def test_a_quick_run_leaves_out_what_it_is_too_short_for():

@@ -3,7 +3,7 @@
 use ninescope_engine::View;
 use ninescope_kernel::Ns;
 use ninescope_media::nand::{CommandKind, FlashCommand};
-use ninescope_model::{BlockGroup, DieId, Geometry};
+use ninescope_model::{BlockGroup, DieId, Geometry, Ppa};
 
 use crate::rule::{Checked, require};
 
@@ -53,6 +53,17 @@ impl Blocks {
     #[inline]
     pub fn programmed_pages(&self, die: DieId, plane: usize, block: u32) -> u32 {
         self.records[self.index(die, plane, block)].programmed_pages
+    }
+
+    /// Whether what was put at a place of flash is on the media, or its group was erased since: it was superseded then.
+    /// `erases` are those of its group when it was put there.
+    pub fn is_programmed(&self, view: &View<'_>, place: Ppa, erases: u32) -> bool {
+        let geometry = view.ftl.geometry();
+        let place = geometry.locate(place);
+        let (pool, block) = geometry.pool_and_block(place.group);
+        let plane = (geometry.first_plane_of_pool(pool) + place.plane_in_group) as usize;
+        let die = geometry.die_of_pool(pool);
+        self.erases(die, plane, block) != erases || self.programmed_pages(die, plane, block) > place.page
     }
 
     /// Erases of a block.

@@ -1,10 +1,12 @@
 //! The checker: events in, a verdict out.
 
+mod above;
+
 use ninescope::CheckLevel;
 use ninescope_engine::{Event, Probe, SimulationError, View, WriteCompletion};
 use ninescope_kernel::Ns;
 use ninescope_media::nand::{CommandKind, FlashCommand};
-use ninescope_model::{Lpa, Op, Ppa, Request};
+use ninescope_model::{Lpa, Op, Ppa, Request, Source};
 
 use crate::blocks::{Blocks, group_of_block};
 use crate::dies::Dies;
@@ -12,9 +14,11 @@ use crate::groups::Groups;
 use crate::ledger::Ledger;
 use crate::marks::{Mark, Marks};
 use crate::oracle::Oracle;
-use crate::requests::Requests;
+use crate::requests::{Requests, forgets, mask_of, sectors_per_unit};
 use crate::rule::{Checked, require};
+use crate::scm::ScmBanks;
 use crate::sweep::sweep;
+use crate::tier::TierBook;
 use crate::transfers::Transfers;
 use crate::units::{Units, agrees};
 
@@ -37,6 +41,8 @@ pub struct Checker {
     dies: Dies,
     transfers: Transfers,
     ledger: Ledger,
+    banks: Option<ScmBanks>,
+    tier: Option<TierBook>,
     units: Option<Units>,
     oracle: Option<Oracle>,
     marks: Marks,
@@ -59,6 +65,8 @@ impl Checker {
             dies: Dies::default(),
             transfers: Transfers::default(),
             ledger: Ledger::default(),
+            banks: None,
+            tier: None,
             units: None,
             oracle: None,
             marks: Marks::default(),
@@ -100,7 +108,9 @@ impl Checker {
         self.transfers.started(geometry.channels);
         self.blocks.started(view);
         self.groups.started(view);
-        if self.level == CheckLevel::Full {
+        self.banks = ScmBanks::started(view, self.level == CheckLevel::Full);
+        self.tier = TierBook::started(view);
+        if self.level == CheckLevel::Full && (self.banks.is_none() || self.tier.is_some()) {
             let units = self.units.insert(Units::default());
             units.started(view);
             self.oracle = Some(Oracle::new(view, completes_at_program));
@@ -115,6 +125,12 @@ impl Checker {
 
     fn sweep(&mut self, view: &View<'_>) -> Result<u64, SimulationError> {
         self.sweeps += 1;
+        if let Some(book) = &self.tier {
+            book.sweep(view)?;
+            if let Some(oracle) = &self.oracle {
+                oracle.clean_is_below(view, book)?;
+            }
+        }
         sweep(view, self.units.as_ref(), &self.groups, &self.blocks)
     }
 
@@ -122,6 +138,9 @@ impl Checker {
 
     fn fetched(&mut self, view: &View<'_>, slot: u32, id: u64, lane: u16, request: Request) -> Checked {
         self.requests.fetched(view, slot, id, lane, request)?;
+        if let Some(banks) = &mut self.banks {
+            banks.fetched(slot);
+        }
         if let Some(oracle) = &mut self.oracle {
             oracle.fetched(slot, &request, &self.blocks, view, &mut self.marks);
         }
@@ -137,7 +156,10 @@ impl Checker {
         parts: &ninescope_engine::meter::Parts,
     ) -> Checked {
         let order = self.requests.completed(view, slot, id, request, parts)?;
-        if request.op == Op::Trim {
+        if let Some(banks) = &mut self.banks {
+            banks.completed(view, slot, request)?;
+        }
+        if request.op == Op::Trim && forgets(view) {
             self.ledger.trimmed(view, request);
         }
         if let Some(oracle) = &mut self.oracle {
@@ -161,6 +183,11 @@ impl Checker {
         self.requests.unit_done(view, slot, lpa, Op::Write)?;
         agrees(view, lpa, new)?;
         self.groups.written(view, old, new)?;
+        if let (Some(book), Some(banks)) = (&mut self.tier, &mut self.banks) {
+            let request = self.requests.get(view, slot)?.request;
+            banks.done_in_flash(slot, mask_of(&request, lpa, sectors_per_unit(view)).count_ones());
+            book.written_below(view, lpa.0)?;
+        }
         if let (Some(units), Some(oracle)) = (&mut self.units, &mut self.oracle) {
             units.changed(view, lpa, old, new)?;
             let inside = (self.requests.get(view, slot)?, self.requests.order());
@@ -174,6 +201,9 @@ impl Checker {
         self.requests.unit_done(view, slot, lpa, Op::Trim)?;
         agrees(view, lpa, Ppa::UNMAPPED)?;
         self.groups.invalidated(view, old)?;
+        if let Some(book) = &mut self.tier {
+            book.trimmed(view, lpa.0, &mut self.marks)?;
+        }
         if let (Some(units), Some(oracle)) = (&mut self.units, &mut self.oracle) {
             units.changed(view, lpa, old, Ppa::UNMAPPED)?;
             if old != Ppa::UNMAPPED && view.ftl.is_in_flight(old) {
@@ -199,10 +229,28 @@ impl Checker {
         };
         let mapped = view.ftl.translate(lpa);
         require!(mapped == place, Mapping, view.now, "unit {lpa} is read from {from:?}, the map says {mapped}");
+        let mask = match (&mut self.tier, &mut self.banks) {
+            (Some(book), Some(banks)) => {
+                let mask = book.looked_below(view, slot, lpa)?;
+                banks.done_in_flash(slot, mask.count_ones());
+                mask
+            }
+            _ if self.oracle.is_none() => return Ok(()),
+            _ => mask_of(&self.requests.get(view, slot)?.request, lpa, sectors_per_unit(view)),
+        };
         if let Some(oracle) = &mut self.oracle {
-            oracle.read(view, slot, lpa, from, &mut self.marks)?;
+            oracle.read(view, slot, (lpa, mask), from, &mut self.marks)?;
         }
         Ok(())
+    }
+
+    #[inline]
+    fn read_queued(&mut self, view: &View<'_>, ppa: Ppa, source: Source) -> Checked {
+        self.ledger.read_queued(source);
+        if let (Source::Migration, Some(book)) = (source, &mut self.tier) {
+            book.read_queued(view, ppa);
+        }
+        self.groups.read_queued(view, ppa)
     }
 
     // ---- flash commands ----------------------------------------------------------------------------
@@ -253,6 +301,13 @@ impl Checker {
         }
     }
 
+    fn move_dropped(&mut self, record: u32, lpa: Lpa) {
+        self.ledger.moves_dropped_after_read += 1;
+        if let Some(oracle) = &mut self.oracle {
+            oracle.move_dropped(record, lpa);
+        }
+    }
+
     fn move_ended(&mut self, view: &View<'_>, lpa: Lpa, from: Ppa, to: Ppa, current: bool) -> Checked {
         if current {
             self.ledger.moves_completed += 1;
@@ -283,12 +338,27 @@ impl Checker {
         self.ledger.measuring_began();
         self.dies.measuring_began(view.now);
         self.transfers.measuring_began(view.now);
+        if let Some(banks) = &mut self.banks {
+            banks.measuring_began(view.now);
+        }
+        if let Some(book) = &mut self.tier {
+            book.measuring_began();
+        }
     }
 
     fn finished(&mut self, view: &View<'_>, used: &ninescope_engine::Utilization) -> Checked {
         self.requests.finished(view)?;
         self.dies.finished(view, used)?;
         self.transfers.finished(view, used)?;
+        if let Some(banks) = &self.banks {
+            banks.finished(view, used)?;
+        }
+        if let Some(book) = &self.tier {
+            book.finished(view)?;
+        }
+        if let Some(oracle) = &mut self.oracle {
+            oracle.everything_is_found(view, self.tier.as_ref(), self.requests.order())?;
+        }
         self.ledger.compare(view)?;
         let open = self.sweep(view)?;
         self.ledger.programs_balance(view, self.groups.handed_out, open)
@@ -301,6 +371,9 @@ impl Checker {
         }
         self.until_sweep = self.sweep_interval;
         self.ledger.compare(view)?;
+        if let Some(book) = &self.tier {
+            book.compare(view)?;
+        }
         let open = self.sweep(view)?;
         self.ledger.programs_balance(view, self.groups.handed_out, open)
     }
@@ -315,6 +388,9 @@ impl Probe for Checker {
         self.until_sweep = self.until_sweep.saturating_sub(1);
         require!(view.now >= self.now, Time, view.now, "it was {} before", self.now);
         self.now = view.now;
+        if self.tier.is_some() {
+            self.settle_tier(view, &event)?;
+        }
         match event {
             Event::Started { write_completion, lane_depths } => {
                 self.requests.started(lane_depths);
@@ -338,10 +414,7 @@ impl Probe for Checker {
                 self.ledger.padded(view, last, self.groups.padded(view, last)?);
                 Ok(())
             }
-            Event::ReadQueued { ppa, source } => {
-                self.ledger.read_queued(source);
-                self.groups.read_queued(view, ppa)
-            }
+            Event::ReadQueued { ppa, source } => self.read_queued(view, ppa, source),
             Event::HostUnitsSensed { slot, ppa, units } => match &mut self.oracle {
                 Some(oracle) => oracle.sensed(view, slot, ppa, units, &mut self.marks),
                 None => Ok(()),
@@ -358,10 +431,7 @@ impl Probe for Checker {
             },
             Event::MovePlaced { record, lpa, to, .. } => self.move_placed(view, record, lpa, to),
             Event::MoveDropped { record, lpa, .. } => {
-                self.ledger.moves_dropped_after_read += 1;
-                if let Some(oracle) = &mut self.oracle {
-                    oracle.move_dropped(record, lpa);
-                }
+                self.move_dropped(record, lpa);
                 Ok(())
             }
             Event::MoveEnded { lpa, from, to, current } => self.move_ended(view, lpa, from, to, current),
@@ -390,6 +460,20 @@ impl Probe for Checker {
                 self.ledger.erased_groups += 1;
                 self.groups.erased(view.now, group)
             }
+            Event::SlotDispatched { .. }
+            | Event::SectorCopied { .. }
+            | Event::SectorPlaced { .. }
+            | Event::BankCommandIssued { .. }
+            | Event::BankCommandEnded { .. }
+            | Event::BankDataOut { .. } => self.bank_event(view, &event),
+            Event::SlotTaken { .. }
+            | Event::PageLeft { .. }
+            | Event::PageRead { .. }
+            | Event::MigrationBegan { .. }
+            | Event::MigrationUnitSensed { .. }
+            | Event::EvictionPlaced { .. }
+            | Event::UnitSuperseded { .. }
+            | Event::MigrationEnded { .. } => self.tier_event(view, &event),
             Event::Completed { slot, id, request, parts, .. } => self.completed(view, slot, id, &request, parts),
             Event::MeasuringBegan => {
                 self.measuring_began(view);

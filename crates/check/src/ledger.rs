@@ -25,7 +25,8 @@ pub struct Ledger {
     pub suspends: u64,
     pub loops_restarted: u64,
     pub resumes: u64,
-    page_reads: [u64; 3],
+    /// By source.
+    page_reads: [u64; 4],
     commands: [u64; 3],
     multi_plane: [u64; 3],
     /// By stream: host, garbage collection.
@@ -109,7 +110,9 @@ impl Ledger {
         let merges = self.page_reads[Source::ReadModifyWrite as usize];
         same("engine.read_modify_write_reads", engine.read_modify_write_reads, merges)?;
         same("engine.gc_page_reads", engine.gc_page_reads, self.page_reads[Source::GarbageCollection as usize])?;
-        same("engine.host_page_programs", engine.host_page_programs, self.pages_programmed[0])?;
+        let for_host = engine.host_page_programs + engine.migration_page_programs;
+        same("engine.host_page_programs and migration_page_programs", for_host, self.pages_programmed[0])?;
+        same("engine.migration_page_reads", engine.migration_page_reads, self.page_reads[Source::Migration as usize])?;
         same("engine.gc_page_programs", engine.gc_page_programs, self.pages_programmed[1])?;
         same("engine.padded_pages", engine.padded_pages, self.padded_pages[0])?;
         same("engine.gc_padded_pages", engine.gc_padded_pages, self.padded_pages[1])?;

@@ -50,6 +50,14 @@ marks! {
     FlushWaits, "flush_that_waits", "A FLUSH waited for programs.";
     TwoFlushes, "concurrent_flushes", "A FLUSH came while another was under way.";
     SeveralPools, "request_over_several_dies", "A read took data from more than one die.";
+    ReadOfBothMedia, "read_of_both_media", "A page was read in part above and in part below.";
+    ReadOfDrainingSlot, "read_of_draining_slot", "A slot was read that its page had left since.";
+    WriteWhileLeaving, "write_while_leaving", "A page was written while its copy was on the way down.";
+    TrimWhileLeaving, "trim_while_leaving", "A page was trimmed while it was on the way down.";
+    TrimWhileFilled, "trim_while_filled", "A page was trimmed while it was on the way up.";
+    EvictionOfPart, "eviction_of_part", "A page went down of which the slot held a part.";
+    EvictionMergedInController, "eviction_merged_in_controller", "A page on its way down was completed with what the controller held.";
+    SupersededInController, "superseded_in_controller", "A unit was forgotten below before it was on the media.";
     MultiUnitPage, "several_units_of_one_page", "One page read delivered several units.";
 }
 

@@ -2,8 +2,8 @@
 
 use std::collections::VecDeque;
 
-use ninescope_engine::View;
 use ninescope_engine::meter::Parts;
+use ninescope_engine::{Lower, View};
 use ninescope_kernel::Ns;
 use ninescope_model::{Lpa, Op, Request};
 
@@ -48,6 +48,27 @@ pub fn units_of(request: &Request, sectors_per_unit: u32) -> std::ops::Range<u32
         }
         Op::Read | Op::Write => (request.lba.0 / sectors) as u32..request.end().div_ceil(sectors) as u32,
     }
+}
+
+/// The sectors of a unit that a request covers, one bit each.
+pub fn mask_of(request: &Request, lpa: Lpa, sectors_per_unit: u32) -> u32 {
+    let (first, sectors) = (u64::from(lpa.0) * u64::from(sectors_per_unit), u64::from(sectors_per_unit));
+    let from = request.lba.0.saturating_sub(first).min(sectors);
+    let to = request.end().saturating_sub(first).min(sectors);
+    if to <= from { 0 } else { (((1_u64 << (to - from)) - 1) << from) as u32 }
+}
+
+/// Sectors of a unit of the drive: a page where there are two media, a sector where there is no flash.
+pub fn sectors_per_unit(view: &View<'_>) -> u32 {
+    match view.tier {
+        Some(_) => view.scm.layout().medium(0).sectors_per_slot,
+        None => view.ftl.geometry().sectors_per_unit(),
+    }
+}
+
+/// Whether TRIMs forget: memory that is overwritten in place does not.
+pub fn forgets(view: &View<'_>) -> bool {
+    view.scm.layout().banks() == 0 || view.tier.is_some_and(|part| part.lower() == Lower::Flash)
 }
 
 /// All commands inside, by slot.
@@ -136,7 +157,7 @@ impl Requests {
     pub fn unit_done(&mut self, view: &View<'_>, slot: u32, lpa: Lpa, op: Op) -> Checked {
         self.get(view, slot)?;
         let inside = &mut self.slots[slot as usize];
-        let asked = units_of(&inside.request, view.ftl.geometry().sectors_per_unit());
+        let asked = units_of(&inside.request, sectors_per_unit(view));
         require!(
             inside.request.op == op && asked.contains(&lpa.0),
             MisdirectedData,
@@ -179,8 +200,9 @@ impl Requests {
                 format!("slot {slot} completes request {id} {request:?}, it holds {} {:?}", entry.id, entry.request);
             return Err(crate::Rule::RequestLifecycle.violated(now, what));
         }
-        if matches!(request.op, Op::Write | Op::Trim) {
-            let asked = units_of(request, view.ftl.geometry().sectors_per_unit()).len();
+        let trims = request.op == Op::Trim && forgets(view);
+        if request.op == Op::Write || trims {
+            let asked = units_of(request, sectors_per_unit(view)).len();
             if entry.units_done as usize != asked {
                 let what =
                     format!("request {id} completes with {} of its {asked} units {:?}", entry.units_done, request.op);

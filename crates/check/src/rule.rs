@@ -45,6 +45,8 @@ rules! {
     EraseUnderRead, "erase-under-read", "No group is erased while a read of it is queued or running.";
     EraseUnderMove, "erase-under-move", "No group is erased while it is filled or moves into it have not ended.";
     DieDoubleBooked, "die-double-booked", "A die runs one command at a time, from its channel phase to its last byte.";
+    BankDoubleBooked, "bank-double-booked",
+        "A bank of storage-class memory runs one access at a time, from its first copy to its last byte.";
     ChannelDoubleBooked, "channel-double-booked", "A channel moves one transfer at a time.";
     LinkDoubleBooked, "link-double-booked", "The host link moves one transfer at a time in each direction.";
     PulseTime, "pulse-time", "An operation gets exactly the array time it needs, however often it is suspended.";
@@ -63,6 +65,15 @@ rules! {
     FlushDurability, "flush-durability", "When a FLUSH completes, everything written before it is on the media.";
     WriteDurability, "write-durability",
         "Without a write buffer a write completes when all its units are on the media.";
+    SlotPartition, "slot-partition",
+        "A slot is free, holds one page or waits for its last reads; a page has one slot at most, and is written there.";
+    SlotMasks, "slot-masks",
+        "Valid and dirty masks say what the sectors of a slot hold; only valid sectors are dirty, none is filled over.";
+    CleanCopy, "clean-copy", "A sector that is valid and clean above is what the medium below holds.";
+    BelowForgotten, "below-forgotten",
+        "Flash forgets a page when all of its sectors are dirty above, and only then.";
+    MigrationOrder, "migration-order",
+        "A migration reads before it writes, ends once, on its medium or void, and no more are under way than may be.";
     Leftover, "leftover", "At the end nothing is outstanding.";
 }
 

@@ -8,7 +8,7 @@ use crate::rule::{Checked, require};
 
 /// A resource that moves one transfer at a time.
 #[derive(Clone, Copy, Debug, Default)]
-struct Booking {
+pub struct Booking {
     until: Ns,
     /// Since measuring began [ns].
     busy: u64,
@@ -17,14 +17,22 @@ struct Booking {
 impl Booking {
     /// Takes the resource; returns whether it was free.
     #[inline]
-    fn take(&mut self, from: Ns, until: Ns) -> bool {
+    pub fn take(&mut self, from: Ns, until: Ns) -> bool {
         let free = from >= self.until && until >= from;
         self.busy += until.saturating_since(from).0;
         self.until = until;
         free
     }
 
-    fn measuring_began(&mut self, now: Ns) {
+    pub fn until(&self) -> Ns {
+        self.until
+    }
+
+    pub fn busy(&self) -> u64 {
+        self.busy
+    }
+
+    pub fn measuring_began(&mut self, now: Ns) {
         self.busy = self.until.saturating_since(now).0;
     }
 }
@@ -103,7 +111,7 @@ impl Transfers {
     }
 }
 
-fn compare(now: Ns, resource: &str, seen: u64, said: Ns, elapsed: Ns) -> Checked {
+pub fn compare(now: Ns, resource: &str, seen: u64, said: Ns, elapsed: Ns) -> Checked {
     require!(seen == said.0, BusyTime, now, "{resource} moved data for {seen} ns, its utilization says {} ns", said.0);
     require!(said <= elapsed, BusyTime, now, "{resource} was busy for {said} of {elapsed}");
     Ok(())

@@ -9,7 +9,7 @@ use std::process::{Command, Output};
 use serde::Deserialize;
 
 /// Worlds that are run with each fault.
-const WORLDS: &str = "300";
+const WORLDS: &str = "500";
 
 /// The switch, added to the copy of the kernel.
 const SWITCH: &str = r#"

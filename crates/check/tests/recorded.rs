@@ -44,13 +44,14 @@ fn the_checker_and_the_recorder_share_a_run_and_change_nothing_in_it() {
     assert!(nothing.is_none() && only_slowest["digest"] == plain["digest"]);
 }
 
-/// Random drives, policies and requests that collide: what the events say of a request and what the device's ledgers
+/// Random drives of flash alone, policies and requests that collide: what the events say of a request and what the device's ledgers
 /// and marks say agree, cause by cause.
 #[test]
 fn in_random_worlds_the_stages_of_every_request_sum_to_its_parts() {
     let (mut requests, mut waited, mut behind) = (0, 0, 0);
-    for seed in 1..=200 {
-        let world = generate(seed);
+    // Stages are those of dies: of a bank of storage-class memory the recorder does not tell any.
+    let of_flash = (1..).map(|seed| (seed, generate(seed))).filter(|(_, world)| !world.drive.contains_key("scm"));
+    for (seed, world) in of_flash.take(200) {
         let settings = RecordSettings { slowest: 10_000, window: Some((Ns(0), Ns(2_000_000))) };
         let probe = Pair(Checker::new(CheckLevel::Cheap), Recorder::new(settings));
         let plan = world.plan().unwrap_or_else(|error| panic!("seed {seed}: {error}"));

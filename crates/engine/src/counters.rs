@@ -23,8 +23,12 @@ pub struct EngineCounters {
     pub gc_page_reads: u64,
     /// Pages read to complete a unit that is written in part.
     pub read_modify_write_reads: u64,
+    /// Pages read to complete pages that go down from a tier above, or to complete one above.
+    pub migration_page_reads: u64,
     /// Pages programmed for the host.
     pub host_page_programs: u64,
+    /// Pages programmed that came down from a tier above.
+    pub migration_page_programs: u64,
     /// Pages programmed for garbage collection.
     pub gc_page_programs: u64,
     /// Block groups erased.

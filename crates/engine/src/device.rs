@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use ninescope_ftl::Ftl;
 use ninescope_kernel::{BitTable, NONE, Ns, ResourceId, RunDigest, Slab, TournamentTree, WakeQueue};
 use ninescope_media::nand::{CommandKind, FlashCommand, Nand};
-use ninescope_model::{ChannelId, DieId, Geometry, OCCUPANCIES, Pool, Stream};
+use ninescope_model::{BankId, ChannelId, DieId, Geometry, OCCUPANCIES, Pool, Stream};
 use ninescope_workload::{HostCacheStatistics, Workload};
 
 use crate::config::{EngineConfig, RunLimits, WriteCompletion};
@@ -15,9 +15,12 @@ use crate::flow::{FlushEpochs, GcJob, OpenStripe, PageDeadline, WriteEntry};
 use crate::host::{HostCommand, HostFront, LaneConfig, LinkOut, RequestLogEntry, SerialStage};
 use crate::meter::{DieLedger, Meter};
 use crate::probe::{Event, NoProbe, Probe, observe};
+use crate::sched::scm::BankPhase;
 use crate::sched::suspend_policy::SuspendPolicy;
 use crate::sched::transaction_scheduler::TransactionScheduler;
 use crate::sched::{ChannelUnit, DiePhase, DieUnit};
+use crate::scm::ScmPart;
+use crate::tier::{Lower, TierConfig, TierPart};
 use crate::transaction::{CLASSES, TransactionStore};
 
 /// Wake-up slots in their order at equal times: resources that free, then timers, then arrivals.
@@ -25,9 +28,16 @@ use crate::transaction::{CLASSES, TransactionStore};
 pub(crate) struct Resources {
     dies: u32,
     channels: u32,
+    banks: u32,
+    /// The first resource that is no medium.
+    stages: u32,
 }
 
 impl Resources {
+    fn new(dies: u32, channels: u32, banks: u32, bank_channels: u32) -> Self {
+        Self { dies, channels, banks, stages: dies + channels + banks + bank_channels }
+    }
+
     #[inline]
     #[allow(clippy::unused_self)] // dies come first: their ids are their resources
     pub(crate) fn die(self, die: DieId) -> ResourceId {
@@ -39,29 +49,50 @@ impl Resources {
         ResourceId(self.dies + channel.0)
     }
 
+    #[inline]
+    pub(crate) fn bank(self, bank: BankId) -> ResourceId {
+        ResourceId(self.dies + self.channels + bank.0)
+    }
+
+    #[inline]
+    pub(crate) fn bank_channel(self, channel: ChannelId) -> ResourceId {
+        ResourceId(self.dies + self.channels + self.banks + channel.0)
+    }
+
     pub(crate) fn processor(self) -> ResourceId {
-        ResourceId(self.dies + self.channels)
+        ResourceId(self.stages)
     }
 
     pub(crate) fn link_in(self) -> ResourceId {
-        ResourceId(self.dies + self.channels + 1)
+        ResourceId(self.stages + 1)
     }
 
     pub(crate) fn link_out(self) -> ResourceId {
-        ResourceId(self.dies + self.channels + 2)
+        ResourceId(self.stages + 2)
     }
 
     pub(crate) fn page_timer(self) -> ResourceId {
-        ResourceId(self.dies + self.channels + 3)
+        ResourceId(self.stages + 3)
     }
 
     pub(crate) fn arrival(self) -> ResourceId {
-        ResourceId(self.dies + self.channels + 4)
+        ResourceId(self.stages + 4)
     }
 
     fn count(self) -> usize {
-        (self.dies + self.channels + 5) as usize
+        (self.stages + 5) as usize
     }
+}
+
+/// How commands are carried out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Flow {
+    /// By flash alone.
+    Flash,
+    /// By storage-class memory alone.
+    Scm,
+    /// By two media.
+    Tier,
 }
 
 /// What a slice of a run got to.
@@ -84,6 +115,10 @@ pub struct Utilization {
     pub dies: Vec<DieLedger>,
     /// Per channel: time spent transferring [ns].
     pub channels: Vec<Ns>,
+    /// Per bank of SCM: time by occupancy [ns].
+    pub banks: Vec<DieLedger>,
+    /// Per channel of SCM: time spent transferring [ns].
+    pub bank_channels: Vec<Ns>,
     /// Host link towards the device [ns].
     pub link_in: Ns,
     /// Host link towards the host [ns].
@@ -105,6 +140,10 @@ pub struct Seen<'a> {
     pub counters: &'a EngineCounters,
     /// The translation layer.
     pub ftl: &'a Ftl,
+    /// The storage-class memory.
+    pub scm: &'a ScmPart,
+    /// What is above and below, on a drive with two media.
+    pub tier: Option<&'a TierPart>,
     /// One entry per measured request, if they were to be logged.
     pub request_log: &'a [RequestLogEntry],
     /// What the cache in front of the drive did since the run began, where there is one.
@@ -157,6 +196,15 @@ pub struct Device<Q: WakeQueue = TournamentTree, P: Probe = NoProbe> {
     pub(crate) gc_pages_max: u32,
     pub(crate) write_completion: WriteCompletion,
     pub(crate) page_timeout: Option<Ns>,
+    pub(crate) scm: ScmPart,
+    /// What moves between two media, on a drive that has them.
+    pub(crate) tier: Option<TierPart>,
+    /// A slot became free, or a migration ended.
+    pub(crate) tier_touched: bool,
+    /// How commands are carried out.
+    pub(crate) flow: Flow,
+    /// Sectors that the host can address [512 B].
+    pub(crate) host_sectors: u64,
     /// The probe knows that the run is over.
     finished_told: bool,
 }
@@ -186,7 +234,7 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
         probe: P,
     ) -> Self {
         let geometry = *ftl.geometry();
-        let resources = Resources { dies: geometry.dies(), channels: geometry.channels };
+        let resources = Resources::new(geometry.dies(), geometry.channels, 0, 0);
         let (dies, pools) = (geometry.dies() as usize, geometry.pools() as usize);
         let depth = config.queue_depth as usize;
         // Reads of a command, pages in the write buffer, pages garbage collection moves, and erases.
@@ -195,6 +243,7 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
         let units = pools * config.gc_pages_in_flight as usize * geometry.units_per_page() as usize * 2;
         let mut ftl = ftl;
         ftl.clear_counters();
+        let host_sectors = u64::from(ftl.logical_units()) * u64::from(geometry.sectors_per_unit());
         let streams = (0..pools as u32).flat_map(|pool| [(Pool(pool), Stream::HOST), (Pool(pool), Stream::GC)]);
         let stripes =
             streams.map(|(pool, stream)| OpenStripe::after(&geometry, ftl.last_allocated(pool, stream))).collect();
@@ -236,8 +285,70 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
             gc_pages_max: config.gc_pages_in_flight.max(1),
             write_completion: config.write_completion,
             page_timeout: config.page_timeout,
+            scm: ScmPart::absent(),
+            tier: None,
+            tier_touched: false,
+            flow: Flow::Flash,
+            host_sectors,
             finished_told: false,
         }
+    }
+
+    /// A drive of storage-class memory alone, with several workloads that run at the same time.
+    pub fn of_scm(config: &EngineConfig, limits: &RunLimits, scm: ScmPart, lanes: Vec<LaneConfig>, probe: P) -> Self {
+        let mut device = Self::with_lanes(config, limits, Ftl::absent(), Nand::absent(), lanes, probe);
+        let shape = *scm.layout();
+        let resources = Resources::new(0, 0, shape.banks(), shape.channels());
+        device.queue = Q::new(resources.count());
+        device.resources = resources;
+        device.scm = scm;
+        device.flow = Flow::Scm;
+        device.host_sectors = shape.medium(0).logical_sectors();
+        device
+    }
+
+    /// A drive of two media: slots of `scm` above flash, or above a second medium of `scm`.
+    ///
+    /// # Panics
+    /// If the placement knows one medium only, or a page of the lower medium is no slot of the upper one: whoever
+    /// assembles the drive has checked both.
+    #[allow(clippy::too_many_arguments)] // the parts of a drive, each once
+    pub fn of_tier(
+        config: &EngineConfig,
+        limits: &RunLimits,
+        ftl: Ftl,
+        nand: Nand,
+        scm: ScmPart,
+        tier: &TierConfig,
+        lanes: Vec<LaneConfig>,
+        probe: P,
+    ) -> Self {
+        let mut device = Self::with_lanes(config, limits, ftl, nand, lanes, probe);
+        let shape = *scm.layout();
+        let geometry = device.geometry;
+        let resources = Resources::new(geometry.dies(), geometry.channels, shape.banks(), shape.channels());
+        device.queue = Q::new(resources.count());
+        device.resources = resources;
+        device.scm = scm;
+        device.flow = Flow::Tier;
+        let (upper, storage) = (*shape.medium(0), *shape.medium(1));
+        let pages = match tier.lower {
+            Lower::Flash => {
+                assert!(
+                    geometry.units_per_page() == 1 && geometry.sectors_per_unit() == upper.sectors_per_slot,
+                    "a page of flash is a slot"
+                );
+                device.ftl.logical_units()
+            }
+            Lower::Scm => {
+                assert_eq!(storage.sectors_per_slot, upper.sectors_per_slot, "slots are of one size");
+                device.host_sectors = storage.logical_sectors();
+                storage.slots
+            }
+        };
+        let part = TierPart::new(tier, upper.slots, pages, upper.sectors_per_slot, config.queue_depth);
+        device.tier = Some(part.expect("a placement of two media"));
+        device
     }
 
     /// Runs on until about `events` more events were handled or everything is done. How a run is cut into
@@ -291,14 +402,16 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
 
     #[inline]
     fn wake(&mut self, resource: ResourceId) -> Result<(), SimulationError> {
-        let Resources { dies, channels } = self.resources;
+        let Resources { dies, channels, stages, .. } = self.resources;
         if resource.0 < dies {
             self.die_woke(DieId(resource.0))
         } else if resource.0 < dies + channels {
             self.channels_touched.set((resource.0 - dies) as usize);
             Ok(())
+        } else if resource.0 < stages {
+            self.scm_woke(resource.0 - dies - channels)
         } else {
-            match resource.0 - dies - channels {
+            match resource.0 - stages {
                 0 => self.processor_woke(),
                 1 => self.link_in_woke(),
                 2 => self.link_out_woke(),
@@ -308,8 +421,21 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
         }
     }
 
+    /// A bank of SCM woke, or behind the banks a channel.
+    #[inline(never)]
+    fn scm_woke(&mut self, unit: u32) -> Result<(), SimulationError> {
+        let Resources { banks, .. } = self.resources;
+        match unit.checked_sub(banks) {
+            None => self.bank_woke(BankId(unit)),
+            Some(channel) => {
+                self.scm.channels_touched.set(channel as usize);
+                Ok(())
+            }
+        }
+    }
+
     /// Everything that must be decided at this instant, in a fixed order: fetches, stalled writes, garbage
-    /// collection, then dies by id, then channels by id; again until nothing is left.
+    /// collection, then banks and channels of SCM, then dies by id, then channels by id; again until nothing is left.
     fn drain_instant(&mut self) -> Result<(), SimulationError> {
         loop {
             self.fetch_commands()?;
@@ -320,6 +446,9 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
             while let Some(pool) = self.gc_touched.next_set(0) {
                 self.gc_touched.clear(pool);
                 self.pump_gc(pool as u32)?;
+            }
+            if self.flow != Flow::Flash {
+                self.drain_scm()?;
             }
             while let Some(die) = self.touched.next_set(0) {
                 self.touched.clear(die);
@@ -336,6 +465,24 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
         }
     }
 
+    /// The banks and channels of SCM of an instant.
+    #[inline(never)]
+    fn drain_scm(&mut self) -> Result<(), SimulationError> {
+        loop {
+            if std::mem::take(&mut self.tier_touched) {
+                self.pump_tier(NONE)?;
+            }
+            let Some(bank) = self.scm.touched.next_set(0) else { break };
+            self.scm.touched.clear(bank);
+            self.dispatch_bank(BankId(bank as u32))?;
+        }
+        while let Some(channel) = self.scm.channels_touched.next_set(0) {
+            self.scm.channels_touched.clear(channel);
+            self.arbitrate_bank_channel(ChannelId(channel as u32))?;
+        }
+        Ok(())
+    }
+
     /// Nothing is scheduled: everything must have come to its end.
     fn check_quiet(&self) -> Result<(), SimulationError> {
         let mut holders = Vec::new();
@@ -350,6 +497,17 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
             if die.waiting != 0 || !idle || self.nand.parked(DieId(index as u32)).is_some() {
                 holders.push(format!("die {index} ({:?}, waiting classes {:#b})", die.phase, die.waiting));
             }
+        }
+        for (index, bank) in self.scm.banks.iter().enumerate() {
+            let idle =
+                bank.phase == BankPhase::Free || (bank.phase == BankPhase::DataOut && bank.data_out_end <= self.now);
+            if bank.waiting != 0 || !idle {
+                holders.push(format!("SCM bank {index} ({:?}, waiting classes {:#b})", bank.phase, bank.waiting));
+            }
+        }
+        let waiting = self.tier.as_ref().map_or(0, |part| part.waiting.len() as u32 + part.migrations.len());
+        if waiting > 0 {
+            holders.push(format!("{waiting} migrations and accesses that wait for a slot"));
         }
         if !self.erases_waiting.is_empty() {
             holders.push(format!("erases of groups {:?} wait for readers", self.erases_waiting));
@@ -370,8 +528,13 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
         self.counters = EngineCounters { events, ..EngineCounters::default() };
         self.meter.begin(now);
         self.ftl.clear_counters();
+        if let Some(part) = &mut self.tier {
+            part.tier.clear_counters();
+        }
         self.dies.iter_mut().for_each(|die| die.ledger.begin_measuring(now));
-        for channel in &mut self.channels {
+        self.scm.banks.iter_mut().for_each(|bank| bank.ledger.begin_measuring(now));
+        self.scm.begin_measuring();
+        for channel in self.channels.iter_mut().chain(&mut self.scm.channels) {
             // What is left of the present transfer belongs to the measured time.
             channel.busy = channel.free_at.saturating_since(now);
         }
@@ -437,6 +600,11 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
         &self.ftl
     }
 
+    /// The storage-class memory.
+    pub fn scm(&self) -> &ScmPart {
+        &self.scm
+    }
+
     /// The media.
     pub fn nand(&self) -> &Nand {
         &self.nand
@@ -466,6 +634,8 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
             meter: &self.meter,
             counters: &self.counters,
             ftl: &self.ftl,
+            scm: &self.scm,
+            tier: self.tier.as_ref(),
             request_log: self.request_log(),
             host_cache: self.host.host_cache(),
         }
@@ -479,6 +649,8 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
             elapsed: now - self.meter.since,
             dies: self.dies.iter_mut().map(|die| die.ledger.measured(now)).collect(),
             channels: self.channels.iter().map(|channel| until_now(channel.busy, channel.free_at)).collect(),
+            banks: self.scm.banks.iter_mut().map(|bank| bank.ledger.measured(now)).collect(),
+            bank_channels: self.scm.channels.iter().map(|channel| until_now(channel.busy, channel.free_at)).collect(),
             link_in: until_now(self.link_in.busy, self.link_in.free_at),
             link_out: self.link_out.busy_until(now),
         }

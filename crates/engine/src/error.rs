@@ -3,6 +3,7 @@
 use ninescope_ftl::FtlError;
 use ninescope_kernel::Ns;
 use ninescope_media::nand::IllegalCommand;
+use ninescope_media::scm::IllegalScmCommand;
 use ninescope_workload::WorkloadError;
 use thiserror::Error;
 
@@ -42,6 +43,14 @@ pub enum SimulationError {
         at: Ns,
         /// What is wrong.
         source: IllegalCommand,
+    },
+    /// A command that storage-class memory refuses.
+    #[error("at {at}: illegal SCM command: {source}")]
+    IllegalOnScm {
+        /// Simulated time.
+        at: Ns,
+        /// What is wrong.
+        source: IllegalScmCommand,
     },
     /// The FTL cannot go on.
     #[error(transparent)]

@@ -13,6 +13,8 @@ mod host;
 pub mod meter;
 mod probe;
 mod sched;
+mod scm;
+mod tier;
 mod transaction;
 
 pub use config::{EngineConfig, RunLimits, WriteCompletion};
@@ -23,4 +25,6 @@ pub use host::{LANES_MAX, LaneConfig, RequestLogEntry};
 pub use probe::{Access, Event, MergedWith, NoProbe, Pair, Probe, ReadFrom, View};
 pub use sched::suspend_policy::{self, SuspendPolicy, SuspendPolicyConfig};
 pub use sched::transaction_scheduler::{self, TransactionScheduler, TransactionSchedulerConfig};
+pub use scm::{ScmCounters, ScmPart};
+pub use tier::{Lower, Migration, MigrationKind, SlotWaiter, TierConfig, TierPart};
 pub use transaction::QueueClass;

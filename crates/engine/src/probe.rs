@@ -6,11 +6,12 @@
 use ninescope_ftl::Ftl;
 use ninescope_kernel::{NONE, Ns};
 use ninescope_media::nand::{FlashCommand, Nand};
-use ninescope_model::{BlockGroup, Cause, DieId, Lpa, Ppa, Request, Source};
+use ninescope_media::scm::{ScmCommand, ScmCommandKind};
+use ninescope_model::{BankId, BlockGroup, Cause, DieId, Lpa, Ppa, Request, SlotId, Source};
 
 use crate::meter::{Meter, Parts};
 use crate::transaction::QueueClass;
-use crate::{EngineCounters, SimulationError, Utilization, WriteCompletion};
+use crate::{EngineCounters, ScmPart, SimulationError, TierPart, Utilization, WriteCompletion};
 
 /// What a probe may look at.
 #[derive(Clone, Copy, Debug)]
@@ -21,6 +22,10 @@ pub struct View<'a> {
     pub ftl: &'a Ftl,
     /// The media.
     pub nand: &'a Nand,
+    /// The storage-class memory.
+    pub scm: &'a ScmPart,
+    /// What is above and below, on a drive with two media.
+    pub tier: Option<&'a TierPart>,
     /// What was counted since measuring began.
     pub counters: &'a EngineCounters,
     /// What was measured since then.
@@ -140,6 +145,35 @@ pub enum Event<'a> {
     Resumed { die: DieId },
     /// A group is erased and free.
     Erased { group: BlockGroup },
+    /// An access of a slot of SCM left its bank's queue, for the host command `command` or, as `source` says, the
+    /// migration of that number: bit `i` of `sectors` is sector `i` of the slot.
+    SlotDispatched { kind: ScmCommandKind, source: Source, command: u32, slot: SlotId, sectors: u32 },
+    /// Wear levelling copies the content of a sector of a bank to another one.
+    SectorCopied { bank: BankId, from: u32, to: u32 },
+    /// A logical sector of a bank is written at `place`.
+    SectorPlaced { bank: BankId, sector: u32, place: u32 },
+    /// A bank takes up a command. Its channel is taken until `sent`, then the array works [ns]; copies need no channel.
+    BankCommandIssued { command: &'a ScmCommand, sent: Ns },
+    /// The array phase of a bank's command ended.
+    BankCommandEnded { command: &'a ScmCommand },
+    /// The data that a bank read for a host command or a migration leave it, whose channel is taken until `until` [ns].
+    BankDataOut { bank: BankId, source: Source, command: u32, until: Ns },
+    /// A page got a slot of the upper medium, in which nothing is valid yet.
+    SlotTaken { page: u32, slot: SlotId },
+    /// A page is not looked for in its slot any more; the slot goes to another page when its last readers are through.
+    PageLeft { page: u32, slot: SlotId },
+    /// A host read found out where the sectors of a page are: these in its slot, those below.
+    PageRead { slot: u32, page: u32, above: u32, below: u32 },
+    /// A migration begins. The tier of the view knows it until it ended.
+    MigrationBegan { migration: u32 },
+    /// The unit of flash that a migration asked for is in its die's register.
+    MigrationUnitSensed { migration: u32, ppa: Ppa },
+    /// A page that goes down got a place in flash and is mapped there.
+    EvictionPlaced { migration: u32, lpa: Lpa, old: Ppa, new: Ppa, merged_with: MergedWith },
+    /// A unit of flash is forgotten, because all of its sectors are dirty above.
+    UnitSuperseded { lpa: Lpa, old: Ppa },
+    /// A migration is over, whatever came of it. It is not in the tier any more.
+    MigrationEnded { migration: u32 },
     /// A host command completed; `parts` say where its time went. They are those of `transaction`, the last page
     /// access it waited for; `NONE` where it did not wait for the media.
     Completed { slot: u32, id: u64, request: Request, parts: &'a Parts, transaction: u32 },
@@ -233,6 +267,8 @@ macro_rules! observe {
                 now: $device.now,
                 ftl: &$device.ftl,
                 nand: &$device.nand,
+                scm: &$device.scm,
+                tier: $device.tier.as_ref(),
                 counters: &$device.counters,
                 meter: &$device.meter,
             };

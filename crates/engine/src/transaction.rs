@@ -1,9 +1,9 @@
-//! A transaction: one page access (or one group erase) on its way through a die, and the unit records
-//! that hang on it.
+//! A transaction: one page access (or one group erase) on its way through a die, or one access of a slot through a bank
+//! of SCM, and the unit records that hang on it.
 
 use ninescope_ftl::Residence;
 use ninescope_kernel::{Fifo, NONE, Ns, Slab};
-use ninescope_model::{Lpa, Occupancy, Ppa, Source};
+use ninescope_model::{Lpa, Occupancy, Ppa, SlotId, Source};
 
 use crate::meter::DieLedger;
 
@@ -16,10 +16,10 @@ pub enum QueueClass {
     HostRead,
     /// Programs of what the host wrote.
     HostProgram,
-    /// Reads of garbage collection.
-    GcRead,
-    /// Programs of garbage collection.
-    GcProgram,
+    /// Reads of what the drive moves by itself: garbage collection, migration between tiers.
+    MoveRead,
+    /// Programs of what it moves.
+    MoveProgram,
     /// Erases.
     Erase,
 }
@@ -29,34 +29,36 @@ pub const CLASSES: usize = 5;
 
 impl QueueClass {
     /// All classes, in index order.
-    pub const ALL: [Self; CLASSES] = [Self::HostRead, Self::HostProgram, Self::GcRead, Self::GcProgram, Self::Erase];
+    pub const ALL: [Self; CLASSES] =
+        [Self::HostRead, Self::HostProgram, Self::MoveRead, Self::MoveProgram, Self::Erase];
 
-    /// What a die is occupied with while it works on this class.
-    pub fn occupancy(self) -> Occupancy {
+    /// What a die or bank is occupied with while it works on this class for a source.
+    pub fn occupancy(self, source: Source) -> Occupancy {
         match self {
+            _ if source == Source::Migration => Occupancy::Migration,
             Self::HostRead => Occupancy::HostRead,
             Self::HostProgram => Occupancy::HostProgram,
-            Self::GcRead => Occupancy::GcRead,
-            Self::GcProgram => Occupancy::GcProgram,
+            Self::MoveRead => Occupancy::GcRead,
+            Self::MoveProgram => Occupancy::GcProgram,
             Self::Erase => Occupancy::Erase,
         }
     }
 }
 
-/// One page access or one group erase, 40 bytes.
+/// One page access, one group erase, or one access of a slot of SCM, 40 bytes.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Transaction {
     /// When it was queued on its die.
     pub queued: Ns,
     /// Link of the queue it is on.
     pub next: u32,
-    /// The first unit of the access.
+    /// The first unit of the access; on SCM its slot, see [`Transaction::slot`].
     pub ppa: Ppa,
     /// A host read's command, or the head of the chain of unit records.
     pub owner: u32,
-    /// A host program's flush epoch.
+    /// A host program's flush epoch; on SCM its sectors, see [`Transaction::sector_mask`].
     pub epoch: u32,
-    /// Host sectors a read delivers (at most 32 units of 32 sectors).
+    /// Host sectors a read delivers (at most 32 units of 32 sectors), or sectors of an access of SCM.
     pub sectors: u16,
     /// Units the channel moves.
     pub units: u8,
@@ -68,6 +70,34 @@ pub struct Transaction {
     pub tracked: bool,
 }
 
+impl Transaction {
+    /// An access to the sectors `mask` of a slot of SCM, for a host command.
+    #[inline]
+    pub fn on_slot(slot: SlotId, mask: u32, class: QueueClass, command: u32) -> Self {
+        Self {
+            ppa: Ppa(slot.0),
+            epoch: mask,
+            owner: command,
+            sectors: mask.count_ones() as u16,
+            class,
+            tracked: true,
+            ..Self::default()
+        }
+    }
+
+    /// The slot of an access of SCM.
+    #[inline]
+    pub fn slot(&self) -> SlotId {
+        SlotId(self.ppa.0)
+    }
+
+    /// Which sectors of its slot an access of SCM touches, one bit each.
+    #[inline]
+    pub fn sector_mask(&self) -> u32 {
+        self.epoch
+    }
+}
+
 const _: () = assert!(size_of::<Transaction>() <= 40, "a transaction stays within a cache line");
 
 /// A unit that a program carries or a garbage-collection read fetches.
@@ -75,8 +105,10 @@ const _: () = assert!(size_of::<Transaction>() <= 40, "a transaction stays withi
 pub struct UnitRecord {
     /// What the unit holds.
     pub lpa: Lpa,
-    /// The command that waits for it, `NONE` for none.
+    /// The command that waits for it, or the migration that it ends; `NONE` for none.
     pub parent: u32,
+    /// On whose behalf it is written.
+    pub source: Source,
     /// Where its content was taken from.
     pub taken_from: Residence,
     /// The next record of the chain.
@@ -87,7 +119,14 @@ pub struct UnitRecord {
 
 impl Default for UnitRecord {
     fn default() -> Self {
-        Self { lpa: Lpa::NONE, parent: NONE, taken_from: Residence::NONE, next: NONE, read_modify_write: Ns::ZERO }
+        Self {
+            lpa: Lpa::NONE,
+            parent: NONE,
+            source: Source::Host,
+            taken_from: Residence::NONE,
+            next: NONE,
+            read_modify_write: Ns::ZERO,
+        }
     }
 }
 

@@ -3,11 +3,14 @@
 
 #![allow(unsafe_code, reason = "a global allocator is an unsafe trait; this one only counts and passes on")]
 
+mod common;
 mod scenario;
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 
+use common::Bench;
+use common::tiered::TierBench;
 use ninescope_engine::{Device, NoProbe, WriteCompletion};
 use ninescope_kernel::Ns;
 use ninescope_workload::{JobConfig, SyntheticJob};
@@ -60,9 +63,13 @@ fn allocations_after_the_first_hundredth(drive: &Drive, job: &serde_json::Value)
     let mut drive = drive.clone();
     drive.limits.closed_queue_depth = job.iodepth;
     let workload = Box::new(SyntheticJob::new(job, drive.sectors(), 1).expect("a legal job"));
-    let mut device: Device = drive.device(workload, NoProbe);
+    allocations_of(drive.device(workload, NoProbe), REQUESTS)
+}
+
+/// Runs a device and returns how often anything was allocated after the first hundredth of its requests.
+fn allocations_of(mut device: Device, requests: u64) -> u64 {
     let mut finished = false;
-    while device.completed() < REQUESTS / 100 {
+    while device.completed() < requests / 100 {
         finished = device.run_slice(100).expect("the run goes well").finished;
         assert!(!finished, "the run is longer than its first hundredth");
     }
@@ -70,7 +77,7 @@ fn allocations_after_the_first_hundredth(drive: &Drive, job: &serde_json::Value)
     while !finished {
         finished = device.run_slice(10_000).expect("the run goes well").finished;
     }
-    assert!(device.completed() >= REQUESTS);
+    assert!(device.completed() >= requests);
     allocations() - before
 }
 
@@ -131,4 +138,46 @@ fn flushes_timeouts_suspends_and_writes_through_allocate_nothing() {
     drive.engine.write_completion = WriteCompletion::Program;
     drive.engine.page_timeout = None;
     check(&drive, &serde_json::json!({ "rw": "randrw", "rwmixread": 50, "iodepth": 32 }));
+}
+
+/// A busy drive of two media: 64 slots on two banks above four dies that collect garbage, or above 1024 slots.
+fn two_media(placement: &serde_json::Value, depth: u32) -> TierBench {
+    let mut bench = TierBench::round(placement);
+    (bench.slots, bench.banks, bench.depth, bench.migrations_in_flight) = ((64, 1024), (2, 4), depth, 16);
+    bench.flash = Bench {
+        channels: 2,
+        dies_per_channel: 2,
+        blocks_per_plane: 32,
+        logical_percent: 70,
+        prefill: common::Prefill::Overwritten(2_000),
+        ..bench.flash
+    };
+    bench.flash.engine.log_requests = false;
+    bench
+}
+
+fn check_two_media(placement: &serde_json::Value, job: &serde_json::Value) {
+    for depth in [1, 32, 128] {
+        let bench = two_media(placement, depth);
+        let mut config: JobConfig = serde_json::from_value(job.clone()).expect("a job");
+        (config.requests, config.iodepth) = (Some(REQUESTS / 5), depth);
+        let workload = SyntheticJob::new(config, bench.sectors(), 1).expect("a legal job");
+        let count = allocations_of(bench.device(Box::new(workload)), REQUESTS / 5);
+        assert_eq!(count, 0, "{count} allocations at depth {depth} under {placement} with {job}");
+    }
+}
+
+#[test]
+fn migrations_between_two_media_allocate_nothing() {
+    let jobs = [
+        serde_json::json!({ "rw": "randrw", "rwmixread": 50, "bs": "4KiB", "iodepth": 1, "random_distribution": "zipf:0.9" }),
+        serde_json::json!({ "rw": "randrw", "rwmixread": 30, "bs": "64KiB", "iodepth": 1, "blockalign": "4KiB" }),
+    ];
+    for job in &jobs {
+        check_two_media(&serde_json::json!({ "policy": "wb" }), job);
+        check_two_media(&serde_json::json!({ "policy": "wb", "fetch_on_write": true, "migration": "background" }), job);
+        check_two_media(&serde_json::json!({ "policy": "wo-dm", "victim": "sequential-first" }), job);
+        check_two_media(&serde_json::json!({ "policy": "rwb-dm", "moves": "hot-or-random", "keep_copy": false }), job);
+        check_two_media(&serde_json::json!({ "policy": "nv-wb" }), job);
+    }
 }

@@ -57,7 +57,7 @@ impl FtlConfig {
     /// Bytes of the tables: map, reverse map, valid bits, valid counts and block records [B].
     pub fn table_bytes(geometry: &Geometry, logical_units: u32) -> u64 {
         let units = u64::from(geometry.units());
-        u64::from(logical_units) * 4 + units * 4 + units / 8 + u64::from(geometry.groups()) * 36
+        u64::from(logical_units) * 4 + units * 4 + units / 8 + u64::from(geometry.groups()) * 40
     }
 }
 

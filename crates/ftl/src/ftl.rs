@@ -107,6 +107,8 @@ pub struct Ftl {
     closed_groups: u32,
     mapped_units: u32,
     counters: FtlCounters,
+    /// Erases of each group when the counters were cleared [count].
+    erases_before: Vec<u32>,
 }
 
 impl Ftl {
@@ -116,6 +118,24 @@ impl Ftl {
     /// When over-provisioning cannot sustain garbage collection.
     pub fn new(config: &FtlConfig) -> Result<Self, FtlError> {
         config.check()?;
+        Ok(Self::unchecked(config))
+    }
+
+    /// No translation layer: a drive without flash, whose map is empty.
+    pub fn absent() -> Self {
+        Self::unchecked(&FtlConfig {
+            geometry: Geometry::absent(),
+            logical_units: 0,
+            reserve_groups: 0,
+            page_allocation: Default::default(),
+            free_block_choice: Default::default(),
+            gc_trigger: Default::default(),
+            victim_selection: Default::default(),
+            seed: 0,
+        })
+    }
+
+    fn unchecked(config: &FtlConfig) -> Self {
         let geometry = config.geometry;
         let pool_count = geometry.pools() as usize;
         let pool_at = pools_by_position(&geometry);
@@ -126,7 +146,7 @@ impl Ftl {
         let mut all = BitTable::new(pool_count);
         (0..pool_count).for_each(|position| all.set(position));
         let blocks = geometry.blocks_per_plane;
-        Ok(Self {
+        Self {
             geometry,
             reserve_groups: config.reserve_groups,
             map: table(config.logical_units as usize, Ppa::UNMAPPED),
@@ -147,7 +167,8 @@ impl Ftl {
             closed_groups: 0,
             mapped_units: 0,
             counters: FtlCounters::default(),
-        })
+            erases_before: vec![0; geometry.groups() as usize],
+        }
     }
 
     /// The drive's shape.
@@ -173,6 +194,14 @@ impl Ftl {
     /// Sets all counters to zero (after preparing, after warm-up).
     pub fn clear_counters(&mut self) {
         self.counters = FtlCounters::default();
+        for (before, record) in self.erases_before.iter_mut().zip(&self.groups) {
+            *before = record.erase_count;
+        }
+    }
+
+    /// Erases of each group since the last [`Self::clear_counters`]; every block of a group has the same [count].
+    pub fn erases_since_cleared(&self) -> impl Iterator<Item = u32> + Clone + '_ {
+        self.groups.iter().zip(&self.erases_before).map(|(record, before)| record.erase_count - before)
     }
 
     /// The record of a group.

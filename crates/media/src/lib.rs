@@ -8,6 +8,7 @@
 
 pub mod health;
 pub mod nand;
+pub mod scm;
 
 pub use nand::{
     CommandKind, DieState, Ended, EraseLoops, FlashCommand, IllegalCommand, LoopShares, Nand, NandTiming, Operation,

@@ -32,6 +32,16 @@ define_id! {
 }
 
 define_id! {
+    /// Index of a bank of storage-class memory. See [`crate::ScmGeometry`].
+    BankId
+}
+
+define_id! {
+    /// Index of a slot: the sectors of storage-class memory that are accessed by one transaction.
+    SlotId
+}
+
+define_id! {
     /// Index of a block group: one block at the same index in each of `frontier_planes` planes of a
     /// die, allocated, programmed, collected and erased as one.
     BlockGroup

@@ -94,10 +94,12 @@ pub enum Cause {
     Refetch,
     /// Waiting for buffered data to be programmed (FLUSH, or writes that complete at program end).
     ProgramWait,
+    /// Waiting for a migration: for a slot that one frees, or for one that the request caused.
+    MigrationWait,
 }
 
 /// Number of causes: lanes of a request's parts.
-pub const CAUSES: usize = 28;
+pub const CAUSES: usize = 29;
 
 impl Occupancy {
     /// All occupancies, in lane order.
@@ -166,6 +168,7 @@ impl Cause {
         Self::Retry,
         Self::Refetch,
         Self::ProgramWait,
+        Self::MigrationWait,
     ];
 
     /// The key in results.
@@ -199,6 +202,7 @@ impl Cause {
             Self::Retry => "retry",
             Self::Refetch => "refetch",
             Self::ProgramWait => "program_wait",
+            Self::MigrationWait => "migration_wait",
         }
     }
 }

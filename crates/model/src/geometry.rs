@@ -138,6 +138,22 @@ impl Geometry {
         Ok(geometry)
     }
 
+    /// No flash at all: a drive that is made of storage-class memory alone. Its unit is a sector, and it has none.
+    pub fn absent() -> Self {
+        Self {
+            channels: 0,
+            packages_per_channel: 0,
+            dies_per_package: 0,
+            planes_per_die: 1,
+            blocks_per_plane: 0,
+            pages_per_block: 0,
+            page_bytes: SECTOR_BYTES as u32,
+            unit_bytes: SECTOR_BYTES as u32,
+            frontier_planes: 1,
+            derived: Derived::default(),
+        }
+    }
+
     fn check(&self) -> Result<(), GeometryError> {
         let error = |key, message: String| Err(GeometryError { key, message });
         for (key, value) in [
@@ -358,6 +374,13 @@ mod tests {
         assert_eq!(geometry.first_plane_of_pool(Pool(5)), 2);
         assert_eq!(geometry.channel_of_die(DieId(2)), ChannelId(1));
         assert_eq!(geometry.pool_and_block(BlockGroup(27)), (Pool(5), 2));
+    }
+
+    #[test]
+    fn a_drive_without_flash_has_nothing_of_it() {
+        let absent = Geometry::absent();
+        assert_eq!((absent.dies(), absent.pools(), absent.groups(), absent.units()), (0, 0, 0, 0));
+        assert_eq!((absent.raw_bytes(), absent.sectors_per_unit(), absent.units_per_page()), (0, 1, 1));
     }
 
     #[test]

@@ -8,11 +8,13 @@ mod geometry;
 mod registry;
 mod request;
 pub mod schema;
+mod scm_geometry;
 pub mod units;
 
-pub use address::{BlockGroup, ChannelId, DieId, Lba, Lpa, Pool, Ppa, SECTOR_BYTES, Stream};
+pub use address::{BankId, BlockGroup, ChannelId, DieId, Lba, Lpa, Pool, Ppa, SECTOR_BYTES, SlotId, Stream};
 pub use cause::{CAUSES, Cause, OCCUPANCIES, Occupancy};
 pub use geometry::{Geometry, GeometryError, PhysicalUnit};
 #[doc(hidden)]
 pub use registry::string_or_table;
 pub use request::{CacheHint, Op, Request, Source};
+pub use scm_geometry::{SECTORS_PER_SLOT_MAX, ScmGeometry, ScmLayout};

@@ -103,4 +103,6 @@ pub enum Source {
     ReadModifyWrite,
     /// Garbage collection.
     GarbageCollection,
+    /// Data moving between tiers.
+    Migration,
 }

@@ -3,12 +3,18 @@
 //! Prints one table; nothing here passes or fails. `FULL=1` takes a 512 GiB drive instead of 64 GiB. The
 //! first argument that is not an option selects the rows whose name contains it.
 
+use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
-use ninescope::{DriveSource, RunRequest, Simulation, WorkloadSource};
+use ninescope::{
+    DriveSource, Plan, PresetKind, ProfileWorkload, RunRequest, Simulation, Workload, WorkloadSource, parse_profile,
+    presets_of,
+};
+use ninescope_engine::NoProbe;
 use ninescope_engine::meter::{OccupancyLedger, OpMeter, Parts};
 use ninescope_kernel::{Ns, RandomStream};
-use ninescope_model::{Cause, Occupancy};
+use ninescope_model::{Cause, Lba, Occupancy, Request};
+use ninescope_workload::Arrival;
 use serde_json::{Value, json};
 
 /// The drive of all rows: 8 channels x 4 packages x 2 dies x 2 planes of 16 KiB pages.
@@ -93,6 +99,50 @@ fn main() {
     }
     if wanted("suspending") {
         suspending();
+    }
+    if wanted("placement") {
+        placements();
+    }
+}
+
+/// The stand-in of `prxy_0`, its pages moved together, on flash, on memory, and on two media.
+fn placements() {
+    const REQUESTS: usize = 2_000_000;
+    let profiles = presets_of(PresetKind::Profiles);
+    let profile = profiles.iter().find(|profile| profile.name == "prxy_0").expect("a profile that is shipped");
+    let profile = parse_profile(profile.name, profile.toml).expect("a legal profile");
+    let mut drawn = ProfileWorkload::new(&profile, None, 1).expect("a legal profile");
+    let mut requests = Vec::with_capacity(REQUESTS);
+    while requests.len() < REQUESTS {
+        requests.push(drawn.next_request().expect("a draw").expect("as many requests"));
+    }
+    move_together(&mut requests);
+    println!("\nthe stand-in of prxy_0, {REQUESTS} requests, open loop      M req/s   events per request");
+    for drive in ["mlc", "m-scm", "hybrid-wo", "hybrid-rwb", "hybrid-wb", "multi-scm"] {
+        let mut request = RunRequest::from_json(r#"{"seed": 1}"#).expect("a legal request");
+        request.drive = Some(DriveSource::Preset(drive.to_owned()));
+        let plan = Plan::of_requests(&request, requests.clone(), Arrival::Open, u32::MAX).expect("a legal run");
+        let mut simulation = Simulation::of_plan(plan, NoProbe).expect("a drive");
+        while !simulation.run_slice(Duration::from_secs(3600)).expect("a run without faults").finished {}
+        let result: Value = serde_json::from_str(&simulation.result_json(true).expect("a result")).expect("JSON");
+        let number = |value: &Value| value.as_f64().expect("a number");
+        println!(
+            "  {drive:<52} {:>7.2} {:>20.2}",
+            number(&result["requests"]) / number(&result["performance"]["run_seconds"]) / 1e6,
+            number(&result["counters"]["events"]) / number(&result["requests"])
+        );
+    }
+}
+
+/// Pages of 16 KiB that are touched, side by side.
+fn move_together(requests: &mut [Request]) {
+    const PAGE: u64 = 32;
+    let pages = |request: &Request| request.lba.0 / PAGE..request.end().div_ceil(PAGE);
+    let touched: BTreeSet<u64> = requests.iter().flat_map(pages).collect();
+    let touched: Vec<u64> = touched.into_iter().collect();
+    for request in requests {
+        let place = touched.partition_point(|&page| page < request.lba.0 / PAGE) as u64;
+        request.lba = Lba(place * PAGE + request.lba.0 % PAGE);
     }
 }
 

@@ -1,17 +1,22 @@
 //! From a drive description to the parts it describes.
 
-use ninescope_engine::{EngineConfig, SuspendPolicyConfig};
+use ninescope_engine::{Device, EngineConfig, LaneConfig, Probe, RunLimits, SuspendPolicyConfig, TierConfig};
 use ninescope_ftl::policies::VictimSelectionConfig;
 use ninescope_ftl::{Ftl, FtlConfig, FtlError};
-use ninescope_kernel::{Ns, Rate};
+use ninescope_kernel::{Ns, Rate, WakeQueue};
 use ninescope_media::health::{LimitByWear, SuspendLimit, WearPoint};
 use ninescope_media::nand::{EraseLoops, LoopShares, Nand, NandTiming, Wear};
 use ninescope_model::units::Duration;
 use ninescope_model::{BlockGroup, Geometry, SECTOR_BYTES};
+use ninescope_tier::PlacementConfig;
+use ninescope_tier::policies::Below;
 
-use crate::config::{DriveConfig, EraseLoopsConfig, LoadedDrive};
+use crate::config::{DriveConfig, EraseLoopsConfig, GeometryConfig, LoadedDrive, NandConfig};
+use crate::endurance;
 use crate::error::Error;
 use crate::memory;
+use crate::scm::ScmAssembly;
+use crate::tier;
 
 /// The default drive is at least this large [B], and its planes at least this many blocks.
 const FITTED_BYTES_MIN: u64 = 8 << 30;
@@ -19,7 +24,7 @@ const FITTED_BLOCKS_MIN: u32 = 256;
 /// No stage of a command may take longer [ns]: beyond it is a typing error, and sums of times cannot overflow.
 const TIME_MAX: u64 = 3_600_000_000_000;
 /// The most entries of a queue or buffer: NVMe's largest queue.
-const ENTRIES_MAX: u64 = 65_535;
+pub(crate) const ENTRIES_MAX: u64 = 65_535;
 /// The slowest link and channel [B/s]: the longest transfer must be short beside the simulated time there is.
 const RATE_MIN: u64 = 1_000;
 /// The most P/E cycles a drive may begin with.
@@ -36,12 +41,16 @@ pub struct Assembly {
     pub geometry: Geometry,
     /// Its translation layer.
     pub ftl: FtlConfig,
-    /// Its media.
-    pub timing: NandTiming,
+    /// Its flash, if it has any.
+    pub timing: Option<NandTiming>,
     /// What its blocks have behind them and what they bear.
     pub wear: Wear,
     /// Its controller.
     pub engine: EngineConfig,
+    /// Its storage-class memory.
+    pub scm: ScmAssembly,
+    /// What moves between two media, if it has them.
+    pub tier: Option<TierConfig>,
     /// The run's seed: blocks differ from each other as it says.
     pub seed: u64,
 }
@@ -52,24 +61,43 @@ impl Assembly {
     /// # Errors
     /// [`Error::Input`] that names the key at fault.
     pub fn new(drive: &LoadedDrive, seed: u64, log_requests: bool) -> Result<Self, Error> {
-        let config = drive.config.clone();
-        let geometry = geometry(drive)?;
-        let ftl = ftl_config(drive, geometry, seed)?;
-        let timing = timing(drive)?;
-        let wear = wear(drive)?;
+        check_media(drive)?;
+        endurance::check(drive)?;
+        let mut config = drive.config.clone();
+        let flash = config.geometry.is_some();
+        let geometry = if flash { geometry(drive)? } else { Geometry::absent() };
+        let ftl = if flash { ftl_config(drive, geometry, seed)? } else { no_ftl(geometry, seed) };
+        let timing = if flash { Some(timing(drive)?) } else { None };
+        let wear = if flash { wear(drive)? } else { Wear::default() };
         let engine = engine_config(drive, &geometry, log_requests)?;
-        memory::check(&geometry, ftl.logical_units, &engine)?;
-        // What was left to a default is written out, so that a result says what ran.
-        let mut config = config;
-        config.ftl.frontier_planes = Some(geometry.frontier_planes);
-        config.ftl.gc_pages_in_flight = Some(engine.gc_pages_in_flight);
-        config.controller.buffered_pages = Some(engine.buffered_pages);
-        Ok(Self { config, geometry, ftl, timing, wear, engine, seed })
+        if flash {
+            memory::check(&geometry, ftl.logical_units, &engine)?;
+            // What was left to a default is written out, so that a result says what ran.
+            config.ftl.frontier_planes = Some(geometry.frontier_planes);
+            config.ftl.gc_pages_in_flight = Some(engine.gc_pages_in_flight);
+            config.controller.buffered_pages = Some(engine.buffered_pages);
+        }
+        let sized = tier::sized(drive, &geometry)?;
+        config.scm.clone_from(&sized.config.scm);
+        let scm = ScmAssembly::new(&sized)?;
+        let tier = tier::config(&sized, &geometry, &scm)?;
+        config.tier.migrations_in_flight = tier.as_ref().map(|tier| tier.migrations_in_flight);
+        let pages = if tier.is_none() { 0 } else { ftl.logical_units.max(scm.lowest().map_or(0, |shape| shape.slots)) };
+        memory::check_scm(&scm, pages, &engine)?;
+        Ok(Self { config, geometry, ftl, timing, wear, engine, scm, tier, seed })
     }
 
     /// Host bytes of the drive [B].
     pub fn logical_bytes(&self) -> u64 {
-        u64::from(self.ftl.logical_units) * u64::from(self.geometry.unit_bytes)
+        if self.timing.is_some() {
+            return u64::from(self.ftl.logical_units) * u64::from(self.geometry.unit_bytes);
+        }
+        self.scm.lowest().map_or(0, |shape| shape.logical_sectors() * SECTOR_BYTES)
+    }
+
+    /// Bytes there are on the media, spare ones included [B].
+    pub fn raw_bytes(&self) -> u64 {
+        self.geometry.raw_bytes() + self.scm.raw_sectors() * SECTOR_BYTES
     }
 
     /// Host sectors of the drive [512 B].
@@ -81,6 +109,9 @@ impl Assembly {
     /// on small drives these, whose number does not shrink with the drive, eat the over-provisioning.
     pub fn spare_note(&self) -> Option<String> {
         let geometry = &self.geometry;
+        if geometry.pools() == 0 {
+            return None;
+        }
         let share = self.ftl.logical_units.div_ceil(geometry.pools());
         let spare = geometry.blocks_per_plane - share.div_ceil(geometry.units_per_group());
         let held = self.ftl.spare_groups_needed();
@@ -97,7 +128,29 @@ impl Assembly {
     /// # Errors
     /// When over-provisioning cannot sustain garbage collection.
     pub fn empty_ftl(&self) -> Result<Ftl, FtlError> {
-        Ftl::new(&self.ftl)
+        if self.timing.is_none() { Ok(Ftl::absent()) } else { Ftl::new(&self.ftl) }
+    }
+
+    /// The device: this drive with a prepared translation layer and its workloads.
+    ///
+    /// # Errors
+    /// [`Error::Internal`]: everything was checked before.
+    pub fn device<Q: WakeQueue, P: Probe>(
+        &self,
+        limits: &RunLimits,
+        ftl: Ftl,
+        lanes: Vec<LaneConfig>,
+        probe: P,
+    ) -> Result<Device<Q, P>, Error> {
+        if let Some(tier) = &self.tier {
+            let (nand, scm) = (self.media_for(&ftl)?, self.scm.part()?);
+            return Ok(Device::of_tier(&self.engine, limits, ftl, nand, scm, tier, lanes, probe));
+        }
+        if self.timing.is_none() {
+            return Ok(Device::of_scm(&self.engine, limits, self.scm.part()?, lanes, probe));
+        }
+        let nand = self.media_for(&ftl)?;
+        Ok(Device::with_lanes(&self.engine, limits, ftl, nand, lanes, probe))
     }
 
     /// Media that holds what a prepared translation layer programmed.
@@ -106,7 +159,8 @@ impl Assembly {
     /// [`Error::Internal`]: the timing was checked before.
     pub fn media_for(&self, ftl: &Ftl) -> Result<Nand, Error> {
         let geometry = &self.geometry;
-        let nand = Nand::new(geometry, self.timing.clone()).map_err(|error| Error::Internal(error.to_string()))?;
+        let Some(timing) = &self.timing else { return Ok(Nand::absent()) };
+        let nand = Nand::new(geometry, timing.clone()).map_err(|error| Error::Internal(error.to_string()))?;
         let mut nand = nand.with_wear(self.wear, self.seed);
         for group in (0..geometry.groups()).map(BlockGroup) {
             let record = ftl.group(group);
@@ -130,7 +184,8 @@ impl Assembly {
 pub fn fit_drive(config: &mut DriveConfig, highest_byte: u64) -> Result<(), String> {
     let wanted = highest_byte.div_ceil(1 << 30).max(1) << 30;
     let wanted = wanted.max(FITTED_BYTES_MIN) as f64 * (1.0 + config.ftl.over_provisioning);
-    let bytes_per_block_index = config.geometry.bytes_per_block_index();
+    let Some(geometry) = &mut config.geometry else { return Ok(()) };
+    let bytes_per_block_index = geometry.bytes_per_block_index();
     let blocks = (wanted / bytes_per_block_index).ceil();
     let units = blocks * bytes_per_block_index / config.ftl.mapping_unit.0 as f64;
     if units >= f64::from(u32::MAX) {
@@ -139,12 +194,50 @@ pub fn fit_drive(config: &mut DriveConfig, highest_byte: u64) -> Result<(), Stri
             config.ftl.mapping_unit
         ));
     }
-    config.geometry.blocks_per_plane = (blocks as u32).max(FITTED_BLOCKS_MIN);
+    geometry.blocks_per_plane = (blocks as u32).max(FITTED_BLOCKS_MIN);
     Ok(())
 }
 
+/// The tables that a drive's placement works with are there, and no others.
+fn check_media(drive: &LoadedDrive) -> Result<(), Error> {
+    let config = &drive.config;
+    let placement = &config.tier.placement;
+    let nand_only = matches!(placement, PlacementConfig::NandOnly(_));
+    let uses_flash = nand_only || placement.below() == Below::Flash;
+    let tables = [
+        ("geometry", config.geometry.is_some(), uses_flash),
+        ("nand", config.nand.is_some(), uses_flash),
+        ("scm", config.scm.is_some(), !nand_only),
+        ("storage_scm", config.storage_scm.is_some(), placement.below() == Below::Scm),
+    ];
+    let name = placement.name();
+    if let Some((table, ..)) = tables.iter().find(|(_, is_there, is_used)| *is_used && !is_there) {
+        if name == PlacementConfig::default().name() {
+            return Err(drive.error(&format!("missing field `{table}`")));
+        }
+        return Err(drive.error_at("tier.placement", &format!("is `{name}`, which needs the table [{table}]")));
+    }
+    match tables.iter().find(|(_, is_there, is_used)| *is_there && !is_used) {
+        Some((table, ..)) => {
+            let message = format!("is there, and tier.placement = \"{name}\" does not use it");
+            Err(drive.error_at(table, &message))
+        }
+        None => Ok(()),
+    }
+}
+
+/// The shape of a drive's flash, whose table was found to be there.
+fn flash_shape(drive: &LoadedDrive) -> Result<&GeometryConfig, Error> {
+    drive.config.geometry.as_ref().ok_or_else(|| drive.error("missing field `geometry`"))
+}
+
+/// The constants of a drive's flash, whose table was found to be there.
+fn flash(drive: &LoadedDrive) -> Result<&NandConfig, Error> {
+    drive.config.nand.as_ref().ok_or_else(|| drive.error("missing field `nand`"))
+}
+
 fn geometry(drive: &LoadedDrive) -> Result<Geometry, Error> {
-    let shape = &drive.config.geometry;
+    let shape = flash_shape(drive)?;
     let ftl = &drive.config.ftl;
     let small = |key: &str, bytes: u64| {
         u32::try_from(bytes).map_err(|_| drive.error_at(key, &format!("is {bytes} B, which is too large")))
@@ -167,6 +260,20 @@ fn geometry(drive: &LoadedDrive) -> Result<Geometry, Error> {
         let table = if matches!(error.key, "mapping_unit" | "frontier_planes") { "ftl" } else { "geometry" };
         drive.error_at(&format!("{table}.{}", error.key), &error.message)
     })
+}
+
+/// The translation layer of a drive without flash.
+fn no_ftl(geometry: Geometry, seed: u64) -> FtlConfig {
+    FtlConfig {
+        geometry,
+        logical_units: 0,
+        reserve_groups: 0,
+        page_allocation: Default::default(),
+        free_block_choice: Default::default(),
+        gc_trigger: Default::default(),
+        victim_selection: Default::default(),
+        seed,
+    }
 }
 
 fn ftl_config(drive: &LoadedDrive, geometry: Geometry, seed: u64) -> Result<FtlConfig, Error> {
@@ -200,7 +307,7 @@ fn ftl_config(drive: &LoadedDrive, geometry: Geometry, seed: u64) -> Result<FtlC
 
 /// Parameters of policies that only mean something in proportion to the drive.
 fn check_policies(drive: &LoadedDrive) -> Result<(), Error> {
-    let blocks = drive.config.geometry.blocks_per_plane;
+    let blocks = flash_shape(drive)?.blocks_per_plane;
     let draws_max = blocks.max(DRAWS_MAX);
     match &drive.config.ftl.victim {
         VictimSelectionConfig::DChoices(choices) if choices.d.get() > draws_max => {
@@ -214,14 +321,14 @@ fn check_policies(drive: &LoadedDrive) -> Result<(), Error> {
 /// What a reader must know about a drive whose suspend policy has nothing to do.
 pub fn suspend_note(config: &DriveConfig) -> Option<String> {
     let suspend = &config.scheduler.suspend;
-    let one_loop = matches!(&config.nand.erase_loops, EraseLoopsConfig::Fixed(1));
+    let one_loop = config.nand.as_ref().is_some_and(|nand| matches!(nand.erase_loops, EraseLoopsConfig::Fixed(1)));
     let needs_loops = matches!(suspend, SuspendPolicyConfig::BetweenLoops(_) | SuspendPolicyConfig::Practical(_));
     (one_loop && needs_loops)
         .then(|| format!("erases take one loop (nand.erase_loops), so that `{}` never suspends one", suspend.name()))
 }
 
 fn timing(drive: &LoadedDrive) -> Result<NandTiming, Error> {
-    let nand = &drive.config.nand;
+    let nand = flash(drive)?;
     let bits = nand.cell.bits();
     if nand.read.len() != 1 && nand.read.len() != bits {
         let message = format!("has {} values; give one, or one per page type ({bits})", nand.read.len());
@@ -252,9 +359,6 @@ fn timing(drive: &LoadedDrive) -> Result<NandTiming, Error> {
         read_any_block: nand.read_any_block,
     };
     timing.check().map_err(|error| drive.error_at(&format!("nand.{}", error.key), &error.message))?;
-    if nand.channel_rate.0 == 0 {
-        return Err(drive.error_at("nand.channel_rate", "must not be zero"));
-    }
     let cost = timing.suspend_recover + timing.resume_ramp;
     if !matches!(drive.config.scheduler.suspend, SuspendPolicyConfig::None(_)) && cost > timing.erase_loop {
         let key = if timing.suspend_recover >= timing.resume_ramp { "suspend_recover" } else { "resume_ramp" };
@@ -270,7 +374,7 @@ fn timing(drive: &LoadedDrive) -> Result<NandTiming, Error> {
 
 /// What depends on the wear of blocks needs to know it.
 fn wear(drive: &LoadedDrive) -> Result<Wear, Error> {
-    let nand = &drive.config.nand;
+    let nand = flash(drive)?;
     if nand.initial_cycles.is_none() {
         let suspend = &drive.config.scheduler.suspend;
         let needed_by = if let SuspendPolicyConfig::SafePointsByWear(_) = suspend {
@@ -331,11 +435,16 @@ fn engine_config(drive: &LoadedDrive, geometry: &Geometry, log_requests: bool) -
             return Err(drive.error_at(key, &format!("is {entries}, at most {ENTRIES_MAX} are supported")));
         }
     }
-    for (key, rate) in
-        [("controller.link_rate", controller.link_rate), ("nand.channel_rate", drive.config.nand.channel_rate)]
-    {
+    let channel_rates = [
+        ("nand.channel_rate", drive.config.nand.as_ref().map(|nand| nand.channel_rate)),
+        ("scm.channel_rate", drive.config.scm.as_ref().map(|scm| scm.channel_rate)),
+        ("storage_scm.channel_rate", drive.config.storage_scm.as_ref().map(|scm| scm.channel_rate)),
+    ];
+    let channel_rates = channel_rates.into_iter().filter_map(|(key, rate)| Some((key, rate?)));
+    for (key, rate) in std::iter::once(("controller.link_rate", controller.link_rate)).chain(channel_rates) {
         if rate.0 < RATE_MIN {
-            return Err(drive.error_at(key, &format!("is {rate}, at least {RATE_MIN} B/s are needed")));
+            let message = format!("is {rate}, at least {RATE_MIN} B/s are needed");
+            return Err(drive.error_at(key, if rate.0 == 0 { "must not be zero" } else { &message }));
         }
     }
     for (key, time) in [

@@ -36,7 +36,7 @@ impl Plan {
         if request.sizes_drive() {
             fit_drive(&mut drive.config, file.drive_bytes())
                 .map_err(|message| Error::Input(format!("{}: {message}", source.job_name())))?;
-            notes.push(format!("default drive: {} blocks per plane", drive.config.geometry.blocks_per_plane));
+            notes.push(format!("default drive: {} blocks per plane", drive.config.blocks_per_plane()));
         }
         let assembly = Assembly::new(&drive, request.seed, request.log_requests)?;
         let JobFile { work, host_cache, origin } = file;

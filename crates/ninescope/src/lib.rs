@@ -6,6 +6,7 @@
 mod assembly;
 mod cached;
 pub mod config;
+pub mod endurance;
 mod error;
 mod jobs;
 mod memory;
@@ -17,12 +18,17 @@ pub mod record;
 mod request;
 mod result;
 mod schema;
+mod scm;
 mod simulation;
+mod tier;
 
 use std::path::Path;
 
 use ninescope_engine::{SuspendPolicyConfig, TransactionSchedulerConfig};
-use ninescope_ftl::policies::{FreeBlockChoiceConfig, GcTriggerConfig, PageAllocationConfig, VictimSelectionConfig};
+use ninescope_ftl::policies::{
+    FreeBlockChoiceConfig, GcTriggerConfig, PageAllocationConfig, SectorWearLevelingConfig, VictimSelectionConfig,
+};
+use ninescope_tier::PlacementConfig;
 use ninescope_workload::TraceStatistics;
 
 pub use config::DriveConfig;
@@ -58,7 +64,14 @@ pub fn policies() -> Vec<PolicyRegistry> {
         ("ftl.victim", VictimSelectionConfig::LIST),
         ("scheduler.transactions", TransactionSchedulerConfig::LIST),
         ("scheduler.suspend", SuspendPolicyConfig::LIST),
+        ("scm.wear_leveling", SectorWearLevelingConfig::LIST),
+        ("tier.placement", PlacementConfig::LIST),
     ]
+}
+
+/// Every policy of the registries that a drive of flash alone has a choice of.
+pub fn policies_of_flash() -> Vec<PolicyRegistry> {
+    policies().into_iter().filter(|(key, _)| !key.starts_with("scm.") && !key.starts_with("tier.")).collect()
 }
 
 /// Every policy as JSON: `{registry: [{"name", "summary"}]}`.

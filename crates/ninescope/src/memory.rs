@@ -5,6 +5,7 @@ use ninescope_ftl::FtlConfig;
 use ninescope_model::Geometry;
 
 use crate::error::Error;
+use crate::scm::ScmAssembly;
 
 /// Bytes of media state per block [B]: programmed pages and erase count.
 const MEDIA_BYTES_PER_BLOCK: u64 = 8;
@@ -13,6 +14,8 @@ const MEDIA_BYTES_PER_BLOCK: u64 = 8;
 const BYTES_PER_COMMAND: u64 = 2_048;
 const BYTES_PER_PAGE: u64 = 256;
 const BYTES_PER_MOVED_UNIT: u64 = 32;
+/// Bytes that a tier keeps of a page [B]: its slot, its entry among recent pages, a bit; and those of slot and entry.
+const TIER_BYTES_PER_PAGE: u64 = 8 + 64;
 /// Share of the machine's free memory that a drive may take.
 const SHARE_OF_AVAILABLE: f64 = 0.9;
 
@@ -30,18 +33,30 @@ pub fn drive_bytes(geometry: &Geometry, logical_units: u32, engine: &EngineConfi
 
 /// Refuses a drive whose tables do not fit.
 pub fn check(geometry: &Geometry, logical_units: u32, engine: &EngineConfig) -> Result<(), Error> {
-    let needed = drive_bytes(geometry, logical_units, engine);
-    let Some(available) = available_bytes() else { return Ok(()) };
-    if needed as f64 <= available as f64 * SHARE_OF_AVAILABLE {
-        return Ok(());
-    }
+    let Some((needed, available)) = too_much(drive_bytes(geometry, logical_units, engine)) else { return Ok(()) };
     Err(Error::Input(format!(
-        "geometry: the drive's tables need {:.1} GiB of memory ({} mapping units), {:.1} GiB are available; \
+        "geometry: the drive's tables need {needed:.1} GiB of memory ({} mapping units), {available:.1} GiB are available; \
          use fewer blocks per plane or a larger ftl.mapping_unit",
-        needed as f64 / f64::from(1 << 30),
         geometry.units(),
-        available as f64 / f64::from(1 << 30),
     )))
+}
+
+/// Refuses storage-class memory whose tables do not fit. `pages` are those that a tier looks after.
+pub fn check_scm(scm: &ScmAssembly, pages: u32, engine: &EngineConfig) -> Result<(), Error> {
+    let tier = u64::from(pages) * TIER_BYTES_PER_PAGE;
+    let bytes = scm.table_bytes() + tier + u64::from(engine.queue_depth) * BYTES_PER_COMMAND;
+    let Some((needed, available)) = too_much(bytes) else { return Ok(()) };
+    Err(Error::Input(format!(
+        "scm.capacity: the tables of {} sectors need {needed:.1} GiB of memory, {available:.1} GiB are available",
+        scm.raw_sectors(),
+    )))
+}
+
+/// What is needed and what there is [GiB], where that is too little.
+fn too_much(needed: u64) -> Option<(f64, f64)> {
+    let available = available_bytes()?;
+    let gibibytes = |bytes: u64| bytes as f64 / f64::from(1 << 30);
+    (needed as f64 > available as f64 * SHARE_OF_AVAILABLE).then(|| (gibibytes(needed), gibibytes(available)))
 }
 
 /// Memory that can be taken without swapping, where the system says [B].

@@ -142,7 +142,7 @@ impl Plan {
                 .map_err(|message| Error::Input(format!("{}: {message}", path.display())))?;
             notes.push(format!(
                 "default drive, sized to the trace: {} blocks per plane",
-                drive.config.geometry.blocks_per_plane
+                drive.config.blocks_per_plane()
             ));
         }
         let assembly = Assembly::new(&drive, request.seed, request.log_requests)?;
@@ -182,7 +182,8 @@ impl Plan {
         let mut drive = request.load_drive()?;
         if request.sizes_drive() {
             fit_drive(&mut drive.config, jobs.end()).map_err(|message| jobs.beyond_any_drive(message))?;
-            notes.push(format!("default drive: {} blocks per plane", drive.config.geometry.blocks_per_plane));
+            let blocks = drive.config.blocks_per_plane();
+            notes.push(format!("default drive: {blocks} blocks per plane"));
         }
         let assembly = Assembly::new(&drive, request.seed, request.log_requests)?;
         let regions = jobs.regions(&assembly)?;
@@ -219,6 +220,7 @@ impl Plan {
         mut notes: Vec<String>,
     ) -> Self {
         notes.extend(assembly.spare_note());
+        notes.extend(prefill_note(request, &assembly));
         notes.extend(suspend_note(&assembly.config));
         let bounded = match (total_requests, limits.requests) {
             (Some(total), Some(limit)) => Some(total.min(limit)),
@@ -267,8 +269,7 @@ impl Plan {
         let mut ftl = self.empty_ftl()?;
         let internal = |error: ninescope_ftl::FtlError| Error::Internal(error.to_string());
         while !self.preparation.advance(&mut ftl, u32::MAX).map_err(internal)? {}
-        let nand = self.assembly.media_for(&ftl)?;
-        Ok(Device::with_lanes(&self.assembly.engine, &self.limits, ftl, nand, self.lanes, probe))
+        self.assembly.device(&self.limits, ftl, self.lanes, probe)
     }
 }
 
@@ -369,6 +370,12 @@ fn folded_summary(
     )))
 }
 
+/// What is to be said where a drive was to be prepared and there is nothing to prepare.
+fn prefill_note(request: &RunRequest, assembly: &Assembly) -> Option<String> {
+    let asked = !matches!(request.prefill, PrefillMode::None | PrefillMode::Footprint);
+    (asked && assembly.timing.is_none()).then(|| "memory that is overwritten in place needs no prefill".to_owned())
+}
+
 fn gibibytes(bytes: u64) -> f64 {
     bytes as f64 / f64::from(1 << 30)
 }
@@ -381,6 +388,10 @@ pub(crate) fn preparation(
 ) -> Preparation {
     let round = geometry.units_per_group() * geometry.pools();
     let seed = request.seed;
+    if geometry.pools() == 0 {
+        // What is overwritten in place needs no preparing: every sector is there.
+        return Preparation::new(Vec::new(), Overwriting::None, round, seed);
+    }
     match request.prefill {
         PrefillMode::None => Preparation::new(Vec::new(), Overwriting::None, round, seed),
         PrefillMode::Footprint => Preparation::new(footprint(), Overwriting::None, round, seed),

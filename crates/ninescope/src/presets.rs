@@ -123,6 +123,14 @@ presets!(
     "ssr-des",
     "ssr-static",
     "ssr-dynamic",
+    "m-scm",
+    "s-scm",
+    "scm-10us",
+    "hybrid-cde",
+    "hybrid-wo",
+    "hybrid-wb",
+    "hybrid-rwb",
+    "multi-scm",
 );
 
 /// The preset of a name.

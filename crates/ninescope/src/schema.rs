@@ -61,7 +61,9 @@ fn without_null(schema: &mut Schema) {
 /// A drive: whole, or what differs from a preset.
 fn drive() -> Value {
     let mut schema = schema_of::<DriveConfig>();
-    let whole = required_taken_out(&mut schema);
+    let mut whole = required_taken_out(&mut schema);
+    // Of flash, of storage-class memory, or of both.
+    whole["anyOf"] = json!([{ "required": ["geometry", "nand"] }, { "required": ["scm"] }]);
     let names: Vec<&str> = presets().iter().map(|preset| preset.name).collect();
     let description = "The preset from which everything comes that is not written here.";
     schema["properties"]["base"] = json!({ "description": description, "enum": names });

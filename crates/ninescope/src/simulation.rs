@@ -180,8 +180,7 @@ impl<P: Probe> Simulation<P> {
         let Preparing { ftl, preparation, lanes, probe } = *preparing;
         self.steady = preparation.steady_state().cloned();
         self.prepared_units = preparation.written();
-        let nand = self.assembly.media_for(&ftl)?;
-        let device = Device::with_lanes(&self.assembly.engine, &self.limits, ftl, nand, lanes, probe);
+        let device = self.assembly.device(&self.limits, ftl, lanes, probe)?;
         self.stage = Stage::Running(Box::new(device));
         Ok(())
     }
@@ -247,7 +246,7 @@ impl<P: Probe> Simulation<P> {
         let series = &device.meter().series;
         let (since, interval) = (device.meter().since.0, series.interval().0);
         let column = |value: fn(&Sample) -> u64| series.samples().iter().map(value).collect::<Vec<u64>>();
-        vec![
+        let mut columns = vec![
             ("begin_ns", (0..series.samples().len() as u64).map(|index| since + index * interval).collect()),
             ("reads", column(|sample| sample.reads)),
             ("writes", column(|sample| sample.writes)),
@@ -257,7 +256,17 @@ impl<P: Probe> Simulation<P> {
             ("write_latency_sum_ns", column(|sample| sample.write_latency_sum)),
             ("read_latency_max_ns", column(|sample| sample.read_latency_max)),
             ("write_latency_max_ns", column(|sample| sample.write_latency_max)),
-        ]
+        ];
+        if device.seen().tier.is_some() {
+            columns.extend([
+                ("scm_slots_used", column(|sample| sample.tier.slots_used)),
+                ("scm_page_accesses_total", column(|sample| sample.tier.page_accesses)),
+                ("scm_page_hits_total", column(|sample| sample.tier.page_hits)),
+                ("scm_evictions_total", column(|sample| sample.tier.evictions)),
+                ("scm_fills_total", column(|sample| sample.tier.fills)),
+            ]);
+        }
+        columns
     }
 
     /// The result so far as JSON (the shape of the design, section 6). `complete` says whether the caller let it finish.
@@ -304,8 +313,13 @@ impl<P: Probe> RecordedSimulation<P> {
     /// The run of a plan, with a probe and the recorder.
     ///
     /// # Errors
-    /// [`Error::Internal`] when a checked drive cannot be built.
+    /// [`Error::Input`] where the drive holds what the recorder does not follow; [`Error::Internal`] when a checked
+    /// drive cannot be built.
     pub fn of_plan(plan: Plan, probe: P, settings: RecordSettings) -> Result<Self, Error> {
+        if !plan.assembly.scm.media.is_empty() {
+            let message = "explain_slowest and trace_window follow flash; they do not know storage-class memory yet";
+            return Err(Error::Input(message.to_owned()));
+        }
         Ok(Self(Simulation::of_plan(plan, Pair(probe, Recorder::new(settings)))?))
     }
 

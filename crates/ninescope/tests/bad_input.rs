@@ -270,3 +270,117 @@ fn text_that_is_no_request_is_refused() {
         assert!(matches!(error, Some(ninescope::Error::Input(_))), "{text}: {error:?}");
     }
 }
+
+/// Storage-class memory: a medium that is missing or too many, shapes, times and policies that cannot be.
+#[test]
+fn mistakes_about_storage_class_memory_name_their_key() {
+    let of_scm = |set: &str| {
+        let mut request = tiny_request(&[set]);
+        request["drive"] = json!({ "file": data("tiny-scm.toml") });
+        request
+    };
+    for (set, wanted) in [
+        ("tier.placement=nand-only", &["missing field `geometry`"][..]),
+        ("scm.channels=0", &["--set scm.channels=0", "must not be zero"]),
+        ("scm.banks_per_channel=3", &["scm.capacity", "1024 slots", "6 banks"]),
+        ("scm.capacity=5000B", &["scm.capacity", "no whole number of slots"]),
+        ("scm.capacity=0B", &["scm.capacity", "must not be zero"]),
+        ("scm.capacity=1000TiB", &["scm.capacity", "more than 2^32"]),
+        ("scm.slot_size=32KiB", &["scm.slot_size", "at most 16384 B"]),
+        ("scm.slot_size=700B", &["scm.slot_size", "512 B x 2^n"]),
+        ("scm.read=0ns", &["scm.read", "at least 1 ns"]),
+        ("scm.set=2h", &["scm.set"]),
+        ("scm.channel_rate=1B/s", &["scm.channel_rate", "at least 1000 B/s"]),
+        ("scm.pulse_order=sideways", &["sideways", "in-turn"]),
+        ("scm.endurance_writes=0", &["scm.endurance_writes", "must not be zero"]),
+        ("scm.bit_cost=-1.0", &["scm.bit_cost", "greater than 0"]),
+        ("scm.wear_leveling=laddder", &["did you mean `ladder`"]),
+        ("scm.wear_leveling.spare=1.5", &["scm.wear_leveling.spare", "from 0 to 1"]),
+        ("scm.wear_leveling.overwrites=0", &["overwrites", "nonzero"]),
+    ] {
+        expect(&of_scm(set), wanted);
+    }
+    expect(&with_set("tier.placement=scm-only"), &["--set tier.placement=scm-only", "needs the table [scm]"]);
+    let scm = data_text("tiny-scm.toml").split("[tier]").next().unwrap_or_default().to_owned();
+    let mut unused = tiny_request(&[]);
+    unused["drive"] = json!({ "toml": data_text("tiny.toml") + scm.split_once('\n').expect("a summary").1 });
+    expect(&unused, &["scm is there", "nand-only"]);
+}
+
+/// Two media: one that is missing, too large or of another page, and thresholds by which no page could stay above, or
+/// eviction never end.
+#[test]
+fn mistakes_about_two_media_name_their_key() {
+    let of_hybrid = |sets: &[&str]| {
+        let mut request = tiny_request(sets);
+        request["drive"] = json!({ "file": data("tiny-hybrid.toml") });
+        request
+    };
+    result_of(&of_hybrid(&[])).expect("without a mistake it runs");
+    for (set, wanted) in [
+        ("scm.capacity=8MiB", &["--set scm.capacity=8MiB", "more than the", "below it"][..]),
+        ("tier.scm_ratio=0.0", &["tier.scm_ratio", "is 0", "greater than 0"]),
+        ("tier.scm_ratio=-0.1", &["tier.scm_ratio", "greater than 0"]),
+        ("tier.scm_ratio=1.5", &["tier.scm_ratio", "at most 1"]),
+        ("tier.scm_ratio=nan", &["tier.scm_ratio"]),
+        ("tier.scm_ratio=0.001", &["tier.scm_ratio", "less than one slot of 16KiB for each of 2 banks"]),
+        ("tier.placement.evict_free=1.0", &["tier.placement.evict_free", "from 0 to below 1"]),
+        ("tier.placement.evict_free=-0.1", &["tier.placement.evict_free", "from 0 to below 1"]),
+        ("tier.placement.evict_stop=nan", &["tier.placement.evict_stop", "from 0 to below 1"]),
+        ("tier.placement.evict_stop=0.1", &["tier.placement.evict_stop", "less than evict_free", "never stop"]),
+        ("tier.placement.hot_uses=0", &["tier.placement.hot_uses", "every page would be hot"]),
+        ("tier.placement.hot_entries=-1.0", &["tier.placement.hot_entries", "from 0 to 1000"]),
+        ("tier.placement.victim=mru", &["fifo", "lru"]),
+        ("tier.placement.migration=never", &["never", "foreground"]),
+        ("tier.placement.copy_reads=true", &["copy_reads"]),
+        ("tier.placement=wodm", &["did you mean `wo-dm`"]),
+        ("tier.migrations_in_flight=0", &["tier.migrations_in_flight", "must not be zero"]),
+        ("tier.migrations_in_flight=4000000000", &["tier.migrations_in_flight", "at most 65535"]),
+        ("ftl.mapping_unit=4KiB", &["ftl.mapping_unit", "is 4KiB, the page 16KiB and the slot 16KiB", "must be equal"]),
+        ("scm.slot_size=8KiB", &["ftl.mapping_unit", "the slot 8KiB", "must be equal"]),
+        ("tier.placement=nv-wb", &["--set tier.placement=nv-wb", "needs the table [storage_scm]"]),
+        ("tier.placement=nand-only", &["scm is there", "nand-only", "does not use it"]),
+        ("tier.placement=scm-only", &["geometry is there", "scm-only", "does not use it"]),
+    ] {
+        expect(&of_hybrid(&[set]), wanted);
+    }
+    let keeps_all = ["tier.placement.evict_free=0.97", "tier.placement.evict_stop=0.97"];
+    expect(&of_hybrid(&keeps_all), &["tier.placement.evict_free", "keeps 16 of 16 slots free", "no page stays"]);
+    let nothing_above = ["tier.placement.hot_entries=0.0", "tier.placement.random_up_to=0B"];
+    expect(&of_hybrid(&nothing_above), &["tier.placement.hot_entries", "nothing would ever be placed in SCM"]);
+    let mut without = of_hybrid(&[]);
+    let text = data_text("tiny-hybrid.toml");
+    let (before, after) = (text.split_once("[scm]").expect("a table").0, text.split_once("[tier]").expect("a table").1);
+    without["drive"] = json!({ "toml": format!("{before}[tier]{after}") });
+    expect(&without, &["tier.placement", "is `wo-dm`, which needs the table [scm]"]);
+}
+
+/// Two memories: the same mistakes in the lower one.
+#[test]
+fn mistakes_about_two_memories_name_their_key() {
+    let scm = data_text("tiny-scm.toml");
+    let (_, table) = scm.split_once("[scm]").expect("a table");
+    let (table, rest) = table.split_once("[tier]").expect("a table");
+    let upper = table.replace("4MiB", "64KiB");
+    let rest = rest.replace("scm-only", "nv-wb");
+    let of_two = |set: &str| {
+        let mut request = tiny_request(&[set]);
+        request["drive"] = json!({ "toml": format!("[scm]{upper}[storage_scm]{table}[tier]{rest}") });
+        request
+    };
+    result_of(&of_two("scm.read=200ns")).expect("without a mistake it runs");
+    for (set, wanted) in [
+        ("scm.capacity=8MiB", &["scm.capacity", "is 8MiB, more than the 4MiB below it"][..]),
+        ("storage_scm.slot_size=8KiB", &["storage_scm.slot_size", "must be equal"]),
+        ("storage_scm.channel_rate=1B/s", &["storage_scm.channel_rate", "at least 1000 B/s"]),
+        ("storage_scm.channel_rate=0B/s", &["storage_scm.channel_rate", "must not be zero"]),
+        ("storage_scm.read=0ns", &["storage_scm.read", "at least 1 ns"]),
+        ("storage_scm.capacity=0B", &["storage_scm.capacity", "must not be zero"]),
+        ("storage_scm.wear_leveling.spare=1.5", &["storage_scm.wear_leveling.spare", "from 0 to 1"]),
+        ("tier.placement.evict_free=0.99", &["tier.placement.evict_free", "keeps 16 of 16 slots free"]),
+        ("tier.placement=wb", &["--set tier.placement=wb", "needs the table [geometry]"]),
+        ("tier.placement=scm-only", &["storage_scm is there", "does not use it"]),
+    ] {
+        expect(&of_two(set), wanted);
+    }
+}

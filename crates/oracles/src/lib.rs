@@ -12,8 +12,10 @@
 )]
 
 pub mod caches;
+pub mod endurance;
 pub mod little;
 pub mod peak_bandwidth;
 pub mod queueing;
 mod roots;
+pub mod scm;
 pub mod write_amplification;

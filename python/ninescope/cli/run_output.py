@@ -88,10 +88,12 @@ def deliver(result: Result, out: Path | None, *, as_json: bool) -> None:
             result.save(out)
             result.plot.tail(out / "tail.png")
             result.plot.cdf(out / "cdf.png")
-            if any(True for _ in result.slowest):
-                result.plot.slowest(out / "slowest.png")
-            else:
-                (out / "slowest.png").unlink(missing_ok=True)  # of an earlier run
+            drawn = ((any(True for _ in result.slowest), "slowest.png", result.plot.slowest),)
+            for is_there, name, draw in (*drawn, (result.tier is not None, "tier.png", result.plot.tier)):
+                if is_there:
+                    draw(out / name)
+                else:
+                    (out / name).unlink(missing_ok=True)  # of an earlier run
         except OSError as error:
             from ninescope._native import ConfigError
 

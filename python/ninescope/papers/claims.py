@@ -16,7 +16,7 @@ from ninescope._native import ConfigError
 GRADES = ("exact", "quantitative", "ordering")
 RELATIONS = ("<", "<=")
 _PAPER_KEYS = ("id", "title", "citation")
-_CLAIM_KEYS = ("id", "statement", "grade", "published", "source", "explanation", "check")
+_CLAIM_KEYS = ("id", "statement", "grade", "published", "source", "explanation", "at_least", "check")
 _CHECK_KEYS = ("value", "equals", "range", "min", "max", "order", "label", "full_only")
 
 Published = str | float | int | Sequence[str | float | int]
@@ -83,6 +83,13 @@ class Claim:
     checks: tuple[Check, ...]
     explanation: str = ""
     """Why it is thought not to be reproduced, for as long as it is not."""
+    at_least: int | None = None
+    """So many of the checks must hold; all of them where it is not said."""
+
+    @property
+    def needed(self) -> int:
+        """How many of the checks must hold."""
+        return len(self.checks) if self.at_least is None else self.at_least
 
 
 @dataclasses.dataclass(frozen=True)
@@ -159,6 +166,11 @@ class _Reader:
         checks = claim.get("check")
         if not isinstance(checks, list) or not checks:
             self._refuse(where, "check", "a claim needs at least one [[claim.check]]")
+        at_least = claim.get("at_least")
+        if at_least is not None and (
+            isinstance(at_least, bool) or not isinstance(at_least, int) or not 1 <= at_least <= len(checks)
+        ):
+            self._refuse(where, "at_least", f"must be a number of checks, from 1 to {len(checks)}")
         return Claim(
             id=self._string(claim, "id", where),
             statement=self._string(claim, "statement", where),
@@ -169,6 +181,7 @@ class _Reader:
                 self._check(check, f"{where}.check[{number}]") for number, check in enumerate(checks)
             ),
             explanation=self._string(claim, "explanation", where) if "explanation" in claim else "",
+            at_least=at_least,
         )
 
     def _check(self, check: Any, where: str) -> Check:

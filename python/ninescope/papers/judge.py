@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from ninescope._native import ConfigError
@@ -68,13 +68,21 @@ class Judgement:
     findings: tuple[Finding, ...]
 
     @property
+    def score(self) -> str:
+        """How many of the checks hold, and how many have to."""
+        held = sum(finding.verdict == HOLDS for finding in self.findings)
+        return f"{held} of {len(self.findings)} checks hold, and {self.claim.needed} have to"
+
+    @property
     def cause(self) -> str:
         """Why it does not hold; empty where it does."""
         if self.verdict == HOLDS:
             return ""
         decisive = [finding.cause for finding in self.findings if finding.verdict == self.verdict]
+        count = [] if self.claim.at_least is None else [self.score]
         return ". ".join(
             [
+                *count,
                 *dict.fromkeys(decisive),
                 *([" ".join(self.claim.explanation.split())] if self.claim.explanation else []),
             ]
@@ -82,8 +90,9 @@ class Judgement:
 
 
 def judge(claim: Claim, measured: Mapping[str, Any], *, quick: bool = False) -> Judgement:
-    """Judge one claim: it holds where all checks do; one that fails outweighs one that cannot be decided.
+    """Judge one claim: it holds where all checks do, or as many as it asks for.
 
+    One check that fails outweighs one that cannot be decided.
     A quick run leaves out the checks that it is too short for, and does not judge an order whose intervals
     overlap.
     """
@@ -99,10 +108,15 @@ def judge(claim: Claim, measured: Mapping[str, Any], *, quick: bool = False) -> 
             Finding(check, NOT_JUDGED, "a quick run is too short for it") for check in claim.checks
         )
         return Judgement(claim, NOT_JUDGED, readings, findings)
-    for verdict in (NOT_REPRODUCED, NOT_JUDGED):
-        if verdict in verdicts:
-            return Judgement(claim, verdict, readings, findings)
-    return Judgement(claim, HOLDS, readings, findings)
+    return Judgement(claim, _verdict(claim, [finding.verdict for finding in findings]), readings, findings)
+
+
+def _verdict(claim: Claim, found: Sequence[str]) -> str:
+    """Say what a claim comes to: some claims need only so many of their checks."""
+    may_fail = len(claim.checks) - claim.needed
+    if found.count(NOT_REPRODUCED) > may_fail:
+        return NOT_REPRODUCED
+    return NOT_JUDGED if found.count(NOT_REPRODUCED) + found.count(NOT_JUDGED) > may_fail else HOLDS
 
 
 def reading(measured: Mapping[str, Any], name: str, claim: str) -> Reading:

@@ -150,6 +150,8 @@ def _measured(judgement: Judgement) -> Iterator[tuple[str, str]]:
         readings = [judgement.readings[name] for name in finding.check.names]
         values = ", ".join(_value(reading) if holds else _plain(reading) for reading in readings)
         yield f"{_MARKS[finding.verdict]} {finding.check}: {values}", "dim" if holds else ""
+    if judgement.claim.at_least is not None:
+        yield f"  {judgement.score}", ""
     if left_out:
         yield f"  ({left_out} more {LEFT_OUT})", "dim"
 

@@ -93,9 +93,13 @@ fn options() -> Result<Option<Options>, lexopt::Error> {
 
 fn act(options: &Options) -> ExitCode {
     // What a world panics with is in its failure; a reader of the output that has seen enough ends the program.
-    std::panic::set_hook(Box::new(|panic| {
+    let says_where = options.trace.is_some();
+    std::panic::set_hook(Box::new(move |panic| {
         if panic.to_string().contains("failed printing") {
             std::process::exit(1);
+        }
+        if says_where {
+            eprintln!("{panic}\n{}", std::backtrace::Backtrace::capture());
         }
     }));
     if let Some(seed) = options.show {

@@ -6,6 +6,7 @@
 //! the time it read it: [`content`] follows the places, [`history`] judges the versions. On drives larger
 //! than [`UNITS_FOLLOWED_MAX`] a fixed share of the units is followed.
 
+mod above;
 pub mod content;
 pub mod history;
 
@@ -19,23 +20,36 @@ use ninescope_model::{BlockGroup, Lpa, Op, Ppa, Request};
 use crate::Rule;
 use crate::blocks::Blocks;
 use crate::marks::{Mark, Marks};
-use crate::requests::{Inside, units_of};
+use crate::requests::{Inside, mask_of, sectors_per_unit, units_of};
 use crate::rule::{Checked, require};
+use above::Above;
 use content::{Content, Contents, FIRST_COMMAND, NEVER_WRITTEN, PREPARED, Version};
 use history::{History, Stale};
 
 /// Units followed at most; of a larger drive one in 2, 4, 8 ...
 pub const UNITS_FOLLOWED_MAX: u32 = 4 << 20;
 
-/// A unit that a host read returns.
+/// Sectors of a unit that a host read returns.
 #[derive(Clone, Copy, Debug)]
 struct ReadUnit {
     lpa: Lpa,
+    /// Those of them that come from here.
+    mask: u32,
+    /// Where in flash, [`Ppa::UNMAPPED`] for a slot and for nowhere.
     place: Ppa,
     content: Content,
     /// What was never written, or trimmed: the version of its zeros.
     zeros: Option<Version>,
     arrived: bool,
+}
+
+/// Who reads a page of flash.
+#[derive(Clone, Copy, Debug)]
+enum Reader {
+    /// The command of a slot.
+    Command(u32),
+    /// A migration.
+    Migration(u32),
 }
 
 /// What the oracle knows of a command inside the device.
@@ -80,8 +94,10 @@ pub struct Oracle {
     buffered: VecDeque<Buffered>,
     flushes_inside: u32,
     completes_at_program: bool,
-    /// By die: commands whose data are in its registers, with the plane.
-    sensed_for: Vec<Vec<(u32, usize)>>,
+    /// By die: those whose data are in its registers, with the plane.
+    sensed_for: Vec<Vec<(Reader, usize)>>,
+    /// The slots above, on a drive with two media.
+    above: Option<Above>,
     next_version: Version,
     /// A unit is followed if these bits of its scrambled number are zero.
     sample_mask: u32,
@@ -92,7 +108,10 @@ impl Oracle {
     /// Takes over what preparing left.
     pub fn new(view: &View<'_>, completes_at_program: bool) -> Self {
         let geometry = view.ftl.geometry();
-        let (units, sectors) = (view.ftl.logical_units(), geometry.sectors_per_unit());
+        let above = Above::new(view);
+        let of_scm = above.as_ref().is_some_and(|above| !above.is_above_flash());
+        let units = if of_scm { view.scm.layout().medium(1).slots } else { view.ftl.logical_units() };
+        let sectors = sectors_per_unit(view);
         let mut oracle = Self {
             contents: Contents::new(geometry.units(), sectors),
             history: History::new(units, sectors),
@@ -105,11 +124,12 @@ impl Oracle {
             flushes_inside: 0,
             completes_at_program,
             sensed_for: vec![Vec::new(); geometry.dies() as usize],
+            above,
             next_version: FIRST_COMMAND,
             sample_mask: units.div_ceil(UNITS_FOLLOWED_MAX).next_power_of_two() - 1,
             sectors,
         };
-        for lpa in (0..units).map(Lpa) {
+        for lpa in (0..view.ftl.logical_units()).map(Lpa) {
             let place = view.ftl.translate(lpa);
             if place != Ppa::UNMAPPED {
                 oracle.prepared[lpa.index()] = true;
@@ -133,13 +153,7 @@ impl Oracle {
 
     /// The sectors of a unit that a request covers.
     fn mask(&self, lpa: Lpa, request: &Request) -> u32 {
-        let first = u64::from(lpa.0) * u64::from(self.sectors);
-        let from = request.lba.0.saturating_sub(first).min(u64::from(self.sectors));
-        let to = request.end().saturating_sub(first).min(u64::from(self.sectors));
-        if to <= from {
-            return 0;
-        }
-        self.history.all_sectors() >> (u64::from(self.sectors) - (to - from)) << from
+        mask_of(request, lpa, self.sectors)
     }
 
     fn units_of(&self, request: &Request) -> std::ops::Range<u32> {
@@ -301,7 +315,15 @@ impl Oracle {
 
     // ---- reads -------------------------------------------------------------------------------------
 
-    pub fn read(&mut self, view: &View<'_>, slot: u32, lpa: Lpa, from: ReadFrom, marks: &mut Marks) -> Checked {
+    /// The command of a slot reads the sectors `mask` of a unit.
+    pub fn read(
+        &mut self,
+        view: &View<'_>,
+        slot: u32,
+        (lpa, mask): (Lpa, u32),
+        from: ReadFrom,
+        marks: &mut Marks,
+    ) -> Checked {
         if !self.follows(lpa) {
             return Ok(());
         }
@@ -311,6 +333,7 @@ impl Oracle {
         let unit = match from {
             ReadFrom::Nowhere => ReadUnit {
                 lpa,
+                mask,
                 place: Ppa::UNMAPPED,
                 content: Content::NONE,
                 zeros: Some(self.zeros[lpa.index()]),
@@ -319,9 +342,11 @@ impl Oracle {
             ReadFrom::Controller(place) => {
                 let content = self.contents.share(self.contents.at(place));
                 self.require_content_of(view, slot, lpa, place, content)?;
-                ReadUnit { lpa, place, content, zeros: None, arrived: true }
+                ReadUnit { lpa, mask, place, content, zeros: None, arrived: true }
             }
-            ReadFrom::Media(place) => ReadUnit { lpa, place, content: Content::NONE, zeros: None, arrived: false },
+            ReadFrom::Media(place) => {
+                ReadUnit { lpa, mask, place, content: Content::NONE, zeros: None, arrived: false }
+            }
         };
         self.command(slot).reads.push(unit);
         Ok(())
@@ -344,11 +369,8 @@ impl Oracle {
         if units > 1 {
             marks.hit(Mark::MultiUnitPage);
         }
-        let geometry = view.ftl.geometry();
-        let place = geometry.locate(first);
-        let pool = geometry.pool_and_block(place.group).0;
-        let plane = (geometry.first_plane_of_pool(pool) + place.plane_in_group) as usize;
-        self.sensed_for[geometry.die_of_pool(pool).index()].push((slot, plane));
+        self.sense(view, first, Reader::Command(slot));
+        self.migrations_sensed_with_host(view, first);
         for place in (first.0..first.0 + u32::from(units)).map(Ppa) {
             let content = self.contents.at(place);
             let reads = &mut self.command(slot).reads;
@@ -360,6 +382,15 @@ impl Oracle {
             self.require_content_of(view, slot, lpa, place, content)?;
         }
         Ok(())
+    }
+
+    /// A page is in its die's register for somebody.
+    fn sense(&mut self, view: &View<'_>, place: Ppa, reader: Reader) {
+        let geometry = view.ftl.geometry();
+        let place = geometry.locate(place);
+        let pool = geometry.pool_and_block(place.group).0;
+        let plane = (geometry.first_plane_of_pool(pool) + place.plane_in_group) as usize;
+        self.sensed_for[geometry.die_of_pool(pool).index()].push((reader, plane));
     }
 
     // ---- completions -------------------------------------------------------------------------------
@@ -415,9 +446,14 @@ impl Oracle {
         let mut left = view.now;
         for plane in command.addressed_planes() {
             left += view.nand.data_time(u64::from(command.bytes[plane]));
-            for &(slot, _) in sensed.iter().filter(|(_, of_plane)| *of_plane == plane) {
-                let reader = self.command(slot);
-                reader.data_out = reader.data_out.max(left);
+            for &(reader, _) in sensed.iter().filter(|(_, of_plane)| *of_plane == plane) {
+                match reader {
+                    Reader::Migration(migration) => self.migration_leaves(migration, left),
+                    Reader::Command(slot) => {
+                        let reader = self.command(slot);
+                        reader.data_out = reader.data_out.max(left);
+                    }
+                }
             }
         }
         // The list keeps its space.
@@ -442,15 +478,18 @@ impl Oracle {
             inside.id
         );
         let reads = std::mem::take(&mut self.command(slot).reads);
-        let asked = self.units_of(&inside.request).filter(|&lpa| self.follows(Lpa(lpa))).count();
-        let arrived = reads.iter().filter(|read| read.arrived).count();
+        let followed = self.units_of(&inside.request).map(Lpa).filter(|&lpa| self.follows(lpa));
+        let asked: u32 = followed.map(|lpa| self.mask(lpa, &inside.request).count_ones()).sum();
+        let sectors_of =
+            |reads: &mut dyn Iterator<Item = &ReadUnit>| reads.map(|read| read.mask.count_ones()).sum::<u32>();
+        let arrived = sectors_of(&mut reads.iter().filter(|read| read.arrived));
+        let looked_for = sectors_of(&mut reads.iter());
         require!(
-            arrived == asked && reads.len() == asked,
+            arrived == asked && looked_for == asked,
             LostData,
             view.now,
-            "request {} completes with {arrived} of its {asked} units ({} looked for)",
-            inside.id,
-            reads.len()
+            "request {} completes with {arrived} of its {asked} sectors ({looked_for} looked for)",
+            inside.id
         );
         mark_dies(view, &reads, marks);
         for read in &reads {
@@ -472,7 +511,7 @@ impl Oracle {
         marks: &mut Marks,
     ) -> Checked {
         let lpa = read.lpa;
-        let mask = self.mask(lpa, &inside.request);
+        let mask = read.mask;
         let open_write = self.history.is_open(lpa, 0);
         if open_write {
             marks.hit(Mark::ReadOverlapsWrite);
@@ -497,7 +536,8 @@ impl Oracle {
                 marks.hit(if older { Mark::ReadReturnsOlder } else { Mark::ReadReturnsNewest });
             }
             if let Err(stale) = self.history.read(lpa, same, version, span, initial, oldest) {
-                return Err(Rule::StaleData.violated(view.now, stale_words(inside, read, version, &stale)));
+                return Err(Rule::StaleData
+                    .violated(view.now, stale_words(&format!("request {}", inside.id), read, version, &stale)));
             }
         }
         if kinds > 1 {
@@ -580,12 +620,7 @@ impl Oracle {
 
     /// Whether a unit is on the media, or its group was erased since: it was superseded then.
     fn is_durable(view: &View<'_>, blocks: &Blocks, unit: &Buffered) -> bool {
-        let geometry = view.ftl.geometry();
-        let place = geometry.locate(unit.place);
-        let (pool, block) = geometry.pool_and_block(place.group);
-        let plane = (geometry.first_plane_of_pool(pool) + place.plane_in_group) as usize;
-        let die = geometry.die_of_pool(pool);
-        blocks.erases(die, plane, block) != unit.erases || blocks.programmed_pages(die, plane, block) > place.page
+        blocks.is_programmed(view, unit.place, unit.erases)
     }
 
     fn something_is_buffered(&mut self, blocks: &Blocks, view: &View<'_>) -> bool {
@@ -628,7 +663,7 @@ fn mark_dies(view: &View<'_>, reads: &[ReadUnit], marks: &mut Marks) {
     }
 }
 
-fn stale_words(inside: &Inside, read: &ReadUnit, version: Version, stale: &Stale) -> String {
+fn stale_words(who: &str, read: &ReadUnit, version: Version, stale: &Stale) -> String {
     let what = match version {
         NEVER_WRITTEN => "the zeros of the start".to_owned(),
         PREPARED => "what preparing wrote".to_owned(),
@@ -638,6 +673,10 @@ fn stale_words(inside: &Inside, read: &ReadUnit, version: Version, stale: &Stale
         Some(other) => format!("which version {other} excludes"),
         None => "which was superseded before the read was fetched, or never written".to_owned(),
     };
-    let from = if read.zeros.is_some() { "nowhere".to_owned() } else { format!("{}", read.place) };
-    format!("request {} reads {what} of unit {} (sectors {:#x}) from {from}, {why}", inside.id, read.lpa, stale.mask)
+    let from = match (read.zeros, read.place) {
+        (Some(_), _) => "nowhere".to_owned(),
+        (None, Ppa::UNMAPPED) => "a slot".to_owned(),
+        (None, place) => format!("{place}"),
+    };
+    format!("{who} reads {what} of unit {} (sectors {:#x}) from {from}, {why}", read.lpa, stale.mask)
 }

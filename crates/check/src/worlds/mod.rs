@@ -7,10 +7,14 @@
 //! hunt: many seeds on many cores -> a table of what was met and where
 //! ```
 
+mod dice;
+mod drives;
 mod generate;
 mod hunt;
 mod marks;
+mod policies;
 mod run;
+mod scm;
 mod shrink;
 mod world;
 

@@ -7,6 +7,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use ninescope::{CheckLevel, Error};
 use ninescope_engine::{Device, Event, NoProbe, Probe, SimulationError, View};
 use ninescope_kernel::{IndexedHeap, TournamentTree, WakeQueue};
+use ninescope_tier::PlacementConfig;
 
 use super::World;
 use crate::Checker;
@@ -35,7 +36,7 @@ impl Failure {
     fn of(error: &SimulationError) -> Self {
         let name = match error {
             SimulationError::Violation(violation) => violation.rule,
-            SimulationError::Illegal { .. } => "illegal-command",
+            SimulationError::Illegal { .. } | SimulationError::IllegalOnScm { .. } => "illegal-command",
             SimulationError::Stuck { .. } => "stuck",
             SimulationError::Attribution { .. } => "attribution",
             SimulationError::Ftl(_) => "ftl",
@@ -164,11 +165,17 @@ fn marks(world: &World, device: &Device<TournamentTree, Checker>) -> BTreeMap<St
     let seen = device.seen();
     let mut add = |prefix: &str, counters: Result<serde_json::Value, serde_json::Error>| {
         for (name, count) in counters.ok().as_ref().and_then(serde_json::Value::as_object).into_iter().flatten() {
-            marks.insert(format!("{prefix}{name}"), count.as_u64().unwrap_or(0));
+            if let Some(count) = count.as_u64() {
+                marks.insert(format!("{prefix}{name}"), count);
+            }
         }
     };
     add("", serde_json::to_value(seen.counters));
     add("ftl.", serde_json::to_value(seen.ftl.counters()));
+    add("scm.", serde_json::to_value(seen.scm.counters(0)));
+    if let Some(part) = seen.tier {
+        add("tier.", serde_json::to_value(part.tier().counters()));
+    }
     marks.extend(device.probe().marks().counts().map(|(name, count)| (name.to_owned(), count)));
     for (key, _) in ninescope::policies() {
         if let Some(name) = policy_name(&world.drive, key) {
@@ -180,8 +187,11 @@ fn marks(world: &World, device: &Device<TournamentTree, Checker>) -> BTreeMap<St
 
 /// The name of the policy at a dotted key of a drive.
 fn policy_name(drive: &toml::Table, key: &str) -> Option<String> {
-    let (section, key) = key.split_once('.')?;
-    let entry = drive.get(section)?.get(key)?;
+    let (section, entry) = key.split_once('.')?;
+    let Some(entry) = drive.get(section).and_then(|section| section.get(entry)) else {
+        // A drive that says nothing of a tier has none.
+        return (key == "tier.placement").then(|| PlacementConfig::default().name().to_owned());
+    };
     let name = entry.as_str().or_else(|| entry.get("policy").and_then(toml::Value::as_str))?;
     Some(name.to_owned())
 }

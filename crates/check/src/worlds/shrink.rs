@@ -58,7 +58,7 @@ impl Search<'_> {
 
     /// Options to their plainest values, one by one.
     fn plainer_drive(&mut self) {
-        let plain: [(&str, &str, toml::Value); 22] = [
+        let plain: [(&str, &str, toml::Value); 26] = [
             ("geometry", "channels", 1.into()),
             ("geometry", "packages_per_channel", 1.into()),
             ("geometry", "dies_per_package", 1.into()),
@@ -81,6 +81,10 @@ impl Search<'_> {
             ("scheduler", "transactions", "reads-first".into()),
             ("scheduler", "suspend", "none".into()),
             ("scheduler", "multi_plane", false.into()),
+            ("scm", "wear_leveling", "none".into()),
+            ("scm", "command_address", "0ns".into()),
+            ("storage_scm", "wear_leveling", "none".into()),
+            ("storage_scm", "command_address", "0ns".into()),
         ];
         for (section, key, value) in plain {
             self.change(|drive| {
@@ -98,9 +102,12 @@ impl Search<'_> {
                 }
             });
         }
-        for (section, key) in
-            [("controller", "page_timeout"), ("controller", "buffered_pages"), ("ftl", "gc_pages_in_flight")]
-        {
+        for (section, key) in [
+            ("controller", "page_timeout"),
+            ("controller", "buffered_pages"),
+            ("ftl", "gc_pages_in_flight"),
+            ("tier", "migrations_in_flight"),
+        ] {
             self.change(|drive| {
                 if let Some(table) = section_of(drive, section) {
                     table.remove(key);
@@ -108,6 +115,39 @@ impl Search<'_> {
             });
         }
         self.one_value_for_all_pages();
+        self.plainer_tier();
+    }
+
+    /// A page moves between two media as a whole: all that is as large as it changes at once.
+    fn plainer_tier(&mut self) {
+        self.change(|drive| {
+            let of_a_page = [
+                ("geometry", "page_size"),
+                ("ftl", "mapping_unit"),
+                ("scm", "slot_size"),
+                ("storage_scm", "slot_size"),
+            ];
+            for (section, key) in of_a_page {
+                if let Some(table) = section_of(drive, section) {
+                    table.insert(key.to_owned(), "4KiB".into());
+                }
+            }
+        });
+        let plain: [(&str, toml::Value); 4] = [
+            ("migration", "background".into()),
+            ("victim", "lru".into()),
+            ("evict_free", 0.0.into()),
+            ("evict_stop", 0.0.into()),
+        ];
+        for (key, value) in plain {
+            self.change(|drive| {
+                let placement = section_of(drive, "tier").and_then(|tier| tier.get_mut("placement"));
+                let Some(placement) = placement.and_then(toml::Value::as_table_mut) else { return };
+                if placement.contains_key(key) {
+                    placement.insert(key.to_owned(), value.clone());
+                }
+            });
+        }
     }
 
     fn one_value_for_all_pages(&mut self) {

@@ -84,7 +84,7 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
             ppa,
             owner: chain.head,
             units,
-            class: QueueClass::GcRead,
+            class: QueueClass::MoveRead,
             source: Source::GarbageCollection,
             ..Transaction::default()
         })

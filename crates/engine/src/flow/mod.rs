@@ -6,6 +6,8 @@ mod flush;
 mod gc;
 mod program;
 mod read;
+mod scm_only;
+mod tier;
 mod write;
 
 use ninescope_kernel::{NONE, Ns, WakeQueue};

@@ -103,10 +103,11 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
                 let epoch = self.flushes.program_queued();
                 let tracked = transaction.owner != NONE;
                 let class = QueueClass::HostProgram;
-                self.enqueue(die, Transaction { class, source: Source::Host, epoch, tracked, ..transaction });
+                let source = if tracked { self.transactions.units[transaction.owner].source } else { Source::Host };
+                self.enqueue(die, Transaction { epoch, class, source, tracked, ..transaction });
             } else {
                 self.gc_jobs[pool.index()].program_queued();
-                let class = QueueClass::GcProgram;
+                let class = QueueClass::MoveProgram;
                 self.enqueue(die, Transaction { class, source: Source::GarbageCollection, ..transaction });
             }
         }
@@ -178,8 +179,7 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
         // All pages of a command belong to one class. They are counted before anything completes on them.
         let first = command.transaction[command.planes.trailing_zeros() as usize];
         let of_host = self.transactions.slab[first].class == QueueClass::HostProgram;
-        self.counters.host_page_programs += if of_host { u64::from(command.plane_count()) } else { 0 };
-        self.counters.gc_page_programs += if of_host { 0 } else { u64::from(command.plane_count()) };
+        self.count_programs(command, of_host);
         for plane in command.addressed_planes() {
             let index = command.transaction[plane];
             let transaction = self.transactions.slab[index];
@@ -200,6 +200,18 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
             self.transactions.slab.remove(index);
         }
         Ok(())
+    }
+
+    fn count_programs(&mut self, command: &FlashCommand, of_host: bool) {
+        let pages = u64::from(command.plane_count());
+        if !of_host {
+            self.counters.gc_page_programs += pages;
+            return;
+        }
+        let migrates = |plane: &usize| self.transactions.slab[command.transaction[*plane]].source == Source::Migration;
+        let migrated = command.addressed_planes().filter(migrates).count() as u64;
+        self.counters.host_page_programs += pages - migrated;
+        self.counters.migration_page_programs += migrated;
     }
 
     fn finish_host_units(&mut self, transaction: u32) -> Result<(), SimulationError> {

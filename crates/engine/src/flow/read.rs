@@ -55,7 +55,7 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
 
     /// Where the content of a unit is.
     #[inline]
-    fn find_content(&mut self, lpa: Lpa) -> ReadFrom {
+    pub(super) fn find_content(&mut self, lpa: Lpa) -> ReadFrom {
         let ppa = self.ftl.translate(lpa);
         if ppa == Ppa::UNMAPPED {
             self.counters.unmapped_units += 1;

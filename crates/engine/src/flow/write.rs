@@ -2,7 +2,7 @@
 
 use ninescope_ftl::{Placed, Residence};
 use ninescope_kernel::{NONE, Ns, WakeQueue};
-use ninescope_model::{Cause, Lpa, Ppa, SECTOR_BYTES, Source};
+use ninescope_model::{Cause, Lpa, Ppa, SECTOR_BYTES, Source, Stream};
 
 use crate::config::WriteCompletion;
 use crate::device::Device;
@@ -15,7 +15,9 @@ use crate::transaction::{QueueClass, Transaction, UnitRecord};
 /// partly written one at each end.
 #[derive(Clone, Copy, Debug)]
 pub struct WriteEntry {
-    /// The command.
+    /// On whose behalf: the host's, or a migration's.
+    pub source: Source,
+    /// The command, or the migration.
     pub command: u32,
     /// The next unit to place.
     pub next: u32,
@@ -42,6 +44,10 @@ enum Placing {
     Waits,
     /// The unit's content lies elsewhere than where it was read: it is read again.
     ReadsAgain,
+    /// The unit's page has a slot above flash by now: it is written there.
+    GoesAbove,
+    /// The page that was to go down was trimmed.
+    NotWanted,
 }
 
 impl<Q: WakeQueue, P: Probe> Device<Q, P> {
@@ -73,8 +79,9 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
         self.write_completion == WriteCompletion::Program
     }
 
-    fn entry(&self, command: u32, next: u32, end: u32) -> WriteEntry {
+    pub(super) fn entry(&self, command: u32, next: u32, end: u32) -> WriteEntry {
         WriteEntry {
+            source: Source::Host,
             command,
             next,
             end,
@@ -108,7 +115,7 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
     // ---- units written in part -------------------------------------------------------------------
 
     /// Reads the rest of a unit, unless the controller has it or there is none.
-    fn write_in_part(&mut self, index: u32, unit: u32) -> Result<(), SimulationError> {
+    pub(super) fn write_in_part(&mut self, index: u32, unit: u32) -> Result<(), SimulationError> {
         let ppa = self.ftl.translate(Lpa(unit));
         let on_media = ppa != Ppa::UNMAPPED && !self.ftl.is_in_flight(ppa);
         if on_media {
@@ -180,24 +187,23 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
     // ---- placing -----------------------------------------------------------------------------------
 
     /// Places the units of an entry, behind those that wait already.
-    fn place_or_stall(&mut self, mut entry: WriteEntry) -> Result<(), SimulationError> {
+    pub(super) fn place_or_stall(&mut self, mut entry: WriteEntry) -> Result<(), SimulationError> {
         if self.stalled.is_empty() {
             match self.place(&mut entry)? {
                 Placing::Done => return self.entry_placed(&entry),
-                Placing::ReadsAgain => return Ok(()),
+                Placing::ReadsAgain | Placing::GoesAbove | Placing::NotWanted => return Ok(()),
                 Placing::Waits => {}
             }
         }
         let cause = if self.ftl.has_space_anywhere() { Cause::BufferStall } else { Cause::AllocationStall };
-        if cause == Cause::BufferStall {
-            self.counters.buffer_stalls += 1;
-        } else {
-            self.counters.allocation_stalls += 1;
-        }
         entry.stalled = (self.now, cause);
-        self.commands[entry.command].stall_cause = cause;
         self.stalled.push_back(entry);
-        observe!(self, Event::WriteStalled { slot: entry.command, lpa: Lpa(entry.next), cause });
+        if entry.source == Source::Host {
+            let stalls = &mut self.counters;
+            *(if cause == Cause::BufferStall { &mut stalls.buffer_stalls } else { &mut stalls.allocation_stalls }) += 1;
+            self.commands[entry.command].stall_cause = cause;
+            observe!(self, Event::WriteStalled { slot: entry.command, lpa: Lpa(entry.next), cause });
+        }
         self.touch_gc_of_full_pools();
         Ok(())
     }
@@ -228,7 +234,7 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
                     self.touch_gc_of_full_pools();
                     return Ok(());
                 }
-                Placing::ReadsAgain => drop(self.stalled.pop_front()),
+                Placing::ReadsAgain | Placing::GoesAbove | Placing::NotWanted => drop(self.stalled.pop_front()),
                 Placing::Done => {
                     self.stalled.pop_front();
                     self.entry_placed(&entry)?;
@@ -240,6 +246,13 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
 
     /// Places as many units as can be.
     fn place(&mut self, entry: &mut WriteEntry) -> Result<Placing, SimulationError> {
+        if entry.source == Source::Migration {
+            return self.place_migrated(entry);
+        }
+        if self.page_is_above(entry.next) {
+            self.redirect_write(entry.command, entry.next)?;
+            return Ok(Placing::GoesAbove);
+        }
         if self.must_read_again(entry) {
             self.counters.read_modify_write_repeated += 1;
             self.queue_read_modify_write(entry.command, entry.next, self.ftl.translate(Lpa(entry.next)))?;
@@ -264,9 +277,34 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
         Ok(Placing::Done)
     }
 
+    /// Places a page that goes down. It occupies a page of flash by itself, which is sent to its die at once: its slot
+    /// is free when it is programmed.
+    fn place_migrated(&mut self, entry: &mut WriteEntry) -> Result<Placing, SimulationError> {
+        if self.eviction_is_void(entry.command) {
+            self.eviction_ended(entry.command)?;
+            return Ok(Placing::NotWanted);
+        }
+        if self.must_read_again(entry) {
+            self.read_rest_again(entry.command)?;
+            return Ok(Placing::ReadsAgain);
+        }
+        let merged_with = if P::ACTIVE { self.content_merged_with(entry) } else { MergedWith::Nothing };
+        let lpa = Lpa(entry.next);
+        let Some(placed) = self.ftl.write(lpa) else { return Ok(Placing::Waits) };
+        let record = UnitRecord { lpa, parent: entry.command, source: Source::Migration, ..UnitRecord::default() };
+        let Placed { old, new, pool, .. } = placed;
+        observe!(self, Event::EvictionPlaced { migration: entry.command, lpa, old, new, merged_with });
+        self.host_unit_placed(&placed, Some(record));
+        self.pad_and_send(pool, Stream::HOST)?;
+        Ok(Placing::Done)
+    }
+
     /// All units of an entry are placed: a buffered write is done with them; without a write buffer their
     /// pages go out now, full or not.
     fn entry_placed(&mut self, entry: &WriteEntry) -> Result<(), SimulationError> {
+        if entry.source == Source::Migration {
+            return Ok(());
+        }
         if self.completes_at_program() {
             return self.send_partial_pages();
         }
@@ -278,7 +316,7 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
     }
 
     /// One part of a write is done; the last one completes the command and gives it its parts.
-    fn finish_part(&mut self, command: u32, parts: Parts, transaction: u32) -> Result<(), SimulationError> {
+    pub(crate) fn finish_part(&mut self, command: u32, parts: Parts, transaction: u32) -> Result<(), SimulationError> {
         let pending = &mut self.commands[command].pending;
         *pending -= 1;
         if *pending == 0 { self.complete(command, parts, transaction) } else { Ok(()) }
@@ -292,6 +330,9 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
     ) -> Result<(), SimulationError> {
         if record.parent == NONE {
             return Ok(());
+        }
+        if record.source == Source::Migration {
+            return self.eviction_ended(record.parent);
         }
         let command = &self.commands[record.parent];
         let queued = self.transactions.slab[transaction].queued;

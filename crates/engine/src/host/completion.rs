@@ -47,6 +47,9 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
         };
         self.meter.record(command.op, now, latency, command.host_queue, bytes, &parts);
         self.meter.record_of_lane(command.lane, command.op, now, latency, command.host_queue, bytes);
+        if let Some(part) = &self.tier {
+            self.meter.series.note_tier(part.sample());
+        }
         if command.hint != CacheHint::None {
             self.meter.record_hint(command.hint, latency, bytes);
         }

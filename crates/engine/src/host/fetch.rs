@@ -6,9 +6,10 @@ use ninescope_workload::Arrival;
 
 use super::HostCommand;
 use super::command::command_link;
-use crate::device::Device;
+use crate::device::{Device, Flow};
 use crate::error::SimulationError;
 use crate::probe::{Event, Probe, observe};
+use crate::transaction::QueueClass;
 
 impl<Q: WakeQueue, P: Probe> Device<Q, P> {
     /// Takes in every command that has arrived and has room.
@@ -114,7 +115,7 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
     }
 
     fn check_address(&self, index: u64, end: u64) -> Result<(), SimulationError> {
-        let sectors = u64::from(self.ftl.logical_units()) * u64::from(self.geometry.sectors_per_unit());
+        let sectors = self.host_sectors;
         if end <= sectors {
             return Ok(());
         }
@@ -134,10 +135,28 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
 
     fn command_processed(&mut self, index: u32) -> Result<(), SimulationError> {
         match self.commands[index].op {
-            Op::Read => self.start_read(index),
-            Op::Trim => self.start_trim(index),
+            Op::Read => match self.flow {
+                Flow::Flash => self.start_read(index),
+                Flow::Scm => self.start_on_scm(index, QueueClass::HostRead),
+                Flow::Tier => self.start_tiered_read(index),
+            },
+            Op::Trim => match self.flow {
+                Flow::Flash => self.start_trim(index),
+                Flow::Scm => self.trim_on_scm(index),
+                Flow::Tier => self.start_tiered_trim(index),
+            },
             Op::Flush => self.start_flush(index),
             Op::Write => self.enter_link_in(index),
+        }
+    }
+
+    /// The data of a write is in the controller.
+    #[inline]
+    fn write_data_arrived(&mut self, index: u32) -> Result<(), SimulationError> {
+        match self.flow {
+            Flow::Flash => self.start_write(index),
+            Flow::Scm => self.start_on_scm(index, QueueClass::HostProgram),
+            Flow::Tier => self.start_tiered_write(index),
         }
     }
 
@@ -153,7 +172,7 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
         self.commands[index].link_in = arrives - now;
         self.commands[index].mark = arrives;
         if arrives == now {
-            return self.start_write(index);
+            return self.write_data_arrived(index);
         }
         let stage = &mut self.link_in;
         let first = stage.queue.is_empty();
@@ -172,6 +191,6 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
             let next = self.commands[stage.queue.head()].mark;
             self.queue.schedule(self.resources.link_in(), next);
         }
-        self.start_write(index)
+        self.write_data_arrived(index)
     }
 }

@@ -16,7 +16,7 @@ pub use attribution::{Attribution, Band, Parts};
 pub use blocks::{Blocks, bootstrap};
 pub use histogram::Histogram;
 pub use ledger::{DieLedger, OccupancyLedger};
-pub use series::{Sample, Series};
+pub use series::{Sample, Series, TierSample};
 pub use suspensions::SuspensionLedger;
 
 /// Everything measured about one kind of command.

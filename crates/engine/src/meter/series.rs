@@ -26,6 +26,23 @@ pub struct Sample {
     pub read_latency_max: u64,
     /// Largest write latency [ns].
     pub write_latency_max: u64,
+    /// The tier at the last completion; zeros on a drive of one medium and in intervals without one.
+    pub tier: TierSample,
+}
+
+/// A tier at one time.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct TierSample {
+    /// Slots that hold something.
+    pub slots_used: u64,
+    /// Pages of host requests since measuring began.
+    pub page_accesses: u64,
+    /// Those of them that were in the upper medium.
+    pub page_hits: u64,
+    /// Pages that went down, dirty or dropped, since then.
+    pub evictions: u64,
+    /// Pages that came up since then.
+    pub fills: u64,
 }
 
 impl Sample {
@@ -38,6 +55,9 @@ impl Sample {
         self.write_latency_sum += other.write_latency_sum;
         self.read_latency_max = self.read_latency_max.max(other.read_latency_max);
         self.write_latency_max = self.write_latency_max.max(other.write_latency_max);
+        if other.tier != TierSample::default() {
+            self.tier = other.tier;
+        }
     }
 }
 
@@ -92,6 +112,11 @@ impl Series {
             }
             Op::Trim | Op::Flush => {}
         }
+    }
+
+    /// Notes what the tier is like after a completion that was taken in.
+    pub fn note_tier(&mut self, tier: TierSample) {
+        self.samples[self.open].tier = tier;
     }
 
     #[cold]

@@ -108,7 +108,7 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
         let now = self.now;
         let command = self.dies[die.index()].command;
         let mut left = now;
-        let mut staying_planes = 0;
+        let (mut staying_planes, mut brought_up) = (0, false);
         for plane in command.addressed_planes() {
             let index = command.transaction[plane];
             let begins = left;
@@ -118,6 +118,8 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
                 staying_planes |= 1 << plane;
                 continue;
             }
+            brought_up |= transaction.epoch != 0;
+            self.dies[die.index()].bringing_up[plane] = transaction.epoch;
             let track = &mut self.transactions.tracks[index as usize];
             track.channel += begins - track.mark;
             track.transfer = left - begins;
@@ -133,7 +135,7 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
         unit.data_out_end = left;
         unit.staying_planes = staying_planes;
         // Nobody has to decide anything at the end of a host read on a die with nothing else to do.
-        if staying_planes != 0 || unit.waiting != 0 || self.nand.parked(die).is_some() {
+        if staying_planes != 0 || brought_up || unit.waiting != 0 || self.nand.parked(die).is_some() {
             self.queue.schedule(self.resources.die(die), left);
         }
         observe!(self, Event::DataOut { command: &command, until: left });

@@ -90,6 +90,7 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
                 let UnitRecord { lpa, parent: slot, .. } = self.transactions.units[owner];
                 observe!(self, Event::MergeSensed { slot, lpa, ppa });
             }
+            Source::Migration => observe!(self, Event::MigrationUnitSensed { migration: owner, ppa }),
             Source::GarbageCollection => {
                 let mut record = owner;
                 while record != NONE {
@@ -110,11 +111,15 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
         let staying = self.dies[die.index()].staying_planes;
         for plane in command.addressed_planes().filter(|plane| staying >> plane & 1 == 1) {
             let index = command.transaction[plane];
-            if self.transactions.slab[index].source == Source::GarbageCollection {
-                self.gc_page_arrived(index)?;
-            } else {
-                self.read_modify_write_arrived(index)?;
+            match self.transactions.slab[index].source {
+                Source::GarbageCollection => self.gc_page_arrived(index)?,
+                Source::Migration => self.migration_sectors_arrived(index)?,
+                Source::Host | Source::ReadModifyWrite => self.read_modify_write_arrived(index)?,
             }
+        }
+        let bringing_up = std::mem::take(&mut self.dies[die.index()].bringing_up);
+        for migration in bringing_up.into_iter().filter(|&migration| migration != 0) {
+            self.migration_data_arrived(migration - 1)?;
         }
         Ok(())
     }

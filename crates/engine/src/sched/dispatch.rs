@@ -65,9 +65,10 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
     fn issue(&mut self, die: DieId, class: QueueClass) -> Result<(), SimulationError> {
         let command =
             if class == QueueClass::Erase { self.form_erase(die) } else { self.form_page_command(die, class) };
+        let first = command.transaction[command.planes.trailing_zeros() as usize];
         let unit = &mut self.dies[die.index()];
         unit.command = command;
-        unit.occupancy = class.occupancy();
+        unit.occupancy = class.occupancy(self.transactions.slab[first].source);
         unit.phase = DiePhase::WaitingToSend;
         if class == QueueClass::HostRead || class == QueueClass::HostProgram {
             self.close_queue_waits(die);
@@ -108,7 +109,7 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
         let slab = &mut self.transactions.slab;
         let first = queue.pop_front(slab, link).expect("the scheduler picks a class that waits");
         let kind = match class {
-            QueueClass::HostRead | QueueClass::GcRead => CommandKind::Read,
+            QueueClass::HostRead | QueueClass::MoveRead => CommandKind::Read,
             _ => CommandKind::Program,
         };
         let first_unit = self.geometry.locate(slab[first].ppa);

@@ -1,5 +1,6 @@
 //! Scheduling: what waits on each die, what runs, and who has the channel.
 
+pub mod scm;
 pub mod suspend_policy;
 pub mod transaction_scheduler;
 
@@ -55,6 +56,8 @@ pub struct DieUnit {
     pub data_out_end: Ns,
     /// Planes of the command whose read data stays in the controller, so that its arrival is an event.
     pub staying_planes: u8,
+    /// By plane: the migration that takes up the data of a host read as well, plus one; 0 for none.
+    pub bringing_up: [u32; 4],
     /// A tracked transaction that was queued on the idle die at this instant and has no ledger snapshot.
     pub unsnapped: u32,
     /// Link of the channel's queues.
@@ -84,6 +87,7 @@ impl Default for DieUnit {
             ledger: OccupancyLedger::default(),
             data_out_end: Ns::ZERO,
             staying_planes: 0,
+            bringing_up: [0; 4],
             unsnapped: NONE,
             channel_next: NONE,
             channel_requested: Ns::ZERO,

@@ -2,7 +2,7 @@
 
 use ninescope_kernel::{Ns, WakeQueue};
 use ninescope_media::nand::{CommandKind, DieState};
-use ninescope_model::{DieId, Occupancy};
+use ninescope_model::{DieId, Occupancy, Source};
 
 use super::DiePhase;
 use super::suspend_policy::{SuspendDecision, SuspendQuestion};
@@ -60,7 +60,9 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
         if !self.suspend_policy.as_ref().is_some_and(|policy| policy.watches_writes()) {
             return Ns::ZERO;
         }
-        let stalled = self.stalled.front().map(|entry| self.commands[entry.command].mark);
+        // A migration that waits for a place names no command.
+        let of_host = self.stalled.iter().find(|entry| entry.source == Source::Host);
+        let stalled = of_host.map(|entry| self.commands[entry.command].mark);
         let programs = self.dies.iter().filter(|die| die.has_waiting(QueueClass::HostProgram)).map(|die| {
             let first = die.queues[QueueClass::HostProgram as usize].head();
             self.transactions.slab[first].queued
@@ -131,6 +133,7 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
     fn occupancy_of(&self, die: DieId) -> Occupancy {
         let command = &self.dies[die.index()].command;
         let plane = command.planes.trailing_zeros() as usize;
-        self.transactions.slab[command.transaction[plane]].class.occupancy()
+        let transaction = &self.transactions.slab[command.transaction[plane]];
+        transaction.class.occupancy(transaction.source)
     }
 }

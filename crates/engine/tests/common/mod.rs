@@ -6,6 +6,7 @@
 #![allow(dead_code, reason = "each test binary uses its own part of this module")]
 
 pub mod statistics;
+pub mod tiered;
 
 use ninescope_engine::{
     Device, EngineConfig, NoProbe, Probe, RunLimits, SuspendPolicyConfig, TransactionSchedulerConfig, WriteCompletion,

@@ -28,7 +28,11 @@ const STEPS_MAX: u32 = 400;
 
 /// Whether a drive is small enough to be run here.
 pub fn is_small(drive: &DriveConfig) -> bool {
-    let shape = &drive.geometry;
+    // Memory that is overwritten in place keeps 12 bytes per sector of 512 B.
+    if drive.scm.as_ref().is_some_and(|scm| scm.capacity.0 > UNITS_MAX as u64 * 512 || scm.channels > 64) {
+        return false;
+    }
+    let Some(shape) = &drive.geometry else { return drive.scm.is_some() };
     let product =
         |factors: &[u64]| factors.iter().fold(1_u128, |product, &factor| product.saturating_mul(factor.into()));
     let dies = product(&[shape.channels, shape.packages_per_channel, shape.dies_per_package].map(u64::from));
@@ -45,7 +49,7 @@ fn is_default_of_some_size(request: &RunRequest, drive: &DriveConfig) -> bool {
     let loaded = request.workload.as_ref().and_then(|workload| workload.load_jobs().ok().flatten());
     let end = |job: &JobConfig| job.offset.0.saturating_add(job.size.map_or(0, |size| size.0));
     let wanted = loaded.and_then(|loaded| loaded.jobs.iter().map(end).max()).unwrap_or_default();
-    let shape = &drive.geometry;
+    let Some(shape) = &drive.geometry else { return false };
     let bytes_per_block_index = shape.bytes_per_block_index();
     let fitted = (wanted.max(8 << 30) as f64 * (1.0 + drive.ftl.over_provisioning) / bytes_per_block_index).max(256.0);
     let units = fitted.max(f64::from(shape.blocks_per_plane)) * bytes_per_block_index / drive.ftl.mapping_unit.0 as f64;

@@ -15,7 +15,7 @@ mod legality;
 mod operation;
 mod timing;
 
-use ninescope_kernel::Ns;
+use ninescope_kernel::{Ns, Rate};
 use ninescope_model::{DieId, Geometry};
 
 use crate::health::SuspendLimit;
@@ -66,6 +66,24 @@ impl Nand {
             blocks,
             wear: Wear::default(),
         })
+    }
+
+    /// No flash at all: no die and no block, whose times nobody asks.
+    pub fn absent() -> Self {
+        let (read, program, one) = (vec![Ns(1)], vec![Ns(1)], Ns(1));
+        let timing = NandTiming {
+            read,
+            program,
+            program_pulses: 1,
+            erase_loop: one,
+            erase_loops: EraseLoops::Fixed(1),
+            command_address: one,
+            suspend_recover: one,
+            resume_ramp: one,
+            channel_rate: Rate(0),
+            read_any_block: false,
+        };
+        Self::new(&Geometry::absent(), timing).expect("a nanosecond each is legal")
     }
 
     /// The same with worn blocks, which differ from each other as `seed` says.

@@ -4,9 +4,12 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use ninescope_engine::{SuspendPolicyConfig, TransactionSchedulerConfig, WriteCompletion};
-use ninescope_ftl::policies::{FreeBlockChoiceConfig, GcTriggerConfig, PageAllocationConfig, VictimSelectionConfig};
+use ninescope_ftl::policies::{
+    FreeBlockChoiceConfig, GcTriggerConfig, PageAllocationConfig, SectorWearLevelingConfig, VictimSelectionConfig,
+};
 use ninescope_model::string_or_table;
 use ninescope_model::units::{Bytes, BytesPerSecond, Duration};
+use ninescope_tier::PlacementConfig;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::value::SeqAccessDeserializer;
 use serde::de::{Deserializer, Error, IntoDeserializer, SeqAccess, Visitor};
@@ -19,10 +22,21 @@ pub struct DriveConfig {
     /// One line for lists.
     #[serde(default)]
     pub summary: String,
-    /// Shape.
-    pub geometry: GeometryConfig,
-    /// Media.
-    pub nand: NandConfig,
+    /// Shape of the flash; absent: there is none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub geometry: Option<GeometryConfig>,
+    /// Flash; absent: there is none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub nand: Option<NandConfig>,
+    /// Storage-class memory; absent: there is none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub scm: Option<ScmConfig>,
+    /// Storage-type memory below [scm], for placements of two memories.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub storage_scm: Option<ScmConfig>,
+    /// Which medium holds what.
+    #[serde(default, skip_serializing_if = "TierSection::is_default")]
+    pub tier: TierSection,
     /// Translation layer.
     #[serde(default)]
     pub ftl: FtlSection,
@@ -32,6 +46,9 @@ pub struct DriveConfig {
     /// Scheduling of the dies.
     #[serde(default)]
     pub scheduler: SchedulerConfig,
+    /// How lifetimes are told.
+    #[serde(default, skip_serializing_if = "EnduranceSection::is_default")]
+    pub endurance: EnduranceSection,
     /// Where values come from, by key.
     #[serde(default)]
     pub sources: BTreeMap<String, String>,
@@ -63,6 +80,13 @@ pub struct GeometryConfig {
     pub page_size: Bytes,
 }
 
+impl DriveConfig {
+    /// Blocks in a plane; 0 without flash [count].
+    pub fn blocks_per_plane(&self) -> u32 {
+        self.geometry.map_or(0, |geometry| geometry.blocks_per_plane)
+    }
+}
+
 impl GeometryConfig {
     /// What one more block per plane adds to the drive [B].
     pub fn bytes_per_block_index(&self) -> f64 {
@@ -74,6 +98,100 @@ impl GeometryConfig {
             self.pages_per_block,
         ];
         factors.iter().map(|&factor| f64::from(factor)).product::<f64>() * self.page_size.0 as f64
+    }
+}
+
+/// Storage-class memory: sectors of 512 B that are overwritten in place.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ScmConfig {
+    /// Channels, each with a bus of its own [count].
+    pub channels: u32,
+    /// Banks on a channel, which work side by side [count].
+    pub banks_per_channel: u32,
+    /// What the host can address; spare sectors of wear levelling come on top [B].
+    pub capacity: Bytes,
+    /// What one transaction can access: 512 B x 2^n up to 16 KiB [B].
+    #[serde(default = "slot_of_16_kib")]
+    pub slot_size: Bytes,
+    /// Reading a sector [ns].
+    pub read: Duration,
+    /// The set pulse of a sector write [ns].
+    pub set: Duration,
+    /// The reset pulse of a sector write [ns].
+    pub reset: Duration,
+    /// How set and reset pulses of a sector follow each other: "together" or "in-turn".
+    #[serde(default)]
+    pub pulse_order: PulseOrderConfig,
+    /// Command and address cycles on the channel [ns].
+    #[serde(default = "zero_duration")]
+    pub command_address: Duration,
+    /// Rate of a channel [B/s].
+    pub channel_rate: BytesPerSecond,
+    /// Rated writes of a sector [count].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub endurance_writes: Option<u32>,
+    /// Cost of a bit, that of TLC flash being 1.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bit_cost: Option<f64>,
+    /// How the wear of sectors is levelled.
+    #[serde(default, deserialize_with = "string_or_table")]
+    pub wear_leveling: SectorWearLevelingConfig,
+}
+
+/// How set and reset pulses of a sector write follow each other.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum PulseOrderConfig {
+    /// Side by side: the longer one decides.
+    #[default]
+    Together,
+    /// One after the other.
+    InTurn,
+}
+
+/// Which medium holds what.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct TierSection {
+    /// Where data is placed.
+    #[serde(deserialize_with = "string_or_table")]
+    pub placement: PlacementConfig,
+    /// Capacity of [scm] as a share of what the medium below has, spare blocks included: it replaces scm.capacity.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(max = 1))]
+    pub scm_ratio: Option<f64>,
+    /// Pages on their way down at a time, and as many on their way up; four per die or per bank below, if left out
+    /// [count].
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1))]
+    pub migrations_in_flight: Option<u32>,
+}
+
+impl TierSection {
+    fn is_default(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
+/// How lifetimes are told.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct EnduranceSection {
+    /// The years over which drive writes per day are told [years].
+    #[schemars(extend("exclusiveMinimum" = 0))]
+    pub dwpd_years: f64,
+}
+
+impl Default for EnduranceSection {
+    fn default() -> Self {
+        Self { dwpd_years: 5.0 }
+    }
+}
+
+impl EnduranceSection {
+    fn is_default(&self) -> bool {
+        *self == Self::default()
     }
 }
 
@@ -135,6 +253,9 @@ pub struct NandConfig {
     /// Rated P/E cycles [count].
     #[serde(default)]
     pub endurance_cycles: Option<u32>,
+    /// Cost of a bit, that of TLC flash being 1.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bit_cost: Option<f64>,
     /// P/E cycles that every block has behind it at the start [count]; absent: 0, where nothing depends on it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub initial_cycles: Option<u32>,
@@ -351,6 +472,10 @@ fn one_or_many<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Duratio
     }
 
     deserializer.deserialize_any(OneOrMany)
+}
+
+fn slot_of_16_kib() -> Bytes {
+    Bytes(16_384)
 }
 
 fn one_or_many_schema(generator: &mut SchemaGenerator) -> Schema {

@@ -176,8 +176,8 @@ mod tests {
         let sets = ["ftl.victim=d-choices", "ftl.victim.d=4", "nand.erase_loop=5ms", "ftl.over_provisioning=0.5"];
         let sets: Vec<String> = sets.iter().map(|&set| set.to_owned()).collect();
         let loaded = load_drive("x", "base = \"tlc\"\n[geometry]\nchannels = 2\n", &sets).expect("legal");
-        assert_eq!(loaded.config.geometry.channels, 2);
-        assert_eq!(loaded.config.nand.erase_loop.0, 5_000_000);
+        assert_eq!(loaded.config.geometry.expect("flash").channels, 2);
+        assert_eq!(loaded.config.nand.expect("flash").erase_loop.0, 5_000_000);
         assert!((loaded.config.ftl.over_provisioning - 0.5).abs() < 1e-12);
         let victim = serde_json::to_value(&loaded.config.ftl.victim).expect("a policy can be written");
         assert_eq!(victim, serde_json::json!({"policy": "d-choices", "d": 4}));

@@ -10,8 +10,8 @@ mod load;
 pub use diagnostics::suggestion;
 pub(crate) use diagnostics::{nearest_location, with_suggestion};
 pub use drive::{
-    Cell, ControllerConfig, DriveConfig, EraseLoopsConfig, FtlSection, GeometryConfig, LoopSharesConfig, NandConfig,
-    SchedulerConfig, SuspendLimitConfig,
+    Cell, ControllerConfig, DriveConfig, EnduranceSection, EraseLoopsConfig, FtlSection, GeometryConfig,
+    LoopSharesConfig, NandConfig, PulseOrderConfig, SchedulerConfig, ScmConfig, SuspendLimitConfig, TierSection,
 };
 pub use fio::parse_fio;
 pub use job_file::{JobFile, JobTables, JobText, JobWork, parse_host_cache, parse_job_file};

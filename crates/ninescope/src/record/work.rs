@@ -64,7 +64,7 @@ impl Work {
 
     /// What the die is occupied with while the array works or data moves.
     pub fn occupancy(&self) -> Occupancy {
-        self.class.occupancy()
+        self.class.occupancy(self.source)
     }
 
     /// The blocks in the addressed planes, each named once.
@@ -81,8 +81,8 @@ impl Work {
             (QueueClass::HostRead, Source::ReadModifyWrite) => "read for a partial write",
             (QueueClass::HostRead, _) => "host read",
             (QueueClass::HostProgram, _) => "host program",
-            (QueueClass::GcRead, _) => "GC read",
-            (QueueClass::GcProgram, _) => "GC program",
+            (QueueClass::MoveRead, _) => "GC read",
+            (QueueClass::MoveProgram, _) => "GC program",
             (QueueClass::Erase, _) => "erase",
         }
     }
@@ -90,8 +90,8 @@ impl Work {
     /// One pulse or loop of it: "loop", "pulse"; `None` for reads, which have one.
     pub fn segment(&self) -> Option<&'static str> {
         match self.class {
-            QueueClass::HostRead | QueueClass::GcRead => None,
-            QueueClass::HostProgram | QueueClass::GcProgram => Some("pulse"),
+            QueueClass::HostRead | QueueClass::MoveRead => None,
+            QueueClass::HostProgram | QueueClass::MoveProgram => Some("pulse"),
             QueueClass::Erase => Some("loop"),
         }
     }

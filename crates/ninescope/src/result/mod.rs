@@ -2,15 +2,18 @@
 
 mod fio;
 mod latency;
+mod scm;
+mod tier;
 mod workload;
 
-use ninescope_engine::meter::{HintMeter, LaneMeter, LaneOpMeter};
+use ninescope_engine::meter::{DieLedger, HintMeter, LaneMeter, LaneOpMeter};
 use ninescope_engine::{Seen, Utilization};
 use ninescope_model::{BlockGroup, CacheHint, OCCUPANCIES, Occupancy, Op};
 use serde_json::{Map, Value, json};
 
 use crate::VERSION;
 use crate::assembly::Assembly;
+use crate::endurance;
 use crate::error::Error;
 use crate::prepare::{PrefillMode, SteadyState};
 
@@ -64,12 +67,26 @@ pub fn result_json(input: &ResultInput<'_>) -> Result<Value, Error> {
             "drive": serde_json::to_value(&input.assembly.config).map_err(internal)?,
             "drive_toml": toml::to_string(&input.assembly.config).map_err(|error| Error::Internal(error.to_string()))?,
             "logical_bytes": input.assembly.logical_bytes(),
-            "raw_bytes": input.assembly.geometry.raw_bytes(),
+            "raw_bytes": input.assembly.raw_bytes(),
             "run": input.run,
         },
     });
     if let (Some(device), Some(utilization)) = (&input.device, &input.utilization) {
         let mut measured = measurements(device, utilization, input.job_names)?;
+        let drive = &input.assembly.config;
+        for (medium, (key, config)) in
+            [("scm", &drive.scm), ("storage_scm", &drive.storage_scm)].into_iter().enumerate()
+        {
+            if let Some(section) = scm::section(device, medium, config.as_ref()) {
+                measured[key] = section;
+            }
+        }
+        if let Some(section) = tier::section(device, drive.tier.placement.name())? {
+            measured["tier"] = section;
+        }
+        let (endurance, cost) = endurance::of_run(device, input.assembly, utilization.elapsed);
+        measured["endurance"] = serde_json::to_value(endurance).map_err(internal)?;
+        measured["cost"] = serde_json::to_value(cost).map_err(internal)?;
         if !input.job_names.is_empty() {
             measured["by_job"] = by_job(device, input.job_names);
         }
@@ -206,9 +223,11 @@ fn operations(device: &Seen<'_>) -> Value {
         "host_reads": counters.host_page_reads,
         "read_modify_write_reads": counters.read_modify_write_reads,
         "gc_reads": counters.gc_page_reads,
+        "migration_reads": counters.migration_page_reads,
         "host_programs": counters.host_page_programs,
+        "migration_programs": counters.migration_page_programs,
         "gc_programs": counters.gc_page_programs,
-        "programs": counters.host_page_programs + counters.gc_page_programs,
+        "programs": counters.host_page_programs + counters.migration_page_programs + counters.gc_page_programs,
         "erases": counters.group_erases,
     })
 }
@@ -232,26 +251,40 @@ fn ftl_counters(device: &Seen<'_>) -> Value {
 
 fn utilisation(utilization: &Utilization) -> Value {
     let elapsed = utilization.elapsed.0.max(1) as f64;
-    let dies = utilization.dies.len().max(1) as f64;
+    let mut used = json!({
+        "link": { "in": utilization.link_in.0 as f64 / elapsed, "out": utilization.link_out.0 as f64 / elapsed },
+    });
+    let media = [
+        ("dies", &utilization.dies, "channels", &utilization.channels),
+        ("banks", &utilization.banks, "bank_channels", &utilization.bank_channels),
+    ];
+    for (units_key, units, channels_key, channels) in media {
+        if units.is_empty() {
+            continue;
+        }
+        used[units_key] = busy_shares(units, elapsed);
+        used[channels_key] = spread(channels.iter().map(|busy| busy.0 as f64 / elapsed));
+    }
+    used
+}
+
+/// Shares of the time in which dies or banks were busy, and with what.
+fn busy_shares(units: &[DieLedger], elapsed: f64) -> Value {
+    let count = units.len() as f64;
     // Years of many dies are more nanoseconds than 64 bits hold.
     let mut held = [0_u128; OCCUPANCIES];
-    for die in &utilization.dies {
+    for die in units {
         held.iter_mut().zip(die).for_each(|(sum, &time)| *sum += u128::from(time));
     }
     let occupancy: Map<String, Value> = Occupancy::ALL
         .into_iter()
         .filter(|&occupancy| held[occupancy as usize] > 0)
-        .map(|occupancy| (occupancy.name().to_owned(), json!(held[occupancy as usize] as f64 / dies / elapsed)))
+        .map(|occupancy| (occupancy.name().to_owned(), json!(held[occupancy as usize] as f64 / count / elapsed)))
         .collect();
-    let busy_of_die = |die: &[u64; OCCUPANCIES]| 1.0 - die[Occupancy::Idle as usize] as f64 / elapsed;
-    let channels: Vec<f64> = utilization.channels.iter().map(|busy| busy.0 as f64 / elapsed).collect();
-    let mut die_shares = spread(utilization.dies.iter().map(busy_of_die));
-    die_shares["occupancy"] = Value::Object(occupancy);
-    json!({
-        "dies": die_shares,
-        "channels": spread(channels.into_iter()),
-        "link": { "in": utilization.link_in.0 as f64 / elapsed, "out": utilization.link_out.0 as f64 / elapsed },
-    })
+    let busy = |die: &DieLedger| 1.0 - die[Occupancy::Idle as usize] as f64 / elapsed;
+    let mut shares = spread(units.iter().map(busy));
+    shares["occupancy"] = Value::Object(occupancy);
+    shares
 }
 
 fn spread(values: impl Iterator<Item = f64>) -> Value {

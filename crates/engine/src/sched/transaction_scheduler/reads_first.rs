@@ -5,7 +5,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{DieView, TransactionScheduler};
-use crate::transaction::QueueClass::{self, Erase, GcProgram, GcRead, HostProgram, HostRead};
+use crate::transaction::QueueClass::{self, Erase, HostProgram, HostRead, MoveProgram, MoveRead};
 
 /// No parameters.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -15,9 +15,9 @@ pub struct ReadsFirst {}
 impl TransactionScheduler for ReadsFirst {
     fn pick(&mut self, view: &DieView) -> Option<QueueClass> {
         if view.gc_is_urgent {
-            view.first_of(&[HostRead, Erase, GcProgram, GcRead, HostProgram])
+            view.first_of(&[HostRead, Erase, MoveProgram, MoveRead, HostProgram])
         } else {
-            view.first_of(&[HostRead, HostProgram, Erase, GcProgram, GcRead])
+            view.first_of(&[HostRead, HostProgram, Erase, MoveProgram, MoveRead])
         }
     }
 }

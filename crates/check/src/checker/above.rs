@@ -1,0 +1,158 @@
+//! What banks of storage-class memory do, and what a tier moves between two media.
+
+use ninescope_engine::{Event, MergedWith, View};
+use ninescope_media::scm::ScmCommandKind;
+use ninescope_model::{Lpa, Ppa, SlotId, Source};
+
+use super::Checker;
+use crate::marks::Mark;
+use crate::rule::{Checked, Rule};
+use crate::scm::ScmBanks;
+use crate::tier::SlotUse;
+use crate::units::agrees;
+
+impl Checker {
+    /// What banks do; a drive without any does not get here.
+    #[inline(never)]
+    pub(super) fn bank_event(&mut self, view: &View<'_>, event: &Event<'_>) -> Checked {
+        let Some(banks) = &mut self.banks else {
+            return Err(Rule::BankDoubleBooked.violated(view.now, format!("{event:?} of a drive without banks")));
+        };
+        match *event {
+            Event::SlotDispatched { kind, source, command, slot, sectors } => {
+                banks.dispatched(view, (kind, source, command), (slot, sectors))?;
+                self.slot_dispatched(view, (kind, source, command), (slot, sectors))
+            }
+            Event::SectorCopied { bank, from, to } => banks.copied(view, bank, from, to),
+            Event::SectorPlaced { bank, sector, place } => banks.placed(view, &mut self.requests, bank, sector, place),
+            Event::BankCommandIssued { command, sent } => banks.issued(view, command, sent),
+            Event::BankCommandEnded { command } => match (banks.ended(view, command)?, &mut self.tier) {
+                (Some(migration), Some(book)) => book.migration_write_ended(view.now, migration),
+                _ => Ok(()),
+            },
+            Event::BankDataOut { bank, source, command, until } => {
+                banks.data_out(view, bank, (source, command), until)?;
+                match &mut self.tier {
+                    Some(book) if source == Source::Migration => book.migration_data_out(view.now, command, until),
+                    _ => Ok(()),
+                }
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// A bank took up an access: contents change hands now.
+    fn slot_dispatched(
+        &mut self,
+        view: &View<'_>,
+        (kind, source, owner): (ScmCommandKind, Source, u32),
+        (slot, sectors): (SlotId, u32),
+    ) -> Checked {
+        let Some(book) = &mut self.tier else {
+            return ScmBanks::asked_for(view, &self.requests, (kind, owner), (slot, sectors));
+        };
+        let access = (kind, source, owner);
+        let slot_use = book.dispatched(view, &mut self.requests, access, (slot, sectors), &mut self.marks)?;
+        let Some(oracle) = &mut self.oracle else { return Ok(()) };
+        match slot_use {
+            SlotUse::HostRead(page) => oracle.read_slot(owner, page, (slot, sectors)),
+            SlotUse::HostWrite(page) => {
+                oracle.wrote_slot(owner, self.requests.get(view, owner)?, page, (slot, sectors));
+            }
+            SlotUse::EvictionRead | SlotUse::FillRead => oracle.slot_read_for(owner, slot),
+            SlotUse::EvictionWrite => oracle.written_below(owner, (slot, sectors)),
+            SlotUse::FillWrite => oracle.filled(view, owner, (slot, sectors))?,
+        }
+        Ok(())
+    }
+
+    /// What a tier does; a drive of one medium does not get here.
+    #[inline(never)]
+    pub(super) fn tier_event(&mut self, view: &View<'_>, event: &Event<'_>) -> Checked {
+        let Some(book) = &mut self.tier else {
+            return Err(Rule::SlotPartition.violated(view.now, format!("{event:?} of a drive of one medium")));
+        };
+        match *event {
+            Event::SlotTaken { page, slot } => book.taken(view, page, slot),
+            Event::PageLeft { page, slot } => {
+                let sectors = book.left(view, page, slot)?;
+                self.oracle.as_ref().map_or(Ok(()), |oracle| oracle.left(view, page, (slot, sectors)))
+            }
+            Event::PageRead { slot, page, above, below } => {
+                book.page_read(view, &self.requests, slot, (page, above, below), &mut self.marks)
+            }
+            Event::MigrationBegan { migration } => {
+                book.migration_began(view, migration)?;
+                if let Some(oracle) = &mut self.oracle {
+                    oracle.migration_began(view, migration);
+                }
+                Ok(())
+            }
+            Event::MigrationUnitSensed { migration, ppa } => match &mut self.oracle {
+                Some(oracle) => oracle.migration_sensed(view, migration, ppa),
+                None => Ok(()),
+            },
+            Event::EvictionPlaced { migration, lpa, old, new, merged_with } => {
+                self.eviction_placed(view, (migration, lpa), (old, new), merged_with)
+            }
+            Event::UnitSuperseded { lpa, old } => self.unit_superseded(view, lpa, old),
+            Event::MigrationEnded { migration } => {
+                book.migration_ended(view, migration, &self.blocks)?;
+                if let Some(oracle) = &mut self.oracle {
+                    oracle.migration_ended(migration);
+                }
+                Ok(())
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn eviction_placed(
+        &mut self,
+        view: &View<'_>,
+        (migration, lpa): (u32, Lpa),
+        (old, new): (Ppa, Ppa),
+        merged_with: MergedWith,
+    ) -> Checked {
+        self.ledger.host_units += 1;
+        agrees(view, lpa, new)?;
+        self.groups.written(view, old, new)?;
+        let Some(book) = &mut self.tier else { return Ok(()) };
+        let from_slot = book.eviction_placed(view, migration, lpa.0, new, merged_with)?;
+        if let (Some(units), Some(oracle)) = (&mut self.units, &mut self.oracle) {
+            oracle.eviction_placed(view, migration, (new, merged_with), from_slot, &mut self.marks)?;
+            units.changed(view, lpa, old, new)?;
+        }
+        Ok(())
+    }
+
+    fn unit_superseded(&mut self, view: &View<'_>, lpa: Lpa, old: Ppa) -> Checked {
+        self.ledger.trimmed_units += 1;
+        agrees(view, lpa, Ppa::UNMAPPED)?;
+        self.groups.invalidated(view, old)?;
+        if view.ftl.is_in_flight(old) {
+            self.marks.hit(Mark::SupersededInController);
+        }
+        if let Some(units) = &mut self.units {
+            units.changed(view, lpa, old, Ppa::UNMAPPED)?;
+        }
+        match &mut self.tier {
+            Some(book) => book.superseded(view.now, lpa.0),
+            None => Ok(()),
+        }
+    }
+
+    /// Decides what the last events left open, before one that does not belong to them.
+    #[inline(never)]
+    pub(super) fn settle_tier(&mut self, view: &View<'_>, event: &Event<'_>) -> Checked {
+        let Some(book) = &mut self.tier else { return Ok(()) };
+        if matches!(event, Event::PageLeft { .. } | Event::UnitTrimmed { .. } | Event::UnitRead { .. }) {
+            return Ok(());
+        }
+        book.settle(view.now)?;
+        if matches!(event, Event::SlotDispatched { .. } | Event::MigrationEnded { .. }) {
+            return Ok(());
+        }
+        book.settle_superseded(view.now)
+    }
+}

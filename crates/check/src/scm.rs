@@ -1,0 +1,408 @@
+//! Storage-class memory: banks and buses one at a time, wear pulse by pulse, and every sector's content where wear
+//! levelling says it lies.
+//!
+//! A bank's accesses are atomic: its order of issue is the order of contents, and each lies between the fetch and the
+//! completion of its command. So a read must find the version issued last, and nothing has to be judged later. What
+//! pages lie in the slots of a drive of two media is the account of [`crate::tier`].
+
+use ninescope_engine::{ScmCounters, SimulationError, Utilization, View};
+use ninescope_kernel::Ns;
+use ninescope_media::scm::{ScmCommand, ScmCommandKind as Kind};
+use ninescope_model::{BankId, Lpa, OCCUPANCIES, Occupancy, Op, Request, SlotId, Source};
+
+use crate::requests::{Requests, forgets};
+use crate::rule::{Checked, Rule, require};
+use crate::transfers::{Booking, compare};
+
+/// What a bank does with the access it took up.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Phase {
+    /// Takes an access.
+    #[default]
+    Free,
+    /// Took one up, or has its copies behind it.
+    Taken,
+    /// A command is sent or in the array until then.
+    Array(Kind, Ns),
+    /// Read data wait.
+    Sensed,
+    /// Read data leave until then.
+    DataOut(Ns),
+}
+
+/// What the time of a bank is spent on, waits for the channel aside.
+const HELD_AS: [Occupancy; 4] =
+    [Occupancy::HostRead, Occupancy::HostProgram, Occupancy::Migration, Occupancy::WearLeveling];
+
+#[derive(Clone, Debug, Default)]
+struct Bank {
+    phase: Phase,
+    kind: Kind,
+    /// On whose behalf: of the host command or the migration of this number.
+    source: Source,
+    owner: u32,
+    slot: SlotId,
+    sectors: u32,
+    /// Copies and placings told since it was taken up, for which no command was issued.
+    copies: u32,
+    placed: u32,
+    /// By sector of the bank, if contents are followed: the logical sector and the version that lie there.
+    content: Vec<(u32, u64)>,
+    /// By logical sector: its newest version, 0 for never written.
+    newest: Vec<u64>,
+    wear: Vec<u32>,
+    /// Time in the array and on the way out by what it was spent on, since measuring began [ns].
+    held: [u64; OCCUPANCIES],
+}
+
+/// All banks and buses.
+#[derive(Debug, Default)]
+pub struct ScmBanks {
+    each: Vec<Bank>,
+    channels: Vec<Booking>,
+    /// By slot of a host command: sectors read or written for it, in flash or here.
+    done: Vec<u32>,
+    versions: u64,
+    /// Sectors since measuring began, by kind of command.
+    sectors: [u64; 3],
+    commands: [u64; 3],
+    trimmed: u64,
+}
+
+impl ScmBanks {
+    /// The banks of a drive, and none where it has no such memory.
+    pub fn started(view: &View<'_>, follows_contents: bool) -> Option<Self> {
+        let shape = view.scm.layout();
+        let followed = |sectors: u32| if follows_contents { sectors as usize } else { 0 };
+        let bank = |index: u32| {
+            let medium = shape.medium(shape.medium_of_bank(BankId(index)));
+            Bank {
+                content: vec![(u32::MAX, 0); followed(medium.sectors_per_bank())],
+                newest: vec![0; followed(medium.logical_sectors_per_bank())],
+                wear: view.scm.media().wear_of(BankId(index)).to_vec(),
+                ..Bank::default()
+            }
+        };
+        (shape.banks() > 0).then(|| Self {
+            each: (0..shape.banks()).map(bank).collect(),
+            channels: vec![Booking::default(); shape.channels() as usize],
+            ..Self::default()
+        })
+    }
+
+    /// A command entered the device.
+    pub fn fetched(&mut self, slot: u32) {
+        if self.done.len() <= slot as usize {
+            self.done.resize(slot as usize + 1, 0);
+        }
+        self.done[slot as usize] = 0;
+    }
+
+    /// The command of a slot has sectors read or written in flash.
+    pub fn done_in_flash(&mut self, slot: u32, sectors: u32) {
+        self.done[slot as usize] += sectors;
+    }
+
+    /// On a drive without flash each access is for a command that asked for its sectors.
+    pub fn asked_for(
+        view: &View<'_>,
+        requests: &Requests,
+        (kind, command): (Kind, u32),
+        (slot, mask): (SlotId, u32),
+    ) -> Checked {
+        let request = requests.get(view, command)?.request;
+        let first = u64::from(slot.0) * u64::from(view.scm.layout().sectors_per_slot(slot));
+        let (from, to) = (first + u64::from(mask.trailing_zeros()), first + 32 - u64::from(mask.leading_zeros()));
+        let op = if kind == Kind::Read { Op::Read } else { Op::Write };
+        require!(
+            request.op == op && mask != 0 && from >= request.lba.0 && to <= request.end(),
+            MisdirectedData,
+            view.now,
+            "a {kind:?} of sectors {mask:#x} of slot {slot} for {request:?}"
+        );
+        Ok(())
+    }
+
+    /// An access leaves its queue: its bank is free. A read finds what was issued last.
+    pub fn dispatched(
+        &mut self,
+        view: &View<'_>,
+        (kind, source, owner): (Kind, Source, u32),
+        (slot, mask): (SlotId, u32),
+    ) -> Checked {
+        let shape = view.scm.layout();
+        let (now, id) = (view.now, shape.bank_of_slot(slot));
+        let bank = &mut self.each[id.index()];
+        let free = match bank.phase {
+            Phase::Free => true,
+            Phase::DataOut(until) => until <= now,
+            _ => false,
+        };
+        require!(
+            free,
+            BankDoubleBooked,
+            now,
+            "bank {id} takes up an access of slot {slot} while it is {:?}",
+            bank.phase
+        );
+        (bank.phase, bank.kind, bank.source, bank.owner) = (Phase::Taken, kind, source, owner);
+        (bank.slot, bank.sectors, bank.copies, bank.placed) = (slot, mask.count_ones(), 0, 0);
+        if kind == Kind::Read && !bank.content.is_empty() {
+            for sector in (0..shape.sectors_per_slot(slot)).filter(|sector| mask >> sector & 1 == 1) {
+                bank.finds_newest(view, slot, sector)?;
+            }
+        }
+        Ok(())
+    }
+
+    pub fn copied(&mut self, view: &View<'_>, id: BankId, from: u32, to: u32) -> Checked {
+        let bank = &mut self.each[id.index()];
+        require!(
+            bank.phase == Phase::Taken && bank.kind == Kind::Write,
+            BankDoubleBooked,
+            view.now,
+            "bank {id} copies sector {from} to {to} while it is {:?}",
+            bank.phase
+        );
+        bank.copies += 1;
+        bank.wear[to as usize] += 1;
+        if !bank.content.is_empty() {
+            bank.content[to as usize] = bank.content[from as usize];
+        }
+        Ok(())
+    }
+
+    pub fn placed(&mut self, view: &View<'_>, requests: &mut Requests, id: BankId, sector: u32, place: u32) -> Checked {
+        let shape = view.scm.layout();
+        let bank = &mut self.each[id.index()];
+        let first = shape.first_sector_of_slot(bank.slot);
+        require!(
+            bank.phase == Phase::Taken && (first..first + shape.sectors_per_slot(bank.slot)).contains(&sector),
+            MisdirectedData,
+            view.now,
+            "bank {id} places its sector {sector} for an access of slot {}",
+            bank.slot
+        );
+        if view.tier.is_none() {
+            let host_sector = bank.slot.0 * shape.sectors_per_slot(bank.slot) + sector - first;
+            requests.unit_done(view, bank.owner, Lpa(host_sector), Op::Write)?;
+        }
+        bank.placed += 1;
+        bank.wear[place as usize] += 1;
+        if !bank.content.is_empty() {
+            self.versions += 1;
+            bank.content[place as usize] = (sector, self.versions);
+            bank.newest[sector as usize] = self.versions;
+        }
+        Ok(())
+    }
+
+    pub fn issued(&mut self, view: &View<'_>, command: &ScmCommand, sent: Ns) -> Checked {
+        let (now, id) = (view.now, command.bank);
+        let bank = &mut self.each[id.index()];
+        require!(
+            bank.phase == Phase::Taken,
+            BankDoubleBooked,
+            now,
+            "bank {id} is given {command:?}, it is {:?}",
+            bank.phase
+        );
+        let pulsed = match command.kind {
+            Kind::Copy => bank.copies,
+            Kind::Read | Kind::Write => bank.sectors,
+        };
+        let all_placed = bank.placed == if bank.kind == Kind::Write { bank.sectors } else { 0 };
+        require!(
+            command.sectors == pulsed && all_placed && (command.kind == Kind::Copy || command.kind == bank.kind),
+            Wear,
+            now,
+            "bank {id} is given {command:?} for an access of {} sectors, {} copied and {} placed",
+            bank.sectors,
+            bank.copies,
+            bank.placed
+        );
+        let end = sent + view.scm.media().array_time(id, command.kind, command.sectors);
+        bank.phase = Phase::Array(command.kind, end);
+        bank.holds(now, end);
+        self.sectors[command.kind as usize] += u64::from(command.sectors);
+        self.commands[command.kind as usize] += 1;
+        if command.kind == Kind::Copy { Ok(()) } else { self.channel_taken(view, id, sent) }
+    }
+
+    /// The array phase of a command ended. Returns the migration whose write that was, if it was one.
+    pub fn ended(&mut self, view: &View<'_>, command: &ScmCommand) -> Result<Option<u32>, SimulationError> {
+        let bank = &mut self.each[command.bank.index()];
+        let expected = Phase::Array(command.kind, view.now);
+        if bank.phase != expected {
+            let what = format!("{command:?} of bank {} ends while it is {:?}", command.bank, bank.phase);
+            return Err(Rule::PulseTime.violated(view.now, what));
+        }
+        bank.phase = match command.kind {
+            Kind::Read => Phase::Sensed,
+            Kind::Write => Phase::Free,
+            Kind::Copy => Phase::Taken,
+        };
+        let writes = command.kind == Kind::Write;
+        if writes && bank.source != Source::Migration {
+            self.done[bank.owner as usize] += bank.sectors;
+        }
+        Ok((writes && bank.source == Source::Migration).then_some(bank.owner))
+    }
+
+    pub fn data_out(&mut self, view: &View<'_>, id: BankId, (source, owner): (Source, u32), until: Ns) -> Checked {
+        let bank = &mut self.each[id.index()];
+        require!(
+            bank.phase == Phase::Sensed && (bank.source, bank.owner) == (source, owner),
+            BankDoubleBooked,
+            view.now,
+            "data leave bank {id} for {source:?} {owner} while it is {:?} for {:?} {}",
+            bank.phase,
+            bank.source,
+            bank.owner
+        );
+        bank.phase = Phase::DataOut(until);
+        bank.holds(view.now, until);
+        if source != Source::Migration {
+            self.done[owner as usize] += bank.sectors;
+        }
+        self.channel_taken(view, id, until)
+    }
+
+    fn channel_taken(&mut self, view: &View<'_>, bank: BankId, until: Ns) -> Checked {
+        let channel = view.scm.layout().channel_of_bank(bank);
+        let booking = &mut self.channels[channel.index()];
+        let busy_until = booking.until();
+        require!(
+            booking.take(view.now, until),
+            ChannelDoubleBooked,
+            view.now,
+            "SCM channel {channel} is taken for bank {bank} until {until}, a transfer runs on it until {busy_until}"
+        );
+        Ok(())
+    }
+
+    /// A command completed: every sector it asked for was read or written.
+    pub fn completed(&mut self, view: &View<'_>, slot: u32, request: &Request) -> Checked {
+        match request.op {
+            Op::Read | Op::Write => {
+                let done = self.done[slot as usize];
+                require!(
+                    done == request.sectors,
+                    LostData,
+                    view.now,
+                    "{request:?} completes with {done} of its {} sectors done",
+                    request.sectors
+                );
+            }
+            Op::Trim if !forgets(view) => self.trimmed += u64::from(request.sectors),
+            Op::Trim | Op::Flush => {}
+        }
+        Ok(())
+    }
+
+    pub fn measuring_began(&mut self, now: Ns) {
+        self.channels.iter_mut().for_each(|channel| channel.measuring_began(now));
+        (self.sectors, self.commands, self.trimmed) = Default::default();
+        for bank in &mut self.each {
+            bank.held = Default::default();
+            if let Phase::Array(_, until) | Phase::DataOut(until) = bank.phase {
+                bank.holds(now, now.max(until));
+            }
+        }
+    }
+
+    /// Nothing runs; wear, counters and busy times are those seen; every sector written lies where it is looked for.
+    pub fn finished(&self, view: &View<'_>, used: &Utilization) -> Checked {
+        let now = view.now;
+        for (index, (own, busy)) in self.channels.iter().zip(&used.bank_channels).enumerate() {
+            compare(now, &format!("SCM channel {index}"), own.busy(), *busy, used.elapsed)?;
+        }
+        for (index, (bank, ledger)) in self.each.iter().zip(&used.banks).enumerate() {
+            let rests = matches!(bank.phase, Phase::Free | Phase::DataOut(_));
+            require!(rests, Leftover, now, "bank {index} is {:?} at the end", bank.phase);
+            let sum: u64 = ledger.iter().sum();
+            require!(
+                sum == used.elapsed.0,
+                BusyTime,
+                now,
+                "the ledger of bank {index} sums to {sum} of {}",
+                used.elapsed
+            );
+            for occupancy in HELD_AS {
+                let (seen, said) = (bank.held[occupancy as usize], ledger[occupancy as usize]);
+                require!(
+                    seen == said,
+                    BusyTime,
+                    now,
+                    "bank {index} was held by {occupancy:?} for {seen} ns, its ledger says {said} ns"
+                );
+            }
+            let worn = view.scm.media().wear_of(BankId(index as u32));
+            let differs = worn.iter().zip(&bank.wear).position(|(said, seen)| said != seen);
+            require!(
+                differs.is_none(),
+                Wear,
+                now,
+                "the wear of sector {differs:?} of bank {index} is not what was seen"
+            );
+        }
+        self.contents_are_found(view)?;
+        let of_both = |count: fn(&ScmCounters) -> u64| count(view.scm.counters(0)) + count(view.scm.counters(1));
+        let said = [
+            (of_both(|counters| counters.sectors_read), self.sectors[Kind::Read as usize]),
+            (of_both(|counters| counters.sectors_written), self.sectors[Kind::Write as usize]),
+            (of_both(|counters| counters.sectors_copied), self.sectors[Kind::Copy as usize]),
+            (of_both(|counters| counters.read_commands), self.commands[Kind::Read as usize]),
+            (of_both(|counters| counters.write_commands), self.commands[Kind::Write as usize]),
+            (of_both(|counters| counters.trim_sectors_ignored), self.trimmed),
+        ];
+        require!(
+            said.iter().all(|(said, seen)| said == seen),
+            Ledger,
+            now,
+            "counters of SCM against what was seen: {said:?}"
+        );
+        Ok(())
+    }
+
+    fn contents_are_found(&self, view: &View<'_>) -> Checked {
+        let shape = view.scm.layout();
+        for slot in (0..shape.slots()).map(SlotId) {
+            let bank = &self.each[shape.bank_of_slot(slot).index()];
+            for sector in (0..shape.sectors_per_slot(slot)).filter(|_| !bank.content.is_empty()) {
+                bank.finds_newest(view, slot, sector)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Bank {
+    /// It works on its access, or on the copies before it, from `now` until `until`.
+    fn holds(&mut self, now: Ns, until: Ns) {
+        let occupancy = match (self.phase, self.source, self.kind) {
+            (Phase::Array(Kind::Copy, _), ..) => Occupancy::WearLeveling,
+            (_, Source::Migration, _) => Occupancy::Migration,
+            (_, _, Kind::Read) => Occupancy::HostRead,
+            _ => Occupancy::HostProgram,
+        };
+        self.held[occupancy as usize] += (until - now).0;
+    }
+
+    /// The sector that wear levelling names for a sector of a slot holds its newest content.
+    fn finds_newest(&self, view: &View<'_>, slot: SlotId, sector: u32) -> Checked {
+        let logical = view.scm.layout().first_sector_of_slot(slot) + sector;
+        let newest = self.newest[logical as usize];
+        let place = view.scm.locate(slot, sector);
+        let found = self.content[place as usize];
+        require!(
+            newest == 0 || found == (logical, newest),
+            StaleData,
+            view.now,
+            "sector {sector} of slot {slot} lies in place {place}, where version {} of sector {} is; its newest is {newest}",
+            found.1,
+            found.0
+        );
+        Ok(())
+    }
+}

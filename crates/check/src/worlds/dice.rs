@@ -1,0 +1,37 @@
+//! The one stream that everything of a world is drawn from.
+
+use ninescope_kernel::RandomStream;
+use ninescope_model::units::Duration;
+
+/// Draws of a world.
+pub(super) struct Dice(RandomStream);
+
+impl Dice {
+    /// Those of a seed.
+    pub fn new(seed: u64) -> Self {
+        Self(RandomStream::new(seed, "worlds", "world"))
+    }
+
+    /// `low..=high`.
+    pub fn between(&mut self, low: u64, high: u64) -> u64 {
+        low + self.0.below(high - low + 1)
+    }
+
+    pub fn small(&mut self, low: u32, high: u32) -> u32 {
+        self.between(u64::from(low), u64::from(high)) as u32
+    }
+
+    pub fn chance(&mut self, percent: u64) -> bool {
+        self.0.below(100) < percent
+    }
+
+    pub fn one_of<T: Copy>(&mut self, choices: &[T]) -> T {
+        choices[self.0.below(choices.len() as u64) as usize]
+    }
+
+    /// A duration of any order of magnitude below 10^`digits` ns, at least `least`.
+    pub fn time(&mut self, least: u64, digits: u32) -> Duration {
+        let scale = 10_u64.pow(self.small(0, digits));
+        Duration(self.between(least, (scale * 9).max(least)))
+    }
+}

@@ -1,0 +1,177 @@
+//! The drives of worlds: flash alone, storage-class memory alone, and drives of two media.
+
+use std::collections::BTreeMap;
+
+use ninescope::Plan;
+use ninescope::config::{
+    Cell, ControllerConfig, DriveConfig, EraseLoopsConfig, FtlSection, GeometryConfig, LoopSharesConfig, NandConfig,
+    SchedulerConfig, SuspendLimitConfig,
+};
+use ninescope_engine::WriteCompletion;
+use ninescope_model::SECTOR_BYTES;
+use ninescope_model::units::{Bytes, BytesPerSecond, Duration};
+use ninescope_tier::PlacementConfig;
+use ninescope_tier::policies::Below;
+
+use super::dice::Dice;
+use super::policies::set_policy;
+use super::scm::{scm, tier};
+
+/// Drives of this many mapping units at most.
+const UNITS_MAX: u64 = 6_000;
+/// The largest page that may be a slot.
+const SLOT_MAX: Bytes = Bytes(16_384);
+
+/// A drive of a placement, which may be refused.
+pub(super) fn drive(dice: &mut Dice, name: &str) -> toml::Table {
+    let below = placement(name).below();
+    let of_scm_alone = name == "scm-only" || below == Below::Scm;
+    let slot = Bytes(512 << dice.small(0, 5));
+    let geometry = geometry(dice, (below == Below::Flash).then_some(slot));
+    let config = DriveConfig {
+        summary: String::new(),
+        geometry: (!of_scm_alone).then_some(geometry),
+        nand: (!of_scm_alone).then(|| nand(dice)),
+        scm: (name != "nand-only").then(|| scm(dice, slot, 1)),
+        storage_scm: (below == Below::Scm).then(|| scm(dice, slot, 8)),
+        tier: tier(dice, below),
+        ftl: if of_scm_alone { FtlSection::default() } else { ftl(dice, &geometry, below == Below::Flash) },
+        controller: controller(dice),
+        scheduler: SchedulerConfig { multi_plane: dice.chance(75), ..SchedulerConfig::default() },
+        endurance: Default::default(),
+        sources: BTreeMap::new(),
+    };
+    let mut table = toml::Table::try_from(&config).expect("a drive is TOML");
+    if name != "nand-only" {
+        table.entry("tier").or_insert_with(|| toml::Table::new().into());
+        set_policy(dice, &mut table, "tier.placement", name);
+    }
+    for (key, policies) in ninescope::policies() {
+        let (name, _) = dice.one_of(policies);
+        let chosen = key == "tier.placement" || (of_scm_alone && key.starts_with("ftl."));
+        if !chosen {
+            set_policy(dice, &mut table, key, name);
+        }
+        if key == "scm.wear_leveling" {
+            let (name, _) = dice.one_of(policies);
+            set_policy(dice, &mut table, "storage_scm.wear_leveling", name);
+        }
+    }
+    table
+}
+
+/// Half of the drives are of flash alone, whose mechanisms are most.
+pub(super) fn placement_name(dice: &mut Dice) -> &'static str {
+    let policies = ninescope::policies();
+    let list = policies.iter().find(|(key, _)| *key == "tier.placement").map_or(&[][..], |(_, list)| list);
+    if dice.chance(50) { "nand-only" } else { dice.one_of(list).0 }
+}
+
+fn placement(name: &str) -> PlacementConfig {
+    let table = toml::Table::from_iter([("policy".to_owned(), toml::Value::from(name))]);
+    table.try_into().expect("a name of the registry")
+}
+
+/// Sectors of what a drive maps: a page of two media, a slot, or a mapping unit.
+pub(super) fn sectors_per_unit(drive: &toml::Table, plan: &Plan) -> u64 {
+    let config: Option<DriveConfig> = drive.clone().try_into().ok();
+    let slot = config.and_then(|config| config.scm).map(|scm| scm.slot_size.0 / SECTOR_BYTES);
+    slot.unwrap_or_else(|| plan.sectors_per_unit())
+}
+
+/// The shape of the flash, with pages of a slot if it lies below slots.
+fn geometry(dice: &mut Dice, slot: Option<Bytes>) -> GeometryConfig {
+    loop {
+        let planes_per_die = dice.one_of(&[1, 1, 2, 2, 3, 4]);
+        let shape = GeometryConfig {
+            channels: dice.small(1, 3),
+            packages_per_channel: dice.small(1, 2),
+            dies_per_package: dice.small(1, 2),
+            planes_per_die,
+            blocks_per_plane: dice.small(5, 14),
+            pages_per_block: dice.small(1, 10),
+            page_size: slot.unwrap_or(Bytes(512 << dice.small(0, 6))),
+        };
+        let planes = u64::from(shape.channels * shape.packages_per_channel * shape.dies_per_package * planes_per_die);
+        let pages = planes * u64::from(shape.blocks_per_plane * shape.pages_per_block);
+        if pages * 4 <= UNITS_MAX {
+            return shape;
+        }
+    }
+}
+
+fn nand(dice: &mut Dice) -> NandConfig {
+    let cell = dice.one_of(&[Cell::Slc, Cell::Mlc, Cell::Tlc, Cell::Qlc]);
+    let types = if dice.chance(60) { cell.bits() } else { 1 };
+    let program_pulses = dice.small(1, 6);
+    let erase_loop = dice.time(1, 7);
+    // A suspension that costs more than the loop it interrupts is refused.
+    let within_half_a_loop = |time: Duration| Duration(time.0.min(erase_loop.0 / 2));
+    NandConfig {
+        cell,
+        read: (0..types).map(|_| dice.time(1, 5)).collect(),
+        program: (0..types).map(|_| dice.time(u64::from(program_pulses), 6)).collect(),
+        program_pulses,
+        erase_loop,
+        erase_loops: erase_loops(dice),
+        command_address: dice.time(0, 3),
+        suspend_recover: within_half_a_loop(dice.time(0, 5)),
+        resume_ramp: within_half_a_loop(dice.time(0, 5)),
+        read_any_block: dice.chance(30),
+        endurance_cycles: None,
+        bit_cost: None,
+        initial_cycles: Some(dice.one_of(&[0, 1, 99, 250, 999, 5_000])),
+        channel_rate: rate(dice),
+        suspend_limit: dice.chance(50).then(|| SuspendLimitConfig {
+            young_cycles: dice.small(1, 100),
+            young_suspensions: dice.small(3, 5),
+            worn_cycles: dice.small(101, 1_000),
+            worn_suspensions: dice.small(1, 3),
+            rber_factor: 1e-6,
+            rber_exponent: 1.5,
+        }),
+    }
+}
+
+/// The same for all blocks, or more with wear: a few erases already make a difference.
+fn erase_loops(dice: &mut Dice) -> EraseLoopsConfig {
+    if dice.chance(60) {
+        return EraseLoopsConfig::Fixed(dice.small(1, 5));
+    }
+    let row = |cycles, shares: &[f64]| LoopSharesConfig { cycles, shares: shares.to_vec() };
+    EraseLoopsConfig::ByWear(vec![
+        row(0, &[1.0]),
+        row(dice.small(1, 50), &[0.5, 0.25, 0.25]),
+        row(dice.small(51, 900), &[0.0, 0.25, 0.5, 0.25]),
+    ])
+}
+
+/// 1 MB/s to 1 TB/s.
+pub(super) fn rate(dice: &mut Dice) -> BytesPerSecond {
+    BytesPerSecond(10_u64.pow(dice.small(6, 11)) * dice.between(1, 9))
+}
+
+fn ftl(dice: &mut Dice, shape: &GeometryConfig, unit_is_page: bool) -> FtlSection {
+    let unit = shape.page_size.0 >> if unit_is_page { 0 } else { dice.small(0, 3) };
+    let divisors: Vec<u32> =
+        (1..=shape.planes_per_die).filter(|&planes| shape.planes_per_die.is_multiple_of(planes)).collect();
+    FtlSection {
+        mapping_unit: Bytes(unit.clamp(512, SLOT_MAX.0)),
+        over_provisioning: dice.one_of(&[0.1, 0.28, 0.5, 1.0, 2.0, 4.0]),
+        frontier_planes: Some(dice.one_of(&divisors)),
+        gc_reserve_blocks: dice.small(1, 2),
+        gc_pages_in_flight: dice.chance(50).then(|| dice.small(1, 9)),
+        ..FtlSection::default()
+    }
+}
+
+fn controller(dice: &mut Dice) -> ControllerConfig {
+    ControllerConfig {
+        queue_depth: dice.small(1, 64),
+        link_rate: rate(dice),
+        command_cost: dice.time(0, 4),
+        write_completion: if dice.chance(65) { WriteCompletion::Buffer } else { WriteCompletion::Program },
+        buffered_pages: dice.chance(60).then(|| dice.small(1, 20)),
+        page_timeout: dice.chance(30).then(|| dice.time(1, 7)),
+    }
+}

@@ -1,0 +1,35 @@
+//! Storage-class memory of worlds: a few slots, so that everything waits for them.
+
+use ninescope::config::{PulseOrderConfig, ScmConfig, TierSection};
+use ninescope_model::units::Bytes;
+use ninescope_tier::policies::Below;
+
+use super::dice::Dice;
+use super::drives::rate;
+
+/// A medium of slots, `times` as many as the smallest has.
+pub(super) fn scm(dice: &mut Dice, slot: Bytes, times: u64) -> ScmConfig {
+    let (channels, banks_per_channel) = (dice.small(1, 3), dice.small(1, 3));
+    let slots_per_bank = times * dice.one_of(&[1, 1, 2, 3, 5, 12, 40]);
+    ScmConfig {
+        channels,
+        banks_per_channel,
+        capacity: Bytes(u64::from(channels * banks_per_channel) * slots_per_bank * slot.0),
+        slot_size: slot,
+        read: dice.time(1, 4),
+        set: dice.time(1, 5),
+        reset: dice.time(1, 5),
+        pulse_order: dice.one_of(&[PulseOrderConfig::Together, PulseOrderConfig::InTurn]),
+        command_address: dice.time(0, 3),
+        channel_rate: rate(dice),
+        endurance_writes: None,
+        bit_cost: None,
+        wear_leveling: Default::default(),
+    }
+}
+
+/// What moves between two media; the placement is set later.
+pub(super) fn tier(dice: &mut Dice, below: Below) -> TierSection {
+    let bounded = below != Below::Nothing && dice.chance(60);
+    TierSection { migrations_in_flight: bounded.then(|| dice.small(1, 4)), ..TierSection::default() }
+}

@@ -1,0 +1,58 @@
+//! Placement `scm-only`: every sector lies in storage-class memory, slot after slot, and nowhere else.
+//!
+//! A command becomes one transaction per slot it touches. A write completes when its sectors are written: the memory is
+//! non-volatile and fast, so that there is no buffer to hide it, and a FLUSH has nothing to wait for. The order in which a
+//! bank issues transactions is the order of contents.
+
+use ninescope_kernel::{NONE, WakeQueue};
+use ninescope_model::{Cause, SlotId};
+
+use crate::device::Device;
+use crate::error::SimulationError;
+use crate::meter::Parts;
+use crate::probe::Probe;
+use crate::transaction::{QueueClass, Transaction};
+
+impl<Q: WakeQueue, P: Probe> Device<Q, P> {
+    /// Turns a read, or a write whose data is in the controller, into accesses of slots.
+    #[inline(never)]
+    #[allow(clippy::unnecessary_wraps)] // all paths of a command have the same type
+    pub(crate) fn start_on_scm(&mut self, index: u32, class: QueueClass) -> Result<(), SimulationError> {
+        let command = &mut self.commands[index];
+        command.mark = self.now;
+        let (mut sector, end) = (command.lba, command.lba + u64::from(command.sectors));
+        let per_slot = u64::from(self.scm.layout().medium(0).sectors_per_slot);
+        let shift = per_slot.trailing_zeros();
+        command.pending = (((end - 1) >> shift) - (sector >> shift) + 1) as u32;
+        while sector < end {
+            let slot = sector >> shift;
+            let (from, to) = (sector - (slot << shift), end.min((slot + 1) << shift) - (slot << shift));
+            let mask = (((1_u64 << (to - from)) - 1) << from) as u32;
+            self.enqueue_on_bank(Transaction::on_slot(SlotId(slot as u32), mask, class, index));
+            sector += to - from;
+        }
+        Ok(())
+    }
+
+    /// Nothing is erased before it is overwritten, so that nothing is gained by forgetting.
+    pub(crate) fn trim_on_scm(&mut self, index: u32) -> Result<(), SimulationError> {
+        self.scm.counters[0].trim_sectors_ignored += u64::from(self.commands[index].sectors);
+        self.complete(index, Parts::default(), NONE)
+    }
+
+    /// The sectors of a write are on the media.
+    pub(crate) fn slot_written(&mut self, transaction: u32) -> Result<(), SimulationError> {
+        let Transaction { owner: command, queued, .. } = self.transactions.slab[transaction];
+        let track = &self.transactions.tracks[transaction as usize];
+        let mut parts = Parts::default();
+        // Where the page had no slot, it waited for one.
+        parts.add(Cause::MigrationWait, queued - self.commands[command].mark);
+        parts.add_die_wait(&track.die_wait);
+        parts.add(Cause::Channel, track.channel);
+        parts.add(Cause::Transfer, track.transfer);
+        parts.add(Cause::CommandArray, self.now - track.mark - track.transfer);
+        self.finish_part(command, parts, transaction)?;
+        self.transactions.slab.remove(transaction);
+        Ok(())
+    }
+}

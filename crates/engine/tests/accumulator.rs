@@ -1,0 +1,215 @@
+//! Drives of two media against a closed-loop accumulator: at queue depth 1 with foreground migration, one bank and one
+//! die, the latency of every request is the sum of the times of what it causes, to the nanosecond.
+//!
+//! The model in `naive_tier` follows the published pseudo-code (papers 000, 001 and 004) with lists and maps, and knows
+//! nothing of the engine. Two media work at the same time where the drive may begin two things at once: where a page
+//! that leaves is completed from flash, its slot and flash are read side by side, and while the victim's slot is read
+//! for a page that is coming up, flash or the slower memory reads that page. There the longer time counts; everything
+//! else is a plain sum. Two kinds of run have no such sum and are not compared:
+//!
+//! - Background migration: what the last request left to do holds bank and die when the next one comes, so that the
+//!   latency of a request depends on all before it. `scenarios` of the `ninescope` crate work a few out by hand.
+//! - Requests of several pages: one page's eviction overlaps with the next one's access. They come in the scenarios too.
+
+mod common;
+mod naive_tier;
+
+use common::tiered::{TierBench, placement, slots_in_use};
+use common::{Bench, closed, request};
+use naive_tier::{Below, Kind, NaiveTier, Times};
+use ninescope_engine::{Device, EngineConfig, WriteCompletion};
+use ninescope_kernel::{Ns, RandomStream, Rate};
+use ninescope_media::scm::{PulseOrder, ScmTiming};
+use ninescope_model::{Op, Request};
+use ninescope_tier::PlacementConfig;
+
+const SECTORS: u32 = 32;
+/// Pages that requests go to; the drive has more.
+const PAGES: u32 = 90;
+const SLOTS: u32 = 20;
+const REQUESTS: usize = 6_000;
+
+/// Times that are no multiples of each other, so that sums tell what is in them.
+const UPPER: ScmTiming = ScmTiming {
+    read: Ns(103),
+    set: Ns(211),
+    reset: Ns(157),
+    pulse_order: PulseOrder::Together,
+    command_address: Ns(7),
+    channel_rate: Rate(1_280_000_000),
+};
+
+/// The memory below.
+const LOWER: ScmTiming = ScmTiming { read: Ns(1009), set: Ns(1301), reset: Ns(907), command_address: Ns(11), ..UPPER };
+
+/// Flash of 2048 blocks of 16 pages, so that nothing is collected; it reads a page in 85 us or, where that is what is
+/// to be told apart, faster than SCM reads a slot.
+fn flash(read: u64) -> Bench {
+    Bench {
+        planes: 1,
+        blocks_per_plane: 2048,
+        pages_per_block: 16,
+        page_bytes: SECTORS * 512,
+        unit_bytes: SECTORS * 512,
+        logical_percent: 1,
+        timing: common::slc(read, 660_007),
+        engine: EngineConfig { write_completion: WriteCompletion::Program, ..Bench::tiny().engine },
+        ..Bench::tiny()
+    }
+}
+
+/// A drive with this placement above `flash`, or above the slower memory.
+fn bench(placement: &PlacementConfig, flash: &Bench) -> TierBench {
+    let round = TierBench::round(&serde_json::json!({ "policy": "wb" }));
+    TierBench {
+        placement: placement.clone(),
+        slots: (SLOTS, PAGES),
+        times: (UPPER, LOWER),
+        flash: flash.clone(),
+        ..round
+    }
+}
+
+/// Requests within a page: half of them in a corner, some of whole pages, a few TRIMs.
+fn requests(seed: u64, reads: u64) -> Vec<Request> {
+    let mut stream = RandomStream::new(seed, "tests", "accumulator");
+    let mut one = || {
+        let pages = if stream.below(2) == 0 { 12 } else { u64::from(PAGES) };
+        let page = stream.below(pages) * u64::from(SECTORS);
+        let sectors = if stream.below(4) == 0 { u64::from(SECTORS) } else { 1 + stream.below(u64::from(SECTORS)) };
+        let first = stream.below(u64::from(SECTORS) - sectors + 1);
+        match stream.below(100) {
+            0..2 => request(Op::Trim, page, SECTORS),
+            draw if draw < reads => request(Op::Read, page + first, sectors as u32),
+            _ => request(Op::Write, page + first, sectors as u32),
+        }
+    };
+    (0..REQUESTS).map(|_| one()).collect()
+}
+
+fn times(placement: &PlacementConfig, flash: &Bench) -> Times {
+    let page = u64::from(SECTORS);
+    let transfer = page * 512; // 1 ns per byte
+    let access = |timing: &ScmTiming, array: Ns| (timing.command_address.0, array.0 + 400);
+    let write = |timing: &ScmTiming| access(timing, timing.set.max(timing.reset));
+    let below = if matches!(placement, PlacementConfig::NvWb(_)) {
+        Below::Memory { read: access(&LOWER, LOWER.read), write: write(&LOWER) }
+    } else {
+        let command = flash.timing.command_address.0;
+        Below::Flash {
+            read: command + flash.timing.read[0].0 + transfer,
+            program: command + transfer + flash.timing.program[0].0,
+        }
+    };
+    Times { read: access(&UPPER, UPPER.read), write: write(&UPPER), below }
+}
+
+/// Compares every latency, and in the end every slot and counter.
+fn check(description: &serde_json::Value, flash: &Bench, seed: u64, reads: u64) -> Device {
+    let placement = placement(description);
+    let requests = requests(seed, reads);
+    let mut model = NaiveTier::new(&placement, SLOTS, SECTORS, PAGES, times(&placement, flash));
+    let expected: Vec<u64> = requests
+        .iter()
+        .map(|request| {
+            let page = (request.lba.0 / u64::from(SECTORS)) as u32;
+            let first = (request.lba.0 % u64::from(SECTORS)) as u32;
+            let mask = ((1_u64 << request.sectors) - 1) << first;
+            let kind = match request.op {
+                Op::Read => Kind::Read,
+                Op::Write => Kind::Write,
+                _ => Kind::Trim,
+            };
+            model.serve(kind, page, mask as u32)
+        })
+        .collect();
+    let device = bench(&placement, flash).run(closed(requests.clone()));
+    for (index, entry) in device.request_log().iter().enumerate() {
+        assert_eq!(entry.latency.0, expected[index], "request {index}, {:?}, of {description}", requests[index]);
+    }
+    assert_eq!(device.request_log().len(), REQUESTS);
+    assert_eq!(device.ftl().counters().gc_units, 0, "flash is too small for the test");
+    assert_eq!(slots_in_use(&device), model.slots(), "{description}");
+    let counters = device.seen().tier.expect("two media").tier().counters();
+    assert_eq!((counters.evicted_clean, counters.evicted_dirty), (model.dropped, model.copied_down), "{description}");
+    device
+}
+
+/// Under each placement, with a flash that is slow and one that is faster than a slot.
+fn check_all(placements: &[serde_json::Value]) {
+    for (index, placement) in placements.iter().enumerate() {
+        for read in [85_001, 1_003] {
+            for reads in [30, 70] {
+                let device = check(placement, &flash(read), index as u64, reads);
+                let evicted = device.seen().tier.map(|part| part.tier().counters().evicted_dirty);
+                assert!(evicted > Some(100), "{evicted:?} evictions under {placement}");
+            }
+        }
+    }
+}
+
+#[test]
+fn wb_takes_the_sum() {
+    let wb = |extra: serde_json::Value| {
+        let mut placement = serde_json::json!({ "policy": "wb", "migration": "foreground" });
+        for (key, value) in extra.as_object().expect("keys") {
+            placement[key] = value.clone();
+        }
+        placement
+    };
+    check_all(&[
+        wb(serde_json::json!({})),
+        wb(serde_json::json!({ "copy_reads": false })),
+        wb(serde_json::json!({ "evict_free": 0.2, "evict_stop": 0.2 })),
+        wb(serde_json::json!({ "fetch_on_write": true })),
+        wb(serde_json::json!({ "fetch_on_write": true, "evict_free": 0.1, "evict_stop": 0.1, "copy_reads": false })),
+    ]);
+}
+
+#[test]
+fn wo_dm_takes_the_sum() {
+    let with = |victim: &str, free: f64, uses: u32| {
+        serde_json::json!({
+            "policy": "wo-dm", "migration": "foreground", "victim": victim,
+            "evict_free": free, "evict_stop": free, "hot_uses": uses,
+        })
+    };
+    check_all(&[
+        with("lru", 0.08, 1),
+        with("lru", 0.0, 2),
+        with("sequential-first", 0.2, 1),
+        with("sequential-first", 0.0, 1),
+    ]);
+}
+
+#[test]
+fn rwb_dm_takes_the_sum() {
+    let with = |moves: &str, keep: bool, free: f64, victim: &str| {
+        serde_json::json!({
+            "policy": "rwb-dm", "migration": "foreground", "moves": moves, "keep_copy": keep,
+            "evict_free": free, "evict_stop": free, "victim": victim, "hot_entries": 2.0,
+        })
+    };
+    check_all(&[
+        with("hot-and-random", true, 0.08, "lru"),
+        with("hot-and-random", false, 0.2, "lru"),
+        with("hot-or-random", true, 0.0, "lru"),
+        with("hot-or-random", false, 0.08, "sequential-first"),
+        with("hot-or-random", false, 0.0, "lru"),
+    ]);
+}
+
+#[test]
+fn nv_wb_takes_the_sum() {
+    for (seed, free) in [0.0, 0.01, 0.2].into_iter().enumerate() {
+        for fetch in [false, true] {
+            let placement = serde_json::json!({
+                "policy": "nv-wb", "migration": "foreground", "evict_free": free, "evict_stop": free,
+                "fetch_on_write": fetch,
+            });
+            for reads in [30, 70] {
+                check(&placement, &flash(85_001), seed as u64, reads);
+            }
+        }
+    }
+}

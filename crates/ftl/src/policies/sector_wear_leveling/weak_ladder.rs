@@ -1,0 +1,24 @@
+//! The ladder with high rungs: "weak wear-levelling" of the multi-SCM drive (FMS slides, paper 004), which lets the
+//! memory of high endurance do without most copies. The height is what the prototype of `experiments/` needs to keep
+//! nine tenths of the gain of no levelling; the slides give none.
+
+use std::num::NonZeroU32;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// The same parameters as the ladder's, with other defaults.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct WeakLadder {
+    /// Height of a rung, `C_ow` [overwrites].
+    pub overwrites: NonZeroU32,
+    /// Spare sectors as a share of the logical ones.
+    pub spare: f64,
+}
+
+impl Default for WeakLadder {
+    fn default() -> Self {
+        Self { overwrites: NonZeroU32::new(100).unwrap_or(NonZeroU32::MIN), spare: 0.01 }
+    }
+}

@@ -1,0 +1,90 @@
+//! The time constants of a storage-class memory, and the durations that follow from them.
+
+use ninescope_kernel::{Ns, Rate};
+
+use super::ScmCommandKind;
+use crate::TimingError;
+
+/// No pulse may be longer: a longer one is a slip of the unit, and below it sums of times cannot overflow.
+const PULSE_TIME_MAX: Ns = Ns(3_600_000_000_000);
+
+/// How the two kinds of pulse of a sector write follow each other: cells that become 1 are set, those that become 0
+/// are reset, and a sector has both.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum PulseOrder {
+    /// Side by side: the longer one decides.
+    #[default]
+    Together,
+    /// One after the other.
+    InTurn,
+}
+
+/// What the datasheet says about time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ScmTiming {
+    /// Reading one sector [ns].
+    pub read: Ns,
+    /// The set pulse of a sector write [ns].
+    pub set: Ns,
+    /// The reset pulse of a sector write [ns].
+    pub reset: Ns,
+    /// How the two follow each other.
+    pub pulse_order: PulseOrder,
+    /// Channel time of the command and address cycles of a command [ns].
+    pub command_address: Ns,
+    /// Data rate of a channel [B/s]; zero moves data in no time.
+    pub channel_rate: Rate,
+}
+
+impl ScmTiming {
+    /// Checks that the constants describe a part that can work.
+    ///
+    /// # Errors
+    /// Names the first constant that is zero where time must pass, or absurdly large.
+    pub fn check(&self) -> Result<(), TimingError> {
+        let times = [
+            ("read", self.read, Ns(1)),
+            ("set", self.set, Ns(1)),
+            ("reset", self.reset, Ns(1)),
+            ("command_address", self.command_address, Ns::ZERO),
+        ];
+        for (key, time, least) in times {
+            if time < least {
+                return Err(TimingError { key, message: format!("is {time}, it must be at least {least}") });
+            }
+            if time > PULSE_TIME_MAX {
+                return Err(TimingError { key, message: format!("is {time}, more than {PULSE_TIME_MAX}") });
+            }
+        }
+        Ok(())
+    }
+}
+
+/// [`ScmTiming`] laid out for the hot path.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Durations {
+    /// Array time of a sector by kind of command.
+    sector: [Ns; 3],
+    pub command_address: Ns,
+    pub channel_rate: Rate,
+}
+
+impl Durations {
+    pub fn new(timing: &ScmTiming) -> Result<Self, TimingError> {
+        timing.check()?;
+        let write = match timing.pulse_order {
+            PulseOrder::Together => timing.set.max(timing.reset),
+            PulseOrder::InTurn => timing.set + timing.reset,
+        };
+        let mut sector = [Ns::ZERO; 3];
+        sector[ScmCommandKind::Read as usize] = timing.read;
+        sector[ScmCommandKind::Write as usize] = write;
+        sector[ScmCommandKind::Copy as usize] = timing.read + write;
+        Ok(Self { sector, command_address: timing.command_address, channel_rate: timing.channel_rate })
+    }
+
+    #[inline]
+    pub fn array_time(&self, kind: ScmCommandKind, sectors: u32) -> Ns {
+        Ns(self.sector[kind as usize].0 * u64::from(sectors))
+    }
+}

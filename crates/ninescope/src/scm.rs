@@ -1,0 +1,129 @@
+//! From the description of storage-class memory to its parts.
+
+use ninescope_engine::ScmPart;
+use ninescope_ftl::policies::SectorWearLevelingConfig;
+use ninescope_kernel::{Ns, Rate};
+use ninescope_media::scm::{PulseOrder, Scm, ScmTiming};
+use ninescope_model::{SECTOR_BYTES, ScmGeometry};
+
+use crate::config::{LoadedDrive, PulseOrderConfig, ScmConfig};
+use crate::error::Error;
+
+/// One medium of storage-class memory.
+#[derive(Clone, Debug)]
+pub struct ScmMedium {
+    /// Its shape.
+    pub shape: ScmGeometry,
+    /// Its time constants.
+    pub timing: ScmTiming,
+    /// How its wear is levelled.
+    pub wear_leveling: SectorWearLevelingConfig,
+}
+
+/// Everything the storage-class memory of a drive is made of: no medium, one, or one above the other.
+#[derive(Clone, Debug, Default)]
+pub struct ScmAssembly {
+    /// The media, the upper one first.
+    pub media: Vec<ScmMedium>,
+}
+
+impl ScmAssembly {
+    /// Checks the tables `[scm]` and `[storage_scm]`, as far as they are there, and derives the parts.
+    ///
+    /// # Errors
+    /// [`Error::Input`] that names the key at fault.
+    pub fn new(drive: &LoadedDrive) -> Result<Self, Error> {
+        let tables = [("scm", &drive.config.scm), ("storage_scm", &drive.config.storage_scm)];
+        let media = tables.into_iter().filter_map(|(table, config)| config.as_ref().map(|config| (table, config)));
+        let media = media.map(|(table, config)| ScmMedium::new(drive, table, config));
+        Ok(Self { media: media.collect::<Result<_, _>>()? })
+    }
+
+    /// Idle memory that was never written.
+    ///
+    /// # Errors
+    /// [`Error::Internal`]: the timing was checked before.
+    pub fn part(&self) -> Result<ScmPart, Error> {
+        let timings: Vec<_> = self.media.iter().map(|medium| (medium.shape, medium.timing)).collect();
+        let shapes: Vec<_> = self.media.iter().map(|medium| (medium.shape, medium.wear_leveling.clone())).collect();
+        let media = Scm::of_media(&timings).map_err(|error| Error::Internal(error.to_string()))?;
+        Ok(ScmPart::new(&shapes, media))
+    }
+
+    /// The shape of the upper medium, or of the only one.
+    pub fn upper(&self) -> Option<&ScmGeometry> {
+        self.media.first().map(|medium| &medium.shape)
+    }
+
+    /// The medium that holds what the host addresses, where that is memory: the lower one of two.
+    pub fn lowest(&self) -> Option<&ScmGeometry> {
+        self.media.last().map(|medium| &medium.shape)
+    }
+
+    /// Sectors there are, spare ones included.
+    pub fn raw_sectors(&self) -> u64 {
+        self.media.iter().map(|medium| medium.shape.raw_sectors()).sum()
+    }
+
+    /// Bytes of the tables: wear of every sector, and what wear levelling keeps [B].
+    pub fn table_bytes(&self) -> u64 {
+        self.media.iter().map(ScmMedium::table_bytes).sum()
+    }
+}
+
+impl ScmMedium {
+    fn new(drive: &LoadedDrive, table: &str, config: &ScmConfig) -> Result<Self, Error> {
+        let shape = shape(drive, table, config)?;
+        let timing = ScmTiming {
+            read: Ns(config.read.0),
+            set: Ns(config.set.0),
+            reset: Ns(config.reset.0),
+            pulse_order: match config.pulse_order {
+                PulseOrderConfig::Together => PulseOrder::Together,
+                PulseOrderConfig::InTurn => PulseOrder::InTurn,
+            },
+            command_address: Ns(config.command_address.0),
+            channel_rate: Rate(config.channel_rate.0),
+        };
+        timing.check().map_err(|error| drive.error_at(&format!("{table}.{}", error.key), &error.message))?;
+        if config.endurance_writes == Some(0) {
+            return Err(drive.error_at(&format!("{table}.endurance_writes"), "must not be zero"));
+        }
+        if let Some(cost) = config.bit_cost.filter(|cost| !(cost.is_finite() && *cost > 0.0)) {
+            let message = format!("is {cost}, it must be a finite number greater than 0");
+            return Err(drive.error_at(&format!("{table}.bit_cost"), &message));
+        }
+        Ok(Self { shape, timing, wear_leveling: config.wear_leveling.clone() })
+    }
+
+    /// Wear of every sector, now and when measuring began, and what wear levelling keeps [B].
+    fn table_bytes(&self) -> u64 {
+        let maps = self.wear_leveling.table_bytes(self.shape.logical_sectors_per_bank());
+        self.shape.raw_sectors() * 8 + u64::from(self.shape.banks()) * maps
+    }
+}
+
+fn shape(drive: &LoadedDrive, table: &str, config: &ScmConfig) -> Result<ScmGeometry, Error> {
+    let at = |key: &str| format!("{table}.{key}");
+    let (capacity, slot) = (config.capacity.0, config.slot_size.0);
+    if slot == 0 || !slot.is_multiple_of(SECTOR_BYTES) {
+        return Err(drive.error_at(&at("slot_size"), &format!("is {slot} B, it must be 512 B x 2^n")));
+    }
+    if !capacity.is_multiple_of(slot) {
+        let message = format!("is {capacity} B, which is no whole number of slots of {slot} B");
+        return Err(drive.error_at(&at("capacity"), &message));
+    }
+    let slots = u32::try_from(capacity / slot)
+        .map_err(|_| drive.error_at(&at("capacity"), &format!("makes {} slots, more than 2^32", capacity / slot)))?;
+    if let Some((key, message)) = config.wear_leveling.problem() {
+        return Err(drive.error_at(&at(&format!("wear_leveling.{key}")), &message));
+    }
+    let checked = |spare| {
+        let sectors = u32::try_from(slot / SECTOR_BYTES).unwrap_or(u32::MAX);
+        ScmGeometry::checked(config.channels, config.banks_per_channel, slots, sectors, spare)
+            .map_err(|error| drive.error_at(&at(error.key), &error.message))
+    };
+    // How many sectors are spare follows from how many a bank has.
+    let without_spare = checked(0)?;
+    checked(config.wear_leveling.spare_sectors(without_spare.logical_sectors_per_bank()))
+}

@@ -1,0 +1,213 @@
+//! Where data is placed: one policy per file, the published ones under the names of their papers.
+//!
+//! A policy decides; the tier keeps what it knows of pages and slots, and the engine moves the data.
+
+pub mod nand_only;
+pub mod nv_wb;
+pub mod rwb_dm;
+pub mod scm_only;
+pub mod wb;
+pub mod wo_dm;
+
+use std::fmt::Debug;
+
+use ninescope_model::units::Bytes;
+use ninescope_model::{SECTOR_BYTES, policy_registry};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// An access of the host to one page.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Access {
+    /// The page.
+    pub page: u32,
+    /// Sectors of it, one bit each.
+    pub sectors: u32,
+    /// Sectors of the whole request.
+    pub request_sectors: u32,
+    /// Uses of the page that the table of recent pages knows of, this access not included.
+    pub uses: u32,
+    /// The page has a slot in the upper medium.
+    pub resident: bool,
+}
+
+/// Where a write goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WriteTo {
+    /// Into the upper medium.
+    Upper,
+    /// Into the lower one.
+    Lower,
+}
+
+/// What a read of the lower medium leads to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OnRead {
+    /// Nothing.
+    Stay,
+    /// The page is copied up; the lower medium keeps it.
+    Copy,
+    /// The page moves up; the lower medium forgets it.
+    Move,
+}
+
+/// Chooses media. A policy may keep state of its own; what it sees of the tier is in the access.
+pub trait DataPlacement: Debug + Send {
+    /// Where a write to a page goes. Not asked for a page that has a slot: it is written there.
+    fn write(&mut self, access: &Access) -> WriteTo;
+
+    /// What becomes of a page of which sectors are read from the lower medium.
+    fn read(&mut self, access: &Access) -> OnRead;
+}
+
+/// Which slot is emptied next.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum VictimRule {
+    /// The one used longest ago.
+    #[default]
+    Lru,
+    /// The one that has held its page for longest.
+    Fifo,
+    /// Of those last written sequentially the one used longest ago; without any, of all others.
+    SequentialFirst,
+}
+
+/// Whether requests wait for the migrations they cause.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum MigrationMode {
+    /// They do not, as long as a slot is free.
+    #[default]
+    Background,
+    /// They complete when these have ended.
+    Foreground,
+}
+
+/// What is hot, and what is random: see [`crate::RecentPages`] and spec 1.2 of paper 000.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Classes {
+    /// Entries of the table of recent pages, as a share of the slots.
+    pub hot_entries: f64,
+    /// Uses before an access from which on its page is hot.
+    pub hot_uses: u32,
+    /// Requests up to this size are random.
+    pub random_up_to: Bytes,
+}
+
+impl Classes {
+    /// Whether an access is to a hot page.
+    #[inline]
+    pub fn is_hot(&self, access: &Access) -> bool {
+        access.uses >= self.hot_uses
+    }
+
+    /// Whether an access is part of a random request.
+    #[inline]
+    pub fn is_random(&self, access: &Access) -> bool {
+        u64::from(access.request_sectors) * SECTOR_BYTES <= self.random_up_to.0
+    }
+}
+
+/// What the tier needs to know of its policy beyond its decisions.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Rules {
+    /// Slots are emptied while no more than this share of them is free. 0: only where one is needed.
+    pub evict_free: f64,
+    /// Once begun, they are emptied until more than this share is free.
+    pub evict_stop: f64,
+    /// Which one.
+    pub victim: VictimRule,
+    /// Whether requests wait for it.
+    pub migration: MigrationMode,
+    /// What is hot and random.
+    pub classes: Classes,
+    /// A page of which a part was written is completed from the lower medium.
+    pub fetch_on_write: bool,
+}
+
+impl Rules {
+    /// Whether requests wait for the migrations they cause.
+    pub fn waits(&self) -> bool {
+        self.migration == MigrationMode::Foreground
+    }
+}
+
+policy_registry! {
+    /// Where data is placed.
+    PlacementConfig;
+    "nand-only" => NandOnly(nand_only::NandOnly), "everything in flash";
+    "scm-only" => ScmOnly(scm_only::ScmOnly), "everything in storage-class memory, overwritten in place";
+    "wb" => Wb(wb::Wb), "SCM caches flash: writes and what is read go there, clean pages are dropped free (paper 001)";
+    "wo-dm" => WoDm(wo_dm::WoDm), "hot or random writes to SCM, cold sequential data to flash; reads move nothing (papers 000, 001: CDE)";
+    "rwb-dm" => RwbDm(rwb_dm::RwbDm), "as wo-dm, and what is read hot or random goes up to SCM (paper 001)";
+    "nv-wb" => NvWb(nv_wb::NvWb), "memory-type SCM caches storage-type SCM (paper 004)";
+}
+
+/// What lies below the upper medium.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Below {
+    /// Nothing: there is one medium.
+    Nothing,
+    /// Flash.
+    Flash,
+    /// Storage-type memory.
+    Scm,
+}
+
+impl PlacementConfig {
+    /// What a drive with this placement has below its upper medium.
+    pub fn below(&self) -> Below {
+        match self {
+            Self::NandOnly(_) | Self::ScmOnly(_) => Below::Nothing,
+            Self::Wb(_) | Self::WoDm(_) | Self::RwbDm(_) => Below::Flash,
+            Self::NvWb(_) => Below::Scm,
+        }
+    }
+
+    /// The policy and its rules; `None` where all data is in one medium.
+    pub fn build(&self) -> Option<(Box<dyn DataPlacement>, Rules)> {
+        match self {
+            Self::NandOnly(_) | Self::ScmOnly(_) => None,
+            Self::Wb(parameters) => Some((Box::new(*parameters), parameters.rules())),
+            Self::WoDm(parameters) => Some((Box::new(*parameters), parameters.rules())),
+            Self::RwbDm(parameters) => Some((Box::new(*parameters), parameters.rules())),
+            Self::NvWb(parameters) => Some((Box::new(*parameters), parameters.rules())),
+        }
+    }
+
+    /// What is wrong with the parameters: the key and the rest of a sentence that begins with it.
+    pub fn problem(&self) -> Option<(&'static str, String)> {
+        let (_, rules) = self.build()?;
+        let Rules { evict_free, evict_stop, classes, .. } = rules;
+        let share = |key, value: f64| {
+            let legal = (0.0..1.0).contains(&value);
+            (!legal).then(|| (key, format!("is {value}, it must be a share of the slots from 0 to below 1")))
+        };
+        if let Some(problem) = share("evict_free", evict_free).or_else(|| share("evict_stop", evict_stop)) {
+            return Some(problem);
+        }
+        if evict_stop < evict_free {
+            let message = format!("is {evict_stop}, less than evict_free = {evict_free}: eviction would never stop");
+            return Some(("evict_stop", message));
+        }
+        let entries = classes.hot_entries;
+        if !(0.0..=1_000.0).contains(&entries) {
+            return Some(("hot_entries", format!("is {entries}, it must be a multiple of the slots from 0 to 1000")));
+        }
+        if matches!(self, Self::WoDm(_) | Self::RwbDm(_)) && entries == 0.0 && classes.random_up_to.0 == 0 {
+            let message = "is 0 and so is random_up_to: nothing would ever be placed in SCM".to_owned();
+            return Some(("hot_entries", message));
+        }
+        if classes.hot_uses == 0 {
+            return Some(("hot_uses", "is 0: every page would be hot".into()));
+        }
+        None
+    }
+}
+
+impl Default for PlacementConfig {
+    fn default() -> Self {
+        Self::NandOnly(nand_only::NandOnly {})
+    }
+}

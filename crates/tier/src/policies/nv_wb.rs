@@ -1,0 +1,66 @@
+//! NV-WB: memory-type above storage-type SCM (paper 004, "Multi-SCM SSD"; spec 5.2).
+//!
+//! A write-back cache with an LRU table of 16 KiB pages. A write miss fetches nothing: the page has only the sectors
+//! that were written. A read miss is answered from below, and the page is copied up. Only dirty sectors go down.
+//! The copies run in the background (spec 8), for which a few slots are kept free.
+
+use ninescope_model::units::Bytes;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{Access, Classes, DataPlacement, MigrationMode, OnRead, Rules, VictimRule, WriteTo};
+
+/// Its parameters.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct NvWb {
+    /// Pages are evicted while no more than this share of the slots is free; 0: where a slot is needed (inferred).
+    #[schemars(range(min = 0, max = 1))]
+    pub evict_free: f64,
+    /// Once begun, eviction goes on until more than this share is free; that of `evict_free`, if left out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 0, max = 1))]
+    pub evict_stop: Option<f64>,
+    /// Which page is evicted.
+    pub victim: VictimRule,
+    /// Whether requests wait for the migrations they cause.
+    pub migration: MigrationMode,
+    /// Whether the rest of a page written in part is brought up from below.
+    pub fetch_on_write: bool,
+}
+
+impl Default for NvWb {
+    fn default() -> Self {
+        Self {
+            evict_free: 0.01,
+            evict_stop: None,
+            victim: VictimRule::Lru,
+            migration: MigrationMode::Background,
+            fetch_on_write: false,
+        }
+    }
+}
+
+impl NvWb {
+    /// What the tier needs to know.
+    pub fn rules(&self) -> Rules {
+        Rules {
+            evict_free: self.evict_free,
+            evict_stop: self.evict_stop.unwrap_or(self.evict_free),
+            victim: self.victim,
+            migration: self.migration,
+            classes: Classes { hot_entries: 1.0, hot_uses: 1, random_up_to: Bytes(8192) },
+            fetch_on_write: self.fetch_on_write,
+        }
+    }
+}
+
+impl DataPlacement for NvWb {
+    fn write(&mut self, _access: &Access) -> WriteTo {
+        WriteTo::Upper
+    }
+
+    fn read(&mut self, _access: &Access) -> OnRead {
+        OnRead::Copy
+    }
+}

@@ -1,0 +1,9 @@
+//! Everything in storage-class memory, slot after slot, overwritten in place.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// No parameters.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ScmOnly {}

@@ -1,0 +1,70 @@
+//! WB: storage-class memory as a write-back cache of flash, as the reference of paper 001 (Okamoto et al., section 2;
+//! spec 2.1, 2.2).
+//!
+//! All writes go to the cache, and what is read from flash is copied into it. The cache is inclusive: a clean page has
+//! its copy in flash and is dropped free. A page is evicted where a slot is needed, and whoever needs it waits.
+
+use ninescope_model::units::Bytes;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{Access, Classes, DataPlacement, MigrationMode, OnRead, Rules, VictimRule, WriteTo};
+
+/// Its parameters.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Wb {
+    /// Pages are evicted while no more than this share of the slots is free; 0: where a slot is needed (inferred,
+    /// spec 2.2).
+    #[schemars(range(min = 0, max = 1))]
+    pub evict_free: f64,
+    /// Once begun, eviction goes on until more than this share is free; that of `evict_free`, if left out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 0, max = 1))]
+    pub evict_stop: Option<f64>,
+    /// Which page is evicted.
+    pub victim: VictimRule,
+    /// Whether requests wait for the migrations they cause.
+    pub migration: MigrationMode,
+    /// Whether pages are copied up when they are read from flash.
+    pub copy_reads: bool,
+    /// Whether the rest of a page written in part is brought up from flash.
+    pub fetch_on_write: bool,
+}
+
+impl Default for Wb {
+    fn default() -> Self {
+        Self {
+            evict_free: 0.0,
+            evict_stop: None,
+            victim: VictimRule::Lru,
+            migration: MigrationMode::Foreground,
+            copy_reads: true,
+            fetch_on_write: false,
+        }
+    }
+}
+
+impl Wb {
+    /// What the tier needs to know.
+    pub fn rules(&self) -> Rules {
+        Rules {
+            evict_free: self.evict_free,
+            evict_stop: self.evict_stop.unwrap_or(self.evict_free),
+            victim: self.victim,
+            migration: self.migration,
+            classes: Classes { hot_entries: 1.0, hot_uses: 1, random_up_to: Bytes(8192) },
+            fetch_on_write: self.fetch_on_write,
+        }
+    }
+}
+
+impl DataPlacement for Wb {
+    fn write(&mut self, _access: &Access) -> WriteTo {
+        WriteTo::Upper
+    }
+
+    fn read(&mut self, _access: &Access) -> OnRead {
+        if self.copy_reads { OnRead::Copy } else { OnRead::Stay }
+    }
+}

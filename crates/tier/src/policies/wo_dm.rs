@@ -1,0 +1,79 @@
+//! WO-DM, which paper 000 calls cold data eviction (CDE): storage-class memory holds what is written hot or at random,
+//! flash what is cold and sequential (Sun et al. 2014 as both papers cite it; spec 1.3, 2.2). Reads move nothing.
+//!
+//! Paper 000 empties slots that were written sequentially first and at 20 % free, paper 001 the one used longest ago
+//! and at 8 % (spec 9, prototype.md section 1): the presets say which.
+
+use ninescope_model::units::Bytes;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{Access, Classes, DataPlacement, MigrationMode, OnRead, Rules, VictimRule, WriteTo};
+
+/// Its parameters.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct WoDm {
+    /// Pages are evicted while no more than this share of the slots is free; 0: where a slot is needed.
+    #[schemars(range(min = 0, max = 1))]
+    pub evict_free: f64,
+    /// Once begun, eviction goes on until more than this share is free; that of `evict_free`, if left out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 0, max = 1))]
+    pub evict_stop: Option<f64>,
+    /// Which page is evicted.
+    pub victim: VictimRule,
+    /// Whether requests wait for the migrations they cause.
+    pub migration: MigrationMode,
+    /// Entries of the table of recent pages, as a multiple of the slots.
+    #[schemars(range(min = 0, max = 1000))]
+    pub hot_entries: f64,
+    /// Uses before an access from which on its page is hot.
+    #[schemars(range(min = 1))]
+    pub hot_uses: u32,
+    /// Requests up to this size are random.
+    pub random_up_to: Bytes,
+}
+
+impl Default for WoDm {
+    fn default() -> Self {
+        Self {
+            evict_free: 0.08,
+            evict_stop: None,
+            victim: VictimRule::Lru,
+            migration: MigrationMode::Background,
+            hot_entries: 1.0,
+            hot_uses: 1,
+            random_up_to: Bytes(8192),
+        }
+    }
+}
+
+impl WoDm {
+    /// What the tier needs to know.
+    pub fn rules(&self) -> Rules {
+        Rules {
+            evict_free: self.evict_free,
+            evict_stop: self.evict_stop.unwrap_or(self.evict_free),
+            victim: self.victim,
+            migration: self.migration,
+            classes: self.classes(),
+            fetch_on_write: false,
+        }
+    }
+
+    fn classes(&self) -> Classes {
+        Classes { hot_entries: self.hot_entries, hot_uses: self.hot_uses, random_up_to: self.random_up_to }
+    }
+}
+
+impl DataPlacement for WoDm {
+    fn write(&mut self, access: &Access) -> WriteTo {
+        let classes = self.classes();
+        if classes.is_hot(access) || classes.is_random(access) { WriteTo::Upper } else { WriteTo::Lower }
+    }
+
+    fn read(&mut self, _access: &Access) -> OnRead {
+        OnRead::Stay
+    }
+}

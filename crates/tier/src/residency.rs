@@ -1,0 +1,333 @@
+//! Which slot holds which page, and which of its sectors.
+
+use std::collections::VecDeque;
+
+use ninescope_kernel::{NONE, table};
+
+use crate::list::{Links, RecencyList};
+use crate::policies::VictimRule;
+
+/// What a slot is used for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum SlotState {
+    /// Nothing.
+    #[default]
+    Free,
+    /// It holds a page.
+    Resident,
+    /// It holds a page whose dirty sectors are being copied down.
+    Leaving,
+    /// Its page is not looked for here any more; it is free when those that were to read it have.
+    Draining,
+}
+
+/// A slot: one page of the upper medium.
+#[derive(Clone, Copy, Debug)]
+pub struct Slot {
+    /// The page it holds, `NONE` for none.
+    pub page: u32,
+    /// Sectors it holds, one bit each.
+    pub valid: u32,
+    /// Those of them that the lower medium does not hold as they are.
+    pub dirty: u32,
+    /// Those written since the copy that goes down was read.
+    pub rewritten: u32,
+    /// Accesses queued that read it.
+    pub readers: u16,
+    /// Accesses queued that write it.
+    pub writers: u16,
+    /// How often its content was forgotten (TRIM): what was under way for it then is void.
+    pub forgotten: u16,
+    /// What it is used for.
+    pub state: SlotState,
+    /// Its page was last written as part of a sequential request.
+    pub sequential: bool,
+}
+
+impl Slot {
+    /// Dirty sectors that the copy on its way down does not make clean: where all are, nothing below is needed.
+    #[inline]
+    pub fn stays_dirty(&self) -> u32 {
+        if self.state == SlotState::Leaving { self.rewritten } else { self.dirty }
+    }
+}
+
+impl Default for Slot {
+    fn default() -> Self {
+        Self {
+            page: NONE,
+            valid: 0,
+            dirty: 0,
+            rewritten: 0,
+            readers: 0,
+            writers: 0,
+            forgotten: 0,
+            state: SlotState::Free,
+            sequential: false,
+        }
+    }
+}
+
+/// All slots of the upper medium.
+#[derive(Clone, Debug)]
+pub struct Residency {
+    /// By page: its slot.
+    slot_of: Vec<u32>,
+    slots: Vec<Slot>,
+    links: Vec<Links>,
+    /// Resident slots in the order of use, or of taking where first in is first out: those last written at random, and
+    /// those last written sequentially (all in the first if the classes do not matter).
+    orders: [RecencyList; 2],
+    rule: VictimRule,
+    /// Free slots, the one free for longest first.
+    free: VecDeque<u32>,
+    /// Slots that wait for their last readers.
+    draining: u32,
+}
+
+impl Residency {
+    /// Empty slots for `pages` pages.
+    pub fn new(slots: u32, pages: u32, rule: VictimRule) -> Self {
+        Self {
+            slot_of: table(pages as usize, NONE),
+            slots: vec![Slot::default(); slots as usize],
+            links: vec![Links::default(); slots as usize],
+            orders: [RecencyList::default(); 2],
+            rule,
+            free: (0..slots).collect(),
+            draining: 0,
+        }
+    }
+
+    /// Slots there are.
+    pub fn slots(&self) -> u32 {
+        self.slots.len() as u32
+    }
+
+    /// Pages there are.
+    pub fn pages(&self) -> u32 {
+        self.slot_of.len() as u32
+    }
+
+    /// Slots that hold nothing.
+    #[inline]
+    pub fn free_slots(&self) -> u32 {
+        self.free.len() as u32
+    }
+
+    /// Slots that hold nothing, or will as soon as those have read them that are about to.
+    #[inline]
+    pub fn free_soon(&self) -> u32 {
+        self.free_slots() + self.draining
+    }
+
+    /// One slot.
+    #[inline]
+    pub fn slot(&self, slot: u32) -> &Slot {
+        &self.slots[slot as usize]
+    }
+
+    /// Where a page is looked for.
+    #[inline]
+    pub fn slot_of(&self, page: u32) -> Option<u32> {
+        let slot = self.slot_of[page as usize];
+        (slot != NONE).then_some(slot)
+    }
+
+    /// Gives a page a slot, in which nothing is valid yet. `None` if no slot is free.
+    pub fn take(&mut self, page: u32) -> Option<u32> {
+        let slot = self.free.pop_front()?;
+        let forgotten = self.slots[slot as usize].forgotten;
+        self.slots[slot as usize] = Slot { page, state: SlotState::Resident, forgotten, ..Slot::default() };
+        self.slot_of[page as usize] = slot;
+        self.list(slot);
+        Some(slot)
+    }
+
+    #[inline]
+    fn by_class(&self) -> bool {
+        self.rule == VictimRule::SequentialFirst
+    }
+
+    /// Which order a slot belongs in.
+    #[inline]
+    fn order_of(&self, slot: u32) -> usize {
+        usize::from(self.by_class() && self.slots[slot as usize].sequential)
+    }
+
+    fn list(&mut self, slot: u32) {
+        let order = self.order_of(slot);
+        self.orders[order].push_newest(&mut self.links, slot);
+    }
+
+    fn unlist(&mut self, slot: u32) {
+        let order = self.order_of(slot);
+        self.orders[order].remove(&mut self.links, slot);
+    }
+
+    /// A page was used.
+    #[inline]
+    pub fn touch(&mut self, slot: u32) {
+        if self.rule != VictimRule::Fifo && self.slots[slot as usize].state == SlotState::Resident {
+            let order = self.order_of(slot);
+            self.orders[order].touch(&mut self.links, slot);
+        }
+    }
+
+    /// A page is written as part of a sequential request, or at random; that is a use too.
+    pub fn touch_written(&mut self, slot: u32, sequential: bool) {
+        let listed = self.slots[slot as usize].state == SlotState::Resident;
+        if listed && self.by_class() && self.slots[slot as usize].sequential != sequential {
+            self.unlist(slot);
+            self.slots[slot as usize].sequential = sequential;
+            self.list(slot);
+            return;
+        }
+        self.slots[slot as usize].sequential = sequential;
+        self.touch(slot);
+    }
+
+    /// The slot to empty next: of those used longest ago the first that nobody is about to write, sequential ones
+    /// first where the classes matter. A few are looked at.
+    pub fn victim(&self) -> Option<u32> {
+        const LOOKED_AT: usize = 16;
+        self.orders.iter().rev().find_map(|order| {
+            let from = order.oldest();
+            let slots = std::iter::successors(from, |&slot| RecencyList::newer_than(&self.links, slot));
+            slots.take(LOOKED_AT).find(|&slot| self.slots[slot as usize].writers == 0)
+        })
+    }
+
+    // ---- accesses --------------------------------------------------------------------------------
+
+    /// An access that reads the slot is queued.
+    #[inline]
+    pub fn reader_queued(&mut self, slot: u32) {
+        self.slots[slot as usize].readers += 1;
+    }
+
+    /// An access that reads the slot has done so. Returns whether that made it free.
+    #[inline]
+    pub fn reader_left(&mut self, slot: u32) -> bool {
+        self.slots[slot as usize].readers -= 1;
+        self.slots[slot as usize].state == SlotState::Draining && self.free_drained(slot)
+    }
+
+    /// An access that writes the slot is queued.
+    #[inline]
+    pub fn writer_queued(&mut self, slot: u32) {
+        self.slots[slot as usize].writers += 1;
+    }
+
+    /// An access that writes the slot has ended, or is not wanted any more.
+    #[inline]
+    pub fn writer_left(&mut self, slot: u32) {
+        self.slots[slot as usize].writers -= 1;
+    }
+
+    /// Sectors are being overwritten with what the host wrote. Returns whether from now on all of `whole` are dirty for
+    /// good, and were not before.
+    #[inline]
+    pub fn written(&mut self, slot: u32, sectors: u32, whole: u32) -> bool {
+        let record = &mut self.slots[slot as usize];
+        let before = record.stays_dirty();
+        record.valid |= sectors;
+        record.dirty |= sectors;
+        record.rewritten |= sectors;
+        record.stays_dirty() == whole && before != whole
+    }
+
+    /// Sectors that are not valid are being filled with what the lower medium holds; returns which.
+    pub fn sectors_to_fill(&self, slot: u32, sectors: u32) -> u32 {
+        sectors & !self.slots[slot as usize].valid
+    }
+
+    /// They are: clean, or `dirty` because the page moves up.
+    pub fn filled(&mut self, slot: u32, sectors: u32, dirty: bool) {
+        let record = &mut self.slots[slot as usize];
+        record.valid |= sectors;
+        if dirty {
+            record.dirty |= sectors;
+            record.rewritten |= sectors;
+        }
+    }
+
+    // ---- leaving ---------------------------------------------------------------------------------
+
+    /// The dirty sectors of a slot are to be copied down.
+    pub fn begin_leaving(&mut self, slot: u32) {
+        debug_assert_eq!(self.slots[slot as usize].state, SlotState::Resident, "a slot leaves once");
+        self.unlist(slot);
+        self.slots[slot as usize].state = SlotState::Leaving;
+    }
+
+    /// The copy that goes down is read now. What is written later stays behind.
+    pub fn read_to_leave(&mut self, slot: u32) {
+        self.slots[slot as usize].rewritten = 0;
+    }
+
+    /// The copy is on the lower medium. The slot stays if anything was written since it was read, or is about to be;
+    /// else its page is not looked for here any more. Returns whether the slot is free.
+    pub fn left(&mut self, slot: u32) -> bool {
+        let record = &mut self.slots[slot as usize];
+        debug_assert_eq!(record.state, SlotState::Leaving, "a slot leaves once");
+        record.dirty &= record.rewritten;
+        if record.dirty != 0 || record.writers != 0 {
+            self.stay(slot);
+            return false;
+        }
+        self.unlink(slot)
+    }
+
+    /// A slot that was to leave does not.
+    pub fn stay(&mut self, slot: u32) {
+        self.slots[slot as usize].state = SlotState::Resident;
+        self.list(slot);
+    }
+
+    /// The page of a resident slot without dirty sectors and writers is not looked for here any more. Returns whether
+    /// the slot is free.
+    pub fn drop_clean(&mut self, slot: u32) -> bool {
+        debug_assert!(self.slots[slot as usize].writers == 0, "somebody is about to write it");
+        self.unlist(slot);
+        self.unlink(slot)
+    }
+
+    /// Forgets what a page holds. Returns the slot that it does not have any more.
+    pub fn forget(&mut self, page: u32) -> Option<u32> {
+        let slot = self.slot_of(page)?;
+        let record = &mut self.slots[slot as usize];
+        (record.valid, record.dirty, record.rewritten) = (0, 0, 0);
+        record.forgotten = record.forgotten.wrapping_add(1);
+        self.drop_if_empty(slot).then_some(slot)
+    }
+
+    /// Gives up a resident slot in which nothing is valid and which nobody is about to write. Returns whether.
+    pub fn drop_if_empty(&mut self, slot: u32) -> bool {
+        let record = &self.slots[slot as usize];
+        let empty = record.state == SlotState::Resident && record.valid == 0 && record.writers == 0;
+        if empty {
+            self.drop_clean(slot);
+        }
+        empty
+    }
+
+    fn unlink(&mut self, slot: u32) -> bool {
+        let record = &mut self.slots[slot as usize];
+        self.slot_of[record.page as usize] = NONE;
+        record.state = SlotState::Draining;
+        self.draining += 1;
+        self.free_drained(slot)
+    }
+
+    fn free_drained(&mut self, slot: u32) -> bool {
+        let record = &mut self.slots[slot as usize];
+        if record.readers != 0 {
+            return false;
+        }
+        (record.state, record.page) = (SlotState::Free, NONE);
+        self.draining -= 1;
+        self.free.push_back(slot);
+        true
+    }
+}

@@ -1,0 +1,269 @@
+//! The tier itself: asks the policy, keeps what it knows, says which slots to empty.
+
+use ninescope_model::SlotId;
+use serde::Serialize;
+
+use crate::policies::{Access, DataPlacement, OnRead, PlacementConfig, Rules, WriteTo};
+use crate::recent::RecentPages;
+use crate::residency::{Residency, Slot, SlotState};
+
+/// Sectors of the host by the class of their access.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct ClassCounters {
+    /// Read from the upper medium [512 B].
+    pub read_upper: u64,
+    /// Read from the lower one, never written sectors included [512 B].
+    pub read_lower: u64,
+    /// Written to the upper medium [512 B].
+    pub written_upper: u64,
+    /// Written to the lower one [512 B].
+    pub written_lower: u64,
+}
+
+/// Counts since the last [`Tier::clear_counters`].
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct TierCounters {
+    /// Accesses of hot pages in random requests.
+    pub hot_random: ClassCounters,
+    /// Accesses of hot pages in sequential requests.
+    pub hot_sequential: ClassCounters,
+    /// Accesses of cold pages in random requests.
+    pub cold_random: ClassCounters,
+    /// Accesses of cold pages in sequential requests.
+    pub cold_sequential: ClassCounters,
+    /// Pages of host requests that were read or written, and those of them that had a slot.
+    pub page_accesses: u64,
+    /// Those of them that had a slot, for reads with all sectors asked for in it.
+    pub page_hits: u64,
+    /// Pages copied down because of their dirty sectors, and gone from the upper medium.
+    pub evicted_dirty: u64,
+    /// Pages dropped, whose sectors are all below too.
+    pub evicted_clean: u64,
+    /// Pages copied down that were written meanwhile and stayed.
+    pub evictions_kept: u64,
+    /// Pages copied down that were completed with what lies below.
+    pub evictions_merged: u64,
+    /// Pages that were copied up.
+    pub copied_up: u64,
+    /// Pages that moved up: the lower medium forgot them.
+    pub moved_up: u64,
+    /// Pages written in part that were completed from below.
+    pub fetched_on_write: u64,
+    /// Pages that were to go up, and whose content changed below before they could.
+    pub fills_dropped: u64,
+    /// Pages that were not brought up, because too many were on their way.
+    pub fills_skipped: u64,
+    /// Pages that the lower medium forgot, because all of their sectors were dirty above.
+    pub superseded_below: u64,
+    /// Pages of host requests that waited for a slot.
+    pub slot_waits: u64,
+    /// Writes of the host that were to go below and found their page above when their turn came.
+    pub writes_redirected: u64,
+}
+
+/// What to do so that slots become free.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Eviction {
+    /// Nothing: the page is clean, and its slot free or soon to be.
+    Dropped {
+        /// The slot.
+        slot: SlotId,
+        /// The page.
+        page: u32,
+    },
+    /// Copy the slot's sectors down and report [`Tier::left`].
+    CopyDown(SlotId),
+}
+
+/// The upper medium, what is known of pages, and the policy.
+#[derive(Debug)]
+pub struct Tier {
+    residency: Residency,
+    recent: RecentPages,
+    policy: Box<dyn DataPlacement>,
+    rules: Rules,
+    /// Free slots below which eviction begins, and from which on it stops.
+    begins_below: u32,
+    stops_at: u32,
+    evicting: bool,
+    /// A slot was to be emptied, and all that could be were about to be written.
+    starved: bool,
+    /// Slots on their way to being free.
+    leaving: u32,
+    whole: u32,
+    counters: TierCounters,
+}
+
+impl Tier {
+    /// An empty upper medium of `slots` for the `pages` of the lower one, each of `sectors_per_page`. `None` where the
+    /// placement knows one medium only.
+    pub fn new(config: &PlacementConfig, slots: u32, pages: u32, sectors_per_page: u32) -> Option<Self> {
+        let (policy, rules) = config.build()?;
+        // "Free capacity <= share" begins it, so that it stops when more than the share is free.
+        // A share such as 0.29 of 100 slots is 29 of them, though the product of the two lies just below.
+        let at_most = |share: f64| (share * f64::from(slots) + 1e-9).floor() as u32;
+        let more_than = |share: f64| if share == 0.0 { 0 } else { at_most(share) + 1 };
+        let entries = (rules.classes.hot_entries * f64::from(slots)).round() as u32;
+        Some(Self {
+            residency: Residency::new(slots, pages, rules.victim),
+            recent: RecentPages::new(entries.min(pages), pages),
+            policy,
+            rules,
+            begins_below: more_than(rules.evict_free),
+            stops_at: more_than(rules.evict_stop),
+            evicting: false,
+            starved: false,
+            leaving: 0,
+            whole: (u64::MAX >> (64 - sectors_per_page)) as u32,
+            counters: TierCounters::default(),
+        })
+    }
+
+    /// Slots and pages.
+    pub fn residency(&self) -> &Residency {
+        &self.residency
+    }
+
+    /// The same, to be changed by whoever moves the data.
+    pub fn residency_mut(&mut self) -> &mut Residency {
+        &mut self.residency
+    }
+
+    /// One slot.
+    pub fn slot(&self, slot: u32) -> &Slot {
+        self.residency.slot(slot)
+    }
+
+    /// The mask of all sectors of a page.
+    #[inline]
+    pub fn whole(&self) -> u32 {
+        self.whole
+    }
+
+    /// What the policy wants beyond its decisions.
+    pub fn rules(&self) -> &Rules {
+        &self.rules
+    }
+
+    /// Free slots that eviction keeps, 0 where it waits for need.
+    pub fn reserve(&self) -> u32 {
+        self.begins_below
+    }
+
+    /// What was counted.
+    pub fn counters(&self) -> &TierCounters {
+        &self.counters
+    }
+
+    /// The same, for whoever moves the data.
+    pub fn counters_mut(&mut self) -> &mut TierCounters {
+        &mut self.counters
+    }
+
+    /// Sets all counters to zero.
+    pub fn clear_counters(&mut self) {
+        self.counters = TierCounters::default();
+    }
+
+    // ---- accesses --------------------------------------------------------------------------------
+
+    fn access(&self, page: u32, sectors: u32, request_sectors: u32) -> Access {
+        let resident = self.residency.slot_of(page).is_some();
+        Access { page, sectors, request_sectors, uses: self.recent.uses(page), resident }
+    }
+
+    fn class(&mut self, access: &Access) -> &mut ClassCounters {
+        let classes = &self.rules.classes;
+        match (classes.is_hot(access), classes.is_random(access)) {
+            (true, true) => &mut self.counters.hot_random,
+            (true, false) => &mut self.counters.hot_sequential,
+            (false, true) => &mut self.counters.cold_random,
+            (false, false) => &mut self.counters.cold_sequential,
+        }
+    }
+
+    /// The host writes `sectors` of a page with a request of `request_sectors`: says where to. A page that has a slot is
+    /// written there.
+    pub fn write(&mut self, page: u32, sectors: u32, request_sectors: u32) -> WriteTo {
+        let access = self.access(page, sectors, request_sectors);
+        let to = if access.resident { WriteTo::Upper } else { self.policy.write(&access) };
+        self.recent.used(page);
+        let count = u64::from(sectors.count_ones());
+        match to {
+            WriteTo::Upper => self.class(&access).written_upper += count,
+            WriteTo::Lower => self.class(&access).written_lower += count,
+        }
+        self.counters.page_accesses += 1;
+        self.counters.page_hits += u64::from(access.resident);
+        to
+    }
+
+    /// Whether a request is sequential.
+    pub fn is_sequential(&self, request_sectors: u32) -> bool {
+        let access = Access { page: 0, sectors: 0, request_sectors, uses: 0, resident: false };
+        !self.rules.classes.is_random(&access)
+    }
+
+    /// The host reads `sectors` of a page, of which the slot has `above`; says what becomes of the page if the lower
+    /// medium holds the rest.
+    pub fn read(&mut self, page: u32, sectors: u32, above: u32, request_sectors: u32) -> OnRead {
+        let access = self.access(page, sectors, request_sectors);
+        let misses = sectors & !above;
+        let on_read = if misses == 0 { OnRead::Stay } else { self.policy.read(&access) };
+        self.recent.used(page);
+        if let Some(slot) = self.residency.slot_of(page) {
+            self.residency.touch(slot);
+        }
+        let class = self.class(&access);
+        class.read_upper += u64::from(above.count_ones());
+        class.read_lower += u64::from(misses.count_ones());
+        self.counters.page_accesses += 1;
+        self.counters.page_hits += u64::from(misses == 0);
+        on_read
+    }
+
+    // ---- emptying slots --------------------------------------------------------------------------
+
+    /// A page is to be emptied, if slots are too few: those that `waiting` pages need, or those that the policy
+    /// keeps free.
+    pub fn next_eviction(&mut self, waiting: u32) -> Option<Eviction> {
+        let coming = self.residency.free_soon() + self.leaving;
+        if coming < self.begins_below {
+            self.evicting = true;
+        } else if coming >= self.stops_at {
+            self.evicting = false;
+        }
+        self.starved = false;
+        if !self.evicting && coming >= waiting {
+            return None;
+        }
+        let victim = self.residency.victim();
+        self.starved = victim.is_none();
+        let slot = victim?;
+        let record = *self.residency.slot(slot);
+        if record.dirty == 0 {
+            self.counters.evicted_clean += 1;
+            self.residency.drop_clean(slot);
+            return Some(Eviction::Dropped { slot: SlotId(slot), page: record.page });
+        }
+        self.residency.begin_leaving(slot);
+        self.leaving += 1;
+        Some(Eviction::CopyDown(SlotId(slot)))
+    }
+
+    /// Whether eviction found no slot that nobody is about to write: it is worth another try when a writer leaves.
+    #[inline]
+    pub fn is_starved(&self) -> bool {
+        self.starved
+    }
+
+    /// The copy of a slot is below. Returns whether the page is gone.
+    pub fn left(&mut self, slot: u32) -> bool {
+        self.leaving -= 1;
+        self.residency.left(slot);
+        let gone = self.residency.slot(slot).state != SlotState::Resident;
+        self.counters.evicted_dirty += u64::from(gone);
+        self.counters.evictions_kept += u64::from(!gone);
+        gone
+    }
+}
