@@ -279,10 +279,11 @@ class Slowest:
 
 @dataclasses.dataclass(frozen=True)
 class Waf:
-    """Write amplification: units programmed per unit the host wrote, by who asked."""
+    """Write amplification: units programmed per unit that reached flash, from the host or a tier above."""
 
     total: float = 0.0
     host: float = 0.0
+    migration: float = 0.0
     gc: float = 0.0
     wear: float = 0.0
     padding: float = 0.0

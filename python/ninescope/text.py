@@ -386,7 +386,14 @@ def _facts(result: Result) -> Iterator[tuple[str, str]]:
     document = result.document
     waf = result.waf
     if waf.total:
-        sources = {"host": waf.host, "GC": waf.gc, "wear": waf.wear, "padding": waf.padding, "map": waf.map}
+        sources = {
+            "host": waf.host,
+            "migrated": waf.migration,
+            "GC": waf.gc,
+            "wear": waf.wear,
+            "padding": waf.padding,
+            "map": waf.map,
+        }
         parts = " + ".join(f"{name} {value:.3f}" for name, value in sources.items() if value >= 0.0005)
         yield "WAF", f"{waf.total:.3f} = {parts}"
     operations: Mapping[str, int] = document.get("operations") or {}

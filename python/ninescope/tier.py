@@ -81,7 +81,8 @@ def facts(tier: Tier) -> Iterator[tuple[str, str]]:
     used = tier.slots_holding / tier.slots
     yield (
         "tier",
-        f"{tier.placement}: {hits}{tier.slots:,} slots for {tier.pages:,} pages, {used:.0%} used at the end",
+        f"{tier.placement}: {hits}{tier.slots:,} slots for {tier.pages:,} pages, "
+        f"{used:.0%} held one at the end",
     )
     shares = [
         f"{name.replace('_', ' ')} {share:.0%}"

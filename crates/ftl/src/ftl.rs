@@ -301,7 +301,9 @@ impl Ftl {
     }
 
     /// Places a unit that the host writes and maps it there at once. `None`: no pool can take it now.
-    #[inline]
+    // Host writes and pages that come down from a tier call it: with two callers it would be inlined into neither.
+    #[allow(clippy::inline_always)]
+    #[inline(always)]
     pub fn write(&mut self, lpa: Lpa) -> Option<Placed> {
         let position = self.page_allocation.choose(lpa, &self.accepting)?;
         let pool = Pool(self.pool_at[position as usize]);

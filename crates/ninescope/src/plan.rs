@@ -361,7 +361,7 @@ fn folded_summary(
     };
     Err(Error::Input(format!(
         "{}: the trace reaches address {} B ({:.2} GiB), beyond the drive's {} B ({:.2} GiB); use a larger drive \
-         (geometry.blocks_per_plane), no --drive to have one sized to the trace{advice}",
+         (geometry.blocks_per_plane, or the capacity of its memory), no --drive to have one sized to the trace{advice}",
         path.display(),
         summary.max_address,
         gibibytes(summary.max_address),

@@ -61,7 +61,8 @@ def papers_list(
 def papers_run(
     paper: Annotated[str, typer.Argument(metavar="ID|all", help="A paper (`papers list`), or all of them.")],
     quick: Annotated[
-        bool, typer.Option("--quick", help="Under two minutes, percentiles up to what that allows (default).")
+        bool,
+        typer.Option("--quick", help="Two to three minutes, with the percentiles it allows (default)."),
     ] = False,
     full: Annotated[bool, typer.Option("--full", help="As many requests as every percentile needs.")] = False,
     json_: Annotated[

@@ -24,7 +24,7 @@ class Settings:
     """How a run is made: all that an experiment is told."""
 
     quick: bool = True
-    """Fewer requests: an answer within two minutes, and some percentiles out of reach."""
+    """Fewer requests: an answer within two to three minutes, and some percentiles out of reach."""
     seed: int = 1
 
 

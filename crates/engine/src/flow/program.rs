@@ -55,7 +55,9 @@ impl PageDeadline {
 
 impl<Q: WakeQueue, P: Probe> Device<Q, P> {
     /// Follows a unit that the host wrote into its page.
-    #[inline]
+    // Called for host writes and for pages that come down from a tier, as `Ftl::write` is.
+    #[allow(clippy::inline_always)]
+    #[inline(always)]
     pub(crate) fn host_unit_placed(&mut self, placed: &Placed, record: Option<UnitRecord>) {
         if let Some(record) = record {
             let index = self.transactions.units.insert(record);

@@ -165,6 +165,7 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
     /// Whether a unit lies elsewhere than when its content was read for merging: another write changed it, or
     /// garbage collection moved it, which places alone do not tell apart. A newer content that the controller
     /// holds (or none) is merged at once; one that is on the media must be read.
+    #[inline]
     fn must_read_again(&self, entry: &WriteEntry) -> bool {
         let Some(merged_with) = entry.merged_with else { return false };
         let current = self.ftl.translate(Lpa(entry.next));
@@ -279,6 +280,7 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
 
     /// Places a page that goes down. It occupies a page of flash by itself, which is sent to its die at once: its slot
     /// is free when it is programmed.
+    #[inline(never)]
     fn place_migrated(&mut self, entry: &mut WriteEntry) -> Result<Placing, SimulationError> {
         if self.eviction_is_void(entry.command) {
             self.eviction_ended(entry.command)?;

@@ -48,6 +48,7 @@ pub fn load_drive(origin: &str, text: &str, sets: &[String]) -> Result<LoadedDri
         let name = base.as_str().ok_or_else(|| in_origin("base must be the name of a preset".into()))?;
         let base = preset(name).ok_or_else(|| in_origin(unknown_preset(name)))?;
         let mut merged = preset_table(base)?;
+        forget_ratio_for_capacity(&mut merged, &table);
         merge(&mut merged, table);
         table = merged;
         DriveConfig::deserialize_named(&table).map_err(|error| in_origin(error.in_text(text)))?;
@@ -119,6 +120,22 @@ pub(crate) fn unknown_preset(name: &str) -> String {
     format!("there is no preset `{name}`; there are {}.{}", names.join(", "), meant.unwrap_or_default())
 }
 
+/// A capacity of SCM that is given replaces a ratio that was inherited, as a ratio replaces any capacity.
+fn forget_ratio_for_capacity(base: &mut Table, change: &Table) {
+    let gives = |section: &str, key: &str| {
+        change.get(section).and_then(Value::as_table).is_some_and(|table| table.contains_key(key))
+    };
+    if gives("scm", "capacity") && !gives("tier", "scm_ratio") {
+        forget_ratio(base);
+    }
+}
+
+fn forget_ratio(drive: &mut Table) {
+    if let Some(tier) = drive.get_mut("tier").and_then(Value::as_table_mut) {
+        tier.remove("scm_ratio");
+    }
+}
+
 fn merge(base: &mut Table, change: Table) {
     for (key, value) in change {
         match (base.get_mut(&key), value) {
@@ -139,7 +156,7 @@ fn apply_set(table: &mut Table, set: &str) -> Result<(), Error> {
         .unwrap_or_else(|| Value::String(text.trim().to_owned()));
     let mut keys: Vec<&str> = path.trim().split('.').collect();
     let last = keys.pop().filter(|last| !last.is_empty()).ok_or_else(|| bad("the key is empty"))?;
-    let mut inner = table;
+    let mut inner = &mut *table;
     for key in keys {
         let entry = inner.entry(key).or_insert_with(|| Value::Table(Table::new()));
         // A policy given by its name alone becomes a table when a parameter is set.
@@ -149,6 +166,9 @@ fn apply_set(table: &mut Table, set: &str) -> Result<(), Error> {
         inner = entry.as_table_mut().ok_or_else(|| bad(&format!("`{key}` holds a value, not a table")))?;
     }
     inner.insert(last.to_owned(), value);
+    if path.trim() == "scm.capacity" {
+        forget_ratio(table);
+    }
     Ok(())
 }
 
@@ -169,6 +189,20 @@ mod tests {
             let again = load_drive("again", &written, &[]).expect("what was written loads");
             assert_eq!(loaded.config, again.config, "{}", preset.name);
         }
+    }
+
+    #[test]
+    fn a_capacity_of_scm_replaces_an_inherited_ratio() {
+        let ratio = |text: &str, sets: &[&str]| {
+            let sets: Vec<String> = sets.iter().map(|&set| set.to_owned()).collect();
+            load_drive("x", text, &sets).expect("legal").config.tier.scm_ratio
+        };
+        assert_eq!(ratio("base = \"hybrid-wo\"", &[]), Some(0.03));
+        assert_eq!(ratio("base = \"hybrid-wo\"\n[scm]\ncapacity = \"1GiB\"", &[]), None);
+        assert_eq!(ratio("base = \"hybrid-wo\"", &["scm.capacity=1GiB"]), None);
+        assert_eq!(ratio("base = \"hybrid-wo\"", &["scm.capacity=1GiB", "tier.scm_ratio=0.5"]), Some(0.5));
+        let both = "base = \"hybrid-wo\"\n[scm]\ncapacity = \"1GiB\"\n[tier]\nscm_ratio = 0.2";
+        assert_eq!(ratio(both, &[]), Some(0.2));
     }
 
     #[test]

@@ -194,11 +194,14 @@ fn performance(input: &ResultInput<'_>, requests: u64) -> Value {
 /// Units programmed per unit the host wrote, by source; null where the host wrote nothing.
 fn write_amplification(device: &Seen<'_>) -> Value {
     let counters = device.ftl.counters();
-    let host = counters.host_units;
-    let ratio = |units: u64| if host == 0 { Value::Null } else { json!(units as f64 / host as f64) };
+    // A page that comes down from a tier is a unit.
+    let migrated = device.counters.migration_page_programs.min(counters.host_units);
+    let arrived = counters.host_units;
+    let ratio = |units: u64| if arrived == 0 { Value::Null } else { json!(units as f64 / arrived as f64) };
     json!({
         "total": ratio(counters.programmed_units()),
-        "host": ratio(host),
+        "host": ratio(arrived - migrated),
+        "migration": ratio(migrated),
         "gc": ratio(counters.gc_units),
         "wear": ratio(0),
         "padding": ratio(counters.padding_units),

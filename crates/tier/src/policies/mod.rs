@@ -140,7 +140,7 @@ policy_registry! {
     "scm-only" => ScmOnly(scm_only::ScmOnly), "everything in storage-class memory, overwritten in place";
     "wb" => Wb(wb::Wb), "SCM caches flash: writes and what is read go there, clean pages are dropped free (paper 001)";
     "wo-dm" => WoDm(wo_dm::WoDm), "hot or random writes to SCM, cold sequential data to flash; reads move nothing (papers 000, 001: CDE)";
-    "rwb-dm" => RwbDm(rwb_dm::RwbDm), "as wo-dm, and what is read hot or random goes up to SCM (paper 001)";
+    "rwb-dm" => RwbDm(rwb_dm::RwbDm), "as wo-dm, and what is read hot and random, or hot or random, goes up to SCM (paper 001)";
     "nv-wb" => NvWb(nv_wb::NvWb), "memory-type SCM caches storage-type SCM (paper 004)";
 }
 
