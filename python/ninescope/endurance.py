@@ -6,6 +6,8 @@ import dataclasses
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from ninescope.stored import known_keys
+
 _MEDIA = {"nand": "flash", "scm": "storage-class memory", "storage_scm": "storage-type memory"}
 """What media are called in text; others by their keys."""
 _YEAR_NS = 365 * 86_400e9
@@ -55,6 +57,13 @@ class MediumEndurance:
     reason: str | None = None
     notes: tuple[str, ...] = ()
 
+    @classmethod
+    def of(cls, stored: Mapping[str, Any]) -> MediumEndurance:
+        """Read the entry of a medium."""
+        read: MediumEndurance = known_keys(cls, stored)
+        wear: Spread = known_keys(Spread, stored["wear"])
+        return dataclasses.replace(read, wear=wear, notes=tuple(stored["notes"]))
+
 
 @dataclasses.dataclass(frozen=True)
 class Lifetime:
@@ -91,6 +100,19 @@ class Endurance:
     media: Mapping[str, MediumEndurance]
     lifetime: Lifetime
 
+    @classmethod
+    def of(cls, document: Mapping[str, Any]) -> Endurance | None:
+        """Read the section of a result; None where nothing was measured."""
+        stored = document.get("endurance")
+        if not stored:
+            return None
+        endurance: Endurance = known_keys(cls, stored)
+        return dataclasses.replace(
+            endurance,
+            media={name: MediumEndurance.of(entry) for name, entry in stored["media"].items()},
+            lifetime=known_keys(Lifetime, stored["lifetime"]),
+        )
+
 
 @dataclasses.dataclass(frozen=True)
 class MediumCost:
@@ -116,6 +138,16 @@ class Cost:
     """Requests per second of the measured time, per unit of cost."""
     reason: str | None = None
     """Why there is no `total`."""
+
+    @classmethod
+    def of(cls, document: Mapping[str, Any]) -> Cost | None:
+        """Read the section of a result; None where nothing was measured."""
+        stored = document.get("cost")
+        if not stored:
+            return None
+        media = {name: known_keys(MediumCost, medium) for name, medium in stored["media"].items()}
+        cost: Cost = known_keys(cls, stored | {"media": media})
+        return cost
 
 
 def facts(document: Mapping[str, Any]) -> Iterator[tuple[str, str]]:

@@ -14,7 +14,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ninescope.endurance import Cost, Endurance, Lifetime, MediumCost, MediumEndurance, Spread
+from ninescope.endurance import Cost, Endurance
+from ninescope.scm import Scm
+from ninescope.stored import known_keys
 from ninescope.tier import Tier
 
 if TYPE_CHECKING:
@@ -291,30 +293,6 @@ class Waf:
 
 
 @dataclasses.dataclass(frozen=True)
-class ScmWear:
-    """Writes per sector of storage-class memory since the drive was new, spare sectors included."""
-
-    sectors: int = 0
-    sectors_written: int = 0
-    writes_min: int = 0
-    writes_mean: float = 0.0
-    writes_max: int = 0
-    writes_max_over_mean: float | None = None
-    endurance_writes: int | None = None
-    endurance_used: float | None = None
-
-
-@dataclasses.dataclass(frozen=True)
-class Scm:
-    """What storage-class memory did in the measured time, and how it wore."""
-
-    wear: ScmWear
-    copies_per_write: float | None
-    """Sectors that wear levelling copied, per sector that the host wrote."""
-    counters: Mapping[str, int]
-
-
-@dataclasses.dataclass(frozen=True)
 class Throughput:
     """What one operation moved."""
 
@@ -449,7 +427,7 @@ class Result:
     def throughput(self) -> Mapping[str, Throughput]:
         """What each operation moved."""
         return {
-            op: _from(Throughput, values)
+            op: known_keys(Throughput, values)
             for op, values in (self.document.get("throughput") or {}).items()
             if isinstance(values, dict)
         }
@@ -462,17 +440,18 @@ class Result:
     @cached_property
     def waf(self) -> Waf:
         """Write amplification by source."""
-        waf: Waf = _from(Waf, self.document.get("waf") or {})
+        waf: Waf = known_keys(Waf, self.document.get("waf") or {})
         return waf
 
     @cached_property
     def scm(self) -> Scm | None:
-        """The drive's storage-class memory; None where it has none."""
-        stored = self.document.get("scm")
-        if not stored:
-            return None
-        wear: ScmWear = _from(ScmWear, stored.get("wear") or {})
-        return Scm(wear, stored.get("copies_per_write"), stored.get("counters") or {})
+        """The drive's storage-class memory, the upper one of two; None where it has none."""
+        return Scm.of(self.document, "scm")
+
+    @cached_property
+    def storage_scm(self) -> Scm | None:
+        """The storage-type memory below another one; None where it has none."""
+        return Scm.of(self.document, "storage_scm")
 
     @cached_property
     def tier(self) -> Tier | None:
@@ -482,18 +461,12 @@ class Result:
     @cached_property
     def endurance(self) -> Endurance | None:
         """How long the drive lasts under what was measured; None where nothing was."""
-        stored = self.document.get("endurance")
-        return _endurance(stored) if stored else None
+        return Endurance.of(self.document)
 
     @cached_property
     def cost(self) -> Cost | None:
         """What the drive's media cost, and what they give for it; None where nothing was measured."""
-        stored = self.document.get("cost")
-        if not stored:
-            return None
-        media = {name: _from(MediumCost, medium) for name, medium in stored["media"].items()}
-        cost: Cost = _from(Cost, stored | {"media": media})
-        return cost
+        return Cost.of(self.document)
 
     @property
     def plot(self) -> Plots:
@@ -643,29 +616,10 @@ class Result:
         return pl.DataFrame(dict(columns or {}))
 
 
-def _from(kind: type[Any], values: Mapping[str, Any]) -> Any:
-    """Build a dataclass from the keys that it knows."""
-    known = {field.name for field in dataclasses.fields(kind)}
-    return kind(**{key: value for key, value in values.items() if key in known and value is not None})
-
-
-def _endurance(stored: Mapping[str, Any]) -> Endurance:
-    def medium(stored: Mapping[str, Any]) -> MediumEndurance:
-        read: MediumEndurance = _from(MediumEndurance, stored)
-        return dataclasses.replace(read, wear=_from(Spread, stored["wear"]), notes=tuple(stored["notes"]))
-
-    endurance: Endurance = _from(Endurance, stored)
-    return dataclasses.replace(
-        endurance,
-        media={name: medium(entry) for name, entry in stored["media"].items()},
-        lifetime=_from(Lifetime, stored["lifetime"]),
-    )
-
-
 def _latency(
     stored: Mapping[str, Any], histogram: Histogram | None, blocks: tuple[Histogram, ...]
 ) -> Latency:
-    latency: Latency = _from(Latency, stored)
+    latency: Latency = known_keys(Latency, stored)
     return dataclasses.replace(
         latency,
         insufficient=tuple(latency.insufficient),
@@ -676,10 +630,10 @@ def _latency(
 
 
 def _job_result(stored: Mapping[str, Any]) -> JobResult:
-    job: JobResult = _from(JobResult, stored)
+    job: JobResult = known_keys(JobResult, stored)
     return dataclasses.replace(
         job,
-        throughput={op: _from(Throughput, values) for op, values in stored["throughput"].items()},
+        throughput={op: known_keys(Throughput, values) for op, values in stored["throughput"].items()},
         latency=Latencies(**{op: _latency(stored["latency"].get(op) or {}, None, ()) for op in OPS}),
     )
 
@@ -710,17 +664,17 @@ def _band(stored: Mapping[str, Any]) -> Band:
 
 
 def _slow_request(stored: Mapping[str, Any]) -> SlowRequest:
-    request: SlowRequest = _from(SlowRequest, stored)
+    request: SlowRequest = known_keys(SlowRequest, stored)
     return dataclasses.replace(request, stages=tuple(_stage(stage) for stage in stored.get("stages") or []))
 
 
 def _stage(stored: Mapping[str, Any]) -> Stage:
-    stage: Stage = _from(Stage, stored)
+    stage: Stage = known_keys(Stage, stored)
     return dataclasses.replace(stage, die_did=tuple(_die_act(act) for act in stored.get("die_did") or []))
 
 
 def _die_act(stored: Mapping[str, Any]) -> DieAct:
-    act: DieAct = _from(DieAct, stored)
+    act: DieAct = known_keys(DieAct, stored)
     return dataclasses.replace(act, blocks=tuple(act.blocks), requests=tuple(act.requests))
 
 

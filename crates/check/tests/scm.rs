@@ -1,10 +1,10 @@
 //! Random drives of storage-class memory under the checker: every policy of wear levelling, every order of dispatch.
 
-use std::time::Duration;
+mod support;
 
-use ninescope::RunRequest;
 use ninescope_kernel::RandomStream;
 use serde_json::{Value, json};
+use support::result;
 
 /// A drive and a job drawn from a seed, with a policy of wear levelling.
 fn request(seed: u64, policy: &str, check: &str) -> Value {
@@ -48,19 +48,6 @@ fn request(seed: u64, policy: &str, check: &str) -> Value {
             "random_distribution": "zipf:1.1",
         } },
     })
-}
-
-fn result(request: &Value) -> Value {
-    let request = RunRequest::from_json(&request.to_string()).unwrap_or_else(|error| panic!("{request}: {error}"));
-    let mut run = ninescope_check::simulation(&request).unwrap_or_else(|error| panic!("{request:?}: {error}"));
-    loop {
-        match run.run_slice(Duration::from_secs(1)) {
-            Ok(progress) if progress.finished => break,
-            Ok(_) => {}
-            Err(error) => panic!("{request:?}: {error}"),
-        }
-    }
-    serde_json::from_str(&run.result_json(true).expect("a result")).expect("JSON")
 }
 
 #[test]

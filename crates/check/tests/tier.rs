@@ -1,9 +1,9 @@
 //! Drives of two media under several jobs: every placement, checked cheaply, in full and not at all.
 
-use std::time::Duration;
+mod support;
 
-use ninescope::RunRequest;
 use serde_json::{Value, json};
+use support::result;
 
 /// The flash of a drive whose pages are slots of 4 KiB.
 const FLASH: &str = r#"
@@ -55,19 +55,6 @@ fn request(placement: &str, settings: &str, check: &str) -> Value {
             { "name": "log", "rw": "write", "bs": "16k", "iodepth": 3, "requests": 400, "flush_every": 20 },
         ] },
     })
-}
-
-fn result(request: &Value) -> Value {
-    let request = RunRequest::from_json(&request.to_string()).unwrap_or_else(|error| panic!("{request}: {error}"));
-    let mut run = ninescope_check::simulation(&request).unwrap_or_else(|error| panic!("{request:?}: {error}"));
-    loop {
-        match run.run_slice(Duration::from_secs(1)) {
-            Ok(progress) if progress.finished => break,
-            Ok(_) => {}
-            Err(error) => panic!("{request:?}: {error}"),
-        }
-    }
-    serde_json::from_str(&run.result_json(true).expect("a result")).expect("JSON")
 }
 
 #[test]

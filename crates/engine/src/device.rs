@@ -15,6 +15,7 @@ use crate::flow::{FlushEpochs, GcJob, OpenStripe, PageDeadline, WriteEntry};
 use crate::host::{HostCommand, HostFront, LaneConfig, LinkOut, RequestLogEntry, SerialStage};
 use crate::meter::{DieLedger, Meter};
 use crate::probe::{Event, NoProbe, Probe, observe};
+use crate::resources::Resources;
 use crate::sched::scm::BankPhase;
 use crate::sched::suspend_policy::SuspendPolicy;
 use crate::sched::transaction_scheduler::TransactionScheduler;
@@ -22,67 +23,6 @@ use crate::sched::{ChannelUnit, DiePhase, DieUnit};
 use crate::scm::ScmPart;
 use crate::tier::{Lower, TierConfig, TierPart};
 use crate::transaction::{CLASSES, TransactionStore};
-
-/// Wake-up slots in their order at equal times: resources that free, then timers, then arrivals.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Resources {
-    dies: u32,
-    channels: u32,
-    banks: u32,
-    /// The first resource that is no medium.
-    stages: u32,
-}
-
-impl Resources {
-    fn new(dies: u32, channels: u32, banks: u32, bank_channels: u32) -> Self {
-        Self { dies, channels, banks, stages: dies + channels + banks + bank_channels }
-    }
-
-    #[inline]
-    #[allow(clippy::unused_self)] // dies come first: their ids are their resources
-    pub(crate) fn die(self, die: DieId) -> ResourceId {
-        ResourceId(die.0)
-    }
-
-    #[inline]
-    pub(crate) fn channel(self, channel: ChannelId) -> ResourceId {
-        ResourceId(self.dies + channel.0)
-    }
-
-    #[inline]
-    pub(crate) fn bank(self, bank: BankId) -> ResourceId {
-        ResourceId(self.dies + self.channels + bank.0)
-    }
-
-    #[inline]
-    pub(crate) fn bank_channel(self, channel: ChannelId) -> ResourceId {
-        ResourceId(self.dies + self.channels + self.banks + channel.0)
-    }
-
-    pub(crate) fn processor(self) -> ResourceId {
-        ResourceId(self.stages)
-    }
-
-    pub(crate) fn link_in(self) -> ResourceId {
-        ResourceId(self.stages + 1)
-    }
-
-    pub(crate) fn link_out(self) -> ResourceId {
-        ResourceId(self.stages + 2)
-    }
-
-    pub(crate) fn page_timer(self) -> ResourceId {
-        ResourceId(self.stages + 3)
-    }
-
-    pub(crate) fn arrival(self) -> ResourceId {
-        ResourceId(self.stages + 4)
-    }
-
-    fn count(self) -> usize {
-        (self.stages + 5) as usize
-    }
-}
 
 /// How commands are carried out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -31,7 +31,7 @@ pub struct TierCounters {
     pub cold_random: ClassCounters,
     /// Accesses of cold pages in sequential requests.
     pub cold_sequential: ClassCounters,
-    /// Pages of host requests that were read or written, and those of them that had a slot.
+    /// Pages of host requests that were read or written.
     pub page_accesses: u64,
     /// Those of them that had a slot, for reads with all sectors asked for in it.
     pub page_hits: u64,

@@ -95,7 +95,20 @@ pub struct Classes {
     pub random_up_to: Bytes,
 }
 
+impl Default for Classes {
+    /// Those of papers 000 and 001: a table of as many entries as slots, and 8 KiB (spec 1.2; the tie is inferred).
+    fn default() -> Self {
+        Self { hot_entries: 1.0, hot_uses: 1, random_up_to: Bytes(8192) }
+    }
+}
+
 impl Classes {
+    /// Where paper 000 places a write (and paper 001 after it): up if it is hot or random.
+    #[inline]
+    pub fn place(&self, access: &Access) -> WriteTo {
+        if self.is_hot(access) || self.is_random(access) { WriteTo::Upper } else { WriteTo::Lower }
+    }
+
     /// Whether an access is to a hot page.
     #[inline]
     pub fn is_hot(&self, access: &Access) -> bool {

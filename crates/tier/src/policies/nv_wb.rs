@@ -4,7 +4,6 @@
 //! that were written. A read miss is answered from below, and the page is copied up. Only dirty sectors go down.
 //! The copies run in the background (spec 8), for which a few slots are kept free.
 
-use ninescope_model::units::Bytes;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -49,7 +48,7 @@ impl NvWb {
             evict_stop: self.evict_stop.unwrap_or(self.evict_free),
             victim: self.victim,
             migration: self.migration,
-            classes: Classes { hot_entries: 1.0, hot_uses: 1, random_up_to: Bytes(8192) },
+            classes: Classes::default(),
             fetch_on_write: self.fetch_on_write,
         }
     }

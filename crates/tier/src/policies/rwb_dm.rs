@@ -51,14 +51,15 @@ pub struct RwbDm {
 
 impl Default for RwbDm {
     fn default() -> Self {
+        let Classes { hot_entries, hot_uses, random_up_to } = Classes::default();
         Self {
             evict_free: 0.08,
             evict_stop: None,
             victim: VictimRule::Lru,
             migration: MigrationMode::Background,
-            hot_entries: 1.0,
-            hot_uses: 1,
-            random_up_to: Bytes(8192),
+            hot_entries,
+            hot_uses,
+            random_up_to,
             moves: MoveRule::HotAndRandom,
             keep_copy: true,
         }
@@ -85,8 +86,7 @@ impl RwbDm {
 
 impl DataPlacement for RwbDm {
     fn write(&mut self, access: &Access) -> WriteTo {
-        let classes = self.classes();
-        if classes.is_hot(access) || classes.is_random(access) { WriteTo::Upper } else { WriteTo::Lower }
+        self.classes().place(access)
     }
 
     fn read(&mut self, access: &Access) -> OnRead {

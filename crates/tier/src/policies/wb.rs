@@ -4,7 +4,6 @@
 //! All writes go to the cache, and what is read from flash is copied into it. The cache is inclusive: a clean page has
 //! its copy in flash and is dropped free. A page is evicted where a slot is needed, and whoever needs it waits.
 
-use ninescope_model::units::Bytes;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -53,7 +52,7 @@ impl Wb {
             evict_stop: self.evict_stop.unwrap_or(self.evict_free),
             victim: self.victim,
             migration: self.migration,
-            classes: Classes { hot_entries: 1.0, hot_uses: 1, random_up_to: Bytes(8192) },
+            classes: Classes::default(),
             fetch_on_write: self.fetch_on_write,
         }
     }

@@ -63,15 +63,7 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
         }
         self.tiered().migrations[migration].reads += 1;
         self.tiered().tier.counters_mut().evictions_merged += 1;
-        self.counters.migration_page_reads += 1;
-        self.queue_read(Transaction {
-            ppa,
-            owner: migration,
-            units: 1,
-            class: QueueClass::MoveRead,
-            source: Source::Migration,
-            ..Transaction::default()
-        })
+        self.queue_migration_read(migration, ppa)
     }
 
     /// Whether the page was trimmed since its eviction began: nothing of it goes down.

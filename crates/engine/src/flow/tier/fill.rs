@@ -92,15 +92,7 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
             return self.bring_up_held(lpa, ReadFrom::Controller(ppa), OnRead::Copy, command);
         }
         let Some(migration) = self.bring_up_read(lpa, ppa, OnRead::Copy, command)? else { return Ok(()) };
-        self.counters.migration_page_reads += 1;
-        self.queue_read(Transaction {
-            ppa,
-            owner: migration,
-            units: 1,
-            class: QueueClass::MoveRead,
-            source: Source::Migration,
-            ..Transaction::default()
-        })
+        self.queue_migration_read(migration, ppa)
     }
 
     /// A page that goes up has its slot. What is in storage-type memory is read now: its slot keeps the page from

@@ -87,6 +87,19 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
         Ok(taken)
     }
 
+    /// Reads a unit of flash for a migration.
+    fn queue_migration_read(&mut self, migration: u32, ppa: Ppa) -> Result<(), SimulationError> {
+        self.counters.migration_page_reads += 1;
+        self.queue_read(Transaction {
+            ppa,
+            owner: migration,
+            units: 1,
+            class: QueueClass::MoveRead,
+            source: Source::Migration,
+            ..Transaction::default()
+        })
+    }
+
     // ---- what banks tell -------------------------------------------------------------------------
 
     /// A bank takes up an access of a drive with two media: masks and contents of its slot change now. Returns the
@@ -112,13 +125,8 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
                 let starved = part.tier.is_starved();
                 let residency = part.tier.residency_mut();
                 residency.writer_left(slot.0);
-                let newly_whole = residency.written(slot.0, sectors, whole);
-                // Whoever needs a slot may have found that all of them were about to be written.
-                let (free, page) = (residency.free_soon(), residency.slot(slot.0).page);
-                if part.slots_needed() > 0 || free < part.tier.reserve() {
-                    self.tier_touched = true;
-                }
-                if newly_whole {
+                if residency.written(slot.0, sectors, whole) {
+                    let page = residency.slot(slot.0).page;
                     self.forget_below(page)?;
                 }
                 self.tier_touched |= starved;

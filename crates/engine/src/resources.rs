@@ -1,0 +1,65 @@
+//! The numbers under which dies, channels, banks and stages own their wake-ups.
+
+use ninescope_kernel::ResourceId;
+use ninescope_model::{BankId, ChannelId, DieId};
+
+/// Wake-up slots in their order at equal times: resources that free, then timers, then arrivals.
+#[derive(Clone, Copy, Debug)]
+pub struct Resources {
+    pub dies: u32,
+    pub channels: u32,
+    pub banks: u32,
+    /// The first resource that is no medium.
+    pub stages: u32,
+}
+
+impl Resources {
+    pub fn new(dies: u32, channels: u32, banks: u32, bank_channels: u32) -> Self {
+        Self { dies, channels, banks, stages: dies + channels + banks + bank_channels }
+    }
+
+    #[inline]
+    #[allow(clippy::unused_self)] // dies come first: their ids are their resources
+    pub fn die(self, die: DieId) -> ResourceId {
+        ResourceId(die.0)
+    }
+
+    #[inline]
+    pub fn channel(self, channel: ChannelId) -> ResourceId {
+        ResourceId(self.dies + channel.0)
+    }
+
+    #[inline]
+    pub fn bank(self, bank: BankId) -> ResourceId {
+        ResourceId(self.dies + self.channels + bank.0)
+    }
+
+    #[inline]
+    pub fn bank_channel(self, channel: ChannelId) -> ResourceId {
+        ResourceId(self.dies + self.channels + self.banks + channel.0)
+    }
+
+    pub fn processor(self) -> ResourceId {
+        ResourceId(self.stages)
+    }
+
+    pub fn link_in(self) -> ResourceId {
+        ResourceId(self.stages + 1)
+    }
+
+    pub fn link_out(self) -> ResourceId {
+        ResourceId(self.stages + 2)
+    }
+
+    pub fn page_timer(self) -> ResourceId {
+        ResourceId(self.stages + 3)
+    }
+
+    pub fn arrival(self) -> ResourceId {
+        ResourceId(self.stages + 4)
+    }
+
+    pub fn count(self) -> usize {
+        (self.stages + 5) as usize
+    }
+}
