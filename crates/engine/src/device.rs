@@ -647,6 +647,7 @@ mod tests {
             logical_units: 8,
             reserve_groups: 1,
             page_allocation: Default::default(),
+            stream_choice: Default::default(),
             free_block_choice: Default::default(),
             gc_trigger: Default::default(),
             victim_selection: Default::default(),

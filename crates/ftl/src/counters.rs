@@ -23,6 +23,8 @@ pub struct FtlCounters {
     pub gc_victims: u64,
     /// Valid units the victims held when chosen.
     pub gc_victim_valid_units: u64,
+    /// Victims that were taken to be refreshed, not for their space.
+    pub refreshed_groups: u64,
     /// Block groups erased.
     pub erased_groups: u64,
 }
