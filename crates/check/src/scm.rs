@@ -197,7 +197,7 @@ impl ScmBanks {
         Ok(())
     }
 
-    pub fn issued(&mut self, view: &View<'_>, command: &ScmCommand, sent: Ns) -> Checked {
+    pub fn issued(&mut self, view: &View<'_>, command: &ScmCommand, sent: Ns, begins: Ns) -> Checked {
         let (now, id) = (view.now, command.bank);
         let bank = &mut self.each[id.index()];
         require!(
@@ -221,7 +221,7 @@ impl ScmBanks {
             bank.copies,
             bank.placed
         );
-        let end = sent + view.scm.media().array_time(id, command.kind, command.sectors);
+        let end = begins + view.scm.media().array_time(id, command.kind, command.sectors);
         bank.phase = Phase::Array(command.kind, end);
         bank.holds(now, end);
         self.sectors[command.kind as usize] += u64::from(command.sectors);
@@ -249,7 +249,14 @@ impl ScmBanks {
         Ok((writes && bank.source == Source::Migration).then_some(bank.owner))
     }
 
-    pub fn data_out(&mut self, view: &View<'_>, id: BankId, (source, owner): (Source, u32), until: Ns) -> Checked {
+    pub fn data_out(
+        &mut self,
+        view: &View<'_>,
+        id: BankId,
+        (source, owner): (Source, u32),
+        until: Ns,
+        held: Ns,
+    ) -> Checked {
         let bank = &mut self.each[id.index()];
         require!(
             bank.phase == Phase::Sensed && (bank.source, bank.owner) == (source, owner),
@@ -260,8 +267,8 @@ impl ScmBanks {
             bank.source,
             bank.owner
         );
-        bank.phase = Phase::DataOut(until);
-        bank.holds(view.now, until);
+        bank.phase = Phase::DataOut(held);
+        bank.holds(view.now, held);
         if source != Source::Migration {
             self.done[owner as usize] += bank.sectors;
         }

@@ -15,8 +15,10 @@ pub struct Decoders {
     pub count: u32,
     /// Whether all channels share them.
     pub shared: bool,
-    /// Whether data that is moved keeps its parity, and is neither decoded nor encoded.
+    /// Whether parity crosses the channel with its data.
     pub moves_parity: bool,
+    /// Whether the die or bank keeps the data of a read until it is decoded.
+    pub holds_die: bool,
 }
 
 /// A code with its codec.
@@ -104,8 +106,13 @@ impl Scheme {
         self.decoders.shared
     }
 
-    /// Whether data that is moved keeps its parity, and is neither decoded nor encoded.
+    /// Whether parity crosses the channel with its data.
     pub fn moves_parity(&self) -> bool {
         self.decoders.moves_parity
+    }
+
+    /// Whether the die or bank keeps the data of a read until it is decoded.
+    pub fn holds_die(&self) -> bool {
+        self.decoders.holds_die
     }
 }

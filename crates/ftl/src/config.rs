@@ -58,7 +58,10 @@ impl FtlConfig {
         let geometry = &self.geometry;
         let share = self.logical_units.div_ceil(geometry.pools());
         let needed = share.div_ceil(geometry.units_per_group()).saturating_add(self.spare_groups_needed());
-        if self.logical_units == 0 || self.reserve_groups < self.reserve_groups_min() || needed > geometry.blocks_per_plane {
+        if self.logical_units == 0
+            || self.reserve_groups < self.reserve_groups_min()
+            || needed > geometry.blocks_per_plane
+        {
             return Err(FtlError::TooLittleSpare {
                 blocks_per_plane: geometry.blocks_per_plane,
                 needed,

@@ -444,6 +444,26 @@ impl Ftl {
         record.reads_since_erase += 1;
     }
 
+    /// Counts that a queued read senses its page once more.
+    #[inline]
+    pub fn read_again(&mut self, group: BlockGroup) {
+        self.groups[group.index()].reads_since_erase += 1;
+    }
+
+    /// The first valid unit from a place on.
+    pub fn next_valid(&self, from: Ppa) -> Option<Ppa> {
+        self.valid.next_set(from.index()).map(|unit| Ppa(unit as u32))
+    }
+
+    /// Writes a unit anew whose content came from elsewhere, as clean data. `None`: no pool can take it now.
+    pub fn heal(&mut self, lpa: Lpa) -> Option<Placed> {
+        let placed = self.write_as(lpa, true)?;
+        // The host did not write it.
+        self.counters.host_units -= 1;
+        self.counters.healed_units += 1;
+        Some(placed)
+    }
+
     /// Reports the end of a read; returns whether it was the last one queued on its group.
     #[inline]
     pub fn read_ended(&mut self, group: BlockGroup) -> bool {
@@ -516,7 +536,8 @@ impl Ftl {
     /// happen to a unit that was handed out: its space was counted then.
     #[inline]
     pub fn place_move(&mut self, pool: Pool, lpa: Lpa, from: Ppa) -> Option<Placed> {
-        let stream = if self.knows_clean { self.stream_choice.of_move(self.clean.get(lpa.index())) } else { Stream::GC };
+        let stream =
+            if self.knows_clean { self.stream_choice.of_move(self.clean.get(lpa.index())) } else { Stream::GC };
         let mut placed = self.allocate(pool, stream, lpa)?;
         placed.old = from;
         self.pools[pool.index()].handed_out -= 1;

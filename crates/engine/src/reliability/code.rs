@@ -52,6 +52,7 @@ pub struct Code {
     /// When each decoder is through with what it was given; those of a channel lie together [ns].
     free_at: Vec<Ns>,
     per_channel: usize,
+    /// What its decodes came to.
     pub counters: CodeCounters,
 }
 
@@ -82,6 +83,11 @@ impl Code {
     /// The code and what its codec takes.
     pub fn scheme(&self) -> &Scheme {
         &self.scheme
+    }
+
+    /// Decoders there are [count].
+    pub fn decoder_count(&self) -> usize {
+        self.free_at.len()
     }
 
     /// The level of an RBER, `None` where bits do not fail by themselves.

@@ -15,15 +15,16 @@ pub mod scrub_policy;
 pub mod timetable;
 
 use ninescope_ecc::{RberLevel, Scheme};
+use ninescope_ftl::Residence;
 use ninescope_kernel::{BitTable, Ns, RandomStream};
 use ninescope_media::health::ErrorModelConfig;
 use ninescope_model::{Geometry, Lpa, Ppa, ScmLayout};
 use serde::Serialize;
 
 use backing_store::{BackingStore, BackingStoreConfig};
-use code::Code;
+use code::{Code, Decoded};
 use corruption::{Corruption, CorruptionConfig};
-use health::GroupHealth;
+use health::{GroupAges, GroupHealth};
 use read_retry::{ReadRetry, ReadRetryConfig};
 use refresh_policy::{RefreshPolicy, RefreshPolicyConfig};
 use scrub_policy::{ScrubPolicy, ScrubPolicyConfig};
@@ -200,6 +201,34 @@ impl Damage {
     }
 }
 
+/// What is wrong with a unit's content.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Harm {
+    /// It is lost, and that is known.
+    Lost,
+    /// It is wrong, and nobody knows.
+    Wrong,
+}
+
+/// What a page access brought into the page register of its die, and what became of it.
+#[derive(Clone, Copy, Debug)]
+pub struct Sensed {
+    /// What the decoder will find.
+    pub decoded: Decoded,
+    /// The code of its group.
+    pub code: NandCode,
+    /// What its first unit held.
+    pub lpa: Lpa,
+    /// Where that lay.
+    pub from: Residence,
+}
+
+impl Default for Sensed {
+    fn default() -> Self {
+        Self { decoded: Decoded::default(), code: NandCode::Ecc, lpa: Lpa::NONE, from: Residence::NONE }
+    }
+}
+
 /// How far the scrubber is.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ScrubPass {
@@ -220,11 +249,14 @@ pub struct Reliability {
     pub(crate) nand: [Option<Code>; 2],
     /// By medium of SCM.
     pub(crate) scm: [Option<ScmCode>; 2],
+    pub(crate) ages: GroupAges,
     pub(crate) health: Option<GroupHealth>,
     pub(crate) initial_cycles: u32,
     pub(crate) retry: Option<Box<dyn ReadRetry>>,
     pub(crate) retry_stream: RandomStream,
     pub(crate) corruption: Option<Corruption>,
+    /// By transaction: what it brought.
+    pub(crate) sensed: Vec<Sensed>,
     pub(crate) damage: Damage,
     pub(crate) backing_store: Option<BackingStore>,
     pub(crate) scrub: Option<Box<dyn ScrubPolicy>>,
@@ -234,8 +266,10 @@ pub struct Reliability {
     pub(crate) refresh_asked: BitTable,
     pub(crate) timetable: Timetable,
     pub(crate) counters: ReliabilityCounters,
-    /// The first timers are noted.
+    /// The first timers are noted, and what is corrupt from the start is.
     pub(crate) started: bool,
+    /// Nothing more comes from the host: timers are void.
+    pub(crate) ended: bool,
 }
 
 /// The code of a medium of SCM, and how often its bits fail.
@@ -290,22 +324,28 @@ impl Reliability {
                 nand.edc.as_ref().map(|scheme| of_nand(scheme, "nand-edc")),
             ],
             scm: [of_scm(0), of_scm(1)],
-            health: nand.errors.as_ref().map(|e| GroupHealth::new(model(e), geometry.groups(), nand.initial_age)),
+            ages: GroupAges::new(geometry.groups(), nand.initial_age),
+            health: nand.errors.as_ref().map(|errors| GroupHealth::new(model(errors), geometry.groups())),
             initial_cycles: nand.initial_cycles,
             retry_stream: RandomStream::new(*seed, "ecc", "read-retry"),
             corruption: nand
                 .corruption
                 .as_ref()
                 .map(|config| Corruption::new(config, geometry.units(), geometry.unit_bytes, *seed)),
+            sensed: vec![Sensed::default(); transactions],
             damage: Damage::new(logical_units),
             backing_store: config.backing_store.as_ref().map(BackingStore::new),
             scrub: config.scrub.as_ref().map(|scrub| scrub.build().expect("checked when the drive was assembled")),
             pass: ScrubPass::default(),
-            refresh: config.refresh.as_ref().map(|refresh| refresh.build().expect("checked when the drive was assembled")),
+            refresh: config
+                .refresh
+                .as_ref()
+                .map(|refresh| refresh.build().expect("checked when the drive was assembled")),
             refresh_asked: BitTable::new(geometry.groups() as usize),
             timetable: Timetable::with_capacity(transactions + 8),
             counters: ReliabilityCounters::default(),
             started: false,
+            ended: false,
             retry,
         }
     }

@@ -7,7 +7,7 @@ use std::collections::BinaryHeap;
 
 use ninescope_ftl::Residence;
 use ninescope_kernel::Ns;
-use ninescope_model::Lpa;
+use ninescope_model::{BankId, Lpa};
 
 /// One thing that happens.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -15,6 +15,13 @@ pub enum Appointment {
     /// The data of a read is at the decoders that all channels share.
     AtDecoder {
         /// The transaction that read it.
+        transaction: u32,
+    },
+    /// Sectors that a bank read are at the decoders that all channels share.
+    SectorsAtDecoder {
+        /// The bank.
+        bank: BankId,
+        /// The transaction that read them.
         transaction: u32,
     },
     /// Data that stays in the controller was decoded.

@@ -72,7 +72,6 @@ impl Bench {
             logical_percent: 50,
             reserve_groups: 1,
             page_allocation: PageAllocationConfig::default(),
-            stream_choice: Default::default(),
             free_block_choice: FreeBlockChoiceConfig::default(),
             gc_trigger: GcTriggerConfig::default(),
             victim_selection: VictimSelectionConfig::default(),

@@ -258,7 +258,6 @@ impl Default for Drive {
             reserve: 1,
             seed: 1,
             page_allocation: PageAllocationConfig::default(),
-            stream_choice: Default::default(),
             free_block_choice: FreeBlockChoiceConfig::default(),
             gc_trigger: GcTriggerConfig::default(),
             victim: VictimSelectionConfig::default(),

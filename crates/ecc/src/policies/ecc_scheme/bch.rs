@@ -27,8 +27,10 @@ pub struct Bch {
     pub decoders: u32,
     /// Whether all channels share them.
     pub shared: bool,
-    /// Whether parity travels with data that is moved, which is then neither decoded nor encoded.
+    /// Whether parity crosses the channel with its data.
     pub moves_parity: bool,
+    /// Whether the die or bank keeps the data of a read until it is decoded, for want of a buffer in the codec.
+    pub holds_die: bool,
     /// How long the codec takes.
     #[serde(deserialize_with = "string_or_table")]
     pub latency: LatencyConfig,
@@ -43,6 +45,7 @@ impl Default for Bch {
             decoders: 1,
             shared: false,
             moves_parity: false,
+            holds_die: false,
             latency: LatencyConfig::default(),
         }
     }
@@ -55,7 +58,12 @@ impl Bch {
     /// For a parameter that no code can have.
     pub fn build(&self) -> Result<Scheme, CodeError> {
         let code = Code::bch(bits(self.user_data), self.correctable, self.field_degree)?;
-        let decoders = Decoders { count: self.decoders, shared: self.shared, moves_parity: self.moves_parity };
+        let decoders = Decoders {
+            count: self.decoders,
+            shared: self.shared,
+            moves_parity: self.moves_parity,
+            holds_die: self.holds_die,
+        };
         Scheme::new(code, self.latency.build(&code)?, decoders)
     }
 }

@@ -23,8 +23,10 @@ pub struct Crc {
     pub decoders: u32,
     /// Whether all channels share them.
     pub shared: bool,
-    /// Whether the checksum travels with data that is moved, which is then neither checked nor encoded.
+    /// Whether parity crosses the channel with its data.
     pub moves_parity: bool,
+    /// Whether the die or bank keeps the data of a read until it is decoded, for want of a buffer in the codec.
+    pub holds_die: bool,
     /// How long the codec takes.
     #[serde(deserialize_with = "string_or_table")]
     pub latency: LatencyConfig,
@@ -34,7 +36,15 @@ impl Default for Crc {
     fn default() -> Self {
         let time = Duration(800);
         let latency = LatencyConfig::Fixed(Fixed { encode: time, clean: time, corrupted: time });
-        Self { width: 32, user_data: Bytes(4096), decoders: 1, shared: false, moves_parity: false, latency }
+        Self {
+            width: 32,
+            user_data: Bytes(4096),
+            decoders: 1,
+            shared: false,
+            moves_parity: false,
+            holds_die: false,
+            latency,
+        }
     }
 }
 
@@ -45,7 +55,12 @@ impl Crc {
     /// For a parameter that no code can have.
     pub fn build(&self) -> Result<Scheme, CodeError> {
         let code = Code::crc(bits(self.user_data), self.width)?;
-        let decoders = Decoders { count: self.decoders, shared: self.shared, moves_parity: self.moves_parity };
+        let decoders = Decoders {
+            count: self.decoders,
+            shared: self.shared,
+            moves_parity: self.moves_parity,
+            holds_die: self.holds_die,
+        };
         Scheme::new(code, self.latency.build(&code)?, decoders)
     }
 }

@@ -28,8 +28,10 @@ pub struct Ldpc {
     pub decoders: u32,
     /// Whether all channels share them.
     pub shared: bool,
-    /// Whether parity travels with data that is moved, which is then neither decoded nor encoded.
+    /// Whether parity crosses the channel with its data.
     pub moves_parity: bool,
+    /// Whether the die or bank keeps the data of a read until it is decoded, for want of a buffer in the codec.
+    pub holds_die: bool,
     /// How long the codec takes: "fixed".
     #[serde(deserialize_with = "string_or_table")]
     pub latency: LatencyConfig,
@@ -46,6 +48,7 @@ impl Default for Ldpc {
             decoders: 1,
             shared: false,
             moves_parity: false,
+            holds_die: false,
             latency,
         }
     }
@@ -65,7 +68,12 @@ impl Ldpc {
             );
             return Err(CodeError::new("latency", message));
         }
-        let decoders = Decoders { count: self.decoders, shared: self.shared, moves_parity: self.moves_parity };
+        let decoders = Decoders {
+            count: self.decoders,
+            shared: self.shared,
+            moves_parity: self.moves_parity,
+            holds_die: self.holds_die,
+        };
         Scheme::new(code, self.latency.build(&code)?, decoders)
     }
 }

@@ -26,7 +26,11 @@ pub struct Limits {
 impl Default for Limits {
     /// Customary for TLC; no source.
     fn default() -> Self {
-        Self { retention: Some(Duration(30 * 86_400_000_000_000)), reads: Some(100_000), period: Duration(3_600_000_000_000) }
+        Self {
+            retention: Some(Duration(30 * 86_400_000_000_000)),
+            reads: Some(100_000),
+            period: Duration(3_600_000_000_000),
+        }
     }
 }
 

@@ -201,7 +201,7 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
         self.queue.schedule(self.resources.bank(bank), end);
         self.scm.counters_of(bank).sectors_copied += u64::from(copies);
         self.digest_bank_command(&command, transaction);
-        observe!(self, Event::BankCommandIssued { command: &command, sent: now });
+        observe!(self, Event::BankCommandIssued { command: &command, sent: now, begins: now });
         Ok(())
     }
 }
