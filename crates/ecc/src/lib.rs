@@ -6,6 +6,7 @@
 mod code;
 mod error;
 pub mod policies;
+mod rates;
 mod sampler;
 mod scheme;
 pub mod tail;
@@ -14,6 +15,7 @@ mod timing;
 pub use code::{Code, FIELD_DEGREES};
 pub use error::CodeError;
 pub use policies::{EccSchemeConfig, LatencyConfig};
+pub use rates::{RBER_MAX, checked_rber, checked_uber};
 pub use sampler::{ErrorSampler, RberLevel};
 pub use scheme::Scheme;
 pub use timing::CodecTiming;
