@@ -4,6 +4,7 @@
 //! This crate must not know where data lies, why its bits fail, nor who waits for a decoder.
 
 mod code;
+pub mod codec;
 mod error;
 pub mod policies;
 mod rates;
