@@ -143,11 +143,11 @@ impl Assembly {
         probe: P,
     ) -> Result<Device<Q, P>, Error> {
         if let Some(tier) = &self.tier {
-            let (nand, scm) = (self.media_for(&ftl)?, self.scm.part()?);
+            let (nand, scm) = (self.media_for(&ftl)?, self.scm.part(self.seed)?);
             return Ok(Device::of_tier(&self.engine, limits, ftl, nand, scm, tier, lanes, probe));
         }
         if self.timing.is_none() {
-            return Ok(Device::of_scm(&self.engine, limits, self.scm.part()?, lanes, probe));
+            return Ok(Device::of_scm(&self.engine, limits, self.scm.part(self.seed)?, lanes, probe));
         }
         let nand = self.media_for(&ftl)?;
         Ok(Device::with_lanes(&self.engine, limits, ftl, nand, lanes, probe))

@@ -28,6 +28,7 @@ use ninescope_engine::{SuspendPolicyConfig, TransactionSchedulerConfig};
 use ninescope_ftl::policies::{
     FreeBlockChoiceConfig, GcTriggerConfig, PageAllocationConfig, SectorWearLevelingConfig, VictimSelectionConfig,
 };
+use ninescope_media::scm::ProgramVerifyConfig;
 use ninescope_tier::PlacementConfig;
 use ninescope_workload::TraceStatistics;
 
@@ -65,6 +66,7 @@ pub fn policies() -> Vec<PolicyRegistry> {
         ("scheduler.transactions", TransactionSchedulerConfig::LIST),
         ("scheduler.suspend", SuspendPolicyConfig::LIST),
         ("scm.wear_leveling", SectorWearLevelingConfig::LIST),
+        ("scm.verify", ProgramVerifyConfig::LIST),
         ("tier.placement", PlacementConfig::LIST),
     ]
 }

@@ -7,8 +7,9 @@ use ninescope_engine::{SuspendPolicyConfig, TransactionSchedulerConfig, WriteCom
 use ninescope_ftl::policies::{
     FreeBlockChoiceConfig, GcTriggerConfig, PageAllocationConfig, SectorWearLevelingConfig, VictimSelectionConfig,
 };
-use ninescope_model::string_or_table;
+use ninescope_media::scm::ProgramVerifyConfig;
 use ninescope_model::units::{Bytes, BytesPerSecond, Duration};
+use ninescope_model::{optional_string_or_table, string_or_table};
 use ninescope_tier::PlacementConfig;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::value::SeqAccessDeserializer;
@@ -137,6 +138,9 @@ pub struct ScmConfig {
     /// How the wear of sectors is levelled.
     #[serde(default, deserialize_with = "string_or_table")]
     pub wear_leveling: SectorWearLevelingConfig,
+    /// When the verifying of a sector write ends; absent: writes are not verified.
+    #[serde(default, deserialize_with = "optional_string_or_table", skip_serializing_if = "Option::is_none")]
+    pub verify: Option<ProgramVerifyConfig>,
 }
 
 /// How set and reset pulses of a sector write follow each other.
