@@ -163,7 +163,7 @@ fn checked_user_bits(user_bits: u32) -> Result<u32, CodeError> {
 }
 
 /// The longest codeword in a field of this degree [bits].
-fn longest(field_degree: u32) -> u64 {
+pub(crate) fn longest(field_degree: u32) -> u64 {
     (1 << field_degree) - 1
 }
 

@@ -239,3 +239,235 @@ fn last_worth_a_place(bits: u32, most: u32, rber: f64) -> u32 {
     }
     worth
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn stream() -> RandomStream {
+        RandomStream::new(7, "test", "errors")
+    }
+
+    /// S(k) from the logarithm of the tail.
+    fn theory(bits: u32, k: u32, rber: f64) -> f64 {
+        libm::exp(tail::ln_above(bits, k, rber))
+    }
+
+    fn assert_near(measured: f64, expected: f64, tolerance: f64, what: &str) {
+        assert!((measured - expected).abs() <= tolerance * expected, "{what}: {measured:e} instead of {expected:e}");
+    }
+
+    #[test]
+    fn tables_hold_the_law_of_exact_levels() {
+        for (bits, most, rber) in [
+            (4551, 35, 1e-3),
+            (4551, 35, 3e-12),
+            (72_812, 428, 4.25e-3),
+            (72_812, 428, 1e-4),
+            (8752, 40, 0.02),
+            (16, 3, 0.5),
+        ] {
+            let mut sampler = ErrorSampler::new(bits, most);
+            let level = sampler.exact(rber);
+            for k in 0..=most {
+                let expected = theory(bits, k, rber);
+                if expected > 1e-285 {
+                    assert_near(sampler.survival(level, k), expected, 1e-10, &format!("{bits} {rber:e} {k}"));
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn drawn_counts_follow_the_binomial_law() {
+        for (bits, most, rber) in [
+            (4551, 35, 1e-4),
+            (4551, 35, 1e-3),
+            (4551, 35, 8e-3),
+            (8752, 40, 4.6e-3),
+            (72_812, 428, 4e-3),
+            (32_800, 0, 2e-5),
+        ] {
+            let mut sampler = ErrorSampler::new(bits, most);
+            let level = sampler.exact(rber);
+            let draws = 400_000;
+            let mut counts = vec![0_u32; most as usize + 2];
+            let mut stream = stream();
+            (0..draws).for_each(|_| counts[sampler.draw(level, &mut stream) as usize] += 1);
+            let mass =
+                |k: u32| if k > most { theory(bits, most, rber) } else { libm::exp(tail::ln_mass(bits, k, rber)) };
+            let expected: Vec<f64> = (0..=most + 1).map(|k| mass(k) * f64::from(draws)).collect();
+            let (chi_square, degrees) = chi_square(&counts, &expected);
+            // Its mean is the number of degrees, its variance twice that; a short law has a longer tail.
+            let limit = f64::from(degrees) + 5.0 * (2.0 * f64::from(degrees)).sqrt() + 12.0;
+            assert!(chi_square < limit, "n = {bits}, RBER {rber}: {chi_square} of {degrees} degrees");
+        }
+    }
+
+    /// The chi-square statistic and its degrees of freedom; neighbours expected fewer than 10 times are put together.
+    fn chi_square(counts: &[u32], expected: &[f64]) -> (f64, u32) {
+        let (mut sum, mut cells) = (0.0, 0);
+        let (mut count, mut expectation) = (0.0, 0.0);
+        for (&drawn, &share) in counts.iter().zip(expected) {
+            count += f64::from(drawn);
+            expectation += share;
+            if expectation >= 10.0 {
+                sum += (count - expectation) * (count - expectation) / expectation;
+                cells += 1;
+                (count, expectation) = (0.0, 0.0);
+            }
+        }
+        assert!(cells >= 2, "more than one cell");
+        (sum, cells - 1)
+    }
+
+    /// Importance: uniform numbers below 1e-20 only. Of those, the share with more than k errors is S(k) / 1e-20.
+    #[test]
+    fn the_far_tail_follows_the_law() {
+        const CONDITION: f64 = 1e-20;
+        for (bits, most, rber) in [(4551, 60, 1e-3), (72_812, 600, 3e-3), (8752, 40, 1e-9), (4551, 35, 1e-14)] {
+            let mut sampler = ErrorSampler::new(bits, most);
+            let level = sampler.exact(rber);
+            let draws = 200_000;
+            let mut stream = stream();
+            let mut counts = vec![0_u32; most as usize + 2];
+            (0..draws).for_each(|_| counts[sampler.count(level, CONDITION * uniform(&mut stream)) as usize] += 1);
+            let mut tested = 0;
+            for k in 0..most {
+                let expected = theory(bits, k, rber) / CONDITION;
+                let above: u32 = counts[k as usize + 1..].iter().sum();
+                if (1e-3..0.999).contains(&expected) {
+                    let deviation = (expected * (1.0 - expected) * f64::from(draws)).sqrt();
+                    assert!(
+                        (f64::from(above) - expected * f64::from(draws)).abs() < 5.0 * deviation,
+                        "{bits} {rber:e} {k}"
+                    );
+                    tested += 1;
+                }
+            }
+            assert!(tested >= 1, "{bits} {rber:e}");
+        }
+    }
+
+    #[test]
+    fn a_level_is_the_law_of_a_rate_within_2_to_the_minus_8() {
+        let (bits, most) = (8752, 40);
+        let sampler = ErrorSampler::new(bits, most);
+        let mut stream = stream();
+        let step = libm::exp2(-8.0);
+        for _ in 0..3000 {
+            let rber = libm::exp2(-1.0 - 38.9 * stream.unit());
+            let level = sampler.level(rber);
+            for k in [0, 1, 5, most] {
+                let survival = sampler.survival(level, k);
+                let least = theory(bits, k, rber * (1.0 - step));
+                let most = theory(bits, k, (rber * (1.0 + step)).min(HIGHEST));
+                let told = least * (1.0 - 1e-9) <= survival && survival <= most * (1.0 + 1e-9);
+                assert!(told || most < LEAST, "{rber:e} {k}: {survival:e} not in {least:e}..{most:e}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_rate_on_the_grid_is_its_own_level() {
+        let mut sampler = ErrorSampler::new(4551, 35);
+        for rber in [LOWEST, 3.0 * LOWEST, 1.0 / 1024.0, 0.25, 0.4375, 0.5] {
+            let (grid, exact) = (sampler.level(rber), sampler.exact(rber));
+            for k in 0..=35 {
+                assert!(sampler.survival(grid, k).to_bits() == sampler.survival(exact, k).to_bits(), "{rber} {k}");
+            }
+        }
+    }
+
+    #[test]
+    fn more_of_either_number_never_gives_a_different_order() {
+        let sampler = ErrorSampler::new(8752, 40);
+        let mut stream = stream();
+        for _ in 0..20_000 {
+            let uniform = libm::exp2(-80.0 * stream.unit() * stream.unit());
+            let rber = libm::exp2(-1.0 - 50.0 * stream.unit());
+            let count = sampler.count(sampler.level(rber), uniform);
+            assert!(sampler.count(sampler.level(rber), uniform * 0.9) >= count, "a smaller number: more errors");
+            assert!(sampler.count(sampler.level(rber * 1.1), uniform) >= count, "a higher rate: more errors");
+        }
+    }
+
+    #[test]
+    fn rare_errors_have_the_binomial_law_too() {
+        let mut sampler = ErrorSampler::new(72_812, 428);
+        for rber in [9e-13, 1e-15, 1e-20, 1e-60] {
+            let level = sampler.exact(rber);
+            assert_eq!(level, sampler.level(rber), "no table");
+            for k in 0..4 {
+                let expected = theory(72_812, k, rber);
+                assert_near(sampler.survival(level, k), expected, 1e-11, &format!("{rber:e} {k}"));
+                assert_eq!(sampler.count(level, expected * 1.001), k, "{rber:e}");
+                assert_eq!(sampler.count(level, expected * 0.999), k + 1, "{rber:e}");
+            }
+        }
+    }
+
+    #[test]
+    fn without_errors_nothing_is_drawn_wrong_and_beyond_one_half_nothing_changes() {
+        let sampler = ErrorSampler::new(4551, 35);
+        let mut stream = stream();
+        for _ in 0..1000 {
+            assert_eq!(sampler.draw(sampler.level(0.0), &mut stream), 0);
+            assert_eq!(sampler.draw(sampler.level(0.5), &mut stream), 36, "2275 and more");
+        }
+        assert_eq!(sampler.level(0.7), sampler.level(0.5));
+        assert_eq!(sampler.level(f64::NAN), sampler.level(0.5));
+    }
+
+    #[test]
+    fn counts_above_the_most_are_told_as_one_more() {
+        let mut sampler = ErrorSampler::new(32_800, 0);
+        let level = sampler.exact(1e-4);
+        let mut stream = stream();
+        let wrong: u32 = (0..100_000).map(|_| sampler.draw(level, &mut stream)).sum();
+        // 1 - exp(-3.28) = 0.9624.
+        assert!((f64::from(wrong) / 1e5 - 0.9624).abs() < 0.003, "{wrong}");
+        // No more bits than there are.
+        assert_eq!(ErrorSampler::new(4, 35).most(), 4);
+    }
+
+    #[test]
+    fn small_uniform_numbers_have_more_digits() {
+        let mut stream = stream();
+        for _ in 0..100 {
+            let small = small_uniform(3, &mut stream) * libm::exp2(63.0);
+            assert!((3.0..4.0).contains(&small) && small.fract() > 0.0, "{small}");
+            assert!(small_uniform(0, &mut stream) < libm::exp2(-63.0));
+        }
+        let draws = 200_000;
+        let mean = (0..draws).map(|_| uniform(&mut stream)).sum::<f64>() / f64::from(draws);
+        assert!((mean - 0.5).abs() < 0.004, "{mean}");
+    }
+
+    /// A draw is the number of tails that its uniform number lies below, each computed by itself.
+    #[test]
+    fn draws_are_what_the_stream_and_the_tails_say() {
+        for (bits, most, rber) in [(8752, 40, 1e-4), (8752, 40, 4e-3), (72_812, 428, 1e-3), (4551, 35, 1e-13)] {
+            let mut sampler = ErrorSampler::new(bits, most);
+            let level = sampler.exact(rber);
+            let tails: Vec<f64> = (0..=most).map(|k| theory(bits, k, rber)).collect();
+            let (mut drawing, mut telling) = (stream(), stream());
+            for _ in 0..3000 {
+                let uniform = uniform(&mut telling);
+                let expected = tails.iter().filter(|&&tail| uniform < tail).count() as u32;
+                assert_eq!(sampler.draw(level, &mut drawing), expected);
+            }
+        }
+    }
+
+    #[test]
+    fn draws_are_the_same_everywhere() {
+        let sampler = ErrorSampler::new(8752, 40);
+        let mut stream = stream();
+        let mut draw =
+            |rber: f64| -> Vec<u32> { (0..16).map(|_| sampler.draw(sampler.level(rber), &mut stream)).collect() };
+        assert_eq!(draw(1e-4), [1, 0, 0, 2, 2, 1, 0, 3, 1, 1, 1, 0, 0, 2, 1, 1]);
+        assert_eq!(draw(1e-3), [8, 10, 13, 9, 6, 7, 8, 8, 11, 9, 7, 2, 6, 6, 5, 14]);
+        assert_eq!(draw(4e-3), [36, 32, 22, 40, 41, 41, 36, 36, 31, 37, 32, 41, 32, 33, 40, 37]);
+    }
+}

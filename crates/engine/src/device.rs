@@ -308,7 +308,9 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
             self.ftl.logical_units()
         };
         let transactions = self.transactions.slab.capacity();
-        let part = Reliability::new(config, &self.geometry, self.scm.layout(), units, transactions);
+        let media = self.scm.media();
+        let ber_factors = [0, 1].map(|medium| media.ber_factor(medium));
+        let part = Reliability::new(config, &self.geometry, self.scm.layout(), ber_factors, units, transactions);
         self.reliability = Some(Box::new(part));
     }
 

@@ -6,7 +6,7 @@
 use ninescope_ftl::Ftl;
 use ninescope_kernel::{NONE, Ns};
 use ninescope_media::nand::{FlashCommand, Nand};
-use ninescope_media::scm::{ScmCommand, ScmCommandKind};
+use ninescope_media::scm::{ScmCommand, ScmCommandKind, Verified};
 use ninescope_model::{BankId, BlockGroup, Cause, DieId, Lpa, Ppa, Request, SlotId, Source};
 
 use crate::meter::{Meter, Parts};
@@ -153,10 +153,10 @@ pub enum Event<'a> {
     /// An access of a slot of SCM left its bank's queue, for the host command `command` or, as `source` says, the
     /// migration of that number: bit `i` of `sectors` is sector `i` of the slot.
     SlotDispatched { kind: ScmCommandKind, source: Source, command: u32, slot: SlotId, sectors: u32 },
-    /// Wear levelling copies the content of a sector of a bank to another one.
-    SectorCopied { bank: BankId, from: u32, to: u32 },
-    /// A logical sector of a bank is written at `place`.
-    SectorPlaced { bank: BankId, sector: u32, place: u32 },
+    /// Wear levelling copies the content of a sector of a bank to another one, whose write is verified so.
+    SectorCopied { bank: BankId, from: u32, to: u32, verified: Verified },
+    /// A logical sector of a bank is written at `place`, and verified so.
+    SectorPlaced { bank: BankId, sector: u32, place: u32, verified: Verified },
     /// A bank takes up a command. Its channel is taken until `sent`, and the array works from `begins` on, later by what
     /// encoding takes [ns]; copies need no channel.
     BankCommandIssued { command: &'a ScmCommand, sent: Ns, begins: Ns },

@@ -151,10 +151,10 @@ impl Assembly {
         probe: P,
     ) -> Result<Device<Q, P>, Error> {
         let mut device = if let Some(tier) = &self.tier {
-            let (nand, scm) = (self.media_for(&ftl)?, self.scm.part()?);
+            let (nand, scm) = (self.media_for(&ftl)?, self.scm.part(self.seed)?);
             Device::of_tier(&self.engine, limits, ftl, nand, scm, tier, lanes, probe)
         } else if self.timing.is_none() {
-            Device::of_scm(&self.engine, limits, self.scm.part()?, lanes, probe)
+            Device::of_scm(&self.engine, limits, self.scm.part(self.seed)?, lanes, probe)
         } else {
             let nand = self.media_for(&ftl)?;
             Device::with_lanes(&self.engine, limits, ftl, nand, lanes, probe)

@@ -35,6 +35,7 @@ use ninescope_ftl::policies::{
     VictimSelectionConfig,
 };
 use ninescope_media::health::ErrorModelConfig;
+use ninescope_media::scm::ProgramVerifyConfig;
 use ninescope_tier::PlacementConfig;
 use ninescope_workload::TraceStatistics;
 
@@ -73,6 +74,7 @@ pub fn policies() -> Vec<PolicyRegistry> {
         ("scheduler.transactions", TransactionSchedulerConfig::LIST),
         ("scheduler.suspend", SuspendPolicyConfig::LIST),
         ("scm.wear_leveling", SectorWearLevelingConfig::LIST),
+        ("scm.verify", ProgramVerifyConfig::LIST),
         ("tier.placement", PlacementConfig::LIST),
         ("nand.ecc", EccSchemeConfig::LIST),
         ("nand.ecc.latency", LatencyConfig::LIST),

@@ -110,7 +110,11 @@ fn corruption(drive: &LoadedDrive, nand: &NandConfig) -> Result<Option<Corruptio
             return Err(drive.error_at(&format!("nand.corruption.{key}"), &message));
         }
     }
-    Ok(Some(CorruptionConfig { initial_rber: section.initial_rber, hourly_rber: section.hourly_rber }))
+    Ok(Some(CorruptionConfig {
+        initial_rber: section.initial_rber,
+        at: Ns(section.at.0),
+        hourly_rber: section.hourly_rber,
+    }))
 }
 
 /// A code of the flash, whose codewords must fit its pages.
@@ -172,7 +176,7 @@ fn scm_reliability(drive: &LoadedDrive, table: &str, config: &ScmConfig) -> Resu
         let built = errors.build();
         built.map_err(|error| drive.error_at(&format!("{table}.errors.{}", error.key), &error.message))?;
     }
-    Ok(ScmReliability { ecc, errors: config.errors.clone(), ber_factor: 1.0 })
+    Ok(ScmReliability { ecc, errors: config.errors.clone() })
 }
 
 fn size(bytes: u32) -> Bytes {

@@ -55,12 +55,16 @@ pub(super) fn drive(dice: &mut Dice, name: &str) -> toml::Table {
         }
         let (name, _) = dice.one_of(policies);
         let chosen = key == "tier.placement" || (of_scm_alone && key.starts_with("ftl."));
-        if !chosen {
+        // A policy that may be left out is left out of half of the drives.
+        let leaves_out = |dice: &mut Dice| key == "scm.verify" && dice.chance(50);
+        if !chosen && !leaves_out(dice) {
             set_policy(dice, &mut table, key, name);
         }
-        if key == "scm.wear_leveling" {
+        if let Some(entry) = key.strip_prefix("scm.") {
             let (name, _) = dice.one_of(policies);
-            set_policy(dice, &mut table, "storage_scm.wear_leveling", name);
+            if !leaves_out(dice) {
+                set_policy(dice, &mut table, &format!("storage_scm.{entry}"), name);
+            }
         }
     }
     table

@@ -27,6 +27,7 @@ pub(super) fn scm(dice: &mut Dice, slot: Bytes, times: u64) -> ScmConfig {
         endurance_writes: None,
         bit_cost: None,
         wear_leveling: Default::default(),
+        verify: None,
     }
 }
 

@@ -46,6 +46,8 @@ pub struct Code {
     scheme: Scheme,
     /// None where bits do not fail by themselves.
     sampler: Option<ErrorSampler>,
+    /// A rate that is met exactly, not on the sampler's grid.
+    exact: Option<(f64, RberLevel)>,
     /// Bytes of a unit (NAND) or sector (SCM) [B].
     unit_bytes: u32,
     stream: RandomStream,
@@ -71,6 +73,7 @@ impl Code {
         let groups = if scheme.shared() { 1 } else { channels.max(1) as usize };
         Self {
             sampler: errors_told.map(|most| ErrorSampler::new(scheme.codeword_bits(), most.max(scheme.correctable()))),
+            exact: None,
             unit_bytes,
             stream: RandomStream::new(seed, "ecc", purpose),
             free_at: vec![Ns::ZERO; groups * per_channel],
@@ -90,9 +93,17 @@ impl Code {
         self.free_at.len()
     }
 
-    /// The level of an RBER, `None` where bits do not fail by themselves.
+    /// Has a rate that will be asked for often met exactly.
+    pub fn know_exactly(&mut self, rber: f64) {
+        self.exact = self.sampler.as_mut().map(|sampler| (rber, sampler.exact(rber)));
+    }
+
+    /// The level of a raw bit error rate, `None` where bits do not fail by themselves.
     pub fn level(&self, rber: f64) -> Option<RberLevel> {
-        self.sampler.as_ref().map(|sampler| sampler.level(rber))
+        match self.exact {
+            Some((known, level)) if known.to_bits() == rber.to_bits() => Some(level),
+            _ => self.sampler.as_ref().map(|sampler| sampler.level(rber)),
+        }
     }
 
     /// Bytes that cross the channel for `units` of data: whole codewords, and their parity where it moves too [B].

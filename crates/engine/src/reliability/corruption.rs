@@ -1,4 +1,4 @@
-//! Corruption that stays: units of flash whose stored bits were flipped by injection, at the start and over time.
+//! Corruption that stays: units of flash whose stored bits were flipped by injection, at one time and over time.
 //!
 //! A corrupt unit has at least one wrong bit until its group is erased. Errors of the medium itself, which are drawn anew
 //! at each read, are the error model's.
@@ -11,8 +11,10 @@ const NS_PER_HOUR: f64 = 3_600e9;
 /// How much is injected.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct CorruptionConfig {
-    /// Chance that a bit is wrong at the start.
+    /// Chance that a bit goes wrong at the time `at`.
     pub initial_rber: f64,
+    /// When that is [ns].
+    pub at: Ns,
     /// Chance per hour that a bit becomes wrong.
     pub hourly_rber: f64,
 }
@@ -33,6 +35,8 @@ pub struct Corruption {
     units: u32,
     stream: RandomStream,
     initial: f64,
+    /// When the first injection happens [ns].
+    pub at: Ns,
     /// Mean time from one unit's turn to the next [ns]; none where nothing is injected over time.
     mean_interval: Option<f64>,
 }
@@ -47,11 +51,12 @@ impl Corruption {
             units,
             stream: RandomStream::new(seed, "corruption", "units"),
             initial: CorruptionConfig::of_unit(config.initial_rber, unit_bytes),
+            at: config.at,
             mean_interval: (per_hour > 0.0).then(|| NS_PER_HOUR / per_hour),
         }
     }
 
-    /// Whether a unit, in turn, is corrupt from the start.
+    /// Whether a unit, in turn, goes wrong at the first injection.
     pub fn draw_initial(&mut self) -> bool {
         self.stream.unit() < self.initial
     }
@@ -87,11 +92,14 @@ impl Corruption {
         first
     }
 
-    /// Units `first..first + count` are erased.
-    pub fn erased(&mut self, first: Ppa, count: u32) {
+    /// Units `first..first + count` are erased. Returns how many were corrupt and never met.
+    pub fn erased(&mut self, first: Ppa, count: u32) -> u64 {
+        let mut unmet = 0;
         for unit in (first.0..first.0 + count).map(|unit| unit as usize) {
+            unmet += u64::from(self.corrupt.get(unit) && !self.met.get(unit));
             self.corrupt.clear(unit);
             self.met.clear(unit);
         }
+        unmet
     }
 }

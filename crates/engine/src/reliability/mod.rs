@@ -66,8 +66,6 @@ pub struct ScmReliability {
     pub ecc: Option<Scheme>,
     /// How often bits fail by themselves; none: never.
     pub errors: Option<ErrorModelConfig>,
-    /// What verifying a write leaves of the bit error rate.
-    pub ber_factor: f64,
 }
 
 /// Everything about failing bits that a drive is built from.
@@ -127,10 +125,22 @@ pub struct ReliabilityCounters {
     pub units_moved_to_edc: u64,
     /// Units with an injected error, those of the start included.
     pub corruptions: u64,
-    /// Corrupt units that a code corrected, each counted once.
+    /// Of these, units under the error-detecting code when it happened.
+    pub corruptions_under_edc: u64,
+    /// Corrupt units that a code corrected; this and the four below count each unit once, by who met it first.
     pub corruptions_corrected: u64,
-    /// Units fetched from the backing store, because the host or a move needed them.
+    /// Corrupt units that a read of the host (or of a merge) found.
+    pub corruptions_met_by_host: u64,
+    /// Corrupt units that a move found.
+    pub corruptions_met_by_moves: u64,
+    /// Corrupt units that the scrubber found.
+    pub corruptions_met_by_scrub: u64,
+    /// Corrupt units that were erased before anybody met them.
+    pub corruptions_erased: u64,
+    /// Units fetched from the backing store because the host (or a merge) needed them.
     pub refetched: u64,
+    /// Units fetched because a move needed them.
+    pub refetched_for_moves: u64,
     /// Units fetched because the scrubber found them corrupt.
     pub prefetched: u64,
     /// Fetched units that had changed or moved by the time they were to be written.
@@ -236,8 +246,8 @@ pub struct ScrubPass {
     pub running: bool,
     /// When it began.
     pub began: Ns,
-    /// The first unit not looked at.
-    pub cursor: u32,
+    /// The pool whose turn it is, so that pages of all dies are read side by side.
+    pub turn: u32,
     /// Page reads under way.
     pub reads: u32,
 }
@@ -261,6 +271,8 @@ pub struct Reliability {
     pub(crate) backing_store: Option<BackingStore>,
     pub(crate) scrub: Option<Box<dyn ScrubPolicy>>,
     pub(crate) pass: ScrubPass,
+    /// By pool: the first unit that the pass has not looked at.
+    pub(crate) scrub_cursors: Vec<u32>,
     pub(crate) refresh: Option<Box<dyn RefreshPolicy>>,
     /// By group: its refresh was asked for in this life.
     pub(crate) refresh_asked: BitTable,
@@ -291,6 +303,7 @@ impl ScmCode {
 
 impl Reliability {
     /// Builds it for a drive of that shape whose host addresses `logical_units`, with room for `transactions` at a time.
+    /// `ber_factors` is what verified writes leave of the bit error rate of each medium of SCM.
     ///
     /// # Panics
     /// Where a policy's parameters make no sense, which whoever assembles the drive has checked.
@@ -298,6 +311,7 @@ impl Reliability {
         config: &ReliabilityConfig,
         geometry: &Geometry,
         layout: &ScmLayout,
+        ber_factors: [f64; 2],
         logical_units: u32,
         transactions: usize,
     ) -> Self {
@@ -307,7 +321,11 @@ impl Reliability {
         let of_nand = |scheme: &Scheme, purpose| {
             let told = retry.as_ref().map_or(0, |retry| retry.errors_told(scheme.correctable()));
             let told = nand.errors.is_some().then_some(told);
-            Code::new(scheme, geometry.unit_bytes, geometry.channels, told, *seed, purpose)
+            let mut code = Code::new(scheme, geometry.unit_bytes, geometry.channels, told, *seed, purpose);
+            if let Some(ErrorModelConfig::Constant(constant)) = &nand.errors {
+                code.know_exactly(constant.rber);
+            }
+            code
         };
         let of_scm = |medium: usize| {
             let config = config.scm.get(medium)?;
@@ -315,8 +333,11 @@ impl Reliability {
             let told = config.errors.is_some().then_some(0);
             let purpose = ["scm", "storage-scm"][medium];
             let sector = ninescope_model::SECTOR_BYTES as u32;
-            let code = Code::new(config.ecc.as_ref()?, sector, channels, told, *seed, purpose);
-            Some(ScmCode { code, model: config.errors.as_ref().map(model), ber_factor: config.ber_factor })
+            let mut code = Code::new(config.ecc.as_ref()?, sector, channels, told, *seed, purpose);
+            if let Some(ErrorModelConfig::Constant(constant)) = &config.errors {
+                code.know_exactly(constant.rber * ber_factors[medium]);
+            }
+            Some(ScmCode { code, model: config.errors.as_ref().map(model), ber_factor: ber_factors[medium] })
         };
         Self {
             nand: [
@@ -337,6 +358,7 @@ impl Reliability {
             backing_store: config.backing_store.as_ref().map(BackingStore::new),
             scrub: config.scrub.as_ref().map(|scrub| scrub.build().expect("checked when the drive was assembled")),
             pass: ScrubPass::default(),
+            scrub_cursors: vec![0; if config.scrub.is_some() { geometry.pools() as usize } else { 0 }],
             refresh: config
                 .refresh
                 .as_ref()
@@ -377,9 +399,18 @@ impl Reliability {
 
     /// Counts from now on: end of warm-up.
     pub(crate) fn begin_measuring(&mut self) {
-        // What was injected is there still.
-        let corruptions = self.counters.corruptions;
-        self.counters = ReliabilityCounters { corruptions, ..ReliabilityCounters::default() };
+        // What was injected is there still, and its ledger goes on.
+        let before = self.counters;
+        self.counters = ReliabilityCounters {
+            corruptions: before.corruptions,
+            corruptions_under_edc: before.corruptions_under_edc,
+            corruptions_corrected: before.corruptions_corrected,
+            corruptions_met_by_host: before.corruptions_met_by_host,
+            corruptions_met_by_moves: before.corruptions_met_by_moves,
+            corruptions_met_by_scrub: before.corruptions_met_by_scrub,
+            corruptions_erased: before.corruptions_erased,
+            ..ReliabilityCounters::default()
+        };
         let codes = self.nand.iter_mut().flatten();
         let codes = codes.chain(self.scm.iter_mut().flatten().map(|of_medium| &mut of_medium.code));
         codes.for_each(|code| code.counters = Default::default());

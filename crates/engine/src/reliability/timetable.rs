@@ -55,6 +55,8 @@ pub enum Appointment {
     ScrubPass,
     /// The ages of all groups are looked at.
     RefreshCheck,
+    /// Units go wrong at once.
+    FirstCorruption,
     /// Something in the array becomes corrupt.
     Corruption,
 }
@@ -62,7 +64,7 @@ pub enum Appointment {
 impl Appointment {
     /// Whether nothing waits for it, so that it is forgotten when the host has ended.
     fn is_timer(self) -> bool {
-        matches!(self, Self::ScrubPass | Self::RefreshCheck | Self::Corruption)
+        matches!(self, Self::ScrubPass | Self::RefreshCheck | Self::FirstCorruption | Self::Corruption)
     }
 }
 

@@ -14,8 +14,9 @@ use ninescope_ftl::policies::{
     VictimSelectionConfig,
 };
 use ninescope_media::health::ErrorModelConfig;
-use ninescope_model::string_or_table;
+use ninescope_media::scm::ProgramVerifyConfig;
 use ninescope_model::units::{Bytes, BytesPerSecond, Duration};
+use ninescope_model::{optional_string_or_table, string_or_table};
 use ninescope_tier::PlacementConfig;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::value::SeqAccessDeserializer;
@@ -57,10 +58,10 @@ pub struct DriveConfig {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub backing_store: Option<BackingStoreSection>,
     /// When data at rest is read to see whether it is still good; absent: never.
-    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "some_string_or_table")]
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "optional_string_or_table")]
     pub scrub: Option<ScrubPolicyConfig>,
     /// When data is written anew before its errors become too many; absent: never.
-    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "some_string_or_table")]
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "optional_string_or_table")]
     pub refresh: Option<RefreshPolicyConfig>,
     /// How lifetimes are told.
     #[serde(default, skip_serializing_if = "EnduranceSection::is_default")]
@@ -145,10 +146,10 @@ pub struct ScmConfig {
     /// Rate of a channel [B/s].
     pub channel_rate: BytesPerSecond,
     /// The code that guards each sector; absent: none.
-    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "some_string_or_table")]
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "optional_string_or_table")]
     pub ecc: Option<EccSchemeConfig>,
     /// How often bits fail; absent: never.
-    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "some_string_or_table")]
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "optional_string_or_table")]
     pub errors: Option<ErrorModelConfig>,
     /// Rated writes of a sector [count].
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -159,6 +160,9 @@ pub struct ScmConfig {
     /// How the wear of sectors is levelled.
     #[serde(default, deserialize_with = "string_or_table")]
     pub wear_leveling: SectorWearLevelingConfig,
+    /// When the verifying of a sector write ends; absent: writes are not verified.
+    #[serde(default, deserialize_with = "optional_string_or_table", skip_serializing_if = "Option::is_none")]
+    pub verify: Option<ProgramVerifyConfig>,
 }
 
 /// How set and reset pulses of a sector write follow each other.
@@ -290,19 +294,19 @@ pub struct NandConfig {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub spare_size: Option<Bytes>,
     /// The code that guards data; absent: none.
-    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "some_string_or_table")]
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "optional_string_or_table")]
     pub ecc: Option<EccSchemeConfig>,
     /// The code of clean data, where ftl.streams keeps that apart; absent: that of the rest.
-    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "some_string_or_table")]
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "optional_string_or_table")]
     pub edc: Option<EccSchemeConfig>,
     /// How often bits fail; absent: never.
-    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "some_string_or_table")]
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "optional_string_or_table")]
     pub errors: Option<ErrorModelConfig>,
     /// How old data is that was there at the start; absent: new [ns].
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub initial_age: Option<Duration>,
     /// How pages that do not decode are read again; absent: not at all.
-    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "some_string_or_table")]
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "optional_string_or_table")]
     pub retry: Option<ReadRetryConfig>,
     /// Errors that are injected and stay; absent: none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -519,13 +523,6 @@ fn one_or_many<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Duratio
     }
 
     deserializer.deserialize_any(OneOrMany)
-}
-
-/// A policy that may be left out.
-fn some_string_or_table<'de, D: Deserializer<'de>, T: Deserialize<'de>>(
-    deserializer: D,
-) -> Result<Option<T>, D::Error> {
-    string_or_table(deserializer).map(Some)
 }
 
 fn is_single(streams: &StreamChoiceConfig) -> bool {

@@ -53,6 +53,10 @@ fn code_entry(code: &Code, device: &Seen<'_>) -> Result<Value, Error> {
 /// The tables of Huang et al., "FlexECC" (USENIX ATC 2014), in words.
 fn cache(part: &Reliability) -> Value {
     let counters = part.counters();
+    let met = counters.corruptions_corrected
+        + counters.corruptions_met_by_host
+        + counters.corruptions_met_by_moves
+        + counters.corruptions_met_by_scrub;
     json!({
         "ecc_reads": counters.ecc_units_read,
         "edc_reads": counters.edc_units_read,
@@ -60,11 +64,12 @@ fn cache(part: &Reliability) -> Value {
         "edc_moved": counters.edc_units_moved,
         "ecc_to_edc": counters.units_moved_to_edc,
         "corruptions": counters.corruptions,
+        "corruptions_under_edc": counters.corruptions_under_edc,
         "refetches": counters.refetched,
+        "refetches_for_moves": counters.refetched_for_moves,
         "prefetched": counters.prefetched,
         "corrected": counters.corruptions_corrected,
-        "never_met": counters.corruptions.saturating_sub(
-            counters.refetched + counters.prefetched + counters.corruptions_corrected
-        ),
+        "overwritten": counters.corruptions_erased,
+        "never_met": counters.corruptions.saturating_sub(met),
     })
 }

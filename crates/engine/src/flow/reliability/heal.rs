@@ -9,6 +9,7 @@ use crate::error::SimulationError;
 use crate::flow::WriteEntry;
 use crate::flow::write::Placing;
 use crate::probe::{Event, Probe, observe};
+use crate::reliability::NandCode;
 use crate::reliability::timetable::Appointment;
 
 impl<Q: WakeQueue, P: Probe> Device<Q, P> {
@@ -38,13 +39,10 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
 
     // ---- injection -------------------------------------------------------------------------------
 
-    /// Units that hold something when the run begins may be corrupt already.
-    pub(super) fn corrupt_at_the_start(&mut self) -> Result<(), SimulationError> {
-        if self.reliable().corruption.is_none() {
-            return Ok(());
-        }
+    /// Each unit that holds something may go wrong.
+    pub(super) fn corrupt_at_once(&mut self) -> Result<(), SimulationError> {
         for ppa in (0..self.geometry.units()).map(Ppa) {
-            let holds = self.ftl.is_valid(ppa);
+            let holds = self.ftl.is_valid(ppa) && !self.ftl.is_in_flight(ppa);
             let draws = holds && self.reliable().corruption.as_mut().is_some_and(|injector| injector.draw_initial());
             if draws {
                 self.corrupt(ppa)?;
@@ -74,9 +72,11 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
     }
 
     fn corrupt(&mut self, ppa: Ppa) -> Result<(), SimulationError> {
+        let edc = self.nand_code_of(ppa) == NandCode::Edc;
         let part = self.reliable();
         if part.corruption.as_mut().is_some_and(|injector| injector.corrupt(ppa)) {
             part.counters.corruptions += 1;
+            part.counters.corruptions_under_edc += u64::from(edc);
             observe!(self, Event::UnitCorrupted { ppa });
         }
         Ok(())

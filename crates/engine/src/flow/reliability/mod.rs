@@ -64,16 +64,21 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
             Appointment::Prefetched { lpa, from } => self.heal(lpa, from),
             Appointment::ScrubPass => self.begin_scrub_pass(),
             Appointment::RefreshCheck => self.check_ages(),
+            Appointment::FirstCorruption => self.corrupt_at_once(),
             Appointment::Corruption => self.corrupt_next(),
         }
     }
 
-    /// Before the first event: what is corrupt from the start, and the first timers.
+    /// Before the first event: the first timers, and what is corrupt from the start.
     pub(crate) fn start_reliability(&mut self) -> Result<(), SimulationError> {
         if std::mem::replace(&mut self.reliable().started, true) {
             return Ok(());
         }
-        self.corrupt_at_the_start()?;
+        match self.reliable().corruption.as_ref().map(|corruption| corruption.at) {
+            Some(Ns::ZERO) => self.corrupt_at_once()?,
+            Some(at) => self.note(at, Appointment::FirstCorruption),
+            None => {}
+        }
         self.note_next_corruption();
         let part = self.reliable();
         let first_pass = part.scrub.as_ref().map(|scrub| scrub.first_pass());

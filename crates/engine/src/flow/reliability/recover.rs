@@ -59,8 +59,7 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
             let at = self.reliable().backing_store.as_mut().map_or(now, |store| store.fetch(now));
             there = there.max(at);
             let wanted = source != Source::Scrub;
-            let counters = &mut self.reliable().counters;
-            *(if wanted { &mut counters.refetched } else { &mut counters.prefetched }) += 1;
+            self.count_fetch(source, from.place);
             observe!(self, Event::UnitFetched { lpa, from: from.place, wanted });
             if !wanted {
                 self.note(at, Appointment::Prefetched { lpa, from });
@@ -71,6 +70,23 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
         }
         self.note(there, Appointment::Refetched { transaction: index });
         Ok(())
+    }
+
+    /// Counts a fetch by who caused it, and its corrupt copy if it is met for the first time.
+    fn count_fetch(&mut self, source: Source, place: Ppa) {
+        let part = self.reliable();
+        let first = part.corruption.as_mut().is_some_and(|corruption| {
+            let first = corruption.is_corrupt(place);
+            first && corruption.meet(place)
+        });
+        let counters = &mut part.counters;
+        let (fetched, met) = match source {
+            Source::Scrub => (&mut counters.prefetched, &mut counters.corruptions_met_by_scrub),
+            Source::GarbageCollection => (&mut counters.refetched_for_moves, &mut counters.corruptions_met_by_moves),
+            _ => (&mut counters.refetched, &mut counters.corruptions_met_by_host),
+        };
+        *fetched += 1;
+        *met += u64::from(first);
     }
 
     /// The units that were lost have come from the backing store.

@@ -71,7 +71,7 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
         let part = self.reliable();
         part.refresh_asked.clear(group.index());
         if let Some(corruption) = &mut part.corruption {
-            corruption.erased(first, count);
+            part.counters.corruptions_erased += corruption.erased(first, count);
         }
         if let Some(health) = &mut part.health {
             health.erased(group, excess_suspensions);

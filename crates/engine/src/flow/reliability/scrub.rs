@@ -3,7 +3,7 @@
 
 use ninescope_ftl::GroupState;
 use ninescope_kernel::WakeQueue;
-use ninescope_model::{BlockGroup, Ppa, Source, Stream};
+use ninescope_model::{BlockGroup, Pool, Ppa, Source, Stream};
 
 use crate::device::Device;
 use crate::error::SimulationError;
@@ -19,7 +19,11 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
             return Ok(());
         }
         let began = self.now;
-        self.reliable().pass = ScrubPass { running: true, began, cursor: 0, reads: 0 };
+        self.reliable().pass = ScrubPass { running: true, began, turn: 0, reads: 0 };
+        for pool in 0..self.geometry.pools() {
+            let first = self.end_of_pool(Pool(pool)) - self.end_of_pool(Pool(0));
+            self.reliable().scrub_cursors[pool as usize] = first;
+        }
         self.pump_scrub()
     }
 
@@ -50,12 +54,26 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
         }
     }
 
-    /// The next page that holds something under the code that is looked after.
+    /// The next page that holds something under the code that is looked after, pools taking turns.
     fn next_page_to_scrub(&mut self) -> Option<Ppa> {
+        let pools = self.geometry.pools();
+        for _ in 0..pools {
+            let pass = &mut self.reliable().pass;
+            let pool = pass.turn;
+            pass.turn = (pool + 1) % pools;
+            if let Some(page) = self.next_page_of_pool(Pool(pool)) {
+                return Some(page);
+            }
+        }
+        None
+    }
+
+    fn next_page_of_pool(&mut self, pool: Pool) -> Option<Ppa> {
         let units_per_page = self.geometry.units_per_page();
         let detects = self.reliable().nand[NandCode::Edc as usize].is_some();
-        let mut cursor = self.reliable().pass.cursor;
-        let end = self.geometry.units();
+        let end = self.end_of_pool(pool);
+        let mut cursor = self.reliable().scrub_cursors[pool.index()];
+        let mut found = None;
         while let Some(unit) = self.ftl.next_valid(Ppa(cursor)).filter(|unit| unit.0 < end) {
             let (group, _) = self.geometry.group_and_offset(unit);
             if !self.is_to_scrub(group, detects) {
@@ -65,12 +83,16 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
             let first = self.geometry.first_unit_of_page(unit);
             cursor = first.0 + units_per_page;
             if !self.ftl.is_in_flight(Ppa(cursor - 1)) {
-                self.reliable().pass.cursor = cursor;
-                return Some(first);
+                found = Some(first);
+                break;
             }
         }
-        self.reliable().pass.cursor = end;
-        None
+        self.reliable().scrub_cursors[pool.index()] = if found.is_some() { cursor } else { end };
+        found
+    }
+
+    fn end_of_pool(&self, pool: Pool) -> u32 {
+        (pool.0 + 1) * self.geometry.blocks_per_plane * self.geometry.units_per_group()
     }
 
     fn is_to_scrub(&self, group: BlockGroup, detects: bool) -> bool {

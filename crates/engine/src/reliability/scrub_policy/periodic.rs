@@ -1,4 +1,4 @@
-//! Periodic: passes over all pages at a fixed rate, the first one at the start or after a period (the scrubber of Huang et
+//! Periodic: passes over all pages at a fixed rate, the first one at the start unless told otherwise (the scrubber of Huang et
 //! al., "FlexECC", USENIX ATC 2014, whose period is not published: its table needs a pass before the host has read much,
 //! hence the default).
 
@@ -9,32 +9,21 @@ use serde::{Deserialize, Serialize};
 
 use super::ScrubPolicy;
 
-/// When the first pass begins.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum FirstPass {
-    /// With the run.
-    #[default]
-    AtStart,
-    /// One period later.
-    AfterAPeriod,
-}
-
 /// Parameters.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Periodic {
     /// From the beginning of a pass to that of the next one [ns].
     pub period: Duration,
-    /// When the first pass begins: "at-start" or "after-a-period".
-    pub first: FirstPass,
+    /// When the first pass begins [ns].
+    pub first: Duration,
     /// Pages that are read at a time at most [count].
     pub pages_in_flight: u32,
 }
 
 impl Default for Periodic {
     fn default() -> Self {
-        Self { period: Duration(3_600_000_000_000), first: FirstPass::AtStart, pages_in_flight: 4 }
+        Self { period: Duration(3_600_000_000_000), first: Duration(0), pages_in_flight: 4 }
     }
 }
 
@@ -56,10 +45,7 @@ impl Periodic {
 
 impl ScrubPolicy for Periodic {
     fn first_pass(&self) -> Ns {
-        match self.first {
-            FirstPass::AtStart => Ns::ZERO,
-            FirstPass::AfterAPeriod => self.period(),
-        }
+        Ns(self.first.0)
     }
 
     fn period(&self) -> Ns {
