@@ -235,11 +235,17 @@ class Code:
         words = ", ".join(f"{key}={value!r}" for key, value in self.description.items() if key != "policy")
         return f"Code.{self.policy}({words})"
 
+    def _key(self) -> tuple[object, ...]:
+        """Return what codes that do the same have in common, however they are described."""
+        bits = (self._native.user_bits, self.parity_bits, self.correctable, self.field_degree)
+        times = (self.encode_time(), self.decode_time(1, 0), self.decode_time(1, 1), self.decode_time(2, 2))
+        return self.policy, *bits, *times
+
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Code) and self.description == other.description
+        return isinstance(other, Code) and self._key() == other._key()
 
     def __hash__(self) -> int:
-        return hash(json.dumps(self.description, sort_keys=True, default=_plain))
+        return hash(self._key())
 
 
 class JointChoice(NamedTuple):

@@ -253,7 +253,8 @@ def test_what_no_code_can_be_is_named(make, words):
 
 def test_codes_are_values():
     code = Code.bch("512B", np.int64(35))
-    assert code == Code.bch("512B", 35)
+    assert code == Code.bch("512B", 35) == Code.bch(512, rate=0.9) == Code.bch("512B", 35, latency="cycles")
+    assert code != Code.bch("512B", 35, latency="fixed")
     assert len({code, Code.bch("512B", 35), Code.bch("512B", 34)}) == 2
     assert repr(code.crc("4KiB", 16)) == "Code.crc(user_data='4KiB', width=16)"
     assert (code.policy, code.user_bytes, code.parity_bytes) == ("bch", 512, 57)
