@@ -124,7 +124,8 @@ def facts(reliability: Reliability) -> Iterator[tuple[str, str]]:
 def _code_words(code: CodeUse) -> str:
     words = f"{code.codewords:,} codewords of {code.user_bytes:,} B"
     if code.corrupted_codewords:
-        words += f", {code.corrupted_codewords / code.codewords:.3g} of them with errors"
+        share = code.corrupted_codewords / code.codewords
+        words += f", {share:.1%} of them with errors" if share >= 1e-3 else f", {share:.1e} with errors"
     if code.failed_codewords:
         words += f", {code.failed_codewords:,} beyond the code"
     if code.undetected_codewords:
