@@ -44,7 +44,7 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
             self.queue_read(Transaction {
                 ppa: first,
                 units: self.geometry.units_per_page() as u8,
-                class: QueueClass::MoveRead,
+                class: QueueClass::IdleRead,
                 source: Source::Scrub,
                 ..Transaction::default()
             })?;
