@@ -120,7 +120,7 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
             }
             observe!(self, Event::UnitTrimmed { slot: index, lpa, old });
             if self.reliability.is_some() {
-                self.repair(lpa)?;
+                self.unit_trimmed(lpa)?;
             }
         }
         self.complete(index, Parts::default(), NONE)
@@ -186,6 +186,11 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
         let Some(merged_with) = entry.merged_with else { return false };
         let current = self.ftl.translate(Lpa(entry.next));
         self.ftl.residence(current) != merged_with && current != Ppa::UNMAPPED && !self.ftl.is_in_flight(current)
+    }
+
+    /// Whether a unit written in part is merged with what was read for it, not with something newer, or with nothing.
+    fn is_merged_with_what_was_read(&self, entry: &WriteEntry) -> bool {
+        entry.merged_with.is_some_and(|read| self.ftl.resides(Lpa(entry.next), read))
     }
 
     /// What a unit written in part is merged with when it is placed now.
@@ -276,6 +281,9 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
             self.counters.read_modify_write_repeated += 1;
             self.queue_read_modify_write(entry.command, entry.next, self.ftl.translate(Lpa(entry.next)))?;
             return Ok(Placing::ReadsAgain);
+        }
+        if entry.damage.is_some() && !self.is_merged_with_what_was_read(entry) {
+            entry.damage = None;
         }
         let chained = self.completes_at_program();
         let merged_with = if P::ACTIVE { self.content_merged_with(entry) } else { MergedWith::Nothing };

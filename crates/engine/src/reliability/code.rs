@@ -106,6 +106,20 @@ impl Code {
         }
     }
 
+    /// Whether codewords hold several units.
+    #[inline]
+    pub fn spans_units(&self) -> bool {
+        self.scheme.user_bytes() > self.unit_bytes
+    }
+
+    /// The units of a page, a bit each, whose codewords hold some of `units`: what is read with them.
+    pub fn whole_codewords(&self, units: u32) -> u32 {
+        let span = (self.scheme.user_bytes() / self.unit_bytes).max(1);
+        let of_codeword = ((1_u64 << span) - 1) as u32;
+        let codewords = (0..u32::BITS / span).map(|codeword| of_codeword << (codeword * span));
+        codewords.filter(|codeword| codeword & units != 0).fold(0, |whole, codeword| whole | codeword)
+    }
+
     /// Bytes that cross the channel for `units` of data: whole codewords, and their parity where it moves too [B].
     #[inline]
     pub fn channel_bytes(&self, units: u32) -> u32 {
@@ -163,6 +177,8 @@ impl Code {
                 self.counters.failed_codewords += 1;
             }
         }
+        // What is refused for one codeword is not passed on for another.
+        decoded.undetected &= !decoded.failed;
     }
 
     /// The units that a codeword holds data of.

@@ -32,6 +32,8 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
         let Some(placed) = self.ftl.heal(lpa) else { return Ok(Placing::Waits) };
         let Placed { old, new, .. } = placed;
         observe!(self, Event::UnitHealed { lpa, old, new });
+        // What was fetched is as it should be, whatever its copy had become.
+        self.repair(lpa)?;
         self.touch_gc_of(old);
         self.host_unit_placed(&placed, None);
         Ok(Placing::Done)
