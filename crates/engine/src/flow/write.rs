@@ -326,6 +326,7 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
         let record = UnitRecord { lpa, parent: entry.command, source: Source::Migration, ..UnitRecord::default() };
         let Placed { old, new, pool, .. } = placed;
         observe!(self, Event::EvictionPlaced { migration: entry.command, lpa, old, new, merged_with });
+        self.harm_evicted(entry.command)?;
         self.host_unit_placed(&placed, Some(record));
         self.pad_and_send(pool, Stream::HOST)?;
         Ok(Placing::Done)

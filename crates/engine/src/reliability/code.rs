@@ -36,7 +36,7 @@ pub struct Decoded {
     pub failed: u32,
     /// What is wrong and passed as good.
     pub undetected: u32,
-    /// Errors of the worst codeword [bit].
+    /// Errors of the worst codeword that has more than are corrected; else 0 [bit].
     pub worst: u32,
 }
 
@@ -51,6 +51,9 @@ pub struct Code {
     /// Bytes of a unit (NAND) or sector (SCM) [B].
     unit_bytes: u32,
     stream: RandomStream,
+    /// Random bytes that were drawn and not used.
+    bytes: u64,
+    bytes_left: u32,
     /// When each decoder is through with what it was given; those of a channel lie together [ns].
     free_at: Vec<Ns>,
     per_channel: usize,
@@ -76,10 +79,12 @@ impl Code {
             exact: None,
             unit_bytes,
             stream: RandomStream::new(seed, "ecc", purpose),
+            bytes: 0,
+            bytes_left: 0,
             free_at: vec![Ns::ZERO; groups * per_channel],
             per_channel,
             counters: CodeCounters::default(),
-            scheme: scheme.clone(),
+            scheme: *scheme,
         }
     }
 
@@ -120,6 +125,11 @@ impl Code {
         codewords.filter(|codeword| codeword & units != 0).fold(0, |whole, codeword| whole | codeword)
     }
 
+    /// Whether more bytes cross the channel than the units that are asked for.
+    pub fn moves_more(&self) -> bool {
+        self.scheme.moves_parity() || self.spans_units()
+    }
+
     /// Bytes that cross the channel for `units` of data: whole codewords, and their parity where it moves too [B].
     #[inline]
     pub fn channel_bytes(&self, units: u32) -> u32 {
@@ -153,32 +163,49 @@ impl Code {
 
     fn draw_errors(&mut self, level: Option<RberLevel>, units: u32, injected: u32, decoded: &mut Decoded) {
         let correctable = self.scheme.correctable();
+        let (mut corrupted, mut corrected_bits) = (0, 0);
         for codeword in 0..decoded.codewords {
-            let mask = self.units_of(codeword, units);
-            let mut errors = match (&self.sampler, level) {
-                (Some(sampler), Some(level)) => sampler.draw(level, &mut self.stream),
-                _ => 0,
-            };
-            if injected & mask != 0 {
-                errors += self.injected_errors(codeword, injected & mask);
+            let mut errors = level.map_or(0, |level| self.draw_codeword(level));
+            if injected != 0 {
+                errors += self.injected_errors(codeword, injected & self.units_of(codeword, units));
             }
-            if errors == 0 {
-                continue;
-            }
-            decoded.corrupted += 1;
-            decoded.worst = decoded.worst.max(errors);
+            corrupted += u32::from(errors > 0);
             if errors <= correctable {
-                self.counters.corrected_bits += u64::from(errors);
-            } else if self.stream.unit() < self.scheme.undetected() {
-                decoded.undetected |= mask;
-                self.counters.undetected_codewords += 1;
+                corrected_bits += errors;
             } else {
-                decoded.failed |= mask;
-                self.counters.failed_codewords += 1;
+                self.draw_beyond(errors, self.units_of(codeword, units), decoded);
             }
         }
+        decoded.corrupted = corrupted;
+        self.counters.corrected_bits += u64::from(corrected_bits);
         // What is refused for one codeword is not passed on for another.
         decoded.undetected &= !decoded.failed;
+    }
+
+    /// Wrong bits of a codeword.
+    #[inline]
+    fn draw_codeword(&mut self, level: RberLevel) -> u32 {
+        let Some(sampler) = &self.sampler else { return 0 };
+        if self.bytes_left == 0 {
+            (self.bytes, self.bytes_left) = (self.stream.bits(), 8);
+        }
+        let byte = self.bytes as u8;
+        self.bytes >>= 8;
+        self.bytes_left -= 1;
+        sampler.count_of_byte(level, byte).unwrap_or_else(|| sampler.draw_within(level, byte, &mut self.stream))
+    }
+
+    /// A codeword of `units` has more errors than are corrected: nearly always the decoder notices.
+    #[cold]
+    fn draw_beyond(&mut self, errors: u32, units: u32, decoded: &mut Decoded) {
+        decoded.worst = decoded.worst.max(errors);
+        if self.stream.unit() < self.scheme.undetected() {
+            decoded.undetected |= units;
+            self.counters.undetected_codewords += 1;
+        } else {
+            decoded.failed |= units;
+            self.counters.failed_codewords += 1;
+        }
     }
 
     /// The units that a codeword holds data of.
@@ -201,12 +228,11 @@ impl Code {
     pub fn take_decoder(&mut self, channel: usize, arrives: Ns, time: Ns) -> Ns {
         let first = if self.scheme.shared() { 0 } else { channel * self.per_channel };
         let decoders = &mut self.free_at[first..first + self.per_channel];
-        let decoder = match decoders {
-            [decoder] => decoder,
-            _ => {
-                let least = (0..decoders.len()).min_by_key(|&index| decoders[index]).unwrap_or(0);
-                &mut decoders[least]
-            }
+        let decoder = if let [decoder] = decoders {
+            decoder
+        } else {
+            let least = (0..decoders.len()).min_by_key(|&index| decoders[index]).unwrap_or(0);
+            &mut decoders[least]
         };
         let begins = (*decoder).max(arrives);
         *decoder = begins + time;

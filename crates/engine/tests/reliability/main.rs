@@ -4,6 +4,8 @@
 //! Nothing is left to chance in the scenes: bits fail always, never, or as often as the law of large numbers says
 //! (`drives::always_corrected`).
 
+#[path = "../common/mod.rs"]
+mod common;
 #[path = "../scenario/mod.rs"]
 mod scenario;
 
@@ -17,3 +19,4 @@ mod refetch;
 mod refresh;
 mod retry;
 mod scrub;
+mod storage_class;

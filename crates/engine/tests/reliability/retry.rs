@@ -148,7 +148,7 @@ fn a_group_is_not_erased_before_the_last_attempt_on_it() {
     let run = drive.run(vec![crate::scenario::write(0, 18), read(10_000, 7), crate::scenario::write(20_000, 7)]);
     assert!(run.counters().erases_delayed_by_readers > 0);
     let erased = run.events().iter().find(|(_, event)| matches!(event, Event::Erased(_))).expect("an erase").0;
-    let last = run.decodes().iter().filter(|decode| decode.source == ninescope_model::Source::Host).last().copied();
+    let last = run.decodes().into_iter().rfind(|decode| decode.source == ninescope_model::Source::Host);
     assert!(erased > last.expect("the host's last attempt").arrived, "the last sense is before the erase");
     assert_eq!(run.reliable().reads_reported, 0);
 }

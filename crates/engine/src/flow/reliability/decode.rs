@@ -1,6 +1,7 @@
 //! Page reads of flash between the page register and whoever asked.
 
 use ninescope_ecc::RberLevel;
+use ninescope_ftl::Residence;
 use ninescope_kernel::{NONE, Ns, WakeQueue};
 use ninescope_model::{ChannelId, DieId, Lpa, Ppa, SECTOR_BYTES, Source};
 
@@ -29,7 +30,13 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
         } else {
             self.draw_page(&transaction, code)
         };
-        let (lpa, from) = (self.ftl.content(transaction.ppa), self.ftl.residence(transaction.ppa));
+        // What it holds matters only where something is wrong with it, and looking costs a cache miss.
+        let harmed = decoded.failed | decoded.undetected != 0;
+        let (lpa, from) = if harmed {
+            (self.ftl.content(transaction.ppa), self.ftl.residence(transaction.ppa))
+        } else {
+            (Lpa::NONE, Residence::NONE)
+        };
         *self.sensed(index) = Sensed { decoded, code, lpa, from };
     }
 
@@ -114,26 +121,18 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
     }
 
     /// What a unit of a page access holds.
-    pub(super) fn unit_of_access(&self, index: u32, number: u32) -> (Lpa, ninescope_ftl::Residence) {
+    pub(super) fn unit_of_access(&self, index: u32, number: u32) -> (Lpa, Residence) {
         let transaction = self.transactions.slab[index];
-        match transaction.source {
-            Source::GarbageCollection => {
-                let record = self.record_of_unit(transaction.owner, number).unwrap_or_default();
-                (record.lpa, record.taken_from)
-            }
-            _ => {
-                let Some(Sensed { lpa, from, .. }) =
-                    self.reliability.as_ref().and_then(|part| part.sensed.get(index as usize))
-                else {
-                    return (Lpa::NONE, ninescope_ftl::Residence::NONE);
-                };
-                // Neighbours of one host command follow each other in both spaces.
-                let place = Ppa(from.place.0 + number);
-                let lpa =
-                    if transaction.source == Source::Scrub { self.ftl.content(place) } else { Lpa(lpa.0 + number) };
-                (lpa, ninescope_ftl::Residence { place, ..*from })
-            }
+        if transaction.source == Source::GarbageCollection {
+            let record = self.record_of_unit(transaction.owner, number).unwrap_or_default();
+            return (record.lpa, record.taken_from);
         }
+        let sensed = self.reliability.as_ref().and_then(|part| part.sensed.get(index as usize));
+        let Some(Sensed { lpa, from, .. }) = sensed else { return (Lpa::NONE, Residence::NONE) };
+        // Neighbours of one host command follow each other in both spaces.
+        let place = Ppa(from.place.0 + number);
+        let lpa = if transaction.source == Source::Scrub { self.ftl.content(place) } else { Lpa(lpa.0 + number) };
+        (lpa, Residence { place, ..*from })
     }
 
     /// What reading a page again brings. Its worst codeword decides for all that did not decode.
@@ -269,11 +268,12 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
             self.note(until, Appointment::Failed { transaction: index });
         }
         if decoded.undetected != 0 && transaction.source == Source::Host {
-            let number = decoded.undetected.trailing_zeros();
-            let lpa = self.unit_of_access(index, number).0;
-            self.pass_wrong(transaction.owner, lpa)?;
+            for number in ones(decoded.undetected) {
+                let lpa = self.unit_of_access(index, number).0;
+                self.pass_wrong(transaction.owner, lpa)?;
+            }
             if transaction.epoch != 0 {
-                self.migration_harmed(transaction.epoch - 1, Harm::Wrong)?;
+                self.migration_harmed(transaction.epoch - 1, true, Harm::Wrong);
             }
         }
         Ok(until)

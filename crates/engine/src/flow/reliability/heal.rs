@@ -10,6 +10,7 @@ use crate::flow::WriteEntry;
 use crate::flow::write::Placing;
 use crate::probe::{Event, Probe, observe};
 use crate::reliability::NandCode;
+use crate::reliability::corruption::Corruption;
 use crate::reliability::timetable::Appointment;
 
 impl<Q: WakeQueue, P: Probe> Device<Q, P> {
@@ -19,17 +20,24 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
         self.place_or_stall(WriteEntry { merged_with: Some(from), ..entry })
     }
 
+    /// Whether a unit's content is on its way already.
+    pub(super) fn is_healing(&mut self, lpa: Lpa) -> bool {
+        self.reliable().healing.get(lpa.index())
+    }
+
     /// Places a fetched unit, if its copy is still the one that was no good.
     #[inline(never)]
     pub(crate) fn place_healed(&mut self, entry: &mut WriteEntry) -> Result<Placing, SimulationError> {
         let lpa = Lpa(entry.next);
         let from = entry.merged_with.unwrap_or(Residence::NONE);
         if !self.ftl.resides(lpa, from) {
+            self.reliable().healing.clear(lpa.index());
             self.reliable().counters.heals_dropped += 1;
             observe!(self, Event::HealDropped { lpa, from: from.place });
             return Ok(Placing::NotWanted);
         }
         let Some(placed) = self.ftl.heal(lpa) else { return Ok(Placing::Waits) };
+        self.reliable().healing.clear(lpa.index());
         let Placed { old, new, .. } = placed;
         observe!(self, Event::UnitHealed { lpa, old, new });
         // What was fetched is as it should be, whatever its copy had become.
@@ -45,7 +53,7 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
     pub(super) fn corrupt_at_once(&mut self) -> Result<(), SimulationError> {
         for ppa in (0..self.geometry.units()).map(Ppa) {
             let holds = self.ftl.is_valid(ppa) && !self.ftl.is_in_flight(ppa);
-            let draws = holds && self.reliable().corruption.as_mut().is_some_and(|injector| injector.draw_initial());
+            let draws = holds && self.reliable().corruption.as_mut().is_some_and(Corruption::draw_initial);
             if draws {
                 self.corrupt(ppa)?;
             }
@@ -54,7 +62,7 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
     }
 
     pub(super) fn note_next_corruption(&mut self) {
-        let interval = self.reliable().corruption.as_mut().and_then(|injector| injector.next_interval());
+        let interval = self.reliable().corruption.as_mut().and_then(Corruption::next_interval);
         if let Some(interval) = interval {
             self.note(self.now + interval, Appointment::Corruption);
         }
@@ -62,10 +70,10 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
 
     /// The turn of the next unit: if it holds something, it becomes corrupt.
     pub(super) fn corrupt_next(&mut self) -> Result<(), SimulationError> {
-        if !self.goes_on() {
+        if !self.goes_on()? {
             return Ok(());
         }
-        let unit = self.reliable().corruption.as_mut().map(|injector| injector.draw_unit());
+        let unit = self.reliable().corruption.as_mut().map(Corruption::draw_unit);
         if let Some(ppa) = unit.filter(|&ppa| self.ftl.is_valid(ppa) && !self.ftl.is_in_flight(ppa)) {
             self.corrupt(ppa)?;
         }

@@ -95,11 +95,21 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
     }
 
     /// Whether timers still mean something: the host may come with more.
-    pub(super) fn goes_on(&mut self) -> bool {
+    ///
+    /// # Errors
+    /// Where commands are inside and nothing but timers will ever happen: timers would go on for ever.
+    pub(super) fn goes_on(&mut self) -> Result<bool, SimulationError> {
         if self.host.is_over(self.now) {
             self.reliable().ended = true;
         }
-        !self.reliable().ended
+        let waits = !self.commands.is_empty() && self.queue.peek().is_none();
+        if waits && self.reliable().pass.reads == 0 && self.reliable().timetable.has_only_timers() {
+            self.drain_instant()?;
+            if self.queue.peek().is_none() && self.reliable().timetable.has_only_timers() {
+                self.check_quiet()?;
+            }
+        }
+        Ok(!self.reliable().ended)
     }
 
     /// A command completed. Behind the last one, nothing is waited for that only time brings.
@@ -141,13 +151,9 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
             *(if edc { &mut counters.edc_units_read } else { &mut counters.ecc_units_read }) += 1;
         }
         let command = &self.commands[slot];
-        if command.hint == CacheHint::FlushRead
-            && from != ReadFrom::Nowhere
-            && self.whole_units(command).contains(&lpa.0)
-        {
-            if let Some(flushing) = self.reliable().flushing.get_mut(lpa.index()) {
-                *flushing = slot;
-            }
+        let flushes = command.hint == CacheHint::FlushRead && from != ReadFrom::Nowhere;
+        if flushes && self.whole_units(command).contains(&lpa.0) && !self.reliable().flushing.is_empty() {
+            self.reliable().flushing[lpa.index()] = slot;
         }
         Ok(())
     }

@@ -55,16 +55,17 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
         let mut there = now;
         for number in ones(failed) {
             let (lpa, from) = self.unit_of_access(index, number);
-            if source == Source::Scrub && (lpa == Lpa::NONE || !self.ftl.resides(lpa, from)) {
+            let wanted = source != Source::Scrub;
+            if !wanted && (lpa == Lpa::NONE || !self.ftl.resides(lpa, from) || self.is_healing(lpa)) {
                 continue;
             }
-            let wanted = source != Source::Scrub;
             let by = if wanted { Fetch::Wanted } else { Fetch::Ahead };
             let at = self.reliable().backing_store.as_mut().map_or(now, |store| store.fetch(now, by));
             there = there.max(at);
             self.count_fetch(source, from.place);
             observe!(self, Event::UnitFetched { lpa, from: from.place, wanted });
             if !wanted {
+                self.reliable().healing.set(lpa.index());
                 self.note(at, Appointment::Prefetched { lpa, from });
             }
         }
@@ -108,7 +109,10 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
         }
         for number in ones(failed) {
             let (lpa, from) = self.unit_of_access(index, number);
-            self.heal(lpa, from)?;
+            if !self.is_healing(lpa) {
+                self.reliable().healing.set(lpa.index());
+                self.heal(lpa, from)?;
+            }
         }
         let track = &mut self.transactions.tracks[index as usize];
         track.coding.refetch = now - track.mark;
@@ -140,7 +144,7 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
         let track = &mut self.transactions.tracks[index as usize];
         track.coding.retry = if attempts == 0 { Ns::ZERO } else { now - track.mark };
         if epoch != 0 {
-            self.migration_harmed(epoch - 1, Harm::Lost)?;
+            self.migration_harmed(epoch - 1, true, Harm::Lost);
             self.migration_data_arrived(epoch - 1)?;
         }
         // An error has no data.
@@ -148,10 +152,19 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
         Ok(())
     }
 
-    /// What a migration brings is no good.
-    pub(crate) fn migration_harmed(&mut self, migration: u32, harm: Harm) -> Result<(), SimulationError> {
-        let page = self.tiered().migrations[migration].page;
-        self.harm(Lpa(page), harm)
+    /// What a migration read, from its slot or from below, is no good. Its page is when that is used.
+    pub(crate) fn migration_harmed(&mut self, migration: u32, from_below: bool, harm: Harm) {
+        let harms = &mut self.tiered().migrations[migration].harm;
+        harms[usize::from(from_below)] = harms[usize::from(from_below)].max(Some(harm));
+    }
+
+    /// What a migration read is used.
+    pub(crate) fn harm_migrated(&mut self, migration: u32) -> Result<(), SimulationError> {
+        let record = self.tiered().migrations[migration];
+        match record.harm_of_page() {
+            Some(harm) => self.harm(Lpa(record.page), harm),
+            None => Ok(()),
+        }
     }
 
     /// What a move did to its unit, and where the unit goes by it.

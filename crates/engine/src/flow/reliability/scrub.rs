@@ -15,7 +15,7 @@ use crate::transaction::{QueueClass, Transaction};
 impl<Q: WakeQueue, P: Probe> Device<Q, P> {
     /// It is time for a pass.
     pub(super) fn begin_scrub_pass(&mut self) -> Result<(), SimulationError> {
-        if !self.goes_on() {
+        if !self.goes_on()? {
             return Ok(());
         }
         let began = self.now;
@@ -107,7 +107,7 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
         part.pass.running = false;
         part.counters.scrub_passes += 1;
         let next = part.scrub.as_ref().map(|scrub| (part.pass.began + scrub.period()).max(now));
-        if let Some(at) = next.filter(|_| self.goes_on()) {
+        if let Some(at) = next.filter(|_| !self.reliable().ended) {
             self.note(at, Appointment::ScrubPass);
         }
     }
