@@ -297,9 +297,10 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
         device
     }
 
-    /// Gives the drive codes, and bits that fail. Before anything runs.
+    /// Gives the drive codes, and bits that fail; and where clean data is kept apart, what follows it. Before anything runs.
     pub fn set_reliability(&mut self, config: &ReliabilityConfig) {
-        if !config.is_used() {
+        let knows_clean = self.ftl.knows_clean();
+        if !config.is_used() && !knows_clean {
             return;
         }
         let units = if self.flow == Flow::Tier && self.ftl.logical_units() == 0 {
@@ -310,7 +311,8 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
         let transactions = self.transactions.slab.capacity();
         let media = self.scm.media();
         let ber_factors = [0, 1].map(|medium| media.ber_factor(medium));
-        let part = Reliability::new(config, &self.geometry, self.scm.layout(), ber_factors, units, transactions);
+        let part =
+            Reliability::new(config, &self.geometry, self.scm.layout(), ber_factors, units, knows_clean, transactions);
         self.reliability = Some(Box::new(part));
     }
 

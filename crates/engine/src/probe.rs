@@ -232,7 +232,8 @@ pub enum Event<'a> {
     ReadReported { slot: u32, lpa: Lpa },
     /// A host read returns wrong data of a unit as if it were good.
     ReadWrong { slot: u32, lpa: Lpa },
-    /// A unit that lay under the error-correcting code became clean: another copy exists from now on.
+    /// A flush read is through without an error, and the unit was not written since it began: it is clean, as another copy
+    /// exists from now on.
     UnitFlushed { slot: u32, lpa: Lpa },
     /// A page is read by the scrubber; it is in its die's register.
     ScrubSensed { ppa: Ppa },

@@ -7,6 +7,7 @@ use ninescope_kernel::{BitTable, NONE, Slab};
 use ninescope_tier::{PlacementConfig, Tier};
 
 use crate::meter::TierSample;
+use crate::reliability::Harm;
 
 /// What lies below the slots.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -49,8 +50,17 @@ pub struct Migration {
     pub merges: bool,
     /// Where the unit lay in flash whose content was read, if any was.
     pub taken_from: Residence,
+    /// What it read from its slot, and from below, is no good.
+    pub harm: [Option<Harm>; 2],
     /// The host command that completes when this has ended, `NONE` for none.
     pub command: u32,
+}
+
+impl Migration {
+    /// What is wrong with the page that it makes of what it read.
+    pub fn harm_of_page(&self) -> Option<Harm> {
+        self.harm.into_iter().flatten().max()
+    }
 }
 
 impl Default for Migration {
@@ -64,6 +74,7 @@ impl Default for Migration {
             reads: 0,
             merges: false,
             taken_from: Residence::NONE,
+            harm: [None; 2],
             command: NONE,
         }
     }

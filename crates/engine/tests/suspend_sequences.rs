@@ -39,7 +39,7 @@ fn sequence(run: &Outcome) -> Vec<(u64, Step)> {
         Event::Recovered(_) => Some(Recovered),
         Event::ResumeBegan(_) => Some(Resumes),
         Event::Resumed(_) => Some(GoesOn),
-        Event::Mapped(..) | Event::Erased(_) | Event::Completed(..) => None,
+        _ => None,
     };
     run.events().iter().filter_map(|&(at, event)| Some((at, step(event)?))).collect()
 }

@@ -284,6 +284,11 @@ impl Ftl {
         self.pools[pool.index()].free.iter().map(|&group| BlockGroup(group))
     }
 
+    /// The victims of a pool whose units were all handed out, and which wait for moves that have not ended.
+    pub fn draining(&self, pool: Pool) -> impl Iterator<Item = BlockGroup> + '_ {
+        self.pools[pool.index()].draining.iter().map(|&group| BlockGroup(group))
+    }
+
     /// The open group of a stream, if there is one.
     pub fn frontier(&self, pool: Pool, stream: Stream) -> Option<BlockGroup> {
         let group = self.pools[pool.index()].frontiers[stream.index()].group;
@@ -294,6 +299,12 @@ impl Ftl {
     #[inline]
     pub fn gc_is_urgent(&self, pool: Pool) -> bool {
         self.pools[pool.index()].free.len() as u32 <= self.reserve_groups
+    }
+
+    /// Whether a pool's garbage collection empties a group to refresh it, which gives nobody space who waits for some.
+    #[inline]
+    pub fn is_refreshing(&self, pool: Pool) -> bool {
+        self.pools[pool.index()].collection.is_some_and(|collection| collection.to_refresh)
     }
 
     /// Whether it is known which units are clean.
@@ -686,7 +697,8 @@ impl Ftl {
     #[inline]
     fn has_collection(&mut self, pool: Pool, fill: bool, for_space: bool) -> bool {
         match self.pools[pool.index()].collection {
-            None => self.start_refresh(pool) || (for_space && self.start_collection(pool, fill)),
+            // Space first: there may be more to refresh than is ever done, and that frees nothing.
+            None => (for_space && self.start_collection(pool, fill)) || self.start_refresh(pool),
             Some(collection) if collection.to_fill && !fill => self.adopt_collection(pool, collection),
             Some(_) => true,
         }

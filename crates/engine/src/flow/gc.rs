@@ -53,20 +53,28 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
                 GcStep::Nothing => return Ok(()),
                 GcStep::Wait if job.reads + job.programs > 0 => return Ok(()),
                 // Nothing is under way: what the victim waits for lies in an open page. It may lie there until
-                // somebody waits for the victim: filling the page moves units that nothing is gained by.
-                GcStep::Wait if !self.ftl.gc_is_urgent(pool) => return Ok(()),
+                // somebody waits for the victim: filling the page moves units that nothing is gained by. A victim that
+                // is refreshed has waited long enough.
+                GcStep::Wait if !self.ftl.gc_is_urgent(pool) => {
+                    return if self.refresh_waits(pool) { self.send_pages_of_moves(pool) } else { Ok(()) };
+                }
                 GcStep::Wait if !job.fill => self.gc_jobs[pool.index()].fill = true,
                 GcStep::Wait => {
                     // No victim is left to fill it from.
                     self.gc_jobs[pool.index()].fill = false;
-                    self.pad_and_send(pool, Stream::GC)?;
-                    if self.ftl.knows_clean() {
-                        self.pad_and_send(pool, Stream::GC_CLEAN)?;
-                    }
-                    return Ok(());
+                    return self.send_pages_of_moves(pool);
                 }
             }
         }
+    }
+
+    /// Pads the open pages of moves and programs them.
+    fn send_pages_of_moves(&mut self, pool: Pool) -> Result<(), SimulationError> {
+        self.pad_and_send(pool, Stream::GC)?;
+        if self.ftl.knows_clean() {
+            self.pad_and_send(pool, Stream::GC_CLEAN)?;
+        }
+        Ok(())
     }
 
     /// One read for all units that are moved from a page.

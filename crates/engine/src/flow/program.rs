@@ -103,16 +103,16 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
                 units: units_per_page as u8,
                 ..Transaction::default()
             };
-            if !stream.is_of_moves() {
+            if stream.is_of_moves() {
+                self.gc_jobs[pool.index()].program_queued();
+                let class = QueueClass::MoveProgram;
+                self.enqueue(die, Transaction { class, source: Source::GarbageCollection, ..transaction });
+            } else {
                 let epoch = self.flushes.program_queued();
                 let tracked = transaction.owner != NONE;
                 let class = QueueClass::HostProgram;
                 let source = if tracked { self.transactions.units[transaction.owner].source } else { Source::Host };
                 self.enqueue(die, Transaction { epoch, class, source, tracked, ..transaction });
-            } else {
-                self.gc_jobs[pool.index()].program_queued();
-                let class = QueueClass::MoveProgram;
-                self.enqueue(die, Transaction { class, source: Source::GarbageCollection, ..transaction });
             }
         }
         let next_page = (last_plane + 1) % self.geometry.frontier_planes;

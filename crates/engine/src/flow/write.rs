@@ -120,7 +120,7 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
             }
             observe!(self, Event::UnitTrimmed { slot: index, lpa, old });
             if self.reliability.is_some() {
-                self.repair(lpa)?;
+                self.unit_trimmed(lpa)?;
             }
         }
         self.complete(index, Parts::default(), NONE)
@@ -186,6 +186,11 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
         let Some(merged_with) = entry.merged_with else { return false };
         let current = self.ftl.translate(Lpa(entry.next));
         self.ftl.residence(current) != merged_with && current != Ppa::UNMAPPED && !self.ftl.is_in_flight(current)
+    }
+
+    /// Whether a unit written in part is merged with what was read for it, not with something newer, or with nothing.
+    fn is_merged_with_what_was_read(&self, entry: &WriteEntry) -> bool {
+        entry.merged_with.is_some_and(|read| self.ftl.resides(Lpa(entry.next), read))
     }
 
     /// What a unit written in part is merged with when it is placed now.
@@ -277,6 +282,9 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
             self.queue_read_modify_write(entry.command, entry.next, self.ftl.translate(Lpa(entry.next)))?;
             return Ok(Placing::ReadsAgain);
         }
+        if entry.damage.is_some() && !self.is_merged_with_what_was_read(entry) {
+            entry.damage = None;
+        }
         let chained = self.completes_at_program();
         let merged_with = if P::ACTIVE { self.content_merged_with(entry) } else { MergedWith::Nothing };
         while entry.next < entry.end {
@@ -318,6 +326,7 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
         let record = UnitRecord { lpa, parent: entry.command, source: Source::Migration, ..UnitRecord::default() };
         let Placed { old, new, pool, .. } = placed;
         observe!(self, Event::EvictionPlaced { migration: entry.command, lpa, old, new, merged_with });
+        self.harm_evicted(entry.command)?;
         self.host_unit_placed(&placed, Some(record));
         self.pad_and_send(pool, Stream::HOST)?;
         Ok(Placing::Done)

@@ -33,7 +33,7 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
         self.commands.remove(index);
         self.host.completed(command.lane);
         if self.reliability.is_some() {
-            self.reliable_command_completed(&command);
+            self.reliable_command_completed(index, &command)?;
         }
         if self.host.completed <= self.host.warmup_requests {
             let (id, request) = (command.id, command.request());

@@ -40,8 +40,8 @@ impl BackingStore {
         let queue = by as usize;
         let server = (0..self.free_at.len()).min_by_key(|&server| self.free_at[server][queue]).unwrap_or(0);
         let free_at = &mut self.free_at[server];
-        for of_queue in queue..2 {
-            free_at[of_queue] = free_at[of_queue].max(now) + self.read;
+        for through in &mut free_at[queue..] {
+            *through = (*through).max(now) + self.read;
         }
         free_at[queue]
     }

@@ -84,7 +84,7 @@ impl Code {
             free_at: vec![Ns::ZERO; groups * per_channel],
             per_channel,
             counters: CodeCounters::default(),
-            scheme: scheme.clone(),
+            scheme: *scheme,
         }
     }
 
@@ -111,9 +111,23 @@ impl Code {
         }
     }
 
+    /// Whether codewords hold several units.
+    #[inline]
+    pub fn spans_units(&self) -> bool {
+        self.scheme.user_bytes() > self.unit_bytes
+    }
+
+    /// The units of a page, a bit each, whose codewords hold some of `units`: what is read with them.
+    pub fn whole_codewords(&self, units: u32) -> u32 {
+        let span = (self.scheme.user_bytes() / self.unit_bytes).max(1);
+        let of_codeword = ((1_u64 << span) - 1) as u32;
+        let codewords = (0..u32::BITS / span).map(|codeword| of_codeword << (codeword * span));
+        codewords.filter(|codeword| codeword & units != 0).fold(0, |whole, codeword| whole | codeword)
+    }
+
     /// Whether more bytes cross the channel than the units that are asked for.
     pub fn moves_more(&self) -> bool {
-        self.scheme.moves_parity() || self.scheme.user_bytes() > self.unit_bytes
+        self.scheme.moves_parity() || self.spans_units()
     }
 
     /// Bytes that cross the channel for `units` of data: whole codewords, and their parity where it moves too [B].
@@ -164,6 +178,8 @@ impl Code {
         }
         decoded.corrupted = corrupted;
         self.counters.corrected_bits += u64::from(corrected_bits);
+        // What is refused for one codeword is not passed on for another.
+        decoded.undetected &= !decoded.failed;
     }
 
     /// Wrong bits of a codeword.
@@ -212,12 +228,11 @@ impl Code {
     pub fn take_decoder(&mut self, channel: usize, arrives: Ns, time: Ns) -> Ns {
         let first = if self.scheme.shared() { 0 } else { channel * self.per_channel };
         let decoders = &mut self.free_at[first..first + self.per_channel];
-        let decoder = match decoders {
-            [decoder] => decoder,
-            _ => {
-                let least = (0..decoders.len()).min_by_key(|&index| decoders[index]).unwrap_or(0);
-                &mut decoders[least]
-            }
+        let decoder = if let [decoder] = decoders {
+            decoder
+        } else {
+            let least = (0..decoders.len()).min_by_key(|&index| decoders[index]).unwrap_or(0);
+            &mut decoders[least]
         };
         let begins = (*decoder).max(arrives);
         *decoder = begins + time;

@@ -16,7 +16,7 @@ pub mod timetable;
 
 use ninescope_ecc::{RberLevel, Scheme};
 use ninescope_ftl::Residence;
-use ninescope_kernel::{BitTable, Ns, RandomStream};
+use ninescope_kernel::{BitTable, NONE, Ns, RandomStream, table};
 use ninescope_media::health::ErrorModelConfig;
 use ninescope_model::{Geometry, Lpa, Ppa, ScmLayout};
 use serde::Serialize;
@@ -211,13 +211,13 @@ impl Damage {
     }
 }
 
-/// What is wrong with a unit's content.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// What is wrong with a unit's content, the worse last.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Harm {
-    /// It is lost, and that is known.
-    Lost,
     /// It is wrong, and nobody knows.
     Wrong,
+    /// It is lost, and that is known.
+    Lost,
 }
 
 /// What a page access brought into the page register of its die, and what became of it.
@@ -270,6 +270,9 @@ pub struct Reliability {
     /// By transaction: what it brought.
     pub(crate) sensed: Vec<Sensed>,
     pub(crate) damage: Damage,
+    /// By logical unit: the host command that reads it to flush it, `NONE` since it was written. Empty where nobody asks
+    /// what is clean.
+    pub(crate) flushing: Vec<u32>,
     pub(crate) backing_store: Option<BackingStore>,
     /// By unit: its content is being fetched for the scrubber, or waits to be written.
     pub(crate) healing: BitTable,
@@ -307,7 +310,8 @@ impl ScmCode {
 
 impl Reliability {
     /// Builds it for a drive of that shape whose host addresses `logical_units`, with room for `transactions` at a time.
-    /// `ber_factors` is what verified writes leave of the bit error rate of each medium of SCM.
+    /// `ber_factors` is what verified writes leave of the bit error rate of each medium of SCM. It may matter what is clean
+    /// (`knows_clean`).
     ///
     /// # Panics
     /// Where a policy's parameters make no sense, which whoever assembles the drive has checked.
@@ -317,6 +321,7 @@ impl Reliability {
         layout: &ScmLayout,
         ber_factors: [f64; 2],
         logical_units: u32,
+        knows_clean: bool,
         transactions: usize,
     ) -> Self {
         let ReliabilityConfig { nand, seed, .. } = config;
@@ -361,6 +366,7 @@ impl Reliability {
                 .map(|config| Corruption::new(config, geometry.units(), geometry.unit_bytes, *seed)),
             sensed: vec![Sensed::default(); transactions],
             damage: Damage::new(logical_units),
+            flushing: if knows_clean { table(logical_units as usize, NONE) } else { Vec::new() },
             healing: BitTable::new(logical_units as usize),
             backing_store: config.backing_store.as_ref().map(BackingStore::new),
             scrub: config.scrub.as_ref().map(|scrub| scrub.build().expect("checked when the drive was assembled")),
@@ -402,6 +408,11 @@ impl Reliability {
     /// Whether a unit of flash is corrupt by injection.
     pub fn is_corrupt(&self, ppa: Ppa) -> bool {
         self.corruption.as_ref().is_some_and(|corruption| corruption.is_corrupt(ppa))
+    }
+
+    /// A read finds what a place holds; returns whether it is the first one to find that it is corrupt.
+    pub(crate) fn meet_corruption(&mut self, place: Ppa) -> bool {
+        self.corruption.as_mut().is_some_and(|corruption| corruption.is_corrupt(place) && corruption.meet(place))
     }
 
     /// Counts from now on: end of warm-up.

@@ -139,7 +139,7 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
             Source::Migration => {
                 if let Some(harm) = self.harm_of(transaction, 0) {
                     let migration = self.transactions.slab[transaction].owner;
-                    self.migration_harmed(migration, harm)?;
+                    self.migration_harmed(migration, true, harm);
                 }
                 self.migration_sectors_arrived(transaction)
             }

@@ -63,7 +63,8 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
         }
         let pools_per_die = self.geometry.pools_per_die();
         let first_pool = die.0 * pools_per_die;
-        let gc_is_urgent = (first_pool..first_pool + pools_per_die).any(|pool| self.ftl.gc_is_urgent(Pool(pool)));
+        let is_urgent = |pool: Pool| self.ftl.gc_is_urgent(pool) && !self.ftl.is_refreshing(pool);
+        let gc_is_urgent = (first_pool..first_pool + pools_per_die).map(Pool).any(is_urgent);
         self.scheduler.pick(&DieView { waiting, head_queued, gc_is_urgent })
     }
 

@@ -8,15 +8,18 @@
 
 pub mod scenes;
 
+use ninescope_engine::reliability::{NandCode, ReliabilityConfig};
 use ninescope_engine::{
     self as engine, Device, EngineConfig, Probe, RunLimits, SimulationError, SuspendPolicyConfig,
     TransactionSchedulerConfig, View, WriteCompletion,
 };
-use ninescope_ftl::policies::{FreeBlockChoiceConfig, GcTriggerConfig, PageAllocationConfig, VictimSelectionConfig};
+use ninescope_ftl::policies::{
+    FreeBlockChoiceConfig, GcTriggerConfig, PageAllocationConfig, StreamChoiceConfig, VictimSelectionConfig,
+};
 use ninescope_ftl::{Ftl, FtlConfig, FtlCounters, InstantDriver};
 use ninescope_kernel::{Ns, RandomStream, Rate, TournamentTree, WakeQueue};
 use ninescope_media::nand::{CommandKind, EraseLoops, FlashCommand, Nand, NandTiming};
-use ninescope_model::{BlockGroup, Cause, DieId, Geometry, Lba, Lpa, Op, Pool, Ppa, Request, Stream};
+use ninescope_model::{BlockGroup, Cause, DieId, Geometry, Lba, Lpa, Op, Pool, Ppa, Request, Source, Stream};
 use ninescope_workload::{Arrival, Workload, WorkloadError};
 
 /// Sectors of a 4 KiB unit.
@@ -159,6 +162,43 @@ pub enum Event {
     ResumeBegan(DieId),
     /// It goes on.
     Resumed(DieId),
+    /// A page went through a decoder.
+    Decoded(Decode),
+    /// A unit was fetched from the backing store; `true` where somebody waits for it.
+    Fetched(Lpa, bool),
+    /// A fetched unit got a new place.
+    Healed(Lpa),
+    /// A fetched unit was not wanted any more.
+    HealDropped(Lpa),
+    /// A unit is lost.
+    Lost(Lpa),
+    /// A unit is wrong, and nobody knows.
+    MadeWrong(Lpa),
+    /// A lost or wrong unit is in order again.
+    Repaired(Lpa),
+    /// A host read reports an error for a unit.
+    Reported(Lpa),
+    /// A host read returns wrong data of a unit.
+    ReadWrong(Lpa),
+    /// A unit is clean from now on.
+    Flushed(Lpa),
+    /// A place became corrupt.
+    Corrupted(Ppa),
+    /// The scrubber read a page.
+    Scrubbed(Ppa),
+}
+
+/// A page on its way through a decoder [ns].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Decode {
+    pub source: Source,
+    pub code: NandCode,
+    pub attempt: u32,
+    pub arrived: u64,
+    pub begins: u64,
+    pub until: u64,
+    pub failed: u32,
+    pub undetected: u32,
 }
 
 /// Writes everything down with its time, and checks that host writes leave the reserve alone.
@@ -175,6 +215,33 @@ pub struct Recorder {
 impl Recorder {
     fn note(&mut self, view: &View<'_>, event: Event) {
         self.events.push((view.now.0, event));
+    }
+
+    fn note_reliability(&mut self, view: &View<'_>, event: engine::Event<'_>) {
+        let event = match event {
+            engine::Event::PageDecoded {
+                source, code, attempt, arrived, begins, until, failed, undetected, ..
+            } => {
+                let [arrived, begins, until] = [arrived, begins, until].map(|time| time.0);
+                Event::Decoded(Decode { source, code, attempt, arrived, begins, until, failed, undetected })
+            }
+            engine::Event::UnitFetched { lpa, wanted, .. } => Event::Fetched(lpa, wanted),
+            engine::Event::UnitHealed { lpa, old, new } => {
+                self.note(view, Event::Mapped(lpa, old, new));
+                Event::Healed(lpa)
+            }
+            engine::Event::HealDropped { lpa, .. } => Event::HealDropped(lpa),
+            engine::Event::UnitLost { lpa } => Event::Lost(lpa),
+            engine::Event::UnitMadeWrong { lpa } => Event::MadeWrong(lpa),
+            engine::Event::UnitRepaired { lpa } => Event::Repaired(lpa),
+            engine::Event::ReadReported { lpa, .. } => Event::Reported(lpa),
+            engine::Event::ReadWrong { lpa, .. } => Event::ReadWrong(lpa),
+            engine::Event::UnitFlushed { lpa, .. } => Event::Flushed(lpa),
+            engine::Event::UnitCorrupted { ppa } => Event::Corrupted(ppa),
+            engine::Event::ScrubSensed { ppa } => Event::Scrubbed(ppa),
+            _ => return,
+        };
+        self.note(view, event);
     }
 
     fn check_reserve(&mut self, view: &View<'_>, new: Ppa) {
@@ -207,7 +274,7 @@ impl Probe for Recorder {
             engine::Event::Recovered { die } => self.note(view, Event::Recovered(die)),
             engine::Event::ResumeBegan { die } => self.note(view, Event::ResumeBegan(die)),
             engine::Event::Resumed { die } => self.note(view, Event::Resumed(die)),
-            _ => {}
+            _ => self.note_reliability(view, event),
         }
         Ok(())
     }
@@ -240,6 +307,12 @@ pub struct Drive {
     pub prepared: Vec<u32>,
     /// P/E cycles of every block before that, as the media count them [count].
     pub worn_by: u32,
+    /// Which streams there are.
+    pub streams: StreamChoiceConfig,
+    /// Whether what was written before the run is clean, where that is known.
+    pub prepared_is_clean: bool,
+    /// Codes, failing bits and what is done about them.
+    pub reliability: ReliabilityConfig,
 }
 
 impl Default for Drive {
@@ -295,6 +368,9 @@ impl Default for Drive {
             },
             prepared: Vec::new(),
             worn_by: 0,
+            streams: StreamChoiceConfig::default(),
+            prepared_is_clean: true,
+            reliability: ReliabilityConfig::default(),
         }
     }
 }
@@ -375,14 +451,15 @@ impl Drive {
             logical_units: self.logical_units,
             reserve_groups: self.reserve,
             page_allocation: self.page_allocation.clone(),
-            stream_choice: Default::default(),
+            stream_choice: self.streams.clone(),
             free_block_choice: self.free_block_choice.clone(),
             gc_trigger: self.gc_trigger.clone(),
             victim_selection: self.victim.clone(),
             seed: self.seed,
         })
         .expect("a drive that can collect");
-        let mut driver = InstantDriver::new(&mut ftl);
+        let prepare = if self.prepared_is_clean { InstantDriver::of_clean_data } else { InstantDriver::new };
+        let mut driver = prepare(&mut ftl);
         for &unit in &self.prepared {
             driver.write(Lpa(unit)).expect("a drive with spare blocks");
         }
@@ -404,7 +481,9 @@ impl Drive {
     /// The device with any queue, workload and probe.
     pub fn device<Q: WakeQueue, P: Probe>(&self, workload: Box<dyn Workload>, probe: P) -> Device<Q, P> {
         let (ftl, nand) = self.parts();
-        Device::new(&self.engine, &self.limits, ftl, nand, workload, probe)
+        let mut device = Device::new(&self.engine, &self.limits, ftl, nand, workload, probe);
+        device.set_reliability(&self.reliability);
+        device
     }
 
     /// The device that gets `requests` at their times.

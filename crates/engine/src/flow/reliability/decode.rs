@@ -50,17 +50,33 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
     }
 
     fn draw_page(&mut self, transaction: &Transaction, code: NandCode) -> Decoded {
-        let units = u32::from(transaction.units);
         let level = self.levels_of(transaction.ppa)[code as usize];
-        let injected = if self.reliable().corruption.is_some() { self.corrupt_units_of(transaction) } else { 0 };
         let part = self.reliable();
-        let decoded = part.nand[code as usize].as_mut().map(|code| code.draw(level, units, injected));
-        let decoded = decoded.unwrap_or_default();
-        if injected != 0 {
-            let good = injected & !(decoded.failed | decoded.undetected);
-            self.meet_corruption(transaction, good);
+        let Some(of_code) = &mut part.nand[code as usize] else { return Decoded::default() };
+        if part.corruption.is_some() || of_code.spans_units() {
+            return self.draw_units(transaction, code, level);
         }
-        decoded
+        of_code.draw(level, u32::from(transaction.units), 0)
+    }
+
+    /// The same unit by unit: for codewords of several units, all of which are read, and for units that are corrupt.
+    fn draw_units(&mut self, transaction: &Transaction, code: NandCode, level: Option<RberLevel>) -> Decoded {
+        let asked = self.units_asked(transaction);
+        let first = self.geometry.first_unit_of_page(transaction.ppa).0;
+        let part = self.reliability.as_mut().expect("a drive with codes");
+        let Some(code) = &mut part.nand[code as usize] else { return Decoded::default() };
+        let read = code.whole_codewords(asked);
+        let places = || ones(read).map(|unit| Ppa(first + unit)).enumerate();
+        let injected = part.corruption.as_ref().map_or(0, |corruption| {
+            places().fold(0, |mask, (number, place)| mask | u32::from(corruption.is_corrupt(place)) << number)
+        });
+        let decoded = code.draw(level, read.count_ones(), injected);
+        let corrected = injected & !(decoded.failed | decoded.undetected);
+        for (_, place) in places().filter(|(number, _)| corrected >> number & 1 == 1) {
+            part.counters.corruptions_corrected += u64::from(part.meet_corruption(place));
+        }
+        let (failed, undetected) = (of_asked(decoded.failed, read, asked), of_asked(decoded.undetected, read, asked));
+        Decoded { failed, undetected, ..decoded }
     }
 
     /// The raw bit error rate of a place's group as a level of each code; none where bits do not fail by themselves.
@@ -81,13 +97,19 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
         levels
     }
 
-    /// The places that a page access brings, in their order: a chain of records, or neighbours.
-    fn place_of_unit(&self, transaction: &Transaction, number: u32) -> Ppa {
+    /// Which units of its page an access asks for, a bit each; those of a move ascend.
+    pub(super) fn units_asked(&self, transaction: &Transaction) -> u32 {
+        let first = self.geometry.first_unit_of_page(transaction.ppa).0;
         if transaction.source != Source::GarbageCollection {
-            return Ppa(transaction.ppa.0 + number);
+            return (((1_u64 << transaction.units) - 1) << (transaction.ppa.0 - first)) as u32;
         }
-        let record = self.record_of_unit(transaction.owner, number);
-        record.map_or(Ppa::UNMAPPED, |record| record.taken_from.place)
+        let (mut asked, mut record) = (0, transaction.owner);
+        while record != NONE {
+            let UnitRecord { taken_from, next, .. } = self.transactions.units[record];
+            asked |= 1 << (taken_from.place.0 - first);
+            record = next;
+        }
+        asked
     }
 
     fn record_of_unit(&self, head: u32, number: u32) -> Option<UnitRecord> {
@@ -101,44 +123,16 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
     /// What a unit of a page access holds.
     pub(super) fn unit_of_access(&self, index: u32, number: u32) -> (Lpa, Residence) {
         let transaction = self.transactions.slab[index];
-        match transaction.source {
-            Source::GarbageCollection => {
-                let record = self.record_of_unit(transaction.owner, number).unwrap_or_default();
-                (record.lpa, record.taken_from)
-            }
-            _ => {
-                let Some(Sensed { lpa, from, .. }) =
-                    self.reliability.as_ref().and_then(|part| part.sensed.get(index as usize))
-                else {
-                    return (Lpa::NONE, Residence::NONE);
-                };
-                // Neighbours of one host command follow each other in both spaces.
-                let place = Ppa(from.place.0 + number);
-                let lpa =
-                    if transaction.source == Source::Scrub { self.ftl.content(place) } else { Lpa(lpa.0 + number) };
-                (lpa, Residence { place, ..*from })
-            }
+        if transaction.source == Source::GarbageCollection {
+            let record = self.record_of_unit(transaction.owner, number).unwrap_or_default();
+            return (record.lpa, record.taken_from);
         }
-    }
-
-    fn corrupt_units_of(&mut self, transaction: &Transaction) -> u32 {
-        let mut mask = 0;
-        for number in 0..u32::from(transaction.units) {
-            let place = self.place_of_unit(transaction, number);
-            let corrupt = place != Ppa::UNMAPPED && self.reliable().is_corrupt(place);
-            mask |= u32::from(corrupt) << number;
-        }
-        mask
-    }
-
-    /// Corrupt units were found, and those of `good` corrected.
-    fn meet_corruption(&mut self, transaction: &Transaction, good: u32) {
-        for number in (0..u32::from(transaction.units)).filter(|&number| good >> number & 1 == 1) {
-            let place = self.place_of_unit(transaction, number);
-            let part = self.reliable();
-            let first = part.corruption.as_mut().is_some_and(|corruption| corruption.meet(place));
-            part.counters.corruptions_corrected += u64::from(first);
-        }
+        let sensed = self.reliability.as_ref().and_then(|part| part.sensed.get(index as usize));
+        let Some(Sensed { lpa, from, .. }) = sensed else { return (Lpa::NONE, Residence::NONE) };
+        // Neighbours of one host command follow each other in both spaces.
+        let place = Ppa(from.place.0 + number);
+        let lpa = if transaction.source == Source::Scrub { self.ftl.content(place) } else { Lpa(lpa.0 + number) };
+        (lpa, Residence { place, ..*from })
     }
 
     /// What reading a page again brings. Its worst codeword decides for all that did not decode.
@@ -152,12 +146,25 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
         match retry.attempt(u32::from(attempt), decoded.worst, correctable, &mut part.retry_stream) {
             Attempt::Decoded => {
                 code.counters.corrected_bits += u64::from(decoded.worst.min(correctable));
+                self.count_corrected(index, decoded.failed);
                 Decoded { failed: 0, ..decoded }
             }
             Attempt::Failed(worst) => {
                 code.counters.failed_codewords += 1;
                 Decoded { worst, ..decoded }
             }
+        }
+    }
+
+    /// Counts the corrupt units among those of an access that are good by now.
+    fn count_corrected(&mut self, index: u32, units: u32) {
+        if self.reliable().corruption.is_none() {
+            return;
+        }
+        for number in ones(units) {
+            let place = self.unit_of_access(index, number).1.place;
+            let part = self.reliable();
+            part.counters.corruptions_corrected += u64::from(part.meet_corruption(place));
         }
     }
 
@@ -261,12 +268,12 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
             self.note(until, Appointment::Failed { transaction: index });
         }
         if decoded.undetected != 0 && transaction.source == Source::Host {
-            for number in (0..32).filter(|number| decoded.undetected >> number & 1 == 1) {
+            for number in ones(decoded.undetected) {
                 let lpa = self.unit_of_access(index, number).0;
                 self.pass_wrong(transaction.owner, lpa)?;
             }
             if transaction.epoch != 0 {
-                self.migration_harmed(transaction.epoch - 1, Harm::Wrong)?;
+                self.migration_harmed(transaction.epoch - 1, true, Harm::Wrong);
             }
         }
         Ok(until)
@@ -292,4 +299,15 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
         let bytes = u64::from(sectors) * SECTOR_BYTES;
         self.queue_link_out(LinkJob { ready, bytes, command: owner, transaction: index });
     }
+}
+
+/// The bits of a mask that are set, by their numbers.
+pub(super) fn ones(mask: u32) -> impl Iterator<Item = u32> {
+    (0..u32::BITS).filter(move |bit| mask >> bit & 1 == 1)
+}
+
+/// Of a mask of the units `read`, in their order, the part of those that were `asked` for, in theirs.
+fn of_asked(mask: u32, read: u32, asked: u32) -> u32 {
+    let asked_of_read = ones(read).enumerate().filter(|(_, unit)| asked >> unit & 1 == 1);
+    asked_of_read.enumerate().fold(0, |found, (number, (of_read, _))| found | (mask >> of_read & 1) << number)
 }

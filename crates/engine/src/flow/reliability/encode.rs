@@ -45,12 +45,17 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
         for plane in command.addressed_planes() {
             let transaction = self.transactions.slab[command.transaction[plane]];
             let of_page = self.geometry.units_per_page();
-            let units = if command.kind == CommandKind::Read { u32::from(transaction.units) } else { of_page };
+            let reads = command.kind == CommandKind::Read;
             let code = self.nand_code_of(transaction.ppa);
-            let part = self.reliable();
-            if let Some(code) = &part.nand[code as usize] {
-                command.bytes[plane] = code.channel_bytes(units).min(code.channel_bytes(of_page));
+            if let Some(code) = self.reliability.as_ref().and_then(|part| part.nand[code as usize].as_ref()) {
+                let units = match reads {
+                    true if code.spans_units() => code.whole_codewords(self.units_asked(&transaction)).count_ones(),
+                    true => u32::from(transaction.units),
+                    false => of_page,
+                };
+                command.bytes[plane] = code.channel_bytes(units);
             }
+            let part = self.reliable();
             if let (Some(attempt), Some(retry)) = (transaction.attempts.checked_sub(1), &part.retry) {
                 command.more_senses = retry.senses(u32::from(attempt)).saturating_sub(1) as u8;
             }

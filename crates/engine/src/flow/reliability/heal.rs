@@ -10,6 +10,7 @@ use crate::flow::WriteEntry;
 use crate::flow::write::Placing;
 use crate::probe::{Event, Probe, observe};
 use crate::reliability::NandCode;
+use crate::reliability::corruption::Corruption;
 use crate::reliability::timetable::Appointment;
 
 impl<Q: WakeQueue, P: Probe> Device<Q, P> {
@@ -39,6 +40,8 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
         self.reliable().healing.clear(lpa.index());
         let Placed { old, new, .. } = placed;
         observe!(self, Event::UnitHealed { lpa, old, new });
+        // What was fetched is as it should be, whatever its copy had become.
+        self.repair(lpa)?;
         self.touch_gc_of(old);
         self.host_unit_placed(&placed, None);
         Ok(Placing::Done)
@@ -50,7 +53,7 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
     pub(super) fn corrupt_at_once(&mut self) -> Result<(), SimulationError> {
         for ppa in (0..self.geometry.units()).map(Ppa) {
             let holds = self.ftl.is_valid(ppa) && !self.ftl.is_in_flight(ppa);
-            let draws = holds && self.reliable().corruption.as_mut().is_some_and(|injector| injector.draw_initial());
+            let draws = holds && self.reliable().corruption.as_mut().is_some_and(Corruption::draw_initial);
             if draws {
                 self.corrupt(ppa)?;
             }
@@ -59,7 +62,7 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
     }
 
     pub(super) fn note_next_corruption(&mut self) {
-        let interval = self.reliable().corruption.as_mut().and_then(|injector| injector.next_interval());
+        let interval = self.reliable().corruption.as_mut().and_then(Corruption::next_interval);
         if let Some(interval) = interval {
             self.note(self.now + interval, Appointment::Corruption);
         }
@@ -70,7 +73,7 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
         if !self.goes_on()? {
             return Ok(());
         }
-        let unit = self.reliable().corruption.as_mut().map(|injector| injector.draw_unit());
+        let unit = self.reliable().corruption.as_mut().map(Corruption::draw_unit);
         if let Some(ppa) = unit.filter(|&ppa| self.ftl.is_valid(ppa) && !self.ftl.is_in_flight(ppa)) {
             self.corrupt(ppa)?;
         }

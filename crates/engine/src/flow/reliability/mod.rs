@@ -11,7 +11,9 @@ mod refresh;
 mod scm;
 mod scrub;
 
-use ninescope_kernel::{Ns, WakeQueue};
+use std::ops::Range;
+
+use ninescope_kernel::{NONE, Ns, WakeQueue};
 use ninescope_model::{CacheHint, Lpa, Op, Ppa, Source};
 
 use crate::device::Device;
@@ -112,7 +114,14 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
 
     /// A command completed. Behind the last one, nothing is waited for that only time brings.
     #[inline(never)]
-    pub(crate) fn reliable_command_completed(&mut self, command: &HostCommand) {
+    pub(crate) fn reliable_command_completed(
+        &mut self,
+        slot: u32,
+        command: &HostCommand,
+    ) -> Result<(), SimulationError> {
+        if command.hint == CacheHint::FlushRead && command.op == Op::Read {
+            self.end_flush(slot, command)?;
+        }
         let over = self.host.is_over(self.now);
         let part = self.reliable();
         if command.op == Op::Read {
@@ -127,6 +136,7 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
                 None => self.queue.cancel(self.resources.timetable()),
             }
         }
+        Ok(())
     }
 
     // ---- what the host does ----------------------------------------------------------------------
@@ -141,14 +151,44 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
             *(if edc { &mut counters.edc_units_read } else { &mut counters.ecc_units_read }) += 1;
         }
         let command = &self.commands[slot];
-        let per_unit = u64::from(self.geometry.sectors_per_unit());
-        let first = u64::from(lpa.0) * per_unit;
-        let whole = command.lba <= first && command.lba + u64::from(command.sectors) >= first + per_unit;
-        if command.hint == CacheHint::FlushRead && whole && self.ftl.knows_clean() && from != ReadFrom::Nowhere {
-            self.ftl.set_clean(lpa);
-            observe!(self, Event::UnitFlushed { slot, lpa });
+        let flushes = command.hint == CacheHint::FlushRead && from != ReadFrom::Nowhere;
+        if flushes && self.whole_units(command).contains(&lpa.0) && !self.reliable().flushing.is_empty() {
+            self.reliable().flushing[lpa.index()] = slot;
         }
         Ok(())
+    }
+
+    /// The units of which a command covers all sectors.
+    fn whole_units(&self, command: &HostCommand) -> Range<u32> {
+        let per_unit = u64::from(self.geometry.sectors_per_unit());
+        let end = command.lba + u64::from(command.sectors);
+        command.lba.div_ceil(per_unit) as u32..(end / per_unit) as u32
+    }
+
+    /// The host has what it read to flush it: what was not written since is clean. If it has an error, nothing is.
+    fn end_flush(&mut self, slot: u32, command: &HostCommand) -> Result<(), SimulationError> {
+        if self.reliable().flushing.is_empty() {
+            return Ok(());
+        }
+        for lpa in self.whole_units(command).map(Lpa) {
+            let flushing = &mut self.reliable().flushing[lpa.index()];
+            if *flushing != slot {
+                continue;
+            }
+            *flushing = NONE;
+            if !command.reported {
+                self.ftl.set_clean(lpa);
+                observe!(self, Event::UnitFlushed { slot, lpa });
+            }
+        }
+        Ok(())
+    }
+
+    /// A unit has another content than what anybody who flushes it is about to read.
+    fn end_flush_of(&mut self, lpa: Lpa) {
+        if let Some(flushing) = self.reliable().flushing.get_mut(lpa.index()) {
+            *flushing = NONE;
+        }
     }
 
     /// A read of something that is lost or wrong already says so, or passes it on.
@@ -196,6 +236,7 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
     /// A unit that the host writes was placed: it is as good as what was written, and what it was merged with.
     #[inline(never)]
     pub(crate) fn host_unit_written(&mut self, entry: &WriteEntry, lpa: Lpa) -> Result<(), SimulationError> {
+        self.end_flush_of(lpa);
         if entry.merged_with.is_none() {
             return self.repair(lpa);
         }
@@ -203,6 +244,13 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
             Some(harm) => self.harm(lpa, harm),
             None => Ok(()),
         }
+    }
+
+    /// A unit was trimmed.
+    #[inline(never)]
+    pub(crate) fn unit_trimmed(&mut self, lpa: Lpa) -> Result<(), SimulationError> {
+        self.end_flush_of(lpa);
+        self.repair(lpa)
     }
 
     // ---- damage ----------------------------------------------------------------------------------

@@ -3,6 +3,7 @@
 use ninescope_kernel::{Ns, WakeQueue};
 use ninescope_model::{Lpa, Ppa, SECTOR_BYTES, Source};
 
+use super::decode::ones;
 use crate::device::Device;
 use crate::error::SimulationError;
 use crate::host::LinkJob;
@@ -52,7 +53,7 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
         let source = self.transactions.slab[index].source;
         let failed = self.reliable().sensed[index as usize].decoded.failed;
         let mut there = now;
-        for number in (0..32).filter(|number| failed >> number & 1 == 1) {
+        for number in ones(failed) {
             let (lpa, from) = self.unit_of_access(index, number);
             let wanted = source != Source::Scrub;
             if !wanted && (lpa == Lpa::NONE || !self.ftl.resides(lpa, from) || self.is_healing(lpa)) {
@@ -77,19 +78,25 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
 
     /// Counts a fetch by who caused it, and its corrupt copy if it is met for the first time.
     fn count_fetch(&mut self, source: Source, place: Ppa) {
+        let counters = &mut self.reliable().counters;
+        *match source {
+            Source::Scrub => &mut counters.prefetched,
+            Source::GarbageCollection => &mut counters.refetched_for_moves,
+            _ => &mut counters.refetched,
+        } += 1;
+        self.count_corruption_met(source, place);
+    }
+
+    /// Counts a unit whose read failed, if it is corrupt and met for the first time.
+    fn count_corruption_met(&mut self, source: Source, place: Ppa) {
         let part = self.reliable();
-        let first = part.corruption.as_mut().is_some_and(|corruption| {
-            let first = corruption.is_corrupt(place);
-            first && corruption.meet(place)
-        });
+        let first = part.meet_corruption(place);
         let counters = &mut part.counters;
-        let (fetched, met) = match source {
-            Source::Scrub => (&mut counters.prefetched, &mut counters.corruptions_met_by_scrub),
-            Source::GarbageCollection => (&mut counters.refetched_for_moves, &mut counters.corruptions_met_by_moves),
-            _ => (&mut counters.refetched, &mut counters.corruptions_met_by_host),
-        };
-        *fetched += 1;
-        *met += u64::from(first);
+        *match source {
+            Source::Scrub => &mut counters.corruptions_met_by_scrub,
+            Source::GarbageCollection => &mut counters.corruptions_met_by_moves,
+            _ => &mut counters.corruptions_met_by_host,
+        } += u64::from(first);
     }
 
     /// The units that were lost have come from the backing store.
@@ -100,7 +107,7 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
         if source != Source::Host {
             return self.page_arrived(index);
         }
-        for number in (0..32).filter(|number| failed >> number & 1 == 1) {
+        for number in ones(failed) {
             let (lpa, from) = self.unit_of_access(index, number);
             if !self.is_healing(lpa) {
                 self.reliable().healing.set(lpa.index());
@@ -120,18 +127,24 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
         let Transaction { source, owner, epoch, attempts, .. } = self.transactions.slab[index];
         self.reliable().counters.failed_reads += 1;
         observe!(self, Event::ReadGivenUp { transaction: index, source });
+        let failed = self.reliable().sensed[index as usize].decoded.failed;
+        if self.reliable().corruption.is_some() {
+            for number in ones(failed) {
+                let place = self.unit_of_access(index, number).1.place;
+                self.count_corruption_met(source, place);
+            }
+        }
         if source != Source::Host {
             return self.page_arrived(index);
         }
-        let failed = self.reliable().sensed[index as usize].decoded.failed;
-        for number in (0..32).filter(|number| failed >> number & 1 == 1) {
+        for number in ones(failed) {
             let lpa = self.unit_of_access(index, number).0;
             self.report(owner, lpa)?;
         }
         let track = &mut self.transactions.tracks[index as usize];
         track.coding.retry = if attempts == 0 { Ns::ZERO } else { now - track.mark };
         if epoch != 0 {
-            self.migration_harmed(epoch - 1, Harm::Lost)?;
+            self.migration_harmed(epoch - 1, true, Harm::Lost);
             self.migration_data_arrived(epoch - 1)?;
         }
         // An error has no data.
@@ -139,10 +152,19 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
         Ok(())
     }
 
-    /// What a migration brings is no good.
-    pub(crate) fn migration_harmed(&mut self, migration: u32, harm: Harm) -> Result<(), SimulationError> {
-        let page = self.tiered().migrations[migration].page;
-        self.harm(Lpa(page), harm)
+    /// What a migration read, from its slot or from below, is no good. Its page is when that is used.
+    pub(crate) fn migration_harmed(&mut self, migration: u32, from_below: bool, harm: Harm) {
+        let harms = &mut self.tiered().migrations[migration].harm;
+        harms[usize::from(from_below)] = harms[usize::from(from_below)].max(Some(harm));
+    }
+
+    /// What a migration read is used.
+    pub(crate) fn harm_migrated(&mut self, migration: u32) -> Result<(), SimulationError> {
+        let record = self.tiered().migrations[migration];
+        match record.harm_of_page() {
+            Some(harm) => self.harm(Lpa(record.page), harm),
+            None => Ok(()),
+        }
     }
 
     /// What a move did to its unit, and where the unit goes by it.

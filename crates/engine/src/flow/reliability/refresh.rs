@@ -1,7 +1,7 @@
 //! Refresh: groups whose data is too old, or was read too often, are emptied by garbage collection, which writes it anew.
 
 use ninescope_kernel::WakeQueue;
-use ninescope_model::BlockGroup;
+use ninescope_model::{BlockGroup, Pool};
 
 use crate::device::Device;
 use crate::error::SimulationError;
@@ -50,6 +50,12 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
         self.reliable().refresh_asked.set(group.index());
         self.gc_touched.set(self.geometry.pool_and_block(group).0.index());
         true
+    }
+
+    /// Whether a group that is refreshed waits for the moves of its last units.
+    pub(crate) fn refresh_waits(&self, pool: Pool) -> bool {
+        let Some(part) = &self.reliability else { return false };
+        self.ftl.draining(pool).any(|group| part.refresh_asked.get(group.index()))
     }
 
     /// The first page of a group was programmed: its data is new.

@@ -107,14 +107,17 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
         if failed | undetected == 0 {
             return Ok(());
         }
-        let lpa = self.page_of_slot(transaction.slot());
-        let to_host = transaction.source != Source::Migration;
         self.reliable().counters.failed_reads += u64::from(failed != 0);
-        match (failed != 0, to_host) {
-            (true, true) => self.report(transaction.owner, lpa),
-            (true, false) => self.harm(lpa, Harm::Lost),
-            (false, true) => self.pass_wrong(transaction.owner, lpa),
-            (false, false) => self.harm(lpa, Harm::Wrong),
+        let harm = if failed != 0 { Harm::Lost } else { Harm::Wrong };
+        if transaction.source == Source::Migration {
+            let from_below = self.scm.layout().medium_of_slot(transaction.slot()) != 0;
+            self.migration_harmed(transaction.owner, from_below, harm);
+            return Ok(());
+        }
+        let lpa = self.page_of_slot(transaction.slot());
+        match harm {
+            Harm::Lost => self.report(transaction.owner, lpa),
+            Harm::Wrong => self.pass_wrong(transaction.owner, lpa),
         }
     }
 

@@ -37,7 +37,10 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
                 return Ok(());
             }
             let Some(first) = self.next_page_to_scrub() else {
-                return if reads == 0 { self.end_scrub_pass() } else { Ok(()) };
+                if reads == 0 {
+                    self.end_scrub_pass();
+                }
+                return Ok(());
             };
             self.reliable().pass.reads += 1;
             self.reliable().counters.scrub_page_reads += 1;
@@ -98,7 +101,7 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
         rests && (!detects || Stream(u32::from(record.stream)).is_of_clean_data())
     }
 
-    fn end_scrub_pass(&mut self) -> Result<(), SimulationError> {
+    fn end_scrub_pass(&mut self) {
         let now = self.now;
         let part = self.reliable();
         part.pass.running = false;
@@ -107,7 +110,6 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
         if let Some(at) = next.filter(|_| !self.reliable().ended) {
             self.note(at, Appointment::ScrubPass);
         }
-        Ok(())
     }
 
     /// A page that the scrubber read is decoded.

@@ -101,6 +101,7 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
         let part = self.tiered();
         let record = part.migrations[migration];
         if part.lower == Lower::Scm {
+            self.harm_evicted(migration)?;
             // What is rewritten since may go down as well or not: its slot stays.
             let access =
                 Transaction::on_slot(self.lower_slot(record.page), record.sectors, QueueClass::MoveProgram, migration);
@@ -112,9 +113,17 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
         self.place_or_stall(WriteEntry { merged_with, source: Source::Migration, ..entry })
     }
 
+    /// A page goes down as it was read, unless its slot was written anew meanwhile, which stays.
+    pub(crate) fn harm_evicted(&mut self, migration: u32) -> Result<(), SimulationError> {
+        let part = self.tiered();
+        let slot = part.tier.slot(part.migrations[migration].slot);
+        if slot.stays_dirty() == part.tier.whole() { Ok(()) } else { self.harm_migrated(migration) }
+    }
+
     /// The content of flash that an eviction was merged with lies elsewhere by now: it is read again.
     pub(crate) fn read_rest_again(&mut self, migration: u32) -> Result<(), SimulationError> {
         self.counters.read_modify_write_repeated += 1;
+        self.tiered().migrations[migration].harm[1] = None;
         self.read_rest(migration)?;
         if self.tiered().migrations[migration].reads == 0 {
             return self.place_eviction(migration);

@@ -148,6 +148,7 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
             self.fill_ended(migration)?;
             return Ok(0);
         }
+        self.harm_migrated(migration)?;
         let part = self.tiered();
         let moves = record.kind == MigrationKind::MoveUp;
         let whole = part.tier.whole();

@@ -1,0 +1,22 @@
+//! Drives whose bits fail, scene by scene: times to the nanosecond, counters and causes worked out by hand from the
+//! constants of `scenario` and `drives`.
+//!
+//! Nothing is left to chance in the scenes: bits fail always, never, or as often as the law of large numbers says
+//! (`drives::always_corrected`).
+
+#[path = "../common/mod.rs"]
+mod common;
+#[path = "../scenario/mod.rs"]
+mod scenario;
+
+mod drives;
+
+mod damage;
+mod decoders;
+mod flushed_data;
+mod programs;
+mod refetch;
+mod refresh;
+mod retry;
+mod scrub;
+mod storage_class;
