@@ -13,6 +13,7 @@ from typing import Any
 
 import ninescope
 from ninescope import toml
+from ninescope.codes import joint_choices
 from ninescope.papers import stand_ins
 from ninescope.papers.experiment import Point, Settings, Summary, Table
 
@@ -166,9 +167,7 @@ def wanted_runs(settings: Settings) -> list[tuple[int, int, int]]:
 def choices(rber: float, settings: Settings) -> list[tuple[int, int]]:
     """List pairs of verify cycles and the fewest bits that suffice after them."""
     tried = QUICK_CHOICES if settings.quick else FULL_CHOICES
-    found = ninescope.codes.joint_choices(
-        user_data=BASE["scm"]["ecc"]["user_data"], rber=rber, uber=UBER, verify_cycles=max(tried)
-    )
+    found = joint_choices(BASE["scm"]["ecc"]["user_data"], rber=rber, uber=UBER, verify_cycles=max(tried))
     return [
         (choice.verify_cycles, choice.code.correctable)
         for choice in found
@@ -211,7 +210,7 @@ def mathematics(settings: Settings) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for medium in MEDIA:
         user_data = BASE[medium]["ecc"]["user_data"]
-        best = ninescope.codes.strongest_bch(user_data=user_data, rate=HIGHEST_RATE)
+        best = ninescope.Code.bch(user_data, rate=HIGHEST_RATE)
         decode = [code(medium, bits).decode_time(1, 1) for bits in FULL_BITS[medium]]
         encode = [code(medium, bits).encode_time(1) for bits in FULL_BITS[medium]]
         found[medium] = {

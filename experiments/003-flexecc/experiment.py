@@ -16,6 +16,7 @@ import ninescope
 from ninescope import catalogue, toml
 from ninescope.papers.experiment import Point, Settings, Summary, Table
 from ninescope.papers.stand_ins import with_changes
+from ninescope.traces import TemporaryFolder
 
 FLEXECC, BCH_SSD = "flexecc", "bch-ssd"
 DRIVES = (FLEXECC, BCH_SSD)
@@ -60,7 +61,7 @@ FILES: dict[str, dict[str, Any]] = {
     "oltp": {"file_system.rate_ops": 10_400.0},
     "webserver": {},
 }
-"""What is changed in the shipped jobs beside their cache: rates at which the share of reads is the paper's."""
+"""Changes of the shipped jobs beside their cache: rates at which the share of reads is that of the paper."""
 
 VARIANTS: dict[str, dict[str, Any]] = {
     "as it is": {},
@@ -254,9 +255,9 @@ def busy_at_its_rate(workload: Load, words: tuple[tuple[str, Any], ...]) -> floa
 
 
 @functools.lru_cache(maxsize=1)
-def kept_folder() -> tempfile.TemporaryDirectory[str]:
+def kept_folder() -> TemporaryFolder:
     """Return a folder that lives as long as this process."""
-    return tempfile.TemporaryDirectory(prefix="ninescope-")
+    return TemporaryFolder()
 
 
 @functools.lru_cache(maxsize=2)
@@ -276,7 +277,7 @@ def drawn(name: str, scale: int, seed: int) -> Path:
     anywhere = (draws.random(count) * blocks).astype(np.int64)
     of_few = written[(draws.random(count) * len(written)).astype(np.int64)]
     times = np.cumsum(-np.log1p(-draws.random(count)) * (1e9 / RATE)).astype(np.int64)
-    path = Path(kept_folder().name) / f"{name}.parquet"
+    path = Path(kept_folder().path) / f"{name}.parquet"
     pl.DataFrame(
         {
             "submitted_ns": times,
@@ -446,7 +447,7 @@ def reads_of(run: Mapping[str, Any]) -> float:
 
 
 def crc_read_share(run: Mapping[str, Any]) -> float | None:
-    """Return which share of the reads finds its page under CRC."""
+    """Return the share of reads of pages under CRC."""
     cache = run["cache"]
     return share(cache["edc_reads"], cache["edc_reads"] + cache["ecc_reads"])
 
