@@ -75,7 +75,7 @@ def _window(window: tuple[str, str]) -> dict[str, str]:
     for time in window:
         if time.strip().replace(".", "", 1).isdigit():
             raise _native.ConfigError(
-                f"trace_window: {time} lacks a unit: {time}ms? (ns, us, ms, s, min or h)"
+                f"trace_window: {time} lacks a unit: {time}ms? (ns, us, ms, s, min, h or d)"
             )
     return {"from": window[0], "until": window[1]}
 

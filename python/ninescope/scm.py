@@ -24,6 +24,17 @@ class ScmWear:
 
 
 @dataclasses.dataclass(frozen=True)
+class ScmVerify:
+    """What verifying writes took, and what it left of the bit errors."""
+
+    cycles_per_write: float | None = None
+    """Further pulses per sector that was written or copied, each after a verify read."""
+    reads_per_write: float | None = None
+    ber_factor: float = 1.0
+    """Bit errors as a share of those without verifying."""
+
+
+@dataclasses.dataclass(frozen=True)
 class Scm:
     """What storage-class memory did in the measured time, and how it wore."""
 
@@ -31,6 +42,8 @@ class Scm:
     copies_per_write: float | None
     """Sectors that wear levelling copied, per sector that the host wrote."""
     counters: Mapping[str, int]
+    verify: ScmVerify | None = None
+    """None where writes are not verified."""
 
     @classmethod
     def of(cls, document: Mapping[str, Any], key: str) -> Scm | None:
@@ -39,4 +52,6 @@ class Scm:
         if not stored:
             return None
         wear: ScmWear = known_keys(ScmWear, stored.get("wear") or {})
-        return cls(wear, stored.get("copies_per_write"), stored.get("counters") or {})
+        verified = stored.get("verify")
+        verify: ScmVerify | None = known_keys(ScmVerify, verified) if verified else None
+        return cls(wear, stored.get("copies_per_write"), stored.get("counters") or {}, verify)

@@ -448,6 +448,10 @@ def _scm(scm: Mapping[str, Any], words: str) -> Iterator[tuple[str, str]]:
     copies: float | None = scm.get("copies_per_write")
     if copies:
         yield "levelling", f"{copies:.4f} sectors copied per sector written"
+    verify: Mapping[str, Any] = scm.get("verify") or {}
+    if verify.get("cycles_per_write") is not None:
+        left = f"{verify['ber_factor']:.1%} of the bit errors are left"
+        yield f"{words} verify", f"{verify['cycles_per_write']:.2f} cycles per sector written, {left}"
 
 
 def _host_cache(document: Mapping[str, Any]) -> Iterator[tuple[str, str]]:

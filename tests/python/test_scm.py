@@ -49,6 +49,23 @@ def test_wear_levelling_shows_in_the_result():
         assert result.scm.wear.endurance_used == result.scm.wear.writes_max / 100_000
 
 
+def test_verified_writes_take_their_cycles_and_leave_fewer_errors():
+    base = ninescope.Drive.preset("m-scm").with_(scm__wear_leveling="none", scm__capacity="4MiB")
+    plain = base.run(job(rw="randwrite", iodepth=1))
+    assert plain.scm.verify is None
+    assert plain.scm.counters["verify_cycles"] == 0
+    capped = base.with_(scm__verify="to-the-cap").run(job(rw="randwrite", iodepth=1))
+    assert capped.scm.verify == ninescope.scm.ScmVerify(20.0, 20.0, 0.51)
+    # Eight sectors, twenty cycles each, a read and a pulse of 100 ns in each.
+    assert latency(capped, "write")["min_ns"] == latency(plain, "write")["min_ns"] + 8 * 20 * 200
+    assert capped.scm.wear.writes_max == plain.scm.wear.writes_max
+    sets = {"scm.verify": "until-pass", "scm.verify.rber": 1e-3, "scm.verify.accept_bits": 3}
+    lax = base.with_(sets).run(job(rw="randwrite", iodepth=1)).scm.verify
+    assert 0 < lax.cycles_per_write < 20
+    assert lax.cycles_per_write < lax.reads_per_write < lax.cycles_per_write + 1
+    assert 0.51 < lax.ber_factor < 1
+
+
 def test_a_drive_of_flash_has_no_such_section():
     result = ninescope.Drive.preset("tlc").run(job(rw="randread", size="64m"))
     assert result.scm is None
@@ -61,6 +78,10 @@ def test_the_text_says_how_the_memory_wore():
     assert code == 0, err
     for words in ("SCM wear", "writes per sector since it was new", "SCM banks", "SCM channels"):
         assert words in out, out
+    assert "SCM verify" not in out
+    code, out, err = run_program(*arguments.split(), "--set", "scm.verify=to-the-cap")
+    assert code == 0, err
+    assert "20.00 cycles per sector written, 51.0% of the bit errors are left" in out, out
 
 
 def test_a_checked_run_finds_nothing_and_changes_nothing():

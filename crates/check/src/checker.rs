@@ -255,10 +255,10 @@ impl Checker {
 
     // ---- flash commands ----------------------------------------------------------------------------
 
-    fn command_issued(&mut self, view: &View<'_>, command: &FlashCommand, sent: Ns) -> Checked {
+    fn command_issued(&mut self, view: &View<'_>, command: &FlashCommand, sent: Ns, begins: Ns) -> Checked {
         self.ledger.issued(command);
         self.transfers.channel_taken(view, command.die, sent)?;
-        self.dies.issued(view, command, sent, &mut self.marks)?;
+        self.dies.issued(view, command, begins, &mut self.marks)?;
         self.blocks.issued(view.now, command)?;
         if command.kind == CommandKind::Erase {
             self.groups.erase_issued(view, command)?;
@@ -436,14 +436,14 @@ impl Probe for Checker {
             }
             Event::MoveEnded { lpa, from, to, current } => self.move_ended(view, lpa, from, to, current),
             Event::Dispatched { .. } | Event::WriteStalled { .. } => Ok(()),
-            Event::CommandIssued { command, sent } => self.command_issued(view, command, sent),
+            Event::CommandIssued { command, sent, begins } => self.command_issued(view, command, sent, begins),
             Event::CommandEnded { command } => self.command_ended(view, command),
-            Event::DataOut { command, until } => {
+            Event::DataOut { command, until, held } => {
                 self.transfers.channel_taken(view, command.die, until)?;
                 if let Some(oracle) = &mut self.oracle {
                     oracle.data_leave(view, command);
                 }
-                self.dies.data_out(view.now, command, until)
+                self.dies.data_out(view.now, command, held)
             }
             Event::Suspended { die, lost } => {
                 self.ledger.suspends += 1;
@@ -474,6 +474,21 @@ impl Probe for Checker {
             | Event::EvictionPlaced { .. }
             | Event::UnitSuperseded { .. }
             | Event::MigrationEnded { .. } => self.tier_event(view, &event),
+            Event::PageDecoded { .. }
+            | Event::SectorsDecoded { .. }
+            | Event::ReadWillRepeat { .. }
+            | Event::ReadGivenUp { .. }
+            | Event::UnitCorrupted { .. }
+            | Event::UnitFetched { .. }
+            | Event::UnitHealed { .. }
+            | Event::HealDropped { .. }
+            | Event::UnitLost { .. }
+            | Event::UnitMadeWrong { .. }
+            | Event::UnitRepaired { .. }
+            | Event::ReadReported { .. }
+            | Event::ReadWrong { .. }
+            | Event::UnitFlushed { .. }
+            | Event::ScrubSensed { .. } => Ok(()),
             Event::Completed { slot, id, request, parts, .. } => self.completed(view, slot, id, &request, parts),
             Event::MeasuringBegan => {
                 self.measuring_began(view);

@@ -105,7 +105,7 @@ impl Dies {
     }
 
     #[inline]
-    pub fn issued(&mut self, view: &View<'_>, command: &FlashCommand, sent: Ns, marks: &mut Marks) -> Checked {
+    pub fn issued(&mut self, view: &View<'_>, command: &FlashCommand, begins: Ns, marks: &mut Marks) -> Checked {
         let (now, id) = (view.now, command.die);
         let die = &mut self.dies[id.index()];
         let free = die.phase == Phase::Free || (die.phase == Phase::DataOut && die.data_out_until <= now);
@@ -124,7 +124,7 @@ impl Dies {
         let (total, segments) =
             view.nand.running(id).map_or((Ns::ZERO, 1), |operation| (operation.total, operation.segments));
         let work = Work::of(command);
-        die.running = Operation { work, total, segments, done: Ns::ZERO, began: sent, suspensions: 0 };
+        die.running = Operation { work, total, segments, done: Ns::ZERO, began: begins, suspensions: 0 };
         die.phase = Phase::Array;
         die.since = now;
         Ok(())
@@ -161,7 +161,7 @@ impl Dies {
     }
 
     #[inline]
-    pub fn data_out(&mut self, now: Ns, command: &FlashCommand, until: Ns) -> Checked {
+    pub fn data_out(&mut self, now: Ns, command: &FlashCommand, held: Ns) -> Checked {
         let die = &mut self.dies[command.die.index()];
         require!(
             die.phase == Phase::Sensed && die.running.work == Work::of(command),
@@ -173,8 +173,8 @@ impl Dies {
             die.running.work
         );
         die.phase = Phase::DataOut;
-        die.data_out_until = until;
-        die.working += (until - now).0;
+        die.data_out_until = held;
+        die.working += (held - now).0;
         Ok(())
     }
 

@@ -26,12 +26,12 @@ pub struct Ledger {
     pub loops_restarted: u64,
     pub resumes: u64,
     /// By source.
-    page_reads: [u64; 4],
+    page_reads: [u64; 5],
     commands: [u64; 3],
     multi_plane: [u64; 3],
-    /// By stream: host, garbage collection.
-    pages_programmed: [u64; 2],
-    padded_pages: [u64; 2],
+    /// By stream.
+    pages_programmed: [u64; 4],
+    padded_pages: [u64; 4],
     trim_sectors_ignored: u64,
     /// Pages programmed since the beginning, warm-up included.
     pages_programmed_ever: u64,
@@ -111,11 +111,15 @@ impl Ledger {
         same("engine.read_modify_write_reads", engine.read_modify_write_reads, merges)?;
         same("engine.gc_page_reads", engine.gc_page_reads, self.page_reads[Source::GarbageCollection as usize])?;
         let for_host = engine.host_page_programs + engine.migration_page_programs;
-        same("engine.host_page_programs and migration_page_programs", for_host, self.pages_programmed[0])?;
+        same(
+            "engine.host_page_programs and migration_page_programs",
+            for_host,
+            self.pages_programmed[0] + self.pages_programmed[2],
+        )?;
         same("engine.migration_page_reads", engine.migration_page_reads, self.page_reads[Source::Migration as usize])?;
-        same("engine.gc_page_programs", engine.gc_page_programs, self.pages_programmed[1])?;
-        same("engine.padded_pages", engine.padded_pages, self.padded_pages[0])?;
-        same("engine.gc_padded_pages", engine.gc_padded_pages, self.padded_pages[1])?;
+        same("engine.gc_page_programs", engine.gc_page_programs, self.pages_programmed[1] + self.pages_programmed[3])?;
+        same("engine.padded_pages", engine.padded_pages, self.padded_pages[0] + self.padded_pages[2])?;
+        same("engine.gc_padded_pages", engine.gc_padded_pages, self.padded_pages[1] + self.padded_pages[3])?;
         same("engine.trim_sectors_ignored", engine.trim_sectors_ignored, self.trim_sectors_ignored)?;
         let kinds = [
             ("read", engine.read_commands, engine.multi_plane_reads),

@@ -2,12 +2,13 @@
 //! levelling says it lies.
 //!
 //! A bank's accesses are atomic: its order of issue is the order of contents, and each lies between the fetch and the
-//! completion of its command. So a read must find the version issued last, and nothing has to be judged later. What
-//! pages lie in the slots of a drive of two media is the account of [`crate::tier`].
+//! completion of its command. So a read must find the version issued last, and nothing has to be judged later. How many
+//! verify cycles a sector drew is told; that they fit into the loop, and that its bank takes as long as they say, is
+//! seen here. What pages lie in the slots of a drive of two media is the account of [`crate::tier`].
 
 use ninescope_engine::{ScmCounters, SimulationError, Utilization, View};
 use ninescope_kernel::Ns;
-use ninescope_media::scm::{ScmCommand, ScmCommandKind as Kind};
+use ninescope_media::scm::{ScmCommand, ScmCommandKind as Kind, Verified};
 use ninescope_model::{BankId, Lpa, OCCUPANCIES, Occupancy, Op, Request, SlotId, Source};
 
 use crate::requests::{Requests, forgets};
@@ -46,6 +47,9 @@ struct Bank {
     /// Copies and placings told since it was taken up, for which no command was issued.
     copies: u32,
     placed: u32,
+    /// What the array needs for them.
+    copy_time: Ns,
+    write_time: Ns,
     /// By sector of the bank, if contents are followed: the logical sector and the version that lie there.
     content: Vec<(u32, u64)>,
     /// By logical sector: its newest version, 0 for never written.
@@ -66,6 +70,8 @@ pub struct ScmBanks {
     /// Sectors since measuring began, by kind of command.
     sectors: [u64; 3],
     commands: [u64; 3],
+    verify_cycles: u64,
+    verify_reads: u64,
     trimmed: u64,
 }
 
@@ -147,6 +153,7 @@ impl ScmBanks {
         );
         (bank.phase, bank.kind, bank.source, bank.owner) = (Phase::Taken, kind, source, owner);
         (bank.slot, bank.sectors, bank.copies, bank.placed) = (slot, mask.count_ones(), 0, 0);
+        (bank.copy_time, bank.write_time) = (Ns::ZERO, Ns::ZERO);
         if kind == Kind::Read && !bank.content.is_empty() {
             for sector in (0..shape.sectors_per_slot(slot)).filter(|sector| mask >> sector & 1 == 1) {
                 bank.finds_newest(view, slot, sector)?;
@@ -155,7 +162,22 @@ impl ScmBanks {
         Ok(())
     }
 
-    pub fn copied(&mut self, view: &View<'_>, id: BankId, from: u32, to: u32) -> Checked {
+    /// A sector takes so many verify cycles, and reads to know that.
+    fn verified(&mut self, view: &View<'_>, id: BankId, Verified { cycles, reads }: Verified) -> Checked {
+        let cap = view.scm.media().verify_cycles_max(id);
+        require!(
+            cycles <= cap && (cycles..=cap.min(cycles + 1)).contains(&reads),
+            PulseTime,
+            view.now,
+            "a sector of bank {id} takes {cycles} verify cycles of at most {cap}, and {reads} verify reads"
+        );
+        self.verify_cycles += u64::from(cycles);
+        self.verify_reads += u64::from(reads);
+        Ok(())
+    }
+
+    pub fn copied(&mut self, view: &View<'_>, id: BankId, (from, to): (u32, u32), verified: Verified) -> Checked {
+        self.verified(view, id, verified)?;
         let bank = &mut self.each[id.index()];
         require!(
             bank.phase == Phase::Taken && bank.kind == Kind::Write,
@@ -165,6 +187,7 @@ impl ScmBanks {
             bank.phase
         );
         bank.copies += 1;
+        bank.copy_time += view.scm.media().sector_time(id, Kind::Copy, verified.cycles);
         bank.wear[to as usize] += 1;
         if !bank.content.is_empty() {
             bank.content[to as usize] = bank.content[from as usize];
@@ -172,7 +195,15 @@ impl ScmBanks {
         Ok(())
     }
 
-    pub fn placed(&mut self, view: &View<'_>, requests: &mut Requests, id: BankId, sector: u32, place: u32) -> Checked {
+    pub fn placed(
+        &mut self,
+        view: &View<'_>,
+        requests: &mut Requests,
+        id: BankId,
+        (sector, place): (u32, u32),
+        verified: Verified,
+    ) -> Checked {
+        self.verified(view, id, verified)?;
         let shape = view.scm.layout();
         let bank = &mut self.each[id.index()];
         let first = shape.first_sector_of_slot(bank.slot);
@@ -188,6 +219,7 @@ impl ScmBanks {
             requests.unit_done(view, bank.owner, Lpa(host_sector), Op::Write)?;
         }
         bank.placed += 1;
+        bank.write_time += view.scm.media().sector_time(id, Kind::Write, verified.cycles);
         bank.wear[place as usize] += 1;
         if !bank.content.is_empty() {
             self.versions += 1;
@@ -197,7 +229,7 @@ impl ScmBanks {
         Ok(())
     }
 
-    pub fn issued(&mut self, view: &View<'_>, command: &ScmCommand, sent: Ns) -> Checked {
+    pub fn issued(&mut self, view: &View<'_>, command: &ScmCommand, sent: Ns, begins: Ns) -> Checked {
         let (now, id) = (view.now, command.bank);
         let bank = &mut self.each[id.index()];
         require!(
@@ -221,7 +253,12 @@ impl ScmBanks {
             bank.copies,
             bank.placed
         );
-        let end = sent + view.scm.media().array_time(id, command.kind, command.sectors);
+        let end = begins
+            + match command.kind {
+                Kind::Read => Ns(view.scm.media().sector_time(id, Kind::Read, 0).0 * u64::from(command.sectors)),
+                Kind::Write => bank.write_time,
+                Kind::Copy => bank.copy_time,
+            };
         bank.phase = Phase::Array(command.kind, end);
         bank.holds(now, end);
         self.sectors[command.kind as usize] += u64::from(command.sectors);
@@ -249,7 +286,14 @@ impl ScmBanks {
         Ok((writes && bank.source == Source::Migration).then_some(bank.owner))
     }
 
-    pub fn data_out(&mut self, view: &View<'_>, id: BankId, (source, owner): (Source, u32), until: Ns) -> Checked {
+    pub fn data_out(
+        &mut self,
+        view: &View<'_>,
+        id: BankId,
+        (source, owner): (Source, u32),
+        until: Ns,
+        held: Ns,
+    ) -> Checked {
         let bank = &mut self.each[id.index()];
         require!(
             bank.phase == Phase::Sensed && (bank.source, bank.owner) == (source, owner),
@@ -260,8 +304,8 @@ impl ScmBanks {
             bank.source,
             bank.owner
         );
-        bank.phase = Phase::DataOut(until);
-        bank.holds(view.now, until);
+        bank.phase = Phase::DataOut(held);
+        bank.holds(view.now, held);
         if source != Source::Migration {
             self.done[owner as usize] += bank.sectors;
         }
@@ -303,6 +347,7 @@ impl ScmBanks {
     pub fn measuring_began(&mut self, now: Ns) {
         self.channels.iter_mut().for_each(|channel| channel.measuring_began(now));
         (self.sectors, self.commands, self.trimmed) = Default::default();
+        (self.verify_cycles, self.verify_reads) = Default::default();
         for bank in &mut self.each {
             bank.held = Default::default();
             if let Phase::Array(_, until) | Phase::DataOut(until) = bank.phase {
@@ -354,6 +399,8 @@ impl ScmBanks {
             (of_both(|counters| counters.sectors_copied), self.sectors[Kind::Copy as usize]),
             (of_both(|counters| counters.read_commands), self.commands[Kind::Read as usize]),
             (of_both(|counters| counters.write_commands), self.commands[Kind::Write as usize]),
+            (of_both(|counters| counters.verify_cycles), self.verify_cycles),
+            (of_both(|counters| counters.verify_reads), self.verify_reads),
             (of_both(|counters| counters.trim_sectors_ignored), self.trimmed),
         ];
         require!(

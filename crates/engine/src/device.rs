@@ -15,6 +15,7 @@ use crate::flow::{FlushEpochs, GcJob, OpenStripe, PageDeadline, WriteEntry};
 use crate::host::{HostCommand, HostFront, LaneConfig, LinkOut, RequestLogEntry, SerialStage};
 use crate::meter::{DieLedger, Meter};
 use crate::probe::{Event, NoProbe, Probe, observe};
+use crate::reliability::{Reliability, ReliabilityConfig};
 use crate::resources::Resources;
 use crate::sched::scm::BankPhase;
 use crate::sched::suspend_policy::SuspendPolicy;
@@ -84,6 +85,8 @@ pub struct Seen<'a> {
     pub scm: &'a ScmPart,
     /// What is above and below, on a drive with two media.
     pub tier: Option<&'a TierPart>,
+    /// Failing bits and what is done about them.
+    pub reliability: Option<&'a Reliability>,
     /// One entry per measured request, if they were to be logged.
     pub request_log: &'a [RequestLogEntry],
     /// What the cache in front of the drive did since the run began, where there is one.
@@ -139,6 +142,8 @@ pub struct Device<Q: WakeQueue = TournamentTree, P: Probe = NoProbe> {
     pub(crate) scm: ScmPart,
     /// What moves between two media, on a drive that has them.
     pub(crate) tier: Option<TierPart>,
+    /// Failing bits and what is done about them, on a drive whose description says so.
+    pub(crate) reliability: Option<Box<Reliability>>,
     /// A slot became free, or a migration ended.
     pub(crate) tier_touched: bool,
     /// How commands are carried out.
@@ -184,7 +189,7 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
         let mut ftl = ftl;
         ftl.clear_counters();
         let host_sectors = u64::from(ftl.logical_units()) * u64::from(geometry.sectors_per_unit());
-        let streams = (0..pools as u32).flat_map(|pool| [(Pool(pool), Stream::HOST), (Pool(pool), Stream::GC)]);
+        let streams = (0..pools as u32).flat_map(|pool| Stream::ALL.map(|stream| (Pool(pool), stream)));
         let stripes =
             streams.map(|(pool, stream)| OpenStripe::after(&geometry, ftl.last_allocated(pool, stream))).collect();
         Self {
@@ -227,6 +232,7 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
             page_timeout: config.page_timeout,
             scm: ScmPart::absent(),
             tier: None,
+            reliability: None,
             tier_touched: false,
             flow: Flow::Flash,
             host_sectors,
@@ -291,6 +297,23 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
         device
     }
 
+    /// Gives the drive codes, and bits that fail. Before anything runs.
+    pub fn set_reliability(&mut self, config: &ReliabilityConfig) {
+        if !config.is_used() {
+            return;
+        }
+        let units = if self.flow == Flow::Tier && self.ftl.logical_units() == 0 {
+            self.scm.layout().medium(1).slots
+        } else {
+            self.ftl.logical_units()
+        };
+        let transactions = self.transactions.slab.capacity();
+        let media = self.scm.media();
+        let ber_factors = [0, 1].map(|medium| media.ber_factor(medium));
+        let part = Reliability::new(config, &self.geometry, self.scm.layout(), ber_factors, units, transactions);
+        self.reliability = Some(Box::new(part));
+    }
+
     /// Runs on until about `events` more events were handled or everything is done. How a run is cut into
     /// slices changes nothing in it.
     ///
@@ -300,6 +323,9 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
         if self.host.start() && P::ACTIVE {
             let lane_depths = self.host.lane_depths();
             observe!(self, Event::Started { write_completion: self.write_completion, lane_depths: &lane_depths });
+        }
+        if self.reliability.is_some() {
+            self.start_reliability()?;
         }
         // Where the last slice ended between two events of one instant, the rest of them comes first.
         if self.queue.peek().is_none_or(|(next, _)| next > self.now) {
@@ -356,6 +382,7 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
                 1 => self.link_in_woke(),
                 2 => self.link_out_woke(),
                 3 => self.page_timer_woke(),
+                4 => self.timetable_woke(),
                 _ => self.arrival_woke(),
             }
         }
@@ -471,6 +498,9 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
         if let Some(part) = &mut self.tier {
             part.tier.clear_counters();
         }
+        if let Some(part) = &mut self.reliability {
+            part.begin_measuring();
+        }
         self.dies.iter_mut().for_each(|die| die.ledger.begin_measuring(now));
         self.scm.banks.iter_mut().for_each(|bank| bank.ledger.begin_measuring(now));
         self.scm.begin_measuring();
@@ -576,6 +606,7 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
             ftl: &self.ftl,
             scm: &self.scm,
             tier: self.tier.as_ref(),
+            reliability: self.reliability.as_deref(),
             request_log: self.request_log(),
             host_cache: self.host.host_cache(),
         }
@@ -647,6 +678,7 @@ mod tests {
             logical_units: 8,
             reserve_groups: 1,
             page_allocation: Default::default(),
+            stream_choice: Default::default(),
             free_block_choice: Default::default(),
             gc_trigger: Default::default(),
             victim_selection: Default::default(),

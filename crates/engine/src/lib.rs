@@ -12,6 +12,7 @@ mod flow;
 mod host;
 pub mod meter;
 mod probe;
+pub mod reliability;
 mod resources;
 mod sched;
 mod scm;

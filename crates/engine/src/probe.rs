@@ -6,10 +6,11 @@
 use ninescope_ftl::Ftl;
 use ninescope_kernel::{NONE, Ns};
 use ninescope_media::nand::{FlashCommand, Nand};
-use ninescope_media::scm::{ScmCommand, ScmCommandKind};
+use ninescope_media::scm::{ScmCommand, ScmCommandKind, Verified};
 use ninescope_model::{BankId, BlockGroup, Cause, DieId, Lpa, Ppa, Request, SlotId, Source};
 
 use crate::meter::{Meter, Parts};
+use crate::reliability::{NandCode, Reliability};
 use crate::transaction::QueueClass;
 use crate::{EngineCounters, ScmPart, SimulationError, TierPart, Utilization, WriteCompletion};
 
@@ -26,6 +27,8 @@ pub struct View<'a> {
     pub scm: &'a ScmPart,
     /// What is above and below, on a drive with two media.
     pub tier: Option<&'a TierPart>,
+    /// Failing bits and what is done about them.
+    pub reliability: Option<&'a Reliability>,
     /// What was counted since measuring began.
     pub counters: &'a EngineCounters,
     /// What was measured since then.
@@ -129,12 +132,14 @@ pub enum Event<'a> {
     /// A free die takes up a command and asks for its channel: `accesses`, one per addressed plane in ascending
     /// order, have left their queue, in which they waited for the die.
     Dispatched { command: &'a FlashCommand, class: QueueClass, accesses: &'a [Access] },
-    /// The channel was granted to a flash command: its channel is taken until `sent`, then the array works [ns].
-    CommandIssued { command: &'a FlashCommand, sent: Ns },
+    /// The channel was granted to a flash command: its channel is taken until `sent`, and the array works from `begins`
+    /// on, later by what encoding takes [ns].
+    CommandIssued { command: &'a FlashCommand, sent: Ns, begins: Ns },
     /// The array phase of a command ended.
     CommandEnded { command: &'a FlashCommand },
-    /// The data of a read leave their die, whose channel is taken until `until` [ns].
-    DataOut { command: &'a FlashCommand, until: Ns },
+    /// The data of a read leave their die, whose channel is taken until `until`; the die is held until `held`, which is
+    /// later where it keeps the data for the decoder [ns].
+    DataOut { command: &'a FlashCommand, until: Ns, held: Ns },
     /// The operation of a die was stopped; its voltages recover. It has to repeat `lost` of its pulse time [ns].
     Suspended { die: DieId, lost: Ns },
     /// The voltages have recovered: the die takes reads.
@@ -148,16 +153,18 @@ pub enum Event<'a> {
     /// An access of a slot of SCM left its bank's queue, for the host command `command` or, as `source` says, the
     /// migration of that number: bit `i` of `sectors` is sector `i` of the slot.
     SlotDispatched { kind: ScmCommandKind, source: Source, command: u32, slot: SlotId, sectors: u32 },
-    /// Wear levelling copies the content of a sector of a bank to another one.
-    SectorCopied { bank: BankId, from: u32, to: u32 },
-    /// A logical sector of a bank is written at `place`.
-    SectorPlaced { bank: BankId, sector: u32, place: u32 },
-    /// A bank takes up a command. Its channel is taken until `sent`, then the array works [ns]; copies need no channel.
-    BankCommandIssued { command: &'a ScmCommand, sent: Ns },
+    /// Wear levelling copies the content of a sector of a bank to another one, whose write is verified so.
+    SectorCopied { bank: BankId, from: u32, to: u32, verified: Verified },
+    /// A logical sector of a bank is written at `place`, and verified so.
+    SectorPlaced { bank: BankId, sector: u32, place: u32, verified: Verified },
+    /// A bank takes up a command. Its channel is taken until `sent`, and the array works from `begins` on, later by what
+    /// encoding takes [ns]; copies need no channel.
+    BankCommandIssued { command: &'a ScmCommand, sent: Ns, begins: Ns },
     /// The array phase of a bank's command ended.
     BankCommandEnded { command: &'a ScmCommand },
     /// The data that a bank read for a host command or a migration leave it, whose channel is taken until `until` [ns].
-    BankDataOut { bank: BankId, source: Source, command: u32, until: Ns },
+    /// The bank is held until `held`.
+    BankDataOut { bank: BankId, source: Source, command: u32, until: Ns, held: Ns },
     /// A page got a slot of the upper medium, in which nothing is valid yet.
     SlotTaken { page: u32, slot: SlotId },
     /// A page is not looked for in its slot any more; the slot goes to another page when its last readers are through.
@@ -174,6 +181,59 @@ pub enum Event<'a> {
     UnitSuperseded { lpa: Lpa, old: Ppa },
     /// A migration is over, whatever came of it. It is not in the tier any more.
     MigrationEnded { migration: u32 },
+    /// A page access of flash went through a decoder, in which its data was from `begins` until `until`, having arrived
+    /// earlier where it had to wait. Bit `i` of `failed` says that the `i`-th unit did not decode, of `undetected` that it
+    /// is wrong and passed as good. `attempt` counts how often it was read again.
+    PageDecoded {
+        /// Its number, as in [`Access`].
+        transaction: u32,
+        source: Source,
+        code: NandCode,
+        attempt: u32,
+        arrived: Ns,
+        begins: Ns,
+        until: Ns,
+        failed: u32,
+        undetected: u32,
+    },
+    /// Sectors of a slot went through a decoder; bits of `failed` and `undetected` count the sectors accessed.
+    SectorsDecoded {
+        slot: SlotId,
+        source: Source,
+        command: u32,
+        arrived: Ns,
+        begins: Ns,
+        until: Ns,
+        failed: u32,
+        undetected: u32,
+    },
+    /// A page access that is in its die's register will not decode, and will be read again: its group must stay.
+    ReadWillRepeat { transaction: u32 },
+    /// A page access that did not decode is given up.
+    ReadGivenUp { transaction: u32, source: Source },
+    /// A unit of flash becomes corrupt, and stays so until it is erased.
+    UnitCorrupted { ppa: Ppa },
+    /// A unit is read from the backing store, for the host or a move that needs it (`wanted`), or because the scrubber
+    /// found its copy corrupt.
+    UnitFetched { lpa: Lpa, from: Ppa, wanted: bool },
+    /// What was fetched of a unit got a new place and is mapped there.
+    UnitHealed { lpa: Lpa, old: Ppa, new: Ppa },
+    /// What was fetched of a unit is not wanted any more: its content lies elsewhere by now.
+    HealDropped { lpa: Lpa, from: Ppa },
+    /// A unit is lost: a read of the drive's own was given up. Reads of it report an error until it is written anew.
+    UnitLost { lpa: Lpa },
+    /// A unit went wrong unnoticed in a read of the drive's own.
+    UnitMadeWrong { lpa: Lpa },
+    /// A lost or wrong unit was written anew, or forgotten.
+    UnitRepaired { lpa: Lpa },
+    /// A host read reports an error for a unit (or page, on a drive with two media) instead of its data.
+    ReadReported { slot: u32, lpa: Lpa },
+    /// A host read returns wrong data of a unit as if it were good.
+    ReadWrong { slot: u32, lpa: Lpa },
+    /// A unit that lay under the error-correcting code became clean: another copy exists from now on.
+    UnitFlushed { slot: u32, lpa: Lpa },
+    /// A page is read by the scrubber; it is in its die's register.
+    ScrubSensed { ppa: Ppa },
     /// A host command completed; `parts` say where its time went. They are those of `transaction`, the last page
     /// access it waited for; `NONE` where it did not wait for the media.
     Completed { slot: u32, id: u64, request: Request, parts: &'a Parts, transaction: u32 },
@@ -269,6 +329,7 @@ macro_rules! observe {
                 nand: &$device.nand,
                 scm: &$device.scm,
                 tier: $device.tier.as_ref(),
+                reliability: $device.reliability.as_deref(),
                 counters: &$device.counters,
                 meter: &$device.meter,
             };

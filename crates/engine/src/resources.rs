@@ -55,11 +55,15 @@ impl Resources {
         ResourceId(self.stages + 3)
     }
 
-    pub fn arrival(self) -> ResourceId {
+    pub fn timetable(self) -> ResourceId {
         ResourceId(self.stages + 4)
     }
 
+    pub fn arrival(self) -> ResourceId {
+        ResourceId(self.stages + 5)
+    }
+
     pub fn count(self) -> usize {
-        (self.stages + 5) as usize
+        (self.stages + 6) as usize
     }
 }

@@ -36,6 +36,7 @@ impl QueueClass {
     pub fn occupancy(self, source: Source) -> Occupancy {
         match self {
             _ if source == Source::Migration => Occupancy::Migration,
+            _ if source == Source::Scrub => Occupancy::Scrub,
             Self::HostRead => Occupancy::HostRead,
             Self::HostProgram => Occupancy::HostProgram,
             Self::MoveRead => Occupancy::GcRead,
@@ -68,6 +69,8 @@ pub struct Transaction {
     pub source: Source,
     /// Whether its waits are attributed: a host command waits for it.
     pub tracked: bool,
+    /// How often it was queued to be read again, because it did not decode.
+    pub attempts: u8,
 }
 
 impl Transaction {
@@ -145,6 +148,21 @@ pub struct Track {
     pub command_array: Ns,
     /// Data transfer [ns].
     pub transfer: Ns,
+    /// What codes added; of no meaning on a drive without any.
+    pub coding: Coding,
+}
+
+/// What codes add to a transaction.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Coding {
+    /// Waiting for a decoder [ns].
+    pub wait: Ns,
+    /// Decoding what was read, or encoding what is programmed [ns].
+    pub time: Ns,
+    /// From the first decode that failed to the last one [ns].
+    pub retry: Ns,
+    /// Fetching from the backing store [ns].
+    pub refetch: Ns,
 }
 
 /// All transactions with their tracks and unit records.

@@ -415,6 +415,9 @@ fn ftl_fields(counters: &FtlCounters) -> [(&'static str, u64); 10] {
         gc_victims,
         gc_victim_valid_units,
         erased_groups,
+        // Of drives with codes, which have scenes of their own.
+        healed_units: _,
+        refreshed_groups: _,
     } = *counters;
     [
         ("host_units", host_units),

@@ -10,10 +10,15 @@ use ninescope_ftl::policies::sector_wear_leveling::ladder::Ladder;
 use ninescope_ftl::policies::sector_wear_leveling::start_gap::StartGap;
 use ninescope_ftl::policies::{SectorWearLeveling, SectorWearLevelingConfig};
 use ninescope_kernel::{Ns, RandomStream, Rate, TournamentTree};
-use ninescope_media::scm::{PulseOrder, Scm, ScmTiming};
+use ninescope_media::scm::program_verify::to_the_cap::ToTheCap;
+use ninescope_media::scm::program_verify::until_pass::UntilPass;
+use ninescope_media::scm::{ProgramVerify, ProgramVerifyConfig, PulseOrder, Scm, ScmTiming, WrittenCells};
 use ninescope_model::{Cause, Op, Request, ScmGeometry};
 use ninescope_oracles::scm as bounds;
 use ninescope_workload::{Arrival, Workload};
+
+/// The seed of verified writes.
+const SEED: u64 = 17;
 
 /// A drive by hand: 2 channels of 2 banks, 16 slots of 32 sectors; reads of 100 ns, set pulses of 70, reset pulses of
 /// 110, 10 ns of command, 400 ns of bus per sector. The controller takes 1 us per command, the link 1 ns per byte.
@@ -24,6 +29,7 @@ struct ScmBench {
     slots: u32,
     sectors_per_slot: u32,
     leveling: SectorWearLevelingConfig,
+    verify: Option<ProgramVerifyConfig>,
     timing: ScmTiming,
     engine: EngineConfig,
 }
@@ -36,6 +42,7 @@ impl ScmBench {
             slots: 16,
             sectors_per_slot: 32,
             leveling: SectorWearLevelingConfig::default(),
+            verify: None,
             timing: ScmTiming {
                 read: Ns(100),
                 set: Ns(70),
@@ -60,6 +67,11 @@ impl ScmBench {
         bench
     }
 
+    fn verify_policy(&self) -> Option<Box<dyn ProgramVerify>> {
+        let cells = WrittenCells { count: 4096, rber: Some(1e-3) };
+        self.verify.as_ref().map(|config| config.build(&cells).expect("a legal policy"))
+    }
+
     fn run(&self, workload: impl Workload + 'static, depth: u32) -> Device {
         let banks = self.channels * self.banks_per_channel;
         let logical = self.slots / banks * self.sectors_per_slot;
@@ -67,7 +79,10 @@ impl ScmBench {
         let shape =
             ScmGeometry::checked(self.channels, self.banks_per_channel, self.slots, self.sectors_per_slot, spare)
                 .expect("a legal shape");
-        let media = Scm::new(&shape, &self.timing).expect("legal times");
+        let mut media = Scm::new(&shape, &self.timing).expect("legal times");
+        if let Some(policy) = self.verify_policy() {
+            media = media.with_verify(0, policy, SEED);
+        }
         let scm = ScmPart::new(&[(shape, self.leveling.clone())], media);
         let lanes = vec![LaneConfig::new(Box::new(workload), depth)];
         let mut device: Device<TournamentTree> =
@@ -165,6 +180,54 @@ fn copies_of_wear_levelling_delay_the_write_they_make_room_for() {
     assert!(parts(&device, Op::Write).contains(&(Cause::DieWearLeveling, 210)));
     assert_eq!(device.scm().media().wear(), [3, 1, 0, 0]);
     assert_eq!((device.scm().locate(ninescope_model::SlotId(0), 0), device.scm().counters(0).sectors_copied), (1, 1));
+}
+
+#[test]
+fn a_verified_write_takes_its_cycles_and_so_do_the_copies_before_it() {
+    // Three cycles of a verify read of 100 and a pulse of 110 behind each write of a sector.
+    let verify = Some(ProgramVerifyConfig::ToTheCap(ToTheCap { cycles: 3, ..ToTheCap::default() }));
+    let device = ScmBench { verify: verify.clone(), ..ScmBench::new() }.run(closed(vec![write(8, 8), read(8, 8)]), 1);
+    assert_eq!(latencies(&device), [1000 + 4096 + 10 + 3200 + 8 * 740, 1000 + 10 + 800 + 3200 + 4096]);
+    assert!(parts(&device, Op::Write).contains(&(Cause::CommandArray, 10 + 8 * 740)));
+    let counters = *device.scm().counters(0);
+    assert_eq!((counters.verify_cycles, counters.verify_reads, counters.sectors_written), (24, 24, 8));
+    assert_eq!(device.scm().media().wear().iter().sum::<u32>(), 8, "cycles are no writes");
+
+    // As above, the third write to sector 0 changes places with sector 1: the copy is read, written and verified.
+    let leveling = SectorWearLevelingConfig::Ladder(Ladder { overwrites: 2.try_into().expect("two"), spare: 0.0 });
+    let one_bank = ScmBench { channels: 1, banks_per_channel: 1, slots: 1, sectors_per_slot: 4, ..ScmBench::new() };
+    let device = ScmBench { leveling, verify, ..one_bank }.run(closed(vec![write(0, 1); 3]), 1);
+    let plain = 1000 + 512 + 10 + 400 + 740;
+    assert_eq!(latencies(&device), [plain, plain, plain + 100 + 740]);
+    assert!(parts(&device, Op::Write).contains(&(Cause::DieWearLeveling, 840)));
+    assert_eq!(device.scm().counters(0).verify_cycles, 3 * 4);
+}
+
+#[test]
+fn writes_until_they_pass_take_as_many_cycles_as_their_cells_fail() {
+    // Requests of a slot each, so that many sectors are drawn.
+    const REQUESTS: u64 = 2_000;
+    const SECTORS: u64 = 32 * REQUESTS;
+    let verify = Some(ProgramVerifyConfig::UntilPass(UntilPass { rber: Some(2e-4), ..UntilPass::default() }));
+    let bench = ScmBench { verify, ..ScmBench::serial(ScmBench::new().timing) };
+    let device = bench.run(closed(vec![write(0, 32); REQUESTS as usize]), 1);
+    let counters = *device.scm().counters(0);
+    // The mean of cycles is the sum over v < 20 of P[a cell still fails after v of them], of verify reads that of v < 19
+    // and the first, which every sector has; the rate after v cycles is that of the specification, 1.3.
+    let fails = |cycles: u32| {
+        let cut = 0.49 * (-f64::from(cycles) / 5.0).exp_m1() / (-4.0_f64).exp_m1();
+        1.0 - (1.0 - 2e-4 * (1.0 - cut)).powi(4096)
+    };
+    let expected: f64 = (0..20).map(fails).sum();
+    let (cycles, reads) = (counters.verify_cycles as f64, counters.verify_reads as f64);
+    // A sector's cycles have a standard deviation of at most 10.
+    let limit = 4.0 * 10.0 / (SECTORS as f64).sqrt();
+    assert!((cycles / SECTORS as f64 - expected).abs() < limit, "{} for {expected}", cycles / SECTORS as f64);
+    assert!((reads / SECTORS as f64 - (expected - fails(19) + 1.0)).abs() < limit);
+    // 110 for the first pulse, 110 per cycle and 100 per verify read, to the nanosecond.
+    let stages =
+        REQUESTS * (10 + 32 * 400) + SECTORS * 110 + counters.verify_cycles * 110 + counters.verify_reads * 100;
+    assert_eq!(latencies(&device).iter().sum::<u64>(), stages);
 }
 
 #[test]
@@ -304,41 +367,54 @@ fn serial_latencies(bench: &ScmBench, requests: &[Request]) -> Vec<u64> {
     let mut policy: Box<dyn SectorWearLeveling> = bench.leveling.build(logical);
     let mut wear = vec![0; (logical + bench.leveling.spare_sectors(logical)) as usize];
     let timing = &bench.timing;
-    let write = timing.set.max(timing.reset).0;
-    let time = |request: &Request| {
+    let verify = bench.verify_policy();
+    let mut stream = RandomStream::new(SEED, "scm", "program verify");
+    let mut write = || {
+        let pulse = timing.set.max(timing.reset).0;
+        let Some(verify) = &verify else { return pulse };
+        let cycles = verify.cycles(&mut stream);
+        pulse * (1 + u64::from(cycles)) + timing.read.0 * u64::from(verify.reads(cycles))
+    };
+    let mut time = |request: &Request| {
         let mut total = bench.engine.command_cost.0;
         let sectors: Vec<u64> = (request.lba.0..request.end()).collect();
         for slot in
             sectors.chunk_by(|a, b| a / u64::from(bench.sectors_per_slot) == b / u64::from(bench.sectors_per_slot))
         {
-            let array = if request.op == Op::Read { timing.read.0 } else { write };
             let bytes = slot.len() as u64 * 512;
-            total += timing.command_address.0 + timing.channel_rate.burst(bytes).0 + slot.len() as u64 * array;
+            total += timing.command_address.0 + timing.channel_rate.burst(bytes).0;
+            if request.op == Op::Read {
+                total += slot.len() as u64 * timing.read.0;
+            }
             for &sector in slot.iter().filter(|_| request.op == Op::Write) {
                 let placed = policy.write(sector as u32, &wear);
                 if let Some(copy) = placed.copy {
                     wear[copy.to as usize] += 1;
-                    total += timing.read.0 + write;
+                    total += timing.read.0 + write();
                 }
                 wear[placed.place as usize] += 1;
+                total += write();
             }
         }
         total
     };
-    requests.iter().map(time).collect()
+    requests.iter().map(&mut time).collect()
 }
 
 #[test]
 fn a_serial_drive_takes_the_closed_loop_sum_to_the_nanosecond() {
+    let start_gap = SectorWearLevelingConfig::StartGap(StartGap { psi: 7.try_into().expect("seven") });
+    let until_pass = ProgramVerifyConfig::UntilPass(UntilPass { accept_bits: 1, ..UntilPass::default() });
     let policies = [
-        SectorWearLevelingConfig::default(),
-        SectorWearLevelingConfig::Ladder(Ladder::default()),
-        SectorWearLevelingConfig::StartGap(StartGap { psi: 7.try_into().expect("seven") }),
+        (SectorWearLevelingConfig::default(), None),
+        (SectorWearLevelingConfig::Ladder(Ladder::default()), None),
+        (start_gap.clone(), None),
+        (start_gap, Some(until_pass)),
     ];
-    for (seed, leveling) in policies.into_iter().enumerate() {
+    for (seed, (leveling, verify)) in policies.into_iter().enumerate() {
         let mut stream = RandomStream::new(seed as u64, "tests", "serial");
         let mut bench =
-            ScmBench { slots: 6, sectors_per_slot: 8, leveling, ..ScmBench::serial(ScmBench::new().timing) };
+            ScmBench { slots: 6, sectors_per_slot: 8, leveling, verify, ..ScmBench::serial(ScmBench::new().timing) };
         bench.engine.command_cost = Ns(333);
         bench.timing.channel_rate = Rate(900_000_000);
         let requests: Vec<Request> = (0..2000)

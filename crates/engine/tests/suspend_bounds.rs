@@ -104,7 +104,7 @@ impl Probe for Stretches {
     fn observe(&mut self, view: &View<'_>, event: Event<'_>) -> Result<(), SimulationError> {
         let now = view.now.0;
         match event {
-            Event::CommandIssued { command, sent } => self.issued(command, sent.0),
+            Event::CommandIssued { command, sent, .. } => self.issued(command, sent.0),
             Event::CommandEnded { command } => self.ended(command, now),
             Event::Suspended { die, .. } => self.of(die).stretch_ends(now),
             Event::Resumed { die } => self.of(die).running_since = Some(now),

@@ -3,7 +3,9 @@
 use ninescope_model::{Geometry, Pool};
 use thiserror::Error;
 
-use crate::policies::{FreeBlockChoiceConfig, GcTriggerConfig, PageAllocationConfig, VictimSelectionConfig};
+use crate::policies::{
+    FreeBlockChoiceConfig, GcTriggerConfig, PageAllocationConfig, StreamChoiceConfig, VictimSelectionConfig,
+};
 
 /// Everything the FTL's behaviour depends on.
 #[derive(Clone, Debug)]
@@ -16,6 +18,8 @@ pub struct FtlConfig {
     pub reserve_groups: u32,
     /// Which pool takes the next unit.
     pub page_allocation: PageAllocationConfig,
+    /// Which write stream takes a unit.
+    pub stream_choice: StreamChoiceConfig,
     /// Which free group becomes a frontier.
     pub free_block_choice: FreeBlockChoiceConfig,
     /// When garbage collection is needed.
@@ -29,11 +33,21 @@ pub struct FtlConfig {
 /// Block groups a pool needs beyond what its share of the logical space fills: the frontiers of the
 /// host and of garbage collection, and one group's worth of reclaimable space. The reserve comes on top.
 const WORKING_GROUPS: u32 = 3;
+/// Where clean data is kept apart: a second frontier of the host and of garbage collection.
+const MORE_GROUPS_FOR_CLEAN_DATA: u32 = 2;
+/// Moves may need a group in either stream before a victim is empty.
+const RESERVE_FOR_CLEAN_DATA: u32 = 2;
 
 impl FtlConfig {
     /// Block groups of each pool that cannot hold the host's data at rest.
     pub fn spare_groups_needed(&self) -> u32 {
-        self.reserve_groups.saturating_add(WORKING_GROUPS)
+        let more = if self.stream_choice.knows_clean() { MORE_GROUPS_FOR_CLEAN_DATA } else { 0 };
+        self.reserve_groups.saturating_add(WORKING_GROUPS + more)
+    }
+
+    /// The fewest groups that host writes must leave alone.
+    pub fn reserve_groups_min(&self) -> u32 {
+        if self.stream_choice.knows_clean() { RESERVE_FOR_CLEAN_DATA } else { 1 }
     }
 
     /// Checks that garbage collection can always make progress.
@@ -44,7 +58,10 @@ impl FtlConfig {
         let geometry = &self.geometry;
         let share = self.logical_units.div_ceil(geometry.pools());
         let needed = share.div_ceil(geometry.units_per_group()).saturating_add(self.spare_groups_needed());
-        if self.logical_units == 0 || self.reserve_groups == 0 || needed > geometry.blocks_per_plane {
+        if self.logical_units == 0
+            || self.reserve_groups < self.reserve_groups_min()
+            || needed > geometry.blocks_per_plane
+        {
             return Err(FtlError::TooLittleSpare {
                 blocks_per_plane: geometry.blocks_per_plane,
                 needed,

@@ -7,6 +7,8 @@ use serde::Serialize;
 pub struct FtlCounters {
     /// Units written by the host.
     pub host_units: u64,
+    /// Units written anew because their copy was no good.
+    pub healed_units: u64,
     /// Units handed out for garbage-collection moves.
     pub gc_units: u64,
     /// Units programmed without content, because a page had to go out before it was full.
@@ -23,6 +25,8 @@ pub struct FtlCounters {
     pub gc_victims: u64,
     /// Valid units the victims held when chosen.
     pub gc_victim_valid_units: u64,
+    /// Victims that were taken to be refreshed, not for their space.
+    pub refreshed_groups: u64,
     /// Block groups erased.
     pub erased_groups: u64,
 }
@@ -30,7 +34,7 @@ pub struct FtlCounters {
 impl FtlCounters {
     /// Units programmed for any reason.
     pub fn programmed_units(&self) -> u64 {
-        self.host_units + self.gc_units + self.padding_units
+        self.host_units + self.healed_units + self.gc_units + self.padding_units
     }
 
     /// Write amplification: units programmed per unit the host wrote; 0 when it wrote nothing.

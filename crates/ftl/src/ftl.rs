@@ -13,8 +13,8 @@ use crate::counters::FtlCounters;
 use crate::policies::gc_trigger::PoolSpace;
 use crate::policies::page_allocation::{Placement, pools_by_position};
 use crate::policies::victim_selection::NOT_A_CANDIDATE;
-use crate::policies::{CandidateView, FreeBlockChoice, GcTrigger, PageAllocation, VictimSelection};
-use crate::pool::{Collection, PoolRecord};
+use crate::policies::{CandidateView, FreeBlockChoice, GcTrigger, PageAllocation, StreamChoice, VictimSelection};
+use crate::pool::{Collection, PoolRecord, STREAMS};
 
 /// Where a unit was placed.
 #[allow(clippy::struct_excessive_bools)] // four independent facts that the driver acts on
@@ -26,6 +26,8 @@ pub struct Placed {
     pub old: Ppa,
     /// The pool that took it.
     pub pool: Pool,
+    /// The stream whose frontier took it.
+    pub stream: Stream,
     /// It filled its page.
     pub page_complete: bool,
     /// It filled its stripe.
@@ -80,6 +82,9 @@ pub enum GcStep {
     Nothing,
 }
 
+/// Streams that take what the host writes.
+const HOST_STREAMS: usize = STREAMS / 2;
+
 /// A page-mapped flash translation layer.
 #[derive(Debug)]
 pub struct Ftl {
@@ -92,15 +97,21 @@ pub struct Ftl {
     valid_counts: Vec<u32>,
     groups: Vec<BlockRecord>,
     pools: Vec<PoolRecord>,
-    /// By stripe position: the pool has space that host writes may take.
-    has_space: BitTable,
+    /// By kind of data (clean data kept apart comes second) and stripe position: the pool has space that host writes
+    /// may take.
+    has_space: [BitTable; HOST_STREAMS],
     /// By stripe position: the driver lets the pool take host writes.
     has_room: BitTable,
     /// `has_space` and `has_room`.
-    accepting: BitTable,
+    accepting: [BitTable; HOST_STREAMS],
     pool_at: Vec<u32>,
     position_of: Vec<u32>,
     page_allocation: Box<dyn PageAllocation>,
+    stream_choice: Box<dyn StreamChoice>,
+    /// Whether the stream choice tells clean data from dirty data.
+    knows_clean: bool,
+    /// By logical unit: another copy of it exists. Empty where that is not known.
+    clean: BitTable,
     free_block_choice: Box<dyn FreeBlockChoice>,
     gc_trigger: Box<dyn GcTrigger>,
     victim_selection: Box<dyn VictimSelection>,
@@ -128,6 +139,7 @@ impl Ftl {
             logical_units: 0,
             reserve_groups: 0,
             page_allocation: Default::default(),
+            stream_choice: Default::default(),
             free_block_choice: Default::default(),
             gc_trigger: Default::default(),
             victim_selection: Default::default(),
@@ -146,6 +158,7 @@ impl Ftl {
         let mut all = BitTable::new(pool_count);
         (0..pool_count).for_each(|position| all.set(position));
         let blocks = geometry.blocks_per_plane;
+        let knows_clean = config.stream_choice.knows_clean();
         Self {
             geometry,
             reserve_groups: config.reserve_groups,
@@ -155,12 +168,15 @@ impl Ftl {
             valid_counts: vec![NOT_A_CANDIDATE; geometry.groups() as usize],
             groups: vec![BlockRecord::default(); geometry.groups() as usize],
             pools: (0..geometry.pools()).map(|pool| PoolRecord::new(pool * blocks, blocks)).collect(),
-            has_space: all.clone(),
+            has_space: [all.clone(), all.clone()],
             has_room: all.clone(),
-            accepting: all,
+            accepting: [all.clone(), all],
             pool_at,
             position_of,
             page_allocation: config.page_allocation.build(&geometry),
+            stream_choice: config.stream_choice.build(),
+            knows_clean,
+            clean: BitTable::new(if knows_clean { config.logical_units as usize } else { 0 }),
             free_block_choice: config.free_block_choice.build(),
             gc_trigger: config.gc_trigger.build(),
             victim_selection: config.victim_selection.build(&geometry, config.seed),
@@ -280,16 +296,51 @@ impl Ftl {
         self.pools[pool.index()].free.len() as u32 <= self.reserve_groups
     }
 
-    /// The pools that have no units that host writes may take.
-    pub fn pools_without_space(&self) -> impl Iterator<Item = Pool> + '_ {
-        let next = |position: usize| self.has_space.next_clear(position);
-        let positions = std::iter::successors(next(0), move |&position| next(position + 1));
-        positions.map(|position| Pool(self.pool_at[position]))
+    /// Whether it is known which units are clean.
+    #[inline]
+    pub fn knows_clean(&self) -> bool {
+        self.knows_clean
     }
 
-    /// Whether any pool has units that host writes may take.
-    pub fn has_space_anywhere(&self) -> bool {
-        self.has_space.next_set(0).is_some()
+    /// Whether another copy of a unit exists, where that is known.
+    #[inline]
+    pub fn is_clean(&self, lpa: Lpa) -> bool {
+        self.knows_clean && self.clean.get(lpa.index())
+    }
+
+    /// Another copy of a unit exists from now on: it was flushed. It changes streams when it is moved.
+    #[inline]
+    pub fn set_clean(&mut self, lpa: Lpa) {
+        if self.knows_clean {
+            self.clean.set(lpa.index());
+        }
+    }
+
+    /// The stream that fills the group of a place, or filled it.
+    #[inline]
+    pub fn stream_of(&self, ppa: Ppa) -> Stream {
+        Stream(u32::from(self.groups[self.geometry.group_and_offset(ppa).0.index()].stream))
+    }
+
+    /// The stream that takes a unit that the host writes now.
+    #[inline]
+    fn stream_of_write(&self, clean: bool) -> Stream {
+        if self.knows_clean { self.stream_choice.of_write(clean) } else { Stream::HOST }
+    }
+
+    /// The pools that have no units that host writes of some kind may take.
+    pub fn pools_without_space(&self) -> impl Iterator<Item = Pool> + '_ {
+        let kinds = if self.knows_clean { HOST_STREAMS } else { 1 };
+        self.has_space[..kinds].iter().flat_map(|has_space| {
+            let positions =
+                std::iter::successors(has_space.next_clear(0), |&position| has_space.next_clear(position + 1));
+            positions.map(|position| Pool(self.pool_at[position]))
+        })
+    }
+
+    /// Whether any pool has units that host writes of a kind may take.
+    pub fn has_space_anywhere(&self, clean: bool) -> bool {
+        self.has_space[kind_of(self.stream_of_write(clean))].next_set(0).is_some()
     }
 
     /// Lets (or stops letting) a pool take host writes: how the driver holds back a die whose write
@@ -297,17 +348,30 @@ impl Ftl {
     pub fn set_room(&mut self, pool: Pool, room: bool) {
         let position = self.position_of[pool.index()] as usize;
         self.has_room.put(position, room);
-        self.accepting.put(position, room && self.has_space.get(position));
+        for (accepting, has_space) in self.accepting.iter_mut().zip(&self.has_space) {
+            accepting.put(position, room && has_space.get(position));
+        }
     }
 
-    /// Places a unit that the host writes and maps it there at once. `None`: no pool can take it now.
+    /// Places a unit that the host writes, of which no other copy exists, and maps it there at once. `None`: no pool can
+    /// take it now.
+    #[inline]
+    pub fn write(&mut self, lpa: Lpa) -> Option<Placed> {
+        self.write_as(lpa, false)
+    }
+
+    /// The same for a unit that is `clean` or not.
     // Host writes and pages that come down from a tier call it: with two callers it would be inlined into neither.
     #[allow(clippy::inline_always)]
     #[inline(always)]
-    pub fn write(&mut self, lpa: Lpa) -> Option<Placed> {
-        let position = self.page_allocation.choose(lpa, &self.accepting)?;
+    pub fn write_as(&mut self, lpa: Lpa, clean: bool) -> Option<Placed> {
+        let stream = self.stream_of_write(clean);
+        let position = self.page_allocation.choose(lpa, &self.accepting[kind_of(stream)])?;
         let pool = Pool(self.pool_at[position as usize]);
-        let mut placed = self.allocate(pool, Stream::HOST, lpa)?;
+        let mut placed = self.allocate(pool, stream, lpa)?;
+        if self.knows_clean {
+            self.clean.put(lpa.index(), clean);
+        }
         placed.old = std::mem::replace(&mut self.map[lpa.index()], placed.new);
         if placed.old == Ppa::UNMAPPED {
             self.mapped_units += 1;
@@ -347,7 +411,7 @@ impl Ftl {
             self.counters.padding_units += 1;
             if placed.page_complete {
                 let Placed { new: last, stripe_complete, closed, .. } = placed;
-                if stream == Stream::HOST {
+                if !stream.is_of_moves() {
                     let position = self.position_of[pool.index()];
                     self.page_allocation.placed(Placement { position, page_complete: true, stripe_complete });
                 }
@@ -380,6 +444,26 @@ impl Ftl {
         record.reads_since_erase += 1;
     }
 
+    /// Counts that a queued read senses its page once more.
+    #[inline]
+    pub fn read_again(&mut self, group: BlockGroup) {
+        self.groups[group.index()].reads_since_erase += 1;
+    }
+
+    /// The first valid unit from a place on.
+    pub fn next_valid(&self, from: Ppa) -> Option<Ppa> {
+        self.valid.next_set(from.index()).map(|unit| Ppa(unit as u32))
+    }
+
+    /// Writes a unit anew whose content came from elsewhere, as clean data. `None`: no pool can take it now.
+    pub fn heal(&mut self, lpa: Lpa) -> Option<Placed> {
+        let placed = self.write_as(lpa, true)?;
+        // The host did not write it.
+        self.counters.host_units -= 1;
+        self.counters.healed_units += 1;
+        Some(placed)
+    }
+
     /// Reports the end of a read; returns whether it was the last one queued on its group.
     #[inline]
     pub fn read_ended(&mut self, group: BlockGroup) -> bool {
@@ -391,6 +475,17 @@ impl Ftl {
 
     // ---- garbage collection ----------------------------------------------------------------------
 
+    /// Has garbage collection empty a group soon, whatever it holds: its data is to be written anew. A group that is no
+    /// candidate (open, or a victim already) is left alone; returns whether it was taken.
+    pub fn refresh(&mut self, group: BlockGroup) -> bool {
+        let candidate = self.valid_counts[group.index()] & NOT_A_CANDIDATE == 0;
+        if candidate {
+            let pool = self.geometry.pool_and_block(group).0;
+            self.pools[pool.index()].refresh.push_back((group.0, self.groups[group.index()].erase_count));
+        }
+        candidate
+    }
+
     /// What garbage collection wants done next in a pool. With `fill`, it goes on although enough groups
     /// will be free, so that an open page of moves gets full.
     pub fn gc_next(&mut self, pool: Pool, fill: bool) -> GcStep {
@@ -400,8 +495,9 @@ impl Ftl {
                 self.pools[pool.index()].erasing += 1;
                 return GcStep::Erase(group);
             }
-            let goes_on = (fill || self.gc_is_needed(pool)) && self.has_collection(pool, fill);
-            if !goes_on {
+            let for_space = fill || self.gc_is_needed(pool);
+            let goes_on = for_space || self.pools[pool.index()].has_refresh();
+            if !(goes_on && self.has_collection(pool, fill, for_space)) {
                 let idle = self.pools[pool.index()].draining.is_empty();
                 return if idle { GcStep::Nothing } else { GcStep::Wait };
             }
@@ -440,7 +536,9 @@ impl Ftl {
     /// happen to a unit that was handed out: its space was counted then.
     #[inline]
     pub fn place_move(&mut self, pool: Pool, lpa: Lpa, from: Ppa) -> Option<Placed> {
-        let mut placed = self.allocate(pool, Stream::GC, lpa)?;
+        let stream =
+            if self.knows_clean { self.stream_choice.of_move(self.clean.get(lpa.index())) } else { Stream::GC };
+        let mut placed = self.allocate(pool, stream, lpa)?;
         placed.old = from;
         self.pools[pool.index()].handed_out -= 1;
         self.counters.gc_units += 1;
@@ -508,13 +606,13 @@ impl Ftl {
         }
         let page_complete = next & (self.geometry.units_per_page() - 1) == 0;
         let stripe_complete = page_complete && self.geometry.within_group(next).1 == 0;
-        Some(Placed { new, old: Ppa::UNMAPPED, pool, page_complete, stripe_complete, opened, closed })
+        Some(Placed { new, old: Ppa::UNMAPPED, pool, stream, page_complete, stripe_complete, opened, closed })
     }
 
     #[inline(never)]
     fn open_group(&mut self, pool: Pool, stream: Stream) -> bool {
         let record = &mut self.pools[pool.index()];
-        let reserve = if stream == Stream::HOST { self.reserve_groups as usize } else { 0 };
+        let reserve = if stream.is_of_moves() { 0 } else { self.reserve_groups as usize };
         if record.free.len() <= reserve {
             return false;
         }
@@ -565,11 +663,14 @@ impl Ftl {
 
     fn refresh_space(&mut self, pool: Pool) {
         let record = &self.pools[pool.index()];
-        let open = record.frontiers[Stream::HOST.index()].group != NONE;
-        let space = open || record.free.len() as u32 > self.reserve_groups;
+        let free = record.free.len() as u32 > self.reserve_groups;
         let position = self.position_of[pool.index()] as usize;
-        self.has_space.put(position, space);
-        self.accepting.put(position, space && self.has_room.get(position));
+        let room = self.has_room.get(position);
+        for stream in [Stream::HOST, Stream::CLEAN] {
+            let space = free || record.frontiers[stream.index()].group != NONE;
+            self.has_space[kind_of(stream)].put(position, space);
+            self.accepting[kind_of(stream)].put(position, space && room);
+        }
     }
 
     fn take_drained(&mut self, pool: Pool) -> Option<BlockGroup> {
@@ -583,12 +684,31 @@ impl Ftl {
     /// filled from is gone on with for its own sake only where collecting frees a group: moving valid units
     /// in circles would never end, and would keep host programs waiting.
     #[inline]
-    fn has_collection(&mut self, pool: Pool, fill: bool) -> bool {
+    fn has_collection(&mut self, pool: Pool, fill: bool, for_space: bool) -> bool {
         match self.pools[pool.index()].collection {
-            None => self.start_collection(pool, fill),
+            None => self.start_refresh(pool) || (for_space && self.start_collection(pool, fill)),
             Some(collection) if collection.to_fill && !fill => self.adopt_collection(pool, collection),
             Some(_) => true,
         }
+    }
+
+    /// Takes up the next group that is to be refreshed and is still the one it was.
+    #[inline]
+    fn start_refresh(&mut self, pool: Pool) -> bool {
+        !self.pools[pool.index()].refresh.is_empty() && self.start_next_refresh(pool)
+    }
+
+    #[cold]
+    fn start_next_refresh(&mut self, pool: Pool) -> bool {
+        while let Some((group, life)) = self.pools[pool.index()].refresh.pop_front() {
+            let candidate = self.valid_counts[group as usize] & NOT_A_CANDIDATE == 0;
+            if candidate && self.groups[group as usize].erase_count == life {
+                self.counters.refreshed_groups += 1;
+                self.collect(Collection { group, cursor: 0, to_fill: false, to_refresh: true });
+                return true;
+            }
+        }
+        false
     }
 
     #[cold]
@@ -629,10 +749,16 @@ impl Ftl {
         let valid = view.valid_units(index).expect("policies choose candidates");
         self.counters.gc_victims += 1;
         self.counters.gc_victim_valid_units += u64::from(valid);
+        self.collect(Collection { group: group.0, cursor: 0, to_fill: fill, to_refresh: false });
+        true
+    }
+
+    fn collect(&mut self, collection: Collection) {
+        let group = BlockGroup(collection.group);
+        let pool = self.geometry.pool_and_block(group).0;
         self.groups[group.index()].state = GroupState::Collecting;
         self.refresh_candidate(group);
-        self.pools[pool.index()].collection = Some(Collection { group: group.0, cursor: 0, to_fill: fill });
-        true
+        self.pools[pool.index()].collection = Some(collection);
     }
 
     /// The next units of the current victim that lie in one page, as many as there is space to move to, to
@@ -654,7 +780,7 @@ impl Ftl {
         }
         let units_per_page = self.geometry.units_per_page();
         let most = if fill { record.rest_of_open_page(units_per_page) } else { units_per_page };
-        let space = record.space_for_moves(units_per_group, self.reserve_groups).min(most);
+        let space = record.space_for_moves(units_per_group, self.reserve_groups, self.knows_clean).min(most);
         if space == 0 {
             // The erase of an earlier victim will make some.
             return Some(GcStep::Nothing);
@@ -667,6 +793,12 @@ impl Ftl {
             Some(Collection { cursor: first.0 + u32::BITS - mask.leading_zeros() - start, ..collection });
         Some(GcStep::MovePage { first, mask })
     }
+}
+
+/// Clean data kept apart comes second among the streams of the host.
+#[inline]
+fn kind_of(stream: Stream) -> usize {
+    stream.index() / 2
 }
 
 /// The lowest `count` set bits of `mask`.

@@ -12,12 +12,19 @@ use crate::ftl::{Ftl, GcStep, Placed};
 #[derive(Debug)]
 pub struct InstantDriver<'a> {
     ftl: &'a mut Ftl,
+    /// Whether another copy exists of what is written.
+    clean: bool,
 }
 
 impl<'a> InstantDriver<'a> {
     /// A driver of `ftl`, on which nothing may be outstanding.
     pub fn new(ftl: &'a mut Ftl) -> Self {
-        Self { ftl }
+        Self { ftl, clean: false }
+    }
+
+    /// The same for data of which another copy exists.
+    pub fn of_clean_data(ftl: &'a mut Ftl) -> Self {
+        Self { ftl, clean: true }
     }
 
     /// The FTL it drives.
@@ -31,7 +38,7 @@ impl<'a> InstantDriver<'a> {
     /// [`FtlError::Full`] when no pool can take it and nothing can be reclaimed.
     #[inline]
     pub fn write(&mut self, lpa: Lpa) -> Result<Placed, FtlError> {
-        let placed = match self.ftl.write(lpa) {
+        let placed = match self.ftl.write_as(lpa, self.clean) {
             Some(placed) => placed,
             None => self.write_after_collecting(lpa)?,
         };
@@ -52,7 +59,7 @@ impl<'a> InstantDriver<'a> {
     /// Makes the drive quiet: open pages are padded and everything allocated is programmed.
     pub fn settle(&mut self) {
         for pool in (0..self.ftl.geometry().pools()).map(Pool) {
-            for stream in [Stream::HOST, Stream::GC] {
+            for stream in Stream::ALL {
                 self.ftl.pad(pool, stream);
             }
         }
@@ -66,7 +73,7 @@ impl<'a> InstantDriver<'a> {
         for pool in 0..self.ftl.geometry().pools() {
             self.collect(Pool(pool));
         }
-        self.ftl.write(lpa).ok_or(FtlError::Full(Pool(0)))
+        self.ftl.write_as(lpa, self.clean).ok_or(FtlError::Full(Pool(0)))
     }
 
     fn close(&mut self, last: Ppa) {

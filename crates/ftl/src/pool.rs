@@ -5,8 +5,8 @@ use std::collections::VecDeque;
 use ninescope_kernel::NONE;
 use ninescope_model::Stream;
 
-/// Streams a pool keeps a frontier for: host and garbage collection.
-pub const STREAMS: usize = 2;
+/// Streams a pool keeps a frontier for: host and garbage collection, and both again for clean data kept apart.
+pub const STREAMS: usize = Stream::ALL.len();
 
 /// The open group of one stream.
 #[derive(Clone, Copy, Debug)]
@@ -33,6 +33,8 @@ pub struct Collection {
     /// It was chosen to fill a page of moves, whatever it holds: what is left of it is collected only
     /// where that is worth it.
     pub to_fill: bool,
+    /// It is refreshed: it is emptied whether or not its space is needed.
+    pub to_refresh: bool,
 }
 
 /// State of one pool.
@@ -44,6 +46,8 @@ pub struct PoolRecord {
     pub frontiers: [Frontier; STREAMS],
     /// The victim being handed out, if any.
     pub collection: Option<Collection>,
+    /// Groups to be emptied whatever they hold, each with its erases so far when that was asked.
+    pub refresh: VecDeque<(u32, u32)>,
     /// Victims handed out completely whose moves have not all ended.
     pub draining: Vec<u32>,
     /// Groups whose erase was asked for and has not ended.
@@ -59,6 +63,7 @@ impl PoolRecord {
             free: (first..first + count).collect(),
             frontiers: [Frontier::default(); STREAMS],
             collection: None,
+            refresh: VecDeque::with_capacity(8),
             draining: Vec::with_capacity(8),
             erasing: 0,
             handed_out: 0,
@@ -70,18 +75,37 @@ impl PoolRecord {
         self.free.len() as u32 + self.erasing + self.draining.len() as u32
     }
 
-    /// Units that the open page of moves still takes; a whole page where none is partly filled.
+    /// Whether a group is to be refreshed.
+    pub fn has_refresh(&self) -> bool {
+        !self.refresh.is_empty() || self.collection.is_some_and(|collection| collection.to_refresh)
+    }
+
+    /// Units that an open page of moves still takes, the fuller one of two; a whole page where none is partly filled.
     pub fn rest_of_open_page(&self, units_per_page: u32) -> u32 {
-        let frontier = self.frontiers[Stream::GC.index()];
-        let filled = if frontier.group == NONE { 0 } else { frontier.next % units_per_page };
-        units_per_page - filled
+        let filled = |stream: Stream| {
+            let frontier = self.frontiers[stream.index()];
+            if frontier.group == NONE { 0 } else { frontier.next % units_per_page }
+        };
+        units_per_page - filled(Stream::GC).max(filled(Stream::GC_CLEAN))
     }
 
     /// Units that moves may still take, beyond those handed out already. Of the free groups it counts those
     /// that the host cannot take before the moves are placed.
-    pub fn space_for_moves(&self, units_per_group: u32, reserve: u32) -> u32 {
-        let frontier = self.frontiers[Stream::GC.index()];
-        let open = if frontier.group == NONE { 0 } else { units_per_group - frontier.next };
-        (open + reserve.min(self.free.len() as u32) * units_per_group).saturating_sub(self.handed_out)
+    ///
+    /// Of two streams of moves it is not known which one takes them: what either could take by itself with all free
+    /// groups but one, so that both find a group if both need one. (Moves beyond what is open, x in one and y in the
+    /// other, need at most (x + y) / units + 2 - 2 / units groups.)
+    pub fn space_for_moves(&self, units_per_group: u32, reserve: u32, two_streams: bool) -> u32 {
+        let open = |stream: Stream| {
+            let frontier = self.frontiers[stream.index()];
+            if frontier.group == NONE { 0 } else { units_per_group - frontier.next }
+        };
+        let groups = reserve.min(self.free.len() as u32);
+        let space = if two_streams {
+            open(Stream::GC).min(open(Stream::GC_CLEAN)) + groups.saturating_sub(1) * units_per_group
+        } else {
+            open(Stream::GC) + groups * units_per_group
+        };
+        space.saturating_sub(self.handed_out)
     }
 }

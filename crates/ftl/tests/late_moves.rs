@@ -12,6 +12,7 @@ fn drive() -> Ftl {
         logical_units: 6,
         reserve_groups: 1,
         page_allocation: Default::default(),
+        stream_choice: Default::default(),
         free_block_choice: Default::default(),
         gc_trigger: serde_json::from_str(r#"{"policy": "free-groups", "beyond_reserve": 4}"#).expect("a policy"),
         victim_selection: Default::default(),

@@ -29,6 +29,7 @@ fn config(geometry: Geometry, logical_units: u32) -> FtlConfig {
         logical_units,
         reserve_groups: RESERVE,
         page_allocation: PageAllocationConfig::default(),
+        stream_choice: Default::default(),
         free_block_choice: FreeBlockChoiceConfig::default(),
         gc_trigger: GcTriggerConfig::default(),
         victim_selection: VictimSelectionConfig::default(),

@@ -48,6 +48,11 @@ impl<T: Default + Clone> Slab<T> {
         self.live == 0
     }
 
+    /// Records it holds before it grows.
+    pub fn capacity(&self) -> usize {
+        self.slots.capacity()
+    }
+
     /// Slots ever used: what side tables indexed like this slab must hold.
     #[inline]
     pub fn slot_count(&self) -> usize {

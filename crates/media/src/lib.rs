@@ -8,9 +8,11 @@
 
 pub mod health;
 pub mod nand;
+mod parameter;
 pub mod scm;
 
 pub use nand::{
     CommandKind, DieState, Ended, EraseLoops, FlashCommand, IllegalCommand, LoopShares, Nand, NandTiming, Operation,
     TimingError, Wear,
 };
+pub use parameter::ParameterError;

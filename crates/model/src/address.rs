@@ -73,4 +73,23 @@ impl Stream {
     pub const HOST: Self = Self(0);
     /// What garbage collection moves.
     pub const GC: Self = Self(1);
+    /// What the host writes of which another copy exists, where that is kept apart.
+    pub const CLEAN: Self = Self(2);
+    /// What garbage collection moves of that kind.
+    pub const GC_CLEAN: Self = Self(3);
+
+    /// All streams, in index order.
+    pub const ALL: [Self; 4] = [Self::HOST, Self::GC, Self::CLEAN, Self::GC_CLEAN];
+
+    /// Whether garbage collection fills it.
+    #[inline]
+    pub fn is_of_moves(self) -> bool {
+        self.0 & 1 == 1
+    }
+
+    /// Whether it takes clean data alone.
+    #[inline]
+    pub fn is_of_clean_data(self) -> bool {
+        self.0 >= Self::CLEAN.0
+    }
 }

@@ -96,10 +96,12 @@ pub enum Cause {
     ProgramWait,
     /// Waiting for a migration: for a slot that one frees, or for one that the request caused.
     MigrationWait,
+    /// Encoding.
+    Encode,
 }
 
 /// Number of causes: lanes of a request's parts.
-pub const CAUSES: usize = 29;
+pub const CAUSES: usize = 30;
 
 impl Occupancy {
     /// All occupancies, in lane order.
@@ -169,6 +171,7 @@ impl Cause {
         Self::Refetch,
         Self::ProgramWait,
         Self::MigrationWait,
+        Self::Encode,
     ];
 
     /// The key in results.
@@ -203,6 +206,7 @@ impl Cause {
             Self::Refetch => "refetch",
             Self::ProgramWait => "program_wait",
             Self::MigrationWait => "migration_wait",
+            Self::Encode => "encode",
         }
     }
 }

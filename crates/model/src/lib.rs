@@ -15,6 +15,6 @@ pub use address::{BankId, BlockGroup, ChannelId, DieId, Lba, Lpa, Pool, Ppa, SEC
 pub use cause::{CAUSES, Cause, OCCUPANCIES, Occupancy};
 pub use geometry::{Geometry, GeometryError, PhysicalUnit};
 #[doc(hidden)]
-pub use registry::string_or_table;
+pub use registry::{optional_string_or_table, string_or_table};
 pub use request::{CacheHint, Op, Request, Source};
 pub use scm_geometry::{SECTORS_PER_SLOT_MAX, ScmGeometry, ScmLayout};

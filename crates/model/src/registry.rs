@@ -89,3 +89,15 @@ where
 
     deserializer.deserialize_any(StringOrTable(PhantomData))
 }
+
+/// The same for a policy that may be left out: `#[serde(default, deserialize_with = "optional_string_or_table")]`.
+///
+/// # Errors
+/// Those of [`string_or_table`].
+pub fn optional_string_or_table<'de, D, T>(deserializer: D) -> Result<Option<T>, D::Error>
+where
+    D: Deserializer<'de>,
+    T: Deserialize<'de>,
+{
+    string_or_table(deserializer).map(Some)
+}

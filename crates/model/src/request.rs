@@ -105,4 +105,6 @@ pub enum Source {
     GarbageCollection,
     /// Data moving between tiers.
     Migration,
+    /// Reads that see whether data at rest is good, and writes of what was fetched again because it was not.
+    Scrub,
 }

@@ -42,6 +42,9 @@ const KB: u64 = 1_000;
 const MB: u64 = 1_000_000;
 const GB: u64 = 1_000_000_000;
 const TB: u64 = 1_000_000_000_000;
+/// Of times [ns].
+const HOUR: u64 = 3600 * GB;
+const DAY: u64 = 24 * HOUR;
 
 const SIZE: Scale = Scale {
     kind: "size",
@@ -78,7 +81,7 @@ const SIZE: Scale = Scale {
 
 const TIME: Scale = Scale {
     kind: "duration",
-    accepted: "a whole number of nanoseconds, or a number with ns, us, ms, s, min or h",
+    accepted: "a whole number of nanoseconds, or a number with ns, us, ms, s, min, h or d",
     units: &[
         ("ns", 1),
         ("us", KB),
@@ -87,9 +90,10 @@ const TIME: Scale = Scale {
         ("ms", MB),
         ("s", GB),
         ("min", 60 * GB),
-        ("h", 3600 * GB),
+        ("h", HOUR),
+        ("d", DAY),
     ],
-    printed: &[("s", GB), ("ms", MB), ("us", KB), ("ns", 1)],
+    printed: &[("d", DAY), ("h", HOUR), ("s", GB), ("ms", MB), ("us", KB), ("ns", 1)],
     rounds: false,
 };
 
@@ -281,7 +285,7 @@ unit_value! {
 }
 
 unit_value! {
-    /// A span of time [ns]: "800ns", "45us", "3.5ms", "1s", or a plain integer.
+    /// A span of time [ns]: "800ns", "45us", "3.5ms", "1s", "12h", "90d", or a plain integer.
     Duration, TIME
 }
 
@@ -321,6 +325,10 @@ mod tests {
         for (text, ns) in [("45us", 45_000), ("3.5ms", 3_500_000), ("1s", 1_000_000_000), ("800ns", 800), ("17", 17)] {
             assert_eq!(text.parse(), Ok(Duration(ns)), "{text}");
         }
+        for (text, seconds) in [("2min", 120), ("36h", 129_600), ("0.5 h", 1800), ("90d", 7_776_000), ("1.5D", 129_600)]
+        {
+            assert_eq!(text.parse(), Ok(Duration(seconds * GB)), "{text}");
+        }
         for (text, rate) in [("1200MB/s", 1_200_000_000), ("3.2GB/s", 3_200_000_000), ("1.2GiB/s", 1_288_490_189)] {
             assert_eq!(text.parse(), Ok(BytesPerSecond(rate)), "{text}");
         }
@@ -355,6 +363,9 @@ mod tests {
         }
         assert_eq!(Duration(45_000).to_string(), "45us");
         assert_eq!(Duration(3_500_000).to_string(), "3500us");
+        for (seconds, text) in [(60, "60s"), (3600, "1h"), (129_600, "36h"), (7_776_000, "90d")] {
+            assert_eq!(Duration(seconds * GB).to_string(), text);
+        }
         assert_eq!(BytesPerSecond(1_200_000_000).to_string(), "1200MB/s");
     }
 

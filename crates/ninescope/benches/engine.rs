@@ -242,6 +242,7 @@ fn instant_driver(full: bool) {
         logical_units,
         reserve_groups: 1,
         page_allocation: Default::default(),
+        stream_choice: Default::default(),
         free_block_choice: Default::default(),
         gc_trigger: Default::default(),
         victim_selection: Default::default(),

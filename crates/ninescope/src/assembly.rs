@@ -1,5 +1,6 @@
 //! From a drive description to the parts it describes.
 
+use ninescope_engine::reliability::ReliabilityConfig;
 use ninescope_engine::{Device, EngineConfig, LaneConfig, Probe, RunLimits, SuspendPolicyConfig, TierConfig};
 use ninescope_ftl::policies::VictimSelectionConfig;
 use ninescope_ftl::{Ftl, FtlConfig, FtlError};
@@ -15,6 +16,7 @@ use crate::config::{DriveConfig, EraseLoopsConfig, GeometryConfig, LoadedDrive, 
 use crate::endurance;
 use crate::error::Error;
 use crate::memory;
+use crate::reliability;
 use crate::scm::ScmAssembly;
 use crate::tier;
 
@@ -51,6 +53,8 @@ pub struct Assembly {
     pub scm: ScmAssembly,
     /// What moves between two media, if it has them.
     pub tier: Option<TierConfig>,
+    /// Its codes, its failing bits and what is done about them.
+    pub reliability: ReliabilityConfig,
     /// The run's seed: blocks differ from each other as it says.
     pub seed: u64,
 }
@@ -82,9 +86,13 @@ impl Assembly {
         let scm = ScmAssembly::new(&sized)?;
         let tier = tier::config(&sized, &geometry, &scm)?;
         config.tier.migrations_in_flight = tier.as_ref().map(|tier| tier.migrations_in_flight);
+        let reliability = reliability::config(drive, &geometry, seed)?;
+        if ftl.stream_choice.knows_clean() && tier.is_some() {
+            return Err(drive.error_at("ftl.streams", "keeps clean data apart, which only a drive of flash alone does"));
+        }
         let pages = if tier.is_none() { 0 } else { ftl.logical_units.max(scm.lowest().map_or(0, |shape| shape.slots)) };
         memory::check_scm(&scm, pages, &engine)?;
-        Ok(Self { config, geometry, ftl, timing, wear, engine, scm, tier, seed })
+        Ok(Self { config, geometry, ftl, timing, wear, engine, scm, tier, reliability, seed })
     }
 
     /// Host bytes of the drive [B].
@@ -142,15 +150,17 @@ impl Assembly {
         lanes: Vec<LaneConfig>,
         probe: P,
     ) -> Result<Device<Q, P>, Error> {
-        if let Some(tier) = &self.tier {
-            let (nand, scm) = (self.media_for(&ftl)?, self.scm.part()?);
-            return Ok(Device::of_tier(&self.engine, limits, ftl, nand, scm, tier, lanes, probe));
-        }
-        if self.timing.is_none() {
-            return Ok(Device::of_scm(&self.engine, limits, self.scm.part()?, lanes, probe));
-        }
-        let nand = self.media_for(&ftl)?;
-        Ok(Device::with_lanes(&self.engine, limits, ftl, nand, lanes, probe))
+        let mut device = if let Some(tier) = &self.tier {
+            let (nand, scm) = (self.media_for(&ftl)?, self.scm.part(self.seed)?);
+            Device::of_tier(&self.engine, limits, ftl, nand, scm, tier, lanes, probe)
+        } else if self.timing.is_none() {
+            Device::of_scm(&self.engine, limits, self.scm.part(self.seed)?, lanes, probe)
+        } else {
+            let nand = self.media_for(&ftl)?;
+            Device::with_lanes(&self.engine, limits, ftl, nand, lanes, probe)
+        };
+        device.set_reliability(&self.reliability);
+        Ok(device)
     }
 
     /// Media that holds what a prepared translation layer programmed.
@@ -269,6 +279,7 @@ fn no_ftl(geometry: Geometry, seed: u64) -> FtlConfig {
         logical_units: 0,
         reserve_groups: 0,
         page_allocation: Default::default(),
+        stream_choice: Default::default(),
         free_block_choice: Default::default(),
         gc_trigger: Default::default(),
         victim_selection: Default::default(),
@@ -289,11 +300,16 @@ fn ftl_config(drive: &LoadedDrive, geometry: Geometry, seed: u64) -> Result<FtlC
         );
     }
     check_policies(drive)?;
+    if section.streams.knows_clean() && section.gc_reserve_blocks < 2 {
+        let message = "must be at least 2 where clean data is kept apart: moves may need a block of either kind";
+        return Err(drive.error_at("ftl.gc_reserve_blocks", message));
+    }
     let config = FtlConfig {
         geometry,
         logical_units: (f64::from(geometry.units()) / (1.0 + over_provisioning)).floor() as u32,
         reserve_groups: section.gc_reserve_blocks,
         page_allocation: section.page_allocation.clone(),
+        stream_choice: section.streams.clone(),
         free_block_choice: section.free_block_choice.clone(),
         gc_trigger: section.gc_trigger.clone(),
         victim_selection: section.victim.clone(),
@@ -455,8 +471,9 @@ fn engine_config(drive: &LoadedDrive, geometry: &Geometry, log_requests: bool) -
             return Err(drive.error_at(key, "is longer than an hour"));
         }
     }
-    let buffered_pages = controller.buffered_pages.unwrap_or(2 * geometry.planes_per_die);
-    let least = EngineConfig::buffered_pages_min(geometry);
+    let buffered_pages = controller.buffered_pages.unwrap_or(2 * geometry.planes_per_die).max(1);
+    let kinds = if drive.config.ftl.streams.knows_clean() { 2 } else { 1 };
+    let least = EngineConfig::buffered_pages_min(geometry) * kinds;
     if buffered_pages < least {
         let message = format!("is {buffered_pages}, at least {least} are needed, or a stripe could never fill");
         return Err(drive.error_at("controller.buffered_pages", &message));

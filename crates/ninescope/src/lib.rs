@@ -15,6 +15,7 @@ mod prepare;
 mod presets;
 mod profiles;
 pub mod record;
+mod reliability;
 mod request;
 mod result;
 mod schema;
@@ -24,10 +25,17 @@ mod tier;
 
 use std::path::Path;
 
+use ninescope_ecc::{EccSchemeConfig, LatencyConfig};
+use ninescope_engine::reliability::read_retry::ReadRetryConfig;
+use ninescope_engine::reliability::refresh_policy::RefreshPolicyConfig;
+use ninescope_engine::reliability::scrub_policy::ScrubPolicyConfig;
 use ninescope_engine::{SuspendPolicyConfig, TransactionSchedulerConfig};
 use ninescope_ftl::policies::{
-    FreeBlockChoiceConfig, GcTriggerConfig, PageAllocationConfig, SectorWearLevelingConfig, VictimSelectionConfig,
+    FreeBlockChoiceConfig, GcTriggerConfig, PageAllocationConfig, SectorWearLevelingConfig, StreamChoiceConfig,
+    VictimSelectionConfig,
 };
+use ninescope_media::health::ErrorModelConfig;
+use ninescope_media::scm::ProgramVerifyConfig;
 use ninescope_tier::PlacementConfig;
 use ninescope_workload::TraceStatistics;
 
@@ -59,19 +67,28 @@ pub type PolicyRegistry = (&'static str, &'static [(&'static str, &'static str)]
 pub fn policies() -> Vec<PolicyRegistry> {
     vec![
         ("ftl.page_allocation", PageAllocationConfig::LIST),
+        ("ftl.streams", StreamChoiceConfig::LIST),
         ("ftl.free_block_choice", FreeBlockChoiceConfig::LIST),
         ("ftl.gc_trigger", GcTriggerConfig::LIST),
         ("ftl.victim", VictimSelectionConfig::LIST),
         ("scheduler.transactions", TransactionSchedulerConfig::LIST),
         ("scheduler.suspend", SuspendPolicyConfig::LIST),
         ("scm.wear_leveling", SectorWearLevelingConfig::LIST),
+        ("scm.verify", ProgramVerifyConfig::LIST),
         ("tier.placement", PlacementConfig::LIST),
+        ("nand.ecc", EccSchemeConfig::LIST),
+        ("nand.ecc.latency", LatencyConfig::LIST),
+        ("nand.errors", ErrorModelConfig::LIST),
+        ("nand.retry", ReadRetryConfig::LIST),
+        ("scrub", ScrubPolicyConfig::LIST),
+        ("refresh", RefreshPolicyConfig::LIST),
     ]
 }
 
-/// Every policy of the registries that a drive of flash alone has a choice of.
+/// Every policy of the registries that a drive of flash alone without codes has a choice of.
 pub fn policies_of_flash() -> Vec<PolicyRegistry> {
-    policies().into_iter().filter(|(key, _)| !key.starts_with("scm.") && !key.starts_with("tier.")).collect()
+    let chosen = |key: &str| key.starts_with("scheduler.") || (key.starts_with("ftl.") && key != "ftl.streams");
+    policies().into_iter().filter(|(key, _)| chosen(key)).collect()
 }
 
 /// Every policy as JSON: `{registry: [{"name", "summary"}]}`.

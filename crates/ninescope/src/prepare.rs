@@ -132,7 +132,8 @@ impl Preparation {
         if self.settled {
             return Ok(true);
         }
-        let mut driver = InstantDriver::new(ftl);
+        // What lies on a cache before its host has written anything came from behind it.
+        let mut driver = InstantDriver::of_clean_data(ftl);
         let mut left = units;
         while left > 0 && self.range < self.fill.len() {
             let range = &mut self.fill[self.range];

@@ -3,7 +3,9 @@
 use ninescope_engine::ScmPart;
 use ninescope_ftl::policies::SectorWearLevelingConfig;
 use ninescope_kernel::{Ns, Rate};
-use ninescope_media::scm::{PulseOrder, Scm, ScmTiming};
+use ninescope_media::ParameterError;
+use ninescope_media::health::Health;
+use ninescope_media::scm::{ProgramVerify, ProgramVerifyConfig, PulseOrder, Scm, ScmTiming, WrittenCells};
 use ninescope_model::{SECTOR_BYTES, ScmGeometry};
 
 use crate::config::{LoadedDrive, PulseOrderConfig, ScmConfig};
@@ -18,6 +20,10 @@ pub struct ScmMedium {
     pub timing: ScmTiming,
     /// How its wear is levelled.
     pub wear_leveling: SectorWearLevelingConfig,
+    /// How its writes are verified.
+    pub verify: Option<ProgramVerifyConfig>,
+    /// What a sector write writes.
+    pub cells: WrittenCells,
 }
 
 /// Everything the storage-class memory of a drive is made of: no medium, one, or one above the other.
@@ -39,14 +45,19 @@ impl ScmAssembly {
         Ok(Self { media: media.collect::<Result<_, _>>()? })
     }
 
-    /// Idle memory that was never written.
+    /// Idle memory that was never written; `seed` decides what chance does in it.
     ///
     /// # Errors
-    /// [`Error::Internal`]: the timing was checked before.
-    pub fn part(&self) -> Result<ScmPart, Error> {
+    /// [`Error::Internal`]: all of it was checked before.
+    pub fn part(&self, seed: u64) -> Result<ScmPart, Error> {
         let timings: Vec<_> = self.media.iter().map(|medium| (medium.shape, medium.timing)).collect();
         let shapes: Vec<_> = self.media.iter().map(|medium| (medium.shape, medium.wear_leveling.clone())).collect();
-        let media = Scm::of_media(&timings).map_err(|error| Error::Internal(error.to_string()))?;
+        let mut media = Scm::of_media(&timings).map_err(|error| Error::Internal(error.to_string()))?;
+        for (index, medium) in self.media.iter().enumerate() {
+            if let Some(policy) = medium.verify_policy().map_err(|error| Error::Internal(error.to_string()))? {
+                media = media.with_verify(index, policy, seed);
+            }
+        }
         Ok(ScmPart::new(&shapes, media))
     }
 
@@ -93,13 +104,43 @@ impl ScmMedium {
             let message = format!("is {cost}, it must be a finite number greater than 0");
             return Err(drive.error_at(&format!("{table}.bit_cost"), &message));
         }
-        Ok(Self { shape, timing, wear_leveling: config.wear_leveling.clone() })
+        let medium = Self {
+            shape,
+            timing,
+            wear_leveling: config.wear_leveling.clone(),
+            verify: config.verify.clone(),
+            cells: written_cells(config),
+        };
+        medium
+            .verify_policy()
+            .map_err(|error| drive.error_at(&format!("{table}.verify.{}", error.key), &error.message))?;
+        Ok(medium)
+    }
+
+    /// How writes are verified, if they are. It says what is left of bit errors.
+    ///
+    /// # Errors
+    /// Names the parameter that makes no sense.
+    pub fn verify_policy(&self) -> Result<Option<Box<dyn ProgramVerify>>, ParameterError> {
+        let cells = self.cells;
+        self.verify.as_ref().map(|config| config.build(&cells)).transpose()
     }
 
     /// Wear of every sector, now and when measuring began, and what wear levelling keeps [B].
     fn table_bytes(&self) -> u64 {
         let maps = self.wear_leveling.table_bytes(self.shape.logical_sectors_per_bank());
         self.shape.raw_sectors() * 8 + u64::from(self.shape.banks()) * maps
+    }
+}
+
+/// The cells of a sector, those of its parity included, and how many of them fail where the description says so. What is
+/// wrong with a code or an error model is said elsewhere.
+fn written_cells(config: &ScmConfig) -> WrittenCells {
+    let scheme = config.ecc.as_ref().and_then(|ecc| ecc.build().ok());
+    let model = config.errors.as_ref().and_then(|errors| errors.build().ok());
+    WrittenCells {
+        count: scheme.map_or(SECTOR_BYTES as u32 * 8, |scheme| scheme.codeword_bits()),
+        rber: model.map(|model| model.rber(&Health::default())),
     }
 }
 

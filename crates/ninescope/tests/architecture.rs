@@ -121,6 +121,13 @@ fn media_knows_no_logical_address() {
 }
 
 #[test]
+fn codes_know_no_address() {
+    for word in ["Lpa", "Lba", "Ppa"] {
+        assert_word_is_absent(&["ecc"], word, "a code sees bits, not where they lie");
+    }
+}
+
+#[test]
 fn the_translation_layer_and_the_tiers_know_no_time() {
     assert_word_is_absent(&existing(&["ftl", "tier"]), "Ns", "time belongs to the engine");
 }

@@ -297,6 +297,15 @@ fn mistakes_about_storage_class_memory_name_their_key() {
         ("scm.wear_leveling=laddder", &["did you mean `ladder`"]),
         ("scm.wear_leveling.spare=1.5", &["scm.wear_leveling.spare", "from 0 to 1"]),
         ("scm.wear_leveling.overwrites=0", &["overwrites", "nonzero"]),
+        ("scm.verify=to-teh-cap", &["--set scm.verify", "did you mean `to-the-cap`"]),
+        ("scm.verify={policy=\"to-the-cap\",cycles=1001}", &["scm.verify.cycles", "is 1001", "at most 1000"]),
+        ("scm.verify={policy=\"to-the-cap\",accept_bits=1}", &["unknown field `accept_bits`"]),
+        ("scm.verify={policy=\"until-pass\",accept_bits=4096}", &["scm.verify.accept_bits", "the 4096 cells"]),
+        ("scm.verify={policy=\"until-pass\",rber=0.6}", &["scm.verify.rber", "is 0.6", "0 to 0.5"]),
+        ("scm.verify={policy=\"until-pass\",decay=0.0}", &["scm.verify.decay", "is 0", "above 0"]),
+        ("scm.verify={policy=\"until-pass\",reduction=2.0}", &["scm.verify.reduction", "0 to 1"]),
+        ("scm.verify={policy=\"to-the-cap\",verify_read=\"0ns\"}", &["scm.verify.verify_read", "must not be zero"]),
+        ("scm.verify.cycles=3", &["--set scm.verify.cycles=3", "policy"]),
     ] {
         expect(&of_scm(set), wanted);
     }
@@ -369,6 +378,8 @@ fn mistakes_about_two_memories_name_their_key() {
         request
     };
     result_of(&of_two("scm.read=200ns")).expect("without a mistake it runs");
+    let verify = "storage_scm.verify={policy=\"to-the-cap\",reference_cycles=0}";
+    expect(&of_two(verify), &["storage_scm.verify.reference_cycles", "must not be zero"]);
     for (set, wanted) in [
         ("scm.capacity=8MiB", &["scm.capacity", "is 8MiB, more than the 4MiB below it"][..]),
         ("storage_scm.slot_size=8KiB", &["storage_scm.slot_size", "must be equal"]),

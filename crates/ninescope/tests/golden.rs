@@ -31,12 +31,16 @@ fn cases() -> Vec<String> {
 }
 
 /// The same trace on storage-class memory.
-const SCM_CASES: [&str; 5] = [
+const SCM_CASES: [&str; 9] = [
     "scm.wear_leveling=none",
     "scm.wear_leveling=ladder",
     "scm.wear_leveling=weak-ladder",
     "scm.wear_leveling=start-gap",
     "scm.pulse_order=in-turn",
+    "scm.verify=to-the-cap",
+    "scm.verify={policy=\"to-the-cap\",cycles_set=2,cycles_reset=5}",
+    "scm.verify=until-pass",
+    "scm.verify={policy=\"until-pass\",accept_bits=3,verify_read=\"40ns\"}",
 ];
 
 /// The same trace on two media.

@@ -158,7 +158,7 @@ def run(
     limit = None if requests is None else count("--requests", requests)
     if duration is not None and duration.replace(".", "", 1).isdigit():
         raise typer.BadParameter(
-            f"--duration {duration} lacks a unit: {duration}s? (ns, us, ms, s, min or h)"
+            f"--duration {duration} lacks a unit: {duration}s? (ns, us, ms, s, min, h or d)"
         )
     if out is not None and not out:
         raise typer.BadParameter("--out wants a directory, and its name is empty")
@@ -352,7 +352,7 @@ def _window(text: str) -> tuple[str, str]:
         if time.strip().replace(".", "", 1).isdigit():
             raise typer.BadParameter(
                 f"--trace-window {text}: {time.strip()} lacks a unit: {time.strip()}ms? "
-                "(ns, us, ms, s, min or h)"
+                "(ns, us, ms, s, min, h or d)"
             )
     return begin.strip(), end.strip()
 

@@ -23,15 +23,17 @@ impl Checker {
                 banks.dispatched(view, (kind, source, command), (slot, sectors))?;
                 self.slot_dispatched(view, (kind, source, command), (slot, sectors))
             }
-            Event::SectorCopied { bank, from, to } => banks.copied(view, bank, from, to),
-            Event::SectorPlaced { bank, sector, place } => banks.placed(view, &mut self.requests, bank, sector, place),
-            Event::BankCommandIssued { command, sent } => banks.issued(view, command, sent),
+            Event::SectorCopied { bank, from, to, verified } => banks.copied(view, bank, (from, to), verified),
+            Event::SectorPlaced { bank, sector, place, verified } => {
+                banks.placed(view, &mut self.requests, bank, (sector, place), verified)
+            }
+            Event::BankCommandIssued { command, sent, begins } => banks.issued(view, command, sent, begins),
             Event::BankCommandEnded { command } => match (banks.ended(view, command)?, &mut self.tier) {
                 (Some(migration), Some(book)) => book.migration_write_ended(view.now, migration),
                 _ => Ok(()),
             },
-            Event::BankDataOut { bank, source, command, until } => {
-                banks.data_out(view, bank, (source, command), until)?;
+            Event::BankDataOut { bank, source, command, until, held } => {
+                banks.data_out(view, bank, (source, command), until, held)?;
                 match &mut self.tier {
                     Some(book) if source == Source::Migration => book.migration_data_out(view.now, command, until),
                     _ => Ok(()),

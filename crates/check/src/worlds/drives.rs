@@ -38,6 +38,9 @@ pub(super) fn drive(dice: &mut Dice, name: &str) -> toml::Table {
         ftl: if of_scm_alone { FtlSection::default() } else { ftl(dice, &geometry, below == Below::Flash) },
         controller: controller(dice),
         scheduler: SchedulerConfig { multi_plane: dice.chance(75), ..SchedulerConfig::default() },
+        backing_store: None,
+        scrub: None,
+        refresh: None,
         endurance: Default::default(),
         sources: BTreeMap::new(),
     };
@@ -47,14 +50,21 @@ pub(super) fn drive(dice: &mut Dice, name: &str) -> toml::Table {
         set_policy(dice, &mut table, "tier.placement", name);
     }
     for (key, policies) in ninescope::policies() {
+        if ["nand.", "scrub", "refresh", "ftl.streams"].iter().any(|of_codes| key.starts_with(of_codes)) {
+            continue;
+        }
         let (name, _) = dice.one_of(policies);
         let chosen = key == "tier.placement" || (of_scm_alone && key.starts_with("ftl."));
-        if !chosen {
+        // A policy that may be left out is left out of half of the drives.
+        let leaves_out = |dice: &mut Dice| key == "scm.verify" && dice.chance(50);
+        if !chosen && !leaves_out(dice) {
             set_policy(dice, &mut table, key, name);
         }
-        if key == "scm.wear_leveling" {
+        if let Some(entry) = key.strip_prefix("scm.") {
             let (name, _) = dice.one_of(policies);
-            set_policy(dice, &mut table, "storage_scm.wear_leveling", name);
+            if !leaves_out(dice) {
+                set_policy(dice, &mut table, &format!("storage_scm.{entry}"), name);
+            }
         }
     }
     table
@@ -130,6 +140,13 @@ fn nand(dice: &mut Dice) -> NandConfig {
             rber_factor: 1e-6,
             rber_exponent: 1.5,
         }),
+        spare_size: None,
+        ecc: None,
+        edc: None,
+        errors: None,
+        initial_age: None,
+        retry: None,
+        corruption: None,
     }
 }
 

@@ -14,6 +14,12 @@ pub(super) fn set_policy(dice: &mut Dice, drive: &mut toml::Table, key: &str, na
         // Left out, it follows from that.
         defaults.insert("evict_stop".to_owned(), 0.0.into());
     }
+    if defaults.contains_key("reference_cycles") {
+        // Those of verifying that are left out by default.
+        for parameter in ["cycles_set", "cycles_reset", "verify_read", "rber"] {
+            defaults.insert(parameter.to_owned(), 0.into());
+        }
+    }
     for (parameter, value) in defaults.iter().filter(|(parameter, _)| *parameter != "policy") {
         let Some(other) = drawn(dice, parameter, value) else { continue };
         let before = drive.clone();
@@ -42,6 +48,12 @@ fn drawn(dice: &mut Dice, parameter: &str, value: &toml::Value) -> Option<toml::
     let share = |dice: &mut Dice, shares: &[f64]| Some(toml::Value::Float(dice.one_of(shares)));
     let word = |dice: &mut Dice, words: &[&str]| Some(toml::Value::from(dice.one_of(words)));
     match parameter {
+        "accept_bits" => Some(dice.one_of(&[0, 0, 1, 3, 9]).into()),
+        "cycles" => Some(dice.one_of(&[0, 1, 2, 5, 20]).into()),
+        "cycles_set" | "cycles_reset" | "verify_read" | "rber" if dice.chance(60) => None,
+        "cycles_set" | "cycles_reset" => Some(dice.one_of(&[0, 1, 3, 9]).into()),
+        "verify_read" => Some(dice.one_of(&[1, 40, 3_000]).into()),
+        "rber" => share(dice, &[0.0, 1e-4, 1e-3, 0.1]),
         "evict_free" => share(dice, &[0.0, 0.0, 0.1, 0.3, 0.5]),
         "evict_stop" if dice.chance(50) => None,
         "evict_stop" => share(dice, &[0.0, 0.1, 0.3, 0.5, 0.8]),

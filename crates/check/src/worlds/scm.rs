@@ -22,9 +22,12 @@ pub(super) fn scm(dice: &mut Dice, slot: Bytes, times: u64) -> ScmConfig {
         pulse_order: dice.one_of(&[PulseOrderConfig::Together, PulseOrderConfig::InTurn]),
         command_address: dice.time(0, 3),
         channel_rate: rate(dice),
+        ecc: None,
+        errors: None,
         endurance_writes: None,
         bit_cost: None,
         wear_leveling: Default::default(),
+        verify: None,
     }
 }
 

@@ -6,7 +6,7 @@
 use std::collections::VecDeque;
 
 use ninescope_kernel::{NONE, WakeQueue};
-use ninescope_model::{Cause, Pool, Stream};
+use ninescope_model::Cause;
 
 use crate::device::Device;
 use crate::error::SimulationError;
@@ -74,9 +74,7 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
     /// Pads and sends every open page the host wrote into, and waits for their programs.
     pub(crate) fn start_flush(&mut self, index: u32) -> Result<(), SimulationError> {
         self.commands[index].mark = self.now;
-        for pool in 0..self.geometry.pools() {
-            self.pad_and_send(Pool(pool), Stream::HOST)?;
-        }
+        self.send_partial_pages()?;
         self.flushes.close(index);
         self.complete_flushes()
     }

@@ -60,6 +60,9 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
                     // No victim is left to fill it from.
                     self.gc_jobs[pool.index()].fill = false;
                     self.pad_and_send(pool, Stream::GC)?;
+                    if self.ftl.knows_clean() {
+                        self.pad_and_send(pool, Stream::GC_CLEAN)?;
+                    }
                     return Ok(());
                 }
             }
@@ -97,16 +100,20 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
         let group = self.geometry.group_and_offset(ppa).0;
         let pool = self.geometry.pool_and_block(group).0;
         self.gc_jobs[pool.index()].reads -= 1;
-        let mut unit = owner;
+        let (mut unit, mut number) = (owner, 0);
         while unit != NONE {
             let record = self.transactions.units[unit];
             if self.ftl.move_is_current(record.lpa, record.taken_from) {
+                if self.reliability.is_some() {
+                    self.move_is_placed(transaction, number, record.lpa, record.taken_from.place)?;
+                }
                 self.place_move(pool, unit, record)?;
             } else {
                 self.transactions.units.remove(unit);
                 observe!(self, Event::MoveDropped { record: unit, lpa: record.lpa, from: record.taken_from.place });
             }
             unit = record.next;
+            number += 1;
         }
         self.gc_touched.set(pool.index());
         Ok(())
@@ -119,10 +126,10 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
             .ok_or(SimulationError::Ftl(ninescope_ftl::FtlError::Full(pool)))?;
         let UnitRecord { lpa, taken_from: Residence { place: from, .. }, .. } = record;
         observe!(self, Event::MovePlaced { record: unit, lpa, from, to: placed.new });
-        let stripe = &mut self.stripes[Self::stripe_index(pool, Stream::GC)];
+        let stripe = &mut self.stripes[Self::stripe_index(pool, placed.stream)];
         stripe.open.push(&mut self.transactions.units, unit);
         if placed.page_complete {
-            self.page_filled(pool, Stream::GC, placed.new, placed.stripe_complete);
+            self.page_filled(pool, placed.stream, placed.new, placed.stripe_complete);
         }
         Ok(())
     }

@@ -6,6 +6,7 @@ mod flush;
 mod gc;
 mod program;
 mod read;
+mod reliability;
 mod scm_only;
 mod tier;
 mod write;
@@ -29,15 +30,20 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
         Lpa((lba >> self.geometry.sectors_per_unit().trailing_zeros()) as u32)
     }
 
+    /// The streams that take what the host writes.
+    pub(crate) fn host_streams(knows_clean: bool) -> &'static [Stream] {
+        if knows_clean { &[Stream::HOST, Stream::CLEAN] } else { &[Stream::HOST] }
+    }
+
     /// Index of a pool's stream in `stripes`.
     #[inline]
     pub(crate) fn stripe_index(pool: Pool, stream: Stream) -> usize {
-        pool.index() * 2 + stream.index()
+        pool.index() * Stream::ALL.len() + stream.index()
     }
 }
 
 impl Default for PageDeadline {
     fn default() -> Self {
-        Self { at: Ns::NEVER, pool: Pool(0), group: BlockGroup(NONE), page_end: 0 }
+        Self { at: Ns::NEVER, pool: Pool(0), stream: Stream::HOST, group: BlockGroup(NONE), page_end: 0 }
     }
 }

@@ -37,6 +37,8 @@ pub struct PageDeadline {
     pub at: Ns,
     /// The pool of the page.
     pub pool: Pool,
+    /// The stream that fills it.
+    pub stream: Stream,
     /// The page's group.
     pub group: BlockGroup,
     /// Offset of the unit after the page.
@@ -46,7 +48,7 @@ pub struct PageDeadline {
 impl PageDeadline {
     /// Whether its page is still partly filled.
     fn is_of_open_page(&self, ftl: &Ftl, geometry: &Geometry) -> bool {
-        ftl.last_allocated(self.pool, Stream::HOST).is_some_and(|last| {
+        ftl.last_allocated(self.pool, self.stream).is_some_and(|last| {
             let (group, offset) = geometry.group_and_offset(last);
             group == self.group && offset + 1 < self.page_end && offset + geometry.units_per_page() >= self.page_end
         })
@@ -61,14 +63,14 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
     pub(crate) fn host_unit_placed(&mut self, placed: &Placed, record: Option<UnitRecord>) {
         if let Some(record) = record {
             let index = self.transactions.units.insert(record);
-            let stripe = &mut self.stripes[Self::stripe_index(placed.pool, Stream::HOST)];
+            let stripe = &mut self.stripes[Self::stripe_index(placed.pool, placed.stream)];
             stripe.open.push(&mut self.transactions.units, index);
         }
         if placed.opened {
             self.gc_touched.set(placed.pool.index());
         }
         if placed.page_complete {
-            self.page_filled(placed.pool, Stream::HOST, placed.new, placed.stripe_complete);
+            self.page_filled(placed.pool, placed.stream, placed.new, placed.stripe_complete);
         } else if let Some(timeout) = self.page_timeout {
             self.set_page_deadline(placed, timeout);
         }
@@ -80,7 +82,7 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
         let place = self.geometry.locate(last);
         let stripe = &mut self.stripes[Self::stripe_index(pool, stream)];
         stripe.filled[place.plane_in_group as usize] = std::mem::take(&mut stripe.open).head;
-        if stream == Stream::HOST {
+        if !stream.is_of_moves() {
             self.buffer_page(pool);
         }
         if send {
@@ -101,7 +103,7 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
                 units: units_per_page as u8,
                 ..Transaction::default()
             };
-            if stream == Stream::HOST {
+            if !stream.is_of_moves() {
                 let epoch = self.flushes.program_queued();
                 let tracked = transaction.owner != NONE;
                 let class = QueueClass::HostProgram;
@@ -121,8 +123,8 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
     /// in its stripe. Returns whether anything was sent.
     pub(crate) fn pad_and_send(&mut self, pool: Pool, stream: Stream) -> Result<bool, SimulationError> {
         if let Some(Padded { last, .. }) = self.ftl.pad(pool, stream) {
-            self.counters.padded_pages += u64::from(stream == Stream::HOST);
-            self.counters.gc_padded_pages += u64::from(stream == Stream::GC);
+            self.counters.padded_pages += u64::from(!stream.is_of_moves());
+            self.counters.gc_padded_pages += u64::from(stream.is_of_moves());
             observe!(self, Event::Padded { last });
             self.page_filled(pool, stream, last, true);
             return Ok(true);
@@ -141,8 +143,10 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
 
     /// Without a write buffer no page stays partly filled.
     pub(crate) fn send_partial_pages(&mut self) -> Result<(), SimulationError> {
-        for pool in 0..self.geometry.pools() {
-            self.pad_and_send(Pool(pool), Stream::HOST)?;
+        for pool in (0..self.geometry.pools()).map(Pool) {
+            for stream in Self::host_streams(self.ftl.knows_clean()) {
+                self.pad_and_send(pool, *stream)?;
+            }
         }
         Ok(())
     }
@@ -188,6 +192,9 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
             let (group, offset) = self.geometry.group_and_offset(transaction.ppa);
             let programmed = offset + self.geometry.units_per_page();
             self.ftl.programmed(group, programmed);
+            if offset == 0 && self.reliability.is_some() {
+                self.reliable_group_begun(group);
+            }
             if programmed == self.geometry.units_per_group() {
                 // It may be the victim that garbage collection had been waiting for.
                 self.touch_gc_of(transaction.ppa);
@@ -236,8 +243,13 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
         if offset % units_per_page != 0 {
             return;
         }
-        let deadline =
-            PageDeadline { at: self.now + timeout, pool: placed.pool, group, page_end: offset + units_per_page };
+        let deadline = PageDeadline {
+            at: self.now + timeout,
+            pool: placed.pool,
+            stream: placed.stream,
+            group,
+            page_end: offset + units_per_page,
+        };
         if self.page_deadlines.is_empty() {
             self.queue.schedule(self.resources.page_timer(), deadline.at);
         }
@@ -258,7 +270,7 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
             }
             self.page_deadlines.pop_front();
             let still_open = deadline.is_of_open_page(&self.ftl, &self.geometry);
-            if still_open && self.pad_and_send(deadline.pool, Stream::HOST)? {
+            if still_open && self.pad_and_send(deadline.pool, deadline.stream)? {
                 self.counters.page_timeouts += 1;
             }
         }

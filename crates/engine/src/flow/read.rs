@@ -27,6 +27,9 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
             sector += u64::from(sectors);
             let from = self.find_content(lpa);
             observe!(self, Event::UnitRead { slot: index, lpa, from });
+            if self.reliability.is_some() {
+                self.host_unit_read(index, lpa, from)?;
+            }
             let ReadFrom::Media(ppa) = from else {
                 answered_sectors += u32::from(sectors);
                 continue;
@@ -89,6 +92,9 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
         let group = self.geometry.group_and_offset(transaction.ppa).0;
         self.ftl.read_queued(group);
         let pool = self.geometry.pool_and_block(group).0;
+        if self.reliability.is_some() {
+            self.reliable_read_queued(group);
+        }
         observe!(self, Event::ReadQueued { ppa: transaction.ppa, source: transaction.source });
         self.enqueue(self.geometry.die_of_pool(pool), transaction);
         Ok(())

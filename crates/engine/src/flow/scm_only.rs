@@ -4,7 +4,7 @@
 //! non-volatile and fast, so that there is no buffer to hide it, and a FLUSH has nothing to wait for. The order in which a
 //! bank issues transactions is the order of contents.
 
-use ninescope_kernel::{NONE, WakeQueue};
+use ninescope_kernel::{NONE, Ns, WakeQueue};
 use ninescope_model::{Cause, SlotId};
 
 use crate::device::Device;
@@ -50,7 +50,9 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
         parts.add_die_wait(&track.die_wait);
         parts.add(Cause::Channel, track.channel);
         parts.add(Cause::Transfer, track.transfer);
-        parts.add(Cause::CommandArray, self.now - track.mark - track.transfer);
+        let encode = if self.reliability.is_some() { track.coding.time } else { Ns::ZERO };
+        parts.add(Cause::Encode, encode);
+        parts.add(Cause::CommandArray, self.now - track.mark - track.transfer - encode);
         self.finish_part(command, parts, transaction)?;
         self.transactions.slab.remove(transaction);
         Ok(())

@@ -9,6 +9,7 @@ use crate::device::Device;
 use crate::error::SimulationError;
 use crate::meter::Parts;
 use crate::probe::{Event, MergedWith, Probe, observe};
+use crate::reliability::Harm;
 use crate::transaction::{QueueClass, Transaction, UnitRecord};
 
 /// Units of one command that are to be placed in order. At most three per command: its whole units and a
@@ -26,6 +27,10 @@ pub struct WriteEntry {
     /// For a unit written in part: where the content it was merged with lay ([`Residence::NONE`] for no
     /// content). `None` for whole units.
     pub merged_with: Option<Residence>,
+    /// What it was merged with is no good: the unit is lost, or wrong.
+    pub damage: Option<Harm>,
+    /// Another copy of what is written exists.
+    pub clean: bool,
     /// What the unit's read-modify-write read took [ns].
     pub read_modify_write: Ns,
     /// Time spent stalled for want of a free page [ns].
@@ -37,7 +42,7 @@ pub struct WriteEntry {
 }
 
 /// What came of placing an entry.
-enum Placing {
+pub(crate) enum Placing {
     /// All units are placed.
     Done,
     /// No pool takes the next unit now.
@@ -80,12 +85,18 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
     }
 
     pub(super) fn entry(&self, command: u32, next: u32, end: u32) -> WriteEntry {
+        self.entry_of(Source::Host, command, next, end)
+    }
+
+    pub(super) fn entry_of(&self, source: Source, command: u32, next: u32, end: u32) -> WriteEntry {
         WriteEntry {
-            source: Source::Host,
+            source,
             command,
             next,
             end,
             merged_with: None,
+            damage: None,
+            clean: self.ftl.knows_clean() && self.writes_clean(source, command),
             read_modify_write: Ns::ZERO,
             allocation_stall: Ns::ZERO,
             buffer_stall: Ns::ZERO,
@@ -108,6 +119,9 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
                 self.touch_gc_of(old);
             }
             observe!(self, Event::UnitTrimmed { slot: index, lpa, old });
+            if self.reliability.is_some() {
+                self.repair(lpa)?;
+            }
         }
         self.complete(index, Parts::default(), NONE)
     }
@@ -153,10 +167,12 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
         let owner = self.transactions.slab[transaction].owner;
         let record = self.transactions.units[owner];
         self.transactions.units.remove(owner);
+        let damage = self.harm_of(transaction, 0);
         self.transactions.slab.remove(transaction);
         let entry = self.entry(record.parent, record.lpa.0, record.lpa.0 + 1);
         self.place_or_stall(WriteEntry {
             merged_with: Some(record.taken_from),
+            damage,
             read_modify_write: self.now - self.commands[record.parent].mark,
             ..entry
         })
@@ -196,7 +212,7 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
                 Placing::Waits => {}
             }
         }
-        let cause = if self.ftl.has_space_anywhere() { Cause::BufferStall } else { Cause::AllocationStall };
+        let cause = if self.ftl.has_space_anywhere(entry.clean) { Cause::BufferStall } else { Cause::AllocationStall };
         entry.stalled = (self.now, cause);
         self.stalled.push_back(entry);
         if entry.source == Source::Host {
@@ -247,8 +263,10 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
 
     /// Places as many units as can be.
     fn place(&mut self, entry: &mut WriteEntry) -> Result<Placing, SimulationError> {
-        if entry.source == Source::Migration {
-            return self.place_migrated(entry);
+        match entry.source {
+            Source::Migration => return self.place_migrated(entry),
+            Source::Scrub => return self.place_healed(entry),
+            _ => {}
         }
         if self.page_is_above(entry.next) {
             self.redirect_write(entry.command, entry.next)?;
@@ -263,7 +281,8 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
         let merged_with = if P::ACTIVE { self.content_merged_with(entry) } else { MergedWith::Nothing };
         while entry.next < entry.end {
             let lpa = Lpa(entry.next);
-            let Some(placed) = self.ftl.write(lpa) else { return Ok(Placing::Waits) };
+            let clean = entry.clean && self.may_stay_clean(entry);
+            let Some(placed) = self.ftl.write_as(lpa, clean) else { return Ok(Placing::Waits) };
             let record = UnitRecord {
                 lpa,
                 parent: entry.command,
@@ -272,6 +291,9 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
             };
             let Placed { old, new, .. } = placed;
             observe!(self, Event::UnitWritten { slot: entry.command, lpa, old, new, merged_with });
+            if self.reliability.is_some() {
+                self.host_unit_written(entry, lpa)?;
+            }
             self.host_unit_placed(&placed, chained.then_some(record));
             entry.next += 1;
         }
@@ -292,7 +314,7 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
         }
         let merged_with = if P::ACTIVE { self.content_merged_with(entry) } else { MergedWith::Nothing };
         let lpa = Lpa(entry.next);
-        let Some(placed) = self.ftl.write(lpa) else { return Ok(Placing::Waits) };
+        let Some(placed) = self.ftl.write_as(lpa, false) else { return Ok(Placing::Waits) };
         let record = UnitRecord { lpa, parent: entry.command, source: Source::Migration, ..UnitRecord::default() };
         let Placed { old, new, pool, .. } = placed;
         observe!(self, Event::EvictionPlaced { migration: entry.command, lpa, old, new, merged_with });
@@ -304,7 +326,7 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
     /// All units of an entry are placed: a buffered write is done with them; without a write buffer their
     /// pages go out now, full or not.
     fn entry_placed(&mut self, entry: &WriteEntry) -> Result<(), SimulationError> {
-        if entry.source == Source::Migration {
+        if entry.source != Source::Host {
             return Ok(());
         }
         if self.completes_at_program() {
@@ -336,6 +358,11 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
         if record.source == Source::Migration {
             return self.eviction_ended(record.parent);
         }
+        let coding = if self.reliability.is_some() {
+            self.transactions.tracks[transaction as usize].coding.time
+        } else {
+            Ns::ZERO
+        };
         let command = &self.commands[record.parent];
         let queued = self.transactions.slab[transaction].queued;
         let track = &self.transactions.tracks[transaction as usize];
@@ -346,7 +373,8 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
         parts.add_die_wait(&track.die_wait);
         parts.add(Cause::Channel, track.channel);
         parts.add(Cause::Transfer, track.transfer);
-        parts.add(Cause::CommandArray, self.now - track.mark - track.transfer);
+        parts.add(Cause::Encode, coding);
+        parts.add(Cause::CommandArray, self.now - track.mark - track.transfer - coding);
         self.finish_part(record.parent, parts, transaction)
     }
 }

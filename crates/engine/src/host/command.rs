@@ -18,6 +18,10 @@ pub struct HostCommand {
     pub lane: u16,
     /// What a cache in front of the drive knows about it.
     pub hint: CacheHint,
+    /// It answers with an error: something of what it reads is lost.
+    pub reported: bool,
+    /// Something of what it returns is wrong, and nobody knows.
+    pub wrong: bool,
     /// What stalled its units last.
     pub stall_cause: Cause,
     /// Parts it waits for: page reads, forwarded data, units to place or to program.
@@ -45,6 +49,8 @@ impl Default for HostCommand {
             op: Op::Read,
             lane: 0,
             hint: CacheHint::None,
+            reported: false,
+            wrong: false,
             stall_cause: Cause::BufferStall,
             pending: 0,
             next: NONE,

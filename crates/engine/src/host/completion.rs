@@ -32,6 +32,9 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
         self.digest.word(command.id << 8 | command.op as u64);
         self.commands.remove(index);
         self.host.completed(command.lane);
+        if self.reliability.is_some() {
+            self.reliable_command_completed(&command);
+        }
         if self.host.completed <= self.host.warmup_requests {
             let (id, request) = (command.id, command.request());
             observe!(self, Event::Completed { slot: index, id, request, parts: &parts, transaction });

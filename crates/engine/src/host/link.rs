@@ -9,6 +9,7 @@ use crate::device::Device;
 use crate::error::SimulationError;
 use crate::meter::Parts;
 use crate::probe::{Event, Probe, observe};
+use crate::transaction::Coding;
 use ninescope_model::Cause;
 
 /// Read data for the host: one page access, or what the controller answers by itself.
@@ -146,6 +147,13 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
                 parts.add(Cause::Channel, track.channel);
                 parts.add(Cause::CommandArray, track.command_array);
                 parts.add(Cause::Transfer, track.transfer);
+                if self.reliability.is_some() {
+                    let Coding { wait, time, retry, refetch } = track.coding;
+                    parts.add(Cause::DecoderWait, wait);
+                    parts.add(Cause::Decode, time);
+                    parts.add(Cause::Retry, retry);
+                    parts.add(Cause::Refetch, refetch);
+                }
             }
             self.complete(job.command, parts, job.transaction)?;
         }

@@ -146,6 +146,11 @@ impl HostFront {
         self.ready_lane(now).is_some() || (self.waiting > 0 && self.beginning_lane(now).is_some())
     }
 
+    /// Whether nothing is inside and nothing more comes.
+    pub fn is_over(&self, now: Ns) -> bool {
+        self.inside == 0 && self.waiting == 0 && self.lanes.iter().all(|lane| lane.is_over(now))
+    }
+
     /// Begins a lane.
     fn begin_lane(&mut self, lane: usize, now: Ns) -> Result<(), SimulationError> {
         self.waiting -= 1;

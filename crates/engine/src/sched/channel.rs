@@ -67,8 +67,8 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
     /// Command, address and, for a program, the data of each plane; the array starts right after.
     fn send_command(&mut self, die: DieId, channel: ChannelId) -> Result<(), SimulationError> {
         let now = self.now;
-        let unit = &mut self.dies[die.index()];
-        let command = unit.command;
+        let command = self.dies[die.index()].command;
+        let encode = self.encode_time(&command);
         let mut data_in = Ns::ZERO;
         if command.kind == CommandKind::Program {
             for plane in command.addressed_planes() {
@@ -76,13 +76,16 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
             }
         }
         let sent = now + self.nand.command_address_time(&command) + data_in;
+        let unit = &mut self.dies[die.index()];
         unit.ledger.enter(now, unit.occupancy);
         unit.phase = DiePhase::Array;
         let unit = &mut self.channels[channel.index()];
         unit.busy += sent - now;
         unit.free_at = sent;
-        let end =
-            self.nand.begin_array(&command, sent).map_err(|source| SimulationError::Illegal { at: now, source })?;
+        let end = self
+            .nand
+            .begin_array(&command, sent + encode)
+            .map_err(|source| SimulationError::Illegal { at: now, source })?;
         self.queue.schedule(self.resources.die(die), end);
         for plane in command.addressed_planes() {
             let index = command.transaction[plane];
@@ -90,6 +93,7 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
                 let track = &mut self.transactions.tracks[index as usize];
                 track.channel = now - track.mark;
                 track.transfer = data_in;
+                track.coding.time = encode;
                 track.mark = now;
             }
         }
@@ -99,12 +103,15 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
         }
         self.count_command(&command);
         self.digest_command(&command);
-        observe!(self, Event::CommandIssued { command: &command, sent });
+        observe!(self, Event::CommandIssued { command: &command, sent, begins: sent + encode });
         Ok(())
     }
 
     /// Read data of each plane in turn. Each page goes on to whoever asked for it as soon as it has left.
     fn send_data_out(&mut self, die: DieId, channel: ChannelId) -> Result<(), SimulationError> {
+        if self.reliability.is_some() {
+            return self.send_coded_data_out(die, channel);
+        }
         let now = self.now;
         let command = self.dies[die.index()].command;
         let mut left = now;
@@ -138,7 +145,7 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
         if staying_planes != 0 || brought_up || unit.waiting != 0 || self.nand.parked(die).is_some() {
             self.queue.schedule(self.resources.die(die), left);
         }
-        observe!(self, Event::DataOut { command: &command, until: left });
+        observe!(self, Event::DataOut { command: &command, until: left, held: left });
         Ok(())
     }
 }

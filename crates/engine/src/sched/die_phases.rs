@@ -55,7 +55,11 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
                 let took = now - ended.began;
                 self.meter.suspensions.record(ended.suspensions, ended.excess_suspensions, added_rber, took);
                 let plane = ended.command.planes.trailing_zeros() as usize;
-                self.group_erased(ended.command.transaction[plane])
+                let transaction = ended.command.transaction[plane];
+                if self.reliability.is_some() {
+                    self.reliable_group_erased(transaction, ended.excess_suspensions);
+                }
+                self.group_erased(transaction)
             }
         }
     }
@@ -72,6 +76,13 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
             }
             if P::ACTIVE && self.probe.follows_data() {
                 self.tell_what_was_sensed(&transaction)?;
+            }
+            if self.reliability.is_some() {
+                self.draw_what_was_sensed(index);
+            }
+            if self.reliability.is_some() && self.will_be_read_again(index) {
+                observe!(self, Event::ReadWillRepeat { transaction: index });
+                continue;
             }
             let group = self.geometry.group_and_offset(transaction.ppa).0;
             if self.ftl.read_ended(group) {
@@ -91,6 +102,7 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
                 observe!(self, Event::MergeSensed { slot, lpa, ppa });
             }
             Source::Migration => observe!(self, Event::MigrationUnitSensed { migration: owner, ppa }),
+            Source::Scrub => observe!(self, Event::ScrubSensed { ppa }),
             Source::GarbageCollection => {
                 let mut record = owner;
                 while record != NONE {
@@ -111,16 +123,28 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
         let staying = self.dies[die.index()].staying_planes;
         for plane in command.addressed_planes().filter(|plane| staying >> plane & 1 == 1) {
             let index = command.transaction[plane];
-            match self.transactions.slab[index].source {
-                Source::GarbageCollection => self.gc_page_arrived(index)?,
-                Source::Migration => self.migration_sectors_arrived(index)?,
-                Source::Host | Source::ReadModifyWrite => self.read_modify_write_arrived(index)?,
-            }
+            self.page_arrived(index)?;
         }
         let bringing_up = std::mem::take(&mut self.dies[die.index()].bringing_up);
         for migration in bringing_up.into_iter().filter(|&migration| migration != 0) {
             self.migration_data_arrived(migration - 1)?;
         }
         Ok(())
+    }
+
+    /// What the drive read for itself is in the controller.
+    pub(crate) fn page_arrived(&mut self, transaction: u32) -> Result<(), SimulationError> {
+        match self.transactions.slab[transaction].source {
+            Source::GarbageCollection => self.gc_page_arrived(transaction),
+            Source::Migration => {
+                if let Some(harm) = self.harm_of(transaction, 0) {
+                    let migration = self.transactions.slab[transaction].owner;
+                    self.migration_harmed(migration, harm)?;
+                }
+                self.migration_sectors_arrived(transaction)
+            }
+            Source::Scrub => self.scrub_page_arrived(transaction),
+            Source::Host | Source::ReadModifyWrite => self.read_modify_write_arrived(transaction),
+        }
     }
 }

@@ -63,8 +63,11 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
     }
 
     fn issue(&mut self, die: DieId, class: QueueClass) -> Result<(), SimulationError> {
-        let command =
+        let mut command =
             if class == QueueClass::Erase { self.form_erase(die) } else { self.form_page_command(die, class) };
+        if self.reliability.is_some() {
+            self.code_command(&mut command);
+        }
         let first = command.transaction[command.planes.trailing_zeros() as usize];
         let unit = &mut self.dies[die.index()];
         unit.command = command;
@@ -127,7 +130,8 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
             command.transaction[plane] = index;
         };
         add(&mut command, plane, block, first, slab[first].units);
-        if self.multi_plane {
+        // What is read again is sensed in its own way.
+        if self.multi_plane && slab[first].attempts == 0 {
             let any_block = kind == CommandKind::Read && self.read_any_block;
             let (mut previous, mut index) = (NONE, queue.head());
             // A program that cannot run beside the first one holds back those behind it in its pool: the pages of
@@ -138,11 +142,12 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
                 if index == NONE || command.plane_count() == self.geometry.planes_per_die {
                     break;
                 }
-                let (next, units) = (slab[index].next, slab[index].units);
+                let Transaction { next, units, attempts, .. } = slab[index];
                 let other = self.geometry.locate(slab[index].ppa);
                 let (other_pool, other_block) = self.geometry.pool_and_block(other.group);
                 let other_plane = self.geometry.first_plane_of_pool(other_pool) + other.plane_in_group;
                 let fits = taken >> other_plane & 1 == 0
+                    && attempts == 0
                     && other.page == first_unit.page
                     && (any_block || other_block == block);
                 if fits {

@@ -28,6 +28,22 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
                 unit.unsnapped = index;
             }
         }
+        self.join_queue(die, class, index);
+        index
+    }
+
+    /// Queues a transaction once more.
+    pub(crate) fn requeue(&mut self, die: DieId, index: u32) {
+        let transaction = &mut self.transactions.slab[index];
+        (transaction.queued, transaction.next) = (self.now, NONE);
+        let class = transaction.class;
+        self.free_after_data_out(die);
+        self.join_queue(die, class, index);
+    }
+
+    #[inline]
+    fn join_queue(&mut self, die: DieId, class: QueueClass, index: u32) {
+        let unit = &mut self.dies[die.index()];
         self.transactions.push(&mut unit.queues[class as usize], index);
         unit.waiting |= 1 << class as u8;
         match unit.phase {
@@ -37,7 +53,6 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
             DiePhase::Array if class == QueueClass::HostRead => self.consider_suspend(die),
             _ => {}
         }
-        index
     }
 
     /// A die whose data transfer ended without an event is free.

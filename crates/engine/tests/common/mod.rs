@@ -139,6 +139,7 @@ impl Bench {
             logical_units: self.logical_units(),
             reserve_groups: self.reserve_groups,
             page_allocation: self.page_allocation.clone(),
+            stream_choice: Default::default(),
             free_block_choice: self.free_block_choice.clone(),
             gc_trigger: self.gc_trigger.clone(),
             victim_selection: self.victim_selection.clone(),

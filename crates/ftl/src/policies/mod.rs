@@ -7,10 +7,12 @@ pub mod free_block_choice;
 pub mod gc_trigger;
 pub mod page_allocation;
 pub mod sector_wear_leveling;
+pub mod stream_choice;
 pub mod victim_selection;
 
 pub use free_block_choice::{FreeBlockChoice, FreeBlockChoiceConfig};
 pub use gc_trigger::{GcTrigger, GcTriggerConfig};
 pub use page_allocation::{PageAllocation, PageAllocationConfig};
 pub use sector_wear_leveling::{SectorCopy, SectorWearLeveling, SectorWearLevelingConfig, SectorWrite};
+pub use stream_choice::{StreamChoice, StreamChoiceConfig};
 pub use victim_selection::{CandidateView, VictimSelection, VictimSelectionConfig};

@@ -27,6 +27,8 @@ pub struct FlashCommand {
     pub planes: u8,
     /// The die.
     pub die: DieId,
+    /// How often a read senses its pages beyond once [count].
+    pub more_senses: u8,
     /// Page offset within each addressed block; an erase ignores it.
     pub page: u32,
     /// Per plane: block index within the plane.

@@ -155,7 +155,10 @@ impl Durations {
     #[inline]
     pub(super) fn array_phase(&self, command: &FlashCommand, erase_loops: u32) -> (Ns, u32) {
         match command.kind {
-            CommandKind::Read => (self.read[self.wordline_and_type(command.page).1], 1),
+            CommandKind::Read => {
+                let senses = u64::from(command.more_senses) + 1;
+                (Ns(self.read[self.wordline_and_type(command.page).1].0 * senses), 1)
+            }
             CommandKind::Program => (self.program[self.wordline_and_type(command.page).1], self.program_pulses),
             CommandKind::Erase => (Ns(self.erase_loop.0 * u64::from(erase_loops)), erase_loops),
         }

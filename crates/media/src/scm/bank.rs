@@ -65,7 +65,7 @@ pub enum IllegalScmCommand {
     NothingEnds { bank: BankId, state: BankState, now: Ns },
 }
 
-/// A bank's state, and how many sectors were named for its next commands.
+/// A bank's state, and what was named for its next commands.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Bank {
     /// Which medium it is of.
@@ -73,8 +73,10 @@ pub(super) struct Bank {
     /// Its sectors among those of the drive.
     pub sectors: Range<usize>,
     pub state: BankState,
-    /// By kind of command; none for reads.
+    /// Sectors by kind of command; none for reads.
     pub to_pulse: [u32; 3],
+    /// What the array needs for them.
+    pub pulse_time: [Ns; 3],
 }
 
 impl Bank {

@@ -5,31 +5,60 @@
 //! channel, the array, data out on the channel. Only the array phase occupies the bank's state machine. Within it the
 //! sectors of a command follow each other, so that its time is the exact sum over them.
 //!
-//! The caller says which sectors a write or a copy pulses ([`Scm::pulse`], [`Scm::pulse_copy`]) before it begins the command: which sectors these are
-//! is the answer of wear levelling, which is none of the media's business.
+//! The caller says which sectors a write or a copy pulses ([`Scm::pulse`], [`Scm::pulse_copy`]) before it begins the
+//! command: which sectors these are is the answer of wear levelling, which is none of the media's business. Where writes
+//! are verified, each sector gets to know at that time how many cycles it takes.
+//!
+//! Wear counts writes, whatever their verify cycles: rated endurance counts them too, and all cycles but the first
+//! pulses are for the few cells that failed.
 //!
 //! Nothing is allocated after construction.
 
 mod bank;
+pub mod program_verify;
 mod timing;
 
-use ninescope_kernel::{Ns, table};
+use ninescope_kernel::{Ns, RandomStream, table};
 use ninescope_model::{BankId, ScmGeometry};
 
 pub use bank::{BankState, IllegalScmCommand, ScmCommand, ScmCommandKind};
+pub use program_verify::{ProgramVerify, ProgramVerifyConfig, WrittenCells};
 pub use timing::{PulseOrder, ScmTiming};
 
 use bank::Bank;
 use timing::Durations;
 
 /// All banks and sectors of the drive.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct Scm {
-    /// By medium.
-    durations: Vec<Durations>,
+    media: Vec<Medium>,
     banks: Vec<Bank>,
     /// Writes of each sector over its life, banks one after another [count].
     wear: Vec<u32>,
+}
+
+/// What all banks of a medium have in common.
+#[derive(Debug)]
+struct Medium {
+    timing: ScmTiming,
+    durations: Durations,
+    verify: Option<Verify>,
+}
+
+/// How writes are verified, and what decides where chance does.
+#[derive(Debug)]
+struct Verify {
+    policy: Box<dyn ProgramVerify>,
+    stream: RandomStream,
+}
+
+/// What verifying one sector's write takes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Verified {
+    /// Cycles, each a verify read and further pulses [count].
+    pub cycles: u32,
+    /// Verify reads: one more than cycles where the last one finds that the sector passes [count].
+    pub reads: u32,
 }
 
 impl Scm {
@@ -46,21 +75,31 @@ impl Scm {
     /// # Errors
     /// When time constants cannot be used, see [`ScmTiming::check`].
     pub fn of_media(media: &[(ScmGeometry, ScmTiming)]) -> Result<Self, crate::TimingError> {
-        let (mut durations, mut banks, mut sectors) = (Vec::new(), Vec::new(), 0);
+        let (mut common, mut banks, mut sectors) = (Vec::new(), Vec::new(), 0);
         for (medium, (geometry, timing)) in media.iter().enumerate() {
-            durations.push(Durations::new(timing)?);
+            common.push(Medium { timing: *timing, durations: Durations::new(timing)?, verify: None });
             for _ in 0..geometry.banks() {
                 let count = geometry.sectors_per_bank() as usize;
                 banks.push(Bank { medium, sectors: sectors..sectors + count, ..Bank::default() });
                 sectors += count;
             }
         }
-        Ok(Self { durations, banks, wear: table(sectors, 0) })
+        Ok(Self { media: common, banks, wear: table(sectors, 0) })
+    }
+
+    /// The same with writes of a medium verified; `seed` decides where chance does.
+    #[must_use]
+    pub fn with_verify(mut self, medium: usize, policy: Box<dyn ProgramVerify>, seed: u64) -> Self {
+        let Medium { timing, durations, verify } = &mut self.media[medium];
+        durations.verify(timing, &*policy);
+        let component = if medium == 0 { "scm" } else { "storage scm" };
+        *verify = Some(Verify { policy, stream: RandomStream::new(seed, component, "program verify") });
+        self
     }
 
     /// No SCM at all.
     pub fn absent() -> Self {
-        Self { durations: Vec::new(), banks: Vec::new(), wear: Vec::new() }
+        Self { media: Vec::new(), banks: Vec::new(), wear: Vec::new() }
     }
 }
 
@@ -68,7 +107,7 @@ impl Scm {
 impl Scm {
     #[inline]
     fn durations_of(&self, bank: BankId) -> &Durations {
-        &self.durations[self.banks[bank.index()].medium]
+        &self.media[self.banks[bank.index()].medium].durations
     }
 
     /// Channel time of the command and address cycles [ns].
@@ -83,10 +122,26 @@ impl Scm {
         self.durations_of(bank).channel_rate.burst(bytes)
     }
 
-    /// Array time of a command [ns].
+    /// Array time of one sector of a command; a write or copy takes so many verify cycles [ns].
     #[inline]
-    pub fn array_time(&self, bank: BankId, kind: ScmCommandKind, sectors: u32) -> Ns {
-        self.durations_of(bank).array_time(kind, sectors)
+    pub fn sector_time(&self, bank: BankId, kind: ScmCommandKind, verify_cycles: u32) -> Ns {
+        let durations = self.durations_of(bank);
+        match kind {
+            ScmCommandKind::Read => durations.read,
+            ScmCommandKind::Write => durations.write(verify_cycles),
+            ScmCommandKind::Copy => durations.read + durations.write(verify_cycles),
+        }
+    }
+
+    /// The most verify cycles that a sector write of a bank takes [count].
+    pub fn verify_cycles_max(&self, bank: BankId) -> u32 {
+        let verify = &self.media[self.banks[bank.index()].medium].verify;
+        verify.as_ref().map_or(0, |verify| verify.policy.verify_loop().cap())
+    }
+
+    /// Bit errors of a medium as a share of those without verifying, in the mean over its sectors.
+    pub fn ber_factor(&self, medium: usize) -> f64 {
+        self.media.get(medium).and_then(|of| of.verify.as_ref()).map_or(1.0, |verify| verify.policy.ber_factor())
     }
 }
 
@@ -103,25 +158,37 @@ impl Scm {
         &self.wear
     }
 
-    /// A sector gets the pulses of the bank's next write.
+    /// A sector gets the pulses of the bank's next write. Says how they are verified.
     #[inline]
-    pub fn pulse(&mut self, bank: BankId, sector: u32) {
-        self.wears(bank, sector);
-        self.banks[bank.index()].to_pulse[ScmCommandKind::Write as usize] += 1;
+    pub fn pulse(&mut self, bank: BankId, sector: u32) -> Verified {
+        self.pulse_for(ScmCommandKind::Write, bank, sector)
     }
 
-    /// A sector gets the pulses of the bank's next command of copies.
+    /// A sector gets the pulses of the bank's next command of copies. Says how they are verified.
     #[inline]
-    pub fn pulse_copy(&mut self, bank: BankId, sector: u32) {
-        self.wears(bank, sector);
-        self.banks[bank.index()].to_pulse[ScmCommandKind::Copy as usize] += 1;
+    pub fn pulse_copy(&mut self, bank: BankId, sector: u32) -> Verified {
+        self.pulse_for(ScmCommandKind::Copy, bank, sector)
     }
 
-    fn wears(&mut self, bank: BankId, sector: u32) {
-        let of_bank = &self.banks[bank.index()].sectors;
-        let index = of_bank.start + sector as usize;
-        debug_assert!(index < of_bank.end, "bank {bank} has no sector {sector}");
+    #[inline]
+    fn pulse_for(&mut self, kind: ScmCommandKind, bank: BankId, sector: u32) -> Verified {
+        let machine = &self.banks[bank.index()];
+        let index = machine.sectors.start + sector as usize;
+        debug_assert!(index < machine.sectors.end, "bank {bank} has no sector {sector}");
         self.wear[index] = self.wear[index].saturating_add(1);
+        let verified = self.media[machine.medium].verify.as_mut().map_or_else(Verified::default, Verify::sector);
+        let time = self.sector_time(bank, kind, verified.cycles);
+        let machine = &mut self.banks[bank.index()];
+        machine.to_pulse[kind as usize] += 1;
+        machine.pulse_time[kind as usize] += time;
+        verified
+    }
+}
+
+impl Verify {
+    fn sector(&mut self) -> Verified {
+        let cycles = self.policy.cycles(&mut self.stream);
+        Verified { cycles, reads: self.policy.reads(cycles) }
     }
 }
 
@@ -141,9 +208,11 @@ impl Scm {
     pub fn begin_array(&mut self, command: &ScmCommand, at: Ns) -> Result<Ns, IllegalScmCommand> {
         let bank = self.banks.get_mut(command.bank.index());
         let bank = bank.ok_or(IllegalScmCommand::NoSuchBank { bank: command.bank })?;
-        let end = at + self.durations[bank.medium].array_time(command.kind, command.sectors);
-        bank.begin(command, end)?;
-        Ok(end)
+        let reads = Ns(self.media[bank.medium].durations.read.0 * u64::from(command.sectors));
+        let time = if command.kind == ScmCommandKind::Read { reads } else { bank.pulse_time[command.kind as usize] };
+        bank.begin(command, at + time)?;
+        bank.pulse_time[command.kind as usize] = Ns::ZERO;
+        Ok(at + time)
     }
 
     /// The running array phase is over.

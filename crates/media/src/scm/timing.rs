@@ -2,11 +2,11 @@
 
 use ninescope_kernel::{Ns, Rate};
 
-use super::ScmCommandKind;
+use super::program_verify::ProgramVerify;
 use crate::TimingError;
 
 /// No pulse may be longer: a longer one is a slip of the unit, and below it sums of times cannot overflow.
-const PULSE_TIME_MAX: Ns = Ns(3_600_000_000_000);
+pub(super) const PULSE_TIME_MAX: Ns = Ns(3_600_000_000_000);
 
 /// How the two kinds of pulse of a sector write follow each other: cells that become 1 are set, those that become 0
 /// are reset, and a sector has both.
@@ -60,11 +60,23 @@ impl ScmTiming {
     }
 }
 
+impl PulseOrder {
+    /// How long pulses of these lengths take.
+    fn time(self, set: Ns, reset: Ns) -> Ns {
+        match self {
+            Self::Together => set.max(reset),
+            Self::InTurn => set + reset,
+        }
+    }
+}
+
 /// [`ScmTiming`] laid out for the hot path.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Durations {
-    /// Array time of a sector by kind of command.
-    sector: [Ns; 3],
+    /// Reading a sector.
+    pub read: Ns,
+    /// Writing one, by verify cycles.
+    write: Vec<Ns>,
     pub command_address: Ns,
     pub channel_rate: Rate,
 }
@@ -72,19 +84,29 @@ pub(super) struct Durations {
 impl Durations {
     pub fn new(timing: &ScmTiming) -> Result<Self, TimingError> {
         timing.check()?;
-        let write = match timing.pulse_order {
-            PulseOrder::Together => timing.set.max(timing.reset),
-            PulseOrder::InTurn => timing.set + timing.reset,
-        };
-        let mut sector = [Ns::ZERO; 3];
-        sector[ScmCommandKind::Read as usize] = timing.read;
-        sector[ScmCommandKind::Write as usize] = write;
-        sector[ScmCommandKind::Copy as usize] = timing.read + write;
-        Ok(Self { sector, command_address: timing.command_address, channel_rate: timing.channel_rate })
+        let ScmTiming { read, set, reset, pulse_order, command_address, channel_rate } = *timing;
+        Ok(Self { read, write: vec![pulse_order.time(set, reset)], command_address, channel_rate })
     }
 
+    /// What writes take whose pulses are verified: cycle by cycle a verify read and the pulses that are left.
+    pub fn verify(&mut self, timing: &ScmTiming, policy: &dyn ProgramVerify) {
+        let verify_loop = policy.verify_loop();
+        let verify_read = verify_loop.read.unwrap_or(timing.read);
+        let mut pulses = self.write[0];
+        self.write.clear();
+        for cycles in 0..=verify_loop.cap() {
+            if cycles > 0 {
+                let pulse = |time: Ns, cap: u32| if cycles <= cap { time } else { Ns::ZERO };
+                let (set, reset) = (pulse(timing.set, verify_loop.set), pulse(timing.reset, verify_loop.reset));
+                pulses += timing.pulse_order.time(set, reset);
+            }
+            self.write.push(pulses + Ns(verify_read.0 * u64::from(policy.reads(cycles))));
+        }
+    }
+
+    /// Writing a sector that takes so many verify cycles.
     #[inline]
-    pub fn array_time(&self, kind: ScmCommandKind, sectors: u32) -> Ns {
-        Ns(self.sector[kind as usize].0 * u64::from(sectors))
+    pub fn write(&self, cycles: u32) -> Ns {
+        self.write[cycles as usize]
     }
 }

@@ -3,12 +3,20 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
+use super::reliability::{BackingStoreSection, CorruptionSection};
+use ninescope_ecc::EccSchemeConfig;
+use ninescope_engine::reliability::read_retry::ReadRetryConfig;
+use ninescope_engine::reliability::refresh_policy::RefreshPolicyConfig;
+use ninescope_engine::reliability::scrub_policy::ScrubPolicyConfig;
 use ninescope_engine::{SuspendPolicyConfig, TransactionSchedulerConfig, WriteCompletion};
 use ninescope_ftl::policies::{
-    FreeBlockChoiceConfig, GcTriggerConfig, PageAllocationConfig, SectorWearLevelingConfig, VictimSelectionConfig,
+    FreeBlockChoiceConfig, GcTriggerConfig, PageAllocationConfig, SectorWearLevelingConfig, StreamChoiceConfig,
+    VictimSelectionConfig,
 };
-use ninescope_model::string_or_table;
+use ninescope_media::health::ErrorModelConfig;
+use ninescope_media::scm::ProgramVerifyConfig;
 use ninescope_model::units::{Bytes, BytesPerSecond, Duration};
+use ninescope_model::{optional_string_or_table, string_or_table};
 use ninescope_tier::PlacementConfig;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::value::SeqAccessDeserializer;
@@ -46,6 +54,15 @@ pub struct DriveConfig {
     /// Scheduling of the dies.
     #[serde(default)]
     pub scheduler: SchedulerConfig,
+    /// The store behind a drive that serves as a cache; absent: there is none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub backing_store: Option<BackingStoreSection>,
+    /// When data at rest is read to see whether it is still good; absent: never.
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "optional_string_or_table")]
+    pub scrub: Option<ScrubPolicyConfig>,
+    /// When data is written anew before its errors become too many; absent: never.
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "optional_string_or_table")]
+    pub refresh: Option<RefreshPolicyConfig>,
     /// How lifetimes are told.
     #[serde(default, skip_serializing_if = "EnduranceSection::is_default")]
     pub endurance: EnduranceSection,
@@ -128,6 +145,12 @@ pub struct ScmConfig {
     pub command_address: Duration,
     /// Rate of a channel [B/s].
     pub channel_rate: BytesPerSecond,
+    /// The code that guards each sector; absent: none.
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "optional_string_or_table")]
+    pub ecc: Option<EccSchemeConfig>,
+    /// How often bits fail; absent: never.
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "optional_string_or_table")]
+    pub errors: Option<ErrorModelConfig>,
     /// Rated writes of a sector [count].
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub endurance_writes: Option<u32>,
@@ -137,6 +160,9 @@ pub struct ScmConfig {
     /// How the wear of sectors is levelled.
     #[serde(default, deserialize_with = "string_or_table")]
     pub wear_leveling: SectorWearLevelingConfig,
+    /// When the verifying of a sector write ends; absent: writes are not verified.
+    #[serde(default, deserialize_with = "optional_string_or_table", skip_serializing_if = "Option::is_none")]
+    pub verify: Option<ProgramVerifyConfig>,
 }
 
 /// How set and reset pulses of a sector write follow each other.
@@ -264,6 +290,27 @@ pub struct NandConfig {
     /// How many suspensions an erase bears, and what more of them do; absent: any number.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub suspend_limit: Option<SuspendLimitConfig>,
+    /// Spare bytes of a page; absent: as many as the parity needs [B].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub spare_size: Option<Bytes>,
+    /// The code that guards data; absent: none.
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "optional_string_or_table")]
+    pub ecc: Option<EccSchemeConfig>,
+    /// The code of clean data, where ftl.streams keeps that apart; absent: that of the rest.
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "optional_string_or_table")]
+    pub edc: Option<EccSchemeConfig>,
+    /// How often bits fail; absent: never.
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "optional_string_or_table")]
+    pub errors: Option<ErrorModelConfig>,
+    /// How old data is that was there at the start; absent: new [ns].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub initial_age: Option<Duration>,
+    /// How pages that do not decode are read again; absent: not at all.
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "optional_string_or_table")]
+    pub retry: Option<ReadRetryConfig>,
+    /// Errors that are injected and stay; absent: none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub corruption: Option<CorruptionSection>,
 }
 
 /// Loops of an erase.
@@ -332,6 +379,9 @@ pub struct FtlSection {
     /// Which pool takes the next unit.
     #[serde(deserialize_with = "string_or_table")]
     pub page_allocation: PageAllocationConfig,
+    /// Which write stream takes a unit: whether clean data is kept apart.
+    #[serde(deserialize_with = "string_or_table", skip_serializing_if = "is_single")]
+    pub streams: StreamChoiceConfig,
     /// Which free block is opened next.
     #[serde(deserialize_with = "string_or_table")]
     pub free_block_choice: FreeBlockChoiceConfig,
@@ -352,6 +402,7 @@ impl Default for FtlSection {
             gc_reserve_blocks: 1,
             gc_pages_in_flight: None,
             page_allocation: PageAllocationConfig::default(),
+            streams: StreamChoiceConfig::default(),
             free_block_choice: FreeBlockChoiceConfig::default(),
             gc_trigger: GcTriggerConfig::default(),
             victim: VictimSelectionConfig::default(),
@@ -472,6 +523,10 @@ fn one_or_many<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Duratio
     }
 
     deserializer.deserialize_any(OneOrMany)
+}
+
+fn is_single(streams: &StreamChoiceConfig) -> bool {
+    *streams == StreamChoiceConfig::default()
 }
 
 fn slot_of_16_kib() -> Bytes {

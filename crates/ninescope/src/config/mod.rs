@@ -6,6 +6,7 @@ mod fio;
 mod job_file;
 mod jobs;
 mod load;
+mod reliability;
 
 pub use diagnostics::suggestion;
 pub(crate) use diagnostics::{nearest_location, with_suggestion};
@@ -19,3 +20,4 @@ pub use jobs::{JobsTable, LoadedJobs, parse_jobs};
 pub(crate) use load::unknown_preset;
 pub use load::{LoadedDrive, load_drive};
 pub use ninescope_workload::JobConfig;
+pub use reliability::{BackingStoreSection, CorruptionSection};

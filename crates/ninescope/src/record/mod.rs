@@ -140,7 +140,7 @@ impl Probe for Recorder {
                 self.dies.dispatched(view.now, command.die, work);
                 self.dies.forget_before(command.die, || self.requests.oldest());
             }
-            Event::CommandIssued { command, sent } => {
+            Event::CommandIssued { command, sent, .. } => {
                 self.requests.issued(view.now, command, sent);
                 self.dies.issued(view, command.die, sent);
                 if let Some(timeline) = &mut self.timeline {
@@ -151,7 +151,7 @@ impl Probe for Recorder {
                 self.requests.ended(view.now, command);
                 self.dies.ended(view.now, command);
             }
-            Event::DataOut { command, until } => {
+            Event::DataOut { command, until, .. } => {
                 self.requests.data_out(view, command);
                 self.dies.data_out(view.now, command.die, until);
                 if let Some(timeline) = &mut self.timeline {

@@ -79,6 +79,7 @@ impl Work {
     pub fn kind(&self) -> &'static str {
         match (self.class, self.source) {
             (QueueClass::HostRead, Source::ReadModifyWrite) => "read for a partial write",
+            (_, Source::Scrub) => "scrub read",
             (QueueClass::HostRead, _) => "host read",
             (QueueClass::HostProgram, _) => "host program",
             (QueueClass::MoveRead, _) => "GC read",

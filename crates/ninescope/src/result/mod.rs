@@ -2,6 +2,7 @@
 
 mod fio;
 mod latency;
+mod reliability;
 mod scm;
 mod tier;
 mod workload;
@@ -83,6 +84,9 @@ pub fn result_json(input: &ResultInput<'_>) -> Result<Value, Error> {
         }
         if let Some(section) = tier::section(device, drive.tier.placement.name())? {
             measured["tier"] = section;
+        }
+        if let Some(section) = reliability::section(device)? {
+            measured["reliability"] = section;
         }
         let (endurance, cost) = endurance::of_run(device, input.assembly, utilization.elapsed);
         measured["endurance"] = serde_json::to_value(endurance).map_err(internal)?;
@@ -203,6 +207,7 @@ fn write_amplification(device: &Seen<'_>) -> Value {
         "host": ratio(arrived - migrated),
         "migration": ratio(migrated),
         "gc": ratio(counters.gc_units),
+        "scrub": ratio(counters.healed_units),
         "wear": ratio(0),
         "padding": ratio(counters.padding_units),
         "map": ratio(0),
@@ -240,6 +245,7 @@ fn ftl_counters(device: &Seen<'_>) -> Value {
     json!({
         "host_units": counters.host_units,
         "gc_units": counters.gc_units,
+        "healed_units": counters.healed_units,
         "padding_units": counters.padding_units,
         "trimmed_units": counters.trimmed_units,
         "mapped_units": device.ftl.mapped_units(),
@@ -249,6 +255,7 @@ fn ftl_counters(device: &Seen<'_>) -> Value {
         "moves_dropped_after_program": counters.moves_dropped_after_program,
         "gc_victims": counters.gc_victims,
         "gc_victim_valid_units": counters.gc_victim_valid_units,
+        "refreshed_groups": counters.refreshed_groups,
     })
 }
 

@@ -15,8 +15,21 @@ pub fn section(device: &Seen<'_>, medium: usize, config: Option<&ScmConfig>) -> 
     Some(json!({
         "counters": counters,
         "copies_per_write": copies_per_write,
+        "verify": config.verify.as_ref().map(|_| verify(device.scm, medium)),
         "wear": wear(device.scm, medium, config.endurance_writes),
     }))
+}
+
+/// What verifying writes took and gained. Sectors that wear levelling copies are written too.
+fn verify(scm: &ScmPart, medium: usize) -> Value {
+    let counters = scm.counters(medium);
+    let written = counters.sectors_written + counters.sectors_copied;
+    let per_write = |count: u64| if written == 0 { Value::Null } else { json!(count as f64 / written as f64) };
+    json!({
+        "cycles_per_write": per_write(counters.verify_cycles),
+        "reads_per_write": per_write(counters.verify_reads),
+        "ber_factor": scm.media().ber_factor(medium),
+    })
 }
 
 /// Writes per sector, spare ones included.

@@ -40,6 +40,9 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
         let pages = || pages_of(lba, sectors, self.sectors_per_page());
         self.commands[index].pending = pages().count() as u32;
         for (page, mask) in pages_of(lba, sectors, self.sectors_per_page()) {
+            if self.reliability.is_some() && mask == self.tiered().tier.whole() {
+                self.repair(Lpa(page))?;
+            }
             match self.tiered().tier.write(page, mask, sectors) {
                 WriteTo::Upper => self.write_above(index, page, mask)?,
                 WriteTo::Lower => self.write_below(index, page, mask)?,
@@ -117,6 +120,9 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
             let above = slot.map_or(0, |slot| part.tier.slot(slot).valid & mask);
             let on_read = part.tier.read(page, mask, above, sectors);
             observe!(self, Event::PageRead { slot: index, page, above, below: mask & !above });
+            if self.reliability.is_some() {
+                self.tell_damage(index, Lpa(page))?;
+            }
             if let Some(slot) = slot.filter(|_| above != 0) {
                 self.tiered().tier.residency_mut().reader_queued(slot);
                 self.commands[index].pending += 1;

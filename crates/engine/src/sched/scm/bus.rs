@@ -10,7 +10,7 @@ use crate::device::Device;
 use crate::error::SimulationError;
 use crate::host::LinkJob;
 use crate::probe::{Event, Probe, observe};
-use crate::transaction::Transaction;
+use crate::transaction::{Coding, Transaction};
 
 fn bank_link(banks: &mut [BankUnit], index: u32) -> &mut u32 {
     &mut banks[index as usize].channel_next
@@ -67,10 +67,11 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
             (unit.command, unit.transaction)
         };
         let writes = command.kind == ScmCommandKind::Write;
-        let bytes = u64::from(command.sectors) * SECTOR_BYTES;
+        let bytes = self.bytes_of_sectors(bank, command.sectors);
         let data_in = if writes { self.scm.media.data_time(bank, bytes) } else { Ns::ZERO };
         let sent = now + self.scm.media.command_address_time(bank) + data_in;
-        let end = self.begin_bank_array(&command, sent)?;
+        let encode = self.encode_sectors(&command);
+        let end = self.begin_bank_array(&command, sent + encode)?;
         let unit = &mut self.scm.banks[bank.index()];
         unit.ledger.enter(now, unit.occupancy);
         unit.phase = BankPhase::Array;
@@ -79,6 +80,7 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
         let track = &mut self.transactions.tracks[index as usize];
         track.channel = now - track.mark;
         track.transfer = data_in;
+        track.coding.time = encode;
         track.mark = now;
         let counters = self.scm.counters_of(bank);
         let (commands, sectors) = if writes {
@@ -89,7 +91,7 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
         *commands += 1;
         *sectors += u64::from(command.sectors);
         self.digest_bank_command(&command, &self.transactions.slab[index].clone());
-        observe!(self, Event::BankCommandIssued { command: &command, sent });
+        observe!(self, Event::BankCommandIssued { command: &command, sent, begins: sent + encode });
         Ok(())
     }
 
@@ -98,27 +100,38 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
         let now = self.now;
         let unit = &self.scm.banks[bank.index()];
         let index = unit.transaction;
-        let bytes = u64::from(unit.command.sectors) * SECTOR_BYTES;
-        let left = now + self.scm.media.data_time(bank, bytes);
+        let sectors = unit.command.sectors;
+        let bytes = u64::from(sectors) * SECTOR_BYTES;
+        let left = now + self.scm.media.data_time(bank, self.bytes_of_sectors(bank, sectors));
         let track = &mut self.transactions.tracks[index as usize];
         track.channel += now - track.mark;
         track.transfer = left - now;
         let Transaction { owner, source, .. } = self.transactions.slab[index];
-        let stays = source == Source::Migration;
-        if !stays {
-            self.queue_link_out(LinkJob { ready: left, bytes, command: owner, transaction: index });
-        }
+        // What passes a decoder is told by the timetable.
+        let coded = self.bank_is_coded(bank);
+        let stays = source == Source::Migration && !coded;
+        let held = if coded {
+            self.sectors_left(bank, channel, left)?
+        } else {
+            if self.reliability.is_some() {
+                self.transactions.tracks[index as usize].coding = Coding::default();
+            }
+            if !stays {
+                self.queue_link_out(LinkJob { ready: left, bytes, command: owner, transaction: index });
+            }
+            left
+        };
         self.take_bank_channel(channel, left);
         let unit = &mut self.scm.banks[bank.index()];
         unit.stays = stays;
-        unit.ledger.enter_until(now, unit.occupancy, left);
+        unit.ledger.enter_until(now, unit.occupancy, held);
         unit.phase = BankPhase::DataOut;
-        unit.data_out_end = left;
+        unit.data_out_end = held;
         // Nobody has to decide anything at the end of a read on a bank with nothing else to do.
         if unit.waiting != 0 || stays {
-            self.queue.schedule(self.resources.bank(bank), left);
+            self.queue.schedule(self.resources.bank(bank), held);
         }
-        observe!(self, Event::BankDataOut { bank, source, command: owner, until: left });
+        observe!(self, Event::BankDataOut { bank, source, command: owner, until: left, held });
         Ok(())
     }
 

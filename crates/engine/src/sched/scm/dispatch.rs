@@ -182,11 +182,11 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
             let placed = self.scm.place_write(bank, sector);
             if let Some(SectorCopy { from, to }) = placed.copy {
                 copies += 1;
-                self.scm.media.pulse_copy(bank, to);
-                observe!(self, Event::SectorCopied { bank, from, to });
+                let verified = self.scm.pulse_copy(bank, to);
+                observe!(self, Event::SectorCopied { bank, from, to, verified });
             }
-            self.scm.media.pulse(bank, placed.place);
-            observe!(self, Event::SectorPlaced { bank, sector, place: placed.place });
+            let verified = self.scm.pulse(bank, placed.place);
+            observe!(self, Event::SectorPlaced { bank, sector, place: placed.place, verified });
         }
         if copies == 0 {
             self.request_bank_channel(bank);
@@ -201,7 +201,7 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
         self.queue.schedule(self.resources.bank(bank), end);
         self.scm.counters_of(bank).sectors_copied += u64::from(copies);
         self.digest_bank_command(&command, transaction);
-        observe!(self, Event::BankCommandIssued { command: &command, sent: now });
+        observe!(self, Event::BankCommandIssued { command: &command, sent: now, begins: now });
         Ok(())
     }
 }

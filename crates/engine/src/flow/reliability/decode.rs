@@ -1,0 +1,286 @@
+//! Page reads of flash between the page register and whoever asked.
+
+use ninescope_kernel::{NONE, Ns, WakeQueue};
+use ninescope_model::{ChannelId, DieId, Lpa, Ppa, SECTOR_BYTES, Source};
+
+use crate::device::Device;
+use crate::error::SimulationError;
+use crate::host::LinkJob;
+use crate::probe::{Event, Probe, observe};
+use crate::reliability::code::Decoded;
+use crate::reliability::read_retry::Attempt;
+use crate::reliability::timetable::Appointment;
+use crate::reliability::{Harm, NandCode, Sensed};
+use crate::sched::DiePhase;
+use crate::transaction::{Coding, Transaction, UnitRecord};
+
+impl<Q: WakeQueue, P: Probe> Device<Q, P> {
+    // ---- sensing ---------------------------------------------------------------------------------
+
+    /// A page is in its die's register: draws what its decoder will find. The group is there still, and is not erased
+    /// before this is done.
+    #[inline(never)]
+    pub(crate) fn draw_what_was_sensed(&mut self, index: u32) {
+        let transaction = self.transactions.slab[index];
+        let code = self.nand_code_of(transaction.ppa);
+        let decoded = if transaction.attempts > 0 {
+            self.draw_attempt(index, transaction.attempts - 1)
+        } else {
+            self.draw_page(&transaction, code)
+        };
+        let (lpa, from) = (self.ftl.content(transaction.ppa), self.ftl.residence(transaction.ppa));
+        *self.sensed(index) = Sensed { decoded, code, lpa, from };
+    }
+
+    /// What a transaction brought; there are as many as there ever were transactions at a time.
+    pub(super) fn sensed(&mut self, index: u32) -> &mut Sensed {
+        let sensed = &mut self.reliable().sensed;
+        if sensed.len() <= index as usize {
+            sensed.resize(index as usize + 1, Sensed::default());
+        }
+        &mut sensed[index as usize]
+    }
+
+    fn draw_page(&mut self, transaction: &Transaction, code: NandCode) -> Decoded {
+        let units = u32::from(transaction.units);
+        let level = self.levels_of(transaction.ppa)[code as usize];
+        let injected = if self.reliable().corruption.is_some() { self.corrupt_units_of(transaction) } else { 0 };
+        let part = self.reliable();
+        let decoded = part.nand[code as usize].as_mut().map(|code| code.draw(level, units, injected));
+        let decoded = decoded.unwrap_or_default();
+        if injected != 0 {
+            let good = injected & !(decoded.failed | decoded.undetected);
+            self.meet_corruption(transaction, good);
+        }
+        decoded
+    }
+
+    /// The raw bit error rate of a place's group as a level of each code; none where bits do not fail by themselves.
+    fn levels_of(&mut self, ppa: Ppa) -> [Option<ninescope_ecc::RberLevel>; 2] {
+        let now = self.now;
+        let group = self.geometry.group_and_offset(ppa).0;
+        let record = self.ftl.group(group);
+        let (reads, cycles) = (record.reads_since_erase, record.erase_count);
+        let part = self.reliability.as_mut().expect("a drive with codes");
+        let Some(health) = &mut part.health else { return [None; 2] };
+        if let Some(levels) = health.levels(group, now, reads) {
+            return levels;
+        }
+        let age = part.ages.age(group, now);
+        let rber = health.rber(group, age, reads, part.initial_cycles.saturating_add(cycles));
+        let levels = [0, 1].map(|code: usize| part.nand[code].as_ref().and_then(|code| code.level(rber)));
+        health.keep(group, now, age, reads, levels);
+        levels
+    }
+
+    /// The places that a page access brings, in their order: a chain of records, or neighbours.
+    fn place_of_unit(&self, transaction: &Transaction, number: u32) -> Ppa {
+        if transaction.source != Source::GarbageCollection {
+            return Ppa(transaction.ppa.0 + number);
+        }
+        let record = self.record_of_unit(transaction.owner, number);
+        record.map_or(Ppa::UNMAPPED, |record| record.taken_from.place)
+    }
+
+    fn record_of_unit(&self, head: u32, number: u32) -> Option<UnitRecord> {
+        let mut index = head;
+        for _ in 0..number {
+            index = if index == NONE { NONE } else { self.transactions.units[index].next };
+        }
+        (index != NONE).then(|| self.transactions.units[index])
+    }
+
+    /// What a unit of a page access holds.
+    pub(super) fn unit_of_access(&self, index: u32, number: u32) -> (Lpa, ninescope_ftl::Residence) {
+        let transaction = self.transactions.slab[index];
+        match transaction.source {
+            Source::GarbageCollection => {
+                let record = self.record_of_unit(transaction.owner, number).unwrap_or_default();
+                (record.lpa, record.taken_from)
+            }
+            _ => {
+                let Some(Sensed { lpa, from, .. }) =
+                    self.reliability.as_ref().and_then(|part| part.sensed.get(index as usize))
+                else {
+                    return (Lpa::NONE, ninescope_ftl::Residence::NONE);
+                };
+                // Neighbours of one host command follow each other in both spaces.
+                let place = Ppa(from.place.0 + number);
+                let lpa =
+                    if transaction.source == Source::Scrub { self.ftl.content(place) } else { Lpa(lpa.0 + number) };
+                (lpa, ninescope_ftl::Residence { place, ..*from })
+            }
+        }
+    }
+
+    fn corrupt_units_of(&mut self, transaction: &Transaction) -> u32 {
+        let mut mask = 0;
+        for number in 0..u32::from(transaction.units) {
+            let place = self.place_of_unit(transaction, number);
+            let corrupt = place != Ppa::UNMAPPED && self.reliable().is_corrupt(place);
+            mask |= u32::from(corrupt) << number;
+        }
+        mask
+    }
+
+    /// Corrupt units were found, and those of `good` corrected.
+    fn meet_corruption(&mut self, transaction: &Transaction, good: u32) {
+        for number in (0..u32::from(transaction.units)).filter(|&number| good >> number & 1 == 1) {
+            let place = self.place_of_unit(transaction, number);
+            let part = self.reliable();
+            let first = part.corruption.as_mut().is_some_and(|corruption| corruption.meet(place));
+            part.counters.corruptions_corrected += u64::from(first);
+        }
+    }
+
+    /// What reading a page again brings. Its worst codeword decides for all that did not decode.
+    fn draw_attempt(&mut self, index: u32, attempt: u8) -> Decoded {
+        let part = self.reliability.as_mut().expect("a drive with codes");
+        let Sensed { decoded, code, .. } = part.sensed[index as usize];
+        let (Some(retry), Some(code)) = (&part.retry, &mut part.nand[code as usize]) else { return decoded };
+        let correctable = code.scheme().correctable();
+        code.counters.codewords += u64::from(decoded.codewords);
+        code.counters.corrupted_codewords += u64::from(decoded.corrupted);
+        match retry.attempt(u32::from(attempt), decoded.worst, correctable, &mut part.retry_stream) {
+            Attempt::Decoded => {
+                code.counters.corrected_bits += u64::from(decoded.worst.min(correctable));
+                Decoded { failed: 0, ..decoded }
+            }
+            Attempt::Failed(worst) => {
+                code.counters.failed_codewords += 1;
+                Decoded { worst, ..decoded }
+            }
+        }
+    }
+
+    /// Whether an access whose data was just drawn will be read again, so that its group must stay as it is.
+    pub(crate) fn will_be_read_again(&self, index: u32) -> bool {
+        let Some(part) = &self.reliability else { return false };
+        let Some(Sensed { decoded, code, .. }) = part.sensed.get(index as usize) else { return false };
+        let attempts = u32::from(self.transactions.slab[index].attempts);
+        let may = part.retry.as_ref().is_some_and(|retry| attempts < retry.attempts());
+        // What the detecting code refuses is fetched, not read again.
+        decoded.failed != 0 && may && *code == NandCode::Ecc
+    }
+
+    // ---- leaving the die -------------------------------------------------------------------------
+
+    /// Read data of each plane in turn, through the decoder.
+    #[inline(never)]
+    pub(crate) fn send_coded_data_out(&mut self, die: DieId, channel: ChannelId) -> Result<(), SimulationError> {
+        let now = self.now;
+        let command = self.dies[die.index()].command;
+        let (mut left, mut held) = (now, now);
+        for plane in command.addressed_planes() {
+            let index = command.transaction[plane];
+            let begins = left;
+            left += self.nand.data_time(u64::from(command.bytes[plane]));
+            if self.transactions.slab[index].tracked {
+                let track = &mut self.transactions.tracks[index as usize];
+                track.channel += begins - track.mark;
+                track.transfer = left - begins;
+            }
+            held = held.max(self.page_left(index, channel, left)?);
+        }
+        let held = held.max(left);
+        let unit = &mut self.channels[channel.index()];
+        unit.busy += left - now;
+        unit.free_at = left;
+        let unit = &mut self.dies[die.index()];
+        unit.ledger.enter_until(now, unit.occupancy, held);
+        unit.phase = DiePhase::DataOut;
+        unit.data_out_end = held;
+        // Whoever waits for the data is told by the timetable.
+        unit.staying_planes = 0;
+        if unit.waiting != 0 || self.nand.parked(die).is_some() {
+            self.queue.schedule(self.resources.die(die), held);
+        }
+        observe!(self, Event::DataOut { command: &command, until: left, held });
+        Ok(())
+    }
+
+    /// A page `arrives` in the controller. Returns until when its die keeps it.
+    fn page_left(&mut self, index: u32, channel: ChannelId, arrives: Ns) -> Result<Ns, SimulationError> {
+        let code = self.reliable().sensed.get(index as usize).map_or(NandCode::Ecc, |sensed| sensed.code);
+        let Some(code) = &self.reliable().nand[code as usize] else {
+            self.deliver(index, arrives, Coding::default());
+            return Ok(arrives);
+        };
+        let (shared, holds_die) = (code.scheme().shared(), code.scheme().holds_die());
+        if shared {
+            // Pages of other channels may come before it.
+            self.note(arrives, Appointment::AtDecoder { transaction: index });
+            return Ok(arrives);
+        }
+        let decoded = self.decode_page(index, channel.index(), arrives)?;
+        Ok(if holds_die { decoded } else { arrives })
+    }
+
+    /// Gives a page that `arrives` to a decoder. Returns when it is decoded, for better or worse.
+    pub(super) fn decode_page(&mut self, index: u32, channel: usize, arrives: Ns) -> Result<Ns, SimulationError> {
+        let transaction = self.transactions.slab[index];
+        let part = self.reliability.as_mut().expect("a drive with codes");
+        let Sensed { decoded, code: which, .. } = part.sensed[index as usize];
+        let Some(code) = &mut part.nand[which as usize] else { return Ok(arrives) };
+        let more = match (&part.retry, transaction.attempts.checked_sub(1)) {
+            (Some(retry), Some(attempt)) => retry.more_decoding(u32::from(attempt)),
+            _ => Ns::ZERO,
+        };
+        let time = code.scheme().decode_time(decoded.codewords, decoded.corrupted) + more;
+        let begins = code.take_decoder(channel, arrives, time);
+        let until = begins + time;
+        observe!(
+            self,
+            Event::PageDecoded {
+                transaction: index,
+                source: transaction.source,
+                code: which,
+                attempt: u32::from(transaction.attempts),
+                arrived: arrives,
+                begins,
+                until,
+                failed: decoded.failed,
+                undetected: decoded.undetected,
+            }
+        );
+        let coding = Coding { wait: begins - arrives, time, ..Coding::default() };
+        if decoded.failed == 0 {
+            self.deliver(index, until, coding);
+        } else {
+            if transaction.attempts == 0 {
+                self.transactions.tracks[index as usize].coding = coding;
+            }
+            self.note(until, Appointment::Failed { transaction: index });
+        }
+        if decoded.undetected != 0 && transaction.source == Source::Host {
+            let number = decoded.undetected.trailing_zeros();
+            let lpa = self.unit_of_access(index, number).0;
+            self.pass_wrong(transaction.owner, lpa)?;
+            if transaction.epoch != 0 {
+                self.migration_harmed(transaction.epoch - 1, Harm::Wrong)?;
+            }
+        }
+        Ok(until)
+    }
+
+    /// The data of a page access is good, as far as anybody knows, when it is `ready`.
+    pub(super) fn deliver(&mut self, index: u32, ready: Ns, coding: Coding) {
+        let Transaction { source, owner, sectors, epoch, attempts, .. } = self.transactions.slab[index];
+        if source != Source::Host {
+            self.note(ready, Appointment::Decoded { transaction: index });
+            return;
+        }
+        let track = &mut self.transactions.tracks[index as usize];
+        if attempts == 0 {
+            track.coding = coding;
+        } else {
+            // Everything since the first decode failed.
+            track.coding.retry = ready - track.mark;
+        }
+        if epoch != 0 {
+            self.note(ready, Appointment::BroughtUp { migration: epoch - 1 });
+        }
+        let bytes = u64::from(sectors) * SECTOR_BYTES;
+        self.queue_link_out(LinkJob { ready, bytes, command: owner, transaction: index });
+    }
+}

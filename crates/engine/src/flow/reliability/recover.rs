@@ -1,0 +1,164 @@
+//! Page reads that did not decode: read again, fetched from the backing store, or given up.
+
+use ninescope_kernel::{Ns, WakeQueue};
+use ninescope_model::{Lpa, Ppa, SECTOR_BYTES, Source};
+
+use crate::device::Device;
+use crate::error::SimulationError;
+use crate::host::LinkJob;
+use crate::probe::{Event, Probe, observe};
+use crate::reliability::timetable::Appointment;
+use crate::reliability::{Harm, NandCode};
+use crate::transaction::Transaction;
+
+impl<Q: WakeQueue, P: Probe> Device<Q, P> {
+    /// The decoder says that a page access has units which it cannot make good.
+    pub(super) fn read_failed(&mut self, index: u32) -> Result<(), SimulationError> {
+        let Transaction { source, attempts, .. } = self.transactions.slab[index];
+        if attempts == 0 && source == Source::Host {
+            self.transactions.tracks[index as usize].mark = self.now;
+        }
+        let part = self.reliable();
+        let edc = part.sensed[index as usize].code == NandCode::Edc;
+        if edc && part.backing_store.is_some() {
+            return self.fetch_failed_units(index);
+        }
+        if self.will_be_read_again(index) {
+            self.read_again(index);
+            return Ok(());
+        }
+        self.give_up(index)
+    }
+
+    /// Queues a page access once more, behind what waits on its die. It still counts as a reader of its group.
+    fn read_again(&mut self, index: u32) {
+        let transaction = &mut self.transactions.slab[index];
+        transaction.attempts += 1;
+        transaction.tracked = false;
+        let Transaction { attempts, ppa, .. } = *transaction;
+        let counters = &mut self.reliable().counters;
+        counters.retries += 1;
+        counters.retried_reads += u64::from(attempts == 1);
+        let group = self.geometry.group_and_offset(ppa).0;
+        self.ftl.read_again(group);
+        self.requeue(self.geometry.die_of_pool(self.geometry.pool_and_block(group).0), index);
+    }
+
+    /// Fetches the units of an access that did not decode: what the host or a move waits for comes from there, what the
+    /// scrubber found is written anew.
+    fn fetch_failed_units(&mut self, index: u32) -> Result<(), SimulationError> {
+        let now = self.now;
+        let source = self.transactions.slab[index].source;
+        let failed = self.reliable().sensed[index as usize].decoded.failed;
+        let mut there = now;
+        for number in (0..32).filter(|number| failed >> number & 1 == 1) {
+            let (lpa, from) = self.unit_of_access(index, number);
+            if source == Source::Scrub && (lpa == Lpa::NONE || !self.ftl.resides(lpa, from)) {
+                continue;
+            }
+            let at = self.reliable().backing_store.as_mut().map_or(now, |store| store.fetch(now));
+            there = there.max(at);
+            let wanted = source != Source::Scrub;
+            self.count_fetch(source, from.place);
+            observe!(self, Event::UnitFetched { lpa, from: from.place, wanted });
+            if !wanted {
+                self.note(at, Appointment::Prefetched { lpa, from });
+            }
+        }
+        if source == Source::Scrub {
+            return self.page_arrived(index);
+        }
+        self.note(there, Appointment::Refetched { transaction: index });
+        Ok(())
+    }
+
+    /// Counts a fetch by who caused it, and its corrupt copy if it is met for the first time.
+    fn count_fetch(&mut self, source: Source, place: Ppa) {
+        let part = self.reliable();
+        let first = part.corruption.as_mut().is_some_and(|corruption| {
+            let first = corruption.is_corrupt(place);
+            first && corruption.meet(place)
+        });
+        let counters = &mut part.counters;
+        let (fetched, met) = match source {
+            Source::Scrub => (&mut counters.prefetched, &mut counters.corruptions_met_by_scrub),
+            Source::GarbageCollection => (&mut counters.refetched_for_moves, &mut counters.corruptions_met_by_moves),
+            _ => (&mut counters.refetched, &mut counters.corruptions_met_by_host),
+        };
+        *fetched += 1;
+        *met += u64::from(first);
+    }
+
+    /// The units that were lost have come from the backing store.
+    pub(super) fn read_refetched(&mut self, index: u32) -> Result<(), SimulationError> {
+        let now = self.now;
+        let Transaction { source, owner, sectors, .. } = self.transactions.slab[index];
+        let failed = std::mem::take(&mut self.reliable().sensed[index as usize].decoded.failed);
+        if source != Source::Host {
+            return self.page_arrived(index);
+        }
+        for number in (0..32).filter(|number| failed >> number & 1 == 1) {
+            let (lpa, from) = self.unit_of_access(index, number);
+            self.heal(lpa, from)?;
+        }
+        let track = &mut self.transactions.tracks[index as usize];
+        track.coding.refetch = now - track.mark;
+        let bytes = u64::from(sectors) * SECTOR_BYTES;
+        self.queue_link_out(LinkJob { ready: now, bytes, command: owner, transaction: index });
+        Ok(())
+    }
+
+    /// Nothing brings the data of an access back: the host is told, and what the drive read for itself is lost.
+    fn give_up(&mut self, index: u32) -> Result<(), SimulationError> {
+        let now = self.now;
+        let Transaction { source, owner, epoch, attempts, .. } = self.transactions.slab[index];
+        self.reliable().counters.failed_reads += 1;
+        observe!(self, Event::ReadGivenUp { transaction: index, source });
+        if source != Source::Host {
+            return self.page_arrived(index);
+        }
+        let failed = self.reliable().sensed[index as usize].decoded.failed;
+        for number in (0..32).filter(|number| failed >> number & 1 == 1) {
+            let lpa = self.unit_of_access(index, number).0;
+            self.report(owner, lpa)?;
+        }
+        let track = &mut self.transactions.tracks[index as usize];
+        track.coding.retry = if attempts == 0 { Ns::ZERO } else { now - track.mark };
+        if epoch != 0 {
+            self.migration_harmed(epoch - 1, Harm::Lost)?;
+            self.migration_data_arrived(epoch - 1)?;
+        }
+        // An error has no data.
+        self.queue_link_out(LinkJob { ready: now, bytes: 0, command: owner, transaction: index });
+        Ok(())
+    }
+
+    /// What a migration brings is no good.
+    pub(crate) fn migration_harmed(&mut self, migration: u32, harm: Harm) -> Result<(), SimulationError> {
+        let page = self.tiered().migrations[migration].page;
+        self.harm(Lpa(page), harm)
+    }
+
+    /// What a move did to its unit, and where the unit goes by it.
+    #[inline(never)]
+    pub(crate) fn move_is_placed(
+        &mut self,
+        transaction: u32,
+        number: u32,
+        lpa: Lpa,
+        from: Ppa,
+    ) -> Result<(), SimulationError> {
+        if let Some(harm) = self.harm_of(transaction, number) {
+            self.harm(lpa, harm)?;
+        }
+        let to_edc = self.ftl.is_clean(lpa) && self.reliable().nand[NandCode::Edc as usize].is_some();
+        let from_edc = self.nand_code_of(from) == NandCode::Edc;
+        let counters = &mut self.reliable().counters;
+        match (from_edc, to_edc) {
+            (true, _) => counters.edc_units_moved += 1,
+            (false, true) => counters.units_moved_to_edc += 1,
+            (false, false) => counters.ecc_units_moved += 1,
+        }
+        Ok(())
+    }
+}

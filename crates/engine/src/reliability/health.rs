@@ -1,0 +1,101 @@
+//! How old the data of each block group is, and its raw bit error rate as it ages and is read.
+//!
+//! Asking the error model takes powers and logarithms. A group's answer is kept until its reads or the age of its data
+//! have grown by a 64th, so that the model is asked some hundred times in the life of a group's data, whatever the load.
+
+use ninescope_ecc::RberLevel;
+use ninescope_kernel::Ns;
+use ninescope_media::health::{ErrorModel, Health};
+use ninescope_model::BlockGroup;
+
+/// By how much reads or age grow before the model is asked anew: a 64th.
+const GROWTH_SHIFT: u32 = 6;
+/// No model tells ages apart that differ by less: 1 ms.
+const AGE_STEP: u64 = 1_000_000;
+
+/// When the data of each group was programmed.
+#[derive(Debug)]
+pub struct GroupAges {
+    /// Of data that was there at the start: none.
+    programmed: Vec<Option<Ns>>,
+    /// How old data was at the start [ns].
+    initial: Ns,
+}
+
+impl GroupAges {
+    /// Groups whose data is `initial` old at the start.
+    pub fn new(groups: u32, initial: Ns) -> Self {
+        Self { programmed: vec![None; groups as usize], initial }
+    }
+
+    /// How old the oldest data of a group is.
+    pub fn age(&self, group: BlockGroup, now: Ns) -> Ns {
+        match self.programmed[group.index()] {
+            Some(programmed) => now - programmed,
+            None => now + self.initial,
+        }
+    }
+
+    /// The first page of a group was programmed.
+    pub fn programmed(&mut self, group: BlockGroup, now: Ns) {
+        self.programmed[group.index()] = Some(now);
+    }
+}
+
+/// A group's answer and how long it holds.
+#[derive(Clone, Copy, Debug, Default)]
+struct Group {
+    /// By code.
+    levels: [Option<RberLevel>; 2],
+    /// Page reads since the erase from which on it is asked anew [count].
+    until_reads: u32,
+    /// Suspensions of the last erase beyond what it bears [count].
+    suspensions: u32,
+    /// When the age has grown so far [ns].
+    until: Ns,
+}
+
+/// The raw bit error rate of each group.
+#[derive(Debug)]
+pub struct GroupHealth {
+    model: Box<dyn ErrorModel>,
+    groups: Vec<Group>,
+}
+
+impl GroupHealth {
+    /// Groups whose last erase was not suspended too often.
+    pub fn new(model: Box<dyn ErrorModel>, groups: u32) -> Self {
+        Self { model, groups: vec![Group::default(); groups as usize] }
+    }
+
+    /// What was known of a group is void: its data is new.
+    pub fn forget(&mut self, group: BlockGroup) {
+        self.groups[group.index()].until_reads = 0;
+    }
+
+    /// A group was erased, with so many suspensions more than it bears.
+    pub fn erased(&mut self, group: BlockGroup, suspensions: u32) {
+        self.groups[group.index()] = Group { suspensions, ..Group::default() };
+    }
+
+    /// The levels of a group, by code, as they were last asked for; `None` if they must be asked for anew.
+    #[inline]
+    pub fn levels(&self, group: BlockGroup, now: Ns, reads: u32) -> Option<[Option<RberLevel>; 2]> {
+        let group = &self.groups[group.index()];
+        (reads < group.until_reads && now < group.until).then_some(group.levels)
+    }
+
+    /// The raw bit error rate of a group.
+    pub fn rber(&self, group: BlockGroup, retention: Ns, reads: u32, cycles: u32) -> f64 {
+        let suspensions = self.groups[group.index()].suspensions;
+        self.model.rber(&Health { cycles, retention, reads, suspensions, verify_cycles: 0 })
+    }
+
+    /// Keeps the levels of a group whose data is of that age.
+    pub fn keep(&mut self, group: BlockGroup, now: Ns, age: Ns, reads: u32, levels: [Option<RberLevel>; 2]) {
+        let group = &mut self.groups[group.index()];
+        group.levels = levels;
+        group.until_reads = reads.saturating_add((reads >> GROWTH_SHIFT) + 1);
+        group.until = Ns(now.0.saturating_add((age.0 >> GROWTH_SHIFT).max(AGE_STEP)));
+    }
+}

@@ -1,0 +1,418 @@
+//! Bits that fail and what is done about it: codes and their decoders, reading again, the store behind a cache, scrubbing
+//! and refresh.
+//!
+//! A drive has none of this unless its description says so; it is one pointer then, which the hot path looks at. What
+//! happens to a read on its way through a decoder is told in `flow/reliability`. The rooms that know codes (`ecc`), cells
+//! (`media`) and maps (`ftl`) do not know each other: they are joined here.
+
+pub mod backing_store;
+pub mod code;
+pub mod corruption;
+pub mod health;
+pub mod read_retry;
+pub mod refresh_policy;
+pub mod scrub_policy;
+pub mod timetable;
+
+use ninescope_ecc::{RberLevel, Scheme};
+use ninescope_ftl::Residence;
+use ninescope_kernel::{BitTable, Ns, RandomStream};
+use ninescope_media::health::ErrorModelConfig;
+use ninescope_model::{Geometry, Lpa, Ppa, ScmLayout};
+use serde::Serialize;
+
+use backing_store::{BackingStore, BackingStoreConfig};
+use code::{Code, Decoded};
+use corruption::{Corruption, CorruptionConfig};
+use health::{GroupAges, GroupHealth};
+use read_retry::{ReadRetry, ReadRetryConfig};
+use refresh_policy::{RefreshPolicy, RefreshPolicyConfig};
+use scrub_policy::{ScrubPolicy, ScrubPolicyConfig};
+use timetable::Timetable;
+
+/// Which code of the flash: for data that may lie nowhere else, and for clean data kept apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub enum NandCode {
+    /// The error-correcting code.
+    Ecc,
+    /// The error-detecting code of clean data.
+    Edc,
+}
+
+/// What the bits of flash do, and which codes guard them.
+#[derive(Clone, Debug, Default)]
+pub struct NandReliability {
+    /// The error-correcting code; none: nothing is decoded.
+    pub ecc: Option<Scheme>,
+    /// The code of clean data where that is kept apart; none: the error-correcting one.
+    pub edc: Option<Scheme>,
+    /// How often bits fail by themselves; none: never.
+    pub errors: Option<ErrorModelConfig>,
+    /// P/E cycles that every block has behind it at the start [count].
+    pub initial_cycles: u32,
+    /// How old prepared data is at the start [ns].
+    pub initial_age: Ns,
+    /// How pages that do not decode are read again; none: not at all.
+    pub retry: Option<ReadRetryConfig>,
+    /// Errors that are injected and stay.
+    pub corruption: Option<CorruptionConfig>,
+}
+
+/// What the bits of a medium of SCM do, and which code guards them.
+#[derive(Clone, Debug, Default)]
+pub struct ScmReliability {
+    /// The code; none: nothing is decoded.
+    pub ecc: Option<Scheme>,
+    /// How often bits fail by themselves; none: never.
+    pub errors: Option<ErrorModelConfig>,
+}
+
+/// Everything about failing bits that a drive is built from.
+#[derive(Clone, Debug, Default)]
+pub struct ReliabilityConfig {
+    /// Of flash.
+    pub nand: NandReliability,
+    /// Of each medium of SCM.
+    pub scm: Vec<ScmReliability>,
+    /// The store behind a cache-oriented drive.
+    pub backing_store: Option<BackingStoreConfig>,
+    /// When data at rest is read.
+    pub scrub: Option<ScrubPolicyConfig>,
+    /// When data is written anew.
+    pub refresh: Option<RefreshPolicyConfig>,
+    /// The run's seed.
+    pub seed: u64,
+}
+
+impl ReliabilityConfig {
+    /// Whether the drive has anything of it.
+    pub fn is_used(&self) -> bool {
+        self.nand.ecc.is_some()
+            || self.nand.edc.is_some()
+            || self.scm.iter().any(|medium| medium.ecc.is_some())
+            || self.scrub.is_some()
+            || self.refresh.is_some()
+    }
+}
+
+/// What was counted since measuring began, beside what each code counted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct ReliabilityCounters {
+    /// Page accesses that did not decode and were read again.
+    pub retried_reads: u64,
+    /// Attempts to read again.
+    pub retries: u64,
+    /// Page accesses given up.
+    pub failed_reads: u64,
+    /// Units lost, because a read of the drive's own (of a move, a merge, a migration) was given up.
+    pub units_lost: u64,
+    /// Units that went wrong unnoticed in a read of the drive's own.
+    pub units_wrong: u64,
+    /// Host reads that reported an error instead of data.
+    pub reads_reported: u64,
+    /// Host reads that returned wrong data as if it were good.
+    pub reads_wrong: u64,
+    /// Units read by the host under the error-correcting code.
+    pub ecc_units_read: u64,
+    /// Units read by the host under the error-detecting code.
+    pub edc_units_read: u64,
+    /// Units moved that stay under the error-correcting code.
+    pub ecc_units_moved: u64,
+    /// Units moved that stay under the error-detecting code.
+    pub edc_units_moved: u64,
+    /// Units moved that were under the error-correcting code and are under the detecting one now.
+    pub units_moved_to_edc: u64,
+    /// Units with an injected error, those of the start included.
+    pub corruptions: u64,
+    /// Of these, units under the error-detecting code when it happened.
+    pub corruptions_under_edc: u64,
+    /// Corrupt units that a code corrected; this and the four below count each unit once, by who met it first.
+    pub corruptions_corrected: u64,
+    /// Corrupt units that a read of the host (or of a merge) found.
+    pub corruptions_met_by_host: u64,
+    /// Corrupt units that a move found.
+    pub corruptions_met_by_moves: u64,
+    /// Corrupt units that the scrubber found.
+    pub corruptions_met_by_scrub: u64,
+    /// Corrupt units that were erased before anybody met them.
+    pub corruptions_erased: u64,
+    /// Units fetched from the backing store because the host (or a merge) needed them.
+    pub refetched: u64,
+    /// Units fetched because a move needed them.
+    pub refetched_for_moves: u64,
+    /// Units fetched because the scrubber found them corrupt.
+    pub prefetched: u64,
+    /// Fetched units that had changed or moved by the time they were to be written.
+    pub heals_dropped: u64,
+    /// Pages read by the scrubber.
+    pub scrub_page_reads: u64,
+    /// Passes of the scrubber that ended.
+    pub scrub_passes: u64,
+    /// Groups whose refresh was asked for because of their reads.
+    pub refreshes_by_reads: u64,
+    /// Groups whose refresh was asked for because of the age of their data.
+    pub refreshes_by_age: u64,
+}
+
+/// Units that hold other than what they should: a bit per logical unit each, none set on a drive in order.
+#[derive(Debug)]
+pub struct Damage {
+    lost: BitTable,
+    wrong: BitTable,
+    /// Bits set in both.
+    count: u32,
+}
+
+impl Damage {
+    fn new(units: u32) -> Self {
+        Self { lost: BitTable::new(units as usize), wrong: BitTable::new(units as usize), count: 0 }
+    }
+
+    /// Whether anything is damaged.
+    #[inline]
+    pub fn is_any(&self) -> bool {
+        self.count > 0
+    }
+
+    /// Whether a unit is known to be lost.
+    pub fn is_lost(&self, lpa: Lpa) -> bool {
+        self.lost.get(lpa.index())
+    }
+
+    /// Whether a unit is wrong, and nobody knows.
+    pub fn is_wrong(&self, lpa: Lpa) -> bool {
+        self.wrong.get(lpa.index())
+    }
+
+    /// A unit is lost; returns whether it was not before.
+    pub fn lose(&mut self, lpa: Lpa) -> bool {
+        Self::mark(&mut self.lost, lpa, &mut self.count)
+    }
+
+    /// A unit is wrong; returns whether it was not before.
+    pub fn make_wrong(&mut self, lpa: Lpa) -> bool {
+        Self::mark(&mut self.wrong, lpa, &mut self.count)
+    }
+
+    fn mark(table: &mut BitTable, lpa: Lpa, count: &mut u32) -> bool {
+        let is_new = !table.get(lpa.index());
+        *count += u32::from(is_new);
+        table.set(lpa.index());
+        is_new
+    }
+
+    /// A unit was written anew, or forgotten.
+    pub fn repair(&mut self, lpa: Lpa) {
+        for table in [&mut self.lost, &mut self.wrong] {
+            self.count -= u32::from(table.get(lpa.index()));
+            table.clear(lpa.index());
+        }
+    }
+}
+
+/// What is wrong with a unit's content.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Harm {
+    /// It is lost, and that is known.
+    Lost,
+    /// It is wrong, and nobody knows.
+    Wrong,
+}
+
+/// What a page access brought into the page register of its die, and what became of it.
+#[derive(Clone, Copy, Debug)]
+pub struct Sensed {
+    /// What the decoder will find.
+    pub decoded: Decoded,
+    /// The code of its group.
+    pub code: NandCode,
+    /// What its first unit held.
+    pub lpa: Lpa,
+    /// Where that lay.
+    pub from: Residence,
+}
+
+impl Default for Sensed {
+    fn default() -> Self {
+        Self { decoded: Decoded::default(), code: NandCode::Ecc, lpa: Lpa::NONE, from: Residence::NONE }
+    }
+}
+
+/// How far the scrubber is.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct ScrubPass {
+    /// A pass is under way.
+    pub running: bool,
+    /// When it began.
+    pub began: Ns,
+    /// The pool whose turn it is, so that pages of all dies are read side by side.
+    pub turn: u32,
+    /// Page reads under way.
+    pub reads: u32,
+}
+
+/// Everything about failing bits of a drive in simulation.
+#[derive(Debug)]
+pub struct Reliability {
+    /// By [`NandCode`].
+    pub(crate) nand: [Option<Code>; 2],
+    /// By medium of SCM.
+    pub(crate) scm: [Option<ScmCode>; 2],
+    pub(crate) ages: GroupAges,
+    pub(crate) health: Option<GroupHealth>,
+    pub(crate) initial_cycles: u32,
+    pub(crate) retry: Option<Box<dyn ReadRetry>>,
+    pub(crate) retry_stream: RandomStream,
+    pub(crate) corruption: Option<Corruption>,
+    /// By transaction: what it brought.
+    pub(crate) sensed: Vec<Sensed>,
+    pub(crate) damage: Damage,
+    pub(crate) backing_store: Option<BackingStore>,
+    pub(crate) scrub: Option<Box<dyn ScrubPolicy>>,
+    pub(crate) pass: ScrubPass,
+    /// By pool: the first unit that the pass has not looked at.
+    pub(crate) scrub_cursors: Vec<u32>,
+    pub(crate) refresh: Option<Box<dyn RefreshPolicy>>,
+    /// By group: its refresh was asked for in this life.
+    pub(crate) refresh_asked: BitTable,
+    pub(crate) timetable: Timetable,
+    pub(crate) counters: ReliabilityCounters,
+    /// The first timers are noted, and what is corrupt from the start is.
+    pub(crate) started: bool,
+    /// Nothing more comes from the host: timers are void.
+    pub(crate) ended: bool,
+}
+
+/// The code of a medium of SCM, and how often its bits fail.
+#[derive(Debug)]
+pub struct ScmCode {
+    pub(crate) code: Code,
+    model: Option<Box<dyn ninescope_media::health::ErrorModel>>,
+    ber_factor: f64,
+}
+
+impl ScmCode {
+    /// The level of sectors whose memory was written so often.
+    pub(crate) fn level(&self, writes: u32) -> Option<RberLevel> {
+        let health = ninescope_media::health::Health { cycles: writes, ..Default::default() };
+        let rber = self.model.as_ref()?.rber(&health) * self.ber_factor;
+        self.code.level(rber)
+    }
+}
+
+impl Reliability {
+    /// Builds it for a drive of that shape whose host addresses `logical_units`, with room for `transactions` at a time.
+    /// `ber_factors` is what verified writes leave of the bit error rate of each medium of SCM.
+    ///
+    /// # Panics
+    /// Where a policy's parameters make no sense, which whoever assembles the drive has checked.
+    pub fn new(
+        config: &ReliabilityConfig,
+        geometry: &Geometry,
+        layout: &ScmLayout,
+        ber_factors: [f64; 2],
+        logical_units: u32,
+        transactions: usize,
+    ) -> Self {
+        let ReliabilityConfig { nand, seed, .. } = config;
+        let retry = nand.retry.as_ref().map(|retry| retry.build().expect("checked when the drive was assembled"));
+        let model = |errors: &ErrorModelConfig| errors.build().expect("checked when the drive was assembled");
+        let of_nand = |scheme: &Scheme, purpose| {
+            let told = retry.as_ref().map_or(0, |retry| retry.errors_told(scheme.correctable()));
+            let told = nand.errors.is_some().then_some(told);
+            let mut code = Code::new(scheme, geometry.unit_bytes, geometry.channels, told, *seed, purpose);
+            if let Some(ErrorModelConfig::Constant(constant)) = &nand.errors {
+                code.know_exactly(constant.rber);
+            }
+            code
+        };
+        let of_scm = |medium: usize| {
+            let config = config.scm.get(medium)?;
+            let channels = layout.medium(medium).channels;
+            let told = config.errors.is_some().then_some(0);
+            let purpose = ["scm", "storage-scm"][medium];
+            let sector = ninescope_model::SECTOR_BYTES as u32;
+            let mut code = Code::new(config.ecc.as_ref()?, sector, channels, told, *seed, purpose);
+            if let Some(ErrorModelConfig::Constant(constant)) = &config.errors {
+                code.know_exactly(constant.rber * ber_factors[medium]);
+            }
+            Some(ScmCode { code, model: config.errors.as_ref().map(model), ber_factor: ber_factors[medium] })
+        };
+        Self {
+            nand: [
+                nand.ecc.as_ref().map(|scheme| of_nand(scheme, "nand")),
+                nand.edc.as_ref().map(|scheme| of_nand(scheme, "nand-edc")),
+            ],
+            scm: [of_scm(0), of_scm(1)],
+            ages: GroupAges::new(geometry.groups(), nand.initial_age),
+            health: nand.errors.as_ref().map(|errors| GroupHealth::new(model(errors), geometry.groups())),
+            initial_cycles: nand.initial_cycles,
+            retry_stream: RandomStream::new(*seed, "ecc", "read-retry"),
+            corruption: nand
+                .corruption
+                .as_ref()
+                .map(|config| Corruption::new(config, geometry.units(), geometry.unit_bytes, *seed)),
+            sensed: vec![Sensed::default(); transactions],
+            damage: Damage::new(logical_units),
+            backing_store: config.backing_store.as_ref().map(BackingStore::new),
+            scrub: config.scrub.as_ref().map(|scrub| scrub.build().expect("checked when the drive was assembled")),
+            pass: ScrubPass::default(),
+            scrub_cursors: vec![0; if config.scrub.is_some() { geometry.pools() as usize } else { 0 }],
+            refresh: config
+                .refresh
+                .as_ref()
+                .map(|refresh| refresh.build().expect("checked when the drive was assembled")),
+            refresh_asked: BitTable::new(geometry.groups() as usize),
+            timetable: Timetable::with_capacity(transactions + 8),
+            counters: ReliabilityCounters::default(),
+            started: false,
+            ended: false,
+            retry,
+        }
+    }
+
+    /// What was counted.
+    pub fn counters(&self) -> &ReliabilityCounters {
+        &self.counters
+    }
+
+    /// A code of the flash.
+    pub fn nand_code(&self, code: NandCode) -> Option<&Code> {
+        self.nand[code as usize].as_ref()
+    }
+
+    /// The code of a medium of SCM.
+    pub fn scm_code(&self, medium: usize) -> Option<&Code> {
+        self.scm[medium].as_ref().map(|of_medium| &of_medium.code)
+    }
+
+    /// Units that are lost or wrong.
+    pub fn damage(&self) -> &Damage {
+        &self.damage
+    }
+
+    /// Whether a unit of flash is corrupt by injection.
+    pub fn is_corrupt(&self, ppa: Ppa) -> bool {
+        self.corruption.as_ref().is_some_and(|corruption| corruption.is_corrupt(ppa))
+    }
+
+    /// Counts from now on: end of warm-up.
+    pub(crate) fn begin_measuring(&mut self) {
+        // What was injected is there still, and its ledger goes on.
+        let before = self.counters;
+        self.counters = ReliabilityCounters {
+            corruptions: before.corruptions,
+            corruptions_under_edc: before.corruptions_under_edc,
+            corruptions_corrected: before.corruptions_corrected,
+            corruptions_met_by_host: before.corruptions_met_by_host,
+            corruptions_met_by_moves: before.corruptions_met_by_moves,
+            corruptions_met_by_scrub: before.corruptions_met_by_scrub,
+            corruptions_erased: before.corruptions_erased,
+            ..ReliabilityCounters::default()
+        };
+        let codes = self.nand.iter_mut().flatten();
+        let codes = codes.chain(self.scm.iter_mut().flatten().map(|of_medium| &mut of_medium.code));
+        codes.for_each(|code| code.counters = Default::default());
+    }
+}

@@ -1,0 +1,65 @@
+//! Limits: a group is written anew when its data is older than a retention limit, or was read more often than a
+//! read-disturb limit (Cai et al., "Flash correct-and-refresh: retention-aware error management for increased flash memory
+//! lifetime", ICCD 2012; its in-place reprogramming is not modelled, data moves to another group).
+
+use ninescope_kernel::Ns;
+use ninescope_model::units::Duration;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::RefreshPolicy;
+
+/// Parameters.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Limits {
+    /// Age at which data is written anew [ns]; absent: ages do not matter.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub retention: Option<Duration>,
+    /// Page reads since the erase at which a group is written anew [count]; absent: reads do not matter.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reads: Option<u32>,
+    /// How often ages are looked at [ns].
+    pub period: Duration,
+}
+
+impl Default for Limits {
+    /// Customary for TLC; no source.
+    fn default() -> Self {
+        Self {
+            retention: Some(Duration(30 * 86_400_000_000_000)),
+            reads: Some(100_000),
+            period: Duration(3_600_000_000_000),
+        }
+    }
+}
+
+impl Limits {
+    pub(super) fn check(&self) -> Result<(), (&'static str, String)> {
+        let zero = |key: &'static str| Err((key, "must not be zero".to_owned()));
+        if self.period.0 == 0 {
+            return zero("period");
+        }
+        if self.retention.is_some_and(|retention| retention.0 == 0) {
+            return zero("retention");
+        }
+        if self.reads == Some(0) {
+            return zero("reads");
+        }
+        Ok(())
+    }
+}
+
+impl RefreshPolicy for Limits {
+    fn is_due_by_reads(&self, reads: u32) -> bool {
+        self.reads.is_some_and(|limit| reads >= limit)
+    }
+
+    fn is_due_by_age(&self, age: Ns) -> bool {
+        self.retention.is_some_and(|limit| age.0 >= limit.0)
+    }
+
+    fn check_period(&self) -> Option<Ns> {
+        self.retention.map(|_| Ns(self.period.0))
+    }
+}

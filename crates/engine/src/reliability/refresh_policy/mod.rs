@@ -1,0 +1,38 @@
+//! When data is written anew before its errors become too many.
+
+pub mod limits;
+
+use std::fmt::Debug;
+
+use ninescope_kernel::Ns;
+use ninescope_model::policy_registry;
+
+/// Says which block groups are to be written anew.
+pub trait RefreshPolicy: Debug + Send {
+    /// Whether a group that was read so often since its erase is due. Asked at each read [count].
+    fn is_due_by_reads(&self, reads: u32) -> bool;
+
+    /// Whether a group whose data is so old is due. Asked for each group at each check [ns].
+    fn is_due_by_age(&self, age: Ns) -> bool;
+
+    /// From one check of the ages to the next; none where ages do not matter [ns].
+    fn check_period(&self) -> Option<Ns>;
+}
+
+policy_registry! {
+    /// When data is written anew before its errors become too many.
+    RefreshPolicyConfig;
+    "limits" => Limits(limits::Limits), "groups whose data is too old or was read too often";
+}
+
+impl RefreshPolicyConfig {
+    /// The policy.
+    ///
+    /// # Errors
+    /// The key at fault and what is wrong with it.
+    pub fn build(&self) -> Result<Box<dyn RefreshPolicy>, (&'static str, String)> {
+        match self {
+            Self::Limits(parameters) => parameters.check().map(|()| Box::new(*parameters) as Box<dyn RefreshPolicy>),
+        }
+    }
+}

@@ -1,0 +1,43 @@
+//! The parts of a drive description about failing bits that are no policy's parameters.
+
+use ninescope_model::units::Duration;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Errors that are injected into data at rest and stay until it is written anew.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct CorruptionSection {
+    /// Chance that a bit of what is written goes wrong at one time, at the start unless `at` says otherwise.
+    #[schemars(range(min = 0, max = 0.5))]
+    pub initial_rber: f64,
+    /// When that is [ns].
+    pub at: Duration,
+    /// Chance per hour that a bit becomes wrong.
+    #[schemars(range(min = 0, max = 0.5))]
+    pub hourly_rber: f64,
+}
+
+impl Default for CorruptionSection {
+    fn default() -> Self {
+        Self { initial_rber: 0.0, at: Duration(0), hourly_rber: 0.0 }
+    }
+}
+
+/// The store behind a drive that serves as a cache: clean data can be fetched from it again.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct BackingStoreSection {
+    /// Reading a mapping unit [ns].
+    pub read: Duration,
+    /// Reads that it serves side by side [count].
+    #[schemars(range(min = 1))]
+    pub parallel: u32,
+}
+
+impl Default for BackingStoreSection {
+    /// A disk of 7200 rpm; inferred.
+    fn default() -> Self {
+        Self { read: Duration(8_000_000), parallel: 1 }
+    }
+}
