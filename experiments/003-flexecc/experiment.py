@@ -124,8 +124,13 @@ def varied(workload: Load, words: Mapping[str, Any]) -> dict[str, Any]:
 # ---- drives ----------------------------------------------------------------------------------------------
 
 
-def describe(name: str, scale: int, words: Mapping[str, Any], rber: float) -> dict[str, Any]:
-    """Describe a drive: the preset, smaller by a factor, with what a variant decides otherwise."""
+def describe(
+    name: str, scale: int, words: Mapping[str, Any], rber: float = 0.0, at_ns: int = 0
+) -> dict[str, Any]:
+    """Describe a drive: the preset, smaller by a factor, with what a variant decides otherwise.
+
+    Errors are put in at a time, and the scrubber begins then.
+    """
     preset = toml.loads(catalogue.preset(name).toml)
     blocks = round(BLOCKS_PER_PLANE / scale)
     pages = blocks * DIES * PAGES_PER_BLOCK
@@ -133,7 +138,7 @@ def describe(name: str, scale: int, words: Mapping[str, Any], rber: float) -> di
         "geometry.blocks_per_plane": blocks,
         # Half a page below the share at which the cache fills it, whatever way the capacity is rounded.
         "ftl.over_provisioning": pages / (cache_blocks(scale) + 0.5) - 1,
-        "ftl.gc_trigger.beyond_reserve": round(blocks * FREE_SHARE),
+        "ftl.gc_trigger.beyond_reserve": round(blocks * FREE_SHARE) - preset["ftl"]["gc_reserve_blocks"],
     }
     for code in ("ecc", "edc"):
         if code in preset["nand"]:
@@ -146,7 +151,9 @@ def describe(name: str, scale: int, words: Mapping[str, Any], rber: float) -> di
     if "scheduler.transactions" in words:
         changes["scheduler.transactions"] = words["scheduler.transactions"]
     if rber:
-        changes["nand.corruption"] = {"initial_rber": rber}
+        changes["nand.corruption"] = {"initial_rber": rber, "at": f"{at_ns}ns"}
+        if "scrub" in preset:
+            changes["scrub.first"] = f"{at_ns}ns"
     return with_changes(preset, changes)
 
 
@@ -171,13 +178,18 @@ class Load(NamedTuple):
 
     def speed(self, utilisation: float, words: Mapping[str, Any] | None = None) -> float:
         """Return how much faster requests have to come for the dies of BCH-SSD to be so busy."""
-        return float(utilisation / busy_at_its_rate(self, tuple(sorted((words or {}).items()))))
+        return float(utilisation / at_its_rate(self, tuple(sorted((words or {}).items())))["busy"])
+
+    def duration_ns(self) -> float:
+        """Return how long it takes at its own rate."""
+        return float(at_its_rate(self, ())["simulated_s"] * 1e9)
 
     def run(
         self, name: str, speed: float, words: Mapping[str, Any] | None = None, *, rber: float = 0.0
     ) -> dict[str, Any]:
         """Run it on a drive, so many times as fast as it comes."""
-        text = toml.dumps(describe(name, self.scale, words or {}, rber))
+        at_ns = round(self.duration_ns() / speed / 2) if rber else 0
+        text = toml.dumps(describe(name, self.scale, words or {}, rber, at_ns))
         drive = ninescope.Drive.from_toml(text)
         with tempfile.TemporaryDirectory(prefix="ninescope-") as folder:
             workload = self.requests(Path(folder), speed)
@@ -248,10 +260,9 @@ def size(text: str) -> int:
 
 
 @functools.lru_cache(maxsize=64)
-def busy_at_its_rate(workload: Load, words: tuple[tuple[str, Any], ...]) -> float:
-    """Return how busy the dies of BCH-SSD are when requests come as fast as the workload makes them."""
-    changes = {key: value for key, value in words if key != "utilisation"}
-    return float(workload.run(BCH_SSD, 1.0, changes)["busy"])
+def at_its_rate(workload: Load, words: tuple[tuple[str, Any], ...]) -> dict[str, Any]:
+    """Run a workload on BCH-SSD with requests as fast as it makes them."""
+    return workload.run(BCH_SSD, 1.0, {key: value for key, value in words if key != "utilisation"})
 
 
 @functools.lru_cache(maxsize=1)
@@ -291,14 +302,16 @@ def drawn(name: str, scale: int, seed: int) -> Path:
 
 # ---- reading a result: the only place that knows its keys ------------------------------------------------
 
-LEDGER = {
+COUNTERS = {
     "ecc_reads": "ecc_reads",
     "edc_reads": "edc_reads",
     "edc_moved": "edc_moved",
     "ecc_moved": "ecc_moved",
     "ecc_to_edc": "ecc_to_edc",
     "corruptions": "corruptions",
+    "corruptions_under_edc": "corruptions_under_edc",
     "disk_accesses": "refetches",
+    "disk_accesses_of_moves": "refetches_for_moves",
     "prefetched": "prefetched",
     "corrected": "corrected",
     "never_met": "never_met",
@@ -314,7 +327,7 @@ def measure(document: Mapping[str, Any]) -> dict[str, Any]:
     requests = sum(count for count, _ in hints.values())
     dies = document["utilisation"]["dies"]
     held = {name: share * document["measured_ns"] * DIES for name, share in dies["occupancy"].items()}
-    cache = document.get("cache") or {}
+    cache = (document.get("reliability") or {}).get("cache") or {}
     return {
         "requests": requests,
         "hints": {name: count for name, (count, _) in hints.items()},
@@ -327,7 +340,7 @@ def measure(document: Mapping[str, Any]) -> dict[str, Any]:
         "erases": document["operations"]["erases"],
         "waf": document["waf"]["total"],
         "simulated_s": document["simulated_ns"] / 1e9,
-        "cache": {name: cache.get(key) for name, key in LEDGER.items()},
+        "cache": {name: cache.get(key) for name, key in COUNTERS.items()},
     }
 
 
@@ -345,7 +358,7 @@ def single_requests(settings: Settings) -> dict[str, Any]:
     """Let requests come one at a time: what a clean page takes on both drives."""
     found: dict[str, Any] = {}
     for name in DRIVES:
-        drive = ninescope.Drive.from_toml(toml.dumps(describe(name, QUICK_SCALE, {}, 0.0)))
+        drive = ninescope.Drive.from_toml(toml.dumps(describe(name, QUICK_SCALE, {})))
         of_drive = {}
         for op in ("read", "write"):
             job = ninescope.Workload.job(rw=f"rand{op}", bs="4KiB", iodepth=1, requests=1_000)
@@ -452,6 +465,17 @@ def crc_read_share(run: Mapping[str, Any]) -> float | None:
     return share(cache["edc_reads"], cache["edc_reads"] + cache["ecc_reads"])
 
 
+LEDGER = (
+    "corruptions",
+    "corruptions_under_edc",
+    "disk_accesses",
+    "disk_accesses_of_moves",
+    "prefetched",
+    "corrected",
+    "never_met",
+)
+
+
 def ledger(run: Mapping[str, Any], scale: int) -> dict[str, Any]:
     """Return what became of the pages that were made bad."""
     cache = run["cache"]
@@ -462,7 +486,7 @@ def ledger(run: Mapping[str, Any], scale: int) -> dict[str, Any]:
         # Of a Poisson count: how many standard deviations it lies off.
         "deviation": (count - expected) / expected**0.5,
         "prefetched_share": share(cache["prefetched"], count),
-        **{name: cache[name] * scale for name in ("disk_accesses", "prefetched", "corrected", "never_met")},
+        **{name: cache[name] * scale for name in LEDGER if name != "corruptions"},
     }
 
 
@@ -547,12 +571,11 @@ def cleaning_table(results: Results, measured: Mapping[str, Any]) -> Table:
 
 def ledger_table(results: Results, measured: Mapping[str, Any]) -> Table:
     """Tabulate what became of bad pages."""
-    keys = ("corruptions", "disk_accesses", "prefetched", "corrected", "never_met")
     rows: list[list[Any]] = []
     for name, words in WORKLOADS.items():
         found = measured["ledger"][name]
-        rows.append([words, *(thousands(found[key]) for key in keys), f"{found['deviation']:+.1f}"])
-    columns = ["workload", *(key.replace("_", " ") for key in keys), "deviations"]
+        rows.append([words, *(thousands(found[key]) for key in LEDGER), f"{found['deviation']:+.1f}"])
+    columns = ["workload", *(key.replace("_", " ") for key in LEDGER), "deviations"]
     return Table(
         f"What became of bad pages, bit error rate {RBER:g}",
         columns,

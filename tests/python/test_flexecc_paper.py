@@ -51,7 +51,9 @@ CACHE = {
     "ecc_moved": 10,
     "ecc_to_edc": 4,
     "corruptions": 500,
+    "corruptions_under_edc": 450,
     "disk_accesses": 1,
+    "disk_accesses_of_moves": 0,
     "prefetched": 330,
     "corrected": 20,
     "never_met": 149,
@@ -159,12 +161,13 @@ def test_the_ledger_counts_deviations_of_what_is_expected(module):
 @pytest.mark.parametrize("scale", [1, 8])
 def test_the_cache_fills_a_drive_with_spare_blocks(module, scale):
     for name in module.DRIVES:
-        described = module.describe(name, scale, {}, 1e-7)
+        described = module.describe(name, scale, {}, 1e-7, 5_000)
         raw = described["geometry"]["blocks_per_plane"] * 8 * 64
         logical = int(raw / (1 + described["ftl"]["over_provisioning"]))
         assert logical == module.cache_blocks(scale)
         assert 1 - logical / raw == pytest.approx(0.15, abs=0.003)
-        assert described["nand"]["corruption"]["initial_rber"] == 1e-7
+        assert described["nand"]["corruption"] == {"initial_rber": 1e-7, "at": "5000ns"}
+        assert described.get("scrub", {"first": "5000ns"})["first"] == "5000ns"
     assert module.cache_blocks(1) == 1_255_424
 
 
