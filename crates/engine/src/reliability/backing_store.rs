@@ -11,25 +11,39 @@ pub struct BackingStoreConfig {
     pub parallel: u32,
 }
 
+/// Who asks for a unit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fetch {
+    /// A host command or a move, which waits for it.
+    Wanted,
+    /// The scrubber, which has time.
+    Ahead,
+}
+
 /// The store with what it is busy with.
 #[derive(Clone, Debug)]
 pub struct BackingStore {
     read: Ns,
-    free_at: Vec<Ns>,
+    /// By server: when it is through with what is waited for, and with everything [ns].
+    free_at: Vec<[Ns; 2]>,
 }
 
 impl BackingStore {
     /// An idle store.
     pub fn new(config: &BackingStoreConfig) -> Self {
-        Self { read: config.read, free_at: vec![Ns::ZERO; config.parallel.max(1) as usize] }
+        Self { read: config.read, free_at: vec![[Ns::ZERO; 2]; config.parallel.max(1) as usize] }
     }
 
-    /// Asks for a unit at `now`: served in the order of asking. Returns when it is there.
-    pub fn fetch(&mut self, now: Ns) -> Ns {
-        let server = (0..self.free_at.len()).min_by_key(|&server| self.free_at[server]).unwrap_or(0);
-        let begins = self.free_at[server].max(now);
-        self.free_at[server] = begins + self.read;
-        self.free_at[server]
+    /// Asks for a unit at `now`. Returns when it is there. What is waited for is served in the order of asking, before what
+    /// the scrubber asks for; what that was promised already stays as it is.
+    pub fn fetch(&mut self, now: Ns, by: Fetch) -> Ns {
+        let queue = by as usize;
+        let server = (0..self.free_at.len()).min_by_key(|&server| self.free_at[server][queue]).unwrap_or(0);
+        let free_at = &mut self.free_at[server];
+        for of_queue in queue..2 {
+            free_at[of_queue] = free_at[of_queue].max(now) + self.read;
+        }
+        free_at[queue]
     }
 }
 
@@ -37,9 +51,22 @@ impl BackingStore {
 mod tests {
     use super::*;
 
+    fn store(parallel: u32) -> BackingStore {
+        BackingStore::new(&BackingStoreConfig { read: Ns(10), parallel })
+    }
+
     #[test]
     fn who_asks_first_is_served_first_by_whoever_is_free() {
-        let mut store = BackingStore::new(&BackingStoreConfig { read: Ns(10), parallel: 2 });
-        assert_eq!([0, 1, 2, 30].map(|now| store.fetch(Ns(now))), [Ns(10), Ns(11), Ns(20), Ns(40)]);
+        let mut store = store(2);
+        let there = [0, 1, 2, 30].map(|now| store.fetch(Ns(now), Fetch::Wanted));
+        assert_eq!(there, [Ns(10), Ns(11), Ns(20), Ns(40)]);
+    }
+
+    #[test]
+    fn what_is_waited_for_goes_before_what_is_fetched_ahead() {
+        let mut store = store(1);
+        assert_eq!([0, 0].map(|now| store.fetch(Ns(now), Fetch::Ahead)), [Ns(10), Ns(20)]);
+        assert_eq!(store.fetch(Ns(5), Fetch::Wanted), Ns(15));
+        assert_eq!(store.fetch(Ns(5), Fetch::Ahead), Ns(40), "behind two of its own and one that went before");
     }
 }

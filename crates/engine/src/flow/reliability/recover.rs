@@ -7,6 +7,7 @@ use crate::device::Device;
 use crate::error::SimulationError;
 use crate::host::LinkJob;
 use crate::probe::{Event, Probe, observe};
+use crate::reliability::backing_store::Fetch;
 use crate::reliability::timetable::Appointment;
 use crate::reliability::{Harm, NandCode};
 use crate::transaction::Transaction;
@@ -56,9 +57,10 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
             if source == Source::Scrub && (lpa == Lpa::NONE || !self.ftl.resides(lpa, from)) {
                 continue;
             }
-            let at = self.reliable().backing_store.as_mut().map_or(now, |store| store.fetch(now));
-            there = there.max(at);
             let wanted = source != Source::Scrub;
+            let by = if wanted { Fetch::Wanted } else { Fetch::Ahead };
+            let at = self.reliable().backing_store.as_mut().map_or(now, |store| store.fetch(now, by));
+            there = there.max(at);
             self.count_fetch(source, from.place);
             observe!(self, Event::UnitFetched { lpa, from: from.place, wanted });
             if !wanted {
