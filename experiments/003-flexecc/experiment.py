@@ -6,17 +6,21 @@ Performance", USENIX ATC 2014 (slides). Figures and acceptance live elsewhere; t
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 import tempfile
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import ninescope
 from ninescope import catalogue, toml
 from ninescope.papers.experiment import Point, Settings, Summary, Table
 from ninescope.papers.stand_ins import with_changes
 from ninescope.traces import TemporaryFolder
+
+if TYPE_CHECKING:
+    import polars as pl
 
 FLEXECC, BCH_SSD = "flexecc", "bch-ssd"
 DRIVES = (FLEXECC, BCH_SSD)
@@ -203,7 +207,8 @@ class Load(NamedTuple):
         if self.name in PREFILLED:
             path.write_text(toml.dumps({"host_cache": self.host_cache(speed)}), encoding="utf-8")
             trace = drawn(self.name, self.scale, self.settings.seed)
-            return ninescope.Workload.trace(trace, host_cache=path, time_scale=1 / speed)
+            words = {**trace.words, "host_cache": str(path), "time_scale": 1 / speed}
+            return dataclasses.replace(trace, words=words)
         job = toml.loads(catalogue.preset(self.name).toml)
         changes = {
             "summary": None,
@@ -266,13 +271,15 @@ def at_its_rate(workload: Load, words: tuple[tuple[str, Any], ...]) -> dict[str,
 
 
 @functools.lru_cache(maxsize=1)
-def kept_folder() -> TemporaryFolder:
-    """Return a folder that lives as long as this process."""
-    return TemporaryFolder()
+def drawn(name: str, scale: int, seed: int) -> ninescope.Workload:
+    """Draw R_75 or R_90, and keep it for the runs that follow."""
+    folder = TemporaryFolder()
+    path = Path(folder.path) / f"{name}.parquet"
+    draw_requests(name, scale, seed).write_parquet(path)
+    return ninescope.Workload.trace(path)
 
 
-@functools.lru_cache(maxsize=2)
-def drawn(name: str, scale: int, seed: int) -> Path:
+def draw_requests(name: str, scale: int, seed: int) -> pl.DataFrame:
     """Draw R_75 or R_90: single pages in a Poisson process, reads of any block, writes of a few.
 
     The blocks that are written lie anywhere in the cache.
@@ -288,16 +295,14 @@ def drawn(name: str, scale: int, seed: int) -> Path:
     anywhere = (draws.random(count) * blocks).astype(np.int64)
     of_few = written[(draws.random(count) * len(written)).astype(np.int64)]
     times = np.cumsum(-np.log1p(-draws.random(count)) * (1e9 / RATE)).astype(np.int64)
-    path = Path(kept_folder().path) / f"{name}.parquet"
-    pl.DataFrame(
+    return pl.DataFrame(
         {
             "submitted_ns": times,
             "op": np.where(reads, "read", "write"),
             "lba": np.where(reads, anywhere, of_few) * 8,
             "sectors": np.full(count, 8, dtype=np.int64),
         }
-    ).write_parquet(path)
-    return path
+    )
 
 
 # ---- reading a result: the only place that knows its keys ------------------------------------------------
@@ -358,7 +363,9 @@ def single_requests(settings: Settings) -> dict[str, Any]:
     """Let requests come one at a time: what a clean page takes on both drives."""
     found: dict[str, Any] = {}
     for name in DRIVES:
-        drive = ninescope.Drive.from_toml(toml.dumps(describe(name, QUICK_SCALE, {})))
+        # The scrubber would be in the way.
+        alone = with_changes(describe(name, QUICK_SCALE, {}), {"scrub": None})
+        drive = ninescope.Drive.from_toml(toml.dumps(alone))
         of_drive = {}
         for op in ("read", "write"):
             job = ninescope.Workload.job(rw=f"rand{op}", bs="4KiB", iodepth=1, requests=1_000)

@@ -189,7 +189,7 @@ def test_time_and_space_shrink_together(module):
 def test_reads_and_writes_of_r75_go_to_blocks_of_their_own_choice(module):
     import polars as pl
 
-    table = pl.read_parquet(module.drawn("r75", 64, 1))
+    table = module.draw_requests("r75", 64, 1)
     reads = table.filter(pl.col("op") == "read")
     writes = table.filter(pl.col("op") == "write")
     assert len(reads) / len(table) == pytest.approx(0.75, abs=0.01)
