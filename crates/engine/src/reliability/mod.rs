@@ -262,6 +262,8 @@ pub struct Reliability {
     pub(crate) ages: GroupAges,
     pub(crate) health: Option<GroupHealth>,
     pub(crate) initial_cycles: u32,
+    /// Whether codes or retries change what a command moves or senses.
+    pub(crate) shapes_commands: bool,
     pub(crate) retry: Option<Box<dyn ReadRetry>>,
     pub(crate) retry_stream: RandomStream,
     pub(crate) corruption: Option<Corruption>,
@@ -339,11 +341,13 @@ impl Reliability {
             }
             Some(ScmCode { code, model: config.errors.as_ref().map(model), ber_factor: ber_factors[medium] })
         };
+        let codes = [
+            nand.ecc.as_ref().map(|scheme| of_nand(scheme, "nand")),
+            nand.edc.as_ref().map(|scheme| of_nand(scheme, "nand-edc")),
+        ];
         Self {
-            nand: [
-                nand.ecc.as_ref().map(|scheme| of_nand(scheme, "nand")),
-                nand.edc.as_ref().map(|scheme| of_nand(scheme, "nand-edc")),
-            ],
+            shapes_commands: retry.is_some() || codes.iter().flatten().any(Code::moves_more),
+            nand: codes,
             scm: [of_scm(0), of_scm(1)],
             ages: GroupAges::new(geometry.groups(), nand.initial_age),
             health: nand.errors.as_ref().map(|errors| GroupHealth::new(model(errors), geometry.groups())),
