@@ -22,15 +22,18 @@ pub enum QueueClass {
     MoveProgram,
     /// Erases.
     Erase,
+    /// Reads that nothing waits for: those of the scrubber. A die takes them when nothing else is queued on it, whatever
+    /// its scheduler.
+    IdleRead,
 }
 
 /// Number of queue classes.
-pub const CLASSES: usize = 5;
+pub const CLASSES: usize = 6;
 
 impl QueueClass {
     /// All classes, in index order.
     pub const ALL: [Self; CLASSES] =
-        [Self::HostRead, Self::HostProgram, Self::MoveRead, Self::MoveProgram, Self::Erase];
+        [Self::HostRead, Self::HostProgram, Self::MoveRead, Self::MoveProgram, Self::Erase, Self::IdleRead];
 
     /// What a die or bank is occupied with while it works on this class for a source.
     pub fn occupancy(self, source: Source) -> Occupancy {
@@ -40,6 +43,7 @@ impl QueueClass {
             Self::HostRead => Occupancy::HostRead,
             Self::HostProgram => Occupancy::HostProgram,
             Self::MoveRead => Occupancy::GcRead,
+            Self::IdleRead => Occupancy::Scrub,
             Self::MoveProgram => Occupancy::GcProgram,
             Self::Erase => Occupancy::Erase,
         }

@@ -271,6 +271,8 @@ pub struct Reliability {
     pub(crate) sensed: Vec<Sensed>,
     pub(crate) damage: Damage,
     pub(crate) backing_store: Option<BackingStore>,
+    /// By unit: its content is being fetched for the scrubber, or waits to be written.
+    pub(crate) healing: BitTable,
     pub(crate) scrub: Option<Box<dyn ScrubPolicy>>,
     pub(crate) pass: ScrubPass,
     /// By pool: the first unit that the pass has not looked at.
@@ -359,6 +361,7 @@ impl Reliability {
                 .map(|config| Corruption::new(config, geometry.units(), geometry.unit_bytes, *seed)),
             sensed: vec![Sensed::default(); transactions],
             damage: Damage::new(logical_units),
+            healing: BitTable::new(logical_units as usize),
             backing_store: config.backing_store.as_ref().map(BackingStore::new),
             scrub: config.scrub.as_ref().map(|scrub| scrub.build().expect("checked when the drive was assembled")),
             pass: ScrubPass::default(),

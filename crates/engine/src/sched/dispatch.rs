@@ -46,9 +46,14 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
             return (reads_wait && !self.parked_goes_before_reads(die)).then_some(QueueClass::HostRead);
         }
         let unit = &self.dies[die.index()];
+        let idle_reads = 1 << QueueClass::IdleRead as u8;
+        let waiting = unit.waiting & !idle_reads;
         // One class alone is no decision.
-        if unit.waiting == 1 << QueueClass::HostRead as u8 {
+        if waiting == 1 << QueueClass::HostRead as u8 {
             return Some(QueueClass::HostRead);
+        }
+        if waiting == 0 {
+            return Some(QueueClass::IdleRead);
         }
         let mut head_queued = [Ns::ZERO; CLASSES];
         for (queued, queue) in head_queued.iter_mut().zip(&unit.queues) {
@@ -59,7 +64,7 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
         let pools_per_die = self.geometry.pools_per_die();
         let first_pool = die.0 * pools_per_die;
         let gc_is_urgent = (first_pool..first_pool + pools_per_die).any(|pool| self.ftl.gc_is_urgent(Pool(pool)));
-        self.scheduler.pick(&DieView { waiting: unit.waiting, head_queued, gc_is_urgent })
+        self.scheduler.pick(&DieView { waiting, head_queued, gc_is_urgent })
     }
 
     fn issue(&mut self, die: DieId, class: QueueClass) -> Result<(), SimulationError> {
@@ -112,7 +117,7 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
         let slab = &mut self.transactions.slab;
         let first = queue.pop_front(slab, link).expect("the scheduler picks a class that waits");
         let kind = match class {
-            QueueClass::HostRead | QueueClass::MoveRead => CommandKind::Read,
+            QueueClass::HostRead | QueueClass::MoveRead | QueueClass::IdleRead => CommandKind::Read,
             _ => CommandKind::Program,
         };
         let first_unit = self.geometry.locate(slab[first].ppa);

@@ -79,19 +79,19 @@ impl Work {
     pub fn kind(&self) -> &'static str {
         match (self.class, self.source) {
             (QueueClass::HostRead, Source::ReadModifyWrite) => "read for a partial write",
-            (_, Source::Scrub) => "scrub read",
             (QueueClass::HostRead, _) => "host read",
             (QueueClass::HostProgram, _) => "host program",
             (QueueClass::MoveRead, _) => "GC read",
             (QueueClass::MoveProgram, _) => "GC program",
             (QueueClass::Erase, _) => "erase",
+            (QueueClass::IdleRead, _) => "scrub read",
         }
     }
 
     /// One pulse or loop of it: "loop", "pulse"; `None` for reads, which have one.
     pub fn segment(&self) -> Option<&'static str> {
         match self.class {
-            QueueClass::HostRead | QueueClass::MoveRead => None,
+            QueueClass::HostRead | QueueClass::MoveRead | QueueClass::IdleRead => None,
             QueueClass::HostProgram | QueueClass::MoveProgram => Some("pulse"),
             QueueClass::Erase => Some("loop"),
         }

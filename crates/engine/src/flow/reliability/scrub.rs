@@ -15,7 +15,7 @@ use crate::transaction::{QueueClass, Transaction};
 impl<Q: WakeQueue, P: Probe> Device<Q, P> {
     /// It is time for a pass.
     pub(super) fn begin_scrub_pass(&mut self) -> Result<(), SimulationError> {
-        if !self.goes_on() {
+        if !self.goes_on()? {
             return Ok(());
         }
         let began = self.now;
@@ -37,17 +37,14 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
                 return Ok(());
             }
             let Some(first) = self.next_page_to_scrub() else {
-                if reads == 0 {
-                    self.end_scrub_pass();
-                }
-                return Ok(());
+                return if reads == 0 { self.end_scrub_pass() } else { Ok(()) };
             };
             self.reliable().pass.reads += 1;
             self.reliable().counters.scrub_page_reads += 1;
             self.queue_read(Transaction {
                 ppa: first,
                 units: self.geometry.units_per_page() as u8,
-                class: QueueClass::MoveRead,
+                class: QueueClass::IdleRead,
                 source: Source::Scrub,
                 ..Transaction::default()
             })?;
@@ -101,15 +98,16 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
         rests && (!detects || Stream(u32::from(record.stream)).is_of_clean_data())
     }
 
-    fn end_scrub_pass(&mut self) {
+    fn end_scrub_pass(&mut self) -> Result<(), SimulationError> {
         let now = self.now;
         let part = self.reliable();
         part.pass.running = false;
         part.counters.scrub_passes += 1;
         let next = part.scrub.as_ref().map(|scrub| (part.pass.began + scrub.period()).max(now));
-        if let Some(at) = next.filter(|_| self.goes_on()) {
+        if let Some(at) = next.filter(|_| !self.reliable().ended) {
             self.note(at, Appointment::ScrubPass);
         }
+        Ok(())
     }
 
     /// A page that the scrubber read is decoded.
