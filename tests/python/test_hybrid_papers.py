@@ -77,7 +77,20 @@ ROW = {
     "class": {"number": 5, "name": "read-hot-random"},
 }
 WEAR = {"m": {"writes_max": 7}, "s": {"writes_max": 3}}
+CODE = {
+    "correctable": 35,
+    "rate": 0.9,
+    "codeword_bits": 4551,
+    "acceptable_ber": {f"{uber:g}": 2e-3 for uber in (1e-13, 1e-15, 1e-16, 1e-17)},
+    "encode_ns": [5000, 5500],
+    "decode_ns": [5000, 9000],
+    "encode_slowest_over_fastest": 1.1,
+    "decode_rises": True,
+}
+CHOICES = {"0.0005": [[0, 20]], "0.001": [[0, 25], [7, 20]], "0.0019": [[0, 35], [3, 29]]}
+MATHEMATICS = {"scm": CODE, "nand": CODE, "choices": CHOICES}
 RUN = {
+    "ber_factor": 0.51,
     "iops": 1000.0,
     "requests": 700,
     "scm_over_footprint": 0.1,
@@ -90,6 +103,17 @@ RUN = {
 }
 
 
+def run_names(module: ModuleType, point: Any, settings: Settings) -> list[str]:
+    """Return the names of the runs of a group."""
+    if point.parameters.get("kind") == "codes":
+        # What codes suffice for an error rate is asked of the engine, which these tests do without.
+        module.choices = lambda rber, settings: [tuple(pair) for pair in MATHEMATICS["choices"][f"{rber:g}"]]
+        wanted = [module.name_of(*run) for run in module.wanted_runs(settings)]
+        ends = [module.name_of(*run) for run in module.variant_runs()]
+        return wanted + [f"{variant}: {end}" for variant in module.CODE_VARIANTS for end in ends]
+    return [run["name"] for run in point.parameters.get("runs", [])] or list(module.VARIANTS)
+
+
 @pytest.mark.parametrize("quick", [True, False])
 @pytest.mark.parametrize("paper", FOLDERS)
 def test_what_is_claimed_is_measured(paper, quick, tmp_path):
@@ -97,8 +121,13 @@ def test_what_is_claimed_is_measured(paper, quick, tmp_path):
     module, settings = experiment(paper), Settings(quick=quick)
     results = {}
     for point in module.points(settings):
-        names = [run["name"] for run in point.parameters.get("runs", [])] or list(module.VARIANTS)
-        runs = {name: RUN | {"iops": 1000.0 + 10 * index} for index, name in enumerate(names)}
+        if point.parameters.get("kind") == "mathematics":
+            results[point.name] = MATHEMATICS
+            continue
+        runs = {
+            name: RUN | {"iops": 1000.0 + 10 * index}
+            for index, name in enumerate(run_names(module, point, settings))
+        }
         results[point.name] = {"stand_in": ROW, "runs": runs}
     summary = module.summarise(results, settings)
     json.dumps(summary.measured, allow_nan=False)
@@ -142,6 +171,33 @@ def test_margins_and_spread():
     cell = {"wb": 100.0, "wo-dm": 80.0, "rwb-dm": 125.0}
     assert module.margins(cell) == {"wb": 0.8, "wo-dm": 0.64, "rwb-dm": 1.25, "wb-or-rwb-dm": 1.5625}
     assert module.spread(cell) == pytest.approx(0.36)
+
+
+# ---- slopes and remedies of paper 000 ----------------------------------------------------------------
+
+
+def coded(iops: dict[str, float]) -> dict[str, Any]:
+    """Results of runs with codes."""
+    return {"prxy_0/codes": {"runs": {name: {"iops": value} for name, value in iops.items()}}}
+
+
+def test_a_slope_is_the_loss_for_each_step_of_the_first_run():
+    module = experiment("000")
+    results = coded({module.name_of(bits, 1, 0): 800 - 4.0 * bits for bits in (0, 5, 20, 35)})
+    found = module.slope(results, "prxy_0", [(bits, 1, 0) for bits in (0, 5, 20, 35)], 0)
+    assert found == pytest.approx(4 / 800)
+    # Least squares by hand: (0, 1), (1, 0.5), (2, 0.4): mean 1 and 0.633, slope -0.6 / 2.
+    results = coded({module.name_of(1, 428, cycles): iops for cycles, iops in enumerate((10.0, 5.0, 4.0))})
+    assert module.slope(results, "prxy_0", [(1, 428, cycles) for cycles in range(3)], 2) == pytest.approx(0.3)
+
+
+@pytest.mark.parametrize(("verified", "cycles"), [(90.0, 0), (101.0, 7)])
+def test_the_best_remedy_reaches_most_iops(verified, cycles):
+    module = experiment("000")
+    results = coded({module.name_of(25, 428, 0): 100.0, module.name_of(20, 428, 7): verified})
+    found = module.best_remedies({**results, "codes": {"choices": {"0.001": [[0, 25], [7, 20]]}}}, "prxy_0")
+    assert found["0.001"]["cycles"] == cycles
+    assert found["0.001"]["gain"] == pytest.approx(max(verified, 100) / 100 - 1)
 
 
 # ---- drives ------------------------------------------------------------------------------------------
@@ -188,9 +244,14 @@ def test_every_drive_of_a_full_run_can_be_built(paper):
     job = ninescope.Workload.job(rw="randrw", bs="4k", size="16MiB", requests=5)
     footprints = {"prxy_1": 201 << 20, "src2_2": 1540 << 20}
     if paper == "000":
+        remedies = [
+            module.remedies({"scm": scm, "nand": nand}, cycles)
+            for scm, nand, cycles in module.wanted_runs(Settings(quick=False))
+        ]
+        variants = [{**remedies[-1], **changes} for changes in module.CODE_VARIANTS.values()]
         described = [
             stand_ins.flash_sized(module.BASE, footprints["prxy_1"], module.CAPACITY, changes)
-            for changes in module.VARIANTS.values()
+            for changes in (*module.VARIANTS.values(), *remedies, *variants)
         ]
     else:
         describe = module.hybrid if paper == "001" else module.describe

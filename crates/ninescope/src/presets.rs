@@ -131,6 +131,9 @@ presets!(
     "hybrid-wb",
     "hybrid-rwb",
     "multi-scm",
+    "hybrid-ecc",
+    "flexecc",
+    "bch-ssd",
 );
 
 /// The preset of a name.

@@ -106,6 +106,18 @@ fn a_page_cache_that_holds_the_files_leaves_only_writes() {
 }
 
 #[test]
+fn a_warm_page_cache_holds_the_files_from_the_beginning() {
+    let reads = |warm: bool, page_cache: u64| {
+        let size = Bytes(page_cache * MIB);
+        let config = FileSystemConfig { warm, page_cache: size, ..config(Personality::VarMail) };
+        run(&config, 1, 60_000).0.iter().filter(|request| request.op == Op::Read).count()
+    };
+    assert!(reads(false, 256) > 100, "files that are there are read for the first time");
+    assert_eq!(reads(true, 256), 0);
+    assert!(reads(true, 4) > 5_000, "what does not fit is not there");
+}
+
+#[test]
 fn blocks_of_deleted_files_are_discarded_where_that_is_asked_for() {
     let trims = |discard: bool| {
         let config = FileSystemConfig { discard, ..config(Personality::FileServer) };

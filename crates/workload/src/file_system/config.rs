@@ -75,6 +75,10 @@ pub struct FileSystemConfig {
     /// Whether blocks of deleted files are discarded.
     #[serde(default)]
     pub discard: bool,
+    /// Whether the files that exist at the beginning, and the log, are in the page cache, as far as it holds them:
+    /// filebench makes them itself, just before.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub warm: bool,
     /// Operations on files per second, as a Poisson process; absent: a closed loop.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1e-3, max = 1e9))]

@@ -111,7 +111,7 @@ pub struct FileSystem {
 }
 
 impl FileSystem {
-    /// The personality with its files laid out, of which no page is in the cache.
+    /// The personality with its files laid out, of which no page is in the cache unless it is warm.
     ///
     /// # Errors
     /// Names the key of `config` that has no meaning.
@@ -164,16 +164,24 @@ impl FileSystem {
 
     /// The files that exist at the beginning, and the log of those that write into one that is there.
     fn lay_out(&mut self) -> Result<(), JobError> {
+        let (pages, warm) = (&mut self.pages, self.config.warm);
+        let mut hold = |block, _| {
+            if warm {
+                pages.hold(block);
+            }
+        };
+        let inodes = self.journal.start;
+        (0..inodes).for_each(|block| hold(block, true));
         for _ in 0..self.figures.existing {
             let Some(file) = self.set.create(&mut self.choices) else { break };
             let bytes = self.set.draw_size();
-            grow(&mut self.disk, &mut self.set.files[file as usize], bytes, |_, _| {})?;
+            grow(&mut self.disk, &mut self.set.files[file as usize], bytes, &mut hold)?;
         }
         let log = match self.config.personality {
             Personality::Oltp => self.config.log_size.0,
             _ => 0,
         };
-        grow(&mut self.disk, &mut self.log, log, |_, _| {})
+        grow(&mut self.disk, &mut self.log, log, &mut hold)
     }
 
     fn operate(&mut self) -> Result<(), JobError> {
