@@ -85,6 +85,11 @@ impl GroupHealth {
         (reads < group.until_reads && now < group.until).then_some(group.levels)
     }
 
+    /// Suspensions of a group's last erase beyond what it bears [count].
+    pub fn suspensions(&self, group: BlockGroup) -> u32 {
+        self.groups[group.index()].suspensions
+    }
+
     /// The raw bit error rate of a group.
     pub fn rber(&self, group: BlockGroup, retention: Ns, reads: u32, cycles: u32) -> f64 {
         let suspensions = self.groups[group.index()].suspensions;

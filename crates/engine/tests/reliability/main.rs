@@ -11,12 +11,16 @@ mod scenario;
 
 mod drives;
 
+mod counters;
 mod damage;
 mod decoders;
 mod flushed_data;
+mod health;
 mod programs;
+mod queues;
 mod refetch;
 mod refresh;
 mod retry;
 mod scrub;
+mod statistics;
 mod storage_class;

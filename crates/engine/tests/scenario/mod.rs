@@ -18,7 +18,8 @@ use ninescope_ftl::policies::{
 };
 use ninescope_ftl::{Ftl, FtlConfig, FtlCounters, InstantDriver};
 use ninescope_kernel::{Ns, RandomStream, Rate, TournamentTree, WakeQueue};
-use ninescope_media::nand::{CommandKind, EraseLoops, FlashCommand, Nand, NandTiming};
+use ninescope_media::health::SuspendLimit;
+use ninescope_media::nand::{CommandKind, EraseLoops, FlashCommand, Nand, NandTiming, Wear};
 use ninescope_model::{BlockGroup, Cause, DieId, Geometry, Lba, Lpa, Op, Pool, Ppa, Request, Source, Stream};
 use ninescope_workload::{Arrival, Workload, WorkloadError};
 
@@ -307,6 +308,8 @@ pub struct Drive {
     pub prepared: Vec<u32>,
     /// P/E cycles of every block before that, as the media count them [count].
     pub worn_by: u32,
+    /// Suspensions an erase bears; `None`: any number.
+    pub suspend_limit: Option<SuspendLimit>,
     /// Which streams there are.
     pub streams: StreamChoiceConfig,
     /// Whether what was written before the run is clean, where that is known.
@@ -368,6 +371,7 @@ impl Default for Drive {
             },
             prepared: Vec::new(),
             worn_by: 0,
+            suspend_limit: None,
             streams: StreamChoiceConfig::default(),
             prepared_is_clean: true,
             reliability: ReliabilityConfig::default(),
@@ -464,7 +468,8 @@ impl Drive {
             driver.write(Lpa(unit)).expect("a drive with spare blocks");
         }
         driver.settle();
-        let mut nand = Nand::new(&geometry, self.timing.clone()).expect("legal times");
+        let nand = Nand::new(&geometry, self.timing.clone()).expect("legal times");
+        let mut nand = nand.with_wear(Wear { initial_cycles: 0, suspend_limit: self.suspend_limit }, self.seed);
         for group in (0..geometry.groups()).map(BlockGroup) {
             let record = ftl.group(group);
             let (pool, block) = geometry.pool_and_block(group);

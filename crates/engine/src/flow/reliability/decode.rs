@@ -91,7 +91,9 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
             return levels;
         }
         let age = part.ages.age(group, now);
-        let rber = health.rber(group, age, reads, part.initial_cycles.saturating_add(cycles));
+        // What too many suspensions add is known to the model, or to the limit that they exceeded.
+        let suspended = self.nand.added_rber(health.suspensions(group));
+        let rber = health.rber(group, age, reads, part.initial_cycles.saturating_add(cycles)) + suspended;
         let levels = [0, 1].map(|code: usize| part.nand[code].as_ref().and_then(|code| code.level(rber)));
         health.keep(group, now, age, reads, levels);
         levels

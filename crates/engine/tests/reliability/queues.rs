@@ -1,0 +1,99 @@
+//! Decoders against queueing theory: pages of many dies that are never busy arrive as they were asked for, so that a
+//! decoder is a queue of Poisson arrivals and constant service.
+
+use ninescope_ecc::policies::ecc_scheme::bch::Bch;
+use ninescope_engine::{Event, Probe, SimulationError, View};
+use ninescope_kernel::{Ns, RandomStream, Rate, TournamentTree};
+use ninescope_model::Cause;
+use ninescope_oracles::queueing as oracle;
+use ninescope_workload::Arrival;
+
+use crate::common::generated;
+use crate::common::statistics::{Poisson, mean};
+use crate::drives::{CLEAN, Coded, bch};
+use crate::scenario::{Drive, read};
+
+/// When each page was at the decoders, and how long it waited for one [ns].
+#[derive(Default)]
+struct Waits {
+    arrived: Vec<(u64, u64)>,
+    waited: Vec<u32>,
+}
+
+impl Probe for Waits {
+    fn observe(&mut self, _view: &View<'_>, event: Event<'_>) -> Result<(), SimulationError> {
+        if let Event::PageDecoded { arrived, begins, until, .. } = event {
+            self.arrived.push((arrived.0, (until - begins).0));
+            self.waited.push((begins - arrived).0 as u32);
+        }
+        Ok(())
+    }
+}
+
+/// 64 dies whose pages are read in no time worth speaking of (1 ns) and cross their channels in none.
+fn drive(decoders: u32) -> Drive {
+    let mut drive = Drive::with(|drive| {
+        (drive.channels, drive.dies_per_channel) = (8, 8);
+        drive.logical_units = 24 * 64;
+        drive.prepared = (0..24 * 64).collect();
+        drive.engine.queue_depth = 65_535;
+    });
+    drive.timing.read = vec![Ns(1)];
+    (drive.timing.command_address, drive.timing.channel_rate) = (Ns::ZERO, Rate(0));
+    drive.with_ecc(Bch { shared: true, decoders, ..bch() })
+}
+
+fn waits(decoders: u32, rho: f64, requests: u64) -> Waits {
+    let drive = drive(decoders);
+    let mut arrivals = Poisson::new(3, CLEAN as f64 / rho / f64::from(decoders));
+    let mut places = RandomStream::new(3, "tests", "places");
+    let mut left = requests;
+    let workload = generated(Arrival::Open, move || {
+        left = left.checked_sub(1)?;
+        Some(read(arrivals.next(), places.below(24 * 64)))
+    });
+    let mut device = drive.device::<TournamentTree, Waits>(Box::new(workload), Waits::default());
+    device.run().expect("the run ends well");
+    // What the requests are told is what the pages waited.
+    let parts = device.meter().ops[0].attribution.total();
+    let waited: u64 = device.probe().waited.iter().map(|&waited| u64::from(waited)).sum();
+    assert_eq!(parts.0[Cause::DecoderWait as usize], waited);
+    assert_eq!(parts.0[Cause::Decode as usize], requests * CLEAN);
+    std::mem::take(&mut Waits { arrived: device.probe().arrived.clone(), waited: device.probe().waited.clone() })
+}
+
+#[test]
+fn the_waits_at_a_decoder_are_those_of_the_md1_queue() {
+    for (rho, requests) in [(0.5, 1_000_000), (0.7, 1_500_000), (0.9, 4_000_000)] {
+        let waited = waits(1, rho, requests).waited;
+        let expected = oracle::md1_mean_wait(rho, CLEAN as f64);
+        let error = mean(&waited) / expected - 1.0;
+        println!("rho {rho}: {:.1} ns, expected {expected:.1}, {:+.2} %", mean(&waited), 100.0 * error);
+        assert!(error.abs() < 0.02, "rho {rho}: {} for {expected}", mean(&waited));
+        let at_once = waited.iter().filter(|&&waited| waited == 0).count() as f64 / requests as f64;
+        assert!((at_once - (1.0 - rho)).abs() < 0.01, "Poisson arrivals find it idle for 1 - rho of the time");
+    }
+}
+
+#[test]
+fn the_waits_at_several_decoders_are_those_of_the_mdc_queue() {
+    for (decoders, rho) in [(2, 0.5), (2, 0.9), (4, 0.7), (4, 0.9)] {
+        let waited = waits(decoders, rho, 3_000_000).waited;
+        let expected = oracle::mdc_mean_wait(decoders, rho, CLEAN as f64);
+        let error = mean(&waited) / expected - 1.0;
+        println!("{decoders} at {rho}: {:.1} ns, expected {expected:.1}, {:+.2} %", mean(&waited), 100.0 * error);
+        assert!(error.abs() < 0.02, "{decoders} at {rho}: {} for {expected}", mean(&waited));
+    }
+}
+
+#[test]
+fn every_wait_at_decoders_follows_kiefer_and_wolfowitz_to_the_nanosecond() {
+    for (decoders, rho) in [(1, 0.5), (1, 0.99), (2, 0.9), (5, 0.95)] {
+        let Waits { arrived, waited } = waits(decoders, rho, 50_000);
+        assert!(arrived.is_sorted_by_key(|(time, _)| *time), "served in the order of arrival");
+        let expected = oracle::first_come_first_served_waits(decoders as usize, &arrived);
+        for (index, (waited, expected)) in waited.iter().zip(&expected).enumerate() {
+            assert_eq!(u64::from(*waited), *expected, "page {index}, {decoders} decoders at {rho}");
+        }
+    }
+}
