@@ -301,34 +301,41 @@ def test_drives_with_what_may_be_left_out_are_right(cli, validators, tmp_path, t
     assert cli("check", path).code == 0
 
 
+Around = tuple[tuple[tuple[str | int, ...], str], ...]
+"""Policies whose tables lie around another one: where, and which."""
+
+
 class Table(NamedTuple):
-    """A table that a file may hold: where, with which keys, as which policy."""
+    """A table that a file may hold: where, with which keys, as which policy, within which ones."""
 
     path: tuple[str | int, ...]
     keys: dict[str, Any]
     policy: str | None
+    around: Around
 
 
 def tables(root: dict[str, Any]) -> Iterator[Table]:
     """Every table of a schema."""
 
-    def walk(schema: dict[str, Any], path: tuple[str | int, ...]) -> Iterator[Table]:
+    def walk(schema: dict[str, Any], path: tuple[str | int, ...], around: Around) -> Iterator[Table]:
         if "$ref" in schema:
             schema = {**root["$defs"][schema["$ref"].rpartition("/")[2]], **schema}
         if "properties" in schema:
             policy = schema["properties"].get("policy", {}).get("const")
-            yield Table(path, schema["properties"], policy)
+            yield Table(path, schema["properties"], policy, around)
+            if policy is not None:
+                around = (*around, (path, policy))
         for key, inner in schema.get("properties", {}).items():
-            yield from walk(inner, (*path, key))
+            yield from walk(inner, (*path, key), around)
         for way in (*schema.get("anyOf", ()), *schema.get("oneOf", ())):
-            yield from walk(way, path)
+            yield from walk(way, path, around)
         if "items" in schema:
-            yield from walk(schema["items"], (*path, 0))
+            yield from walk(schema["items"], (*path, 0), around)
 
-    yield from walk(root, ())
+    yield from walk(root, (), ())
 
 
-def whole(kind: str, path: tuple[str | int, ...] = ()) -> dict[str, Any]:
+def whole(kind: str, path: tuple[str | int, ...] = (), around: Around = ()) -> dict[str, Any]:
     """A right file with every table in it that goes with `path`."""
     from ninescope import Drive
     from ninescope.toml import loads
@@ -337,7 +344,12 @@ def whole(kind: str, path: tuple[str | int, ...] = ()) -> dict[str, Any]:
         return loads(FILE_SYSTEM + CACHE)
     if kind == "profile":
         return loads(PROFILE)
-    return {"rw": "randrw", "requests": 10} if kind == "job" else loads(Drive.preset("ssr-dynamic").resolve())
+    if kind == "job":
+        return {"rw": "randrw", "requests": 10}
+    drive = loads(Drive.preset("ssr-dynamic").resolve())
+    for table, policy in around:
+        drive = with_value(drive, table, {"policy": policy})
+    return drive
 
 
 def with_value(document: dict[str, Any], path: tuple[str | int, ...], value: Any) -> dict[str, Any]:
@@ -363,7 +375,7 @@ def with_value(document: dict[str, Any], path: tuple[str | int, ...], value: Any
 def keys_of_the_parser(kind: str, table: Table) -> set[str]:
     """What the parser would have taken in place of a key that there is not."""
     wrong = {"zzz": 1} if table.policy is None else {"policy": table.policy, "zzz": 1}
-    message = problem(kind, with_value(whole(kind, table.path), table.path, wrong))
+    message = problem(kind, with_value(whole(kind, table.path, table.around), table.path, wrong))
     _, found, expected = message.partition("unknown field `zzz`, ")
     assert found, (table.path, message)
     return set(re.findall(r"`(\w+)`", expected.partition("\n")[0]))
@@ -392,7 +404,7 @@ def test_what_the_parser_takes_the_schema_takes(validators, kind):
             for value in VALUES:
                 inner = {key: value} if table.policy is None else {"policy": table.policy, key: value}
                 path = (*table.path, key) if table.policy is None else table.path
-                document = with_value(whole(kind, path), path, value if table.policy is None else inner)
+                document = with_value(whole(kind, path, table.around), path, value if table.policy is None else inner)
                 # What reads a table also takes a list of its values in their order, which nobody is to write.
                 ways = (table.keys[key], *table.keys[key].get("anyOf", ()))
                 is_list_for_table = isinstance(value, list) and any("$ref" in way for way in ways)
