@@ -193,6 +193,9 @@ pub enum Event<'a> {
         arrived: Ns,
         begins: Ns,
         until: Ns,
+        /// Codewords that were decoded, and those of them with errors.
+        codewords: u32,
+        corrupted: u32,
         failed: u32,
         undetected: u32,
     },
@@ -204,6 +207,9 @@ pub enum Event<'a> {
         arrived: Ns,
         begins: Ns,
         until: Ns,
+        /// Codewords that were decoded, and those of them with errors.
+        codewords: u32,
+        corrupted: u32,
         failed: u32,
         undetected: u32,
     },
@@ -222,7 +228,7 @@ pub enum Event<'a> {
     HealDropped { lpa: Lpa, from: Ppa },
     /// A unit is lost: a read of the drive's own was given up. Reads of it report an error until it is written anew.
     UnitLost { lpa: Lpa },
-    /// A unit went wrong unnoticed in a read of the drive's own.
+    /// A unit went wrong unnoticed in a read of the drive's own, or what was flushed of it is wrong.
     UnitMadeWrong { lpa: Lpa },
     /// A lost or wrong unit was written anew, or forgotten.
     UnitRepaired { lpa: Lpa },
@@ -230,10 +236,17 @@ pub enum Event<'a> {
     ReadReported { slot: u32, lpa: Lpa },
     /// A host read returns wrong data of a unit as if it were good.
     ReadWrong { slot: u32, lpa: Lpa },
-    /// A unit that lay under the error-correcting code became clean: another copy exists from now on.
+    /// A flush read that is about to complete brought a unit that has not changed since, and no error: it is clean from now
+    /// on, another copy exists.
     UnitFlushed { slot: u32, lpa: Lpa },
     /// A page is read by the scrubber; it is in its die's register.
     ScrubSensed { ppa: Ppa },
+    /// A pass of the scrubber begins.
+    ScrubPassBegan,
+    /// A pass of the scrubber has read everything that it is there for.
+    ScrubPassEnded,
+    /// Garbage collection is to empty a group, because of its reads (`by_reads`) or the age of its data.
+    RefreshAsked { group: BlockGroup, by_reads: bool },
     /// A host command completed; `parts` say where its time went. They are those of `transaction`, the last page
     /// access it waited for; `NONE` where it did not wait for the media.
     Completed { slot: u32, id: u64, request: Request, parts: &'a Parts, transaction: u32 },

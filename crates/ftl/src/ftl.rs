@@ -486,6 +486,12 @@ impl Ftl {
         candidate
     }
 
+    /// Whether a group that is refreshed waits for moves that have not ended: they are not to lie in an open page, because
+    /// its data is read where it was until then.
+    pub fn refresh_waits(&self, pool: Pool) -> bool {
+        self.pools[pool.index()].draining.iter().any(|&group| self.groups[group as usize].refreshed)
+    }
+
     /// What garbage collection wants done next in a pool. With `fill`, it goes on although enough groups
     /// will be free, so that an open page of moves gets full.
     pub fn gc_next(&mut self, pool: Pool, fill: bool) -> GcStep {
@@ -704,6 +710,7 @@ impl Ftl {
             let candidate = self.valid_counts[group as usize] & NOT_A_CANDIDATE == 0;
             if candidate && self.groups[group as usize].erase_count == life {
                 self.counters.refreshed_groups += 1;
+                self.groups[group as usize].refreshed = true;
                 self.collect(Collection { group, cursor: 0, to_fill: false, to_refresh: true });
                 return true;
             }

@@ -10,6 +10,7 @@ use ninescope_kernel::{IndexedHeap, TournamentTree, WakeQueue};
 use ninescope_tier::PlacementConfig;
 
 use super::World;
+use super::policies::value_at;
 use crate::Checker;
 
 /// Events after which a world is said to go on for ever, beside those of its requests.
@@ -187,8 +188,7 @@ fn marks(world: &World, device: &Device<TournamentTree, Checker>) -> BTreeMap<St
 
 /// The name of the policy at a dotted key of a drive.
 fn policy_name(drive: &toml::Table, key: &str) -> Option<String> {
-    let (section, entry) = key.split_once('.')?;
-    let Some(entry) = drive.get(section).and_then(|section| section.get(entry)) else {
+    let Some(entry) = value_at(drive, key) else {
         // A drive that says nothing of a tier has none.
         return (key == "tier.placement").then(|| PlacementConfig::default().name().to_owned());
     };

@@ -52,6 +52,7 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
                 GcStep::Erase(group) => self.queue_erase(group),
                 GcStep::Nothing => return Ok(()),
                 GcStep::Wait if job.reads + job.programs > 0 => return Ok(()),
+                GcStep::Wait if self.ftl.refresh_waits(pool) => return self.send_open_moves(pool),
                 // Nothing is under way: what the victim waits for lies in an open page. It may lie there until
                 // somebody waits for the victim: filling the page moves units that nothing is gained by.
                 GcStep::Wait if !self.ftl.gc_is_urgent(pool) => return Ok(()),
@@ -59,14 +60,19 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
                 GcStep::Wait => {
                     // No victim is left to fill it from.
                     self.gc_jobs[pool.index()].fill = false;
-                    self.pad_and_send(pool, Stream::GC)?;
-                    if self.ftl.knows_clean() {
-                        self.pad_and_send(pool, Stream::GC_CLEAN)?;
-                    }
-                    return Ok(());
+                    return self.send_open_moves(pool);
                 }
             }
         }
+    }
+
+    /// Pads the open pages of moves and sends them to their die.
+    fn send_open_moves(&mut self, pool: Pool) -> Result<(), SimulationError> {
+        self.pad_and_send(pool, Stream::GC)?;
+        if self.ftl.knows_clean() {
+            self.pad_and_send(pool, Stream::GC_CLEAN)?;
+        }
+        Ok(())
     }
 
     /// One read for all units that are moved from a page.

@@ -119,6 +119,7 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
                 self.touch_gc_of(old);
             }
             observe!(self, Event::UnitTrimmed { slot: index, lpa, old });
+            self.overtake_flush_reads(lpa);
             if self.reliability.is_some() {
                 self.repair(lpa)?;
             }
@@ -291,6 +292,7 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
             };
             let Placed { old, new, .. } = placed;
             observe!(self, Event::UnitWritten { slot: entry.command, lpa, old, new, merged_with });
+            self.overtake_flush_reads(lpa);
             if self.reliability.is_some() {
                 self.host_unit_written(entry, lpa)?;
             }

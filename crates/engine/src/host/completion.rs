@@ -30,6 +30,9 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
         }
         self.digest.word(now.0);
         self.digest.word(command.id << 8 | command.op as u64);
+        if command.hint == CacheHint::FlushRead && !self.flush_reads.is_empty() {
+            self.flush_read_completes(index, &command)?;
+        }
         self.commands.remove(index);
         self.host.completed(command.lane);
         if self.reliability.is_some() {

@@ -392,6 +392,26 @@ impl Reliability {
         &self.damage
     }
 
+    /// How pages that do not decode are read again.
+    pub fn retry(&self) -> Option<&dyn ReadRetry> {
+        self.retry.as_deref()
+    }
+
+    /// When data at rest is read.
+    pub fn scrub(&self) -> Option<&dyn ScrubPolicy> {
+        self.scrub.as_deref()
+    }
+
+    /// When data is written anew.
+    pub fn refresh(&self) -> Option<&dyn RefreshPolicy> {
+        self.refresh.as_deref()
+    }
+
+    /// The store behind a cache-oriented drive.
+    pub fn backing_store(&self) -> Option<&BackingStore> {
+        self.backing_store.as_ref()
+    }
+
     /// Whether a unit of flash is corrupt by injection.
     pub fn is_corrupt(&self, ppa: Ppa) -> bool {
         self.corruption.as_ref().is_some_and(|corruption| corruption.is_corrupt(ppa))

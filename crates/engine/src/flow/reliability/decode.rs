@@ -239,6 +239,8 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
                 arrived: arrives,
                 begins,
                 until,
+                codewords: decoded.codewords,
+                corrupted: decoded.corrupted,
                 failed: decoded.failed,
                 undetected: decoded.undetected,
             }

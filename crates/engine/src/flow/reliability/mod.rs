@@ -12,7 +12,7 @@ mod scm;
 mod scrub;
 
 use ninescope_kernel::{Ns, WakeQueue};
-use ninescope_model::{CacheHint, Lpa, Op, Ppa, Source};
+use ninescope_model::{Lpa, Op};
 
 use crate::device::Device;
 use crate::error::SimulationError;
@@ -130,14 +130,6 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
             let counters = &mut self.reliable().counters;
             *(if edc { &mut counters.edc_units_read } else { &mut counters.ecc_units_read }) += 1;
         }
-        let command = &self.commands[slot];
-        let per_unit = u64::from(self.geometry.sectors_per_unit());
-        let first = u64::from(lpa.0) * per_unit;
-        let whole = command.lba <= first && command.lba + u64::from(command.sectors) >= first + per_unit;
-        if command.hint == CacheHint::FlushRead && whole && self.ftl.knows_clean() && from != ReadFrom::Nowhere {
-            self.ftl.set_clean(lpa);
-            observe!(self, Event::UnitFlushed { slot, lpa });
-        }
         Ok(())
     }
 
@@ -164,23 +156,12 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
 
     pub(super) fn pass_wrong(&mut self, slot: u32, lpa: Lpa) -> Result<(), SimulationError> {
         self.commands[slot].wrong = true;
+        let flushed = self.flush_reads.iter_mut().find(|read| read.command == slot && read.lpa == lpa);
+        if let Some(flushed) = flushed {
+            flushed.wrong = true;
+        }
         observe!(self, Event::ReadWrong { slot, lpa });
         Ok(())
-    }
-
-    /// Whether another copy exists of what is written, as far as whoever writes it knows.
-    pub(crate) fn writes_clean(&self, source: Source, command: u32) -> bool {
-        match source {
-            Source::Scrub => true,
-            Source::Host => self.commands[command].hint == CacheHint::CleanWrite,
-            _ => false,
-        }
-    }
-
-    /// Whether a unit written with clean data is clean then: one that is written in part is only if the rest of it was.
-    pub(crate) fn may_stay_clean(&self, entry: &WriteEntry) -> bool {
-        let lpa = Lpa(entry.next);
-        entry.merged_with.is_none() || self.ftl.translate(lpa) == Ppa::UNMAPPED || self.ftl.is_clean(lpa)
     }
 
     /// A unit that the host writes was placed: it is as good as what was written, and what it was merged with.

@@ -5,19 +5,21 @@ use ninescope_model::BlockGroup;
 
 use crate::device::Device;
 use crate::error::SimulationError;
-use crate::probe::Probe;
+use crate::probe::{Event, Probe, observe};
 use crate::reliability::timetable::Appointment;
 
 impl<Q: WakeQueue, P: Probe> Device<Q, P> {
     /// A page read is queued on a group.
     #[inline(never)]
-    pub(crate) fn reliable_read_queued(&mut self, group: BlockGroup) {
+    pub(crate) fn reliable_read_queued(&mut self, group: BlockGroup) -> Result<(), SimulationError> {
         let reads = self.ftl.group(group).reads_since_erase;
         let part = self.reliable();
         let due = part.refresh.as_ref().is_some_and(|refresh| refresh.is_due_by_reads(reads));
         if due && self.ask_refresh(group) {
             self.reliable().counters.refreshes_by_reads += 1;
+            observe!(self, Event::RefreshAsked { group, by_reads: true });
         }
+        Ok(())
     }
 
     /// It is time to look at the age of all groups.
@@ -33,6 +35,7 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
             let due = holds && part.refresh.as_ref().is_some_and(|refresh| refresh.is_due_by_age(age));
             if due && self.ask_refresh(group) {
                 self.reliable().counters.refreshes_by_age += 1;
+                observe!(self, Event::RefreshAsked { group, by_reads: false });
             }
         }
         let period = self.reliable().refresh.as_ref().and_then(|refresh| refresh.check_period());

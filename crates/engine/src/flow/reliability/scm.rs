@@ -83,11 +83,22 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
         let time = code.scheme().decode_time(decoded.codewords, decoded.corrupted);
         let begins = code.take_decoder(channel, arrives, time);
         let until = begins + time;
-        let Decoded { failed, undetected, .. } = decoded;
+        let Decoded { codewords, corrupted, failed, undetected, .. } = decoded;
         let Transaction { source, owner: command, .. } = transaction;
         observe!(
             self,
-            Event::SectorsDecoded { slot, source, command, arrived: arrives, begins, until, failed, undetected }
+            Event::SectorsDecoded {
+                slot,
+                source,
+                command,
+                arrived: arrives,
+                begins,
+                until,
+                codewords,
+                corrupted,
+                failed,
+                undetected,
+            }
         );
         // What it did to its page is told here, not when it arrives.
         *self.sensed(index) = Sensed::default();
