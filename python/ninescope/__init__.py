@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from ninescope._native import ConfigError, SimulationError
     from ninescope.catalogue import Policy, Preset, policies, presets, trace_stat
+    from ninescope.codes import Code
     from ninescope.drive import Drive
     from ninescope.result import Latency, Result
     from ninescope.workload import Workload
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     __version__: str
 
 __all__ = [
+    "Code",
     "ConfigError",
     "Drive",
     "Latency",
@@ -37,6 +39,7 @@ __all__ = [
 ]
 
 _HOME = {
+    "Code": "codes",
     "ConfigError": "_native",
     "SimulationError": "_native",
     "Drive": "drive",

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 __all__ = [
+    "Code",
     "ConfigError",
     "ProfileBatches",
     "Simulation",
@@ -15,13 +16,16 @@ __all__ = [
     "added_rber",
     "bootstrap",
     "check_run",
+    "joint_choices",
     "policies",
     "presets",
     "profile_of_trace",
     "resolve_drive",
     "schemas",
+    "strongest_bch",
     "trace_stat",
     "version",
+    "weakest_bch",
 ]
 
 class ConfigError(ValueError):
@@ -58,6 +62,70 @@ class Simulation:
 
     def timeline_json(self) -> str | None:
         """Return the timeline in Chrome's trace-event format where a window was asked for."""
+
+@final
+class Code:
+    """A code with its codec."""
+
+    def __new__(cls, description_json: str) -> Code: ...
+    @property
+    def user_bits(self) -> int:
+        """User data of a codeword."""
+
+    @property
+    def parity_bits(self) -> int:
+        """Parity of a codeword."""
+
+    @property
+    def parity_bytes(self) -> int:
+        """The same in bytes, rounded up."""
+
+    @property
+    def codeword_bits(self) -> int:
+        """Length of a codeword."""
+
+    @property
+    def correctable(self) -> int:
+        """Errors corrected in a codeword."""
+
+    @property
+    def field_degree(self) -> int | None:
+        """Degree of a BCH code's field."""
+
+    @property
+    def rate(self) -> float:
+        """Code rate."""
+
+    @property
+    def undetected(self) -> float:
+        """The chance that a codeword with more errors than are corrected passes as good."""
+
+    def failure(self, rber: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the chance that a codeword holds more errors than are corrected, for each rate."""
+
+    def uber(self, rber: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the same per bit of user data."""
+
+    def page_failure(self, rber: NDArray[np.float64], codewords: int) -> NDArray[np.float64]:
+        """Return the same for at least one of so many codewords."""
+
+    def aber(self, uber: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the largest raw bit error rate that meets each target."""
+
+    def codewords(self, data: str) -> int:
+        """Return how many codewords cover so much user data."""
+
+    def encode_time(self, codewords: int) -> int:
+        """Return how long an encoder takes for so many codewords [ns]."""
+
+    def decode_time(self, codewords: int, corrupted: int) -> int:
+        """Return how long a decoder takes for so many codewords, of which so many hold errors [ns]."""
+
+    def encode(self, user: bytes) -> bytes:
+        """Return the parity of a codeword."""
+
+    def decode(self, user: bytes, parity: bytes) -> tuple[bytes, bytes, int | None]:
+        """Correct a codeword; return it, and how many bits were wrong if they could be corrected."""
 
 @final
 class ProfileBatches:
@@ -132,6 +200,11 @@ def bootstrap(
 def check_run(request_json: str) -> list[str]:
     """Find what is wrong with a run before it begins; return what is to be said about it."""
 
+def joint_choices(
+    user_data: str, field_degree: int | None, rber: float, uber: float, verify_cycles: int
+) -> list[tuple[int, float, tuple[int, int] | None]]:
+    """Return the rate that is left after each number of verify cycles, and the weakest BCH code for it."""
+
 def presets(kind: str = "drives") -> list[tuple[str, str, str]]:
     """List the presets of a kind, "drives" or "jobs": name, summary, TOML text."""
 
@@ -144,6 +217,9 @@ def resolve_drive(request_json: str) -> str:
 def schemas() -> list[tuple[str, str]]:
     """Return the JSON Schemas of the files that people write, by kind of file."""
 
+def strongest_bch(user_data: str, rate: float, field_degree: int | None) -> tuple[int, int]:
+    """Return errors corrected and field degree of the strongest BCH code of a rate."""
+
 def trace_stat(path: str, options_json: str) -> str:
     """Return what a trace contains, as JSON."""
 
@@ -152,3 +228,6 @@ def policies() -> str:
 
 def version() -> str:
     """Return the version of the engine."""
+
+def weakest_bch(user_data: str, field_degree: int | None, rber: float, uber: float) -> tuple[int, int] | None:
+    """Return the same of the weakest BCH code that meets a target."""

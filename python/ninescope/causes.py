@@ -27,6 +27,7 @@ LOOKS: Mapping[str, Look] = {
         "#c7e9c0",
         "the controller at work on its command, and the wait for the controller",
     ),
+    "encode": Look("encode", "#238b45", "its data in the encoder"),
     "decode": Look("decode", "#41ab5d", "its data in the decoder"),
     "decoder_wait": Look("decoder wait", "#a1d99b", "the decoder was busy"),
     "retry": Look("read retry", "#006d2c", "its data had to be read again"),

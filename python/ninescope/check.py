@@ -22,6 +22,9 @@ _DRIVE_KEYS = frozenset(
         "ftl",
         "controller",
         "scheduler",
+        "backing_store",
+        "scrub",
+        "refresh",
         "endurance",
         "sources",
     )

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ninescope.endurance import Cost, Endurance
+from ninescope.reliability import Reliability
 from ninescope.scm import Scm
 from ninescope.stored import known_keys
 from ninescope.tier import Tier
@@ -452,6 +453,11 @@ class Result:
     def storage_scm(self) -> Scm | None:
         """The storage-type memory below another one; None where it has none."""
         return Scm.of(self.document, "storage_scm")
+
+    @cached_property
+    def reliability(self) -> Reliability | None:
+        """What codes found and what was done about it; None for a drive without codes."""
+        return Reliability.of(self.document)
 
     @cached_property
     def tier(self) -> Tier | None:

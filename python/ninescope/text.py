@@ -14,6 +14,7 @@ from rich.text import Text
 
 from ninescope.causes import look, stacking_order
 from ninescope.endurance import facts as endurance_facts
+from ninescope.reliability import facts as reliability_facts
 from ninescope.result import PERCENTILES, Band, Latencies, Latency, Result
 from ninescope.tier import facts as tier_facts
 
@@ -430,6 +431,9 @@ def _facts(result: Result) -> Iterator[tuple[str, str]]:
     tier = result.tier
     if tier is not None:
         yield from tier_facts(tier)
+    reliability = result.reliability
+    if reliability is not None:
+        yield from reliability_facts(reliability)
     for key, words in (("scm", "SCM"), ("storage_scm", "storage SCM")):
         yield from _scm(document.get(key) or {}, words)
     yield from endurance_facts(document)

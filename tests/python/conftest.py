@@ -25,6 +25,7 @@ else:
 
 ROOT = Path(__file__).resolve().parents[2]
 NEED_THE_ENGINE = (
+    "test_codes.py",
     "test_end_to_end.py",
     "test_naive_ftl.py",
     "test_queue_depth_one.py",

@@ -82,8 +82,11 @@ impl Code {
     /// codeword cannot be told from one with more errors than half of its parity bits.
     pub fn ldpc(user_bits: u32, parity_bits: u32, correctable: u32) -> Result<Self, CodeError> {
         let user_bits = checked_user_bits(user_bits)?;
-        if parity_bits == 0 || parity_bits > USER_BITS_MAX {
-            return Err(CodeError::new("parity", format!("is {parity_bits} bits, it must be 1 B to 1 MiB")));
+        if !(1..=USER_BITS_MAX).contains(&parity_bits) {
+            return Err(CodeError::new(
+                "parity",
+                "is none or more than a codeword holds, it must be from 1 B to 1 MiB",
+            ));
         }
         // The Singleton bound: 2 t <= n - k for any block code.
         if correctable == 0 || 2 * u64::from(correctable) > u64::from(parity_bits) {
@@ -155,11 +158,12 @@ impl Code {
 }
 
 fn checked_user_bits(user_bits: u32) -> Result<u32, CodeError> {
-    if user_bits == 0 || user_bits > USER_BITS_MAX {
-        let message = format!("is {user_bits} bits, a codeword holds from 1 B to 1 MiB of user data");
-        return Err(CodeError::new("user_data", message));
+    match user_bits {
+        0 => Err(CodeError::new("user_data", "is 0, a codeword holds at least 1 B")),
+        1..=USER_BITS_MAX => Ok(user_bits),
+        // The number itself may be what was left of a larger one.
+        _ => Err(CodeError::new("user_data", "is more than a codeword holds, at most 1 MiB")),
     }
-    Ok(user_bits)
 }
 
 /// The longest codeword in a field of this degree [bits].

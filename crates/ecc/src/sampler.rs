@@ -18,6 +18,10 @@ const LOWEST: f64 = 1.0 / (1_u64 << 40) as f64;
 const HIGHEST: f64 = 0.5;
 /// Parts of [0, 1) for which the first count worth comparing is stored.
 const GUIDES: usize = 32;
+/// Parts of [0, 1) in most of which the count is the same throughout, as many as a byte tells apart.
+const BYTES: usize = 256;
+/// Marks a part in which it is not.
+const UNSURE: u8 = u8::MAX;
 /// Probabilities below this are never met: tables end there.
 const LEAST: f64 = 1e-290;
 /// Chances below this are nothing beside 1 in a double.
@@ -53,14 +57,18 @@ pub struct ErrorSampler {
     /// S(k) of each level for k from its `first` on, a zero behind the last.
     survival: Vec<f64>,
     /// For each level and each part of [0, 1): entries that all uniform numbers of that part lie below.
-    guides: Vec<u16>,
+    guides: Vec<u32>,
+    /// For each level and each byte: the count of all uniform numbers whose first eight digits it is, or `UNSURE`.
+    sure: Vec<u8>,
 }
 
 impl ErrorSampler {
-    /// Counts in codewords of `bits`; those above `most` are told as `most + 1`. `most` is at most 65,000.
+    /// Counts in codewords of `bits`; those above `most` are told as `most + 1`. Builds a table for each level,
+    /// within about 10 ms.
     pub fn new(bits: u32, most: u32) -> Self {
-        let most = most.min(bits).min(65_000);
-        let mut sampler = Self { bits, most, parts: Vec::new(), survival: Vec::new(), guides: Vec::new() };
+        let most = most.min(bits);
+        let mut sampler =
+            Self { bits, most, parts: Vec::new(), survival: Vec::new(), guides: Vec::new(), sure: Vec::new() };
         let (lowest, highest) = (LOWEST.to_bits() >> DROPPED_BITS, HIGHEST.to_bits() >> DROPPED_BITS);
         for level in lowest..=highest {
             sampler.add(f64::from_bits(level << DROPPED_BITS));
@@ -94,6 +102,26 @@ impl ErrorSampler {
         self.count(level, uniform(stream))
     }
 
+    /// The count that follows from the first eight digits of a uniform number, if they settle it, which they nearly
+    /// always do: one random number serves eight codewords. Where they do not, [`Self::draw_within`] draws the rest.
+    #[inline]
+    pub fn count_of_byte(&self, level: RberLevel, byte: u8) -> Option<u32> {
+        let count = match level.0 {
+            Level::Table(index) => self.sure[index as usize * BYTES + usize::from(byte)],
+            // Errors are rarer than a byte tells.
+            Level::Rare(rber) => {
+                let settled = byte > 0 && f64::from(self.bits) * rber * (BYTES as f64) < 1.0;
+                if settled { 0 } else { UNSURE }
+            }
+        };
+        (count != UNSURE).then_some(u32::from(count))
+    }
+
+    /// Wrong bits of one codeword, given the first eight digits of its uniform number.
+    pub fn draw_within(&self, level: RberLevel, byte: u8, stream: &mut RandomStream) -> u32 {
+        self.count(level, (f64::from(byte) + uniform(stream)) / BYTES as f64)
+    }
+
     /// The count of a uniform number: how many k there are with `uniform < S(k)`.
     #[inline]
     fn count(&self, level: RberLevel, uniform: f64) -> u32 {
@@ -108,7 +136,7 @@ impl ErrorSampler {
         let part = self.parts[index];
         let entries = &self.survival[part.start as usize..];
         let guide = ((uniform * GUIDES as f64) as usize).min(GUIDES - 1);
-        let mut entry = usize::from(self.guides[index * GUIDES + guide]);
+        let mut entry = self.guides[index * GUIDES + guide] as usize;
         // Most parts hold at most two steps: no branch depends on them, so that none is mispredicted.
         entry += usize::from(uniform < entries[entry]);
         entry += usize::from(uniform < entries[entry]);
@@ -162,9 +190,25 @@ impl ErrorSampler {
         let entries = &self.survival[start..];
         for guide in 1..=GUIDES {
             let bound = guide as f64 / GUIDES as f64;
-            self.guides.push(entries.partition_point(|&survival| survival >= bound) as u16);
+            self.guides.push(entries.partition_point(|&survival| survival >= bound) as u32);
         }
         self.survival.push(0.0);
+        self.add_bytes();
+    }
+
+    /// Which counts the last table's bytes settle.
+    fn add_bytes(&mut self) {
+        let index = self.parts.len() - 1;
+        let mut above = self.count_by_table(index, 1.0);
+        let start = self.sure.len();
+        self.sure.resize(start + BYTES, UNSURE);
+        for byte in (0..BYTES).rev() {
+            let count = self.count_by_table(index, byte as f64 / BYTES as f64);
+            if count == above && count < u32::from(UNSURE) {
+                self.sure[start + byte] = count as u8;
+            }
+            above = count;
+        }
     }
 }
 
@@ -469,5 +513,27 @@ mod tests {
         assert_eq!(draw(1e-4), [1, 0, 0, 2, 2, 1, 0, 3, 1, 1, 1, 0, 0, 2, 1, 1]);
         assert_eq!(draw(1e-3), [8, 10, 13, 9, 6, 7, 8, 8, 11, 9, 7, 2, 6, 6, 5, 14]);
         assert_eq!(draw(4e-3), [36, 32, 22, 40, 41, 41, 36, 36, 31, 37, 32, 41, 32, 33, 40, 37]);
+    }
+
+    #[test]
+    fn a_byte_settles_a_count_only_where_all_numbers_that_begin_with_it_have_it() {
+        for (bits, most) in [(8_752, 40), (36_352, 288), (72_812, 428), (511, 1)] {
+            let mut sampler = ErrorSampler::new(bits, most);
+            for rber in [1e-13, 1e-7, 1e-4, 1e-3, 4e-3, 0.2, 0.5] {
+                for level in [sampler.level(rber), sampler.exact(rber)] {
+                    let mut settled = 0;
+                    for byte in 0..=u8::MAX {
+                        let Some(count) = sampler.count_of_byte(level, byte) else { continue };
+                        settled += 1;
+                        for within in [1e-300, 1e-9, 0.3, 0.999_999_9, 1.0] {
+                            let uniform = (f64::from(byte) + within) / 256.0;
+                            let counted = sampler.count(level, uniform);
+                            assert_eq!(counted, count, "n {bits} rber {rber} byte {byte} + {within}");
+                        }
+                    }
+                    assert!(settled > 100 || rber >= 1e-3, "n {bits} rber {rber}: {settled} bytes settle their count");
+                }
+            }
+        }
     }
 }

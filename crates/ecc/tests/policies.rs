@@ -57,13 +57,13 @@ fn a_codeword_that_is_longer_than_its_field_names_the_one_that_fits() {
 #[test]
 fn what_no_code_can_have_is_refused_by_its_key() {
     refused("{ policy = 'bch', correctable = 0 }", "correctable", &["is 0"]);
-    refused("{ policy = 'bch', user_data = 0 }", "user_data", &["0 bits"]);
+    refused("{ policy = 'bch', user_data = 0 }", "user_data", &["is 0"]);
     refused("{ policy = 'bch', user_data = '16TiB' }", "user_data", &["1 MiB"]);
     refused("{ policy = 'bch', field_degree = 25 }", "field_degree", &["from 3 to 24"]);
     refused("{ policy = 'bch', decoders = 0 }", "decoders", &["at least 1"]);
     refused("{ policy = 'crc', width = 0 }", "width", &["1 to 64"]);
     refused("{ policy = 'crc', width = 65 }", "width", &["1 to 64"]);
-    refused("{ policy = 'ldpc', parity = 0 }", "parity", &["is 0 bits"]);
+    refused("{ policy = 'ldpc', parity = 0 }", "parity", &["from 1 B to 1 MiB"]);
     refused("{ policy = 'ldpc', parity = '16B', correctable = 65 }", "correctable", &["128 bits", "from 1 to 64"]);
     refused("{ policy = 'ldpc', latency = 'cycles' }", "latency", &["`cycles`", "`fixed`"]);
 }

@@ -407,7 +407,7 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
 
     /// Everything that must be decided at this instant, in a fixed order: fetches, stalled writes, garbage
     /// collection, then banks and channels of SCM, then dies by id, then channels by id; again until nothing is left.
-    fn drain_instant(&mut self) -> Result<(), SimulationError> {
+    pub(crate) fn drain_instant(&mut self) -> Result<(), SimulationError> {
         loop {
             self.fetch_commands()?;
             if self.retry_stalled {
@@ -455,7 +455,7 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
     }
 
     /// Nothing is scheduled: everything must have come to its end.
-    fn check_quiet(&self) -> Result<(), SimulationError> {
+    pub(crate) fn check_quiet(&self) -> Result<(), SimulationError> {
         let mut holders = Vec::new();
         if !self.commands.is_empty() {
             holders.push(format!("{} host commands", self.commands.len()));

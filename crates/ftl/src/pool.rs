@@ -92,19 +92,20 @@ impl PoolRecord {
     /// Units that moves may still take, beyond those handed out already. Of the free groups it counts those
     /// that the host cannot take before the moves are placed.
     ///
-    /// Of two streams of moves it is not known which one takes them: what either could take by itself with all free
-    /// groups but one, so that both find a group if both need one. (Moves beyond what is open, x in one and y in the
-    /// other, need at most (x + y) / units + 2 - 2 / units groups.)
+    /// Of two streams of moves it is not known which one takes them: as many as find room however they split. All in the
+    /// fuller stream need its open units and the groups; where both streams run over, each by one unit at least, they need
+    /// one group more than what is beyond the open units fills.
     pub fn space_for_moves(&self, units_per_group: u32, reserve: u32, two_streams: bool) -> u32 {
         let open = |stream: Stream| {
             let frontier = self.frontiers[stream.index()];
             if frontier.group == NONE { 0 } else { units_per_group - frontier.next }
         };
         let groups = reserve.min(self.free.len() as u32);
-        let space = if two_streams {
-            open(Stream::GC).min(open(Stream::GC_CLEAN)) + groups.saturating_sub(1) * units_per_group
-        } else {
-            open(Stream::GC) + groups * units_per_group
+        let (dirty, clean) = (open(Stream::GC), open(Stream::GC_CLEAN));
+        let space = match groups {
+            _ if !two_streams => dirty + groups * units_per_group,
+            0 => dirty.min(clean),
+            _ => (dirty.min(clean) + groups * units_per_group).min(dirty + clean + 1 + (groups - 1) * units_per_group),
         };
         space.saturating_sub(self.handed_out)
     }

@@ -1,6 +1,7 @@
 //! Runs one synthetic job without a probe and prints its digest: what `tools/probe_cost.sh` counts instructions of.
 //!
-//! `one_job PATTERN REQUESTS`, for instance `one_job randread 20000`.
+//! `one_job PATTERN REQUESTS [coded]`, for instance `one_job randread 20000`. With `coded`, pages are under a BCH code and
+//! one bit in ten thousand fails.
 
 use std::time::Duration;
 
@@ -9,7 +10,16 @@ use serde_json::{Value, json};
 
 fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let [pattern, requests] = &arguments[..] else { panic!("one_job PATTERN REQUESTS") };
+    let (pattern, requests, coded) = match &arguments[..] {
+        [pattern, requests] => (pattern, requests, false),
+        [pattern, requests, coded] if coded == "coded" => (pattern, requests, true),
+        _ => panic!("one_job PATTERN REQUESTS [coded]"),
+    };
+    let codes = r#"
+        [nand]
+        ecc = { policy = "bch", user_data = "1KiB", correctable = 40 }
+        errors = { policy = "constant", rber = 1e-4 }
+        "#;
     let drive = r#"base = "tlc"
         [geometry]
         channels = 4
@@ -21,10 +31,11 @@ fn main() {
         frontier_planes = 2
         over_provisioning = 0.5
         "#;
+    let drive = format!("{drive}{}", if coded { codes } else { "" });
     let request = json!({
         "seed": 1, "prefill": "full", "drive": {"toml": drive},
         "requests": requests.parse::<u64>().expect("a number of requests"),
-        "workload": {"job": {"rw": pattern, "bs": "4k", "iodepth": 32}},
+        "workload": {"job": {"rw": pattern, "bs": "4k", "iodepth": 32, "rwmixread": 70}},
     });
     let request = RunRequest::from_json(&request.to_string()).expect("a legal request");
     let mut run = Simulation::new(&request).expect("a legal run");

@@ -5,6 +5,7 @@
 
 mod assembly;
 mod cached;
+pub mod codes;
 pub mod config;
 pub mod endurance;
 mod error;

@@ -4,6 +4,7 @@
 // PyO3's macros and calling conventions fix these shapes.
 #![allow(clippy::needless_pass_by_value, clippy::unnecessary_wraps)]
 
+mod codes;
 mod profiles;
 mod traces;
 
@@ -228,12 +229,16 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("ConfigError", module.py().get_type::<ConfigError>())?;
     module.add("SimulationError", module.py().get_type::<SimulationError>())?;
     module.add_class::<Simulation>()?;
+    module.add_class::<codes::Code>()?;
     module.add_class::<profiles::ProfileBatches>()?;
     module.add_class::<traces::TraceBatches>()?;
     module.add_class::<traces::TraceEncoder>()?;
     module.add_function(wrap_pyfunction!(added_rber, module)?)?;
     module.add_function(wrap_pyfunction!(bootstrap, module)?)?;
     module.add_function(wrap_pyfunction!(check_run, module)?)?;
+    module.add_function(wrap_pyfunction!(codes::joint_choices, module)?)?;
+    module.add_function(wrap_pyfunction!(codes::strongest_bch, module)?)?;
+    module.add_function(wrap_pyfunction!(codes::weakest_bch, module)?)?;
     module.add_function(wrap_pyfunction!(presets, module)?)?;
     module.add_function(wrap_pyfunction!(profiles::profile_of_trace, module)?)?;
     module.add_function(wrap_pyfunction!(schemas, module)?)?;

@@ -36,7 +36,7 @@ pub struct Decoded {
     pub failed: u32,
     /// What is wrong and passed as good.
     pub undetected: u32,
-    /// Errors of the worst codeword [bit].
+    /// Errors of the worst codeword that has more than are corrected; else 0 [bit].
     pub worst: u32,
 }
 
@@ -51,6 +51,9 @@ pub struct Code {
     /// Bytes of a unit (NAND) or sector (SCM) [B].
     unit_bytes: u32,
     stream: RandomStream,
+    /// Random bytes that were drawn and not used.
+    bytes: u64,
+    bytes_left: u32,
     /// When each decoder is through with what it was given; those of a channel lie together [ns].
     free_at: Vec<Ns>,
     per_channel: usize,
@@ -76,6 +79,8 @@ impl Code {
             exact: None,
             unit_bytes,
             stream: RandomStream::new(seed, "ecc", purpose),
+            bytes: 0,
+            bytes_left: 0,
             free_at: vec![Ns::ZERO; groups * per_channel],
             per_channel,
             counters: CodeCounters::default(),
@@ -104,6 +109,11 @@ impl Code {
             Some((known, level)) if known.to_bits() == rber.to_bits() => Some(level),
             _ => self.sampler.as_ref().map(|sampler| sampler.level(rber)),
         }
+    }
+
+    /// Whether more bytes cross the channel than the units that are asked for.
+    pub fn moves_more(&self) -> bool {
+        self.scheme.moves_parity() || self.scheme.user_bytes() > self.unit_bytes
     }
 
     /// Bytes that cross the channel for `units` of data: whole codewords, and their parity where it moves too [B].
@@ -139,29 +149,46 @@ impl Code {
 
     fn draw_errors(&mut self, level: Option<RberLevel>, units: u32, injected: u32, decoded: &mut Decoded) {
         let correctable = self.scheme.correctable();
+        let (mut corrupted, mut corrected_bits) = (0, 0);
         for codeword in 0..decoded.codewords {
-            let mask = self.units_of(codeword, units);
-            let mut errors = match (&self.sampler, level) {
-                (Some(sampler), Some(level)) => sampler.draw(level, &mut self.stream),
-                _ => 0,
-            };
-            if injected & mask != 0 {
-                errors += self.injected_errors(codeword, injected & mask);
+            let mut errors = level.map_or(0, |level| self.draw_codeword(level));
+            if injected != 0 {
+                errors += self.injected_errors(codeword, injected & self.units_of(codeword, units));
             }
-            if errors == 0 {
-                continue;
-            }
-            decoded.corrupted += 1;
-            decoded.worst = decoded.worst.max(errors);
+            corrupted += u32::from(errors > 0);
             if errors <= correctable {
-                self.counters.corrected_bits += u64::from(errors);
-            } else if self.stream.unit() < self.scheme.undetected() {
-                decoded.undetected |= mask;
-                self.counters.undetected_codewords += 1;
+                corrected_bits += errors;
             } else {
-                decoded.failed |= mask;
-                self.counters.failed_codewords += 1;
+                self.draw_beyond(errors, self.units_of(codeword, units), decoded);
             }
+        }
+        decoded.corrupted = corrupted;
+        self.counters.corrected_bits += u64::from(corrected_bits);
+    }
+
+    /// Wrong bits of a codeword.
+    #[inline]
+    fn draw_codeword(&mut self, level: RberLevel) -> u32 {
+        let Some(sampler) = &self.sampler else { return 0 };
+        if self.bytes_left == 0 {
+            (self.bytes, self.bytes_left) = (self.stream.bits(), 8);
+        }
+        let byte = self.bytes as u8;
+        self.bytes >>= 8;
+        self.bytes_left -= 1;
+        sampler.count_of_byte(level, byte).unwrap_or_else(|| sampler.draw_within(level, byte, &mut self.stream))
+    }
+
+    /// A codeword of `units` has more errors than are corrected: nearly always the decoder notices.
+    #[cold]
+    fn draw_beyond(&mut self, errors: u32, units: u32, decoded: &mut Decoded) {
+        decoded.worst = decoded.worst.max(errors);
+        if self.stream.unit() < self.scheme.undetected() {
+            decoded.undetected |= units;
+            self.counters.undetected_codewords += 1;
+        } else {
+            decoded.failed |= units;
+            self.counters.failed_codewords += 1;
         }
     }
 

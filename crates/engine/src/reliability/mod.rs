@@ -262,6 +262,8 @@ pub struct Reliability {
     pub(crate) ages: GroupAges,
     pub(crate) health: Option<GroupHealth>,
     pub(crate) initial_cycles: u32,
+    /// Whether codes or retries change what a command moves or senses.
+    pub(crate) shapes_commands: bool,
     pub(crate) retry: Option<Box<dyn ReadRetry>>,
     pub(crate) retry_stream: RandomStream,
     pub(crate) corruption: Option<Corruption>,
@@ -269,6 +271,8 @@ pub struct Reliability {
     pub(crate) sensed: Vec<Sensed>,
     pub(crate) damage: Damage,
     pub(crate) backing_store: Option<BackingStore>,
+    /// By unit: its content is being fetched for the scrubber, or waits to be written.
+    pub(crate) healing: BitTable,
     pub(crate) scrub: Option<Box<dyn ScrubPolicy>>,
     pub(crate) pass: ScrubPass,
     /// By pool: the first unit that the pass has not looked at.
@@ -339,11 +343,13 @@ impl Reliability {
             }
             Some(ScmCode { code, model: config.errors.as_ref().map(model), ber_factor: ber_factors[medium] })
         };
+        let codes = [
+            nand.ecc.as_ref().map(|scheme| of_nand(scheme, "nand")),
+            nand.edc.as_ref().map(|scheme| of_nand(scheme, "nand-edc")),
+        ];
         Self {
-            nand: [
-                nand.ecc.as_ref().map(|scheme| of_nand(scheme, "nand")),
-                nand.edc.as_ref().map(|scheme| of_nand(scheme, "nand-edc")),
-            ],
+            shapes_commands: retry.is_some() || codes.iter().flatten().any(Code::moves_more),
+            nand: codes,
             scm: [of_scm(0), of_scm(1)],
             ages: GroupAges::new(geometry.groups(), nand.initial_age),
             health: nand.errors.as_ref().map(|errors| GroupHealth::new(model(errors), geometry.groups())),
@@ -355,6 +361,7 @@ impl Reliability {
                 .map(|config| Corruption::new(config, geometry.units(), geometry.unit_bytes, *seed)),
             sensed: vec![Sensed::default(); transactions],
             damage: Damage::new(logical_units),
+            healing: BitTable::new(logical_units as usize),
             backing_store: config.backing_store.as_ref().map(BackingStore::new),
             scrub: config.scrub.as_ref().map(|scrub| scrub.build().expect("checked when the drive was assembled")),
             pass: ScrubPass::default(),

@@ -124,6 +124,11 @@ impl Timetable {
         self.entries.pop().map(|Reverse(entry)| entry.what)
     }
 
+    /// Whether nothing is noted that something waits for.
+    pub fn has_only_timers(&self) -> bool {
+        self.entries.iter().all(|Reverse(entry)| entry.what.is_timer())
+    }
+
     /// Forgets what nothing waits for.
     pub fn drop_timers(&mut self) {
         self.entries.retain(|Reverse(entry)| !entry.what.is_timer());

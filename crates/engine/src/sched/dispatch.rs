@@ -65,7 +65,7 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
     fn issue(&mut self, die: DieId, class: QueueClass) -> Result<(), SimulationError> {
         let mut command =
             if class == QueueClass::Erase { self.form_erase(die) } else { self.form_page_command(die, class) };
-        if self.reliability.is_some() {
+        if self.reliability.as_ref().is_some_and(|part| part.shapes_commands) {
             self.code_command(&mut command);
         }
         let first = command.transaction[command.planes.trailing_zeros() as usize];

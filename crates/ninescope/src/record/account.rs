@@ -38,6 +38,10 @@ pub struct Visit {
     pub data_from: Ns,
     /// When its data had left [ns].
     pub data_until: Ns,
+    /// When its first decode ended; 0 where nothing is decoded [ns].
+    pub decoded: Ns,
+    /// It did not decode and is read again: what follows is told as one.
+    pub repeats: bool,
 }
 
 impl Default for Visit {
@@ -63,6 +67,8 @@ impl Visit {
             ended: later,
             data_from: later,
             data_until: later,
+            decoded: later,
+            repeats: false,
         }
     }
 }
@@ -261,6 +267,9 @@ impl Stages<'_> {
             self.named("command_array", Some(Cause::CommandArray), visit.ended, die, false);
             self.named("channel", Some(Cause::Channel), visit.data_from, die, false);
             self.named("transfer", Some(Cause::Transfer), visit.data_until, die, false);
+            for cause in [Cause::DecoderWait, Cause::Decode, Cause::Retry, Cause::Refetch] {
+                self.until(self.reached + self.part(cause), cause);
+            }
         }
         self.named("link_wait", Some(Cause::Link), link_out, None, false);
         self.until(now, Cause::Link);
@@ -283,6 +292,7 @@ impl Stages<'_> {
         let data_from = Ns(visit.sent.0 - self.part(Cause::Transfer).0);
         self.named("command_array", Some(Cause::CommandArray), data_from, die, false);
         self.named("transfer", Some(Cause::Transfer), visit.sent, die, false);
+        self.until(self.reached + self.part(Cause::Encode), Cause::Encode);
         // A program may be suspended: what its die did meanwhile says so.
         self.named("command_array", Some(Cause::CommandArray), now, die, true);
     }

@@ -236,15 +236,15 @@ impl DieBook {
         self.dies[die.index()].running = TakenUp { since: now, work };
     }
 
-    /// The channel is the command's until `sent`.
-    pub fn issued(&mut self, view: &View<'_>, die: DieId, sent: Ns) {
+    /// The channel is the command's, and the array works from `begins` on.
+    pub fn issued(&mut self, view: &View<'_>, die: DieId, begins: Ns) {
         let mut work = self.dies[die.index()].running.work;
         if let Some(operation) = view.nand.running(die) {
             (work.segments, work.total) = (operation.segments, operation.total);
         }
         self.dies[die.index()].running.work = work;
         self.enter(view.now, die, Doing::Sending, work);
-        self.dies[die.index()].next = Some((sent, Doing::Array { done: Ns::ZERO }));
+        self.dies[die.index()].next = Some((begins, Doing::Array { done: Ns::ZERO }));
     }
 
     /// The array phase is over.
@@ -257,7 +257,7 @@ impl DieBook {
         self.slice(command.die, Shows::Command, running, now);
     }
 
-    /// Read data leave until `until`; nobody need tell that the die is free then.
+    /// Read data leave, or are kept for the decoder, until `until`; nobody need tell that the die is free then.
     pub fn data_out(&mut self, now: Ns, die: DieId, until: Ns) {
         let running = self.dies[die.index()].running;
         self.enter(now, die, Doing::DataOut, running.work);

@@ -140,9 +140,9 @@ impl Probe for Recorder {
                 self.dies.dispatched(view.now, command.die, work);
                 self.dies.forget_before(command.die, || self.requests.oldest());
             }
-            Event::CommandIssued { command, sent, .. } => {
+            Event::CommandIssued { command, sent, begins } => {
                 self.requests.issued(view.now, command, sent);
-                self.dies.issued(view, command.die, sent);
+                self.dies.issued(view, command.die, begins);
                 if let Some(timeline) = &mut self.timeline {
                     timeline.transfer(view.now, sent, command, false);
                 }
@@ -151,9 +151,14 @@ impl Probe for Recorder {
                 self.requests.ended(view.now, command);
                 self.dies.ended(view.now, command);
             }
-            Event::DataOut { command, until, .. } => {
+            Event::ReadWillRepeat { transaction } => self.requests.repeats(transaction),
+            Event::PageDecoded { transaction, until, failed, .. } => {
+                self.requests.decoded(transaction, until, failed == 0);
+            }
+            Event::ReadGivenUp { transaction, .. } => self.requests.decoded(transaction, view.now, true),
+            Event::DataOut { command, until, held } => {
                 self.requests.data_out(view, command);
-                self.dies.data_out(view.now, command.die, until);
+                self.dies.data_out(view.now, command.die, held);
                 if let Some(timeline) = &mut self.timeline {
                     timeline.transfer(view.now, until, command, true);
                 }

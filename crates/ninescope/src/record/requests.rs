@@ -141,6 +141,9 @@ impl RequestBook {
             if self.visits.len() <= index {
                 self.visits.resize(index + 1, Visit::default());
             }
+            if self.visits[index].repeats {
+                continue;
+            }
             self.visits[index] = Visit::begun(view.now, command.die, access);
         }
         let source = accesses.first().map_or(Source::Host, |access| access.source);
@@ -149,7 +152,9 @@ impl RequestBook {
 
     fn visits(&mut self, command: &FlashCommand, mut change: impl FnMut(&mut Visit, usize)) {
         for plane in command.addressed_planes() {
-            if let Some(visit) = self.visits.get_mut(command.transaction[plane] as usize) {
+            let visit = self.visits.get_mut(command.transaction[plane] as usize);
+            // What is read again has its times already.
+            if let Some(visit) = visit.filter(|visit| !visit.repeats || visit.data_until == Ns::ZERO) {
                 change(visit, plane);
             }
         }
@@ -165,6 +170,21 @@ impl RequestBook {
         self.visits(command, |visit, _| visit.ended = now);
     }
 
+    /// A page access that was sensed will not decode, and is read again.
+    pub fn repeats(&mut self, transaction: u32) {
+        if let Some(visit) = self.visits.get_mut(transaction as usize) {
+            visit.repeats = true;
+        }
+    }
+
+    /// A page access was decoded until then, for good (`ends`) or not.
+    pub fn decoded(&mut self, transaction: u32, until: Ns, ends: bool) {
+        if let Some(visit) = self.visits.get_mut(transaction as usize) {
+            visit.decoded = until;
+            visit.repeats &= !ends;
+        }
+    }
+
     /// Its data leave, plane after plane.
     pub fn data_out(&mut self, view: &View<'_>, command: &FlashCommand) {
         let mut left = view.now;
@@ -178,7 +198,8 @@ impl RequestBook {
             let Some(&visit) = self.visits.get(command.transaction[plane] as usize) else { continue };
             if visit.source == Source::ReadModifyWrite {
                 // What stays in the controller is there when the data of all planes have left.
-                self.inside(visit.slot).partial.push((visit.lpa, Visit { data_until: left, ..visit }));
+                let there = left.max(visit.decoded);
+                self.inside(visit.slot).partial.push((visit.lpa, Visit { data_until: there, ..visit }));
             }
         }
     }

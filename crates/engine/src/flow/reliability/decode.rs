@@ -1,5 +1,7 @@
 //! Page reads of flash between the page register and whoever asked.
 
+use ninescope_ecc::RberLevel;
+use ninescope_ftl::Residence;
 use ninescope_kernel::{NONE, Ns, WakeQueue};
 use ninescope_model::{ChannelId, DieId, Lpa, Ppa, SECTOR_BYTES, Source};
 
@@ -28,7 +30,13 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
         } else {
             self.draw_page(&transaction, code)
         };
-        let (lpa, from) = (self.ftl.content(transaction.ppa), self.ftl.residence(transaction.ppa));
+        // What it holds matters only where something is wrong with it, and looking costs a cache miss.
+        let harmed = decoded.failed | decoded.undetected != 0;
+        let (lpa, from) = if harmed {
+            (self.ftl.content(transaction.ppa), self.ftl.residence(transaction.ppa))
+        } else {
+            (Lpa::NONE, Residence::NONE)
+        };
         *self.sensed(index) = Sensed { decoded, code, lpa, from };
     }
 
@@ -56,7 +64,7 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
     }
 
     /// The raw bit error rate of a place's group as a level of each code; none where bits do not fail by themselves.
-    fn levels_of(&mut self, ppa: Ppa) -> [Option<ninescope_ecc::RberLevel>; 2] {
+    fn levels_of(&mut self, ppa: Ppa) -> [Option<RberLevel>; 2] {
         let now = self.now;
         let group = self.geometry.group_and_offset(ppa).0;
         let record = self.ftl.group(group);
@@ -91,7 +99,7 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
     }
 
     /// What a unit of a page access holds.
-    pub(super) fn unit_of_access(&self, index: u32, number: u32) -> (Lpa, ninescope_ftl::Residence) {
+    pub(super) fn unit_of_access(&self, index: u32, number: u32) -> (Lpa, Residence) {
         let transaction = self.transactions.slab[index];
         match transaction.source {
             Source::GarbageCollection => {
@@ -102,13 +110,13 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
                 let Some(Sensed { lpa, from, .. }) =
                     self.reliability.as_ref().and_then(|part| part.sensed.get(index as usize))
                 else {
-                    return (Lpa::NONE, ninescope_ftl::Residence::NONE);
+                    return (Lpa::NONE, Residence::NONE);
                 };
                 // Neighbours of one host command follow each other in both spaces.
                 let place = Ppa(from.place.0 + number);
                 let lpa =
                     if transaction.source == Source::Scrub { self.ftl.content(place) } else { Lpa(lpa.0 + number) };
-                (lpa, ninescope_ftl::Residence { place, ..*from })
+                (lpa, Residence { place, ..*from })
             }
         }
     }
@@ -255,9 +263,10 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
             self.note(until, Appointment::Failed { transaction: index });
         }
         if decoded.undetected != 0 && transaction.source == Source::Host {
-            let number = decoded.undetected.trailing_zeros();
-            let lpa = self.unit_of_access(index, number).0;
-            self.pass_wrong(transaction.owner, lpa)?;
+            for number in (0..32).filter(|number| decoded.undetected >> number & 1 == 1) {
+                let lpa = self.unit_of_access(index, number).0;
+                self.pass_wrong(transaction.owner, lpa)?;
+            }
             if transaction.epoch != 0 {
                 self.migration_harmed(transaction.epoch - 1, Harm::Wrong)?;
             }

@@ -19,17 +19,24 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
         self.place_or_stall(WriteEntry { merged_with: Some(from), ..entry })
     }
 
+    /// Whether a unit's content is on its way already.
+    pub(super) fn is_healing(&mut self, lpa: Lpa) -> bool {
+        self.reliable().healing.get(lpa.index())
+    }
+
     /// Places a fetched unit, if its copy is still the one that was no good.
     #[inline(never)]
     pub(crate) fn place_healed(&mut self, entry: &mut WriteEntry) -> Result<Placing, SimulationError> {
         let lpa = Lpa(entry.next);
         let from = entry.merged_with.unwrap_or(Residence::NONE);
         if !self.ftl.resides(lpa, from) {
+            self.reliable().healing.clear(lpa.index());
             self.reliable().counters.heals_dropped += 1;
             observe!(self, Event::HealDropped { lpa, from: from.place });
             return Ok(Placing::NotWanted);
         }
         let Some(placed) = self.ftl.heal(lpa) else { return Ok(Placing::Waits) };
+        self.reliable().healing.clear(lpa.index());
         let Placed { old, new, .. } = placed;
         observe!(self, Event::UnitHealed { lpa, old, new });
         self.touch_gc_of(old);
@@ -60,7 +67,7 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
 
     /// The turn of the next unit: if it holds something, it becomes corrupt.
     pub(super) fn corrupt_next(&mut self) -> Result<(), SimulationError> {
-        if !self.goes_on() {
+        if !self.goes_on()? {
             return Ok(());
         }
         let unit = self.reliable().corruption.as_mut().map(|injector| injector.draw_unit());

@@ -93,11 +93,21 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
     }
 
     /// Whether timers still mean something: the host may come with more.
-    pub(super) fn goes_on(&mut self) -> bool {
+    ///
+    /// # Errors
+    /// Where commands are inside and nothing but timers will ever happen: timers would go on for ever.
+    pub(super) fn goes_on(&mut self) -> Result<bool, SimulationError> {
         if self.host.is_over(self.now) {
             self.reliable().ended = true;
         }
-        !self.reliable().ended
+        let waits = !self.commands.is_empty() && self.queue.peek().is_none();
+        if waits && self.reliable().pass.reads == 0 && self.reliable().timetable.has_only_timers() {
+            self.drain_instant()?;
+            if self.queue.peek().is_none() && self.reliable().timetable.has_only_timers() {
+                self.check_quiet()?;
+            }
+        }
+        Ok(!self.reliable().ended)
     }
 
     /// A command completed. Behind the last one, nothing is waited for that only time brings.

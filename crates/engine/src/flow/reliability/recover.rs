@@ -54,16 +54,17 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
         let mut there = now;
         for number in (0..32).filter(|number| failed >> number & 1 == 1) {
             let (lpa, from) = self.unit_of_access(index, number);
-            if source == Source::Scrub && (lpa == Lpa::NONE || !self.ftl.resides(lpa, from)) {
+            let wanted = source != Source::Scrub;
+            if !wanted && (lpa == Lpa::NONE || !self.ftl.resides(lpa, from) || self.is_healing(lpa)) {
                 continue;
             }
-            let wanted = source != Source::Scrub;
             let by = if wanted { Fetch::Wanted } else { Fetch::Ahead };
             let at = self.reliable().backing_store.as_mut().map_or(now, |store| store.fetch(now, by));
             there = there.max(at);
             self.count_fetch(source, from.place);
             observe!(self, Event::UnitFetched { lpa, from: from.place, wanted });
             if !wanted {
+                self.reliable().healing.set(lpa.index());
                 self.note(at, Appointment::Prefetched { lpa, from });
             }
         }
@@ -101,7 +102,10 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
         }
         for number in (0..32).filter(|number| failed >> number & 1 == 1) {
             let (lpa, from) = self.unit_of_access(index, number);
-            self.heal(lpa, from)?;
+            if !self.is_healing(lpa) {
+                self.reliable().healing.set(lpa.index());
+                self.heal(lpa, from)?;
+            }
         }
         let track = &mut self.transactions.tracks[index as usize];
         track.coding.refetch = now - track.mark;

@@ -24,7 +24,7 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
 
     /// It is time to look at the age of all groups.
     pub(super) fn check_ages(&mut self) -> Result<(), SimulationError> {
-        if !self.goes_on() {
+        if !self.goes_on()? {
             return Ok(());
         }
         let now = self.now;

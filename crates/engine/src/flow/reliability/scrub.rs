@@ -15,7 +15,7 @@ use crate::transaction::{QueueClass, Transaction};
 impl<Q: WakeQueue, P: Probe> Device<Q, P> {
     /// It is time for a pass.
     pub(super) fn begin_scrub_pass(&mut self) -> Result<(), SimulationError> {
-        if !self.goes_on() {
+        if !self.goes_on()? {
             return Ok(());
         }
         let began = self.now;
@@ -38,10 +38,7 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
                 return Ok(());
             }
             let Some(first) = self.next_page_to_scrub() else {
-                if reads == 0 {
-                    self.end_scrub_pass()?;
-                }
-                return Ok(());
+                return if reads == 0 { self.end_scrub_pass() } else { Ok(()) };
             };
             self.reliable().pass.reads += 1;
             self.reliable().counters.scrub_page_reads += 1;
@@ -108,7 +105,7 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
         part.pass.running = false;
         part.counters.scrub_passes += 1;
         let next = part.scrub.as_ref().map(|scrub| (part.pass.began + scrub.period()).max(now));
-        if let Some(at) = next.filter(|_| self.goes_on()) {
+        if let Some(at) = next.filter(|_| !self.reliable().ended) {
             self.note(at, Appointment::ScrubPass);
         }
         observe!(self, Event::ScrubPassEnded);
