@@ -228,7 +228,7 @@ pub enum Event<'a> {
     HealDropped { lpa: Lpa, from: Ppa },
     /// A unit is lost: a read of the drive's own was given up. Reads of it report an error until it is written anew.
     UnitLost { lpa: Lpa },
-    /// A unit went wrong unnoticed in a read of the drive's own, or what was flushed of it is wrong.
+    /// A unit went wrong unnoticed in a read of the drive's own.
     UnitMadeWrong { lpa: Lpa },
     /// A lost or wrong unit was written anew, or forgotten.
     UnitRepaired { lpa: Lpa },
@@ -236,8 +236,8 @@ pub enum Event<'a> {
     ReadReported { slot: u32, lpa: Lpa },
     /// A host read returns wrong data of a unit as if it were good.
     ReadWrong { slot: u32, lpa: Lpa },
-    /// A flush read that is about to complete brought a unit that has not changed since, and no error: it is clean from now
-    /// on, another copy exists.
+    /// A flush read that is about to complete brought a unit, good, which has not changed since: it is clean from now on,
+    /// another copy exists.
     UnitFlushed { slot: u32, lpa: Lpa },
     /// A page is read by the scrubber; it is in its die's register.
     ScrubSensed { ppa: Ppa },

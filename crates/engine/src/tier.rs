@@ -7,6 +7,7 @@ use ninescope_kernel::{BitTable, NONE, Slab};
 use ninescope_tier::{PlacementConfig, Tier};
 
 use crate::meter::TierSample;
+use crate::reliability::Harm;
 
 /// What lies below the slots.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -51,6 +52,10 @@ pub struct Migration {
     pub taken_from: Residence,
     /// The host command that completes when this has ended, `NONE` for none.
     pub command: u32,
+    /// What it read from flash is no good.
+    pub harm_in_flash: Option<Harm>,
+    /// What a bank read for it is no good.
+    pub harm_in_slot: Option<Harm>,
 }
 
 impl Default for Migration {
@@ -65,6 +70,8 @@ impl Default for Migration {
             merges: false,
             taken_from: Residence::NONE,
             command: NONE,
+            harm_in_flash: None,
+            harm_in_slot: None,
         }
     }
 }

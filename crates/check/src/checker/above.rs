@@ -127,6 +127,7 @@ impl Checker {
                 book.migration_ended(view, migration, &self.blocks)?;
                 if let Some(codes) = &mut self.codes {
                     codes.reads.dropped(Taker::Migration(migration));
+                    codes.reads.dropped(Taker::Sectors(migration));
                 }
                 if let Some(oracle) = &mut self.oracle {
                     oracle.migration_ended(migration);

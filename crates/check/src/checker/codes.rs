@@ -139,11 +139,13 @@ impl Checker {
         }
         let Some(codes) = &mut self.codes else { return Ok(()) };
         codes.left(old);
+        let hidden = self.tier.as_ref().is_some_and(|book| book.is_rewritten(lpa.0, u32::MAX));
+        codes.used(view, Taker::Sectors(migration), hidden)?;
         if !matches!(merged_with, MergedWith::Read(_)) {
             codes.reads.dropped(Taker::Migration(migration));
             return Ok(());
         }
-        let harm = codes.used(view, Taker::Migration(migration))?;
+        let harm = codes.used(view, Taker::Migration(migration), hidden)?;
         if let (Some(oracle), Some(_)) = (&mut self.oracle, harm) {
             oracle.spoil_migration(migration, true);
         }
@@ -160,12 +162,22 @@ impl Checker {
     ) -> Checked {
         let Some(codes) = &mut self.codes else { return Ok(()) };
         codes.slot_dispatched(view, access, (slot, sectors), page);
-        if slot_use != SlotUse::FillWrite {
-            return Ok(());
-        }
-        let harm = codes.used(view, Taker::Migration(access.2))?;
-        if let (Some(oracle), Some(_)) = (&mut self.oracle, harm) {
-            oracle.spoil_migration(access.2, false);
+        let migration = access.2;
+        match slot_use {
+            SlotUse::EvictionWrite => {
+                let hidden = self.tier.as_ref().is_some_and(|book| book.is_rewritten(page.0, sectors));
+                codes.used(view, Taker::Sectors(migration), hidden)?;
+            }
+            SlotUse::FillWrite => {
+                codes.used(view, Taker::Sectors(migration), false)?;
+                let harm = codes.used(view, Taker::Migration(migration), false)?;
+                if let (Some(oracle), Some(_)) = (&mut self.oracle, harm) {
+                    oracle.spoil_migration(migration, false);
+                }
+            }
+            // What became lost since the read was queued is told now.
+            SlotUse::HostRead(_) => codes.damage.read(migration, page),
+            _ => {}
         }
         Ok(())
     }
@@ -179,19 +191,16 @@ impl Checker {
         };
         self.requests.get(view, slot)?;
         let damage = self.codes.as_ref().map(|codes| &codes.damage);
+        let good = damage.is_none_or(|damage| !damage.reports(slot) && !damage.excused(slot).contains(&lpa));
         require!(
-            damage.is_none_or(|damage| !damage.reports(slot)),
+            good,
             CopyBehind,
             view.now,
-            "unit {lpa} is taken as flushed by the read of slot {slot}, which reported an error"
+            "unit {lpa} is taken as flushed by the read of slot {slot}, which did not bring it"
         );
         clean.flushed(view, lpa)?;
-        let wrong = damage.is_some_and(|damage| damage.excused(slot).contains(&lpa));
-        if let (Some(codes), true) = (&mut self.codes, wrong) {
-            codes.damage.is_due(lpa, Harm::Wrong);
-        }
         match &mut self.oracle {
-            Some(oracle) => oracle.flushed(view, slot, lpa, wrong),
+            Some(oracle) => oracle.flushed(view, slot, lpa),
             None => Ok(()),
         }
     }

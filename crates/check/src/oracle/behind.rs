@@ -94,8 +94,8 @@ impl Oracle {
     }
 
     /// What the command of a slot read of a unit was written to the store. The unit must not have changed since it was
-    /// read; what was read may be `wrong`.
-    pub fn flushed(&mut self, view: &View<'_>, slot: u32, lpa: Lpa, wrong: bool) -> Checked {
+    /// read.
+    pub fn flushed(&mut self, view: &View<'_>, slot: u32, lpa: Lpa) -> Checked {
         if !self.follows(lpa) || !self.has_store() {
             return Ok(());
         }
@@ -106,7 +106,7 @@ impl Oracle {
         let same = |read: &ReadUnit| {
             (0..self.sectors as usize).all(|sector| {
                 let lies = self.contents.version(now, sector);
-                lies == self.version_of(read, sector) || lies == SPOILED || wrong
+                lies == self.version_of(read, sector) || lies == SPOILED
             })
         };
         require!(
@@ -115,20 +115,18 @@ impl Oracle {
             view.now,
             "unit {lpa} is taken as flushed by the read of slot {slot}, which did not read what lies at {place}: {read:?}"
         );
-        let version = |oracle: &Self, sector| match read {
-            Some(read) if !wrong => oracle.version_of(&read, sector),
-            _ => SPOILED,
-        };
-        self.put_behind(lpa, self.history.all_sectors(), version);
+        if let Some(read) = read {
+            self.put_behind(lpa, self.history.all_sectors(), |oracle, sector| oracle.version_of(&read, sector));
+        }
         Ok(())
     }
 
-    /// A content is what the store holds of its unit, unless either is no good.
+    /// A content is what the store holds of its unit, unless it is no good.
     fn same_behind(&self, view: &View<'_>, lpa: Lpa, content: Content) -> Checked {
         for sector in (0..self.sectors as usize).filter(|_| self.has_store() && self.follows(lpa)) {
             let (own, behind) = (self.contents.version(content, sector), self.behind(lpa, sector));
             require!(
-                own == behind || own == SPOILED || behind == SPOILED,
+                own == behind || own == SPOILED,
                 CopyBehind,
                 view.now,
                 "sector {sector} of unit {lpa} holds version {own} and is clean, behind the drive lies version {behind}"

@@ -98,7 +98,9 @@ impl Damage {
 
     /// The device tells a command so.
     pub fn tells(&mut self, view: &View<'_>, slot: u32, lpa: Lpa, harm: Harm) -> Checked {
-        let owed = self.owed.get(&slot).is_some_and(|owed| owed.contains(&(lpa, harm)));
+        let found = self.owed.get(&slot).is_some_and(|owed| owed.contains(&(lpa, harm)));
+        let units = if harm == Harm::Lost { &self.lost } else { &self.wrong };
+        let owed = found || units.contains(&lpa.0);
         require!(
             owed,
             UnreportedDamage,

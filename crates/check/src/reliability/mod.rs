@@ -7,6 +7,7 @@ pub mod clean;
 mod corruption;
 pub mod damage;
 pub mod decoders;
+mod heals;
 pub mod reads;
 mod refresh;
 mod scrub;
@@ -23,7 +24,8 @@ use crate::rule::{Checked, Rule, require};
 use corruption::Corruption;
 use damage::Damage;
 use decoders::{Decoders, Decoding};
-use reads::{PageReads, Taker, reliability};
+use heals::Heals;
+use reads::{Fetched, PageReads, Taker, reliability};
 use refresh::Refresh;
 use scrub::Scrub;
 
@@ -41,19 +43,6 @@ struct SectorRead {
     command: u32,
     mask: u32,
     page: Lpa,
-}
-
-/// A unit that was fetched and is to be written anew.
-#[derive(Clone, Copy, Debug)]
-struct Heal {
-    lpa: Lpa,
-    /// Its copy that is no good, and the erases of its group then.
-    from: Ppa,
-    life: u32,
-    /// It was the unit's copy still.
-    resided: bool,
-    /// When it is there at the earliest [ns].
-    ready: Ns,
 }
 
 /// Events since measuring began, by the names of the counters they must equal.
@@ -84,7 +73,7 @@ pub struct ReliabilityBook {
     /// By medium of SCM.
     scm: [Option<Decoders>; 2],
     sectors: Vec<SectorRead>,
-    heals: Vec<Heal>,
+    heals: Heals,
     /// By slot of a host command: parts of a read that may cross the link, from when on [ns], and how many have begun to.
     parts: Vec<(Vec<Ns>, usize)>,
     counts: Counts,
@@ -108,6 +97,8 @@ impl ReliabilityBook {
         let has_flash = view.ftl.logical_units() > 0;
         let mut refresh = Refresh::default();
         refresh.started(view);
+        let mut heals = Heals::default();
+        heals.started(part.backing_store().map_or(0, |store| store.parallel()));
         Some(Self {
             reads: PageReads::default(),
             damage: Damage::default(),
@@ -117,7 +108,7 @@ impl ReliabilityBook {
             nand: [of_nand(NandCode::Ecc), of_nand(NandCode::Edc)],
             scm: [of_scm(0), of_scm(1)],
             sectors: Vec::new(),
-            heals: Vec::new(),
+            heals,
             parts: Vec::new(),
             counts: Counts::default(),
             measured_since: None,
@@ -137,7 +128,7 @@ impl ReliabilityBook {
             _ => None,
         };
         self.damage.spoke(view.now, said)?;
-        self.reads.time_passes(view)
+        self.reads.time_passes(view, &mut self.heals)
     }
 
     // ---- flash -------------------------------------------------------------------------------------
@@ -147,7 +138,9 @@ impl ReliabilityBook {
         if command.kind != CommandKind::Read {
             return Ok(());
         }
-        let Some((failed, attempt)) = self.reads.dispatched(view, command, accesses)? else { return Ok(()) };
+        let Some((failed, attempt)) = self.reads.dispatched(view, command, accesses, &self.heals)? else {
+            return Ok(());
+        };
         for access in accesses {
             self.refresh.repeated(view, access.ppa);
         }
@@ -277,7 +270,8 @@ impl ReliabilityBook {
         from: Ppa,
         wanted: bool,
     ) -> Result<Taker, SimulationError> {
-        let (taker, ready) = self.reads.fetched(view, lpa, from, wanted)?;
+        let there = self.heals.fetch(view, wanted);
+        let Fetched { taker, ready, units } = self.reads.fetched(view, (lpa, from), wanted, there)?;
         let (source, kind) = match taker {
             Taker::Move(_) => (Source::GarbageCollection, 1),
             Taker::Scrub => (Source::Scrub, 2),
@@ -288,50 +282,24 @@ impl ReliabilityBook {
         if let (Taker::Host(slot), Some(ready)) = (taker, ready) {
             self.part_is_ready(slot, ready);
         }
-        if matches!(taker, Taker::Host(_) | Taker::Scrub) {
-            let read_time = reliability(view).backing_store().map_or(Ns::ZERO, |store| store.read_time());
-            self.will_heal(view, lpa, from, view.now + read_time);
+        if taker == Taker::Scrub {
+            self.heals.will_heal(view, lpa, from, there);
+        }
+        for (lpa, from) in units {
+            self.heals.will_heal(view, lpa, from, ready.unwrap_or(there));
         }
         Ok(taker)
     }
 
-    /// What was fetched is to be written anew, unless its unit lies elsewhere by then.
-    fn will_heal(&mut self, view: &View<'_>, lpa: Lpa, from: Ppa, ready: Ns) {
-        let group = view.ftl.geometry().group_and_offset(from).0;
-        let life = view.ftl.group(group).erase_count;
-        let resided = view.ftl.translate(lpa) == from;
-        self.heals.push(Heal { lpa, from, life, resided, ready });
-    }
-
-    /// The unit of a fetch is dealt with, as `heals` says. Of several fetches of one copy the first one counts.
-    fn heal(&mut self, view: &View<'_>, lpa: Lpa, from: Ppa, heals: bool) -> Checked {
-        let position = self.heals.iter().position(|heal| heal.lpa == lpa && heal.from == from);
-        let Some(heal) = position.map(|position| self.heals.remove(position)) else {
-            let what = format!("unit {lpa} is healed for its copy at {from}, for which nothing was fetched");
-            return Err(Rule::CopyBehind.violated(view.now, what));
-        };
-        let group = view.ftl.geometry().group_and_offset(from).0;
-        let same_life = view.ftl.group(group).erase_count == heal.life;
-        let resides = heal.resided && same_life && (heals || view.ftl.translate(lpa) == from);
-        require!(
-            resides == heals && heal.ready <= view.now,
-            CopyBehind,
-            view.now,
-            "what was fetched of unit {lpa} for its copy at {from} is {}: {heal:?}",
-            if heals { "written anew" } else { "dropped" }
-        );
-        Ok(())
-    }
-
     /// What was fetched of a unit got a place, instead of its copy at another.
     pub fn healed(&mut self, view: &View<'_>, lpa: Lpa, old: Ppa) -> Checked {
-        self.heal(view, lpa, old, true)
+        self.heals.dealt_with(view, lpa, old, true)
     }
 
     /// What was fetched of a unit is not wanted any more.
     pub fn heal_dropped(&mut self, view: &View<'_>, lpa: Lpa, from: Ppa) -> Checked {
         self.counts.heals_dropped += 1;
-        self.heal(view, lpa, from, false)
+        self.heals.dealt_with(view, lpa, from, false)
     }
 
     pub fn corrupted(&mut self, view: &View<'_>, ppa: Ppa) -> Checked {
@@ -373,13 +341,13 @@ impl ReliabilityBook {
             (NandCode::Ecc, false) => 0,
         };
         self.counts.moved[kind] += 1;
-        self.used(view, Taker::Move(record))
+        self.used(view, Taker::Move(record), false)
     }
 
-    /// The drive uses what it read. Harm was told by now.
-    pub fn used(&mut self, view: &View<'_>, taker: Taker) -> Result<Option<Harm>, SimulationError> {
+    /// The drive uses what it read. Harm was told by now, unless nobody sees it.
+    pub fn used(&mut self, view: &View<'_>, taker: Taker, hidden: bool) -> Result<Option<Harm>, SimulationError> {
         let Some(outcome) = self.reads.taken(view, taker)? else { return Ok(None) };
-        if outcome.harm.is_some() && !outcome.told {
+        if outcome.harm.is_some() && !outcome.told && !hidden {
             let what = format!("unit {} is used for {taker:?} as if it were good: {outcome:?}", outcome.lpa);
             return Err(Rule::Damage.violated(view.now, what));
         }
@@ -397,7 +365,7 @@ impl ReliabilityBook {
 
     /// A unit is lost or wrong.
     pub fn harmed(&mut self, view: &View<'_>, lpa: Lpa, harm: Harm) -> Checked {
-        let reason = self.reads.harm_told(lpa, harm);
+        let reason = self.reads.harm_told(view.now, lpa, harm);
         self.damage.harmed(view, lpa, harm, reason)
     }
 
@@ -510,7 +478,7 @@ impl ReliabilityBook {
         };
         self.counts.failed_reads += u64::from(harm == Some(Harm::Lost));
         match (decoding.source, harm) {
-            (Source::Migration, Some(harm)) => self.damage.is_due(read.page, harm),
+            (Source::Migration, harm) => self.reads.sectors_brought(command, read.page, decoding.until, harm),
             (_, Some(harm)) => self.damage.owes(command, read.page, harm),
             _ => {}
         }
@@ -553,7 +521,7 @@ impl ReliabilityBook {
         let now = view.now;
         self.reads.finished(view)?;
         require!(self.sectors.is_empty(), Leftover, now, "sectors were never decoded: {:?}", self.sectors);
-        require!(self.heals.is_empty(), Leftover, now, "fetched units were forgotten: {:?}", self.heals);
+        self.heals.finished(view)?;
         self.sweep(view)?;
         self.refresh.finished(view)?;
         let part = reliability(view);

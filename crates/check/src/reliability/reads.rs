@@ -13,6 +13,7 @@ use ninescope_model::{Lpa, Ppa, Source};
 
 use super::corruption::Copy;
 use super::decoders::Decoding;
+use super::heals::Heals;
 use crate::rule::{Checked, Rule, require};
 
 /// Who gets a unit that a page access brings.
@@ -24,8 +25,10 @@ pub enum Taker {
     Merge(u32, Lpa),
     /// The move of a record.
     Move(u32),
-    /// The migration of a number.
+    /// The migration of a number, which reads flash.
     Migration(u32),
+    /// The same, which has a bank read sectors.
+    Sectors(u32),
     /// The scrubber.
     Scrub,
 }
@@ -86,6 +89,8 @@ struct PageRead {
     failed: u32,
     undetected: u32,
     fetched: u32,
+    /// When the last of it has come [ns].
+    fetched_until: Ns,
     /// How often measuring had begun when it was sensed.
     epoch: u32,
 }
@@ -112,6 +117,16 @@ pub struct Decoded {
     pub repeats: bool,
 }
 
+/// What is known of a unit that is fetched.
+#[derive(Clone, Debug)]
+pub struct Fetched {
+    pub taker: Taker,
+    /// It is the last one of its access, all of which is there then.
+    pub ready: Option<Ns>,
+    /// The units of that access, if the host asked for it, with their copies that are no good.
+    pub units: Vec<(Lpa, Ppa)>,
+}
+
 /// An access that was given up: for whom, and the units that are lost to whoever asked.
 #[derive(Clone, Debug)]
 pub struct Settled {
@@ -136,6 +151,8 @@ pub struct PageReads {
     failing: Vec<u32>,
     outcomes: BTreeMap<Taker, Outcome>,
     host: Vec<HostReads>,
+    /// Units that are fetched for host reads, and when they are there [ns].
+    arriving: Vec<(Ns, Lpa, Ppa)>,
     epoch: u32,
 }
 
@@ -157,6 +174,7 @@ impl PageReads {
         view: &View<'_>,
         command: &FlashCommand,
         accesses: &[Access],
+        heals: &Heals,
     ) -> Result<Option<(Ns, u32)>, SimulationError> {
         let mut repeated = None;
         for access in accesses {
@@ -165,7 +183,7 @@ impl PageReads {
                 self.reads.resize_with(index + 1, PageRead::default);
             }
             let read = &mut self.reads[index];
-            if read.stage == Stage::Failed && read.scrubbed_by(view.now) {
+            if read.stage == Stage::Failed && read.scrubbed_by(view.now, heals) {
                 self.settle(access.transaction, view.now, 0);
             }
             let read = &mut self.reads[index];
@@ -214,7 +232,7 @@ impl PageReads {
             read.stage = Stage::Sensed;
             read.code = Some(super::code_of(view, read.ppa));
             read.units.clear();
-            (read.left, read.fetched, read.epoch) = (0, 0, self.epoch);
+            (read.left, read.fetched, read.fetched_until, read.epoch) = (0, 0, Ns::ZERO, self.epoch);
             self.just_sensed.push(index);
         }
         Ok(())
@@ -392,19 +410,15 @@ impl PageReads {
         Ok(settled)
     }
 
-    /// A unit is fetched. Returns on whose behalf and, with the last of an access, when that is there.
+    /// A unit is fetched, which is there at a time.
     pub fn fetched(
         &mut self,
         view: &View<'_>,
-        lpa: Lpa,
-        from: Ppa,
+        (lpa, from): (Lpa, Ppa),
         wanted: bool,
-    ) -> Result<(Taker, Option<Ns>), SimulationError> {
+        there: Ns,
+    ) -> Result<Fetched, SimulationError> {
         let now = view.now;
-        let Some(store) = reliability(view).backing_store() else {
-            let what = format!("unit {lpa} is fetched from a store that is not there");
-            return Err(Rule::PageDecoded.violated(now, what));
-        };
         let found = self.failing.iter().find_map(|&index| {
             let read = &self.reads[index as usize];
             let asks =
@@ -421,11 +435,22 @@ impl PageReads {
         let read = &mut self.reads[index as usize];
         read.fetched |= 1 << number;
         let taker = read.units.get(number).map_or_else(|| read.taker(), |unit| unit.taker);
-        let ready = (wanted && read.fetched == read.failed).then(|| now + store.read_time());
+        read.fetched_until = read.fetched_until.max(there);
+        let ready = (wanted && read.fetched == read.failed).then_some(read.fetched_until);
+        let of = |number| read.units.get(number).map(|unit: &SensedUnit| (unit.lpa, unit.place));
+        let all = || bits(read.fetched).filter_map(of).collect();
+        let units: Vec<_> = if ready.is_some() && read.source == Source::Host { all() } else { Vec::new() };
         if let Some(ready) = ready {
+            self.arriving.extend(units.iter().map(|&(lpa, from)| (ready, lpa, from)));
             self.settle(index, ready, 0);
         }
-        Ok((taker, ready))
+        Ok(Fetched { taker, ready, units })
+    }
+
+    /// Sectors that a bank read for a migration are decoded.
+    pub fn sectors_brought(&mut self, migration: u32, page: Lpa, ready: Ns, harm: Option<Harm>) {
+        let outcome = Outcome { lpa: page, ready, harm, told: false };
+        self.outcomes.insert(Taker::Sectors(migration), outcome);
     }
 
     /// What lay at a place is not there any more, or not wanted.
@@ -439,7 +464,14 @@ impl PageReads {
     }
 
     /// Time goes on: for what did not decode before, something was done.
-    pub fn time_passes(&mut self, view: &View<'_>) -> Checked {
+    pub fn time_passes(&mut self, view: &View<'_>, heals: &mut Heals) -> Checked {
+        self.arriving.retain(|&(ready, lpa, from)| {
+            let has_come = ready < view.now;
+            if has_come {
+                heals.is_spare(lpa, from, ready);
+            }
+            !has_come
+        });
         for position in (0..self.failing.len()).rev() {
             let index = self.failing[position];
             let read = &self.reads[index as usize];
@@ -447,7 +479,7 @@ impl PageReads {
                 continue;
             }
             require!(
-                read.repeats || read.scrubbed_by(view.now),
+                read.repeats || read.scrubbed_by(view.now, heals),
                 PageDecoded,
                 view.now,
                 "access {index} did not decode at {}, and nothing is done about it: {read:?}",
@@ -492,12 +524,15 @@ impl PageReads {
     }
 
     /// The device says that a read of its own harmed a unit; returns whether there is one that did.
-    pub fn harm_told(&mut self, lpa: Lpa, harm: Harm) -> bool {
+    pub fn harm_told(&mut self, now: Ns, lpa: Lpa, harm: Harm) -> bool {
+        let mut told = false;
         // What a merge is harmed by is told when its unit is placed.
-        let of_others = self.outcomes.iter_mut().filter(|(taker, _)| !matches!(taker, Taker::Merge(..)));
-        let mut did =
-            of_others.filter(|(_, outcome)| outcome.lpa == lpa && outcome.harm == Some(harm) && !outcome.told);
-        did.next().map(|(_, outcome)| outcome.told = true).is_some()
+        for (_, outcome) in self.outcomes.iter_mut().filter(|(taker, _)| !matches!(taker, Taker::Merge(..))) {
+            if outcome.lpa == lpa && outcome.harm == Some(harm) && outcome.ready <= now {
+                (outcome.told, told) = (true, true);
+            }
+        }
+        told
     }
 
     pub fn measuring_began(&mut self) {
@@ -513,9 +548,11 @@ impl PageReads {
 
 impl PageRead {
     /// The scrubber is through with a page that did not decode: what is bad of it is fetched, or not needed any more.
-    fn scrubbed_by(&self, now: Ns) -> bool {
+    fn scrubbed_by(&self, now: Ns, heals: &Heals) -> bool {
+        let open = self.failed & !(self.fetched | self.left);
         // Where units are not known, it is believed.
-        let dealt_with = self.units.is_empty() || self.failed & !(self.fetched | self.left) == 0;
+        let heals = |number| self.units.get(number).is_none_or(|unit: &SensedUnit| heals.is_healing(unit.lpa));
+        let dealt_with = bits(open).all(heals);
         self.source == Source::Scrub && self.code == Some(NandCode::Edc) && dealt_with && self.until <= now
     }
 

@@ -143,6 +143,13 @@ impl TierBook {
         Some((slot, valid & !dirty))
     }
 
+    /// Whether all of these sectors of a page were written anew since they were read to go down: the copy that goes down is
+    /// not seen.
+    pub fn is_rewritten(&self, page: u32, sectors: u32) -> bool {
+        let stays = self.slot_of(page).map_or(0, |slot| self.stays_dirty(&self.slots[slot.index()]));
+        sectors & self.whole & !stays == 0
+    }
+
     /// Pages there are.
     pub fn pages(&self) -> u32 {
         self.slot_of.len() as u32

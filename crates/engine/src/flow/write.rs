@@ -189,6 +189,11 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
         self.ftl.residence(current) != merged_with && current != Ppa::UNMAPPED && !self.ftl.is_in_flight(current)
     }
 
+    /// Whether a unit written in part is merged with what was read for it, and not with newer content.
+    fn is_merged_with_what_was_read(&self, entry: &WriteEntry) -> bool {
+        entry.merged_with.is_some_and(|read| self.ftl.residence(self.ftl.translate(Lpa(entry.next))) == read)
+    }
+
     /// What a unit written in part is merged with when it is placed now.
     fn content_merged_with(&self, entry: &WriteEntry) -> MergedWith {
         let Some(read) = entry.merged_with else { return MergedWith::Nothing };
@@ -278,6 +283,9 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
             self.queue_read_modify_write(entry.command, entry.next, self.ftl.translate(Lpa(entry.next)))?;
             return Ok(Placing::ReadsAgain);
         }
+        if entry.damage.is_some() && !self.is_merged_with_what_was_read(entry) {
+            entry.damage = None;
+        }
         let chained = self.completes_at_program();
         let merged_with = if P::ACTIVE { self.content_merged_with(entry) } else { MergedWith::Nothing };
         while entry.next < entry.end {
@@ -316,7 +324,11 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
         }
         let merged_with = if P::ACTIVE { self.content_merged_with(entry) } else { MergedWith::Nothing };
         let lpa = Lpa(entry.next);
+        let of_flash = self.is_merged_with_what_was_read(entry);
         let Some(placed) = self.ftl.write_as(lpa, false) else { return Ok(Placing::Waits) };
+        if self.reliability.is_some() {
+            self.eviction_takes_effect(entry.command, of_flash)?;
+        }
         let record = UnitRecord { lpa, parent: entry.command, source: Source::Migration, ..UnitRecord::default() };
         let Placed { old, new, pool, .. } = placed;
         observe!(self, Event::EvictionPlaced { migration: entry.command, lpa, old, new, merged_with });

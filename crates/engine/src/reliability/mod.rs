@@ -227,15 +227,26 @@ pub struct Sensed {
     pub decoded: Decoded,
     /// The code of its group.
     pub code: NandCode,
-    /// What its first unit held.
-    pub lpa: Lpa,
-    /// Where that lay.
+    /// Where its first unit lay, if the decoder finds anything.
     pub from: Residence,
+    /// Of storage-class memory: the page whose sectors it brought.
+    pub page: Lpa,
+}
+
+/// A unit of a page access of which the decoder finds something.
+#[derive(Clone, Copy, Debug)]
+pub struct HarmedUnit {
+    /// The access.
+    pub transaction: u32,
+    /// Its number in it.
+    pub number: u32,
+    /// What it held when it was sensed.
+    pub lpa: Lpa,
 }
 
 impl Default for Sensed {
     fn default() -> Self {
-        Self { decoded: Decoded::default(), code: NandCode::Ecc, lpa: Lpa::NONE, from: Residence::NONE }
+        Self { decoded: Decoded::default(), code: NandCode::Ecc, from: Residence::NONE, page: Lpa::NONE }
     }
 }
 
@@ -269,6 +280,8 @@ pub struct Reliability {
     pub(crate) corruption: Option<Corruption>,
     /// By transaction: what it brought.
     pub(crate) sensed: Vec<Sensed>,
+    /// Of accesses that brought something bad; those of a number that is in use again are forgotten then.
+    pub(crate) harmed_units: Vec<HarmedUnit>,
     pub(crate) damage: Damage,
     pub(crate) backing_store: Option<BackingStore>,
     /// By unit: its content is being fetched for the scrubber, or waits to be written.
@@ -360,6 +373,7 @@ impl Reliability {
                 .as_ref()
                 .map(|config| Corruption::new(config, geometry.units(), geometry.unit_bytes, *seed)),
             sensed: vec![Sensed::default(); transactions],
+            harmed_units: Vec::with_capacity(64),
             damage: Damage::new(logical_units),
             healing: BitTable::new(logical_units as usize),
             backing_store: config.backing_store.as_ref().map(BackingStore::new),

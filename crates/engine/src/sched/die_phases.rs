@@ -137,9 +137,10 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
         match self.transactions.slab[transaction].source {
             Source::GarbageCollection => self.gc_page_arrived(transaction),
             Source::Migration => {
-                if let Some(harm) = self.harm_of(transaction, 0) {
+                if self.reliability.is_some() {
                     let migration = self.transactions.slab[transaction].owner;
-                    self.migration_harmed(migration, harm)?;
+                    let harm = self.harm_of(transaction, 0);
+                    self.tiered().migrations[migration].harm_in_flash = harm;
                 }
                 self.migration_sectors_arrived(transaction)
             }

@@ -131,18 +131,12 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
         let track = &mut self.transactions.tracks[index as usize];
         track.coding.retry = if attempts == 0 { Ns::ZERO } else { now - track.mark };
         if epoch != 0 {
-            self.migration_harmed(epoch - 1, Harm::Lost)?;
+            self.tiered().migrations[epoch - 1].harm_in_flash = Some(Harm::Lost);
             self.migration_data_arrived(epoch - 1)?;
         }
         // An error has no data.
         self.queue_link_out(LinkJob { ready: now, bytes: 0, command: owner, transaction: index });
         Ok(())
-    }
-
-    /// What a migration brings is no good.
-    pub(crate) fn migration_harmed(&mut self, migration: u32, harm: Harm) -> Result<(), SimulationError> {
-        let page = self.tiered().migrations[migration].page;
-        self.harm(Lpa(page), harm)
     }
 
     /// What a move did to its unit, and where the unit goes by it.

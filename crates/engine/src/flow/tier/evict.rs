@@ -112,6 +112,17 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
         self.place_or_stall(WriteEntry { merged_with, source: Source::Migration, ..entry })
     }
 
+    /// What an eviction carries is below from now on. Where all of it was written anew above, nobody sees it.
+    pub(crate) fn eviction_takes_effect(&mut self, migration: u32, of_flash: bool) -> Result<(), SimulationError> {
+        let part = self.tiered();
+        let Migration { slot, sectors, .. } = part.migrations[migration];
+        let carried = if part.lower == Lower::Flash { part.tier.whole() } else { sectors };
+        if carried & !part.tier.slot(slot).stays_dirty() == 0 {
+            return Ok(());
+        }
+        self.migration_takes_effect(migration, of_flash)
+    }
+
     /// The content of flash that an eviction was merged with lies elsewhere by now: it is read again.
     pub(crate) fn read_rest_again(&mut self, migration: u32) -> Result<(), SimulationError> {
         self.counters.read_modify_write_repeated += 1;
