@@ -5,7 +5,7 @@ mod codes;
 
 use ninescope::CheckLevel;
 use ninescope_engine::{Event, MergedWith, Probe, SimulationError, View, WriteCompletion};
-use ninescope_kernel::Ns;
+use ninescope_kernel::{NONE, Ns};
 use ninescope_media::nand::{CommandKind, FlashCommand};
 use ninescope_model::{CacheHint, Lpa, Op, Ppa, Request, Source};
 
@@ -147,16 +147,23 @@ impl Checker {
 
     // ---- commands ----------------------------------------------------------------------------------
 
-    fn host_units_sensed(&mut self, view: &View<'_>, slot: u32, first: Ppa, units: u8) -> Checked {
+    fn host_units_sensed(
+        &mut self,
+        view: &View<'_>,
+        slot: u32,
+        (first, units): (Ppa, u8),
+        brings_up: u32,
+    ) -> Checked {
         for place in (first.0..first.0 + u32::from(units)).map(Ppa) {
             self.coded_unit_sensed(view, place, view.ftl.content(place), Taker::Host(slot));
         }
-        let Some(oracle) = &mut self.oracle else { return Ok(()) };
-        let migration = oracle.sensed(view, slot, first, units, &mut self.marks)?;
-        if let (Some(codes), Some(migration)) = (&mut self.codes, migration) {
-            codes.reads.brought_up(first, view.ftl.content(first), migration);
+        if let Some(codes) = self.codes.as_mut().filter(|_| brings_up != NONE) {
+            codes.reads.brought_up(first, view.ftl.content(first), brings_up);
         }
-        Ok(())
+        match &mut self.oracle {
+            Some(oracle) => oracle.sensed(view, slot, (first, units), brings_up, &mut self.marks),
+            None => Ok(()),
+        }
     }
 
     fn fetched(&mut self, view: &View<'_>, slot: u32, id: u64, lane: u16, request: Request) -> Checked {
@@ -492,7 +499,9 @@ impl Probe for Checker {
                 Ok(())
             }
             Event::ReadQueued { ppa, source } => self.read_queued(view, ppa, source),
-            Event::HostUnitsSensed { slot, ppa, units } => self.host_units_sensed(view, slot, ppa, units),
+            Event::HostUnitsSensed { slot, ppa, units, brings_up } => {
+                self.host_units_sensed(view, slot, (ppa, units), brings_up)
+            }
             Event::MergeSensed { slot, lpa, ppa } => {
                 if let Some(oracle) = &mut self.oracle {
                     oracle.merge_sensed(slot, lpa, ppa);

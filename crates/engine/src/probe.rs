@@ -116,8 +116,9 @@ pub enum Event<'a> {
     WriteStalled { slot: u32, lpa: Lpa, cause: Cause },
     /// A page read was queued: its group must not be erased before the read ends.
     ReadQueued { ppa: Ppa, source: Source },
-    /// A page of a host read is in its die's register: `units` units from `ppa` on.
-    HostUnitsSensed { slot: u32, ppa: Ppa, units: u8 },
+    /// A page of a host read is in its die's register: `units` units from `ppa` on. The migration `brings_up` takes it up as
+    /// well, `NONE` for none.
+    HostUnitsSensed { slot: u32, ppa: Ppa, units: u8, brings_up: u32 },
     /// The old content of a unit written in part is in its die's register.
     MergeSensed { slot: u32, lpa: Lpa, ppa: Ppa },
     /// A unit that garbage collection moves is in its die's register. `record` names the move until it

@@ -542,8 +542,7 @@ impl Ftl {
     /// happen to a unit that was handed out: its space was counted then.
     #[inline]
     pub fn place_move(&mut self, pool: Pool, lpa: Lpa, from: Ppa) -> Option<Placed> {
-        let stream =
-            if self.knows_clean { self.stream_choice.of_move(self.clean.get(lpa.index())) } else { Stream::GC };
+        let stream = if self.knows_clean { self.stream_of_move(pool, lpa) } else { Stream::GC };
         let mut placed = self.allocate(pool, stream, lpa)?;
         placed.old = from;
         self.pools[pool.index()].handed_out -= 1;
@@ -551,6 +550,14 @@ impl Ftl {
         let (group, _) = self.geometry.group_and_offset(placed.new);
         self.groups[group.index()].pending += 1;
         Some(placed)
+    }
+
+    /// Clean data goes where it is kept apart, unless there is no room but that of moves which may be dirty.
+    fn stream_of_move(&self, pool: Pool, lpa: Lpa) -> Stream {
+        let stream = self.stream_choice.of_move(self.clean.get(lpa.index()));
+        let record = &self.pools[pool.index()];
+        let takes = record.takes_apart(stream, self.geometry.units_per_group(), self.reserve_groups);
+        if takes { stream } else { Stream::GC }
     }
 
     /// Reports the end of a move's program. The map changes only if the content at the source is still the
@@ -787,10 +794,10 @@ impl Ftl {
         }
         let units_per_page = self.geometry.units_per_page();
         let most = if fill { record.rest_of_open_page(units_per_page) } else { units_per_page };
-        let space = record.space_for_moves(units_per_group, self.reserve_groups, self.knows_clean).min(most);
+        let space = record.space_for_moves(units_per_group, self.reserve_groups).min(most);
         if space == 0 {
-            // The erase of an earlier victim will make some.
-            return Some(GcStep::Nothing);
+            // The erase of an earlier victim will make some, which may wait for a page of clean moves that is open.
+            return Some(if record.draining.is_empty() { GcStep::Nothing } else { GcStep::Wait });
         }
         let first = self.geometry.first_unit_of_page(Ppa(next));
         let in_page = self.valid.aligned_bits(first.index(), units_per_page);

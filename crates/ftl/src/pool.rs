@@ -92,21 +92,25 @@ impl PoolRecord {
     /// Units that moves may still take, beyond those handed out already. Of the free groups it counts those
     /// that the host cannot take before the moves are placed.
     ///
-    /// Of two streams of moves it is not known which one takes them: as many as find room however they split. All in the
-    /// fuller stream need its open units and the groups; where both streams run over, each by one unit at least, they need
-    /// one group more than what is beyond the open units fills.
-    pub fn space_for_moves(&self, units_per_group: u32, reserve: u32, two_streams: bool) -> u32 {
-        let open = |stream: Stream| {
-            let frontier = self.frontiers[stream.index()];
-            if frontier.group == NONE { 0 } else { units_per_group - frontier.next }
-        };
-        let groups = reserve.min(self.free.len() as u32);
-        let (dirty, clean) = (open(Stream::GC), open(Stream::GC_CLEAN));
-        let space = match groups {
-            _ if !two_streams => dirty + groups * units_per_group,
-            0 => dirty.min(clean),
-            _ => (dirty.min(clean) + groups * units_per_group).min(dirty + clean + 1 + (groups - 1) * units_per_group),
-        };
-        space.saturating_sub(self.handed_out)
+    /// Where clean data is kept apart, all of them may turn out dirty: what the frontier of clean moves takes comes on top.
+    pub fn space_for_moves(&self, units_per_group: u32, reserve: u32) -> u32 {
+        self.space(units_per_group, reserve, self.free.len()).saturating_sub(self.handed_out)
+    }
+
+    /// Units that [`Stream::GC`] takes with so many free groups.
+    fn space(&self, units_per_group: u32, reserve: u32, free: usize) -> u32 {
+        let frontier = self.frontiers[Stream::GC.index()];
+        let open = if frontier.group == NONE { 0 } else { units_per_group - frontier.next };
+        open + reserve.min(free as u32) * units_per_group
+    }
+
+    /// Whether the next move may go to a stream of clean data: its frontier is open, or it may open a free group and all
+    /// others that were handed out find room without that.
+    pub fn takes_apart(&self, stream: Stream, units_per_group: u32, reserve: u32) -> bool {
+        if self.frontiers[stream.index()].group != NONE {
+            return true;
+        }
+        let left = self.free.len().checked_sub(1);
+        left.is_some_and(|free| self.space(units_per_group, reserve, free) >= self.handed_out - 1)
     }
 }

@@ -113,13 +113,11 @@ impl Checker {
         lpa: Lpa,
         (from, to): (Ppa, Ppa),
     ) -> Checked {
-        let clean = self.clean.as_ref();
-        if let Some(clean) = clean {
-            clean.lies_apart(view, lpa, to)?;
+        if let Some(clean) = &self.clean {
+            clean.moved(view, lpa, to)?;
         }
-        let is_clean = clean.is_some_and(|clean| clean.is_clean(lpa));
         let Some(codes) = &mut self.codes else { return Ok(()) };
-        let harm = codes.move_placed(view, record, from, is_clean)?;
+        let harm = codes.move_placed(view, record, (from, to))?;
         if let (Some(oracle), Some(_)) = (&mut self.oracle, harm) {
             oracle.spoil_move(record, lpa);
         }

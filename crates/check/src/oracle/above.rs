@@ -171,16 +171,14 @@ impl Oracle {
         Ok(())
     }
 
-    /// A page that the host reads is in its die's register: it goes up as well if a migration waits for it.
-    pub(super) fn migration_sensed_with_host(&mut self, view: &View<'_>, place: Ppa) -> Option<u32> {
-        let above = self.above.as_mut()?;
-        let waits = |carried: &Option<Carried>| carried.is_some_and(|carried| carried.awaits == place);
-        let migration = above.carried.iter().position(waits)? as u32;
-        if let Some(carried) = self.carried(migration) {
-            carried.awaits = Ppa::UNMAPPED;
+    /// A page that the host reads is in its die's register, and goes up with a migration as well.
+    pub(super) fn migration_sensed_with_host(&mut self, view: &View<'_>, place: Ppa, migration: u32) {
+        if self.above.is_none() {
+            return;
         }
+        let Some(carried) = self.carried(migration).filter(|carried| carried.awaits == place) else { return };
+        carried.awaits = Ppa::UNMAPPED;
         self.sense(view, place, Reader::Migration(migration));
-        Some(migration)
     }
 
     /// The data of a migration leave their die until then.

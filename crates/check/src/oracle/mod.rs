@@ -13,7 +13,7 @@ pub mod history;
 
 use std::collections::VecDeque;
 
-use ninescope_engine::{MergedWith, ReadFrom, SimulationError, View};
+use ninescope_engine::{MergedWith, ReadFrom, View};
 use ninescope_kernel::Ns;
 use ninescope_media::nand::FlashCommand;
 use ninescope_model::{BlockGroup, Lpa, Op, Ppa, Request};
@@ -373,20 +373,20 @@ impl Oracle {
         Ok(())
     }
 
-    /// A page of a host read is in its die's register. Returns the migration that brings it up.
+    /// A page of a host read is in its die's register, and is brought up by a migration if there is one.
     pub fn sensed(
         &mut self,
         view: &View<'_>,
         slot: u32,
-        first: Ppa,
-        units: u8,
+        (first, units): (Ppa, u8),
+        brings_up: u32,
         marks: &mut Marks,
-    ) -> Result<Option<u32>, SimulationError> {
+    ) -> Checked {
         if units > 1 {
             marks.hit(Mark::MultiUnitPage);
         }
         self.sense(view, first, Reader::Command(slot));
-        let brings_up = self.migration_sensed_with_host(view, first);
+        self.migration_sensed_with_host(view, first, brings_up);
         for place in (first.0..first.0 + u32::from(units)).map(Ppa) {
             let content = self.contents.at(place);
             let reads = &mut self.command(slot).reads;
@@ -397,7 +397,7 @@ impl Oracle {
             self.contents.share(content);
             self.require_content_of(view, slot, lpa, place, content)?;
         }
-        Ok(brings_up)
+        Ok(())
     }
 
     /// A page is in its die's register for somebody.

@@ -62,8 +62,13 @@ impl CleanUnits {
         Ok(())
     }
 
+    /// A unit that is moved goes where its kind goes; a clean one may go among dirty ones where there is no room.
+    pub fn moved(&self, view: &View<'_>, lpa: Lpa, to: Ppa) -> Checked {
+        if self.is_clean(lpa) { Ok(()) } else { self.lies_apart(view, lpa, to) }
+    }
+
     /// A unit that is placed goes where its kind goes.
-    pub fn lies_apart(&self, view: &View<'_>, lpa: Lpa, place: Ppa) -> Checked {
+    fn lies_apart(&self, view: &View<'_>, lpa: Lpa, place: Ppa) -> Checked {
         let (stream, clean) = (view.ftl.stream_of(place), self.is_clean(lpa));
         require!(
             stream.is_of_clean_data() == clean,

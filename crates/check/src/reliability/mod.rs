@@ -53,7 +53,7 @@ struct Counts {
     retries: [u64; 2],
     failed_reads: u64,
     units_read: [u64; 2],
-    /// Under the correcting code and so placed, under the detecting one, from one to the other.
+    /// To the correcting code, under the detecting one, from the first to the second.
     moved: [u64; 3],
     /// For the host or a merge, for moves, for the scrubber.
     fetched: [u64; 3],
@@ -331,14 +331,12 @@ impl ReliabilityBook {
         &mut self,
         view: &View<'_>,
         record: u32,
-        from: Ppa,
-        clean: bool,
+        (from, to): (Ppa, Ppa),
     ) -> Result<Option<Harm>, SimulationError> {
-        let edc = self.nand[NandCode::Edc as usize].is_some();
-        let kind = match (code_of(view, from), clean && edc) {
-            (NandCode::Edc, _) => 1,
-            (NandCode::Ecc, true) => 2,
-            (NandCode::Ecc, false) => 0,
+        let kind = match (code_of(view, from), code_of(view, to)) {
+            (_, NandCode::Ecc) => 0,
+            (NandCode::Edc, NandCode::Edc) => 1,
+            (NandCode::Ecc, NandCode::Edc) => 2,
         };
         self.counts.moved[kind] += 1;
         self.used(view, Taker::Move(record), false)
@@ -519,7 +517,7 @@ impl ReliabilityBook {
 
     pub fn finished(&self, view: &View<'_>) -> Checked {
         let now = view.now;
-        self.reads.finished(view)?;
+        self.reads.finished(view, &self.heals)?;
         require!(self.sectors.is_empty(), Leftover, now, "sectors were never decoded: {:?}", self.sectors);
         self.heals.finished(view)?;
         self.sweep(view)?;

@@ -147,6 +147,8 @@ pub struct PageReads {
     reads: Vec<PageRead>,
     /// Those of the read command that ended last.
     just_sensed: Vec<u32>,
+    /// Those of the scrubber that nothing was done about yet.
+    scrubbed: Vec<u32>,
     /// Those that did not decode and for which something is to be done at once.
     failing: Vec<u32>,
     outcomes: BTreeMap<Taker, Outcome>,
@@ -234,6 +236,9 @@ impl PageReads {
             read.units.clear();
             (read.left, read.fetched, read.fetched_until, read.epoch) = (0, 0, Ns::ZERO, self.epoch);
             self.just_sensed.push(index);
+            if read.source == Source::Scrub && read.attempt == 0 {
+                self.scrubbed.push(index);
+            }
         }
         Ok(())
     }
@@ -389,6 +394,9 @@ impl PageReads {
             host.ready = host.ready.max(ready);
         }
         self.failing.retain(|&failing| failing != transaction);
+        if source == Source::Scrub {
+            self.scrubbed.retain(|&scrubbed| scrubbed != transaction);
+        }
     }
 
     // ---- what did not decode -----------------------------------------------------------------------
@@ -455,7 +463,7 @@ impl PageReads {
 
     /// What lay at a place is not there any more, or not wanted.
     pub fn left(&mut self, place: Ppa) {
-        for &index in &self.failing {
+        for &index in &self.scrubbed {
             let read = &mut self.reads[index as usize];
             for (number, _) in read.units.iter().enumerate().filter(|(_, unit)| unit.place == place) {
                 read.left |= 1 << number;
@@ -539,8 +547,10 @@ impl PageReads {
         self.epoch += 1;
     }
 
-    pub fn finished(&self, view: &View<'_>) -> Checked {
-        let open = self.reads.iter().position(|read| read.stage != Stage::Settled);
+    pub fn finished(&self, view: &View<'_>, heals: &Heals) -> Checked {
+        let is_open =
+            |read: &PageRead| read.stage != Stage::Settled && !(read.stage == Stage::Failed && read.scrubbed_by(view.now, heals));
+        let open = self.reads.iter().position(is_open);
         require!(open.is_none(), Leftover, view.now, "access {open:?} was never decoded, or failed and was left alone");
         Ok(())
     }

@@ -12,8 +12,10 @@ use crate::rule::{Checked, require};
 struct Group {
     /// Page reads since the erase.
     reads: u32,
-    /// When its first page was programmed; none for what was there at the start [ns].
+    /// When its first page was programmed [ns].
     programmed: Option<Ns>,
+    /// Some of it was there at the start: how old that was is not told.
+    was_there: bool,
     /// Reads that did not decode and will be counted once more, when they are queued again.
     repeats: u32,
     asked: bool,
@@ -39,7 +41,10 @@ fn is_candidate(view: &View<'_>, group: BlockGroup) -> bool {
 impl Refresh {
     pub fn started(&mut self, view: &View<'_>) {
         let groups = (0..view.ftl.geometry().groups()).map(BlockGroup);
-        let of = |group| Group { reads: view.ftl.group(group).reads_since_erase, ..Group::default() };
+        let of = |group| {
+            let record = view.ftl.group(group);
+            Group { reads: record.reads_since_erase, was_there: record.programmed > 0, ..Group::default() }
+        };
         self.groups = groups.map(of).collect();
     }
 
@@ -89,9 +94,8 @@ impl Refresh {
         let reads = view.ftl.group(id).reads_since_erase;
         let due = reliability(view).refresh().is_some_and(|refresh| match (by_reads, group.programmed) {
             (true, _) => refresh.is_due_by_reads(reads),
-            (false, Some(programmed)) => refresh.is_due_by_age(view.now - programmed),
-            // How old what was there at the start is is not told.
-            (false, None) => true,
+            (false, Some(programmed)) if !group.was_there => refresh.is_due_by_age(view.now - programmed),
+            (false, _) => group.was_there,
         });
         require!(
             due && !group.asked && is_candidate(view, id),

@@ -111,7 +111,7 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
             let record = self.transactions.units[unit];
             if self.ftl.move_is_current(record.lpa, record.taken_from) {
                 if self.reliability.is_some() {
-                    self.move_is_placed(transaction, number, record.lpa, record.taken_from.place)?;
+                    self.move_harms(transaction, number, record.lpa)?;
                 }
                 self.place_move(pool, unit, record)?;
             } else {
@@ -132,6 +132,9 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
             .ok_or(SimulationError::Ftl(ninescope_ftl::FtlError::Full(pool)))?;
         let UnitRecord { lpa, taken_from: Residence { place: from, .. }, .. } = record;
         observe!(self, Event::MovePlaced { record: unit, lpa, from, to: placed.new });
+        if self.reliability.is_some() {
+            self.count_move(from, placed.new);
+        }
         let stripe = &mut self.stripes[Self::stripe_index(pool, placed.stream)];
         stripe.open.push(&mut self.transactions.units, unit);
         if placed.page_complete {

@@ -117,7 +117,7 @@ pub struct ReliabilityCounters {
     pub ecc_units_read: u64,
     /// Units read by the host under the error-detecting code.
     pub edc_units_read: u64,
-    /// Units moved that stay under the error-correcting code.
+    /// Units moved to where the error-correcting code guards them.
     pub ecc_units_moved: u64,
     /// Units moved that stay under the error-detecting code.
     pub edc_units_moved: u64,

@@ -57,7 +57,7 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
         let ppa = self.ftl.translate(lpa);
         let taken_from = self.ftl.residence(ppa);
         let record = &mut self.tiered().migrations[migration];
-        record.taken_from = taken_from;
+        (record.taken_from, record.harm_in_flash) = (taken_from, None);
         if ppa == Ppa::UNMAPPED || self.ftl.is_in_flight(ppa) {
             return Ok(());
         }
