@@ -552,12 +552,10 @@ impl Ftl {
         Some(placed)
     }
 
-    /// Clean data goes where it is kept apart, unless there is no room but that of moves which may be dirty.
+    /// Clean data goes where it is kept apart, unless space is short.
     fn stream_of_move(&self, pool: Pool, lpa: Lpa) -> Stream {
         let stream = self.stream_choice.of_move(self.clean.get(lpa.index()));
-        let record = &self.pools[pool.index()];
-        let takes = record.takes_apart(stream, self.geometry.units_per_group(), self.reserve_groups);
-        if takes { stream } else { Stream::GC }
+        if self.pools[pool.index()].takes_apart(stream, self.reserve_groups) { stream } else { Stream::GC }
     }
 
     /// Reports the end of a move's program. The map changes only if the content at the source is still the
@@ -796,7 +794,7 @@ impl Ftl {
         let most = if fill { record.rest_of_open_page(units_per_page) } else { units_per_page };
         let space = record.space_for_moves(units_per_group, self.reserve_groups).min(most);
         if space == 0 {
-            // The erase of an earlier victim will make some, which may wait for a page of clean moves that is open.
+            // The erase of an earlier victim will make some; that one may wait for an open page of clean moves.
             return Some(if record.draining.is_empty() { GcStep::Nothing } else { GcStep::Wait });
         }
         let first = self.geometry.first_unit_of_page(Ppa(next));

@@ -80,37 +80,29 @@ impl PoolRecord {
         !self.refresh.is_empty() || self.collection.is_some_and(|collection| collection.to_refresh)
     }
 
-    /// Units that an open page of moves still takes, the fuller one of two; a whole page where none is partly filled.
+    /// Units that the open page of moves still takes; a whole page where none is partly filled. Moves that fill it go to
+    /// [`Stream::GC`].
     pub fn rest_of_open_page(&self, units_per_page: u32) -> u32 {
-        let filled = |stream: Stream| {
-            let frontier = self.frontiers[stream.index()];
-            if frontier.group == NONE { 0 } else { frontier.next % units_per_page }
-        };
-        units_per_page - filled(Stream::GC).max(filled(Stream::GC_CLEAN))
+        let frontier = self.frontiers[Stream::GC.index()];
+        units_per_page - if frontier.group == NONE { 0 } else { frontier.next % units_per_page }
     }
 
     /// Units that moves may still take, beyond those handed out already. Of the free groups it counts those
     /// that the host cannot take before the moves are placed.
     ///
-    /// Where clean data is kept apart, all of them may turn out dirty: what the frontier of clean moves takes comes on top.
+    /// Where clean data is kept apart, what its frontier takes comes on top: all moves may turn out dirty.
     pub fn space_for_moves(&self, units_per_group: u32, reserve: u32) -> u32 {
-        self.space(units_per_group, reserve, self.free.len()).saturating_sub(self.handed_out)
-    }
-
-    /// Units that [`Stream::GC`] takes with so many free groups.
-    fn space(&self, units_per_group: u32, reserve: u32, free: usize) -> u32 {
         let frontier = self.frontiers[Stream::GC.index()];
         let open = if frontier.group == NONE { 0 } else { units_per_group - frontier.next };
-        open + reserve.min(free as u32) * units_per_group
+        let space = open + reserve.min(self.free.len() as u32) * units_per_group;
+        space.saturating_sub(self.handed_out)
     }
 
-    /// Whether the next move may go to a stream of clean data: its frontier is open, or it may open a free group and all
-    /// others that were handed out find room without that.
-    pub fn takes_apart(&self, stream: Stream, units_per_group: u32, reserve: u32) -> bool {
-        if self.frontiers[stream.index()].group != NONE {
-            return true;
-        }
-        let left = self.free.len().checked_sub(1);
-        left.is_some_and(|free| self.space(units_per_group, reserve, free) >= self.handed_out - 1)
+    /// Whether moves may go to a stream of clean data, so that they fill pages and groups of their own. They may not while
+    /// space is short, nor make it short: two open pages that wait for each other's victims would have to be padded, and
+    /// padding could take more than the victims give.
+    pub fn takes_apart(&self, stream: Stream, reserve: u32) -> bool {
+        let is_open = self.frontiers[stream.index()].group != NONE;
+        self.free.len() as u32 > reserve + u32::from(!is_open)
     }
 }

@@ -66,6 +66,7 @@ pub(super) fn complete(dice: &mut Dice, drive: &mut Table) {
     if let Some(page) = bytes_at(drive, "geometry.page_size") {
         flash(dice, drive, page);
         seldom_too_old(drive);
+        seldom_scrubbed(drive);
     }
     for medium in ["scm", "storage_scm"] {
         if drive.contains_key(medium) && dice.chance(40) {
@@ -242,6 +243,18 @@ fn seldom_too_old(drive: &mut Table) {
     let page: u64 = ["read", "program"].iter().map(|key| longest(drive, key)).sum();
     let all = blocks * (erase + count("geometry.pages_per_block") * page) * 4;
     put_at(drive, "refresh.retention", text(Duration(retention.0.max(all))));
+}
+
+/// A pass is over long before the next one, so that a slow world does not read for ever.
+fn seldom_scrubbed(drive: &mut Table) {
+    let shape =
+        ["channels", "packages_per_channel", "dies_per_package", "planes_per_die", "blocks_per_plane", "pages_per_block"];
+    let count = |key: &&str| value_at(drive, &format!("geometry.{key}")).and_then(Value::as_integer).unwrap_or(1) as u64;
+    let pages: u64 = shape.iter().map(count).product();
+    let period = value_at(drive, "scrub.period").and_then(|value| value.clone().try_into::<Duration>().ok());
+    if let Some(period) = period {
+        put_at(drive, "scrub.period", text(Duration(period.0.max(pages * 20_000))));
+    }
 }
 
 fn longest(drive: &Table, key: &str) -> u64 {

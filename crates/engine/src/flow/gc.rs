@@ -56,6 +56,8 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
                 // Nothing is under way: what the victim waits for lies in an open page. It may lie there until
                 // somebody waits for the victim: filling the page moves units that nothing is gained by.
                 GcStep::Wait if !self.ftl.gc_is_urgent(pool) => return Ok(()),
+                // An open page of clean moves is not filled, as what is moved to fill a page goes with dirty data.
+                GcStep::Wait if self.ftl.knows_clean() && self.pad_and_send(pool, Stream::GC_CLEAN)? => return Ok(()),
                 GcStep::Wait if !job.fill => self.gc_jobs[pool.index()].fill = true,
                 GcStep::Wait => {
                     // No victim is left to fill it from.
