@@ -727,7 +727,9 @@ impl Ftl {
     fn adopt_collection(&mut self, pool: Pool, collection: Collection) -> bool {
         let units_per_group = self.geometry.units_per_group();
         let invalid = units_per_group - self.valid_units(BlockGroup(collection.group));
-        let worthwhile = reclaimable_units(&self.candidates(pool), invalid) >= units_per_group;
+        // Behind it wait groups that are refreshed whatever is gained.
+        let worthwhile = !self.pools[pool.index()].refresh.is_empty()
+            || reclaimable_units(&self.candidates(pool), invalid) >= units_per_group;
         if worthwhile {
             self.pools[pool.index()].collection = Some(Collection { to_fill: false, ..collection });
         }
