@@ -182,7 +182,7 @@ impl Checker {
     pub(super) fn settle_tier(&mut self, view: &View<'_>, event: &Event<'_>) -> Checked {
         let Some(book) = &mut self.tier else { return Ok(()) };
         // What is lost or wrong is told in between.
-        if matches!(
+        let may_belong = matches!(
             event,
             Event::PageLeft { .. }
                 | Event::UnitTrimmed { .. }
@@ -190,7 +190,8 @@ impl Checker {
                 | Event::UnitRepaired { .. }
                 | Event::ReadReported { .. }
                 | Event::ReadWrong { .. }
-        ) {
+        );
+        if may_belong && !book.left_before(view.now) {
             return Ok(());
         }
         book.settle(view.now)?;

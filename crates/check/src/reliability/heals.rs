@@ -65,7 +65,7 @@ impl Heals {
     /// The host has what it asked for of a unit: nothing has to be done with it where another copy is on its way.
     pub fn is_spare(&mut self, lpa: Lpa, from: Ppa, ready: Ns) {
         if self.open.iter().filter(|heal| heal.lpa == lpa).count() > 1 {
-            let is_it = |heal: &&mut Heal| (heal.lpa, heal.from, heal.ready) == (lpa, from, ready);
+            let is_it = |heal: &&mut Heal| !heal.spare && (heal.lpa, heal.from, heal.ready) == (lpa, from, ready);
             if let Some(heal) = self.open.iter_mut().find(is_it) {
                 heal.spare = true;
             }

@@ -241,7 +241,8 @@ fn seldom_too_old(drive: &mut Table) {
     let blocks: u64 = shape.iter().map(|key| count(&format!("geometry.{key}"))).product();
     let erase = time("nand.erase_loop").map_or(0, |time| time.0 * 5);
     let page: u64 = ["read", "program"].iter().map(|key| longest(drive, key)).sum();
-    let all = blocks * (erase + count("geometry.pages_per_block") * page) * 4;
+    // Slow codecs and channels come on top.
+    let all = 20_000_000_000 + blocks * (erase + count("geometry.pages_per_block") * page) * 4;
     put_at(drive, "refresh.retention", text(Duration(retention.0.max(all))));
 }
 
