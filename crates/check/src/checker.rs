@@ -1,12 +1,13 @@
 //! The checker: events in, a verdict out.
 
 mod above;
+mod codes;
 
 use ninescope::CheckLevel;
-use ninescope_engine::{Event, Probe, SimulationError, View, WriteCompletion};
-use ninescope_kernel::Ns;
+use ninescope_engine::{Event, MergedWith, Probe, SimulationError, View, WriteCompletion};
+use ninescope_kernel::{NONE, Ns};
 use ninescope_media::nand::{CommandKind, FlashCommand};
-use ninescope_model::{Lpa, Op, Ppa, Request, Source};
+use ninescope_model::{CacheHint, Lpa, Op, Ppa, Request, Source};
 
 use crate::blocks::{Blocks, group_of_block};
 use crate::dies::Dies;
@@ -14,6 +15,9 @@ use crate::groups::Groups;
 use crate::ledger::Ledger;
 use crate::marks::{Mark, Marks};
 use crate::oracle::Oracle;
+use crate::reliability::ReliabilityBook;
+use crate::reliability::clean::CleanUnits;
+use crate::reliability::reads::Taker;
 use crate::requests::{Requests, forgets, mask_of, sectors_per_unit};
 use crate::rule::{Checked, require};
 use crate::scm::ScmBanks;
@@ -43,6 +47,8 @@ pub struct Checker {
     ledger: Ledger,
     banks: Option<ScmBanks>,
     tier: Option<TierBook>,
+    codes: Option<Box<ReliabilityBook>>,
+    clean: Option<CleanUnits>,
     units: Option<Units>,
     oracle: Option<Oracle>,
     marks: Marks,
@@ -67,6 +73,8 @@ impl Checker {
             ledger: Ledger::default(),
             banks: None,
             tier: None,
+            codes: None,
+            clean: None,
             units: None,
             oracle: None,
             marks: Marks::default(),
@@ -110,6 +118,8 @@ impl Checker {
         self.groups.started(view);
         self.banks = ScmBanks::started(view, self.level == CheckLevel::Full);
         self.tier = TierBook::started(view);
+        self.codes = ReliabilityBook::started(view).map(Box::new);
+        self.clean = CleanUnits::started(view);
         if self.level == CheckLevel::Full && (self.banks.is_none() || self.tier.is_some()) {
             let units = self.units.insert(Units::default());
             units.started(view);
@@ -131,15 +141,38 @@ impl Checker {
                 oracle.clean_is_below(view, book)?;
             }
         }
+        self.sweep_codes(view)?;
         sweep(view, self.units.as_ref(), &self.groups, &self.blocks)
     }
 
     // ---- commands ----------------------------------------------------------------------------------
 
+    fn host_units_sensed(
+        &mut self,
+        view: &View<'_>,
+        slot: u32,
+        (first, units): (Ppa, u8),
+        brings_up: u32,
+    ) -> Checked {
+        for place in (first.0..first.0 + u32::from(units)).map(Ppa) {
+            self.coded_unit_sensed(view, place, view.ftl.content(place), Taker::Host(slot));
+        }
+        if let Some(codes) = self.codes.as_mut().filter(|_| brings_up != NONE) {
+            codes.reads.brought_up(first, view.ftl.content(first), brings_up);
+        }
+        match &mut self.oracle {
+            Some(oracle) => oracle.sensed(view, slot, (first, units), brings_up, &mut self.marks),
+            None => Ok(()),
+        }
+    }
+
     fn fetched(&mut self, view: &View<'_>, slot: u32, id: u64, lane: u16, request: Request) -> Checked {
         self.requests.fetched(view, slot, id, lane, request)?;
         if let Some(banks) = &mut self.banks {
             banks.fetched(slot);
+        }
+        if let Some(codes) = &mut self.codes {
+            codes.fetched(slot);
         }
         if let Some(oracle) = &mut self.oracle {
             oracle.fetched(slot, &request, &self.blocks, view, &mut self.marks);
@@ -166,9 +199,13 @@ impl Checker {
             let inside = self.requests.last_of(slot);
             // The command itself is still to be judged: nothing that it may have returned is forgotten before.
             let span = (order, self.requests.oldest_invocation().min(inside.invocation));
-            oracle.completed(view, slot, inside, span, &self.blocks, &mut self.marks)?;
+            let excused = self.codes.as_ref().map(|codes| codes.damage.excused(slot)).unwrap_or_default();
+            oracle.completed(view, slot, inside, span, &excused, &self.blocks, &mut self.marks)?;
         }
-        Ok(())
+        match &mut self.codes {
+            Some(codes) if request.op == Op::Read => codes.completes(view, slot),
+            _ => Ok(()),
+        }
     }
 
     fn unit_written(
@@ -177,7 +214,7 @@ impl Checker {
         slot: u32,
         lpa: Lpa,
         (old, new): (Ppa, Ppa),
-        merged_with: ninescope_engine::MergedWith,
+        merged_with: MergedWith,
     ) -> Checked {
         self.ledger.host_units += 1;
         self.requests.unit_done(view, slot, lpa, Op::Write)?;
@@ -188,10 +225,19 @@ impl Checker {
             banks.done_in_flash(slot, mask_of(&request, lpa, sectors_per_unit(view)).count_ones());
             book.written_below(view, lpa.0)?;
         }
+        self.merged(view, slot, (lpa, old), merged_with)?;
         if let (Some(units), Some(oracle)) = (&mut self.units, &mut self.oracle) {
             units.changed(view, lpa, old, new)?;
             let inside = (self.requests.get(view, slot)?, self.requests.order());
             oracle.written(view, slot, inside, lpa, (old, new), merged_with, &mut self.marks)?;
+        }
+        if let Some(clean) = &mut self.clean {
+            let request = self.requests.get(view, slot)?.request;
+            let said = request.hint == CacheHint::CleanWrite;
+            clean.written(view, lpa, new, (said, merged_with == MergedWith::Nothing), old)?;
+            if let (Some(oracle), true) = (&mut self.oracle, said) {
+                oracle.written_through(slot, lpa, mask_of(&request, lpa, sectors_per_unit(view)));
+            }
         }
         Ok(())
     }
@@ -203,6 +249,9 @@ impl Checker {
         self.groups.invalidated(view, old)?;
         if let Some(book) = &mut self.tier {
             book.trimmed(view, lpa.0, &mut self.marks)?;
+        }
+        if let Some(codes) = &mut self.codes {
+            codes.left(old);
         }
         if let (Some(units), Some(oracle)) = (&mut self.units, &mut self.oracle) {
             units.changed(view, lpa, old, Ppa::UNMAPPED)?;
@@ -229,6 +278,7 @@ impl Checker {
         };
         let mapped = view.ftl.translate(lpa);
         require!(mapped == place, Mapping, view.now, "unit {lpa} is read from {from:?}, the map says {mapped}");
+        self.coded_unit_read(view, slot, lpa, from);
         let mask = match (&mut self.tier, &mut self.banks) {
             (Some(book), Some(banks)) => {
                 let mask = book.looked_below(view, slot, lpa)?;
@@ -250,6 +300,9 @@ impl Checker {
         if let (Source::Migration, Some(book)) = (source, &mut self.tier) {
             book.read_queued(view, ppa);
         }
+        if let Some(codes) = &mut self.codes {
+            codes.read_queued(view, ppa, source)?;
+        }
         self.groups.read_queued(view, ppa)
     }
 
@@ -260,6 +313,11 @@ impl Checker {
         self.transfers.channel_taken(view, command.die, sent)?;
         self.dies.issued(view, command, begins, &mut self.marks)?;
         self.blocks.issued(view.now, command)?;
+        if let Some(codes) = &mut self.codes {
+            codes.issued(view, command, (sent, begins))?;
+        } else {
+            require!(begins == sent, EncodeTime, view.now, "die {} begins at {begins}, not {sent}", command.die);
+        }
         if command.kind == CommandKind::Erase {
             self.groups.erase_issued(view, command)?;
             if let Some(oracle) = &mut self.oracle {
@@ -278,6 +336,9 @@ impl Checker {
         self.dies.ended(view.now, command)?;
         self.blocks.ended(command);
         self.ledger.ended(view, command);
+        if let Some(codes) = &mut self.codes {
+            codes.ended(view, command)?;
+        }
         match command.kind {
             CommandKind::Read => self.groups.read_ended(view, command)?,
             CommandKind::Program => {
@@ -292,19 +353,24 @@ impl Checker {
 
     // ---- moves -------------------------------------------------------------------------------------
 
-    fn move_placed(&mut self, view: &View<'_>, record: u32, lpa: Lpa, to: Ppa) -> Checked {
+    fn move_placed(&mut self, view: &View<'_>, record: u32, lpa: Lpa, (from, to): (Ppa, Ppa)) -> Checked {
         self.ledger.move_units += 1;
         self.groups.move_placed(view, to)?;
+        self.coded_move_placed(view, record, lpa, (from, to))?;
         match &mut self.oracle {
             Some(oracle) => oracle.move_placed(view, record, lpa, to),
             None => Ok(()),
         }
     }
 
-    fn move_dropped(&mut self, record: u32, lpa: Lpa) {
+    fn move_dropped(&mut self, view: &View<'_>, record: u32, lpa: Lpa) -> Checked {
         self.ledger.moves_dropped_after_read += 1;
         if let Some(oracle) = &mut self.oracle {
             oracle.move_dropped(record, lpa);
+        }
+        match &mut self.codes {
+            Some(codes) => codes.reads.taken(view, Taker::Move(record)).map(drop),
+            None => Ok(()),
         }
     }
 
@@ -322,6 +388,9 @@ impl Checker {
             require!(!needed, LostData, view.now, "the move of unit {lpa} from {from} is dropped, it lies there");
         }
         self.groups.move_ended(view, from, to, current)?;
+        if let Some(codes) = self.codes.as_mut().filter(|_| current) {
+            codes.left(from);
+        }
         if let (Some(units), Some(oracle)) = (&mut self.units, &mut self.oracle) {
             if current {
                 units.changed(view, lpa, from, to)?;
@@ -344,6 +413,9 @@ impl Checker {
         if let Some(book) = &mut self.tier {
             book.measuring_began();
         }
+        if let Some(codes) = &mut self.codes {
+            codes.measuring_began(view.now);
+        }
     }
 
     fn finished(&mut self, view: &View<'_>, used: &ninescope_engine::Utilization) -> Checked {
@@ -357,7 +429,11 @@ impl Checker {
             book.finished(view)?;
         }
         if let Some(oracle) = &mut self.oracle {
-            oracle.everything_is_found(view, self.tier.as_ref(), self.requests.order())?;
+            let damage = self.codes.as_ref().map(|codes| &codes.damage);
+            oracle.everything_is_found(view, self.tier.as_ref(), damage, self.requests.order())?;
+        }
+        if let Some(codes) = &self.codes {
+            codes.finished(view)?;
         }
         self.ledger.compare(view)?;
         let open = self.sweep(view)?;
@@ -391,6 +467,9 @@ impl Probe for Checker {
         if self.tier.is_some() {
             self.settle_tier(view, &event)?;
         }
+        if let Some(codes) = &mut self.codes {
+            codes.settle(view, &event)?;
+        }
         match event {
             Event::Started { write_completion, lane_depths } => {
                 self.requests.started(lane_depths);
@@ -404,7 +483,12 @@ impl Probe for Checker {
                 self.requests.data_crosses(slot, until);
                 self.transfers.link_in(view, slot, from, until)
             }
-            Event::LinkOut { slot, from } => self.transfers.link_out(view, slot, from),
+            Event::LinkOut { slot, from } => {
+                if let Some(codes) = &mut self.codes {
+                    codes.link_out(view, slot, from)?;
+                }
+                self.transfers.link_out(view, slot, from)
+            }
             Event::UnitRead { slot, lpa, from } => self.unit_read(view, slot, lpa, from),
             Event::UnitWritten { slot, lpa, old, new, merged_with } => {
                 self.unit_written(view, slot, lpa, (old, new), merged_with)
@@ -415,33 +499,40 @@ impl Probe for Checker {
                 Ok(())
             }
             Event::ReadQueued { ppa, source } => self.read_queued(view, ppa, source),
-            Event::HostUnitsSensed { slot, ppa, units } => match &mut self.oracle {
-                Some(oracle) => oracle.sensed(view, slot, ppa, units, &mut self.marks),
-                None => Ok(()),
-            },
+            Event::HostUnitsSensed { slot, ppa, units, brings_up } => {
+                self.host_units_sensed(view, slot, (ppa, units), brings_up)
+            }
             Event::MergeSensed { slot, lpa, ppa } => {
                 if let Some(oracle) = &mut self.oracle {
                     oracle.merge_sensed(slot, lpa, ppa);
                 }
+                self.coded_unit_sensed(view, ppa, lpa, Taker::Merge(slot, lpa));
                 Ok(())
             }
-            Event::MoveSensed { record, lpa, from } => match &mut self.oracle {
-                Some(oracle) => oracle.move_sensed(view, record, lpa, from),
+            Event::MoveSensed { record, lpa, from } => {
+                self.coded_unit_sensed(view, from, lpa, Taker::Move(record));
+                match &mut self.oracle {
+                    Some(oracle) => oracle.move_sensed(view, record, lpa, from),
+                    None => Ok(()),
+                }
+            }
+            Event::MovePlaced { record, lpa, from, to } => self.move_placed(view, record, lpa, (from, to)),
+            Event::MoveDropped { record, lpa, .. } => self.move_dropped(view, record, lpa),
+            Event::MoveEnded { lpa, from, to, current } => self.move_ended(view, lpa, from, to, current),
+            Event::Dispatched { command, accesses, .. } => match &mut self.codes {
+                Some(codes) => codes.dispatched(view, command, accesses),
                 None => Ok(()),
             },
-            Event::MovePlaced { record, lpa, to, .. } => self.move_placed(view, record, lpa, to),
-            Event::MoveDropped { record, lpa, .. } => {
-                self.move_dropped(record, lpa);
-                Ok(())
-            }
-            Event::MoveEnded { lpa, from, to, current } => self.move_ended(view, lpa, from, to, current),
-            Event::Dispatched { .. } | Event::WriteStalled { .. } => Ok(()),
+            Event::WriteStalled { .. } => Ok(()),
             Event::CommandIssued { command, sent, begins } => self.command_issued(view, command, sent, begins),
             Event::CommandEnded { command } => self.command_ended(view, command),
             Event::DataOut { command, until, held } => {
                 self.transfers.channel_taken(view, command.die, until)?;
                 if let Some(oracle) = &mut self.oracle {
                     oracle.data_leave(view, command);
+                }
+                if let Some(codes) = &mut self.codes {
+                    codes.data_out(view, command, (until, held))?;
                 }
                 self.dies.data_out(view.now, command, held)
             }
@@ -458,6 +549,9 @@ impl Probe for Checker {
             Event::Resumed { die } => self.dies.resumed(view.now, die),
             Event::Erased { group } => {
                 self.ledger.erased_groups += 1;
+                if let Some(codes) = &mut self.codes {
+                    codes.erased(view, group);
+                }
                 self.groups.erased(view.now, group)
             }
             Event::SlotDispatched { .. }
@@ -489,7 +583,10 @@ impl Probe for Checker {
             | Event::ReadReported { .. }
             | Event::ReadWrong { .. }
             | Event::UnitFlushed { .. }
-            | Event::ScrubSensed { .. } => Ok(()),
+            | Event::ScrubSensed { .. }
+            | Event::ScrubPassBegan
+            | Event::ScrubPassEnded
+            | Event::RefreshAsked { .. } => self.coded_event(view, &event),
             Event::Completed { slot, id, request, parts, .. } => self.completed(view, slot, id, &request, parts),
             Event::MeasuringBegan => {
                 self.measuring_began(view);

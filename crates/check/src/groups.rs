@@ -136,6 +136,11 @@ impl Groups {
         Ok(())
     }
 
+    /// A read that ended is repeated: it is as queued as before.
+    pub fn read_repeats(&mut self, view: &View<'_>, ppa: Ppa) {
+        self.groups[view.ftl.geometry().group_and_offset(ppa).0.index()].readers += 1;
+    }
+
     /// A read command ended: one read of each group it addressed is over.
     #[inline]
     pub fn read_ended(&mut self, view: &View<'_>, command: &FlashCommand) -> Checked {

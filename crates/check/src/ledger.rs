@@ -13,6 +13,7 @@ use crate::rule::{Checked, require};
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Ledger {
     pub host_units: u64,
+    pub healed_units: u64,
     pub move_units: u64,
     pub padding_units: u64,
     pub trimmed_units: u64,
@@ -93,6 +94,7 @@ impl Ledger {
         let (ftl, engine) = (view.ftl.counters(), view.counters);
         let same = |name: &str, counted: u64, seen: u64| equal(view.now, name, counted, seen);
         same("ftl.host_units", ftl.host_units, self.host_units)?;
+        same("ftl.healed_units", ftl.healed_units, self.healed_units)?;
         same("ftl.gc_units", ftl.gc_units, self.move_units)?;
         same("ftl.padding_units", ftl.padding_units, self.padding_units)?;
         same("ftl.trimmed_units", ftl.trimmed_units, self.trimmed_units)?;

@@ -16,6 +16,7 @@ mod groups;
 mod ledger;
 mod marks;
 mod oracle;
+mod reliability;
 mod requests;
 mod rule;
 mod scm;

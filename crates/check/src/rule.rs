@@ -74,6 +74,23 @@ rules! {
         "Flash forgets a page when all of its sectors are dirty above, and only then.";
     MigrationOrder, "migration-order",
         "A migration reads before it writes, ends once, on its medium or void, and no more are under way than may be.";
+    DecoderDoubleBooked, "decoder-double-booked",
+        "A decoder works on one access at a time, the first to arrive first, for the time its codewords take.";
+    PageDecoded, "page-decoded",
+        "A page that is read goes through a decoder before anybody gets it; one that fails is read again, fetched or given up.";
+    EncodeTime, "encode-time", "Programs and writes under a code begin when their data are encoded.";
+    CorruptPassed, "corrupt-passed",
+        "Corrupt units stay so until they are erased; no read takes one for good that its code could not correct.";
+    DirtyUnderDetection, "dirty-under-detection",
+        "Where clean data is kept apart, its groups hold clean units alone, so that no dirty one is under a code that only detects.";
+    CopyBehind, "copy-behind",
+        "The store behind the drive holds what a clean unit holds, and what is fetched is what the unit held.";
+    Damage, "damage", "Lost and wrong are the units that a failed read of the drive's own left so, until they are written anew.";
+    UnreportedDamage, "unreported-damage",
+        "A read of what is lost says so, a read of what is wrong is counted as such, and no other.";
+    ScrubCoverage, "scrub-coverage",
+        "A pass of the scrubber reads every page it is there for and no other, and no more at a time than may be.";
+    Refresh, "refresh", "Groups that are due are asked for once, by their reads or age, and are emptied.";
     Leftover, "leftover", "At the end nothing is outstanding.";
 }
 

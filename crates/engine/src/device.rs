@@ -11,7 +11,7 @@ use ninescope_workload::{HostCacheStatistics, Workload};
 use crate::config::{EngineConfig, RunLimits, WriteCompletion};
 use crate::counters::EngineCounters;
 use crate::error::SimulationError;
-use crate::flow::{FlushEpochs, GcJob, OpenStripe, PageDeadline, WriteEntry};
+use crate::flow::{FlushEpochs, FlushRead, GcJob, OpenStripe, PageDeadline, WriteEntry};
 use crate::host::{HostCommand, HostFront, LaneConfig, LinkOut, RequestLogEntry, SerialStage};
 use crate::meter::{DieLedger, Meter};
 use crate::probe::{Event, NoProbe, Probe, observe};
@@ -117,6 +117,8 @@ pub struct Device<Q: WakeQueue = TournamentTree, P: Probe = NoProbe> {
     pub(crate) link_in: SerialStage,
     pub(crate) link_out: LinkOut,
     pub(crate) stalled: VecDeque<WriteEntry>,
+    /// Units that are being read so as to be flushed, and have not changed since. Known where clean data is.
+    pub(crate) flush_reads: Vec<FlushRead>,
     /// Space or buffer room appeared since the stalled writes were last tried.
     pub(crate) retry_stalled: bool,
     pub(crate) stripes: Vec<OpenStripe>,
@@ -188,6 +190,7 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
         let units = pools * config.gc_pages_in_flight as usize * geometry.units_per_page() as usize * 2;
         let mut ftl = ftl;
         ftl.clear_counters();
+        let flush_reads = if ftl.knows_clean() { depth * 4 } else { 0 };
         let host_sectors = u64::from(ftl.logical_units()) * u64::from(geometry.sectors_per_unit());
         let streams = (0..pools as u32).flat_map(|pool| Stream::ALL.map(|stream| (Pool(pool), stream)));
         let stripes =
@@ -212,6 +215,7 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
             link_in: SerialStage::default(),
             link_out: LinkOut::new(config.link_rate, depth),
             stalled: VecDeque::with_capacity(depth * 3),
+            flush_reads: Vec::with_capacity(flush_reads),
             retry_stalled: false,
             stripes,
             gc_jobs: vec![GcJob::default(); pools],
@@ -297,10 +301,9 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
         device
     }
 
-    /// Gives the drive codes, and bits that fail; and where clean data is kept apart, what follows it. Before anything runs.
+    /// Gives the drive codes, and bits that fail. Before anything runs.
     pub fn set_reliability(&mut self, config: &ReliabilityConfig) {
-        let knows_clean = self.ftl.knows_clean();
-        if !config.is_used() && !knows_clean {
+        if !config.is_used() {
             return;
         }
         let units = if self.flow == Flow::Tier && self.ftl.logical_units() == 0 {
@@ -311,8 +314,7 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
         let transactions = self.transactions.slab.capacity();
         let media = self.scm.media();
         let ber_factors = [0, 1].map(|medium| media.ber_factor(medium));
-        let part =
-            Reliability::new(config, &self.geometry, self.scm.layout(), ber_factors, units, knows_clean, transactions);
+        let part = Reliability::new(config, &self.geometry, self.scm.layout(), ber_factors, units, transactions);
         self.reliability = Some(Box::new(part));
     }
 

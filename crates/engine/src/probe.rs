@@ -116,8 +116,9 @@ pub enum Event<'a> {
     WriteStalled { slot: u32, lpa: Lpa, cause: Cause },
     /// A page read was queued: its group must not be erased before the read ends.
     ReadQueued { ppa: Ppa, source: Source },
-    /// A page of a host read is in its die's register: `units` units from `ppa` on.
-    HostUnitsSensed { slot: u32, ppa: Ppa, units: u8 },
+    /// A page of a host read is in its die's register: `units` units from `ppa` on. The migration `brings_up` takes it up as
+    /// well, `NONE` for none.
+    HostUnitsSensed { slot: u32, ppa: Ppa, units: u8, brings_up: u32 },
     /// The old content of a unit written in part is in its die's register.
     MergeSensed { slot: u32, lpa: Lpa, ppa: Ppa },
     /// A unit that garbage collection moves is in its die's register. `record` names the move until it
@@ -195,6 +196,9 @@ pub enum Event<'a> {
         arrived: Ns,
         begins: Ns,
         until: Ns,
+        /// Codewords that were decoded, and those of them with errors.
+        codewords: u32,
+        corrupted: u32,
         failed: u32,
         undetected: u32,
     },
@@ -206,6 +210,9 @@ pub enum Event<'a> {
         arrived: Ns,
         begins: Ns,
         until: Ns,
+        /// Codewords that were decoded, and those of them with errors.
+        codewords: u32,
+        corrupted: u32,
         failed: u32,
         undetected: u32,
     },
@@ -232,11 +239,17 @@ pub enum Event<'a> {
     ReadReported { slot: u32, lpa: Lpa },
     /// A host read returns wrong data of a unit as if it were good.
     ReadWrong { slot: u32, lpa: Lpa },
-    /// A flush read is through without an error, and the unit was not written since it began: it is clean, as another copy
-    /// exists from now on.
+    /// A flush read that is about to complete brought a unit, good, which has not changed since: it is clean from now on,
+    /// another copy exists.
     UnitFlushed { slot: u32, lpa: Lpa },
     /// A page is read by the scrubber; it is in its die's register.
     ScrubSensed { ppa: Ppa },
+    /// A pass of the scrubber begins.
+    ScrubPassBegan,
+    /// A pass of the scrubber has read everything that it is there for.
+    ScrubPassEnded,
+    /// Garbage collection is to empty a group, because of its reads (`by_reads`) or the age of its data.
+    RefreshAsked { group: BlockGroup, by_reads: bool },
     /// A host command completed; `parts` say where its time went. They are those of `transaction`, the last page
     /// access it waited for; `NONE` where it did not wait for the media.
     Completed { slot: u32, id: u64, request: Request, parts: &'a Parts, transaction: u32 },

@@ -50,17 +50,12 @@ pub struct Migration {
     pub merges: bool,
     /// Where the unit lay in flash whose content was read, if any was.
     pub taken_from: Residence,
-    /// What it read from its slot, and from below, is no good.
-    pub harm: [Option<Harm>; 2],
     /// The host command that completes when this has ended, `NONE` for none.
     pub command: u32,
-}
-
-impl Migration {
-    /// What is wrong with the page that it makes of what it read.
-    pub fn harm_of_page(&self) -> Option<Harm> {
-        self.harm.into_iter().flatten().max()
-    }
+    /// What it read from flash is no good.
+    pub harm_in_flash: Option<Harm>,
+    /// What a bank read for it is no good.
+    pub harm_in_slot: Option<Harm>,
 }
 
 impl Default for Migration {
@@ -74,8 +69,9 @@ impl Default for Migration {
             reads: 0,
             merges: false,
             taken_from: Residence::NONE,
-            harm: [None; 2],
             command: NONE,
+            harm_in_flash: None,
+            harm_in_slot: None,
         }
     }
 }

@@ -42,6 +42,8 @@ pub struct BlockRecord {
     pub state: GroupState,
     /// The stream that fills it.
     pub stream: u8,
+    /// It is a victim so that its data is written anew.
+    pub refreshed: bool,
 }
 
 const _: () = assert!(size_of::<BlockRecord>() == 32, "two block records share a cache line");

@@ -284,11 +284,6 @@ impl Ftl {
         self.pools[pool.index()].free.iter().map(|&group| BlockGroup(group))
     }
 
-    /// The victims of a pool whose units were all handed out, and which wait for moves that have not ended.
-    pub fn draining(&self, pool: Pool) -> impl Iterator<Item = BlockGroup> + '_ {
-        self.pools[pool.index()].draining.iter().map(|&group| BlockGroup(group))
-    }
-
     /// The open group of a stream, if there is one.
     pub fn frontier(&self, pool: Pool, stream: Stream) -> Option<BlockGroup> {
         let group = self.pools[pool.index()].frontiers[stream.index()].group;
@@ -497,6 +492,12 @@ impl Ftl {
         candidate
     }
 
+    /// Whether a group that is refreshed waits for moves that have not ended: they are not to lie in an open page, because
+    /// its data is read where it was until then.
+    pub fn refresh_waits(&self, pool: Pool) -> bool {
+        self.pools[pool.index()].draining.iter().any(|&group| self.groups[group as usize].refreshed)
+    }
+
     /// What garbage collection wants done next in a pool. With `fill`, it goes on although enough groups
     /// will be free, so that an open page of moves gets full.
     pub fn gc_next(&mut self, pool: Pool, fill: bool) -> GcStep {
@@ -547,8 +548,7 @@ impl Ftl {
     /// happen to a unit that was handed out: its space was counted then.
     #[inline]
     pub fn place_move(&mut self, pool: Pool, lpa: Lpa, from: Ppa) -> Option<Placed> {
-        let stream =
-            if self.knows_clean { self.stream_choice.of_move(self.clean.get(lpa.index())) } else { Stream::GC };
+        let stream = if self.knows_clean { self.stream_of_move(pool, lpa) } else { Stream::GC };
         let mut placed = self.allocate(pool, stream, lpa)?;
         placed.old = from;
         self.pools[pool.index()].handed_out -= 1;
@@ -556,6 +556,12 @@ impl Ftl {
         let (group, _) = self.geometry.group_and_offset(placed.new);
         self.groups[group.index()].pending += 1;
         Some(placed)
+    }
+
+    /// Clean data goes where it is kept apart, unless space is short.
+    fn stream_of_move(&self, pool: Pool, lpa: Lpa) -> Stream {
+        let stream = self.stream_choice.of_move(self.clean.get(lpa.index()));
+        if self.pools[pool.index()].takes_apart(stream, self.reserve_groups) { stream } else { Stream::GC }
     }
 
     /// Reports the end of a move's program. The map changes only if the content at the source is still the
@@ -716,6 +722,8 @@ impl Ftl {
             let candidate = self.valid_counts[group as usize] & NOT_A_CANDIDATE == 0;
             if candidate && self.groups[group as usize].erase_count == life {
                 self.counters.refreshed_groups += 1;
+                self.groups[group as usize].refreshed = true;
+                self.victim_selection.taken(pool, BlockGroup(group));
                 self.collect(Collection { group, cursor: 0, to_fill: false, to_refresh: true });
                 return true;
             }
@@ -727,7 +735,9 @@ impl Ftl {
     fn adopt_collection(&mut self, pool: Pool, collection: Collection) -> bool {
         let units_per_group = self.geometry.units_per_group();
         let invalid = units_per_group - self.valid_units(BlockGroup(collection.group));
-        let worthwhile = reclaimable_units(&self.candidates(pool), invalid) >= units_per_group;
+        // Behind it wait groups that are refreshed whatever is gained.
+        let worthwhile = !self.pools[pool.index()].refresh.is_empty()
+            || reclaimable_units(&self.candidates(pool), invalid) >= units_per_group;
         if worthwhile {
             self.pools[pool.index()].collection = Some(Collection { to_fill: false, ..collection });
         }
@@ -792,10 +802,10 @@ impl Ftl {
         }
         let units_per_page = self.geometry.units_per_page();
         let most = if fill { record.rest_of_open_page(units_per_page) } else { units_per_page };
-        let space = record.space_for_moves(units_per_group, self.reserve_groups, self.knows_clean).min(most);
+        let space = record.space_for_moves(units_per_group, self.reserve_groups).min(most);
         if space == 0 {
-            // The erase of an earlier victim will make some.
-            return Some(GcStep::Nothing);
+            // The erase of an earlier victim will make some; that one may wait for an open page of clean moves.
+            return Some(if record.draining.is_empty() { GcStep::Nothing } else { GcStep::Wait });
         }
         let first = self.geometry.first_unit_of_page(Ppa(next));
         let in_page = self.valid.aligned_bits(first.index(), units_per_page);

@@ -80,33 +80,29 @@ impl PoolRecord {
         !self.refresh.is_empty() || self.collection.is_some_and(|collection| collection.to_refresh)
     }
 
-    /// Units that an open page of moves still takes, the fuller one of two; a whole page where none is partly filled.
+    /// Units that the open page of moves still takes; a whole page where none is partly filled. Moves that fill it go to
+    /// [`Stream::GC`].
     pub fn rest_of_open_page(&self, units_per_page: u32) -> u32 {
-        let filled = |stream: Stream| {
-            let frontier = self.frontiers[stream.index()];
-            if frontier.group == NONE { 0 } else { frontier.next % units_per_page }
-        };
-        units_per_page - filled(Stream::GC).max(filled(Stream::GC_CLEAN))
+        let frontier = self.frontiers[Stream::GC.index()];
+        units_per_page - if frontier.group == NONE { 0 } else { frontier.next % units_per_page }
     }
 
     /// Units that moves may still take, beyond those handed out already. Of the free groups it counts those
     /// that the host cannot take before the moves are placed.
     ///
-    /// Of two streams of moves it is not known which one takes them: as many as find room however they split. All in the
-    /// fuller stream need its open units and the groups; where both streams run over, each by one unit at least, they need
-    /// one group more than what is beyond the open units fills.
-    pub fn space_for_moves(&self, units_per_group: u32, reserve: u32, two_streams: bool) -> u32 {
-        let open = |stream: Stream| {
-            let frontier = self.frontiers[stream.index()];
-            if frontier.group == NONE { 0 } else { units_per_group - frontier.next }
-        };
-        let groups = reserve.min(self.free.len() as u32);
-        let (dirty, clean) = (open(Stream::GC), open(Stream::GC_CLEAN));
-        let space = match groups {
-            _ if !two_streams => dirty + groups * units_per_group,
-            0 => dirty.min(clean),
-            _ => (dirty.min(clean) + groups * units_per_group).min(dirty + clean + 1 + (groups - 1) * units_per_group),
-        };
+    /// Where clean data is kept apart, what its frontier takes comes on top: all moves may turn out dirty.
+    pub fn space_for_moves(&self, units_per_group: u32, reserve: u32) -> u32 {
+        let frontier = self.frontiers[Stream::GC.index()];
+        let open = if frontier.group == NONE { 0 } else { units_per_group - frontier.next };
+        let space = open + reserve.min(self.free.len() as u32) * units_per_group;
         space.saturating_sub(self.handed_out)
+    }
+
+    /// Whether moves may go to a stream of clean data, so that they fill pages and groups of their own. They may not while
+    /// space is short, nor make it short: two open pages that wait for each other's victims would have to be padded, and
+    /// padding could take more than the victims give.
+    pub fn takes_apart(&self, stream: Stream, reserve: u32) -> bool {
+        let is_open = self.frontiers[stream.index()].group != NONE;
+        self.free.len() as u32 > reserve + u32::from(!is_open)
     }
 }

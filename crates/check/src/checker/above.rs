@@ -6,7 +6,8 @@ use ninescope_model::{Lpa, Ppa, SlotId, Source};
 
 use super::Checker;
 use crate::marks::Mark;
-use crate::rule::{Checked, Rule};
+use crate::reliability::reads::Taker;
+use crate::rule::{Checked, Rule, require};
 use crate::scm::ScmBanks;
 use crate::tier::SlotUse;
 use crate::units::agrees;
@@ -26,13 +27,23 @@ impl Checker {
             Event::SectorCopied { bank, from, to } => banks.copied(view, bank, from, to),
             Event::SectorPlaced { bank, sector, place } => banks.placed(view, &mut self.requests, bank, sector, place),
             Event::SectorVerified { bank, kind, verified } => banks.verified(view, bank, kind, verified),
-            Event::BankCommandIssued { command, sent, begins } => banks.issued(view, command, sent, begins),
+            Event::BankCommandIssued { command, sent, begins } => {
+                if let Some(codes) = &mut self.codes {
+                    codes.bank_issued(view, command, (sent, begins))?;
+                } else {
+                    require!(begins == sent, EncodeTime, view.now, "{command:?} begins at {begins}, not {sent}");
+                }
+                banks.issued(view, command, sent, begins)
+            }
             Event::BankCommandEnded { command } => match (banks.ended(view, command)?, &mut self.tier) {
                 (Some(migration), Some(book)) => book.migration_write_ended(view.now, migration),
                 _ => Ok(()),
             },
             Event::BankDataOut { bank, source, command, until, held } => {
                 banks.data_out(view, bank, (source, command), until, held)?;
+                if let Some(codes) = &mut self.codes {
+                    codes.bank_data_out(view, bank, (source, command), until);
+                }
                 match &mut self.tier {
                     Some(book) if source == Source::Migration => book.migration_data_out(view.now, command, until),
                     _ => Ok(()),
@@ -49,11 +60,19 @@ impl Checker {
         (kind, source, owner): (ScmCommandKind, Source, u32),
         (slot, sectors): (SlotId, u32),
     ) -> Checked {
+        let access = (kind, source, owner);
         let Some(book) = &mut self.tier else {
+            if let Some(codes) = &mut self.codes {
+                codes.slot_dispatched(view, access, (slot, sectors), Lpa(slot.0));
+            }
             return ScmBanks::asked_for(view, &self.requests, (kind, owner), (slot, sectors));
         };
-        let access = (kind, source, owner);
         let slot_use = book.dispatched(view, &mut self.requests, access, (slot, sectors), &mut self.marks)?;
+        let page = match slot_use {
+            SlotUse::HostRead(page) | SlotUse::HostWrite(page) => page,
+            _ => book.page_of_migration(owner),
+        };
+        self.coded_slot_use(view, (access, slot_use), (slot, sectors), Lpa(page))?;
         let Some(oracle) = &mut self.oracle else { return Ok(()) };
         match slot_use {
             SlotUse::HostRead(page) => oracle.read_slot(owner, page, (slot, sectors)),
@@ -80,6 +99,9 @@ impl Checker {
                 self.oracle.as_ref().map_or(Ok(()), |oracle| oracle.left(view, page, (slot, sectors)))
             }
             Event::PageRead { slot, page, above, below } => {
+                if let Some(codes) = &mut self.codes {
+                    codes.damage.read(slot, Lpa(page));
+                }
                 book.page_read(view, &self.requests, slot, (page, above, below), &mut self.marks)
             }
             Event::MigrationBegan { migration } => {
@@ -89,16 +111,23 @@ impl Checker {
                 }
                 Ok(())
             }
-            Event::MigrationUnitSensed { migration, ppa } => match &mut self.oracle {
-                Some(oracle) => oracle.migration_sensed(view, migration, ppa),
-                None => Ok(()),
-            },
+            Event::MigrationUnitSensed { migration, ppa } => {
+                self.coded_unit_sensed(view, ppa, view.ftl.content(ppa), Taker::Migration(migration));
+                match &mut self.oracle {
+                    Some(oracle) => oracle.migration_sensed(view, migration, ppa),
+                    None => Ok(()),
+                }
+            }
             Event::EvictionPlaced { migration, lpa, old, new, merged_with } => {
                 self.eviction_placed(view, (migration, lpa), (old, new), merged_with)
             }
             Event::UnitSuperseded { lpa, old } => self.unit_superseded(view, lpa, old),
             Event::MigrationEnded { migration } => {
                 book.migration_ended(view, migration, &self.blocks)?;
+                if let Some(codes) = &mut self.codes {
+                    codes.reads.dropped(Taker::Migration(migration));
+                    codes.reads.dropped(Taker::Sectors(migration));
+                }
                 if let Some(oracle) = &mut self.oracle {
                     oracle.migration_ended(migration);
                 }
@@ -120,6 +149,7 @@ impl Checker {
         self.groups.written(view, old, new)?;
         let Some(book) = &mut self.tier else { return Ok(()) };
         let from_slot = book.eviction_placed(view, migration, lpa.0, new, merged_with)?;
+        self.coded_eviction_placed(view, migration, (lpa, old, new), merged_with)?;
         if let (Some(units), Some(oracle)) = (&mut self.units, &mut self.oracle) {
             oracle.eviction_placed(view, migration, (new, merged_with), from_slot, &mut self.marks)?;
             units.changed(view, lpa, old, new)?;
@@ -137,6 +167,9 @@ impl Checker {
         if let Some(units) = &mut self.units {
             units.changed(view, lpa, old, Ppa::UNMAPPED)?;
         }
+        if let Some(codes) = &mut self.codes {
+            codes.left(old);
+        }
         match &mut self.tier {
             Some(book) => book.superseded(view.now, lpa.0),
             None => Ok(()),
@@ -147,7 +180,17 @@ impl Checker {
     #[inline(never)]
     pub(super) fn settle_tier(&mut self, view: &View<'_>, event: &Event<'_>) -> Checked {
         let Some(book) = &mut self.tier else { return Ok(()) };
-        if matches!(event, Event::PageLeft { .. } | Event::UnitTrimmed { .. } | Event::UnitRead { .. }) {
+        // What is lost or wrong is told in between.
+        let may_belong = matches!(
+            event,
+            Event::PageLeft { .. }
+                | Event::UnitTrimmed { .. }
+                | Event::UnitRead { .. }
+                | Event::UnitRepaired { .. }
+                | Event::ReadReported { .. }
+                | Event::ReadWrong { .. }
+        );
+        if may_belong && !book.left_before(view.now) {
             return Ok(());
         }
         book.settle(view.now)?;

@@ -7,9 +7,10 @@ use ninescope_engine::{Lower, MergedWith, MigrationKind, View};
 use ninescope_kernel::Ns;
 use ninescope_model::{Lpa, Ppa, SlotId};
 
-use super::content::{Content, NEVER_WRITTEN, Version};
+use super::content::{Content, NEVER_WRITTEN, SPOILED, Version};
 use super::{Oracle, ReadUnit, Reader, stale_words};
 use crate::marks::{Mark, Marks};
+use crate::reliability::damage::Damage;
 use crate::requests::Inside;
 use crate::rule::{Checked, Rule, require};
 use crate::tier::TierBook;
@@ -170,15 +171,14 @@ impl Oracle {
         Ok(())
     }
 
-    /// A page that the host reads is in its die's register: it goes up as well if a migration waits for it.
-    pub(super) fn migrations_sensed_with_host(&mut self, view: &View<'_>, place: Ppa) {
-        let Some(above) = &mut self.above else { return };
-        let waits = |carried: &Option<Carried>| carried.is_some_and(|carried| carried.awaits == place);
-        let Some(migration) = above.carried.iter().position(waits) else { return };
-        if let Some(carried) = above.carried[migration].as_mut() {
-            carried.awaits = Ppa::UNMAPPED;
+    /// A page that the host reads is in its die's register, and goes up with a migration as well.
+    pub(super) fn migration_sensed_with_host(&mut self, view: &View<'_>, place: Ppa, migration: u32) {
+        if self.above.is_none() {
+            return;
         }
-        self.sense(view, place, Reader::Migration(migration as u32));
+        let Some(carried) = self.carried(migration).filter(|carried| carried.awaits == place) else { return };
+        carried.awaits = Ppa::UNMAPPED;
+        self.sense(view, place, Reader::Migration(migration));
     }
 
     /// The data of a migration leave their die until then.
@@ -197,6 +197,28 @@ impl Oracle {
             let before = std::mem::replace(&mut carried.content, content);
             self.contents.release(before);
         }
+    }
+
+    /// What a migration read from flash is no good: the page that goes up, or what completes one that `goes_down`.
+    pub fn spoil_migration(&mut self, migration: u32, goes_down: bool) {
+        let Some(&mut carried) = self.carried(migration) else { return };
+        let content = self.contents.create(carried.page, |_, _| SPOILED);
+        let Some(carried) = self.carried(migration) else { return };
+        let part = if goes_down { &mut carried.rest } else { &mut carried.content };
+        let before = std::mem::replace(part, content);
+        self.contents.release(before);
+    }
+
+    /// Sectors that a bank read for a migration are no good.
+    pub fn spoil_sectors(&mut self, migration: u32, mask: u32) {
+        let Some(&mut carried) = self.carried(migration) else { return };
+        let held: Vec<Version> =
+            (0..self.sectors as usize).map(|sector| self.contents.version(carried.content, sector)).collect();
+        let spoiled = |sector: usize| if mask >> sector & 1 == 1 { SPOILED } else { held[sector] };
+        let content = self.contents.create(carried.page, |_, sector| spoiled(sector));
+        let Some(carried) = self.carried(migration) else { return };
+        let before = std::mem::replace(&mut carried.content, content);
+        self.contents.release(before);
     }
 
     /// A page that goes up is written to its slot: it was read, and is what the medium below holds.
@@ -283,7 +305,7 @@ impl Oracle {
     fn same_below(&self, view: &View<'_>, page: Lpa, slot: SlotId, sector: usize) -> Checked {
         let (above, below) = (self.slot_version(slot, sector), self.version_below(view, page, sector));
         require!(
-            above == below,
+            above == below || above == SPOILED || below == SPOILED,
             CleanCopy,
             view.now,
             "sector {sector} of page {page} holds version {above} in slot {slot} and is clean, below lies version {below}"
@@ -311,16 +333,27 @@ impl Oracle {
         Ok(())
     }
 
-    /// At the end every sector is read once more, where a read would look for it.
-    pub fn everything_is_found(&mut self, view: &View<'_>, book: Option<&TierBook>, order: u64) -> Checked {
+    /// The version of a sector where the next read would look for it.
+    pub(super) fn version_found(&self, view: &View<'_>, book: Option<&TierBook>, lpa: Lpa, sector: usize) -> Version {
+        match book.and_then(|book| book.above(lpa.0)) {
+            Some((slot, valid)) if valid >> sector & 1 == 1 => self.slot_version(slot, sector),
+            _ => self.version_below(view, lpa, sector),
+        }
+    }
+
+    /// At the end every sector is read once more, where a read would look for it; but for what is known to be no good.
+    pub fn everything_is_found(
+        &mut self,
+        view: &View<'_>,
+        book: Option<&TierBook>,
+        damage: Option<&Damage>,
+        order: u64,
+    ) -> Checked {
         let span = (order + 1, order + 2);
-        for lpa in (0..self.zeros.len() as u32).map(Lpa).filter(|&lpa| self.follows(lpa)).collect::<Vec<_>>() {
-            let above = book.and_then(|book| book.above(lpa.0));
+        let good = |lpa: &Lpa| self.follows(*lpa) && damage.is_none_or(|damage| !damage.is_damaged(*lpa));
+        for lpa in (0..self.zeros.len() as u32).map(Lpa).filter(good).collect::<Vec<_>>() {
             for sector in 0..self.sectors as usize {
-                let version = match above {
-                    Some((slot, valid)) if valid >> sector & 1 == 1 => self.slot_version(slot, sector),
-                    _ => self.version_below(view, lpa, sector),
-                };
+                let version = self.version_found(view, book, lpa, sector);
                 if let Err(stale) = self.history.read(lpa, 1 << sector, version, span, self.initial(lpa), u64::MAX) {
                     let read = ReadUnit {
                         lpa,

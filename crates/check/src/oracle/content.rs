@@ -11,6 +11,8 @@ pub const NEVER_WRITTEN: Version = 0;
 pub const PREPARED: Version = 1;
 /// The first version of a command.
 pub const FIRST_COMMAND: Version = 2;
+/// No good: a read did not bring what it should have.
+pub const SPOILED: Version = Version::MAX;
 
 /// A unit's content: unchanging, shared by every place it lies at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -7,6 +7,7 @@
 //! than [`UNITS_FOLLOWED_MAX`] a fixed share of the units is followed.
 
 mod above;
+mod behind;
 pub mod content;
 pub mod history;
 
@@ -23,7 +24,7 @@ use crate::marks::{Mark, Marks};
 use crate::requests::{Inside, mask_of, sectors_per_unit, units_of};
 use crate::rule::{Checked, require};
 use above::Above;
-use content::{Content, Contents, FIRST_COMMAND, NEVER_WRITTEN, PREPARED, Version};
+use content::{Content, Contents, FIRST_COMMAND, NEVER_WRITTEN, PREPARED, SPOILED, Version};
 use history::{History, Stale};
 
 /// Units followed at most; of a larger drive one in 2, 4, 8 ...
@@ -98,6 +99,8 @@ pub struct Oracle {
     sensed_for: Vec<Vec<(Reader, usize)>>,
     /// The slots above, on a drive with two media.
     above: Option<Above>,
+    /// What lies behind a drive of flash that tells clean data from dirty data, sector by sector; empty for others.
+    behind: Vec<Version>,
     next_version: Version,
     /// A unit is followed if these bits of its scrambled number are zero.
     sample_mask: u32,
@@ -112,6 +115,7 @@ impl Oracle {
         let of_scm = above.as_ref().is_some_and(|above| !above.is_above_flash());
         let units = if of_scm { view.scm.layout().medium(1).slots } else { view.ftl.logical_units() };
         let sectors = sectors_per_unit(view);
+        let has_store = above.is_none() && view.ftl.knows_clean();
         let mut oracle = Self {
             contents: Contents::new(geometry.units(), sectors),
             history: History::new(units, sectors),
@@ -125,6 +129,7 @@ impl Oracle {
             completes_at_program,
             sensed_for: vec![Vec::new(); geometry.dies() as usize],
             above,
+            behind: vec![NEVER_WRITTEN; if has_store { (units * sectors) as usize } else { 0 }],
             next_version: FIRST_COMMAND,
             sample_mask: units.div_ceil(UNITS_FOLLOWED_MAX).next_power_of_two() - 1,
             sectors,
@@ -133,6 +138,9 @@ impl Oracle {
             let place = view.ftl.translate(lpa);
             if place != Ppa::UNMAPPED {
                 oracle.prepared[lpa.index()] = true;
+                if view.ftl.is_clean(lpa) {
+                    oracle.put_behind(lpa, u32::MAX, |_, _| PREPARED);
+                }
                 if oracle.follows(lpa) {
                     oracle.contents.put(place, Content::prepared(lpa));
                 }
@@ -301,6 +309,7 @@ impl Oracle {
             self.zeros[lpa.index()] = version;
             let all = self.history.all_sectors();
             self.history.written(lpa, all, version, inside.invocation, self.initial(lpa));
+            self.put_behind(lpa, all, |_, _| version);
         }
     }
 
@@ -364,13 +373,20 @@ impl Oracle {
         Ok(())
     }
 
-    /// A page of a host read is in its die's register.
-    pub fn sensed(&mut self, view: &View<'_>, slot: u32, first: Ppa, units: u8, marks: &mut Marks) -> Checked {
+    /// A page of a host read is in its die's register, and is brought up by a migration if there is one.
+    pub fn sensed(
+        &mut self,
+        view: &View<'_>,
+        slot: u32,
+        (first, units): (Ppa, u8),
+        brings_up: u32,
+        marks: &mut Marks,
+    ) -> Checked {
         if units > 1 {
             marks.hit(Mark::MultiUnitPage);
         }
         self.sense(view, first, Reader::Command(slot));
-        self.migrations_sensed_with_host(view, first);
+        self.migration_sensed_with_host(view, first, brings_up);
         for place in (first.0..first.0 + u32::from(units)).map(Ppa) {
             let content = self.contents.at(place);
             let reads = &mut self.command(slot).reads;
@@ -395,17 +411,20 @@ impl Oracle {
 
     // ---- completions -------------------------------------------------------------------------------
 
+    /// A command completes. Of a read, units of `excused` were told to be lost, or are counted as wrong.
+    #[allow(clippy::too_many_arguments)] // an event and what it is judged by
     pub fn completed(
         &mut self,
         view: &View<'_>,
         slot: u32,
         inside: &Inside,
         (completion, oldest): (u64, u64),
+        excused: &[Lpa],
         blocks: &Blocks,
         marks: &mut Marks,
     ) -> Checked {
         match inside.request.op {
-            Op::Read => self.read_completed(view, slot, inside, (completion, oldest), marks),
+            Op::Read => self.read_completed(view, slot, inside, (completion, oldest), excused, marks),
             Op::Write | Op::Trim => {
                 self.require_programmed(view, slot, inside, blocks)?;
                 let version = self.command(slot).version;
@@ -467,6 +486,7 @@ impl Oracle {
         slot: u32,
         inside: &Inside,
         (completion, oldest): (u64, u64),
+        excused: &[Lpa],
         marks: &mut Marks,
     ) -> Checked {
         let data_out = self.command(slot).data_out;
@@ -493,7 +513,9 @@ impl Oracle {
         );
         mark_dies(view, &reads, marks);
         for read in &reads {
-            self.judge(view, inside, read, (completion, oldest), marks)?;
+            if !excused.contains(&read.lpa) {
+                self.judge(view, inside, read, (completion, oldest), marks)?;
+            }
             self.contents.release(read.content);
         }
         // The list keeps its space for the next command of the slot.
@@ -525,6 +547,13 @@ impl Oracle {
                 .fold(0_u32, |same, sector| same | 1 << sector);
             left &= !same;
             kinds += 1;
+            require!(
+                version != SPOILED,
+                UnreportedDamage,
+                view.now,
+                "request {} reads unit {lpa}, whose sectors {same:#x} are no good, and is not told",
+                inside.id
+            );
             if version >= FIRST_COMMAND && read.zeros.is_some() {
                 marks.hit(Mark::ReadOfTrimmed);
             }
@@ -666,6 +695,7 @@ fn mark_dies(view: &View<'_>, reads: &[ReadUnit], marks: &mut Marks) {
 fn stale_words(who: &str, read: &ReadUnit, version: Version, stale: &Stale) -> String {
     let what = match version {
         NEVER_WRITTEN => "the zeros of the start".to_owned(),
+        SPOILED => "what is no good".to_owned(),
         PREPARED => "what preparing wrote".to_owned(),
         command => format!("version {command}"),
     };

@@ -1,7 +1,7 @@
 //! Pages on their way between the media: each is read before it is written, and ends once.
 
 use ninescope_engine::{Lower, MergedWith, MigrationKind, SimulationError, View};
-use ninescope_kernel::Ns;
+use ninescope_kernel::{NONE, Ns};
 use ninescope_media::scm::ScmCommandKind as Kind;
 use ninescope_model::{Ppa, SlotId};
 
@@ -94,6 +94,11 @@ impl TierBook {
             placed: None,
         });
         Ok(())
+    }
+
+    /// The page of a migration under way.
+    pub fn page_of_migration(&self, index: u32) -> u32 {
+        self.migrations.get(index as usize).and_then(Option::as_ref).map_or(NONE, |record| record.page)
     }
 
     fn migration(&mut self, now: Ns, index: u32) -> Result<&mut Migration, SimulationError> {

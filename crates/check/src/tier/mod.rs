@@ -89,6 +89,8 @@ pub struct TierBook {
     /// Pages that left their slots with the last events, with the dirty sectors they had: evictions of clean pages, or
     /// a TRIM.
     just_left: Vec<(u32, u32)>,
+    /// When they did [ns].
+    left_at: Ns,
     /// The unit below of this page was forgotten: what makes all sectors dirty is told next.
     superseded: Option<u32>,
     /// What a read is about to look for in flash: command, page, sectors.
@@ -115,6 +117,7 @@ impl TierBook {
             evictions: 0,
             fills: 0,
             just_left: Vec::new(),
+            left_at: Ns::ZERO,
             superseded: None,
             looked_for_below: None,
             counts: Counts::default(),
@@ -143,12 +146,24 @@ impl TierBook {
         Some((slot, valid & !dirty))
     }
 
+    /// Whether all of these sectors of a page were written anew since they were read to go down: the copy that goes down is
+    /// not seen.
+    pub fn is_rewritten(&self, page: u32, sectors: u32) -> bool {
+        let stays = self.slot_of(page).map_or(0, |slot| self.stays_dirty(&self.slots[slot.index()]));
+        sectors & self.whole & !stays == 0
+    }
+
     /// Pages there are.
     pub fn pages(&self) -> u32 {
         self.slot_of.len() as u32
     }
 
     // ---- between events --------------------------------------------------------------------------
+
+    /// Whether pages that left their slots did so before now: what happens now has nothing to do with it.
+    pub fn left_before(&self, now: Ns) -> bool {
+        !self.just_left.is_empty() && self.left_at < now
+    }
 
     /// An event of another kind than those that belong together begins: what the last ones left open is decided.
     pub fn settle(&mut self, now: Ns) -> Checked {
@@ -227,7 +242,10 @@ impl TierBook {
                 below = record.valid;
             }
             // A page of which nothing was written is given back by the fill that took its slot.
-            _ if record.valid != 0 => self.just_left.push((page, record.dirty)),
+            _ if record.valid != 0 => {
+                self.just_left.push((page, record.dirty));
+                self.left_at = view.now;
+            }
             _ => {}
         }
         let drains = !self.awaited[slot.index()].is_empty();

@@ -13,6 +13,7 @@ use ninescope_model::units::{Bytes, BytesPerSecond, Duration};
 use ninescope_tier::PlacementConfig;
 use ninescope_tier::policies::Below;
 
+use super::codes::{self, Wants};
 use super::dice::Dice;
 use super::policies::set_policy;
 use super::scm::{scm, tier};
@@ -27,7 +28,8 @@ pub(super) fn drive(dice: &mut Dice, name: &str) -> toml::Table {
     let below = placement(name).below();
     let of_scm_alone = name == "scm-only" || below == Below::Scm;
     let slot = Bytes(512 << dice.small(0, 5));
-    let geometry = geometry(dice, (below == Below::Flash).then_some(slot));
+    let wants = Wants::draw(dice, !of_scm_alone, name == "nand-only");
+    let geometry = geometry(dice, (below == Below::Flash).then_some(slot), wants.more_blocks());
     let config = DriveConfig {
         summary: String::new(),
         geometry: (!of_scm_alone).then_some(geometry),
@@ -50,23 +52,18 @@ pub(super) fn drive(dice: &mut Dice, name: &str) -> toml::Table {
         set_policy(dice, &mut table, "tier.placement", name);
     }
     for (key, policies) in ninescope::policies() {
-        if ["nand.", "scrub", "refresh", "ftl.streams"].iter().any(|of_codes| key.starts_with(of_codes)) {
-            continue;
-        }
         let (name, _) = dice.one_of(policies);
-        let chosen = key == "tier.placement" || (of_scm_alone && key.starts_with("ftl."));
-        // A policy that may be left out is left out of half of the drives.
-        let leaves_out = |dice: &mut Dice| key == "scm.verify" && dice.chance(50);
-        if !chosen && !leaves_out(dice) {
-            set_policy(dice, &mut table, key, name);
+        if key != "tier.placement" && wants.key(dice, key, !of_scm_alone) {
+            set_policy(dice, &mut table, key, wants.name(key).unwrap_or(name));
         }
         if let Some(entry) = key.strip_prefix("scm.") {
             let (name, _) = dice.one_of(policies);
-            if !leaves_out(dice) {
+            if wants.key(dice, key, !of_scm_alone) {
                 set_policy(dice, &mut table, &format!("storage_scm.{entry}"), name);
             }
         }
     }
+    codes::complete(dice, &mut table);
     table
 }
 
@@ -90,7 +87,7 @@ pub(super) fn sectors_per_unit(drive: &toml::Table, plan: &Plan) -> u64 {
 }
 
 /// The shape of the flash, with pages of a slot if it lies below slots.
-fn geometry(dice: &mut Dice, slot: Option<Bytes>) -> GeometryConfig {
+fn geometry(dice: &mut Dice, slot: Option<Bytes>, more_blocks: u32) -> GeometryConfig {
     loop {
         let planes_per_die = dice.one_of(&[1, 1, 2, 2, 3, 4]);
         let shape = GeometryConfig {
@@ -98,7 +95,7 @@ fn geometry(dice: &mut Dice, slot: Option<Bytes>) -> GeometryConfig {
             packages_per_channel: dice.small(1, 2),
             dies_per_package: dice.small(1, 2),
             planes_per_die,
-            blocks_per_plane: dice.small(5, 14),
+            blocks_per_plane: dice.small(5, 14) + more_blocks,
             pages_per_block: dice.small(1, 10),
             page_size: slot.unwrap_or(Bytes(512 << dice.small(0, 6))),
         };

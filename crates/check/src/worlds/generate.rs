@@ -3,8 +3,9 @@
 
 use ninescope::PrefillMode;
 use ninescope_kernel::Ns;
-use ninescope_model::{Lba, Op, Request};
+use ninescope_model::{CacheHint, Lba, Op, Request};
 
+use super::codes;
 use super::dice::Dice;
 use super::drives::{drive, placement_name, sectors_per_unit};
 use super::world::Line;
@@ -41,7 +42,14 @@ pub fn generate(seed: u64) -> World {
             drive,
         };
         let Ok(plan) = world.plan() else { continue };
-        world.requests = requests(&mut dice, plan.logical_sectors(), sectors_per_unit(&world.drive, &plan));
+        let hinted = if codes::knows_clean(&world.drive) { dice.chance(90) } else { dice.chance(5) };
+        let per_unit = sectors_per_unit(&world.drive, &plan);
+        world.requests = requests(&mut dice, plan.logical_sectors(), per_unit, hinted);
+        if world.arrival == ArrivalKind::Open
+            && let Some(last) = world.requests.last()
+        {
+            codes::slow_down(&mut world.drive, last.0.submitted);
+        }
         if dice.chance(25) {
             world.warmup = dice.between(1, world.requests.len() as u64 - 1);
         }
@@ -62,13 +70,16 @@ struct Habits {
     hot_sectors: u64,
     hot_percent: u64,
     units_max: u64,
+    /// Requests say what a cache in front of the drive would know.
+    hinted: bool,
     /// Mean gap [ns].
     gap: u64,
     burst: u64,
 }
 
-fn habits(dice: &mut Dice, sectors: u64, per_unit: u64) -> Habits {
+fn habits(dice: &mut Dice, sectors: u64, per_unit: u64, hinted: bool) -> Habits {
     Habits {
+        hinted,
         read_percent: dice.one_of(&[0, 10, 30, 50, 50, 70, 95]),
         trim_percent: dice.one_of(&[0, 0, 5, 20]),
         flush_percent: dice.one_of(&[0, 0, 1, 10]),
@@ -81,8 +92,8 @@ fn habits(dice: &mut Dice, sectors: u64, per_unit: u64) -> Habits {
     }
 }
 
-fn requests(dice: &mut Dice, sectors: u64, per_unit: u64) -> Vec<Line> {
-    let habits = habits(dice, sectors, per_unit);
+fn requests(dice: &mut Dice, sectors: u64, per_unit: u64, hinted: bool) -> Vec<Line> {
+    let habits = habits(dice, sectors, per_unit, hinted);
     let count = dice.one_of(&[20, 100, 300, 800, 2_000]);
     let mut now = 0;
     (0..count)
@@ -116,5 +127,18 @@ fn request(dice: &mut Dice, habits: &Habits, now: u64, sectors: u64, per_unit: u
     } else {
         (begin, begin + length)
     };
-    Request { submitted, lba: Lba(begin), sectors: (end - begin) as u32, op, ..Request::default() }
+    let hint = if habits.hinted { hint(dice, op) } else { CacheHint::None };
+    Request { submitted, lba: Lba(begin), sectors: (end - begin) as u32, op, hint }
+}
+
+/// What a cache knows of a request. Data of a clean write lies on the disk from when the drive has it, so that the disk is
+/// never ahead of the drive; the oracle keeps its account.
+fn hint(dice: &mut Dice, op: Op) -> CacheHint {
+    match op {
+        Op::Read => dice.one_of(&[CacheHint::HostRead, CacheHint::FlushRead, CacheHint::None]),
+        Op::Write => {
+            dice.one_of(&[CacheHint::CleanWrite, CacheHint::CleanWrite, CacheHint::DirtyWrite, CacheHint::None])
+        }
+        Op::Trim | Op::Flush => CacheHint::None,
+    }
 }

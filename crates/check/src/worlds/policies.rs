@@ -1,14 +1,33 @@
 //! Policies of drives with their parameters drawn.
 
 use ninescope::config::DriveConfig;
+use ninescope_model::units::Duration;
 
 use super::dice::Dice;
 
+/// The value at a dotted key.
+pub(super) fn value_at<'a>(drive: &'a toml::Table, key: &str) -> Option<&'a toml::Value> {
+    match key.split_once('.') {
+        None => drive.get(key),
+        Some((section, rest)) => value_at(drive.get(section)?.as_table()?, rest),
+    }
+}
+
+/// Sets the value at a dotted key whose tables are there.
+pub(super) fn put_at(drive: &mut toml::Table, key: &str, value: impl Into<toml::Value>) {
+    match key.split_once('.') {
+        None => drop(drive.insert(key.to_owned(), value.into())),
+        Some((section, rest)) => {
+            if let Some(section) = drive.get_mut(section).and_then(toml::Value::as_table_mut) {
+                put_at(section, rest, value);
+            }
+        }
+    }
+}
+
 /// Sets a policy with parameters about its defaults. A parameter that the policy refuses goes back to its default.
 pub(super) fn set_policy(dice: &mut Dice, drive: &mut toml::Table, key: &str, name: &str) {
-    let Some((section, entry)) = key.split_once('.') else { return };
-    let Some(section) = drive.get_mut(section).and_then(toml::Value::as_table_mut) else { return };
-    section.insert(entry.to_owned(), toml::Value::String(name.to_owned()));
+    put_at(drive, key, name);
     let Some(mut defaults) = resolved_policy(drive, key) else { return };
     if defaults.contains_key("evict_free") {
         // Left out, it follows from that.
@@ -25,10 +44,7 @@ pub(super) fn set_policy(dice: &mut Dice, drive: &mut toml::Table, key: &str, na
         let before = drive.clone();
         let mut policy = resolved_policy(drive, key).unwrap_or_else(|| defaults.clone());
         policy.insert(parameter.clone(), other);
-        let (section, entry) = key.split_once('.').expect("checked above");
-        if let Some(section) = drive.get_mut(section).and_then(toml::Value::as_table_mut) {
-            section.insert(entry.to_owned(), toml::Value::Table(policy));
-        }
+        put_at(drive, key, policy);
         if resolved_policy(drive, key).is_none() {
             *drive = before;
         }
@@ -39,8 +55,7 @@ pub(super) fn set_policy(dice: &mut Dice, drive: &mut toml::Table, key: &str, na
 fn resolved_policy(drive: &toml::Table, key: &str) -> Option<toml::Table> {
     let config: DriveConfig = drive.clone().try_into().ok()?;
     let resolved = toml::Table::try_from(&config).ok()?;
-    let (section, entry) = key.split_once('.')?;
-    resolved.get(section)?.get(entry)?.as_table().cloned()
+    value_at(&resolved, key)?.as_table().cloned()
 }
 
 /// Another value of a parameter: of those by name where a default says little about what is worth trying.
@@ -62,8 +77,21 @@ fn drawn(dice: &mut Dice, parameter: &str, value: &toml::Value) -> Option<toml::
         "migration" => word(dice, &["foreground", "background"]),
         "moves" => word(dice, &["hot-and-random", "hot-or-random"]),
         "random_up_to" => word(dice, &["0B", "512B", "2KiB", "8KiB", "64KiB"]),
+        "encode" | "clean" | "corrupted" => Some(text(dice.time(0, 4))),
+        "cycle" => Some(text(dice.time(1, 2))),
+        "key_equation" => word(dice, &["linear", "quadratic"]),
+        "period" => Some(text(dice.time(100_000, 7))),
+        "first" | "retention" => Some(text(dice.time(1, 7))),
+        "pages_in_flight" => Some(dice.small(1, 5).into()),
+        "reads" => Some(dice.one_of(&[1, 5, 20, 100]).into()),
+        "remaining" => share(dice, &[0.1, 0.5, 0.8]),
         _ => other_value(dice, value),
     }
+}
+
+/// A duration as descriptions have it.
+pub(super) fn text(time: Duration) -> toml::Value {
+    toml::Value::try_from(time).expect("a duration is a string")
 }
 
 fn other_value(dice: &mut Dice, value: &toml::Value) -> Option<toml::Value> {

@@ -10,11 +10,12 @@ use ninescope_kernel::{IndexedHeap, TournamentTree, WakeQueue};
 use ninescope_tier::PlacementConfig;
 
 use super::World;
+use super::policies::value_at;
 use crate::Checker;
 
-/// Events after which a world is said to go on for ever, beside those of its requests.
-const EVENTS_MAX: u64 = 200_000;
-const EVENTS_PER_REQUEST_MAX: u64 = 1_000;
+/// Events after which a world is said to go on for ever, in all, and since a request completed.
+const EVENTS_MAX: u64 = 10_000_000;
+const EVENTS_PER_REQUEST_MAX: u64 = 300_000;
 /// Events of a world between two walks over everything.
 const SWEEP_EVENTS: u64 = 300;
 
@@ -117,9 +118,9 @@ fn device<Q: WakeQueue, P: Probe>(world: &World, probe: P) -> Result<Device<Q, P
 }
 
 fn finish<Q: WakeQueue, P: Probe>(world: &World, device: &mut Device<Q, P>, slice: u64) -> Result<(), Failure> {
-    let most = EVENTS_MAX + EVENTS_PER_REQUEST_MAX * world.requests.len() as u64;
+    let (mut completed, mut since) = (0, 0);
     loop {
-        let progress = device.run_slice(slice.min(most)).map_err(|error| {
+        let progress = device.run_slice(slice.min(EVENTS_PER_REQUEST_MAX / 2)).map_err(|error| {
             let seen = device.seen();
             let (requests, events) = (seen.completed, seen.counters.events);
             let failure = Failure::of(&error);
@@ -129,8 +130,12 @@ fn finish<Q: WakeQueue, P: Probe>(world: &World, device: &mut Device<Q, P>, slic
         if progress.finished {
             return Ok(());
         }
-        if device.seen().counters.events >= most {
-            let message = format!("{} requests completed after {most} events, at {}", progress.completed, progress.now);
+        let events = device.seen().counters.events;
+        if progress.completed > completed {
+            (completed, since) = (progress.completed, events);
+        }
+        if events >= EVENTS_MAX || events - since >= EVENTS_PER_REQUEST_MAX {
+            let message = format!("{completed} requests completed after {events} events, at {}", progress.now);
             return Err(Failure::new("endless", message));
         }
     }
@@ -187,8 +192,7 @@ fn marks(world: &World, device: &Device<TournamentTree, Checker>) -> BTreeMap<St
 
 /// The name of the policy at a dotted key of a drive.
 fn policy_name(drive: &toml::Table, key: &str) -> Option<String> {
-    let (section, entry) = key.split_once('.')?;
-    let Some(entry) = drive.get(section).and_then(|section| section.get(entry)) else {
+    let Some(entry) = value_at(drive, key) else {
         // A drive that says nothing of a tier has none.
         return (key == "tier.placement").then(|| PlacementConfig::default().name().to_owned());
     };

@@ -6,7 +6,7 @@ use std::str::FromStr;
 
 use ninescope::{CheckLevel, DriveSource, Plan, PrefillMode, RunRequest};
 use ninescope_kernel::Ns;
-use ninescope_model::{Lba, Op, Request};
+use ninescope_model::{CacheHint, Lba, Op, Request};
 use ninescope_workload::Arrival;
 use serde::{Deserialize, Serialize};
 
@@ -39,7 +39,7 @@ pub struct World {
     pub warmup: u64,
     /// What the drive holds at the start.
     pub prefill: PrefillMode,
-    /// The requests: `"time operation first-sector sectors"`, time in ns.
+    /// The requests: `"time operation first-sector sectors"`, time in ns; a cache's hint may follow.
     pub requests: Vec<Line>,
     /// The complete drive.
     pub drive: toml::Table,
@@ -52,8 +52,9 @@ pub struct Line(pub Request);
 
 impl fmt::Display for Line {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Request { submitted, lba, sectors, op, .. } = self.0;
-        write!(formatter, "{} {} {} {sectors}", submitted.0, op.name(), lba.0)
+        let Request { submitted, lba, sectors, op, hint } = self.0;
+        write!(formatter, "{} {} {} {sectors}", submitted.0, op.name(), lba.0)?;
+        if hint == CacheHint::None { Ok(()) } else { write!(formatter, " {}", hint.name()) }
     }
 }
 
@@ -69,14 +70,19 @@ impl FromStr for Line {
     fn from_str(text: &str) -> Result<Self, String> {
         let wrong = || format!("`{text}` is not `time operation first-sector sectors`");
         let words: Vec<&str> = text.split_whitespace().collect();
+        let (words, hint) = match words[..] {
+            [ref words @ .., hint] if words.len() == 4 => (words.to_vec(), hint),
+            _ => (words, CacheHint::None.name()),
+        };
         let [time, op, lba, sectors] = words[..] else { return Err(wrong()) };
+        let hint = CacheHint::ALL.into_iter().find(|known| known.name() == hint).ok_or_else(wrong)?;
         let op = Op::ALL.into_iter().find(|known| known.name() == op).ok_or_else(wrong)?;
         let number = |word: &str| word.parse::<u64>().map_err(|_| wrong());
         let sectors = u32::try_from(number(sectors)?).map_err(|_| wrong())?;
         if (sectors == 0) != (op == Op::Flush) {
             return Err(wrong());
         }
-        Ok(Self(Request { submitted: Ns(number(time)?), lba: Lba(number(lba)?), sectors, op, ..Request::default() }))
+        Ok(Self(Request { submitted: Ns(number(time)?), lba: Lba(number(lba)?), sectors, op, hint }))
     }
 }
 

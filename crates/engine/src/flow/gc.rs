@@ -52,24 +52,24 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
                 GcStep::Erase(group) => self.queue_erase(group),
                 GcStep::Nothing => return Ok(()),
                 GcStep::Wait if job.reads + job.programs > 0 => return Ok(()),
+                GcStep::Wait if self.ftl.refresh_waits(pool) => return self.send_open_moves(pool),
                 // Nothing is under way: what the victim waits for lies in an open page. It may lie there until
-                // somebody waits for the victim: filling the page moves units that nothing is gained by. A victim that
-                // is refreshed has waited long enough.
-                GcStep::Wait if !self.ftl.gc_is_urgent(pool) => {
-                    return if self.refresh_waits(pool) { self.send_pages_of_moves(pool) } else { Ok(()) };
-                }
+                // somebody waits for the victim: filling the page moves units that nothing is gained by.
+                GcStep::Wait if !self.ftl.gc_is_urgent(pool) => return Ok(()),
+                // An open page of clean moves is not filled, as what is moved to fill a page goes with dirty data.
+                GcStep::Wait if self.ftl.knows_clean() && self.pad_and_send(pool, Stream::GC_CLEAN)? => return Ok(()),
                 GcStep::Wait if !job.fill => self.gc_jobs[pool.index()].fill = true,
                 GcStep::Wait => {
                     // No victim is left to fill it from.
                     self.gc_jobs[pool.index()].fill = false;
-                    return self.send_pages_of_moves(pool);
+                    return self.send_open_moves(pool);
                 }
             }
         }
     }
 
-    /// Pads the open pages of moves and programs them.
-    fn send_pages_of_moves(&mut self, pool: Pool) -> Result<(), SimulationError> {
+    /// Pads the open pages of moves and sends them to their die.
+    fn send_open_moves(&mut self, pool: Pool) -> Result<(), SimulationError> {
         self.pad_and_send(pool, Stream::GC)?;
         if self.ftl.knows_clean() {
             self.pad_and_send(pool, Stream::GC_CLEAN)?;
@@ -113,7 +113,7 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
             let record = self.transactions.units[unit];
             if self.ftl.move_is_current(record.lpa, record.taken_from) {
                 if self.reliability.is_some() {
-                    self.move_is_placed(transaction, number, record.lpa, record.taken_from.place)?;
+                    self.move_harms(transaction, number, record.lpa)?;
                 }
                 self.place_move(pool, unit, record)?;
             } else {
@@ -134,6 +134,9 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
             .ok_or(SimulationError::Ftl(ninescope_ftl::FtlError::Full(pool)))?;
         let UnitRecord { lpa, taken_from: Residence { place: from, .. }, .. } = record;
         observe!(self, Event::MovePlaced { record: unit, lpa, from, to: placed.new });
+        if self.reliability.is_some() {
+            self.count_move(from, placed.new);
+        }
         let stripe = &mut self.stripes[Self::stripe_index(pool, placed.stream)];
         stripe.open.push(&mut self.transactions.units, unit);
         if placed.page_complete {

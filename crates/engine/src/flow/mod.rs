@@ -2,6 +2,7 @@
 //!
 //! Here the FTL's answers become page accesses, and the ends of page accesses are reported to the FTL.
 
+mod clean;
 mod flush;
 mod gc;
 mod program;
@@ -17,6 +18,7 @@ use ninescope_model::{BlockGroup, Lpa, Pool, Stream};
 use crate::device::Device;
 use crate::probe::Probe;
 
+pub use clean::FlushRead;
 pub use flush::FlushEpochs;
 pub use gc::GcJob;
 pub use program::{OpenStripe, PageDeadline};

@@ -1,7 +1,7 @@
 //! Host reads: split by unit, translated, merged where units lie side by side in one page.
 
 use ninescope_kernel::{NONE, WakeQueue};
-use ninescope_model::{Lpa, Ppa, SECTOR_BYTES, Source};
+use ninescope_model::{CacheHint, Lpa, Ppa, SECTOR_BYTES, Source};
 
 use crate::device::Device;
 use crate::error::SimulationError;
@@ -27,6 +27,9 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
             sector += u64::from(sectors);
             let from = self.find_content(lpa);
             observe!(self, Event::UnitRead { slot: index, lpa, from });
+            if command.hint == CacheHint::FlushRead && self.ftl.knows_clean() {
+                self.note_flush_read(index, lpa, from);
+            }
             if self.reliability.is_some() {
                 self.host_unit_read(index, lpa, from)?;
             }
@@ -93,7 +96,7 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
         self.ftl.read_queued(group);
         let pool = self.geometry.pool_and_block(group).0;
         if self.reliability.is_some() {
-            self.reliable_read_queued(group);
+            self.reliable_read_queued(group)?;
         }
         observe!(self, Event::ReadQueued { ppa: transaction.ppa, source: transaction.source });
         self.enqueue(self.geometry.die_of_pool(pool), transaction);

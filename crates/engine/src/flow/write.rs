@@ -119,8 +119,9 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
                 self.touch_gc_of(old);
             }
             observe!(self, Event::UnitTrimmed { slot: index, lpa, old });
+            self.overtake_flush_reads(lpa);
             if self.reliability.is_some() {
-                self.unit_trimmed(lpa)?;
+                self.repair(lpa)?;
             }
         }
         self.complete(index, Parts::default(), NONE)
@@ -299,6 +300,7 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
             };
             let Placed { old, new, .. } = placed;
             observe!(self, Event::UnitWritten { slot: entry.command, lpa, old, new, merged_with });
+            self.overtake_flush_reads(lpa);
             if self.reliability.is_some() {
                 self.host_unit_written(entry, lpa)?;
             }
@@ -322,11 +324,14 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
         }
         let merged_with = if P::ACTIVE { self.content_merged_with(entry) } else { MergedWith::Nothing };
         let lpa = Lpa(entry.next);
+        let of_flash = self.is_merged_with_what_was_read(entry);
         let Some(placed) = self.ftl.write_as(lpa, false) else { return Ok(Placing::Waits) };
+        if self.reliability.is_some() {
+            self.eviction_takes_effect(entry.command, of_flash)?;
+        }
         let record = UnitRecord { lpa, parent: entry.command, source: Source::Migration, ..UnitRecord::default() };
         let Placed { old, new, pool, .. } = placed;
         observe!(self, Event::EvictionPlaced { migration: entry.command, lpa, old, new, merged_with });
-        self.harm_evicted(entry.command)?;
         self.host_unit_placed(&placed, Some(record));
         self.pad_and_send(pool, Stream::HOST)?;
         Ok(Placing::Done)

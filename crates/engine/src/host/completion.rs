@@ -30,10 +30,13 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
         }
         self.digest.word(now.0);
         self.digest.word(command.id << 8 | command.op as u64);
+        if command.hint == CacheHint::FlushRead && !self.flush_reads.is_empty() {
+            self.flush_read_completes(index, &command)?;
+        }
         self.commands.remove(index);
         self.host.completed(command.lane);
         if self.reliability.is_some() {
-            self.reliable_command_completed(index, &command)?;
+            self.reliable_command_completed(&command);
         }
         if self.host.completed <= self.host.warmup_requests {
             let (id, request) = (command.id, command.request());

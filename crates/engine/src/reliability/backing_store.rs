@@ -34,6 +34,16 @@ impl BackingStore {
         Self { read: config.read, free_at: vec![[Ns::ZERO; 2]; config.parallel.max(1) as usize] }
     }
 
+    /// Reading a unit [ns].
+    pub fn read_time(&self) -> Ns {
+        self.read
+    }
+
+    /// Reads that it serves side by side [count].
+    pub fn parallel(&self) -> u32 {
+        self.free_at.len() as u32
+    }
+
     /// Asks for a unit at `now`. Returns when it is there. What is waited for is served in the order of asking, before what
     /// the scrubber asks for; what that was promised already stays as it is.
     pub fn fetch(&mut self, now: Ns, by: Fetch) -> Ns {

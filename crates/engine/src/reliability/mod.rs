@@ -16,7 +16,7 @@ pub mod timetable;
 
 use ninescope_ecc::{RberLevel, Scheme};
 use ninescope_ftl::Residence;
-use ninescope_kernel::{BitTable, NONE, Ns, RandomStream, table};
+use ninescope_kernel::{BitTable, Ns, RandomStream};
 use ninescope_media::health::ErrorModelConfig;
 use ninescope_model::{Geometry, Lpa, Ppa, ScmLayout};
 use serde::Serialize;
@@ -117,7 +117,7 @@ pub struct ReliabilityCounters {
     pub ecc_units_read: u64,
     /// Units read by the host under the error-detecting code.
     pub edc_units_read: u64,
-    /// Units moved that stay under the error-correcting code.
+    /// Units moved to where the error-correcting code guards them.
     pub ecc_units_moved: u64,
     /// Units moved that stay under the error-detecting code.
     pub edc_units_moved: u64,
@@ -227,15 +227,26 @@ pub struct Sensed {
     pub decoded: Decoded,
     /// The code of its group.
     pub code: NandCode,
-    /// What its first unit held.
-    pub lpa: Lpa,
-    /// Where that lay.
+    /// Where its first unit lay, if the decoder finds anything.
     pub from: Residence,
+    /// Of storage-class memory: the page whose sectors it brought.
+    pub page: Lpa,
+}
+
+/// A unit of a page access of which the decoder finds something.
+#[derive(Clone, Copy, Debug)]
+pub struct HarmedUnit {
+    /// The access.
+    pub transaction: u32,
+    /// Its number in it.
+    pub number: u32,
+    /// What it held when it was sensed.
+    pub lpa: Lpa,
 }
 
 impl Default for Sensed {
     fn default() -> Self {
-        Self { decoded: Decoded::default(), code: NandCode::Ecc, lpa: Lpa::NONE, from: Residence::NONE }
+        Self { decoded: Decoded::default(), code: NandCode::Ecc, from: Residence::NONE, page: Lpa::NONE }
     }
 }
 
@@ -269,10 +280,9 @@ pub struct Reliability {
     pub(crate) corruption: Option<Corruption>,
     /// By transaction: what it brought.
     pub(crate) sensed: Vec<Sensed>,
+    /// Of accesses that brought something bad; those of a number that is in use again are forgotten then.
+    pub(crate) harmed_units: Vec<HarmedUnit>,
     pub(crate) damage: Damage,
-    /// By logical unit: the host command that reads it to flush it, `NONE` since it was written. Empty where nobody asks
-    /// what is clean.
-    pub(crate) flushing: Vec<u32>,
     pub(crate) backing_store: Option<BackingStore>,
     /// By unit: its content is being fetched for the scrubber, or waits to be written.
     pub(crate) healing: BitTable,
@@ -310,8 +320,7 @@ impl ScmCode {
 
 impl Reliability {
     /// Builds it for a drive of that shape whose host addresses `logical_units`, with room for `transactions` at a time.
-    /// `ber_factors` is what verified writes leave of the bit error rate of each medium of SCM. It may matter what is clean
-    /// (`knows_clean`).
+    /// `ber_factors` is what verified writes leave of the bit error rate of each medium of SCM.
     ///
     /// # Panics
     /// Where a policy's parameters make no sense, which whoever assembles the drive has checked.
@@ -321,7 +330,6 @@ impl Reliability {
         layout: &ScmLayout,
         ber_factors: [f64; 2],
         logical_units: u32,
-        knows_clean: bool,
         transactions: usize,
     ) -> Self {
         let ReliabilityConfig { nand, seed, .. } = config;
@@ -365,8 +373,8 @@ impl Reliability {
                 .as_ref()
                 .map(|config| Corruption::new(config, geometry.units(), geometry.unit_bytes, *seed)),
             sensed: vec![Sensed::default(); transactions],
+            harmed_units: Vec::with_capacity(64),
             damage: Damage::new(logical_units),
-            flushing: if knows_clean { table(logical_units as usize, NONE) } else { Vec::new() },
             healing: BitTable::new(logical_units as usize),
             backing_store: config.backing_store.as_ref().map(BackingStore::new),
             scrub: config.scrub.as_ref().map(|scrub| scrub.build().expect("checked when the drive was assembled")),
@@ -403,6 +411,26 @@ impl Reliability {
     /// Units that are lost or wrong.
     pub fn damage(&self) -> &Damage {
         &self.damage
+    }
+
+    /// How pages that do not decode are read again.
+    pub fn retry(&self) -> Option<&dyn ReadRetry> {
+        self.retry.as_deref()
+    }
+
+    /// When data at rest is read.
+    pub fn scrub(&self) -> Option<&dyn ScrubPolicy> {
+        self.scrub.as_deref()
+    }
+
+    /// When data is written anew.
+    pub fn refresh(&self) -> Option<&dyn RefreshPolicy> {
+        self.refresh.as_deref()
+    }
+
+    /// The store behind a cache-oriented drive.
+    pub fn backing_store(&self) -> Option<&BackingStore> {
+        self.backing_store.as_ref()
     }
 
     /// Whether a unit of flash is corrupt by injection.

@@ -94,9 +94,12 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
 
     /// Tells the probe which content is in the page register, by whom it was asked for.
     fn tell_what_was_sensed(&mut self, transaction: &Transaction) -> Result<(), SimulationError> {
-        let Transaction { ppa, owner, units, .. } = *transaction;
+        let Transaction { ppa, owner, units, epoch, .. } = *transaction;
         match transaction.source {
-            Source::Host => observe!(self, Event::HostUnitsSensed { slot: owner, ppa, units }),
+            Source::Host => {
+                let brings_up = epoch.wrapping_sub(1);
+                observe!(self, Event::HostUnitsSensed { slot: owner, ppa, units, brings_up });
+            }
             Source::ReadModifyWrite => {
                 let UnitRecord { lpa, parent: slot, .. } = self.transactions.units[owner];
                 observe!(self, Event::MergeSensed { slot, lpa, ppa });
@@ -137,9 +140,8 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
         match self.transactions.slab[transaction].source {
             Source::GarbageCollection => self.gc_page_arrived(transaction),
             Source::Migration => {
-                if let Some(harm) = self.harm_of(transaction, 0) {
-                    let migration = self.transactions.slab[transaction].owner;
-                    self.migration_harmed(migration, true, harm);
+                if self.reliability.is_some() {
+                    self.migration_read_arrived(transaction);
                 }
                 self.migration_sectors_arrived(transaction)
             }

@@ -12,7 +12,7 @@ use crate::probe::{Event, Probe, observe};
 use crate::reliability::code::Decoded;
 use crate::reliability::read_retry::Attempt;
 use crate::reliability::timetable::Appointment;
-use crate::reliability::{Harm, NandCode, Sensed};
+use crate::reliability::{Harm, HarmedUnit, NandCode, Reliability, Sensed};
 use crate::sched::DiePhase;
 use crate::transaction::{Coding, Transaction, UnitRecord};
 
@@ -31,13 +31,22 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
             self.draw_page(&transaction, code)
         };
         // What it holds matters only where something is wrong with it, and looking costs a cache miss.
-        let harmed = decoded.failed | decoded.undetected != 0;
-        let (lpa, from) = if harmed {
-            (self.ftl.content(transaction.ppa), self.ftl.residence(transaction.ppa))
-        } else {
-            (Lpa::NONE, Residence::NONE)
-        };
-        *self.sensed(index) = Sensed { decoded, code, lpa, from };
+        let harmed = decoded.failed | decoded.undetected;
+        let from = if harmed == 0 { Residence::NONE } else { self.ftl.residence(transaction.ppa) };
+        *self.sensed(index) = Sensed { decoded, code, from, ..Sensed::default() };
+        if harmed != 0 && transaction.source != Source::GarbageCollection {
+            self.note_harmed_units(index, transaction.ppa, harmed);
+        }
+    }
+
+    /// Notes what the units hold of which the decoder will find something, while it is known for sure.
+    fn note_harmed_units(&mut self, index: u32, first: Ppa, harmed: u32) {
+        let Reliability { harmed_units, .. } = self.reliability.as_mut().expect("a drive with codes").as_mut();
+        harmed_units.retain(|unit| unit.transaction != index);
+        for number in ones(harmed) {
+            let lpa = self.ftl.content(Ppa(first.0 + number));
+            harmed_units.push(HarmedUnit { transaction: index, number, lpa });
+        }
     }
 
     /// What a transaction brought; there are as many as there ever were transactions at a time.
@@ -122,19 +131,19 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
         (index != NONE).then(|| self.transactions.units[index])
     }
 
-    /// What a unit of a page access holds.
+    /// What a unit of a page access holds of which the decoder finds something.
     pub(super) fn unit_of_access(&self, index: u32, number: u32) -> (Lpa, Residence) {
         let transaction = self.transactions.slab[index];
         if transaction.source == Source::GarbageCollection {
             let record = self.record_of_unit(transaction.owner, number).unwrap_or_default();
             return (record.lpa, record.taken_from);
         }
-        let sensed = self.reliability.as_ref().and_then(|part| part.sensed.get(index as usize));
-        let Some(Sensed { lpa, from, .. }) = sensed else { return (Lpa::NONE, Residence::NONE) };
-        // Neighbours of one host command follow each other in both spaces.
-        let place = Ppa(from.place.0 + number);
-        let lpa = if transaction.source == Source::Scrub { self.ftl.content(place) } else { Lpa(lpa.0 + number) };
-        (lpa, Residence { place, ..*from })
+        let Some(part) = &self.reliability else { return (Lpa::NONE, Residence::NONE) };
+        let from = part.sensed.get(index as usize).map_or(Residence::NONE, |sensed| sensed.from);
+        // Neighbours in a page need not be neighbours to the host.
+        let is_it = |unit: &&HarmedUnit| (unit.transaction, unit.number) == (index, number);
+        let lpa = part.harmed_units.iter().find(is_it).map_or(Lpa::NONE, |unit| unit.lpa);
+        (lpa, Residence { place: Ppa(from.place.0 + number), ..from })
     }
 
     /// What reading a page again brings. Its worst codeword decides for all that did not decode.
@@ -256,6 +265,8 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
                 arrived: arrives,
                 begins,
                 until,
+                codewords: decoded.codewords,
+                corrupted: decoded.corrupted,
                 failed: decoded.failed,
                 undetected: decoded.undetected,
             }
@@ -275,7 +286,7 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
                 self.pass_wrong(transaction.owner, lpa)?;
             }
             if transaction.epoch != 0 {
-                self.migration_harmed(transaction.epoch - 1, true, Harm::Wrong);
+                self.tiered().migrations[transaction.epoch - 1].harm_in_flash = Some(Harm::Wrong);
             }
         }
         Ok(until)

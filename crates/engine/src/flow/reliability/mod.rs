@@ -11,10 +11,8 @@ mod refresh;
 mod scm;
 mod scrub;
 
-use std::ops::Range;
-
-use ninescope_kernel::{NONE, Ns, WakeQueue};
-use ninescope_model::{CacheHint, Lpa, Op, Ppa, Source};
+use ninescope_kernel::{Ns, WakeQueue};
+use ninescope_model::{Lpa, Op};
 
 use crate::device::Device;
 use crate::error::SimulationError;
@@ -114,14 +112,7 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
 
     /// A command completed. Behind the last one, nothing is waited for that only time brings.
     #[inline(never)]
-    pub(crate) fn reliable_command_completed(
-        &mut self,
-        slot: u32,
-        command: &HostCommand,
-    ) -> Result<(), SimulationError> {
-        if command.hint == CacheHint::FlushRead && command.op == Op::Read {
-            self.end_flush(slot, command)?;
-        }
+    pub(crate) fn reliable_command_completed(&mut self, command: &HostCommand) {
         let over = self.host.is_over(self.now);
         let part = self.reliable();
         if command.op == Op::Read {
@@ -136,7 +127,6 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
                 None => self.queue.cancel(self.resources.timetable()),
             }
         }
-        Ok(())
     }
 
     // ---- what the host does ----------------------------------------------------------------------
@@ -150,45 +140,7 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
             let counters = &mut self.reliable().counters;
             *(if edc { &mut counters.edc_units_read } else { &mut counters.ecc_units_read }) += 1;
         }
-        let command = &self.commands[slot];
-        let flushes = command.hint == CacheHint::FlushRead && from != ReadFrom::Nowhere;
-        if flushes && self.whole_units(command).contains(&lpa.0) && !self.reliable().flushing.is_empty() {
-            self.reliable().flushing[lpa.index()] = slot;
-        }
         Ok(())
-    }
-
-    /// The units of which a command covers all sectors.
-    fn whole_units(&self, command: &HostCommand) -> Range<u32> {
-        let per_unit = u64::from(self.geometry.sectors_per_unit());
-        let end = command.lba + u64::from(command.sectors);
-        command.lba.div_ceil(per_unit) as u32..(end / per_unit) as u32
-    }
-
-    /// The host has what it read to flush it: what was not written since is clean. If it has an error, nothing is.
-    fn end_flush(&mut self, slot: u32, command: &HostCommand) -> Result<(), SimulationError> {
-        if self.reliable().flushing.is_empty() {
-            return Ok(());
-        }
-        for lpa in self.whole_units(command).map(Lpa) {
-            let flushing = &mut self.reliable().flushing[lpa.index()];
-            if *flushing != slot {
-                continue;
-            }
-            *flushing = NONE;
-            if !command.reported {
-                self.ftl.set_clean(lpa);
-                observe!(self, Event::UnitFlushed { slot, lpa });
-            }
-        }
-        Ok(())
-    }
-
-    /// A unit has another content than what anybody who flushes it is about to read.
-    fn end_flush_of(&mut self, lpa: Lpa) {
-        if let Some(flushing) = self.reliable().flushing.get_mut(lpa.index()) {
-            *flushing = NONE;
-        }
     }
 
     /// A read of something that is lost or wrong already says so, or passes it on.
@@ -214,29 +166,17 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
 
     pub(super) fn pass_wrong(&mut self, slot: u32, lpa: Lpa) -> Result<(), SimulationError> {
         self.commands[slot].wrong = true;
+        let flushed = self.flush_reads.iter_mut().find(|read| read.command == slot && read.lpa == lpa);
+        if let Some(flushed) = flushed {
+            flushed.wrong = true;
+        }
         observe!(self, Event::ReadWrong { slot, lpa });
         Ok(())
-    }
-
-    /// Whether another copy exists of what is written, as far as whoever writes it knows.
-    pub(crate) fn writes_clean(&self, source: Source, command: u32) -> bool {
-        match source {
-            Source::Scrub => true,
-            Source::Host => self.commands[command].hint == CacheHint::CleanWrite,
-            _ => false,
-        }
-    }
-
-    /// Whether a unit written with clean data is clean then: one that is written in part is only if the rest of it was.
-    pub(crate) fn may_stay_clean(&self, entry: &WriteEntry) -> bool {
-        let lpa = Lpa(entry.next);
-        entry.merged_with.is_none() || self.ftl.translate(lpa) == Ppa::UNMAPPED || self.ftl.is_clean(lpa)
     }
 
     /// A unit that the host writes was placed: it is as good as what was written, and what it was merged with.
     #[inline(never)]
     pub(crate) fn host_unit_written(&mut self, entry: &WriteEntry, lpa: Lpa) -> Result<(), SimulationError> {
-        self.end_flush_of(lpa);
         if entry.merged_with.is_none() {
             return self.repair(lpa);
         }
@@ -244,13 +184,6 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
             Some(harm) => self.harm(lpa, harm),
             None => Ok(()),
         }
-    }
-
-    /// A unit was trimmed.
-    #[inline(never)]
-    pub(crate) fn unit_trimmed(&mut self, lpa: Lpa) -> Result<(), SimulationError> {
-        self.end_flush_of(lpa);
-        self.repair(lpa)
     }
 
     // ---- damage ----------------------------------------------------------------------------------

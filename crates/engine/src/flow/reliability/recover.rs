@@ -144,7 +144,7 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
         let track = &mut self.transactions.tracks[index as usize];
         track.coding.retry = if attempts == 0 { Ns::ZERO } else { now - track.mark };
         if epoch != 0 {
-            self.migration_harmed(epoch - 1, true, Harm::Lost);
+            self.tiered().migrations[epoch - 1].harm_in_flash = Some(Harm::Lost);
             self.migration_data_arrived(epoch - 1)?;
         }
         // An error has no data.
@@ -152,41 +152,33 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
         Ok(())
     }
 
-    /// What a migration read, from its slot or from below, is no good. Its page is when that is used.
-    pub(crate) fn migration_harmed(&mut self, migration: u32, from_below: bool, harm: Harm) {
-        let harms = &mut self.tiered().migrations[migration].harm;
-        harms[usize::from(from_below)] = harms[usize::from(from_below)].max(Some(harm));
+    /// What a migration read is in the controller: it may be no good. Of what a bank read that is known by now.
+    #[inline(never)]
+    pub(crate) fn migration_read_arrived(&mut self, transaction: u32) {
+        let migration = self.transactions.slab[transaction].owner;
+        if let Some(harm) = self.harm_of(transaction, 0) {
+            self.tiered().migrations[migration].harm_in_flash = Some(harm);
+        }
     }
 
-    /// What a migration read is used.
-    pub(crate) fn harm_migrated(&mut self, migration: u32) -> Result<(), SimulationError> {
-        let record = self.tiered().migrations[migration];
-        match record.harm_of_page() {
-            Some(harm) => self.harm(Lpa(record.page), harm),
+    /// What a move did to its unit.
+    #[inline(never)]
+    pub(crate) fn move_harms(&mut self, transaction: u32, number: u32, lpa: Lpa) -> Result<(), SimulationError> {
+        match self.harm_of(transaction, number) {
+            Some(harm) => self.harm(lpa, harm),
             None => Ok(()),
         }
     }
 
-    /// What a move did to its unit, and where the unit goes by it.
+    /// A move got a place: counts what its unit was and is under.
     #[inline(never)]
-    pub(crate) fn move_is_placed(
-        &mut self,
-        transaction: u32,
-        number: u32,
-        lpa: Lpa,
-        from: Ppa,
-    ) -> Result<(), SimulationError> {
-        if let Some(harm) = self.harm_of(transaction, number) {
-            self.harm(lpa, harm)?;
-        }
-        let to_edc = self.ftl.is_clean(lpa) && self.reliable().nand[NandCode::Edc as usize].is_some();
-        let from_edc = self.nand_code_of(from) == NandCode::Edc;
+    pub(crate) fn count_move(&mut self, from: Ppa, to: Ppa) {
+        let codes = (self.nand_code_of(from), self.nand_code_of(to));
         let counters = &mut self.reliable().counters;
-        match (from_edc, to_edc) {
-            (true, _) => counters.edc_units_moved += 1,
-            (false, true) => counters.units_moved_to_edc += 1,
-            (false, false) => counters.ecc_units_moved += 1,
+        match codes {
+            (NandCode::Edc, NandCode::Edc) => counters.edc_units_moved += 1,
+            (NandCode::Ecc, NandCode::Edc) => counters.units_moved_to_edc += 1,
+            (_, NandCode::Ecc) => counters.ecc_units_moved += 1,
         }
-        Ok(())
     }
 }

@@ -1,23 +1,25 @@
 //! Refresh: groups whose data is too old, or was read too often, are emptied by garbage collection, which writes it anew.
 
 use ninescope_kernel::WakeQueue;
-use ninescope_model::{BlockGroup, Pool};
+use ninescope_model::BlockGroup;
 
 use crate::device::Device;
 use crate::error::SimulationError;
-use crate::probe::Probe;
+use crate::probe::{Event, Probe, observe};
 use crate::reliability::timetable::Appointment;
 
 impl<Q: WakeQueue, P: Probe> Device<Q, P> {
     /// A page read is queued on a group.
     #[inline(never)]
-    pub(crate) fn reliable_read_queued(&mut self, group: BlockGroup) {
+    pub(crate) fn reliable_read_queued(&mut self, group: BlockGroup) -> Result<(), SimulationError> {
         let reads = self.ftl.group(group).reads_since_erase;
         let part = self.reliable();
         let due = part.refresh.as_ref().is_some_and(|refresh| refresh.is_due_by_reads(reads));
         if due && self.ask_refresh(group) {
             self.reliable().counters.refreshes_by_reads += 1;
+            observe!(self, Event::RefreshAsked { group, by_reads: true });
         }
+        Ok(())
     }
 
     /// It is time to look at the age of all groups.
@@ -33,6 +35,7 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
             let due = holds && part.refresh.as_ref().is_some_and(|refresh| refresh.is_due_by_age(age));
             if due && self.ask_refresh(group) {
                 self.reliable().counters.refreshes_by_age += 1;
+                observe!(self, Event::RefreshAsked { group, by_reads: false });
             }
         }
         let period = self.reliable().refresh.as_ref().and_then(|refresh| refresh.check_period());
@@ -50,12 +53,6 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
         self.reliable().refresh_asked.set(group.index());
         self.gc_touched.set(self.geometry.pool_and_block(group).0.index());
         true
-    }
-
-    /// Whether a group that is refreshed waits for the moves of its last units.
-    pub(crate) fn refresh_waits(&self, pool: Pool) -> bool {
-        let Some(part) = &self.reliability else { return false };
-        self.ftl.draining(pool).any(|group| part.refresh_asked.get(group.index()))
     }
 
     /// The first page of a group was programmed: its data is new.

@@ -11,7 +11,8 @@ use crate::probe::{Event, Probe, observe};
 use crate::reliability::code::Decoded;
 use crate::reliability::timetable::Appointment;
 use crate::reliability::{Harm, Sensed};
-use crate::transaction::{Coding, Transaction};
+use crate::tier::Migration;
+use crate::transaction::{Coding, QueueClass, Transaction};
 
 impl<Q: WakeQueue, P: Probe> Device<Q, P> {
     /// Whether the sectors of a bank are guarded by a code.
@@ -70,6 +71,7 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
         arrives: Ns,
     ) -> Result<Ns, SimulationError> {
         let transaction = self.transactions.slab[index];
+        let page = self.sensed(index).page;
         let (slot, mask) = (transaction.slot(), transaction.sector_mask());
         let medium = self.scm.layout().medium_of_bank(bank);
         // Sectors of a slot are much alike: the first one speaks for all.
@@ -83,16 +85,27 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
         let time = code.scheme().decode_time(decoded.codewords, decoded.corrupted);
         let begins = code.take_decoder(channel, arrives, time);
         let until = begins + time;
-        let Decoded { failed, undetected, .. } = decoded;
+        let Decoded { codewords, corrupted, failed, undetected, .. } = decoded;
         let Transaction { source, owner: command, .. } = transaction;
         observe!(
             self,
-            Event::SectorsDecoded { slot, source, command, arrived: arrives, begins, until, failed, undetected }
+            Event::SectorsDecoded {
+                slot,
+                source,
+                command,
+                arrived: arrives,
+                begins,
+                until,
+                codewords,
+                corrupted,
+                failed,
+                undetected,
+            }
         );
-        // What it did to its page is told here, not when it arrives.
+        // What it did is told here, not when it arrives.
         *self.sensed(index) = Sensed::default();
         self.transactions.tracks[index as usize].coding = Coding { wait: begins - arrives, time, ..Coding::default() };
-        self.tell_sectors(&transaction, failed, undetected)?;
+        self.tell_sectors(&transaction, page, failed, undetected)?;
         if source == Source::Migration {
             self.note(until, Appointment::Decoded { transaction: index });
         } else {
@@ -103,22 +116,50 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
     }
 
     /// What did not decode is reported, or lost to a migration; what is wrong goes on as if it were good.
-    fn tell_sectors(&mut self, transaction: &Transaction, failed: u32, undetected: u32) -> Result<(), SimulationError> {
+    fn tell_sectors(
+        &mut self,
+        transaction: &Transaction,
+        page: Lpa,
+        failed: u32,
+        undetected: u32,
+    ) -> Result<(), SimulationError> {
         if failed | undetected == 0 {
             return Ok(());
         }
         self.reliable().counters.failed_reads += u64::from(failed != 0);
-        let harm = if failed != 0 { Harm::Lost } else { Harm::Wrong };
-        if transaction.source == Source::Migration {
-            let from_below = self.scm.layout().medium_of_slot(transaction.slot()) != 0;
-            self.migration_harmed(transaction.owner, from_below, harm);
+        let harm = if failed == 0 { Harm::Wrong } else { Harm::Lost };
+        match (transaction.source, harm) {
+            (Source::Migration, _) => {
+                self.tiered().migrations[transaction.owner].harm_in_slot = Some(harm);
+                Ok(())
+            }
+            (_, Harm::Lost) => self.report(transaction.owner, page),
+            (_, Harm::Wrong) => self.pass_wrong(transaction.owner, page),
+        }
+    }
+
+    /// A bank is about to take up an access: of a read of the host it is known now which page it reads. What is lost or
+    /// wrong of it may have become so since the read was queued.
+    #[inline(never)]
+    pub(crate) fn note_page_of_sectors(&mut self, index: u32) -> Result<(), SimulationError> {
+        let transaction = self.transactions.slab[index];
+        if transaction.source != Source::Host || transaction.class != QueueClass::HostRead {
             return Ok(());
         }
-        let lpa = self.page_of_slot(transaction.slot());
-        match harm {
-            Harm::Lost => self.report(transaction.owner, lpa),
-            Harm::Wrong => self.pass_wrong(transaction.owner, lpa),
+        let page = self.page_of_slot(transaction.slot());
+        self.sensed(index).page = page;
+        if self.tier.is_some() { self.tell_damage(transaction.owner, page) } else { Ok(()) }
+    }
+
+    /// What a migration has read takes effect: where it is no good, neither is its page. `of_flash` says that what it read
+    /// from flash is in it.
+    #[inline(never)]
+    pub(crate) fn migration_takes_effect(&mut self, migration: u32, of_flash: bool) -> Result<(), SimulationError> {
+        let Migration { page, harm_in_flash, harm_in_slot, .. } = self.tiered().migrations[migration];
+        for harm in [harm_in_flash.filter(|_| of_flash), harm_in_slot].into_iter().flatten() {
+            self.harm(Lpa(page), harm)?;
         }
+        Ok(())
     }
 
     /// The page that a slot holds.

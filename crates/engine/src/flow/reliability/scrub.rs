@@ -7,7 +7,7 @@ use ninescope_model::{BlockGroup, Pool, Ppa, Source, Stream};
 
 use crate::device::Device;
 use crate::error::SimulationError;
-use crate::probe::Probe;
+use crate::probe::{Event, Probe, observe};
 use crate::reliability::timetable::Appointment;
 use crate::reliability::{NandCode, ScrubPass};
 use crate::transaction::{QueueClass, Transaction};
@@ -20,6 +20,7 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
         }
         let began = self.now;
         self.reliable().pass = ScrubPass { running: true, began, turn: 0, reads: 0 };
+        observe!(self, Event::ScrubPassBegan);
         for pool in 0..self.geometry.pools() {
             let first = self.end_of_pool(Pool(pool)) - self.end_of_pool(Pool(0));
             self.reliable().scrub_cursors[pool as usize] = first;
@@ -37,10 +38,7 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
                 return Ok(());
             }
             let Some(first) = self.next_page_to_scrub() else {
-                if reads == 0 {
-                    self.end_scrub_pass();
-                }
-                return Ok(());
+                return if reads == 0 { self.end_scrub_pass() } else { Ok(()) };
             };
             self.reliable().pass.reads += 1;
             self.reliable().counters.scrub_page_reads += 1;
@@ -101,7 +99,7 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
         rests && (!detects || Stream(u32::from(record.stream)).is_of_clean_data())
     }
 
-    fn end_scrub_pass(&mut self) {
+    fn end_scrub_pass(&mut self) -> Result<(), SimulationError> {
         let now = self.now;
         let part = self.reliable();
         part.pass.running = false;
@@ -110,6 +108,8 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
         if let Some(at) = next.filter(|_| !self.reliable().ended) {
             self.note(at, Appointment::ScrubPass);
         }
+        observe!(self, Event::ScrubPassEnded);
+        Ok(())
     }
 
     /// A page that the scrubber read is decoded.

@@ -57,7 +57,7 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
         let ppa = self.ftl.translate(lpa);
         let taken_from = self.ftl.residence(ppa);
         let record = &mut self.tiered().migrations[migration];
-        record.taken_from = taken_from;
+        (record.taken_from, record.harm_in_flash) = (taken_from, None);
         if ppa == Ppa::UNMAPPED || self.ftl.is_in_flight(ppa) {
             return Ok(());
         }
@@ -101,7 +101,6 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
         let part = self.tiered();
         let record = part.migrations[migration];
         if part.lower == Lower::Scm {
-            self.harm_evicted(migration)?;
             // What is rewritten since may go down as well or not: its slot stays.
             let access =
                 Transaction::on_slot(self.lower_slot(record.page), record.sectors, QueueClass::MoveProgram, migration);
@@ -113,17 +112,20 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
         self.place_or_stall(WriteEntry { merged_with, source: Source::Migration, ..entry })
     }
 
-    /// A page goes down as it was read, unless its slot was written anew meanwhile, which stays.
-    pub(crate) fn harm_evicted(&mut self, migration: u32) -> Result<(), SimulationError> {
+    /// What an eviction carries is below from now on. Where all of it was written anew above, nobody sees it.
+    pub(crate) fn eviction_takes_effect(&mut self, migration: u32, of_flash: bool) -> Result<(), SimulationError> {
         let part = self.tiered();
-        let slot = part.tier.slot(part.migrations[migration].slot);
-        if slot.stays_dirty() == part.tier.whole() { Ok(()) } else { self.harm_migrated(migration) }
+        let Migration { slot, sectors, .. } = part.migrations[migration];
+        let carried = if part.lower == Lower::Flash { part.tier.whole() } else { sectors };
+        if carried & !part.tier.slot(slot).stays_dirty() == 0 {
+            return Ok(());
+        }
+        self.migration_takes_effect(migration, of_flash)
     }
 
     /// The content of flash that an eviction was merged with lies elsewhere by now: it is read again.
     pub(crate) fn read_rest_again(&mut self, migration: u32) -> Result<(), SimulationError> {
         self.counters.read_modify_write_repeated += 1;
-        self.tiered().migrations[migration].harm[1] = None;
         self.read_rest(migration)?;
         if self.tiered().migrations[migration].reads == 0 {
             return self.place_eviction(migration);

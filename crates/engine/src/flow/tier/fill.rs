@@ -148,7 +148,9 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
             self.fill_ended(migration)?;
             return Ok(0);
         }
-        self.harm_migrated(migration)?;
+        if self.reliability.is_some() {
+            self.migration_takes_effect(migration, true)?;
+        }
         let part = self.tiered();
         let moves = record.kind == MigrationKind::MoveUp;
         let whole = part.tier.whole();

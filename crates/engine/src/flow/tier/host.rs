@@ -40,9 +40,6 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
         let pages = || pages_of(lba, sectors, self.sectors_per_page());
         self.commands[index].pending = pages().count() as u32;
         for (page, mask) in pages_of(lba, sectors, self.sectors_per_page()) {
-            if self.reliability.is_some() && mask == self.tiered().tier.whole() {
-                self.repair(Lpa(page))?;
-            }
             match self.tiered().tier.write(page, mask, sectors) {
                 WriteTo::Upper => self.write_above(index, page, mask)?,
                 WriteTo::Lower => self.write_below(index, page, mask)?,

@@ -107,6 +107,9 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
     pub(crate) fn slot_taken_up(&mut self, transaction: &Transaction) -> Result<u32, SimulationError> {
         let (slot, sectors) = (transaction.slot(), transaction.sector_mask());
         if self.scm.layout().medium_of_slot(slot) != 0 {
+            if self.reliability.is_some() && transaction.class == QueueClass::MoveProgram {
+                self.eviction_takes_effect(transaction.owner, false)?;
+            }
             return Ok(sectors);
         }
         match (transaction.source, transaction.class) {
@@ -125,9 +128,12 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
                 let starved = part.tier.is_starved();
                 let residency = part.tier.residency_mut();
                 residency.writer_left(slot.0);
+                let page = residency.slot(slot.0).page;
                 if residency.written(slot.0, sectors, whole) {
-                    let page = residency.slot(slot.0).page;
                     self.forget_below(page)?;
+                }
+                if self.reliability.is_some() && sectors == whole {
+                    self.repair(Lpa(page))?;
                 }
                 self.tier_touched |= starved;
                 Ok(sectors)

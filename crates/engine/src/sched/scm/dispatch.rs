@@ -108,6 +108,9 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
         if queue.is_empty() {
             unit.waiting &= !(1 << class as u8);
         }
+        if self.reliability.is_some() {
+            self.note_page_of_sectors(index)?;
+        }
         if self.tier.is_some() && !self.take_up_slot(bank, index)? {
             return Ok(false);
         }

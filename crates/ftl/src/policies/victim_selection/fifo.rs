@@ -38,4 +38,8 @@ impl VictimSelection for FifoSelection {
     fn closed(&mut self, pool: Pool, group: BlockGroup) {
         self.filled[pool.index()].push_back(group.0);
     }
+
+    fn taken(&mut self, pool: Pool, group: BlockGroup) {
+        self.filled[pool.index()].retain(|&filled| filled != group.0);
+    }
 }

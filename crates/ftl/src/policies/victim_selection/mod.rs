@@ -68,6 +68,9 @@ pub trait VictimSelection: Debug + Send {
 
     /// Told when a group has been filled, in the order of filling.
     fn closed(&mut self, _pool: Pool, _group: BlockGroup) {}
+
+    /// Told when a group is emptied that was not selected: it is refreshed.
+    fn taken(&mut self, _pool: Pool, _group: BlockGroup) {}
 }
 
 policy_registry! {

@@ -1,0 +1,136 @@
+//! Corrupt units: from when their bits were flipped until their group is erased, no read takes them for good.
+
+use std::collections::BTreeMap;
+
+use ninescope_engine::View;
+use ninescope_engine::reliability::{NandCode, ReliabilityCounters};
+use ninescope_model::{BlockGroup, Ppa, Source};
+
+use super::decoders::Decoding;
+use super::reads::{Told, reliability};
+use crate::rule::{Checked, require};
+
+/// A place in one of its lives.
+pub type Copy = (u32, u32);
+
+/// Who met a corrupt unit first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Met {
+    ByNobody,
+    Corrected,
+    ByHost,
+    ByMove,
+    ByScrub,
+}
+
+/// The checker's own book of corrupt units.
+#[derive(Debug, Default)]
+pub struct Corruption {
+    copies: BTreeMap<Copy, Met>,
+    /// Those of `copies` whose group was erased since.
+    erased: u64,
+    under_edc: u64,
+}
+
+fn copy(view: &View<'_>, place: Ppa) -> Copy {
+    (place.0, view.ftl.group(view.ftl.geometry().group_and_offset(place).0).erase_count)
+}
+
+impl Corruption {
+    /// A unit becomes corrupt: one that holds something and is on the media.
+    pub fn corrupted(&mut self, view: &View<'_>, place: Ppa) -> Checked {
+        let rests = view.ftl.is_valid(place) && !view.ftl.is_in_flight(place);
+        let before = self.copies.insert(copy(view, place), Met::ByNobody);
+        require!(
+            rests && before.is_none(),
+            CorruptPassed,
+            view.now,
+            "unit {place} becomes corrupt, which is {} and was {before:?}",
+            if rests { "there" } else { "not there" }
+        );
+        self.under_edc += u64::from(super::code_of(view, place) == NandCode::Edc);
+        Ok(())
+    }
+
+    /// A place in its present life, if what lies there is corrupt.
+    pub fn found(&self, view: &View<'_>, place: Ppa) -> Option<Copy> {
+        Some(copy(view, place)).filter(|key| self.copies.contains_key(key))
+    }
+
+    /// A page was decoded: of what was corrupt in it when it was sensed, nothing passes as good.
+    pub fn decoded(&mut self, view: &View<'_>, decoding: &Decoding, units: &[Told]) -> Checked {
+        let corrects = reliability(view).nand_code(decoding.code).is_some_and(|code| code.scheme().correctable() > 0);
+        for unit in units {
+            let Some(key) = unit.corrupt else { continue };
+            let noticed = unit.failed || unit.undetected;
+            require!(
+                noticed || corrects || decoding.attempt > 0,
+                CorruptPassed,
+                view.now,
+                "unit {} at {} is corrupt and passes as good under {:?}",
+                unit.lpa,
+                unit.place,
+                decoding.code
+            );
+            if !noticed && decoding.attempt == 0 {
+                self.meet(key, Met::Corrected);
+            }
+        }
+        Ok(())
+    }
+
+    fn meet(&mut self, key: Copy, by: Met) {
+        if let Some(met) = self.copies.get_mut(&key).filter(|met| **met == Met::ByNobody) {
+            *met = by;
+        }
+    }
+
+    /// A unit is fetched on behalf of somebody, because its copy was no good.
+    pub fn fetched(&mut self, view: &View<'_>, place: Ppa, source: Source) {
+        let by = match source {
+            Source::Scrub => Met::ByScrub,
+            Source::GarbageCollection => Met::ByMove,
+            _ => Met::ByHost,
+        };
+        self.meet(copy(view, place), by);
+    }
+
+    /// A group was erased. Its count of erases is that of its new life already.
+    pub fn erased(&mut self, view: &View<'_>, group: BlockGroup) {
+        let first = view.ftl.geometry().first_unit(group).0;
+        let life = view.ftl.group(group).erase_count - 1;
+        let units = first..first + view.ftl.geometry().units_per_group();
+        self.erased += units.filter(|&unit| self.copies.contains_key(&(unit, life))).count() as u64;
+    }
+
+    /// The device's walk over what is corrupt, and its ledger.
+    pub fn finished(&self, view: &View<'_>, counted: &ReliabilityCounters) -> Checked {
+        let said = (0..view.ftl.geometry().units()).filter(|&unit| reliability(view).is_corrupt(Ppa(unit))).count();
+        let there = self.copies.len() as u64 - self.erased;
+        require!(
+            said as u64 == there,
+            CorruptPassed,
+            view.now,
+            "{said} units are said to be corrupt at the end, {there} are"
+        );
+        let met = |by| self.copies.values().filter(|met| **met == by).count() as u64;
+        let unmet_there =
+            self.copies.iter().filter(|(key, met)| **met == Met::ByNobody && self.is_there(view, **key)).count() as u64;
+        for (name, counted, seen) in [
+            ("corruptions", counted.corruptions, self.copies.len() as u64),
+            ("corruptions_under_edc", counted.corruptions_under_edc, self.under_edc),
+            ("corruptions_corrected", counted.corruptions_corrected, met(Met::Corrected)),
+            ("corruptions_met_by_host", counted.corruptions_met_by_host, met(Met::ByHost)),
+            ("corruptions_met_by_moves", counted.corruptions_met_by_moves, met(Met::ByMove)),
+            ("corruptions_met_by_scrub", counted.corruptions_met_by_scrub, met(Met::ByScrub)),
+            ("corruptions_erased", counted.corruptions_erased, met(Met::ByNobody) - unmet_there),
+        ] {
+            require!(counted == seen, Ledger, view.now, "reliability.{name} is {counted}, {seen} were seen");
+        }
+        Ok(())
+    }
+
+    fn is_there(&self, view: &View<'_>, (place, life): Copy) -> bool {
+        copy(view, Ppa(place)) == (place, life)
+    }
+}

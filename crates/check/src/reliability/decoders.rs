@@ -1,0 +1,174 @@
+//! Decoders: each works on one access at a time, first come first served, as long as its codewords take.
+
+use ninescope_engine::View;
+use ninescope_engine::reliability::NandCode;
+use ninescope_engine::reliability::code::{Code, CodeCounters};
+use ninescope_kernel::Ns;
+use ninescope_model::Source;
+
+use crate::rule::{Checked, require};
+
+/// What a decoder did with an access.
+#[derive(Clone, Copy, Debug)]
+pub struct Decoding {
+    pub source: Source,
+    /// Of flash; of no meaning for sectors.
+    pub code: NandCode,
+    pub attempt: u32,
+    pub arrived: Ns,
+    pub begins: Ns,
+    pub until: Ns,
+    pub codewords: u32,
+    pub corrupted: u32,
+    /// Bits of units or sectors.
+    pub failed: u32,
+    pub undetected: u32,
+}
+
+/// Decoders that share a queue.
+#[derive(Clone, Debug)]
+struct Group {
+    free_at: Vec<Ns>,
+    last_arrival: Ns,
+}
+
+/// Between the fewest and the most of something: a mask of units does not tell how many of their codewords it was.
+#[derive(Clone, Copy, Debug, Default)]
+struct Bounds {
+    least: u64,
+    most: u64,
+}
+
+impl Bounds {
+    fn holds(self, counted: u64) -> bool {
+        (self.least..=self.most).contains(&counted)
+    }
+}
+
+/// The decoders of a code, and what was seen of it since measuring began.
+#[derive(Clone, Debug)]
+pub struct Decoders {
+    groups: Vec<Group>,
+    shared: bool,
+    wait: u64,
+    busy: u64,
+    codewords: u64,
+    corrupted: u64,
+    encoded: u64,
+    failed: Bounds,
+    undetected: Bounds,
+    /// Bytes of a unit or sector.
+    unit_bytes: u32,
+}
+
+impl Decoders {
+    /// Those of a code on so many channels.
+    pub fn of(code: &Code, channels: u32, unit_bytes: u32) -> Self {
+        let scheme = code.scheme();
+        let groups = if scheme.shared() { 1 } else { channels };
+        let group = Group { free_at: vec![Ns::ZERO; scheme.decoders() as usize], last_arrival: Ns::ZERO };
+        Self {
+            groups: vec![group; groups as usize],
+            shared: scheme.shared(),
+            wait: 0,
+            busy: 0,
+            codewords: 0,
+            corrupted: 0,
+            encoded: 0,
+            failed: Bounds::default(),
+            undetected: Bounds::default(),
+            unit_bytes,
+        }
+    }
+
+    /// An access that came over a channel is decoded, which takes `more` than its codewords. `units` is how many there
+    /// are in it, where that is known, `measured` whether it was sensed since measuring began.
+    pub fn take(
+        &mut self,
+        view: &View<'_>,
+        code: &Code,
+        channel: u32,
+        decoding: &Decoding,
+        (units, more, measured): (Option<u32>, Ns, bool),
+    ) -> Checked {
+        let Decoding { arrived, begins, until, codewords, corrupted, failed, undetected, .. } = *decoding;
+        let scheme = code.scheme();
+        let expected = units.map_or(codewords, |units| scheme.codewords(units * self.unit_bytes));
+        require!(
+            codewords == expected && corrupted <= codewords && (failed | undetected == 0 || corrupted > 0),
+            DecoderDoubleBooked,
+            view.now,
+            "{units:?} units are decoded as {decoding:?}, they have {expected} codewords"
+        );
+        let group = &mut self.groups[if self.shared { 0 } else { channel as usize }];
+        let last = std::mem::replace(&mut group.last_arrival, arrived);
+        let decoder = group.free_at.iter_mut().min().expect("a code has decoders");
+        let (free_at, time) = (*decoder, scheme.decode_time(codewords, corrupted) + more);
+        require!(
+            arrived >= last && begins == arrived.max(free_at) && until == begins + time,
+            DecoderDoubleBooked,
+            view.now,
+            "what arrived at {arrived} is decoded from {begins} until {until}; the one before arrived at {last}, a decoder \
+             is free at {free_at}, {codewords} codewords of which {corrupted} have errors take {time}"
+        );
+        *decoder = until;
+        self.wait += (begins - arrived).0;
+        self.busy += (until - begins).0;
+        if measured {
+            self.count(code, decoding);
+        }
+        Ok(())
+    }
+
+    fn count(&mut self, code: &Code, decoding: &Decoding) {
+        let Decoding { codewords, corrupted, failed, undetected, attempt, .. } = *decoding;
+        self.codewords += u64::from(codewords);
+        self.corrupted += u64::from(corrupted);
+        let user_bytes = code.scheme().user_bytes();
+        let (units, of_unit) = (user_bytes.div_ceil(self.unit_bytes), (self.unit_bytes / user_bytes).max(1));
+        if attempt > 0 {
+            // The worst codeword speaks for all; what passed as good the first time was counted then.
+            let again = u64::from(failed != 0);
+            (self.failed.least, self.failed.most) = (self.failed.least + again, self.failed.most + again);
+            return;
+        }
+        for (bounds, mask) in [(&mut self.failed, failed), (&mut self.undetected, undetected)] {
+            // Units of one codeword fail together.
+            let least = u64::from(mask.count_ones().div_ceil(units));
+            bounds.least += least;
+            bounds.most += (least * u64::from(of_unit)).min(u64::from(corrupted));
+        }
+    }
+
+    /// Units are encoded. Returns how long that takes.
+    pub fn encode(&mut self, code: &Code, units: u32) -> Ns {
+        let codewords = code.scheme().codewords(units * self.unit_bytes);
+        self.encoded += u64::from(codewords);
+        code.scheme().encode_time(codewords)
+    }
+
+    pub fn measuring_began(&mut self) {
+        (self.wait, self.busy, self.codewords, self.corrupted, self.encoded) = Default::default();
+        (self.failed, self.undetected) = Default::default();
+    }
+
+    /// What the code counted is what was seen.
+    pub fn compare(&self, view: &View<'_>, name: &str, counted: &CodeCounters) -> Checked {
+        for (counter, counted, seen) in [
+            ("codewords", counted.codewords, self.codewords),
+            ("corrupted_codewords", counted.corrupted_codewords, self.corrupted),
+            ("encoded_codewords", counted.encoded_codewords, self.encoded),
+            ("decoder_wait_ns", counted.decoder_wait_ns, self.wait),
+            ("decoder_busy_ns", counted.decoder_busy_ns, self.busy),
+        ] {
+            require!(counted == seen, Ledger, view.now, "{name}.{counter} is {counted}, {seen} were seen");
+        }
+        for (counter, counted, seen) in [
+            ("failed_codewords", counted.failed_codewords, self.failed),
+            ("undetected_codewords", counted.undetected_codewords, self.undetected),
+        ] {
+            require!(seen.holds(counted), Ledger, view.now, "{name}.{counter} is {counted}, seen were {seen:?}");
+        }
+        Ok(())
+    }
+}

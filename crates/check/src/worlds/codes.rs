@@ -1,0 +1,278 @@
+//! Codes, failing bits and what is done about them, of worlds: so weak and so many that everything fails sometimes.
+
+use ninescope_kernel::Ns;
+use ninescope_model::units::{Bytes, Duration};
+use toml::{Table, Value};
+
+use super::dice::Dice;
+use super::policies::{put_at, text, value_at};
+
+/// What a drive has of it.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Wants {
+    /// Its flash is guarded by a code.
+    codes: bool,
+    /// Another copy of its clean data exists, which it keeps apart.
+    clean_apart: bool,
+}
+
+/// Policies that may be left out, with the share of the drives that have them [%]. Behind `true`: of those with codes.
+const OPTIONAL: [(&str, bool, u64); 7] = [
+    ("scm.verify", false, 50),
+    ("nand.ecc", true, 100),
+    ("nand.ecc.latency", true, 100),
+    ("nand.errors", true, 70),
+    ("nand.retry", true, 60),
+    ("scrub", true, 50),
+    ("refresh", false, 25),
+];
+
+impl Wants {
+    /// Of a drive with flash or without. One of two media does not keep clean data apart.
+    pub fn draw(dice: &mut Dice, has_flash: bool, flash_alone: bool) -> Self {
+        Self { codes: has_flash && dice.chance(55), clean_apart: flash_alone && dice.chance(40) }
+    }
+
+    /// Whether a drive without flash, or with it, gets a policy for a key.
+    pub fn key(self, dice: &mut Dice, key: &str, has_flash: bool) -> bool {
+        let of_flash = !key.starts_with("scm.") && !key.starts_with("tier.") && !key.starts_with("scheduler.");
+        match OPTIONAL.iter().find(|(optional, ..)| *optional == key) {
+            Some(_) if of_flash && !has_flash => false,
+            Some(&(_, of_codes, percent)) => (self.codes || !of_codes) && dice.chance(percent),
+            None => has_flash || !of_flash,
+        }
+    }
+
+    /// The policy of a key, where it is not any of the registry.
+    pub fn name(self, key: &str) -> Option<&'static str> {
+        let streams = if self.clean_apart { "clean-apart" } else { "single" };
+        (key == "ftl.streams").then_some(streams)
+    }
+
+    /// Groups of a pool that clean data takes beyond those of other drives.
+    pub fn more_blocks(self) -> u32 {
+        if self.clean_apart { 4 } else { 0 }
+    }
+}
+
+/// Whether a drive knows which data is clean.
+pub(super) fn knows_clean(drive: &Table) -> bool {
+    value_at(drive, "ftl.streams.policy").and_then(Value::as_str) == Some("clean-apart")
+        || value_at(drive, "ftl.streams").and_then(Value::as_str) == Some("clean-apart")
+}
+
+/// Makes what the registries gave a drive fit its pages, and adds what no registry has.
+pub(super) fn complete(dice: &mut Dice, drive: &mut Table) {
+    if let Some(page) = bytes_at(drive, "geometry.page_size") {
+        flash(dice, drive, page);
+        seldom_too_old(drive);
+        seldom_scrubbed(drive);
+    }
+    for medium in ["scm", "storage_scm"] {
+        if drive.contains_key(medium) && dice.chance(40) {
+            sectors(dice, drive, medium);
+        }
+    }
+}
+
+fn bytes_at(drive: &Table, key: &str) -> Option<u64> {
+    value_at(drive, key)?.clone().try_into::<Bytes>().ok().map(|bytes| bytes.0)
+}
+
+fn flash(dice: &mut Dice, drive: &mut Table, page: u64) {
+    if value_at(drive, "nand.ecc").is_none() {
+        return;
+    }
+    let bits = fit_code(dice, drive, "nand.ecc", page);
+    if value_at(drive, "nand.errors").is_some() {
+        let reach = correctable(drive, "nand.ecc") + 1.0;
+        fit_errors(dice, drive, "nand.errors", reach / bits);
+    }
+    if value_at(drive, "nand.retry").is_some() {
+        fit_retry(dice, drive);
+    }
+    if dice.chance(30) {
+        put_at(drive, "nand.initial_age", text(Duration(dice.one_of(&[1, 1_000_000, 90 * 86_400_000_000_000]))));
+    }
+    if dice.chance(60) {
+        corruption(dice, drive);
+    }
+    if knows_clean(drive) && dice.chance(80) {
+        detecting_code(dice, drive, page);
+    }
+}
+
+/// Gives a code user data that divides a page, and few decoders. Returns the bits of a codeword, about.
+fn fit_code(dice: &mut Dice, drive: &mut Table, key: &str, page: u64) -> f64 {
+    let of_code = |parameter: &str| format!("{key}.{parameter}");
+    let sizes = page.ilog2() - 9;
+    let user_data = 512_u64 << dice.small(0, sizes);
+    put_at(drive, &of_code("user_data"), user_data as i64);
+    put_at(drive, &of_code("decoders"), i64::from(dice.small(1, 3)));
+    for (parameter, percent) in [("shared", 30), ("moves_parity", 50), ("holds_die", 50)] {
+        put_at(drive, &of_code(parameter), dice.chance(percent));
+    }
+    if value_at(drive, &of_code("shared")) == Some(&Value::Boolean(true)) {
+        put_at(drive, &of_code("holds_die"), false);
+    }
+    match value_at(drive, &of_code("policy")).and_then(Value::as_str) {
+        Some("bch") => put_at(drive, &of_code("correctable"), dice.one_of(&[1, 1, 2, 3, 8, 40])),
+        Some("crc") => put_at(drive, &of_code("width"), dice.one_of(&[1, 4, 8, 16, 32])),
+        Some("ldpc") => {
+            put_at(drive, &of_code("parity"), dice.one_of(&[16, 64, 256]));
+            put_at(drive, &of_code("correctable"), dice.one_of(&[1, 2, 8, 20]));
+            // It has no stages to count cycles of.
+            if value_at(drive, &of_code("latency.encode")).is_none() {
+                put_at(drive, &of_code("latency"), "fixed");
+            }
+        }
+        _ => {}
+    }
+    user_data as f64 * 8.0
+}
+
+fn correctable(drive: &Table, code: &str) -> f64 {
+    value_at(drive, &format!("{code}.correctable")).and_then(Value::as_integer).map_or(0.0, |bits| bits as f64)
+}
+
+/// Gives an error model rates about `rber`, at which half of all codewords fail.
+fn fit_errors(dice: &mut Dice, drive: &mut Table, key: &str, rber: f64) {
+    let rber = (rber * dice.one_of(&[0.02, 0.1, 0.3, 0.6, 1.0, 2.0])).min(0.5);
+    let of_model = |parameter: &str| format!("{key}.{parameter}");
+    match value_at(drive, &of_model("policy")).and_then(Value::as_str) {
+        Some("constant") => put_at(drive, &of_model("rber"), rber),
+        Some("power-law") => {
+            for (parameter, value) in [
+                ("floor", rber * 0.3),
+                ("cycles_factor", rber * 0.1),
+                ("cycles_exponent", 0.3),
+                ("reads_factor", rber * 0.1),
+                ("reads_cycles_exponent", 0.1),
+                ("reads_exponent", 0.7),
+                ("retention_factor", rber),
+                ("retention_cycles_exponent", 0.0),
+                ("retention_exponent", 0.5),
+                ("suspensions_factor", rber * 0.3),
+                ("suspensions_exponent", 1.0),
+            ] {
+                put_at(drive, &of_model(parameter), value);
+            }
+        }
+        Some("table") => {
+            let row = |cycles: i64, rates: [f64; 2]| {
+                let rates = rates.map(|rate: f64| Value::Float(rate.min(0.5)));
+                Table::from_iter([("cycles".to_owned(), cycles.into()), ("rber".to_owned(), rates.to_vec().into())])
+            };
+            let rows = vec![row(0, [rber * 0.5, rber]), row(dice.one_of(&[1, 10, 1_000]), [rber, rber * 2.0])];
+            put_at(drive, &of_model("rows"), rows);
+            let ages = vec![text(Duration(0)), text(dice.time(1_000, 8))];
+            put_at(drive, &of_model("retention"), ages);
+        }
+        _ => {}
+    }
+}
+
+fn fit_retry(dice: &mut Dice, drive: &mut Table) {
+    let attempts = dice.small(1, 3);
+    let integers = |values: &[i64]| -> Value {
+        values.iter().take(attempts as usize).map(|&value| Value::Integer(value)).collect::<Vec<_>>().into()
+    };
+    match value_at(drive, "nand.retry.policy").and_then(Value::as_str) {
+        Some("levels") => {
+            let success: Vec<_> = (0..attempts).map(|_| Value::Float(dice.one_of(&[0.0, 0.3, 0.5, 0.9]))).collect();
+            put_at(drive, "nand.retry.success", success);
+        }
+        Some("shifted-reference") => put_at(drive, "nand.retry.attempts", i64::from(attempts)),
+        Some("soft-sensing") => {
+            let corrected = correctable(drive, "nand.ecc") as i64;
+            put_at(drive, "nand.retry.correctable", integers(&[corrected + 1, corrected + 2, corrected + 5]));
+            put_at(drive, "nand.retry.senses", integers(&[2, 1, 7]));
+            let times: Vec<_> = (0..attempts).map(|_| text(dice.time(0, 5))).collect();
+            put_at(drive, "nand.retry.decode", times);
+        }
+        _ => {}
+    }
+}
+
+fn corruption(dice: &mut Dice, drive: &mut Table) {
+    let bits = bytes_at(drive, "ftl.mapping_unit").unwrap_or(4096) as f64 * 8.0;
+    let section = [
+        ("initial_rber".to_owned(), (dice.one_of(&[0.0, 0.02, 0.1, 0.7]) / bits).into()),
+        ("at".to_owned(), text(if dice.chance(50) { Duration(0) } else { dice.time(1, 8) })),
+        // One per hour and unit at most: seldom in what a world lasts.
+        ("hourly_rber".to_owned(), dice.one_of(&[0.0, 0.5, 0.5]).into()),
+    ];
+    put_at(drive, "nand.corruption", Table::from_iter(section));
+}
+
+/// Clean data under a code of its own, with the store that it is fetched from.
+fn detecting_code(dice: &mut Dice, drive: &mut Table, page: u64) {
+    let policy = dice.one_of(&["crc", "crc", "crc", "bch"]);
+    let of_code = Table::from_iter([("policy".to_owned(), policy.into())]);
+    put_at(drive, "nand.edc", of_code);
+    fit_code(dice, drive, "nand.edc", page);
+    let store = [
+        ("read".to_owned(), text(dice.time(1, 6))),
+        ("parallel".to_owned(), Value::Integer(i64::from(dice.small(1, 3)))),
+    ];
+    put_at(drive, "backing_store", Table::from_iter(store));
+}
+
+/// A code for the sectors of storage-class memory.
+fn sectors(dice: &mut Dice, drive: &mut Table, medium: &str) {
+    let (code, errors) = (format!("{medium}.ecc"), format!("{medium}.errors"));
+    let policy = dice.one_of(&["bch", "bch", "crc", "ldpc"]);
+    put_at(drive, &code, Table::from_iter([("policy".to_owned(), policy.into())]));
+    let bits = fit_code(dice, drive, &code, 512);
+    if dice.chance(75) {
+        let policy = dice.one_of(&["constant", "constant", "power-law"]);
+        put_at(drive, &errors, Table::from_iter([("policy".to_owned(), policy.into())]));
+        let reach = correctable(drive, &code) + 1.0;
+        fit_errors(dice, drive, &errors, reach / bits);
+    }
+}
+
+/// Data is written anew faster than it grows old, or the drive would do nothing else.
+fn seldom_too_old(drive: &mut Table) {
+    let count = |key: &str| value_at(drive, key).and_then(Value::as_integer).unwrap_or(1) as u64;
+    let time = |key: &str| value_at(drive, key).and_then(|value| value.clone().try_into::<Duration>().ok());
+    let Some(retention) = time("refresh.retention") else { return };
+    let shape = ["channels", "packages_per_channel", "dies_per_package", "planes_per_die", "blocks_per_plane"];
+    let blocks: u64 = shape.iter().map(|key| count(&format!("geometry.{key}"))).product();
+    let erase = time("nand.erase_loop").map_or(0, |time| time.0 * 5);
+    let page: u64 = ["read", "program"].iter().map(|key| longest(drive, key)).sum();
+    // Slow codecs and channels come on top.
+    let all = 20_000_000_000 + blocks * (erase + count("geometry.pages_per_block") * page) * 4;
+    put_at(drive, "refresh.retention", text(Duration(retention.0.max(all))));
+}
+
+/// A pass is over long before the next one, so that a slow world does not read for ever.
+fn seldom_scrubbed(drive: &mut Table) {
+    let shape =
+        ["channels", "packages_per_channel", "dies_per_package", "planes_per_die", "blocks_per_plane", "pages_per_block"];
+    let count = |key: &&str| value_at(drive, &format!("geometry.{key}")).and_then(Value::as_integer).unwrap_or(1) as u64;
+    let pages: u64 = shape.iter().map(count).product();
+    let period = value_at(drive, "scrub.period").and_then(|value| value.clone().try_into::<Duration>().ok());
+    if let Some(period) = period {
+        put_at(drive, "scrub.period", text(Duration(period.0.max(pages * 20_000))));
+    }
+}
+
+fn longest(drive: &Table, key: &str) -> u64 {
+    let times = value_at(drive, &format!("nand.{key}")).and_then(Value::as_array);
+    let times = times.into_iter().flatten().filter_map(|time| time.clone().try_into::<Duration>().ok());
+    times.map(|time| time.0).max().unwrap_or(0)
+}
+
+/// What comes again and again comes so seldom that a world of that length ends.
+pub(super) fn slow_down(drive: &mut Table, length: Ns) {
+    for (key, times) in [("scrub.period", 50), ("refresh.period", 20)] {
+        let Some(period) = value_at(drive, key).and_then(|value| value.clone().try_into::<Duration>().ok()) else {
+            continue;
+        };
+        let least = length.0 / times;
+        if period.0 < least {
+            put_at(drive, key, text(Duration(least)));
+        }
+    }
+}
