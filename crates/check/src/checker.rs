@@ -118,7 +118,7 @@ impl Checker {
         self.groups.started(view);
         self.banks = ScmBanks::started(view, self.level == CheckLevel::Full);
         self.tier = TierBook::started(view);
-        self.codes = ReliabilityBook::started(view).map(Box::new);
+        self.codes = ReliabilityBook::started(view, self.level == CheckLevel::Full).map(Box::new);
         self.clean = CleanUnits::started(view);
         if self.level == CheckLevel::Full && (self.banks.is_none() || self.tier.is_some()) {
             let units = self.units.insert(Units::default());

@@ -719,10 +719,13 @@ impl Ftl {
     #[cold]
     fn start_next_refresh(&mut self, pool: Pool) -> bool {
         while let Some((group, life)) = self.pools[pool.index()].refresh.pop_front() {
-            let candidate = self.valid_counts[group as usize] & NOT_A_CANDIDATE == 0;
-            if candidate && self.groups[group as usize].erase_count == life {
+            if self.groups[group as usize].erase_count != life {
+                continue;
+            }
+            // It may have become a victim by itself: it does not wait longer for that.
+            self.groups[group as usize].refreshed = true;
+            if self.valid_counts[group as usize] & NOT_A_CANDIDATE == 0 {
                 self.counters.refreshed_groups += 1;
-                self.groups[group as usize].refreshed = true;
                 self.victim_selection.taken(pool, BlockGroup(group));
                 self.collect(Collection { group, cursor: 0, to_fill: false, to_refresh: true });
                 return true;

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use ninescope_engine::View;
 use ninescope_engine::reliability::{NandCode, ReliabilityCounters};
+use ninescope_kernel::Ns;
 use ninescope_model::{BlockGroup, Ppa, Source};
 
 use super::decoders::Decoding;
@@ -26,7 +27,10 @@ enum Met {
 /// The checker's own book of corrupt units.
 #[derive(Debug, Default)]
 pub struct Corruption {
-    copies: BTreeMap<Copy, Met>,
+    /// It is known which units page accesses bring.
+    knows_units: bool,
+    /// With when that was: a page is drawn when it is sensed, and decoded later [ns].
+    copies: BTreeMap<Copy, (Met, Ns)>,
     /// Those of `copies` whose group was erased since.
     erased: u64,
     under_edc: u64,
@@ -36,11 +40,21 @@ fn copy(view: &View<'_>, place: Ppa) -> Copy {
     (place.0, view.ftl.group(view.ftl.geometry().group_and_offset(place).0).erase_count)
 }
 
+/// Units that one codeword of a code of flash holds data of, one where there are several codewords to a unit.
+fn units_per_codeword(view: &View<'_>, code: NandCode) -> u32 {
+    let user_bytes = reliability(view).nand_code(code).map_or(0, |code| code.scheme().user_bytes());
+    (user_bytes / view.ftl.geometry().unit_bytes).max(1)
+}
+
 impl Corruption {
+    pub fn new(knows_units: bool) -> Self {
+        Self { knows_units, ..Self::default() }
+    }
+
     /// A unit becomes corrupt: one that holds something and is on the media.
     pub fn corrupted(&mut self, view: &View<'_>, place: Ppa) -> Checked {
         let rests = view.ftl.is_valid(place) && !view.ftl.is_in_flight(place);
-        let before = self.copies.insert(copy(view, place), Met::ByNobody);
+        let before = self.copies.insert(copy(view, place), (Met::ByNobody, Ns::NEVER));
         require!(
             rests && before.is_none(),
             CorruptPassed,
@@ -57,12 +71,29 @@ impl Corruption {
         Some(copy(view, place)).filter(|key| self.copies.contains_key(key))
     }
 
-    /// A page was decoded: of what was corrupt in it when it was sensed, nothing passes as good.
-    pub fn decoded(&mut self, view: &View<'_>, decoding: &Decoding, units: &[Told]) -> Checked {
+    /// Those of the other units of a place's codeword that are corrupt.
+    pub fn mates(&self, view: &View<'_>, place: Ppa) -> Vec<Copy> {
+        if self.copies.is_empty() {
+            return Vec::new();
+        }
+        let span = units_per_codeword(view, super::code_of(view, place));
+        // Pages hold whole codewords.
+        let first = place.0 - place.0 % span;
+        let others = (first..first + span).map(Ppa).filter(|&other| other != place);
+        others.filter_map(|other| self.found(view, other)).collect()
+    }
+
+    /// A page that was sensed at a time was decoded: of what was corrupt in it when it was sensed, nothing passes as good.
+    pub fn decoded(&mut self, view: &View<'_>, decoding: &Decoding, sensed: Ns, units: &[Told]) -> Checked {
         let corrects = reliability(view).nand_code(decoding.code).is_some_and(|code| code.scheme().correctable() > 0);
-        for unit in units {
-            let Some(key) = unit.corrupt else { continue };
+        for unit in units.iter().filter(|unit| unit.decoded) {
             let noticed = unit.failed || unit.undetected;
+            // A second look decides for the units alone that were asked for.
+            let mates = if noticed || decoding.attempt > 0 { &[] } else { unit.mates.as_slice() };
+            for &mate in mates {
+                self.meet(mate, Met::Corrected, sensed);
+            }
+            let Some(key) = unit.corrupt else { continue };
             require!(
                 noticed || corrects || decoding.attempt > 0,
                 CorruptPassed,
@@ -72,27 +103,27 @@ impl Corruption {
                 unit.place,
                 decoding.code
             );
-            if !noticed && decoding.attempt == 0 {
-                self.meet(key, Met::Corrected);
+            if !noticed {
+                self.meet(key, Met::Corrected, sensed);
             }
         }
         Ok(())
     }
 
-    fn meet(&mut self, key: Copy, by: Met) {
-        if let Some(met) = self.copies.get_mut(&key).filter(|met| **met == Met::ByNobody) {
-            *met = by;
+    fn meet(&mut self, key: Copy, by: Met, at: Ns) {
+        if let Some(met) = self.copies.get_mut(&key).filter(|met| met.1 > at) {
+            *met = (by, at);
         }
     }
 
-    /// A unit is fetched on behalf of somebody, because its copy was no good.
-    pub fn fetched(&mut self, view: &View<'_>, place: Ppa, source: Source) {
+    /// A copy of a unit was no good: the unit is fetched on behalf of somebody, or given up.
+    pub fn failed(&mut self, view: &View<'_>, place: Ppa, source: Source) {
         let by = match source {
             Source::Scrub => Met::ByScrub,
             Source::GarbageCollection => Met::ByMove,
             _ => Met::ByHost,
         };
-        self.meet(copy(view, place), by);
+        self.meet(copy(view, place), by, view.now);
     }
 
     /// A group was erased. Its count of erases is that of its new life already.
@@ -113,12 +144,21 @@ impl Corruption {
             view.now,
             "{said} units are said to be corrupt at the end, {there} are"
         );
-        let met = |by| self.copies.values().filter(|met| **met == by).count() as u64;
-        let unmet_there =
-            self.copies.iter().filter(|(key, met)| **met == Met::ByNobody && self.is_there(view, **key)).count() as u64;
         for (name, counted, seen) in [
             ("corruptions", counted.corruptions, self.copies.len() as u64),
             ("corruptions_under_edc", counted.corruptions_under_edc, self.under_edc),
+        ] {
+            require!(counted == seen, Ledger, view.now, "reliability.{name} is {counted}, {seen} were seen");
+        }
+        if self.knows_units { self.compare_met(view, counted) } else { Ok(()) }
+    }
+
+    /// Who met what first.
+    fn compare_met(&self, view: &View<'_>, counted: &ReliabilityCounters) -> Checked {
+        let met = |by| self.copies.values().filter(|met| met.0 == by).count() as u64;
+        let unmet_there =
+            self.copies.iter().filter(|(key, met)| met.0 == Met::ByNobody && self.is_there(view, **key)).count() as u64;
+        for (name, counted, seen) in [
             ("corruptions_corrected", counted.corruptions_corrected, met(Met::Corrected)),
             ("corruptions_met_by_host", counted.corruptions_met_by_host, met(Met::ByHost)),
             ("corruptions_met_by_moves", counted.corruptions_met_by_moves, met(Met::ByMove)),

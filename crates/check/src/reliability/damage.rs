@@ -21,6 +21,8 @@ pub struct Damage {
     /// By slot of a host command: what it must be told before it completes.
     owed: Tales,
     told: Tales,
+    /// It is known which units page accesses bring; else the device is believed when it names some.
+    knows_units: bool,
     /// Harm that the device must tell next.
     due: Vec<(Lpa, Harm)>,
     /// Units that became lost, and wrong, since measuring began.
@@ -32,6 +34,10 @@ pub struct Damage {
 }
 
 impl Damage {
+    pub fn new(knows_units: bool) -> Self {
+        Self { knows_units, ..Self::default() }
+    }
+
     pub fn is_damaged(&self, lpa: Lpa) -> bool {
         self.lost.contains(&lpa.0) || self.wrong.contains(&lpa.0)
     }
@@ -60,7 +66,7 @@ impl Damage {
         let was_due = !self.due.is_empty();
         self.due.clear();
         require!(
-            was_due || reason,
+            was_due || reason || !self.knows_units,
             Damage,
             view.now,
             "unit {lpa} is said to be {harm:?}, and no read of the drive's own failed that it needed"
@@ -102,7 +108,7 @@ impl Damage {
         let units = if harm == Harm::Lost { &self.lost } else { &self.wrong };
         let owed = found || units.contains(&lpa.0);
         require!(
-            owed,
+            owed || !self.knows_units,
             UnreportedDamage,
             view.now,
             "the command of slot {slot} is told that unit {lpa} is {harm:?}, which is not what it read"

@@ -1,5 +1,7 @@
 //! Decoders: each works on one access at a time, first come first served, as long as its codewords take.
 
+use std::collections::BTreeSet;
+
 use ninescope_engine::View;
 use ninescope_engine::reliability::NandCode;
 use ninescope_engine::reliability::code::{Code, CodeCounters};
@@ -81,19 +83,19 @@ impl Decoders {
         }
     }
 
-    /// An access that came over a channel is decoded, which takes `more` than its codewords. `units` is how many there
-    /// are in it, where that is known, `measured` whether it was sensed since measuring began.
+    /// An access that came over a channel is decoded, which takes `more` than its codewords. `units` is where those lie
+    /// that were asked for, empty where that is not known; `measured` whether it was sensed since measuring began.
     pub fn take(
         &mut self,
         view: &View<'_>,
         code: &Code,
         channel: u32,
         decoding: &Decoding,
-        (units, more, measured): (Option<u32>, Ns, bool),
+        (units, more, measured): (&[u32], Ns, bool),
     ) -> Checked {
         let Decoding { arrived, begins, until, codewords, corrupted, failed, undetected, .. } = *decoding;
         let scheme = code.scheme();
-        let expected = units.map_or(codewords, |units| scheme.codewords(units * self.unit_bytes));
+        let expected = if units.is_empty() { codewords } else { self.codewords_of(code, units) };
         require!(
             codewords == expected && corrupted <= codewords && (failed | undetected == 0 || corrupted > 0),
             DecoderDoubleBooked,
@@ -115,28 +117,54 @@ impl Decoders {
         self.wait += (begins - arrived).0;
         self.busy += (until - begins).0;
         if measured {
-            self.count(code, decoding);
+            self.count(code, decoding, units);
         }
         Ok(())
     }
 
-    fn count(&mut self, code: &Code, decoding: &Decoding) {
+    /// The codewords that hold something of `units`: those divide a codeword, or a codeword divides them.
+    pub fn codewords_of(&self, code: &Code, units: &[u32]) -> u32 {
+        let user_bytes = code.scheme().user_bytes();
+        if user_bytes <= self.unit_bytes {
+            return units.len() as u32 * (self.unit_bytes / user_bytes);
+        }
+        let per_codeword = user_bytes / self.unit_bytes;
+        units.iter().map(|unit| unit / per_codeword).collect::<BTreeSet<_>>().len() as u32
+    }
+
+    fn count(&mut self, code: &Code, decoding: &Decoding, units: &[u32]) {
         let Decoding { codewords, corrupted, failed, undetected, attempt, .. } = *decoding;
         self.codewords += u64::from(codewords);
         self.corrupted += u64::from(corrupted);
         let user_bytes = code.scheme().user_bytes();
-        let (units, of_unit) = (user_bytes.div_ceil(self.unit_bytes), (self.unit_bytes / user_bytes).max(1));
+        let of_unit = u64::from((self.unit_bytes / user_bytes).max(1));
         if attempt > 0 {
             // The worst codeword speaks for all; what passed as good the first time was counted then.
             let again = u64::from(failed != 0);
             (self.failed.least, self.failed.most) = (self.failed.least + again, self.failed.most + again);
             return;
         }
-        for (bounds, mask) in [(&mut self.failed, failed), (&mut self.undetected, undetected)] {
-            // Units of one codeword fail together.
-            let least = u64::from(mask.count_ones().div_ceil(units));
+        // Units of one codeword fail together; where it is not known which they are, they may be of as many.
+        let per_codeword = user_bytes.div_ceil(self.unit_bytes);
+        let bounds_of = |mask: u32| {
+            let all = u64::from(mask.count_ones());
+            let chosen = units.iter().enumerate().filter(|(number, _)| mask >> number & 1 == 1);
+            let chosen: Vec<u32> = chosen.map(|(_, &unit)| unit).collect();
+            match (units.is_empty(), per_codeword) {
+                (true, _) => (all.div_ceil(per_codeword.into()), all * of_unit),
+                (_, 1) => (all, all * of_unit),
+                _ => [self.codewords_of(code, &chosen); 2].map(u64::from).into(),
+            }
+        };
+        let (failed_units, undetected_units) = (bounds_of(failed), bounds_of(undetected));
+        // What fails in one codeword and passes in another has failed.
+        let passed_within = u64::from(failed.count_ones()) * (of_unit - 1);
+        for (bounds, (least, most)) in [
+            (&mut self.failed, failed_units),
+            (&mut self.undetected, (undetected_units.0, undetected_units.1 + passed_within)),
+        ] {
             bounds.least += least;
-            bounds.most += (least * u64::from(of_unit)).min(u64::from(corrupted));
+            bounds.most += most.min(u64::from(corrupted));
         }
     }
 

@@ -78,14 +78,16 @@ pub struct ReliabilityBook {
     parts: Vec<(Vec<Ns>, usize)>,
     counts: Counts,
     measured_since: Option<Ns>,
+    /// It is known which units page accesses bring.
+    knows_units: bool,
     /// Units that are followed by `damage`.
     units: u32,
     has_flash: bool,
 }
 
 impl ReliabilityBook {
-    /// None for a drive that has nothing of it.
-    pub fn started(view: &View<'_>) -> Option<Self> {
+    /// None for a drive that has nothing of it. It may know the units of page accesses (`knows_units`).
+    pub fn started(view: &View<'_>, knows_units: bool) -> Option<Self> {
         let part = view.reliability?;
         let (geometry, layout) = (view.ftl.geometry(), view.scm.layout());
         let of_nand =
@@ -101,8 +103,8 @@ impl ReliabilityBook {
         heals.started(part.backing_store().map_or(0, |store| store.parallel()));
         Some(Self {
             reads: PageReads::default(),
-            damage: Damage::default(),
-            corruption: Corruption::default(),
+            damage: Damage::new(knows_units),
+            corruption: Corruption::new(knows_units),
             scrub: Scrub::default(),
             refresh,
             nand: [of_nand(NandCode::Ecc), of_nand(NandCode::Edc)],
@@ -112,6 +114,7 @@ impl ReliabilityBook {
             parts: Vec::new(),
             counts: Counts::default(),
             measured_since: None,
+            knows_units,
             units: if has_flash || view.tier.is_none() { view.ftl.logical_units() } else { layout.medium(1).slots },
             has_flash,
         })
@@ -189,7 +192,7 @@ impl ReliabilityBook {
 
     /// A unit is in its page register, for somebody.
     pub fn unit_sensed(&mut self, view: &View<'_>, place: Ppa, lpa: Lpa, taker: Taker) {
-        self.reads.unit_sensed(view, (place, self.corruption.found(view, place)), lpa, taker);
+        self.reads.unit_sensed(view, place, lpa, taker, &self.corruption);
     }
 
     /// The scrubber's page is in its register.
@@ -228,9 +231,9 @@ impl ReliabilityBook {
         let geometry = view.ftl.geometry();
         let pool = geometry.pool_and_block(geometry.group_and_offset(decoded.ppa).0).0;
         let channel = geometry.channel_of_die(geometry.die_of_pool(pool)).0;
-        let units = (!decoded.units.is_empty()).then_some(decoded.units.len() as u32);
-        own.take(view, code, channel, decoding, (units, more, decoded.measured))?;
-        self.corruption.decoded(view, decoding, &decoded.units)?;
+        let places: Vec<u32> = decoded.units.iter().map(|unit| unit.place.0).collect();
+        own.take(view, code, channel, decoding, (&places, more, decoded.measured))?;
+        self.corruption.decoded(view, decoding, decoded.sensed, &decoded.units)?;
         if decoded.repeats {
             self.refresh.repeats(view, decoded.ppa);
         }
@@ -253,6 +256,9 @@ impl ReliabilityBook {
     pub fn given_up(&mut self, view: &View<'_>, transaction: u32, source: Source) -> Checked {
         self.counts.failed_reads += 1;
         let settled = self.reads.given_up(view, transaction, source)?;
+        for &place in &settled.places {
+            self.corruption.failed(view, place, source);
+        }
         if source == Source::Host {
             for lpa in settled.lost {
                 self.damage.owes(settled.slot, lpa, Harm::Lost);
@@ -278,7 +284,7 @@ impl ReliabilityBook {
             _ => (Source::Host, 0),
         };
         self.counts.fetched[kind] += 1;
-        self.corruption.fetched(view, from, source);
+        self.corruption.failed(view, from, source);
         if let (Taker::Host(slot), Some(ready)) = (taker, ready) {
             self.part_is_ready(slot, ready);
         }
@@ -293,13 +299,13 @@ impl ReliabilityBook {
 
     /// What was fetched of a unit got a place, instead of its copy at another.
     pub fn healed(&mut self, view: &View<'_>, lpa: Lpa, old: Ppa) -> Checked {
-        self.heals.dealt_with(view, lpa, old, true)
+        if self.knows_units { self.heals.dealt_with(view, lpa, old, true) } else { Ok(()) }
     }
 
     /// What was fetched of a unit is not wanted any more.
     pub fn heal_dropped(&mut self, view: &View<'_>, lpa: Lpa, from: Ppa) -> Checked {
         self.counts.heals_dropped += 1;
-        self.heals.dealt_with(view, lpa, from, false)
+        if self.knows_units { self.heals.dealt_with(view, lpa, from, false) } else { Ok(()) }
     }
 
     pub fn corrupted(&mut self, view: &View<'_>, ppa: Ppa) -> Checked {
@@ -468,7 +474,8 @@ impl ReliabilityBook {
         let read = self.sectors.swap_remove(position);
         let first_channel = if medium == 0 { 0 } else { layout.medium(0).channels };
         let channel = layout.channel_of_bank(layout.bank_of_slot(slot)).0 - first_channel;
-        own.take(view, code, channel, decoding, (Some(read.mask.count_ones()), Ns::ZERO, true))?;
+        let sectors: Vec<u32> = (0..read.mask.count_ones()).collect();
+        own.take(view, code, channel, decoding, (&sectors, Ns::ZERO, true))?;
         let harm = match (decoding.failed, decoding.undetected) {
             (0, 0) => None,
             (0, _) => Some(Harm::Wrong),
@@ -519,7 +526,9 @@ impl ReliabilityBook {
         let now = view.now;
         self.reads.finished(view, &self.heals)?;
         require!(self.sectors.is_empty(), Leftover, now, "sectors were never decoded: {:?}", self.sectors);
-        self.heals.finished(view)?;
+        if self.knows_units {
+            self.heals.finished(view)?;
+        }
         self.sweep(view)?;
         self.refresh.finished(view)?;
         let part = reliability(view);

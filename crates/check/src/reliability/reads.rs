@@ -11,7 +11,7 @@ use ninescope_kernel::{NONE, Ns};
 use ninescope_media::nand::{CommandKind, FlashCommand};
 use ninescope_model::{Lpa, Ppa, Source};
 
-use super::corruption::Copy;
+use super::corruption::{Copy, Corruption};
 use super::decoders::Decoding;
 use super::heals::Heals;
 use crate::rule::{Checked, Rule, require};
@@ -44,13 +44,15 @@ pub struct Outcome {
     pub told: bool,
 }
 
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 struct SensedUnit {
     lpa: Lpa,
     place: Ppa,
     taker: Taker,
     /// It was corrupt then: its place in that life.
     corrupt: Option<Copy>,
+    /// Corrupt ones among the other units of its codeword.
+    mates: Vec<Copy>,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -75,6 +77,7 @@ struct PageRead {
     slot: u32,
     code: Option<NandCode>,
     attempt: u32,
+    sensed: Ns,
     units: Vec<SensedUnit>,
     /// The migration that takes the page up as well.
     brings_up: Option<u32>,
@@ -96,11 +99,15 @@ struct PageRead {
 }
 
 /// What is known of a unit that was decoded.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Told {
     pub lpa: Lpa,
     pub place: Ppa,
     pub corrupt: Option<Copy>,
+    /// Corrupt ones among the other units of its codeword.
+    pub mates: Vec<Copy>,
+    /// It was decoded now, not at an earlier attempt.
+    pub decoded: bool,
     pub failed: bool,
     pub undetected: bool,
 }
@@ -111,6 +118,8 @@ pub struct Decoded {
     pub ppa: Ppa,
     pub slot: u32,
     pub units: Vec<Told>,
+    /// When it was sensed [ns].
+    pub sensed: Ns,
     /// It was sensed since measuring began.
     pub measured: bool,
     /// It will be read again.
@@ -132,6 +141,8 @@ pub struct Fetched {
 pub struct Settled {
     pub slot: u32,
     pub lost: Vec<Lpa>,
+    /// Where they lie.
+    pub places: Vec<Ppa>,
 }
 
 /// Page reads of the host by slot.
@@ -231,7 +242,7 @@ impl PageReads {
                 let what = format!("access {index} ends and was not taken up");
                 return Err(Rule::PageDecoded.violated(view.now, what));
             };
-            read.stage = Stage::Sensed;
+            (read.stage, read.sensed) = (Stage::Sensed, view.now);
             read.code = Some(super::code_of(view, read.ppa));
             read.units.clear();
             (read.left, read.fetched, read.fetched_until, read.epoch) = (0, 0, Ns::ZERO, self.epoch);
@@ -244,7 +255,7 @@ impl PageReads {
     }
 
     /// A unit is in the register of its page, for somebody.
-    pub fn unit_sensed(&mut self, view: &View<'_>, (place, corrupt): (Ppa, Option<Copy>), lpa: Lpa, taker: Taker) {
+    pub fn unit_sensed(&mut self, view: &View<'_>, place: Ppa, lpa: Lpa, taker: Taker, corruption: &Corruption) {
         let page = |place| view.ftl.geometry().first_unit_of_page(place);
         let reads = &self.reads;
         let Some(&index) = self.just_sensed.iter().find(|&&index| page(reads[index as usize].ppa) == page(place))
@@ -255,7 +266,8 @@ impl PageReads {
         let number = read.units.len();
         let is_there = lpa != Lpa::NONE && view.ftl.translate(lpa) == place;
         read.left |= u32::from(!is_there) << number;
-        read.units.push(SensedUnit { lpa, place, taker, corrupt });
+        let mates = corruption.mates(view, place);
+        read.units.push(SensedUnit { lpa, place, taker, corrupt: corruption.found(view, place), mates });
         self.expect(taker, lpa);
     }
 
@@ -353,6 +365,8 @@ impl PageReads {
             return Err(Rule::PageDecoded.violated(now, what));
         }
         read.arrives = Some(decoding.arrived);
+        // What decoded the first time is not looked at again.
+        let open = if read.attempt > 0 { read.failed } else { u32::MAX };
         (read.until, read.failed, read.undetected) = (decoding.until, decoding.failed, decoding.undetected);
         let attempts = reliability(view).retry().map_or(0, |retry| retry.attempts());
         let repeats = read.failed != 0 && decoding.code == NandCode::Ecc && read.attempt < attempts;
@@ -361,7 +375,8 @@ impl PageReads {
             return Err(Rule::PageDecoded.violated(now, what));
         }
         let measured = read.epoch == self.epoch;
-        let decoded = Decoded { ppa: read.ppa, slot: read.slot, units: told_of(read), measured, repeats };
+        let PageRead { ppa, slot, sensed, .. } = *read;
+        let decoded = Decoded { ppa, slot, units: told_of(read, open), sensed, measured, repeats };
         if read.failed == 0 {
             self.settle(transaction, decoding.until, 0);
         } else {
@@ -578,11 +593,14 @@ impl PageRead {
     }
 }
 
-fn told_of(read: &PageRead) -> Vec<Told> {
+/// What is known of the units of an access, of which those of `open` were decoded.
+fn told_of(read: &PageRead, open: u32) -> Vec<Told> {
     let told = |(number, unit): (usize, &SensedUnit)| Told {
+        decoded: open >> number & 1 == 1,
         lpa: unit.lpa,
         place: unit.place,
         corrupt: unit.corrupt,
+        mates: unit.mates.clone(),
         failed: read.failed >> number & 1 == 1,
         undetected: read.undetected >> number & 1 == 1,
     };
@@ -590,8 +608,12 @@ fn told_of(read: &PageRead) -> Vec<Told> {
 }
 
 fn settled(read: &PageRead, lost: u32) -> Settled {
-    let units = |mask: u32| bits(mask).filter_map(|number| read.units.get(number)).map(|unit| unit.lpa).collect();
-    Settled { slot: read.slot, lost: units(lost) }
+    let units = || bits(lost).filter_map(|number| read.units.get(number));
+    Settled {
+        slot: read.slot,
+        lost: units().map(|unit| unit.lpa).collect(),
+        places: units().map(|unit| unit.place).collect(),
+    }
 }
 
 /// A page that is read again is sensed as often as the policy says.

@@ -78,6 +78,9 @@ impl Scrub {
     pub fn queued(&mut self, view: &View<'_>, ppa: Ppa) -> Checked {
         self.page_reads += 1;
         self.reads += 1;
+        let geometry = view.ftl.geometry();
+        let group = geometry.group_and_offset(ppa).0;
+        self.left.remove(&(geometry.first_unit_of_page(ppa).0, life(view, group)));
         self.arrive.retain(|&at| at > view.now);
         let under_way = self.reads + self.arrive.len() as u32;
         let most = reliability(view).scrub().map_or(0, |scrub| scrub.pages_in_flight());
@@ -100,7 +103,6 @@ impl Scrub {
             view.now,
             "page {ppa} is scrubbed, whose group is not under the detecting code"
         );
-        self.left.remove(&(view.ftl.geometry().first_unit_of_page(ppa).0, life(view, group)));
         Ok(())
     }
 

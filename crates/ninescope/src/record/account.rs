@@ -42,6 +42,8 @@ pub struct Visit {
     pub decoded: Ns,
     /// It did not decode and is read again: what follows is told as one.
     pub repeats: bool,
+    /// It is being read again: its times are those of the first time.
+    pub again: bool,
 }
 
 impl Default for Visit {
@@ -69,6 +71,7 @@ impl Visit {
             data_until: later,
             decoded: later,
             repeats: false,
+            again: false,
         }
     }
 }

@@ -142,6 +142,7 @@ impl RequestBook {
                 self.visits.resize(index + 1, Visit::default());
             }
             if self.visits[index].repeats {
+                self.visits[index].again = true;
                 continue;
             }
             self.visits[index] = Visit::begun(view.now, command.die, access);
@@ -153,8 +154,7 @@ impl RequestBook {
     fn visits(&mut self, command: &FlashCommand, mut change: impl FnMut(&mut Visit, usize)) {
         for plane in command.addressed_planes() {
             let visit = self.visits.get_mut(command.transaction[plane] as usize);
-            // What is read again has its times already.
-            if let Some(visit) = visit.filter(|visit| !visit.repeats || visit.data_until == Ns::ZERO) {
+            if let Some(visit) = visit.filter(|visit| !visit.again) {
                 change(visit, plane);
             }
         }
