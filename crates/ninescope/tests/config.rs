@@ -17,7 +17,7 @@ fn every_preset_is_a_complete_drive_that_runs() {
     for preset in presets() {
         assert!(!preset.summary().is_empty(), "{} has a summary", preset.name);
         // The whole preset is large: a few blocks of it run the same code.
-        let flash = ["geometry.blocks_per_plane=10", "geometry.channels=1", "ftl.over_provisioning=1.0"];
+        let flash = ["geometry.blocks_per_plane=14", "geometry.channels=1", "ftl.over_provisioning=1.0"];
         let set = if preset.name.contains("scm") { vec!["scm.capacity=4MiB"] } else { flash.to_vec() };
         let request = json!({
             "drive": { "preset": preset.name },

@@ -27,6 +27,7 @@ fn cases() -> Vec<String> {
     cases.extend(variants.map(str::to_owned));
     cases.extend(SCM_CASES.map(str::to_owned));
     cases.extend(TIER_CASES.map(str::to_owned));
+    cases.extend(CODED_CASES.map(str::to_owned));
     cases
 }
 
@@ -55,6 +56,29 @@ const TIER_CASES: [&str; 8] = [
     "tier.placement={policy=\"wb\",fetch_on_write=true,migration=\"background\",evict_free=0.1,evict_stop=0.1}",
 ];
 
+/// The same trace behind a cache, on flash whose bits fail, under codes and with what depends on them.
+const CODED_CASES: [&str; 19] = [
+    "ftl.streams=single",
+    "ftl.streams=clean-apart",
+    "nand.ecc=crc",
+    "nand.ecc=bch",
+    "nand.ecc=ldpc",
+    "nand.ecc={policy=\"bch\",user_data=4096,correctable=20,shared=true,decoders=2}",
+    "nand.ecc={policy=\"bch\",user_data=1024,correctable=9,holds_die=true,moves_parity=false}",
+    "nand.ecc.latency=cycles",
+    "nand.ecc.latency=fixed",
+    "nand.errors=constant",
+    "nand.errors=power-law",
+    "nand.errors=table",
+    "nand.retry=levels",
+    "nand.retry=shifted-reference",
+    "nand.retry=soft-sensing",
+    "nand.corruption={initial_rber=1e-5,at=\"0s\",hourly_rber=0.5}",
+    "refresh={policy=\"limits\",reads=20}",
+    "refresh={policy=\"limits\",retention=\"30d\",period=\"1ms\"}",
+    "scrub={policy=\"periodic\",period=\"2ms\"}",
+];
+
 /// The digest of a case on two media, after a check that pages move.
 fn tier_digest(case: &str) -> String {
     let mut request = tiny_request(&[case]);
@@ -65,6 +89,20 @@ fn tier_digest(case: &str) -> String {
     assert_eq!(result["requests"], json!(400), "{case}");
     let count = |key: &str| result["tier"]["counters"][key].as_u64().unwrap_or_default();
     assert!(count("evicted_dirty") > 10 && count("page_hits") > 10, "{case}: {}", result["tier"]);
+    result["digest"].as_str().expect("a digest").to_owned()
+}
+
+/// The digest of a case on flash with codes, after a check that some of it did not decode.
+fn coded_digest(case: &str) -> String {
+    let mut request = tiny_request(&[case]);
+    request["drive"] = json!({ "file": data("tiny-coded.toml") });
+    request["workload"]["host_cache"] = json!(data("tiny-cache.toml"));
+    request["prefill"] = json!("full");
+    let result = result_of(&request).unwrap_or_else(|error| panic!("{case}: {error}"));
+    let hint = |name: &str| result["hints"][name]["count"].as_u64().unwrap_or_default();
+    assert!(hint("clean_write") > 100 && hint("flush_read") > 100, "{case}: {}", result["hints"]);
+    let code = &result["reliability"]["codes"]["nand"];
+    assert!(code["corrupted_codewords"].as_u64() > Some(10), "{case}: {}", result["reliability"]);
     result["digest"].as_str().expect("a digest").to_owned()
 }
 
@@ -98,6 +136,7 @@ fn every_policy_gives_its_golden_digest() {
     let mut measured = String::new();
     for case in cases() {
         let digest = match case.split('.').next() {
+            _ if CODED_CASES.contains(&case.as_str()) => coded_digest(&case),
             Some("scm") => scm_digest(&case),
             Some("tier") => tier_digest(&case),
             _ => digest(&case),
