@@ -380,6 +380,7 @@ impl ReliabilityBook {
         if self.parts.len() <= slot as usize {
             self.parts.resize_with(slot as usize + 1, Default::default);
         }
+        self.reads.forget_merges(slot);
         let (ready, begun) = &mut self.parts[slot as usize];
         ready.clear();
         *begun = 0;

@@ -546,6 +546,11 @@ impl PageReads {
         self.outcomes.remove(&taker);
     }
 
+    /// A slot has a new command: what was read for partial writes of the last one and not used is nobody's.
+    pub fn forget_merges(&mut self, slot: u32) {
+        self.outcomes.retain(|taker, _| !matches!(taker, Taker::Merge(of, _) if *of == slot));
+    }
+
     /// The device says that a read of its own harmed a unit; returns whether there is one that did.
     pub fn harm_told(&mut self, now: Ns, lpa: Lpa, harm: Harm) -> bool {
         let mut told = false;
