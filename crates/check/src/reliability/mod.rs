@@ -12,6 +12,7 @@ pub mod reads;
 mod refresh;
 mod scrub;
 
+use ninescope_engine::reliability::code::Code;
 use ninescope_engine::reliability::{Harm, NandCode, ReliabilityCounters};
 use ninescope_engine::{Access, Event, SimulationError, View};
 use ninescope_kernel::Ns;
@@ -168,6 +169,8 @@ impl ReliabilityBook {
                 let which = code_of(view, geometry.first_unit(group));
                 if let (Some(own), Some(code)) = (&mut self.nand[which as usize], reliability(view).nand_code(which)) {
                     time += own.encode(code, geometry.units_per_page());
+                    let units: Vec<u32> = (0..geometry.units_per_page()).collect();
+                    moves_whole_codewords(view.now, (own, code), &units, command.bytes[plane])?;
                 }
             }
         }
@@ -210,6 +213,12 @@ impl ReliabilityBook {
     }
 
     pub fn data_out(&mut self, view: &View<'_>, command: &FlashCommand, (until, held): (Ns, Ns)) -> Checked {
+        for plane in command.addressed_planes() {
+            let Some((which, units)) = self.reads.units_of(command.transaction[plane]) else { continue };
+            if let (Some(own), Some(code)) = (&self.nand[which as usize], reliability(view).nand_code(which)) {
+                moves_whole_codewords(view.now, (own, code), &units, command.bytes[plane])?;
+            }
+        }
         for slot in self.reads.data_out(view, command, until, held)? {
             self.part_is_ready(slot.0, slot.1);
         }
@@ -586,6 +595,20 @@ impl ReliabilityBook {
         }
         Ok(())
     }
+}
+
+/// Codewords cross the channel whole, with their parity where that moves too. Does not judge units that are not known.
+fn moves_whole_codewords(now: Ns, (own, code): (&Decoders, &Code), units: &[u32], bytes: u32) -> Checked {
+    let scheme = code.scheme();
+    let of_codeword = scheme.user_bytes() + if scheme.moves_parity() { scheme.parity_bytes() } else { 0 };
+    let expected = own.codewords_of(code, units) * of_codeword;
+    require!(
+        units.is_empty() || bytes == expected,
+        PageDecoded,
+        now,
+        "{bytes} B cross the channel for units {units:?}, whose codewords have {expected} B"
+    );
+    Ok(())
 }
 
 /// The array begins when what is written is encoded.

@@ -300,6 +300,12 @@ impl PageReads {
         }
     }
 
+    /// Where the units lie that an access brings, and their code; empty where they are not known.
+    pub fn units_of(&self, transaction: u32) -> Option<(NandCode, Vec<u32>)> {
+        let read = self.reads.get(transaction as usize)?;
+        Some((read.code?, read.units.iter().map(|unit| unit.place.0).collect()))
+    }
+
     /// The data of a read command leave their die, plane by plane, and the die is held until `held`. Returns the parts of
     /// host reads that need no decoder, by slot, and when they are there.
     pub fn data_out(
