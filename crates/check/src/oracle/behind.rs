@@ -137,7 +137,7 @@ impl Oracle {
 
     /// A unit is fetched because its copy at a place is no good: where that is the unit's still, it is the same content.
     pub fn fetched_behind(&self, view: &View<'_>, lpa: Lpa, from: Ppa) -> Checked {
-        if view.ftl.translate(lpa) != from { Ok(()) } else { self.same_behind(view, lpa, self.contents.at(from)) }
+        if view.ftl.translate(lpa) == from { self.same_behind(view, lpa, self.contents.at(from)) } else { Ok(()) }
     }
 
     fn content_behind(&mut self, lpa: Lpa) -> Content {

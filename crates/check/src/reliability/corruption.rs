@@ -157,7 +157,8 @@ impl Corruption {
     fn compare_met(&self, view: &View<'_>, counted: &ReliabilityCounters) -> Checked {
         let met = |by| self.copies.values().filter(|met| met.0 == by).count() as u64;
         let unmet_there =
-            self.copies.iter().filter(|(key, met)| met.0 == Met::ByNobody && self.is_there(view, **key)).count() as u64;
+            self.copies.iter().filter(|(key, met)| met.0 == Met::ByNobody && copy(view, Ppa(key.0)) == **key).count()
+                as u64;
         for (name, counted, seen) in [
             ("corruptions_corrected", counted.corruptions_corrected, met(Met::Corrected)),
             ("corruptions_met_by_host", counted.corruptions_met_by_host, met(Met::ByHost)),
@@ -168,9 +169,5 @@ impl Corruption {
             require!(counted == seen, Ledger, view.now, "reliability.{name} is {counted}, {seen} were seen");
         }
         Ok(())
-    }
-
-    fn is_there(&self, view: &View<'_>, (place, life): Copy) -> bool {
-        copy(view, Ppa(place)) == (place, life)
     }
 }

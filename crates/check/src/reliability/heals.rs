@@ -42,7 +42,9 @@ impl Heals {
     /// The store is asked for a unit. Returns when it is there: what is waited for goes before what the scrubber asks for,
     /// each by who is free first.
     pub fn fetch(&mut self, view: &View<'_>, wanted: bool) -> Ns {
-        let read = reliability(view).backing_store().map_or(Ns::ZERO, |store| store.read_time());
+        let read = reliability(view)
+            .backing_store()
+            .map_or(Ns::ZERO, ninescope_engine::reliability::backing_store::BackingStore::read_time);
         let queue = usize::from(!wanted);
         let Some(server) = self.free_at.iter_mut().min_by_key(|server| server[queue]) else { return view.now };
         for free_at in &mut server[queue..] {

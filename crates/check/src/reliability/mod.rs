@@ -101,7 +101,9 @@ impl ReliabilityBook {
         let mut refresh = Refresh::default();
         refresh.started(view);
         let mut heals = Heals::default();
-        heals.started(part.backing_store().map_or(0, |store| store.parallel()));
+        heals.started(
+            part.backing_store().map_or(0, ninescope_engine::reliability::backing_store::BackingStore::parallel),
+        );
         Some(Self {
             reads: PageReads::default(),
             damage: Damage::new(knows_units),
@@ -203,7 +205,7 @@ impl ReliabilityBook {
         for place in (first.0..first.0 + view.ftl.geometry().units_per_page()).map(Ppa) {
             self.unit_sensed(view, place, view.ftl.content(place), Taker::Scrub);
         }
-        self.scrub.sensed(view, first)
+        Scrub::sensed(view, first)
     }
 
     /// A page read is queued.

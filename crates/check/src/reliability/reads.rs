@@ -374,7 +374,8 @@ impl PageReads {
         // What decoded the first time is not looked at again.
         let open = if read.attempt > 0 { read.failed } else { u32::MAX };
         (read.until, read.failed, read.undetected) = (decoding.until, decoding.failed, decoding.undetected);
-        let attempts = reliability(view).retry().map_or(0, |retry| retry.attempts());
+        let attempts =
+            reliability(view).retry().map_or(0, ninescope_engine::reliability::read_retry::ReadRetry::attempts);
         let repeats = read.failed != 0 && decoding.code == NandCode::Ecc && read.attempt < attempts;
         if repeats != read.repeats {
             let what = format!("access {transaction} has {attempts} attempts, and to be read again: {read:?}");
@@ -574,8 +575,9 @@ impl PageReads {
     }
 
     pub fn finished(&self, view: &View<'_>, heals: &Heals) -> Checked {
-        let is_open =
-            |read: &PageRead| read.stage != Stage::Settled && !(read.stage == Stage::Failed && read.scrubbed_by(view.now, heals));
+        let is_open = |read: &PageRead| {
+            read.stage != Stage::Settled && !(read.stage == Stage::Failed && read.scrubbed_by(view.now, heals))
+        };
         let open = self.reads.iter().position(is_open);
         require!(open.is_none(), Leftover, view.now, "access {open:?} was never decoded, or failed and was left alone");
         Ok(())

@@ -47,8 +47,12 @@ impl Scrub {
     /// A pass begins: what is on the media and holds something is to be read.
     pub fn pass_began(&mut self, view: &View<'_>) -> Checked {
         let now = view.now;
-        let period = reliability(view).scrub().map_or(Ns::ZERO, |scrub| scrub.period());
-        let first = reliability(view).scrub().map_or(Ns::ZERO, |scrub| scrub.first_pass());
+        let period = reliability(view)
+            .scrub()
+            .map_or(Ns::ZERO, ninescope_engine::reliability::scrub_policy::ScrubPolicy::period);
+        let first = reliability(view)
+            .scrub()
+            .map_or(Ns::ZERO, ninescope_engine::reliability::scrub_policy::ScrubPolicy::first_pass);
         let in_time = self.before.map_or(now == first, |before| now >= before + period);
         require!(
             self.running.is_none() && in_time && self.reads == 0,
@@ -83,7 +87,9 @@ impl Scrub {
         self.left.remove(&(geometry.first_unit_of_page(ppa).0, life(view, group)));
         self.arrive.retain(|&at| at > view.now);
         let under_way = self.reads + self.arrive.len() as u32;
-        let most = reliability(view).scrub().map_or(0, |scrub| scrub.pages_in_flight());
+        let most = reliability(view)
+            .scrub()
+            .map_or(0, ninescope_engine::reliability::scrub_policy::ScrubPolicy::pages_in_flight);
         require!(
             self.running.is_some() && under_way <= most,
             ScrubCoverage,
@@ -95,7 +101,7 @@ impl Scrub {
     }
 
     /// A page of the scrubber is in its register.
-    pub fn sensed(&mut self, view: &View<'_>, ppa: Ppa) -> Checked {
+    pub fn sensed(view: &View<'_>, ppa: Ppa) -> Checked {
         let group = view.ftl.geometry().group_and_offset(ppa).0;
         require!(
             is_looked_after(view, group),

@@ -107,7 +107,7 @@ fn fit_code(dice: &mut Dice, drive: &mut Table, key: &str, page: u64) -> f64 {
     let of_code = |parameter: &str| format!("{key}.{parameter}");
     let sizes = page.ilog2() - 9;
     let user_data = 512_u64 << dice.small(0, sizes);
-    put_at(drive, &of_code("user_data"), user_data as i64);
+    put_at(drive, &of_code("user_data"), user_data.cast_signed());
     put_at(drive, &of_code("decoders"), i64::from(dice.small(1, 3)));
     for (parameter, percent) in [("shared", 30), ("moves_parity", 50), ("holds_die", 50)] {
         put_at(drive, &of_code(parameter), dice.chance(percent));
@@ -248,9 +248,16 @@ fn seldom_too_old(drive: &mut Table) {
 
 /// A pass is over long before the next one, so that a slow world does not read for ever.
 fn seldom_scrubbed(drive: &mut Table) {
-    let shape =
-        ["channels", "packages_per_channel", "dies_per_package", "planes_per_die", "blocks_per_plane", "pages_per_block"];
-    let count = |key: &&str| value_at(drive, &format!("geometry.{key}")).and_then(Value::as_integer).unwrap_or(1) as u64;
+    let shape = [
+        "channels",
+        "packages_per_channel",
+        "dies_per_package",
+        "planes_per_die",
+        "blocks_per_plane",
+        "pages_per_block",
+    ];
+    let count =
+        |key: &&str| value_at(drive, &format!("geometry.{key}")).and_then(Value::as_integer).unwrap_or(1) as u64;
     let pages: u64 = shape.iter().map(count).product();
     let period = value_at(drive, "scrub.period").and_then(|value| value.clone().try_into::<Duration>().ok());
     if let Some(period) = period {
