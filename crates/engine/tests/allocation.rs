@@ -11,6 +11,7 @@ use std::cell::Cell;
 
 use common::Bench;
 use common::tiered::TierBench;
+use ninescope_ecc::EccSchemeConfig;
 use ninescope_engine::{Device, NoProbe, WriteCompletion};
 use ninescope_kernel::Ns;
 use ninescope_workload::{JobConfig, SyntheticJob};
@@ -138,6 +139,24 @@ fn flushes_timeouts_suspends_and_writes_through_allocate_nothing() {
     drive.engine.write_completion = WriteCompletion::Program;
     drive.engine.page_timeout = None;
     check(&drive, &serde_json::json!({ "rw": "randrw", "rwmixread": 50, "iodepth": 32 }));
+}
+
+#[test]
+fn codes_retries_and_refresh_allocate_nothing() {
+    let latency = serde_json::json!({ "policy": "fixed" });
+    for (rber, shared) in [(1e-4, false), (1e-3, true)] {
+        let mut drive = Drive::busy();
+        let code: EccSchemeConfig = policy_with(&serde_json::json!({
+            "policy": "bch", "user_data": "1KiB", "correctable": 12, "shared": shared, "latency": latency
+        }));
+        drive.reliability.nand.ecc = Some(code.build().expect("a code"));
+        drive.reliability.nand.errors = Some(policy_with(&serde_json::json!({ "policy": "constant", "rber": rber })));
+        drive.reliability.nand.retry = Some(policy_with(&serde_json::json!({ "policy": "shifted-reference" })));
+        drive.reliability.refresh = Some(policy_with(&serde_json::json!({ "policy": "limits", "reads": 200 })));
+        for depth in [1, 32] {
+            check(&drive, &serde_json::json!({ "rw": "randrw", "rwmixread": 70, "iodepth": depth }));
+        }
+    }
 }
 
 /// A busy drive of two media: 64 slots on two banks above four dies that collect garbage, or above 1024 slots.

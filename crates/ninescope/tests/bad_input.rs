@@ -118,6 +118,82 @@ fn mistakes_about_suspending_name_their_key() {
     result_of(&tiny_request(&["nand.suspend_recover=2ms"])).expect("a drive without suspends");
 }
 
+/// Codes, failing bits, and what is done about them. The drive has a code of 1 KiB, 8 bits, errors and a retry.
+#[test]
+fn mistakes_about_codes_name_their_key() {
+    for (set, wanted) in [
+        // Codes.
+        ("nand.ecc.correctable=0", &["nand.ecc.correctable"][..]),
+        ("nand.ecc={policy=\"bch\",user_data=\"1KiB\",correctable=900,field_degree=14}", &["nand.ecc.", "16383"]),
+        ("nand.ecc.field_degree=12", &["nand.ecc.field_degree", "4095"]),
+        ("nand.ecc.field_degree=40", &["nand.ecc.field_degree"]),
+        ("nand.ecc.user_data=0B", &["nand.ecc.user_data"]),
+        ("nand.ecc.user_data=1000B", &["nand.ecc.user_data", "whole number of codewords"]),
+        ("nand.ecc.user_data=64KiB", &["nand.ecc.user_data", "16KiB"]),
+        ("nand.ecc.decoders=0", &["nand.ecc.decoders"]),
+        ("nand.ecc.corectable=3", &["--set nand.ecc.corectable=3", "correctable"]),
+        ("nand.ecc=reed-solomon", &["nand.ecc", "bch"]),
+        ("nand.ecc={policy=\"bch\",shared=true,holds_die=true}", &["--set nand.ecc={", "holds_die", "shared"]),
+        ("nand.ecc={policy=\"crc\",width=0}", &["nand.ecc.width"]),
+        ("nand.ecc={policy=\"crc\",width=100}", &["nand.ecc.width"]),
+        ("nand.ecc.latency={policy=\"cycles\",cycle=\"0ns\"}", &["nand.ecc.latency"]),
+        ("nand.ecc.latency={policy=\"cycles\",parallel_bits=0}", &["nand.ecc"]),
+        ("nand.ecc.latency={policy=\"fixed\",clean=\"5KiB\"}", &["nand.ecc", "5KiB"]),
+        ("nand.spare_size=10B", &["--set nand.spare_size=10B", "16 codewords of 14 B", "224 B", "214 B more"]),
+        ("nand.edc=crc", &["nand.edc", "clean-apart"]),
+        // Bits that fail.
+        ("nand.errors.rber=0.51", &["--set nand.errors.rber=0.51", "nand.errors.rber is 0.51", "0.5"]),
+        ("nand.errors.rber=-1e-3", &["nand.errors.rber", "-0.001"]),
+        ("nand.errors.rber=nan", &["nand.errors.rber"]),
+        ("nand.errors={policy=\"table\",rows=[]}", &["nand.errors.rows"]),
+        ("nand.errors={policy=\"power-law\",fresh=0.7}", &["nand.errors"]),
+        (
+            "nand.corruption={initial_rber=0.6}",
+            &["--set nand.corruption={", "nand.corruption.initial_rber is 0.6", "0.5"],
+        ),
+        ("nand.corruption={hourly_rber=-1.0}", &["nand.corruption.hourly_rber is -1"]),
+        ("nand.initial_age=-1h", &["nand.initial_age", "-1h"]),
+        // What is done about them.
+        ("nand.retry={policy=\"levels\",success=[1.5]}", &["nand.retry.success"]),
+        ("nand.retry={policy=\"levels\",success=[]}", &["nand.retry.success"]),
+        ("nand.retry={policy=\"shifted-reference\",attempts=0}", &["nand.retry.attempts"]),
+        ("nand.retry={policy=\"shifted-reference\",remaining=2.0}", &["nand.retry.remaining"]),
+        ("scrub={policy=\"periodic\",period=\"0s\"}", &["--set scrub={", "scrub.period", "zero"]),
+        ("scrub={policy=\"periodic\",pages_in_flight=0}", &["scrub.pages_in_flight"]),
+        ("scrub=always", &["scrub", "periodic"]),
+        ("refresh={policy=\"limits\",reads=0}", &["refresh.reads"]),
+        ("refresh={policy=\"limits\",retention=\"0s\"}", &["refresh.retention"]),
+        ("backing_store={read=\"8ms\",parallel=0}", &["backing_store.parallel is 0"]),
+        ("backing_store={read=\"8ms\"}", &["backing_store", "nand.edc"]),
+        ("ftl.streams=clean", &["ftl.streams", "clean-apart"]),
+    ] {
+        let mut request = with_set(set);
+        request["drive"] = json!({ "file": data("tiny-coded.toml") });
+        expect(&request, wanted);
+    }
+    let coded = data_text("tiny-coded.toml");
+    for (from, to, wanted) in [
+        ("rber = 4e-4", "rber = 0.7", &["line 26", "nand.errors.rber is 0.7"][..]),
+        ("correctable = 8", "correctable = 0", &["line 25", "nand.ecc.correctable"]),
+        ("[controller]", "[scrub]\npolicy = \"periodic\"\nperiod = \"0h\"\n[controller]", &["scrub.period", "line 36"]),
+        ("ecc = {", "#ecc = {", &["nand.errors", "give nand.ecc"]),
+    ] {
+        assert!(coded.contains(from), "the coded drive says {from}");
+        let mut request = tiny_request(&[]);
+        request["drive"] = json!({ "toml": coded.replace(from, to) });
+        expect(&request, wanted);
+    }
+    let scm = "scm.ecc={policy=\"bch\",user_data=\"1KiB\",correctable=3}";
+    for (sets, wanted) in [
+        (&[scm][..], &["scm.ecc.user_data", "512B"][..]),
+        (&["scm.errors={policy=\"constant\",rber=1e-3}"], &["scm.errors", "give scm.ecc"]),
+    ] {
+        let mut request = tiny_request(sets);
+        request["drive"] = json!({ "file": data("tiny-scm.toml") });
+        expect(&request, wanted);
+    }
+}
+
 #[test]
 fn mistakes_in_a_set_name_it() {
     for (set, wanted) in [

@@ -39,9 +39,14 @@ pub fn with_suggestion(message: &str) -> String {
     message.trim_end().to_owned()
 }
 
-/// `message` with the line of `key` ("table.name") in `text` and a caret, where the key is written there.
+/// `message` with the line of `key` ("table.name") in `text` and a caret, where the key is written there, or the inline
+/// table that holds it.
 pub fn at_key(text: &str, key: &str, message: &str) -> String {
-    format!("{key} {message}{}", location(text, key))
+    let parents = std::iter::successors(Some(key), |key| key.rsplit_once('.').map(|(table, _)| table));
+    // A key of a table at top level stands on a line of its own.
+    let in_tables = parents.enumerate().filter(|(up, key)| *up == 0 || key.contains('.'));
+    let line = in_tables.map(|(_, key)| location(text, key)).find(|line| !line.is_empty());
+    format!("{key} {message}{}", line.unwrap_or_default())
 }
 
 /// The line of `key` in `text` with a caret, that of its table where the key is not written, or nothing.

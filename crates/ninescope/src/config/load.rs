@@ -28,7 +28,11 @@ impl LoadedDrive {
 
     /// An error about the value of a key, with its line where the text has one, or with what set it.
     pub fn error_at(&self, key: &str, message: &str) -> Error {
-        let sets_key = |set: &&String| set.split('=').next().is_some_and(|path| path.trim() == key);
+        // A whole table may have been set.
+        let sets_key = |set: &&String| {
+            let path = set.split('=').next().unwrap_or_default().trim();
+            key.strip_prefix(path).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+        };
         if let Some(set) = self.sets.iter().rev().find(sets_key) {
             return Error::Input(format!("--set {set}: {key} {message}"));
         }
