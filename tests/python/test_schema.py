@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import functools
 import json
 import re
 import tempfile
@@ -337,7 +338,6 @@ def tables(root: dict[str, Any]) -> Iterator[Table]:
 
 def whole(kind: str, path: tuple[str | int, ...] = (), around: Around = ()) -> dict[str, Any]:
     """A right file with every table in it that goes with `path`."""
-    from ninescope import Drive
     from ninescope.toml import loads
 
     if kind == "job" and path[:1] in (("file_system",), ("host_cache",), ("summary",)):
@@ -346,10 +346,19 @@ def whole(kind: str, path: tuple[str | int, ...] = (), around: Around = ()) -> d
         return loads(PROFILE)
     if kind == "job":
         return {"rw": "randrw", "requests": 10}
-    drive = loads(Drive.preset("ssr-dynamic").resolve())
+    drive = whole_drive()
     for table, policy in around:
         drive = with_value(drive, table, {"policy": policy})
     return drive
+
+
+@functools.cache
+def whole_drive() -> dict[str, Any]:
+    """A drive with every table that may be in the description of one; nobody changes it."""
+    from ninescope import Drive
+    from ninescope.toml import loads
+
+    return loads(Drive.preset("ssr-dynamic").resolve())
 
 
 def with_value(document: dict[str, Any], path: tuple[str | int, ...], value: Any) -> dict[str, Any]:
