@@ -64,6 +64,10 @@ class CacheUse:
     prefetched: int
     """Units fetched because the scrubber found them corrupt."""
     corrected: int
+    met_by_host: int
+    """Corrupt units that a read of the host was the first to find bad."""
+    met_by_moves: int
+    met_by_scrubber: int
     overwritten: int
     """Corrupt units that were erased before anybody met them."""
     never_met: int
@@ -112,6 +116,7 @@ def facts(reliability: Reliability) -> Iterator[tuple[str, str]]:
         yield "data", ", ".join(told)
     if reliability.cache is not None:
         yield from _cache_facts(reliability.cache)
+    yield from _corruption_facts(counters)
     refreshed = counters.get("refreshes_by_reads", 0) + counters.get("refreshes_by_age", 0)
     if refreshed:
         by_reads, by_age = counters["refreshes_by_reads"], counters["refreshes_by_age"]
@@ -156,10 +161,27 @@ def _cache_facts(cache: CacheUse) -> Iterator[tuple[str, str]]:
             f"{cache.edc_moved:,} units under EDC, {cache.ecc_moved:,} under ECC, "
             f"{cache.ecc_to_edc:,} from ECC to EDC",
         )
-    if cache.corruptions:
-        yield (
-            "corruptions",
-            f"{cache.corruptions:,}: {cache.prefetched:,} prefetched by the scrubber, "
-            f"{cache.refetches:,} fetched for the host, {cache.corrected:,} corrected, "
-            f"{cache.never_met:,} never met",
-        )
+    fetched = {
+        "by the scrubber": cache.prefetched,
+        "that the host waited for": cache.refetches,
+        "that moves waited for": cache.refetches_for_moves,
+    }
+    if any(fetched.values()):
+        yield "fetched", ", ".join(f"{count:,} units {whom}" for whom, count in fetched.items() if count)
+
+
+def _corruption_facts(counters: Mapping[str, int]) -> Iterator[tuple[str, str]]:
+    """Yield who met what was corrupt; the numbers add up."""
+    corruptions = counters.get("corruptions", 0)
+    if not corruptions:
+        return
+    met = {
+        "corrected": counters["corruptions_corrected"],
+        "found bad by the scrubber": counters["corruptions_met_by_scrub"],
+        "by a read of the host": counters["corruptions_met_by_host"],
+        "by a move": counters["corruptions_met_by_moves"],
+        "erased before anybody read them": counters["corruptions_erased"],
+    }
+    left = corruptions - sum(met.values())
+    words = [f"{count:,} {what}" for what, count in met.items() if count]
+    yield "corrupt units", f"{corruptions:,}: " + ", ".join([*words, f"{left:,} still there, met by nobody"])

@@ -8,7 +8,7 @@ use ninescope_kernel::Ns;
 ///
 /// Every codeword passes the first stage, where its syndromes are computed: a clean one is done there. The others
 /// solve the key equation and search for the errors' places.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CodecTiming {
     /// Encoding.
     pub encode: Ns,

@@ -3,6 +3,7 @@
 use ninescope_ecc::{EccSchemeConfig, Scheme};
 use ninescope_engine::reliability::backing_store::BackingStoreConfig;
 use ninescope_engine::reliability::corruption::CorruptionConfig;
+use ninescope_engine::reliability::read_retry::ReadRetryConfig;
 use ninescope_engine::reliability::{NandReliability, ReliabilityConfig, ScmReliability};
 use ninescope_kernel::Ns;
 use ninescope_media::health::RBER_MAX;
@@ -36,7 +37,9 @@ pub fn config(drive: &LoadedDrive, geometry: &Geometry, seed: u64) -> Result<Rel
         }
     }
     if let Some(refresh) = refresh {
-        refresh.build().map_err(|(key, message)| drive.error_at(&format!("refresh.{key}"), &message))?;
+        refresh
+            .build()
+            .map_err(|(key, message)| drive.error_at(format!("refresh.{key}").trim_end_matches('.'), &message))?;
         if nand.is_none() {
             return Err(drive.error_at("refresh", "is there, and the drive has no flash"));
         }
@@ -83,6 +86,11 @@ fn nand_reliability(drive: &LoadedDrive, nand: &NandConfig, geometry: &Geometry)
         if is_there && ecc.is_none() {
             return Err(drive.error_at(key, "is there, and no code that would see errors: give nand.ecc"));
         }
+    }
+    let decodes_softly = matches!(nand.ecc, Some(EccSchemeConfig::Ldpc(_)));
+    if matches!(nand.retry, Some(ReadRetryConfig::SoftSensing(_))) && !decodes_softly {
+        let message = "is of LDPC codes, whose decoders take more than one bit per cell: give nand.ecc = \"ldpc\", or another retry";
+        return Err(drive.error_at("nand.retry", message));
     }
     if let Some(errors) = &nand.errors {
         let built = errors.build();
@@ -152,6 +160,10 @@ fn nand_code(drive: &LoadedDrive, table: &str, code: &EccSchemeConfig, geometry:
 
 fn code_of(drive: &LoadedDrive, table: &str, code: &EccSchemeConfig) -> Result<Scheme, Error> {
     let scheme = code.build().map_err(|error| drive.error_at(&format!("{table}.{}", error.key), &error.message))?;
+    if scheme.decoders() > PARALLEL_MAX {
+        let message = format!("is {}, it must be at most {PARALLEL_MAX}", scheme.decoders());
+        return Err(drive.error_at(&format!("{table}.decoders"), &message));
+    }
     if scheme.shared() && scheme.holds_die() {
         let message = "cannot be with `shared`: who waits for the decoders of other channels gives its die free";
         return Err(drive.error_at(&format!("{table}.holds_die"), message));
@@ -161,6 +173,10 @@ fn code_of(drive: &LoadedDrive, table: &str, code: &EccSchemeConfig) -> Result<S
 
 fn scm_reliability(drive: &LoadedDrive, table: &str, config: &ScmConfig) -> Result<ScmReliability, Error> {
     let ecc = config.ecc.as_ref().map(|ecc| code_of(drive, &format!("{table}.ecc"), ecc)).transpose()?;
+    if ecc.as_ref().is_some_and(Scheme::holds_die) {
+        let message = "is of dies: a bank hands its sectors over when they have crossed the channel";
+        return Err(drive.error_at(&format!("{table}.ecc.holds_die"), message));
+    }
     if let Some(scheme) = &ecc
         && u64::from(scheme.user_bytes()) != SECTOR_BYTES
     {

@@ -161,7 +161,9 @@ fn mistakes_about_codes_name_their_key() {
         ("scrub={policy=\"periodic\",period=\"0s\"}", &["--set scrub={", "scrub.period", "zero"]),
         ("scrub={policy=\"periodic\",pages_in_flight=0}", &["scrub.pages_in_flight"]),
         ("scrub=always", &["scrub", "periodic"]),
+        ("refresh=limits", &["--set refresh=limits", "retention", "reads"]),
         ("refresh={policy=\"limits\",reads=0}", &["refresh.reads"]),
+        ("nand.retry=soft-sensing", &["--set nand.retry=soft-sensing", "LDPC"]),
         ("refresh={policy=\"limits\",retention=\"0s\"}", &["refresh.retention"]),
         ("backing_store={read=\"8ms\",parallel=0}", &["backing_store.parallel is 0"]),
         ("backing_store={read=\"8ms\"}", &["backing_store", "nand.edc"]),
@@ -186,6 +188,7 @@ fn mistakes_about_codes_name_their_key() {
     let scm = "scm.ecc={policy=\"bch\",user_data=\"1KiB\",correctable=3}";
     for (sets, wanted) in [
         (&[scm][..], &["scm.ecc.user_data", "512B"][..]),
+        (&["scm.ecc={policy=\"bch\",user_data=\"512B\",correctable=3,holds_die=true}"], &["scm.ecc.holds_die"]),
         (&["scm.errors={policy=\"constant\",rber=1e-3}"], &["scm.errors", "give scm.ecc"]),
     ] {
         let mut request = tiny_request(sets);

@@ -57,9 +57,10 @@ const TIER_CASES: [&str; 8] = [
 ];
 
 /// The same trace behind a cache, on flash whose bits fail, under codes and with what depends on them.
-const CODED_CASES: [&str; 19] = [
+const CODED_CASES: [&str; 20] = [
     "ftl.streams=single",
     "ftl.streams=clean-apart",
+    "nand.ecc=none",
     "nand.ecc=crc",
     "nand.ecc=bch",
     "nand.ecc=ldpc",
@@ -94,7 +95,10 @@ fn tier_digest(case: &str) -> String {
 
 /// The digest of a case on flash with codes, after a check that some of it did not decode.
 fn coded_digest(case: &str) -> String {
-    let mut request = tiny_request(&[case]);
+    // Soft sensing is of LDPC codes.
+    let ldpc = "nand.ecc={policy=\"ldpc\",user_data=1024,parity=128,correctable=8}";
+    let sets = if case == "nand.retry=soft-sensing" { vec![ldpc, case] } else { vec![case] };
+    let mut request = tiny_request(&sets);
     request["drive"] = json!({ "file": data("tiny-coded.toml") });
     request["workload"]["host_cache"] = json!(data("tiny-cache.toml"));
     request["prefill"] = json!("full");

@@ -65,6 +65,7 @@ pub(super) fn knows_clean(drive: &Table) -> bool {
 pub(super) fn complete(dice: &mut Dice, drive: &mut Table) {
     if let Some(page) = bytes_at(drive, "geometry.page_size") {
         flash(dice, drive, page);
+        limits(dice, drive);
         seldom_too_old(drive);
         seldom_scrubbed(drive);
     }
@@ -79,9 +80,29 @@ fn bytes_at(drive: &Table, key: &str) -> Option<u64> {
     value_at(drive, key)?.clone().try_into::<Bytes>().ok().map(|bytes| bytes.0)
 }
 
+/// Gives refresh one limit or both.
+fn limits(dice: &mut Dice, drive: &mut Table) {
+    if value_at(drive, "refresh").is_none() {
+        return;
+    }
+    let which = dice.small(1, 3);
+    if which & 1 == 1 {
+        put_at(drive, "refresh.reads", i64::from(dice.one_of(&[1, 3, 10, 30, 100, 1_000])));
+    }
+    if which & 2 == 2 {
+        put_at(drive, "refresh.retention", text(dice.time(3, 9)));
+    }
+}
+
 fn flash(dice: &mut Dice, drive: &mut Table, page: u64) {
     if value_at(drive, "nand.ecc").is_none() {
         return;
+    }
+    let policy = |drive: &Table, key: &str| value_at(drive, key).and_then(Value::as_str).map(str::to_owned);
+    if policy(drive, "nand.retry.policy").as_deref() == Some("soft-sensing")
+        && policy(drive, "nand.ecc.policy").as_deref() != Some("ldpc")
+    {
+        put_at(drive, "nand.ecc", Table::from_iter([("policy".to_owned(), "ldpc".into())]));
     }
     let bits = fit_code(dice, drive, "nand.ecc", page);
     if value_at(drive, "nand.errors").is_some() {
@@ -108,6 +129,9 @@ fn fit_code(dice: &mut Dice, drive: &mut Table, key: &str, page: u64) -> f64 {
     let sizes = page.ilog2() - 9;
     let user_data = 512_u64 << dice.small(0, sizes);
     put_at(drive, &of_code("user_data"), user_data.cast_signed());
+    if value_at(drive, &of_code("policy")).and_then(Value::as_str) == Some("none") {
+        return user_data as f64 * 8.0;
+    }
     put_at(drive, &of_code("decoders"), i64::from(dice.small(1, 3)));
     for (parameter, percent) in [("shared", 30), ("moves_parity", 50), ("holds_die", 50)] {
         put_at(drive, &of_code(parameter), dice.chance(percent));
@@ -221,9 +245,12 @@ fn detecting_code(dice: &mut Dice, drive: &mut Table, page: u64) {
 /// A code for the sectors of storage-class memory.
 fn sectors(dice: &mut Dice, drive: &mut Table, medium: &str) {
     let (code, errors) = (format!("{medium}.ecc"), format!("{medium}.errors"));
-    let policy = dice.one_of(&["bch", "bch", "crc", "ldpc"]);
+    let policy = dice.one_of(&["bch", "bch", "crc", "ldpc", "none"]);
     put_at(drive, &code, Table::from_iter([("policy".to_owned(), policy.into())]));
     let bits = fit_code(dice, drive, &code, 512);
+    if policy != "none" {
+        put_at(drive, &format!("{code}.holds_die"), false);
+    }
     if dice.chance(75) {
         let policy = dice.one_of(&["constant", "constant", "power-law"]);
         put_at(drive, &errors, Table::from_iter([("policy".to_owned(), policy.into())]));

@@ -299,6 +299,8 @@ pub struct Reliability {
     pub(crate) started: bool,
     /// Nothing more comes from the host: timers are void.
     pub(crate) ended: bool,
+    /// When the host's last command completed [ns].
+    pub(crate) host_ended: Option<Ns>,
 }
 
 /// The code of a medium of SCM, and how often its bits fail.
@@ -389,6 +391,7 @@ impl Reliability {
             counters: ReliabilityCounters::default(),
             started: false,
             ended: false,
+            host_ended: None,
             retry,
         }
     }
@@ -421,6 +424,12 @@ impl Reliability {
     /// When data at rest is read.
     pub fn scrub(&self) -> Option<&dyn ScrubPolicy> {
         self.scrub.as_deref()
+    }
+
+    /// When the host's last command completed, on a drive that may work on by itself for long after that: it scrubs, heals or
+    /// refreshes [ns].
+    pub fn host_ended(&self) -> Option<Ns> {
+        self.host_ended.filter(|_| self.scrub.is_some() || self.refresh.is_some() || self.backing_store.is_some())
     }
 
     /// When data is written anew.

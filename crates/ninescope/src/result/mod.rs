@@ -8,7 +8,9 @@ mod tier;
 mod workload;
 
 use ninescope_engine::meter::{DieLedger, HintMeter, LaneMeter, LaneOpMeter};
+use ninescope_engine::reliability::Reliability;
 use ninescope_engine::{Seen, Utilization};
+use ninescope_kernel::Ns;
 use ninescope_model::{BlockGroup, CacheHint, OCCUPANCIES, Occupancy, Op};
 use serde_json::{Map, Value, json};
 
@@ -103,13 +105,16 @@ pub fn result_json(input: &ResultInput<'_>) -> Result<Value, Error> {
 
 fn measurements(device: &Seen<'_>, utilization: &Utilization, job_names: &[String]) -> Result<Value, Error> {
     let meter = device.meter;
-    let elapsed = utilization.elapsed.0;
+    // A drive that heals or refreshes may work on for long when the host has all it asked for.
+    let worked_on = worked_on(device);
+    let elapsed = utilization.elapsed.saturating_since(worked_on).0;
     let by_op = |value: &dyn Fn(Op) -> Value| -> Value {
         let filled = Op::ALL.into_iter().filter(|&op| meter.ops[op as usize].latency.count() > 0);
         Value::Object(filled.map(|op| (op.name().to_owned(), value(op))).collect::<Map<_, _>>())
     };
     Ok(json!({
-        "measured_ns": elapsed,
+        "measured_ns": utilization.elapsed.0,
+        "worked_on_ns": worked_on.0,
         "throughput": by_op(&|op| {
             let meter = &meter.ops[op as usize];
             let per_second = |amount: u64| if elapsed == 0 { 0.0 } else { amount as f64 * 1e9 / elapsed as f64 };
@@ -135,6 +140,12 @@ fn measurements(device: &Seen<'_>, utilization: &Utilization, job_names: &[Strin
         "fio version": format!("ninescope-{VERSION}"),
         "jobs": fio::jobs(meter, job_names, elapsed),
     }))
+}
+
+/// How long the drive scrubbed, healed or refreshed after the host's last completion [ns].
+fn worked_on(device: &Seen<'_>) -> Ns {
+    let host_ended = device.reliability.and_then(Reliability::host_ended);
+    host_ended.map_or(Ns::ZERO, |ended| device.now.saturating_since(ended.max(device.meter.since)))
 }
 
 /// What each job did, in the words of the whole run; its time ends with its last completion.
@@ -171,6 +182,12 @@ fn notes(input: &ResultInput<'_>) -> Vec<String> {
     let mut notes = input.notes.to_vec();
     if !input.complete {
         notes.push("partial result: the run was interrupted".to_owned());
+    }
+    if let Some(worked_on) = input.device.as_ref().map(|device| worked_on(device)).filter(|time| time.0 > 0) {
+        notes.push(format!(
+            "the drive worked on by itself for {worked_on} after the last completion (scrubbing, healing, refresh): rates are of \
+             the time before, shares of busy time and the simulated time are of the whole"
+        ));
     }
     let unmeasured = input.device.is_some_and(|device| device.completed > 0 && device.meter.since == device.now);
     if input.complete && unmeasured {

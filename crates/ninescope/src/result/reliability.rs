@@ -69,6 +69,9 @@ fn cache(part: &Reliability) -> Value {
         "refetches_for_moves": counters.refetched_for_moves,
         "prefetched": counters.prefetched,
         "corrected": counters.corruptions_corrected,
+        "met_by_host": counters.corruptions_met_by_host,
+        "met_by_moves": counters.corruptions_met_by_moves,
+        "met_by_scrubber": counters.corruptions_met_by_scrub,
         "overwritten": counters.corruptions_erased,
         "never_met": counters.corruptions.saturating_sub(met),
     })

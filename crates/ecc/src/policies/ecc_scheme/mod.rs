@@ -3,6 +3,7 @@
 pub mod bch;
 pub mod crc;
 pub mod ldpc;
+pub mod none;
 
 use ninescope_model::policy_registry;
 use ninescope_model::units::Bytes;
@@ -13,6 +14,7 @@ use crate::scheme::Scheme;
 policy_registry! {
     /// Which code protects the data of a medium.
     EccSchemeConfig;
+    "none" => None(none::NoCode), "no code: every bit that fails passes as good";
     "crc" => Crc(crc::Crc), "a cyclic redundancy check: detects errors, corrects none";
     "bch" => Bch(bch::Bch), "a binary BCH code: corrects up to t errors of a codeword, with m t bits of parity";
     "ldpc" => Ldpc(ldpc::Ldpc), "a low-density parity-check code with hard decisions: a threshold of errors, fixed latencies";
@@ -25,6 +27,7 @@ impl EccSchemeConfig {
     /// For a parameter that no code can have, by its key in this table.
     pub fn build(&self) -> Result<Scheme, CodeError> {
         match self {
+            Self::None(parameters) => parameters.build(),
             Self::Crc(parameters) => parameters.build(),
             Self::Bch(parameters) => parameters.build(),
             Self::Ldpc(parameters) => parameters.build(),

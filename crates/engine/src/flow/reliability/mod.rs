@@ -113,7 +113,7 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
     /// A command completed. Behind the last one, nothing is waited for that only time brings.
     #[inline(never)]
     pub(crate) fn reliable_command_completed(&mut self, command: &HostCommand) {
-        let over = self.host.is_over(self.now);
+        let (over, now) = (self.host.is_over(self.now), self.now);
         let part = self.reliable();
         if command.op == Op::Read {
             part.counters.reads_reported += u64::from(command.reported);
@@ -121,6 +121,7 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
         }
         if over && !part.ended {
             part.ended = true;
+            part.host_ended = Some(now);
             part.timetable.drop_timers();
             match part.timetable.next() {
                 Some(next) => self.queue.schedule(self.resources.timetable(), next),

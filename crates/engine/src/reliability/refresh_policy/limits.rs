@@ -19,24 +19,25 @@ pub struct Limits {
     /// Page reads since the erase at which a group is written anew [count]; absent: reads do not matter.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reads: Option<u32>,
-    /// How often ages are looked at [ns].
+    /// How often ages are looked at, the first time after that long [ns].
     pub period: Duration,
 }
 
 impl Default for Limits {
-    /// Customary for TLC; no source.
+    /// No limit; whoever refreshes says at least one.
     fn default() -> Self {
-        Self {
-            retention: Some(Duration(30 * 86_400_000_000_000)),
-            reads: Some(100_000),
-            period: Duration(3_600_000_000_000),
-        }
+        Self { retention: None, reads: None, period: Duration(3_600_000_000_000) }
     }
 }
 
 impl Limits {
     pub(super) fn check(&self) -> Result<(), (&'static str, String)> {
         let zero = |key: &'static str| Err((key, "must not be zero".to_owned()));
+        if self.retention.is_none() && self.reads.is_none() {
+            let message =
+                "has no limit: give `retention`, `reads` or both, as in { policy = \"limits\", retention = \"30d\" }";
+            return Err(("", message.to_owned()));
+        }
         if self.period.0 == 0 {
             return zero("period");
         }
