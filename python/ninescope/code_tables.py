@@ -11,7 +11,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from ninescope.codes import Code, JointChoice
+from ninescope.codes import Code, JointChoice, best
 from ninescope.text import binary, duration
 
 _NICE = (1, 2, 5)
@@ -86,7 +86,13 @@ def document(
         "codes": [row(code, conditions) for code in codes],
         "weakest": [one(code) for code in weakest],
         "joint_choices": [
-            {"verify_cycles": choice.verify_cycles, "rber": choice.rber, "code": one(choice.code)}
+            {
+                "verify_cycles": choice.verify_cycles,
+                "rber": choice.rber,
+                "code": one(choice.code),
+                "write_ns": choice.write_ns,
+                "read_ns": choice.read_ns,
+            }
             for choice in choices
         ],
     }
@@ -109,7 +115,7 @@ def render(
     ]
     if choices:
         title = f"\n Verify cycles, and the weakest code that meets UBER {conditions.uber:g} then"
-        parts += [Text(title, style="bold"), _choices(choices)]
+        parts += [Text(title, style="bold"), _choices(choices), Text(f" {_best(choices)}")]
     return Group(*parts)
 
 
@@ -165,8 +171,19 @@ def _weakest(user_data: str, code: Code | None, conditions: Conditions) -> str:
     return f"{size(code.user_bytes)}: t = {code.correctable} is the least that meets {asked} ({parity})"
 
 
+def _best(choices: Sequence[JointChoice]) -> str:
+    shares = {"to read": 1.0, "to read and write": 0.5, "to write": 0.0}
+    found = [(words, best(choices, share)) for words, share in shares.items()]
+    told = [
+        f"V = {choice.verify_cycles}, t = {choice.code.correctable} {words}"
+        for words, choice in found
+        if choice is not None and choice.code is not None
+    ]
+    return "least time: " + "; ".join(told) if told else "no code is enough"
+
+
 def _choices(choices: Sequence[JointChoice]) -> RenderableType:
-    columns = ("verify cycles", "RBER left", "t", "parity", "rate", "encode", "corrupted")
+    columns = ("verify cycles", "RBER left", "t", "parity", "rate", "sector written", "read")
     table = _table(columns)
     for choice in choices:
         code = choice.code
@@ -175,13 +192,13 @@ def _choices(choices: Sequence[JointChoice]) -> RenderableType:
             error_rate(choice.rber),
             *(
                 ("-",) * 5
-                if code is None
+                if code is None or choice.write_ns is None or choice.read_ns is None
                 else (
                     str(code.correctable),
                     f"{code.parity_bytes} B",
                     f"{code.rate:.4f}",
-                    duration(code.encode_time(1)),
-                    duration(code.decode_time(1, 1)),
+                    duration(choice.write_ns),
+                    duration(choice.read_ns),
                 )
             ),
         )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, overload
@@ -253,6 +254,13 @@ class Code:
         return hash(self._key())
 
 
+class MemoryTimes(NamedTuple):
+    """What a sector of storage-class memory takes; by default as in `m-scm`, half of it set, half reset."""
+
+    pulse_ns: float = 250.0
+    read_ns: float = 100.0
+
+
 class JointChoice(NamedTuple):
     """How verify-program and code share the work."""
 
@@ -261,6 +269,22 @@ class JointChoice(NamedTuple):
     """What is left of the raw bit error rate after them."""
     code: Code | None
     """The weakest BCH code for that; None where none does."""
+    write_ns: float | None = None
+    """Encoding, the first pulse, and a verify read and a pulse for each cycle."""
+    read_ns: float | None = None
+    """A read of the memory and decoding a codeword with errors."""
+
+
+def best(choices: Sequence[JointChoice], read_share: float = 0.5) -> JointChoice | None:
+    """Return the choice with the least mean time of an access, so many of which read; None without any."""
+
+    def mean(choice: JointChoice) -> float:
+        if choice.write_ns is None or choice.read_ns is None:
+            return math.inf
+        return read_share * choice.read_ns + (1 - read_share) * choice.write_ns
+
+    chosen = min(choices, key=mean, default=None)
+    return chosen if chosen is not None and math.isfinite(mean(chosen)) else None
 
 
 def joint_choices(
@@ -271,23 +295,24 @@ def joint_choices(
     uber: float = UBER,
     field_degree: int | None = None,
     latency: str | Mapping[str, object] | None = None,
+    memory: MemoryTimes | None = None,
 ) -> list[JointChoice]:
     """Return the weakest BCH code for each number of verify cycles of a sector write, 0 to `verify_cycles`.
 
     `rber` is the rate without verifying; cycles cut it as paper 000 publishes, by 49 % at 20.
     """
     cycles = _count("verify_cycles", verify_cycles)
+    pulse_ns, read_ns = MemoryTimes() if memory is None else memory
+
+    def choice(cycles: int, left: float, chosen: tuple[int, int] | None) -> JointChoice:
+        if chosen is None:
+            return JointChoice(cycles, left, None)
+        code = Code.bch(user_data, chosen[0], field_degree=chosen[1], latency=latency)
+        write_ns = code.encode_time(1) + pulse_ns + cycles * (read_ns + pulse_ns)
+        return JointChoice(cycles, left, code, write_ns, read_ns + code.decode_time(1, 1))
+
     choices = _native.joint_choices(str(user_data), _degree(field_degree), rber, uber, cycles)
-    return [
-        JointChoice(
-            cycles,
-            left,
-            None
-            if chosen is None
-            else Code.bch(user_data, chosen[0], field_degree=chosen[1], latency=latency),
-        )
-        for cycles, left, chosen in choices
-    ]
+    return [choice(*found) for found in choices]
 
 
 def plot(

@@ -87,7 +87,14 @@ class Run:
         self._logged = bool(request["log_requests"])
         workload = dict(request["workload"])
         self._copied_from = workload.pop("copied_from", None)
-        self._simulation = _native.Simulation(json.dumps({**request, "workload": workload}))
+        try:
+            self._simulation = _native.Simulation(json.dumps({**request, "workload": workload}))
+        except _native.ConfigError as error:
+            if self._copied_from is None:
+                raise
+            # The copy is gone when somebody reads this.
+            told = str(error).replace(str(workload["trace"]), str(workload.get("name", "the workload")))
+            raise _native.ConfigError(told) from None
         self.complete = False
 
     def slices(self) -> Iterator[Progress]:

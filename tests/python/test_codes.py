@@ -14,7 +14,7 @@ import pytest
 import ninescope
 from naive_codes import Bch, above
 from ninescope import Code
-from ninescope.codes import joint_choices, plot
+from ninescope.codes import JointChoice, best, joint_choices, plot
 
 # Mathematics.
 
@@ -86,6 +86,14 @@ def test_verify_cycles_that_halve_errors_spare_parity():
     assert [choice.verify_cycles for choice in choices] == list(range(21))
     assert choices[0].code == Code.bch("512B", 35, field_degree=13)
     assert choices[20].rber == pytest.approx(0.51 * rber)
+    # Written: encoded, a pulse, and per cycle a read and a pulse more. Read: sensed and decoded.
+    third = choices[3]
+    assert third.write_ns == third.code.encode_time(1) + 250 + 3 * 350
+    assert third.read_ns == 100 + third.code.decode_time(1, 1)
+    assert best(choices, 0.0) == choices[0]
+    assert best(choices, 1.0).code == choices[20].code
+    assert best([]) is None
+    assert best([JointChoice(0, 0.4, None)]) is None
     assert choices[20].code == Code.bch("512B", 25, field_degree=13)  # published: 35 -> 25
     strengths = [choice.code.correctable for choice in choices if choice.code]
     assert strengths == sorted(strengths, reverse=True)
@@ -286,7 +294,8 @@ def test_the_weakest_code_and_the_joint_choice_are_told(cli):
     code, out, _ = cli("ecc", "--user-data", "512B", "--rber", "1.92e-3", "--verify-cycles", "20")
     assert code == 0
     assert "512 B: t = 35 is the least that meets UBER 1e-15 at RBER 0.00192" in out
-    assert out.splitlines()[-1].split()[:5] == ["20", "9.79e-4", "25", "41", "B"]
+    assert "V = 0, t = 35 to write" in out.splitlines()[-1]
+    assert out.splitlines()[-2].split()[:5] == ["20", "9.79e-4", "25", "41", "B"]
     code, out, _ = cli("ecc", "--user-data", "512B", "--correctable", "1", "--rber", "0.4")
     assert (code, "512B: no BCH code meets UBER 1e-15 at RBER 0.4" in out) == (0, True)
 

@@ -413,7 +413,9 @@ def test_what_the_parser_takes_the_schema_takes(validators, kind):
             for value in VALUES:
                 inner = {key: value} if table.policy is None else {"policy": table.policy, key: value}
                 path = (*table.path, key) if table.policy is None else table.path
-                document = with_value(whole(kind, path, table.around), path, value if table.policy is None else inner)
+                document = with_value(
+                    whole(kind, path, table.around), path, value if table.policy is None else inner
+                )
                 # What reads a table also takes a list of its values in their order, which nobody is to write.
                 ways = (table.keys[key], *table.keys[key].get("anyOf", ()))
                 is_list_for_table = isinstance(value, list) and any("$ref" in way for way in ways)

@@ -173,10 +173,6 @@ fn code_of(drive: &LoadedDrive, table: &str, code: &EccSchemeConfig) -> Result<S
 
 fn scm_reliability(drive: &LoadedDrive, table: &str, config: &ScmConfig) -> Result<ScmReliability, Error> {
     let ecc = config.ecc.as_ref().map(|ecc| code_of(drive, &format!("{table}.ecc"), ecc)).transpose()?;
-    if ecc.as_ref().is_some_and(Scheme::holds_die) {
-        let message = "is of dies: a bank hands its sectors over when they have crossed the channel";
-        return Err(drive.error_at(&format!("{table}.ecc.holds_die"), message));
-    }
     if let Some(scheme) = &ecc
         && u64::from(scheme.user_bytes()) != SECTOR_BYTES
     {

@@ -188,7 +188,6 @@ fn mistakes_about_codes_name_their_key() {
     let scm = "scm.ecc={policy=\"bch\",user_data=\"1KiB\",correctable=3}";
     for (sets, wanted) in [
         (&[scm][..], &["scm.ecc.user_data", "512B"][..]),
-        (&["scm.ecc={policy=\"bch\",user_data=\"512B\",correctable=3,holds_die=true}"], &["scm.ecc.holds_die"]),
         (&["scm.errors={policy=\"constant\",rber=1e-3}"], &["scm.errors", "give scm.ecc"]),
     ] {
         let mut request = tiny_request(sets);

@@ -14,7 +14,7 @@ from ninescope.cli.common import console, one_of
 
 if TYPE_CHECKING:
     from ninescope.code_tables import Conditions
-    from ninescope.codes import Code, JointChoice
+    from ninescope.codes import Code, JointChoice, MemoryTimes
 
 _MOST = 1 << 24
 """More bits than any codeword has."""
@@ -79,6 +79,13 @@ def ecc(
             help="The weakest code for 0 to N verify cycles of SCM, which cut --rber (49 % at 20).",
         ),
     ] = None,
+    pulse_ns: Annotated[
+        float,
+        typer.Option(min=0.0, metavar="NS", help="With --verify-cycles: a pulse that writes a sector."),
+    ] = 250.0,
+    verify_read_ns: Annotated[
+        float, typer.Option(min=0.0, metavar="NS", help="With --verify-cycles: a read of a sector.")
+    ] = 100.0,
     bits_per_cycle: Annotated[
         int, typer.Option(min=1, max=1 << 20, metavar="N", help="Codec: bits that go in per cycle.")
     ] = 8,
@@ -99,7 +106,7 @@ def ecc(
     ] = None,
     json_: Annotated[bool, typer.Option("--json", help="Print JSON, and nothing else.")] = False,
 ) -> None:
-    r"""Say what error correcting codes cost and bear: parity, acceptable error rates, times.
+    """Say what error correcting codes cost and bear: parity, acceptable error rates, times.
 
     \b
     The codes of paper 000, one sector of SCM and half a page of flash:
@@ -110,7 +117,7 @@ def ecc(
       ninescope ecc --user-data 512B --rber 1.9e-3 --verify-cycles 20
     Larger codewords bear more at the same rate; a figure:
       ninescope ecc --user-data 512B,1KiB,2KiB,4KiB,8KiB --rate 0.9 --plot codes.png
-    """
+    """  # noqa: D301 (what begins so is not reflowed)
     if correctable is not None and rate is not None:
         raise typer.BadParameter("--correctable names the codes and --rate finds them: not both")
     if verify_cycles is not None and rber is None:
@@ -126,6 +133,7 @@ def ecc(
     sizes = _sizes(user_data)
     with _naming_options():
         from ninescope.code_tables import Conditions
+        from ninescope.codes import MemoryTimes
 
         codes = _codes(sizes, correctable, rate, field_degree, latency)
         codes += [] if crc is None else _checksums(sizes, crc, latency)
@@ -133,7 +141,8 @@ def ecc(
             raise typer.BadParameter(f"--page {page}: a page holds at least a byte")
         conditions = Conditions(uber=uber, rber=rber, page=page)
         weakest = [] if rber is None else _weakest(sizes, conditions, field_degree, latency)
-        choices = _choices(sizes, conditions, verify_cycles, field_degree, latency)
+        memory = MemoryTimes(_finite("--pulse-ns", pulse_ns), _finite("--verify-read-ns", verify_read_ns))
+        choices = _choices(sizes, conditions, verify_cycles, field_degree, (latency, memory))
         _show(codes, conditions, weakest, choices, plot=plot, as_json=json_)
 
 
@@ -216,7 +225,7 @@ def _choices(
     conditions: Conditions,
     verify_cycles: int | None,
     field_degree: int | None,
-    latency: dict[str, Any],
+    times: tuple[dict[str, Any], MemoryTimes],
 ) -> list[JointChoice]:
     from ninescope.codes import joint_choices
 
@@ -230,7 +239,8 @@ def _choices(
         verify_cycles=verify_cycles,
         uber=conditions.uber,
         field_degree=field_degree,
-        latency=latency,
+        latency=times[0],
+        memory=times[1],
     )
 
 

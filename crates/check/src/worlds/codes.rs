@@ -248,9 +248,6 @@ fn sectors(dice: &mut Dice, drive: &mut Table, medium: &str) {
     let policy = dice.one_of(&["bch", "bch", "crc", "ldpc", "none"]);
     put_at(drive, &code, Table::from_iter([("policy".to_owned(), policy.into())]));
     let bits = fit_code(dice, drive, &code, 512);
-    if policy != "none" {
-        put_at(drive, &format!("{code}.holds_die"), false);
-    }
     if dice.chance(75) {
         let policy = dice.one_of(&["constant", "constant", "power-law"]);
         put_at(drive, &errors, Table::from_iter([("policy".to_owned(), policy.into())]));

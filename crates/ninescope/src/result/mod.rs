@@ -183,7 +183,9 @@ fn notes(input: &ResultInput<'_>) -> Vec<String> {
     if !input.complete {
         notes.push("partial result: the run was interrupted".to_owned());
     }
-    if let Some(worked_on) = input.device.as_ref().map(|device| worked_on(device)).filter(|time| time.0 > 0) {
+    // What was under way at the end takes a moment everywhere.
+    let is_long = |time: &Ns| time.0 > 1_000_000;
+    if let Some(worked_on) = input.device.as_ref().map(|device| worked_on(device)).filter(is_long) {
         notes.push(format!(
             "the drive worked on by itself for {worked_on} after the last completion (scrubbing, healing, refresh): rates are of \
              the time before, shares of busy time and the simulated time are of the whole"
