@@ -194,6 +194,11 @@ def test_every_key_has_a_description(validators):
         ("drive", 'base = "tlc"\n[ftl]\nvictim = "greedi"\n'),
         ("drive", 'base = "tlc"\n[ftl]\nvictim = { policy = "greedy", d = 3 }\n'),
         ("drive", 'base = "tlc"\n[controller]\nwrite_completion = "never"\n'),
+        ("drive", 'base = "m-scm"\n[scm]\nverify = "to-teh-cap"\n'),
+        ("drive", 'base = "m-scm"\n[scm]\nverify = { policy = "to-the-cap", cycles = 1001 }\n'),
+        ("drive", 'base = "m-scm"\n[scm]\nverify = { policy = "to-the-cap", accept_bits = 1 }\n'),
+        ("drive", 'base = "m-scm"\n[scm]\nverify = { policy = "until-pass", rber = 0.6 }\n'),
+        ("drive", 'base = "m-scm"\n[scm]\nverify = { policy = "until-pass", decay = 0.0 }\n'),
         ("drive", 'base = "tcl"\n'),
         ("drive", "[geometry]\nchannels = 4\n"),
         ("drive", ""),
@@ -275,6 +280,23 @@ def test_jobs_of_every_shape_are_right(cli, validators, tmp_path, text):
 
     assert [error.message for error in validators["job"].iter_errors(loads(text))] == []
     path = tmp_path / "job.toml"
+    path.write_text(text)
+    assert cli("check", path).code == 0
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'base = "m-scm"\n[scm]\nverify = "until-pass"\n',
+        'base = "m-scm"\n[scm]\nverify = { policy = "to-the-cap", cycles = 0, verify_read = "40ns" }\n',
+        'base = "multi-scm"\n[storage_scm]\nverify = { policy = "until-pass", cycles_set = 3 }\n',
+    ],
+)
+def test_drives_with_what_may_be_left_out_are_right(cli, validators, tmp_path, text):
+    from ninescope.toml import loads
+
+    assert [error.message for error in validators["drive"].iter_errors(loads(text))] == []
+    path = tmp_path / "drive.toml"
     path.write_text(text)
     assert cli("check", path).code == 0
 

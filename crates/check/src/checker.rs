@@ -463,6 +463,7 @@ impl Probe for Checker {
             Event::SlotDispatched { .. }
             | Event::SectorCopied { .. }
             | Event::SectorPlaced { .. }
+            | Event::SectorVerified { .. }
             | Event::BankCommandIssued { .. }
             | Event::BankCommandEnded { .. }
             | Event::BankDataOut { .. } => self.bank_event(view, &event),

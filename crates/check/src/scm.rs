@@ -47,9 +47,9 @@ struct Bank {
     /// Copies and placings told since it was taken up, for which no command was issued.
     copies: u32,
     placed: u32,
-    /// What the array needs for them.
-    copy_time: Ns,
-    write_time: Ns,
+    /// How many of them, by kind of command, know how they are verified, and what the array needs for those.
+    verified: [u32; 3],
+    array_time: [Ns; 3],
     /// By sector of the bank, if contents are followed: the logical sector and the version that lie there.
     content: Vec<(u32, u64)>,
     /// By logical sector: its newest version, 0 for never written.
@@ -153,7 +153,7 @@ impl ScmBanks {
         );
         (bank.phase, bank.kind, bank.source, bank.owner) = (Phase::Taken, kind, source, owner);
         (bank.slot, bank.sectors, bank.copies, bank.placed) = (slot, mask.count_ones(), 0, 0);
-        (bank.copy_time, bank.write_time) = (Ns::ZERO, Ns::ZERO);
+        (bank.verified, bank.array_time) = Default::default();
         if kind == Kind::Read && !bank.content.is_empty() {
             for sector in (0..shape.sectors_per_slot(slot)).filter(|sector| mask >> sector & 1 == 1) {
                 bank.finds_newest(view, slot, sector)?;
@@ -162,8 +162,14 @@ impl ScmBanks {
         Ok(())
     }
 
-    /// A sector takes so many verify cycles, and reads to know that.
-    fn verified(&mut self, view: &View<'_>, id: BankId, Verified { cycles, reads }: Verified) -> Checked {
+    /// A sector that is copied or written takes so many verify cycles, and reads to know that.
+    pub fn verified(
+        &mut self,
+        view: &View<'_>,
+        id: BankId,
+        kind: Kind,
+        Verified { cycles, reads }: Verified,
+    ) -> Checked {
         let cap = view.scm.media().verify_cycles_max(id);
         require!(
             cycles <= cap && (cycles..=cap.min(cycles + 1)).contains(&reads),
@@ -171,13 +177,15 @@ impl ScmBanks {
             view.now,
             "a sector of bank {id} takes {cycles} verify cycles of at most {cap}, and {reads} verify reads"
         );
+        let bank = &mut self.each[id.index()];
+        bank.verified[kind as usize] += 1;
+        bank.array_time[kind as usize] += view.scm.media().sector_time(id, kind, cycles);
         self.verify_cycles += u64::from(cycles);
         self.verify_reads += u64::from(reads);
         Ok(())
     }
 
-    pub fn copied(&mut self, view: &View<'_>, id: BankId, (from, to): (u32, u32), verified: Verified) -> Checked {
-        self.verified(view, id, verified)?;
+    pub fn copied(&mut self, view: &View<'_>, id: BankId, from: u32, to: u32) -> Checked {
         let bank = &mut self.each[id.index()];
         require!(
             bank.phase == Phase::Taken && bank.kind == Kind::Write,
@@ -187,7 +195,6 @@ impl ScmBanks {
             bank.phase
         );
         bank.copies += 1;
-        bank.copy_time += view.scm.media().sector_time(id, Kind::Copy, verified.cycles);
         bank.wear[to as usize] += 1;
         if !bank.content.is_empty() {
             bank.content[to as usize] = bank.content[from as usize];
@@ -195,15 +202,7 @@ impl ScmBanks {
         Ok(())
     }
 
-    pub fn placed(
-        &mut self,
-        view: &View<'_>,
-        requests: &mut Requests,
-        id: BankId,
-        (sector, place): (u32, u32),
-        verified: Verified,
-    ) -> Checked {
-        self.verified(view, id, verified)?;
+    pub fn placed(&mut self, view: &View<'_>, requests: &mut Requests, id: BankId, sector: u32, place: u32) -> Checked {
         let shape = view.scm.layout();
         let bank = &mut self.each[id.index()];
         let first = shape.first_sector_of_slot(bank.slot);
@@ -219,7 +218,6 @@ impl ScmBanks {
             requests.unit_done(view, bank.owner, Lpa(host_sector), Op::Write)?;
         }
         bank.placed += 1;
-        bank.write_time += view.scm.media().sector_time(id, Kind::Write, verified.cycles);
         bank.wear[place as usize] += 1;
         if !bank.content.is_empty() {
             self.versions += 1;
@@ -253,12 +251,16 @@ impl ScmBanks {
             bank.copies,
             bank.placed
         );
-        let end = sent
-            + match command.kind {
-                Kind::Read => Ns(view.scm.media().sector_time(id, Kind::Read, 0).0 * u64::from(command.sectors)),
-                Kind::Write => bank.write_time,
-                Kind::Copy => bank.copy_time,
-            };
+        let (media, verified) = (view.scm.media(), bank.verified[command.kind as usize]);
+        let verifies = command.kind != Kind::Read && media.verifies(id);
+        require!(
+            verified == if verifies { command.sectors } else { 0 },
+            PulseTime,
+            now,
+            "bank {id} is given {command:?}, of which {verified} sectors are verified"
+        );
+        let plain = Ns(media.sector_time(id, command.kind, 0).0 * u64::from(command.sectors));
+        let end = sent + if verifies { bank.array_time[command.kind as usize] } else { plain };
         bank.phase = Phase::Array(command.kind, end);
         bank.holds(now, end);
         self.sectors[command.kind as usize] += u64::from(command.sectors);

@@ -148,10 +148,12 @@ pub enum Event<'a> {
     /// An access of a slot of SCM left its bank's queue, for the host command `command` or, as `source` says, the
     /// migration of that number: bit `i` of `sectors` is sector `i` of the slot.
     SlotDispatched { kind: ScmCommandKind, source: Source, command: u32, slot: SlotId, sectors: u32 },
-    /// Wear levelling copies the content of a sector of a bank to another one, whose write is verified so.
-    SectorCopied { bank: BankId, from: u32, to: u32, verified: Verified },
-    /// A logical sector of a bank is written at `place`, and verified so.
-    SectorPlaced { bank: BankId, sector: u32, place: u32, verified: Verified },
+    /// Wear levelling copies the content of a sector of a bank to another one.
+    SectorCopied { bank: BankId, from: u32, to: u32 },
+    /// A logical sector of a bank is written at `place`.
+    SectorPlaced { bank: BankId, sector: u32, place: u32 },
+    /// How one of these sectors that are copied or written will be verified.
+    SectorVerified { bank: BankId, kind: ScmCommandKind, verified: Verified },
     /// A bank takes up a command. Its channel is taken until `sent`, then the array works [ns]; copies need no channel.
     BankCommandIssued { command: &'a ScmCommand, sent: Ns },
     /// The array phase of a bank's command ended.

@@ -4,7 +4,7 @@
 
 use ninescope_ftl::policies::{SectorWearLeveling, SectorWearLevelingConfig, SectorWrite};
 use ninescope_kernel::BitTable;
-use ninescope_media::scm::{Scm, Verified};
+use ninescope_media::scm::Scm;
 use ninescope_model::{BankId, ScmGeometry, ScmLayout, SlotId};
 use serde::Serialize;
 
@@ -136,30 +136,5 @@ impl ScmPart {
     #[inline]
     pub(crate) fn place_write(&mut self, bank: BankId, sector: u32) -> SectorWrite {
         self.leveling[bank.index()].write(sector, self.media.wear_of(bank))
-    }
-
-    /// A physical sector of a bank is to be written by its next write.
-    #[inline]
-    pub(crate) fn pulse(&mut self, bank: BankId, sector: u32) -> Verified {
-        let verified = self.media.pulse(bank, sector);
-        self.count_verified(bank, verified);
-        verified
-    }
-
-    /// A physical sector of a bank is to be written by its next copies.
-    #[inline]
-    pub(crate) fn pulse_copy(&mut self, bank: BankId, sector: u32) -> Verified {
-        let verified = self.media.pulse_copy(bank, sector);
-        self.count_verified(bank, verified);
-        verified
-    }
-
-    #[inline]
-    fn count_verified(&mut self, bank: BankId, verified: Verified) {
-        if verified.reads != 0 {
-            let counters = self.counters_of(bank);
-            counters.verify_cycles += u64::from(verified.cycles);
-            counters.verify_reads += u64::from(verified.reads);
-        }
     }
 }

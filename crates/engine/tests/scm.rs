@@ -386,14 +386,19 @@ fn serial_latencies(bench: &ScmBench, requests: &[Request]) -> Vec<u64> {
             if request.op == Op::Read {
                 total += slot.len() as u64 * timing.read.0;
             }
+            let mut copies = 0;
             for &sector in slot.iter().filter(|_| request.op == Op::Write) {
                 let placed = policy.write(sector as u32, &wear);
                 if let Some(copy) = placed.copy {
                     wear[copy.to as usize] += 1;
-                    total += timing.read.0 + write();
+                    copies += 1;
                 }
                 wear[placed.place as usize] += 1;
-                total += write();
+            }
+            // All copies of a slot come before its writes.
+            total += (0..copies).map(|_| timing.read.0 + write()).sum::<u64>();
+            if request.op == Op::Write {
+                total += slot.iter().map(|_| write()).sum::<u64>();
             }
         }
         total

@@ -3,7 +3,8 @@
 
 use ninescope_kernel::{Ns, Rate};
 use ninescope_media::scm::{
-    ProgramVerifyConfig, PulseOrder, Scm, ScmCommand, ScmCommandKind as Kind, ScmTiming, Verified, WrittenCells,
+    BankState, IllegalScmCommand, ProgramVerifyConfig, PulseOrder, Scm, ScmCommand, ScmCommandKind as Kind, ScmTiming,
+    Verified, WrittenCells,
 };
 use ninescope_model::{BankId, ScmGeometry};
 
@@ -26,8 +27,11 @@ fn scm(policy: &str, timing: &ScmTiming, seed: u64) -> Scm {
 
 /// The array time of a command on so many sectors, and how each was verified.
 fn run(scm: &mut Scm, kind: Kind, sectors: u32) -> (Ns, Vec<Verified>) {
-    let pulse = |sector| if kind == Kind::Write { scm.pulse(BANK, sector) } else { scm.pulse_copy(BANK, sector) };
-    let verified = (0..sectors).map(pulse).collect();
+    for sector in 0..sectors {
+        if kind == Kind::Write { scm.pulse(BANK, sector) } else { scm.pulse_copy(BANK, sector) }
+    }
+    assert!(scm.verifies(BANK));
+    let verified = (0..sectors).map(|_| scm.verify(BANK, kind)).collect();
     let end = scm.begin_array(&ScmCommand { kind, bank: BANK, sectors }, Ns(7)).expect("an idle bank");
     scm.end_array(BANK, end).expect("its end");
     (end - Ns(7), verified)
@@ -93,10 +97,24 @@ fn each_medium_verifies_as_it_is_told() {
     let cells = WrittenCells { count: 4096, rber: None };
     let config: ProgramVerifyConfig = toml::from_str("policy = 'to-the-cap'").expect("readable");
     let policy = config.build(&cells).expect("legal");
-    let mut scm = Scm::of_media(&[(shape, TIMING), (shape, TIMING)]).expect("legal").with_verify(1, policy, 1);
+    let scm = Scm::of_media(&[(shape, TIMING), (shape, TIMING)]).expect("legal").with_verify(1, policy, 1);
     assert_eq!((scm.ber_factor(0).to_bits(), scm.ber_factor(1).to_bits()), (1.0_f64.to_bits(), 0.51_f64.to_bits()));
     assert_eq!((scm.verify_cycles_max(BankId(0)), scm.verify_cycles_max(BankId(1))), (0, 20));
-    assert_eq!((scm.pulse(BankId(0), 0).cycles, scm.pulse(BankId(1), 0).cycles), (0, 20));
+    assert_eq!((scm.verifies(BankId(0)), scm.verifies(BankId(1))), (false, true));
+}
+
+#[test]
+fn a_write_begins_when_all_its_sectors_know_their_cycles() {
+    let mut scm = scm("policy = 'to-the-cap'\ncycles = 1", &TIMING, 1);
+    let write = ScmCommand { kind: Kind::Write, bank: BANK, sectors: 2 };
+    scm.pulse(BANK, 0);
+    scm.pulse(BANK, 1);
+    scm.verify(BANK, Kind::Write);
+    let early = scm.begin_array(&write, Ns(0)).expect_err("one is missing");
+    assert_eq!(early, IllegalScmCommand::VerifyCount { bank: BANK, kind: Kind::Write, sectors: 2, verified: 1 });
+    assert_eq!(scm.state(BANK), BankState::Idle);
+    scm.verify(BANK, Kind::Write);
+    assert_eq!(scm.begin_array(&write, Ns(0)).expect("both"), Ns(2 * 320));
 }
 
 /// The chance that more than `correctable` of `bits` bits fail, per user bit: the tail is summed from its largest term.

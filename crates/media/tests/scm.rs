@@ -35,8 +35,8 @@ fn the_time_of_a_command_is_the_sum_over_its_sectors() {
         for sector in 0..count {
             match kind {
                 Kind::Read => {}
-                Kind::Write => drop(scm.pulse(BANK, sector)),
-                Kind::Copy => drop(scm.pulse_copy(BANK, sector)),
+                Kind::Write => scm.pulse(BANK, sector),
+                Kind::Copy => scm.pulse_copy(BANK, sector),
             }
         }
         scm.begin_array(&command(kind, count), Ns(50)).expect("an idle bank") - Ns(50)

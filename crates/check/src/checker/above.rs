@@ -23,10 +23,9 @@ impl Checker {
                 banks.dispatched(view, (kind, source, command), (slot, sectors))?;
                 self.slot_dispatched(view, (kind, source, command), (slot, sectors))
             }
-            Event::SectorCopied { bank, from, to, verified } => banks.copied(view, bank, (from, to), verified),
-            Event::SectorPlaced { bank, sector, place, verified } => {
-                banks.placed(view, &mut self.requests, bank, (sector, place), verified)
-            }
+            Event::SectorCopied { bank, from, to } => banks.copied(view, bank, from, to),
+            Event::SectorPlaced { bank, sector, place } => banks.placed(view, &mut self.requests, bank, sector, place),
+            Event::SectorVerified { bank, kind, verified } => banks.verified(view, bank, kind, verified),
             Event::BankCommandIssued { command, sent } => banks.issued(view, command, sent),
             Event::BankCommandEnded { command } => match (banks.ended(view, command)?, &mut self.tier) {
                 (Some(migration), Some(book)) => book.migration_write_ended(view.now, migration),

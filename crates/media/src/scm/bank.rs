@@ -60,6 +60,9 @@ pub enum IllegalScmCommand {
     /// A command that writes pulses the sectors named for its kind, and a read may not come between.
     #[error("SCM bank {bank}: a {kind:?} of {sectors} sectors, {to_pulse} are to be pulsed")]
     PulseCount { bank: BankId, kind: ScmCommandKind, sectors: u32, to_pulse: u32 },
+    /// Where writes are verified, each sector of a command that writes is.
+    #[error("SCM bank {bank}: a {kind:?} of {sectors} sectors, {verified} were verified")]
+    VerifyCount { bank: BankId, kind: ScmCommandKind, sectors: u32, verified: u32 },
     /// An end was reported while nothing runs, or at another time.
     #[error("SCM bank {bank} is {state:?}, nothing ends there at {now}")]
     NothingEnds { bank: BankId, state: BankState, now: Ns },
@@ -75,8 +78,10 @@ pub(super) struct Bank {
     pub state: BankState,
     /// Sectors by kind of command; none for reads.
     pub to_pulse: [u32; 3],
-    /// What the array needs for them.
-    pub pulse_time: [Ns; 3],
+    /// Whether writes are verified, how many of those sectors know how, and what the array needs for that.
+    pub verifies: bool,
+    pub verified: [u32; 3],
+    pub verify_time: [Ns; 3],
 }
 
 impl Bank {
@@ -100,7 +105,12 @@ impl Bank {
             if *to_pulse != sectors {
                 return Err(IllegalScmCommand::PulseCount { bank, kind, sectors, to_pulse: *to_pulse });
             }
-            *to_pulse = 0;
+            let verified = &mut self.verified[kind as usize];
+            if *verified != if self.verifies { sectors } else { 0 } {
+                return Err(IllegalScmCommand::VerifyCount { bank, kind, sectors, verified: *verified });
+            }
+            (*to_pulse, *verified) = (0, 0);
+            self.verify_time[kind as usize] = Ns::ZERO;
         }
         self.state = BankState::Busy { command: *command, until };
         Ok(())

@@ -7,7 +7,7 @@
 //!
 //! The caller says which sectors a write or a copy pulses ([`Scm::pulse`], [`Scm::pulse_copy`]) before it begins the
 //! command: which sectors these are is the answer of wear levelling, which is none of the media's business. Where writes
-//! are verified, each sector gets to know at that time how many cycles it takes.
+//! are verified, each sector also gets to know before how many cycles it takes ([`Scm::verify`]).
 //!
 //! Wear counts writes, whatever their verify cycles: rated endurance counts them too, and all cycles but the first
 //! pulses are for the few cells that failed.
@@ -94,6 +94,8 @@ impl Scm {
         durations.verify(timing, &*policy);
         let component = if medium == 0 { "scm" } else { "storage scm" };
         *verify = Some(Verify { policy, stream: RandomStream::new(seed, component, "program verify") });
+        let banks = self.banks.iter_mut().filter(|bank| bank.medium == medium);
+        banks.for_each(|bank| bank.verifies = true);
         self
     }
 
@@ -126,22 +128,8 @@ impl Scm {
     #[inline]
     pub fn sector_time(&self, bank: BankId, kind: ScmCommandKind, verify_cycles: u32) -> Ns {
         let durations = self.durations_of(bank);
-        match kind {
-            ScmCommandKind::Read => durations.read,
-            ScmCommandKind::Write => durations.write(verify_cycles),
-            ScmCommandKind::Copy => durations.read + durations.write(verify_cycles),
-        }
-    }
-
-    /// The most verify cycles that a sector write of a bank takes [count].
-    pub fn verify_cycles_max(&self, bank: BankId) -> u32 {
-        let verify = &self.media[self.banks[bank.index()].medium].verify;
-        verify.as_ref().map_or(0, |verify| verify.policy.verify_loop().cap())
-    }
-
-    /// Bit errors of a medium as a share of those without verifying, in the mean over its sectors.
-    pub fn ber_factor(&self, medium: usize) -> f64 {
-        self.media[medium].verify.as_ref().map_or(1.0, |verify| verify.policy.ber_factor())
+        let plain = durations.sectors(kind, 1);
+        if kind == ScmCommandKind::Read { plain } else { plain + durations.verify_time(verify_cycles) }
     }
 }
 
@@ -158,37 +146,56 @@ impl Scm {
         &self.wear
     }
 
-    /// A sector gets the pulses of the bank's next write. Says how they are verified.
+    /// A sector gets the pulses of the bank's next write.
     #[inline]
-    pub fn pulse(&mut self, bank: BankId, sector: u32) -> Verified {
-        self.pulse_for(ScmCommandKind::Write, bank, sector)
+    pub fn pulse(&mut self, bank: BankId, sector: u32) {
+        self.wears(bank, sector);
+        self.banks[bank.index()].to_pulse[ScmCommandKind::Write as usize] += 1;
     }
 
-    /// A sector gets the pulses of the bank's next command of copies. Says how they are verified.
+    /// A sector gets the pulses of the bank's next command of copies.
     #[inline]
-    pub fn pulse_copy(&mut self, bank: BankId, sector: u32) -> Verified {
-        self.pulse_for(ScmCommandKind::Copy, bank, sector)
+    pub fn pulse_copy(&mut self, bank: BankId, sector: u32) {
+        self.wears(bank, sector);
+        self.banks[bank.index()].to_pulse[ScmCommandKind::Copy as usize] += 1;
     }
 
-    #[inline]
-    fn pulse_for(&mut self, kind: ScmCommandKind, bank: BankId, sector: u32) -> Verified {
-        let machine = &self.banks[bank.index()];
-        let index = machine.sectors.start + sector as usize;
-        debug_assert!(index < machine.sectors.end, "bank {bank} has no sector {sector}");
+    fn wears(&mut self, bank: BankId, sector: u32) {
+        let of_bank = &self.banks[bank.index()].sectors;
+        let index = of_bank.start + sector as usize;
+        debug_assert!(index < of_bank.end, "bank {bank} has no sector {sector}");
         self.wear[index] = self.wear[index].saturating_add(1);
-        let verified = self.media[machine.medium].verify.as_mut().map_or_else(Verified::default, Verify::sector);
-        let time = self.sector_time(bank, kind, verified.cycles);
-        let machine = &mut self.banks[bank.index()];
-        machine.to_pulse[kind as usize] += 1;
-        machine.pulse_time[kind as usize] += time;
-        verified
     }
 }
 
-impl Verify {
-    fn sector(&mut self) -> Verified {
-        let cycles = self.policy.cycles(&mut self.stream);
-        Verified { cycles, reads: self.policy.reads(cycles) }
+/// Verified writes.
+impl Scm {
+    /// Whether each sector of a write or copy of the bank is to be verified before its command begins.
+    #[inline]
+    pub fn verifies(&self, bank: BankId) -> bool {
+        self.banks[bank.index()].verifies
+    }
+
+    /// One of the sectors named for the bank's next write, or for its next copies, gets to know its verify cycles.
+    pub fn verify(&mut self, bank: BankId, kind: ScmCommandKind) -> Verified {
+        let machine = &mut self.banks[bank.index()];
+        let Medium { durations, verify, .. } = &mut self.media[machine.medium];
+        let Some(Verify { policy, stream }) = verify else { return Verified::default() };
+        let cycles = policy.cycles(stream);
+        machine.verified[kind as usize] += 1;
+        machine.verify_time[kind as usize] += durations.verify_time(cycles);
+        Verified { cycles, reads: policy.reads(cycles) }
+    }
+
+    /// The most verify cycles that a sector write of a bank takes [count].
+    pub fn verify_cycles_max(&self, bank: BankId) -> u32 {
+        let verify = &self.media[self.banks[bank.index()].medium].verify;
+        verify.as_ref().map_or(0, |verify| verify.policy.verify_loop().cap())
+    }
+
+    /// Bit errors of a medium as a share of those without verifying, in the mean over its sectors.
+    pub fn ber_factor(&self, medium: usize) -> f64 {
+        self.media[medium].verify.as_ref().map_or(1.0, |verify| verify.policy.ber_factor())
     }
 }
 
@@ -208,11 +215,11 @@ impl Scm {
     pub fn begin_array(&mut self, command: &ScmCommand, at: Ns) -> Result<Ns, IllegalScmCommand> {
         let bank = self.banks.get_mut(command.bank.index());
         let bank = bank.ok_or(IllegalScmCommand::NoSuchBank { bank: command.bank })?;
-        let reads = Ns(self.media[bank.medium].durations.read.0 * u64::from(command.sectors));
-        let time = if command.kind == ScmCommandKind::Read { reads } else { bank.pulse_time[command.kind as usize] };
-        bank.begin(command, at + time)?;
-        bank.pulse_time[command.kind as usize] = Ns::ZERO;
-        Ok(at + time)
+        let kind = command.kind;
+        let plain = self.media[bank.medium].durations.sectors(kind, command.sectors);
+        let end = at + plain + bank.verify_time[kind as usize];
+        bank.begin(command, end)?;
+        Ok(end)
     }
 
     /// The running array phase is over.

@@ -2,6 +2,7 @@
 
 use ninescope_kernel::{Ns, Rate};
 
+use super::ScmCommandKind;
 use super::program_verify::ProgramVerify;
 use crate::TimingError;
 
@@ -73,10 +74,10 @@ impl PulseOrder {
 /// [`ScmTiming`] laid out for the hot path.
 #[derive(Clone, Debug)]
 pub(super) struct Durations {
-    /// Reading a sector.
-    pub read: Ns,
-    /// Writing one, by verify cycles.
-    write: Vec<Ns>,
+    /// Array time of a sector by kind of command, before anything is verified.
+    sector: [Ns; 3],
+    /// What verify cycles add to a sector that is written, by their number.
+    verify: Vec<Ns>,
     pub command_address: Ns,
     pub channel_rate: Rate,
 }
@@ -84,29 +85,40 @@ pub(super) struct Durations {
 impl Durations {
     pub fn new(timing: &ScmTiming) -> Result<Self, TimingError> {
         timing.check()?;
-        let ScmTiming { read, set, reset, pulse_order, command_address, channel_rate } = *timing;
-        Ok(Self { read, write: vec![pulse_order.time(set, reset)], command_address, channel_rate })
+        let write = timing.pulse_order.time(timing.set, timing.reset);
+        let mut sector = [Ns::ZERO; 3];
+        sector[ScmCommandKind::Read as usize] = timing.read;
+        sector[ScmCommandKind::Write as usize] = write;
+        sector[ScmCommandKind::Copy as usize] = timing.read + write;
+        let ScmTiming { command_address, channel_rate, .. } = *timing;
+        Ok(Self { sector, verify: vec![Ns::ZERO], command_address, channel_rate })
     }
 
-    /// What writes take whose pulses are verified: cycle by cycle a verify read and the pulses that are left.
+    /// Has writes verified: cycle by cycle a verify read and the pulses that are left.
     pub fn verify(&mut self, timing: &ScmTiming, policy: &dyn ProgramVerify) {
         let verify_loop = policy.verify_loop();
         let verify_read = verify_loop.read.unwrap_or(timing.read);
-        let mut pulses = self.write[0];
-        self.write.clear();
+        let mut pulses = Ns::ZERO;
+        self.verify.clear();
         for cycles in 0..=verify_loop.cap() {
             if cycles > 0 {
                 let pulse = |time: Ns, cap: u32| if cycles <= cap { time } else { Ns::ZERO };
                 let (set, reset) = (pulse(timing.set, verify_loop.set), pulse(timing.reset, verify_loop.reset));
                 pulses += timing.pulse_order.time(set, reset);
             }
-            self.write.push(pulses + Ns(verify_read.0 * u64::from(policy.reads(cycles))));
+            self.verify.push(pulses + Ns(verify_read.0 * u64::from(policy.reads(cycles))));
         }
     }
 
-    /// Writing a sector that takes so many verify cycles.
+    /// So many sectors, before anything is verified.
     #[inline]
-    pub fn write(&self, cycles: u32) -> Ns {
-        self.write[cycles as usize]
+    pub fn sectors(&self, kind: ScmCommandKind, sectors: u32) -> Ns {
+        Ns(self.sector[kind as usize].0 * u64::from(sectors))
+    }
+
+    /// What so many verify cycles add to a sector that is written.
+    #[inline]
+    pub fn verify_time(&self, cycles: u32) -> Ns {
+        self.verify[cycles as usize]
     }
 }

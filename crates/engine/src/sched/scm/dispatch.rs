@@ -171,6 +171,19 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
         track.mark = self.now;
     }
 
+    /// Lets each sector of a command that writes know its verify cycles.
+    #[inline(never)]
+    fn verify_sectors(&mut self, bank: BankId, kind: ScmCommandKind, sectors: u32) -> Result<(), SimulationError> {
+        for _ in 0..sectors {
+            let verified = self.scm.media.verify(bank, kind);
+            let counters = self.scm.counters_of(bank);
+            counters.verify_cycles += u64::from(verified.cycles);
+            counters.verify_reads += u64::from(verified.reads);
+            observe!(self, Event::SectorVerified { bank, kind, verified });
+        }
+        Ok(())
+    }
+
     /// Has wear levelling say where each sector of a write goes, and begins with the copies it wants, which need no
     /// channel; without any the write asks for the channel at once.
     fn copy_out_of_the_way(&mut self, bank: BankId, transaction: &Transaction) -> Result<(), SimulationError> {
@@ -182,11 +195,15 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
             let placed = self.scm.place_write(bank, sector);
             if let Some(SectorCopy { from, to }) = placed.copy {
                 copies += 1;
-                let verified = self.scm.pulse_copy(bank, to);
-                observe!(self, Event::SectorCopied { bank, from, to, verified });
+                self.scm.media.pulse_copy(bank, to);
+                observe!(self, Event::SectorCopied { bank, from, to });
             }
-            let verified = self.scm.pulse(bank, placed.place);
-            observe!(self, Event::SectorPlaced { bank, sector, place: placed.place, verified });
+            self.scm.media.pulse(bank, placed.place);
+            observe!(self, Event::SectorPlaced { bank, sector, place: placed.place });
+        }
+        if self.scm.media.verifies(bank) {
+            self.verify_sectors(bank, ScmCommandKind::Copy, copies)?;
+            self.verify_sectors(bank, ScmCommandKind::Write, u32::from(transaction.sectors))?;
         }
         if copies == 0 {
             self.request_bank_channel(bank);
