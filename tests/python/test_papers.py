@@ -350,7 +350,7 @@ class TestRunning:
         code, printed, _ = cli("papers", "run", "900", "--json", "--out", out, "--experiments", experiments)
         assert code == 0
         assert {path.name for path in out.iterdir()} == {
-            "claims.json", "measured.json", "report.txt", "mean-latency.csv", "figure.txt"
+            "claims.json", "measured.json", "report.txt", "mean-latency.csv", "figure.txt", "points"
         }  # fmt: skip
         assert json.loads((out / "claims.json").read_text()) == json.loads(printed)
         assert "operation,us" in (out / "mean-latency.csv").read_text()
@@ -594,6 +594,7 @@ def test_nothing_that_simulates_mentions_the_published_values():
         "claims.py",
         "catalogue.py",
         "runner.py",
+        "points.py",
         "judge.py",
         "report.py",
         "__init__.py",

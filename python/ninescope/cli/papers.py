@@ -70,7 +70,11 @@ def papers_run(
     ] = False,
     out: Annotated[
         str | None,
-        typer.Option(metavar="DIR", help="Write verdicts, tables and figures here (`all`: a folder each)."),
+        typer.Option(
+            metavar="DIR",
+            help="Write verdicts, tables and figures here (`all`: a folder each). "
+            "A run that was interrupted goes on there.",
+        ),
     ] = None,
     jobs: Annotated[
         int | None,
@@ -147,7 +151,12 @@ def _judged(paper: Paper, out: Path | None, *, quick: bool, seed: int, jobs: int
         try:
             with _steps(paper.id) as on_step:
                 measurement = measure(
-                    paper.experiment_file, settings, jobs=jobs, draw_into=out, on_step=on_step
+                    paper.experiment_file,
+                    settings,
+                    jobs=jobs,
+                    draw_into=out,
+                    on_step=on_step,
+                    keep_in=None if out is None else out / "points",
                 )
         except ExperimentError as error:
             print(
@@ -172,8 +181,9 @@ def _steps(paper: str) -> Iterator[Any]:
     if not sys.stderr.isatty():
 
         def line(step: Step) -> None:
+            took = "kept" if step.kept else f"{step.seconds:.1f} s"
             print(
-                f"{paper}  {step.done:>3} of {step.total}  {step.point} ({step.seconds:.1f} s)",
+                f"{paper}  {step.done:>3} of {step.total}  {step.point} ({took})",
                 file=sys.stderr,
                 flush=True,
             )

@@ -26,6 +26,7 @@ from typing import Any
 
 from ninescope._native import ConfigError, SimulationError
 from ninescope.papers.experiment import Experiment, Point, Settings, Summary
+from ninescope.papers.points import Kept, PointStore
 
 FORBIDDEN = "claims.toml"
 NEEDED = ("points", "simulate", "summarise")
@@ -43,6 +44,8 @@ class Step:
     done: int
     total: int
     seconds: float
+    kept: bool = False
+    """It was simulated before, and its result kept."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -63,10 +66,12 @@ def measure(
     draw_into: Path | None = None,
     on_step: Callable[[Step], None] | None = None,
     select: Callable[[Point], bool] | None = None,
+    keep_in: Path | None = None,
 ) -> Measurement:
     """Run an experiment: its points side by side, `jobs` at a time (by default one per processor).
 
-    `select` leaves points out; then there is no summary.
+    `select` leaves points out; then there is no summary. Results of points are kept in the folder `keep_in`,
+    and what is kept there is not simulated again.
     """
     began = time.monotonic()
     if not experiment.is_file():
@@ -75,13 +80,26 @@ def measure(
         points: list[Point] = _answer(start(_points, experiment, settings))
         points = [point for point in points if select is None or select(point)]
         points.sort(key=lambda point: -point.weight)
-        under_way = {start(_simulate, experiment, point, settings): point for point in points}
         results: dict[str, dict[str, Any]] = {}
-        for future in as_completed(under_way):
-            point = under_way[future]
-            results[point.name], seconds = _answer(future)
+
+        def is_done(point: Point, found: Kept, *, kept: bool) -> None:
+            results[point.name] = found.result
             if on_step is not None:
-                on_step(Step(point.name, len(results), len(points), seconds))
+                on_step(Step(point.name, len(results), len(points), found.seconds, kept))
+
+        store = None if keep_in is None else PointStore(keep_in, experiment, settings)
+        left = []
+        for point in points:
+            if store is not None and (found := store.get(point)) is not None:
+                is_done(point, found, kept=True)
+            else:
+                left.append(point)
+        under_way = {start(_simulate, experiment, point, settings): point for point in left}
+        for future in as_completed(under_way):
+            point, found = under_way[future], Kept(*_answer(future))
+            if store is not None:
+                store.put(point, found)
+            is_done(point, found, kept=False)
         # In one order, whoever was done first.
         results = {point.name: results[point.name] for point in points}
         if select is not None:

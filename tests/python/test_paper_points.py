@@ -1,0 +1,175 @@
+"""Runs of papers that were interrupted go on where they were."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import os
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+
+from conftest import command
+from ninescope.papers import points, runner
+from ninescope.papers.experiment import Point, Settings
+from ninescope.papers.points import Kept, PointStore
+
+NATIVE = importlib.util.find_spec("ninescope._native") is not None
+
+EXPERIMENT = """\
+import os
+from ninescope.papers.experiment import Point, Summary
+
+def points(settings):
+    return [Point(name, {"of": [name]}, weight) for name, weight in (("a", 1), ("b", 2), ("c", 3))]
+
+def simulate(point, settings):
+    notes = os.environ["NOTES"]
+    with open(os.path.join(notes, point.name), "a") as file:
+        file.write("simulated\\n")
+    if os.path.exists(os.path.join(notes, "stop")) and point.name == "a":
+        import time
+        time.sleep(60)
+    return {"answer": 0.1 + ord(point.name) + settings.seed}
+
+def summarise(results, settings):
+    return Summary({name: result["answer"] for name, result in results.items()})
+"""
+
+CLAIMS = """\
+[paper]
+id = "900"
+title = "A paper made for tests"
+citation = "nobody, nowhere"
+
+[[claim]]
+id = "9.1"
+statement = "the answers ascend"
+grade = "ordering"
+published = "a < b < c"
+source = "section 1"
+[[claim.check]]
+order = ["a", "<", "b", "<", "c"]
+"""
+
+
+@pytest.fixture
+def experiment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    folder = tmp_path / "experiments" / "900-test"
+    folder.mkdir(parents=True)
+    (folder / "experiment.py").write_text(EXPERIMENT)
+    (folder / "claims.toml").write_text(CLAIMS)
+    (tmp_path / "notes").mkdir()
+    monkeypatch.setenv("NOTES", str(tmp_path / "notes"))
+    return folder / "experiment.py"
+
+
+def simulated(experiment: Path) -> dict[str, int]:
+    """Count how often each point was simulated."""
+    notes = experiment.parents[2] / "notes"
+    return {path.name: len(path.read_text().splitlines()) for path in notes.iterdir() if path.name != "stop"}
+
+
+def measured(
+    experiment: Path, keep_in: Path | None, **settings: object
+) -> tuple[dict[str, object], list[bool]]:
+    steps: list[bool] = []
+    measurement = runner.measure(
+        experiment,
+        Settings(**settings),  # type: ignore[arg-type]
+        jobs=1,
+        on_step=lambda step: steps.append(step.kept),
+        keep_in=keep_in,
+    )
+    return dict(measurement.summary.measured), steps
+
+
+@pytest.mark.skipif(not NATIVE, reason="the engine is not built")
+def test_what_is_kept_is_not_simulated_again_and_says_the_same(experiment, tmp_path):
+    folder = tmp_path / "points"
+    first, steps = measured(experiment, folder)
+    assert steps == [False, False, False]
+    assert len(list(folder.iterdir())) == 3
+    again, steps = measured(experiment, folder)
+    assert steps == [True, True, True]
+    assert again == first
+    assert simulated(experiment) == {"a": 1, "b": 1, "c": 1}
+    nowhere, steps = measured(experiment, None)
+    assert (nowhere, steps) == (first, [False] * 3)
+
+
+@pytest.mark.skipif(not NATIVE, reason="the engine is not built")
+def test_another_seed_mode_or_experiment_is_simulated_by_itself(experiment, tmp_path, monkeypatch):
+    folder = tmp_path / "points"
+    measured(experiment, folder)
+    other, steps = measured(experiment, folder, seed=2)
+    assert steps == [False] * 3
+    assert other["a"] == pytest.approx(99.1)
+    assert measured(experiment, folder, quick=False)[1] == [False] * 3
+    # What was published, and what is written about it, has no part in it.
+    (experiment.parent / "claims.toml").write_text(CLAIMS.replace("ascend", "rise"))
+    (experiment.parent / "README.md").write_text("words")
+    assert measured(experiment, folder)[1] == [True] * 3
+    (experiment.parent / "drive.toml").write_text("summary = 'a drive'")
+    assert measured(experiment, folder)[1] == [False] * 3
+    points.build.cache_clear()
+    monkeypatch.setattr(points, "build", lambda: "another build")
+    assert measured(experiment, folder)[1] == [False] * 3
+    assert len(list(folder.iterdir())) == 5 * 3
+
+
+@pytest.mark.skipif(not NATIVE, reason="the engine is not built")
+@pytest.mark.parametrize("damage", ["", "{", "[]", '{"result": 1}', '{"result": {}}'])
+def test_what_is_damaged_is_simulated_again(experiment, tmp_path, damage):
+    folder = tmp_path / "points"
+    first, _ = measured(experiment, folder)
+    store = PointStore(folder, experiment, Settings())
+    file = store.file(Point("b", {"of": ["b"]}))
+    file.write_text(damage)
+    again, steps = measured(experiment, folder)
+    assert (again, sorted(steps)) == (first, [False, True, True])
+    assert json.loads(file.read_text())["result"] == {"answer": 0.1 + ord("b") + 1}
+
+
+def test_a_file_is_named_by_parameters_and_holds_what_was_put(experiment, tmp_path):
+    store = PointStore(tmp_path / "points", experiment, Settings())
+    one, other = Point("a", {"x": 1, "y": [2]}), Point("a", {"x": 1, "y": [3]})
+    assert store.file(one) != store.file(other)
+    assert store.file(one) == store.file(Point("a", {"y": [2], "x": 1}, weight=7))
+    assert store.get(one) is None
+    store.put(one, Kept({"value": 0.1}, 1.25))
+    assert store.get(one) == Kept({"value": 0.1}, 1.25)
+    assert store.get(other) is None
+
+
+@pytest.mark.skipif(not NATIVE, reason="the engine is not built")
+def test_a_run_that_was_killed_goes_on_and_ends_byte_for_byte_the_same(experiment, tmp_path):
+    folder = experiment.parents[1]
+    words = ["papers", "run", "900", "--jobs", "1", "--experiments", str(folder), "--out"]
+
+    def run(out: Path) -> subprocess.CompletedProcess[str]:
+        return subprocess.run([*command(), *words, str(out)], capture_output=True, text=True, check=True)
+
+    (tmp_path / "notes" / "stop").touch()
+    out = tmp_path / "out"
+    process = subprocess.Popen(
+        [*command(), *words, str(out)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+    )
+    deadline = time.monotonic() + 60
+    while "a" not in simulated(experiment):
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+    os.kill(process.pid, signal.SIGKILL)
+    process.wait()
+    assert len(list((out / "points").glob("*.json"))) == 2
+    assert not (out / "claims.json").exists()
+    (tmp_path / "notes" / "stop").unlink()
+    told = run(out).stderr
+    assert told.count("(kept)") == 2
+    run(tmp_path / "whole")
+    for name in ("claims.json", "measured.json"):
+        assert (out / name).read_bytes() == (tmp_path / "whole" / name).read_bytes()
+    assert simulated(experiment) == {"a": 3, "b": 2, "c": 2}
