@@ -146,6 +146,27 @@ def test_a_file_is_named_by_parameters_and_holds_what_was_put(experiment, tmp_pa
 
 
 @pytest.mark.skipif(not NATIVE, reason="the engine is not built")
+def test_all_papers_end_with_a_summary(experiment, cli):
+    folder = experiment.parents[1]
+    assert "All papers" not in cli("papers", "run", "900", "--experiments", folder).out
+    other = folder / "901-other"
+    other.mkdir()
+    (other / "experiment.py").write_text(EXPERIMENT)
+    (other / "claims.toml").write_text(
+        CLAIMS.replace('"900"', '"901"').replace('"9.1"', '"9.2"').replace('"a"', '"d"')
+    )
+    (other / "experiment.py").write_text(
+        EXPERIMENT.replace("Summary({", "Summary({'d': None, **{").replace("})", "}})")
+    )
+    out = cli("papers", "run", "all", "--experiments", folder).out
+    rows = [line.split() for line in out[out.index("All papers") :].splitlines()]
+    assert rows[2][:5] == ["900", "1", "1", "0", "0"]
+    assert rows[3][:5] == ["901", "1", "0", "0", "1"]
+    assert rows[4][:5] == ["all", "2", "1", "0", "1"]
+    assert "not judged with these settings: 9.2" in out
+
+
+@pytest.mark.skipif(not NATIVE, reason="the engine is not built")
 def test_a_run_that_was_killed_goes_on_and_ends_byte_for_byte_the_same(experiment, tmp_path):
     folder = experiment.parents[1]
     words = ["papers", "run", "900", "--jobs", "1", "--experiments", str(folder), "--out"]

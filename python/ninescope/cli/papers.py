@@ -120,12 +120,20 @@ def papers_run(
             print_report(report, console())
             if folder is not None:
                 print(f" written to {folder}")
+    if len(reports) > 1 and not json_:
+        from ninescope.papers.report import print_summary
+
+        print_summary(reports, console())
     if json_:
         from ninescope.papers.report import together
 
         print(json.dumps(together(reports)))
     if renew_baseline:
         return
+    _fail_if_worse(reports)
+
+
+def _fail_if_worse(reports: list[Report]) -> None:
     worse = [(report, claim) for report in reports for claim in report.regressions]
     for report, claim in worse:
         now = report.verdicts.get(claim, "no claim any more")

@@ -101,6 +101,29 @@ def print_report(report: Report, console: Console) -> None:
         console.print(part)
 
 
+def print_summary(reports: Sequence[Report], console: Console) -> None:
+    """Print one line for each paper: how many claims hold, and which were not judged."""
+    shown = RichTable(
+        title="All papers", title_justify="left", title_style="bold", box=None, padding=(0, 2, 0, 0)
+    )
+    for column in ("paper", "claims", *_MARKS, "wall time"):
+        shown.add_column(column, justify="left" if column == "paper" else "right", no_wrap=True)
+
+    def count(judgements: Sequence[Judgement]) -> list[str]:
+        return [str(sum(judgement.verdict == verdict for judgement in judgements)) for verdict in _MARKS]
+
+    for report in reports:
+        seconds = f"{report.measurement.seconds:.0f} s"
+        shown.add_row(report.paper.id, str(len(report.judgements)), *count(report.judgements), seconds)
+    every = [judgement for report in reports for judgement in report.judgements]
+    total = sum(report.measurement.seconds for report in reports)
+    shown.add_row("all", str(len(every)), *count(every), f"{total:.0f} s", style="bold")
+    console.print(Padding.indent(shown, 1))
+    open_claims = [judgement.claim.id for judgement in every if judgement.verdict == NOT_JUDGED]
+    if open_claims:
+        console.print(f" {NOT_JUDGED} with these settings: {', '.join(open_claims)}")
+
+
 def _render(report: Report) -> Iterator[RenderableType]:
     yield Padding.indent(Text(f"{report.paper.id}  {report.claims.title}", style="bold"), 1)
     yield Padding.indent(Text(report.claims.citation, style="dim"), 1)
