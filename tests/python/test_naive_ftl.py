@@ -199,7 +199,7 @@ def test_every_policy_of_the_translation_layer_has_a_naive_model():
 
     listed = json.loads(ninescope._native.policies())
     for registry, entries in listed.items():
-        # Which data is clean is told by hints, which lists of operations do not carry: the checker models the streams.
+        # Hints tell which data is clean. Lists of operations carry none: the checker follows the streams.
         if registry.startswith("ftl.") and registry != "ftl.streams":
             names = {entry["name"] for entry in entries}
             modelled = set(REGISTRIES.get(registry, {}))
