@@ -199,7 +199,8 @@ def test_every_policy_of_the_translation_layer_has_a_naive_model():
 
     listed = json.loads(ninescope._native.policies())
     for registry, entries in listed.items():
-        if registry.startswith("ftl."):
+        # Hints tell which data is clean. Lists of operations carry none: the checker follows the streams.
+        if registry.startswith("ftl.") and registry != "ftl.streams":
             names = {entry["name"] for entry in entries}
             modelled = set(REGISTRIES.get(registry, {}))
             tried = {variant["policy"] for variant in VARIANTS.get(registry, [])}

@@ -26,11 +26,22 @@ fn every_scheme_builds_from_its_defaults_and_survives_a_round_trip() {
     for (config, (name, _)) in EccSchemeConfig::all().into_iter().zip(EccSchemeConfig::LIST) {
         assert_eq!(config.name(), *name);
         let scheme = config.build().expect(name);
-        assert!(scheme.encode_time(1) > Ns::ZERO && scheme.decode_time(1, 0) > Ns::ZERO);
+        // What is not coded takes no time.
+        let takes_time = scheme.encode_time(1) > Ns::ZERO && scheme.decode_time(1, 0) > Ns::ZERO;
+        assert_eq!(takes_time, *name != "none");
         assert!(scheme.decode_time(4, 4) >= scheme.decode_time(4, 0));
         let text = toml::to_string(&config).expect(name);
         assert_eq!(toml::from_str::<EccSchemeConfig>(&text).expect(&text), config, "{text}");
     }
+}
+
+#[test]
+fn without_a_code_every_error_passes_as_good() {
+    let scheme = build("{ policy = 'none', user_data = '4KiB' }").expect("no code");
+    assert_eq!((scheme.user_bytes(), scheme.codeword_bits(), scheme.parity_bytes()), (4096, 32_768, 0));
+    assert_eq!((scheme.correctable(), scheme.undetected()), (0, 1.0));
+    assert_eq!((scheme.encode_time(8), scheme.decode_time(8, 8)), (Ns::ZERO, Ns::ZERO));
+    refused("{ policy = 'none', user_data = '0B' }", "user_data", &[]);
 }
 
 #[test]
