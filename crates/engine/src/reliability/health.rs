@@ -60,12 +60,25 @@ struct Group {
 pub struct GroupHealth {
     model: Box<dyn ErrorModel>,
     groups: Vec<Group>,
+    /// By code, where the rate never changes and no group was suspended too often.
+    always: Option<[Option<RberLevel>; 2]>,
 }
 
 impl GroupHealth {
     /// Groups whose last erase was not suspended too often.
     pub fn new(model: Box<dyn ErrorModel>, groups: u32) -> Self {
-        Self { model, groups: vec![Group::default(); groups as usize] }
+        Self { model, groups: vec![Group::default(); groups as usize], always: None }
+    }
+
+    /// The rate is the same whatever the groups go through: these are its levels, by code.
+    pub fn never_changes(&mut self, levels: [Option<RberLevel>; 2]) {
+        self.always = Some(levels);
+    }
+
+    /// The levels of every group, by code, if they are all the same.
+    #[inline]
+    pub fn always(&self) -> Option<[Option<RberLevel>; 2]> {
+        self.always
     }
 
     /// What was known of a group is void: its data is new.
@@ -76,6 +89,9 @@ impl GroupHealth {
     /// A group was erased, with so many suspensions more than it bears.
     pub fn erased(&mut self, group: BlockGroup, suspensions: u32) {
         self.groups[group.index()] = Group { suspensions, ..Group::default() };
+        if suspensions > 0 {
+            self.always = None;
+        }
     }
 
     /// The levels of a group, by code, as they were last asked for; `None` if they must be asked for anew.

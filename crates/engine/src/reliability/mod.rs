@@ -362,12 +362,17 @@ impl Reliability {
             nand.ecc.as_ref().map(|scheme| of_nand(scheme, "nand")),
             nand.edc.as_ref().map(|scheme| of_nand(scheme, "nand-edc")),
         ];
+        let mut health = nand.errors.as_ref().map(|errors| GroupHealth::new(model(errors), geometry.groups()));
+        if let (Some(health), Some(ErrorModelConfig::Constant(constant))) = (&mut health, &nand.errors) {
+            let level = |code: &Option<Code>| code.as_ref().and_then(|code| code.level(constant.rber));
+            health.never_changes([level(&codes[0]), level(&codes[1])]);
+        }
         Self {
             shapes_commands: retry.is_some() || codes.iter().flatten().any(Code::moves_more),
             nand: codes,
             scm: [of_scm(0), of_scm(1)],
             ages: GroupAges::new(geometry.groups(), nand.initial_age),
-            health: nand.errors.as_ref().map(|errors| GroupHealth::new(model(errors), geometry.groups())),
+            health,
             initial_cycles: nand.initial_cycles,
             retry_stream: RandomStream::new(*seed, "ecc", "read-retry"),
             corruption: nand

@@ -91,11 +91,14 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
     /// The raw bit error rate of a place's group as a level of each code; none where bits do not fail by themselves.
     fn levels_of(&mut self, ppa: Ppa) -> [Option<RberLevel>; 2] {
         let now = self.now;
+        let part = self.reliability.as_mut().expect("a drive with codes");
+        let Some(health) = &mut part.health else { return [None; 2] };
+        if let Some(levels) = health.always() {
+            return levels;
+        }
         let group = self.geometry.group_and_offset(ppa).0;
         let record = self.ftl.group(group);
         let (reads, cycles) = (record.reads_since_erase, record.erase_count);
-        let part = self.reliability.as_mut().expect("a drive with codes");
-        let Some(health) = &mut part.health else { return [None; 2] };
         if let Some(levels) = health.levels(group, now, reads) {
             return levels;
         }
