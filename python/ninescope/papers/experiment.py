@@ -1,9 +1,16 @@
-"""What an `experiment.py` is made of.
+"""What the folder of an experiment is made of.
 
-    def points(settings: Settings) -> list[Point]: ...        # what has to be simulated
-    def simulate(point: Point, settings: Settings) -> dict:   # one of them, in a process of its own
+`experiment.py` says what is simulated:
+
+    INFERRED: tuple[Inferred, ...]                             # optional: what the paper leaves open
+    def points(settings: Settings) -> list[Point]: ...         # what has to be simulated
+    def simulate(point: Point, settings: Settings) -> dict:    # one of them, in a process of its own
+
+`findings.py` beside it says what that comes to (`from experiment import ...` is the file above; a small
+experiment may have these two in it as well):
+
     def summarise(results: dict[str, dict], settings: Settings) -> Summary: ...
-    def draw(results: dict[str, dict], directory: Path, settings: Settings) -> list[Path]: ...   # optional
+    def figures(results: dict[str, dict], settings: Settings) -> list[Figure]: ...             # optional
 
 `results` are the answers of `simulate` by the name of the point; they hold what JSON can hold, and nothing
 that depends on the wall clock. The same settings give the same results, byte for byte.
@@ -13,10 +20,23 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any, Protocol
 
+from ninescope.figures import Figure
+
 Cell = str | float | int | None
+
+
+@dataclasses.dataclass(frozen=True)
+class Inferred:
+    """A value that the paper does not give, and that somebody therefore chose."""
+
+    name: str
+    """Unique in the experiment: `scm.read`, `requests of a flood`."""
+    value: str
+    """What was chosen, with its unit."""
+    why: str
+    """Where it comes from."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -26,6 +46,22 @@ class Settings:
     quick: bool = True
     """Fewer requests: an answer within two to three minutes, and some percentiles out of reach."""
     seed: int = 1
+    length: float = 1.0
+    """Requests of each run, as a multiple of what they are otherwise. Below 1 it is a try-out."""
+    brief: bool = False
+    """Leave out what no quantitative claim asks for: what is measured then may lack the rest."""
+    varied: str = ""
+    """The inferred value that is not what was chosen, by its name."""
+    factor: float = 1.0
+    """The multiple that it is."""
+
+    def varying(self, name: str, value: float) -> float:
+        """Return an inferred value: as it was chosen, or varied."""
+        return value * self.factor if name == self.varied else value
+
+    def requests(self, count: int) -> int:
+        """Return how many requests a run has that has so many otherwise."""
+        return max(1, round(count * self.length))
 
 
 @dataclasses.dataclass(frozen=True)
@@ -63,7 +99,9 @@ class Summary:
 
 
 class Experiment(Protocol):
-    """The functions of an `experiment.py`; `draw` may be missing."""
+    """The functions of a folder; `figures` and `INFERRED` may be missing."""
+
+    INFERRED: Sequence[Inferred]
 
     def points(self, settings: Settings) -> list[Point]:
         """Say what has to be simulated."""
@@ -71,8 +109,12 @@ class Experiment(Protocol):
     def simulate(self, point: Point, settings: Settings) -> dict[str, Any]:
         """Simulate one point."""
 
+
+class Findings(Protocol):
+    """The functions of `findings.py`; `figures` may be missing."""
+
     def summarise(self, results: Mapping[str, dict[str, Any]], settings: Settings) -> Summary:
         """Reduce all results to named values and tables."""
 
-    def draw(self, results: Mapping[str, dict[str, Any]], directory: Path, settings: Settings) -> list[Path]:
-        """Draw figures into a directory; say which."""
+    def figures(self, results: Mapping[str, dict[str, Any]], settings: Settings) -> list[Figure]:
+        """Say what the figures of the paper look like here."""

@@ -20,8 +20,23 @@ from ninescope import _native
 from ninescope.files import written_whole
 from ninescope.papers.experiment import Point, Settings
 
-_NO_MATTER = ("claims.toml", "baseline.toml", "README.md")
-"""Files of an experiment that measure nothing."""
+_NO_MATTER = ("claims.toml", "published.toml", "baseline.toml", "findings.py", "README.md")
+"""Files of an experiment that simulate nothing."""
+PRESENTING = (
+    "cli",
+    "report",
+    "papers/claims.py",
+    "papers/document.py",
+    "papers/judge.py",
+    "papers/published.py",
+    "papers/report.py",
+    "papers/sensitivity.py",
+    "figures.py",
+    "pictures.py",
+    "plots.py",
+    "text.py",
+)
+"""Parts of the package that show what others found: a change of them makes no result another one."""
 
 
 class Kept(NamedTuple):
@@ -78,9 +93,15 @@ class PointStore:
 
 @functools.cache
 def build() -> str:
-    """Say which ninescope this is, by the content of the package and its engine."""
+    """Say which ninescope simulates, by the content of the package and its engine."""
     package = Path(ninescope.__file__).parent
-    sources = [path for path in sorted(package.rglob("*.py")) if "__pycache__" not in path.parts]
+    presenting = [package / name for name in PRESENTING]
+    sources = [
+        path
+        for path in sorted(package.rglob("*.py"))
+        if "__pycache__" not in path.parts
+        and not any(part == path or part in path.parents for part in presenting)
+    ]
     return _digest([*sources, Path(_native.__file__ or "")], package)
 
 

@@ -1,7 +1,7 @@
 """Runs experiments in processes of their own.
 
-A worker loads `experiment.py`, and cannot open any `claims.toml`: what was published has no way into what is
-measured. Workers end when the process that started them does.
+A worker loads `experiment.py` and `findings.py`, and cannot open any file of what was published: that has no
+way into what is measured. Workers end when the process that started them does.
 """
 
 from __future__ import annotations
@@ -22,14 +22,16 @@ from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Future, ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 from ninescope._native import ConfigError, SimulationError
-from ninescope.papers.experiment import Experiment, Point, Settings, Summary
+from ninescope.figures import Figure
+from ninescope.papers.experiment import Experiment, Findings, Inferred, Point, Settings, Summary
 from ninescope.papers.points import Kept, PointStore
 
-FORBIDDEN = "claims.toml"
-NEEDED = ("points", "simulate", "summarise")
+FORBIDDEN = ("claims.toml", "published.toml")
+FINDINGS = "findings.py"
 
 
 class ExperimentError(RuntimeError):
@@ -54,8 +56,9 @@ class Measurement:
 
     results: Mapping[str, dict[str, Any]]
     summary: Summary
-    figures: tuple[Path, ...]
+    figures: tuple[Figure, ...]
     seconds: float
+    """Of this run; what was kept took longer."""
 
 
 def measure(
@@ -63,7 +66,6 @@ def measure(
     settings: Settings,
     *,
     jobs: int | None = None,
-    draw_into: Path | None = None,
     on_step: Callable[[Step], None] | None = None,
     select: Callable[[Point], bool] | None = None,
     keep_in: Path | None = None,
@@ -105,10 +107,15 @@ def measure(
         if select is not None:
             return Measurement(results, Summary({}), (), time.monotonic() - began)
         summary: Summary = _answer(start(_summarise, experiment, results, settings))
-        figures: tuple[Path, ...] = ()
-        if draw_into is not None:
-            figures = tuple(_answer(start(_draw, experiment, results, draw_into, settings)))
+        figures: tuple[Figure, ...] = tuple(_answer(start(_figures, experiment, results, settings)))
     return Measurement(results, summary, figures, time.monotonic() - began)
+
+
+def inferred(experiment: Path) -> tuple[Inferred, ...]:
+    """Return what an experiment infers."""
+    with _workers(1) as start:
+        found: tuple[Inferred, ...] = _answer(start(_inferred, experiment))
+    return found
 
 
 @contextlib.contextmanager
@@ -173,8 +180,9 @@ def _begin_worker() -> None:
 def _refuse_claims(event: str, arguments: tuple[Any, ...]) -> None:
     if event != "open" or not isinstance(arguments[0], str | bytes):
         return
-    if os.path.basename(os.fsdecode(arguments[0])) == FORBIDDEN:
-        raise PermissionError(f"an experiment does not read {FORBIDDEN}: what was published measures nothing")
+    name = os.path.basename(os.fsdecode(arguments[0]))
+    if name in FORBIDDEN:
+        raise PermissionError(f"an experiment does not read {name}: what was published measures nothing")
 
 
 def _end_with(sentinel: Any) -> None:
@@ -195,11 +203,47 @@ def _guarded(function: Callable[[], Any]) -> tuple[str, Any]:
         return "experiment", traceback.format_exc()
 
 
-def _load(path: Path) -> Experiment:
-    name = "ninescope_experiment_" + path.parent.name.replace("-", "_")
+def load(path: Path) -> Experiment:
+    """Load an `experiment.py`, once."""
+    module = _module(path)
+    for function in ("points", "simulate"):
+        if not callable(getattr(module, function, None)):
+            raise ConfigError(f"{path}: there is no function {function}")
+    experiment: Experiment = module  # type: ignore[assignment] # judged above
+    return experiment
+
+
+def load_findings(path: Path) -> Findings:
+    """Load the `findings.py` beside an `experiment.py`, once; without one it is the latter."""
+    beside = path.with_name(FINDINGS)
+    module = _module(path)
+    if beside.exists():
+        # Every folder has an `experiment`: the name means this one while the file beside it is loaded.
+        with _named("experiment", module):
+            module = _module(beside)
+    if not callable(getattr(module, "summarise", None)):
+        raise ConfigError(f"{beside if beside.exists() else path}: there is no function summarise")
+    findings: Findings = module  # type: ignore[assignment] # judged above
+    return findings
+
+
+@contextlib.contextmanager
+def _named(name: str, module: ModuleType) -> Iterator[None]:
+    before = sys.modules.get(name)
+    sys.modules[name] = module
+    try:
+        yield
+    finally:
+        if before is None:
+            del sys.modules[name]
+        else:
+            sys.modules[name] = before
+
+
+def _module(path: Path) -> ModuleType:
+    name = "ninescope_experiment_" + f"{path.parent}_{path.stem}"
     if name in sys.modules:
-        loaded: Experiment = sys.modules[name]
-        return loaded
+        return sys.modules[name]
     spec = importlib.util.spec_from_file_location(name, path)
     if spec is None or spec.loader is None:
         raise ConfigError(f"{path}: is no Python module")
@@ -213,16 +257,12 @@ def _load(path: Path) -> Experiment:
         raise
     finally:
         sys.dont_write_bytecode = writes
-    for function in NEEDED:
-        if not callable(getattr(module, function, None)):
-            raise ConfigError(f"{path}: there is no function {function}")
-    experiment: Experiment = module
-    return experiment
+    return module
 
 
 def _points(path: Path, settings: Settings) -> tuple[str, Any]:
     def run() -> list[Point]:
-        points = _load(path).points(settings)
+        points = load(path).points(settings)
         names = [point.name for point in points]
         if len(set(names)) < len(names):
             raise ConfigError(f"{path}: two points have one name")
@@ -234,7 +274,7 @@ def _points(path: Path, settings: Settings) -> tuple[str, Any]:
 def _simulate(path: Path, point: Point, settings: Settings) -> tuple[str, Any]:
     def run() -> tuple[dict[str, Any], float]:
         began = time.monotonic()
-        result = _load(path).simulate(point, settings)
+        result = load(path).simulate(point, settings)
         # Through JSON, so that a result is the same whether it was kept or just made.
         return json.loads(json.dumps(result, allow_nan=False)), time.monotonic() - began
 
@@ -243,18 +283,20 @@ def _simulate(path: Path, point: Point, settings: Settings) -> tuple[str, Any]:
 
 def _summarise(path: Path, results: Mapping[str, dict[str, Any]], settings: Settings) -> tuple[str, Any]:
     def run() -> Summary:
-        summary = _load(path).summarise(results, settings)
+        summary = load_findings(path).summarise(results, settings)
         json.dumps(dict(summary.measured), allow_nan=False)
         return summary
 
     return _guarded(run)
 
 
-def _draw(
-    path: Path, results: Mapping[str, dict[str, Any]], directory: Path, settings: Settings
-) -> tuple[str, Any]:
-    def run() -> list[Path]:
-        experiment = _load(path)
-        return experiment.draw(results, directory, settings) if hasattr(experiment, "draw") else []
+def _figures(path: Path, results: Mapping[str, dict[str, Any]], settings: Settings) -> tuple[str, Any]:
+    def run() -> list[Figure]:
+        findings = load_findings(path)
+        return list(findings.figures(results, settings)) if hasattr(findings, "figures") else []
 
     return _guarded(run)
+
+
+def _inferred(path: Path) -> tuple[str, Any]:
+    return _guarded(lambda: tuple(getattr(load(path), "INFERRED", ())))

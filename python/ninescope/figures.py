@@ -1,0 +1,89 @@
+"""Figures as data: what is drawn, without saying by what.
+
+The same figure becomes a picture (`ninescope.pictures`) and a part of a report that shows values under the
+pointer (`ninescope.report`). A series says whether it was measured or published; nothing here knows papers.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from typing import Literal
+
+Form = Literal["line", "points", "bars", "steps"]
+Value = float | int | None
+
+PALETTE = ("#1f6fb4", "#d9621e", "#2a9d5c", "#7a5aa0", "#b8860b", "#444444", "#c2417c", "#4f8f8f")
+"""Colours of series that name none, in their order; told apart on light and on dark ground."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Axis:
+    """An axis. One with categories has whole places from 0, a name for each."""
+
+    label: str = ""
+    log: bool = False
+    categories: Sequence[str] = ()
+    low: float | None = None
+    high: float | None = None
+
+
+@dataclasses.dataclass(frozen=True)
+class Series:
+    """Values over places. None is a gap; `low` and `high` are the ends of an interval around each value."""
+
+    label: str
+    x: Sequence[float | int]
+    y: Sequence[Value]
+    form: Form = "line"
+    low: Sequence[Value] = ()
+    high: Sequence[Value] = ()
+    colour: str = ""
+    published: bool = False
+    """From a paper, not measured: drawn otherwise, and called so."""
+    source: str = ""
+    """Where in the paper it stands."""
+
+    def __post_init__(self) -> None:
+        for name in ("y", "low", "high"):
+            values = getattr(self, name)
+            if values and len(values) != len(self.x):
+                raise ValueError(f"series {self.label!r}: {len(self.x)} places and {len(values)} of {name}")
+
+
+@dataclasses.dataclass(frozen=True)
+class Panel:
+    """One pair of axes."""
+
+    name: str
+    """Its title; a published series names its panel by it."""
+    x: Axis
+    y: Axis
+    series: Sequence[Series] = ()
+    lines: Sequence[tuple[str, float]] = ()
+    """Level lines: what each means, and where it is."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Figure:
+    """Panels under one title."""
+
+    name: str
+    """Unique among the figures of a document; the stem of its files: `figure-3`."""
+    title: str
+    panels: Sequence[Panel]
+    caption: str = ""
+    """What a reader has to know: what is synthetic, scaled or inferred."""
+    columns: int = 2
+    """Panels in a row, where there is room."""
+
+    def with_published(self, panel: str, series: Series) -> Figure:
+        """Return it with one more series in a panel."""
+        found = [one.name for one in self.panels]
+        if panel not in found:
+            raise ValueError(f"figure {self.name!r} has no panel {panel!r}; it has {', '.join(found)}")
+        panels = [
+            dataclasses.replace(one, series=[*one.series, series]) if one.name == panel else one
+            for one in self.panels
+        ]
+        return dataclasses.replace(self, panels=panels)

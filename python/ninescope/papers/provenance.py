@@ -1,0 +1,49 @@
+"""Where a measured number comes from: what an experiment keeps of each run beside its numbers.
+
+An experiment puts `of_run(document)` into what `simulate` answers, under the key `provenance`.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
+
+KEY = "provenance"
+
+
+class Run(NamedTuple):
+    """One simulation."""
+
+    name: str
+    """The point, and where in its answer the run stands."""
+    digest: str
+    """What the device did."""
+    workload: str
+    """Hash of the requests."""
+    config: str
+    """Hash of the resolved configuration, its first 16 digits."""
+    requests: int
+
+
+def of_run(document: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what identifies a run, from its result document."""
+    config = json.dumps(document["config"], sort_keys=True)
+    return {
+        "digest": document["digest"],
+        "workload": document["workload"]["hash"],
+        "config": hashlib.sha256(config.encode()).hexdigest()[:16],
+        "requests": document["requests"],
+    }
+
+
+def runs(results: Mapping[str, Any], before: str = "") -> Iterator[Run]:
+    """List all runs in the answers of an experiment."""
+    for key, node in results.items():
+        if not isinstance(node, Mapping):
+            continue
+        if key == KEY:
+            yield Run(before.rstrip("/"), **node)
+        else:
+            yield from runs(node, f"{before}{key}/")
