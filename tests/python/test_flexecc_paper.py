@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
-from types import ModuleType
 from typing import Any
 
 import pytest
@@ -12,6 +10,7 @@ import pytest
 import ninescope
 from conftest import NATIVE, ROOT, tomllib
 from ninescope import toml
+from ninescope.papers import runner
 from ninescope.papers.claims import load_claims
 from ninescope.papers.experiment import Settings
 from ninescope.papers.judge import judge
@@ -21,13 +20,15 @@ CLAIMS = load_claims(FOLDER / "claims.toml").claims
 
 
 @pytest.fixture
-def module() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("experiment_003", FOLDER / "experiment.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+def module() -> Any:
+    """What is simulated: `experiment.py`."""
+    return runner.load(FOLDER / "experiment.py")
+
+
+@pytest.fixture
+def findings() -> Any:
+    """What it comes to: `findings.py`."""
+    return runner.load_findings(FOLDER / "experiment.py")
 
 
 def test_every_claim_is_there():
