@@ -1,14 +1,9 @@
-"""Verdicts as text, as JSON and as files."""
+"""Verdicts as text and as JSON."""
 
 from __future__ import annotations
 
-import csv
 import dataclasses
-import io
-import json
-import re
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 from typing import Any
 
 from rich.console import Console, RenderableType
@@ -63,7 +58,7 @@ class Report:
                     "tables": [dataclasses.asdict(table) for table in self.measurement.summary.tables],
                 }
             ],
-            "claims": [_claim(self.paper.id, judgement) for judgement in self.judgements],
+            "claims": [claim_as_json(self.paper.id, judgement) for judgement in self.judgements],
         }
 
 
@@ -73,7 +68,8 @@ def together(reports: Sequence[Report]) -> dict[str, Any]:
     return {key: [item for document in documents for item in document[key]] for key in ("papers", "claims")}
 
 
-def _claim(paper: str, judgement: Judgement) -> dict[str, Any]:
+def claim_as_json(paper: str, judgement: Judgement) -> dict[str, Any]:
+    """Return a claim with its verdict."""
     claim = judgement.claim
     return {
         "id": claim.id,
@@ -223,25 +219,3 @@ def _cell(cell: Cell) -> str:
     if cell is None:
         return "-"
     return f"{cell:,.4g}" if isinstance(cell, float) else str(cell)
-
-
-def save(report: Report, directory: Path) -> list[Path]:
-    """Write `claims.json`, `measured.json`, `report.txt` and one CSV file per table; say which."""
-    from ninescope.files import written_whole
-
-    text = io.StringIO()
-    print_report(report, Console(file=text, width=120))
-    files = {
-        "claims.json": json.dumps(report.as_json(), indent=2) + "\n",
-        "measured.json": json.dumps(report.measurement.summary.measured, indent=2) + "\n",
-        "report.txt": text.getvalue(),
-    }
-    for table in report.measurement.summary.tables:
-        rows = io.StringIO()
-        csv.writer(rows, lineterminator="\n").writerows([table.columns, *table.rows])
-        name = re.sub(r"[^a-z0-9]+", "-", table.title.lower()).strip("-")
-        files[f"{name}.csv"] = rows.getvalue()
-    for name, content in files.items():
-        with written_whole(directory / name) as temporary:
-            temporary.write_text(content, encoding="utf-8")
-    return [directory / name for name in files]
