@@ -1,4 +1,4 @@
-"""What a run was made on: processor, operating system, and the state of the checkout. No result depends on it."""
+"""What a run was made on: processor, system, and the state of the checkout. No result depends on it."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ def _processor() -> str:
 
 
 def commit(folder: Path) -> str:
-    """Return the commit of the checkout that a folder lies in, and whether it was changed since; or nothing."""
+    """Return the commit of the checkout that a folder lies in, and whether it was changed since."""
 
     def git(*words: str) -> str:
-        command = ["git", "-C", str(folder), *words]  # noqa: S607 # whichever git the user has
+        command = ["git", "-C", str(folder), *words]  # whichever git the user has
         found = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603
         return found.stdout.strip() if found.returncode == 0 else ""
 

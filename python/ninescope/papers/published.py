@@ -44,9 +44,7 @@ class PublishedTable:
 
     def beside(self, table: Table) -> list[list[str]]:
         """Return what is published for each cell of our table; empty where nothing is."""
-        return [
-            [self.cells.get((str(row[0]), column), "") for column in table.columns] for row in table.rows
-        ]
+        return [[self.cells.get((str(row[0]), column), "") for column in table.columns] for row in table.rows]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -81,7 +79,8 @@ class Published:
             if isinstance(place, str):
                 if place not in categories:
                     self._refuse(
-                        f"{one.figure}, {one.panel}: {place!r} is no category{did_you_mean(place, categories)}"
+                        f"{one.figure}, {one.panel}: {place!r} is no category"
+                        + did_you_mean(place, categories)
                     )
                 places.append(categories.index(place))
             else:

@@ -16,6 +16,7 @@ from ninescope.papers.claims import Claims
 from ninescope.papers.experiment import Cell, Settings, Table
 from ninescope.papers.judge import HOLDS, LEFT_OUT, NOT_JUDGED, NOT_REPRODUCED, Judgement, Reading
 from ninescope.papers.runner import Measurement
+from ninescope.papers.sensitivity import Sensitivity
 
 _LONG = 40
 """A cell of more characters may be wrapped."""
@@ -118,6 +119,24 @@ def print_summary(reports: Sequence[Report], console: Console) -> None:
     open_claims = [judgement.claim.id for judgement in every if judgement.verdict == NOT_JUDGED]
     if open_claims:
         console.print(f" {NOT_JUDGED} with these settings: {', '.join(open_claims)}")
+
+
+def print_sensitivity(found: Sensitivity, console: Console) -> None:
+    """Print what was varied, and what each quantitative claim hangs on."""
+    console.print()
+    title = f"{found.paper}  values that the paper does not give, each halved and half as large again"
+    console.print(Padding.indent(Text(title, style="bold"), 1))
+    rows: list[list[Cell]] = [[one.name, one.value, one.why] for one in found.inferred]
+    console.print(Padding.indent(_table(Table("As chosen", ["value", "chosen", "why"], rows)), 1))
+    console.print()
+    for finding in found.findings:
+        verdict = finding.chosen.verdict
+        heading = Text.assemble(
+            (f"{finding.claim:<5}", "bold"), (f"{verdict:<16}", _STYLES[verdict]), finding.statement
+        )
+        console.print(Padding.indent(heading, 1))
+        console.print(Padding.indent(Text(finding.words), 6))
+    console.print()
 
 
 def _render(report: Report) -> Iterator[RenderableType]:

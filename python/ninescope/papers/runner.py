@@ -77,9 +77,7 @@ def measure(
     `select` leaves points out; then there is no summary. Results of points are kept in the folder `keep_in`,
     and what is kept there is not simulated again.
     """
-    [found] = measure_each(
-        experiment, [settings], jobs=jobs, on_step=on_step, select=select, keep_in=keep_in
-    )
+    [found] = measure_each(experiment, [settings], jobs=jobs, on_step=on_step, select=select, keep_in=keep_in)
     return found
 
 
@@ -258,7 +256,7 @@ def load(path: Path) -> Experiment:
     for function in ("points", "simulate"):
         if not callable(getattr(module, function, None)):
             raise ConfigError(f"{path}: there is no function {function}")
-    experiment: Experiment = module  # type: ignore[assignment] # judged above
+    experiment: Experiment = module
     return experiment
 
 
@@ -272,7 +270,7 @@ def load_findings(path: Path) -> Findings:
             module = _module(beside)
     if not callable(getattr(module, "summarise", None)):
         raise ConfigError(f"{beside if beside.exists() else path}: there is no function summarise")
-    findings: Findings = module  # type: ignore[assignment] # judged above
+    findings: Findings = module
     return findings
 
 
