@@ -297,9 +297,9 @@ pub struct Reliability {
     pub(crate) counters: ReliabilityCounters,
     /// The first timers are noted, and what is corrupt from the start is.
     pub(crate) started: bool,
-    /// Nothing more comes from the host: timers are void.
-    pub(crate) ended: bool,
-    /// When the host's last command completed [ns].
+    /// When a command of the host completed the last time [ns].
+    pub(crate) latest_completion: Ns,
+    /// The same once it is noticed that nothing more comes from the host: timers are void [ns].
     pub(crate) host_ended: Option<Ns>,
 }
 
@@ -395,7 +395,7 @@ impl Reliability {
             timetable: Timetable::with_capacity(transactions + 8),
             counters: ReliabilityCounters::default(),
             started: false,
-            ended: false,
+            latest_completion: Ns::ZERO,
             host_ended: None,
             retry,
         }
