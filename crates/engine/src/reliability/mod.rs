@@ -211,13 +211,13 @@ impl Damage {
     }
 }
 
-/// What is wrong with a unit's content, the worse last.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+/// What is wrong with a unit's content.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Harm {
-    /// It is wrong, and nobody knows.
-    Wrong,
     /// It is lost, and that is known.
     Lost,
+    /// It is wrong, and nobody knows.
+    Wrong,
 }
 
 /// What a page access brought into the page register of its die, and what became of it.
