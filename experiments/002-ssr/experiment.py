@@ -7,6 +7,7 @@ what was published is known to neither.
 
 from __future__ import annotations
 
+import bisect
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -331,12 +332,18 @@ class Scene:
 
     def _find_erase(self) -> int:
         """Return after how many writes the first erase comes."""
-        for count in range(1, 4 * 64):
-            self._writes = count
+
+        def comes(writes: int) -> bool:
+            self._writes = writes
             result = self._run(self._base, [(STEP_NS // 2, 1)])
-            if result.document["operations"]["erases"]:
-                return count
-        raise RuntimeError("the writes of the scene bring no erase about")
+            return bool(result.document["operations"]["erases"])
+
+        # More writes than a drive of so many blocks can take without one.
+        counts = range(1, 4 * 64)
+        first = bisect.bisect_left(counts, True, key=comes)
+        if first == len(counts):
+            raise RuntimeError("the writes of the scene bring no erase about")
+        return counts[first]
 
     def _run(self, drive: ninescope.Drive, requests: list[tuple[int, int]]) -> ninescope.Result:
         """Run the writes, then requests (time after the last write, 1 to read and 0 to write)."""
