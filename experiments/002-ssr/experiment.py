@@ -17,7 +17,7 @@ import ninescope
 from ninescope import toml
 from ninescope.papers import provenance
 from ninescope.papers.experiment import Inferred, Point, Settings
-from ninescope.result import Latency
+from ninescope.result import Band, Latency
 
 HERE = Path(__file__).resolve().parent
 POLICIES = {
@@ -220,8 +220,7 @@ def long_run(drive: ninescope.Drive, workload: str, requests: int, settings: Set
         "provenance": provenance.of_run(document),
         "digest": result.digest,
         "latency": {
-            op: latency_of(getattr(result.latency, op))
-            | {"tail_parts_ns": tail_parts(getattr(result.attribution, op))}
+            op: latency_of(getattr(result.latency, op)) | tail(getattr(result.attribution, op))
             for op in ("read", "write")
         },
         "waf": result.waf.total,
@@ -253,7 +252,7 @@ def latency_of(latency: Latency) -> dict[str, Any]:
     }
 
 
-def tail_parts(bands: Any) -> dict[str, float]:
+def tail(bands: tuple[Band, ...]) -> dict[str, Any]:
     """Return what the requests beyond p99.99 waited for: mean by cause [ns]; none of a short run."""
     beyond = [band for band in bands if band.name in ("p99.999", "p99.9999", "max")]
     count = sum(band.count for band in beyond)
@@ -261,7 +260,8 @@ def tail_parts(bands: Any) -> dict[str, float]:
     for band in beyond:
         for cause, time in band.parts_ns.items():
             sums[cause] = sums.get(cause, 0.0) + time * band.count
-    return {cause: time / count for cause, time in sums.items()} if count else {}
+    parts = {cause: time / count for cause, time in sums.items()} if count else {}
+    return {"tail_count": count, "tail_parts_ns": parts}
 
 
 # ---- scenes with a single erase ----------------------------------------------------------------------
