@@ -1,0 +1,335 @@
+"""What the simulations of `experiment.py` come to: named values, tables and figures.
+
+It knows nothing of what was published or of what would count as reproducing it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from experiment import (
+    EVICT_SWEEP,
+    LATENCIES,
+    MOVE_RATIOS,
+    MOVE_RULES,
+    MOVING,
+    PLACEMENTS,
+    RATIOS,
+    SATURATION_RATIOS,
+    SHORT,
+    SIBLING_RATIOS,
+    SKEWED,
+    TABLE_RATIOS,
+    VARIANT_RATIO,
+    VARIANT_VOLUMES,
+    VARIANTS,
+    VOLUMES,
+)
+
+from ninescope.papers.experiment import Settings, Summary, Table
+
+TIE = 0.02
+
+Results = Mapping[str, dict[str, Any]]
+
+
+def summarise(results: Results, settings: Settings) -> Summary:
+    """Name what was measured."""
+    if settings.brief:
+        return Summary(of_quantitative_claims(results), [kept_free_table(results)])
+    iops = iops_of_all(results)
+    measured: dict[str, Any] = {
+        "iops": iops,
+        "margin": {volume: {key: margins(cell) for key, cell in cells(iops[volume])} for volume in VOLUMES},
+        "spread": {volume: {key: spread(cell) for key, cell in cells(iops[volume])} for volume in VOLUMES},
+        "class_6_volumes_of_all": None,
+        **of_quantitative_claims(results),
+        "caches": caches(results),
+    }
+    tables = [
+        stand_in_table(results),
+        iops_table(results, iops),
+        best_table(iops),
+        ten_percent_table(results, iops),
+        kept_free_table(results),
+        cache_table(measured["caches"]),
+        move_table(results),
+        movement_table(results),
+        *([] if settings.quick else [variant_table(results)]),
+    ]
+    return Summary(measured, tables)
+
+
+def of_quantitative_claims(results: Results) -> dict[str, Any]:
+    """Name what a brief run measures as well."""
+    return {
+        "saturation": {placement: saturation(results, placement) for placement in PLACEMENTS},
+        "over_nand_only": {volume: over_nand_only(results, volume) for volume in SKEWED},
+        "kept_free": kept_free(results),
+        "slower_scm": {volume: slower_scm(results, volume) for volume in SKEWED},
+    }
+
+
+def iops_of_all(results: Results) -> dict[str, Any]:
+    """Return IOPS by volume, ratio and placement."""
+    tree: dict[str, Any] = {}
+    for volume in VOLUMES:
+        of_volume: dict[str, Any] = {}
+        for placement in PLACEMENTS:
+            for name, found in results[f"{volume}/{placement}"]["runs"].items():
+                of_volume.setdefault(name.removeprefix(f"{placement}/"), {})[placement] = found["iops"]
+        alone = f"{volume}/{'at 10 %' if volume in SKEWED else 'nand-only'}"
+        of_volume["nand-only"] = results[alone]["runs"]["nand-only/0"]["iops"]
+        if volume in SKEWED:
+            runs = results[f"{volume}/at 10 %"]["runs"]
+            of_volume["10"] = {name: runs[f"{name}/10"]["iops"] for name in PLACEMENTS}
+            of_volume["10-asymmetric"] = {name: runs[f"{name}/10/asymmetric"]["iops"] for name in PLACEMENTS}
+        tree[volume] = of_volume
+    return tree
+
+
+def cells(of_volume: Mapping[str, Any]) -> list[tuple[str, Mapping[str, float]]]:
+    """Return IOPS by placement, for each ratio of a volume."""
+    return [(key, cell) for key, cell in of_volume.items() if isinstance(cell, Mapping)]
+
+
+def margins(cell: Mapping[str, float]) -> dict[str, float]:
+    """Return by how much each placement is better than the best of the others: above 1 it is the best.
+
+    `wb-or-rwb-dm` takes the better of those two.
+    """
+    found = {
+        name: iops / max(other for other_name, other in cell.items() if other_name != name)
+        for name, iops in cell.items()
+    }
+    return found | {"wb-or-rwb-dm": max(cell["wb"], cell["rwb-dm"]) / cell["wo-dm"]}
+
+
+def spread(cell: Mapping[str, float]) -> float:
+    """Return how far the worst lies below the best."""
+    return 1 - min(cell.values()) / max(cell.values())
+
+
+def saturation(results: Results, placement: str) -> float:
+    """Return which part of the IOPS with most SCM is there with little of it."""
+    little, most = (
+        results[f"prxy_1/{placement}"]["runs"][f"{placement}/{ratio}"]["iops"] for ratio in SATURATION_RATIOS
+    )
+    return float(little / most)
+
+
+def over_nand_only(results: Results, volume: str) -> dict[str, float]:
+    """Return how many times the IOPS of flash alone are reached with 10 % SCM, by the best placement."""
+    runs = results[f"{volume}/at 10 %"]["runs"]
+    alone = runs["nand-only/0"]["iops"]
+    return {
+        "fast": max(runs[f"{name}/10"]["iops"] for name in PLACEMENTS) / alone,
+        "asymmetric": max(runs[f"{name}/10/asymmetric"]["iops"] for name in PLACEMENTS) / alone,
+    }
+
+
+def kept_free(results: Results) -> dict[str, Any]:
+    """Return how IOPS depend on how much is kept free, and where they are best."""
+    runs = results["prxy_0/kept free"]["runs"]
+    iops = {f"{free:g}": runs[f"wo-dm/3/{free:g}"]["iops"] for free in EVICT_SWEEP}
+    best = max(iops, key=lambda free: iops[free])
+    return {"iops": iops, "optimum": float(best), "most_over_least": max(iops.values()) / min(iops.values())}
+
+
+def caches(results: Results) -> dict[str, Any]:
+    """Return what caches of writes, and of writes and reads, reach."""
+    runs = results["prxy_1/caches"]["runs"]
+    return {
+        str(ratio): {name: runs[f"wb/{ratio}/{name}"]["iops"] for name in ("write-cache", "read-write-cache")}
+        for ratio in SIBLING_RATIOS
+    }
+
+
+def slower_scm(results: Results, volume: str) -> dict[str, float]:
+    """Return IOPS by the latency of SCM, and what is lost from 1 to 10 us."""
+    runs = results[f"{volume}/at 10 %"]["runs"]
+    iops = {name: runs[f"wo-dm/10/{name}"]["iops"] for name in LATENCIES}
+    return {**iops, "lost_from_1us_to_10us": 1 - iops["10us"] / iops["1us"]}
+
+
+def stand_in_table(results: Results) -> Table:
+    """Tabulate what was drawn."""
+    rows: list[list[Any]] = []
+    for volume, wanted in VOLUMES.items():
+        row = results[f"{volume}/wb"]["stand_in"]
+        found = row["class"]
+        rows.append(
+            [
+                volume,
+                wanted,
+                f"{found['number']} {found['name']}",
+                f"{row['requests']:,}",
+                f"{row['write_share']:.1%}",
+                f"{row['mean_write_bytes'] / 1024:.1f}",
+                f"{row['mean_read_bytes'] / 1024:.1f}",
+                f"{row['footprint'] / (1 << 20):,.0f}",
+                f"{row['read_footprint'] / (1 << 20):,.0f}",
+                f"{row['read_and_written']:.0%}",
+            ]
+        )
+    return Table(
+        "What was drawn",
+        [
+            "stand-in",
+            "stands for",
+            "class as drawn",
+            "requests",
+            "writes",
+            "KiB a write",
+            "KiB a read",
+            "MiB touched",
+            "read",
+            "of it written",
+        ],
+        rows,
+        note="the class of the whole volume is in docs/stand-ins.md; the first requests of one are colder",
+    )
+
+
+def iops_table(results: Results, iops: Mapping[str, Any]) -> Table:
+    """Tabulate IOPS by ratio."""
+    rows: list[list[Any]] = []
+    for volume, number in VOLUMES.items():
+        rows.append([f"{number} {volume}", "none", "", count(iops[volume]["nand-only"]), "", "", ""])
+        for ratio in RATIOS:
+            if str(ratio) not in iops[volume]:
+                continue
+            cell = iops[volume][str(ratio)]
+            share = results[f"{volume}/wb"]["runs"][f"wb/{ratio}"]["scm_over_footprint"]
+            rows.append(
+                [
+                    f"{number} {volume}",
+                    f"{ratio} %",
+                    f"{share:.3g}",
+                    *(count(cell[name]) for name in PLACEMENTS),
+                    f"{spread(cell):.1%}",
+                ]
+            )
+    return Table(
+        "IOPS",
+        ["volume", "SCM / flash", "SCM / footprint", *(SHORT[name] for name in PLACEMENTS), "spread"],
+        rows,
+        note="none: flash alone, its IOPS under WB (of prxy_0 and prxy_1 fewer requests)",
+    )
+
+
+def best_table(iops: Mapping[str, Any]) -> Table:
+    """Tabulate which placement is best, and what lies within the tolerance of it."""
+    rows: list[list[Any]] = []
+    for ratio in TABLE_RATIOS:
+        row: list[Any] = [f"{ratio} %"]
+        for volume in VOLUMES:
+            cell = iops[volume][str(ratio)]
+            best = max(cell.values())
+            order = sorted(cell, key=lambda name: -cell[name])
+            row.append(" = ".join(SHORT[name] for name in order if cell[name] >= (1 - TIE) * best))
+        rows.append(row)
+    return Table(
+        "table1",
+        ["SCM / flash", *(f"{number} {volume}" for volume, number in VOLUMES.items())],
+        rows,
+        note=f"the best first, and what lies within {TIE:.0%} of it",
+    )
+
+
+def ten_percent_table(results: Results, iops: Mapping[str, Any]) -> Table:
+    """Tabulate what 10 % of SCM gain over flash alone, and what slower SCM loses."""
+    rows: list[list[Any]] = []
+    for volume in SKEWED:
+        alone = iops[volume]["nand-only"]
+        for name, words in (("10", "0.1 us"), ("10-asymmetric", "0.5 us read, 5 us write")):
+            cell = iops[volume][name]
+            gains = [f"{cell[placement] / alone:.1f} x" for placement in PLACEMENTS]
+            rows.append([volume, words, *gains])
+        slower = slower_scm(results, volume)
+        for name in LATENCIES:
+            rows.append([volume, name, "", f"{slower[name] / alone:.1f} x", ""])
+    columns = ["volume", "a sector of SCM takes", *(SHORT[name] for name in PLACEMENTS)]
+    return Table("Times the IOPS of flash alone, with 10 % SCM", columns, rows)
+
+
+def kept_free_table(results: Results) -> Table:
+    """Tabulate how much is kept free."""
+    runs = results["prxy_0/kept free"]["runs"]
+    rows: list[list[Any]] = []
+    for free in EVICT_SWEEP:
+        found = runs[f"wo-dm/3/{free:g}"]
+        rows.append([f"{free:.0%}", count(found["iops"]), f"{found['erases']:,}"])
+    return Table("prxy_0, WO-DM at 3 %: kept free", ["kept free", "IOPS", "erases"], rows)
+
+
+def cache_table(found: Mapping[str, Any]) -> Table:
+    """Tabulate what caching reads as well does."""
+    rows: list[list[Any]] = [
+        [f"{ratio} %", count(cell["write-cache"]), count(cell["read-write-cache"])]
+        for ratio, cell in found.items()
+    ]
+    return Table(
+        "prxy_1: WB without and with copies of what is read", ["SCM / flash", "without", "with"], rows
+    )
+
+
+def move_table(results: Results) -> Table:
+    """Tabulate what RWB-DM's rule does."""
+    rows: list[list[Any]] = []
+    for volume in MOVING:
+        runs = results[f"{volume}/move rules"]["runs"]
+        for ratio in MOVE_RATIOS:
+            names = [*PLACEMENTS, *(f"rwb-dm/{ratio}/{name}" for name in MOVE_RULES)]
+            found = [runs[f"{name}/{ratio}" if name in PLACEMENTS else name]["iops"] for name in names]
+            rows.append([volume, f"{ratio} %", *map(count, found)])
+    return Table(
+        "RWB-DM: which reads bring a page up",
+        ["volume", "SCM / flash", "WB", "WO-DM", "hot and random", "hot or random", "without a copy"],
+        rows,
+        note="the first requests alone; no verdict rests on it. The paper says hot or random, without a copy",
+    )
+
+
+def movement_table(results: Results) -> Table:
+    """Tabulate what moved between the media at the smallest ratio of the table."""
+    rows: list[list[Any]] = []
+    for volume, number in VOLUMES.items():
+        for placement in PLACEMENTS:
+            found = results[f"{volume}/{placement}"]["runs"][f"{placement}/3"]
+            tier = found["tier"]
+            accesses = tier.get("page_accesses", 0)
+            hits = f"{tier['page_hits'] / accesses:.1%}" if accesses else None
+            moved = [
+                tier.get(key) for key in ("evicted_dirty", "evicted_clean", "evictions_merged", "copied_up")
+            ]
+            cells = [None if value is None else f"{value:,}" for value in moved]
+            rows.append([f"{number} {volume}", SHORT[placement], hits, *cells, f"{found['erases']:,}"])
+    return Table(
+        "Pages that moved, at 3 %",
+        ["volume", "placement", "hits", "down, dirty", "dropped, clean", "merged", "copied up", "erases"],
+        rows,
+    )
+
+
+def variant_table(results: Results) -> Table:
+    """Tabulate what open decisions would change."""
+    rows: list[list[Any]] = []
+    for variant in VARIANTS:
+        row: list[Any] = [variant]
+        for volume in VARIANT_VOLUMES:
+            runs = results[f"{volume}/{variant}"]["runs"]
+            cell = {name: runs[f"{name}/{VARIANT_RATIO}"]["iops"] for name in PLACEMENTS}
+            best = max(cell, key=lambda name: cell[name])
+            row += [*(count(cell[name]) for name in PLACEMENTS), SHORT[best]]
+        rows.append(row)
+    columns = ["decided otherwise"]
+    for volume in VARIANT_VOLUMES:
+        columns += [f"{volume} WB", "WO", "RWB", "best"]
+    return Table(f"Decided otherwise: IOPS at {VARIANT_RATIO} %", columns, rows)
+
+
+def count(value: float) -> str:
+    """Write IOPS."""
+    return f"{value:,.0f}"
