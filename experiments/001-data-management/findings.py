@@ -27,9 +27,11 @@ from experiment import (
     VOLUMES,
 )
 
+from ninescope.figures import PALETTE, Axis, Figure, Panel, Series
 from ninescope.papers.experiment import Settings, Summary, Table
 
 TIE = 0.02
+COLOURS = {"wb": "#444444", "wo-dm": "#d9621e", "rwb-dm": "#1f6fb4"}
 
 Results = Mapping[str, dict[str, Any]]
 
@@ -231,10 +233,10 @@ def best_table(iops: Mapping[str, Any]) -> Table:
             row.append(" = ".join(SHORT[name] for name in order if cell[name] >= (1 - TIE) * best))
         rows.append(row)
     return Table(
-        "table1",
+        "Table 1: the best placement by class and share of SCM",
         ["SCM / flash", *(f"{number} {volume}" for volume, number in VOLUMES.items())],
         rows,
-        note=f"the best first, and what lies within {TIE:.0%} of it",
+        note=f"each class by its stand-in; the best first, and what lies within {TIE:.0%} of it",
     )
 
 
@@ -333,3 +335,171 @@ def variant_table(results: Results) -> Table:
 def count(value: float) -> str:
     """Write IOPS."""
     return f"{value:,.0f}"
+
+
+# ---- figures -----------------------------------------------------------------------------------------
+
+
+def figures(results: Results, settings: Settings) -> list[Figure]:
+    """Say what the paper's figures look like here; a brief run measures too little for any."""
+    if settings.brief:
+        return []
+    iops = iops_of_all(results)
+    return [
+        figure_3(results, settings),
+        figure_4(iops),
+        figure_5(results, iops, settings),
+        ratio_sweep(results, iops, settings),
+    ]
+
+
+def drawn(results: Results, settings: Settings) -> dict[str, Mapping[str, Any]]:
+    """Return what each stand-in is like: of a full run all of them, whole; of a quick one those that ran."""
+    if settings.quick:
+        return {volume: results[f"{volume}/wb"]["stand_in"] for volume in VOLUMES}
+    whole = {name.removesuffix("/whole"): of for name, of in results.items() if name.endswith("/whole")}
+    return {volume: whole[volume]["stand_in"] for volume in sorted(whole)}
+
+
+def figure_3(results: Results, settings: Settings) -> Figure:
+    """Place stand-ins by the size of their requests and by how hot they are."""
+    stand_ins = drawn(results, settings)
+    extent = "as many requests as are run" if settings.quick else "all requests of the volume"
+    return Figure(
+        "figure-3",
+        "Figure 3: classes of workloads",
+        [class_panel(stand_ins, word, dominant) for word, dominant in WORDS.items()],
+        caption="Stand-ins, drawn from published statistics, each at the mean size and the total bytes of "
+        f"the operation that it has more requests of ({extent}; fewer are colder). The paper has 36 volumes "
+        "and a border at 8 KiB; where hot begins is not published, 20 is inferred.",
+    )
+
+
+WORDS = {"writing": "write", "reading": "read"}
+"""Panels of figure 3, and the operation that dominates."""
+
+
+def class_panel(stand_ins: Mapping[str, Mapping[str, Any]], word: str, dominant: str) -> Panel:
+    """Show those in which an operation dominates, and the borders between the classes."""
+    found = {name: row for name, row in stand_ins.items() if row["class"]["dominant"] == dominant}
+    classes = {name: row["class"] for name, row in found.items()}
+    # The borders are the same for all.
+    borders = next(iter(stand_ins.values()))["class"]
+    hottest = max([row["hotness"] for row in classes.values()], default=borders["hot_from"])
+    series = [
+        Series(
+            name,
+            [row["mean_bytes"] / 1024],
+            [row["hotness"]],
+            "points",
+            colour=PALETTE[(row["number"] - 1) % len(PALETTE)],
+        )
+        for name, row in classes.items()
+    ]
+    border = borders["random_below_bytes"] / 1024
+    ends = [min([1.0, *(row["hotness"] for row in classes.values())]), max(hottest, 2 * borders["hot_from"])]
+    series.append(Series(f"random below {border:g} KiB", [border, border], ends, "line", colour="#999999"))
+    return Panel(
+        word,
+        Axis(f"mean {dominant} [KiB]", log=True),
+        Axis(f"bytes of {dominant}s over what is touched", log=True),
+        series,
+        lines=[("hot from here", borders["hot_from"])],
+    )
+
+
+def figure_4(iops: Mapping[str, Any]) -> Figure:
+    """Compare placements at the smallest ratio of the table."""
+    ratio = str(TABLE_RATIOS[0])
+    cells_of = [iops[volume][ratio] for volume in VOLUMES]
+    series = [
+        Series(
+            SHORT[name],
+            list(range(len(VOLUMES))),
+            [cell[name] / max(cell.values()) for cell in cells_of],
+            "bars",
+            colour=COLOURS[name],
+        )
+        for name in PLACEMENTS
+    ]
+    return Figure(
+        "figure-4",
+        f"Figure 4: IOPS with SCM of {ratio} % of flash",
+        [
+            Panel(
+                "by class",
+                Axis("class and volume", categories=categories()),
+                Axis("IOPS over those of the best placement", low=0.0),
+                series,
+            )
+        ],
+        caption="A stand-in for each class, replayed in a closed loop; flash is 1.25 times what it touches. "
+        "WB evicts in the foreground and the other two in the background, which the paper leaves open. "
+        "Of the paper's figure the order alone is known: what it calls the best is at 1.",
+        columns=1,
+    )
+
+
+def categories() -> list[str]:
+    """Name the places of volumes on an axis."""
+    return [f"{number} {volume}" for volume, number in VOLUMES.items()]
+
+
+def figure_5(results: Results, iops: Mapping[str, Any], settings: Settings) -> Figure:
+    """Show the volume whose data is read hot and at random over the ratios."""
+    requests = results["prxy_1/wb"]["stand_in"]["requests"]
+    return Figure(
+        "figure-5",
+        "Figure 5: IOPS of prxy_1 over the share of SCM",
+        [sweep_panel("prxy_1", results, iops, settings, log=False)],
+        caption=f"{requests:,} requests of the stand-in for prxy_1, which is a sixteenth of the volume; "
+        "flash is 1.25 times what they touch. " + alone_words(results, settings),
+        columns=1,
+    )
+
+
+def ratio_sweep(results: Results, iops: Mapping[str, Any], settings: Settings) -> Figure:
+    """Show all volumes over the ratios."""
+    return Figure(
+        "ratio-sweep",
+        "IOPS over the share of SCM, by class",
+        [sweep_panel(volume, results, iops, settings, log=True) for volume in VOLUMES],
+        caption="Stand-ins; the numbers are their classes. No figure of the paper, whose table 1 says which "
+        "placement is best at some of the shares. " + alone_words(results, settings),
+        columns=3,
+    )
+
+
+def sweep_panel(
+    volume: str, results: Results, iops: Mapping[str, Any], settings: Settings, *, log: bool
+) -> Panel:
+    """Show IOPS of a volume over the ratios, and those of flash alone."""
+    found = [ratio for ratio in RATIOS if str(ratio) in iops[volume]]
+    series = [
+        Series(SHORT[name], found, [iops[volume][str(ratio)][name] for ratio in found], colour=COLOURS[name])
+        for name in PLACEMENTS
+    ]
+    return Panel(
+        f"{VOLUMES[volume]} {volume}",
+        Axis("SCM / flash [%]", log=True),
+        Axis("IOPS", log=log, low=None if log else 0.0),
+        series,
+        lines=[("flash alone", flash_alone(volume, results, settings)["iops"])],
+    )
+
+
+def flash_alone(volume: str, results: Results, settings: Settings) -> Mapping[str, Any]:
+    """Return the run without SCM; in a quick run some volumes have fewer requests there."""
+    group = "at 10 %" if settings.quick and volume in SKEWED else "nand-only"
+    found: Mapping[str, Any] = results[f"{volume}/{group}"]["runs"]["nand-only/0"]
+    return found
+
+
+def alone_words(results: Results, settings: Settings) -> str:
+    """Say for which volumes flash alone was given fewer requests."""
+    if not settings.quick:
+        return "Flash alone is given the same requests."
+    fewer = [
+        f"the first {results[f'{volume}/at 10 %']['stand_in']['requests']:,} of {volume}" for volume in SKEWED
+    ]
+    return f"Flash alone is given fewer requests: {' and '.join(fewer)}, which touch less."

@@ -22,7 +22,11 @@ from experiment import (
     scale_of,
 )
 
+from ninescope.figures import Axis, Figure, Panel, Series
 from ninescope.papers.experiment import Settings, Summary, Table
+
+COLOURS = {BCH_SSD: "#444444", FLEXECC: "#1f6fb4"}
+LABELS = {BCH_SSD: "BCH-SSD", FLEXECC: "FlexECC"}
 
 Results = Mapping[str, dict[str, Any]]
 
@@ -32,7 +36,9 @@ def summarise(results: Results, settings: Settings) -> Summary:
     scale = scale_of(settings)
     measured = of_quantitative_claims(results, settings)
     if settings.brief:
-        return Summary(measured, [decoder_table(results)])
+        return Summary(
+            measured, [counter_table(results, scale), scrubber_table(measured), decoder_table(results)]
+        )
     single = {
         name: {op: of["median_ns"] for op, of in drive.items()} for name, drive in results["single"].items()
     }
@@ -56,6 +62,7 @@ def summarise(results: Results, settings: Settings) -> Summary:
         response_table(results, measured),
         counter_table(results, scale),
         cleaning_table(results, measured),
+        scrubber_table(measured),
         ledger_table(results, measured),
         sweep_table(results),
         variant_table(results),
@@ -188,20 +195,52 @@ def response_table(results: Results, measured: Mapping[str, Any]) -> Table:
     )
 
 
+COUNTED = {
+    "BCH_READ": "ecc_reads",
+    "CRC_READ": "edc_reads",
+    "CRC_MOVED": "edc_moved",
+    "BCH2CRC": "ecc_to_edc",
+    "moved under BCH": "ecc_moved",
+}
+"""Counters under the names of the slides; the last is none of theirs."""
+COUNTER_COLUMNS = ("fileserver", "varmail", "webserver", "oltp", "r75", "r90")
+
+
 def counter_table(results: Results, scale: int) -> Table:
-    """Tabulate the counters of the paper."""
-    names = {
-        "ecc_reads": "BCH_READ",
-        "edc_reads": "CRC_READ",
-        "edc_moved": "CRC_MOVED",
-        "ecc_to_edc": "BCH2CRC",
-        "ecc_moved": "moved under BCH",
-    }
-    rows: list[list[Any]] = []
-    for name, words in WORKLOADS.items():
-        cache = results[name]["runs"][FLEXECC]["cache"]
-        rows.append([words, *(thousands(cache[key] * scale) for key in names)])
-    return Table("Counters of FlexECC, for ten million requests", ["workload", *names.values()], rows)
+    """Tabulate how often pages were read and moved under which code."""
+    rows: list[list[Any]] = [
+        [name, *(thousands(counters(results, workload)[key] * scale) for workload in COUNTER_COLUMNS)]
+        for name, key in COUNTED.items()
+    ]
+    return Table(
+        "Page transitions",
+        ["", *(WORKLOADS[workload] for workload in COUNTER_COLUMNS)],
+        rows,
+        note="FlexECC with busy dies, counts for ten million requests",
+    )
+
+
+FATES = {
+    "corruptions": "corruptions",
+    "disk accesses": "disk_accesses",
+    "prefetched": "prefetched",
+    "BCH decoded": "corrected",
+}
+"""What becomes of bad pages, under the names of the slides."""
+
+
+def scrubber_table(measured: Mapping[str, Any]) -> Table:
+    """Tabulate what the slides count of bad pages."""
+    rows: list[list[Any]] = [
+        [name, *(thousands(measured["ledger"][workload][key]) for workload in OF_QUANTITATIVE_LEDGERS)]
+        for name, key in FATES.items()
+    ]
+    return Table(
+        "Scrubber",
+        ["", *(WORKLOADS[workload] for workload in OF_QUANTITATIVE_LEDGERS)],
+        rows,
+        note=f"at a bit error rate of {RBER:g}, at the rates of the workloads; a quick run's times eight",
+    )
 
 
 def cleaning_table(results: Results, measured: Mapping[str, Any]) -> Table:
@@ -274,4 +313,88 @@ def variant_table(results: Results) -> Table:
 def decoder_table(results: Results) -> Table:
     """Tabulate the fitted decoder."""
     rows = [[f"({name.replace('-', ', ')})", f"{time:.1f} us"] for name, time in results["decoders"].items()]
-    return Table("Decoders: 8 bits a cycle at 100 MHz, 0.16 t^2 cycles", ["(n, k, t)", "decodes in"], rows)
+    return Table(
+        "Increasing overhead",
+        ["(n, k, t)", "latency"],
+        rows,
+        note="of a decoder fitted to the slides: 8 bits a cycle at 100 MHz, and 0.16 t^2 cycles",
+    )
+
+
+# ---- figures -----------------------------------------------------------------------------------------
+
+
+def figures(results: Results, settings: Settings) -> list[Figure]:
+    """Say what the slides' figures look like here; a brief run measures too little for all."""
+    return [] if settings.brief else [response(results), cleaning(results), faults(results)]
+
+
+STAND_INS = (
+    "File, Web, Mail and OLTP are file systems modelled after filebench; R_75 and R_90 are single pages in a "
+    "Poisson process. Sizes of the drive and the part that is written are inferred."
+)
+
+
+def response(results: Results) -> Figure:
+    """Compare mean responses with busy dies."""
+    panels = {"all requests": "response_ns", "reads": "read_ns", "writes": "write_ns"}
+    return Figure(
+        "response",
+        "Mean response with busy dies",
+        [relative_panel(name, "mean response, BCH-SSD = 1", key, results) for name, key in panels.items()],
+        caption=f"{STAND_INS} The load is not published: requests come so fast that the dies of BCH-SSD "
+        "are 90 % busy, and FlexECC gets the same requests at the same times. The slides show all requests.",
+        columns=1,
+    )
+
+
+def cleaning(results: Results) -> Figure:
+    """Compare how long dies collect garbage."""
+    return Figure(
+        "cleaning",
+        "Time for garbage collection",
+        [relative_panel("busy dies", "time of the dies, BCH-SSD = 1", "cleaning_ns", results)],
+        caption=f"{STAND_INS} Without a bar no garbage is collected. The slides' figure has no numbers.",
+        columns=1,
+    )
+
+
+def relative_panel(name: str, label: str, key: str, results: Results) -> Panel:
+    """Show both drives side by side for each workload, BCH-SSD being 1; None where there is nothing."""
+    series = []
+    for drive in (BCH_SSD, FLEXECC):
+        heights = []
+        for workload in WORKLOADS:
+            runs = results[workload]["runs"]
+            of, base = runs[drive][key], runs[BCH_SSD][key]
+            heights.append(of / base if of is not None and base else None)
+        series.append(
+            Series(LABELS[drive], list(range(len(WORKLOADS))), heights, "bars", colour=COLOURS[drive])
+        )
+    return Panel(name, Axis("workload", categories=list(WORKLOADS.values())), Axis(label, low=0.0), series)
+
+
+def faults(results: Results) -> Figure:
+    """Show what remains of the advantage when pages are bad."""
+    runs = results["sweep"]["runs"]
+    normalised = [1 - improvement(pair) / 100 for pair in runs.values()]
+    return Figure(
+        "faults",
+        "File with bad pages",
+        [
+            Panel(
+                "File",
+                Axis("bit error rate", log=True),
+                Axis("mean response, BCH-SSD = 1", log=True),
+                [
+                    Series(
+                        LABELS[FLEXECC], [float(rber) for rber in runs], normalised, colour=COLOURS[FLEXECC]
+                    )
+                ],
+                lines=[("BCH-SSD", 1.0)],
+            )
+        ],
+        caption="Errors are put into the drive in the middle of the run, and the scrubber begins then; dies "
+        "of BCH-SSD are 90 % busy without errors. The slides' figure has no numbers; its rates are inferred.",
+        columns=1,
+    )
