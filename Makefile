@@ -68,13 +68,13 @@ bench: ## Measure the engine (FULL=1 for the long ones)
 lint: $(STAMPS)/native $(STAMPS)/dev ## Check format, lints and types
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets --locked -- -D warnings
-	$(BIN)/ruff check python tests/python experiments/*/experiment.py tools/renew_readme.py tools/coverage_table.py \
+	$(BIN)/ruff check python tests/python experiments tools/renew_readme.py tools/coverage_table.py \
 		tools/fidelity.py tools/stand_ins
-	$(BIN)/ruff format --check python tests/python experiments/*/experiment.py tools/renew_readme.py tools/coverage_table.py \
+	$(BIN)/ruff format --check python tests/python experiments tools/renew_readme.py tools/coverage_table.py \
 		tools/fidelity.py tools/stand_ins
 	$(BIN)/mypy --strict python/ninescope
-	@# One by one: they share a name.
-	for file in experiments/*/experiment.py; do $(BIN)/mypy --strict $$file || exit; done
+	@# Folder by folder: their files share names.
+	for folder in experiments/0*; do MYPYPATH=python:$$folder $(BIN)/mypy --strict $$folder/*.py || exit; done
 	MYPYPATH=tools/stand_ins $(BIN)/mypy --strict tools/stand_ins
 	MYPYPATH=python $(BIN)/python -m mypy.stubtest ninescope._native
 

@@ -81,7 +81,7 @@ def run(response_ns: float, **others: Any) -> dict[str, Any]:
     }
 
 
-def faked(module: ModuleType, settings: Settings) -> dict[str, Any]:
+def faked(module: Any, settings: Settings) -> dict[str, Any]:
     """Results of all points, in which FlexECC takes 70 % of the time."""
     results: dict[str, Any] = {}
     for point in module.points(settings):

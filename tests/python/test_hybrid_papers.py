@@ -101,7 +101,7 @@ RUN = {
 }
 
 
-def run_names(module: ModuleType, point: Any, settings: Settings) -> list[str]:
+def run_names(module: Any, point: Any, settings: Settings) -> list[str]:
     """Return the names of the runs of a group."""
     if point.parameters.get("kind") == "codes":
         # What codes suffice for an error rate is asked of the engine, which these tests do without.
