@@ -1,4 +1,4 @@
-"""From a document to one HTML file that needs nothing else: no network, no other file, and no script to be read.
+"""From a document to one HTML file that needs no network, no other file, and no script to be read.
 
 Everything that the page draws is also there as a table. The same document gives the same bytes.
 """
@@ -16,6 +16,7 @@ from typing import Any
 import jinja2
 from markupsafe import Markup, escape
 
+from ninescope.figures import Figure
 from ninescope.report import values
 from ninescope.report.document import AttributionBand, AttributionBlock, Cell, Claims, Document, Part
 from ninescope.text import duration
@@ -27,6 +28,8 @@ _SMALL_SHARE = 0.01
 _LABELLED_SHARE = 0.07
 """A piece of a bar of this share has room for its number."""
 _NUMERIC = re.compile(r"[\d\s.,:*\u2013\u2212+-]*\d[\w\s.,%*/()\[\]\u00b5\u2013\u2212+-]*\Z")
+_UNIT = re.compile(r"(\d) (%|ns|us|ms|s|min|h|d|k|M|G|[kMGT]?i?B(?:/s)?)(?![\w/])")
+"""A number and its unit, which no line may end between."""
 _EMPTY = ("", "-", "\u2013")
 
 
@@ -41,9 +44,9 @@ def render(document: Document) -> str:
         .render(
             document=document,
             page=_Page(),
-            style=Markup(style),
-            script=Markup(script),
-            early=Markup(early),
+            style=_trusted(style),
+            script=_trusted(script),
+            early=_trusted(early),
             hashes=[_hash(early), _hash(script)],
         )
     )
@@ -67,6 +70,11 @@ def _asset(name: str) -> str:
     return importlib.resources.files("ninescope.report").joinpath(name).read_text(encoding="utf-8")
 
 
+def _trusted(text: str) -> Markup:
+    """Mark a text as HTML: an asset of this package, or JSON in which no markup can stand."""
+    return Markup(text)  # noqa: S704
+
+
 def _hash(script: str) -> str:
     """Return what a security policy calls a script."""
     return "sha256-" + base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
@@ -78,7 +86,7 @@ def prose(text: str) -> Markup:
     if len(parts) % 2 == 0:
         parts[-2:] = ["`".join(parts[-2:])]
     return Markup("").join(
-        Markup("<code>{}</code>").format(part) if index % 2 else escape(part)
+        Markup("<code>{}</code>").format(part) if index % 2 else escape(_UNIT.sub("\\1\u00a0\\2", part))
         for index, part in enumerate(parts)
     )
 
@@ -111,7 +119,11 @@ class _Page:
         """Say which macro shows a block."""
         return type(block).__name__
 
-    figure_json = staticmethod(lambda figure: Markup(values.as_json(figure)))
+    @staticmethod
+    def figure_json(figure: Figure) -> Markup:
+        """Return the data of a figure."""
+        return _trusted(values.as_json(figure))
+
     figure_tables = staticmethod(values.tables)
     legend = staticmethod(values.legend)
 
@@ -199,8 +211,8 @@ class _Page:
 def percent(share: float) -> str:
     """Write a share."""
     if 0 < share < 0.001:
-        return "<0.1 %"
-    return f"{share * 100:.1f} %" if share < 0.0995 else f"{share * 100:.0f} %"
+        return "<0.1%"
+    return f"{share * 100:.1f}%" if share < 0.0995 else f"{share * 100:.0f}%"
 
 
 def _is_dark(colour: str) -> bool:

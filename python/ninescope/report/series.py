@@ -75,7 +75,7 @@ def _requests(columns: dict[str, Column], groups: _Groups) -> Figure:
     time = Axis("simulated time [s]")
     return Figure(
         "time",
-        "Requests and their latency in the course of the run.",
+        "Requests and their latency in the course of the run",
         [
             Panel("Requests", time, Axis("requests per second", low=0), rates),
             Panel("Mean latency", time, Axis("latency [us]", log=True), latencies),
@@ -99,7 +99,7 @@ def _tier(columns: dict[str, Column], groups: _Groups, slots: int) -> Figure | N
     time = Axis("simulated time [s]")
     return Figure(
         "tier-time",
-        "What lay in storage-class memory in the course of the run.",
+        "What lay in storage-class memory in the course of the run",
         [
             Panel(
                 "Slots that held a page",

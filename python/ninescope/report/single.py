@@ -107,9 +107,9 @@ def _tail_in_words(op: str, bands: tuple[Band, ...]) -> str:
     if tail is None or not tail.mean_ns:
         return ""
     causes = [
-        f"{time / tail.mean_ns * 100:.0f} % of it {look(cause).label} ({look(cause).meaning})"
+        f"{time / tail.mean_ns * 100:.0f}% of it {look(cause).label} ({look(cause).meaning})"
         if look(cause).meaning
-        else f"{time / tail.mean_ns * 100:.0f} % of it {look(cause).label}"
+        else f"{time / tail.mean_ns * 100:.0f}% of it {look(cause).label}"
         for cause, time in tail.top(_TOP_CAUSES)
         if time / tail.mean_ns >= _SPOKEN_SHARE
     ]
@@ -177,7 +177,7 @@ def _latency_table(result: Result, columns: list[tuple[str, Latency]]) -> TableB
     if device:
         remarks.append("In device: without the time in the host because the queue of the drive was full.")
     if any(latency.intervals_ns for _, latency in columns):
-        remarks.append("In parentheses: 95 % interval, by bootstrap over blocks of the run.")
+        remarks.append("Small under a percentile: its 95% interval, by bootstrap over blocks of the run.")
     if any(latency.insufficient for _, latency in every):
         remarks.append("* Too few samples: fewer than 10 requests were slower.")
     names = [op for op, _ in columns] + [f"{op}, in device" for op, _ in device]
@@ -191,7 +191,7 @@ def _percentile_cell(latency: Latency, key: str) -> str | Cell:
     if key in latency.insufficient:
         return Cell(f"{text}*", faint=True)
     low, high = latency.intervals_ns.get(key, (0, 0))
-    return f"{text} ({duration(low)} to {duration(high)})" if low < high else text
+    return Cell(text, under=f"{duration(low)} to {duration(high)}") if low < high else text
 
 
 def _percentile_figure(columns: list[tuple[str, Latency]]) -> Figure | None:
@@ -228,9 +228,9 @@ def _percentile_figure(columns: list[tuple[str, Latency]]) -> Figure | None:
     )
     return Figure(
         "percentiles",
-        "Percentiles of the latency.",
+        "Percentiles of the latency",
         [panel],
-        "Whiskers are 95 % intervals, by bootstrap over blocks of the run. Percentiles that fewer than 10 "
+        "Whiskers are 95% intervals, by bootstrap over blocks of the run. Percentiles that fewer than 10 "
         "requests lie beyond are left out.",
     )
 
@@ -263,9 +263,9 @@ def _survival_figure(columns: list[tuple[str, Latency]]) -> Figure | None:
     )
     return Figure(
         "survival",
-        "Which share of the requests was slower than what.",
+        "Which share of the requests was slower than what",
         [panel],
-        "Every decade down is another nine: 1 % are slower than p99, 0.1 % slower than p99.9.",
+        "Every decade down is another nine: 1% are slower than p99, 0.1% slower than p99.9.",
     )
 
 
@@ -315,8 +315,8 @@ def _attribution(op: str, bands: tuple[Band, ...]) -> AttributionBlock:
     causes = stacking_order({cause for band in bands for cause in band.parts_ns})
     looks = {cause: look(cause) for cause in causes}
     remarks = [
-        "Each bar is a slice of the distribution. Its parts are the mean shares of the causes: they are measured, "
-        "and sum to the latency of every single request.",
+        "Each bar is a slice of the distribution. Its parts are the shares of the causes in percent; they "
+        "are measured, and sum to the latency of every single request.",
     ]
     if any(band.count < 10 for band in bands):
         remarks.append("Pale: fewer than 10 requests.")
@@ -350,19 +350,21 @@ def _slowest(result: Result) -> Iterator[Block]:
                 duration(request.submitted_ns),
                 duration(request.latency_ns),
                 ", ".join(
-                    f"{look(cause).label} {time / request.latency_ns * 100:.0f} %"
+                    f"{look(cause).label} {time / request.latency_ns * 100:.0f}%"
                     for cause, time in list(request.parts_ns.items())[:_TOP_CAUSES]
                     if time and time >= _SPOKEN_SHARE * request.latency_ns
                 ),
             ]
             for request in requests
         ]
-        yield TableBlock(
-            f"The slowest {_plural(op)}",
-            ["request", "submitted at", "latency", "where it went"],
-            rows,
-            "Requests are counted from 0 in the order of submission; times count from the beginning of the run. "
-            "Their whole way is in `result.json`.",
+        columns = ["request", "submitted at", "latency", "where it went"]
+        yield TableBlock(f"The slowest {_plural(op)}", columns, rows)
+    if any(True for _ in result.slowest):
+        yield Text(
+            [
+                "Requests are counted from 0 in the order of submission; times count from the beginning of "
+                "the run. Their whole way through the drive is in `result.json`."
+            ]
         )
 
 
@@ -427,7 +429,7 @@ def _occupancy(result: Result) -> Figure | None:
     )
     return Figure(
         "occupancy",
-        "What the dies were occupied with.",
+        "What the dies were occupied with",
         [panel],
         "Shares of the simulated time, over all dies; the rest they were idle.",
     )
@@ -442,7 +444,7 @@ def _caveats(result: Result) -> Iterator[str]:
     if workload.get("kind") == "synthetic":
         yield "The workload is synthetic: a job, not a recording."
     if str(workload.get("format")) == "profile":
-        yield "The workload is a stand-in, drawn from published statistics: not the trace that it is named after."
+        yield "The workload is a stand-in, drawn from published statistics: not the trace it is named after."
     short = {
         key: [_plural(op) for op, latency in result.latency if key in latency.insufficient]
         for key in PERCENTILES
@@ -451,8 +453,8 @@ def _caveats(result: Result) -> Iterator[str]:
     if first is not None:
         whose = " and ".join(short[first])
         yield f"From p{first} on, the percentiles of {whose} have too few samples behind them to be trusted."
-    yield "The histogram behind percentiles is exact to 0.8 %; fastest, slowest and mean are exact."
-    yield "Drives are typical ones, not measured models of products; timings are those of the configuration below."
+    yield "The histogram behind percentiles is exact to 0.8%; fastest, slowest and mean are exact."
+    yield "Drives are typical ones, not measured models of products; their timings are in the configuration."
 
 
 def _configuration(result: Result) -> Iterator[Block]:

@@ -80,10 +80,15 @@ def legend(figure: Figure) -> list[Entry]:
         for series in panel.series:
             if series.label not in colours:
                 colours[series.label] = series.colour or PALETTE[len(colours) % len(PALETTE)]
-            entries.setdefault(
-                (series.label, series.published),
-                Entry(series.label, colours[series.label], series.published, series.form, series.source),
-            )
+            key = (series.label, series.published)
+            earlier = entries.get(key)
+            if earlier is None:
+                entries[key] = Entry(
+                    series.label, colours[series.label], series.published, series.form, series.source
+                )
+            elif series.source and series.source not in earlier.source.split(", "):
+                together = ", ".join(filter(None, (earlier.source, series.source)))
+                entries[key] = dataclasses.replace(earlier, source=together)
     return list(entries.values())
 
 

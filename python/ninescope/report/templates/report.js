@@ -30,8 +30,8 @@
     if (size === 0) return "0";
     const power = Math.round(Math.log10(size));
     if (log && (power < -3 || power > 5) && Math.abs(size / 10 ** power - 1) < 1e-9) return `10${raised(power)}`;
-    for (const [prefix, unit] of [["G", 1e9], ["M", 1e6], ["k", 1e4]]) {
-      if (size >= unit) return Number((value / (unit === 1e4 ? 1e3 : unit)).toPrecision(4)) + prefix;
+    for (const [prefix, unit] of [["G", 1e9], ["M", 1e6], ["k", log ? 1e3 : 1e4]]) {
+      if (size >= unit) return Number((value / (prefix === "k" ? 1e3 : unit)).toPrecision(4)) + prefix;
     }
     return size < 1e-4 ? value.toExponential() : String(Number(value.toPrecision(6)));
   };
@@ -209,17 +209,16 @@
           labelGap: 2,
           gap: 3,
           splits: (plot, index, low, high) => ticks(x, low, high, plot.width / 75),
-          rotate: () => (turned() ? -40 : 0),
+          rotate: () => (turned() ? 40 : 0),
           size: () => (turned() ? Math.min(100, 14 + width(categories) * 0.66) : 24),
           grid: { show: !categories.length, stroke: () => style("--grid"), width: 1 },
         },
         {
-          ...common(y, y.label),
+          ...common(y, undefined),
           space: 30,
-          labelSize: y.label ? 18 : 0,
-          labelGap: 0,
+          labelSize: 0,
           gap: 3,
-          splits: (plot, index, low, high) => ticks(y, low, high, plot.height / 42),
+          splits: (plot, index, low, high) => ticks(y, low, high, plot.height / (y.log ? 30 : 42)),
           size: (plot, labels) => 10 + width(labels || ["0"]),
         },
       ];
@@ -275,6 +274,14 @@
       for (const one of this.shown()) this.paintSeries(plot, ctx, one, ratio);
       ctx.restore();
       this.paintLevels(plot, ctx, ratio);
+      if (!this.xs.length) {
+        ctx.save();
+        ctx.font = `${12 * ratio}px ${style("--sans")}`;
+        ctx.fillStyle = style("--muted");
+        ctx.textAlign = "center";
+        ctx.fillText("no values", bbox.left + bbox.width / 2, bbox.top + bbox.height / 2);
+        ctx.restore();
+      }
     }
 
     paintSeries(plot, ctx, one, ratio) {
@@ -286,7 +293,7 @@
       if (banded) this.paintBand(plot, ctx, one);
       if (one.form === "bars") this.paintBars(plot, ctx, one, ratio);
       else if (one.form !== "points") this.paintLine(plot, ctx, one, ratio);
-      if (one.form === "points" || (one.form === "line" && one.x.length <= 40)) this.paintPoints(plot, ctx, one, ratio);
+      if (one.form === "points" || (one.form === "line" && one.x.length <= 25)) this.paintPoints(plot, ctx, one, ratio);
       if (one.low && !banded) this.paintWhiskers(plot, ctx, one, ratio);
       ctx.restore();
     }
@@ -386,7 +393,6 @@
       ctx.save();
       ctx.strokeStyle = ctx.fillStyle = style("--ink");
       ctx.font = `${11 * ratio}px ${style("--sans")}`;
-      ctx.textAlign = "right";
       ctx.lineWidth = ratio;
       for (const [words, level] of this.panel.lines) {
         const top = this.y(plot, level);
@@ -398,7 +404,10 @@
         ctx.stroke();
         const above = top - bbox.top > 16 * ratio;
         ctx.textBaseline = above ? "bottom" : "top";
-        const [end, line] = [bbox.left + bbox.width - 3 * ratio, top + (above ? -2 : 2) * ratio];
+        const line = top + (above ? -2 : 2) * ratio;
+        const right = !this.crowded(plot, line, ctx.measureText(words).width, true) || this.crowded(plot, line, ctx.measureText(words).width, false);
+        ctx.textAlign = right ? "right" : "left";
+        const end = right ? bbox.left + bbox.width - 3 * ratio : bbox.left + 3 * ratio;
         ctx.setLineDash([]);
         ctx.save();
         ctx.strokeStyle = style("--ground");
@@ -409,6 +418,17 @@
         ctx.fillText(words, end, line);
       }
       ctx.restore();
+    }
+
+    /** Say whether series are where words of this width would stand, at the right end of a line or at its left. */
+    crowded(plot, line, width, right) {
+      const { bbox } = plot;
+      const [from, to] = right ? [bbox.left + bbox.width - width, Infinity] : [-Infinity, bbox.left + width];
+      const room = 22 * devicePixelRatio;
+      return this.shown().some((one) => this.usable(one).some(([x, y]) => {
+        const left = this.x(plot, x);
+        return y !== null && left >= from && left <= to && Math.abs(this.y(plot, y) - line) < room;
+      }));
     }
 
     // -- values --
