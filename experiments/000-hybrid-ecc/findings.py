@@ -289,9 +289,7 @@ def code_variant_table(results: Results, settings: Settings) -> Table:
                 (1 - coded / flash) / (STRONGEST["scm"] - 1),
                 (1 - verified / flash) / max(QUICK_CYCLES),
             ]
-            rows.append(
-                [variant, volume, f"{first:,.0f}", *(f"{found:.2e}" for found in slopes)]
-            )
+            rows.append([variant, volume, f"{first:,.0f}", *(f"{found:.2e}" for found in slopes)])
     return Table(
         "Decided otherwise: loss of IOPS, from end to end",
         ["decided otherwise", "stand-in", "IOPS", "bit of flash", "bit of SCM", "flash 428", "cycle"],
