@@ -351,7 +351,14 @@ def table(results: Results) -> Table:
 
 # ---- figures -----------------------------------------------------------------------------------------
 
-COLOURS = {"scm": "#d9621e", "nand": "#1f6fb4", "verify": "#7a5aa0", "encode": "#2a9d5c", "decode": "#d9621e"}
+COLOURS = {
+    "scm": "#d9621e",
+    "nand": "#1f6fb4",
+    "verify": "#7a5aa0",
+    "encode": "#2a9d5c",
+    "decode": "#d9621e",
+    "accepted": "#1f6fb4",
+}
 MEDIUM_WORDS = {"scm": "SCM", "nand": "NAND"}
 STAND_INS = (
     "prxy_0 and prxy_1 are stand-ins drawn from published statistics, one request in flight; latencies of "
@@ -379,7 +386,7 @@ def figure_2(codes: Mapping[str, Any]) -> Figure:
             for what in ("encode", "decode")
         ]
         accepted = Series(
-            f"at {UBER:g} (computed)", curve["bits"], curve["acceptable_ber"], colour=COLOURS[medium]
+            f"at {UBER:g} (computed)", curve["bits"], curve["acceptable_ber"], colour=COLOURS["accepted"]
         )
         panels.append(Panel(f"{word} latency", bits, Axis("us", low=0), latency))
         panels.append(
@@ -410,8 +417,9 @@ def swept_panel(
     iops = [run_of(results, volume, run)["iops"] for run in runs]
     relative = [ratio(reached, iops[0]) for reached in iops]
     places = [run[coordinate] for run in runs]
-    series = Series(f"{volume} (stand-in)", places, relative, colour=COLOURS[colour])
-    return Panel(f"{volume}, {name}", Axis(axis), Axis(f"IOPS, of those at {places[0]}"), [series])
+    # What is published of it has the same name, and so the same colour.
+    series = Series(name, places, relative, colour=COLOURS[colour])
+    return Panel(f"{volume}, {name}", Axis(axis), Axis(f"IOPS, of those with {places[0]}"), [series])
 
 
 def figure_3(results: Results, settings: Settings) -> Figure:

@@ -379,7 +379,7 @@ def by_share(values: Mapping[str, Mapping[str, float]]) -> list[Series]:
     for volume, curve in values.items():
         shown = [share for share in curve if share.isdigit()]
         places, heights = [int(share) for share in shown], [curve[share] for share in shown]
-        found.append(Series(f"{volume} (stand-in)", places, heights, colour=COLOURS[volume]))
+        found.append(Series(volume, places, heights, colour=COLOURS[volume]))
     return found
 
 
@@ -431,7 +431,7 @@ def wear_levelling(results: Results, settings: Settings) -> Figure:
     for volume in VOLUMES:
         found = {"case-1": 0.0, **case_gains(results, volume, settings)}
         heights = [found[case] for case in CASES if case != "weak"]
-        bars = Series(f"{volume} (stand-in)", range_of(words), heights, "bars", colour=COLOURS[volume])
+        bars = Series(volume, range_of(words), heights, "bars", colour=COLOURS[volume])
         axis = Axis("levelled", categories=words)
         panels.append(Panel(volume, axis, Axis("IOPS over case 1 [%]"), [bars]))
     return Figure(
@@ -455,9 +455,7 @@ def endurance(results: Results) -> Figure:
     for volume in VOLUMES:
         worn = wear_at_limit(results, volume)
         heights = [worn[case] for case in CASE_WORDS]
-        series.append(
-            Series(f"{volume} (stand-in)", range_of(words), heights, "bars", colour=COLOURS[volume])
-        )
+        series.append(Series(volume, range_of(words), heights, "bars", colour=COLOURS[volume]))
     panel = Panel(
         "M-SCM at the limit of S-SCM",
         Axis("levelled", categories=words),
@@ -485,7 +483,7 @@ def weak_levelling(results: Results, settings: Settings) -> Figure:
     gained = [100 * (run["iops"] / first - 1) for run in runs.values()]
     worn = [worn_at_limit(run["wear"]) for run in runs.values()]
     axis = Axis("overwrites from one levelling of M-SCM to the next", log=True)
-    label, colour = f"{WEAK_VOLUME} (stand-in)", COLOURS[WEAK_VOLUME]
+    label, colour = WEAK_VOLUME, COLOURS[WEAK_VOLUME]
     limit = ("M-SCM endures", float(BASE["scm"]["endurance_writes"]))
     return Figure(
         "weak-levelling",
