@@ -306,6 +306,7 @@ def variant_table(results: Results) -> Table:
         "Decided otherwise: mean response with busy dies, and at the workload's own rate",
         [*columns, "BCH-SSD, own rate", "FlexECC", "shorter by"],
         rows,
+        note="with the drive and the requests of a quick run",
     )
 
 

@@ -115,9 +115,10 @@ def run_names(module: Any, point: Any, settings: Settings) -> list[str]:
     if point.parameters.get("kind") == "codes":
         # What codes suffice for an error rate is asked of the engine, which these tests do without.
         module.choices = lambda rber, settings: [tuple(pair) for pair in MATHEMATICS["choices"][f"{rber:g}"]]
-        wanted = [module.name_of(*run) for run in module.wanted_runs(settings)]
+        return [module.name_of(*run) for run in module.wanted_runs(settings)]
+    if point.parameters.get("kind") == "otherwise":
         ends = [module.name_of(*run) for run in module.variant_runs()]
-        return wanted + [f"{variant}: {end}" for variant in module.CODE_VARIANTS for end in ends]
+        return [f"{variant}: {end}" for variant in module.variants(settings) for end in ends]
     return [run["name"] for run in point.parameters.get("runs", [])] or list(module.VARIANTS)
 
 
