@@ -545,6 +545,13 @@ class Result:
                     (folder / name).unlink(missing_ok=True)  # of an earlier run
         return written[::-1]
 
+    def report(self, path: str | os.PathLike[str]) -> Path:
+        """Write this result as one HTML file that needs nothing else; return its path."""
+        from ninescope.report import write
+        from ninescope.report.single import of_result
+
+        return write(of_result(self), Path(path))
+
     def config_toml(self) -> str:
         """Return the resolved drive as TOML, ready for `--drive`."""
         from ninescope.toml import dumps

@@ -127,20 +127,22 @@ def render(result: Result, *, bars: bool) -> Iterator[RenderableType]:
     for op, bands in result.attribution:
         yield ""
         yield _CauseTable(op, bands, bars)
-        yield from _misshapen_band(bands)
+        misshapen = misshapen_band(bands)
+        if misshapen:
+            yield Text(f"  {misshapen}", "dim")
         yield from _tail_in_words(bands)
     if result.document.get("slowest"):
         from ninescope.slowest import told
 
         yield from told(result)
-    facts = list(_facts(result))
-    if facts:
+    known = list(facts(result))
+    if known:
         yield ""
-        yield _grid(facts)
-    notes = list(_notes(result))
-    if notes:
+        yield _grid(known)
+    said = list(notes(result))
+    if said:
         yield ""
-        yield Padding(Group(*(Text.assemble(("note ", "bold yellow"), note) for note in notes)), (0, 0, 0, 1))
+        yield Padding(Group(*(Text.assemble(("note ", "bold yellow"), note) for note in said)), (0, 0, 0, 1))
 
 
 def _grid(rows: list[tuple[str, str]]) -> RenderableType:
@@ -174,7 +176,7 @@ def _latency_table(result: Result) -> RenderableType:
     for op, latency in result.latency:
         columns.append((op, latency))
         table.add_column(op, justify="right", no_wrap=True)
-    device = _worth_showing(result.latency, result.latency_without_host_queue)
+    device = worth_showing(result.latency, result.latency_without_host_queue)
     for op, _ in device:
         table.add_column(f"{op}, in device", justify="right", no_wrap=True, style="dim")
     blank = [""] * len(device)
@@ -257,17 +259,17 @@ def _suspensions(ledger: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     yield "suspends", words
 
 
-def _worth_showing(total: Latencies, device: Latencies) -> list[tuple[str, Latency]]:
+def worth_showing(total: Latencies, device: Latencies) -> list[tuple[str, Latency]]:
     """Return the view without host queueing where it says something else."""
     differs = any(latency.mean_ns < 0.99 * getattr(total, op).mean_ns for op, latency in device)
     return list(device) if differs else []
 
 
-def _misshapen_band(bands: tuple[Band, ...]) -> Iterator[RenderableType]:
-    """Say so where a band holds far more or fewer requests than its name says."""
+def misshapen_band(bands: tuple[Band, ...]) -> str:
+    """Say so where a band holds far more or fewer requests than its name says; else nothing."""
     total = sum(band.count for band in bands)
     if total < _MANY_REQUESTS:
-        return
+        return ""
     edges = {"min": 0.0, "max": 100.0} | {f"p{key}": float(key) for key in PERCENTILES}
     worst, text = _MISSHAPEN, ""
     for band, reach in zip(bands, band_ranges(bands), strict=True):
@@ -276,12 +278,11 @@ def _misshapen_band(bands: tuple[Band, ...]) -> Iterator[RenderableType]:
         if off > worst:
             worst = off
             text = f"{reach} holds {_share(band.count / total)}"
-    if text:
-        yield Text(f"  bands end where buckets of the histogram end: {text} of the requests", "dim")
+    return f"bands end where buckets of the histogram end: {text} of the requests" if text else ""
 
 
 def _tail_in_words(bands: tuple[Band, ...]) -> Iterator[RenderableType]:
-    tail = _tail(bands)
+    tail = tail_band(bands)
     if tail is None:
         return
     yield Text(
@@ -296,7 +297,7 @@ def _tail_in_words(bands: tuple[Band, ...]) -> Iterator[RenderableType]:
         )
 
 
-def _tail(bands: tuple[Band, ...]) -> Band | None:
+def tail_band(bands: tuple[Band, ...]) -> Band | None:
     """Join the slowest bands: as few as still hold enough requests to speak of."""
     total, count, parts = sum(band.count for band in bands), 0, dict[str, float]()
     for band in reversed(bands[1:]):
@@ -382,7 +383,7 @@ def _bar(band: Band) -> Text:
     return bar
 
 
-def _facts(result: Result) -> Iterator[tuple[str, str]]:
+def facts(result: Result) -> Iterator[tuple[str, str]]:
     """Yield what the drive did, as far as it says something; all counters are in the JSON."""
     document = result.document
     waf = result.waf
@@ -531,7 +532,8 @@ def _prepared(document: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         yield "before", f"the drive {text}"
 
 
-def _notes(result: Result) -> Iterator[str]:
+def notes(result: Result) -> Iterator[str]:
+    """Yield what a reader of a result must know, beyond what its headline says."""
     for note in result.notes:
         # What the headline says already.
         if note != "synthetic workload" and not note.startswith("partial result"):

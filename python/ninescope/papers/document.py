@@ -184,8 +184,8 @@ def _open(papers: Sequence[_Paper]) -> list[Block]:
                 [
                     claim["id"],
                     claim["statement"],
-                    _published(claim["published"]),
-                    _measured(claim),
+                    published_words(claim["published"]),
+                    measured_words(claim),
                     Cell(claim["verdict"], verdict=claim["verdict"], title=claim["cause"]),
                 ]
             )
@@ -227,8 +227,8 @@ def _claim(claim: Stored) -> ClaimLine:
         id=claim["id"],
         grade=claim["grade"],
         statement=claim["statement"],
-        published=_published(claim["published"]),
-        measured=_measured(claim),
+        published=published_words(claim["published"]),
+        measured=measured_words(claim),
         verdict=claim["verdict"],
         cause=claim["explanation"] or claim["cause"] if claim["verdict"] != HOLDS else "",
         source=claim["source"],
@@ -239,11 +239,13 @@ def _claim(claim: Stored) -> ClaimLine:
     )
 
 
-def _published(published: Any) -> str:
+def published_words(published: Any) -> str:
+    """Write what was published."""
     return ", ".join(map(str, published)) if isinstance(published, list) else str(published)
 
 
-def _measured(claim: Stored) -> str:
+def measured_words(claim: Stored) -> str:
+    """Write what was measured, in short where it is much."""
     checks = claim["checks"]
     if len(checks) <= _FEW_CHECKS:
         values = dict.fromkeys(value for check in checks for value in check["measured"])

@@ -1,4 +1,24 @@
 """Reports: one HTML file that needs nothing else.
 
-`document` says what a report consists of, `html` writes it, `single` makes the document of one run.
+`document` says what a report consists of, `html` writes it, `single` makes the document of one run, `stored`
+that of what lies in a folder.
 """
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from ninescope.report.document import Document
+
+
+def write(document: Document, path: Path) -> Path:
+    """Write a document as an HTML file, whole or not at all; return its path."""
+    from ninescope.files import written_whole
+    from ninescope.report.html import render
+
+    text = render(document)
+    with written_whole(path) as temporary:
+        temporary.write_text(text, encoding="utf-8")
+    return path

@@ -44,6 +44,8 @@ class Cell:
     """A cell of a table with more to it than its text."""
 
     text: str
+    under: str = ""
+    """What stands small under it: an interval."""
     published: str = ""
     """What the paper has there: shown small under ours, and called so."""
     verdict: str = ""

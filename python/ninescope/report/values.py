@@ -1,0 +1,172 @@
+"""A figure's values: as tables for whoever reads them, as JSON for the script that draws them.
+
+Both hold the same values. This module knows figures, and nothing of documents and pages.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import math
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from ninescope.figures import PALETTE, Axis, Figure, Panel, Series, Value
+
+_DIGITS = 6
+"""Significant digits that a value keeps."""
+
+
+@dataclasses.dataclass(frozen=True)
+class ValueTable:
+    """Series of a panel that have their places in common."""
+
+    title: str
+    columns: Sequence[str]
+    rows: Sequence[Sequence[str]]
+
+
+@dataclasses.dataclass(frozen=True)
+class Entry:
+    """An entry of the legend: all series of a figure with the same label."""
+
+    label: str
+    colour: str
+    published: bool
+    form: str
+    source: str
+
+
+def number(value: Value) -> str:
+    """Write a value as it stands in a table."""
+    if value is None or not math.isfinite(value):
+        return "\u2013"
+    if isinstance(value, int) or (value == int(value) and 1e4 <= abs(value) < 1e15):
+        return f"{int(value):,}"
+    return f"{value:.{_DIGITS}g}"
+
+
+def tables(figure: Figure) -> Iterator[ValueTable]:
+    """Yield all values: for each panel a table for each group of series over the same places."""
+    for panel in figure.panels:
+        groups: list[list[Series]] = []
+        for series in panel.series:
+            group = next((group for group in groups if list(group[0].x) == list(series.x)), None)
+            if group is None:
+                groups.append([series])
+            else:
+                group.append(series)
+        for group in groups:
+            alone = len(groups) == 1
+            title = panel.name if alone else f"{panel.name}: {', '.join(_called(one) for one in group)}"
+            rows = [
+                [_place(panel.x, place), *(_with_interval(series, index) for series in group)]
+                for index, place in enumerate(group[0].x)
+            ]
+            unit = f" ({panel.y.label})" if panel.y.label else ""
+            yield ValueTable(
+                f"{title}{unit}", [panel.x.label or "place", *(_called(one) for one in group)], rows
+            )
+        if panel.lines:
+            levels = [[words, number(level)] for words, level in panel.lines]
+            yield ValueTable(f"{panel.name}: levels", ["level", panel.y.label or "value"], levels)
+
+
+def legend(figure: Figure) -> list[Entry]:
+    """Return what a figure's colours mean: a label has one colour, in all its panels."""
+    colours: dict[str, str] = {}
+    entries: dict[tuple[str, bool], Entry] = {}
+    for panel in figure.panels:
+        for series in panel.series:
+            if series.label not in colours:
+                colours[series.label] = series.colour or PALETTE[len(colours) % len(PALETTE)]
+            key = (series.label, series.published)
+            earlier = entries.get(key)
+            if earlier is None:
+                entries[key] = Entry(
+                    series.label, colours[series.label], series.published, series.form, series.source
+                )
+            elif series.source and series.source not in earlier.source.split(", "):
+                together = ", ".join(filter(None, (earlier.source, series.source)))
+                entries[key] = dataclasses.replace(earlier, source=together)
+    return list(entries.values())
+
+
+def as_json(figure: Figure) -> str:
+    """Return what the script of a page needs to draw a figure, safe inside a script element."""
+    entries = legend(figure)
+    places = {(entry.label, entry.published): index for index, entry in enumerate(entries)}
+    panels = [_panel(panel, places) for panel in figure.panels]
+    data = {"legend": [[_legend_label(entry), entry.colour] for entry in entries], "panels": panels}
+    return script_safe(data)
+
+
+def script_safe(data: Any) -> str:
+    """Write JSON in which no markup can begin or end."""
+    text = json.dumps(data, separators=(",", ":"), allow_nan=False)
+    return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
+
+
+def _panel(panel: Panel, places: dict[tuple[str, bool], int]) -> dict[str, Any]:
+    return {
+        "x": _axis(panel.x),
+        "y": _axis(panel.y),
+        "series": [_series(one, places[one.label, one.published]) for one in panel.series],
+        "lines": [[words, _rounded(level)] for words, level in panel.lines],
+    }
+
+
+def _axis(axis: Axis) -> dict[str, Any]:
+    return {
+        "label": axis.label,
+        "log": axis.log,
+        "categories": list(axis.categories),
+        "low": _rounded(axis.low),
+        "high": _rounded(axis.high),
+    }
+
+
+def _series(series: Series, entry: int) -> dict[str, Any]:
+    data: dict[str, Any] = {
+        "entry": entry,
+        "form": series.form,
+        "published": series.published,
+        "x": [_rounded(value) for value in series.x],
+        "y": [_rounded(value) for value in series.y],
+    }
+    for name, ends in (("low", series.low), ("high", series.high)):
+        if ends:
+            data[name] = [_rounded(value) for value in ends]
+    return data
+
+
+def _rounded(value: Value) -> Value:
+    if value is None or not math.isfinite(value):
+        return None
+    if isinstance(value, int) or value == int(value):
+        return int(value)
+    return float(f"{value:.{_DIGITS}g}")
+
+
+def _place(axis: Axis, place: float | int) -> str:
+    index = round(place)
+    if axis.categories and index == place and 0 <= index < len(axis.categories):
+        return axis.categories[index]
+    return number(place)
+
+
+def _with_interval(series: Series, index: int) -> str:
+    text = number(series.y[index])
+    low = series.low[index] if series.low else None
+    high = series.high[index] if series.high else None
+    if low is None and high is None:
+        return text
+    return f"{text} ({number(low)} to {number(high)})"
+
+
+def _called(series: Series) -> str:
+    return f"{series.label} (published)" if series.published else series.label
+
+
+def _legend_label(entry: Entry) -> str:
+    return f"{entry.label} (published)" if entry.published else entry.label
