@@ -17,7 +17,7 @@ from matplotlib.figure import Figure as MatplotlibFigure
 from matplotlib.layout_engine import ConstrainedLayoutEngine
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
-from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter, NullLocator
+from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormatter, NullLocator
 from numpy.typing import NDArray
 
 from ninescope.figures import PALETTE, Axis, Figure, Panel, Series, Value
@@ -39,6 +39,7 @@ _BAR_SHARE = 0.8
 _PANEL_INCHES = (6.0, 3.9)
 _INCHES_PER_LETTER = 0.066
 """Of the words of a legend, about."""
+_INCHES_PER_LETTER_OF_TITLE = 0.105
 _LETTERS_PER_INCH = 17
 """Of a caption, about."""
 _LETTERS_OF_PLACES = 68
@@ -67,14 +68,16 @@ def picture(figure: Figure) -> MatplotlibFigure:
     width = max(_PANEL_INCHES[0] * columns, 7.5)
     caption = textwrap.wrap(figure.caption, round((width - 0.3) * _LETTERS_PER_INCH))
     handles, across = _legend(figure, looks, width)
-    top = 0.42 + 0.2 * math.ceil(len(handles) / across)
+    title = textwrap.wrap(figure.title, round(width / _INCHES_PER_LETTER_OF_TITLE))
+    head = 0.14 + 0.22 * len(title)
+    top = head + 0.06 + 0.2 * math.ceil(len(handles) / across)
     bottom = 0.12 + 0.155 * len(caption)
     height = top + _PANEL_INCHES[1] * rows + bottom
     room = (0.005, bottom / height, 0.99, 1 - (top + bottom) / height)
     layout = ConstrainedLayoutEngine(rect=room, hspace=0.04, wspace=0.03)
     drawn = Picture(figsize=(width, height), dpi=150, layout=layout, facecolor="white")
     left = 0.1 / width
-    drawn.text(left, 1 - 0.1 / height, figure.title, va="top", fontsize=13, fontweight="bold", color=_INK)
+    drawn.text(left, 1 - 0.1 / height, "\n".join(title), va="top", fontsize=13, fontweight="bold", color=_INK)
     drawn.text(
         left, 0.08 / height, "\n".join(caption), va="bottom", fontsize=8, color=_GREY, linespacing=1.25
     )
@@ -82,7 +85,7 @@ def picture(figure: Figure) -> MatplotlibFigure:
         drawn.legend(
             handles=handles,
             loc="upper left",
-            bbox_to_anchor=(0.05 / width, 1 - 0.36 / height),
+            bbox_to_anchor=(0.05 / width, 1 - head / height),
             ncols=across,
             frameon=False,
             fontsize=8.5,
@@ -294,8 +297,11 @@ def _ticks(axes: Axes, panel: Panel) -> None:
             decades = math.log10(high / low) if low > 0 else math.inf
             axis.set_major_locator(LogLocator(subs=(1, 2, 5) if decades < 2.2 else (1,), numticks=12))
             axis.set_minor_formatter(NullFormatter())
-        shortest = 1e-2 if described.log else 1e-4
-        axis.set_major_formatter(FuncFormatter(lambda value, _, least=shortest: _tick(value, least)))
+        # Where each tick is a power of ten, most of them are written as one.
+        plainly = (1e-2, 1e6) if described.log else (1e-4, 1e8)
+        axis.set_major_formatter(FuncFormatter(lambda value, _, ends=plainly: _tick(value, *ends)))
+    if not panel.x.log:
+        axes.xaxis.set_major_locator(MaxNLocator(7, steps=[1, 2, 2.5, 5, 10]))
     if panel.x.categories:
         _names(axes, panel.x.categories)
 
@@ -312,9 +318,9 @@ def _names(axes: Axes, names: Sequence[str]) -> None:
     axes.xaxis.set_minor_locator(NullLocator())
 
 
-def _tick(value: float, least: float) -> str:
-    """Write a number of an axis, short; what is less than `least` as a power of ten."""
-    if not value or least <= abs(value) < 1e6:
+def _tick(value: float, least: float, most: float) -> str:
+    """Write a number of an axis, short; what is not between these two with a power of ten."""
+    if not value or least <= abs(value) < most:
         return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:g}"
     mantissa, exponent = f"{value:.6e}".split("e")
     power = rf"10^{{{int(exponent)}}}"
@@ -333,4 +339,5 @@ def _level(axes: Axes, words: str, level: float) -> None:
         va="bottom",
         fontsize=7.5,
         color=_GREY,
+        bbox={"facecolor": "white", "alpha": 0.75, "edgecolor": "none", "pad": 0.6},
     )
