@@ -22,7 +22,7 @@ from ninescope.report.document import (
     Text,
 )
 
-HOSTILE = "</script></title><img src=x onerror=alert(1)>\"'&<!--"
+HOSTILE = "</script></title><img src=x onerror=alert(1)>\"'&<!--" + "-unbroken" * 9
 
 
 def figure(name: str = "sample", label: str = "lru") -> Figure:

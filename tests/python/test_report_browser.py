@@ -116,6 +116,14 @@ def test_the_page_does_not_scroll_sideways(page, file, width):
     assert page.run(wide) == [width, width]
 
 
+def test_complaints_and_requests_are_noticed(page, tmp_path):
+    text = "<script>console.error('no'); undefinedName()</script><img src='missing.png'>"
+    (tmp_path / "bad.html").write_text(text)
+    page.open(tmp_path / "bad.html")
+    assert len(page.complaints()) >= 2
+    assert len(page.requests()) == 2
+
+
 def test_figures_are_drawn(page, file):
     page.open(file)
     drawn = page.run(
@@ -150,8 +158,10 @@ def test_lines_stand_out(page, files, scheme):
             return 0.2126 * r + 0.7152 * g + 0.0722 * b;
           };
           const ground = bright(getComputedStyle(document.body).backgroundColor);
+          const probe = document.body.appendChild(document.createElement("p"));
           return [...document.querySelectorAll(".legend button .swatch")].map((swatch) => {
-            const colour = bright(getComputedStyle(swatch).borderTopColor);
+            probe.style.color = swatch.style.getPropertyValue("--shade");
+            const colour = bright(getComputedStyle(probe).color);
             return (Math.max(colour, ground) + 0.05) / (Math.min(colour, ground) + 0.05);
           });
         })()"""
