@@ -5,6 +5,8 @@ DEMO_OPTIONS ?= --prefill steady
 DEMO_OUT ?= out/demo
 # FULL=1 runs the long benchmarks.
 FULL ?=
+# What `make papers-docs` reads.
+OUT ?= out/papers
 # CHECK=1 only measures the stand-ins.
 CHECK ?=
 # How long `make fuzz` runs, over all targets.
@@ -41,7 +43,7 @@ NATIVE_SOURCES := $(shell find crates presets -name '*.rs' -o -name '*.toml' -o 
 # One interpreter for every build of the binding.
 export PYO3_PYTHON := $(abspath $(BIN))/python
 
-.PHONY: help demo test figures bench lint worlds minimal-worlds stand-ins fuzz unsafe deny coverage lock clean
+.PHONY: help demo test figures papers-docs bench lint worlds minimal-worlds stand-ins fuzz unsafe deny coverage lock clean
 .DEFAULT_GOAL := help
 
 help: ## Show this list
@@ -58,6 +60,9 @@ test: $(STAMPS)/native $(STAMPS)/dev ## Run all tests
 figures: demo ## Renew what README.md and docs/ show of the demo
 	@$(BIN)/python tools/renew_readme.py $(DEMO_OUT)
 
+papers-docs: $(STAMPS)/native ## Renew docs/papers from OUT=out/papers, where `papers run all --full --out` wrote
+	@$(BIN)/python tools/renew_papers.py $(OUT)
+
 stand-ins: $(STAMPS)/dev ## Build presets/profiles from published statistics (CHECK=1 measures them as they are)
 	@$(BIN)/python tools/stand_ins $(if $(CHECK),--check)
 
@@ -68,13 +73,13 @@ bench: ## Measure the engine (FULL=1 for the long ones)
 lint: $(STAMPS)/native $(STAMPS)/dev ## Check format, lints and types
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets --locked -- -D warnings
-	$(BIN)/ruff check python tests/python experiments/*/experiment.py tools/renew_readme.py tools/coverage_table.py \
+	$(BIN)/ruff check python tests/python experiments tools/renew_papers.py tools/renew_readme.py tools/coverage_table.py \
 		tools/fidelity.py tools/stand_ins
-	$(BIN)/ruff format --check python tests/python experiments/*/experiment.py tools/renew_readme.py tools/coverage_table.py \
+	$(BIN)/ruff format --check python tests/python experiments tools/renew_papers.py tools/renew_readme.py tools/coverage_table.py \
 		tools/fidelity.py tools/stand_ins
 	$(BIN)/mypy --strict python/ninescope
-	@# One by one: they share a name.
-	for file in experiments/*/experiment.py; do $(BIN)/mypy --strict $$file || exit; done
+	@# Folder by folder: their files share names.
+	for folder in experiments/0*; do MYPYPATH=python:$$folder $(BIN)/mypy --strict $$folder/*.py || exit; done
 	MYPYPATH=tools/stand_ins $(BIN)/mypy --strict tools/stand_ins
 	MYPYPATH=python $(BIN)/python -m mypy.stubtest ninescope._native
 

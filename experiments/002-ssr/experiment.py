@@ -1,19 +1,23 @@
 """Five policies of erase suspension: single collisions with an erase, and tails under two workloads.
 
 The paper: Kim, Seo, Kim, "SSR: Smart Suspend/Resume Technique for High Capacity 3D NAND Flash Memory Based
-Storage System", JKICS 50(9), 2025. Figures and acceptance live elsewhere; this only measures.
+Storage System", JKICS 50(9), 2025. This only simulates: what it comes to is worked out in `findings.py`, and
+what was published is known to neither.
 """
 
 from __future__ import annotations
 
+import bisect
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import ninescope
 from ninescope import toml
-from ninescope.papers.experiment import Point, Settings, Summary, Table
+from ninescope.papers import provenance
+from ninescope.papers.experiment import Inferred, Point, Settings
+from ninescope.result import Band, Latency
 
 HERE = Path(__file__).resolve().parent
 POLICIES = {
@@ -32,26 +36,74 @@ VARIANTS = {
 WARMUP_REQUESTS = 1_000_000
 """Left out: a drive that was just prepared collects garbage everywhere at once, under any policy."""
 QUICK_REQUESTS = {"fio": 3_000_000, "tpcc-stand-in": 2_500_000}
+FULL_REQUESTS = {"fio": 29_700_000, "tpcc-stand-in": 32_800_000}
+"""As the job files have them: 2e7 reads behind the warm-up, so that 20 lie beyond p99.9999."""
 PERCENTILES = ("50", "90", "95", "99", "99.9", "99.99", "99.999", "99.9999")
-TAIL = ("p99.99", "p99.9999")
 PREFILL = "raw"
 """As in the paper: all flash, over-provisioning included, was written once."""
+BRIEF_POLICIES = ("ssr-baseline", "ssr-des", "ssr-static", "ssr-dynamic")
+"""Those that the claims of a quantity compare in long runs."""
+BRIEF_SCENES = ("ssr-des", "ssr-static")
+"""Those that they compare when a read meets an erase."""
+WEAR_CYCLES = (50, 100, 200, 300, 500, 700, 1_000, 1_500)
+"""P/E cycles of the blocks on which safe points are counted."""
+WEAR_POLICIES = ("ssr-static", "ssr-dynamic")
+ERROR_CYCLES = (100, 200, 500, 1_000)
+ERROR_SUSPENSIONS = tuple(range(101))
+"""Suspensions of one erase: as many as the paper tried."""
 
-Results = Mapping[str, dict[str, Any]]
+AERO = "table 1 is missing from the text at hand; the authors' simulator (AERO) has it"
+INFERRED = (
+    Inferred("nand.suspend_recover", "100 us", "section 3.1 says about 100 us"),
+    Inferred("nand.resume_ramp", "100 us", "named and not given; taken as long as the recovery"),
+    Inferred("nand.program", "350 us", f"{AERO}; section 1 speaks of 1 to 2 ms"),
+    Inferred("nand.read", "40 us", AERO),
+    Inferred(
+        "nand.erase_loops",
+        "3 loops (varied: 2 and 4)",
+        "the example of figure 5; section 1 has 3.5 to 20 ms for an erase",
+    ),
+    Inferred("nand.initial_cycles", "100 P/E cycles", "the younger of the two examples of section 3.3"),
+    Inferred(
+        "scheduler.suspend.parked_max",
+        "64 ms",
+        "how long reads go first at a stop is not said; AERO's erase_timeout_delay",
+    ),
+    Inferred("geometry.blocks_per_plane", "64 blocks", "AERO has 497: scaled, so that a run fills the drive"),
+    Inferred(
+        "ftl.over_provisioning",
+        "20 % of the flash",
+        f"{AERO}, as a share of the flash, which is what is varied",
+    ),
+)
+"""Pages per block (576) and the link (3.2 GiB/s) follow from the paper's own numbers."""
 
 
 def points(settings: Settings) -> list[Point]:
-    """List ten long runs and the scenes with a single erase."""
+    """List ten long runs, the scenes with a single erase, and what is tried besides."""
     runs = [
         Point(f"{workload}/{policy}", {"kind": "run", "workload": workload, "policy": policy}, weight=100)
         for workload in WORKLOADS
-        for policy in POLICIES
+        for policy in (BRIEF_POLICIES if settings.brief else POLICIES)
     ]
     scenes = [
         Point(f"scenes/{name}", {"kind": "scenes", "policy": policy, "cycles": cycles})
         for name, policy, cycles in scene_drives()
+        if not settings.brief or name in BRIEF_SCENES
     ]
-    variants = [
+    if settings.brief:
+        return [*runs, *scenes]
+    wear = [
+        Point(f"wear/{policy}/{cycles}", {"kind": "wear", "policy": policy, "cycles": cycles})
+        for policy in WEAR_POLICIES
+        for cycles in WEAR_CYCLES
+    ]
+    return [*runs, *variants(), *scenes, *wear, Point("bit-errors", {"kind": "bit-errors"})]
+
+
+def variants() -> list[Point]:
+    """List the runs in which something is decided otherwise."""
+    found = [
         Point(
             f"{variant}/{policy}",
             {"kind": "run", "workload": "fio", "policy": policy, "variant": variant},
@@ -61,7 +113,7 @@ def points(settings: Settings) -> list[Point]:
         for policy in POLICIES
     ]
     practical = {"kind": "run", "workload": "fio", "policy": "ssr-baseline", "variant": "practical"}
-    return [*runs, *variants, Point("practical", practical, weight=10), *scenes]
+    return [*found, Point("practical", practical, weight=10)]
 
 
 def scene_drives() -> Iterator[tuple[str, str, int | None]]:
@@ -75,68 +127,102 @@ def scene_drives() -> Iterator[tuple[str, str, int | None]]:
 def simulate(point: Point, settings: Settings) -> dict[str, Any]:
     """Simulate one of them."""
     parameters = point.parameters
-    if parameters["kind"] == "scenes":
-        return scenes(parameters["policy"], parameters["cycles"])
-    variant = parameters.get("variant")
-    return long_run(
-        varied(parameters["policy"], variant),
-        parameters["workload"],
-        seed=settings.seed,
-        requests=QUICK_REQUESTS[parameters["workload"]] if settings.quick or variant else None,
-    )
+    kind = parameters["kind"]
+    if kind == "bit-errors":
+        return bit_errors(settings)
+    if kind == "wear":
+        return safe_points(parameters["policy"], parameters["cycles"], settings)
+    if kind == "scenes":
+        return scenes(parameters["policy"], parameters["cycles"], settings)
+    workload, variant = parameters["workload"], parameters.get("variant")
+    requests = QUICK_REQUESTS if settings.quick or variant else FULL_REQUESTS
+    return long_run(varied(parameters["policy"], variant, settings), workload, requests[workload], settings)
 
 
-def drive(policy: str) -> ninescope.Drive:
-    """Return the drive with a policy."""
-    return ninescope.Drive.preset(policy)
+# ---- drives ------------------------------------------------------------------------------------------
 
 
-def varied(policy: str, variant: str | None) -> ninescope.Drive:
+def drive(policy: str, settings: Settings) -> ninescope.Drive:
+    """Return the drive with a policy: the preset, or the preset with an inferred value varied."""
+    preset = ninescope.Drive.preset(policy)
+    varied = settings.varied
+    if not varied or (varied == "scheduler.suspend.parked_max" and policy in ("ssr-baseline", "ssr-ies")):
+        return preset  # these two never let an erase stand still for long: they have no such limit
+    return preset.with_({varied: inferred(settings)[varied]})
+
+
+def inferred(settings: Settings) -> dict[str, object]:
+    """Return what the presets hold of what is inferred, or what it is varied to."""
+
+    def microseconds(name: str, value: float) -> str:
+        return f"{settings.varying(name, value):g}us"
+
+    def whole(name: str, value: int) -> int:
+        return round(settings.varying(name, value))
+
+    share = settings.varying("ftl.over_provisioning", 0.2)
+    return {
+        "nand.suspend_recover": microseconds("nand.suspend_recover", 100),
+        "nand.resume_ramp": microseconds("nand.resume_ramp", 100),
+        "nand.program": [microseconds("nand.program", 350)] * 3,
+        "nand.read": [microseconds("nand.read", 40)] * 3,
+        "nand.erase_loops": whole("nand.erase_loops", 3),
+        "nand.initial_cycles": whole("nand.initial_cycles", 100),
+        "scheduler.suspend.parked_max": microseconds("scheduler.suspend.parked_max", 64_000),
+        "geometry.blocks_per_plane": whole("geometry.blocks_per_plane", 64),
+        # The key is a share of what is left to the host.
+        "ftl.over_provisioning": share / (1 - share),
+    }
+
+
+def nand(drive: ninescope.Drive) -> dict[str, Any]:
+    """Return what a drive says of its flash."""
+    found: dict[str, Any] = toml.loads(drive.resolve())["nand"]
+    return found
+
+
+def varied(policy: str, variant: str | None, settings: Settings) -> ninescope.Drive:
     """Return the drive with a policy and what is decided otherwise."""
+    chosen = drive(policy, settings)
     if variant == "practical":
-        return drive(policy).with_(scheduler__suspend="practical")
+        return chosen.with_(scheduler__suspend="practical")
     if variant == "programs" and policy != "ssr-baseline":
-        return drive(policy).with_({"scheduler.suspend.programs": True})
+        return chosen.with_({"scheduler.suspend.programs": True})
     if variant == "by-wear":
         # The drive that the authors published with an earlier paper, where blocks of 2,500 cycles take two to
         # four loops of 3.5 ms.
-        nand = toml.loads(drive("aero").resolve())["nand"]
+        aero = nand(ninescope.Drive.preset("aero"))
         keys = ("erase_loop", "erase_loops", "initial_cycles")
-        return drive(policy).with_({f"nand.{key}": nand[key] for key in keys})
-    return drive(policy)
+        return chosen.with_({f"nand.{key}": aero[key] for key in keys})
+    return chosen
+
+
+def bit_errors(settings: Settings) -> dict[str, Any]:
+    """Return what suspensions of an erase of one loop add to the bit errors of its block."""
+    added = drive("ssr-dynamic", settings).added_rber(ERROR_SUSPENSIONS, ERROR_CYCLES)
+    return {"suspensions": ERROR_SUSPENSIONS, "cycles": ERROR_CYCLES, "added_rber": added.tolist()}
 
 
 # ---- long runs ---------------------------------------------------------------------------------------
 
 
-def long_run(drive: ninescope.Drive, workload: str, *, seed: int, requests: int | None) -> dict[str, Any]:
+def long_run(drive: ninescope.Drive, workload: str, requests: int, settings: Settings) -> dict[str, Any]:
     """Run a workload on a drive whose garbage collection is at work from the first request on."""
     result = drive.run(
         ninescope.Workload.job_file(HERE / "workloads" / f"{workload}.toml"),
-        seed=seed,
-        requests=requests,
+        seed=settings.seed,
+        requests=settings.requests(requests),
         prefill=PREFILL,
-        warmup=WARMUP_REQUESTS,
+        warmup=settings.requests(WARMUP_REQUESTS),
     )
     document = result.document
-    operations = {}
-    for op in ("read", "write"):
-        latency = getattr(result.latency, op)
-        bounds, counts = latency.histogram
-        used = counts.nonzero()[0]
-        operations[op] = {
-            "count": latency.count,
-            "mean_ns": latency.mean_ns,
-            "max_ns": latency.max_ns,
-            "percentiles_ns": {key: latency.percentile(float(key)) for key in PERCENTILES},
-            "intervals_ns": {key: list(latency.interval(float(key))) for key in PERCENTILES},
-            "insufficient": list(latency.insufficient),
-            "histogram": [[int(bounds[index]), int(counts[index])] for index in used],
-            "tail_parts_ns": tail_parts(getattr(result.attribution, op)),
-        }
     return {
+        "provenance": provenance.of_run(document),
         "digest": result.digest,
-        "latency": operations,
+        "latency": {
+            op: latency_of(getattr(result.latency, op)) | tail(getattr(result.attribution, op))
+            for op in ("read", "write")
+        },
         "waf": result.waf.total,
         "busy": document["utilisation"]["dies"]["mean"],
         "erases": document["operations"]["erases"],
@@ -145,15 +231,37 @@ def long_run(drive: ninescope.Drive, workload: str, *, seed: int, requests: int 
     }
 
 
-def tail_parts(bands: Any) -> dict[str, float]:
-    """Return what the requests beyond p99.99 waited for: mean by cause [ns]."""
+def latency_of(latency: Latency) -> dict[str, Any]:
+    """Return what is kept of a latency. None is what so few requests do not say."""
+    histogram: list[list[int]] = []
+    if latency.histogram is not None:
+        bounds, counts = latency.histogram
+        histogram = [[int(bounds[index]), int(counts[index])] for index in counts.nonzero()[0]]
+    percentiles = {key: latency.percentile(float(key)) if latency.count else None for key in PERCENTILES}
+    intervals = {
+        key: list(latency.intervals_ns[key]) if key in latency.intervals_ns else None for key in PERCENTILES
+    }
+    return {
+        "count": latency.count,
+        "mean_ns": latency.mean_ns,
+        "max_ns": latency.max_ns,
+        "percentiles_ns": percentiles,
+        "intervals_ns": intervals,
+        "insufficient": list(latency.insufficient) if latency.count else list(PERCENTILES),
+        "histogram": histogram,
+    }
+
+
+def tail(bands: tuple[Band, ...]) -> dict[str, Any]:
+    """Return what the requests beyond p99.99 waited for: mean by cause [ns]; none of a short run."""
     beyond = [band for band in bands if band.name in ("p99.999", "p99.9999", "max")]
     count = sum(band.count for band in beyond)
     sums: dict[str, float] = {}
     for band in beyond:
         for cause, time in band.parts_ns.items():
             sums[cause] = sums.get(cause, 0.0) + time * band.count
-    return {cause: time / count for cause, time in sums.items()}
+    parts = {cause: time / count for cause, time in sums.items()} if count else {}
+    return {"tail_count": count, "tail_parts_ns": parts}
 
 
 # ---- scenes with a single erase ----------------------------------------------------------------------
@@ -164,9 +272,11 @@ STEP_NS = 20_000_000
 """From one write to the next: longer than an erase."""
 PROBE_LBA = 40 * 4 * PAGE_SECTORS
 """In a block that the writes do not reach."""
-POINTS_PER_ERASE = 90
-"""Arrivals just behind these many points of the erase: each policy stops at some of them."""
+POINTS_PER_LOOP = 30
+"""Arrivals just behind these many points of each erase loop: each policy stops at some of them."""
 UNIFORM_ARRIVALS = 360
+TRY_OUT = 0.1
+"""Below this length of a run, a tenth of the arrivals is enough."""
 READ_GAP_NS = 90_000
 """Shorter than a recovery, longer than a read: the die keeps up, and an erase finds no time."""
 FLOOD_GAP_NS = 1_190
@@ -178,10 +288,20 @@ FLOOD_NS = 300_000_000
 """Longer than an erase and 90 stops of that length."""
 
 
+class Stall(NamedTuple):
+    """A read that meets the erase."""
+
+    at_ns: int
+    """When it comes, from the beginning of the erase."""
+    wait_ns: int
+    recovery_ns: int
+    provenance: dict[str, Any]
+
+
 class Scene:
     """One die, written until one erase of an empty block begins with no other work around."""
 
-    def __init__(self, policy: str, cycles: int | None, folder: Path) -> None:
+    def __init__(self, policy: str, cycles: int | None, settings: Settings, folder: Path) -> None:
         self._policy = policy
         self._trace = folder / "scene.trace"
         one_die = {
@@ -195,10 +315,11 @@ class Scene:
             "ftl.mapping_unit": "16KiB",
             "controller.write_completion": "program",
         }
-        self._drive = drive(policy).with_(
+        self._drive = drive(policy, settings).with_(
             one_die | ({} if cycles is None else {"nand.initial_cycles": cycles})
         )
         self._base = self._drive.with_(scheduler__suspend="none")
+        self.loops: int = nand(self._drive)["erase_loops"]
         self._writes = self._find_erase()
         begun = (self._writes - 1) * STEP_NS
         # Without suspends: the last write's program ends, the erase begins, and a read waits for all of it.
@@ -211,12 +332,18 @@ class Scene:
 
     def _find_erase(self) -> int:
         """Return after how many writes the first erase comes."""
-        for count in range(1, 4 * 64):
-            self._writes = count
+
+        def comes(writes: int) -> bool:
+            self._writes = writes
             result = self._run(self._base, [(STEP_NS // 2, 1)])
-            if result.document["operations"]["erases"]:
-                return count
-        raise RuntimeError("the writes of the scene bring no erase about")
+            return bool(result.document["operations"]["erases"])
+
+        # More writes than a drive of so many blocks can take without one.
+        counts = range(1, 4 * 64)
+        first = bisect.bisect_left(counts, True, key=comes)
+        if first == len(counts):
+            raise RuntimeError("the writes of the scene bring no erase about")
+        return counts[first]
 
     def _run(self, drive: ninescope.Drive, requests: list[tuple[int, int]]) -> ninescope.Result:
         """Run the writes, then requests (time after the last write, 1 to read and 0 to write)."""
@@ -229,13 +356,28 @@ class Scene:
         workload = ninescope.Workload.trace(self._trace, format="mqsim")
         return drive.run(workload, prefill="full", log_requests=True)
 
-    def stall(self, into_erase_ns: float) -> tuple[int, int]:
-        """Return how long a read waits for the erase, and for the recovery of voltages [ns]."""
-        result = self._run(self._drive, [(self.erase_begins + round(into_erase_ns), 1)])
+    def stall(self, into_erase_ns: float) -> Stall:
+        """Return how long a read waits for the erase, and for the recovery of voltages."""
+        at = round(into_erase_ns)
+        result = self._run(self._drive, [(self.erase_begins + at, 1)])
         if result.document["operations"]["erases"] != 1:
             raise RuntimeError("a scene needs exactly one erase")
         found = parts(result)
-        return int(found.get("die_erase", 0)), int(found.get("die_suspend_overhead", 0))
+        return Stall(
+            at,
+            int(found.get("die_erase", 0)),
+            int(found.get("die_suspend_overhead", 0)),
+            provenance.of_run(result.document),
+        )
+
+    def just_behind(self, points: int, loops: int) -> list[Stall]:
+        """Let reads come just behind so many points of each of the first loops."""
+        loop = self.erase_ns / self.loops
+        return [self.stall(loop * index / points + 1) for index in range(points * loops)]
+
+    def siege(self) -> dict[str, Any]:
+        """Let reads come that the die can serve, until no erase would be left."""
+        return self.besieged(READ_GAP_NS, 40 * self.erase_ns // READ_GAP_NS)
 
     def besieged(self, gap_ns: int, count: int, *, patience: str | None = None) -> dict[str, Any]:
         """Let reads come at equal distances, and one write that has to wait for the erase."""
@@ -251,6 +393,7 @@ class Scene:
         done = write["submitted_ns"] + write["latency_ns"]
         last = int(log["submitted_ns"].max())  # type: ignore[arg-type]
         return {
+            "provenance": provenance.of_run(result.document),
             "erases": result.document["operations"]["erases"],
             "suspends": result.document["counters"]["suspends"],
             "write_done_before_last_read": done < last,
@@ -266,382 +409,43 @@ def parts(result: ninescope.Result) -> dict[str, float]:
     return dict(band.parts_ns)
 
 
-def scenes(policy: str, cycles: int | None) -> dict[str, Any]:
+def scenes(policy: str, cycles: int | None, settings: Settings) -> dict[str, Any]:
     """Let single reads, and many, meet an erase."""
+    try_out = settings.length < TRY_OUT
+    arrivals = UNIFORM_ARRIVALS // 10 if try_out else UNIFORM_ARRIVALS
     with tempfile.TemporaryDirectory(prefix="ninescope-") as folder:
-        scene = Scene(policy, cycles, Path(folder))
-        just_behind = [
-            scene.stall(scene.erase_ns * index / POINTS_PER_ERASE + 1) for index in range(POINTS_PER_ERASE)
-        ]
-        anywhere = [
-            scene.stall(scene.erase_ns * (index + 0.5) / UNIFORM_ARRIVALS)
-            for index in range(UNIFORM_ARRIVALS)
-        ]
+        scene = Scene(policy, cycles, settings, Path(folder))
+        just_behind = scene.just_behind(POINTS_PER_LOOP, 1 if try_out else scene.loops)
+        anywhere = [scene.stall(scene.erase_ns * (index + 0.5) / arrivals) for index in range(arrivals)]
         return {
             "erase_ns": scene.erase_ns,
-            "max_wait_ns": max(wait for wait, _ in just_behind),
-            "max_wait_and_recovery_ns": max(wait + recovery for wait, recovery in just_behind),
-            "mean_wait_ns": sum(wait for wait, _ in anywhere) / len(anywhere),
-            "siege": scene.besieged(READ_GAP_NS, 40 * scene.erase_ns // READ_GAP_NS),
+            **longest(just_behind),
+            "mean_wait_ns": sum(read.wait_ns for read in anywhere) / len(anywhere),
+            "arrivals": {
+                "at_ns": [read.at_ns for read in anywhere],
+                "wait_ns": [read.wait_ns for read in anywhere],
+                "recovery_ns": [read.recovery_ns for read in anywhere],
+            },
+            "siege": scene.siege(),
             "flood": scene.besieged(FLOOD_GAP_NS, FLOOD_NS // FLOOD_GAP_NS, patience=FLOOD_PATIENCE),
         }
 
 
-# ---- what it comes to --------------------------------------------------------------------------------
+def safe_points(policy: str, cycles: int, settings: Settings) -> dict[str, Any]:
+    """Count the points at which an erase of a worn block stops, and find the longest wait for one."""
+    with tempfile.TemporaryDirectory(prefix="ninescope-") as folder:
+        scene = Scene(policy, cycles, settings, Path(folder))
+        siege = scene.siege()
+        points = round(siege["suspends"] / scene.loops)
+        # Any loop will do: each has its points at the same places.
+        return {"points_per_loop": points, **longest(scene.just_behind(max(1, points), 1)), "siege": siege}
 
 
-def summarise(results: Results, settings: Settings) -> Summary:
-    """Name what was measured."""
-    measured: dict[str, Any] = {workload: tails(results, workload) for workload in WORKLOADS}
-    for workload in WORKLOADS:
-        for policy in POLICIES:
-            run = results[f"{workload}/{policy}"]
-            suspensions_max = run["suspension"]["suspensions_max"]
-            measured[workload].setdefault("suspensions_max", {})[policy] = suspensions_max
-    measured |= single_erase(results)
-    measured["improvement"] = {
-        "des_over_static": largest_ratio(measured, "ssr-des", "ssr-static"),
-        "baseline_over_dynamic": largest_ratio(measured, "ssr-baseline", "ssr-dynamic"),
+def longest(reads: list[Stall]) -> dict[str, Any]:
+    """Return the longest waits, and which read had them."""
+    slowest = max(reads, key=lambda read: read.wait_ns + read.recovery_ns)
+    return {
+        "max_wait_ns": max(read.wait_ns for read in reads),
+        "max_wait_and_recovery_ns": slowest.wait_ns + slowest.recovery_ns,
+        "longest": slowest._asdict(),
     }
-    fio = results["fio/ssr-baseline"]["latency"]["read"]["percentiles_ns"]
-    intervals = results["fio/ssr-baseline"]["latency"]["read"]["intervals_ns"]
-    (low_tail, high_tail), (low_body, high_body) = intervals["99.99"], intervals["90"]
-    knee = {"value": fio["99.99"] / fio["90"], "interval": [low_tail / high_body, high_tail / low_body]}
-    measured["knee"] = {"p99.99_over_p90": knee}
-    tables = [
-        *(latency_table(results, op) for op in ("read", "write")),
-        *(interval_table(results, op) for op in ("read", "write")),
-        drive_table(results),
-        lifetime_table(results),
-        cause_table(results),
-        variant_table(results),
-        scene_table(results),
-    ]
-    return Summary(measured, tables)
-
-
-def tails(results: Results, workload: str) -> dict[str, Any]:
-    """Return percentiles [us] by operation, percentile and policy."""
-    tree: dict[str, Any] = {}
-    for policy in POLICIES:
-        for op, latency in results[f"{workload}/{policy}"]["latency"].items():
-            of_op = tree.setdefault(op, {})
-            for key, value in latency["percentiles_ns"].items():
-                of_op.setdefault(f"p{key}", {})[policy] = {
-                    "value": value / 1e3,
-                    "interval": [end / 1e3 for end in latency["intervals_ns"][key]],
-                    "insufficient": key in latency["insufficient"],
-                }
-            of_op.setdefault("mean", {})[policy] = latency["mean_ns"] / 1e3
-            of_op.setdefault("max", {})[policy] = latency["max_ns"] / 1e3
-    return tree
-
-
-def largest_ratio(measured: Mapping[str, Any], slow: str, fast: str) -> float | None:
-    """Return the largest ratio of two policies' read tails, where there are enough samples."""
-    ratios = []
-    for workload in WORKLOADS:
-        for percentile in TAIL:
-            tail = measured[workload]["read"][percentile]
-            if not (tail[slow]["insufficient"] or tail[fast]["insufficient"]):
-                ratios.append(tail[slow]["value"] / tail[fast]["value"])
-    return max(ratios, default=None)
-
-
-def single_erase(results: Results) -> dict[str, Any]:
-    """Return what the scenes measured."""
-    tree: dict[str, Any] = {}
-    for name, _, _ in scene_drives():
-        scene = results[f"scenes/{name}"]
-        siege = scene["siege"]
-        # What was left of the erase when the last read had come, it did afterwards.
-        left = max(0, siege["write_done_after_last_read_ns"]) / scene["erase_ns"]
-        values = {
-            "max_wait_us": scene["max_wait_ns"] / 1e3,
-            "max_wait_and_recovery_us": scene["max_wait_and_recovery_ns"] / 1e3,
-            "mean_wait_us": scene["mean_wait_ns"] / 1e3,
-            "suspensions_of_one_erase": siege["suspends"],
-            "erased_between_reads": 1 - min(left, 1.0),
-            "erase_ends_in_flood": scene["flood"]["erase_ns"] < scene["flood"]["reads_ns"],
-        }
-        for key, value in values.items():
-            tree.setdefault(key, {})[name] = value
-    waits = tree["mean_wait_us"]
-    tree["mean_wait_ratio"] = {"des_over_static": waits["ssr-des"] / waits["ssr-static"]}
-    return tree
-
-
-def latency_table(results: Results, op: str) -> Table:
-    """Tabulate the tails."""
-    rows = []
-    for workload, words in WORKLOADS.items():
-        for policy, short in POLICIES.items():
-            latency = results[f"{workload}/{policy}"]["latency"][op]
-            cells = [
-                microseconds(latency["percentiles_ns"][key]) + ("*" if key in latency["insufficient"] else "")
-                for key in PERCENTILES
-            ]
-            rows.append([words, short, *cells, microseconds(latency["max_ns"])])
-    return Table(
-        f"Latency of {op}s [us]",
-        ["workload", "policy", *(f"p{key}" for key in PERCENTILES), "max"],
-        rows,
-        note="* fewer than ten samples beyond",
-    )
-
-
-def interval_table(results: Results, op: str) -> Table:
-    """Tabulate the intervals that decide orders."""
-    keys = ("99.9", "99.99", "99.999", "99.9999")
-    rows: list[list[Any]] = []
-    for workload, words in WORKLOADS.items():
-        for policy, short in POLICIES.items():
-            latency = results[f"{workload}/{policy}"]["latency"][op]
-            cells = [
-                "-".join(microseconds(end) for end in latency["intervals_ns"][key])
-                + ("*" if key in latency["insufficient"] else "")
-                for key in keys
-            ]
-            rows.append([words, short, *cells])
-    columns = ["workload", "policy", *(f"p{key}" for key in keys)]
-    return Table(f"95 % intervals of {op}s [us]", columns, rows, note="* fewer than ten samples beyond")
-
-
-def drive_table(results: Results) -> Table:
-    """Tabulate what the drive did."""
-    rows: list[list[Any]] = []
-    for workload, words in WORKLOADS.items():
-        for policy, short in POLICIES.items():
-            run = results[f"{workload}/{policy}"]
-            counts = [run["latency"][op]["count"] for op in ("read", "write")]
-            counts += [run["erases"], run["suspends"]]
-            cells = [f"{count:,}" for count in counts]
-            rows.append([words, short, f"{run['waf']:.2f}", f"{run['busy']:.0%}", *cells])
-    columns = ["workload", "policy", "WAF", "busy", "reads", "writes", "erases", "suspends"]
-    return Table("What the drive did", columns, rows)
-
-
-def lifetime_table(results: Results) -> Table:
-    """Tabulate how often erases were suspended, and what it did to their blocks."""
-    rows: list[list[Any]] = []
-    for workload, words in WORKLOADS.items():
-        for policy, short in POLICIES.items():
-            ledger = results[f"{workload}/{policy}"]["suspension"]
-            mean = ledger["suspensions"] / max(1, ledger["erases"])
-            cells = [f"{ledger['erases']:,}", f"{mean:.3g}", f"{ledger['suspensions_max']:,}"]
-            cells += [f"{ledger['over_limit_erases']:,}", f"{ledger['added_rber_max']:.2g}"]
-            rows.append([words, short, *cells])
-    columns = [
-        "workload",
-        "policy",
-        "erases",
-        "suspended on average",
-        "at most",
-        "over the limit",
-        "added RBER",
-    ]
-    return Table(
-        "Suspensions of an erase",
-        columns,
-        rows,
-        note=(
-            "over the limit: erases suspended more often than their block bears. added RBER: at most, by a "
-            "law of which the trend alone is published (inferred)."
-        ),
-    )
-
-
-def cause_table(results: Results) -> Table:
-    """Tabulate what the slowest of 10,000 reads waited for."""
-    from ninescope.causes import look
-
-    rows: list[list[Any]] = []
-    for workload, words in WORKLOADS.items():
-        for policy, short in POLICIES.items():
-            found = results[f"{workload}/{policy}"]["latency"]["read"]["tail_parts_ns"]
-            total = sum(found.values())
-            top = sorted(found.items(), key=lambda part: -part[1])[:3]
-            said = ", ".join(f"{time / total:.0%} {look(cause).label}" for cause, time in top if time > 0)
-            rows.append([words, short, microseconds(total), said])
-    columns = ["workload", "policy", "mean", "where the time went"]
-    return Table("Reads beyond p99.99 [us]", columns, rows)
-
-
-def variant_table(results: Results) -> Table:
-    """Tabulate what open decisions would change."""
-    rows: list[list[Any]] = []
-    names = {"fio": "as it is", **VARIANTS}
-    for variant, words in names.items():
-        for policy, short in POLICIES.items():
-            rows.append([words, short, *variant_cells(results[f"{variant}/{policy}"])])
-    rows.append(["as it is", "practical", *variant_cells(results["practical"])])
-    columns = ["FIO", "policy", "read p99.99", "p99.999", "write p99.99", "at most", "lost [ms]"]
-    return Table(
-        "Decided otherwise [us]",
-        columns,
-        rows,
-        note=(
-            "programs too: suspended at their pulses. loops by wear: AERO's table at 2,500 cycles, 3.5 ms "
-            "each. at most: suspensions of an erase. lost: pulse time of erase loops that began anew."
-        ),
-    )
-
-
-def variant_cells(run: Mapping[str, Any]) -> list[Any]:
-    """Write the tails of one run, and what suspending took."""
-    cells = []
-    for op, key in (("read", "99.99"), ("read", "99.999"), ("write", "99.99")):
-        latency = run["latency"][op]
-        few = "*" if key in latency["insufficient"] else ""
-        cells.append(microseconds(latency["percentiles_ns"][key]) + few)
-    ledger = run["suspension"]
-    return [*cells, ledger["suspensions_max"], f"{ledger['lost_ns'] / 1e6:,.0f}"]
-
-
-def scene_table(results: Results) -> Table:
-    """Tabulate the scenes."""
-    rows: list[list[Any]] = []
-    for name, policy, cycles in scene_drives():
-        scene = results[f"scenes/{name}"]
-        words = POLICIES[policy] + (f" at {cycles:,} P/E" if cycles else "")
-        waits = [scene["max_wait_ns"], scene["max_wait_and_recovery_ns"], scene["mean_wait_ns"]]
-        siege = scene["siege"]
-        in_time = "yes" if siege["write_done_before_last_read"] else "no"
-        flood = scene["flood"]
-        in_flood = f"yes, {flood['suspends']} suspends" if flood["erase_ns"] < flood["reads_ns"] else "no"
-        cells = [siege["suspends"], in_time, in_flood]
-        rows.append([words, *(microseconds(wait) for wait in waits), *cells])
-    return Table(
-        "One erase [us]",
-        [
-            "policy",
-            "longest wait",
-            "and recovery",
-            "mean wait",
-            "suspends",
-            "ends in time",
-            "ends in a flood",
-        ],
-        rows,
-        note=(
-            f"suspends, ends in time: while reads come each {READ_GAP_NS / 1e3:g} us, which the die can "
-            f"serve. In a flood, each {FLOOD_GAP_NS / 1e3:g} us, it cannot: reads wait at all times, and a "
-            f"policy other than I-ES lets them go first for {FLOOD_PATIENCE} at each stop (64ms by default)."
-        ),
-    )
-
-
-def microseconds(ns: float) -> str:
-    """Write a time without a unit."""
-    return f"{ns / 1e3:,.0f}" if ns >= 1e5 else f"{ns / 1e3:.3g}"
-
-
-# ---- figures -----------------------------------------------------------------------------------------
-
-COLOURS = {
-    "ssr-baseline": "#444444",
-    "ssr-ies": "#d9621e",
-    "ssr-des": "#7a5aa0",
-    "ssr-static": "#1f6fb4",
-    "ssr-dynamic": "#2a9d5c",
-}
-
-
-def draw(results: Results, directory: Path, settings: Settings) -> list[Path]:
-    """Draw the tails."""
-    from matplotlib.figure import Figure
-
-    survival = Figure(figsize=(11, 8), dpi=140, layout="constrained", facecolor="white")
-    bars = Figure(figsize=(11, 7), dpi=140, layout="constrained", facecolor="white")
-    grid, places = survival.subplots(2, 2), bars.subplots(2, 2)
-    for row, (workload, words) in enumerate(WORKLOADS.items()):
-        for column, op in enumerate(("read", "write")):
-            draw_survival(grid[row][column], results, workload, op)
-            draw_bars(places[row][column], results, workload, op)
-            for axes in (grid[row][column], places[row][column]):
-                axes.set_title(f"{words}: {op}s", loc="left", fontsize=10, fontweight="bold")
-                axes.spines[["top", "right"]].set_visible(False)
-                axes.grid(color="#e6e6e6", linewidth=0.6)
-                axes.set_axisbelow(True)
-    survival.suptitle("Share of requests slower than", x=0.01, ha="left", fontweight="bold")
-    bars.suptitle(
-        "Tail latency with 95 % intervals (pale: fewer than ten samples beyond)",
-        x=0.01,
-        ha="left",
-        fontweight="bold",
-    )
-    grid[0][0].legend(frameon=False, fontsize=8)
-    limits = draw_limits()
-    written = [directory / "tails.png", directory / "percentiles.png", directory / "added_rber.png"]
-    for figure, path in zip((survival, bars, limits), written, strict=True):
-        figure.savefig(path)
-    return written
-
-
-def draw_limits() -> Any:
-    """Draw what suspensions do to bit errors (the shape of figure 7) and how many an erase bears."""
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(11, 4.5), dpi=140, layout="constrained", facecolor="white")
-    errors, limits = figure.subplots(1, 2)
-    suspensions, cycles = list(range(101)), [100, 200, 500, 1_000]
-    added = drive("ssr-dynamic").added_rber(suspensions, cycles)
-    for row, count, shade in zip(added, cycles, ("#9ecae1", "#6baed6", "#2171b5", "#08306b"), strict=True):
-        errors.plot(suspensions, row, color=shade, label=f"{count:,} P/E cycles")
-    errors.set(xlabel="suspensions in an erase of one loop", ylabel="added raw bit error rate")
-    errors.set_title("The law is inferred: the trend alone is published", loc="left", fontsize=10)
-    errors.legend(frameon=False, fontsize=8)
-    wear = list(range(50, 2_001, 10))
-    born = (drive("ssr-dynamic").added_rber(suspensions, wear) == 0).sum(axis=1) - 1
-    limits.step(wear, born, where="post", color=COLOURS["ssr-dynamic"], label="SSR(d)")
-    limits.axhline(born[-1], color=COLOURS["ssr-static"], label="SSR(s)")
-    limits.set(xlabel="P/E cycles", ylabel="safe points in a loop", ylim=(0, None))
-    limits.set_title("Suspensions that an erase loop bears", loc="left", fontsize=10)
-    limits.legend(frameon=False, fontsize=8)
-    for axes in (errors, limits):
-        axes.spines[["top", "right"]].set_visible(False)
-        axes.grid(color="#e6e6e6", linewidth=0.6)
-    return figure
-
-
-def draw_survival(axes: Any, results: Results, workload: str, op: str) -> None:
-    """Draw complementary distribution functions."""
-    for policy, short in POLICIES.items():
-        histogram = results[f"{workload}/{policy}"]["latency"][op]["histogram"]
-        total = slower = sum(count for _, count in histogram)
-        at, share = [], []
-        for bound, count in histogram:
-            at.append(bound / 1e3)
-            slower -= count
-            share.append(max(slower / total, 1e-9))
-        axes.step(at, share, where="post", label=short, color=COLOURS[policy], linewidth=1.4)
-    axes.set(xscale="log", yscale="log", ylim=(0.5 / total, 1), xlabel="latency [us]")
-    if op == "read":
-        axes.set_xlim(left=20)  # what is answered from the buffer takes less
-
-
-def draw_bars(axes: Any, results: Results, workload: str, op: str) -> None:
-    """Draw two percentiles of each policy with their intervals; a logarithmic axis has no base for bars."""
-    for group, key in enumerate(("99.99", "99.9999")):
-        for index, (policy, short) in enumerate(POLICIES.items()):
-            latency = results[f"{workload}/{policy}"]["latency"][op]
-            value = latency["percentiles_ns"][key] / 1e3
-            low, high = (end / 1e3 for end in latency["intervals_ns"][key])
-            few = key in latency["insufficient"]
-            axes.errorbar(
-                group + (index - 2) * 0.16,
-                value,
-                yerr=[[max(value - low, 0)], [max(high - value, 0)]],
-                fmt="o",
-                color=COLOURS[policy],
-                alpha=0.35 if few else 1,
-                label=short if not group else None,
-                elinewidth=1.5,
-                capsize=4,
-            )
-    axes.set(yscale="log", ylabel="latency [us]")
-    bottom, top = axes.get_ylim()
-    axes.set_ylim(bottom / 2, top * 2)
-    axes.set_xticks([0, 1], ["p99.99", "p99.9999"])
-    if workload == "fio" and op == "read":
-        axes.legend(frameon=False, fontsize=8, ncols=5, loc="lower left", bbox_to_anchor=(0, 1.06))

@@ -1,13 +1,15 @@
 """FlexECC against the same drive with BCH for everything: response, cleaning, and what becomes of bad pages.
 
 The paper: Huang, Subedi, He, He, Zhou, "FlexECC: Partially Relaxing ECC of MLC SSD for Better Cache
-Performance", USENIX ATC 2014 (slides). Figures and acceptance live elsewhere; this only measures.
+Performance", USENIX ATC 2014 (slides). This only simulates: what it comes to is in `findings.py`, and what
+was published and what would count as reproducing it are in files that nothing here may read.
 """
 
 from __future__ import annotations
 
 import dataclasses
 import functools
+import math
 import tempfile
 from collections.abc import Mapping
 from pathlib import Path
@@ -15,7 +17,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import ninescope
 from ninescope import catalogue, toml
-from ninescope.papers.experiment import Point, Settings, Summary, Table
+from ninescope.papers import provenance
+from ninescope.papers.experiment import Inferred, Point, Settings
 from ninescope.papers.stand_ins import with_changes
 from ninescope.traces import TemporaryFolder
 
@@ -44,15 +47,21 @@ REQUESTS = 10_000_000
 SETS, SET_BLOCKS = 2452, 512
 """The cache, and so what the drive holds: 4.79 GiB, whole sets of flashcache."""
 BLOCKS_PER_PLANE, DIES, PAGES_PER_BLOCK = 2885, 8, 64
+RESERVE_SHARE = 0.15
+"""Of all blocks, that are spare; those of a plane are so many with it."""
 FREE_SHARE = 0.05
 """Of all blocks, below which garbage is collected."""
+DISK_NS = 8e6
+"""What the disk behind the cache takes."""
+DIRTY_EXPIRE_NS = 30e9
+"""After so long the file system writes what is dirty."""
 QUICK_SCALE = 8
 """A quick run divides space and time by this: cache, files, spare blocks and requests are fewer by it, what
 waits so long does so shorter by it, and rates are as they are. Counts are told times this."""
-UTILISATION = 0.9
-"""Of the dies of BCH-SSD: requests come faster by so much that they are that busy."""
-WRITTEN_SHARE = 64
-"""R_75 and R_90 write one block of the cache in so many."""
+IDLE_SHARE = 0.1
+"""Of the dies of BCH-SSD: requests come faster by so much that they are busy but for that."""
+WRITTEN_SHARE = 1 / 64
+"""Of the blocks of the cache: those that R_75 and R_90 write."""
 RATE = 5_000.0
 """Requests of R_75 and R_90 a second, as in the shipped jobs."""
 RBER = 1e-7
@@ -83,19 +92,65 @@ QUICK_VARIANTS = (
 )
 QUICK_VARIED = ("fileserver", "r90")
 
-Results = Mapping[str, dict[str, Any]]
+OF_QUANTITATIVE_LEDGERS = ("fileserver", "r75", "r90")
+"""Those whose bad pages a brief run counts."""
+
+INFERRED = (
+    Inferred(
+        "dies", "8", "no shape is published: the elements of DiskSim's SSD extension; the capacity stays"
+    ),
+    Inferred(
+        "idle share of the dies",
+        "0.1, on BCH-SSD with busy dies",
+        "no load is published: chosen once, for R_90; the idle share is varied and not the busy one",
+    ),
+    Inferred(
+        "blocks in reserve",
+        "15 % of all blocks",
+        "not published: the default of DiskSim's SSD extension; the cache stays as it is",
+    ),
+    Inferred(
+        "ftl.gc_trigger",
+        "5 % of all blocks are free",
+        "not published: the default of DiskSim's SSD extension",
+    ),
+    Inferred(
+        "geometry.pages_per_block",
+        "64 pages of 4 KiB",
+        "not published: the default of DiskSim's SSD extension; the capacity stays",
+    ),
+    Inferred(
+        "part that R_75 and R_90 write",
+        "1/64 of the cache",
+        "inferred from R_90, which moves nothing: some 1/60 of the pages; the same part is taken for R_75",
+    ),
+    Inferred("latency of the disk", "8 ms", "not published: 5 to 10 ms are customary; chosen"),
+    Inferred(
+        "file_system.dirty_expire",
+        "30 s",
+        "not published: what the operating system does when nothing is set",
+    ),
+    Inferred(
+        "page cache of File",
+        "2 GiB",
+        "chosen: it holds all files, as hardly any of the published reads are of clean data",
+    ),
+)
+"""What the paper does not say; each is varied where it enters, in `describe` and in `Load`."""
 
 
 def points(settings: Settings) -> list[Point]:
     """List the workloads, the sweep of errors, what is decided otherwise, and single requests."""
     each = [Point(name, {"kind": "workload", "workload": name}, weight=4) for name in WORKLOADS]
+    decoders = Point("decoders", {"kind": "decoders"}, weight=0.1)
+    if settings.brief:
+        return [*each, decoders]
     sweep = Point("sweep", {"kind": "sweep", "workload": "fileserver"}, weight=11)
     varied = [
         Point(f"{name}/variants", {"kind": "variants", "workload": name}, weight=14)
         for name in (QUICK_VARIED if settings.quick else WORKLOADS)
     ]
     single = Point("single", {"kind": "single"}, weight=0.1)
-    decoders = Point("decoders", {"kind": "decoders"}, weight=0.1)
     return [*each, sweep, *varied, single, decoders]
 
 
@@ -108,23 +163,27 @@ def simulate(point: Point, settings: Settings) -> dict[str, Any]:
         return decoders()
     workload = Load(point.parameters["workload"], settings)
     if kind == "workload":
-        speed = workload.speed(UTILISATION)
-        runs = {name: workload.run(name, speed) for name in DRIVES}
-        return {"speed": speed, "runs": runs, "ledger": workload.run(FLEXECC, 1.0, rber=RBER)}
+        speed = workload.speed()
+        found = {"speed": speed, "runs": {name: workload.run(name, speed) for name in DRIVES}}
+        if not settings.brief or workload.name in OF_QUANTITATIVE_LEDGERS:
+            found["ledger"] = workload.run(FLEXECC, 1.0, rber=RBER)
+        return found
     if kind == "sweep":
-        speed = workload.speed(UTILISATION)
+        speed = workload.speed()
         return {
             "runs": {
                 f"{rber:g}": {name: workload.run(name, speed, rber=rber) for name in DRIVES} for rber in RBERS
             }
         }
     names = QUICK_VARIANTS if settings.quick else tuple(VARIANTS)
-    return {"runs": {name: varied(workload, VARIANTS[name]) for name in names}}
+    # No verdict rests on these: a full run has more of them, and not larger ones.
+    small = Load(workload.name, dataclasses.replace(settings, quick=True))
+    return {"runs": {name: varied(small, VARIANTS[name]) for name in names}}
 
 
 def varied(workload: Load, words: Mapping[str, Any]) -> dict[str, Any]:
     """Run a workload with something decided otherwise: as fast as it comes, and with busy dies."""
-    speed = workload.speed(words.get("utilisation", UTILISATION), words)
+    speed = workload.speed(words)
     return {
         "loaded": {name: workload.run(name, speed, words) for name in DRIVES},
         "unloaded": {name: workload.run(name, 1.0, words) for name in DRIVES},
@@ -135,21 +194,48 @@ def varied(workload: Load, words: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def describe(
-    name: str, scale: int, words: Mapping[str, Any], rber: float = 0.0, at_ns: int = 0
+    name: str, settings: Settings, words: Mapping[str, Any], rber: float = 0.0, at_ns: int = 0
 ) -> dict[str, Any]:
     """Describe a drive: the preset, smaller by a factor, with what a variant decides otherwise.
 
     Errors are put in at a time, and the scrubber begins then.
     """
     preset = toml.loads(catalogue.preset(name).toml)
-    blocks = round(BLOCKS_PER_PLANE / scale)
-    pages = blocks * DIES * PAGES_PER_BLOCK
-    changes: dict[str, Any] = {
+    changes = {**sizes(preset, settings), **codes(preset, words)}
+    if "backing_store" in preset:
+        changes["backing_store.read"] = f"{round(settings.varying('latency of the disk', DISK_NS))}ns"
+    if "scheduler.transactions" in words:
+        changes["scheduler.transactions"] = words["scheduler.transactions"]
+    if rber:
+        changes["nand.corruption"] = {"initial_rber": rber, "at": f"{at_ns}ns"}
+        if "scrub" in preset:
+            changes["scrub.first"] = f"{at_ns}ns"
+    return with_changes(preset, changes)
+
+
+def sizes(preset: Mapping[str, Any], settings: Settings) -> dict[str, Any]:
+    """Make a drive smaller, its cache too; more dies or larger blocks make no larger drive."""
+    scale = scale_of(settings)
+    dies = round(settings.varying("dies", DIES))
+    pages_per_block = round(settings.varying("geometry.pages_per_block", PAGES_PER_BLOCK))
+    reserve = settings.varying("blocks in reserve", RESERVE_SHARE)
+    larger = (1 - RESERVE_SHARE) / (1 - reserve)
+    of_block = DIES * PAGES_PER_BLOCK / (dies * pages_per_block)
+    blocks = round(BLOCKS_PER_PLANE * larger * of_block / scale)
+    trigger = round(blocks * settings.varying("ftl.gc_trigger", FREE_SHARE))
+    return {
+        "geometry.channels": dies,
+        "geometry.pages_per_block": pages_per_block,
         "geometry.blocks_per_plane": blocks,
         # Half a page below the share at which the cache fills it, whatever way the capacity is rounded.
-        "ftl.over_provisioning": pages / (cache_blocks(scale) + 0.5) - 1,
-        "ftl.gc_trigger.beyond_reserve": round(blocks * FREE_SHARE) - preset["ftl"]["gc_reserve_blocks"],
+        "ftl.over_provisioning": blocks * dies * pages_per_block / (cache_blocks(scale) + 0.5) - 1,
+        "ftl.gc_trigger.beyond_reserve": trigger - preset["ftl"]["gc_reserve_blocks"],
     }
+
+
+def codes(preset: Mapping[str, Any], words: Mapping[str, Any]) -> dict[str, Any]:
+    """Decide about codecs what a variant does."""
+    changes: dict[str, Any] = {}
     for code in ("ecc", "edc"):
         if code in preset["nand"]:
             if "holds_die" in words:
@@ -158,13 +244,12 @@ def describe(
                 changes[f"nand.{code}.user_data"] = words["codeword"]
                 if code == "ecc":
                     changes["nand.ecc.correctable"] = 6
-    if "scheduler.transactions" in words:
-        changes["scheduler.transactions"] = words["scheduler.transactions"]
-    if rber:
-        changes["nand.corruption"] = {"initial_rber": rber, "at": f"{at_ns}ns"}
-        if "scrub" in preset:
-            changes["scrub.first"] = f"{at_ns}ns"
-    return with_changes(preset, changes)
+    return changes
+
+
+def scale_of(settings: Settings) -> int:
+    """Say by what everything is smaller."""
+    return QUICK_SCALE if settings.quick else 1
 
 
 def cache_blocks(scale: int) -> int:
@@ -184,11 +269,19 @@ class Load(NamedTuple):
     @property
     def scale(self) -> int:
         """Everything is smaller by this."""
-        return QUICK_SCALE if self.settings.quick else 1
+        return scale_of(self.settings)
 
-    def speed(self, utilisation: float, words: Mapping[str, Any] | None = None) -> float:
-        """Return how much faster requests have to come for the dies of BCH-SSD to be so busy."""
-        return float(utilisation / at_its_rate(self, tuple(sorted((words or {}).items())))["busy"])
+    @property
+    def request_count(self) -> int:
+        """What the drive is asked for."""
+        return self.settings.requests(REQUESTS // self.scale)
+
+    def speed(self, words: Mapping[str, Any] | None = None) -> float:
+        """Return how much faster requests have to come for the dies of BCH-SSD to be busy."""
+        words = words or {}
+        idle = self.settings.varying("idle share of the dies", IDLE_SHARE)
+        utilisation = words.get("utilisation", 1 - idle)
+        return float(utilisation / at_its_rate(self, tuple(sorted(words.items())))["busy"])
 
     def duration_ns(self) -> float:
         """Return how long it takes at its own rate."""
@@ -199,20 +292,18 @@ class Load(NamedTuple):
     ) -> dict[str, Any]:
         """Run it on a drive, so many times as fast as it comes."""
         at_ns = round(self.duration_ns() / speed / 2) if rber else 0
-        text = toml.dumps(describe(name, self.scale, words or {}, rber, at_ns))
+        text = toml.dumps(describe(name, self.settings, words or {}, rber, at_ns))
         drive = ninescope.Drive.from_toml(text)
         with tempfile.TemporaryDirectory(prefix="ninescope-") as folder:
             workload = self.requests(Path(folder), speed)
-            return measure(
-                drive.run(workload, seed=self.settings.seed, requests=REQUESTS // self.scale).document
-            )
+            return measure(drive.run(workload, seed=self.settings.seed, requests=self.request_count).document)
 
     def requests(self, folder: Path, speed: float) -> ninescope.Workload:
         """Return the requests of the disk behind the cache."""
         path = folder / "job.toml"
         if self.name in PREFILLED:
             path.write_text(toml.dumps({"host_cache": self.host_cache(speed)}), encoding="utf-8")
-            trace = drawn(self.name, self.scale, self.settings.seed)
+            trace = drawn(self)
             words = {**trace.words, "host_cache": str(path), "time_scale": 1 / speed}
             return dataclasses.replace(trace, words=words)
         job = toml.loads(catalogue.preset(self.name).toml)
@@ -229,12 +320,13 @@ class Load(NamedTuple):
 
     def host_cache(self, speed: float) -> dict[str, Any]:
         """Describe the cache: the whole drive, full at the beginning."""
+        disk = f"{round(self.settings.varying('latency of the disk', DISK_NS) / speed)}ns"
         return {
             "size": f"{cache_blocks(self.scale) * 4}KiB",
             "initial": "full",
             "fallow_delay": f"{round(900e9 / self.scale / speed)}ns",
-            "disk_read_latency": f"{round(8e6 / speed)}ns",
-            "disk_write_latency": f"{round(8e6 / speed)}ns",
+            "disk_read_latency": disk,
+            "disk_write_latency": disk,
         }
 
     def file_system(self, job: Mapping[str, Any], speed: float) -> dict[str, Any]:
@@ -246,8 +338,11 @@ class Load(NamedTuple):
         factor = grown / self.scale
         found: dict[str, Any] = dict(job["file_system"])
         personality = PERSONALITIES[self.name]
-        for key in ("disk_size", "page_cache"):
-            found[key] = f"{round(size(found[key]) * factor / 4096) * 4}KiB"
+        page_cache = 1.0
+        if self.name == "fileserver":
+            page_cache = self.settings.varying("page cache of File", 1.0)
+        for key, larger in (("disk_size", 1.0), ("page_cache", page_cache)):
+            found[key] = f"{round(size(found[key]) * factor * larger / 4096) * 4}KiB"
         found["journal_size"] = f"{round((32 << 20) / self.scale / 4096) * 4}KiB"
         if self.name == "oltp":
             # Ten files at any scale: the files are smaller then.
@@ -255,7 +350,8 @@ class Load(NamedTuple):
             found["log_size"] = f"{round(10_240 / self.scale)}KiB"
         else:
             found["files"] = round(found.get("files", personality) * factor)
-        found["dirty_expire"] = f"{round(30e9 / self.scale / speed)}ns"
+        expire = self.settings.varying("file_system.dirty_expire", DIRTY_EXPIRE_NS)
+        found["dirty_expire"] = f"{round(expire / self.scale / speed)}ns"
         found["rate_ops"] = found["rate_ops"] * speed
         return found
 
@@ -277,15 +373,15 @@ def at_its_rate(workload: Load, words: tuple[tuple[str, Any], ...]) -> dict[str,
 
 
 @functools.lru_cache(maxsize=1)
-def drawn(name: str, scale: int, seed: int) -> ninescope.Workload:
+def drawn(workload: Load) -> ninescope.Workload:
     """Draw R_75 or R_90, and keep it for the runs that follow."""
     folder = TemporaryFolder()
-    path = Path(folder.path) / f"{name}.parquet"
-    draw_requests(name, scale, seed).write_parquet(path)
+    path = Path(folder.path) / f"{workload.name}.parquet"
+    draw_requests(workload).write_parquet(path)
     return ninescope.Workload.trace(path)
 
 
-def draw_requests(name: str, scale: int, seed: int) -> pl.DataFrame:
+def draw_requests(workload: Load) -> pl.DataFrame:
     """Draw R_75 or R_90: single pages in a Poisson process, reads of any block, writes of a few.
 
     The blocks that are written lie anywhere in the cache.
@@ -293,11 +389,13 @@ def draw_requests(name: str, scale: int, seed: int) -> pl.DataFrame:
     import numpy as np
     import polars as pl
 
-    blocks, count = cache_blocks(scale), REQUESTS // scale
-    draws = np.random.Generator(np.random.PCG64(seed))
-    share = {"r75": 0.75, "r90": 0.9}[name]
+    settings = workload.settings
+    blocks, count = cache_blocks(workload.scale), workload.request_count
+    few = round(blocks * settings.varying("part that R_75 and R_90 write", WRITTEN_SHARE))
+    draws = np.random.Generator(np.random.PCG64(settings.seed))
+    share = {"r75": 0.75, "r90": 0.9}[workload.name]
     reads = draws.random(count) < share
-    written = np.argsort(draws.random(blocks))[: blocks // WRITTEN_SHARE]
+    written = np.argsort(draws.random(blocks))[:few]
     anywhere = (draws.random(count) * blocks).astype(np.int64)
     of_few = written[(draws.random(count) * len(written)).astype(np.int64)]
     times = np.cumsum(-np.log1p(-draws.random(count)) * (1e9 / RATE)).astype(np.int64)
@@ -336,8 +434,12 @@ def measure(document: Mapping[str, Any]) -> dict[str, Any]:
     """Keep what matters of a result."""
     hints = {name: (of["count"], of["mean_ns"]) for name, of in document["hints"].items()}
     requests = sum(count for count, _ in hints.values())
-    dies = document["utilisation"]["dies"]
-    held = {name: share * document["measured_ns"] * DIES for name, share in dies["occupancy"].items()}
+    geometry = document["config"]["drive"]["geometry"]
+    count_of_dies = math.prod(
+        geometry[key] for key in ("channels", "packages_per_channel", "dies_per_package")
+    )
+    occupancy = document["utilisation"]["dies"]["occupancy"]
+    held = {name: share * document["measured_ns"] * count_of_dies for name, share in occupancy.items()}
     cache = (document.get("reliability") or {}).get("cache") or {}
     return {
         "requests": requests,
@@ -345,13 +447,14 @@ def measure(document: Mapping[str, Any]) -> dict[str, Any]:
         "response_ns": sum(count * mean for count, mean in hints.values()) / requests,
         "read_ns": mean_of(hints, ("host_read", "flush_read")),
         "write_ns": mean_of(hints, ("dirty_write", "clean_write")),
-        "busy": 1 - dies["occupancy"]["idle"],
+        "busy": 1 - occupancy["idle"],
         "cleaning_ns": sum(held.get(name, 0.0) for name in CLEANING),
         "gc_units": document["ftl"]["gc_units"],
         "erases": document["operations"]["erases"],
         "waf": document["waf"]["total"],
         "simulated_s": document["simulated_ns"] / 1e9,
         "cache": {name: cache.get(key) for name, key in COUNTERS.items()},
+        provenance.KEY: provenance.of_run(document),
     }
 
 
@@ -370,13 +473,18 @@ def single_requests(settings: Settings) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for name in DRIVES:
         # The scrubber would be in the way.
-        alone = with_changes(describe(name, QUICK_SCALE, {}), {"scrub": None})
+        alone = with_changes(describe(name, dataclasses.replace(settings, quick=True), {}), {"scrub": None})
         drive = ninescope.Drive.from_toml(toml.dumps(alone))
         of_drive = {}
         for op in ("read", "write"):
-            job = ninescope.Workload.job(rw=f"rand{op}", bs="4KiB", iodepth=1, requests=1_000)
-            latency = getattr(drive.run(job, seed=settings.seed, prefill="full").latency, op)
-            of_drive[op] = latency.percentile(50)
+            job = ninescope.Workload.job(
+                rw=f"rand{op}", bs="4KiB", iodepth=1, requests=settings.requests(1_000)
+            )
+            result = drive.run(job, seed=settings.seed, prefill="full")
+            of_drive[op] = {
+                "median_ns": getattr(result.latency, op).percentile(50),
+                provenance.KEY: provenance.of_run(result.document),
+            }
         found[name] = of_drive
     return found
 
@@ -401,280 +509,3 @@ def decoders() -> dict[str, Any]:
             raise RuntimeError(f"a code of {k} bits that corrects {t} has {code.codeword_bits} and not {n}")
         found[f"{n}-{k}-{t}"] = code.decode_time() / 1000
     return found
-
-
-# ---- what it comes to ------------------------------------------------------------------------------------
-
-
-def summarise(results: Results, settings: Settings) -> Summary:
-    """Name what was measured."""
-    scale = QUICK_SCALE if settings.quick else 1
-    single = results["single"]
-    gains = {name: improvement(results[name]["runs"]) for name in WORKLOADS}
-    moved = {name: results[name]["runs"][FLEXECC]["cache"]["edc_moved"] * scale for name in WORKLOADS}
-    of_filebench = [moved[name] for name in FILEBENCH]
-    normalised = {rber: 1 - improvement(runs) / 100 for rber, runs in results["sweep"]["runs"].items()}
-    measured: dict[str, Any] = {
-        "page_us": {name: {op: single[name][op] / 1000 for op in ("read", "write")} for name in DRIVES},
-        "page_read_saved_percent": 100 * (1 - single[FLEXECC]["read"] / single[BCH_SSD]["read"]),
-        "improvement_percent": gains,
-        "least_improvement_percent": {"read-intensive": min(gains[name] for name in PREFILLED)},
-        "most_improvement_percent": {"write-intensive": max(gains[name] for name in FILEBENCH)},
-        "cleaning_saved_percent": {name: cleaning_saved(results[name]["runs"]) for name in WORKLOADS},
-        # To the percent: runs differ by less for reasons of chance.
-        "normalised_response": {rber: round(found, 2) for rber, found in normalised.items()},
-        "ledger": {name: ledger(results[name]["ledger"], scale) for name in WORKLOADS},
-        "reads_of_10m": {name: reads_of(results[name]["runs"][FLEXECC]) for name in WORKLOADS},
-        "crc_read_share": {name: crc_read_share(results[name]["runs"][FLEXECC]) for name in WORKLOADS},
-        "crc_moved": {
-            **moved,
-            "spread": share(max(of_filebench) - min(of_filebench), max(of_filebench)),
-            "r75_over_fileserver": share(moved["r75"], moved["fileserver"]),
-        },
-        "bch2crc_over_crc_moved": {
-            name: share(results[name]["runs"][FLEXECC]["cache"]["ecc_to_edc"] * scale, moved[name])
-            for name in WORKLOADS
-        },
-        "decoder_us": results["decoders"],
-    }
-    tables = [
-        workload_table(results),
-        response_table(results, measured),
-        counter_table(results, scale),
-        cleaning_table(results, measured),
-        ledger_table(results, measured),
-        sweep_table(results),
-        variant_table(results),
-        decoder_table(results),
-    ]
-    return Summary(measured, tables)
-
-
-def share(part: float, whole: float) -> float | None:
-    """Return a share; None where there is nothing to share."""
-    return part / whole if whole else None
-
-
-def improvement(runs: Mapping[str, Any]) -> float:
-    """Return by how much the mean response of FlexECC is shorter [%]."""
-    return 100 * (1 - float(runs[FLEXECC]["response_ns"] / runs[BCH_SSD]["response_ns"]))
-
-
-def cleaning_saved(runs: Mapping[str, Any]) -> float | None:
-    """Return how much less time the dies spend on collecting garbage [%]; None where they collect none."""
-    whole = runs[BCH_SSD]["cleaning_ns"]
-    return 100 * (1 - runs[FLEXECC]["cleaning_ns"] / whole) if whole else None
-
-
-def reads_of(run: Mapping[str, Any]) -> float:
-    """Return the reads among ten million requests."""
-    reads = sum(run["hints"].get(name, 0) for name in ("host_read", "flush_read"))
-    return float(reads / run["requests"] * REQUESTS)
-
-
-def crc_read_share(run: Mapping[str, Any]) -> float | None:
-    """Return the share of reads of pages under CRC."""
-    cache = run["cache"]
-    return share(cache["edc_reads"], cache["edc_reads"] + cache["ecc_reads"])
-
-
-LEDGER = (
-    "corruptions",
-    "corruptions_under_edc",
-    "disk_accesses",
-    "disk_accesses_of_moves",
-    "prefetched",
-    "corrected",
-    "never_met",
-)
-
-
-def ledger(run: Mapping[str, Any], scale: int) -> dict[str, Any]:
-    """Return what became of the pages that were made bad."""
-    cache = run["cache"]
-    expected = cache_blocks(scale) * (1 - (1 - RBER) ** (8 * 4096))
-    count = cache["corruptions"]
-    return {
-        "corruptions": count * scale,
-        # Of a Poisson count: how many standard deviations it lies off.
-        "deviation": (count - expected) / expected**0.5,
-        "prefetched_share": share(cache["prefetched"], count),
-        **{name: cache[name] * scale for name in LEDGER if name != "corruptions"},
-    }
-
-
-def us(time_ns: float | None) -> str | None:
-    """Write a time."""
-    return None if time_ns is None else f"{time_ns / 1000:,.1f} us"
-
-
-def percent(value: float | None) -> str | None:
-    """Write a share that is given in percent."""
-    return None if value is None else f"{value:+.1f} %"
-
-
-def thousands(count: float) -> str:
-    """Write a count."""
-    return f"{count:,.0f}"
-
-
-def workload_table(results: Results) -> Table:
-    """Tabulate what the drive was asked for."""
-    kinds = ("dirty_write", "clean_write", "host_read", "flush_read")
-    rows: list[list[Any]] = []
-    for name, words in WORKLOADS.items():
-        run = results[name]["ledger"]
-        shares = [f"{run['hints'].get(kind, 0) / run['requests']:.1%}" for kind in kinds]
-        rate = run["requests"] / run["simulated_s"]
-        rows.append([words, thousands(run["requests"]), *shares, thousands(rate)])
-    columns = ["workload", "requests", *(kind.replace("_", " ") + "s" for kind in kinds), "a second"]
-    return Table("What the drive is asked for", columns, rows)
-
-
-def response_table(results: Results, measured: Mapping[str, Any]) -> Table:
-    """Tabulate mean responses with busy dies."""
-    rows: list[list[Any]] = []
-    for name, words in WORKLOADS.items():
-        found = results[name]
-        row: list[Any] = [words, f"{found['speed']:.1f} x", f"{found['runs'][BCH_SSD]['busy']:.1%}"]
-        for key in ("response_ns", "read_ns", "write_ns"):
-            row += [us(found["runs"][drive][key]) for drive in (BCH_SSD, FLEXECC)]
-        rows.append([*row, percent(measured["improvement_percent"][name])])
-    columns = ["workload", "faster by", "dies busy", "BCH-SSD", "FlexECC"]
-    return Table(
-        "Mean response with busy dies",
-        [*columns, "reads, BCH-SSD", "FlexECC", "writes, BCH-SSD", "FlexECC", "shorter by"],
-        rows,
-    )
-
-
-def counter_table(results: Results, scale: int) -> Table:
-    """Tabulate the counters of the paper."""
-    names = {
-        "ecc_reads": "BCH_READ",
-        "edc_reads": "CRC_READ",
-        "edc_moved": "CRC_MOVED",
-        "ecc_to_edc": "BCH2CRC",
-        "ecc_moved": "moved under BCH",
-    }
-    rows: list[list[Any]] = []
-    for name, words in WORKLOADS.items():
-        cache = results[name]["runs"][FLEXECC]["cache"]
-        rows.append([words, *(thousands(cache[key] * scale) for key in names)])
-    return Table("Counters of FlexECC, for ten million requests", ["workload", *names.values()], rows)
-
-
-def cleaning_table(results: Results, measured: Mapping[str, Any]) -> Table:
-    """Tabulate the time that dies collect garbage."""
-    rows: list[list[Any]] = []
-    for name, words in WORKLOADS.items():
-        runs = results[name]["runs"]
-        row: list[Any] = [words]
-        for drive in (BCH_SSD, FLEXECC):
-            run = runs[drive]
-            row += [
-                f"{run['cleaning_ns'] / 1e9:,.1f} s",
-                thousands(run["gc_units"]),
-                thousands(run["erases"]),
-            ]
-        rows.append([*row, percent(measured["cleaning_saved_percent"][name])])
-    columns = ["workload", "BCH-SSD", "pages moved", "erases", "FlexECC", "pages moved", "erases", "saved"]
-    return Table("Time of the dies for garbage collection", columns, rows)
-
-
-def ledger_table(results: Results, measured: Mapping[str, Any]) -> Table:
-    """Tabulate what became of bad pages."""
-    rows: list[list[Any]] = []
-    for name, words in WORKLOADS.items():
-        found = measured["ledger"][name]
-        rows.append([words, *(thousands(found[key]) for key in LEDGER), f"{found['deviation']:+.1f}"])
-    columns = ["workload", *(key.replace("_", " ") for key in LEDGER), "deviations"]
-    return Table(
-        f"What became of bad pages, bit error rate {RBER:g}",
-        columns,
-        rows,
-        note="deviations: of the number of bad pages from what is expected, in standard deviations",
-    )
-
-
-def sweep_table(results: Results) -> Table:
-    """Tabulate File over the bit error rate."""
-    rows: list[list[Any]] = []
-    for rber, runs in results["sweep"]["runs"].items():
-        times = [us(runs[drive]["response_ns"]) for drive in (BCH_SSD, FLEXECC)]
-        cache = runs[FLEXECC]["cache"]
-        normalised = 1 - improvement(runs) / 100
-        rows.append([rber, *times, f"{normalised:.3f}", cache["disk_accesses"], cache["prefetched"]])
-    columns = ["bit error rate", "BCH-SSD", "FlexECC", "normalised", "disk accesses", "prefetched"]
-    return Table("File with bad pages", columns, rows)
-
-
-def variant_table(results: Results) -> Table:
-    """Tabulate what open decisions would change."""
-    rows: list[list[Any]] = []
-    for name, words in WORKLOADS.items():
-        if f"{name}/variants" not in results:
-            continue
-        for variant, runs in results[f"{name}/variants"]["runs"].items():
-            loaded, unloaded = runs["loaded"], runs["unloaded"]
-            row: list[Any] = [words, variant]
-            for found in (loaded, unloaded):
-                row += [us(found[drive]["response_ns"]) for drive in (BCH_SSD, FLEXECC)]
-                row.append(percent(improvement(found)))
-            rows.append(row)
-    columns = ["workload", "decided otherwise", "BCH-SSD, busy", "FlexECC", "shorter by"]
-    return Table(
-        "Decided otherwise: mean response with busy dies, and at the workload's own rate",
-        [*columns, "BCH-SSD, own rate", "FlexECC", "shorter by"],
-        rows,
-    )
-
-
-def decoder_table(results: Results) -> Table:
-    """Tabulate the fitted decoder."""
-    rows = [[f"({name.replace('-', ', ')})", f"{time:.1f} us"] for name, time in results["decoders"].items()]
-    return Table("Decoders: 8 bits a cycle at 100 MHz, 0.16 t^2 cycles", ["(n, k, t)", "decodes in"], rows)
-
-
-# ---- figures -----------------------------------------------------------------------------------------
-
-COLOURS = {BCH_SSD: "#444444", FLEXECC: "#1f6fb4"}
-LABELS = {BCH_SSD: "BCH-SSD", FLEXECC: "FlexECC"}
-
-
-def draw_bars(axes: Any, values: Mapping[str, list[float]], label: str) -> None:
-    """Draw both drives side by side for each workload, BCH-SSD being 1."""
-    for index, drive in enumerate((BCH_SSD, FLEXECC)):
-        heights = [
-            of / base if base else 0.0 for of, base in zip(values[drive], values[BCH_SSD], strict=True)
-        ]
-        places = [place + (index - 0.5) * 0.4 for place in range(len(heights))]
-        axes.bar(places, heights, width=0.4, color=COLOURS[drive], label=LABELS[drive])
-    axes.set_xticks(range(len(WORKLOADS)), list(WORKLOADS.values()))
-    axes.set(ylabel=label)
-
-
-def draw(results: Results, directory: Path, settings: Settings) -> list[Path]:
-    """Draw mean response, cleaning time, and File over the bit error rate."""
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(13, 4), dpi=140, layout="constrained", facecolor="white")
-    response, cleaning, faults = figure.subplots(1, 3)
-    for axes, key, label in (
-        (response, "response_ns", "mean response, BCH-SSD = 1"),
-        (cleaning, "cleaning_ns", "time for garbage collection, BCH-SSD = 1"),
-    ):
-        values = {drive: [float(results[name]["runs"][drive][key]) for name in WORKLOADS] for drive in DRIVES}
-        draw_bars(axes, values, label)
-    response.legend(frameon=False, loc="lower left")
-    normalised = {float(rber): 1 - improvement(runs) / 100 for rber, runs in results["sweep"]["runs"].items()}
-    faults.plot(list(normalised), list(normalised.values()), "o-", color=COLOURS[FLEXECC])
-    faults.axhline(1, color="#999999", linestyle="--")
-    faults.set(xscale="log", xlabel="bit error rate", ylabel="mean response of File, BCH-SSD = 1")
-    for axes in (response, cleaning, faults):
-        axes.spines[["top", "right"]].set_visible(False)
-        axes.grid(color="#e6e6e6", linewidth=0.6, axis="y")
-        axes.set_axisbelow(True)
-    path = directory / "flexecc.png"
-    figure.savefig(path)
-    return [path]

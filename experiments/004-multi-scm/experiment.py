@@ -1,7 +1,8 @@
 """Memory-type SCM above storage-type SCM: how much of it pays, and which of the two needs wear levelling.
 
 The source: Kinoshita, Matsui, Takeuchi, "Maximizing Performance/cost of SSD Composed of Memory-type and
-Storage-type SCMs", Flash Memory Summit (slides). Figures and acceptance live elsewhere; this only measures.
+Storage-type SCMs", Flash Memory Summit (slides). This says what is simulated, and knows neither what was
+published nor what its answers are made into: that is in findings.py.
 """
 
 from __future__ import annotations
@@ -12,8 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from ninescope import toml
-from ninescope.papers import stand_ins
-from ninescope.papers.experiment import Point, Settings, Summary, Table
+from ninescope.papers import provenance, stand_ins
+from ninescope.papers.experiment import Inferred, Point, Settings
 
 HERE = Path(__file__).resolve().parent
 BASE = toml.loads((HERE / "drive.toml").read_text(encoding="utf-8"))
@@ -29,9 +30,9 @@ QUICK_SHARES = (1, 2, 5, 8, 10, 20)
 QUICK_SHARES_OF_ALL_REQUESTS = (2, 5, 20)
 FULL_SHARES = (1, 2, 3, 5, 8, 10, 15, 20, 30)
 """M-SCM as a percentage of all memory."""
-LADDER = {"policy": "ladder", "overwrites": 5}
-WEAK = {"policy": "weak-ladder", "overwrites": 100}
-NONE = {"policy": "none"}
+LADDER: dict[str, Any] = {"policy": "ladder", "overwrites": 5}
+WEAK: dict[str, Any] = {"policy": "weak-ladder", "overwrites": 100}
+NONE: dict[str, Any] = {"policy": "none"}
 CASES: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
     "case-1": (LADDER, LADDER),
     "case-2": (LADDER, NONE),
@@ -60,25 +61,63 @@ VARIANTS: dict[str, dict[str, Any]] = {
     "one copy at a time": {"changes": {"tier.migrations_in_flight": 1}},
 }
 """What the slides leave open, decided otherwise; only with a full run, and no verdict rests on it."""
+WEAK_VOLUME = "prxy_1"
+INTERVALS = (10, 20, 50, 200)
+"""Overwrites from one levelling of M to the next that a figure goes through, beside those of cases."""
+BRIEF_SHARES = {"prxy_0": (8,), "hm_0": (10,), "prxy_1": (5,), "proj_3": QUICK_SHARES}
+"""Shares that quantitative claims name; of proj_3 all, because the best of them is asked for."""
+BRIEF_CASES = dict.fromkeys(VOLUMES, ("case-1", "case-3")) | {"prxy_1": ("case-1", "weak")}
+SECTOR = 512
+BUS_US = 0.4
+"""Time of a sector on each bus, as in drive.toml."""
+SPARE = 0.01
+"""Sectors that wear levelling has beyond those in use, as a share of them."""
 
-Results = Mapping[str, dict[str, Any]]
+BUS_TIME = "bus time of a sector"
+COPIES = "tier.migrations_in_flight"
+SPARE_SECTORS = "spare sectors of wear levelling"
+WEAK_INTERVAL = "weak interval"
+WARMUP = "warm-up share"
+DRAWN = "requests drawn of a volume"
+INFERRED = (
+    Inferred(
+        BUS_TIME,
+        f"{BUS_US} us, {BASE['scm']['channel_rate']}, of both memories",
+        "a search of the prototype; at most 0.57 us follow from the gains of the slides",
+    ),
+    Inferred(
+        COPIES,
+        f"{BASE['tier']['migrations_in_flight']} copies of a page wait at most, some 600 us",
+        "a search of the prototype: that S-SCM is busy meanwhile is inferred as well",
+    ),
+    Inferred(
+        SPARE_SECTORS, f"{SPARE} of the sectors in use", "customary; the slides show some, without a number"
+    ),
+    Inferred(
+        WEAK_INTERVAL,
+        f"{WEAK['overwrites']} overwrites",
+        "chosen: the slides say that it is larger than the default of 5",
+    ),
+    Inferred(WARMUP, f"the first {stand_ins.WARMUP} of the requests", "chosen: M-SCM is empty at first"),
+    Inferred(
+        DRAWN,
+        ", ".join(f"{volume} {requests:,}" for volume, requests in QUICK_REQUESTS.items()),
+        "chosen: the slides give the data of a volume, and of prxy_1 less than the whole trace touches;"
+        " a full run draws more of three volumes",
+    ),
+)
 
 
 def points(settings: Settings) -> list[Point]:
     """List groups of runs: each draws its stand-in once."""
     groups = []
     for volume in VOLUMES:
-        runs = [multi(share, "case-1") for share in shares(volume, settings)]
-        runs += [
-            alone_of("s", LADDER, "levelled"),
-            alone_of("s", NONE, "plain"),
-            alone_of("m", NONE, "plain"),
-        ]
-        runs += [multi(CASE_SHARE, case) for case in CASES if case != "case-1"]
         requests = (QUICK_REQUESTS if settings.quick else FULL_REQUESTS)[volume]
         # One point, so that the longest is drawn once; each volume about as long as the others together.
-        words = {"volume": volume, "requests": requests, "runs": runs}
+        words = {"volume": volume, "requests": requests, "runs": volume_runs(volume, settings)}
         groups.append(Point(volume, words, weight=requests))
+    if settings.brief:
+        return groups
     for volume in BUS_VOLUMES:
         runs = [run for bus in BUSES for run in bus_runs(bus)]
         groups.append(Point(f"{volume}/buses", {"volume": volume, "requests": OTHER_REQUESTS, "runs": runs}))
@@ -90,11 +129,32 @@ def points(settings: Settings) -> list[Point]:
     return groups
 
 
+def volume_runs(volume: str, settings: Settings) -> list[dict[str, Any]]:
+    """Say what is run of a volume: shares of M-SCM, one memory alone, and cases of wear levelling."""
+    runs = [multi(share, "case-1") for share in shares(volume, settings)]
+    runs += [alone_of("s", LADDER, "levelled")]
+    if not settings.brief:
+        runs += [alone_of("s", NONE, "plain"), alone_of("m", NONE, "plain")]
+    names = {run["name"] for run in runs}
+    of_cases = [multi(CASE_SHARE, case) for case in cases(volume, settings)]
+    runs += [run for run in of_cases if run["name"] not in names]
+    if volume == WEAK_VOLUME and not settings.brief:
+        runs += [multi(CASE_SHARE, "weak", str(interval), interval=interval) for interval in INTERVALS]
+    return runs
+
+
 def shares(volume: str, settings: Settings) -> tuple[int, ...]:
     """Return the shares of M-SCM that a volume is measured with."""
+    if settings.brief:
+        return BRIEF_SHARES[volume]
     if not settings.quick:
         return FULL_SHARES
     return QUICK_SHARES_OF_ALL_REQUESTS if volume == "prxy_1" else QUICK_SHARES
+
+
+def cases(volume: str, settings: Settings) -> tuple[str, ...]:
+    """Return the cases of wear levelling that a volume is measured with."""
+    return BRIEF_CASES[volume] if settings.brief else tuple(CASES)
 
 
 def multi(share: float, case: str, name: str = "", **others: Any) -> dict[str, Any]:
@@ -136,7 +196,8 @@ def variant_runs(variant: str) -> list[dict[str, Any]]:
 
 def simulate(point: Point, settings: Settings) -> dict[str, Any]:
     """Draw a stand-in and run it on one drive after the other."""
-    stand_in = stand_ins.draw(point.parameters["volume"], point.parameters["requests"], seed=settings.seed)
+    requests = settings.requests(round(settings.varying(DRAWN, point.parameters["requests"])))
+    stand_in = stand_ins.draw(point.parameters["volume"], requests, seed=settings.seed)
     return {
         "stand_in": stand_in.as_row(),
         "runs": {words["name"]: measure(stand_in, words, settings) for words in point.parameters["runs"]},
@@ -148,8 +209,9 @@ def measure(stand_in: stand_ins.StandIn, words: Mapping[str, Any], settings: Set
     workload = stand_in.workload
     if "iodepth" in words:
         workload = stand_ins.deeper(stand_in, words["iodepth"])
-    drive = stand_ins.drive(describe(stand_in.footprint, words))
-    document = drive.run(workload, seed=settings.seed, warmup=stand_ins.WARMUP).document
+    drive = stand_ins.drive(describe(stand_in.footprint, words, settings))
+    warmup = settings.varying(WARMUP, stand_ins.WARMUP)
+    document = drive.run(workload, seed=settings.seed, warmup=warmup).document
     media = {"m": document.get("scm"), "s": document.get("storage_scm")}
     if words["kind"] == "s":
         media = {"m": None, "s": media["m"]}
@@ -158,345 +220,56 @@ def measure(stand_in: stand_ins.StandIn, words: Mapping[str, Any], settings: Set
         "wear": {name: medium["wear"] for name, medium in media.items() if medium},
         "copies": {name: medium["copies_per_write"] for name, medium in media.items() if medium},
         "tier": document.get("tier", {}).get("counters", {}),
+        "provenance": provenance.of_run(document),
     }
 
 
-def describe(footprint: int, words: Mapping[str, Any]) -> dict[str, Any]:
+def describe(footprint: int, words: Mapping[str, Any], settings: Settings) -> dict[str, Any]:
     """Describe the drive of a run. S holds all that is touched; M comes on top."""
-    base = stand_ins.with_changes(BASE, words["changes"])
+    base = stand_ins.with_changes(base_drive(settings), words["changes"])
     slot = stand_ins.size(base["storage_scm"]["slot_size"])
     slots = math.ceil(footprint / slot / 8) * 8
     capacity = f"{slots * slot // 1024}KiB"
     if words["kind"] == "multi":
         share = words["share"] / 100
         of_m, of_s = CASES[words["case"]]
+        if words["case"] == "weak":
+            of_m = {**of_m, "overwrites": words.get("interval", weak_interval(settings))}
         changes = {
             "storage_scm.capacity": capacity,
             "tier.scm_ratio": share / (1 - share),
-            "scm.wear_leveling": of_m,
-            "storage_scm.wear_leveling": of_s,
+            "scm.wear_leveling": with_spare(of_m, settings),
+            "storage_scm.wear_leveling": with_spare(of_s, settings),
         }
         return stand_ins.with_changes(base, changes)
     memory = base["scm" if words["kind"] == "m" else "storage_scm"]
+    wear_leveling = with_spare(words["wear_leveling"], settings)
     changes = {
-        "scm": {**memory, "capacity": capacity, "wear_leveling": words["wear_leveling"]},
+        "scm": {**memory, "capacity": capacity, "wear_leveling": wear_leveling},
         "storage_scm": None,
         "tier": {"placement": "scm-only"},
     }
     return stand_ins.with_changes(base, changes)
 
 
-# ---- what it comes to --------------------------------------------------------------------------------
-
-
-def cost(share: float) -> float:
-    """Return what a drive costs compared with one of S alone."""
-    of_m, of_s = (BASE[table]["bit_cost"] for table in ("scm", "storage_scm"))
-    return float((share / 100 * of_m + (1 - share / 100) * of_s) / of_s)
-
-
-def summarise(results: Results, settings: Settings) -> Summary:
-    """Name what was measured."""
-    measured: dict[str, Any] = {
-        "gain_percent": {volume: gains(results, volume, settings) for volume in VOLUMES},
-        "perf_per_cost": {volume: performance_per_cost(results, volume, settings) for volume in VOLUMES},
-        "best_share": {},
-        "case": {volume: case_iops(results, volume) for volume in VOLUMES},
-        "case_gain_percent": {volume: case_gains(results, volume) for volume in VOLUMES},
-        "m_wear_at_s_limit": {volume: wear_at_limit(results, volume) for volume in VOLUMES},
-        "wear_ratio": {volume: wear_ratios(results, volume) for volume in VOLUMES},
-        "bus": {volume: buses(results, volume) for volume in BUS_VOLUMES},
+def base_drive(settings: Settings) -> dict[str, Any]:
+    """Return the drive of drive.toml, with an inferred value varied if one is."""
+    rate = f"{SECTOR / settings.varying(BUS_TIME, BUS_US):.10g}MB/s"
+    changes = {
+        "scm.channel_rate": rate,
+        "storage_scm.channel_rate": rate,
+        COPIES: round(settings.varying(COPIES, BASE["tier"]["migrations_in_flight"])),
     }
-    for volume in VOLUMES:
-        curve = measured["perf_per_cost"][volume]
-        measured["best_share"][volume] = int(max(curve, key=lambda share: curve[share]))
-    hot = measured["gain_percent"]["prxy_1"]
-    measured["small_over_large"] = {"prxy_1": hot["5"] / hot["20"] if hot["20"] > 0 else None}
-    limit = BASE["scm"]["endurance_writes"]
-    within = [measured["m_wear_at_s_limit"][volume]["case-3"] for volume in VOLUMES]
-    measured["volumes_with_m_within_limit"] = {
-        "case-3": sum(worn is not None and worn < limit for worn in within)
-    }
-    measured["volumes_where_nearest"] = {"case-3": nearest_to_both_limits(measured["wear_ratio"])}
-    measured["weak_interval_over_default"] = WEAK["overwrites"] / LADDER["overwrites"]  # type: ignore[operator]
-    tables = [
-        stand_in_table(results),
-        share_table(measured, settings),
-        case_table(measured),
-        wear_table(results, measured),
-        bus_table(measured),
-        *([] if settings.quick else [variant_table(results)]),
-    ]
-    return Summary(measured, tables)
+    return stand_ins.with_changes(BASE, changes)
 
 
-def iops(results: Results, group: str, name: str) -> float:
-    """Return the IOPS of one run."""
-    return float(results[group]["runs"][name]["iops"])
+def with_spare(wear_leveling: Mapping[str, Any], settings: Settings) -> dict[str, Any]:
+    """Return wear levelling with its spare sectors; none has none."""
+    if wear_leveling["policy"] == "none":
+        return dict(wear_leveling)
+    return {**wear_leveling, "spare": settings.varying(SPARE_SECTORS, SPARE)}
 
 
-def gains(results: Results, volume: str, settings: Settings) -> dict[str, float]:
-    """Return what each share of M-SCM gains over levelled S-SCM alone [%]."""
-    alone = iops(results, volume, "all-s/levelled")
-    found = {"0": 0.0}
-    for share in shares(volume, settings):
-        found[str(share)] = 100 * (iops(results, volume, f"{share}/case-1") / alone - 1)
-    # Against a drive of S-SCM without wear levelling, neither memory levelled.
-    plain = iops(results, volume, "all-s/plain")
-    unlevelled = iops(results, volume, f"{CASE_SHARE}/case-4")
-    return {**found, "unlevelled": 100 * (unlevelled / plain - 1)}
-
-
-def performance_per_cost(results: Results, volume: str, settings: Settings) -> dict[str, float]:
-    """Return IOPS per cost by share, 1 for S-SCM alone."""
-    found = gains(results, volume, settings)
-    return {share: (1 + found[share] / 100) / cost(int(share)) for share in found if share != "unlevelled"}
-
-
-def case_iops(results: Results, volume: str) -> dict[str, float]:
-    """Return IOPS by case."""
-    first = iops(results, volume, f"{CASE_SHARE}/case-1")
-    others = {case: iops(results, volume, f"{CASE_SHARE}/{case}") for case in CASES if case != "case-1"}
-    return {"case-1": first, **others}
-
-
-def case_gains(results: Results, volume: str) -> dict[str, float]:
-    """Return what less wear levelling gains over levelling both [%]."""
-    found = case_iops(results, volume)
-    return {case: 100 * (found[case] / found["case-1"] - 1) for case in CASES if case != "case-1"}
-
-
-def case_run(results: Results, volume: str, case: str) -> dict[str, Any]:
-    """Return the run of a case."""
-    found: dict[str, Any] = results[volume]["runs"][f"{CASE_SHARE}/{case}"]
-    return found
-
-
-def wear_at_limit(results: Results, volume: str) -> dict[str, float | None]:
-    """Return the writes of the most worn sector of M when that of S has reached what it endures.
-
-    The run is taken to come again and again, each time with the same wear.
-    """
-    limit = BASE["storage_scm"]["endurance_writes"]
-    found: dict[str, float | None] = {}
-    for case in CASES:
-        wear = case_run(results, volume, case)["wear"]
-        of_s = wear["s"]["writes_max"]
-        found[case] = limit / of_s * wear["m"]["writes_max"] if of_s else None
-    return found
-
-
-def wear_ratios(results: Results, volume: str) -> dict[str, float | None]:
-    """Return the wear of the most worn sector of M over that of S."""
-    limit = BASE["storage_scm"]["endurance_writes"]
-    worn = wear_at_limit(results, volume)
-    return {case: None if value is None else value / limit for case, value in worn.items()}
-
-
-def nearest_to_both_limits(ratios: Mapping[str, Mapping[str, float | None]]) -> int:
-    """Return for how many volumes case 3 brings both memories nearest to their limits at the same time.
-
-    Of the cases that leave M within its limit.
-    """
-    target = BASE["scm"]["endurance_writes"] / BASE["storage_scm"]["endurance_writes"]
-    count = 0
-    for of_volume in ratios.values():
-        usable = {
-            case: ratio
-            for case, ratio in of_volume.items()
-            if case.startswith("case-") and ratio is not None and ratio <= target
-        }
-        count += max(usable, key=lambda case: usable[case], default="") == "case-3"
-    return count
-
-
-def buses(results: Results, volume: str) -> dict[str, Any]:
-    """Return what depends on the speed of the buses."""
-
-    def reached(bus: str, name: str) -> float:
-        return iops(results, f"{volume}/buses", f"{name}/{bus}")
-
-    found = {}
-    for bus in BUSES:
-        levelled, plain, all_m = (
-            reached(bus, name) for name in ("all-s/levelled", "all-s/plain", "all-m/plain")
-        )
-        found[bus] = {
-            "gain_percent": 100 * (reached(bus, f"{CASE_SHARE}/case-1") / levelled - 1),
-            "all_m_over_all_s": all_m / plain,
-        }
-    return found
-
-
-def stand_in_table(results: Results) -> Table:
-    """Tabulate what was drawn."""
-    rows: list[list[Any]] = []
-    for volume in VOLUMES:
-        row = results[volume]["stand_in"]
-        found = row["class"]
-        written = row["requests"] * row["write_share"] * row["mean_write_bytes"]
-        read = row["requests"] * (1 - row["write_share"]) * row["mean_read_bytes"]
-        rows.append(
-            [
-                volume,
-                f"{found['number']} {found['name']}",
-                f"{row['requests']:,}",
-                f"{row['write_share']:.1%}",
-                f"{row['footprint'] / (1 << 20):,.0f}",
-                f"{written / row['footprint']:.1f}",
-                f"{read / row['footprint']:.1f}",
-            ]
-        )
-    columns = ["stand-in", "class as drawn", "requests", "writes", "MiB touched", "overwritten", "read"]
-    return Table("What was drawn", columns, rows, note="overwritten, read: bytes over what is touched")
-
-
-def share_table(measured: Mapping[str, Any], settings: Settings) -> Table:
-    """Tabulate gains and what they cost."""
-    rows: list[list[Any]] = []
-    for share in ("0", *map(str, QUICK_SHARES if settings.quick else FULL_SHARES)):
-        row: list[Any] = [f"{share} %", f"{cost(int(share)):.3f}"]
-        for volume in VOLUMES:
-            gain = measured["gain_percent"][volume].get(share)
-            row += [None, None] if gain is None else [f"{gain:+.1f} %", worth(measured, volume, share)]
-        rows.append(row)
-    row = [f"{CASE_SHARE} %, neither levelled", ""]
-    for volume in VOLUMES:
-        row += [f"{measured['gain_percent'][volume]['unlevelled']:+.1f} %", ""]
-    rows.append(row)
-    columns = ["M-SCM", "cost"]
-    for volume in VOLUMES:
-        columns += [volume, "per cost"]
-    return Table("IOPS over S-SCM alone, both levelled", columns, rows)
-
-
-def worth(measured: Mapping[str, Any], volume: str, share: str) -> str:
-    """Write performance per cost."""
-    return f"{measured['perf_per_cost'][volume][share]:.2f}"
-
-
-def case_table(measured: Mapping[str, Any]) -> Table:
-    """Tabulate the cases of wear levelling."""
-    rows: list[list[Any]] = []
-    for case, words in CASE_WORDS.items():
-        row: list[Any] = [words]
-        for volume in VOLUMES:
-            row.append(f"{measured['case'][volume][case]:,.0f}")
-            gain = measured["case_gain_percent"][volume].get(case)
-            row.append("" if gain is None else f"{gain:+.1f} %")
-        rows.append(row)
-    columns = ["levelled"]
-    for volume in VOLUMES:
-        columns += [volume, "over case 1"]
-    return Table(f"IOPS with {CASE_SHARE} % M-SCM by wear levelling", columns, rows)
-
-
-def wear_table(results: Results, measured: Mapping[str, Any]) -> Table:
-    """Tabulate wear, and which memory is the first to reach what it endures."""
-    rows: list[list[Any]] = []
-    for volume in VOLUMES:
-        for case, words in CASE_WORDS.items():
-            run = case_run(results, volume, case)
-            wear = run["wear"]
-            worn = measured["m_wear_at_s_limit"][volume][case]
-            ratio = measured["wear_ratio"][volume][case]
-            rows.append(
-                [
-                    volume,
-                    words,
-                    f"{wear['m']['writes_max']:,}",
-                    f"{wear['s']['writes_max']:,}",
-                    None if ratio is None else f"{ratio:.3g}",
-                    None if worn is None else f"{worn:.2g}",
-                    f"{run['copies']['m'] or 0:.3f}",
-                    f"{run['copies']['s'] or 0:.3f}",
-                ]
-            )
-    columns = ["volume", "levelled", "most worn of M", "of S", "M : S", "M at the limit of S"]
-    return Table(
-        "Wear: writes of the most worn sector",
-        [*columns, "copies a write, M", "S"],
-        rows,
-        note="at the limit of S: the run again and again until the most worn sector of S has reached it",
-    )
-
-
-def bus_table(measured: Mapping[str, Any]) -> Table:
-    """Tabulate the speed of the buses."""
-    rows: list[list[Any]] = []
-    for bus, rate in BUSES.items():
-        time = float(bus)
-        row: list[Any] = [bus, rate, f"{(time + 1) / (time + 0.1):.2f}"]
-        for volume in BUS_VOLUMES:
-            cell = measured["bus"][volume][bus]
-            row += [f"{cell['all_m_over_all_s']:.2f}", f"{cell['gain_percent']:+.1f} %"]
-        rows.append(row)
-    columns = ["us a sector", "rate", "bound"]
-    for volume in BUS_VOLUMES:
-        columns += [f"{volume}: M / S", f"{CASE_SHARE} % of M"]
-    return Table(
-        "The bus bounds what M-SCM can gain",
-        columns,
-        rows,
-        note="bound: (o + 1) / (o + 0.1), M-SCM alone over S-SCM alone, neither levelled",
-    )
-
-
-def variant_table(results: Results) -> Table:
-    """Tabulate what open decisions would change."""
-    rows: list[list[Any]] = []
-    for variant in VARIANTS:
-        row: list[Any] = [variant]
-        for volume in VOLUMES:
-            levelled, both, only_s = (
-                iops(results, f"{volume}/variants", f"{name}/{variant}")
-                for name in ("all-s/levelled", f"{CASE_SHARE}/case-1", f"{CASE_SHARE}/case-3")
-            )
-            row += [f"{100 * (both / levelled - 1):+.1f} %", f"{100 * (only_s / both - 1):+.1f} %"]
-        rows.append(row)
-    columns = ["decided otherwise"]
-    for volume in VOLUMES:
-        columns += [f"{volume}: {CASE_SHARE} % of M", "case 3"]
-    return Table(
-        "Decided otherwise: gain over S-SCM alone, and of case 3 over case 1",
-        columns,
-        rows,
-    )
-
-
-# ---- figures -----------------------------------------------------------------------------------------
-
-COLOURS = {"prxy_0": "#d9621e", "hm_0": "#444444", "prxy_1": "#1f6fb4", "proj_3": "#2a9d5c"}
-
-
-def draw(results: Results, directory: Path, settings: Settings) -> list[Path]:
-    """Draw gains and performance per cost over the share, and the cases."""
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(13, 4.5), dpi=140, layout="constrained", facecolor="white")
-    gained, worth, cases = figure.subplots(1, 3)
-    for index, volume in enumerate(VOLUMES):
-        found = gains(results, volume, settings)
-        curve = performance_per_cost(results, volume, settings)
-        places = [int(share) for share in curve]
-        label = f"{volume} (stand-in)"
-        gained.plot(
-            places, [found[share] for share in curve], "o-", color=COLOURS[volume], label=label, markersize=4
-        )
-        worth.plot(places, list(curve.values()), "o-", color=COLOURS[volume], markersize=4)
-        by_case = case_gains(results, volume)
-        at = [place + (index - 1.5) * 0.2 for place in range(len(by_case))]
-        cases.bar(at, list(by_case.values()), width=0.2, color=COLOURS[volume])
-        cases.set_xticks(range(len(by_case)), [CASE_WORDS[case] for case in by_case], fontsize=8)
-    gained.set(xlabel="M-SCM [% of all memory]", ylabel="gain over S-SCM alone [%]")
-    gained.legend(frameon=False, fontsize=8)
-    worth.axhline(1, color="#999999", linestyle="--")
-    worth.set(xlabel="M-SCM [% of all memory]", ylabel="IOPS per cost, S-SCM alone = 1")
-    cases.set(ylabel="gain over both levelled [%]", xlabel="levelled")
-    for axes in (gained, worth, cases):
-        axes.spines[["top", "right"]].set_visible(False)
-        axes.grid(color="#e6e6e6", linewidth=0.6)
-        axes.set_axisbelow(True)
-    path = directory / "multi_scm.png"
-    figure.savefig(path)
-    return [path]
+def weak_interval(settings: Settings) -> int:
+    """Return the overwrites from one weak levelling to the next."""
+    return round(settings.varying(WEAK_INTERVAL, WEAK["overwrites"]))

@@ -206,6 +206,31 @@ def test_measuring_may_begin_under_load():
     assert sum(occupancy.values()) == pytest.approx(1)
 
 
+READERS = {"name": "readers", "rw": "randread", "size": "64m", "iodepth": 4, "duration": "20ms"}
+# It begins after the last completion, and its first request would come when it is over.
+SILENT = {**READERS, "name": "silent", "startdelay": "40ms", "rate_iops": 1, "rate_process": "poisson", "duration": "1ms"}
+
+
+@pytest.mark.parametrize(
+    ("jobs", "limits"),
+    [
+        pytest.param([READERS], {"retention": "10ms", "period": "15ms"}, id="noticed-by-a-completion"),
+        pytest.param([READERS, SILENT], {"retention": "10ms", "period": "15ms"}, id="noticed-by-a-timer"),
+        pytest.param([READERS, SILENT], {"reads": 8}, id="noticed-at-the-end"),
+    ],
+)
+def test_rates_end_with_the_last_completion_where_a_drive_works_on(jobs, limits):
+    drive = ninescope.Drive.preset("bch-ssd").with_({"refresh": {"policy": "limits", **limits}})
+    result = drive.run(ninescope.Workload.jobs(*jobs), log_requests=True)
+    log = result.to_polars("requests")
+    last = int((log["submitted_ns"] + log["latency_ns"]).max())
+    document = result.document
+    assert 20_000_000 <= last < 25_000_000
+    assert document["worked_on_ns"] == document["simulated_ns"] - last > 10_000_000
+    assert document["throughput"]["read"]["iops"] == pytest.approx(result.requests * 1e9 / last)
+    assert any("worked on by itself" in note for note in document["notes"])
+
+
 def test_other_operations_are_shown():
     result = ninescope.Drive.preset("tlc").run(
         ninescope.Workload.job(rw="randtrim", size="64m", requests=500), prefill="full"

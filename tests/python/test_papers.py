@@ -71,7 +71,8 @@ equals = 1
 EXPERIMENT = '''\
 import os, time
 import ninescope
-from ninescope.papers.experiment import Point, Summary, Table
+from ninescope.papers import provenance
+from ninescope.papers.experiment import Inferred, Point
 
 DRIVE = """base = "slc"
 [geometry]
@@ -81,16 +82,28 @@ dies_per_package = 1
 blocks_per_plane = 64
 pages_per_block = 16
 """
+INFERRED = (
+    Inferred("nand.read", "25 us", "a guess"),
+    Inferred("the moon", "full", "it has no part in it"),
+)
 
 def points(settings):
     return [Point(rw, {"rw": rw}, weight) for rw, weight in (("randread", 1), ("randwrite", 2))]
 
 def simulate(point, settings):
-    job = ninescope.Workload.job(**point.parameters, bs="4k", requests=300, iodepth=1)
-    drive = ninescope.Drive.from_toml(DRIVE).with_(controller__write_completion="program")
+    job = ninescope.Workload.job(**point.parameters, bs="4k", requests=settings.requests(300), iodepth=1)
+    drive = ninescope.Drive.from_toml(DRIVE).with_(
+        controller__write_completion="program", nand__read=f"{settings.varying('nand.read', 25_000):.0f}ns"
+    )
     result = drive.run(job, seed=settings.seed, prefill="full")
     latency = result.latency.read if point.name == "randread" else result.latency.write
-    return {"mean_us": latency.mean_ns / 1e3, "digest": result.digest}
+    return {"mean_us": latency.mean_ns / 1e3, "provenance": provenance.of_run(result.document)}
+'''
+
+FINDINGS = '''\
+from experiment import INFERRED
+from ninescope.figures import Axis, Figure, Panel, Series
+from ninescope.papers.experiment import Attribution, Summary, Table
 
 def summarise(results, settings):
     read, write = (results[name]["mean_us"] for name in ("randread", "randwrite"))
@@ -100,11 +113,30 @@ def summarise(results, settings):
         "read": {"mean_us": read},
         "long": {"answer": None if settings.quick else 1},
     }
-    return Summary(measured, [table])
+    share = Attribution("shares", "Where it went", [("a drive", 300, {"transfer": 100.0, "die_erase": 1.0})])
+    return Summary(measured, [table], [share])
 
-def draw(results, directory, settings):
-    (directory / "figure.txt").write_text("a figure")
-    return [directory / "figure.txt"]
+def figures(results, settings):
+    operations = Axis("operation", categories=["read", "write"])
+    means = [results[name]["mean_us"] for name in ("randread", "randwrite")]
+    panel = Panel("means", operations, Axis("us"), [Series("mean", [0, 1], means, "bars")])
+    return [Figure("figure-1", "Mean latency", [panel], caption="A drive made for tests.")]
+'''
+
+PUBLISHED = '''\
+[[series]]
+figure = "figure-1"
+panel = "means"
+label = "paper"
+x = ["read"]
+y = [60]
+source = "section 1"
+
+[[table]]
+title = "Mean latency"
+source = "section 1"
+columns = ["operation", "us"]
+rows = [["read", "60 us"]]
 '''
 
 
@@ -117,6 +149,8 @@ def experiments(tmp_path: Path) -> Path:
     (folder / "validation-of-something").mkdir()
     (paper / "claims.toml").write_text(CLAIMS)
     (paper / "experiment.py").write_text(EXPERIMENT)
+    (paper / "findings.py").write_text(FINDINGS)
+    (paper / "published.toml").write_text(PUBLISHED)
     return folder
 
 
@@ -350,7 +384,8 @@ class TestRunning:
         code, printed, _ = cli("papers", "run", "900", "--json", "--out", out, "--experiments", experiments)
         assert code == 0
         assert {path.name for path in out.iterdir()} == {
-            "claims.json", "measured.json", "report.txt", "mean-latency.csv", "figure.txt", "points"
+            "claims.json", "measured.json", "report.json", "report.txt", "report.html",
+            "mean-latency.csv", "figure-1.png", "points",
         }  # fmt: skip
         assert json.loads((out / "claims.json").read_text()) == json.loads(printed)
         assert "operation,us" in (out / "mean-latency.csv").read_text()
@@ -360,7 +395,7 @@ class TestRunning:
 
     def test_what_an_experiment_prints_does_not_reach_the_verdicts(self, cli, experiments):
         before = "    read, write = "
-        change(experiments, before, '    print("chatter")\n' + before, "experiment.py")
+        change(experiments, before, '    print("chatter")\n' + before, "findings.py")
         process = run_program("papers", "run", "900", "--json", "--experiments", experiments)
         assert json.loads(process.out)["claims"]
         assert "chatter" in process.err
@@ -411,11 +446,20 @@ class TestRunning:
             change(experiments, text, other)
             assert measured(str(position)) == before, text
 
-    @pytest.mark.parametrize("function", ["points", "simulate", "summarise"])
-    def test_an_experiment_cannot_read_what_was_published(self, cli, experiments, function):
-        reads = "open(__file__.replace('experiment.py', 'claims.toml'))"
-        path = experiments / "900-test/experiment.py"
-        path.write_text(re.sub(rf"(def {function}\(.*\n)", rf"\1    {reads}\n", EXPERIMENT))
+    @pytest.mark.parametrize("published", ["claims.toml", "published.toml"])
+    @pytest.mark.parametrize(
+        ("name", "function"),
+        [
+            ("experiment.py", "points"),
+            ("experiment.py", "simulate"),
+            ("findings.py", "summarise"),
+            ("findings.py", "figures"),
+        ],
+    )
+    def test_an_experiment_cannot_read_what_was_published(self, cli, experiments, name, function, published):
+        reads = f"open(__file__.replace('{name}', '{published}'))"
+        path = experiments / "900-test" / name
+        path.write_text(re.sub(rf"(def {function}\(.*\n)", rf"\1    {reads}\n", path.read_text()))
         code, _, err = cli("papers", "run", "900", "--experiments", experiments)
         assert code == 1
         assert "what was published measures nothing" in err
@@ -425,7 +469,7 @@ class TestRunning:
             experiments,
             "def summarise(results, settings):",
             "def summarise(results, settings):\n    1 / 0",
-            "experiment.py",
+            "findings.py",
         )
         code, out, err = cli("papers", "run", "900", "--json", "--experiments", experiments)
         assert (code, out) == (1, "")
@@ -442,6 +486,11 @@ class TestRunning:
         code, _, err = cli("papers", "run", "900", "--experiments", experiments)
         assert code == 2
         assert "no function points" in err
+        change(experiments, "def pints", "def points", "experiment.py")
+        change(experiments, "def summarise", "def sum", "findings.py")
+        code, _, err = cli("papers", "run", "900", "--experiments", experiments)
+        assert code == 2
+        assert "findings.py: there is no function summarise" in err
         (experiments / "900-test/experiment.py").unlink()
         code, _, err = cli("papers", "run", "900", "--experiments", experiments)
         assert code == 2

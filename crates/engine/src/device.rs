@@ -352,6 +352,9 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
         }
         if finished {
             self.check_quiet()?;
+            if self.reliability.is_some() {
+                self.host_has_ended();
+            }
             if P::ACTIVE && !self.finished_told {
                 self.finished_told = true;
                 let utilization = self.utilization();

@@ -5,7 +5,8 @@
 mod common;
 
 use common::{Bench, at, closed, flush, open, read, slc};
-use ninescope_engine::{Device, Event, LaneConfig, Probe, RunLimits, SimulationError, View};
+use ninescope_engine::reliability::{Reliability, ReliabilityConfig};
+use ninescope_engine::{Device, Event, LaneConfig, NoProbe, Probe, RunLimits, SimulationError, View};
 use ninescope_kernel::{IndexedHeap, Ns, RandomStream, TournamentTree, WakeQueue};
 use ninescope_model::{DieId, Lpa, Request};
 use ninescope_oracles::little::LittleSides;
@@ -114,6 +115,32 @@ fn an_open_job_keeps_its_rate_whatever_a_closed_one_does() {
         let wanted = 1e9 / gap as f64;
         // The last request is waited for: behind at most all that is inside.
         assert!(rate <= wanted * 1.005 && rate > wanted * (1.0 - f64::from(depth + 2) / 300.0), "{rate}, {wanted}");
+    }
+}
+
+#[test]
+fn a_drive_that_scrubs_is_through_although_a_job_never_begins() {
+    let scrub = serde_json::json!({ "policy": "periodic", "period": "1ms" });
+    let reliability = ReliabilityConfig {
+        scrub: Some(serde_json::from_value(scrub).expect("a policy")),
+        ..ReliabilityConfig::default()
+    };
+    let limits = [
+        RunLimits { requests: Some(100), ..RunLimits::default() },
+        RunLimits { duration: Some(Ns(100 * SERVICE)), ..RunLimits::default() },
+    ];
+    let long = Ns(1_000_000_000_000);
+    for (limits, begins, stage) in limits.iter().flat_map(|limits| [(limits, Ns::ZERO, 1), (limits, long, 0)]) {
+        let bench = Bench { limits: *limits, ..servers(1) };
+        let later = LaneConfig { begins, stage, ..lane(reads_of(&bench, &[0], 10), 1) };
+        let lanes = vec![lane(reads_of(&bench, &[0], 200), 1), later];
+        let ftl = bench.ftl();
+        let nand = bench.nand(&ftl);
+        let mut device: Device = Device::with_lanes(&bench.engine, &bench.limits, ftl, nand, lanes, NoProbe);
+        device.set_reliability(&reliability);
+        assert!(device.run_slice(1_000_000).expect("the run goes well").finished, "{limits:?}, {begins}, {stage}");
+        let ended = device.seen().reliability.and_then(Reliability::host_ended).expect("a host that is over");
+        assert!(device.now() < ended + Ns(10 * SERVICE), "{limits:?}, {begins}, {stage}");
     }
 }
 

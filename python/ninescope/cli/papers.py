@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from ninescope.papers.catalogue import Paper
     from ninescope.papers.report import Report
     from ninescope.papers.runner import Step
+    from ninescope.papers.sensitivity import Sensitivity
 
 app = typer.Typer(help="Judge published claims by experiments.", no_args_is_help=True, rich_markup_mode=None)
 
@@ -106,10 +107,11 @@ def papers_run(
     chosen = catalogue.chosen(catalogue.experiments_folder(experiments), paper)
     for one in chosen:  # before anything runs for minutes
         one.claims()
+        one.published()
         one.baseline()
     reports = []
     for one in chosen:
-        folder = None if out is None else Path(out, one.id) if paper == "all" else Path(out)
+        folder = _folder(out, one, paper)
         report = _judged(one, folder, quick=not full, seed=seed, jobs=jobs)
         if renew_baseline:
             one.renew_baseline(report.mode, report.verdicts)
@@ -128,9 +130,80 @@ def papers_run(
         from ninescope.papers.report import together
 
         print(json.dumps(together(reports)))
+    if out is not None:
+        _write_html(Path(out), say=not json_)
     if renew_baseline:
         return
     _fail_if_worse(reports)
+
+
+@app.command("sensitivity")
+def papers_sensitivity(
+    paper: Annotated[str, typer.Argument(metavar="ID|all", help="A paper (`papers list`), or all of them.")],
+    out: Annotated[
+        str | None,
+        typer.Option(
+            metavar="DIR",
+            help="Write what comes of it here, beside what `papers run` wrote: the report shows it. "
+            "A run that was interrupted goes on there.",
+        ),
+    ] = None,
+    jobs: Annotated[
+        int | None,
+        typer.Option(min=1, metavar="N", help="Simulations at a time (default: one per processor)."),
+    ] = None,
+    seed: Annotated[
+        int, typer.Option(min=0, max=(1 << 64) - 1, metavar="N", help="Seed of every random stream.")
+    ] = 1,
+    experiments: Annotated[
+        str | None, typer.Option(metavar="DIR", help="The folder of experiments, if not the checkout's.")
+    ] = None,
+    json_: Annotated[bool, typer.Option("--json", help="Print JSON, and nothing else.")] = False,
+) -> None:
+    """Say which values that a paper does not give its quantitative claims hang on.
+
+    Each is halved and made half as large again, one at a time, and the claims are judged again.
+    """
+    from ninescope.papers import catalogue
+
+    if out is not None and not out:
+        raise typer.BadParameter("--out wants a directory, and its name is empty")
+    chosen = catalogue.chosen(catalogue.experiments_folder(experiments), paper)
+    for one in chosen:
+        one.claims()
+    documents = []
+    for one in chosen:
+        found = _examined(one, _folder(out, one, paper), seed=seed, jobs=jobs)
+        documents.append(found.as_json())
+        if not json_:
+            from ninescope.papers.report import print_sensitivity
+
+            print_sensitivity(found, console())
+    if json_:
+        print(json.dumps({"papers": documents}))
+    if out is not None:
+        _write_html(Path(out), say=not json_)
+
+
+def _folder(out: str | None, paper: Paper, word: str) -> Path | None:
+    """Return the folder of a paper: with `all` each has its own."""
+    return None if out is None else Path(out, paper.id) if word == "all" else Path(out)
+
+
+def _write_html(out: Path, *, say: bool) -> None:
+    """Write one report of all that is in the folder; without claims there is none."""
+    from ninescope.files import written_whole
+    from ninescope.papers import document
+    from ninescope.report.html import render
+
+    if not document.is_of_papers(out):
+        return
+    file = out / "report.html"
+    text = render(document.of_folder(out))
+    with written_whole(file) as temporary:
+        temporary.write_text(text, encoding="utf-8")
+    if say:
+        print(f" report: {file}")
 
 
 def _fail_if_worse(reports: list[Report]) -> None:
@@ -147,31 +220,20 @@ def _fail_if_worse(reports: list[Report]) -> None:
 def _judged(paper: Paper, out: Path | None, *, quick: bool, seed: int, jobs: int | None) -> Report:
     """Run one paper's experiment and judge its claims."""
     from ninescope.files import output_directory
+    from ninescope.papers import record, runner
     from ninescope.papers.catalogue import regressions
     from ninescope.papers.experiment import Settings
     from ninescope.papers.judge import judge
-    from ninescope.papers.report import Report, save
-    from ninescope.papers.runner import ExperimentError, measure
+    from ninescope.papers.report import Report
 
     settings = Settings(quick=quick, seed=seed)
-    claims = paper.claims()
+    claims, published = paper.claims(), paper.published()
     with contextlib.nullcontext() if out is None else output_directory(out):
-        try:
-            with _steps(paper.id) as on_step:
-                measurement = measure(
-                    paper.experiment_file,
-                    settings,
-                    jobs=jobs,
-                    draw_into=out,
-                    on_step=on_step,
-                    keep_in=None if out is None else out / "points",
-                )
-        except ExperimentError as error:
-            print(
-                f"{str(error).rstrip()}\nninescope: the experiment of paper {paper.id} failed",
-                file=sys.stderr,
+        with _failing(paper), _steps(paper.id) as on_step:
+            measurement = runner.measure(
+                paper.experiment_file, settings, jobs=jobs, on_step=on_step, keep_in=_points(out)
             )
-            raise typer.Exit(EXIT_FAILURE) from None
+            inferred = () if out is None else runner.inferred(paper.experiment_file)
         judgements = tuple(judge(claim, measurement.summary.measured, quick=quick) for claim in claims.claims)
         verdicts = {judgement.claim.id: judgement.verdict for judgement in judgements}
         committed = paper.baseline().get("quick" if quick else "full", {})
@@ -179,8 +241,37 @@ def _judged(paper: Paper, out: Path | None, *, quick: bool, seed: int, jobs: int
             paper, claims, settings, judgements, measurement, tuple(regressions(committed, verdicts))
         )
         if out is not None:
-            save(report, out)
+            record.save(report, out, published, inferred)
     return report
+
+
+def _examined(paper: Paper, out: Path | None, *, seed: int, jobs: int | None) -> Sensitivity:
+    """Vary what a paper's experiment infers."""
+    from ninescope.files import output_directory
+    from ninescope.papers import sensitivity
+
+    with contextlib.nullcontext() if out is None else output_directory(out):
+        with _failing(paper), _steps(paper.id) as on_step:
+            found = sensitivity.examine(paper, seed=seed, jobs=jobs, on_step=on_step, keep_in=_points(out))
+        if out is not None:
+            sensitivity.save(found, out)
+    return found
+
+
+def _points(out: Path | None) -> Path | None:
+    return None if out is None else out / "points"
+
+
+@contextlib.contextmanager
+def _failing(paper: Paper) -> Iterator[None]:
+    """Say which experiment failed, and how."""
+    from ninescope.papers.runner import ExperimentError
+
+    try:
+        yield
+    except ExperimentError as error:
+        print(f"{str(error).rstrip()}\nninescope: the experiment of paper {paper.id} failed", file=sys.stderr)
+        raise typer.Exit(EXIT_FAILURE) from None
 
 
 @contextlib.contextmanager

@@ -13,6 +13,7 @@ from ninescope._native import ConfigError
 from ninescope.catalogue import did_you_mean
 from ninescope.papers.claims import Claims, load_claims, load_toml
 from ninescope.papers.judge import HOLDS, VERDICTS
+from ninescope.papers.published import Published, load_published
 
 MODES = ("quick", "full")
 _FOLDER = re.compile(r"(\d{3})-[\w-]+")
@@ -48,6 +49,10 @@ class Paper:
                 f"{self.claims_file}: paper.id is {claims.id!r}, and the folder says {self.id!r}"
             )
         return claims
+
+    def published(self) -> Published:
+        """Read what the paper's figures and tables show."""
+        return load_published(self.folder / "published.toml")
 
     def baseline(self) -> dict[str, dict[str, str]]:
         """Read the committed verdicts: by mode, then by claim."""

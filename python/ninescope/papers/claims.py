@@ -15,7 +15,7 @@ from ninescope._native import ConfigError
 
 GRADES = ("exact", "quantitative", "ordering")
 RELATIONS = ("<", "<=")
-_PAPER_KEYS = ("id", "title", "citation")
+_PAPER_KEYS = ("id", "title", "citation", "caveats")
 _CLAIM_KEYS = ("id", "statement", "grade", "published", "source", "explanation", "at_least", "check")
 _CHECK_KEYS = ("value", "equals", "range", "min", "max", "order", "label", "full_only")
 
@@ -100,6 +100,8 @@ class Claims:
     title: str
     citation: str
     claims: tuple[Claim, ...]
+    caveats: tuple[str, ...] = ()
+    """What a reader of the verdicts must know: what is a stand-in, scaled or inferred."""
 
 
 def load_claims(path: Path) -> Claims:
@@ -147,7 +149,14 @@ class _Reader:
             title=self._string(paper, "title", "paper"),
             citation=self._string(paper, "citation", "paper"),
             claims=claims,
+            caveats=self._caveats(paper),
         )
+
+    def _caveats(self, paper: Mapping[str, Any]) -> tuple[str, ...]:
+        caveats = paper.get("caveats", [])
+        if not isinstance(caveats, list) or not all(isinstance(one, str) and one for one in caveats):
+            self._refuse("paper", "caveats", "must be a list of texts")
+        return tuple(" ".join(one.split()) for one in caveats)
 
     def _claim(self, claim: Any, index: int) -> Claim:
         where = f"claim[{index}]"

@@ -86,6 +86,18 @@ class Table:
 
 
 @dataclasses.dataclass(frozen=True)
+class Attribution:
+    """Where the time of some requests went, for several configurations."""
+
+    name: str
+    """Unique in the experiment: `tail-fio`."""
+    title: str
+    rows: Sequence[tuple[str, int, Mapping[str, float]]]
+    """A configuration, how many requests, and their mean time by cause [ns]."""
+    note: str = ""
+
+
+@dataclasses.dataclass(frozen=True)
 class Summary:
     """What an experiment measured.
 
@@ -96,6 +108,7 @@ class Summary:
 
     measured: Mapping[str, Any]
     tables: Sequence[Table] = ()
+    attributions: Sequence[Attribution] = ()
 
 
 class Experiment(Protocol):

@@ -22,21 +22,26 @@ from ninescope.papers.experiment import Point, Settings
 
 _NO_MATTER = ("claims.toml", "published.toml", "baseline.toml", "findings.py", "README.md")
 """Files of an experiment that simulate nothing."""
-PRESENTING = (
+WITHOUT_PART = (
     "cli",
     "report",
-    "papers/claims.py",
-    "papers/document.py",
-    "papers/judge.py",
-    "papers/published.py",
-    "papers/report.py",
-    "papers/sensitivity.py",
     "figures.py",
     "pictures.py",
     "plots.py",
     "text.py",
+    "papers/catalogue.py",
+    "papers/claims.py",
+    "papers/document.py",
+    "papers/judge.py",
+    "papers/machine.py",
+    "papers/points.py",
+    "papers/published.py",
+    "papers/record.py",
+    "papers/report.py",
+    "papers/runner.py",
+    "papers/sensitivity.py",
 )
-"""Parts of the package that show what others found: a change of them makes no result another one."""
+"""Parts of the package that show, keep or start what others find: a change of them makes no result another."""
 
 
 class Kept(NamedTuple):
@@ -95,12 +100,12 @@ class PointStore:
 def build() -> str:
     """Say which ninescope simulates, by the content of the package and its engine."""
     package = Path(ninescope.__file__).parent
-    presenting = [package / name for name in PRESENTING]
+    others = [package / name for name in WITHOUT_PART]
     sources = [
         path
         for path in sorted(package.rglob("*.py"))
         if "__pycache__" not in path.parts
-        and not any(part == path or part in path.parents for part in presenting)
+        and not any(part == path or part in path.parents for part in others)
     ]
     return _digest([*sources, Path(_native.__file__ or "")], package)
 

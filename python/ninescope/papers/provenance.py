@@ -21,7 +21,7 @@ class Run(NamedTuple):
     digest: str
     """What the device did."""
     workload: str
-    """Hash of the requests."""
+    """Hash of the requests, or of the words of a job and its seed."""
     config: str
     """Hash of the resolved configuration, its first 16 digits."""
     requests: int
@@ -29,13 +29,18 @@ class Run(NamedTuple):
 
 def of_run(document: Mapping[str, Any]) -> dict[str, Any]:
     """Return what identifies a run, from its result document."""
-    config = json.dumps(document["config"], sort_keys=True)
+    workload = document["workload"]
     return {
         "digest": document["digest"],
-        "workload": document["workload"]["hash"],
-        "config": hashlib.sha256(config.encode()).hexdigest()[:16],
+        # Of a trace the engine hashes the requests. Those of a job follow from its words and the seed.
+        "workload": workload["hash"] or _hash({**workload, "path": None, "seed": document["seed"]}),
+        "config": _hash(document["config"]),
         "requests": document["requests"],
     }
+
+
+def _hash(words: Any) -> str:
+    return hashlib.sha256(json.dumps(words, sort_keys=True).encode()).hexdigest()[:16]
 
 
 def runs(results: Mapping[str, Any], before: str = "") -> Iterator[Run]:

@@ -1,14 +1,9 @@
-"""Verdicts as text, as JSON and as files."""
+"""Verdicts as text and as JSON."""
 
 from __future__ import annotations
 
-import csv
 import dataclasses
-import io
-import json
-import re
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 from typing import Any
 
 from rich.console import Console, RenderableType
@@ -21,6 +16,7 @@ from ninescope.papers.claims import Claims
 from ninescope.papers.experiment import Cell, Settings, Table
 from ninescope.papers.judge import HOLDS, LEFT_OUT, NOT_JUDGED, NOT_REPRODUCED, Judgement, Reading
 from ninescope.papers.runner import Measurement
+from ninescope.papers.sensitivity import Sensitivity
 
 _LONG = 40
 """A cell of more characters may be wrapped."""
@@ -63,7 +59,7 @@ class Report:
                     "tables": [dataclasses.asdict(table) for table in self.measurement.summary.tables],
                 }
             ],
-            "claims": [_claim(self.paper.id, judgement) for judgement in self.judgements],
+            "claims": [claim_as_json(self.paper.id, judgement) for judgement in self.judgements],
         }
 
 
@@ -73,7 +69,8 @@ def together(reports: Sequence[Report]) -> dict[str, Any]:
     return {key: [item for document in documents for item in document[key]] for key in ("papers", "claims")}
 
 
-def _claim(paper: str, judgement: Judgement) -> dict[str, Any]:
+def claim_as_json(paper: str, judgement: Judgement) -> dict[str, Any]:
+    """Return a claim with its verdict."""
     claim = judgement.claim
     return {
         "id": claim.id,
@@ -122,6 +119,24 @@ def print_summary(reports: Sequence[Report], console: Console) -> None:
     open_claims = [judgement.claim.id for judgement in every if judgement.verdict == NOT_JUDGED]
     if open_claims:
         console.print(f" {NOT_JUDGED} with these settings: {', '.join(open_claims)}")
+
+
+def print_sensitivity(found: Sensitivity, console: Console) -> None:
+    """Print what was varied, and what each quantitative claim hangs on."""
+    console.print()
+    title = f"{found.paper}  values that the paper does not give, each halved and half as large again"
+    console.print(Padding.indent(Text(title, style="bold"), 1))
+    rows: list[list[Cell]] = [[one.name, one.value, one.why] for one in found.inferred]
+    console.print(Padding.indent(_table(Table("As chosen", ["value", "chosen", "why"], rows)), 1))
+    console.print()
+    for finding in found.findings:
+        verdict = finding.chosen.verdict
+        heading = Text.assemble(
+            (f"{finding.claim:<5}", "bold"), (f"{verdict:<16}", _STYLES[verdict]), finding.statement
+        )
+        console.print(Padding.indent(heading, 1))
+        console.print(Padding.indent(Text(finding.words), 6))
+    console.print()
 
 
 def _render(report: Report) -> Iterator[RenderableType]:
@@ -223,25 +238,3 @@ def _cell(cell: Cell) -> str:
     if cell is None:
         return "-"
     return f"{cell:,.4g}" if isinstance(cell, float) else str(cell)
-
-
-def save(report: Report, directory: Path) -> list[Path]:
-    """Write `claims.json`, `measured.json`, `report.txt` and one CSV file per table; say which."""
-    from ninescope.files import written_whole
-
-    text = io.StringIO()
-    print_report(report, Console(file=text, width=120))
-    files = {
-        "claims.json": json.dumps(report.as_json(), indent=2) + "\n",
-        "measured.json": json.dumps(report.measurement.summary.measured, indent=2) + "\n",
-        "report.txt": text.getvalue(),
-    }
-    for table in report.measurement.summary.tables:
-        rows = io.StringIO()
-        csv.writer(rows, lineterminator="\n").writerows([table.columns, *table.rows])
-        name = re.sub(r"[^a-z0-9]+", "-", table.title.lower()).strip("-")
-        files[f"{name}.csv"] = rows.getvalue()
-    for name, content in files.items():
-        with written_whole(directory / name) as temporary:
-            temporary.write_text(content, encoding="utf-8")
-    return [directory / name for name in files]

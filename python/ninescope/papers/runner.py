@@ -18,7 +18,7 @@ import sys
 import threading
 import time
 import traceback
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
 from pathlib import Path
@@ -58,7 +58,9 @@ class Measurement:
     summary: Summary
     figures: tuple[Figure, ...]
     seconds: float
-    """Of this run; what was kept took longer."""
+    """Wall time of this run; what was kept is not in it."""
+    busy_seconds: float = 0.0
+    """What all points took together when they were simulated."""
 
 
 def measure(
@@ -75,40 +77,85 @@ def measure(
     `select` leaves points out; then there is no summary. Results of points are kept in the folder `keep_in`,
     and what is kept there is not simulated again.
     """
+    [found] = measure_each(experiment, [settings], jobs=jobs, on_step=on_step, select=select, keep_in=keep_in)
+    return found
+
+
+def measure_each(
+    experiment: Path,
+    each: Sequence[Settings],
+    *,
+    jobs: int | None = None,
+    on_step: Callable[[Step], None] | None = None,
+    select: Callable[[Point], bool] | None = None,
+    keep_in: Path | None = None,
+) -> list[Measurement]:
+    """Run an experiment with several settings, all their points side by side."""
     began = time.monotonic()
     if not experiment.is_file():
         raise ConfigError(f"{experiment}: there is no such file")
     with _workers(jobs or os.cpu_count() or 1) as start:
-        points: list[Point] = _answer(start(_points, experiment, settings))
-        points = [point for point in points if select is None or select(point)]
-        points.sort(key=lambda point: -point.weight)
-        results: dict[str, dict[str, Any]] = {}
+        wanted: list[list[Point]] = []
+        for settings in each:
+            points: list[Point] = _answer(start(_points, experiment, settings))
+            wanted.append([point for point in points if select is None or select(point)])
+        tasks = [(number, point) for number, points in enumerate(wanted) for point in points]
+        # The heaviest first, those of one point after each other: a worker may keep what they share.
+        tasks.sort(key=lambda task: (-task[1].weight, task[1].name))
+        found = _simulated(start, experiment, each, tasks, on_step, keep_in)
+        measurements = []
+        for number, settings in enumerate(each):
+            # In one order, whoever was done first.
+            results = {point.name: found[number, point.name].result for point in wanted[number]}
+            busy = sum(found[number, point.name].seconds for point in wanted[number])
+            summary, figures = Summary({}), ()
+            if select is None:
+                summary = _answer(start(_summarise, experiment, results, settings))
+                figures = tuple(_answer(start(_figures, experiment, results, settings)))
+            measurements.append(Measurement(results, summary, figures, time.monotonic() - began, busy))
+    return measurements
 
-        def is_done(point: Point, found: Kept, *, kept: bool) -> None:
-            results[point.name] = found.result
-            if on_step is not None:
-                on_step(Step(point.name, len(results), len(points), found.seconds, kept))
 
-        store = None if keep_in is None else PointStore(keep_in, experiment, settings)
-        left = []
-        for point in points:
-            if store is not None and (found := store.get(point)) is not None:
-                is_done(point, found, kept=True)
-            else:
-                left.append(point)
-        under_way = {start(_simulate, experiment, point, settings): point for point in left}
-        for future in as_completed(under_way):
-            point, found = under_way[future], Kept(*_answer(future))
-            if store is not None:
-                store.put(point, found)
-            is_done(point, found, kept=False)
-        # In one order, whoever was done first.
-        results = {point.name: results[point.name] for point in points}
-        if select is not None:
-            return Measurement(results, Summary({}), (), time.monotonic() - began)
-        summary: Summary = _answer(start(_summarise, experiment, results, settings))
-        figures: tuple[Figure, ...] = tuple(_answer(start(_figures, experiment, results, settings)))
-    return Measurement(results, summary, figures, time.monotonic() - began)
+def _simulated(
+    start: Callable[..., Future[Any]],
+    experiment: Path,
+    each: Sequence[Settings],
+    tasks: Sequence[tuple[int, Point]],
+    on_step: Callable[[Step], None] | None,
+    keep_in: Path | None,
+) -> dict[tuple[int, str], Kept]:
+    """Simulate what is not kept; return all, by the number of the settings and the name of the point."""
+    found: dict[tuple[int, str], Kept] = {}
+
+    def is_done(task: tuple[int, Point], what: Kept, *, kept: bool) -> None:
+        number, point = task
+        found[number, point.name] = what
+        if on_step is not None:
+            on_step(Step(_words(each[number], point), len(found), len(tasks), what.seconds, kept))
+
+    stores = [None if keep_in is None else PointStore(keep_in, experiment, settings) for settings in each]
+    under_way: dict[Future[Any], tuple[int, Point]] = {}
+    left = []
+    for number, point in tasks:
+        store = stores[number]
+        if store is not None and (what := store.get(point)) is not None:
+            is_done((number, point), what, kept=True)
+        else:
+            left.append((number, point))
+    for number, point in left:
+        under_way[start(_simulate, experiment, point, each[number])] = (number, point)
+    for future in as_completed(under_way):
+        number, point = under_way[future]
+        what = Kept(*_answer(future))
+        store = stores[number]
+        if store is not None:
+            store.put(point, what)
+        is_done((number, point), what, kept=False)
+    return found
+
+
+def _words(settings: Settings, point: Point) -> str:
+    return f"{settings.varied} x {settings.factor:g}: {point.name}" if settings.varied else point.name
 
 
 def inferred(experiment: Path) -> tuple[Inferred, ...]:
@@ -209,7 +256,7 @@ def load(path: Path) -> Experiment:
     for function in ("points", "simulate"):
         if not callable(getattr(module, function, None)):
             raise ConfigError(f"{path}: there is no function {function}")
-    experiment: Experiment = module  # type: ignore[assignment] # judged above
+    experiment: Experiment = module
     return experiment
 
 
@@ -223,7 +270,7 @@ def load_findings(path: Path) -> Findings:
             module = _module(beside)
     if not callable(getattr(module, "summarise", None)):
         raise ConfigError(f"{beside if beside.exists() else path}: there is no function summarise")
-    findings: Findings = module  # type: ignore[assignment] # judged above
+    findings: Findings = module
     return findings
 
 

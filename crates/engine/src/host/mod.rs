@@ -146,9 +146,12 @@ impl HostFront {
         self.ready_lane(now).is_some() || (self.waiting > 0 && self.beginning_lane(now).is_some())
     }
 
-    /// Whether nothing is inside and nothing more comes.
+    /// Whether nothing is inside and nothing more comes: of a lane that has not begun, because the run's requests are
+    /// submitted or its time is over by then.
     pub fn is_over(&self, now: Ns) -> bool {
-        self.inside == 0 && self.waiting == 0 && self.lanes.iter().all(|lane| lane.is_over(now))
+        let will_begin = |lane: &Lane| self.waiting > 0 && now.max(lane.begins) < self.duration;
+        let comes = |lane: &Lane| if lane.begun { !lane.is_over(now) } else { will_begin(lane) };
+        self.inside == 0 && !self.lanes.iter().any(comes)
     }
 
     /// Begins a lane.

@@ -211,13 +211,13 @@ impl Damage {
     }
 }
 
-/// What is wrong with a unit's content, the worse last.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+/// What is wrong with a unit's content.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Harm {
-    /// It is wrong, and nobody knows.
-    Wrong,
     /// It is lost, and that is known.
     Lost,
+    /// It is wrong, and nobody knows.
+    Wrong,
 }
 
 /// What a page access brought into the page register of its die, and what became of it.
@@ -297,9 +297,9 @@ pub struct Reliability {
     pub(crate) counters: ReliabilityCounters,
     /// The first timers are noted, and what is corrupt from the start is.
     pub(crate) started: bool,
-    /// Nothing more comes from the host: timers are void.
-    pub(crate) ended: bool,
-    /// When the host's last command completed [ns].
+    /// When a command of the host completed the last time [ns].
+    pub(crate) latest_completion: Ns,
+    /// The same once it is noticed that nothing more comes from the host: timers are void [ns].
     pub(crate) host_ended: Option<Ns>,
 }
 
@@ -337,12 +337,14 @@ impl Reliability {
         let ReliabilityConfig { nand, seed, .. } = config;
         let retry = nand.retry.as_ref().map(|retry| retry.build().expect("checked when the drive was assembled"));
         let model = |errors: &ErrorModelConfig| errors.build().expect("checked when the drive was assembled");
+        let nand_model = nand.errors.as_ref().map(model);
+        let rber_of_all = nand_model.as_ref().and_then(|model| model.rber_of_all());
         let of_nand = |scheme: &Scheme, purpose| {
             let told = retry.as_ref().map_or(0, |retry| retry.errors_told(scheme.correctable()));
             let told = nand.errors.is_some().then_some(told);
             let mut code = Code::new(scheme, geometry.unit_bytes, geometry.channels, told, *seed, purpose);
-            if let Some(ErrorModelConfig::Constant(constant)) = &nand.errors {
-                code.know_exactly(constant.rber);
+            if let Some(rber) = rber_of_all {
+                code.know_exactly(rber);
             }
             code
         };
@@ -353,18 +355,19 @@ impl Reliability {
             let purpose = ["scm", "storage-scm"][medium];
             let sector = ninescope_model::SECTOR_BYTES as u32;
             let mut code = Code::new(config.ecc.as_ref()?, sector, channels, told, *seed, purpose);
-            if let Some(ErrorModelConfig::Constant(constant)) = &config.errors {
-                code.know_exactly(constant.rber * ber_factors[medium]);
+            let model = config.errors.as_ref().map(model);
+            if let Some(rber) = model.as_ref().and_then(|model| model.rber_of_all()) {
+                code.know_exactly(rber * ber_factors[medium]);
             }
-            Some(ScmCode { code, model: config.errors.as_ref().map(model), ber_factor: ber_factors[medium] })
+            Some(ScmCode { code, model, ber_factor: ber_factors[medium] })
         };
         let codes = [
             nand.ecc.as_ref().map(|scheme| of_nand(scheme, "nand")),
             nand.edc.as_ref().map(|scheme| of_nand(scheme, "nand-edc")),
         ];
-        let mut health = nand.errors.as_ref().map(|errors| GroupHealth::new(model(errors), geometry.groups()));
-        if let (Some(health), Some(ErrorModelConfig::Constant(constant))) = (&mut health, &nand.errors) {
-            let level = |code: &Option<Code>| code.as_ref().and_then(|code| code.level(constant.rber));
+        let mut health = nand_model.map(|model| GroupHealth::new(model, geometry.groups()));
+        if let (Some(health), Some(rber)) = (&mut health, rber_of_all) {
+            let level = |code: &Option<Code>| code.as_ref().and_then(|code| code.level(rber));
             health.never_changes([level(&codes[0]), level(&codes[1])]);
         }
         Self {
@@ -395,7 +398,7 @@ impl Reliability {
             timetable: Timetable::with_capacity(transactions + 8),
             counters: ReliabilityCounters::default(),
             started: false,
-            ended: false,
+            latest_completion: Ns::ZERO,
             host_ended: None,
             retry,
         }

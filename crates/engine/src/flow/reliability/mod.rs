@@ -97,9 +97,7 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
     /// # Errors
     /// Where commands are inside and nothing but timers will ever happen: timers would go on for ever.
     pub(super) fn goes_on(&mut self) -> Result<bool, SimulationError> {
-        if self.host.is_over(self.now) {
-            self.reliable().ended = true;
-        }
+        let goes_on = !self.host_has_ended();
         let waits = !self.commands.is_empty() && self.queue.peek().is_none();
         if waits && self.reliable().pass.reads == 0 && self.reliable().timetable.has_only_timers() {
             self.drain_instant()?;
@@ -107,23 +105,34 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
                 self.check_quiet()?;
             }
         }
-        Ok(!self.reliable().ended)
+        Ok(goes_on)
+    }
+
+    /// Whether the host is over. It is noted by whoever asks first: a completion mostly, a timer where the last job began
+    /// after the last completion and had nothing to ask for.
+    pub(crate) fn host_has_ended(&mut self) -> bool {
+        let over = self.host.is_over(self.now);
+        let part = self.reliable();
+        if over && part.host_ended.is_none() {
+            part.host_ended = Some(part.latest_completion);
+        }
+        over
     }
 
     /// A command completed. Behind the last one, nothing is waited for that only time brings.
     #[inline(never)]
     pub(crate) fn reliable_command_completed(&mut self, command: &HostCommand) {
-        let (over, now) = (self.host.is_over(self.now), self.now);
+        let now = self.now;
         let part = self.reliable();
+        part.latest_completion = now;
         if command.op == Op::Read {
             part.counters.reads_reported += u64::from(command.reported);
             part.counters.reads_wrong += u64::from(command.wrong && !command.reported);
         }
-        if over && !part.ended {
-            part.ended = true;
-            part.host_ended = Some(now);
-            part.timetable.drop_timers();
-            match part.timetable.next() {
+        if self.host_has_ended() {
+            let timetable = &mut self.reliable().timetable;
+            timetable.drop_timers();
+            match timetable.next() {
                 Some(next) => self.queue.schedule(self.resources.timetable(), next),
                 None => self.queue.cancel(self.resources.timetable()),
             }

@@ -33,6 +33,10 @@ impl ErrorModel for Constant {
     fn rber(&self, _: &Health) -> f64 {
         self.rber
     }
+
+    fn rber_of_all(&self) -> Option<f64> {
+        Some(self.rber)
+    }
 }
 
 #[cfg(test)]
@@ -44,6 +48,7 @@ mod tests {
         let model = Constant { rber: 3e-7 }.checked().expect("a rate");
         let old = Health { cycles: 9_999, reads: 7, ..Health::default() };
         assert_eq!(model.rber(&old).to_bits(), 3e-7_f64.to_bits());
+        assert_eq!(model.rber_of_all(), Some(3e-7));
         assert!(Constant { rber: 0.0 }.checked().is_ok() && Constant { rber: 0.5 }.checked().is_ok());
         for rber in [-1e-9, 0.500_001, f64::NAN, f64::INFINITY] {
             let error = Constant { rber }.checked().expect_err("refused");

@@ -43,6 +43,12 @@ pub trait ErrorModel: Debug + Send + Sync {
     /// The chance that a bit of data of this health reads back wrong, 0 to [`RBER_MAX`]. Equal health gives the same
     /// bits on every machine.
     fn rber(&self, health: &Health) -> f64;
+
+    /// The one answer of [`rber`](Self::rber), bit for bit, if it is the same for data of any health. Who knows it need not
+    /// ask again: it is asked once, when a drive is built.
+    fn rber_of_all(&self) -> Option<f64> {
+        None
+    }
 }
 
 policy_registry! {
@@ -98,6 +104,9 @@ mod tests {
                 prop_assert!((0.0..=RBER_MAX).contains(&rber), "{}: {rber}", config.name());
                 // A hair below: interpolated between equal values a logarithm may round.
                 prop_assert!(of_worse >= rber * (1.0 - 1e-12), "{}: {of_worse} after {rber}", config.name());
+                if let Some(of_all) = model.rber_of_all() {
+                    prop_assert_eq!(of_all.to_bits(), rber.to_bits(), "{}", config.name());
+                }
             }
         }
     }

@@ -1,0 +1,318 @@
+//! Garbage collection and refresh: which group of a pool is emptied next, what of it moves and where to, and when it can
+//! be erased.
+//!
+//! It says what is to be done and is told what was: it must not know when that is, nor who reads, programs and erases.
+//! What the host writes, and how a frontier hands out its units, is not its business; all it does to the map is to have an
+//! entry follow a move.
+
+use ninescope_model::{BlockGroup, Lpa, Pool, Ppa, Stream};
+
+use super::{Ftl, Placed, Residence};
+use crate::block::{BlockRecord, GroupState};
+use crate::policies::CandidateView;
+use crate::policies::gc_trigger::PoolSpace;
+use crate::policies::victim_selection::NOT_A_CANDIDATE;
+use crate::pool::Collection;
+
+/// What garbage collection wants done next in a pool.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum GcStep {
+    /// Read these units of one page and place each with [`Ftl::place_move`].
+    MovePage {
+        /// The first unit of the page.
+        first: Ppa,
+        /// Units to move, bit `i` for unit `first + i`.
+        mask: u32,
+    },
+    /// Erase this group and report [`Ftl::erased`].
+    Erase(BlockGroup),
+    /// Victims wait for moves that have not ended.
+    Wait,
+    /// No need, or nothing can be done before an erase has ended.
+    Nothing,
+}
+
+impl Ftl {
+    /// Whether host writes wait for this pool's garbage collection: nothing is free beyond the reserve.
+    #[inline]
+    pub fn gc_is_urgent(&self, pool: Pool) -> bool {
+        self.pools[pool.index()].free.len() as u32 <= self.reserve_groups
+    }
+
+    /// Whether a pool's garbage collection empties a group to refresh it, which gives nobody space who waits for some.
+    #[inline]
+    pub fn is_refreshing(&self, pool: Pool) -> bool {
+        self.pools[pool.index()].collection.is_some_and(|collection| collection.to_refresh)
+    }
+
+    /// Has garbage collection empty a group soon, whatever it holds: its data is to be written anew. A group that is no
+    /// candidate (open, or a victim already) is left alone; returns whether it was taken.
+    pub fn refresh(&mut self, group: BlockGroup) -> bool {
+        let candidate = self.valid_counts[group.index()] & NOT_A_CANDIDATE == 0;
+        if candidate {
+            let pool = self.geometry.pool_and_block(group).0;
+            self.pools[pool.index()].refresh.push_back((group.0, self.groups[group.index()].erase_count));
+        }
+        candidate
+    }
+
+    /// Whether a group that is refreshed waits for moves that have not ended: they are not to lie in an open page, because
+    /// its data is read where it was until then.
+    pub fn refresh_waits(&self, pool: Pool) -> bool {
+        self.pools[pool.index()].draining.iter().any(|&group| self.groups[group as usize].refreshed)
+    }
+
+    /// What garbage collection wants done next in a pool. With `fill`, it goes on although enough groups
+    /// will be free, so that an open page of moves gets full.
+    pub fn gc_next(&mut self, pool: Pool, fill: bool) -> GcStep {
+        loop {
+            if let Some(group) = self.take_drained(pool) {
+                self.groups[group.index()].state = GroupState::Erasing;
+                self.pools[pool.index()].erasing += 1;
+                return GcStep::Erase(group);
+            }
+            let for_space = fill || self.gc_is_needed(pool);
+            let goes_on = for_space || self.pools[pool.index()].has_refresh();
+            if !(goes_on && self.has_collection(pool, fill, for_space)) {
+                let idle = self.pools[pool.index()].draining.is_empty();
+                return if idle { GcStep::Nothing } else { GcStep::Wait };
+            }
+            if let Some(step) = self.next_page_of_collection(pool, fill) {
+                return step;
+            }
+            // The victim was handed out completely; perhaps it holds nothing valid already.
+        }
+    }
+
+    /// Whether the pool has too few free groups, counting those that what was handed out will free.
+    pub fn gc_is_needed(&self, pool: Pool) -> bool {
+        let record = &self.pools[pool.index()];
+        self.gc_trigger.needed(PoolSpace {
+            free_in_prospect: record.free_in_prospect(),
+            reserve: self.reserve_groups,
+            groups: self.geometry.blocks_per_plane,
+        })
+    }
+
+    /// Whether a move of `lpa` from `from` still makes sense: its content is the unit's still.
+    /// Otherwise the move is dropped here.
+    #[inline]
+    pub fn move_is_current(&mut self, lpa: Lpa, from: Residence) -> bool {
+        let current = lpa != Lpa::NONE && self.resides(lpa, from);
+        if !current {
+            self.counters.moves_dropped_after_read += 1;
+            let group = self.geometry.group_and_offset(from.place).0;
+            self.pools[self.geometry.pool_and_block(group).0.index()].handed_out -= 1;
+        }
+        current
+    }
+
+    /// Places the copy of a unit that garbage collection moves. The map still points at the source until
+    /// [`Self::moved`]; until then the destination counts as pending. `None`: the pool is full, which cannot
+    /// happen to a unit that was handed out: its space was counted then.
+    #[inline]
+    pub fn place_move(&mut self, pool: Pool, lpa: Lpa, from: Ppa) -> Option<Placed> {
+        let stream = if self.knows_clean { self.stream_of_move(pool, lpa) } else { Stream::GC };
+        let mut placed = self.allocate(pool, stream, lpa)?;
+        placed.old = from;
+        self.pools[pool.index()].handed_out -= 1;
+        self.counters.gc_units += 1;
+        let (group, _) = self.geometry.group_and_offset(placed.new);
+        self.groups[group.index()].pending += 1;
+        Some(placed)
+    }
+
+    /// Clean data goes where it is kept apart, unless space is short.
+    fn stream_of_move(&self, pool: Pool, lpa: Lpa) -> Stream {
+        let stream = self.stream_choice.of_move(self.clean.get(lpa.index()));
+        if self.pools[pool.index()].takes_apart(stream, self.reserve_groups) { stream } else { Stream::GC }
+    }
+
+    /// Reports the end of a move's program. The map changes only if the content at the source is still the
+    /// unit's; returns whether it was.
+    #[inline]
+    pub fn moved(&mut self, lpa: Lpa, from: Residence, to: Ppa) -> bool {
+        let (group, _) = self.geometry.group_and_offset(to);
+        let record = &mut self.groups[group.index()];
+        debug_assert!(record.pending > 0, "a move ends once");
+        record.pending -= 1;
+        if record.pending == 0 {
+            self.refresh_candidate(group);
+        }
+        if !self.resides(lpa, from) {
+            self.counters.moves_dropped_after_program += 1;
+            return false;
+        }
+        self.map[lpa.index()] = to;
+        self.invalidate(from.place);
+        self.validate(to);
+        self.counters.moves_completed += 1;
+        true
+    }
+
+    /// Reports the end of an erase: the group is free again.
+    pub fn erased(&mut self, group: BlockGroup) {
+        let (pool, _) = self.geometry.pool_and_block(group);
+        let record = &mut self.groups[group.index()];
+        debug_assert!(record.readers == 0 && record.pending == 0, "nothing uses a group that is erased");
+        *record = BlockRecord { erase_count: record.erase_count + 1, ..BlockRecord::default() };
+        let pool_record = &mut self.pools[pool.index()];
+        pool_record.erasing -= 1;
+        pool_record.free.push_back(group.0);
+        self.counters.erased_groups += 1;
+        self.refresh_space(pool);
+    }
+
+    // ---- inside ----------------------------------------------------------------------------------
+
+    fn take_drained(&mut self, pool: Pool) -> Option<BlockGroup> {
+        let counts = &self.valid_counts;
+        let draining = &mut self.pools[pool.index()].draining;
+        let position = draining.iter().position(|&group| counts[group as usize] & !NOT_A_CANDIDATE == 0)?;
+        Some(BlockGroup(draining.remove(position)))
+    }
+
+    /// Whether there is a victim to go on with; chooses one where there is none. What a page of moves was
+    /// filled from is gone on with for its own sake only where collecting frees a group: moving valid units
+    /// in circles would never end, and would keep host programs waiting.
+    #[inline]
+    fn has_collection(&mut self, pool: Pool, fill: bool, for_space: bool) -> bool {
+        match self.pools[pool.index()].collection {
+            // Space first: there may be more to refresh than is ever done, and that frees nothing.
+            None => (for_space && self.start_collection(pool, fill)) || self.start_refresh(pool),
+            Some(collection) if collection.to_fill && !fill => self.adopt_collection(pool, collection),
+            Some(_) => true,
+        }
+    }
+
+    /// Takes up the next group that is to be refreshed and is still the one it was.
+    #[inline]
+    fn start_refresh(&mut self, pool: Pool) -> bool {
+        !self.pools[pool.index()].refresh.is_empty() && self.start_next_refresh(pool)
+    }
+
+    #[cold]
+    fn start_next_refresh(&mut self, pool: Pool) -> bool {
+        while let Some((group, life)) = self.pools[pool.index()].refresh.pop_front() {
+            if self.groups[group as usize].erase_count != life {
+                continue;
+            }
+            // It may have become a victim by itself: it does not wait longer for that.
+            self.groups[group as usize].refreshed = true;
+            if self.valid_counts[group as usize] & NOT_A_CANDIDATE == 0 {
+                self.counters.refreshed_groups += 1;
+                self.victim_selection.taken(pool, BlockGroup(group));
+                self.collect(Collection { group, cursor: 0, to_fill: false, to_refresh: true });
+                return true;
+            }
+        }
+        false
+    }
+
+    #[cold]
+    fn adopt_collection(&mut self, pool: Pool, collection: Collection) -> bool {
+        let units_per_group = self.geometry.units_per_group();
+        let invalid = units_per_group - self.valid_units(BlockGroup(collection.group));
+        // Behind it wait groups that are refreshed whatever is gained.
+        let worthwhile = !self.pools[pool.index()].refresh.is_empty()
+            || reclaimable_units(&self.candidates(pool), invalid) >= units_per_group;
+        if worthwhile {
+            self.pools[pool.index()].collection = Some(Collection { to_fill: false, ..collection });
+        }
+        worthwhile
+    }
+
+    fn candidates(&self, pool: Pool) -> CandidateView<'_> {
+        let blocks = self.geometry.blocks_per_plane;
+        let first = pool.0 * blocks;
+        let entries = &self.valid_counts[first as usize..(first + blocks) as usize];
+        CandidateView { pool, first, units_per_group: self.geometry.units_per_group(), entries }
+    }
+
+    /// Chooses a victim. Without `fill` it does so only where the candidates together hold at least one
+    /// group's worth of invalid units: less could not free a group, however often it is moved about.
+    #[inline(never)]
+    fn start_collection(&mut self, pool: Pool, fill: bool) -> bool {
+        let blocks = self.geometry.blocks_per_plane;
+        let first = pool.0 * blocks;
+        let view = CandidateView {
+            pool,
+            first,
+            units_per_group: self.geometry.units_per_group(),
+            entries: &self.valid_counts[first as usize..(first + blocks) as usize],
+        };
+        if !fill && reclaimable_units(&view, 0) < view.units_per_group {
+            return false;
+        }
+        let Some(index) = self.victim_selection.select(&view) else { return false };
+        let group = view.group(index);
+        let valid = view.valid_units(index).expect("policies choose candidates");
+        self.counters.gc_victims += 1;
+        self.counters.gc_victim_valid_units += u64::from(valid);
+        self.collect(Collection { group: group.0, cursor: 0, to_fill: fill, to_refresh: false });
+        true
+    }
+
+    fn collect(&mut self, collection: Collection) {
+        let group = BlockGroup(collection.group);
+        let pool = self.geometry.pool_and_block(group).0;
+        self.groups[group.index()].state = GroupState::Collecting;
+        self.refresh_candidate(group);
+        self.pools[pool.index()].collection = Some(collection);
+    }
+
+    /// The next units of the current victim that lie in one page, as many as there is space to move to, to
+    /// `fill` the open page no more than that takes: what is moved beyond would wait in the next page, and that
+    /// would have to be filled in its turn. Moves the victim to the draining list when there is none left.
+    fn next_page_of_collection(&mut self, pool: Pool, fill: bool) -> Option<GcStep> {
+        let collection = self.pools[pool.index()].collection?;
+        let group = BlockGroup(collection.group);
+        let units_per_group = self.geometry.units_per_group();
+        let start = self.geometry.first_unit(group).0;
+        let end = start + units_per_group;
+        let next = self.valid.next_set((start + collection.cursor) as usize).map_or(end, |unit| unit as u32);
+        let record = &mut self.pools[pool.index()];
+        if next >= end {
+            self.groups[group.index()].state = GroupState::Draining;
+            record.collection = None;
+            record.draining.push(group.0);
+            return None;
+        }
+        let units_per_page = self.geometry.units_per_page();
+        let most = if fill { record.rest_of_open_page(units_per_page) } else { units_per_page };
+        let space = record.space_for_moves(units_per_group, self.reserve_groups).min(most);
+        if space == 0 {
+            // The erase of an earlier victim will make some; that one may wait for an open page of clean moves.
+            return Some(if record.draining.is_empty() { GcStep::Nothing } else { GcStep::Wait });
+        }
+        let first = self.geometry.first_unit_of_page(Ppa(next));
+        let in_page = self.valid.aligned_bits(first.index(), units_per_page);
+        let mask = lowest_bits(in_page & u32::MAX << (next - first.0), space);
+        record.handed_out += mask.count_ones();
+        record.collection =
+            Some(Collection { cursor: first.0 + u32::BITS - mask.leading_zeros() - start, ..collection });
+        Some(GcStep::MovePage { first, mask })
+    }
+}
+
+/// The lowest `count` set bits of `mask`.
+fn lowest_bits(mask: u32, count: u32) -> u32 {
+    if mask.count_ones() <= count {
+        return mask;
+    }
+    let mut rest = mask;
+    (0..count).for_each(|_| rest &= rest - 1);
+    mask & !rest
+}
+
+/// `known` and the candidates' invalid units, counted up to one group.
+fn reclaimable_units(view: &CandidateView<'_>, known: u32) -> u32 {
+    let mut reclaimable = known;
+    for index in 0..view.len() {
+        if reclaimable >= view.units_per_group {
+            break;
+        }
+        reclaimable += view.valid_units(index).map_or(0, |valid| view.units_per_group - valid);
+    }
+    reclaimable
+}

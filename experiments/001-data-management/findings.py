@@ -1,0 +1,505 @@
+"""What the simulations of `experiment.py` come to: named values, tables and figures.
+
+It knows nothing of what was published or of what would count as reproducing it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from experiment import (
+    EVICT_SWEEP,
+    LATENCIES,
+    MOVE_RATIOS,
+    MOVE_RULES,
+    MOVING,
+    PLACEMENTS,
+    RATIOS,
+    SATURATION_RATIOS,
+    SHORT,
+    SIBLING_RATIOS,
+    SKEWED,
+    TABLE_RATIOS,
+    VARIANT_RATIO,
+    VARIANT_VOLUMES,
+    VARIANTS,
+    VOLUMES,
+)
+
+from ninescope.figures import PALETTE, Axis, Figure, Panel, Series
+from ninescope.papers.experiment import Settings, Summary, Table
+
+TIE = 0.02
+COLOURS = {"wb": "#444444", "wo-dm": "#d9621e", "rwb-dm": "#1f6fb4"}
+
+Results = Mapping[str, dict[str, Any]]
+
+
+def summarise(results: Results, settings: Settings) -> Summary:
+    """Name what was measured."""
+    if settings.brief:
+        return Summary(of_quantitative_claims(results), [kept_free_table(results)])
+    iops = iops_of_all(results)
+    measured: dict[str, Any] = {
+        "iops": iops,
+        "margin": {volume: {key: margins(cell) for key, cell in cells(iops[volume])} for volume in VOLUMES},
+        "spread": {volume: {key: spread(cell) for key, cell in cells(iops[volume])} for volume in VOLUMES},
+        "class_6_volumes_of_all": None,
+        **of_quantitative_claims(results),
+        "caches": caches(results),
+    }
+    tables = [
+        stand_in_table(results),
+        iops_table(results, iops),
+        best_table(iops),
+        ten_percent_table(results, iops),
+        kept_free_table(results),
+        cache_table(measured["caches"]),
+        move_table(results),
+        movement_table(results),
+        *([] if settings.quick else [variant_table(results)]),
+    ]
+    return Summary(measured, tables)
+
+
+def of_quantitative_claims(results: Results) -> dict[str, Any]:
+    """Name what a brief run measures as well."""
+    return {
+        "saturation": {placement: saturation(results, placement) for placement in PLACEMENTS},
+        "over_nand_only": {volume: over_nand_only(results, volume) for volume in SKEWED},
+        "kept_free": kept_free(results),
+        "slower_scm": {volume: slower_scm(results, volume) for volume in SKEWED},
+    }
+
+
+def iops_of_all(results: Results) -> dict[str, Any]:
+    """Return IOPS by volume, ratio and placement."""
+    tree: dict[str, Any] = {}
+    for volume in VOLUMES:
+        of_volume: dict[str, Any] = {}
+        for placement in PLACEMENTS:
+            for name, found in results[f"{volume}/{placement}"]["runs"].items():
+                of_volume.setdefault(name.removeprefix(f"{placement}/"), {})[placement] = found["iops"]
+        alone = f"{volume}/{'at 10 %' if volume in SKEWED else 'nand-only'}"
+        of_volume["nand-only"] = results[alone]["runs"]["nand-only/0"]["iops"]
+        if volume in SKEWED:
+            runs = results[f"{volume}/at 10 %"]["runs"]
+            of_volume["10"] = {name: runs[f"{name}/10"]["iops"] for name in PLACEMENTS}
+            of_volume["10-asymmetric"] = {name: runs[f"{name}/10/asymmetric"]["iops"] for name in PLACEMENTS}
+        tree[volume] = of_volume
+    return tree
+
+
+def cells(of_volume: Mapping[str, Any]) -> list[tuple[str, Mapping[str, float]]]:
+    """Return IOPS by placement, for each ratio of a volume."""
+    return [(key, cell) for key, cell in of_volume.items() if isinstance(cell, Mapping)]
+
+
+def margins(cell: Mapping[str, float]) -> dict[str, float]:
+    """Return by how much each placement is better than the best of the others: above 1 it is the best.
+
+    `wb-or-rwb-dm` takes the better of those two.
+    """
+    found = {
+        name: iops / max(other for other_name, other in cell.items() if other_name != name)
+        for name, iops in cell.items()
+    }
+    return found | {"wb-or-rwb-dm": max(cell["wb"], cell["rwb-dm"]) / cell["wo-dm"]}
+
+
+def spread(cell: Mapping[str, float]) -> float:
+    """Return how far the worst lies below the best."""
+    return 1 - min(cell.values()) / max(cell.values())
+
+
+def saturation(results: Results, placement: str) -> float:
+    """Return which part of the IOPS with most SCM is there with little of it."""
+    little, most = (
+        results[f"prxy_1/{placement}"]["runs"][f"{placement}/{ratio}"]["iops"] for ratio in SATURATION_RATIOS
+    )
+    return float(little / most)
+
+
+def over_nand_only(results: Results, volume: str) -> dict[str, float]:
+    """Return how many times the IOPS of flash alone are reached with 10 % SCM, by the best placement."""
+    runs = results[f"{volume}/at 10 %"]["runs"]
+    alone = runs["nand-only/0"]["iops"]
+    return {
+        "fast": max(runs[f"{name}/10"]["iops"] for name in PLACEMENTS) / alone,
+        "asymmetric": max(runs[f"{name}/10/asymmetric"]["iops"] for name in PLACEMENTS) / alone,
+    }
+
+
+def kept_free(results: Results) -> dict[str, Any]:
+    """Return how IOPS depend on how much is kept free, and where they are best."""
+    runs = results["prxy_0/kept free"]["runs"]
+    iops = {f"{free:g}": runs[f"wo-dm/3/{free:g}"]["iops"] for free in EVICT_SWEEP}
+    best = max(iops, key=lambda free: iops[free])
+    return {"iops": iops, "optimum": float(best), "most_over_least": max(iops.values()) / min(iops.values())}
+
+
+def caches(results: Results) -> dict[str, Any]:
+    """Return what caches of writes, and of writes and reads, reach."""
+    runs = results["prxy_1/caches"]["runs"]
+    return {
+        str(ratio): {name: runs[f"wb/{ratio}/{name}"]["iops"] for name in ("write-cache", "read-write-cache")}
+        for ratio in SIBLING_RATIOS
+    }
+
+
+def slower_scm(results: Results, volume: str) -> dict[str, float]:
+    """Return IOPS by the latency of SCM, and what is lost from 1 to 10 us."""
+    runs = results[f"{volume}/at 10 %"]["runs"]
+    iops = {name: runs[f"wo-dm/10/{name}"]["iops"] for name in LATENCIES}
+    return {**iops, "lost_from_1us_to_10us": 1 - iops["10us"] / iops["1us"]}
+
+
+def stand_in_table(results: Results) -> Table:
+    """Tabulate what was drawn."""
+    rows: list[list[Any]] = []
+    for volume, wanted in VOLUMES.items():
+        row = results[f"{volume}/wb"]["stand_in"]
+        found = row["class"]
+        rows.append(
+            [
+                volume,
+                wanted,
+                f"{found['number']} {found['name']}",
+                f"{row['requests']:,}",
+                f"{row['write_share']:.1%}",
+                f"{row['mean_write_bytes'] / 1024:.1f}",
+                f"{row['mean_read_bytes'] / 1024:.1f}",
+                f"{row['footprint'] / (1 << 20):,.0f}",
+                f"{row['read_footprint'] / (1 << 20):,.0f}",
+                f"{row['read_and_written']:.0%}",
+            ]
+        )
+    return Table(
+        "What was drawn",
+        [
+            "stand-in",
+            "stands for",
+            "class as drawn",
+            "requests",
+            "writes",
+            "KiB a write",
+            "KiB a read",
+            "MiB touched",
+            "read",
+            "of it written",
+        ],
+        rows,
+        note="the class of the whole volume is in docs/stand-ins.md; the first requests of one are colder",
+    )
+
+
+def iops_table(results: Results, iops: Mapping[str, Any]) -> Table:
+    """Tabulate IOPS by ratio."""
+    rows: list[list[Any]] = []
+    for volume, number in VOLUMES.items():
+        rows.append([f"{number} {volume}", "none", "", count(iops[volume]["nand-only"]), "", "", ""])
+        for ratio in RATIOS:
+            if str(ratio) not in iops[volume]:
+                continue
+            cell = iops[volume][str(ratio)]
+            share = results[f"{volume}/wb"]["runs"][f"wb/{ratio}"]["scm_over_footprint"]
+            rows.append(
+                [
+                    f"{number} {volume}",
+                    f"{ratio} %",
+                    f"{share:.3g}",
+                    *(count(cell[name]) for name in PLACEMENTS),
+                    f"{spread(cell):.1%}",
+                ]
+            )
+    return Table(
+        "IOPS",
+        ["volume", "SCM / flash", "SCM / footprint", *(SHORT[name] for name in PLACEMENTS), "spread"],
+        rows,
+        note="none: flash alone, its IOPS under WB (of prxy_0 and prxy_1 fewer requests)",
+    )
+
+
+def best_table(iops: Mapping[str, Any]) -> Table:
+    """Tabulate which placement is best, and what lies within the tolerance of it."""
+    rows: list[list[Any]] = []
+    for ratio in TABLE_RATIOS:
+        row: list[Any] = [f"{ratio} %"]
+        for volume in VOLUMES:
+            cell = iops[volume][str(ratio)]
+            best = max(cell.values())
+            order = sorted(cell, key=lambda name: -cell[name])
+            row.append(" = ".join(SHORT[name] for name in order if cell[name] >= (1 - TIE) * best))
+        rows.append(row)
+    return Table(
+        "Table 1: the best placement by class and share of SCM",
+        ["SCM / flash", *(f"{number} {volume}" for volume, number in VOLUMES.items())],
+        rows,
+        note=f"each class by its stand-in; the best first, and what lies within {TIE:.0%} of it",
+    )
+
+
+def ten_percent_table(results: Results, iops: Mapping[str, Any]) -> Table:
+    """Tabulate what 10 % of SCM gain over flash alone, and what slower SCM loses."""
+    rows: list[list[Any]] = []
+    for volume in SKEWED:
+        alone = iops[volume]["nand-only"]
+        for name, words in (("10", "0.1 us"), ("10-asymmetric", "0.5 us read, 5 us write")):
+            cell = iops[volume][name]
+            gains = [f"{cell[placement] / alone:.1f} x" for placement in PLACEMENTS]
+            rows.append([volume, words, *gains])
+        slower = slower_scm(results, volume)
+        for name in LATENCIES:
+            rows.append([volume, name, "", f"{slower[name] / alone:.1f} x", ""])
+    columns = ["volume", "a sector of SCM takes", *(SHORT[name] for name in PLACEMENTS)]
+    return Table("Times the IOPS of flash alone, with 10 % SCM", columns, rows)
+
+
+def kept_free_table(results: Results) -> Table:
+    """Tabulate how much is kept free."""
+    runs = results["prxy_0/kept free"]["runs"]
+    rows: list[list[Any]] = []
+    for free in EVICT_SWEEP:
+        found = runs[f"wo-dm/3/{free:g}"]
+        rows.append([f"{free:.0%}", count(found["iops"]), f"{found['erases']:,}"])
+    return Table("prxy_0, WO-DM at 3 %: kept free", ["kept free", "IOPS", "erases"], rows)
+
+
+def cache_table(found: Mapping[str, Any]) -> Table:
+    """Tabulate what caching reads as well does."""
+    rows: list[list[Any]] = [
+        [f"{ratio} %", count(cell["write-cache"]), count(cell["read-write-cache"])]
+        for ratio, cell in found.items()
+    ]
+    return Table(
+        "prxy_1: WB without and with copies of what is read", ["SCM / flash", "without", "with"], rows
+    )
+
+
+def move_table(results: Results) -> Table:
+    """Tabulate what RWB-DM's rule does."""
+    rows: list[list[Any]] = []
+    for volume in MOVING:
+        runs = results[f"{volume}/move rules"]["runs"]
+        for ratio in MOVE_RATIOS:
+            names = [*PLACEMENTS, *(f"rwb-dm/{ratio}/{name}" for name in MOVE_RULES)]
+            found = [runs[f"{name}/{ratio}" if name in PLACEMENTS else name]["iops"] for name in names]
+            rows.append([volume, f"{ratio} %", *map(count, found)])
+    return Table(
+        "RWB-DM: which reads bring a page up",
+        ["volume", "SCM / flash", "WB", "WO-DM", "hot and random", "hot or random", "without a copy"],
+        rows,
+        note="the first requests alone; no verdict rests on it. The paper says hot or random, without a copy",
+    )
+
+
+def movement_table(results: Results) -> Table:
+    """Tabulate what moved between the media at the smallest ratio of the table."""
+    rows: list[list[Any]] = []
+    for volume, number in VOLUMES.items():
+        for placement in PLACEMENTS:
+            found = results[f"{volume}/{placement}"]["runs"][f"{placement}/3"]
+            tier = found["tier"]
+            accesses = tier.get("page_accesses", 0)
+            hits = f"{tier['page_hits'] / accesses:.1%}" if accesses else None
+            moved = [
+                tier.get(key) for key in ("evicted_dirty", "evicted_clean", "evictions_merged", "copied_up")
+            ]
+            cells = [None if value is None else f"{value:,}" for value in moved]
+            rows.append([f"{number} {volume}", SHORT[placement], hits, *cells, f"{found['erases']:,}"])
+    return Table(
+        "Pages that moved, at 3 %",
+        ["volume", "placement", "hits", "down, dirty", "dropped, clean", "merged", "copied up", "erases"],
+        rows,
+    )
+
+
+def variant_table(results: Results) -> Table:
+    """Tabulate what open decisions would change."""
+    rows: list[list[Any]] = []
+    for variant in VARIANTS:
+        row: list[Any] = [variant]
+        for volume in VARIANT_VOLUMES:
+            runs = results[f"{volume}/{variant}"]["runs"]
+            cell = {name: runs[f"{name}/{VARIANT_RATIO}"]["iops"] for name in PLACEMENTS}
+            best = max(cell, key=lambda name: cell[name])
+            row += [*(count(cell[name]) for name in PLACEMENTS), SHORT[best]]
+        rows.append(row)
+    columns = ["decided otherwise"]
+    for volume in VARIANT_VOLUMES:
+        columns += [f"{volume} WB", "WO", "RWB", "best"]
+    return Table(f"Decided otherwise: IOPS at {VARIANT_RATIO} %", columns, rows)
+
+
+def count(value: float) -> str:
+    """Write IOPS."""
+    return f"{value:,.0f}"
+
+
+# ---- figures -----------------------------------------------------------------------------------------
+
+
+def figures(results: Results, settings: Settings) -> list[Figure]:
+    """Say what the paper's figures look like here; a brief run measures too little for any."""
+    if settings.brief:
+        return []
+    iops = iops_of_all(results)
+    return [
+        figure_3(results, settings),
+        figure_4(iops),
+        figure_5(results, iops, settings),
+        ratio_sweep(results, iops, settings),
+    ]
+
+
+def drawn(results: Results, settings: Settings) -> dict[str, Mapping[str, Any]]:
+    """Return what each stand-in is like: of a full run all of them, whole; of a quick one those that ran."""
+    if settings.quick:
+        return {volume: results[f"{volume}/wb"]["stand_in"] for volume in VOLUMES}
+    whole = {name.removesuffix("/whole"): of for name, of in results.items() if name.endswith("/whole")}
+    return {volume: whole[volume]["stand_in"] for volume in sorted(whole)}
+
+
+def figure_3(results: Results, settings: Settings) -> Figure:
+    """Place stand-ins by the size of their requests and by how hot they are."""
+    stand_ins = drawn(results, settings)
+    extent = "as many requests as are run" if settings.quick else "all requests of the volume"
+    return Figure(
+        "figure-3",
+        "Figure 3: classes of workloads",
+        [class_panel(stand_ins, word, dominant) for word, dominant in WORDS.items()],
+        caption="Stand-ins, drawn from published statistics, each at the mean size and the total bytes of "
+        f"the operation that it has more requests of ({extent}; fewer are colder). The paper has 36 volumes "
+        "and a border at 8 KiB; where hot begins is not published, 20 is inferred.",
+    )
+
+
+WORDS = {"writing": "write", "reading": "read"}
+"""Panels of figure 3, and the operation that dominates."""
+
+
+def class_panel(stand_ins: Mapping[str, Mapping[str, Any]], word: str, dominant: str) -> Panel:
+    """Show those in which an operation dominates, and the borders between the classes."""
+    found = {name: row for name, row in stand_ins.items() if row["class"]["dominant"] == dominant}
+    classes = {name: row["class"] for name, row in found.items()}
+    # The borders are the same for all.
+    borders = next(iter(stand_ins.values()))["class"]
+    hottest = max([row["hotness"] for row in classes.values()], default=borders["hot_from"])
+    series = [
+        Series(
+            name,
+            [row["mean_bytes"] / 1024],
+            [row["hotness"]],
+            "points",
+            colour=PALETTE[(row["number"] - 1) % len(PALETTE)],
+        )
+        for name, row in classes.items()
+    ]
+    border = borders["random_below_bytes"] / 1024
+    ends = [min([1.0, *(row["hotness"] for row in classes.values())]), max(hottest, 2 * borders["hot_from"])]
+    series.append(Series(f"random below {border:g} KiB", [border, border], ends, "line", colour="#999999"))
+    return Panel(
+        word,
+        Axis(f"mean {dominant} [KiB]", log=True),
+        Axis(f"bytes of {dominant}s over what is touched", log=True),
+        series,
+        lines=[("hot from here", borders["hot_from"])],
+    )
+
+
+def figure_4(iops: Mapping[str, Any]) -> Figure:
+    """Compare placements at the smallest ratio of the table."""
+    ratio = str(TABLE_RATIOS[0])
+    cells_of = [iops[volume][ratio] for volume in VOLUMES]
+    series = [
+        Series(
+            SHORT[name],
+            list(range(len(VOLUMES))),
+            [cell[name] / max(cell.values()) for cell in cells_of],
+            "bars",
+            colour=COLOURS[name],
+        )
+        for name in PLACEMENTS
+    ]
+    return Figure(
+        "figure-4",
+        f"Figure 4: IOPS with SCM of {ratio} % of flash",
+        [
+            Panel(
+                "by class",
+                Axis("class and volume", categories=categories()),
+                Axis("IOPS over those of the best placement", low=0.0),
+                series,
+            )
+        ],
+        caption="A stand-in for each class, replayed in a closed loop; flash is 1.25 times what it touches. "
+        "WB evicts in the foreground and the other two in the background, which the paper leaves open. "
+        "Of the paper's figure the order alone is known: what it calls the best is at 1.",
+        columns=1,
+    )
+
+
+def categories() -> list[str]:
+    """Name the places of volumes on an axis."""
+    return [f"{number} {volume}" for volume, number in VOLUMES.items()]
+
+
+def figure_5(results: Results, iops: Mapping[str, Any], settings: Settings) -> Figure:
+    """Show the volume whose data is read hot and at random over the ratios."""
+    requests = results["prxy_1/wb"]["stand_in"]["requests"]
+    return Figure(
+        "figure-5",
+        "Figure 5: IOPS of prxy_1 over the share of SCM",
+        [sweep_panel("prxy_1", results, iops, settings, log=False)],
+        caption=f"{requests:,} requests of the stand-in for prxy_1, which is a sixteenth of the volume; "
+        "flash is 1.25 times what they touch. " + alone_words(results, settings),
+        columns=1,
+    )
+
+
+def ratio_sweep(results: Results, iops: Mapping[str, Any], settings: Settings) -> Figure:
+    """Show all volumes over the ratios."""
+    return Figure(
+        "ratio-sweep",
+        "IOPS over the share of SCM, by class",
+        [sweep_panel(volume, results, iops, settings, log=True) for volume in VOLUMES],
+        caption="Stand-ins; the numbers are their classes. No figure of the paper, whose table 1 says which "
+        "placement is best at some of the shares. " + alone_words(results, settings),
+        columns=3,
+    )
+
+
+def sweep_panel(
+    volume: str, results: Results, iops: Mapping[str, Any], settings: Settings, *, log: bool
+) -> Panel:
+    """Show IOPS of a volume over the ratios, and those of flash alone."""
+    found = [ratio for ratio in RATIOS if str(ratio) in iops[volume]]
+    series = [
+        Series(SHORT[name], found, [iops[volume][str(ratio)][name] for ratio in found], colour=COLOURS[name])
+        for name in PLACEMENTS
+    ]
+    return Panel(
+        f"{VOLUMES[volume]} {volume}",
+        Axis("SCM / flash [%]", log=True),
+        Axis("IOPS", log=log, low=None if log else 0.0),
+        series,
+        lines=[("flash alone", flash_alone(volume, results, settings)["iops"])],
+    )
+
+
+def flash_alone(volume: str, results: Results, settings: Settings) -> Mapping[str, Any]:
+    """Return the run without SCM; in a quick run some volumes have fewer requests there."""
+    group = "at 10 %" if settings.quick and volume in SKEWED else "nand-only"
+    found: Mapping[str, Any] = results[f"{volume}/{group}"]["runs"]["nand-only/0"]
+    return found
+
+
+def alone_words(results: Results, settings: Settings) -> str:
+    """Say for which volumes flash alone was given fewer requests."""
+    if not settings.quick:
+        return "Flash alone is given the same requests."
+    fewer = [
+        f"the first {results[f'{volume}/at 10 %']['stand_in']['requests']:,} of {volume}" for volume in SKEWED
+    ]
+    return f"Flash alone is given fewer requests: {' and '.join(fewer)}, which touch less."

@@ -1,0 +1,371 @@
+"""What the simulations of SSR come to: named values, tables and figures.
+
+Nothing here simulates, and nothing here knows what was published.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
+
+from experiment import (
+    FLOOD_GAP_NS,
+    FLOOD_PATIENCE,
+    INFERRED,
+    PERCENTILES,
+    POLICIES,
+    READ_GAP_NS,
+    VARIANTS,
+    WEAR_CYCLES,
+    WEAR_POLICIES,
+    WORKLOADS,
+    drive,
+    scene_drives,
+)
+
+from ninescope import toml
+from ninescope.papers.experiment import Settings, Summary, Table
+
+TAIL = ("p99.99", "p99.9999")
+PARAMETERS = (
+    "geometry.channels",
+    "geometry.packages_per_channel",
+    "geometry.planes_per_die",
+    "geometry.blocks_per_plane",
+    "geometry.pages_per_block",
+    "geometry.page_size",
+    "nand.read",
+    "nand.program",
+    "nand.erase_loop",
+    "nand.erase_loops",
+    "nand.suspend_recover",
+    "nand.resume_ramp",
+    "nand.initial_cycles",
+    "nand.channel_rate",
+    "ftl.over_provisioning",
+    "ftl.mapping_unit",
+    "controller.link_rate",
+)
+"""Keys of the drive that a table of its parameters has."""
+
+Results = Mapping[str, dict[str, Any]]
+
+
+class Run(NamedTuple):
+    """A long run."""
+
+    workload: str
+    policy: str
+    found: dict[str, Any]
+
+    @property
+    def words(self) -> list[str]:
+        """How its workload and its policy are called."""
+        return [WORKLOADS[self.workload], POLICIES[self.policy]]
+
+
+def runs(results: Results) -> Iterator[Run]:
+    """Go through the long runs that were made."""
+    for workload in WORKLOADS:
+        for policy in POLICIES:
+            if (name := f"{workload}/{policy}") in results:
+                yield Run(workload, policy, results[name])
+
+
+def summarise(results: Results, settings: Settings) -> Summary:
+    """Name what was measured."""
+    measured: dict[str, Any] = {workload: tails(results, workload) for workload in WORKLOADS}
+    for run in runs(results):
+        suspensions_max = run.found["suspension"]["suspensions_max"]
+        measured[run.workload].setdefault("suspensions_max", {})[run.policy] = suspensions_max
+    measured |= single_erase(results)
+    measured["improvement"] = {
+        "des_over_static": largest_ratio(measured, "ssr-des", "ssr-static"),
+        "baseline_over_dynamic": largest_ratio(measured, "ssr-baseline", "ssr-dynamic"),
+    }
+    measured["knee"] = {"p99.99_over_p90": knee(results)}
+    tables = [
+        parameter_table(settings),
+        *(latency_table(results, op) for op in ("read", "write")),
+        *(interval_table(results, op) for op in ("read", "write")),
+        drive_table(results),
+        lifetime_table(results),
+        cause_table(results),
+        scene_table(results),
+    ]
+    if not settings.brief:
+        tables += [variant_table(results), wear_table(results)]
+    return Summary(measured, tables)
+
+
+def knee(results: Results) -> dict[str, Any] | None:
+    """Return how much longer the baseline's tail is than its body."""
+    latency = results["fio/ssr-baseline"]["latency"]["read"]
+    value, intervals = latency["percentiles_ns"], latency["intervals_ns"]
+    if not value["90"] or intervals["99.99"] is None or intervals["90"] is None:
+        return None
+    (low_tail, high_tail), (low_body, high_body) = intervals["99.99"], intervals["90"]
+    return {"value": value["99.99"] / value["90"], "interval": [low_tail / high_body, high_tail / low_body]}
+
+
+def tails(results: Results, workload: str) -> dict[str, Any]:
+    """Return percentiles [us] by operation, percentile and policy."""
+    tree: dict[str, Any] = {}
+    for run in runs(results):
+        if run.workload != workload:
+            continue
+        for op, latency in run.found["latency"].items():
+            of_op = tree.setdefault(op, {})
+            for key in PERCENTILES:
+                of_op.setdefault(f"p{key}", {})[run.policy] = percentile(latency, key)
+            of_op.setdefault("mean", {})[run.policy] = latency["mean_ns"] / 1e3
+            of_op.setdefault("max", {})[run.policy] = latency["max_ns"] / 1e3
+    return tree
+
+
+def percentile(latency: Mapping[str, Any], key: str) -> dict[str, Any] | None:
+    """Return a percentile [us] as a measured value."""
+    value, interval = latency["percentiles_ns"][key], latency["intervals_ns"][key]
+    if value is None:
+        return None
+    found = {"value": value / 1e3, "insufficient": key in latency["insufficient"]}
+    if interval is not None:
+        found["interval"] = [end / 1e3 for end in interval]
+    return found
+
+
+def largest_ratio(measured: Mapping[str, Any], slow: str, fast: str) -> float | None:
+    """Return the largest ratio of two policies' read tails, where there are enough samples."""
+    ratios = []
+    for workload in WORKLOADS:
+        for percentile in TAIL:
+            ratios.append(ratio(measured[workload]["read"][percentile], slow, fast))
+    return max((found for found in ratios if found is not None), default=None)
+
+
+def ratio(tail: Mapping[str, Any], slow: str, fast: str) -> float | None:
+    """Return the ratio of two policies at one percentile, where there are enough samples."""
+    found = [tail[policy] for policy in (slow, fast)]
+    if any(value is None or value["insufficient"] or not value["value"] for value in found):
+        return None
+    quotient: float = found[0]["value"] / found[1]["value"]
+    return quotient
+
+
+def scenes(results: Results) -> Iterator[tuple[str, str, dict[str, Any]]]:
+    """Go through the scenes that were made: their names, how they are called, and what they came to."""
+    for name, policy, cycles in scene_drives():
+        if (point := f"scenes/{name}") in results:
+            yield name, POLICIES[policy] + (f" at {cycles:,} P/E" if cycles else ""), results[point]
+
+
+def single_erase(results: Results) -> dict[str, Any]:
+    """Return what the scenes measured."""
+    tree: dict[str, Any] = {}
+    for name, _, scene in scenes(results):
+        siege = scene["siege"]
+        # What was left of the erase when the last read had come, it did afterwards.
+        left = max(0, siege["write_done_after_last_read_ns"]) / scene["erase_ns"]
+        values = {
+            "max_wait_us": scene["max_wait_ns"] / 1e3,
+            "max_wait_and_recovery_us": scene["max_wait_and_recovery_ns"] / 1e3,
+            "mean_wait_us": scene["mean_wait_ns"] / 1e3,
+            "suspensions_of_one_erase": siege["suspends"],
+            "erased_between_reads": 1 - min(left, 1.0),
+            "erase_ends_in_flood": scene["flood"]["erase_ns"] < scene["flood"]["reads_ns"],
+        }
+        for key, value in values.items():
+            tree.setdefault(key, {})[name] = value
+    waits = tree["mean_wait_us"]
+    tree["mean_wait_ratio"] = {"des_over_static": waits["ssr-des"] / waits["ssr-static"]}
+    return tree
+
+
+def latency_table(results: Results, op: str) -> Table:
+    """Tabulate the tails."""
+    rows = []
+    for run in runs(results):
+        latency = run.found["latency"][op]
+        cells = [
+            microseconds(latency["percentiles_ns"][key]) + ("*" if key in latency["insufficient"] else "")
+            for key in PERCENTILES
+        ]
+        rows.append([*run.words, *cells, microseconds(latency["max_ns"])])
+    return Table(
+        f"Latency of {op}s [us]",
+        ["workload", "policy", *(f"p{key}" for key in PERCENTILES), "max"],
+        rows,
+        note="* fewer than ten samples beyond",
+    )
+
+
+def interval_table(results: Results, op: str) -> Table:
+    """Tabulate the intervals that decide orders."""
+    keys = ("99.9", "99.99", "99.999", "99.9999")
+    rows: list[list[Any]] = []
+    for run in runs(results):
+        latency = run.found["latency"][op]
+        cells = [
+            "-".join(microseconds(end) for end in latency["intervals_ns"][key] or [])
+            + ("*" if key in latency["insufficient"] else "")
+            for key in keys
+        ]
+        rows.append([*run.words, *cells])
+    columns = ["workload", "policy", *(f"p{key}" for key in keys)]
+    return Table(f"95 % intervals of {op}s [us]", columns, rows, note="* fewer than ten samples beyond")
+
+
+def drive_table(results: Results) -> Table:
+    """Tabulate what the drive did."""
+    rows: list[list[Any]] = []
+    for run in runs(results):
+        found = run.found
+        counts = [found["latency"][op]["count"] for op in ("read", "write")]
+        counts += [found["erases"], found["suspends"]]
+        cells = [f"{count:,}" for count in counts]
+        rows.append([*run.words, f"{found['waf']:.2f}", f"{found['busy']:.0%}", *cells])
+    columns = ["workload", "policy", "WAF", "busy", "reads", "writes", "erases", "suspends"]
+    return Table("What the drive did", columns, rows)
+
+
+def lifetime_table(results: Results) -> Table:
+    """Tabulate how often erases were suspended, and what it did to their blocks."""
+    rows: list[list[Any]] = []
+    for run in runs(results):
+        ledger = run.found["suspension"]
+        mean = ledger["suspensions"] / max(1, ledger["erases"])
+        cells = [f"{ledger['erases']:,}", f"{mean:.3g}", f"{ledger['suspensions_max']:,}"]
+        cells += [f"{ledger['over_limit_erases']:,}", f"{ledger['added_rber_max']:.2g}"]
+        rows.append([*run.words, *cells])
+    columns = [
+        "workload",
+        "policy",
+        "erases",
+        "suspended on average",
+        "at most",
+        "over the limit",
+        "added RBER",
+    ]
+    return Table(
+        "Suspensions of an erase",
+        columns,
+        rows,
+        note=(
+            "over the limit: erases suspended more often than their block bears. added RBER: at most, by a "
+            "law of which the trend alone is published (inferred)."
+        ),
+    )
+
+
+def cause_table(results: Results) -> Table:
+    """Tabulate what the slowest of 10,000 reads waited for."""
+    from ninescope.causes import look
+
+    rows: list[list[Any]] = []
+    for run in runs(results):
+        found = run.found["latency"]["read"]["tail_parts_ns"]
+        total = sum(found.values()) if found else None
+        top = sorted(found.items(), key=lambda part: -part[1])[:3]
+        said = ", ".join(f"{time / total:.0%} {look(cause).label}" for cause, time in top if time > 0)
+        rows.append([*run.words, microseconds(total), said])
+    columns = ["workload", "policy", "mean", "where the time went"]
+    return Table("Reads beyond p99.99 [us]", columns, rows)
+
+
+def variant_table(results: Results) -> Table:
+    """Tabulate what open decisions would change."""
+    rows: list[list[Any]] = []
+    names = {"fio": "as it is", **VARIANTS}
+    for variant, words in names.items():
+        for policy, short in POLICIES.items():
+            rows.append([words, short, *variant_cells(results[f"{variant}/{policy}"])])
+    rows.append(["as it is", "practical", *variant_cells(results["practical"])])
+    columns = ["FIO", "policy", "read p99.99", "p99.999", "write p99.99", "at most", "lost [ms]"]
+    return Table(
+        "Decided otherwise [us]",
+        columns,
+        rows,
+        note=(
+            "programs too: suspended at their pulses. loops by wear: AERO's table at 2,500 cycles, 3.5 ms "
+            "each. at most: suspensions of an erase. lost: pulse time of erase loops that began anew."
+        ),
+    )
+
+
+def variant_cells(run: Mapping[str, Any]) -> list[Any]:
+    """Write the tails of one run, and what suspending took."""
+    cells = []
+    for op, key in (("read", "99.99"), ("read", "99.999"), ("write", "99.99")):
+        latency = run["latency"][op]
+        few = "*" if key in latency["insufficient"] else ""
+        cells.append(microseconds(latency["percentiles_ns"][key]) + few)
+    ledger = run["suspension"]
+    return [*cells, ledger["suspensions_max"], f"{ledger['lost_ns'] / 1e6:,.0f}"]
+
+
+def scene_table(results: Results) -> Table:
+    """Tabulate the scenes."""
+    rows: list[list[Any]] = []
+    for _, words, scene in scenes(results):
+        waits = [scene["max_wait_ns"], scene["max_wait_and_recovery_ns"], scene["mean_wait_ns"]]
+        siege = scene["siege"]
+        in_time = "yes" if siege["write_done_before_last_read"] else "no"
+        flood = scene["flood"]
+        in_flood = f"yes, {flood['suspends']} suspends" if flood["erase_ns"] < flood["reads_ns"] else "no"
+        cells = [siege["suspends"], in_time, in_flood]
+        rows.append([words, *(microseconds(wait) for wait in waits), *cells])
+    return Table(
+        "One erase [us]",
+        [
+            "policy",
+            "longest wait",
+            "and recovery",
+            "mean wait",
+            "suspends",
+            "ends in time",
+            "ends in a flood",
+        ],
+        rows,
+        note=(
+            f"suspends, ends in time: while reads come each {READ_GAP_NS / 1e3:g} us, which the die can "
+            f"serve. In a flood, each {FLOOD_GAP_NS / 1e3:g} us, it cannot: reads wait at all times, and a "
+            f"policy other than I-ES lets them go first for {FLOOD_PATIENCE} at each stop (64ms by default)."
+        ),
+    )
+
+
+def wear_table(results: Results) -> Table:
+    """Tabulate how often an erase of a worn block may be suspended, and how long a read waits for that."""
+    rows: list[list[Any]] = []
+    for policy in WEAR_POLICIES:
+        for cycles in WEAR_CYCLES:
+            found = results[f"wear/{policy}/{cycles}"]
+            waits = [microseconds(found[key]) for key in ("max_wait_ns", "max_wait_and_recovery_ns")]
+            rows.append([POLICIES[policy], f"{cycles:,}", found["points_per_loop"], *waits])
+    columns = ["policy", "P/E cycles", "safe points in a loop", "longest wait", "and recovery"]
+    return Table("Wear [us]", columns, rows, note="safe points: how often a loop under siege was suspended.")
+
+
+def parameter_table(settings: Settings) -> Table:
+    """Tabulate the drive; what the paper's table 1 says is missing from the text at hand."""
+    found = toml.loads(drive("ssr-dynamic", settings).resolve())
+    inferred = {value.name for value in INFERRED}
+    rows: list[list[Any]] = []
+    for key in PARAMETERS:
+        group, name = key.split(".")
+        value = found[group][name]
+        source = "inferred" if key in inferred else found["sources"].get(key, "")
+        rows.append([key, str(value[0] if isinstance(value, list) else value), source])
+    return Table(
+        "Table 1: parameters of the drive",
+        ["parameter", "value", "where from"],
+        rows,
+        note="where nothing is said: AERO. over_provisioning: of what the host gets (20 % of the flash).",
+    )
+
+
+def microseconds(ns: float | None) -> str:
+    """Write a time without a unit."""
+    if ns is None:
+        return "-"
+    return f"{ns / 1e3:,.0f}" if ns >= 1e5 else f"{ns / 1e3:.3g}"

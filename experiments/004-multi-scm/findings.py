@@ -1,0 +1,355 @@
+"""What runs of both memories come to: gains, performance per cost, wear, and their tables and figures.
+
+This reads what experiment.py answers, simulates nothing, and does not know what was published.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from experiment import (
+    BASE,
+    BUS_VOLUMES,
+    BUSES,
+    CASE_SHARE,
+    CASE_WORDS,
+    CASES,
+    FULL_SHARES,
+    LADDER,
+    QUICK_SHARES,
+    VARIANTS,
+    VOLUMES,
+    cases,
+    shares,
+    weak_interval,
+)
+
+from ninescope.papers.experiment import Settings, Summary, Table
+
+Results = Mapping[str, dict[str, Any]]
+
+
+def cost(share: float) -> float:
+    """Return what a drive costs compared with one of S alone."""
+    of_m, of_s = (BASE[table]["bit_cost"] for table in ("scm", "storage_scm"))
+    return float((share / 100 * of_m + (1 - share / 100) * of_s) / of_s)
+
+
+def summarise(results: Results, settings: Settings) -> Summary:
+    """Name what was measured."""
+    measured: dict[str, Any] = {
+        "gain_percent": {volume: gains(results, volume, settings) for volume in VOLUMES},
+        "perf_per_cost": {volume: performance_per_cost(results, volume, settings) for volume in VOLUMES},
+        "best_share": best_shares(results, settings),
+        "case": {volume: case_iops(results, volume, settings) for volume in VOLUMES},
+        "case_gain_percent": {volume: case_gains(results, volume, settings) for volume in VOLUMES},
+        "weak_interval_over_default": weak_interval(settings) / LADDER["overwrites"],
+    }
+    if settings.brief:
+        return Summary(measured, [stand_in_table(results)])
+    measured |= {
+        "m_wear_at_s_limit": {volume: wear_at_limit(results, volume) for volume in VOLUMES},
+        "wear_ratio": {volume: wear_ratios(results, volume) for volume in VOLUMES},
+        "bus": {volume: buses(results, volume) for volume in BUS_VOLUMES},
+    }
+    hot = measured["gain_percent"]["prxy_1"]
+    measured["small_over_large"] = {"prxy_1": hot["5"] / hot["20"] if hot["20"] > 0 else None}
+    limit = BASE["scm"]["endurance_writes"]
+    within = [measured["m_wear_at_s_limit"][volume]["case-3"] for volume in VOLUMES]
+    measured["volumes_with_m_within_limit"] = {
+        "case-3": sum(worn is not None and worn < limit for worn in within)
+    }
+    measured["volumes_where_nearest"] = {"case-3": nearest_to_both_limits(measured["wear_ratio"])}
+    tables = [
+        stand_in_table(results),
+        share_table(measured, settings),
+        case_table(measured),
+        wear_table(results, measured),
+        bus_table(measured),
+        *([] if settings.quick else [variant_table(results)]),
+    ]
+    return Summary(measured, tables)
+
+
+def iops(results: Results, group: str, name: str) -> float:
+    """Return the IOPS of one run."""
+    return float(results[group]["runs"][name]["iops"])
+
+
+def gains(results: Results, volume: str, settings: Settings) -> dict[str, float]:
+    """Return what each share of M-SCM gains over levelled S-SCM alone [%]."""
+    alone = iops(results, volume, "all-s/levelled")
+    found = {"0": 0.0}
+    for share in shares(volume, settings):
+        found[str(share)] = 100 * (iops(results, volume, f"{share}/case-1") / alone - 1)
+    if settings.brief:
+        return found
+    # Against a drive of S-SCM without wear levelling, neither memory levelled.
+    plain = iops(results, volume, "all-s/plain")
+    unlevelled = iops(results, volume, f"{CASE_SHARE}/case-4")
+    return {**found, "unlevelled": 100 * (unlevelled / plain - 1)}
+
+
+def performance_per_cost(results: Results, volume: str, settings: Settings) -> dict[str, float]:
+    """Return IOPS per cost by share, 1 for S-SCM alone."""
+    found = gains(results, volume, settings)
+    return {share: (1 + found[share] / 100) / cost(int(share)) for share in found if share != "unlevelled"}
+
+
+def best_shares(results: Results, settings: Settings) -> dict[str, int]:
+    """Return the share with most IOPS per cost, of volumes of which more than one was measured."""
+    found = {}
+    for volume in VOLUMES:
+        curve = performance_per_cost(results, volume, settings)
+        if len(shares(volume, settings)) > 1:
+            found[volume] = int(max(curve, key=lambda share: curve[share]))
+    return found
+
+
+def case_iops(results: Results, volume: str, settings: Settings) -> dict[str, float]:
+    """Return IOPS by case."""
+    return {case: iops(results, volume, f"{CASE_SHARE}/{case}") for case in cases(volume, settings)}
+
+
+def case_gains(results: Results, volume: str, settings: Settings) -> dict[str, float]:
+    """Return what less wear levelling gains over levelling both [%]."""
+    found = case_iops(results, volume, settings)
+    return {case: 100 * (found[case] / found["case-1"] - 1) for case in found if case != "case-1"}
+
+
+def case_run(results: Results, volume: str, case: str) -> dict[str, Any]:
+    """Return the run of a case."""
+    found: dict[str, Any] = results[volume]["runs"][f"{CASE_SHARE}/{case}"]
+    return found
+
+
+def wear_at_limit(results: Results, volume: str) -> dict[str, float | None]:
+    """Return the writes of the most worn sector of M when that of S has reached what it endures.
+
+    The run is taken to come again and again, each time with the same wear.
+    """
+    limit = BASE["storage_scm"]["endurance_writes"]
+    found: dict[str, float | None] = {}
+    for case in CASES:
+        wear = case_run(results, volume, case)["wear"]
+        of_s = wear["s"]["writes_max"]
+        found[case] = limit / of_s * wear["m"]["writes_max"] if of_s else None
+    return found
+
+
+def wear_ratios(results: Results, volume: str) -> dict[str, float | None]:
+    """Return the wear of the most worn sector of M over that of S."""
+    limit = BASE["storage_scm"]["endurance_writes"]
+    worn = wear_at_limit(results, volume)
+    return {case: None if value is None else value / limit for case, value in worn.items()}
+
+
+def nearest_to_both_limits(ratios: Mapping[str, Mapping[str, float | None]]) -> int:
+    """Return for how many volumes case 3 brings both memories nearest to their limits at the same time.
+
+    Of the cases that leave M within its limit.
+    """
+    target = BASE["scm"]["endurance_writes"] / BASE["storage_scm"]["endurance_writes"]
+    count = 0
+    for of_volume in ratios.values():
+        usable = {
+            case: ratio
+            for case, ratio in of_volume.items()
+            if case.startswith("case-") and ratio is not None and ratio <= target
+        }
+        count += max(usable, key=lambda case: usable[case], default="") == "case-3"
+    return count
+
+
+def buses(results: Results, volume: str) -> dict[str, Any]:
+    """Return what depends on the speed of the buses."""
+
+    def reached(bus: str, name: str) -> float:
+        return iops(results, f"{volume}/buses", f"{name}/{bus}")
+
+    found = {}
+    for bus in BUSES:
+        levelled, plain, all_m = (
+            reached(bus, name) for name in ("all-s/levelled", "all-s/plain", "all-m/plain")
+        )
+        found[bus] = {
+            "gain_percent": 100 * (reached(bus, f"{CASE_SHARE}/case-1") / levelled - 1),
+            "all_m_over_all_s": all_m / plain,
+        }
+    return found
+
+
+def stand_in_table(results: Results) -> Table:
+    """Tabulate what was drawn."""
+    rows: list[list[Any]] = []
+    for volume in VOLUMES:
+        row = results[volume]["stand_in"]
+        found = row["class"]
+        written = row["requests"] * row["write_share"] * row["mean_write_bytes"]
+        read = row["requests"] * (1 - row["write_share"]) * row["mean_read_bytes"]
+        rows.append(
+            [
+                volume,
+                f"{found['number']} {found['name']}",
+                f"{row['requests']:,}",
+                f"{row['write_share']:.1%}",
+                f"{row['footprint'] / (1 << 20):,.0f}",
+                f"{written / row['footprint']:.1f}",
+                f"{read / row['footprint']:.1f}",
+            ]
+        )
+    columns = ["stand-in", "class as drawn", "requests", "writes", "MiB touched", "overwritten", "read"]
+    return Table("What was drawn", columns, rows, note="overwritten, read: bytes over what is touched")
+
+
+def share_table(measured: Mapping[str, Any], settings: Settings) -> Table:
+    """Tabulate gains and what they cost."""
+    rows: list[list[Any]] = []
+    for share in ("0", *map(str, QUICK_SHARES if settings.quick else FULL_SHARES)):
+        row: list[Any] = [f"{share} %", f"{cost(int(share)):.3f}"]
+        for volume in VOLUMES:
+            gain = measured["gain_percent"][volume].get(share)
+            row += [None, None] if gain is None else [f"{gain:+.1f} %", worth(measured, volume, share)]
+        rows.append(row)
+    row = [f"{CASE_SHARE} %, neither levelled", ""]
+    for volume in VOLUMES:
+        row += [f"{measured['gain_percent'][volume]['unlevelled']:+.1f} %", ""]
+    rows.append(row)
+    columns = ["M-SCM", "cost"]
+    for volume in VOLUMES:
+        columns += [volume, "per cost"]
+    return Table("IOPS over S-SCM alone, both levelled", columns, rows)
+
+
+def worth(measured: Mapping[str, Any], volume: str, share: str) -> str:
+    """Write performance per cost."""
+    return f"{measured['perf_per_cost'][volume][share]:.2f}"
+
+
+def case_table(measured: Mapping[str, Any]) -> Table:
+    """Tabulate the cases of wear levelling."""
+    rows: list[list[Any]] = []
+    for case, words in CASE_WORDS.items():
+        row: list[Any] = [words]
+        for volume in VOLUMES:
+            row.append(f"{measured['case'][volume][case]:,.0f}")
+            gain = measured["case_gain_percent"][volume].get(case)
+            row.append("" if gain is None else f"{gain:+.1f} %")
+        rows.append(row)
+    columns = ["levelled"]
+    for volume in VOLUMES:
+        columns += [volume, "over case 1"]
+    return Table(f"IOPS with {CASE_SHARE} % M-SCM by wear levelling", columns, rows)
+
+
+def wear_table(results: Results, measured: Mapping[str, Any]) -> Table:
+    """Tabulate wear, and which memory is the first to reach what it endures."""
+    rows: list[list[Any]] = []
+    for volume in VOLUMES:
+        for case, words in CASE_WORDS.items():
+            run = case_run(results, volume, case)
+            wear = run["wear"]
+            worn = measured["m_wear_at_s_limit"][volume][case]
+            ratio = measured["wear_ratio"][volume][case]
+            rows.append(
+                [
+                    volume,
+                    words,
+                    f"{wear['m']['writes_max']:,}",
+                    f"{wear['s']['writes_max']:,}",
+                    None if ratio is None else f"{ratio:.3g}",
+                    None if worn is None else f"{worn:.2g}",
+                    f"{run['copies']['m'] or 0:.3f}",
+                    f"{run['copies']['s'] or 0:.3f}",
+                ]
+            )
+    columns = ["volume", "levelled", "most worn of M", "of S", "M : S", "M at the limit of S"]
+    return Table(
+        "Wear: writes of the most worn sector",
+        [*columns, "copies a write, M", "S"],
+        rows,
+        note="at the limit of S: the run again and again until the most worn sector of S has reached it",
+    )
+
+
+def bus_table(measured: Mapping[str, Any]) -> Table:
+    """Tabulate the speed of the buses."""
+    rows: list[list[Any]] = []
+    for bus, rate in BUSES.items():
+        time = float(bus)
+        row: list[Any] = [bus, rate, f"{(time + 1) / (time + 0.1):.2f}"]
+        for volume in BUS_VOLUMES:
+            cell = measured["bus"][volume][bus]
+            row += [f"{cell['all_m_over_all_s']:.2f}", f"{cell['gain_percent']:+.1f} %"]
+        rows.append(row)
+    columns = ["us a sector", "rate", "bound"]
+    for volume in BUS_VOLUMES:
+        columns += [f"{volume}: M / S", f"{CASE_SHARE} % of M"]
+    return Table(
+        "The bus bounds what M-SCM can gain",
+        columns,
+        rows,
+        note="bound: (o + 1) / (o + 0.1), M-SCM alone over S-SCM alone, neither levelled",
+    )
+
+
+def variant_table(results: Results) -> Table:
+    """Tabulate what open decisions would change."""
+    rows: list[list[Any]] = []
+    for variant in VARIANTS:
+        row: list[Any] = [variant]
+        for volume in VOLUMES:
+            levelled, both, only_s = (
+                iops(results, f"{volume}/variants", f"{name}/{variant}")
+                for name in ("all-s/levelled", f"{CASE_SHARE}/case-1", f"{CASE_SHARE}/case-3")
+            )
+            row += [f"{100 * (both / levelled - 1):+.1f} %", f"{100 * (only_s / both - 1):+.1f} %"]
+        rows.append(row)
+    columns = ["decided otherwise"]
+    for volume in VOLUMES:
+        columns += [f"{volume}: {CASE_SHARE} % of M", "case 3"]
+    return Table(
+        "Decided otherwise: gain over S-SCM alone, and of case 3 over case 1",
+        columns,
+        rows,
+    )
+
+
+# ---- figures -----------------------------------------------------------------------------------------
+
+COLOURS = {"prxy_0": "#d9621e", "hm_0": "#444444", "prxy_1": "#1f6fb4", "proj_3": "#2a9d5c"}
+
+
+def draw(results: Results, directory: Path, settings: Settings) -> list[Path]:
+    """Draw gains and performance per cost over the share, and the cases."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(13, 4.5), dpi=140, layout="constrained", facecolor="white")
+    gained, worth, cases = figure.subplots(1, 3)
+    for index, volume in enumerate(VOLUMES):
+        found = gains(results, volume, settings)
+        curve = performance_per_cost(results, volume, settings)
+        places = [int(share) for share in curve]
+        label = f"{volume} (stand-in)"
+        gained.plot(
+            places, [found[share] for share in curve], "o-", color=COLOURS[volume], label=label, markersize=4
+        )
+        worth.plot(places, list(curve.values()), "o-", color=COLOURS[volume], markersize=4)
+        by_case = case_gains(results, volume, settings)
+        at = [place + (index - 1.5) * 0.2 for place in range(len(by_case))]
+        cases.bar(at, list(by_case.values()), width=0.2, color=COLOURS[volume])
+        cases.set_xticks(range(len(by_case)), [CASE_WORDS[case] for case in by_case], fontsize=8)
+    gained.set(xlabel="M-SCM [% of all memory]", ylabel="gain over S-SCM alone [%]")
+    gained.legend(frameon=False, fontsize=8)
+    worth.axhline(1, color="#999999", linestyle="--")
+    worth.set(xlabel="M-SCM [% of all memory]", ylabel="IOPS per cost, S-SCM alone = 1")
+    cases.set(ylabel="gain over both levelled [%]", xlabel="levelled")
+    for axes in (gained, worth, cases):
+        axes.spines[["top", "right"]].set_visible(False)
+        axes.grid(color="#e6e6e6", linewidth=0.6)
+        axes.set_axisbelow(True)
+    path = directory / "multi_scm.png"
+    figure.savefig(path)
+    return [path]

@@ -1,0 +1,151 @@
+"""What a run of a paper leaves behind: everything a report shows, in one file, and what people open directly.
+
+`report.json` is read again by `ninescope.papers.document`, so that a report can be made anew without
+simulating. Verdicts are judged when it is written.
+"""
+
+from __future__ import annotations
+
+import csv
+import dataclasses
+import hashlib
+import io
+import json
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+
+import ninescope
+from ninescope._native import ConfigError
+from ninescope.figures import Axis, Figure, Panel, Series
+from ninescope.papers import machine, provenance
+from ninescope.papers.experiment import Inferred, Table
+from ninescope.papers.points import build
+from ninescope.papers.published import Published
+from ninescope.papers.report import Report, claim_as_json, print_report
+
+FILE = "report.json"
+FORMAT = 1
+
+
+def record(report: Report, published: Published, inferred: Sequence[Inferred]) -> dict[str, Any]:
+    """Return the document of `report.json`."""
+    measurement = report.measurement
+    runs = sorted(provenance.runs(measurement.results))
+    return {
+        "format": FORMAT,
+        "paper": {
+            "id": report.paper.id,
+            "title": report.claims.title,
+            "citation": report.claims.citation,
+            "folder": report.paper.folder.name,
+            "caveats": list(report.claims.caveats),
+        },
+        "mode": report.mode,
+        "seed": report.settings.seed,
+        "claims": [_claim(report, judgement) for judgement in report.judgements],
+        "regressions": list(report.regressions),
+        "tables": [_table(table, published) for table in measurement.summary.tables],
+        "figures": [dataclasses.asdict(figure) for figure in published.on(measurement.figures)],
+        "attributions": [dataclasses.asdict(one) for one in measurement.summary.attributions],
+        "inferred": [dataclasses.asdict(one) for one in inferred],
+        "runs": [list(run) for run in runs],
+        "digest": digest_of(runs),
+        "manifest": {
+            "ninescope": ninescope.__version__,
+            "build": build(),
+            "commit": machine.commit(report.paper.folder),
+            "machine": machine.description(),
+            "busy_seconds": round(measurement.busy_seconds, 1),
+        },
+    }
+
+
+def digest_of(runs: Sequence[provenance.Run]) -> str:
+    """Return one digest of all that the devices did: equal on every machine for one build and one seed."""
+    text = "".join(f"{run.name} {run.digest}\n" for run in runs)
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+def _claim(report: Report, judgement: Any) -> dict[str, Any]:
+    checks = [
+        {
+            "text": str(finding.check),
+            "verdict": finding.verdict,
+            "cause": finding.cause,
+            "measured": [str(judgement.readings[name]) for name in finding.check.names],
+        }
+        for finding in judgement.findings
+    ]
+    explanation = " ".join(judgement.claim.explanation.split())
+    words = {"checks": checks, "needed": judgement.claim.needed, "explanation": explanation}
+    return claim_as_json(report.paper.id, judgement) | words
+
+
+def _table(table: Table, published: Published) -> dict[str, Any]:
+    stored: dict[str, Any] = dataclasses.asdict(table)
+    found = published.table(table.title)
+    if found is not None:
+        stored |= {"published": found.beside(table), "source": found.source}
+    return stored
+
+
+def read(folder: Path) -> dict[str, Any]:
+    """Read a `report.json`."""
+    file = folder / FILE
+    try:
+        stored = json.loads(file.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise ConfigError(f"{file}: {error.strerror}") from error
+    except ValueError as error:
+        raise ConfigError(f"{file}: is no JSON: {error}") from error
+    if not isinstance(stored, dict) or "claims" not in stored or "paper" not in stored:
+        raise ConfigError(f"{file}: is not what `ninescope papers run --out` writes")
+    if stored.get("format") != FORMAT:
+        raise ConfigError(f"{file}: is of format {stored.get('format')}, and this ninescope reads {FORMAT}")
+    return stored
+
+
+def figure(stored: Mapping[str, Any]) -> Figure:
+    """Make a figure of what is stored of it."""
+    panels = [
+        Panel(
+            **{
+                **panel,
+                "x": Axis(**panel["x"]),
+                "y": Axis(**panel["y"]),
+                "series": [Series(**series) for series in panel["series"]],
+            }
+        )
+        for panel in stored["panels"]
+    ]
+    return Figure(**{**stored, "panels": panels})
+
+
+def save(report: Report, directory: Path, published: Published, inferred: Sequence[Inferred]) -> list[Path]:
+    """Write `report.json`, `claims.json`, `measured.json`, `report.txt`, tables as CSV, and figures."""
+    from ninescope import pictures
+    from ninescope.files import written_whole
+
+    text = io.StringIO()
+    print_report(report, Console(file=text, width=120))
+    stored = record(report, published, inferred)
+    files = {
+        FILE: json.dumps(stored, allow_nan=False) + "\n",
+        "claims.json": json.dumps(report.as_json(), indent=2) + "\n",
+        "measured.json": json.dumps(report.measurement.summary.measured, indent=2) + "\n",
+        "report.txt": text.getvalue(),
+    }
+    for table in report.measurement.summary.tables:
+        rows = io.StringIO()
+        csv.writer(rows, lineterminator="\n").writerows([table.columns, *table.rows])
+        name = re.sub(r"[^a-z0-9]+", "-", table.title.lower()).strip("-")
+        files[f"{name}.csv"] = rows.getvalue()
+    for name, content in files.items():
+        with written_whole(directory / name) as temporary:
+            temporary.write_text(content, encoding="utf-8")
+    drawn = [path for one in stored["figures"] for path in pictures.save(figure(one), directory)]
+    return [*(directory / name for name in files), *drawn]

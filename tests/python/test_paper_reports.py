@@ -1,0 +1,230 @@
+"""What is published beside what was measured, what a run of a paper leaves behind, and what claims hang on."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from conftest import NATIVE, ROOT
+from ninescope._native import ConfigError
+from ninescope.figures import Axis, Figure, Panel, Series
+from ninescope.papers import document, record, sensitivity
+from ninescope.papers.experiment import Inferred, Settings, Table
+from ninescope.papers.judge import HOLDS, NOT_JUDGED, NOT_REPRODUCED
+from ninescope.papers.points import WITHOUT_PART
+from ninescope.papers.published import load_published
+from ninescope.papers.sensitivity import Finding, Outcome, Swing
+from ninescope.report.document import Claims, FigureBlock, TableBlock
+from test_papers import PUBLISHED, change, experiments
+
+__all__ = ["experiments"]
+
+FIGURE = Figure(
+    "figure-1",
+    "Mean latency",
+    [Panel("means", Axis(categories=["read", "write"]), Axis("us"), [Series("mean", [0, 1], [50, 200], "bars")])],
+)
+
+
+# ---- what is published -------------------------------------------------------------------------------
+
+
+def load(tmp_path: Path, text: str) -> Any:
+    path = tmp_path / "published.toml"
+    path.write_text(text)
+    return load_published(path)
+
+
+def test_published_series_and_cells_stand_beside_ours(tmp_path):
+    published = load(tmp_path, PUBLISHED)
+    [figure] = published.on([FIGURE])
+    assert FIGURE.panels[0].series == [Series("mean", [0, 1], [50, 200], "bars")]
+    ours, theirs = figure.panels[0].series
+    assert not ours.published
+    assert theirs == Series("paper", [0], [60], "points", published=True, source="section 1")
+    table = Table("Mean latency", ["operation", "us"], [["read", 50.0], ["write", 200.0]])
+    assert published.table("Mean latency").beside(table) == [["", "60 us"], ["", ""]]
+    assert published.table("another") is None
+
+
+def test_a_paper_may_have_published_no_numbers(tmp_path):
+    assert load_published(tmp_path / "published.toml").on([FIGURE]) == [FIGURE]
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "words"),
+    [
+        ('figure = "figure-1"', 'figure = "figure-2"', "no figure 'figure-2'; did you mean 'figure-1'?"),
+        ('panel = "means"', 'panel = "mean"', "no panel 'mean'"),
+        ('x = ["read"]', 'x = ["reads"]', "'reads' is no category; did you mean 'read'?"),
+        ('x = ["read"]', "x = [1, 2]", "series[0].y"),
+        ("x = ", "ex = ", "series[0].ex: is not a key here"),
+        ('label = "paper"\n', "", "series[0].label: is missing"),
+        ('source = "section 1"\n\n', 'source = "s"\nform = "cake"\n\n', "'cake' is none of line, points"),
+        ('rows = [["read", "60 us"]]', 'rows = [["read"]]', "rows[0]: 1 cells, and there are 2 columns"),
+        ("[[series]]", "[[serie]]", "serie: is not a key here; did you mean 'series'?"),
+        ("[[series]]", "[[series", "published.toml"),
+    ],
+)
+def test_a_bad_file_of_published_values_is_named(tmp_path, before, after, words):
+    assert before in PUBLISHED
+    with pytest.raises(ConfigError) as error:
+        load(tmp_path, PUBLISHED.replace(before, after)).on([FIGURE])
+    assert words in str(error.value)
+    assert "published.toml" in str(error.value)
+
+
+# ---- what a run leaves behind ------------------------------------------------------------------------
+
+
+@pytest.mark.skipif(not NATIVE, reason="the engine is not built")
+def test_a_report_is_made_of_what_a_run_left_behind(cli, experiments, tmp_path):
+    out = tmp_path / "out"
+    assert cli("papers", "run", "900", "--out", out, "--experiments", experiments).code == 0
+    stored = record.read(out)
+    assert [run[0] for run in stored["runs"]] == ["randread", "randwrite"]
+    assert stored["digest"] == record.read(out)["digest"]
+    assert record.figure(stored["figures"][0]).panels[0].series[1].published
+    found = document.of_folder(out)
+    [claims] = [block for block in found.blocks() if isinstance(block, Claims)]
+    assert [(claim.id, claim.verdict) for claim in claims.claims] == [
+        ("9.1", HOLDS),
+        ("9.2", HOLDS),
+        ("9.3", NOT_REPRODUCED),
+        ("9.4", NOT_JUDGED),
+    ]
+    assert [block.figure.name for block in found.blocks() if isinstance(block, FigureBlock)] == ["figure-1"]
+    [table] = [
+        block for block in found.blocks() if isinstance(block, TableBlock) and block.title == "Mean latency"
+    ]
+    assert table.rows[0][1].published == "60 us"  # type: ignore[union-attr]
+    text = (out / "report.html").read_text()
+    for words in ("nothing is free", "A drive made for tests", stored["digest"], stored["manifest"]["build"]):
+        assert words in text
+    # Kept points come to the same report, byte for byte.
+    assert cli("papers", "run", "900", "--out", out, "--experiments", experiments).code == 0
+    assert (out / "report.html").read_text() == text
+
+
+@pytest.mark.skipif(not NATIVE, reason="the engine is not built")
+def test_all_papers_have_one_report(cli, experiments, tmp_path):
+    out = tmp_path / "out"
+    assert cli("papers", "run", "all", "--out", out, "--experiments", experiments).code == 0
+    found = document.of_folder(out)
+    assert [section.id for section in found.sections] == ["summary", "paper-900"]
+    assert (out / "report.html").read_text().count("<h1") == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [("", "is no JSON"), ("[]", "is not what"), ('{"claims": [], "paper": {}, "format": 99}', "is of format 99")],
+)
+def test_a_foreign_record_is_named(tmp_path, text, words):
+    (tmp_path / "report.json").write_text(text)
+    with pytest.raises(ConfigError) as error:
+        document.of_folder(tmp_path)
+    assert words in str(error.value)
+    assert "report.json" in str(error.value)
+
+
+@pytest.mark.skipif(not NATIVE, reason="the engine is not built")
+def test_what_simulates_loads_nothing_that_has_no_part_in_its_name(tmp_path):
+    """Or a change of it would have to make kept results invalid, and does not."""
+    program = f"""
+import sys
+from ninescope.papers import runner
+from ninescope.papers.experiment import Settings
+experiment = runner.load(__import__("pathlib").Path({str(ROOT / "experiments/004-multi-scm/experiment.py")!r}))
+settings = Settings(length=0.01, brief=True)
+point = min(experiment.points(settings), key=lambda point: point.weight)
+experiment.simulate(point, settings)
+print(*sorted(name for name in sys.modules if name.startswith("ninescope.")))
+"""
+    found = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    loaded = [name.removeprefix("ninescope.").replace(".", "/") for name in found.stdout.split()]
+    # What carries and keeps results, and data classes that findings are made of.
+    allowed = {"figures", "papers/runner", "papers/points"}
+    others = {name.removesuffix(".py") for name in WITHOUT_PART} - allowed
+    assert not [name for name in loaded if name in others or name.split("/")[0] in others]
+    assert "papers/stand_ins" in loaded
+
+
+# ---- sensitivity -------------------------------------------------------------------------------------
+
+
+def swing(*verdicts: str, values: tuple[float | None, ...] = (1.0, 1.0), chosen: str = HOLDS) -> Swing:
+    outcomes = {
+        factor: Outcome(verdict, {"a": value})
+        for factor, verdict, value in zip((0.5, 1.5), verdicts, values, strict=True)
+    }
+    return Swing("x", outcomes, Outcome(chosen, {"a": 1.0}))
+
+
+def finding(*swings: Swing) -> Finding:
+    return Finding("1.1", "a claim", swings[0].chosen, swings)
+
+
+def test_a_claim_that_holds_for_one_value_alone_is_fragile():
+    lucky = swing(NOT_REPRODUCED, NOT_REPRODUCED)
+    assert finding(lucky).fragile == ["x"]
+    assert finding(lucky).words.startswith("fragile: holds for the chosen x alone")
+    for steady in (swing(HOLDS, HOLDS), swing(HOLDS, NOT_REPRODUCED), swing(NOT_REPRODUCED, NOT_JUDGED)):
+        assert not finding(steady).fragile
+    assert not finding(swing(NOT_REPRODUCED, NOT_REPRODUCED, chosen=NOT_REPRODUCED)).fragile
+
+
+def test_what_moves_a_claim_is_named_with_how_much():
+    assert "moved by x (40%)" in finding(swing(HOLDS, HOLDS, values=(0.9, 1.4))).words
+    assert finding(swing(HOLDS, HOLDS, values=(0.99, 1.01))).words == "holds throughout; moved by none of them"
+    one_side = finding(swing(HOLDS, NOT_REPRODUCED, values=(1.0, 3.0)))
+    assert one_side.words == "does not hold with x +50%; moved by x (200%)"
+    missing = swing(HOLDS, HOLDS, values=(None, 1.0))
+    assert missing.change == 0
+    won = finding(swing(NOT_REPRODUCED, HOLDS, chosen=NOT_REPRODUCED))
+    assert won.words.startswith("would hold with x +50%")
+    assert finding(swing(*2 * [NOT_REPRODUCED], chosen=NOT_REPRODUCED)).words.startswith("holds with none")
+
+
+@pytest.mark.skipif(not NATIVE, reason="the engine is not built")
+def test_varying_finds_what_matters(cli, experiments, tmp_path):
+    change(experiments, 'grade = "exact"', 'grade = "quantitative"')
+    out = tmp_path / "out"
+    arguments = ("papers", "sensitivity", "900", "--out", out, "--experiments", experiments)
+    code, printed, err = cli(*arguments)
+    assert code == 0, err
+    assert not (out / "report.html").exists()
+    stored = json.loads((out / "sensitivity.json").read_text())
+    claims = {claim["id"]: claim for claim in stored["claims"]}
+    assert list(claims) == ["9.1", "9.3", "9.4"]
+    # A read of 25 us is measured as some 30: half of the first, and half as much again, move it.
+    read, moon = claims["9.1"]["varied"]
+    assert read["change"] > 0.3
+    assert moon["change"] == 0
+    assert "moved by nand.read" in claims["9.1"]["words"]
+    assert "9.1  holds" in printed
+    # The same command does nothing again, and claims bring the report about.
+    assert "(kept)" in cli(*arguments).err
+    assert cli("papers", "run", "900", "--out", out, "--experiments", experiments).code == 0
+    assert "Verdicts with values varied" in (out / "report.html").read_text()
+    document_of_json = json.loads(cli(*arguments[:3], "--json", "--experiments", experiments).out)
+    assert document_of_json["papers"] == [stored]
+
+
+def test_an_experiment_that_infers_nothing_cannot_be_varied(cli, experiments):
+    change(experiments, "INFERRED = (", "INFERRED = () and (", "experiment.py")
+    code, _, err = cli("papers", "sensitivity", "900", "--experiments", experiments)
+    assert code == 2
+    assert "INFERRED" in err
+
+
+def test_a_value_is_varied_where_it_is_asked_for():
+    settings = Settings(varied="a", factor=1.5, length=0.1)
+    assert (settings.varying("a", 10), settings.varying("b", 10)) == (15, 10)
+    assert (settings.requests(100), settings.requests(1)) == (10, 1)
+    assert Inferred("a", "10", "chosen").name == "a"
+    assert sensitivity.FACTORS == (0.5, 1.5)

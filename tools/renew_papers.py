@@ -1,0 +1,268 @@
+"""Renew docs/papers from the output folder of `ninescope papers run all --full --out DIR`: no page is written by hand.
+
+    make papers-docs OUT=out/papers
+
+It copies each paper's record, what it hangs on, its figures and the report, writes a page for each paper and one
+for all, and the summary in README.md. A test says that the pages are what the copied records come to.
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from ninescope.papers import record, sensitivity
+from ninescope.papers.document import measured_words, published_words
+from ninescope.papers.judge import HOLDS, VERDICTS
+
+ROOT = Path(__file__).resolve().parents[1]
+DOCS = ROOT / "docs/papers"
+GRADES = ("exact", "quantitative", "ordering")
+BEGIN, END = "<!-- papers: begin -->", "<!-- papers: end -->"
+_GENERATED = "<!-- Written by `make papers-docs` from a full run; not by hand. -->"
+Stored = Mapping[str, Any]
+
+
+def main(output: Path) -> None:
+    """Take the output folder."""
+    folders = [folder for folder in sorted(output.iterdir()) if (folder / record.FILE).is_file()]
+    if not folders:
+        sys.exit(f"{output}: there is no folder with a {record.FILE}")
+    for folder in folders:
+        found = record.read(folder)
+        if found["mode"] != "full":
+            sys.exit(f"{folder}: is of a {found['mode']} run; the pages are of a full one")
+        kept = DOCS / folder.name
+        shutil.rmtree(kept, ignore_errors=True)
+        kept.mkdir(parents=True)
+        for name in (record.FILE, sensitivity.FILE):
+            if (folder / name).is_file():
+                shutil.copyfile(folder / name, kept / name)
+        for figure in found["figures"]:
+            shutil.copyfile(folder / f"{figure['name']}.png", kept / f"{figure['name']}.png")
+    shutil.copyfile(output / "report.html", DOCS / "report.html")
+    for path, text in pages(DOCS):
+        path.write_text(text, encoding="utf-8")
+    readme = ROOT / "README.md"
+    readme.write_text(with_summary(readme.read_text(encoding="utf-8"), DOCS), encoding="utf-8")
+
+
+def pages(docs: Path) -> Iterator[tuple[Path, str]]:
+    """Write all pages from the records beside them."""
+    found = records(docs)
+    yield docs / "README.md", whole(found, docs)
+    for one in found:
+        folder = docs / one["paper"]["id"]
+        yield folder.with_suffix(".md"), page(one, sensitivity.read(folder))
+
+
+def records(docs: Path) -> list[Stored]:
+    """Read all records."""
+    return [record.read(folder) for folder in sorted(docs.iterdir()) if (folder / record.FILE).is_file()]
+
+
+def with_summary(readme: str, docs: Path) -> str:
+    """Put the summary of all papers between its marks."""
+    text = f"{BEGIN}\n{by_paper(records(docs), docs, 'docs/papers/')}\n{END}"
+    after, count = re.subn(f"{BEGIN}.*?{END}", lambda _: text, readme, count=1, flags=re.DOTALL)
+    if not count:
+        sys.exit(f"README.md has no place for the summary ({BEGIN})")
+    return after
+
+
+# ---- pages ---------------------------------------------------------------------------------------------
+
+
+def whole(found: Sequence[Stored], docs: Path) -> str:
+    """Write the page of all papers."""
+    claims = [claim for one in found for claim in one["claims"]]
+    parts = [
+        "# Five papers on one simulator",
+        _GENERATED,
+        f"Of {len(claims)} published claims {_count(claims, HOLDS)} hold in a full run, seed {found[0]['seed']}. What does not is "
+        "listed with its cause. [papers.md](../papers.md) says how claims are judged, and [report.html](report.html) is this with figures "
+        "that show values, in one file to download.",
+        by_paper(found, docs, ""),
+        by_grade(found),
+        "## Claims",
+        _table(
+            ["claim", "statement", "published", "measured", "verdict"],
+            [
+                [
+                    f"[{claim['id']}]({one['paper']['id']}.md#claims)",
+                    claim["statement"],
+                    published_words(claim["published"]),
+                    measured_words(claim),
+                    claim["verdict"],
+                ]
+                for one in found
+                for claim in one["claims"]
+            ],
+        ),
+        "## Manifest",
+        _table(
+            ["paper", "seed", "digest of all runs", "runs", "build", "commit", "processor time", "machine"],
+            [
+                [
+                    one["paper"]["id"],
+                    str(one["seed"]),
+                    f"`{one['digest']}`",
+                    f"{len(one['runs']):,}",
+                    f"`{one['manifest']['build']}`",
+                    f"`{one['manifest']['commit']}`",
+                    f"{one['manifest']['busy_seconds']:,.0f} s",
+                    one["manifest"]["machine"],
+                ]
+                for one in found
+            ],
+        ),
+        "The same command gives the same digests on every machine:",
+        "```text\nninescope papers run all --full --out out/papers\nninescope papers sensitivity all --out out/papers\n```",
+    ]
+    return "\n\n".join(parts) + "\n"
+
+
+def by_paper(found: Sequence[Stored], docs: Path, prefix: str) -> str:
+    """Count verdicts by paper."""
+    rows = []
+    for one in found:
+        words = one["paper"]
+        swings = sensitivity.read(docs / words["id"])
+        fragile = "not examined"
+        if swings is not None:
+            fragile = ", ".join(claim["id"] for claim in swings["claims"] if claim["fragile"]) or "none"
+        counts = [str(_count(one["claims"], verdict)) for verdict in VERDICTS]
+        rows.append(
+            [
+                f"[{words['id']}]({prefix}{words['id']}.md)",
+                words["title"],
+                str(len(one["claims"])),
+                *counts,
+                fragile,
+            ]
+        )
+    every = [claim for one in found for claim in one["claims"]]
+    rows.append(["all", "", str(len(every)), *(str(_count(every, verdict)) for verdict in VERDICTS), ""])
+    return _table(["paper", "about", "claims", *VERDICTS, "fragile"], rows)
+
+
+def by_grade(found: Sequence[Stored]) -> str:
+    """Count verdicts by grade."""
+    rows = []
+    for grade in GRADES:
+        claims = [claim for one in found for claim in one["claims"] if claim["grade"] == grade]
+        rows.append([grade, str(len(claims)), *(str(_count(claims, verdict)) for verdict in VERDICTS)])
+    return _table(["grade", "claims", *VERDICTS], rows)
+
+
+def page(found: Stored, swings: Stored | None) -> str:
+    """Write the page of a paper."""
+    words, manifest = found["paper"], found["manifest"]
+    held = _count(found["claims"], HOLDS)
+    parts = [
+        f"# {words['id']}: {words['title']}",
+        _GENERATED,
+        f"{words['citation']}. {held} of {len(found['claims'])} claims hold. What is simulated, and what is inferred about it, says "
+        f"[its experiment](../../experiments/{words['folder']}/README.md).",
+        "\n".join(f"- {caveat}" for caveat in words["caveats"]),
+        "## Claims",
+        _table(
+            ["claim", "grade", "statement", "published", "measured", "verdict"],
+            [
+                [
+                    claim["id"],
+                    claim["grade"],
+                    claim["statement"],
+                    published_words(claim["published"]),
+                    measured_words(claim),
+                    claim["verdict"],
+                ]
+                for claim in found["claims"]
+            ],
+        ),
+        *_causes(found["claims"]),
+        *_figures(found),
+        *_tables(found),
+        *_sensitivity(found, swings),
+        "## Manifest",
+        f"Mode {found['mode']}, seed {found['seed']}, ninescope {manifest['ninescope']}, build `{manifest['build']}`, commit "
+        f"`{manifest['commit']}`, {len(found['runs']):,} runs in {manifest['busy_seconds']:,.0f} s of processor time on "
+        f"{manifest['machine']}; digest of all runs `{found['digest']}`. [The record]({words['id']}/{record.FILE}) has the digest, the hash of "
+        "the workload and the hash of the configuration of each run.",
+    ]
+    return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def _causes(claims: Sequence[Stored]) -> Iterator[str]:
+    lost = [claim for claim in claims if claim["verdict"] != HOLDS]
+    if lost:
+        yield "## Why claims do not hold"
+        yield "\n".join(f"- **{claim['id']}**: {claim['explanation'] or claim['cause']}" for claim in lost)
+
+
+def _figures(found: Stored) -> Iterator[str]:
+    yield "## Figures"
+    for figure in found["figures"]:
+        yield f"### {figure['title']}"
+        yield f"![{figure['title']}]({found['paper']['id']}/{figure['name']}.png)"
+        if figure["caption"]:
+            yield figure["caption"]
+
+
+def _tables(found: Stored) -> Iterator[str]:
+    yield "## Tables"
+    for table in found["tables"]:
+        published = table.get("published") or [[""] * len(row) for row in table["rows"]]
+        rows = [
+            [
+                f"{_cell(cell)} *(published: {other})*" if other else _cell(cell)
+                for cell, other in zip(row, beside, strict=True)
+            ]
+            for row, beside in zip(table["rows"], published, strict=True)
+        ]
+        yield f"### {table['title']}"
+        yield _table(table["columns"], rows)
+        if table["note"]:
+            yield table["note"]
+
+
+def _sensitivity(found: Stored, swings: Stored | None) -> Iterator[str]:
+    yield "## Sensitivity"
+    yield _table(
+        ["what the paper does not give", "as chosen", "why"],
+        [[one["name"], one["value"], one["why"]] for one in found["inferred"]],
+    )
+    if swings is None:
+        yield "No run has varied these values."
+        return
+    yield "Each was halved and made half as large again, one at a time, in quick runs:"
+    yield _table(
+        ["claim", "as chosen", "what it hangs on"],
+        [[claim["id"], claim["chosen"]["verdict"], claim["words"]] for claim in swings["claims"]],
+    )
+
+
+def _count(claims: Sequence[Stored], verdict: str) -> int:
+    return sum(claim["verdict"] == verdict for claim in claims)
+
+
+def _table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    lines = [columns, ["---"] * len(columns), *rows]
+    return "\n".join(
+        "| " + " | ".join(cell.replace("|", "\\|").replace("\n", " ") for cell in line) + " |"
+        for line in lines
+    )
+
+
+def _cell(cell: Any) -> str:
+    if cell is None:
+        return "-"
+    return f"{cell:,.4g}" if isinstance(cell, float) else str(cell)
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))
