@@ -9,6 +9,7 @@ import os
 import select
 import shutil
 import subprocess
+import sys
 import tempfile
 import time
 from collections.abc import Iterator
@@ -32,6 +33,14 @@ FLAGS = (
     "--remote-debugging-pipe",
 )
 PATIENCE = 60.0
+# Chromium reads commands from 3 and writes answers to 4. Both are first moved out of the way.
+LAUNCHER = """
+import fcntl, os, sys
+ends = [fcntl.fcntl(int(end), fcntl.F_DUPFD, 10) for end in sys.argv[1:3]]
+for end, place in zip(ends, (3, 4)):
+    os.dup2(end, place, True)
+os.execv(sys.argv[3], sys.argv[3:])
+"""
 KEYS = {"Tab": 9, "Enter": 13, "Escape": 27, "End": 35, "Home": 36} | {
     f"Arrow{name}": 37 + index for index, name in enumerate(("Left", "Up", "Right", "Down"))
 }
@@ -179,12 +188,12 @@ def browser() -> Iterator[Page]:
     command = executable()
     assert command is not None
     to_browser, from_browser = os.pipe(), os.pipe()
-    # Chromium reads commands from 3 and writes answers to 4.
-    pipes = f'exec "$0" "$@" 3<&{to_browser[0]} 4>&{from_browser[1]}'
-
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as profile:
         process = subprocess.Popen(
-            ["/bin/sh", "-c", pipes, command, *FLAGS, f"--user-data-dir={profile}", "about:blank"],
+            [
+                *(sys.executable, "-c", LAUNCHER, str(to_browser[0]), str(from_browser[1])),
+                *(command, *FLAGS, f"--user-data-dir={profile}", "about:blank"),
+            ],
             pass_fds=(to_browser[0], from_browser[1]),
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,

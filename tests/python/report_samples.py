@@ -22,7 +22,7 @@ from ninescope.report.document import (
     Text,
 )
 
-HOSTILE = "</script></title><img src=x onerror=alert(1)>\"'&<!--"
+HOSTILE = "</script></title><img src=x onerror=alert(1)>\"'&<!--" + "-unbroken" * 9
 
 
 def figure(name: str = "sample", label: str = "lru") -> Figure:
@@ -65,7 +65,9 @@ def figure(name: str = "sample", label: str = "lru") -> Figure:
                         high=[1.3 / x for x in xs],
                     ),
                     Series("steps", [10.0, 50.0, 200.0, 400.0], [1.0, 0.1, 0.02, 0.0], "steps"),
-                    Series(label, [20.0, 100.0, 300.0], [0.06, 0.012, 0.004], published=True, source="Fig. 8"),
+                    Series(
+                        label, [20.0, 100.0, 300.0], [0.06, 0.012, 0.004], published=True, source="Fig. 8"
+                    ),
                 ],
             ),
             Panel(
@@ -93,8 +95,12 @@ def attribution(name: str = "attribution-sample", cause: str = "behind erase") -
         name,
         "Where the time of samples went",
         [
-            AttributionBand("min-p50", 5_000, 50_000.0, {"flash array": 45_000.0, "controller": 5_000.0}, 40e3, 60e3),
-            AttributionBand("p50-p99", 4_900, 400_000.0, {"flash array": 100_000.0, cause: 300_000.0}, 60e3, 2e6),
+            AttributionBand(
+                "min-p50", 5_000, 50_000.0, {"flash array": 45_000.0, "controller": 5_000.0}, 40e3, 60e3
+            ),
+            AttributionBand(
+                "p50-p99", 4_900, 400_000.0, {"flash array": 100_000.0, cause: 300_000.0}, 60e3, 2e6
+            ),
             AttributionBand("p99-max", 7, 3e6, {"flash array": 0.1e6, cause: 2.9e6}),
         ],
         parts,
@@ -107,19 +113,39 @@ def claims(statement: str = "Reads wait less behind erases") -> Claims:
         "Claims of the sample, and what became of them",
         [
             ClaimLine(
-                "S-1", "quantitative", statement, "2.3 times", "2.41 (2.35 to 2.48)", "holds", "", "Table 3",
+                "S-1",
+                "quantitative",
+                statement,
+                "2.3 times",
+                "2.41 (2.35 to 2.48)",
+                "holds",
+                "",
+                "Table 3",
                 [CheckLine("p99.99 of `a` over that of `b`: in 2 to 2.6", "2.41 (2.35 to 2.48)", "holds")],
             ),
             ClaimLine(
-                "S-2", "ordering", "The adaptive policy beats the others at every depth, and by more the deeper it is",
-                "adaptive < hot and cold apart < baseline", "61 us, 98 us, 120 us", "not reproduced",
-                "The order is that of the paper; the distance is not: 1.6 times, where 2 were claimed.", "Section 5.2",
+                "S-2",
+                "ordering",
+                "The adaptive policy beats the others at every depth, and by more the deeper it is",
+                "adaptive < hot and cold apart < baseline",
+                "61 us, 98 us, 120 us",
+                "not reproduced",
+                "The order is that of the paper; the distance is not: 1.6 times, where 2 were claimed.",
+                "Section 5.2",
                 [
                     CheckLine("adaptive < baseline", "61 us, 120 us", "holds"),
                     CheckLine("ratio >= 2", "1.6 (1.5 to 1.7)", "not reproduced", "wanted 2, measured 1.6"),
                 ],
             ),
-            ClaimLine("S-3", "exact", "The code corrects 40 bits", "40", "", "not judged", "a quick run is too short"),
+            ClaimLine(
+                "S-3",
+                "exact",
+                "The code corrects 40 bits",
+                "40",
+                "",
+                "not judged",
+                "a quick run is too short",
+            ),
         ],
         "Intervals are 95% confidence.",
     )
@@ -158,7 +184,13 @@ def document(hostile: bool = False) -> Document:
                                         Cell("", verdict="holds"),
                                         Cell("inferred", title=f"chosen by {bad}"),
                                     ],
-                                    ["adaptive", "40 us", Cell("900 us*", faint=True), Cell("", verdict="not judged"), ""],
+                                    [
+                                        "adaptive",
+                                        "40 us",
+                                        Cell("900 us*", faint=True),
+                                        Cell("", verdict="not judged"),
+                                        "",
+                                    ],
                                 ],
                                 f"Of synthetic traces, {bad}.",
                             )
@@ -179,10 +211,16 @@ def document(hostile: bool = False) -> Document:
                 "Provenance",
                 [
                     Facts([("seed", "1"), ("digest", "`87d8a441a5abdf2f4154102d757c3ea1`")]),
-                    Details(f"The configuration, {bad}", [Source(f"name = '{bad}'\n" * 5, f"configuration {bad}")]),
+                    Details(
+                        f"The configuration, {bad}", [Source(f"name = '{bad}'\n" * 5, f"configuration {bad}")]
+                    ),
                 ],
             ),
-            Section("caveats", "Caveats", [Notes([f"Traces are synthetic, {bad}.", "The drive is scaled by 1/64."])]),
+            Section(
+                "caveats",
+                "Caveats",
+                [Notes([f"Traces are synthetic, {bad}.", "The drive is scaled by 1/64."])],
+            ),
         ],
         facts=[("made by", f"ninescope, {bad}"), ("seed", "1")],
     )

@@ -35,7 +35,8 @@ _EMPTY = ("", "-", "\u2013")
 
 def render(document: Document) -> str:
     """Return a document as the text of an HTML file."""
-    script = "\n".join((_asset("assets/uplot/uPlot.iife.min.js"), _asset("templates/report.js")))
+    licence = f"/* uPlot\n{_asset('assets/uplot/LICENSE').strip()}\n*/"  # it has to go with every copy
+    script = "\n".join((licence, _asset("assets/uplot/uPlot.iife.min.js"), _asset("templates/report.js")))
     style = "\n".join((_asset("assets/uplot/uPlot.min.css"), _asset("templates/report.css")))
     early = _asset("templates/early.js").strip()
     return (

@@ -40,9 +40,13 @@ def _of_run(path: Path) -> Document:
         return of_result(Result.load(path))
     except OSError as error:
         raise ConfigError(f"{path}: {error.strerror or error}") from error
-    except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
-        # The document is somebody's file: anything may be missing from it or be of another kind.
-        raise ConfigError(f"{file}: is a damaged result ({type(error).__name__}: {error})") from error
+    except Exception as error:
+        # It is somebody's file: anything may be missing from it or be of another kind, in tables as well.
+        kinds = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
+        if not isinstance(error, kinds) and not type(error).__module__.startswith("polars"):
+            raise
+        reason = str(error).partition("\n")[0]
+        raise ConfigError(f"{file}: is a damaged result ({type(error).__name__}: {reason})") from error
 
 
 def _is_result(file: Path) -> None:

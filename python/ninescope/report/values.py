@@ -157,6 +157,8 @@ def _place(axis: Axis, place: float | int) -> str:
 
 def _with_interval(series: Series, index: int) -> str:
     text = number(series.y[index])
+    if series.y[index] is None:
+        return text
     low = series.low[index] if series.low else None
     high = series.high[index] if series.high else None
     if low is None and high is None:

@@ -124,7 +124,9 @@
     tip.style.left = `${Math.max(4, Math.min(left, root.clientWidth - width - 4))}px`;
     tip.style.top = `${Math.max(4, y - height - 12 < 4 ? y + 18 : y - height - 12)}px`;
   };
-  const hideTip = () => { tip.hidden = true; };
+  // What shows the tip again where it belongs after the page has moved; none where the pointer showed it.
+  let again = null;
+  const hideTip = () => { tip.hidden = true; again = null; };
 
   for (const more of all("[title]", document.body)) {
     if (more.classList.contains("piece")) continue;
@@ -133,13 +135,14 @@
     const show = () => {
       const box = more.getBoundingClientRect();
       showTip([element("span", more.dataset.title)], box.left, box.top);
+      again = document.activeElement === more ? show : null;
     };
     more.addEventListener("pointerenter", show);
     more.addEventListener("focus", show);
     more.addEventListener("pointerleave", hideTip);
     more.addEventListener("blur", hideTip);
   }
-  addEventListener("scroll", hideTip, { passive: true, capture: true });
+  addEventListener("scroll", () => (again ? again() : hideTip()), { passive: true, capture: true });
 
   // ---- Figures ------------------------------------------------------------------------------------------
 
@@ -501,6 +504,7 @@
       });
       const box = this.plot.over.getBoundingClientRect();
       showTip([element("b", `${axisName}${place}`), ...lines], box.left + left, box.top + (pointerTop ?? box.height * 0.35));
+      again = aloud ? () => this.go(this.at, true) : null;
       if (aloud) spoken.textContent = [`${axisName}${place}`, ...values.map(([one, at]) => this.valued(one, at))].join("; ");
     }
 
@@ -588,6 +592,7 @@
       at = [y, x];
       const box = rows[y].pieces[x].getBoundingClientRect();
       show(rows[y].pieces[x], box.left + box.width / 2, box.top, true);
+      again = () => go(...at);
     };
     stacks.addEventListener("pointerleave", leave);
     stacks.addEventListener("blur", leave);
