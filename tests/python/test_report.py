@@ -328,7 +328,7 @@ def test_a_run_is_told(demo, run_page):
         "p99.99",
         demo.digest,
         "Where the time of reads went",
-        "drawn from the seed",
+        "hash of the job and the seed",
     ):
         assert words in text, words
     for heading in ("Latency", "What the drive did", "Caveats", "Configuration", "Provenance"):
@@ -354,7 +354,7 @@ def test_parts_of_a_band_are_all_in_the_table(demo, run_page):
 def test_the_survival_curve_is_thinned_where_it_is_dense():
     import numpy as np
 
-    from ninescope.report.single import thinned
+    from ninescope.report.latency import thinned
 
     at = np.geomspace(1e3, 1e9, 5_000)
     slower = np.append(np.geomspace(1.0, 1e-7, 4_999), 0.0)
