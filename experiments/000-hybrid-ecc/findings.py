@@ -1,4 +1,4 @@
-"""What runs with error remedies come to: slopes, best remedies, tables.
+"""What runs with error remedies come to: slopes, best remedies, tables and figures.
 
 This reads what experiment.py answers, simulates nothing, and does not know what was published.
 """
@@ -26,6 +26,7 @@ from experiment import (
     variants,
 )
 
+from ninescope.figures import Axis, Figure, Panel, Series
 from ninescope.papers.experiment import Settings, Summary, Table
 
 Results = Mapping[str, dict[str, Any]]
@@ -49,6 +50,7 @@ def summarise(results: Results, settings: Settings) -> Summary:
     measured["codes"] |= measured_codes(results, chosen)
     slopes, volumes, drawn = tables
     tables = [
+        remedies_by_volume(measured["codes"]),
         code_table(codes),
         slopes,
         volumes,
@@ -176,6 +178,27 @@ def code_table(codes: Mapping[str, Any]) -> Table:
     )
 
 
+def remedies_by_volume(found: Mapping[str, Any]) -> Table:
+    """Tabulate what remedies cost, and which is best, as the paper does."""
+
+    def cell(loss: float, step: str) -> str:
+        return f"{-loss:.1e} a {step}".replace("e-0", "e-")
+
+    best = found["verify_cycles_of_best_remedy"]
+    rows = [
+        ["ECC", *(cell(found["slope_of_scm_ecc"][volume], "bit") for volume in VOLUMES)],
+        ["verify", *(cell(found["slope_of_verify"][volume], "cycle") for volume in VOLUMES)],
+        ["best remedy", *("ECC and verify" if best[volume] else "ECC only" for volume in VOLUMES)],
+    ]
+    return Table(
+        "Table 1: loss of IOPS by remedy of SCM, and the best remedy",
+        ["remedy", *VOLUMES],
+        rows,
+        note=f"flash corrects {STRONGEST['nand']} bits; the best remedy is for a raw bit error rate of "
+        f"{WANTED_RBERS[-1]:g}, the most that {STRONGEST['scm']} bits bear",
+    )
+
+
 def slope_table(found: Mapping[str, Any]) -> Table:
     """Tabulate what a bit and a cycle cost."""
     rows: list[list[Any]] = []
@@ -266,9 +289,7 @@ def code_variant_table(results: Results, settings: Settings) -> Table:
                 (1 - coded / flash) / (STRONGEST["scm"] - 1),
                 (1 - verified / flash) / max(QUICK_CYCLES),
             ]
-            rows.append(
-                [variant, volume, f"{first:,.0f}", *(f"{found:.2e}" for found in slopes)]
-            )
+            rows.append([variant, volume, f"{first:,.0f}", *(f"{found:.2e}" for found in slopes)])
     return Table(
         "Decided otherwise: loss of IOPS, from end to end",
         ["decided otherwise", "stand-in", "IOPS", "bit of flash", "bit of SCM", "flash 428", "cycle"],
@@ -325,4 +346,122 @@ def table(results: Results) -> Table:
         [*columns, "over prxy_0"],
         rows,
         note="over prxy_0: R / W of prxy_1 over that of prxy_0",
+    )
+
+
+# ---- figures -----------------------------------------------------------------------------------------
+
+COLOURS = {"scm": "#d9621e", "nand": "#1f6fb4", "verify": "#7a5aa0", "encode": "#2a9d5c", "decode": "#d9621e"}
+MEDIUM_WORDS = {"scm": "SCM", "nand": "NAND"}
+STAND_INS = (
+    "prxy_0 and prxy_1 are stand-ins drawn from published statistics, one request in flight; latencies of "
+    "flash, SCM and decoders are inferred. "
+)
+
+
+def figures(results: Results, settings: Settings) -> list[Figure]:
+    """Show what the figures of the paper do; a brief run computes no codes."""
+    swept = [figure_3(results, settings), figure_5(results, settings)]
+    if settings.brief:
+        return swept
+    codes = results["codes"]
+    return [figure_2(codes), swept[0], figure_4(results, settings), swept[1]]
+
+
+def figure_2(codes: Mapping[str, Any]) -> Figure:
+    """Show what codes take and accept, by the bits that they correct."""
+    panels = []
+    for medium, word in MEDIUM_WORDS.items():
+        curve = codes[medium]["curve"]
+        bits = Axis(f"corrected bits in {BASE[medium]['ecc']['user_data']}")
+        latency = [
+            Series(f"{what} (model)", curve["bits"], microseconds(curve[f"{what}_ns"]), colour=COLOURS[what])
+            for what in ("encode", "decode")
+        ]
+        accepted = Series(
+            f"at {UBER:g} (computed)", curve["bits"], curve["acceptable_ber"], colour=COLOURS[medium]
+        )
+        panels.append(Panel(f"{word} latency", bits, Axis("us", low=0), latency))
+        panels.append(
+            Panel(f"{word} acceptable bit error rate", bits, Axis("raw bit error rate", log=True), [accepted])
+        )
+    return Figure(
+        "figure-2",
+        "Figure 2: latency of a codeword, and the bit error rate that it accepts",
+        panels,
+        caption="Computed, no drive: binary BCH codes, m t bits of parity, up to rate 9/10. The form of the "
+        "latency was fitted to a table of another paper and its coefficients are inferred: this paper gives "
+        "no numbers. Nor does it say at which rate of uncorrectable errors it accepts: "
+        f"{UBER:g} is inferred.",
+    )
+
+
+def microseconds(times: Iterable[float]) -> list[float]:
+    """Turn times in ns."""
+    return [time / 1000 for time in times]
+
+
+def swept_panel(
+    results: Results, volume: str, sweep: tuple[str, str, Iterable[tuple[int, int, int]], int, str]
+) -> Panel:
+    """Show IOPS of one volume, of those of the first run."""
+    name, axis, wanted, coordinate, colour = sweep
+    runs = list(wanted)
+    iops = [run_of(results, volume, run)["iops"] for run in runs]
+    relative = [ratio(reached, iops[0]) for reached in iops]
+    places = [run[coordinate] for run in runs]
+    series = Series(f"{volume} (stand-in)", places, relative, colour=COLOURS[colour])
+    return Panel(f"{volume}, {name}", Axis(axis), Axis(f"IOPS, of those at {places[0]}"), [series])
+
+
+def figure_3(results: Results, settings: Settings) -> Figure:
+    """Show what corrected bits of each medium cost."""
+    bits = QUICK_BITS if settings.quick else FULL_BITS
+    sweeps = [
+        ("SCM", "corrected bits of SCM", [(scm, 1, 0) for scm in bits["scm"]], 0, "scm"),
+        ("NAND", "corrected bits of flash", [(1, nand, 0) for nand in bits["nand"]], 1, "nand"),
+    ]
+    return Figure(
+        "figure-3",
+        "Figure 3: IOPS by the strength of the code of each medium",
+        [swept_panel(results, volume, sweep) for volume in VOLUMES for sweep in sweeps],
+        caption=f"{STAND_INS}The other medium corrects one bit. The paper gives slopes: its lines are drawn "
+        "with them through the first point.",
+    )
+
+
+def figure_4(results: Results, settings: Settings) -> Figure:
+    """Show which share of bit errors verify cycles leave."""
+    left = results["codes"]["ber_left"]
+    cycles = QUICK_CYCLES if settings.quick else FULL_CYCLES
+    of_runs = [run_of(results, VOLUMES[0], (1, STRONGEST["nand"], count))["ber_factor"] for count in cycles]
+    series = [
+        Series("model", list(range(len(left))), left, colour=COLOURS["verify"]),
+        Series(f"drive, {VOLUMES[0]} (stand-in)", cycles, of_runs, "points", colour=COLOURS["verify"]),
+    ]
+    return Figure(
+        "figure-4",
+        "Figure 4: bit errors left by verify-programs",
+        [Panel("bit errors", Axis("verify cycles"), Axis("bit error rate, of that without", low=0), series)],
+        caption="Of the measured curve of the paper only its end is known: at 20 cycles the model is made to "
+        "leave what is published. How it gets there, exponentially, is inferred.",
+        columns=1,
+    )
+
+
+def figure_5(results: Results, settings: Settings) -> Figure:
+    """Show what both remedies of SCM cost."""
+    strongest = STRONGEST["nand"]
+    bits = (QUICK_BITS if settings.quick else FULL_BITS)["scm"]
+    cycles = QUICK_CYCLES if settings.quick else FULL_CYCLES
+    sweeps = [
+        ("ECC", "corrected bits of SCM", [(scm, strongest, 0) for scm in bits], 0, "scm"),
+        ("verify", "verify cycles", [(1, strongest, count) for count in cycles], 2, "verify"),
+    ]
+    return Figure(
+        "figure-5",
+        "Figure 5: IOPS by the two remedies of SCM",
+        [swept_panel(results, volume, sweep) for volume in VOLUMES for sweep in sweeps],
+        caption=f"{STAND_INS}Flash corrects {strongest} bits; SCM corrects one bit where cycles vary. The "
+        "paper gives slopes: its lines are drawn with them through the first point.",
     )

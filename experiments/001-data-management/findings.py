@@ -5,7 +5,7 @@ It knows nothing of what was published or of what would count as reproducing it.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from experiment import (
@@ -32,6 +32,10 @@ from ninescope.papers.experiment import Settings, Summary, Table
 
 TIE = 0.02
 COLOURS = {"wb": "#444444", "wo-dm": "#d9621e", "rwb-dm": "#1f6fb4"}
+OTHERS = ("hm_0", "rsrch_0", "src1_2", "src2_0", "stg_0", "ts_0", "usr_0", "wdev_0", "proj_1")
+"""Stand-ins that are placed in figure 3 and run nowhere."""
+MORE_COLOURS = ("#8c564b", "#9aa52b", "#d98fb0", "#5b6fd1", "#b03a2e", "#2f7f86", "#a9a9a9", "#6b8e23")
+VOLUME_COLOURS = dict(zip((*VOLUMES, *OTHERS), (*PALETTE, *MORE_COLOURS), strict=True))
 
 Results = Mapping[str, dict[str, Any]]
 
@@ -387,13 +391,7 @@ def class_panel(stand_ins: Mapping[str, Mapping[str, Any]], word: str, dominant:
     borders = next(iter(stand_ins.values()))["class"]
     hottest = max([row["hotness"] for row in classes.values()], default=borders["hot_from"])
     series = [
-        Series(
-            name,
-            [row["mean_bytes"] / 1024],
-            [row["hotness"]],
-            "points",
-            colour=PALETTE[(row["number"] - 1) % len(PALETTE)],
-        )
+        Series(name, [row["mean_bytes"] / 1024], [row["hotness"]], "points", colour=VOLUME_COLOURS[name])
         for name, row in classes.items()
     ]
     border = borders["random_below_bytes"] / 1024
@@ -453,7 +451,7 @@ def figure_5(results: Results, iops: Mapping[str, Any], settings: Settings) -> F
         "Figure 5: IOPS of prxy_1 over the share of SCM",
         [sweep_panel("prxy_1", results, iops, settings, log=False)],
         caption=f"{requests:,} requests of the stand-in for prxy_1, which is a sixteenth of the volume; "
-        "flash is 1.25 times what they touch. " + alone_words(results, settings),
+        "flash is 1.25 times what they touch. " + alone_words(("prxy_1",), results, settings),
         columns=1,
     )
 
@@ -465,7 +463,7 @@ def ratio_sweep(results: Results, iops: Mapping[str, Any], settings: Settings) -
         "IOPS over the share of SCM, by class",
         [sweep_panel(volume, results, iops, settings, log=True) for volume in VOLUMES],
         caption="Stand-ins; the numbers are their classes. No figure of the paper, whose table 1 says which "
-        "placement is best at some of the shares. " + alone_words(results, settings),
+        "placement is best at some of the shares. " + alone_words(SKEWED, results, settings),
         columns=3,
     )
 
@@ -495,11 +493,12 @@ def flash_alone(volume: str, results: Results, settings: Settings) -> Mapping[st
     return found
 
 
-def alone_words(results: Results, settings: Settings) -> str:
-    """Say for which volumes flash alone was given fewer requests."""
+def alone_words(volumes: Sequence[str], results: Results, settings: Settings) -> str:
+    """Say of the volumes for which it is so that flash alone was given fewer requests."""
     if not settings.quick:
         return "Flash alone is given the same requests."
     fewer = [
-        f"the first {results[f'{volume}/at 10 %']['stand_in']['requests']:,} of {volume}" for volume in SKEWED
+        f"the first {results[f'{volume}/at 10 %']['stand_in']['requests']:,} of {volume}"
+        for volume in volumes
     ]
     return f"Flash alone is given fewer requests: {' and '.join(fewer)}, which touch less."

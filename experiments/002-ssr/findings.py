@@ -5,6 +5,7 @@ Nothing here simulates, and nothing here knows what was published.
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
@@ -24,9 +25,38 @@ from experiment import (
 )
 
 from ninescope import toml
-from ninescope.papers.experiment import Settings, Summary, Table
+from ninescope.figures import Axis, Figure, Panel, Series
+from ninescope.papers.experiment import Attribution, Settings, Summary, Table
 
 TAIL = ("p99.99", "p99.9999")
+COMPARED = (("ssr-des", "ssr-static"), ("ssr-baseline", "ssr-dynamic"))
+"""Policies whose tails are compared: the slow one and the fast one."""
+COLOURS = {
+    "ssr-baseline": "#444444",
+    "ssr-ies": "#d9621e",
+    "ssr-des": "#7a5aa0",
+    "ssr-static": "#1f6fb4",
+    "ssr-dynamic": "#2a9d5c",
+}
+SHADES = ("#9ecae1", "#6baed6", "#2171b5", "#08306b")
+FIGURES = {"fio": "figure-9", "tpcc-stand-in": "figure-10"}
+ABOUT = {
+    "fio": "Random 4 KiB, 70 % reads, queue depth 16.",
+    "tpcc-stand-in": "A stand-in for TPC-C, whose trace the paper does not name: mix, sizes and rate of the "
+    "tpcc-small.trace that comes with MQSim, addresses drawn evenly.",
+}
+GROUPS = {
+    "its own work": ("command_array", "transfer", "channel", "link", "command_processing"),
+    "behind reads": ("die_host_read", "die_gc_read", "die_waiting_for_channel"),
+    "behind programs": ("die_host_program", "die_gc_program"),
+    "behind erases": ("die_erase",),
+    "behind recovery and ramp": ("die_suspend_overhead",),
+    "the rest": (),
+}
+"""Causes of latency that are shown together."""
+FIRST_MS = 1.5
+MOST_PLACES = 300
+"""Of a distribution that is drawn."""
 PARAMETERS = (
     "geometry.channels",
     "geometry.packages_per_channel",
@@ -80,8 +110,8 @@ def summarise(results: Results, settings: Settings) -> Summary:
         measured[run.workload].setdefault("suspensions_max", {})[run.policy] = suspensions_max
     measured |= single_erase(results)
     measured["improvement"] = {
-        "des_over_static": largest_ratio(measured, "ssr-des", "ssr-static"),
-        "baseline_over_dynamic": largest_ratio(measured, "ssr-baseline", "ssr-dynamic"),
+        name: largest_ratio(measured, *policies)
+        for name, policies in zip(("des_over_static", "baseline_over_dynamic"), COMPARED, strict=True)
     }
     measured["knee"] = {"p99.99_over_p90": knee(results)}
     tables = [
@@ -95,7 +125,7 @@ def summarise(results: Results, settings: Settings) -> Summary:
     ]
     if not settings.brief:
         tables += [variant_table(results), wear_table(results)]
-    return Summary(measured, tables)
+    return Summary(measured, tables, [attribution(results, workload) for workload in WORKLOADS])
 
 
 def knee(results: Results) -> dict[str, Any] | None:
@@ -157,6 +187,13 @@ def scenes(results: Results) -> Iterator[tuple[str, str, dict[str, Any]]]:
     for name, policy, cycles in scene_drives():
         if (point := f"scenes/{name}") in results:
             yield name, POLICIES[policy] + (f" at {cycles:,} P/E" if cycles else ""), results[point]
+
+
+def presets(results: Results) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Go through the scenes of the drives as they are shipped, by policy."""
+    for policy in POLICIES:
+        if (point := f"scenes/{policy}") in results:
+            yield policy, results[point]
 
 
 def single_erase(results: Results) -> dict[str, Any]:
@@ -369,3 +406,229 @@ def microseconds(ns: float | None) -> str:
     if ns is None:
         return "-"
     return f"{ns / 1e3:,.0f}" if ns >= 1e5 else f"{ns / 1e3:.3g}"
+
+
+# ---- figures -----------------------------------------------------------------------------------------
+
+
+def figures(results: Results, settings: Settings) -> list[Figure]:
+    """Say what the figures of the paper look like here, as far as they were simulated."""
+    found = [
+        arrivals(results),
+        *(tails_figure(results, workload, name) for workload, name in FIGURES.items()),
+        improvements(results),
+        survival(results),
+        causes(results),
+    ]
+    return found if settings.brief else [*found, bit_errors(results), wear(results)]
+
+
+def arrivals(results: Results) -> Figure:
+    """Draw what a read waits for, by when it comes into an erase."""
+    whole, first = [], []
+    for policy, scene in presets(results):
+        reads = scene["arrivals"]
+        at = [time / 1e6 for time in reads["at_ns"]]
+        waits = [
+            (wait + recovery) / 1e6
+            for wait, recovery in zip(reads["wait_ns"], reads["recovery_ns"], strict=True)
+        ]
+        early = [index for index, time in enumerate(at) if time <= FIRST_MS]
+        label, colour = POLICIES[policy], COLOURS[policy]
+        whole.append(Series(label, at, waits, colour=colour))
+        if policy not in ("ssr-baseline", "ssr-des"):
+            # These two wait for the end of the erase or of a loop, which is too far away to be seen here.
+            first.append(Series(label, [at[i] for i in early], [waits[i] for i in early], colour=colour))
+    x = Axis("when the read comes, after the erase began [ms]", low=0)
+    y = Axis("wait, recovery included [ms]", log=True, low=0.05, high=30)
+    near = Axis("wait, recovery included [ms]", low=0)
+    panels = [
+        Panel("an erase of three loops", x, y, whole),
+        Panel("its first 1.5 ms", dataclasses.replace(x, high=FIRST_MS), near, first),
+    ]
+    return Figure(
+        "figure-5",
+        "A read that meets an erase",
+        panels,
+        "One read, one erase of 3 loops x 5 ms, nothing else on the die; each place is a simulation of its "
+        "own. Waits include the recovery of voltages (100 us, inferred); the published bounds leave it out: "
+        "SSR(s) waits for 0.5 ms at most, and 0.1 ms more for the recovery. SSR(d) at 100 P/E cycles.",
+    )
+
+
+def bit_errors(results: Results) -> Figure:
+    """Draw what suspensions do to bit errors."""
+    found = results["bit-errors"]
+    series = [
+        Series(f"{cycles:,} P/E cycles", found["suspensions"], added, colour=shade)
+        for cycles, added, shade in zip(found["cycles"], found["added_rber"], SHADES, strict=True)
+    ]
+    x, y = Axis("suspensions in an erase of one loop", low=0), Axis("added raw bit error rate", low=0)
+    return Figure(
+        "figure-7",
+        "What suspensions add to bit errors",
+        [Panel("added bit errors", x, y, series)],
+        "The law is inferred (factor 1e-6, exponent 1.5): the paper publishes the trend alone. Where a curve "
+        "leaves zero is published for 100 and 1,000 cycles, and inferred between them.",
+        columns=1,
+    )
+
+
+def wear(results: Results) -> Figure:
+    """Draw safe points and the longest wait over wear."""
+    points, waits = [], []
+    for policy in WEAR_POLICIES:
+        found = [results[f"wear/{policy}/{cycles}"] for cycles in WEAR_CYCLES]
+        label, colour = POLICIES[policy], COLOURS[policy]
+        points.append(Series(label, WEAR_CYCLES, [one["points_per_loop"] for one in found], colour=colour))
+        waits.append(Series(label, WEAR_CYCLES, [one["max_wait_ns"] / 1e3 for one in found], colour=colour))
+    x = Axis("P/E cycles of the block", low=0)
+    return Figure(
+        "figure-8",
+        "Safe points and waits as blocks wear",
+        [
+            Panel("safe points in a loop", x, Axis("safe points in a loop", low=0), points),
+            Panel("longest wait", x, Axis("longest wait for a safe point [us]", low=0), waits),
+        ],
+        "Measured: how often a loop is suspended while reads come without end, and how long the unluckiest "
+        "read waits, recovery left out as in the paper. How SSR(d) gets from 30 points to 10 between the two "
+        "published examples is inferred.",
+        columns=1,
+    )
+
+
+def tails_figure(results: Results, workload: str, name: str) -> Figure:
+    """Draw percentiles of reads and of writes."""
+    panels = []
+    for op in ("read", "write"):
+        series = []
+        for run in runs(results):
+            if run.workload == workload:
+                series.append(percentile_series(run, op))
+        x = Axis("percentile", categories=[f"p{key}" for key in PERCENTILES])
+        panels.append(Panel(f"{op}s", x, Axis("latency [us]", log=True), series))
+    return Figure(
+        name,
+        f"Tail latency: {WORKLOADS[workload]}",
+        panels,
+        f"{ABOUT[workload]} With 95 % intervals. A percentile with fewer than ten requests beyond it is left "
+        "out: a quick run is too short for the last ones. A curve that is not seen lies beneath another.",
+    )
+
+
+def percentile_series(run: Run, op: str) -> Series:
+    """Return the percentiles [us] that enough requests stand behind."""
+    found = [percentile(run.found["latency"][op], key) for key in PERCENTILES]
+    enough = [value if value and not value["insufficient"] else {} for value in found]
+    intervals = [value.get("interval", (None, None)) for value in enough]
+    return Series(
+        POLICIES[run.policy],
+        list(range(len(PERCENTILES))),
+        [value.get("value") for value in enough],
+        low=[low for low, _ in intervals],
+        high=[high for _, high in intervals],
+        colour=COLOURS[run.policy],
+    )
+
+
+def improvements(results: Results) -> Figure:
+    """Draw the ratios of read tails that the paper's abstract speaks of."""
+    places = [(workload, key) for workload in WORKLOADS for key in TAIL]
+    series = []
+    for (slow, fast), colour in zip(COMPARED, ("#1f6fb4", "#2a9d5c"), strict=True):
+        ratios = [ratio(tails(results, workload)["read"][key], slow, fast) for workload, key in places]
+        label = f"{POLICIES[slow]} / {POLICIES[fast]}"
+        series.append(Series(label, list(range(len(places))), ratios, "bars", colour=colour))
+    x = Axis(categories=[f"{WORKLOADS[workload]}: {key}" for workload, key in places])
+    return Figure(
+        "improvement",
+        "How many times shorter read tails become",
+        [Panel("read tails", x, Axis("ratio of latencies", log=True, low=1), series)],
+        "The paper claims up to 10 times, over the baseline in its abstract, over existing techniques in its "
+        "section 6. TPC-C is a stand-in. A percentile with fewer than ten requests beyond it is left out.",
+        columns=1,
+    )
+
+
+def survival(results: Results) -> Figure:
+    """Draw the share of requests that were slower than any latency."""
+    panels = []
+    for workload, words in WORKLOADS.items():
+        for op in ("read", "write"):
+            series = [slower(run, op) for run in runs(results) if run.workload == workload]
+            # What is answered from the buffer takes less.
+            x = Axis("latency [us]", log=True, low=20 if op == "read" else None)
+            panels.append(Panel(f"{words}: {op}s", x, Axis("share of slower requests", log=True), series))
+    return Figure(
+        "survival",
+        "Share of requests slower than",
+        panels,
+        "Not a figure of the paper: the whole distributions behind figures 9 and 10. TPC-C is a stand-in. "
+        f"At most {MOST_PLACES} buckets of a histogram are drawn. Where a curve is not seen, it lies beneath "
+        "another.",
+    )
+
+
+def slower(run: Run, op: str) -> Series:
+    """Return the share of requests slower than the bounds of the histogram."""
+    latency = run.found["latency"][op]
+    left, places = latency["count"], []
+    for bound, count in latency["histogram"]:
+        left -= count
+        if left > 0:  # a logarithm knows no zero
+            places.append((bound / 1e3, left / latency["count"]))
+    step = max(1, -(-len(places) // MOST_PLACES))
+    # Counted from the end, where each request matters.
+    kept = places[::-1][::step][::-1]
+    x, y = [at for at, _ in kept], [share for _, share in kept]
+    return Series(POLICIES[run.policy], x, y, "steps", colour=COLOURS[run.policy])
+
+
+def causes(results: Results) -> Figure:
+    """Draw where the time of the slowest reads went."""
+    panels = []
+    for workload, words in WORKLOADS.items():
+        series = []
+        for run in runs(results):
+            latency = run.found["latency"]["read"]
+            if run.workload == workload:
+                means = grouped(latency["tail_parts_ns"]) if latency["tail_count"] else [None] * len(GROUPS)
+                series.append(
+                    Series(
+                        POLICIES[run.policy],
+                        list(range(len(GROUPS))),
+                        means,
+                        "bars",
+                        colour=COLOURS[run.policy],
+                    )
+                )
+        y = Axis("mean time of a read beyond p99.99 [us]", log=True, low=1)
+        panels.append(Panel(words, Axis(categories=list(GROUPS)), y, series))
+    return Figure(
+        "causes",
+        "Where the time of the slowest reads went",
+        panels,
+        "Not a figure of the paper: reads beyond p99.99, one in 10,000. What took less than 1 us on average "
+        "is not seen. TPC-C is a stand-in.",
+        columns=1,
+    )
+
+
+def grouped(parts: Mapping[str, float]) -> list[float]:
+    """Return mean times [us] by group of causes; the last group is what no other has."""
+    named = {cause for members in GROUPS.values() for cause in members}
+    sums = [sum(parts.get(cause, 0.0) for cause in members) / 1e3 for members in GROUPS.values()]
+    sums[-1] += sum(time for cause, time in parts.items() if cause not in named) / 1e3
+    return sums
+
+
+def attribution(results: Results, workload: str) -> Attribution:
+    """Return where the time of the slowest reads went, by policy."""
+    rows = []
+    for run in runs(results):
+        latency = run.found["latency"]["read"]
+        if run.workload == workload and latency["tail_count"]:
+            rows.append((POLICIES[run.policy], latency["tail_count"], latency["tail_parts_ns"]))
+    return Attribution(
+        f"tail-{workload}", f"{WORKLOADS[workload]}: reads beyond p99.99", rows, note="one read in 10,000"
+    )

@@ -344,7 +344,7 @@ def response(results: Results) -> Figure:
         [relative_panel(name, "mean response, BCH-SSD = 1", key, results) for name, key in panels.items()],
         caption=f"{STAND_INS} The load is not published: requests come so fast that the dies of BCH-SSD "
         "are 90 % busy, and FlexECC gets the same requests at the same times. The slides show all requests.",
-        columns=1,
+        columns=3,
     )
 
 

@@ -5,8 +5,7 @@ This reads what experiment.py answers, simulates nothing, and does not know what
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from pathlib import Path
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from experiment import (
@@ -17,15 +16,18 @@ from experiment import (
     CASE_WORDS,
     CASES,
     FULL_SHARES,
+    INTERVALS,
     LADDER,
     QUICK_SHARES,
     VARIANTS,
     VOLUMES,
+    WEAK_VOLUME,
     cases,
     shares,
     weak_interval,
 )
 
+from ninescope.figures import Axis, Figure, Panel, Series
 from ninescope.papers.experiment import Settings, Summary, Table
 
 Results = Mapping[str, dict[str, Any]]
@@ -63,6 +65,7 @@ def summarise(results: Results, settings: Settings) -> Summary:
     }
     measured["volumes_where_nearest"] = {"case-3": nearest_to_both_limits(measured["wear_ratio"])}
     tables = [
+        conclusion(measured),
         stand_in_table(results),
         share_table(measured, settings),
         case_table(measured),
@@ -130,13 +133,13 @@ def wear_at_limit(results: Results, volume: str) -> dict[str, float | None]:
 
     The run is taken to come again and again, each time with the same wear.
     """
-    limit = BASE["storage_scm"]["endurance_writes"]
-    found: dict[str, float | None] = {}
-    for case in CASES:
-        wear = case_run(results, volume, case)["wear"]
-        of_s = wear["s"]["writes_max"]
-        found[case] = limit / of_s * wear["m"]["writes_max"] if of_s else None
-    return found
+    return {case: worn_at_limit(case_run(results, volume, case)["wear"]) for case in CASES}
+
+
+def worn_at_limit(wear: Mapping[str, Any]) -> float | None:
+    """Return that of one run; None where it wrote nothing to S."""
+    of_s = wear["s"]["writes_max"]
+    return BASE["storage_scm"]["endurance_writes"] / of_s * wear["m"]["writes_max"] if of_s else None
 
 
 def wear_ratios(results: Results, volume: str) -> dict[str, float | None]:
@@ -147,20 +150,19 @@ def wear_ratios(results: Results, volume: str) -> dict[str, float | None]:
 
 
 def nearest_to_both_limits(ratios: Mapping[str, Mapping[str, float | None]]) -> int:
-    """Return for how many volumes case 3 brings both memories nearest to their limits at the same time.
+    """Return for how many volumes case 3 brings both memories nearest to their limits at the same time."""
+    four = [case for case in CASES if case != "weak"]
+    return sum(nearest_case(of_volume, four) == "case-3" for of_volume in ratios.values())
+
+
+def nearest_case(ratios: Mapping[str, float | None], among: Sequence[str]) -> str:
+    """Return the case that brings both memories nearest to their limits at the same time.
 
     Of the cases that leave M within its limit.
     """
     target = BASE["scm"]["endurance_writes"] / BASE["storage_scm"]["endurance_writes"]
-    count = 0
-    for of_volume in ratios.values():
-        usable = {
-            case: ratio
-            for case, ratio in of_volume.items()
-            if case.startswith("case-") and ratio is not None and ratio <= target
-        }
-        count += max(usable, key=lambda case: usable[case], default="") == "case-3"
-    return count
+    usable = {case: ratio for case in among if (ratio := ratios[case]) is not None and ratio <= target}
+    return max(usable, key=lambda case: usable[case], default="")
 
 
 def buses(results: Results, volume: str) -> dict[str, Any]:
@@ -179,6 +181,38 @@ def buses(results: Results, volume: str) -> dict[str, Any]:
             "all_m_over_all_s": all_m / plain,
         }
     return found
+
+
+CONCLUSION_WORDS = {
+    "case-1": "both",
+    "case-2": "only M-SCM",
+    "case-3": "only S-SCM",
+    "case-4": "none",
+    "weak": "only M-SCM, weakly",
+    "": "none leaves M-SCM within its limit",
+}
+"""What is levelled, in the words of the conclusion."""
+
+
+def conclusion(measured: Mapping[str, Any]) -> Table:
+    """Tabulate the best share of M-SCM and the best wear levelling, as the slides do."""
+    composition: list[Any] = ["M-SCM with most IOPS per cost"]
+    levelling: list[Any] = ["wear levelling"]
+    for volume in VOLUMES:
+        share = str(measured["best_share"][volume])
+        gain = measured["gain_percent"][volume][share]
+        composition.append(f"{share} % ({gain:+.0f} %)" if int(share) else "not needed")
+        case = nearest_case(measured["wear_ratio"][volume], tuple(CASES))
+        gained = measured["case_gain_percent"][volume].get(case)
+        levelling.append(CONCLUSION_WORDS[case] + ("" if gained is None else f" ({gained:+.1f} %)"))
+    return Table(
+        "Conclusion: the best share of M-SCM, and the best wear levelling",
+        ["best", *VOLUMES],
+        [composition, levelling],
+        note="share: of those that were measured, with its gain over S-SCM alone; wear levelling: of what "
+        "leaves M-SCM within its limit, what brings both memories nearest to theirs, with its gain over "
+        f"levelling both, {CASE_SHARE} % of M-SCM",
+    )
 
 
 def stand_in_table(results: Results) -> Table:
@@ -320,36 +354,157 @@ def variant_table(results: Results) -> Table:
 # ---- figures -----------------------------------------------------------------------------------------
 
 COLOURS = {"prxy_0": "#d9621e", "hm_0": "#444444", "prxy_1": "#1f6fb4", "proj_3": "#2a9d5c"}
+STAND_INS = (
+    "All volumes are stand-ins drawn from published statistics, one request in flight; bus and movement are "
+    "inferred. "
+)
 
 
-def draw(results: Results, directory: Path, settings: Settings) -> list[Path]:
-    """Draw gains and performance per cost over the share, and the cases."""
-    from matplotlib.figure import Figure
+def figures(results: Results, settings: Settings) -> list[Figure]:
+    """Show what the slides do; a brief run measures too little for any."""
+    if settings.brief:
+        return []
+    return [
+        performance(results, settings),
+        performance_by_cost(results, settings),
+        wear_levelling(results, settings),
+        endurance(results),
+        weak_levelling(results, settings),
+    ]
 
-    figure = Figure(figsize=(13, 4.5), dpi=140, layout="constrained", facecolor="white")
-    gained, worth, cases = figure.subplots(1, 3)
-    for index, volume in enumerate(VOLUMES):
-        found = gains(results, volume, settings)
-        curve = performance_per_cost(results, volume, settings)
-        places = [int(share) for share in curve]
-        label = f"{volume} (stand-in)"
-        gained.plot(
-            places, [found[share] for share in curve], "o-", color=COLOURS[volume], label=label, markersize=4
+
+def by_share(values: Mapping[str, Mapping[str, float]]) -> list[Series]:
+    """Draw values of each volume over the share of M-SCM."""
+    found = []
+    for volume, curve in values.items():
+        shown = [share for share in curve if share.isdigit()]
+        places, heights = [int(share) for share in shown], [curve[share] for share in shown]
+        found.append(Series(f"{volume} (stand-in)", places, heights, colour=COLOURS[volume]))
+    return found
+
+
+def performance(results: Results, settings: Settings) -> Figure:
+    """Show gains over S-SCM alone."""
+    found = {volume: gains(results, volume, settings) for volume in VOLUMES}
+    panel = Panel(
+        "gain",
+        Axis("M-SCM [% of all memory]"),
+        Axis("IOPS over S-SCM alone [%]"),
+        by_share(found),
+        lines=[("S-SCM alone", 0.0)],
+    )
+    return Figure(
+        "performance",
+        "What M-SCM gains",
+        [panel],
+        caption=f"{STAND_INS}Both memories are levelled, S-SCM alone is too: that it is the reference is "
+        "inferred. The slides give one share of each volume in numbers.",
+        columns=1,
+    )
+
+
+def performance_by_cost(results: Results, settings: Settings) -> Figure:
+    """Show what a drive reaches for what it costs."""
+    found = {volume: performance_per_cost(results, volume, settings) for volume in VOLUMES}
+    of_m, of_s = (f"{BASE[table]['bit_cost']:g}" for table in ("scm", "storage_scm"))
+    panel = Panel(
+        "performance per cost",
+        Axis("M-SCM [% of all memory]"),
+        Axis("IOPS per cost, of S-SCM alone"),
+        by_share(found),
+        lines=[("S-SCM alone", 1.0)],
+    )
+    return Figure(
+        "cost",
+        "IOPS for what the drive costs",
+        [panel],
+        caption=f"{STAND_INS}A bit costs {of_m} in M-SCM and {of_s} in S-SCM. Published values are derived: "
+        "the gains of the slides over that cost.",
+        columns=1,
+    )
+
+
+def wear_levelling(results: Results, settings: Settings) -> Figure:
+    """Show what less wear levelling gains over levelling both."""
+    words = [CASE_WORDS[case] for case in CASES if case != "weak"]
+    panels = []
+    for volume in VOLUMES:
+        found = {"case-1": 0.0, **case_gains(results, volume, settings)}
+        heights = [found[case] for case in CASES if case != "weak"]
+        bars = Series(f"{volume} (stand-in)", range_of(words), heights, "bars", colour=COLOURS[volume])
+        axis = Axis("levelled", categories=words)
+        panels.append(Panel(volume, axis, Axis("IOPS over case 1 [%]"), [bars]))
+    return Figure(
+        "wear-levelling",
+        "IOPS by what is levelled",
+        panels,
+        caption=f"{STAND_INS}{CASE_SHARE} % of M-SCM. That case 1 is the reference of the published gains is "
+        "inferred.",
+    )
+
+
+def range_of(words: Sequence[str]) -> list[int]:
+    """Return the places of categories."""
+    return list(range(len(words)))
+
+
+def endurance(results: Results) -> Figure:
+    """Show how worn M-SCM is when S-SCM is worn out."""
+    words = list(CASE_WORDS.values())
+    series = []
+    for volume in VOLUMES:
+        worn = wear_at_limit(results, volume)
+        heights = [worn[case] for case in CASE_WORDS]
+        series.append(
+            Series(f"{volume} (stand-in)", range_of(words), heights, "bars", colour=COLOURS[volume])
         )
-        worth.plot(places, list(curve.values()), "o-", color=COLOURS[volume], markersize=4)
-        by_case = case_gains(results, volume, settings)
-        at = [place + (index - 1.5) * 0.2 for place in range(len(by_case))]
-        cases.bar(at, list(by_case.values()), width=0.2, color=COLOURS[volume])
-        cases.set_xticks(range(len(by_case)), [CASE_WORDS[case] for case in by_case], fontsize=8)
-    gained.set(xlabel="M-SCM [% of all memory]", ylabel="gain over S-SCM alone [%]")
-    gained.legend(frameon=False, fontsize=8)
-    worth.axhline(1, color="#999999", linestyle="--")
-    worth.set(xlabel="M-SCM [% of all memory]", ylabel="IOPS per cost, S-SCM alone = 1")
-    cases.set(ylabel="gain over both levelled [%]", xlabel="levelled")
-    for axes in (gained, worth, cases):
-        axes.spines[["top", "right"]].set_visible(False)
-        axes.grid(color="#e6e6e6", linewidth=0.6)
-        axes.set_axisbelow(True)
-    path = directory / "multi_scm.png"
-    figure.savefig(path)
-    return [path]
+    panel = Panel(
+        "M-SCM at the limit of S-SCM",
+        Axis("levelled", categories=words),
+        Axis("writes of the most worn sector", log=True),
+        series,
+        lines=[("M-SCM endures", float(BASE["scm"]["endurance_writes"]))],
+    )
+    return Figure(
+        "endurance",
+        "Wear of M-SCM when S-SCM has reached its limit",
+        [panel],
+        caption=f"{STAND_INS}{CASE_SHARE} % of M-SCM. Extrapolated: the run is taken to come again, with the "
+        "same wear each time, until the most worn sector of S-SCM has reached its limit. The slides give no "
+        "numbers.",
+        columns=1,
+    )
+
+
+def weak_levelling(results: Results, settings: Settings) -> Figure:
+    """Show what the interval of M-SCM changes while S-SCM is not levelled."""
+    names = {LADDER["overwrites"]: f"{CASE_SHARE}/case-2", weak_interval(settings): f"{CASE_SHARE}/weak"}
+    names |= {interval: f"{CASE_SHARE}/weak/{interval}" for interval in INTERVALS}
+    runs = {interval: results[WEAK_VOLUME]["runs"][names[interval]] for interval in sorted(names)}
+    first = iops(results, WEAK_VOLUME, f"{CASE_SHARE}/case-1")
+    gained = [100 * (run["iops"] / first - 1) for run in runs.values()]
+    worn = [worn_at_limit(run["wear"]) for run in runs.values()]
+    axis = Axis("overwrites from one levelling of M-SCM to the next", log=True)
+    label, colour = f"{WEAK_VOLUME} (stand-in)", COLOURS[WEAK_VOLUME]
+    limit = ("M-SCM endures", float(BASE["scm"]["endurance_writes"]))
+    return Figure(
+        "weak-levelling",
+        f"{WEAK_VOLUME}: only M-SCM levelled, and how often",
+        [
+            Panel(
+                "performance",
+                axis,
+                Axis("IOPS over case 1 [%]"),
+                [Series(label, list(runs), gained, colour=colour)],
+            ),
+            Panel(
+                "wear",
+                axis,
+                Axis("writes of the most worn sector of M-SCM", log=True),
+                [Series(label, list(runs), worn, colour=colour)],
+                lines=[limit],
+            ),
+        ],
+        caption=f"{STAND_INS}{CASE_SHARE} % of M-SCM. Wear is extrapolated to the limit of S-SCM. The slides "
+        "do not say how weak their levelling is: the published gain has no place of its own.",
+    )

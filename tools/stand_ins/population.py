@@ -373,28 +373,29 @@ class Builder:
     # Volumes of which only the shape of the hot sets is given.
 
     def build_shape(self, shape: dict[str, float]) -> None:
-        """Hot and cold reads and writes, each on pages of its own."""
+        """Hot and cold reads and writes: what is hot is read and written, what is cold has pages of its own."""
         t = self.targets
         hot_reads, hot_writes = shape["hot_read_pages"] * t.pages, shape["hot_write_pages"] * t.pages
-        cold_read_pages = t.read_pages - hot_reads
-        cold_write_pages = t.pages - t.read_pages - hot_writes
-        for name, pages in (("hot_read_pages", cold_read_pages), ("hot_write_pages", cold_write_pages)):
+        cold_read_pages, cold_write_pages = t.read_pages - hot_reads, t.pages - t.read_pages
+        for name, pages in (
+            ("hot_read_pages", cold_read_pages),
+            ("read_pages", cold_write_pages),
+            ("hot_write_pages", hot_reads - hot_writes),
+        ):
             if pages < 0:
                 raise ImpossibleError(name, f"{-pages:.0f} more pages than there are")
-        early = [(0.0, EARLY, 1.0)]
-        life = FILLED * (1 - EARLY) * t.requests
-        for op, requests, page_accesses, hot, cold, cold_share in (
-            ("read", self.reads, t.window_page_reads, hot_reads, cold_read_pages, shape["cold_reads"]),
-            ("write", t.writes, t.window_page_writes, hot_writes, cold_write_pages, shape["cold_writes"]),
+        hot = {}
+        for op, requests, page_accesses, cold, cold_share in (
+            ("read", self.reads, t.window_page_reads, cold_read_pages, shape["cold_reads"]),
+            ("write", t.writes, t.window_page_writes, cold_write_pages, shape["cold_writes"]),
         ):
             cold_requests = requests * cold_share
             cold_mean = max(cold / cold_requests, 1.0)
             again = max(cold_requests / (cold / cold_mean), 1.0)
-            count = cold / cold_mean
             self.groups.append(
                 Group(
                     op,
-                    count,
+                    cold / cold_mean,
                     cold_mean,
                     again,
                     again if op == "read" else 0.0,
@@ -403,30 +404,66 @@ class Builder:
                     "scan" if op == "read" and again < 1.5 else "once",
                 )
             )
-            self.add_hot(op, requests - cold_requests, page_accesses - cold * again, hot, early, life)
+            pages = hot_reads if op == "read" else hot_writes
+            hot[op] = HotUses(op, requests - cold_requests, page_accesses - cold * again, pages)
+        self.add_hot(hot["read"], hot["write"])
 
-    def add_hot(
-        self, op: str, requests: float, page_accesses: float, pages: float, births: list[Any], life: float
-    ) -> None:
-        mean = page_accesses / requests
-        if mean < 1:
-            raise ImpossibleError(f"mean_{op}_bytes", f"{1 - mean:.2f} pages too few for each hot request")
-        size = max(1.8 * mean, 2.0)
-        share = (1 - 1 / mean) / (1 - 1 / size)
-        # A power law of slope 0.6 in four steps. Inferred.
-        ranks = np.arange(1, max(int(pages), 8) + 1, dtype=float)
-        curve = ranks**-0.6
-        curve *= page_accesses / curve.sum()
-        edges = [0, *(int(len(ranks) * part) for part in (0.02, 0.1, 0.35)), len(ranks)]
+    def add_hot(self, reads: HotUses, writes: HotUses) -> None:
+        """Add pages that are read hot; writes go to the busiest of them.
+
+        A power law of slope 0.6 each, in four steps. Inferred.
+        """
+        early = [(0.0, EARLY, 1.0)]
+        life = FILLED * (1 - EARLY) * self.targets.requests
+        size = max(1.8 * reads.mean, 2.0)
+        large = {uses.op: min(uses.share_of(size), 1.0) for uses in (reads, writes)}
+        curves = {uses.op: uses.curve(int(reads.pages)) for uses in (reads, writes)}
+        ranks = int(reads.pages)
+        edges = [0, *(int(ranks * part) for part in (0.02, 0.1, 0.35)), ranks]
         for begin, end in zip(edges, edges[1:], strict=False):
             if end <= begin:
                 continue
-            uses, here = float(curve[begin:end].mean()), pages * (end - begin) / len(ranks)
-            for pages_each, part in ((1.0, 1 - share), (size, share)):
-                count = here * part / pages_each
+            here = reads.pages * (end - begin) / ranks
+            read, written = (float(curves[op][begin:end].mean()) for op in ("read", "write"))
+            for pages_each, of_reads, of_writes in (
+                (1.0, 1 - large["read"], 1 - large["write"]),
+                (size, large["read"], large["write"]),
+            ):
+                count = here * of_reads / pages_each
                 if count >= 0.5:
-                    reads = uses if op == "read" else 0.0
-                    self.groups.append(Group(op, count, pages_each, uses, reads, births, life, "hot"))
+                    # Fewer of the writes are large than of the reads.
+                    uses = read + written * of_writes / of_reads
+                    self.groups.append(Group("read", count, pages_each, uses, read, early, life, "hot"))
+
+
+@dataclass
+class HotUses:
+    """Reads, or writes, of what is hot."""
+
+    op: str
+    requests: float
+    page_accesses: float
+    pages: float
+
+    @property
+    def mean(self) -> float:
+        """Pages of a request."""
+        return self.page_accesses / self.requests
+
+    def share_of(self, size: float) -> float:
+        """Which share of the page accesses are requests of that size, if the others are of one page."""
+        if self.mean < 1:
+            raise ImpossibleError(
+                f"mean_{self.op}_bytes", f"{1 - self.mean:.2f} pages too few for each hot request"
+            )
+        return (1 - 1 / self.mean) / (1 - 1 / size)
+
+    def curve(self, ranks: int) -> Any:
+        """Accesses of each page, the busiest first; those beyond the pages have none."""
+        used = max(int(self.pages), 8)
+        curve = np.zeros(max(ranks, used))
+        curve[:used] = np.arange(1, used + 1, dtype=float) ** -0.6
+        return curve * (self.page_accesses / curve.sum())
 
 
 def births_of(count: int, births: list[tuple[float, float, float]]) -> list[int]:
@@ -552,6 +589,15 @@ def operations(group: Group) -> list[list[Any]]:
     writes = group.uses - group.reads
     if writes <= 0:
         return [["read", "read", 1]]
+    if group.kind == "hot":
+        # What is hot is read and written in no order.
+        of_reads = round(1000 * group.reads / group.uses)
+        return [
+            [before, after, part]
+            for before in ("read", "write")
+            for after, part in (("read", of_reads), ("write", 1000 - of_reads))
+            if part > 0
+        ]
     back = min((group.reads - 1) / max(writes - 1, 0.1), 0.9)
     chain: list[list[Any]] = [["read", "write", 1]]
     if writes > 1:

@@ -12,7 +12,7 @@ from typing import Any, NoReturn, get_args
 
 from ninescope._native import ConfigError
 from ninescope.catalogue import did_you_mean
-from ninescope.figures import Figure, Form, Series
+from ninescope.figures import Figure, Form, Panel, Series
 from ninescope.papers.claims import load_toml
 from ninescope.papers.experiment import Table
 
@@ -62,27 +62,26 @@ class Published:
             if one.figure not in found:
                 self._refuse(f"there is no figure {one.figure!r}{did_you_mean(one.figure, found)}")
             figure = found[one.figure]
-            try:
-                found[one.figure] = figure.with_published(one.panel, self._placed(figure, one))
-            except ValueError as error:
-                self._refuse(str(error))
+            panels = {panel.name: panel for panel in figure.panels}
+            if one.panel not in panels:
+                self._refuse(
+                    f"figure {one.figure!r} has no panel {one.panel!r}{did_you_mean(one.panel, panels)}"
+                )
+            found[one.figure] = figure.with_published(one.panel, self._placed(panels[one.panel], one))
         return list(found.values())
 
     def table(self, title: str) -> PublishedTable | None:
         """Return what is published of a table of ours."""
         return next((table for table in self.tables if table.title == title), None)
 
-    def _placed(self, figure: Figure, one: PublishedSeries) -> Series:
-        categories = next((list(p.x.categories) for p in figure.panels if p.name == one.panel), [])
+    def _placed(self, panel: Panel, one: PublishedSeries) -> Series:
         places = []
         for place in one.x:
             if isinstance(place, str):
-                if place not in categories:
-                    self._refuse(
-                        f"{one.figure}, {one.panel}: {place!r} is no category"
-                        + did_you_mean(place, categories)
-                    )
-                places.append(categories.index(place))
+                if place not in panel.x.categories:
+                    meant = did_you_mean(place, panel.x.categories)
+                    self._refuse(f"{one.figure}, {one.panel}: {place!r} is no category{meant}")
+                places.append(list(panel.x.categories).index(place))
             else:
                 places.append(place)
         return Series(one.label, places, one.y, one.form, published=True, source=one.source)

@@ -1,0 +1,343 @@
+"""Figures as pictures, for files and print: what `ninescope.figures` describes, drawn with matplotlib."""
+
+from __future__ import annotations
+
+import itertools
+import math
+import textwrap
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import matplotlib
+import numpy as np
+from matplotlib.artist import Artist
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure as MatplotlibFigure
+from matplotlib.layout_engine import ConstrainedLayoutEngine
+from matplotlib.lines import Line2D
+from matplotlib.patches import Patch
+from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormatter, NullLocator
+from numpy.typing import NDArray
+
+from ninescope.figures import PALETTE, Axis, Figure, Panel, Series, Value
+from ninescope.files import written_whole
+from ninescope.plots import _INK, plain
+from ninescope.plots import Figure as Picture
+
+_GREY = "#666666"
+_LEVEL = "#999999"
+_PUBLISHED = "#2b2b2b"
+_DASHES = ((0, (5, 2)), (0, (1, 1.4)), (0, (7, 2, 1.2, 2)), (0, (9, 3)), (0, (3, 1, 1, 1, 1, 1)))
+_MARKERS = "osD^vP"
+"""Published series of a figure have no colour: they are told apart by these."""
+_HATCHES = ("////", "....", "xxxx", "----", "||||", "++++")
+_FEW_PLACES = 40
+"""A line of no more places shows each of them."""
+_BAR_SHARE = 0.8
+"""Of the distance of two places, taken by all the bars of one."""
+_PANEL_INCHES = (6.0, 3.9)
+_INCHES_PER_LETTER = 0.066
+"""Of the words of a legend, about."""
+_INCHES_PER_LETTER_OF_TITLE = 0.105
+_LETTERS_PER_INCH = 17
+"""Of a caption, about."""
+_LETTERS_OF_PLACES = 68
+"""So many of the names of places have room under one panel."""
+_SPREAD = 0.3
+"""How far apart the series of a place of categories are drawn, all together: intervals hide each other."""
+
+Numbers = NDArray[np.float64]
+Key = tuple[str, bool]
+
+
+class _Look(NamedTuple):
+    """How a series is told from the others of its figure."""
+
+    colour: str
+    dash: Any
+    marker: str
+    hatch: str
+
+
+def picture(figure: Figure) -> MatplotlibFigure:
+    """Draw a figure."""
+    looks = _looks(figure)
+    columns = max(1, min(figure.columns, len(figure.panels)))
+    rows = max(1, math.ceil(len(figure.panels) / columns))
+    width = max(_PANEL_INCHES[0] * columns, 7.5)
+    caption = textwrap.wrap(figure.caption, round((width - 0.3) * _LETTERS_PER_INCH))
+    handles, across = _legend(figure, looks, width)
+    title = textwrap.wrap(figure.title, round(width / _INCHES_PER_LETTER_OF_TITLE))
+    head = 0.14 + 0.22 * len(title)
+    top = head + 0.06 + 0.2 * math.ceil(len(handles) / across)
+    bottom = 0.12 + 0.155 * len(caption)
+    height = top + _PANEL_INCHES[1] * rows + bottom
+    room = (0.005, bottom / height, 0.99, 1 - (top + bottom) / height)
+    layout = ConstrainedLayoutEngine(rect=room, hspace=0.04, wspace=0.03)
+    drawn = Picture(figsize=(width, height), dpi=150, layout=layout, facecolor="white")
+    left = 0.1 / width
+    drawn.text(left, 1 - 0.1 / height, "\n".join(title), va="top", fontsize=13, fontweight="bold", color=_INK)
+    drawn.text(
+        left, 0.08 / height, "\n".join(caption), va="bottom", fontsize=8, color=_GREY, linespacing=1.25
+    )
+    if handles:
+        drawn.legend(
+            handles=handles,
+            loc="upper left",
+            bbox_to_anchor=(0.05 / width, 1 - head / height),
+            ncols=across,
+            frameon=False,
+            fontsize=8.5,
+            borderaxespad=0.2,
+            labelcolor=_INK,
+        )
+    grid = drawn.subplots(rows, columns, squeeze=False)
+    for axes, panel in itertools.zip_longest(grid.flat, figure.panels):
+        if panel is None:
+            axes.set_visible(False)
+        else:
+            _panel(axes, panel, looks)
+    return drawn
+
+
+def save(figure: Figure, directory: Path, formats: Sequence[str] = ("png",)) -> list[Path]:
+    """Draw a figure into files; each is named like the figure."""
+    # Neither the hour nor chance goes into a file: the same figure makes the same bytes.
+    with matplotlib.rc_context({"svg.hashsalt": figure.name}):
+        drawn = picture(figure)
+        written = []
+        for form in formats:
+            path = directory / f"{figure.name}.{form}"
+            dates = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}.get(form)
+            with written_whole(path) as temporary:
+                drawn.savefig(temporary, format=form, metadata=dates)
+            written.append(path)
+    return written
+
+
+# ---- what all panels have in common ----------------------------------------------------------------------
+
+
+def _key(series: Series) -> Key:
+    """Return what a series is in the legend: the same in all panels."""
+    return series.label, series.published
+
+
+def _looks(figure: Figure) -> dict[Key, _Look]:
+    """Give each series of a figure its look."""
+    all_series = [series for panel in figure.panels for series in panel.series]
+    chosen = {_key(series): series.colour for series in reversed(all_series)}
+    measured = [key for key in dict.fromkeys(map(_key, all_series)) if not key[1]]
+    published = [key for key in dict.fromkeys(map(_key, all_series)) if key[1]]
+    looks = {}
+    for index, key in enumerate(measured):
+        looks[key] = _Look(chosen[key] or PALETTE[index % len(PALETTE)], "solid", "o", "")
+    for index, key in enumerate(published):
+        looks[key] = _Look(
+            _PUBLISHED,
+            _DASHES[index % len(_DASHES)],
+            _MARKERS[index % len(_MARKERS)],
+            _HATCHES[index % len(_HATCHES)],
+        )
+    return looks
+
+
+def _legend(figure: Figure, looks: Mapping[Key, _Look], width: float) -> tuple[list[Artist], int]:
+    """Return what the legend shows, and how many of it stand side by side."""
+    forms: dict[Key, Series] = {}
+    for panel in figure.panels:
+        for series in panel.series:
+            forms.setdefault(_key(series), series)
+    handles = [_handle(series, looks[key]) for key, series in forms.items() if key in looks]
+    longest = max((len(_words(series)) for series in forms.values()), default=0)
+    return handles, max(1, int(width / (longest * _INCHES_PER_LETTER + 0.65)))
+
+
+def _words(series: Series) -> str:
+    return f"published: {series.label}" if series.published else series.label
+
+
+def _handle(series: Series, look: _Look) -> Artist:
+    if series.form == "bars":
+        return Patch(label=_words(series), **_bar_style(series, look))
+    return Line2D([], [], label=_words(series), **_line_style(series, look))
+
+
+def _line_style(series: Series, look: _Look) -> dict[str, Any]:
+    """Return how a series looks that is no bars."""
+    points = series.form == "points"
+    marked = points or (series.form == "line" and len(series.x) <= _FEW_PLACES)
+    return {
+        "color": look.colour,
+        "linestyle": "none" if points else look.dash,
+        "linewidth": 1.3 if series.published else 1.6,
+        "marker": look.marker if marked and (points or not series.published) else "none",
+        "markersize": 6.5 if points and series.published else 5 if points else 3.5,
+        "markerfacecolor": "none" if series.published else look.colour,
+        "markeredgewidth": 1.3 if series.published else 0.8,
+    }
+
+
+def _bar_style(series: Series, look: _Look) -> dict[str, Any]:
+    if series.published:
+        return {"facecolor": "none", "edgecolor": look.colour, "hatch": look.hatch, "linewidth": 1}
+    return {"facecolor": look.colour, "edgecolor": "white", "linewidth": 0.4}
+
+
+# ---- one panel -------------------------------------------------------------------------------------------
+
+
+def _panel(axes: Axes, panel: Panel, looks: Mapping[Key, _Look]) -> None:
+    axes.set_title(panel.name, loc="left", fontsize=10, color=_INK)
+    axes.set_xlabel(panel.x.label, fontsize=9, color=_INK)
+    axes.set_ylabel(panel.y.label, fontsize=9, color=_INK)
+    axes.set_xscale("log" if panel.x.log else "linear")
+    axes.set_yscale("log" if panel.y.log else "linear")
+    bars = [series for series in panel.series if series.form == "bars"]
+    width = _BAR_SHARE * _distance(bars) / max(1, len(bars))
+    base = _base(panel)
+    aside = _aside(panel)
+    for number, series in enumerate(panel.series):
+        look = looks[_key(series)]
+        x, y = np.array(series.x, dtype=np.float64), _numbers(series.y, panel.y)
+        if series.form == "bars":
+            x = x + (bars.index(series) - (len(bars) - 1) / 2) * width
+            # A logarithm has no zero for bars to stand on.
+            axes.bar(x, y - base, width * 0.94, bottom=base, **_bar_style(series, look))
+        else:
+            style = _line_style(series, look)
+            x = x + aside.get(number, 0.0)
+            axes.plot(x, y, drawstyle="steps-post" if series.form == "steps" else "default", **style)
+        _interval(axes, series, x, y, look, panel)
+    plain(axes)
+    _limits(axes, panel, base if bars else None)
+    _ticks(axes, panel)
+    for words, level in panel.lines:
+        _level(axes, words, level)
+    if not any(value is not None for series in panel.series for value in series.y):
+        axes.text(0.5, 0.5, "not measured", transform=axes.transAxes, ha="center", color=_GREY)
+
+
+def _numbers(values: Sequence[Value], axis: Axis) -> Numbers:
+    """Return numbers, NaN where there is a gap and where the axis has no place for one."""
+    found = np.array([math.nan if value is None else value for value in values], dtype=np.float64)
+    return np.where(found > 0, found, math.nan) if axis.log else found
+
+
+def _distance(bars: Sequence[Series]) -> float:
+    """Return how far places with bars are from each other."""
+    places = np.unique([place for series in bars for place in series.x])
+    return float(np.diff(places).min()) if len(places) > 1 else 1.0
+
+
+def _aside(panel: Panel) -> dict[int, float]:
+    """Return how far beside its places a measured series is drawn, by its number in the panel."""
+    found = [
+        number
+        for number, series in enumerate(panel.series)
+        if panel.x.categories and series.form in ("line", "points") and not series.published
+    ]
+    if len(found) < 2:
+        return {}
+    return {number: _SPREAD * (index / (len(found) - 1) - 0.5) for index, number in enumerate(found)}
+
+
+def _base(panel: Panel) -> float:
+    """Return where bars stand."""
+    if not panel.y.log:
+        return 0.0
+    if panel.y.low is not None:
+        return panel.y.low
+    ends = [value for series in panel.series for value in (*series.y, *series.low) if value and value > 0]
+    return min(ends, default=1.0) / 2
+
+
+def _interval(axes: Axes, series: Series, x: Numbers, y: Numbers, look: _Look, panel: Panel) -> None:
+    if not series.low or not series.high:
+        return
+    low, high = _numbers(series.low, Axis()), _numbers(series.high, Axis())
+    if panel.y.log:
+        low = np.where(low <= 0, np.minimum(y, _base(panel)), low)
+    # A histogram's value may lie a hair outside of its interval.
+    arms = np.vstack([np.fmax(y - low, 0), np.fmax(high - y, 0)])
+    known = np.isfinite(y) & np.isfinite(low) & np.isfinite(high)
+    colour = _INK if series.form == "bars" else look.colour
+    axes.errorbar(
+        x[known],
+        y[known],
+        yerr=arms[:, known],
+        fmt="none",
+        ecolor=colour,
+        elinewidth=1,
+        capsize=2.5,
+        alpha=0.8,
+    )
+
+
+def _limits(axes: Axes, panel: Panel, base: float | None) -> None:
+    if panel.x.categories:
+        axes.set_xlim(-0.6, len(panel.x.categories) - 0.4)
+    if panel.x.low is not None:
+        axes.set_xlim(left=panel.x.low)
+    if panel.x.high is not None:
+        axes.set_xlim(right=panel.x.high)
+    if base is not None and panel.y.log:
+        axes.set_ylim(bottom=base)
+    if panel.y.low is not None:
+        axes.set_ylim(bottom=panel.y.low)
+    if panel.y.high is not None:
+        axes.set_ylim(top=panel.y.high)
+
+
+def _ticks(axes: Axes, panel: Panel) -> None:
+    for axis, described in ((axes.xaxis, panel.x), (axes.yaxis, panel.y)):
+        if described.log:
+            low, high = sorted(axis.get_view_interval())
+            decades = math.log10(high / low) if low > 0 else math.inf
+            axis.set_major_locator(LogLocator(subs=(1, 2, 5) if decades < 2.2 else (1,), numticks=12))
+            axis.set_minor_formatter(NullFormatter())
+        # Where each tick is a power of ten, most of them are written as one.
+        plainly = (1e-2, 1e6) if described.log else (1e-4, 1e8)
+        axis.set_major_formatter(FuncFormatter(lambda value, _, ends=plainly: _tick(value, *ends)))
+    if not panel.x.log:
+        axes.xaxis.set_major_locator(MaxNLocator(7, steps=[1, 2, 2.5, 5, 10]))
+    if panel.x.categories:
+        _names(axes, panel.x.categories)
+
+
+def _names(axes: Axes, names: Sequence[str]) -> None:
+    """Write the names of places: in several lines where they are long, else aslant."""
+    room = max(6, _LETTERS_OF_PLACES // len(names))
+    wrapped = [textwrap.wrap(name, room, break_long_words=False) for name in names]
+    if any(len(lines) > 3 or any(len(line) > room + 1 for line in lines) for lines in wrapped):
+        axes.set_xticks(range(len(names)), names, rotation=30, ha="right", rotation_mode="anchor")
+    else:
+        axes.set_xticks(range(len(names)), ["\n".join(lines) for lines in wrapped])
+    axes.tick_params(axis="x", length=0)
+    axes.xaxis.set_minor_locator(NullLocator())
+
+
+def _tick(value: float, least: float, most: float) -> str:
+    """Write a number of an axis, short; what is not between these two with a power of ten."""
+    if not value or least <= abs(value) < most:
+        return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:g}"
+    mantissa, exponent = f"{value:.6e}".split("e")
+    power = rf"10^{{{int(exponent)}}}"
+    return f"${power}$" if float(mantissa) == 1 else rf"${float(mantissa):g} \cdot {power}$"
+
+
+def _level(axes: Axes, words: str, level: float) -> None:
+    axes.axhline(level, color=_LEVEL, linewidth=1, linestyle=(0, (4, 3)), zorder=1)
+    axes.annotate(
+        words,
+        (0.995, level),
+        xycoords=axes.get_yaxis_transform(),
+        xytext=(0, 2),
+        textcoords="offset points",
+        ha="right",
+        va="bottom",
+        fontsize=7.5,
+        color=_GREY,
+        bbox={"facecolor": "white", "alpha": 0.75, "edgecolor": "none", "pad": 0.6},
+    )

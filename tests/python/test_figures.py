@@ -1,0 +1,167 @@
+"""Figures as data, and the pictures that are drawn of them."""
+
+from __future__ import annotations
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+from matplotlib.patches import Rectangle
+
+from ninescope import pictures
+from ninescope.figures import Axis, Figure, Panel, Series
+
+FORMS = ("line", "points", "bars", "steps")
+
+
+def one_panel(*series: Series, x: Axis | None = None, y: Axis | None = None, **panel: object) -> Figure:
+    return Figure("figure-1", "A title", [Panel("a panel", x or Axis(), y or Axis(), series, **panel)])  # type: ignore[arg-type]
+
+
+def axes_of(figure: Figure):
+    [axes] = pictures.picture(figure).axes
+    return axes
+
+
+def bars_of(figure: Figure) -> list[Rectangle]:
+    return [patch for patch in axes_of(figure).patches if isinstance(patch, Rectangle)]
+
+
+def words_of(figure: Figure) -> list[str]:
+    [legend] = pictures.picture(figure).legends
+    return [text.get_text() for text in legend.get_texts()]
+
+
+# ---- as data -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("values", [{"y": [1]}, {"y": [1, 2], "low": [0]}, {"y": [1, 2], "high": [3, 3, 3]}])
+def test_values_are_as_many_as_places(values):
+    with pytest.raises(ValueError, match="series 'a': 2 places"):
+        Series("a", [0, 1], **values)
+
+
+def test_a_published_series_joins_its_panel_and_no_other():
+    figure = Figure("figure-1", "t", [Panel("left", Axis(), Axis()), Panel("right", Axis(), Axis())])
+    more = figure.with_published("right", Series("theirs", [0], [1], published=True))
+    assert [len(panel.series) for panel in more.panels] == [0, 1]
+    assert [len(panel.series) for panel in figure.panels] == [0, 0]
+
+
+def test_a_published_series_of_an_unknown_panel_is_refused():
+    with pytest.raises(ValueError, match="no panel 'middle'; it has left"):
+        Figure("f", "t", [Panel("left", Axis(), Axis())]).with_published("middle", Series("a", [0], [1]))
+
+
+# ---- as pictures -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("published", [False, True])
+@pytest.mark.parametrize("log", [False, True])
+def test_every_form_is_drawn(tmp_path, form, published, log):
+    series = Series(
+        "a", [1, 2, 3], [10, 0, 1000], form, low=[1, 0, 900], high=[20, 3, 1100], published=published
+    )
+    figure = one_panel(series, x=Axis("x", log=log), y=Axis("y", log=log))
+    [path] = pictures.save(figure, tmp_path)
+    assert path == tmp_path / "figure-1.png"
+    assert path.stat().st_size > 5000
+    axes = axes_of(figure)
+    assert axes.patches if form == "bars" else axes.lines
+    assert words_of(figure) == ["published: a" if published else "a"]
+
+
+def test_the_same_figure_makes_the_same_bytes(tmp_path):
+    figure = one_panel(Series("a", [0, 1], [1, 2], "bars", published=True))
+    for form in ("png", "svg", "pdf"):
+        [path] = pictures.save(figure, tmp_path, (form,))
+        first = path.read_bytes()
+        assert pictures.save(figure, tmp_path, (form,)) == [path]
+        assert path.read_bytes() == first, form
+
+
+@pytest.mark.parametrize("log", [False, True])
+def test_bars_of_several_series_do_not_overlap(log):
+    figure = one_panel(
+        *(Series(name, [0, 1, 2], [5, 50, 500], "bars", published=name == "d") for name in "abcd"),
+        x=Axis(categories=["one", "two", "three"]),
+        y=Axis(log=log),
+    )
+    found = sorted(bars_of(figure), key=lambda bar: bar.get_x())
+    assert len(found) == 12
+    for left, right in itertools.pairwise(found):
+        assert left.get_x() + left.get_width() < right.get_x()
+    # The bars of a place are nearer to it than to any other.
+    assert [round(bar.get_x() + bar.get_width() / 2) for bar in found] == [0] * 4 + [1] * 4 + [2] * 4
+    tops = {round(bar.get_y() + bar.get_height(), 6) for bar in found}
+    assert tops == {5, 50, 500}
+
+
+def test_bars_at_any_places_do_not_overlap():
+    figure = one_panel(Series("a", [10, 12, 30], [1, 2, 3], "bars"), Series("b", [12], [4], "bars"))
+    found = sorted(bars_of(figure), key=lambda bar: bar.get_x())
+    assert all(one.get_x() + one.get_width() < other.get_x() for one, other in itertools.pairwise(found))
+
+
+@pytest.mark.parametrize("form", ["line", "points", "steps"])
+def test_what_was_not_measured_is_a_gap(form):
+    [line] = axes_of(one_panel(Series("a", [0, 1, 2], [1, None, 3], form))).lines
+    assert [math.isnan(value) for value in np.asarray(line.get_ydata(), dtype=float)] == [False, True, False]
+
+
+def test_a_figure_without_values_says_so():
+    axes = axes_of(one_panel(Series("a", [0, 1], [None, None])))
+    assert "not measured" in [text.get_text() for text in axes.texts]
+    assert len(pictures.picture(Figure("figure-1", "empty", [])).axes) == 1
+
+
+def test_intervals_stay_above_zero_on_a_logarithmic_axis():
+    figure = one_panel(Series("a", [0, 1], [10, 20], low=[0, 15], high=[12, 30]), y=Axis(log=True))
+    axes = axes_of(figure)
+    [arms] = [collection for collection in axes.collections if len(collection.get_segments()) == 2]
+    lows = [segment[0][1] for segment in arms.get_segments()]
+    assert lows == [pytest.approx(5), 15]
+
+
+def test_categories_levels_and_one_legend():
+    figure = Figure(
+        "figure-1",
+        "Two panels",
+        [
+            Panel(
+                name,
+                Axis(categories=["p50", "p99"]),
+                Axis("us"),
+                [Series("ours", [0, 1], [1, 2])],
+                [("bound", 1.5)],
+            )
+            for name in ("left", "right")
+        ],
+        caption="words " * 60,
+    ).with_published("right", Series("ours", [1], [2], "points", published=True))
+    drawn = pictures.picture(figure)
+    for axes in drawn.axes:
+        assert [label.get_text() for label in axes.get_xticklabels()] == ["p50", "p99"]
+        assert [text.get_text() for text in axes.texts] == ["bound"]
+    assert words_of(figure) == ["ours", "published: ours"]
+    caption = drawn.texts[1].get_text()
+    assert caption.split() == figure.caption.split()
+    assert "\n" in caption
+
+
+def test_a_series_has_its_colour_in_every_panel():
+    panels = [
+        Panel("left", Axis(), Axis(), [Series("a", [0], [1], "bars"), Series("b", [0], [1], "bars")]),
+        Panel(
+            "right",
+            Axis(),
+            Axis(),
+            [Series("b", [0], [1], "bars"), Series("c", [0], [1], "bars", colour="#123456")],
+        ),
+    ]
+    left, right = pictures.picture(Figure("figure-1", "t", panels)).axes
+    assert left.patches[1].get_facecolor() == right.patches[0].get_facecolor()
+    assert left.patches[0].get_facecolor() != left.patches[1].get_facecolor()
+    assert right.patches[1].get_facecolor()[:3] == pytest.approx((0x12 / 255, 0x34 / 255, 0x56 / 255))
