@@ -24,6 +24,7 @@ from ninescope.report import values
 from ninescope.report.document import (
     AttributionBand,
     AttributionBlock,
+    Cell,
     Document,
     FigureBlock,
     Section,
@@ -216,7 +217,7 @@ def test_every_value_of_a_figure_is_in_its_table():
             for index, y in enumerate(series.y):
                 low = series.low[index] if series.low else None
                 wanted = values.number(y)
-                if low is not None:
+                if y is not None and low is not None:
                     wanted += f" ({values.number(low)} to {values.number(series.high[index])})"
                 assert wanted in cells
         for words, level in panel.lines:
@@ -290,6 +291,62 @@ def test_what_cannot_be_drawn_is_a_gap():
     assert drawn["series"][0]["y"] == [None, None, 1.5]
 
 
+def test_around_a_gap_there_is_no_interval():
+    panel = Panel("", Axis(), Axis(), [Series("a", [1, 2], [None, 1.5], low=[1, 1], high=[2, 2])])
+    [drawn] = json.loads(values.as_json(Figure("f", "", [panel])))["panels"]
+    assert drawn["series"][0]["low"] == [None, 1]
+    [table] = values.tables(Figure("f", "", [panel]))
+    assert [row[1] for row in table.rows] == ["\u2013", "1.5 (1 to 2)"]
+
+
+@pytest.mark.parametrize(
+    "text", ["1,234", "58.1 us", "-1.5e-3", "35%", "+0.6 %", "900 us*", "5 (4 to 6)", "512B"]
+)
+def test_columns_of_numbers_stand_flush_right(text):
+    block = TableBlock("t", ["a", "b"], [["x", text], ["y", ""], ["z", "-"]])
+    page = render(Document("", "", [Section("s", "", [block])]))
+    assert f'<td class="number">{prose(text)}</td>' in page
+
+
+@pytest.mark.parametrize("text", ["", "35, 428", "12 of 12 checks hold", "case 4", "5 %, neither levelled"])
+def test_columns_of_words_do_not(text):
+    page = render(Document("", "", [Section("s", "", [TableBlock("t", ["a", "b"], [["x", text]])])]))
+    assert f"<td>{prose(text)}</td>" in page
+
+
+def test_a_verdict_is_said_once():
+    cell = Cell("holds", verdict="holds", title="because")
+    page = render(Document("", "", [Section("s", "", [TableBlock("t", ["a", "b"], [["x", cell]])])]))
+    assert "".join(Checked(page).words).count("holds") == 1
+    assert "(because)" in page
+
+
+# ---- Papers ----------------------------------------------------------------------------------------------
+
+
+def test_a_folder_of_papers_is_handed_on(tmp_path, monkeypatch):
+    from ninescope.papers import document as of_papers
+    from ninescope.report.stored import document_of
+
+    (tmp_path / "002").mkdir()
+    (tmp_path / "002" / "report.json").write_text("{}")
+    asked = []
+    monkeypatch.setattr(of_papers, "of_folder", lambda path: asked.append(path) or report_samples.document())
+    for path in (tmp_path, tmp_path / "002", tmp_path / "002" / "report.json"):
+        assert document_of(path) == report_samples.document()
+    assert asked == [tmp_path, tmp_path / "002", tmp_path / "002"]
+
+
+def test_a_damaged_report_of_papers_is_refused(tmp_path):
+    from ninescope.report.stored import document_of
+
+    for text in ("{}", "[]", "{", '{"paper": {}}'):
+        (tmp_path / "report.json").write_text(text)
+        with pytest.raises(ninescope.ConfigError) as refused:
+            document_of(tmp_path)
+        assert "\n" not in str(refused.value)
+
+
 # ---- Documents -------------------------------------------------------------------------------------------
 
 
@@ -328,7 +385,7 @@ def test_a_run_is_told(demo, run_page):
         "p99.99",
         demo.digest,
         "Where the time of reads went",
-        "drawn from the seed",
+        "hash of the job and the seed",
     ):
         assert words in text, words
     for heading in ("Latency", "What the drive did", "Caveats", "Configuration", "Provenance"):
@@ -354,7 +411,7 @@ def test_parts_of_a_band_are_all_in_the_table(demo, run_page):
 def test_the_survival_curve_is_thinned_where_it_is_dense():
     import numpy as np
 
-    from ninescope.report.single import thinned
+    from ninescope.report.latency import thinned
 
     at = np.geomspace(1e3, 1e9, 5_000)
     slower = np.append(np.geomspace(1.0, 1e-7, 4_999), 0.0)

@@ -359,7 +359,7 @@ def test_claims_can_be_filtered(sample):
     assert len(sample.run(shown)) == 3
     sample.click(".filters button[data-verdict='not reproduced']")
     assert sample.run(shown) == ["not reproduced"]
-    assert spoken(sample) == "1 claims shown"
+    assert spoken(sample) == "1 claim shown"
     sample.click(".filters button[data-verdict='']")
     assert len(sample.run(shown)) == 3
 

@@ -49,7 +49,7 @@ class Cell:
     published: str = ""
     """What the paper has there: shown small under ours, and called so."""
     verdict: str = ""
-    """"holds", "not reproduced", "not judged", or any other word: shown as a badge."""
+    """"holds", "not reproduced", "not judged", or any other word: a badge, alone where it is the text too."""
     title: str = ""
     """What is behind it: shown on demand, and read out."""
     faint: bool = False

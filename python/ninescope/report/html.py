@@ -27,9 +27,14 @@ _SMALL_SHARE = 0.01
 """A part that nowhere reaches it is not in the legend."""
 _LABELLED_SHARE = 0.07
 """A piece of a bar of this share has room for its number."""
-_NUMERIC = re.compile(r"[\d\s.,:*\u2013\u2212+-]*\d[\w\s.,%*/()\[\]\u00b5\u2013\u2212+-]*\Z")
+_NUMERIC = re.compile(
+    r"[<>~]?[+\u2212-]?\d[\d,.]*(?:e[+-]?\d+)?\s?[%A-Za-z\u00b5/]{0,6}\*?(?: \(.*\)| to .*)?\Z"
+)
+"""A number with its unit, its mark and its interval."""
 _UNIT = re.compile(r"(\d) (%|ns|us|ms|s|min|h|d|k|M|G|[kMGT]?i?B(?:/s)?)(?![\w/])")
 """A number and its unit, which no line may end between."""
+_SENTENCE = 24
+"""A text of more characters needs room to be read."""
 _EMPTY = ("", "-", "\u2013")
 
 
@@ -141,6 +146,15 @@ class _Page:
             any(row[index] not in _EMPTY for row in texts)
             and all(row[index] in _EMPTY or _NUMERIC.match(row[index]) for row in texts)
             for index in range(len(columns))
+        ]
+
+    @staticmethod
+    def columns(rows: Sequence[Sequence[str | Cell]], columns: Sequence[str]) -> list[list[str]]:
+        """Return the classes of each column: those of numbers, and those of sentences."""
+        texts = [[cell.text if isinstance(cell, Cell) else cell for cell in row] for row in rows]
+        return [
+            ["number"] if numeric else ["long"] if any(len(row[index]) > _SENTENCE for row in texts) else []
+            for index, numeric in enumerate(_Page.numeric(rows, columns))
         ]
 
     @staticmethod

@@ -136,7 +136,8 @@ def _series(series: Series, entry: int) -> dict[str, Any]:
     }
     for name, ends in (("low", series.low), ("high", series.high)):
         if ends:
-            data[name] = [_rounded(value) for value in ends]
+            # Around a gap there is no interval.
+            data[name] = [None if y is None else _rounded(end) for y, end in zip(series.y, ends, strict=True)]
     return data
 
 

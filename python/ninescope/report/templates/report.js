@@ -626,7 +626,8 @@
         const wanted = button.dataset.verdict;
         const rows = all("tbody tr", block);
         for (const row of rows) row.hidden = wanted !== "" && row.dataset.verdict !== wanted;
-        spoken.textContent = `${rows.filter((row) => !row.hidden).length} claims shown`;
+        const shown = rows.filter((row) => !row.hidden).length;
+        spoken.textContent = `${shown} claim${shown === 1 ? "" : "s"} shown`;
       });
     }
   }
