@@ -208,7 +208,14 @@ def test_measuring_may_begin_under_load():
 
 READERS = {"name": "readers", "rw": "randread", "size": "64m", "iodepth": 4, "duration": "20ms"}
 # It begins after the last completion, and its first request would come when it is over.
-SILENT = {**READERS, "name": "silent", "startdelay": "40ms", "rate_iops": 1, "rate_process": "poisson", "duration": "1ms"}
+SILENT = {
+    **READERS,
+    "name": "silent",
+    "startdelay": "40ms",
+    "rate_iops": 1,
+    "rate_process": "poisson",
+    "duration": "1ms",
+}
 
 
 @pytest.mark.parametrize(
