@@ -73,9 +73,9 @@ bench: ## Measure the engine (FULL=1 for the long ones)
 lint: $(STAMPS)/native $(STAMPS)/dev ## Check format, lints and types
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets --locked -- -D warnings
-	$(BIN)/ruff check python tests/python experiments tools/renew_papers.py tools/renew_readme.py tools/coverage_table.py \
+	$(BIN)/ruff check python tests/python experiments/0* tools/renew_papers.py tools/renew_readme.py tools/coverage_table.py \
 		tools/fidelity.py tools/stand_ins
-	$(BIN)/ruff format --check python tests/python experiments tools/renew_papers.py tools/renew_readme.py tools/coverage_table.py \
+	$(BIN)/ruff format --check python tests/python experiments/0* tools/renew_papers.py tools/renew_readme.py tools/coverage_table.py \
 		tools/fidelity.py tools/stand_ins
 	$(BIN)/mypy --strict python/ninescope
 	@# Folder by folder: their files share names.

@@ -1,9 +1,9 @@
-"""Renew docs/papers from the output folder of `ninescope papers run all --full --out DIR`: no page is written by hand.
+"""Renew docs/papers from the output of `ninescope papers run all --full --out DIR`: none is written by hand.
 
     make papers-docs OUT=out/papers
 
-It copies each paper's record, what it hangs on, its figures and the report, writes a page for each paper and one
-for all, and the summary in README.md. A test says that the pages are what the copied records come to.
+It copies each paper's record, what claims hang on, its figures and the report, writes a page for each paper
+and one for all, and the summary in README.md. A test says that the pages are what the copied records come to.
 """
 
 from __future__ import annotations
@@ -83,9 +83,9 @@ def whole(found: Sequence[Stored], docs: Path) -> str:
     parts = [
         "# Five papers on one simulator",
         _GENERATED,
-        f"Of {len(claims)} published claims {_count(claims, HOLDS)} hold in a full run, seed {found[0]['seed']}. What does not is "
-        "listed with its cause. [papers.md](../papers.md) says how claims are judged, and [report.html](report.html) is this with figures "
-        "that show values, in one file to download.",
+        f"Of {len(claims)} published claims {_count(claims, HOLDS)} hold in a full run, seed "
+        f"{found[0]['seed']}. What does not is listed with its cause. [papers.md](../papers.md) says how claims are judged, and "
+        "[report.html](report.html) is this with figures that show values, in one file to download.",
         by_paper(found, docs, ""),
         by_grade(found),
         "## Claims",
@@ -121,7 +121,8 @@ def whole(found: Sequence[Stored], docs: Path) -> str:
             ],
         ),
         "The same command gives the same digests on every machine:",
-        "```text\nninescope papers run all --full --out out/papers\nninescope papers sensitivity all --out out/papers\n```",
+        "```text\nninescope papers run all --full --out out/papers\n"
+        "ninescope papers sensitivity all --out out/papers\n```",
     ]
     return "\n\n".join(parts) + "\n"
 
@@ -166,8 +167,8 @@ def page(found: Stored, swings: Stored | None) -> str:
     parts = [
         f"# {words['id']}: {words['title']}",
         _GENERATED,
-        f"{words['citation']}. {held} of {len(found['claims'])} claims hold. What is simulated, and what is inferred about it, says "
-        f"[its experiment](../../experiments/{words['folder']}/README.md).",
+        f"{words['citation']}. {held} of {len(found['claims'])} claims hold. What is simulated, and what is "
+        f"inferred about it, says [its experiment](../../experiments/{words['folder']}/README.md).",
         "\n".join(f"- {caveat}" for caveat in words["caveats"]),
         "## Claims",
         _table(
@@ -189,10 +190,11 @@ def page(found: Stored, swings: Stored | None) -> str:
         *_tables(found),
         *_sensitivity(found, swings),
         "## Manifest",
-        f"Mode {found['mode']}, seed {found['seed']}, ninescope {manifest['ninescope']}, build `{manifest['build']}`, commit "
-        f"`{manifest['commit']}`, {len(found['runs']):,} runs in {manifest['busy_seconds']:,.0f} s of processor time on "
-        f"{manifest['machine']}; digest of all runs `{found['digest']}`. [The record]({words['id']}/{record.FILE}) has the digest, the hash of "
-        "the workload and the hash of the configuration of each run.",
+        f"Mode {found['mode']}, seed {found['seed']}, ninescope {manifest['ninescope']}, build "
+        f"`{manifest['build']}`, commit `{manifest['commit']}`, {len(found['runs']):,} runs in "
+        f"{manifest['busy_seconds']:,.0f} s of processor time on {manifest['machine']}; digest of all runs "
+        f"`{found['digest']}`. [The record]({words['id']}/{record.FILE}) has the digest, the hash of the "
+        "workload and the hash of the configuration of each run.",
     ]
     return "\n\n".join(part for part in parts if part) + "\n"
 

@@ -1,4 +1,4 @@
-"""What is published beside what was measured, what a run of a paper leaves behind, and what claims hang on."""
+"""What is published beside what was measured, what a run leaves behind, and what claims hang on."""
 
 from __future__ import annotations
 
@@ -27,7 +27,14 @@ __all__ = ["experiments"]
 FIGURE = Figure(
     "figure-1",
     "Mean latency",
-    [Panel("means", Axis(categories=["read", "write"]), Axis("us"), [Series("mean", [0, 1], [50, 200], "bars")])],
+    [
+        Panel(
+            "means",
+            Axis(categories=["read", "write"]),
+            Axis("us"),
+            [Series("mean", [0, 1], [50, 200], "bars")],
+        )
+    ],
 )
 
 
@@ -122,7 +129,11 @@ def test_all_papers_have_one_report(cli, experiments, tmp_path):
 
 @pytest.mark.parametrize(
     ("text", "words"),
-    [("", "is no JSON"), ("[]", "is not what"), ('{"claims": [], "paper": {}, "format": 99}', "is of format 99")],
+    [
+        ("", "is no JSON"),
+        ("[]", "is not what"),
+        ('{"claims": [], "paper": {}, "format": 99}', "is of format 99"),
+    ],
 )
 def test_a_foreign_record_is_named(tmp_path, text, words):
     (tmp_path / "report.json").write_text(text)
@@ -139,7 +150,8 @@ def test_what_simulates_loads_nothing_that_has_no_part_in_its_name(tmp_path):
 import sys
 from ninescope.papers import runner
 from ninescope.papers.experiment import Settings
-experiment = runner.load(__import__("pathlib").Path({str(ROOT / "experiments/004-multi-scm/experiment.py")!r}))
+from pathlib import Path
+experiment = runner.load(Path({str(ROOT)!r}, "experiments/004-multi-scm/experiment.py"))
 settings = Settings(length=0.01, brief=True)
 point = min(experiment.points(settings), key=lambda point: point.weight)
 experiment.simulate(point, settings)
@@ -180,7 +192,9 @@ def test_a_claim_that_holds_for_one_value_alone_is_fragile():
 
 def test_what_moves_a_claim_is_named_with_how_much():
     assert "moved by x (40%)" in finding(swing(HOLDS, HOLDS, values=(0.9, 1.4))).words
-    assert finding(swing(HOLDS, HOLDS, values=(0.99, 1.01))).words == "holds throughout; moved by none of them"
+    assert (
+        finding(swing(HOLDS, HOLDS, values=(0.99, 1.01))).words == "holds throughout; moved by none of them"
+    )
     one_side = finding(swing(HOLDS, NOT_REPRODUCED, values=(1.0, 3.0)))
     assert one_side.words == "does not hold with x +50%; moved by x (200%)"
     missing = swing(HOLDS, HOLDS, values=(None, 1.0))

@@ -100,7 +100,7 @@ def simulate(point, settings):
     return {"mean_us": latency.mean_ns / 1e3, "provenance": provenance.of_run(result.document)}
 '''
 
-FINDINGS = '''\
+FINDINGS = """\
 from experiment import INFERRED
 from ninescope.figures import Axis, Figure, Panel, Series
 from ninescope.papers.experiment import Attribution, Summary, Table
@@ -121,9 +121,9 @@ def figures(results, settings):
     means = [results[name]["mean_us"] for name in ("randread", "randwrite")]
     panel = Panel("means", operations, Axis("us"), [Series("mean", [0, 1], means, "bars")])
     return [Figure("figure-1", "Mean latency", [panel], caption="A drive made for tests.")]
-'''
+"""
 
-PUBLISHED = '''\
+PUBLISHED = """\
 [[series]]
 figure = "figure-1"
 panel = "means"
@@ -137,7 +137,7 @@ title = "Mean latency"
 source = "section 1"
 columns = ["operation", "us"]
 rows = [["read", "60 us"]]
-'''
+"""
 
 
 @pytest.fixture

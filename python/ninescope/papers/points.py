@@ -41,7 +41,7 @@ WITHOUT_PART = (
     "papers/runner.py",
     "papers/sensitivity.py",
 )
-"""Parts of the package that show, keep or start what others find: a change of them makes no result another."""
+"""Parts that show, keep or start what others find: a change of them makes no result another one."""
 
 
 class Kept(NamedTuple):
