@@ -27,7 +27,7 @@ from experiment import (
     weak_interval,
 )
 
-from ninescope.figures import Axis, Figure, Panel, Series
+from ninescope.figures import Axis, Figure, Panel, Series, Value
 from ninescope.papers.experiment import Settings, Summary, Table
 
 Results = Mapping[str, dict[str, Any]]
@@ -448,6 +448,17 @@ def range_of(words: Sequence[str]) -> list[int]:
     return list(range(len(words)))
 
 
+def limit() -> tuple[str, float]:
+    """Return the level that wear of M-SCM must not reach."""
+    return "M-SCM endures", float(BASE["scm"]["endurance_writes"])
+
+
+def with_limit(label: str, worn: Sequence[Value]) -> Axis:
+    """Return an axis of wear that reaches beyond that level, whatever was measured."""
+    highest = max([limit()[1], *(value for value in worn if value is not None)])
+    return Axis(label, log=True, high=3 * highest)
+
+
 def endurance(results: Results) -> Figure:
     """Show how worn M-SCM is when S-SCM is worn out."""
     words = list(CASE_WORDS.values())
@@ -459,9 +470,9 @@ def endurance(results: Results) -> Figure:
     panel = Panel(
         "M-SCM at the limit of S-SCM",
         Axis("levelled", categories=words),
-        Axis("writes of the most worn sector", log=True),
+        with_limit("writes of the most worn sector", [value for one in series for value in one.y]),
         series,
-        lines=[("M-SCM endures", float(BASE["scm"]["endurance_writes"]))],
+        lines=[limit()],
     )
     return Figure(
         "endurance",
@@ -484,7 +495,6 @@ def weak_levelling(results: Results, settings: Settings) -> Figure:
     worn = [worn_at_limit(run["wear"]) for run in runs.values()]
     axis = Axis("overwrites from one levelling of M-SCM to the next", log=True)
     label, colour = WEAK_VOLUME, COLOURS[WEAK_VOLUME]
-    limit = ("M-SCM endures", float(BASE["scm"]["endurance_writes"]))
     return Figure(
         "weak-levelling",
         f"{WEAK_VOLUME}: only M-SCM levelled, and how often",
@@ -498,9 +508,9 @@ def weak_levelling(results: Results, settings: Settings) -> Figure:
             Panel(
                 "wear",
                 axis,
-                Axis("writes of the most worn sector of M-SCM", log=True),
+                with_limit("writes of the most worn sector of M-SCM", worn),
                 [Series(label, list(runs), worn, colour=colour)],
-                lines=[limit],
+                lines=[limit()],
             ),
         ],
         caption=f"{STAND_INS}{CASE_SHARE} % of M-SCM. Wear is extrapolated to the limit of S-SCM. The slides "
