@@ -35,7 +35,7 @@ from ninescope.report.document import (
 
 GRADES = ("exact", "quantitative", "ordering")
 _SMALL_SHARE = 0.01
-_FEW_CHECKS = 4
+_FEW_VALUES = 4
 Stored = Mapping[str, Any]
 
 
@@ -247,8 +247,8 @@ def published_words(published: Any) -> str:
 def measured_words(claim: Stored) -> str:
     """Write what was measured, in short where it is much."""
     checks = claim["checks"]
-    if len(checks) <= _FEW_CHECKS:
-        values = dict.fromkeys(value for check in checks for value in check["measured"])
+    values = dict.fromkeys(value for check in checks for value in check["measured"])
+    if len(values) <= _FEW_VALUES:
         return ", ".join(values)
     held = sum(check["verdict"] == HOLDS for check in checks)
     return f"{held} of {len(checks)} checks hold, {claim['needed']} have to"
