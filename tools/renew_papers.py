@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from ninescope.papers import record, sensitivity
-from ninescope.papers.document import measured_words, published_words
+from ninescope.papers.document import figure_title, measured_words, published_words, table_title
 from ninescope.papers.judge import HOLDS, VERDICTS
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -209,11 +209,11 @@ def _causes(claims: Sequence[Stored]) -> Iterator[str]:
 
 def _figures(found: Stored) -> Iterator[str]:
     yield "## Figures"
-    for figure in found["figures"]:
-        yield f"### {figure['title']}"
-        yield f"![{figure['title']}]({found['paper']['id']}/{figure['name']}.png)"
-        if figure["caption"]:
-            yield figure["caption"]
+    for figure in map(record.figure, found["figures"]):
+        yield f"### {figure_title(figure)}"
+        yield f"![{figure_title(figure)}]({found['paper']['id']}/{figure.name}.png)"
+        if figure.caption:
+            yield figure.caption
 
 
 def _tables(found: Stored) -> Iterator[str]:
@@ -227,7 +227,7 @@ def _tables(found: Stored) -> Iterator[str]:
             ]
             for row, beside in zip(table["rows"], published, strict=True)
         ]
-        yield f"### {table['title']}"
+        yield f"### {table_title(table['title'])}"
         yield _table(table["columns"], rows)
         if table["note"]:
             yield table["note"]

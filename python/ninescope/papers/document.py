@@ -6,12 +6,14 @@ Nothing here simulates or judges; it reads `report.json` and, where there is one
 from __future__ import annotations
 
 import dataclasses
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from ninescope._native import ConfigError
 from ninescope.causes import look, stacking_order
+from ninescope.figures import Figure
 from ninescope.papers import record, sensitivity
 from ninescope.papers.judge import HOLDS, NOT_JUDGED, NOT_REPRODUCED, VERDICTS
 from ninescope.report.document import (
@@ -211,7 +213,7 @@ def _parts(paper: _Paper, prefix: str) -> Iterator[tuple[str, str, list[Block]]]
     found = paper.found
     yield "claims", "Claims", [Claims("Claims", [_claim(claim) for claim in paper.claims])]
     figures: list[Block] = [
-        FigureBlock(dataclasses.replace(figure, name=f"{prefix}{figure.name}"))
+        FigureBlock(dataclasses.replace(figure, name=f"{prefix}{figure.name}", title=figure_title(figure)))
         for figure in map(record.figure, found["figures"])
     ]
     yield "figures", "Figures", figures
@@ -220,6 +222,22 @@ def _parts(paper: _Paper, prefix: str) -> Iterator[tuple[str, str, list[Block]]]
     yield "tables", "Tables", [_table(table) for table in found["tables"]]
     yield "sensitivity", "Sensitivity", list(_sensitivity(paper))
     yield "provenance", "Provenance", list(_provenance(paper))
+
+
+def figure_title(figure: Figure) -> str:
+    """Return the title of a figure, with its number in the paper behind it: a report counts its own."""
+    title = _NUMBERED.sub("", figure.title)
+    number = figure.name.removeprefix("figure-")
+    return f"{title} (figure {number} of the paper)" if number.isdecimal() else title
+
+
+def table_title(title: str) -> str:
+    """Return the title of a table, with its number in the paper behind it."""
+    number = _NUMBERED.match(title)
+    return f"{title[number.end() :]} ({number[1].lower()} of the paper)" if number else title
+
+
+_NUMBERED = re.compile(r"((?:Figure|Table) \d+)[:.] *")
 
 
 def _claim(claim: Stored) -> ClaimLine:
@@ -269,7 +287,7 @@ def _table(table: Stored) -> TableBlock:
     note = table["note"]
     if published:
         note = f"{note}{'. ' if note else ''}Published: {table['source']}"
-    return TableBlock(table["title"], list(table["columns"]), rows, note=note)
+    return TableBlock(table_title(table["title"]), list(table["columns"]), rows, note=note)
 
 
 def _cell(cell: Any) -> str:
