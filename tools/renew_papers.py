@@ -85,8 +85,8 @@ def whole(found: Sequence[Stored], docs: Path) -> str:
         _GENERATED,
         f"Of {len(claims)} published claims {_count(claims, HOLDS)} hold in a full run, seed "
         f"{found[0]['seed']}. What does not is listed with its cause. [papers.md](../papers.md) says how "
-        "claims are judged, and [report.html](report.html) is this with figures that show values, in one file "
-        "to download.",
+        "claims are judged, and [report.html](report.html) is this with figures that show values, in one "
+        "file to download.",
         by_paper(found, docs, ""),
         by_grade(found),
         "## Claims",
