@@ -65,7 +65,7 @@ PLACEMENTS: dict[str, dict[str, Any]] = {
         "evict_free": EVICT_FREE,
         "evict_stop": EVICT_FREE,
         "migration": "background",
-        "moves": "hot-and-random",
+        "moves": "hot-or-random",
         "keep_copy": True,
     },
 }
@@ -81,8 +81,8 @@ EVICT_SWEEP = (0.01, 0.05, 0.08, 0.2, 0.35, 0.5)
 LATENCIES = {"1us": ("1us", "1us"), "10us": ("10us", "10us")}
 ASYMMETRIC = ("500ns", "5us")
 MOVE_RULES: dict[str, dict[str, Any]] = {
-    "hot-or-random": {"moves": "hot-or-random"},
-    "to-the-letter": {"moves": "hot-or-random", "keep_copy": False},
+    "hot-and-random": {"moves": "hot-and-random"},
+    "without-a-copy": {"keep_copy": False},
 }
 """What RWB-DM brings up: the paper's rule, with a copy that stays in flash and without."""
 MOVING = ("prxy_1", "proj_3")

@@ -292,9 +292,9 @@ def move_table(results: Results) -> Table:
             rows.append([volume, f"{ratio} %", *map(count, found)])
     return Table(
         "RWB-DM: which reads bring a page up",
-        ["volume", "SCM / flash", "WB", "WO-DM", "hot and random", "hot or random", "without a copy"],
+        ["volume", "SCM / flash", "WB", "WO-DM", "RWB-DM", "hot and random", "without a copy"],
         rows,
-        note="the first requests alone; no verdict rests on it. The paper says hot or random, without a copy",
+        note="the first requests alone; no verdict rests on it. RWB-DM: hot or random, and flash keeps a copy",
     )
 
 
