@@ -373,7 +373,7 @@ class Builder:
     # Volumes of which only the shape of the hot sets is given.
 
     def build_shape(self, shape: dict[str, float]) -> None:
-        """Hot and cold reads and writes: what is hot is read and written, what is cold has pages of its own."""
+        """Hot and cold reads and writes: what is written hot is read hot too; cold pages are apart."""
         t = self.targets
         hot_reads, hot_writes = shape["hot_read_pages"] * t.pages, shape["hot_write_pages"] * t.pages
         cold_read_pages, cold_write_pages = t.read_pages - hot_reads, t.pages - t.read_pages

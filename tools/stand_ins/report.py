@@ -118,8 +118,8 @@ def chapter(volume: Volume, measured: Measured) -> list[str]:
         shape = ", ".join(f"{key} {value:.2%}" for key, value in volume.shape.items())
         lines += [
             "",
-            f"Chosen before any result was seen, not published: {shape}. That what is written hot is the busiest of "
-            "what is read hot was decided after verdicts had been seen "
+            f"Chosen before any result was seen, not published: {shape}. That what is written hot is the "
+            "busiest of what is read hot was decided after verdicts had been seen "
             "([why](decisions/0020-hot-data-is-read-and-written.md)).",
         ]
     entries = [
