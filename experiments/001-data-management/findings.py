@@ -294,7 +294,7 @@ def move_table(results: Results) -> Table:
         "RWB-DM: which reads bring a page up",
         ["volume", "SCM / flash", "WB", "WO-DM", "RWB-DM", "hot and random", "without a copy"],
         rows,
-        note="the first requests alone; no verdict rests on it. RWB-DM: hot or random, and flash keeps a copy",
+        note="the first requests alone; no verdict rests on it. RWB-DM: hot or random, with a copy in flash",
     )
 
 
