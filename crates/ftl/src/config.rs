@@ -1,14 +1,16 @@
 //! What a flash translation layer is built from, and why building or driving it can fail.
 
 use ninescope_model::{Geometry, Pool};
+use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use crate::policies::{
     FreeBlockChoiceConfig, GcTriggerConfig, PageAllocationConfig, StreamChoiceConfig, VictimSelectionConfig,
 };
 
-/// Everything the FTL's behaviour depends on.
-#[derive(Clone, Debug)]
+/// Everything the FTL's behaviour depends on. As text it names a drive whose state is saved.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct FtlConfig {
     /// The drive's shape.
     pub geometry: Geometry,

@@ -1,10 +1,11 @@
-//! The FTL itself: map and frontiers; garbage collection is in `collection`.
+//! The FTL itself: map and frontiers; garbage collection is in `collection`, saving and restoring in `snapshot`.
 //!
 //! What one host write touches outside registers: the map entry of its unit (one cache miss on a large
 //! drive), the valid bit and the valid count of the old place, the reverse-map entry, valid bit and
 //! 32-byte block record of the new one (the frontier's, warm), and the pool's record (warm).
 
 mod collection;
+mod snapshot;
 
 use ninescope_kernel::{BitTable, NONE, prefetch, table};
 use ninescope_model::{BlockGroup, Geometry, Lpa, Pool, Ppa, Stream};

@@ -1,6 +1,6 @@
 //! A flat table of bits with "next set bit" searches.
 
-use crate::table;
+use crate::{SectionReader, SectionWriter, Snapshot, SnapshotError, must_hold, table};
 
 /// One bit per index, in 64-bit words.
 #[derive(Clone, Debug)]
@@ -106,6 +106,19 @@ impl BitTable {
     /// Set bits in the whole table.
     pub fn count_ones(&self) -> u64 {
         self.words.iter().map(|word| u64::from(word.count_ones())).sum()
+    }
+}
+
+impl Snapshot for BitTable {
+    fn save(&self, to: &mut dyn SectionWriter) -> Result<(), SnapshotError> {
+        to.words(&self.words)
+    }
+
+    fn load(&mut self, from: &mut dyn SectionReader) -> Result<(), SnapshotError> {
+        from.words(&mut self.words)?;
+        let beyond =
+            self.words.last().filter(|_| !self.len.is_multiple_of(64)).map_or(0, |last| last >> (self.len % 64));
+        must_hold(beyond == 0, || format!("bits are set beyond the {} that there are", self.len))
     }
 }
 

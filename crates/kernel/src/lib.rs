@@ -1,7 +1,7 @@
 //! The kernel: what any deterministic discrete-event program needs, and nothing about storage.
 //!
 //! Simulated time, typed ids, the wake-up queue, slabs, intrusive FIFOs, named random streams, exact
-//! division by run-time constants and the run digest live here. This crate must not know what a page,
+//! division by run-time constants, the run digest and the words in which state is saved live here. This crate must not know what a page,
 //! a die or a request is.
 
 mod bit_table;
@@ -12,6 +12,7 @@ mod id;
 mod prefetch;
 mod random;
 mod slab;
+mod snapshot;
 mod table;
 mod time;
 pub mod wake_queue;
@@ -23,6 +24,7 @@ pub use fifo::{Fifo, NONE};
 pub use prefetch::prefetch;
 pub use random::{RandomStream, Zipf};
 pub use slab::Slab;
+pub use snapshot::{SectionReader, SectionWriter, Snapshot, SnapshotError, must_hold};
 pub use table::table;
 pub use time::{Ns, Rate};
 pub use wake_queue::{IndexedHeap, ResourceId, TournamentTree, WakeQueue};

@@ -7,6 +7,8 @@
 use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
+use crate::{SectionReader, SectionWriter, Snapshot, SnapshotError, must_hold};
+
 /// One stream of random numbers.
 #[derive(Clone, Debug)]
 pub struct RandomStream {
@@ -56,6 +58,22 @@ impl RandomStream {
     #[inline]
     pub fn exponential(&mut self, mean: f64) -> f64 {
         -mean * libm::log(1.0 - self.unit())
+    }
+}
+
+/// What was drawn already is not drawn again.
+impl Snapshot for RandomStream {
+    fn save(&self, to: &mut dyn SectionWriter) -> Result<(), SnapshotError> {
+        to.bytes(&self.generator.state())
+    }
+
+    fn load(&mut self, from: &mut dyn SectionReader) -> Result<(), SnapshotError> {
+        let mut state = [0; 32];
+        from.bytes(&mut state)?;
+        // From nothing but zeros the generator would draw zeros for ever.
+        must_hold(state.iter().any(|&byte| byte != 0), || "a random stream has no state".to_owned())?;
+        self.generator = Xoshiro256PlusPlus::from_seed(state);
+        Ok(())
     }
 }
 

@@ -11,6 +11,7 @@
 //! A *stripe* is the pages at one page offset in the planes of a group: what one multi-plane command programs.
 
 use ninescope_kernel::FastDiv;
+use serde::{Deserialize, Serialize};
 
 use crate::{BlockGroup, ChannelId, DieId, Pool, Ppa, SECTOR_BYTES};
 
@@ -22,7 +23,8 @@ const UNITS_PER_PAGE_MAX: u32 = 32;
 const SECTORS_PER_UNIT_MAX: u32 = 32;
 
 /// The numbers a geometry is made of. All are counts, but for the two sizes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "Numbers", into = "Numbers")]
 pub struct Geometry {
     /// Channels of the controller.
     pub channels: u32,
@@ -73,6 +75,56 @@ impl PartialEq for FastDivOrOne {
 }
 
 impl Eq for FastDivOrOne {}
+
+/// The numbers of a geometry alone, by their configuration keys: what is written of it, and checked when it is read.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Numbers {
+    channels: u32,
+    packages_per_channel: u32,
+    dies_per_package: u32,
+    planes_per_die: u32,
+    blocks_per_plane: u32,
+    pages_per_block: u32,
+    page_size: u32,
+    mapping_unit: u32,
+    frontier_planes: u32,
+}
+
+impl From<Geometry> for Numbers {
+    fn from(geometry: Geometry) -> Self {
+        Self {
+            channels: geometry.channels,
+            packages_per_channel: geometry.packages_per_channel,
+            dies_per_package: geometry.dies_per_package,
+            planes_per_die: geometry.planes_per_die,
+            blocks_per_plane: geometry.blocks_per_plane,
+            pages_per_block: geometry.pages_per_block,
+            page_size: geometry.page_bytes,
+            mapping_unit: geometry.unit_bytes,
+            frontier_planes: geometry.frontier_planes,
+        }
+    }
+}
+
+impl TryFrom<Numbers> for Geometry {
+    type Error = String;
+
+    fn try_from(numbers: Numbers) -> Result<Self, String> {
+        Self::checked(
+            numbers.channels,
+            numbers.packages_per_channel,
+            numbers.dies_per_package,
+            numbers.planes_per_die,
+            numbers.blocks_per_plane,
+            numbers.pages_per_block,
+            numbers.page_size,
+            numbers.mapping_unit,
+            numbers.frontier_planes,
+        )
+        .map_err(|error| format!("{} {}", error.key, error.message).trim_start().to_owned())
+    }
+}
 
 /// Why a geometry cannot be built. `key` is the configuration key at fault.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -381,6 +433,16 @@ mod tests {
         let absent = Geometry::absent();
         assert_eq!((absent.dies(), absent.pools(), absent.groups(), absent.units()), (0, 0, 0, 0));
         assert_eq!((absent.raw_bytes(), absent.sectors_per_unit(), absent.units_per_page()), (0, 1, 1));
+    }
+
+    #[test]
+    fn what_is_written_of_a_geometry_reads_back_and_is_checked() {
+        let written = serde_json::to_value(small(2)).expect("numbers can be written");
+        assert_eq!(serde_json::from_value::<Geometry>(written.clone()).expect("what was written"), small(2));
+        let mut wrong = written;
+        wrong["frontier_planes"] = 3.into();
+        let message = serde_json::from_value::<Geometry>(wrong).expect_err("refused").to_string();
+        assert!(message.contains("frontier_planes is 3"), "{message}");
     }
 
     #[test]

@@ -13,6 +13,7 @@ mod jobs;
 mod memory;
 mod plan;
 mod prepare;
+mod preparing;
 mod presets;
 mod profiles;
 pub mod record;
@@ -22,6 +23,7 @@ mod result;
 mod schema;
 mod scm;
 mod simulation;
+mod snapshot;
 mod tier;
 
 use std::path::Path;
@@ -49,6 +51,7 @@ pub use ninescope_workload::profile::{Profile, ProfileWorkload};
 pub use ninescope_workload::{TraceOptions, TraceReader, TraceWriter, Workload, WriteReport, checked_request};
 pub use plan::Plan;
 pub use prepare::{PrefillMode, SteadyState};
+pub use preparing::DrivePreparation;
 pub use presets::{Preset, PresetKind, presets, presets_of};
 pub use profiles::{drawn_from_profile, parse_profile, profile_of_trace, profile_text};
 pub use request::{
@@ -57,6 +60,10 @@ pub use request::{
 };
 pub use schema::schemas;
 pub use simulation::{AnySimulation, Phase, RecordedSimulation, Simulation, SliceProgress};
+pub use snapshot::{
+    FORMAT as SNAPSHOT_FORMAT, PreparedDrive, Refusal, Shape, SnapshotReport, Snapshots, check_snapshot,
+    describe_snapshot,
+};
 
 /// Version of ninescope.
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");

@@ -41,6 +41,14 @@ pub fn check(geometry: &Geometry, logical_units: u32, engine: &EngineConfig) -> 
     )))
 }
 
+/// Refuses a translation layer whose tables do not fit, where no drive is built around it.
+pub fn check_tables(ftl: &FtlConfig) -> Result<(), Error> {
+    let Some((needed, available)) = too_much(FtlConfig::table_bytes(&ftl.geometry, ftl.logical_units)) else {
+        return Ok(());
+    };
+    Err(Error::Input(format!("the drive's tables need {needed:.1} GiB of memory, {available:.1} GiB are available")))
+}
+
 /// Refuses storage-class memory whose tables do not fit. `pages` are those that a tier looks after.
 pub fn check_scm(scm: &ScmAssembly, pages: u32, engine: &EngineConfig) -> Result<(), Error> {
     let tier = u64::from(pages) * TIER_BYTES_PER_PAGE;

@@ -5,7 +5,6 @@ use std::ops::Range;
 use std::path::Path;
 
 use ninescope_engine::{Device, LaneConfig, Probe, RunLimits};
-use ninescope_ftl::Ftl;
 use ninescope_kernel::{Ns, WakeQueue};
 use ninescope_model::{Geometry, Request, SECTOR_BYTES};
 use ninescope_workload::{
@@ -17,8 +16,10 @@ use crate::config::LoadedJobs;
 use crate::error::Error;
 use crate::jobs::{Jobs, disjoint};
 use crate::prepare::{Overwriting, PrefillMode, Preparation};
+use crate::preparing::Preparing;
 use crate::request::{AddressPolicy, RunRequest, VolumePlacement, Warmup, WorkloadSource};
 use crate::result::WorkloadReport;
+use crate::snapshot::{PreparedDrive, Shape, SnapshotPlace};
 
 /// A run that has not begun.
 pub struct Plan {
@@ -29,6 +30,8 @@ pub struct Plan {
     pub(crate) report: WorkloadReport,
     pub(crate) total_requests: Option<u64>,
     pub(crate) preparation: Preparation,
+    /// Where the prepared drive may be.
+    pub(crate) snapshot_place: Option<SnapshotPlace>,
     pub(crate) lanes: Vec<LaneConfig>,
     /// What the lanes are called, where there are several.
     pub(crate) job_names: Vec<String>,
@@ -234,6 +237,7 @@ impl Plan {
             report,
             total_requests: bounded,
             preparation,
+            snapshot_place: request.snapshot_place().unwrap_or_default(),
             lanes,
             job_names: Vec::new(),
             notes,
@@ -257,19 +261,39 @@ impl Plan {
         u64::from(self.assembly.geometry.sectors_per_unit())
     }
 
-    pub(crate) fn empty_ftl(&self) -> Result<Ftl, Error> {
-        self.assembly.empty_ftl().map_err(|error| Error::Internal(error.to_string()))
+    /// What the prepared drive depends on.
+    pub fn shape(&self) -> Shape {
+        Shape::new(self.prefill, self.preparation.recipe(), self.assembly.ftl.clone())
     }
 
-    /// Prepares the drive and puts the device together, with any wake-up queue and probe.
+    /// Prepares the drive. The plan can no longer prepare another then.
+    ///
+    /// # Errors
+    /// [`Error::Internal`] when a checked configuration cannot be prepared.
+    pub fn prepare(&mut self) -> Result<PreparedDrive, Error> {
+        let mut preparing = Preparing::of_plan(self)?;
+        loop {
+            if let Some(drive) = preparing.step()? {
+                return Ok(drive);
+            }
+        }
+    }
+
+    /// Puts the device together around a prepared drive, with any wake-up queue and probe.
+    ///
+    /// # Errors
+    /// [`Error::Internal`] when a checked drive cannot be built.
+    pub fn device_of<Q: WakeQueue, P: Probe>(self, drive: PreparedDrive, probe: P) -> Result<Device<Q, P>, Error> {
+        self.assembly.device(&self.limits, drive.ftl, self.lanes, probe)
+    }
+
+    /// Prepares the drive and puts the device together.
     ///
     /// # Errors
     /// [`Error::Internal`] when a checked configuration cannot be prepared.
     pub fn into_device<Q: WakeQueue, P: Probe>(mut self, probe: P) -> Result<Device<Q, P>, Error> {
-        let mut ftl = self.empty_ftl()?;
-        let internal = |error: ninescope_ftl::FtlError| Error::Internal(error.to_string());
-        while !self.preparation.advance(&mut ftl, u32::MAX).map_err(internal)? {}
-        self.assembly.device(&self.limits, ftl, self.lanes, probe)
+        let drive = self.prepare()?;
+        self.device_of(drive, probe)
     }
 }
 

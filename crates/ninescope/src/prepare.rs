@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use ninescope_ftl::{Ftl, FtlError, InstantDriver};
-use ninescope_kernel::RandomStream;
+use ninescope_kernel::{RandomStream, RunDigest};
 use ninescope_model::Lpa;
 use serde::{Deserialize, Serialize};
 
@@ -26,7 +26,7 @@ pub enum PrefillMode {
 }
 
 /// How overwriting ended.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct SteadyState {
     /// Write amplification became stationary (otherwise the limit of drive writes was reached).
     pub converged: bool,
@@ -55,6 +55,24 @@ const STATIONARY_WINDOWS: usize = 5;
 const STATIONARY_SPREAD: f64 = 0.01;
 const STATIONARY_SLOPE: f64 = 0.001;
 
+/// What a preparation does to a drive, as text that names it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Recipe {
+    /// Units written in order [count].
+    pub fill_units: u64,
+    /// Which they are.
+    pub fill_hash: String,
+    /// The units that are then overwritten at random, and the one behind them.
+    pub overwrite: (u32, u32),
+    /// How many of them, where their number is given [count].
+    pub overwrites: u64,
+    /// Whether they are overwritten until write amplification is stationary.
+    pub until_steady: bool,
+    /// What fills one block group in each pool [units].
+    pub round: u32,
+}
+
 /// A preparation that advances in steps.
 #[derive(Debug)]
 pub struct Preparation {
@@ -67,6 +85,8 @@ pub struct Preparation {
     overwrites_left: u64,
     stream: RandomStream,
     steady: Option<SteadyState>,
+    /// What fills one block group in each pool [units].
+    round: u32,
     /// Host writes in a window [units].
     window: u32,
     window_done: u32,
@@ -100,12 +120,40 @@ impl Preparation {
             overwrites_left,
             stream: RandomStream::new(seed, "prepare", "overwrite"),
             steady,
+            round,
             window,
             window_done: 0,
             window_start: (0, 0),
             written: 0,
             total: fill_units + most,
             settled: false,
+        }
+    }
+
+    /// Leaves everything as it is.
+    pub fn of_nothing() -> Self {
+        Self::new(Vec::new(), Overwriting::None, 1, 0)
+    }
+
+    /// What it will do, as long as it has not begun.
+    pub fn recipe(&self) -> Recipe {
+        let mut digest = RunDigest::default();
+        let mut ranges = self.fill.iter().filter(|range| !range.is_empty()).peekable();
+        while let Some(range) = ranges.next() {
+            // Ranges that touch are one range in two pieces.
+            let mut end = range.end;
+            while let Some(next) = ranges.next_if(|next| next.start == end) {
+                end = next.end;
+            }
+            digest.word(u64::from(range.start) << 32 | u64::from(end));
+        }
+        Recipe {
+            fill_units: self.fill.iter().map(|range| u64::from(range.end - range.start)).sum(),
+            fill_hash: digest.to_hex(),
+            overwrite: (self.overwrite.start, self.overwrite.end),
+            overwrites: self.overwrites_left,
+            until_steady: self.steady.is_some(),
+            round: self.round,
         }
     }
 

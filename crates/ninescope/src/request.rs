@@ -19,6 +19,7 @@ use crate::error::Error;
 use crate::prepare::PrefillMode;
 use crate::presets::{DEFAULT_PRESET, PresetKind, preset, shipped};
 use crate::record::RecordSettings;
+use crate::snapshot::SnapshotPlace;
 
 /// The most slow requests of an operation that can be explained.
 const SLOWEST_MAX: u64 = 1_000;
@@ -163,6 +164,13 @@ pub struct RunRequest {
     /// What the drive holds at the start.
     #[serde(default)]
     pub prefill: PrefillMode,
+    /// A folder of prepared drives: one that is there is not prepared again, one that is not is kept there. It
+    /// changes nothing in the run.
+    #[serde(default)]
+    pub snapshots: Option<PathBuf>,
+    /// The file of the prepared drive.
+    #[serde(default)]
+    pub from_snapshot: Option<PathBuf>,
     /// Keep a record of each request.
     #[serde(default)]
     pub log_requests: bool,
@@ -228,7 +236,21 @@ impl RunRequest {
             return Err(Error::Input("duration: is longer than 73 years, the most that can be simulated".into()));
         }
         request.record_settings()?;
+        request.snapshot_place()?;
         Ok(request)
+    }
+
+    /// Where the prepared drive may be.
+    pub(crate) fn snapshot_place(&self) -> Result<Option<SnapshotPlace>, Error> {
+        match (&self.snapshots, &self.from_snapshot) {
+            (None, None) => Ok(None),
+            (Some(folder), None) if !folder.as_os_str().is_empty() => Ok(Some(SnapshotPlace::Folder(folder.clone()))),
+            (Some(_), None) => Err(Error::Input("snapshots: the name of the folder is empty".into())),
+            (None, Some(file)) => Ok(Some(SnapshotPlace::File(file.clone()))),
+            (Some(_), Some(_)) => Err(Error::Input(
+                "from_snapshot: a drive is taken from one file or looked for in a folder (snapshots), not both".into(),
+            )),
+        }
     }
 
     /// What is to be recorded beside the run.

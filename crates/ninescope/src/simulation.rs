@@ -4,20 +4,20 @@ use std::time::{Duration as WallTime, Instant};
 
 use ninescope_engine::meter::{Histogram, Sample};
 use ninescope_engine::{Device, LaneConfig, NoProbe, Pair, Probe, RequestLogEntry, RunLimits, Seen, SimulationError};
-use ninescope_ftl::Ftl;
 use ninescope_kernel::{Ns, TournamentTree};
 use ninescope_model::Op;
 
 use crate::assembly::Assembly;
 use crate::error::Error;
 use crate::plan::Plan;
-use crate::prepare::{PrefillMode, Preparation, SteadyState};
+use crate::prepare::{PrefillMode, SteadyState};
+use crate::preparing::Preparing;
 use crate::record::{RecordSettings, Recorder};
 use crate::request::{CheckLevel, RunRequest};
 use crate::result::{ResultInput, WorkloadReport, result_json};
+use crate::snapshot::{PreparedDrive, SnapshotReport};
 
-/// Units prepared, or events handled, between two looks at the clock.
-const PREPARE_STEP_UNITS: u32 = 200_000;
+/// Events handled between two looks at the clock.
 const RUN_STEP_EVENTS: u64 = 50_000;
 
 /// What a simulation is doing.
@@ -45,15 +45,14 @@ pub struct SliceProgress {
 }
 
 /// What exists before the device does.
-struct Preparing<P: Probe> {
-    ftl: Ftl,
-    preparation: Preparation,
+struct Waiting<P: Probe> {
+    preparing: Preparing,
     lanes: Vec<LaneConfig>,
     probe: P,
 }
 
 enum Stage<P: Probe> {
-    Preparing(Box<Preparing<P>>),
+    Preparing(Box<Waiting<P>>),
     Running(Box<Device<TournamentTree, P>>),
     /// Between two stages, or after a failed change of stage.
     Nothing,
@@ -71,6 +70,7 @@ pub struct Simulation<P: Probe = NoProbe> {
     job_names: Vec<String>,
     steady: Option<SteadyState>,
     prepared_units: u64,
+    snapshot: Option<SnapshotReport>,
     finished: bool,
     prepare_time: WallTime,
     run_time: WallTime,
@@ -112,10 +112,9 @@ impl<P: Probe> Simulation<P> {
     /// The run of a plan, with a probe.
     ///
     /// # Errors
-    /// [`Error::Internal`] when a checked drive cannot be built.
-    pub fn of_plan(plan: Plan, probe: P) -> Result<Self, Error> {
-        let ftl = plan.empty_ftl()?;
-        let Plan { preparation, lanes, .. } = plan;
+    /// [`Error::Input`] when its snapshot cannot be there.
+    pub fn of_plan(mut plan: Plan, probe: P) -> Result<Self, Error> {
+        let preparing = Preparing::of_plan(&mut plan)?;
         Ok(Self {
             assembly: plan.assembly,
             seed: plan.seed,
@@ -123,10 +122,11 @@ impl<P: Probe> Simulation<P> {
             limits: plan.limits,
             report: plan.report,
             total_requests: plan.total_requests,
-            stage: Stage::Preparing(Box::new(Preparing { ftl, preparation, lanes, probe })),
+            stage: Stage::Preparing(Box::new(Waiting { preparing, lanes: plan.lanes, probe })),
             job_names: plan.job_names,
             steady: None,
             prepared_units: 0,
+            snapshot: None,
             finished: false,
             prepare_time: WallTime::ZERO,
             run_time: WallTime::ZERO,
@@ -156,12 +156,9 @@ impl<P: Probe> Simulation<P> {
 
     fn step(&mut self) -> Result<(), Error> {
         match &mut self.stage {
-            Stage::Preparing(preparing) => {
-                let Preparing { ftl, preparation, .. } = preparing.as_mut();
-                let ready =
-                    preparation.advance(ftl, PREPARE_STEP_UNITS).map_err(|error| Error::Internal(error.to_string()))?;
-                if ready {
-                    self.begin_run()?;
+            Stage::Preparing(waiting) => {
+                if let Some(drive) = waiting.preparing.step()? {
+                    self.begin_run(drive)?;
                 }
             }
             Stage::Running(device) => {
@@ -173,13 +170,14 @@ impl<P: Probe> Simulation<P> {
         Ok(())
     }
 
-    fn begin_run(&mut self) -> Result<(), Error> {
-        let Stage::Preparing(preparing) = std::mem::replace(&mut self.stage, Stage::Nothing) else {
+    fn begin_run(&mut self, drive: PreparedDrive) -> Result<(), Error> {
+        let Stage::Preparing(waiting) = std::mem::replace(&mut self.stage, Stage::Nothing) else {
             return Ok(());
         };
-        let Preparing { ftl, preparation, lanes, probe } = *preparing;
-        self.steady = preparation.steady_state().cloned();
-        self.prepared_units = preparation.written();
+        let Waiting { preparing, lanes, probe } = *waiting;
+        let PreparedDrive { ftl, steady, written } = drive;
+        (self.steady, self.prepared_units) = (steady, written);
+        self.snapshot = preparing.report().cloned();
         let device = self.assembly.device(&self.limits, ftl, lanes, probe)?;
         self.stage = Stage::Running(Box::new(device));
         Ok(())
@@ -188,13 +186,10 @@ impl<P: Probe> Simulation<P> {
     /// How far it is.
     pub fn progress(&self) -> SliceProgress {
         match &self.stage {
-            Stage::Preparing(preparing) => SliceProgress {
-                phase: Phase::Prepare,
-                done: preparing.preparation.written(),
-                total: Some(preparing.preparation.total()),
-                simulated: Ns::ZERO,
-                finished: false,
-            },
+            Stage::Preparing(waiting) => {
+                let (done, total) = waiting.preparing.progress();
+                SliceProgress { phase: Phase::Prepare, done, total: Some(total), simulated: Ns::ZERO, finished: false }
+            }
             Stage::Running(device) => SliceProgress {
                 phase: Phase::Run,
                 done: device.completed(),
@@ -214,6 +209,11 @@ impl<P: Probe> Simulation<P> {
             Stage::Running(device) => Some(device),
             _ => None,
         }
+    }
+
+    /// What became of the snapshot of the prepared drive, where one was asked for and the drive is ready.
+    pub fn snapshot(&self) -> Option<&SnapshotReport> {
+        self.snapshot.as_ref()
     }
 
     /// The request log so far.
@@ -293,6 +293,7 @@ impl<P: Probe> Simulation<P> {
             prefill: self.prefill,
             steady: self.steady.as_ref(),
             prepared_units: self.prepared_units,
+            snapshot: self.snapshot.as_ref(),
             report: &self.report,
             job_names: &self.job_names,
             prepare_seconds: self.prepare_time.as_secs_f64(),
@@ -360,6 +361,8 @@ pub trait AnySimulation: Send {
     fn latency_blocks(&self, op: Op) -> Vec<Vec<(u64, u64)>>;
     /// See [`Simulation::series`].
     fn series(&self) -> Vec<(&'static str, Vec<u64>)>;
+    /// See [`Simulation::snapshot`].
+    fn snapshot(&self) -> Option<&SnapshotReport>;
     /// See [`Simulation::request_log`].
     fn request_log(&self) -> &[RequestLogEntry];
     /// See [`Simulation::job_names`].
@@ -393,6 +396,10 @@ impl<P: Probe + Send> AnySimulation for Simulation<P> {
 
     fn series(&self) -> Vec<(&'static str, Vec<u64>)> {
         Self::series(self)
+    }
+
+    fn snapshot(&self) -> Option<&SnapshotReport> {
+        Self::snapshot(self)
     }
 
     fn request_log(&self) -> &[RequestLogEntry] {
@@ -431,6 +438,10 @@ impl<P: Probe + Send> AnySimulation for RecordedSimulation<P> {
 
     fn series(&self) -> Vec<(&'static str, Vec<u64>)> {
         self.0.series()
+    }
+
+    fn snapshot(&self) -> Option<&SnapshotReport> {
+        self.0.snapshot()
     }
 
     fn request_log(&self) -> &[RequestLogEntry] {

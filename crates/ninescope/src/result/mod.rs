@@ -19,6 +19,7 @@ use crate::assembly::Assembly;
 use crate::endurance;
 use crate::error::Error;
 use crate::prepare::{PrefillMode, SteadyState};
+use crate::snapshot::SnapshotReport;
 
 pub use workload::WorkloadReport;
 
@@ -33,6 +34,7 @@ pub struct ResultInput<'a> {
     pub prefill: PrefillMode,
     pub steady: Option<&'a SteadyState>,
     pub prepared_units: u64,
+    pub snapshot: Option<&'a SnapshotReport>,
     pub report: &'a WorkloadReport,
     /// What the jobs are called, where there are several.
     pub job_names: &'a [String],
@@ -206,12 +208,16 @@ fn notes(input: &ResultInput<'_>) -> Vec<String> {
 fn performance(input: &ResultInput<'_>, requests: u64) -> Value {
     let events = input.device.map_or(0, |device| device.counters.events);
     let per_second = |amount: u64| if input.run_seconds > 0.0 { amount as f64 / input.run_seconds } else { 0.0 };
-    json!({
+    let mut performance = json!({
         "prepare_seconds": input.prepare_seconds,
         "run_seconds": input.run_seconds,
         "requests_per_second": per_second(requests),
         "events": events,
-    })
+    });
+    if let Some(snapshot) = input.snapshot {
+        performance["snapshot"] = json!({ "shape": snapshot.shape, "loaded": snapshot.loaded });
+    }
+    performance
 }
 
 /// Units programmed per unit the host wrote, by source; null where the host wrote nothing.

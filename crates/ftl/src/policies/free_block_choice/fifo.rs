@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 
+use ninescope_kernel::Snapshot;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -18,3 +19,5 @@ impl FreeBlockChoice for Fifo {
         0
     }
 }
+
+impl Snapshot for Fifo {}

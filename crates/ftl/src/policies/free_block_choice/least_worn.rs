@@ -3,6 +3,7 @@
 
 use std::collections::VecDeque;
 
+use ninescope_kernel::Snapshot;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -20,3 +21,5 @@ impl FreeBlockChoice for LeastWorn {
         free.iter().enumerate().min_by_key(wear).map_or(0, |(position, _)| position)
     }
 }
+
+impl Snapshot for LeastWorn {}

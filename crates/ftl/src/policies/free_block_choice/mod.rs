@@ -6,12 +6,13 @@ pub mod least_worn;
 use std::collections::VecDeque;
 use std::fmt::Debug;
 
+use ninescope_kernel::Snapshot;
 use ninescope_model::policy_registry;
 
 use crate::BlockRecord;
 
 /// Chooses free groups. Asked once per group opened.
-pub trait FreeBlockChoice: Debug + Send {
+pub trait FreeBlockChoice: Debug + Send + Snapshot {
     /// The position in `free` (group numbers, in the order in which they became free, never empty) of the
     /// group to open. `groups` are all records of the drive.
     fn choose(&mut self, free: &VecDeque<u32>, groups: &[BlockRecord]) -> usize;

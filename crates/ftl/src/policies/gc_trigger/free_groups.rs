@@ -1,5 +1,6 @@
 //! Collect while no more than `beyond_reserve` groups beyond the reserve are free.
 
+use ninescope_kernel::Snapshot;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -24,3 +25,5 @@ impl GcTrigger for FreeGroups {
         space.free_in_prospect <= space.reserve.saturating_add(self.beyond_reserve)
     }
 }
+
+impl Snapshot for FreeGroups {}

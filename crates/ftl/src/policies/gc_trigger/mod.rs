@@ -4,6 +4,7 @@ pub mod free_groups;
 
 use std::fmt::Debug;
 
+use ninescope_kernel::Snapshot;
 use ninescope_model::policy_registry;
 
 /// What a trigger may look at.
@@ -18,7 +19,7 @@ pub struct PoolSpace {
 }
 
 /// Decides need. Asked whenever a pool's free groups change.
-pub trait GcTrigger: Debug + Send {
+pub trait GcTrigger: Debug + Send + Snapshot {
     /// Whether the pool should reclaim another group.
     fn needed(&self, space: PoolSpace) -> bool;
 }

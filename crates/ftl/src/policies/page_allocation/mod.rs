@@ -9,7 +9,7 @@ pub mod static_striping;
 
 use std::fmt::Debug;
 
-use ninescope_kernel::BitTable;
+use ninescope_kernel::{BitTable, Snapshot};
 use ninescope_model::{Geometry, Lpa, policy_registry};
 
 /// Where the last unit was placed, for policies that follow the filling of pages.
@@ -24,7 +24,7 @@ pub struct Placement {
 }
 
 /// Chooses pools. Asked once per unit the host writes.
-pub trait PageAllocation: Debug + Send {
+pub trait PageAllocation: Debug + Send + Snapshot {
     /// The stripe position that takes logical unit `lpa`; must be set in `accepting`. `None`: the write waits.
     fn choose(&mut self, lpa: Lpa, accepting: &BitTable) -> Option<u32>;
 
@@ -42,7 +42,7 @@ policy_registry! {
 impl PageAllocationConfig {
     pub(crate) fn build(&self, geometry: &Geometry) -> Box<dyn PageAllocation> {
         match self {
-            Self::RoundRobin(parameters) => Box::new(round_robin::RoundRobinAllocation::new(*parameters)),
+            Self::RoundRobin(parameters) => Box::new(round_robin::RoundRobinAllocation::new(*parameters, geometry)),
             Self::Static(_) => Box::new(static_striping::StaticAllocation::new(geometry)),
         }
     }

@@ -1,7 +1,7 @@
 //! Round robin: fill a stripe (or a page) in one pool, then go on to the next that can take a write.
 
-use ninescope_kernel::BitTable;
-use ninescope_model::Lpa;
+use ninescope_kernel::{BitTable, SectionReader, SectionWriter, Snapshot, SnapshotError, must_hold};
+use ninescope_model::{Geometry, Lpa};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -31,11 +31,12 @@ pub struct RoundRobin {
 pub struct RoundRobinAllocation {
     parameters: RoundRobin,
     position: u32,
+    positions: u32,
 }
 
 impl RoundRobinAllocation {
-    pub(super) fn new(parameters: RoundRobin) -> Self {
-        Self { parameters, position: 0 }
+    pub(super) fn new(parameters: RoundRobin, geometry: &Geometry) -> Self {
+        Self { parameters, position: 0, positions: geometry.pools() }
     }
 }
 
@@ -57,5 +58,16 @@ impl PageAllocation for RoundRobinAllocation {
             // One past the last position wraps in the search.
             self.position = placement.position + 1;
         }
+    }
+}
+
+impl Snapshot for RoundRobinAllocation {
+    fn save(&self, to: &mut dyn SectionWriter) -> Result<(), SnapshotError> {
+        to.u32(self.position)
+    }
+
+    fn load(&mut self, from: &mut dyn SectionReader) -> Result<(), SnapshotError> {
+        self.position = from.u32()?;
+        must_hold(self.position <= self.positions, || format!("the turn is at pool {}", self.position))
     }
 }

@@ -1,7 +1,7 @@
 //! Static striping: the logical address decides, page by page over channels, then ways and dies, then
 //! planes: the "CWDP" order of MQSim (Tavakkol et al., FAST 2018).
 
-use ninescope_kernel::{BitTable, FastDiv};
+use ninescope_kernel::{BitTable, FastDiv, Snapshot};
 use ninescope_model::{Geometry, Lpa};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -32,3 +32,5 @@ impl PageAllocation for StaticAllocation {
         accepting.get(position as usize).then_some(position)
     }
 }
+
+impl Snapshot for StaticAllocation {}

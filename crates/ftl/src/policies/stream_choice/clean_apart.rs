@@ -3,6 +3,7 @@
 //! written anew (Huang et al., "FlexECC: Partially Relaxing ECC of MLC SSD for Better Cache Performance", USENIX ATC
 //! 2014: "partition SSD cache into EDC(CRC) and ECC(BCH) regions").
 
+use ninescope_kernel::Snapshot;
 use ninescope_model::Stream;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -27,3 +28,5 @@ impl StreamChoice for CleanApart {
         if clean { Stream::GC_CLEAN } else { Stream::GC }
     }
 }
+
+impl Snapshot for CleanApart {}

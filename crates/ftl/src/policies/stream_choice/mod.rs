@@ -8,10 +8,11 @@ pub mod single;
 
 use std::fmt::Debug;
 
+use ninescope_kernel::Snapshot;
 use ninescope_model::{Stream, policy_registry};
 
 /// Chooses streams. Asked once per unit written or moved, where clean data is known at all.
-pub trait StreamChoice: Debug + Send {
+pub trait StreamChoice: Debug + Send + Snapshot {
     /// Whether it is of any consequence that data is clean, which costs one bit per unit to know.
     fn knows_clean(&self) -> bool {
         false

@@ -1,5 +1,6 @@
 //! One stream for the host and one for garbage collection, whatever the data is.
 
+use ninescope_kernel::Snapshot;
 use ninescope_model::Stream;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -20,3 +21,5 @@ impl StreamChoice for Single {
         Stream::GC
     }
 }
+
+impl Snapshot for Single {}

@@ -2,7 +2,7 @@
 //! (Van Houdt, "A mean field model for a class of garbage collection algorithms in flash-based solid
 //! state drives", SIGMETRICS 2013). `d = 1` is random, large `d` approaches greedy.
 
-use ninescope_kernel::RandomStream;
+use ninescope_kernel::{RandomStream, SectionReader, SectionWriter, Snapshot, SnapshotError};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -46,5 +46,15 @@ impl VictimSelection for DChoicesSelection {
             }
         }
         Some(best)
+    }
+}
+
+impl Snapshot for DChoicesSelection {
+    fn save(&self, to: &mut dyn SectionWriter) -> Result<(), SnapshotError> {
+        self.stream.save(to)
+    }
+
+    fn load(&mut self, from: &mut dyn SectionReader) -> Result<(), SnapshotError> {
+        self.stream.load(from)
     }
 }

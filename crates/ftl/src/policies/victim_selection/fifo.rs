@@ -3,6 +3,7 @@
 
 use std::collections::VecDeque;
 
+use ninescope_kernel::Snapshot;
 use ninescope_model::{BlockGroup, Geometry, Pool};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -43,3 +44,6 @@ impl VictimSelection for FifoSelection {
         self.filled[pool.index()].retain(|&filled| filled != group.0);
     }
 }
+
+/// What is filled follows from the groups.
+impl Snapshot for FifoSelection {}

@@ -1,6 +1,7 @@
 //! Greedy: most space for least copying (Rosenblum and Ousterhout, "The design and implementation of
 //! a log-structured file system", 1992, section 3.4).
 
+use ninescope_kernel::Snapshot;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -16,3 +17,5 @@ impl VictimSelection for Greedy {
         view.fewest_valid()
     }
 }
+
+impl Snapshot for Greedy {}

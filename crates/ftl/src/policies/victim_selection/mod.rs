@@ -7,6 +7,7 @@ pub mod random;
 
 use std::fmt::Debug;
 
+use ninescope_kernel::Snapshot;
 use ninescope_model::{BlockGroup, Geometry, Pool, policy_registry};
 
 /// Set in an entry of the valid-count table when the group is no candidate.
@@ -61,7 +62,10 @@ impl CandidateView<'_> {
 }
 
 /// Chooses victims. Asked once per block group reclaimed.
-pub trait VictimSelection: Debug + Send {
+///
+/// Before its state is loaded from a snapshot it is told of all groups that are filled, in the order of filling: what
+/// follows from that needs no saving.
+pub trait VictimSelection: Debug + Send + Snapshot {
     /// The number (within its pool) of the group to empty next, which must be a candidate of `view`;
     /// `None` when there is none worth taking.
     fn select(&mut self, view: &CandidateView<'_>) -> Option<u32>;

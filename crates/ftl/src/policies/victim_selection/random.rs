@@ -1,7 +1,7 @@
 //! Random: any candidate with equal probability. Its write amplification is `1 / (1 - utilisation)`
 //! whatever the block size, which makes it the reference the others are measured against.
 
-use ninescope_kernel::RandomStream;
+use ninescope_kernel::{RandomStream, SectionReader, SectionWriter, Snapshot, SnapshotError};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -27,6 +27,16 @@ impl RandomSelection {
 impl VictimSelection for RandomSelection {
     fn select(&mut self, view: &CandidateView<'_>) -> Option<u32> {
         draw_candidate(view, &mut self.stream)
+    }
+}
+
+impl Snapshot for RandomSelection {
+    fn save(&self, to: &mut dyn SectionWriter) -> Result<(), SnapshotError> {
+        self.stream.save(to)
+    }
+
+    fn load(&mut self, from: &mut dyn SectionReader) -> Result<(), SnapshotError> {
+        self.stream.load(from)
     }
 }
 

@@ -1,0 +1,22 @@
+//! Snapshots: prepared drives in files, so that what was prepared once need not be prepared again.
+//!
+//! ```text
+//! container: sections with checksums       shape: what a prepared drive depends on
+//! prepared: the drive to and from a file   folder: a directory of such files, by shape
+//! ```
+//!
+//! Only what preparing changes is kept, and that is the translation layer: memory that is overwritten in place needs no
+//! preparing, tiers begin empty, and what a block is like follows from the seed. A file is refused unless every byte of
+//! it is the one that was written, its shape is the one asked for, and its content can be.
+
+mod container;
+mod describe;
+mod folder;
+mod prepared;
+mod shape;
+
+pub use describe::{check_snapshot, describe_snapshot};
+pub(crate) use folder::SnapshotPlace;
+pub use folder::{SnapshotReport, Snapshots};
+pub use prepared::{PreparedDrive, Refusal};
+pub use shape::{FORMAT, Shape};
