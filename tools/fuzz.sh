@@ -6,7 +6,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 
 budget=${1:?how many seconds}
-targets=(trace archive drive job profile request)
+targets=(trace archive drive job profile request snapshot)
 
 missing=""
 cargo +nightly --version >/dev/null 2>&1 || missing="a nightly toolchain (rustup toolchain install nightly)"

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 __all__ = [
     "Code",
     "ConfigError",
+    "Preparation",
     "ProfileBatches",
     "Simulation",
     "SimulationError",
@@ -16,6 +17,8 @@ __all__ = [
     "added_rber",
     "bootstrap",
     "check_run",
+    "check_snapshot",
+    "describe_snapshot",
     "joint_choices",
     "policies",
     "presets",
@@ -59,6 +62,9 @@ class Simulation:
 
     def request_log(self) -> dict[str, NDArray[np.generic]]:
         """Return one row per request where logging was asked for, else nothing."""
+
+    def snapshot_json(self) -> str | None:
+        """Say what became of the snapshot of the prepared drive where one was asked for and the drive is ready."""
 
     def timeline_json(self) -> str | None:
         """Return the timeline in Chrome's trace-event format where a window was asked for."""
@@ -126,6 +132,20 @@ class Code:
 
     def decode(self, user: bytes, parity: bytes) -> tuple[bytes, bytes, int | None]:
         """Correct a codeword; return it, and how many bits were wrong if they could be corrected."""
+
+@final
+class Preparation:
+    """The preparation of a drive, advanced in slices."""
+
+    def __new__(cls, request_json: str) -> Preparation: ...
+    def run_slice(self, milliseconds: int) -> bool:
+        """Prepare for about so many milliseconds of wall time without the GIL; True when the drive is ready."""
+
+    def progress(self) -> dict[str, int | str | None]:
+        """Say how far it is, as a run does."""
+
+    def save(self, path: str) -> None:
+        """Write the drive that is ready into a file, whole or not at all."""
 
 @final
 class ProfileBatches:
@@ -199,6 +219,12 @@ def bootstrap(
 
 def check_run(request_json: str) -> list[str]:
     """Find what is wrong with a run before it begins; return what is to be said about it."""
+
+def check_snapshot(path: str) -> str:
+    """Read a snapshot to its end; return what it is, as JSON."""
+
+def describe_snapshot(path: str) -> str:
+    """Return what the head of a snapshot says, as JSON."""
 
 def joint_choices(
     user_data: str, field_degree: int | None, rber: float, uber: float, verify_cycles: int

@@ -1,4 +1,4 @@
-"""Saying what is wrong with a file: a drive, a job or a trace, told apart by name and content."""
+"""Saying what is wrong with a file: a drive, a job, a trace or a snapshot, told apart by name and content."""
 
 from __future__ import annotations
 
@@ -9,6 +9,8 @@ from typing import Any, NamedTuple
 from ninescope import _native, catalogue
 from ninescope._native import ConfigError
 from ninescope.profiles import is_profile
+from ninescope.snapshots import SUFFIX, in_words, is_snapshot
+from ninescope.snapshots import check as check_snapshot
 from ninescope.toml import loads
 
 _DRIVE_KEYS = frozenset(
@@ -66,6 +68,8 @@ def check(path: str, *, strict: bool = False, format: str | None = None) -> Verd
     if format is not None:
         return _trace(path, strict=strict, format=format)
     suffix = Path(path).suffix
+    if suffix == SUFFIX or is_snapshot(path):
+        return Verdict("snapshot", [f"{name}: {text}" for name, text in in_words(check_snapshot(path))])
     if suffix == ".fio":
         return Verdict("job", _check_run({"workload": {"job_file": path}}))
     if suffix == ".toml":

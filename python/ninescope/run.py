@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -29,6 +30,17 @@ class Progress(NamedTuple):
     simulated_ns: int
 
 
+def progress_of(told: dict[str, int | str | None]) -> Progress:
+    """Take what the engine says of how far it is."""
+    total = told.get("total")
+    return Progress(
+        phase=str(told.get("phase", "run")),
+        done=int(told.get("done") or 0),
+        total=None if total is None else int(total),
+        simulated_ns=int(told.get("simulated_ns") or 0),
+    )
+
+
 def request(
     drive: Drive,
     workload: Workload,
@@ -42,6 +54,8 @@ def request(
     check: str = "off",
     explain_slowest: int | None = None,
     trace_window: tuple[str, str] | None = None,
+    snapshots: str | os.PathLike[str] | None = None,
+    from_snapshot: str | os.PathLike[str] | None = None,
 ) -> dict[str, Any]:
     """Assemble what the engine is asked."""
     from ninescope.workload import Workload
@@ -51,8 +65,11 @@ def request(
             "what is run must be a Workload (Workload.trace(path), Workload.job(rw=...) or "
             f"Workload.job_file(path)), not {workload!r}"
         )
+    places = {"snapshots": snapshots, "from_snapshot": from_snapshot}
     return {
         **drive.request(),
+        # They change nothing in a run, so that a run without them is asked for as ever.
+        **{key: os.fspath(place) for key, place in places.items() if place is not None},
         "workload": dict(workload.words),
         "seed": seed,
         "warmup": warmup,
@@ -105,14 +122,21 @@ class Run:
 
     def progress(self) -> Progress:
         """Say how far it is."""
-        now = self._simulation.progress()
-        total = now.get("total")
-        return Progress(
-            phase=str(now.get("phase", "run")),
-            done=int(now.get("done") or 0),
-            total=None if total is None else int(total),
-            simulated_ns=int(now.get("simulated_ns") or 0),
-        )
+        return progress_of(self._simulation.progress())
+
+    def snapshot(self) -> dict[str, Any] | None:
+        """Say what became of the snapshot of the prepared drive, where one was asked for."""
+        told = self._simulation.snapshot_json()
+        report: dict[str, Any] | None = None if told is None else json.loads(told)
+        return report
+
+    def remarks(self) -> list[str]:
+        """Return what somebody should look at although it changes nothing in the result."""
+        snapshot = self.snapshot()
+        if snapshot is None or snapshot["problem"] is None:
+            return []
+        replaced = "; the drive was prepared anew and the file replaced" if snapshot["saved"] else ""
+        return [f"{snapshot['problem']}{replaced}"]
 
     def result(self) -> Result:
         """Take the result: of the whole run, or of what has been run so far (`complete` is False then)."""

@@ -29,6 +29,7 @@ NEED_THE_ENGINE = (
     "test_end_to_end.py",
     "test_naive_ftl.py",
     "test_queue_depth_one.py",
+    "test_snapshots.py",
     "test_trace_convert.py",
     "test_trace_stat.py",
 )

@@ -65,6 +65,9 @@ class Simulation:
     def progress(self) -> dict[str, int | str | None]:
         return {"phase": "run", "done": self._done, "total": self._total, "simulated_ns": self._done * 10_000}
 
+    def snapshot_json(self) -> str | None:
+        return None
+
     def result_json(self, complete: bool) -> str:
         return json.dumps(result_document(self._samples(), self._request, complete=complete))
 

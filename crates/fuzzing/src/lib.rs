@@ -24,7 +24,7 @@ pub struct Target {
 }
 
 /// Every kind of input that comes from outside.
-pub const TARGETS: [Target; 7] = [
+pub const TARGETS: [Target; 8] = [
     Target { name: "trace", check: check::trace, mutate: mutate::trace },
     Target { name: "archive", check: check::trace, mutate: mutate::archive },
     Target { name: "columns", check: check::columns, mutate: mutate::trace },
@@ -32,6 +32,7 @@ pub const TARGETS: [Target; 7] = [
     Target { name: "job", check: check::job, mutate: mutate::toml },
     Target { name: "profile", check: check::profile, mutate: mutate::toml },
     Target { name: "request", check: check::request, mutate: mutate::json },
+    Target { name: "snapshot", check: check::snapshot, mutate: mutate::snapshot },
 ];
 
 /// The target of a name.

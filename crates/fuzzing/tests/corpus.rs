@@ -107,6 +107,11 @@ fn requests_run_to_the_end_or_are_refused() {
 }
 
 #[test]
+fn snapshots_hold_a_drive_that_works_or_are_refused() {
+    replay("snapshot", 1_500);
+}
+
+#[test]
 fn every_regression_is_told_of() {
     let notes = fs::read_to_string(project().join("fuzz/regressions/README.md")).expect("the notes");
     for target in TARGETS {

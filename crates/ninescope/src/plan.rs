@@ -74,6 +74,7 @@ impl Plan {
     /// # Errors
     /// [`Error::Input`] that names file, line or key.
     pub fn new(request: &RunRequest) -> Result<Self, Error> {
+        request.snapshot_place()?;
         let source = request.workload.clone().unwrap_or_default();
         let named = [source.trace.is_some(), source.job_file.is_some(), source.job.is_some(), source.preset.is_some()];
         if named.iter().filter(|&&is_named| is_named).count() != 1 {
@@ -100,6 +101,7 @@ impl Plan {
         arrival: Arrival,
         queue_depth: u32,
     ) -> Result<Self, Error> {
+        request.snapshot_place()?;
         let drive = request.load_drive()?;
         let assembly = Assembly::new(&drive, request.seed, request.log_requests)?;
         let sectors = u64::from(assembly.geometry.sectors_per_unit());

@@ -6,13 +6,14 @@
 
 mod codes;
 mod profiles;
+mod snapshots;
 mod traces;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use ninescope::{AnySimulation, Error, Histogram, Phase, PresetKind, RunRequest};
+use ninescope::{AnySimulation, Error, Histogram, Phase, PresetKind, RunRequest, SliceProgress};
 use ninescope::{Op, trace_stat_json};
 use numpy::{IntoPyArray, PyArray1};
 use pyo3::create_exception;
@@ -80,13 +81,7 @@ impl Simulation {
     }
 
     fn progress<'py>(&self, python: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let progress = self.lock().progress();
-        let entries = PyDict::new(python);
-        entries.set_item("phase", if progress.phase == Phase::Prepare { "prepare" } else { "run" })?;
-        entries.set_item("done", progress.done)?;
-        entries.set_item("total", progress.total)?;
-        entries.set_item("simulated_ns", progress.simulated.0)?;
-        Ok(entries)
+        progress_entries(python, &self.lock().progress())
     }
 
     fn result_json(&mut self, python: Python<'_>, complete: bool) -> PyResult<String> {
@@ -139,9 +134,22 @@ impl Simulation {
         Ok(columns)
     }
 
+    fn snapshot_json(&self) -> PyResult<Option<String>> {
+        ninescope::snapshot_report_json(self.lock().snapshot()).map_err(to_python)
+    }
+
     fn timeline_json(&self, python: Python<'_>) -> Option<String> {
         python.detach(|| self.lock().timeline_json())
     }
+}
+
+fn progress_entries<'py>(python: Python<'py>, progress: &SliceProgress) -> PyResult<Bound<'py, PyDict>> {
+    let entries = PyDict::new(python);
+    entries.set_item("phase", if progress.phase == Phase::Prepare { "prepare" } else { "run" })?;
+    entries.set_item("done", progress.done)?;
+    entries.set_item("total", progress.total)?;
+    entries.set_item("simulated_ns", progress.simulated.0)?;
+    Ok(entries)
 }
 
 fn op_named(name: &str) -> PyResult<Op> {
@@ -231,6 +239,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<Simulation>()?;
     module.add_class::<codes::Code>()?;
     module.add_class::<profiles::ProfileBatches>()?;
+    module.add_class::<snapshots::Preparation>()?;
     module.add_class::<traces::TraceBatches>()?;
     module.add_class::<traces::TraceEncoder>()?;
     module.add_function(wrap_pyfunction!(added_rber, module)?)?;
@@ -243,6 +252,8 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(profiles::profile_of_trace, module)?)?;
     module.add_function(wrap_pyfunction!(schemas, module)?)?;
     module.add_function(wrap_pyfunction!(resolve_drive, module)?)?;
+    module.add_function(wrap_pyfunction!(snapshots::check_snapshot, module)?)?;
+    module.add_function(wrap_pyfunction!(snapshots::describe_snapshot, module)?)?;
     module.add_function(wrap_pyfunction!(trace_stat, module)?)?;
     module.add_function(wrap_pyfunction!(policies, module)?)?;
     module.add_function(wrap_pyfunction!(version, module)?)?;

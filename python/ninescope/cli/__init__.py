@@ -15,7 +15,19 @@ from typing import Annotated, NoReturn
 
 import typer
 
-from ninescope.cli import check, ecc, import_, papers, policies, presets, report, run, schema, trace
+from ninescope.cli import (
+    check,
+    ecc,
+    import_,
+    papers,
+    policies,
+    presets,
+    report,
+    run,
+    schema,
+    snapshot,
+    trace,
+)
 from ninescope.cli.common import EXIT_BAD_INPUT, EXIT_FAILURE, EXIT_INTERRUPTED, Interrupted
 
 app = typer.Typer(
@@ -33,6 +45,7 @@ for name, verbs in (
     ("presets", presets.app),
     ("import", import_.app),
     ("trace", trace.app),
+    ("snapshot", snapshot.app),
     ("papers", papers.app),
 ):
     app.add_typer(verbs, name=name)

@@ -57,6 +57,14 @@ def run(
         str,
         typer.Option(metavar="footprint|full|raw|steady|none", help="What the drive holds at first."),
     ] = "footprint",
+    snapshots: Annotated[
+        str | None,
+        typer.Option(metavar="DIR", help="Keep prepared drives here, and take them from here next time."),
+    ] = None,
+    from_snapshot: Annotated[
+        str | None,
+        typer.Option(metavar="FILE", help="Take the prepared drive from this file (`ninescope snapshot`)."),
+    ] = None,
     warmup: Annotated[
         str, typer.Option(metavar="N|SHARE", help="Run so many requests (or 10%) before measuring.")
     ] = "0",
@@ -160,6 +168,10 @@ def run(
         raise typer.BadParameter(
             f"--duration {duration} lacks a unit: {duration}s? (ns, us, ms, s, min, h or d)"
         )
+    if from_snapshot is not None:
+        from ninescope.files import existing
+
+        existing(from_snapshot, "snapshot")
     if out is not None and not out:
         raise typer.BadParameter("--out wants a directory, and its name is empty")
     if log_requests and out is None:
@@ -193,7 +205,7 @@ def run(
     if closed_loop:
         replay["iodepth"] = job.pop("iodepth")
     with contextlib.ExitStack() as stack:
-        chosen = _workload(_one_source(workload, trace), job, replay, limit, seed, stack)
+        chosen = workload_of(_one_source(workload, trace), job, replay, limit, seed, stack)
         asked = request(
             drive_of(drive, set_ or []),
             chosen,
@@ -206,6 +218,8 @@ def run(
             check=one_of("--check", check, CHECK_LEVELS),
             explain_slowest=explain_slowest,
             trace_window=window,
+            snapshots=snapshots,
+            from_snapshot=from_snapshot,
         )
         if out is not None:
             from ninescope.files import output_directory
@@ -215,6 +229,8 @@ def run(
             with _naming_the_window(trace_window):
                 started = Run(asked)
             result = run_to_end(started, quiet=not sys.stderr.isatty())
+        for remark in started.remarks():
+            print(f"ninescope: {remark}", file=sys.stderr)
         deliver(result, None if out is None else Path(out), as_json=json_)
     if not result.complete:
         raise typer.Exit(EXIT_INTERRUPTED)
@@ -226,7 +242,7 @@ def _one_source(positional: str | None, option: str | None) -> str | None:
     return positional if positional is not None else option
 
 
-def _workload(
+def workload_of(
     source: str | None,
     job: dict[str, Any],
     replay: dict[str, Any],
@@ -234,6 +250,7 @@ def _workload(
     seed: int,
     stack: contextlib.ExitStack,
 ) -> Workload:
+    """Return the workload of an argument, of the words of a job and of those of a replay."""
     from ninescope.workload import Workload
 
     job = {key: value for key, value in job.items() if value is not None}

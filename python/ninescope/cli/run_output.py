@@ -6,7 +6,7 @@ import contextlib
 import json
 import signal
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING, Any
@@ -15,11 +15,40 @@ from ninescope.cli.common import Interrupted, console
 
 if TYPE_CHECKING:
     from ninescope.result import Result
-    from ninescope.run import Run
+    from ninescope.run import Progress, Run
+    from ninescope.snapshots import Preparation
 
 
 def run_to_end(run: Run, *, quiet: bool) -> Result:
     """Run until it is complete or a signal comes; a second signal stops at once, without a result."""
+    with _stoppable() as stopped:
+        _follow(run.slices(), stopped, quiet=quiet)
+        if not run.complete:
+            prepared = run.progress().phase != "prepare"
+            what = "this is the part that was run" if prepared else "the drive was still being prepared"
+            print(f"ninescope: interrupted; {what}", file=sys.stderr)
+        return run.result()
+
+
+def prepare_to_end(preparation: Preparation, *, quiet: bool) -> None:
+    """Prepare a drive until it is ready; a signal ends it, and nothing is left of it."""
+    with _stoppable() as stopped:
+        _follow(preparation.slices(), stopped, quiet=quiet)
+        if not preparation.complete:
+            raise Interrupted
+
+
+def _follow(slices: Iterator[Progress], stopped: Callable[[], bool], *, quiet: bool) -> None:
+    with _no_bar() if quiet else _bar() as show:
+        for progress in slices:
+            show(progress)
+            if stopped():
+                return
+
+
+@contextlib.contextmanager
+def _stoppable() -> Iterator[Callable[[], bool]]:
+    """Have a first signal noted, and a second one stop at once; give the question whether there was one."""
     stopped = False
 
     def stop(signal_number: int, frame: FrameType | None) -> None:
@@ -30,16 +59,7 @@ def run_to_end(run: Run, *, quiet: bool) -> Result:
 
     before = [(number, signal.signal(number, stop)) for number in (signal.SIGINT, signal.SIGTERM)]
     try:
-        with _no_bar() if quiet else _bar() as show:
-            for progress in run.slices():
-                show(progress)
-                if stopped:
-                    break
-        if not run.complete:
-            prepared = run.progress().phase != "prepare"
-            what = "this is the part that was run" if prepared else "the drive was still being prepared"
-            print(f"ninescope: interrupted; {what}", file=sys.stderr)
-        return run.result()
+        yield lambda: stopped
     finally:
         for number, handler in before:
             signal.signal(number, handler)

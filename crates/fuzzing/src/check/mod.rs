@@ -1,15 +1,18 @@
 //! What must hold for an input of each kind. A check panics when something does not.
 //!
-//! `workload` reads traces and jobs, `profile` profiles, `drive` reads drive descriptions and run requests, `run` takes what was
+//! `workload` reads traces and jobs, `profile` profiles, `drive` reads drive descriptions and run requests, `snapshot`
+//! prepared drives, `run` takes what was
 //! accepted through a simulation to its end, within bounds.
 
 mod drive;
 mod profile;
 mod run;
+mod snapshot;
 mod workload;
 
 pub use drive::{drive, request};
 pub use profile::profile;
+pub use snapshot::snapshot;
 pub use workload::{columns, job, trace};
 
 use ninescope::Error;

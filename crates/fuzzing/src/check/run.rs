@@ -78,6 +78,8 @@ pub fn bounded(mut request: RunRequest, drive: &LoadedDrive) -> Option<(RunReque
         }
     }
     let files = Files::new();
+    request.snapshots = request.snapshots.map(|_| files.folder("snapshots"));
+    request.from_snapshot = request.from_snapshot.map(|_| files.file("drive.snapshot", b""));
     let mut bytes = 4096;
     if let Some(workload) = &mut request.workload {
         if workload.trace.is_some() {
@@ -131,6 +133,11 @@ impl Files {
         let folder = std::env::temp_dir().join(format!("ninescope-fuzzing-{}-{number}", std::process::id()));
         std::fs::create_dir_all(&folder).expect("a folder for temporary files");
         Self(folder)
+    }
+
+    /// Says where a folder is, which is not there yet.
+    pub fn folder(&self, name: &str) -> PathBuf {
+        self.0.join(Path::new(name))
     }
 
     /// Writes a file and says where it is.

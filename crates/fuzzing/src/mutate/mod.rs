@@ -1,17 +1,19 @@
 //! Making new inputs from old ones: changes of bytes and lines, and changes that know a grammar.
 //!
 //! `bytes` knows lines, numbers and bits; `document` knows trees (JSON, and TOML through the same tree);
-//! `archive` reaches through compression. All draw from one [`Rng`], so that a number names a case.
+//! `archive` reaches through compression, `snapshot` through checksums. All draw from one [`Rng`], so that a number names a case.
 
 mod archive;
 mod bytes;
 mod document;
+mod snapshot;
 
 use ninescope_kernel::RandomStream;
 
 pub use archive::archive;
 pub use bytes::trace;
 pub use document::{json, toml};
+pub use snapshot::snapshot;
 
 /// The choices of a mutation.
 pub struct Rng(RandomStream);

@@ -8,6 +8,7 @@ use ninescope_kernel::SnapshotError;
 use ninescope_model::BlockGroup;
 use serde_json::{Value, json};
 
+use super::folder::SnapshotReport;
 use super::prepared::{PreparedDrive, Refusal, open, read_account, read_shape};
 use super::shape::Shape;
 use crate::error::Error;
@@ -50,6 +51,14 @@ pub fn check_snapshot(path: &Path) -> Result<String, Error> {
         Ok(description)
     })();
     description.map(|description: Value| description.to_string()).map_err(|refusal| named(path, &refusal))
+}
+
+/// What became of the snapshot of a run, as JSON.
+///
+/// # Errors
+/// [`Error::Internal`] when the text cannot be written.
+pub fn snapshot_report_json(report: Option<&SnapshotReport>) -> Result<Option<String>, Error> {
+    report.map(serde_json::to_string).transpose().map_err(|error| Error::Internal(error.to_string()))
 }
 
 fn reader(path: &Path) -> Result<BufReader<File>, Refusal> {

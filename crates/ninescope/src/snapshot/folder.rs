@@ -84,7 +84,7 @@ impl Snapshots {
             Err(refusal) if self.is_file => Err(Error::Input(format!("{}: {refusal}", path.display()))),
             Err(refusal) if is_absent(&refusal) => Ok(None),
             Err(refusal) => {
-                self.report.problem = Some(refusal.to_string());
+                self.report.problem = Some(format!("{}: {refusal}", path.display()));
                 Ok(None)
             }
         }
@@ -98,7 +98,10 @@ impl Snapshots {
         }
         match drive.save(&self.shape, path) {
             Ok(()) => self.report.saved = true,
-            Err(error) => self.report.problem = Some(error.to_string()),
+            Err(error) => {
+                let before = self.report.problem.take().map_or_else(String::new, |problem| format!("{problem}; "));
+                self.report.problem = Some(format!("{before}{error}"));
+            }
         }
     }
 

@@ -15,7 +15,7 @@ mod folder;
 mod prepared;
 mod shape;
 
-pub use describe::{check_snapshot, describe_snapshot};
+pub use describe::{check_snapshot, describe_snapshot, snapshot_report_json};
 pub(crate) use folder::SnapshotPlace;
 pub use folder::{SnapshotReport, Snapshots};
 pub use prepared::{PreparedDrive, Refusal};

@@ -4,11 +4,14 @@
 //! either is part of it by itself; latencies, rates, codes, errors, schedulers, the host and its workload never reach
 //! preparing, so drives that differ in these alone share a shape.
 
+use std::io::Read;
+
 use ninescope_ftl::FtlConfig;
 use ninescope_kernel::RunDigest;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::prepared::{Refusal, open, read_shape};
 use crate::VERSION;
 use crate::error::Error;
 use crate::prepare::{PrefillMode, Recipe};
@@ -26,16 +29,24 @@ pub struct Shape {
     pub ninescope: String,
     /// What it was asked to hold.
     pub prefill: PrefillMode,
-    /// What was done to it.
-    pub recipe: Recipe,
     /// Its translation layer: geometry, over-provisioning, policies, seed.
     pub ftl: FtlConfig,
+    /// What was done to it.
+    pub recipe: Recipe,
 }
 
 impl Shape {
     /// The shape of a drive that this program prepares.
     pub fn new(prefill: PrefillMode, recipe: Recipe, ftl: FtlConfig) -> Self {
-        Self { format: FORMAT, ninescope: VERSION.to_owned(), prefill, recipe, ftl }
+        Self { format: FORMAT, ninescope: VERSION.to_owned(), prefill, ftl, recipe }
+    }
+
+    /// The shape that a file says it is of. What follows in it is not read.
+    ///
+    /// # Errors
+    /// Why it is no snapshot.
+    pub fn read(from: impl Read) -> Result<Self, Refusal> {
+        Ok(read_shape(&mut open(from)?)?)
     }
 
     /// As text: the same for the same shape.

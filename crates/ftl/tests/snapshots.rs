@@ -1,0 +1,263 @@
+//! A translation layer that is made from a snapshot goes on like the one that was saved, and no bytes make one that
+//! contradicts itself.
+
+use ninescope_ftl::policies::{
+    FreeBlockChoiceConfig, GcTriggerConfig, PageAllocationConfig, StreamChoiceConfig, VictimSelectionConfig,
+};
+use ninescope_ftl::{Ftl, FtlConfig, FtlError, GroupState, InstantDriver};
+use ninescope_kernel::{RandomStream, Snapshot, SnapshotError};
+use ninescope_model::{BlockGroup, Geometry, Lpa, Pool, Ppa, Stream};
+
+/// Two dies of two planes, each plane by itself: 4 pools of 16 groups of 8 units, 2 units to a page.
+fn config() -> FtlConfig {
+    FtlConfig {
+        geometry: Geometry::checked(2, 1, 1, 2, 16, 4, 8_192, 4_096, 1).expect("a legal geometry"),
+        logical_units: 200,
+        reserve_groups: 2,
+        page_allocation: PageAllocationConfig::default(),
+        stream_choice: StreamChoiceConfig::default(),
+        free_block_choice: FreeBlockChoiceConfig::default(),
+        gc_trigger: GcTriggerConfig::default(),
+        victim_selection: VictimSelectionConfig::default(),
+        seed: 3,
+    }
+}
+
+/// Every policy of every registry once, the others being the defaults.
+fn configs() -> Vec<FtlConfig> {
+    let mut configs: Vec<FtlConfig> = Vec::new();
+    configs.extend(PageAllocationConfig::all().into_iter().map(|page_allocation| FtlConfig { page_allocation, ..config() }));
+    configs.extend(StreamChoiceConfig::all().into_iter().map(|stream_choice| FtlConfig { stream_choice, ..config() }));
+    configs.extend(
+        FreeBlockChoiceConfig::all().into_iter().map(|free_block_choice| FtlConfig { free_block_choice, ..config() }),
+    );
+    configs.extend(GcTriggerConfig::all().into_iter().map(|gc_trigger| FtlConfig { gc_trigger, ..config() }));
+    configs.extend(
+        VictimSelectionConfig::all().into_iter().map(|victim_selection| FtlConfig { victim_selection, ..config() }),
+    );
+    configs
+}
+
+/// Writes, some of them forgotten again.
+fn work(ftl: &mut Ftl, stream: &mut RandomStream, writes: u32) -> Result<(), FtlError> {
+    let units = u64::from(ftl.logical_units());
+    for number in 0..writes {
+        let mut driver =
+            if number % 3 == 0 { InstantDriver::of_clean_data(ftl) } else { InstantDriver::new(ftl) };
+        driver.write(Lpa(stream.below(units) as u32))?;
+        if number % 7 == 0 {
+            driver.trim(Lpa(stream.below(units) as u32));
+        }
+    }
+    InstantDriver::new(ftl).settle();
+    Ok(())
+}
+
+/// A drive that is worn in, and quiet.
+fn worn(config: &FtlConfig) -> Ftl {
+    let mut ftl = Ftl::new(config).expect("enough spare");
+    work(&mut ftl, &mut RandomStream::new(1, "test", "writes"), 1_500).expect("space");
+    assert!(ftl.counters().erased_groups > 20, "{:?}", ftl.counters());
+    ftl
+}
+
+fn saved(ftl: &Ftl) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    ftl.save(&mut bytes).expect("a quiet drive");
+    bytes
+}
+
+fn made(config: &FtlConfig, mut bytes: &[u8]) -> Result<Ftl, SnapshotError> {
+    let mut ftl = Ftl::new(config).expect("enough spare");
+    ftl.load(&mut bytes)?;
+    if bytes.is_empty() { Ok(ftl) } else { Err(SnapshotError::Impossible("bytes are left".to_owned())) }
+}
+
+#[test]
+fn it_goes_on_as_if_nothing_had_happened() {
+    for config in configs() {
+        let mut ftl = worn(&config);
+        let mut again = made(&config, &saved(&ftl)).unwrap_or_else(|error| panic!("{config:?}: {error}"));
+        assert_eq!(again.mapped_units(), ftl.mapped_units());
+        ftl.clear_counters();
+        for round in 0..3 {
+            for drive in [&mut ftl, &mut again] {
+                work(drive, &mut RandomStream::new(round, "test", "more writes"), 500).expect("space");
+            }
+            assert_eq!(saved(&again), saved(&ftl), "{config:?}");
+            assert_eq!(again.counters(), ftl.counters(), "{config:?}");
+        }
+    }
+}
+
+#[test]
+fn everything_that_can_be_asked_is_the_same() {
+    for config in configs() {
+        let mut ftl = worn(&config);
+        let again = made(&config, &saved(&ftl)).expect("what was saved");
+        ftl.clear_counters();
+        for unit in 0..config.geometry.units() {
+            let place = Ppa(unit);
+            assert_eq!((again.content(place), again.is_valid(place)), (ftl.content(place), ftl.is_valid(place)));
+            assert_eq!(again.is_in_flight(place), ftl.is_in_flight(place));
+        }
+        for unit in (0..config.logical_units).map(Lpa) {
+            assert_eq!((again.translate(unit), again.is_clean(unit)), (ftl.translate(unit), ftl.is_clean(unit)));
+        }
+        for group in (0..config.geometry.groups()).map(BlockGroup) {
+            assert_eq!(format!("{:?}", again.group(group)), format!("{:?}", ftl.group(group)));
+            assert_eq!(again.valid_units(group), ftl.valid_units(group));
+        }
+        for pool in (0..config.geometry.pools()).map(Pool) {
+            assert!(again.free_list(pool).eq(ftl.free_list(pool)));
+            for stream in Stream::ALL {
+                assert_eq!(again.last_allocated(pool, stream), ftl.last_allocated(pool, stream));
+            }
+        }
+        assert!(again.pools_without_space().eq(ftl.pools_without_space()));
+        assert!(again.erases_since_cleared().eq(ftl.erases_since_cleared()));
+    }
+}
+
+#[test]
+fn what_is_under_way_is_not_saved() {
+    let refused = |ftl: &Ftl| match ftl.save(&mut Vec::new()) {
+        Err(SnapshotError::NotQuiet(problem)) => problem,
+        other => panic!("{other:?}"),
+    };
+    let mut ftl = worn(&config());
+    let placed = ftl.write(Lpa(5)).expect("space");
+    assert!(refused(&ftl).contains("in use"), "a unit is not programmed yet");
+    let (group, offset) = config().geometry.group_and_offset(placed.new);
+    ftl.programmed(group, offset + 1);
+    assert!(refused(&ftl).contains("partly filled"));
+    InstantDriver::new(&mut ftl).settle();
+    ftl.read_queued(group);
+    assert!(refused(&ftl).contains("in use"), "a read is queued");
+    ftl.read_ended(group);
+    ftl.save(&mut Vec::new()).expect("it is quiet again");
+    let closed = (0..config().geometry.groups()).map(BlockGroup).find(|&group| ftl.refresh(group));
+    assert!(closed.is_some() && refused(&ftl).contains("collects garbage"));
+}
+
+const GROUPS: usize = 64;
+const GROUP_BYTES: usize = 18;
+
+/// Where the record of a group is.
+fn group_at(group: u32) -> usize {
+    4 + group as usize * GROUP_BYTES
+}
+
+/// Where the pools begin.
+const POOLS_AT: usize = 4 + GROUPS * GROUP_BYTES;
+
+fn put(bytes: &mut [u8], at: usize, number: u32) {
+    bytes[at..at + 4].copy_from_slice(&number.to_le_bytes());
+}
+
+/// Where what the places hold begins, and which bytes are theirs.
+fn contents(ftl: &Ftl) -> (usize, usize) {
+    let free: usize = (0..4).map(|pool| 4 + 4 * ftl.free_groups(Pool(pool)) as usize + 16).sum();
+    (POOLS_AT + free, config().geometry.units() as usize)
+}
+
+/// Sets what a place holds: numbers are written as differences.
+fn put_content(bytes: &mut [u8], at: usize, place: usize, content: u32) {
+    let number = |bytes: &[u8], index: usize| {
+        let at = at + 4 * index;
+        u32::from_le_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]])
+    };
+    let before = (0..place).fold(0_u32, |sum, index| sum.wrapping_add(number(bytes, index)));
+    let changed_by = content.wrapping_sub(before.wrapping_add(number(bytes, place)));
+    put(bytes, at + 4 * place, content.wrapping_sub(before));
+    let next = number(bytes, place + 1).wrapping_sub(changed_by);
+    put(bytes, at + 4 * (place + 1), next);
+}
+
+#[test]
+fn what_cannot_be_is_refused_with_a_reason() {
+    let ftl = worn(&config());
+    let good = saved(&ftl);
+    let free = ftl.free_list(Pool(0)).next().expect("a free group").0;
+    let open = ftl.frontier(Pool(0), Stream::HOST).expect("a frontier").0;
+    let holds_data = |group: &BlockGroup| ftl.group(*group).state == GroupState::Closed && ftl.valid_units(*group) > 0;
+    let closed = (0..16).map(BlockGroup).find(holds_data).expect("data").0;
+    let (contents_at, units) = contents(&ftl);
+    let valid_at = contents_at + 4 * units;
+    let place_of = |group: u32| config().geometry.first_unit(BlockGroup(group)).index();
+    let valid = (place_of(closed)..).find(|&unit| ftl.is_valid(Ppa(unit as u32))).expect("valid units");
+    let mapped = ftl.content(Ppa(valid as u32)).0;
+    let frontiers_at = POOLS_AT + 4 + 4 * ftl.free_groups(Pool(0)) as usize;
+    let cases: [(&str, &dyn Fn(&mut [u8])); 18] = [
+        ("is in state 7", &|bytes| bytes[group_at(closed)] = 7),
+        ("is in state 3", &|bytes| bytes[group_at(closed)] = 3),
+        ("is of stream 9", &|bytes| bytes[group_at(closed) + 1] = 9),
+        ("is of stream 2", &|bytes| bytes[group_at(closed) + 1] = 2),
+        ("units are written", &|bytes| put(bytes, group_at(closed) + 2, 7)),
+        ("units are written", &|bytes| put(bytes, group_at(free) + 2, 2)),
+        ("units are written", &|bytes| put(bytes, group_at(open) + 2, 1)),
+        ("was erased 4294967295 times", &|bytes| put(bytes, group_at(closed) + 6, u32::MAX)),
+        ("has 17 free groups of 16", &|bytes| put(bytes, POOLS_AT, 17)),
+        ("has 1 free groups of 16, 2 of them in reserve", &|bytes| put(bytes, POOLS_AT, 1)),
+        ("cannot be Free in pool 0", &|bytes| put(bytes, POOLS_AT + 4, closed)),
+        ("cannot be Free in pool 0", &|bytes| put(bytes, POOLS_AT + 4, 63)),
+        ("cannot be Open in pool 0", &|bytes| put(bytes, frontiers_at, 1_000_000)),
+        ("neither free nor open nor closed", &|bytes| put(bytes, frontiers_at, u32::MAX)),
+        ("unit 200 is beyond the drive", &|bytes| put_content(bytes, contents_at, valid, 200)),
+        ("is valid and holds nothing", &|bytes| put_content(bytes, contents_at, valid, u32::MAX)),
+        ("is valid at", &|bytes| {
+            let other = (0..units).find(|&unit| unit != valid && ftl.is_valid(Ppa(unit as u32))).expect("another");
+            put_content(bytes, contents_at, other, mapped);
+        }),
+        ("is valid and was not written", &|bytes| {
+            let place = place_of(free);
+            bytes[valid_at + place / 8] |= 1 << (place % 8);
+        }),
+    ];
+    for (words, change) in cases {
+        let mut bytes = good.clone();
+        change(&mut bytes);
+        let error = made(&config(), &bytes).err().unwrap_or_else(|| panic!("`{words}` passes")).to_string();
+        assert!(error.contains(words), "{words}: {error}");
+    }
+    for length in [0, 3, POOLS_AT, contents_at + 1, valid_at, good.len() - 1] {
+        assert!(made(&config(), &good[..length]).is_err(), "{length} bytes suffice");
+    }
+}
+
+#[test]
+fn a_turn_beyond_the_pools_is_refused() {
+    let mut bytes = saved(&worn(&config()));
+    let end = bytes.len();
+    put(&mut bytes, end - 4, 5);
+    let error = made(&config(), &bytes).err().expect("it is refused").to_string();
+    assert!(error.contains("the turn is at pool 5"), "{error}");
+}
+
+#[test]
+fn bytes_are_refused_or_make_a_drive_that_works() {
+    let mut stream = RandomStream::new(1, "test", "changes");
+    let (mut refused, mut worked) = (0, 0);
+    let all: Vec<(FtlConfig, Vec<u8>)> = configs().into_iter().map(|config| (config.clone(), saved(&worn(&config)))).collect();
+    for _ in 0..20_000 {
+        let (config, good) = &all[stream.below(all.len() as u64) as usize];
+        let mut bytes = good.clone();
+        for _ in 0..=stream.below(3) {
+            let at = stream.below(bytes.len() as u64) as usize;
+            bytes[at] = if stream.below(2) == 0 { bytes[at] ^ (1 << stream.below(8)) } else { stream.bits() as u8 };
+        }
+        let Ok(mut ftl) = made(config, &bytes) else {
+            refused += 1;
+            continue;
+        };
+        assert_eq!(saved(&ftl), bytes, "what was read is what is written");
+        // It may be full, but it neither panics nor loses a unit.
+        let done = work(&mut ftl, &mut RandomStream::new(2, "test", "writes"), 60);
+        worked += u32::from(done.is_ok());
+        for unit in (0..config.logical_units).map(Lpa).filter(|&unit| ftl.translate(unit) != Ppa::UNMAPPED) {
+            let place = ftl.translate(unit);
+            assert!(ftl.is_valid(place) && ftl.content(place) == unit, "{unit}");
+        }
+    }
+    assert!(refused > 5_000 && worked > 500, "{refused} refused, {worked} worked");
+}

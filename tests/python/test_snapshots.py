@@ -1,0 +1,220 @@
+"""Snapshots through the command line and the Python API: a prepared drive from a file is the prepared drive."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import warnings
+
+import pytest
+
+import ninescope
+from conftest import ROOT, command
+
+DEMO = ROOT / "examples/drives/demo.toml"
+SMALL = ("--drive", DEMO, "--set", "geometry.blocks_per_plane=40")
+JOB = ("--rw", "randrw", "--size", "8m", "--iodepth", "8", "--requests", "2000")
+
+
+def result_of(out: str) -> dict:
+    """Return a result without what depends on the machine."""
+    result = json.loads(out)
+    del result["performance"]
+    return result
+
+
+@pytest.fixture
+def small() -> ninescope.Drive:
+    return ninescope.Drive.from_file(DEMO).with_(geometry__blocks_per_plane=40)
+
+
+@pytest.fixture
+def job() -> ninescope.Workload:
+    return ninescope.Workload.job(rw="randrw", size="8m", iodepth=8, requests=2_000)
+
+
+@pytest.mark.parametrize("prefill", ["footprint", "steady"])
+def test_a_result_is_the_same_with_and_without(cli, tmp_path, prefill):
+    arguments = ("run", *JOB, *SMALL, "--prefill", prefill, "--json")
+    code, out, err = cli(*arguments)
+    assert (code, err) == (0, "")
+    without = result_of(out)
+    for loaded in (False, True):
+        code, out, err = cli(*arguments, "--snapshots", tmp_path / "kept")
+        assert (code, err) == (0, "")
+        assert json.loads(out)["performance"]["snapshot"]["loaded"] is loaded
+        assert result_of(out) == without
+    assert [path.suffix for path in (tmp_path / "kept").iterdir()] == [".snapshot"]
+
+
+def test_a_damaged_file_is_told_and_replaced(cli, tmp_path):
+    arguments = ("run", *JOB, *SMALL, "--prefill", "steady", "--json", "--snapshots", tmp_path)
+    without = result_of(cli(*arguments).out)
+    [file] = tmp_path.iterdir()
+    good = file.read_bytes()
+    file.write_bytes(good[:1000] + bytes([good[1000] ^ 1]) + good[1001:])
+    code, out, err = cli(*arguments)
+    assert (code, result_of(out)) == (0, without)
+    assert err.startswith(f"ninescope: {file}: damaged: ")
+    assert "the drive was prepared anew and the file replaced" in err
+    assert err.count("\n") == 1
+    assert file.read_bytes() == good
+
+
+def test_a_file_is_saved_named_and_refused_for_another_drive(cli, tmp_path):
+    file = tmp_path / "worn.snapshot"
+    code, out, err = cli("snapshot", "save", file, *SMALL, "--prefill", "steady")
+    assert (code, err) == (0, "")
+    assert "to steady state" in out
+    arguments = ("run", *JOB, *SMALL, "--prefill", "steady", "--json")
+    code, out, err = cli(*arguments, "--from-snapshot", file)
+    assert (code, err) == (0, "")
+    assert json.loads(out)["performance"]["snapshot"]["loaded"] is True
+    assert result_of(out) == result_of(cli(*arguments).out)
+    # What preparing does not depend on may differ.
+    assert cli(*arguments, "--from-snapshot", file, "--set", "nand.erase_loop=9ms").code == 0
+    for more, words in (
+        (("--seed", "2"), "ftl.seed is 1 there and 2 here"),
+        (("--set", "ftl.victim=fifo"), "ftl.victim_selection.policy"),
+        (("--prefill", "full"), 'prefill is "steady" there and "full" here'),
+    ):
+        code, out, err = cli(*arguments, "--from-snapshot", file, *more)
+        assert (code, out) == (2, "")
+        assert err.startswith(f"ninescope: error: {file}: a snapshot of another drive: ")
+        assert words in err
+
+
+def test_what_is_named_and_no_snapshot_is_refused(cli, tmp_path):
+    arguments = ("run", *JOB, *SMALL, "--prefill", "steady")
+    other = tmp_path / "other.snapshot"
+    other.write_text("something else")
+    for options, words in (
+        (("--from-snapshot", other), "not a snapshot"),
+        (("--from-snapshot", tmp_path / "othr.snapshot"), "did you mean"),
+        (("--from-snapshot", tmp_path), "Is a directory"),
+        (("--snapshots", other), "cannot use"),
+        (("--snapshots", tmp_path, "--from-snapshot", other), "not both"),
+    ):
+        code, out, err = cli(*arguments, *options)
+        assert (code, out) == (2, ""), options
+        assert words in err, err
+
+
+def test_check_reads_a_snapshot_to_its_end(cli, tmp_path):
+    file = tmp_path / "worn.snapshot"
+    assert cli("snapshot", "save", file, *SMALL).code == 0
+    code, out, err = cli("check", file)
+    assert (code, err) == (0, "")
+    assert out.startswith(f"{file}: snapshot, OK")
+    assert "erases per block" in out
+    good = file.read_bytes()
+    unnamed = tmp_path / "unnamed"
+    for content, words in (
+        (good[:-1], "cut off"),
+        (good + b"x", "follows its end"),
+        (good[:500] + bytes(100) + good[600:], "damaged"),
+    ):
+        unnamed.write_bytes(content)
+        code, out, err = cli("check", unnamed)
+        assert (code, out) == (2, "")
+        assert f"{unnamed}: " in err
+        assert words in err
+    empty = tmp_path / "empty.snapshot"
+    empty.touch()
+    assert "not a snapshot" in cli("check", empty).err
+
+
+def test_info_tells_files_and_folders(cli, tmp_path):
+    folder = tmp_path / "kept"
+    for prefill in ("full", "steady"):
+        assert cli("run", *JOB, *SMALL, "--prefill", prefill, "--snapshots", folder).code == 0
+    code, out, err = cli("snapshot", "info", folder)
+    assert (code, err) == (0, "")
+    assert out.count("geometry") == 2
+    code, out, err = cli("snapshot", "info", folder, "--json")
+    known = json.loads(out)
+    assert {snapshot["drive"]["prefill"] for snapshot in known} == {"full", "steady"}
+    assert all(snapshot["path"].endswith(f"{snapshot['shape']}.snapshot") for snapshot in known)
+    (folder / "bad.snapshot").write_bytes(b"\x899SCOPE\nand no more")
+    code, out, err = cli("snapshot", "info", folder)
+    assert (code, out.count("geometry")) == (2, 2)
+    assert "bad.snapshot: damaged" in err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("--prefill", "footprint"), "depends on the workload"),
+        (("--prefill", "none"), "--prefill 'none' is not known"),
+        (("--set", "ftl.over_provisioning=0"), "ftl.over_provisioning"),
+    ],
+)
+def test_what_cannot_be_saved_is_refused(cli, tmp_path, arguments, words):
+    code, out, err = cli("snapshot", "save", tmp_path / "x.snapshot", "--drive", DEMO, *arguments)
+    assert (code, out) == (2, "")
+    assert words in err
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_file_that_cannot_be_written_is_refused_before_preparing(cli, tmp_path):
+    for target in (tmp_path, tmp_path / "none" / "x.snapshot"):
+        code, out, err = cli("snapshot", "save", target)
+        assert (code, out) == (2, "")
+        assert f"cannot write {target}" in err
+
+
+def test_processes_that_share_a_folder_agree(tmp_path):
+    run = [*command(), "run", *JOB, *SMALL, "--prefill", "steady", "--json", "--snapshots", tmp_path / "kept"]
+    processes = [
+        subprocess.Popen([str(word) for word in run], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        for _ in range(4)
+    ]
+    results = [process.communicate(timeout=120) for process in processes]
+    assert all(process.returncode == 0 for process in processes), results
+    assert [err for _, err in results] == [""] * 4
+    assert len({json.dumps(result_of(out)) for out, _ in results}) == 1
+    assert len(list((tmp_path / "kept").iterdir())) == 1
+
+
+def test_a_full_disk_ends_no_run(tmp_path):
+    """A limit on the size of files stands for the disk: it lets the output pass, and no snapshot."""
+    folder = tmp_path / "kept"
+    words = [*command(), "run", *JOB, *SMALL, "--prefill", "steady", "--json", "--snapshots", folder]
+    if shutil.which("prlimit") is None:
+        pytest.skip("no prlimit here")
+    done = subprocess.run(
+        ["prlimit", "--fsize=1024", *(str(word) for word in words)],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        env=os.environ | {"PYTHONDONTWRITEBYTECODE": "1"},
+    )
+    assert done.returncode == 0, done.stderr
+    assert result_of(done.stdout)["complete"] is True
+    assert done.stderr.startswith("ninescope: cannot write ")
+    assert list(folder.iterdir()) == [], "nothing half-written stays"
+
+
+def test_the_python_words(small, job, tmp_path):
+    without = small.run(job, prefill="steady")
+    kept = small.run(job, prefill="steady", snapshots=tmp_path / "kept")
+    again = small.run(job, prefill="steady", snapshots=tmp_path / "kept")
+    assert kept.digest == again.digest == without.digest
+    assert again.document["performance"]["snapshot"]["loaded"]
+    [file] = (tmp_path / "kept").iterdir()
+    file.write_bytes(b"")
+    with pytest.warns(RuntimeWarning, match="not a snapshot"):
+        assert small.run(job, prefill="steady", snapshots=tmp_path / "kept").digest == without.digest
+    named = tmp_path / "named.snapshot"
+    told: list[str] = []
+    small.save_snapshot(named, prefill="footprint", workload=job, on_progress=lambda now: told.append(now.phase))
+    assert set(told) == {"prepare"}
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert small.run(job, from_snapshot=named).digest == small.run(job).digest
+    with pytest.raises(ninescope.ConfigError, match="another drive"):
+        small.run(job, prefill="steady", from_snapshot=named)
+    with pytest.raises(ninescope.ConfigError, match="depends on the workload"):
+        small.save_snapshot(named, prefill="footprint")
