@@ -98,7 +98,9 @@ def check(path: str | os.PathLike[str]) -> dict[str, Any]:
 
 def snapshots_in(folder: Path) -> list[Path]:
     """Return the snapshots in a folder, by name."""
-    return sorted(path for path in folder.iterdir() if path.suffix == SUFFIX and not path.name.startswith("."))
+    return sorted(
+        path for path in folder.iterdir() if path.suffix == SUFFIX and not path.name.startswith(".")
+    )
 
 
 def in_words(known: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
@@ -118,7 +120,9 @@ def in_words(known: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         f"{binary(geometry['page_size'])}",
     )
     yield "unit", binary(geometry["mapping_unit"])
-    policies = {key: value["policy"] for key, value in ftl.items() if isinstance(value, dict) and "policy" in value}
+    policies = {
+        key: value["policy"] for key, value in ftl.items() if isinstance(value, dict) and "policy" in value
+    }
     yield "policies", ", ".join(f"{key} {name}" for key, name in policies.items())
     yield "seed", str(ftl["seed"])
     yield "prefill", f"{drive['prefill']}: {_preparing(known, recipe)}"
@@ -129,7 +133,10 @@ def in_words(known: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
             "wear",
             f"{wear['erases_mean']:.2f} erases per block ({wear['erases_min']} to {wear['erases_max']})",
         )
-    yield "file", f"{quantity(known['file_bytes'], 'B')}, format {drive['format']}, ninescope {drive['ninescope']}"
+    yield (
+        "file",
+        f"{quantity(known['file_bytes'], 'B')}, format {drive['format']}, ninescope {drive['ninescope']}",
+    )
 
 
 def _preparing(known: Mapping[str, Any], recipe: Mapping[str, Any]) -> str:

@@ -168,7 +168,9 @@ def test_a_file_that_cannot_be_written_is_refused_before_preparing(cli, tmp_path
 def test_processes_that_share_a_folder_agree(tmp_path):
     run = [*command(), "run", *JOB, *SMALL, "--prefill", "steady", "--json", "--snapshots", tmp_path / "kept"]
     processes = [
-        subprocess.Popen([str(word) for word in run], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        subprocess.Popen(
+            [str(word) for word in run], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        )
         for _ in range(4)
     ]
     results = [process.communicate(timeout=120) for process in processes]
@@ -209,7 +211,9 @@ def test_the_python_words(small, job, tmp_path):
         assert small.run(job, prefill="steady", snapshots=tmp_path / "kept").digest == without.digest
     named = tmp_path / "named.snapshot"
     told: list[str] = []
-    small.save_snapshot(named, prefill="footprint", workload=job, on_progress=lambda now: told.append(now.phase))
+    small.save_snapshot(
+        named, prefill="footprint", workload=job, on_progress=lambda now: told.append(now.phase)
+    )
     assert set(told) == {"prepare"}
     with warnings.catch_warnings():
         warnings.simplefilter("error")

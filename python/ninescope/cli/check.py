@@ -13,7 +13,10 @@ from ninescope.cli.common import Strict, TraceFormat, naming_stdin
 
 def check(
     file: Annotated[
-        str, typer.Argument(metavar="FILE", help="A drive, job, profile, trace or snapshot; - is a trace from stdin.")
+        str,
+        typer.Argument(
+            metavar="FILE", help="A drive, job, profile, trace or snapshot; - is a trace from stdin."
+        ),
     ],
     strict: Strict = False,
     format_: TraceFormat = None,

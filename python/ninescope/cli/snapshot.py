@@ -33,7 +33,9 @@ def snapshot_save(
     ] = None,
     drive: Annotated[
         str | None,
-        typer.Option(metavar="PRESET|FILE.toml", help="The drive; without it the preset tlc, as `run` takes it."),
+        typer.Option(
+            metavar="PRESET|FILE.toml", help="The drive; without it the preset tlc, as `run` takes it."
+        ),
     ] = None,
     set_: Annotated[
         list[str] | None,
