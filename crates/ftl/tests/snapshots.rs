@@ -26,7 +26,9 @@ fn config() -> FtlConfig {
 /// Every policy of every registry once, the others being the defaults.
 fn configs() -> Vec<FtlConfig> {
     let mut configs: Vec<FtlConfig> = Vec::new();
-    configs.extend(PageAllocationConfig::all().into_iter().map(|page_allocation| FtlConfig { page_allocation, ..config() }));
+    configs.extend(
+        PageAllocationConfig::all().into_iter().map(|page_allocation| FtlConfig { page_allocation, ..config() }),
+    );
     configs.extend(StreamChoiceConfig::all().into_iter().map(|stream_choice| FtlConfig { stream_choice, ..config() }));
     configs.extend(
         FreeBlockChoiceConfig::all().into_iter().map(|free_block_choice| FtlConfig { free_block_choice, ..config() }),
@@ -42,8 +44,7 @@ fn configs() -> Vec<FtlConfig> {
 fn work(ftl: &mut Ftl, stream: &mut RandomStream, writes: u32) -> Result<(), FtlError> {
     let units = u64::from(ftl.logical_units());
     for number in 0..writes {
-        let mut driver =
-            if number % 3 == 0 { InstantDriver::of_clean_data(ftl) } else { InstantDriver::new(ftl) };
+        let mut driver = if number % 3 == 0 { InstantDriver::of_clean_data(ftl) } else { InstantDriver::new(ftl) };
         driver.write(Lpa(stream.below(units) as u32))?;
         if number % 7 == 0 {
             driver.trim(Lpa(stream.below(units) as u32));
@@ -179,7 +180,9 @@ fn what_cannot_be_is_refused_with_a_reason() {
     let ftl = worn(&config());
     let good = saved(&ftl);
     let free = ftl.free_list(Pool(0)).next().expect("a free group").0;
-    let open = ftl.frontier(Pool(0), Stream::HOST).expect("a frontier").0;
+    let is_open = |stream: &Stream| ftl.frontier(Pool(0), *stream).is_some();
+    let stream = Stream::ALL.into_iter().find(is_open).expect("a frontier");
+    let open = ftl.frontier(Pool(0), stream).expect("a frontier").0;
     let holds_data = |group: &BlockGroup| ftl.group(*group).state == GroupState::Closed && ftl.valid_units(*group) > 0;
     let closed = (0..16).map(BlockGroup).find(holds_data).expect("data").0;
     let (contents_at, units) = contents(&ftl);
@@ -187,7 +190,7 @@ fn what_cannot_be_is_refused_with_a_reason() {
     let place_of = |group: u32| config().geometry.first_unit(BlockGroup(group)).index();
     let valid = (place_of(closed)..).find(|&unit| ftl.is_valid(Ppa(unit as u32))).expect("valid units");
     let mapped = ftl.content(Ppa(valid as u32)).0;
-    let frontiers_at = POOLS_AT + 4 + 4 * ftl.free_groups(Pool(0)) as usize;
+    let frontier_at = POOLS_AT + 4 + 4 * ftl.free_groups(Pool(0)) as usize + 4 * stream.index();
     let cases: [(&str, &dyn Fn(&mut [u8])); 18] = [
         ("is in state 7", &|bytes| bytes[group_at(closed)] = 7),
         ("is in state 3", &|bytes| bytes[group_at(closed)] = 3),
@@ -201,8 +204,8 @@ fn what_cannot_be_is_refused_with_a_reason() {
         ("has 1 free groups of 16, 2 of them in reserve", &|bytes| put(bytes, POOLS_AT, 1)),
         ("cannot be Free in pool 0", &|bytes| put(bytes, POOLS_AT + 4, closed)),
         ("cannot be Free in pool 0", &|bytes| put(bytes, POOLS_AT + 4, 63)),
-        ("cannot be Open in pool 0", &|bytes| put(bytes, frontiers_at, 1_000_000)),
-        ("neither free nor open nor closed", &|bytes| put(bytes, frontiers_at, u32::MAX)),
+        ("cannot be Open in pool 0", &|bytes| put(bytes, frontier_at, 1_000_000)),
+        ("neither free nor open nor closed", &|bytes| put(bytes, frontier_at, u32::MAX)),
         ("unit 200 is beyond the drive", &|bytes| put_content(bytes, contents_at, valid, 200)),
         ("is valid and holds nothing", &|bytes| put_content(bytes, contents_at, valid, u32::MAX)),
         ("is valid at", &|bytes| {
@@ -238,7 +241,8 @@ fn a_turn_beyond_the_pools_is_refused() {
 fn bytes_are_refused_or_make_a_drive_that_works() {
     let mut stream = RandomStream::new(1, "test", "changes");
     let (mut refused, mut worked) = (0, 0);
-    let all: Vec<(FtlConfig, Vec<u8>)> = configs().into_iter().map(|config| (config.clone(), saved(&worn(&config)))).collect();
+    let all: Vec<(FtlConfig, Vec<u8>)> =
+        configs().into_iter().map(|config| (config.clone(), saved(&worn(&config)))).collect();
     for _ in 0..20_000 {
         let (config, good) = &all[stream.below(all.len() as u64) as usize];
         let mut bytes = good.clone();

@@ -61,8 +61,8 @@ pub use request::{
 pub use schema::schemas;
 pub use simulation::{AnySimulation, Phase, RecordedSimulation, Simulation, SliceProgress};
 pub use snapshot::{
-    FORMAT as SNAPSHOT_FORMAT, PreparedDrive, Refusal, Shape, SnapshotReport, Snapshots, check_snapshot, describe_snapshot,
-    snapshot_report_json,
+    FORMAT as SNAPSHOT_FORMAT, PreparedDrive, Refusal, Shape, SnapshotReport, Snapshots, check_snapshot,
+    describe_snapshot, snapshot_report_json,
 };
 
 /// Version of ninescope.
