@@ -1,8 +1,8 @@
 """The numbers of a result by name: columns of tables, axes of plots, what a search minimises or bounds.
 
 Names end with their unit, as in `Result.to_polars()`: `read_p99.9_ns`, `waf_total`, `lifetime_years`. What
-was not measured is None, and so is a percentile that too few samples stand behind. No number depends on the wall
-clock.
+was not measured is None, and so is a percentile that too few samples stand behind. No number depends on the
+wall clock.
 """
 
 from __future__ import annotations

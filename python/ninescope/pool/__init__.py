@@ -90,21 +90,21 @@ def local(
     Each takes no more than `memory` bytes beyond what Python itself needs, and calls `begin` when it starts.
     They end with this process, however it ends.
     """
-    from ninescope.pool.local import LocalPool
+    from ninescope.pool.processes import LocalPool
 
     return LocalPool(jobs or processors(), memory=memory, begin=begin)
 
 
 def dask(address: str) -> Pool:
     """Return the workers of a Dask scheduler (`tcp://host:8786`), or of processes here (`local:N`)."""
-    from ninescope.pool.dask import DaskPool
+    from ninescope.pool.dask_cluster import DaskPool
 
     return DaskPool(address)
 
 
 def ray(address: str | None = None) -> Pool:
     """Return the workers of a Ray cluster, by default of one that is started here."""
-    from ninescope.pool.ray import RayPool
+    from ninescope.pool.ray_cluster import RayPool
 
     return RayPool(address)
 

@@ -11,9 +11,12 @@ import contextlib
 import multiprocessing
 import multiprocessing.connection
 import os
+import shutil
 import signal
 import sys
+import tempfile
 import threading
+import weakref
 from collections.abc import Callable, Iterator
 from concurrent.futures import Executor, Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
@@ -58,7 +61,10 @@ class LocalExecutor(Executor):
         self, jobs: int, *, memory: int | None = None, begin: Callable[[], None] | None = None
     ) -> None:
         self._jobs = jobs
-        self._begin = partial(_begin_worker, memory, begin)
+        # Workers that are ended at once leave their temporary files behind: here they go together.
+        self._folder = tempfile.mkdtemp(prefix="ninescope-workers-")
+        weakref.finalize(self, shutil.rmtree, self._folder, ignore_errors=True)
+        self._begin = partial(_begin_worker, self._folder, memory, begin)
         self._lock = threading.RLock()
         self._waiting: collections.deque[_Task] = collections.deque()
         self._idle: list[_Worker] = []
@@ -87,6 +93,8 @@ class LocalExecutor(Executor):
             idle, self._idle = self._idle, []
         for worker in idle:
             worker.pool.shutdown(wait=wait)
+        if wait:
+            shutil.rmtree(self._folder, ignore_errors=True)
 
     def kill(self) -> None:
         """End all processes now; what they had is lost."""
@@ -100,6 +108,7 @@ class LocalExecutor(Executor):
                 worker.process.terminate()
         for worker in workers:
             worker.pool.shutdown(wait=True, cancel_futures=True)
+        shutil.rmtree(self._folder, ignore_errors=True)
 
     def _forget_waiting(self) -> None:
         for task in self._waiting:
@@ -190,12 +199,13 @@ def _blocked_interrupt() -> Iterator[None]:
 # ---- in the worker ------------------------------------------------------------------------------------
 
 
-def _begin_worker(memory: int | None, begin: Callable[[], None] | None) -> None:
+def _begin_worker(folder: str, memory: int | None, begin: Callable[[], None] | None) -> None:
     # What a task prints is no result: standard output belongs to the parent's.
     os.dup2(2, 1)
+    tempfile.tempdir = folder
     parent = multiprocessing.parent_process()
     if parent is not None:
-        threading.Thread(target=_end_with, args=(parent.sentinel,), daemon=True).start()
+        threading.Thread(target=_end_with, args=(parent.sentinel, folder), daemon=True).start()
     if begin is not None:
         begin()
     if memory is not None:
@@ -206,9 +216,10 @@ def _nothing() -> None:
     pass
 
 
-def _end_with(sentinel: Any) -> None:
-    """Wait for the end of the parent."""
+def _end_with(sentinel: Any, folder: str) -> None:
+    """Wait for the end of the parent, and end: what it would have tidied up is tidied up here."""
     multiprocessing.connection.wait([sentinel])
+    shutil.rmtree(folder, ignore_errors=True)
     os._exit(1)
 
 
