@@ -8,6 +8,7 @@ wall clock.
 from __future__ import annotations
 
 import dataclasses
+import math
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -94,7 +95,7 @@ def metrics_of(result: Result) -> Metrics:
         found["cost_total"] = cost.total
         found["cost_per_logical_gb"] = cost.per_logical_gb
         found["iops_per_cost"] = cost.iops_per_cost
-    return found
+    return {name: value if value is None or math.isfinite(value) else None for name, value in found.items()}
 
 
 def _latency(op: str, latency: Latency) -> Metrics:

@@ -15,7 +15,7 @@ from typing import Annotated, NoReturn
 
 import typer
 
-from ninescope.cli import check, ecc, import_, papers, policies, presets, report, run, schema, trace
+from ninescope.cli import check, ecc, import_, papers, policies, presets, report, run, schema, sweep, trace
 from ninescope.cli.common import EXIT_BAD_INPUT, EXIT_FAILURE, EXIT_INTERRUPTED, Interrupted
 
 app = typer.Typer(
@@ -34,6 +34,7 @@ for name, verbs in (
     ("import", import_.app),
     ("trace", trace.app),
     ("papers", papers.app),
+    ("sweep", sweep.app),
 ):
     app.add_typer(verbs, name=name)
 

@@ -134,8 +134,8 @@ def _compared(op: ast.cmpop, left: Any, right: Any) -> bool:
     if isinstance(op, ast.In | ast.NotIn):
         if isinstance(right, str):
             raise TypeError(f"{right!r} is no list")
-        return bool(compare(_plain(left), [_plain(item) for item in right]))
-    one, other = _plain(left), _plain(right)
+        return bool(compare(plain(left), [plain(item) for item in right]))
+    one, other = plain(left), plain(right)
     if isinstance(op, ast.Eq | ast.NotEq):
         return bool(compare(one, other))
     if one is None or other is None:  # a key that this point does not have
@@ -145,7 +145,7 @@ def _compared(op: ast.cmpop, left: Any, right: Any) -> bool:
     return bool(compare(one, other))
 
 
-def _plain(value: Any) -> Any:
+def plain(value: Any) -> Any:
     """Return something that compares as what it says: a quantity by its kind and how much it is."""
     if isinstance(value, int | float) and not isinstance(value, bool):
         return ("number", Decimal(repr(value)))

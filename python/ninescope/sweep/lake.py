@@ -28,7 +28,8 @@ if TYPE_CHECKING:
     from ninescope.result import Histogram, Result
 
 VERSION = 1
-_MARK = "lake.json"
+MARK = "lake.json"
+"""The file that makes a folder a lake."""
 _WORDS = "ninescope lake"
 _POINT = ".json.gz"
 
@@ -89,20 +90,20 @@ class Lake:
         """Open the lake at a path or a URL, or make one there."""
         store = open_store(location)
         try:
-            mark = json.loads(store.read(_MARK))
+            mark = json.loads(store.read(MARK))
             version = mark["version"] if mark["format"] == _WORDS else None
         except FileNotFoundError:
             if not create:
                 raise ConfigError(
-                    f"{store.label()}: there is no lake of results here (no {_MARK}); `sweep run` makes one"
+                    f"{store.label()}: there is no lake of results here (no {MARK}); `sweep run` makes one"
                 ) from None
             version = VERSION
             mark = {"format": _WORDS, "version": VERSION}
-            store.write(_MARK, json.dumps(mark).encode() + b"\n")
+            store.write(MARK, json.dumps(mark).encode() + b"\n")
         except (ValueError, KeyError, TypeError):
             version = None
         if not isinstance(version, int):
-            raise ConfigError(f"{store.label(_MARK)}: is not of a lake of results")
+            raise ConfigError(f"{store.label(MARK)}: is not of a lake of results")
         if version > VERSION:
             raise ConfigError(
                 f"{store.label()}: is a lake of version {version}, and this ninescope knows {VERSION} at most"

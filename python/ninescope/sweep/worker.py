@@ -106,7 +106,7 @@ def run_point(task: Task, contents: Mapping[str, str] | None = None, *files: byt
         if missing:
             return Missing(missing)
         began = time.perf_counter()
-        result = task.drive.run(_workload(task, paths), seed=task.seed, **task.run)
+        result = task.drive.run(workload_of(task, paths), seed=task.seed, **task.run)
         return _answer(task, result, time.perf_counter() - began)
     except (ConfigError, SimulationError) as error:
         return Failed(f"{type(error).__name__}: {error}")
@@ -141,7 +141,15 @@ def _sparse(histogram: Histogram) -> list[list[int]]:
 # ---- workloads ------------------------------------------------------------------------------------------
 
 
-def _workload(task: Task, paths: Mapping[str, str]) -> Workload:
+def request_of(task: Task, paths: Mapping[str, str], *, most: int | None = None) -> dict[str, Any]:
+    """Return what the engine is asked. Of a profile no more than `most` requests are drawn."""
+    from ninescope.run import request
+
+    return request(task.drive, workload_of(task, paths, most=most), seed=task.seed, **task.run)
+
+
+def workload_of(task: Task, paths: Mapping[str, str], *, most: int | None = None) -> Workload:
+    """Make the workload of a point, with the files that lie at `paths` by the hashes of their content."""
     from ninescope.workload import Workload
 
     source, what = task.workload, task.workload.what
@@ -152,15 +160,17 @@ def _workload(task: Task, paths: Mapping[str, str]) -> Workload:
         path = paths[what.content]
         return Workload.job_file(path) if source.kind == "job_file" else Workload.trace(path, **words)
     if isinstance(what, str):
-        return _drawn(source, words, task.seed) if source.kind == "profile" else Workload.preset(what)
+        return _drawn(source, words, task.seed, most) if source.kind == "profile" else Workload.preset(what)
     return Workload.jobs(*what) if isinstance(what, tuple) else Workload.job(**what)
 
 
-def _drawn(source: Source, words: dict[str, Any], seed: int) -> Workload:
+def _drawn(source: Source, words: dict[str, Any], seed: int, most: int | None) -> Workload:
     """Draw a trace from a profile, with the seed of the run where it has none of its own."""
     from ninescope.workload import Workload
 
     requests = words.pop("requests", None)
+    if most is not None:
+        requests = min(most, requests or most)
     drawn = _rows(source.text, str(source.what), requests, int(words.pop("seed", seed)))
     again = Workload.trace(drawn.words["trace"], **{**words, "trims": True})
     return Workload({**again.words, "name": drawn.words["name"], "copied_from": "profile"}, drawn)
