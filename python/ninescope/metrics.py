@@ -120,7 +120,7 @@ def checked(name: str) -> str:
 
 def unit(name: str) -> Unit:
     """Say how a number is shown: times in microseconds, shares in percent."""
-    words = name.replace("_", " ")
+    words = name.replace("_", " ").replace("waf", "WAF").replace("iops", "IOPS").replace(" gb", " GB")
     if name == "simulated_ns":
         return Unit("simulated time [s]", 1e-9)
     if name.endswith("_ns"):

@@ -103,10 +103,12 @@ def _chosen(frame: pl.DataFrame, record: Record, words: str) -> tuple[pl.DataFra
 def print_comparison(found: Comparison, console: Console) -> None:
     """Print both columns, and by how much B differs."""
     from rich.table import Table
+    from rich.text import Text
 
     from ninescope.sweep.text import number
 
-    console.print(f"A  {found.a}\nB  {found.b}\n{found.pairs} pair{'s' if found.pairs > 1 else ''} of runs\n")
+    pairs = f"{found.pairs} pair{'s' if found.pairs > 1 else ''} of runs"
+    console.print(Text(f"A  {found.a}\nB  {found.b}\n{pairs}\n"))
     table = Table(box=None, pad_edge=False, header_style="bold")
     for name in ("", "A", "B", "B - A", *(["from", "to"] if found.pairs > 1 else [])):
         table.add_column(name, justify="right" if name else "left")
@@ -115,5 +117,5 @@ def print_comparison(found: Comparison, console: Console) -> None:
         mean = f"{one.b / one.a - 1:+.1%}" if one.a else "-"
         spread = [f"{bound:+.1%}" if bound is not None else "-" for bound in (one.low, one.high)]
         cells = (number(one.a * scale.scale), number(one.b * scale.scale), mean)
-        table.add_row(scale.label, *cells, *(spread if found.pairs > 1 else ()))
+        table.add_row(Text(scale.label), *cells, *(spread if found.pairs > 1 else ()))
     console.print(table)

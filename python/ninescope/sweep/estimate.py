@@ -51,7 +51,7 @@ class Estimate:
 
 
 def check(file: SweepFile, plan: Plan, *, seconds: float = CHECK_SECONDS) -> int:
-    """Check points with their workloads, as the engine does before a run; return how many.
+    """Check points with their workloads, as the engine does before a run; return of how many rows.
 
     Those that differ most come first. What is wrong is said with its place in the file.
     """
@@ -61,16 +61,15 @@ def check(file: SweepFile, plan: Plan, *, seconds: float = CHECK_SECONDS) -> int
     for row in _covering(plan):
         point = row.point
         key = (point.config, id(point.workload), json.dumps(point.run, sort_keys=True))
-        if key in seen:
-            continue
-        seen.add(key)
-        try:
-            needs_of(point)
-        except ConfigError as error:
-            file.refuse(f"{_one_line(error)} (at {plan.label(row)})", *_place(file, str(error)))
+        if key not in seen:
+            if time.monotonic() - began > seconds:
+                break
+            seen.add(key)
+            try:
+                needs_of(point)
+            except ConfigError as error:
+                file.refuse(f"{_one_line(error)} (at {plan.label(row)})", *_place(file, str(error)))
         checked += 1
-        if time.monotonic() - began > seconds:
-            break
     return checked
 
 

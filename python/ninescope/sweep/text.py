@@ -50,7 +50,7 @@ def plan_lines(file: SweepFile, plan: Plan, found: Estimate, checked: int, show:
         yield f"  {plan.label(row)}"
     if len(plan.rows) > show:
         yield f"  and {len(plan.rows) - show:,} more"
-    if checked < len(plan.points):
+    if checked < len(plan.rows):
         yield f"checked with their workloads: {checked:,} points; the others by their drives alone"
     if found.points < len(plan.points):
         yield f"done already: {len(plan.points) - found.points:,} points"
@@ -91,15 +91,14 @@ def print_table(frame: pl.DataFrame, record: Record, console: Console, *, chosen
 def print_frame(frame: pl.DataFrame, console: Console) -> None:
     """Print a table; numbers that are known by name in their units."""
     from rich.table import Table
+    from rich.text import Text
 
     table = Table(box=None, pad_edge=False, header_style="bold")
     for name in frame.columns:
-        is_number = frame[name].dtype.is_numeric()
-        table.add_column(
-            unit(name).label if name in NAMES else name, justify="right" if is_number else "left"
-        )
+        head = Text(unit(name).label if name in NAMES else name)
+        table.add_column(head, justify="right" if frame[name].dtype.is_numeric() else "left")
     for row in frame.iter_rows():
-        table.add_row(*(_cell(name, value) for name, value in zip(frame.columns, row, strict=True)))
+        table.add_row(*(Text(_cell(name, value)) for name, value in zip(frame.columns, row, strict=True)))
     console.print(table)
 
 
