@@ -62,11 +62,6 @@ class Base:
             raise _keyed(RUN, error) from None
         return cls(drive, _workloads(document.get(WORKLOAD), folder), run, folder, settings)
 
-    def known_keys(self) -> tuple[str, ...]:
-        """Return the keys that are set here, as a point's values name them."""
-        run = tuple(f"{RUN}.{key}" for key in self.run)
-        return (*self.set_, *run, WORKLOAD, *_job_keys(next(iter(self.workloads.values()))))
-
     def values(self, workload: str) -> dict[str, Any]:
         """Return the values of the keys that are set here."""
         source = self.workloads[workload]
@@ -149,11 +144,6 @@ class Base:
                 raise _of_setting(error) from None
             self._resolved[key] = (point.config, point.drive, point.drive_name)
         return self._resolved[key]
-
-
-def _job_keys(source: Source) -> tuple[str, ...]:
-    words = source.what if isinstance(source.what, Mapping) else source.words
-    return tuple(f"{WORKLOAD}.{key}" for key in words)
 
 
 def _table(document: Mapping[str, Any], key: str) -> Mapping[str, Any]:

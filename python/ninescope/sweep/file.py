@@ -12,6 +12,7 @@ from typing import Any, NoReturn
 from ninescope import toml
 from ninescope._native import ConfigError
 from ninescope.catalogue import did_you_mean
+from ninescope.metrics import NAMES
 from ninescope.sweep.base import WORKLOAD, Base, KeyProblemError, flattened
 from ninescope.sweep.conditions import Condition
 from ninescope.sweep.lines import line_of
@@ -19,6 +20,8 @@ from ninescope.sweep.values import values_of
 
 KEYS = ("name", "summary", "drive", "workload", "run", "axes", "zip", "when", "seeds")
 SEED = "seed"
+RESERVED = (*NAMES, SEED, WORKLOAD, "state", "point", "build", "row")
+"""What an axis cannot be called."""
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 _LABEL_WORDS = ("name", "labels")
 _WHEN_WORDS = ("if", "skip", "set")
@@ -207,6 +210,10 @@ class _Reader:
             self._refuse(f"a text is wanted, not {label!r}", *where, "name")
         if not isinstance(labels, list) or not all(isinstance(one, str) for one in labels):
             self._refuse("a list of texts is wanted", *where, "labels")
+        if label in RESERVED:
+            self._refuse(f"{label!r} is a column of every table", *where, "name")
+        if len(set(labels)) < len(labels):
+            self._refuse("two rows are called the same", *where, "labels")
         if bool(label) != bool(labels):
             self._refuse("`name` and `labels` stand together: a column, and what its rows are called", *where)
         keys = flattened({key: value for key, value in table.items() if key not in _LABEL_WORDS})

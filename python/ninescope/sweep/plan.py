@@ -92,12 +92,13 @@ def plan_of(sweep: SweepFile) -> Plan:
 
 
 def _columns(sweep: SweepFile) -> tuple[str, ...]:
-    columns = [key for axis in sweep.axes for key in (*([axis.label] if axis.label else []), *axis.keys)]
+    # What has a name says more than the keys that it stands for.
+    columns = [key for axis in sweep.axes for key in ([axis.label] if axis.label else axis.keys)]
     return (*columns, *([SEED] if len(sweep.seeds) > 1 else []))
 
 
 def _check_conditions(sweep: SweepFile) -> None:
-    known = {*_columns(sweep), *sweep.base.known_keys(), SEED}
+    known = {*_columns(sweep), *(key for axis in sweep.axes for key in axis.keys), SEED}
     for source in sweep.base.workloads:
         known |= set(sweep.base.values(source))
     for when in sweep.whens:

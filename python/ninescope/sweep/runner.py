@@ -167,7 +167,7 @@ class Runner:
         """Wait until something is done, and see what."""
         timeout = _LOOK_SECONDS if self._postponed else None
         done, _ = wait(self._under_way, timeout=timeout or _LOOK_SECONDS * 10, return_when=FIRST_COMPLETED)
-        for future in done:
+        for future in [future for future in self._under_way if future in done]:
             entry = self._under_way.pop(future)
             outcomes = self._ended(entry, future)
             if outcomes:

@@ -92,7 +92,7 @@ class Source:
         known = _WORDS[kind]
         for word in table:
             if word not in known:
-                raise ConfigError(f"{word}: says nothing of a {kind}{did_you_mean(word, known)}")
+                raise ConfigError(f"{word}: {_not_of(kind, word)}")
         folder = Path(folder)
         if kind == "job":
             return cls("job", _jobs(what))
@@ -138,9 +138,7 @@ class Source:
         known = _WORDS[self.kind]
         for word in words:
             if word not in known:
-                raise ConfigError(
-                    f"workload.{word}: says nothing of a {self.kind}{did_you_mean(word, known)}"
-                )
+                raise ConfigError(f"workload.{word}: {_not_of(self.kind, word)}")
         return dataclasses.replace(self, words={**self.words, **words})
 
     def identity(self) -> dict[str, Any]:
@@ -155,6 +153,14 @@ class Source:
         else:
             what = self.what
         return {"kind": self.kind, "what": what, "words": words}
+
+
+def _not_of(kind: str, word: str) -> str:
+    """Say that a word is none of a kind of workload."""
+    what = kind.replace("_", " ")
+    if word in JOB_WORDS:
+        return f"is of a job made here, and this workload is a {what}"
+    return f"says nothing of a {what}{did_you_mean(word, _WORDS[kind])}"
 
 
 def content_hash(path: Path) -> str:
