@@ -305,7 +305,7 @@ def test_files_are_sent_to_workers_that_do_not_have_them(tmp_path, msr_trace, mo
 
     lost = dataclasses.replace(given, what=elsewhere)
     lake = Lake.open(tmp_path / "lake", create=True)
-    worker._folder.cache_clear()
+    monkeypatch.setattr(worker, "_FOLDERS", [])
     with ThreadPoolExecutor(1) as executor:
         outcomes = list(Runner(lake, Far(executor, 1)).run(points))
     assert all(outcome.kept is not None for outcome in outcomes)

@@ -107,9 +107,9 @@ def sweep_run(
     from ninescope.sweep.sweep import Sweep
 
     sweep = Sweep.from_file(file)
-    workers = _workers(jobs, memory, dask, ray)
+    sweep.plan()  # what is wrong is said before workers start
     try:
-        with _steps(sweep.name) as on_step:
+        with _workers(jobs, memory, dask, ray) as workers, _steps(sweep.name) as on_step:
             status = sweep.run(
                 out, executor=workers, jobs=jobs, memory=_bytes(memory), retry=retry, on_step=on_step
             )
@@ -291,17 +291,22 @@ def _opened(directory: str, name: str | None) -> tuple[Lake, Record]:
     return lake, Record.load(lake, name)
 
 
-def _workers(jobs: int | None, memory: str | None, dask: str | None, ray: str | None) -> Pool | None:
-    """Return the workers that are asked for; None for processes of this machine."""
+@contextlib.contextmanager
+def _workers(
+    jobs: int | None, memory: str | None, dask: str | None, ray: str | None
+) -> Iterator[Pool | None]:
+    """Give the workers that are asked for; None for processes of this machine."""
     from ninescope import pool
 
     if dask is not None and ray is not None:
         raise typer.BadParameter("give one of --dask and --ray")
     if dask is None and ray is None:
-        return None
+        yield None
+        return
     if jobs is not None or memory is not None:
         raise typer.BadParameter("--jobs and --memory are those of this machine; a cluster has its own")
-    return pool.dask(dask) if dask is not None else pool.ray(None if ray == "local" else ray)
+    with pool.dask(dask) if dask is not None else pool.ray(None if ray == "local" else ray) as workers:
+        yield workers
 
 
 def _bytes(memory: str | None) -> int | None:

@@ -28,6 +28,11 @@ from ninescope._native import ConfigError
 class WorkerLostError(RuntimeError):
     """A worker ended before its task did; the message says how."""
 
+    def __init__(self, message: str, times: int = 1) -> None:
+        super().__init__(message)
+        self.times = times
+        """How many workers the task has cost: some pools try again by themselves."""
+
 
 class PoolLostError(ConfigError):
     """There are no workers any more, or none can be reached."""

@@ -71,7 +71,8 @@ class DaskPool(Pool):
     def failure(self, error: BaseException) -> BaseException:
         """Tell a worker that was lost too often from a cluster that is gone."""
         if isinstance(error, self._distributed.KilledWorker):
-            return WorkerLostError(f"its worker was lost {error.allowed_failures + 1} times")
+            times = error.allowed_failures + 1
+            return WorkerLostError(f"its worker was lost {times} times", times)
         if "CancelledError" in type(error).__name__ or isinstance(error, self._distributed.CommClosedError):
             if self._client.status != "running":
                 return PoolLostError("the Dask scheduler is gone")

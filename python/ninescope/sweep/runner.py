@@ -54,7 +54,6 @@ class _UnderWay:
     attempts: int = 1
     sendings: int = 0
     sent: tuple[str, ...] = ()
-    last: str = ""
 
 
 class Runner:
@@ -80,7 +79,13 @@ class Runner:
 
         A None among the points says that none can be made before another outcome is known.
         """
-        source = iter(points)
+        try:
+            yield from self._run(iter(points))
+        finally:
+            for future in self._under_way:
+                future.cancel()
+
+    def _run(self, source: Iterator[Point | None]) -> Iterator[Outcome]:
         is_at_end = False
         with Claims(self._lake.store) as claims:
             while True:
@@ -205,9 +210,9 @@ class Runner:
             raise ConfigError(f"the workers cannot import what they need: {error}") from error
         if isinstance(error, WorkerLostError):
             self._handles.clear()  # they may have gone with it
-        entry.last = str(error) or type(error).__name__
+            entry.attempts += error.times - 1
         if entry.attempts >= self._attempts:
-            return self._failed(entry, f"tried {entry.attempts} times: {entry.last}")
+            return self._failed(entry, f"tried {entry.attempts} times: {error or type(error).__name__}")
         entry.attempts += 1
         self._start(entry)
         return []

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import functools
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Executor
 from typing import TYPE_CHECKING, Any
 
@@ -122,8 +123,7 @@ class Sweep:
         left = _left(lake, plan.points, retry)
         if not left:
             return self.status(out)
-        workers = _pool(executor, jobs, memory)
-        with workers:
+        with _pool(executor, jobs, memory) as workers:
             estimate.refuse_too_large(plan, left, workers)
             run_now = self._run(lake, plan, left, workers, retry, on_step)
         return dataclasses.replace(self.status(out), run_now=run_now)
@@ -169,7 +169,7 @@ def status(lake: Lake, record: Any) -> Status:
 
     kept = set(refreshed(lake)["point"].to_list())
     quarantined = lake.quarantined()
-    labels = {}
+    labels: dict[str, str] = {}
     for point, (_, values) in zip(record.ids(), record.rows, strict=True):
         pairs = zip(record.columns, values, strict=True)
         labels.setdefault(point, " ".join(f"{name}={shown(value)}" for name, value in pairs))
@@ -212,14 +212,18 @@ def _group(point: Point) -> tuple[int, int]:
     return id(point.workload), point.seed if point.workload.kind == "profile" else 0
 
 
-def _pool(executor: Executor | pool.Pool | None, jobs: int | None, memory: int | None) -> pool.Pool:
-    if executor is None:
+@contextlib.contextmanager
+def _pool(executor: Executor | pool.Pool | None, jobs: int | None, memory: int | None) -> Iterator[pool.Pool]:
+    """Give workers; those that the caller made go on when the block is left."""
+    if executor is not None and (jobs is not None or memory is not None):
+        raise ConfigError("jobs and memory are those of local processes: an executor has its own")
+    if isinstance(executor, pool.Pool):
+        yield executor
+    elif executor is not None:
+        yield pool.Pool(executor, getattr(executor, "_max_workers", None) or pool.processors())
+    else:
         from ninescope.sweep.estimate import fair_share
 
         count = jobs or pool.processors()
-        return pool.local(count, memory=memory or fair_share(count))
-    if jobs is not None or memory is not None:
-        raise ConfigError("jobs and memory are those of local processes: an executor has its own")
-    if isinstance(executor, pool.Pool):
-        return executor
-    return pool.Pool(executor, getattr(executor, "_max_workers", None) or pool.processors())
+        with pool.local(count, memory=memory or fair_share(count)) as workers:
+            yield workers

@@ -10,6 +10,7 @@ import dataclasses
 import functools
 import os
 import socket
+import threading
 import time
 import traceback
 from collections.abc import Mapping
@@ -23,6 +24,7 @@ from ninescope.drive import Drive
 from ninescope.metrics import metrics_of
 from ninescope.sweep.point import Point, current_build
 from ninescope.sweep.source import File, Source, content_hash
+from ninescope.traces import TemporaryFolder
 
 if TYPE_CHECKING:
     from ninescope.result import Histogram, Result
@@ -189,24 +191,27 @@ def _rows(text: str, name: str, requests: int | None, seed: int) -> Workload:
 # ---- files ----------------------------------------------------------------------------------------------
 
 
-@functools.cache
+_FOLDERS: list[TemporaryFolder] = []
+"""What this worker needs lies here for as long as it lives."""
+_lock = threading.Lock()
+
+
 def _folder() -> str:
-    """Return a folder for what this worker needs; it goes with the worker."""
-    from ninescope.traces import TemporaryFolder
-
-    global _KEPT  # noqa: PLW0603 (as long as the process)
-    _KEPT = TemporaryFolder()
-    return str(_KEPT.path)
-
-
-_KEPT: Any = None
+    """Return a folder of this worker's own."""
+    with _lock:
+        if not _FOLDERS:
+            _FOLDERS.append(TemporaryFolder())
+    return _FOLDERS[0].path
 
 
 def _cached(content: str, name: str, data: bytes) -> None:
     """Keep a file that was sent."""
     path = Path(_folder(), content + "".join(Path(name).suffixes))
     if not path.exists():
-        path.write_bytes(data)
+        # A full disk is one of this machine: not a ConfigError, which would be the point's.
+        temporary = path.with_name(f"{path.name}.{threading.get_ident()}")
+        temporary.write_bytes(data)
+        temporary.replace(path)
 
 
 def _path_of(file: File) -> str | None:
