@@ -21,7 +21,7 @@ BIN := $(VENV)/bin
 STAMPS := $(VENV)/stamps
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 # What is missing is named in one line, before anything else happens.
-ifneq ($(filter demo test figures bench lint,$(MAKECMDGOALS)),)
+ifneq ($(filter demo test test-ray figures bench lint,$(MAKECMDGOALS)),)
 ifeq ($(shell command -v cargo),)
 $(error ninescope needs cargo (a Rust toolchain), and it is not on the PATH)
 endif
@@ -43,7 +43,7 @@ NATIVE_SOURCES := $(shell find crates presets -name '*.rs' -o -name '*.toml' -o 
 # One interpreter for every build of the binding.
 export PYO3_PYTHON := $(abspath $(BIN))/python
 
-.PHONY: help demo test figures papers-docs bench lint worlds minimal-worlds stand-ins fuzz unsafe deny coverage lock clean
+.PHONY: help demo test test-ray figures papers-docs bench lint worlds minimal-worlds stand-ins fuzz unsafe deny coverage lock clean
 .DEFAULT_GOAL := help
 
 help: ## Show this list
@@ -53,9 +53,12 @@ help: ## Show this list
 demo: $(STAMPS)/native ## Build everything and replay a small trace
 	@$(BIN)/ninescope run $(DEMO_TRACE) --drive $(DEMO_DRIVE) $(DEMO_OPTIONS) --out $(DEMO_OUT)
 
-test: $(STAMPS)/native $(STAMPS)/dev ## Run all tests
+test: $(STAMPS)/native $(STAMPS)/dev $(STAMPS)/sweep ## Run all tests
 	cargo test --workspace --locked
 	NINESCOPE_NATIVE=required $(BIN)/pytest -q tests/python
+
+test-ray: $(STAMPS)/native $(STAMPS)/dev $(STAMPS)/ray ## Run the tests of sweeps on Ray
+	NINESCOPE_NATIVE=required $(BIN)/pytest -q tests/python/test_ray.py
 
 figures: demo ## Renew what README.md and docs/ show of the demo
 	@$(BIN)/python tools/renew_readme.py $(DEMO_OUT)
@@ -104,7 +107,7 @@ coverage: ## Report which lines the Rust tests reach, in out/coverage
 	@tools/coverage.sh
 
 lock: ## Renew the Python locks (needs uv on the PATH)
-	cd requirements && for name in base dev; do \
+	cd requirements && for name in base dev sweep ray; do \
 		uv pip compile --quiet --universal --generate-hashes --no-emit-index-url --python-version 3.10 \
 			--custom-compile-command 'make lock' $$name.in --output-file $$name.lock || exit; done
 
@@ -123,6 +126,14 @@ $(STAMPS)/base: requirements/base.lock | $(STAMPS)/venv
 
 $(STAMPS)/dev: requirements/dev.lock | $(STAMPS)/base
 	$(PIP) install --require-hashes -r requirements/dev.lock
+	@touch $@
+
+$(STAMPS)/sweep: requirements/sweep.lock | $(STAMPS)/base
+	$(PIP) install --require-hashes -r requirements/sweep.lock
+	@touch $@
+
+$(STAMPS)/ray: requirements/ray.lock | $(STAMPS)/base
+	$(PIP) install --require-hashes -r requirements/ray.lock
 	@touch $@
 
 # The stamp takes the time at which the build began, so that a source saved meanwhile is built next time.

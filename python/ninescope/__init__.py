@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from ninescope.codes import Code
     from ninescope.drive import Drive
     from ninescope.result import Latency, Result
+    from ninescope.sweep.sweep import Sweep
     from ninescope.workload import Workload
 
     __version__: str
@@ -32,6 +33,7 @@ __all__ = [
     "Preset",
     "Result",
     "SimulationError",
+    "Sweep",
     "Workload",
     "policies",
     "presets",
@@ -47,6 +49,7 @@ _HOME = {
     "Policy": "catalogue",
     "Preset": "catalogue",
     "Result": "result",
+    "Sweep": "sweep.sweep",
     "Workload": "workload",
     "policies": "catalogue",
     "presets": "catalogue",

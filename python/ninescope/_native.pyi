@@ -20,6 +20,7 @@ __all__ = [
     "check_snapshot",
     "describe_snapshot",
     "joint_choices",
+    "needs_of_run",
     "policies",
     "presets",
     "profile_of_trace",
@@ -230,6 +231,9 @@ def joint_choices(
     user_data: str, field_degree: int | None, rber: float, uber: float, verify_cycles: int
 ) -> list[tuple[int, float, tuple[int, int] | None]]:
     """Return the rate that is left after each number of verify cycles, and the weakest BCH code for it."""
+
+def needs_of_run(request_json: str) -> tuple[list[str], int | None, int]:
+    """Do the same as `check_run`; return also the requests, where known, and bytes of the drive's tables."""
 
 def presets(kind: str = "drives") -> list[tuple[str, str, str]]:
     """List the presets of a kind, "drives" or "jobs": name, summary, TOML text."""

@@ -31,7 +31,8 @@ def written_whole(path: Path) -> Iterator[Path]:
         reason = (isinstance(error, OSError) and error.strerror) or str(error).partition("\n")[0]
         raise ConfigError(f"cannot write {path}: {reason}") from error
     finally:
-        temporary.unlink(missing_ok=True)
+        with contextlib.suppress(OSError):  # it is not there, or its folder is none
+            temporary.unlink()
 
 
 @contextlib.contextmanager

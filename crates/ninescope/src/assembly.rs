@@ -57,6 +57,8 @@ pub struct Assembly {
     pub reliability: ReliabilityConfig,
     /// The run's seed: blocks differ from each other as it says.
     pub seed: u64,
+    /// What its tables take [B].
+    pub table_bytes: u64,
 }
 
 impl Assembly {
@@ -74,8 +76,9 @@ impl Assembly {
         let timing = if flash { Some(timing(drive)?) } else { None };
         let wear = if flash { wear(drive)? } else { Wear::default() };
         let engine = engine_config(drive, &geometry, log_requests)?;
+        let mut table_bytes = 0;
         if flash {
-            memory::check(&geometry, ftl.logical_units, &engine)?;
+            table_bytes += memory::check(&geometry, ftl.logical_units, &engine)?;
             // What was left to a default is written out, so that a result says what ran.
             config.ftl.frontier_planes = Some(geometry.frontier_planes);
             config.ftl.gc_pages_in_flight = Some(engine.gc_pages_in_flight);
@@ -91,8 +94,8 @@ impl Assembly {
             return Err(drive.error_at("ftl.streams", "keeps clean data apart, which only a drive of flash alone does"));
         }
         let pages = if tier.is_none() { 0 } else { ftl.logical_units.max(scm.lowest().map_or(0, |shape| shape.slots)) };
-        memory::check_scm(&scm, pages, &engine)?;
-        Ok(Self { config, geometry, ftl, timing, wear, engine, scm, tier, reliability, seed })
+        table_bytes += memory::check_scm(&scm, pages, &engine)?;
+        Ok(Self { config, geometry, ftl, timing, wear, engine, scm, tier, reliability, seed, table_bytes })
     }
 
     /// Host bytes of the drive [B].

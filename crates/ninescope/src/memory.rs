@@ -31,9 +31,10 @@ pub fn drive_bytes(geometry: &Geometry, logical_units: u32, engine: &EngineConfi
         + moved_pages * u64::from(geometry.units_per_page()) * BYTES_PER_MOVED_UNIT
 }
 
-/// Refuses a drive whose tables do not fit.
-pub fn check(geometry: &Geometry, logical_units: u32, engine: &EngineConfig) -> Result<(), Error> {
-    let Some((needed, available)) = too_much(drive_bytes(geometry, logical_units, engine)) else { return Ok(()) };
+/// Refuses a drive whose tables do not fit; returns what they take [B].
+pub fn check(geometry: &Geometry, logical_units: u32, engine: &EngineConfig) -> Result<u64, Error> {
+    let bytes = drive_bytes(geometry, logical_units, engine);
+    let Some((needed, available)) = too_much(bytes) else { return Ok(bytes) };
     Err(Error::Input(format!(
         "geometry: the drive's tables need {needed:.1} GiB of memory ({} mapping units), {available:.1} GiB are available; \
          use fewer blocks per plane or a larger ftl.mapping_unit",
@@ -49,11 +50,12 @@ pub fn check_tables(ftl: &FtlConfig) -> Result<(), Error> {
     Err(Error::Input(format!("the drive's tables need {needed:.1} GiB of memory, {available:.1} GiB are available")))
 }
 
-/// Refuses storage-class memory whose tables do not fit. `pages` are those that a tier looks after.
-pub fn check_scm(scm: &ScmAssembly, pages: u32, engine: &EngineConfig) -> Result<(), Error> {
+/// Refuses storage-class memory whose tables do not fit; returns what they take [B]. `pages` are those that a tier
+/// looks after.
+pub fn check_scm(scm: &ScmAssembly, pages: u32, engine: &EngineConfig) -> Result<u64, Error> {
     let tier = u64::from(pages) * TIER_BYTES_PER_PAGE;
     let bytes = scm.table_bytes() + tier + u64::from(engine.queue_depth) * BYTES_PER_COMMAND;
-    let Some((needed, available)) = too_much(bytes) else { return Ok(()) };
+    let Some((needed, available)) = too_much(bytes) else { return Ok(bytes) };
     Err(Error::Input(format!(
         "scm.capacity: the tables of {} sectors need {needed:.1} GiB of memory, {available:.1} GiB are available",
         scm.raw_sectors(),

@@ -253,6 +253,16 @@ impl Plan {
         &self.notes
     }
 
+    /// Requests of the run, where they are known before it.
+    pub fn requests(&self) -> Option<u64> {
+        self.total_requests
+    }
+
+    /// What the tables of the drive take [B]: nearly all the memory of a run.
+    pub fn table_bytes(&self) -> u64 {
+        self.assembly.table_bytes
+    }
+
     /// Host sectors of the drive [512 B].
     pub fn logical_sectors(&self) -> u64 {
         self.assembly.logical_sectors()

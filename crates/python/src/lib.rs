@@ -202,6 +202,14 @@ fn check_run(python: Python<'_>, request_json: &str) -> PyResult<Vec<String>> {
     python.detach(|| ninescope::Plan::new(&request)).map(|plan| plan.notes().to_vec()).map_err(to_python)
 }
 
+/// The same, with how much it takes: requests, where they are known, and bytes of the drive's tables.
+#[pyfunction]
+fn needs_of_run(python: Python<'_>, request_json: &str) -> PyResult<(Vec<String>, Option<u64>, u64)> {
+    let request = RunRequest::from_json(request_json).map_err(to_python)?;
+    let plan = python.detach(|| ninescope::Plan::new(&request)).map_err(to_python)?;
+    Ok((plan.notes().to_vec(), plan.requests(), plan.table_bytes()))
+}
+
 /// What so many suspensions in an erase add to the raw bit error rate of a block of a drive, by P/E cycles and
 /// suspensions.
 #[pyfunction]
@@ -248,6 +256,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(codes::joint_choices, module)?)?;
     module.add_function(wrap_pyfunction!(codes::strongest_bch, module)?)?;
     module.add_function(wrap_pyfunction!(codes::weakest_bch, module)?)?;
+    module.add_function(wrap_pyfunction!(needs_of_run, module)?)?;
     module.add_function(wrap_pyfunction!(presets, module)?)?;
     module.add_function(wrap_pyfunction!(profiles::profile_of_trace, module)?)?;
     module.add_function(wrap_pyfunction!(schemas, module)?)?;

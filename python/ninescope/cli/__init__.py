@@ -26,6 +26,7 @@ from ninescope.cli import (
     run,
     schema,
     snapshot,
+    sweep,
     trace,
 )
 from ninescope.cli.common import EXIT_BAD_INPUT, EXIT_FAILURE, EXIT_INTERRUPTED, Interrupted
@@ -47,6 +48,7 @@ for name, verbs in (
     ("trace", trace.app),
     ("snapshot", snapshot.app),
     ("papers", papers.app),
+    ("sweep", sweep.app),
 ):
     app.add_typer(verbs, name=name)
 

@@ -8,40 +8,17 @@ published is not among it.
 from __future__ import annotations
 
 import dataclasses
-import functools
 import hashlib
 import json
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import ninescope
-from ninescope import _native
+from ninescope.build import build, digest
 from ninescope.files import written_whole
 from ninescope.papers.experiment import Point, Settings
 
 _NO_MATTER = ("claims.toml", "published.toml", "baseline.toml", "findings.py", "README.md")
 """Files of an experiment that simulate nothing."""
-WITHOUT_PART = (
-    "cli",
-    "report",
-    "figures.py",
-    "pictures.py",
-    "plots.py",
-    "text.py",
-    "papers/catalogue.py",
-    "papers/claims.py",
-    "papers/document.py",
-    "papers/judge.py",
-    "papers/machine.py",
-    "papers/points.py",
-    "papers/published.py",
-    "papers/record.py",
-    "papers/report.py",
-    "papers/runner.py",
-    "papers/sensitivity.py",
-)
-"""Parts that show, keep or start what others find: a change of them makes no result another one."""
 
 
 class Kept(NamedTuple):
@@ -58,7 +35,7 @@ class PointStore:
         self.folder = folder
         self._settings = dataclasses.asdict(settings)
         self._build = build()
-        self._experiment = _digest(_files_of(experiment.parent), experiment.parent)
+        self._experiment = digest(_files_of(experiment.parent), experiment.parent)
 
     def file(self, point: Point) -> Path:
         """Say where the result of a point is, or would be."""
@@ -96,37 +73,9 @@ class PointStore:
             temporary.write_text(json.dumps(document, allow_nan=False) + "\n", encoding="utf-8")
 
 
-@functools.cache
-def build() -> str:
-    """Say which ninescope simulates, by the content of the package and its engine."""
-    package = Path(ninescope.__file__).parent
-    others = [package / name for name in WITHOUT_PART]
-    sources = [
-        path
-        for path in sorted(package.rglob("*.py"))
-        if "__pycache__" not in path.parts
-        and not any(part == path or part in path.parents for part in others)
-    ]
-    return _digest([*sources, Path(_native.__file__ or "")], package)
-
-
 def _files_of(folder: Path) -> list[Path]:
     def matters(path: Path) -> bool:
         hidden = any(part.startswith((".", "__pycache__")) for part in path.relative_to(folder).parts)
         return path.is_file() and not hidden and path.name not in _NO_MATTER
 
     return sorted(path for path in folder.rglob("*") if matters(path))
-
-
-def _digest(files: list[Path], root: Path) -> str:
-    digest = hashlib.sha256()
-    for part in _parts(files, root):
-        digest.update(len(part).to_bytes(8, "little") + part)
-    return digest.hexdigest()[:16]
-
-
-def _parts(files: list[Path], root: Path) -> Iterator[bytes]:
-    for path in files:
-        name = path.relative_to(root) if path.is_relative_to(root) else Path(path.name)
-        yield name.as_posix().encode()
-        yield path.read_bytes()

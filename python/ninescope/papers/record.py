@@ -20,10 +20,10 @@ from rich.console import Console
 
 import ninescope
 from ninescope._native import ConfigError
+from ninescope.build import build
 from ninescope.figures import Axis, Figure, Panel, Series
 from ninescope.papers import machine, provenance
 from ninescope.papers.experiment import Inferred, Table
-from ninescope.papers.points import build
 from ninescope.papers.published import Published
 from ninescope.papers.report import Report, claim_as_json, print_report
 

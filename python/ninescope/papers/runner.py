@@ -10,21 +10,17 @@ import contextlib
 import dataclasses
 import importlib.util
 import json
-import multiprocessing
-import multiprocessing.connection
 import os
-import signal
 import sys
-import threading
 import time
 import traceback
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import Future, ProcessPoolExecutor, as_completed
-from concurrent.futures.process import BrokenProcessPool
+from concurrent.futures import Future, as_completed
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from ninescope import pool
 from ninescope._native import ConfigError, SimulationError
 from ninescope.figures import Figure
 from ninescope.papers.experiment import Experiment, Findings, Inferred, Point, Settings, Summary
@@ -94,7 +90,8 @@ def measure_each(
     began = time.monotonic()
     if not experiment.is_file():
         raise ConfigError(f"{experiment}: there is no such file")
-    with _workers(jobs or os.cpu_count() or 1) as start:
+    with pool.local(jobs, begin=_begin_worker) as workers:
+        start = workers.submit
         wanted: list[list[Point]] = []
         for settings in each:
             points: list[Point] = _answer(start(_points, experiment, settings))
@@ -160,52 +157,16 @@ def _words(settings: Settings, point: Point) -> str:
 
 def inferred(experiment: Path) -> tuple[Inferred, ...]:
     """Return what an experiment infers."""
-    with _workers(1) as start:
-        found: tuple[Inferred, ...] = _answer(start(_inferred, experiment))
+    with pool.local(1, begin=_begin_worker) as workers:
+        found: tuple[Inferred, ...] = _answer(workers.submit(_inferred, experiment))
     return found
-
-
-@contextlib.contextmanager
-def _workers(count: int) -> Iterator[Callable[..., Future[Any]]]:
-    """Give a function that starts a call in a worker; when the block is left early, the workers are ended."""
-    others = set(multiprocessing.active_children())
-    pool = ProcessPoolExecutor(count, multiprocessing.get_context("spawn"), _begin_worker)
-
-    def start(function: Callable[..., Any], *arguments: Any) -> Future[Any]:
-        # Ctrl-C reaches every process of the terminal's group. It is blocked while a worker starts, which
-        # inherits that: the parent alone decides what it means.
-        with _blocked_signals():
-            return pool.submit(function, *arguments)
-
-    try:
-        yield start
-    except BaseException:
-        for process in set(multiprocessing.active_children()) - others:
-            process.terminate()
-        pool.shutdown(wait=True, cancel_futures=True)
-        raise
-    pool.shutdown()
-
-
-@contextlib.contextmanager
-def _blocked_signals() -> Iterator[None]:
-    if not hasattr(signal, "pthread_sigmask"):
-        yield
-        return
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _answer(future: Future[Any]) -> Any:
     try:
         kind, answer = future.result()
-    except BrokenProcessPool:
-        raise ExperimentError(
-            "a worker process ended before its work did (is there enough memory?)"
-        ) from None
+    except pool.WorkerLostError as error:
+        raise ExperimentError(f"a simulation ended before its time: {error}") from None
     errors = {"config": ConfigError, "simulation": SimulationError, "experiment": ExperimentError}
     if kind in errors:
         raise errors[kind](answer)
@@ -216,12 +177,7 @@ def _answer(future: Future[Any]) -> Any:
 
 
 def _begin_worker() -> None:
-    # What an experiment prints is no result: standard output belongs to the verdicts.
-    os.dup2(2, 1)
     sys.addaudithook(_refuse_claims)
-    parent = multiprocessing.parent_process()
-    if parent is not None:
-        threading.Thread(target=_end_with, args=(parent.sentinel,), daemon=True).start()
 
 
 def _refuse_claims(event: str, arguments: tuple[Any, ...]) -> None:
@@ -230,12 +186,6 @@ def _refuse_claims(event: str, arguments: tuple[Any, ...]) -> None:
     name = os.path.basename(os.fsdecode(arguments[0]))
     if name in FORBIDDEN:
         raise PermissionError(f"an experiment does not read {name}: what was published measures nothing")
-
-
-def _end_with(sentinel: Any) -> None:
-    """Wait for the end of the parent."""
-    multiprocessing.connection.wait([sentinel])
-    os._exit(1)
 
 
 def _guarded(function: Callable[[], Any]) -> tuple[str, Any]:

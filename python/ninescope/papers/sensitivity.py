@@ -15,12 +15,12 @@ from typing import Any
 
 import ninescope
 from ninescope._native import ConfigError
+from ninescope.build import build
 from ninescope.papers import runner
 from ninescope.papers.catalogue import Paper
 from ninescope.papers.claims import Claim
 from ninescope.papers.experiment import Inferred, Settings
 from ninescope.papers.judge import HOLDS, NOT_REPRODUCED, judge
-from ninescope.papers.points import build
 
 FACTORS = (0.5, 1.5)
 FILE = "sensitivity.json"

@@ -1,0 +1,429 @@
+"""`ninescope sweep`: many runs, planned, run on whatever there is, and never lost."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from ninescope.cli.common import EXIT_FAILURE, Interrupted, console, one_of
+
+if TYPE_CHECKING:
+    from ninescope.pool import Pool
+    from ninescope.sweep.lake import Lake
+    from ninescope.sweep.plan import Plan
+    from ninescope.sweep.record import Record
+    from ninescope.sweep.sweep import Status, Step, Sweep
+
+app = typer.Typer(
+    help="Plan many runs, run them anywhere, and look at them together.",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+)
+
+File = Annotated[str, typer.Argument(metavar="FILE", help="A sweep file (examples/sweeps has some).")]
+Directory = Annotated[str, typer.Argument(metavar="DIR", help="A lake of results: a folder or a URL.")]
+Out = Annotated[
+    str,
+    typer.Option(metavar="DIR", help="The lake of results: a folder or a URL; it is made where it is not."),
+]
+Name = Annotated[
+    str | None,
+    typer.Option("--sweep", metavar="NAME", help="Which sweep of the lake, where it holds several."),
+]
+Jobs = Annotated[
+    int | None,
+    typer.Option(
+        min=1, metavar="N", help="Simulations at a time on this machine (default: one per processor)."
+    ),
+]
+Memory = Annotated[
+    str | None,
+    typer.Option(
+        metavar="SIZE", help="What a simulation may take, as 4GiB (default: a fair share of what is free)."
+    ),
+]
+Dask = Annotated[
+    str | None,
+    typer.Option(metavar="ADDRESS|local[:N]", help="Run on a Dask cluster, or on one started here."),
+]
+Ray = Annotated[str | None, typer.Option(metavar="ADDRESS|local", help="Run on a Ray cluster.")]
+Retry = Annotated[bool, typer.Option("--retry", help="Try again what could not be run.")]
+JsonFlag = Annotated[bool, typer.Option("--json", help="Print JSON, and nothing else.")]
+
+
+@app.command("plan")
+def sweep_plan(
+    file: File,
+    out: Annotated[
+        str | None, typer.Option(metavar="DIR", help="Leave out what this lake of results has already.")
+    ] = None,
+    jobs: Jobs = None,
+    no_probe: Annotated[
+        bool, typer.Option("--no-probe", help="Begin no point: say nothing about time.")
+    ] = False,
+    show: Annotated[int, typer.Option(min=0, metavar="N", help="List so many points.")] = 12,
+    json_: JsonFlag = False,
+) -> None:
+    """Say what a sweep is made of, and what it will take. Nothing is run to its end."""
+    from ninescope import pool
+    from ninescope.sweep import estimate
+    from ninescope.sweep.sweep import Sweep, left_of
+
+    sweep = Sweep.from_file(file)
+    plan = sweep.plan()
+    checked = estimate.check(sweep.file, plan)
+    known, left = left_of(out, plan)
+    found = estimate.estimate(plan, left, jobs or pool.processors(), known=known, probe=not no_probe)
+    if json_:
+        print(json.dumps(_plan_as_json(plan, found)))
+        return
+    from ninescope.sweep.text import plan_lines
+
+    for line in plan_lines(sweep.file, plan, found, checked, show):
+        print(line)
+
+
+@app.command("run")
+def sweep_run(
+    file: File,
+    out: Out,
+    jobs: Jobs = None,
+    memory: Memory = None,
+    dask: Dask = None,
+    ray: Ray = None,
+    retry: Retry = False,
+) -> None:
+    """Run what the lake does not have yet.
+
+    Points that are done are kept, whatever happens: the same command, or `resume`, goes on. Exits with 1
+    where points cannot be run, and with 130 when interrupted.
+    """
+    from ninescope.sweep.sweep import Sweep
+
+    sweep = Sweep.from_file(file)
+    sweep.plan()  # what is wrong is said before workers start
+    try:
+        with _workers(jobs, memory, dask, ray) as workers, _steps(sweep.name) as on_step:
+            status = sweep.run(
+                out, executor=workers, jobs=jobs, memory=_bytes(memory), retry=retry, on_step=on_step
+            )
+    except Interrupted:
+        _say_how_far(sweep, out)
+        raise
+    _end(status, out)
+
+
+@app.command("resume")
+def sweep_resume(
+    file: File,
+    out: Out,
+    jobs: Jobs = None,
+    memory: Memory = None,
+    dask: Dask = None,
+    ray: Ray = None,
+    retry: Retry = False,
+) -> None:
+    """Go on with a sweep that was interrupted; where nothing is left, nothing happens."""
+    from ninescope.sweep.lake import Lake
+
+    Lake.open(out)  # what is not there cannot be gone on with
+    sweep_run(file, out, jobs, memory, dask, ray, retry)
+
+
+@app.command("status")
+def sweep_status(directory: Directory, sweep: Name = None, json_: JsonFlag = False) -> None:
+    """Say how far the sweeps of a lake are."""
+    from ninescope.sweep.lake import Lake
+    from ninescope.sweep.record import KIND, Record, is_of_this_build, of_other_builds
+    from ninescope.sweep.sweep import status
+
+    lake = Lake.open(directory)
+    names = [sweep] if sweep is not None else lake.records(KIND)
+    records = [Record.load(lake, name) for name in names]
+    found = [status(lake, record) for record in records]
+    if json_:
+        print(json.dumps({"sweeps": [_status_as_json(one) for one in found]}))
+        return
+    if not found:
+        print(f"{lake.store.label()}: no sweep was run here")
+    for one, record in zip(found, records, strict=True):
+        print(_how_far(one))
+        for label, failure in one.failures:
+            print(f"  {label or 'the point'}: {failure.error.splitlines()[-1]}")
+        if not is_of_this_build(record):
+            print("  planned by another build of ninescope: run the sweep again to have results of this one")
+        elif others := of_other_builds(lake, record):
+            print(f"  {others:,} results of other builds are kept beside it (`sweep table --all-builds`)")
+
+
+@app.command("table")
+def sweep_table(
+    directory: Directory,
+    sweep: Name = None,
+    columns: Annotated[
+        str | None,
+        typer.Option(metavar="A,B,…", help="Only these columns beside the axes (`all`: every one)."),
+    ] = None,
+    csv: Annotated[bool, typer.Option("--csv", help="Print CSV.")] = False,
+    json_: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    parquet: Annotated[str | None, typer.Option(metavar="FILE", help="Write Parquet.")] = None,
+    all_builds: Annotated[
+        bool, typer.Option("--all-builds", help="Show results of other builds of ninescope as well.")
+    ] = False,
+) -> None:
+    """Show one row for each combination of a sweep's axes.
+
+    A table is the same, byte for byte, whoever ran the points and in whatever order.
+    """
+    from ninescope.files import written_whole
+    from ninescope.sweep import record as records
+
+    if csv + json_ + (parquet is not None) > 1:
+        raise typer.BadParameter("give one of --csv, --json and --parquet")
+    lake, record = _opened(directory, sweep)
+    frame = records.table(lake, record, all_builds=all_builds)
+    wanted = [] if columns is None else [name.strip() for name in columns.split(",") if name.strip()]
+    if wanted and wanted != ["all"]:
+        frame = frame.select(records.columns_of(frame, wanted, record))
+    if parquet is not None:
+        with written_whole(Path(parquet)) as temporary:
+            temporary.write_bytes(records.as_bytes(frame, "parquet"))
+    elif csv or json_:
+        sys.stdout.write(records.as_bytes(frame, "csv" if csv else "json").decode())
+    else:
+        from ninescope.sweep.text import print_table
+
+        print_table(frame, record, console(), chosen=bool(wanted))
+    _warn(frame, record)
+
+
+@app.command("plot")
+def sweep_plot(
+    directory: Directory,
+    x: Annotated[str, typer.Option("--x", metavar="AXIS", help="An axis of the sweep.")],
+    y: Annotated[str, typer.Option("--y", metavar="NUMBER", help="A number of the results, as read_p99_ns.")],
+    by: Annotated[
+        str | None,
+        typer.Option(metavar="AXIS", help="A line for each of its values (default: the other axes)."),
+    ] = None,
+    out: Annotated[
+        str, typer.Option(metavar="FILE", help="The figure: png, svg or pdf by its ending.")
+    ] = "sweep.png",
+    log_x: Annotated[bool, typer.Option("--log-x", help="A logarithmic axis.")] = False,
+    log_y: Annotated[bool, typer.Option("--log-y", help="A logarithmic axis.")] = False,
+    sweep: Name = None,
+) -> None:
+    """Draw a number of the results over an axis; of several seeds the mean, from the least to the most."""
+    from ninescope.sweep import record as records
+    from ninescope.sweep.plot import figure, save
+
+    form = one_of("--out", Path(out).suffix.removeprefix("."), ("png", "svg", "pdf"))
+    lake, record = _opened(directory, sweep)
+    frame = records.table(lake, record)
+    _warn(frame, record)
+    save(figure(frame, record, x, y, by=by, log_x=log_x, log_y=log_y), Path(out), form)
+    print(f"written to {out}")
+
+
+@app.command("compare")
+def sweep_compare(
+    directory: Directory,
+    a: Annotated[str, typer.Argument(metavar="A", help="Values that name a design: nand.read=40us,seed=1")],
+    b: Annotated[str, typer.Argument(metavar="B", help="The same for another one, or a point's name.")],
+    sweep: Name = None,
+    json_: JsonFlag = False,
+) -> None:
+    """Put two designs of a sweep side by side, seed by seed where there are several."""
+    from ninescope.sweep import record as records
+    from ninescope.sweep.compare import compared, print_comparison
+
+    lake, record = _opened(directory, sweep)
+    found = compared(records.table(lake, record), record, a, b)
+    if json_:
+        print(json.dumps(found.as_json()))
+    else:
+        print_comparison(found, console())
+
+
+@app.command("sql")
+def sweep_sql(
+    directory: Directory,
+    query: Annotated[
+        str, typer.Argument(metavar="QUERY", help='As "select * from points where waf_total > 2"')
+    ],
+    sweep: Name = None,
+    csv: Annotated[bool, typer.Option("--csv", help="Print CSV.")] = False,
+    json_: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """Ask a lake in SQL.
+
+    The table `points` holds every result of the lake, of every build; each sweep is a table of its own name,
+    with its axes.
+    """
+    from ninescope.sweep import record as records
+    from ninescope.sweep.lake import Lake
+    from ninescope.sweep.sql import asked
+    from ninescope.sweep.text import print_frame
+
+    if csv and json_:
+        raise typer.BadParameter("give one of --csv and --json")
+    frame = asked(Lake.open(directory), query, sweep)
+    if csv or json_:
+        sys.stdout.write(records.as_bytes(frame, "csv" if csv else "json").decode())
+    else:
+        print_frame(frame, console())
+
+
+# ---- helpers --------------------------------------------------------------------------------------------
+
+
+def _opened(directory: str, name: str | None) -> tuple[Lake, Record]:
+    from ninescope.sweep.lake import Lake
+    from ninescope.sweep.record import Record
+
+    lake = Lake.open(directory)
+    return lake, Record.load(lake, name)
+
+
+@contextlib.contextmanager
+def _workers(
+    jobs: int | None, memory: str | None, dask: str | None, ray: str | None
+) -> Iterator[Pool | None]:
+    """Give the workers that are asked for; None for processes of this machine."""
+    from ninescope import pool
+
+    if dask is not None and ray is not None:
+        raise typer.BadParameter("give one of --dask and --ray")
+    if dask is None and ray is None:
+        yield None
+        return
+    if jobs is not None or memory is not None:
+        raise typer.BadParameter("--jobs and --memory are those of this machine; a cluster has its own")
+    with pool.dask(dask) if dask is not None else pool.ray(None if ray == "local" else ray) as workers:
+        yield workers
+
+
+def _bytes(memory: str | None) -> int | None:
+    from ninescope.sweep.values import quantity
+
+    if memory is None:
+        return None
+    found = quantity(memory)
+    if found is None or found[0] != "size" or found[1] < 1 << 20:
+        raise typer.BadParameter(f"--memory wants a size such as 4GiB, not {memory!r}")
+    return int(found[1])
+
+
+def _end(status: Status, out: str) -> None:
+    """Say what came of it; exit with 1 where points cannot be run."""
+    print(f"{_how_far(status)}; `ninescope sweep table {out}` shows them")
+    for label, failure in status.failures:
+        print(f"ninescope: {label or 'the point'}: {failure.error.splitlines()[-1]}", file=sys.stderr)
+    if status.failures:
+        print(
+            f"ninescope: {len(status.failures)} of {status.points:,} points cannot be run "
+            "(--retry tries them again)",
+            file=sys.stderr,
+        )
+        raise typer.Exit(EXIT_FAILURE)
+
+
+def _say_how_far(sweep: Sweep, out: str) -> None:
+    with contextlib.suppress(Exception):  # the interrupt is what counts
+        status = sweep.status(out)
+        print(
+            f"ninescope: {status.done:,} of {status.points:,} points are kept; "
+            f"`ninescope sweep resume FILE --out {out}` goes on",
+            file=sys.stderr,
+        )
+
+
+def _how_far(status: Status) -> str:
+    words = [f"{status.done:,} of {status.points:,} points done"]
+    if status.failures:
+        words.append(f"{len(status.failures):,} cannot be run")
+    if status.left:
+        words.append(f"{status.left:,} left")
+    return f"{status.name}: {', '.join(words)}"
+
+
+def _status_as_json(status: Status) -> dict[str, Any]:
+    return {
+        "name": status.name,
+        "points": status.points,
+        "done": status.done,
+        "left": status.left,
+        "failed": [
+            {"label": label, "point": failure.id, "error": failure.error, "attempts": failure.attempts}
+            for label, failure in status.failures
+        ],
+    }
+
+
+def _plan_as_json(plan: Plan, found: Any) -> dict[str, Any]:
+    return {
+        "name": plan.name,
+        "combinations": plan.combinations,
+        "left_out": plan.left_out,
+        "merged": plan.merged,
+        "points": [
+            {"point": row.point.design, "values": dict(zip(plan.columns, row.values, strict=True))}
+            for row in plan.rows
+        ],
+        "left": found.points,
+        "estimated_seconds": found.seconds,
+        "estimated_by": found.how,
+        "workers": found.workers,
+        "worker_bytes": found.worker_bytes,
+        "all_bytes": found.all_bytes,
+    }
+
+
+def _warn(frame: Any, record: Record) -> None:
+    """Say on stderr what a table lacks."""
+    from ninescope.sweep.record import DONE, STATE, is_of_this_build
+
+    if STATE in frame.columns:
+        missing = int((frame[STATE] != DONE).sum())
+        if missing:
+            print(f"ninescope: {missing:,} of {frame.height:,} rows have no result", file=sys.stderr)
+    if not is_of_this_build(record):
+        print("ninescope: these are results of another build of ninescope", file=sys.stderr)
+
+
+@contextlib.contextmanager
+def _steps(name: str) -> Iterator[Any]:
+    """Show on stderr how far a sweep is: a bar where that is a terminal, else a line per point."""
+    if not sys.stderr.isatty():
+
+        def line(step: Step) -> None:
+            took = (
+                step.error.splitlines()[-1]
+                if step.error
+                else "kept"
+                if step.kept
+                else f"{step.seconds:.1f} s"
+            )
+            print(
+                f"{name}  {step.done:>3} of {step.total}  {step.label} ({took})", file=sys.stderr, flush=True
+            )
+
+        yield line
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task(name, total=None)
+
+        def move(step: Step) -> None:
+            bar.update(task, completed=step.done, total=step.total, description=f"{name}: {step.label}")
+
+        yield move

@@ -1,0 +1,97 @@
+"""The workers of a Dask cluster: one that is there already, or one that lives as long as this pool."""
+
+from __future__ import annotations
+
+import contextlib
+import re
+from typing import Any
+
+from ninescope._native import ConfigError
+from ninescope.pool import Pool, PoolLostError, WorkerLostError, processors
+
+CONNECT_SECONDS = 10
+"""How long a scheduler may take to answer."""
+_LOCAL = re.compile(r"local(?::(\d+))?")
+
+
+class DaskPool(Pool):
+    """The workers of a Dask cluster."""
+
+    def __init__(self, address: str) -> None:
+        try:
+            import distributed
+        except ImportError:
+            raise ConfigError(
+                "--dask needs the package distributed: pip install 'ninescope[sweep]'"
+            ) from None
+        self._distributed = distributed
+        self._cluster: Any = None
+        if match := _LOCAL.fullmatch(address):
+            self._cluster = distributed.LocalCluster(
+                n_workers=int(match[1] or processors()),
+                threads_per_worker=1,
+                processes=True,
+                dashboard_address=None,
+                silence_logs=40,
+            )
+        self._client = self._connected(address)
+        self.shares_files = self._cluster is not None
+        workers = self._client.scheduler_info(n_workers=-1)["workers"].values()
+        if not workers:
+            self.stop()
+            raise PoolLostError(
+                f"the Dask scheduler {address} has no workers: start some with `dask worker {address}`"
+            )
+        limits = [
+            worker["memory_limit"] // worker["nthreads"] for worker in workers if worker["memory_limit"]
+        ]
+        super().__init__(
+            self._client.get_executor(pure=False),
+            sum(worker["nthreads"] for worker in workers),
+            min(limits, default=None),
+        )
+
+    def _connected(self, address: str) -> Any:
+        try:
+            return self._distributed.Client(
+                self._cluster if self._cluster is not None else address,
+                timeout=CONNECT_SECONDS,
+                set_as_default=False,
+            )
+        except (OSError, ValueError, TimeoutError, ImportError) as error:
+            if self._cluster is not None:
+                self._cluster.close()
+            said = str(error).partition("\n")[0] or type(error).__name__
+            raise PoolLostError(f"--dask: the scheduler {address} cannot be reached: {said}") from error
+
+    def put(self, content: bytes) -> Any:
+        """Send content to a worker; others get it from there."""
+        return self._client.scatter(content, hash=True)
+
+    def failure(self, error: BaseException) -> BaseException:
+        """Tell a worker that was lost too often from a cluster that is gone."""
+        if isinstance(error, self._distributed.KilledWorker):
+            times = error.allowed_failures + 1
+            return WorkerLostError(f"its worker was lost {times} times", times)
+        if "CancelledError" in type(error).__name__ or isinstance(error, self._distributed.CommClosedError):
+            if self._client.status != "running":
+                return PoolLostError("the Dask scheduler is gone")
+            return WorkerLostError("what it needs was lost with a worker")
+        return super().failure(error)
+
+    def stop(self) -> None:
+        """Cancel what is under way, and let go of the cluster."""
+        with contextlib.suppress(Exception):
+            self.executor.shutdown(wait=False, cancel_futures=True)
+        self._let_go()
+
+    def close(self) -> None:
+        """Let go of the cluster."""
+        self._let_go()
+
+    def _let_go(self) -> None:
+        with contextlib.suppress(Exception):
+            self._client.close(timeout=5)
+        if self._cluster is not None:
+            with contextlib.suppress(Exception):
+                self._cluster.close(timeout=5)

@@ -1,0 +1,88 @@
+"""The workers of a Ray cluster."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from concurrent.futures import Executor, Future
+from typing import Any
+
+from ninescope._native import ConfigError
+from ninescope.pool import Pool, PoolLostError, WorkerLostError
+
+
+class RayPool(Pool):
+    """The workers of a Ray cluster; without an address one is started here and ended with the pool."""
+
+    executor: RayExecutor
+
+    def __init__(self, address: str | None) -> None:
+        try:
+            import ray
+        except ImportError:
+            raise ConfigError("--ray needs the package ray: pip install 'ninescope[ray]'") from None
+        self._ray = ray
+        try:
+            ray.init(address=address, log_to_driver=False, include_dashboard=False, configure_logging=False)
+        except (ConnectionError, RuntimeError, ValueError) as error:
+            raise PoolLostError(f"--ray: the cluster {address} cannot be reached: {error}") from error
+        self.shares_files = address is None
+        super().__init__(RayExecutor(ray), max(1, int(ray.cluster_resources().get("CPU", 1))))
+
+    def put(self, content: bytes) -> Any:
+        """Put content into Ray's object store."""
+        return self._ray.put(content)
+
+    def failure(self, error: BaseException) -> BaseException:
+        """Tell the loss of a worker from that of the cluster."""
+        errors = self._ray.exceptions
+        if isinstance(error, errors.WorkerCrashedError | errors.OutOfMemoryError | errors.NodeDiedError):
+            return WorkerLostError(f"its worker was lost: {str(error).partition(chr(10))[0]}")
+        if isinstance(error, errors.ObjectLostError):
+            return WorkerLostError("what it needs was lost with a worker")
+        if isinstance(error, errors.RaySystemError):
+            return PoolLostError(f"the Ray cluster is gone: {error}")
+        return super().failure(error)
+
+    def stop(self) -> None:
+        """Cancel what is under way, and let go of the cluster."""
+        self.executor.shutdown(wait=False, cancel_futures=True)
+        self._ray.shutdown()
+
+    def close(self) -> None:
+        """Let go of the cluster."""
+        self._ray.shutdown()
+
+
+class RayExecutor(Executor):
+    """Ray's tasks behind the interface of the standard library."""
+
+    def __init__(self, ray: Any) -> None:
+        self._ray = ray
+        self._remote: dict[Callable[..., Any], Any] = {}
+        self._under_way: dict[Future[Any], Any] = {}
+        self._lock = threading.Lock()
+
+    def submit(self, function: Callable[..., Any], /, *arguments: Any, **keywords: Any) -> Future[Any]:
+        """Start a call on one processor of the cluster."""
+        if function not in self._remote:
+            self._remote[function] = self._ray.remote(num_cpus=1, max_retries=0)(function)
+        reference = self._remote[function].remote(*arguments, **keywords)
+        future: Future[Any] = reference.future()
+        with self._lock:
+            self._under_way[future] = reference
+        future.add_done_callback(self._forget)
+        return future
+
+    def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
+        """Wait for what is under way, or give it up."""
+        with self._lock:
+            references = list(self._under_way.values())
+        for reference in references if cancel_futures else ():
+            self._ray.cancel(reference, force=True)
+        if wait and references:
+            self._ray.wait(references, num_returns=len(references))
+
+    def _forget(self, future: Future[Any]) -> None:
+        with self._lock:
+            self._under_way.pop(future, None)

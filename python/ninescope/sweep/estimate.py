@@ -1,0 +1,229 @@
+"""What a sweep will take, before it runs: whether its points can be run at all, time, and memory.
+
+Memory is the engine's own sum. Time is an estimate: a few points are begun, and what they got done in a
+second is taken for the rest.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from ninescope import _native
+from ninescope._native import ConfigError
+from ninescope.pool import Pool
+from ninescope.sweep.file import SweepFile
+from ninescope.sweep.plan import Plan, Row
+from ninescope.sweep.point import Point
+from ninescope.sweep.worker import Task, request_of
+
+CHECK_SECONDS = 5.0
+"""So long are points checked with their workloads, those with new values first; the rest by their drives."""
+PROBE_SECONDS = 1.0
+PROBED = 3
+"""So many points are begun, of workloads that differ."""
+SHARE_OF_AVAILABLE = 0.9
+_SMALL_JOB = {"job": {"rw": "read", "requests": 1, "size": "4k"}}
+_DRAWN = 2000
+"""Requests of a profile that are drawn to check a point."""
+_REQUESTS_PER_SECOND = 250_000
+"""What the engine does, about, where a probe did not come so far."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Estimate:
+    """What the points that are left will take."""
+
+    points: int
+    seconds: float | None
+    """On so many workers; None where nothing was probed."""
+    workers: int
+    worker_bytes: int
+    """What the largest point takes [B]."""
+    all_bytes: int
+    """What the largest points take that may run at once [B]."""
+    how: str
+    """Where the time comes from."""
+
+
+def check(file: SweepFile, plan: Plan, *, seconds: float = CHECK_SECONDS) -> int:
+    """Check points with their workloads, as the engine does before a run; return of how many rows.
+
+    Those that differ most come first. What is wrong is said with its place in the file.
+    """
+    began = time.monotonic()
+    checked = 0
+    seen: set[tuple[str, int, str]] = set()
+    for row in _covering(plan):
+        point = row.point
+        key = (point.config, id(point.workload), json.dumps(point.run, sort_keys=True))
+        if key not in seen:
+            if time.monotonic() - began > seconds:
+                break
+            seen.add(key)
+            try:
+                needs_of(point)
+            except ConfigError as error:
+                file.refuse(f"{_one_line(error)} (at {plan.label(row)})", *_place(file, str(error)))
+        checked += 1
+    return checked
+
+
+def needs_of(point: Point) -> tuple[int | None, int]:
+    """Return how many requests a point has, where that is known, and what its drive's tables take [B]."""
+    _, requests, table_bytes = _native.needs_of_run(json.dumps(_request(point, most=_DRAWN)))
+    return requests, table_bytes
+
+
+def table_bytes(points: Sequence[Point]) -> dict[str, int]:
+    """Return what the tables of each point's drive take [B], by the point's name."""
+    by_drive: dict[tuple[str, int], int] = {}
+    found = {}
+    for point in points:
+        # A drive that is sized to its workload depends on that as well.
+        key = (point.config, id(point.workload) if point.drive.source is None else 0)
+        if key not in by_drive:
+            if point.drive.source is None:
+                by_drive[key] = needs_of(point)[1]
+            else:
+                small = {**point.drive.request(), "workload": _SMALL_JOB, "prefill": "none"}
+                by_drive[key] = _native.needs_of_run(json.dumps(small))[2]
+        found[point.id] = by_drive[key]
+    return found
+
+
+def refuse_too_large(plan: Plan, points: Sequence[Point], workers: Pool) -> None:
+    """Refuse points that no worker may hold, before anything runs."""
+    if workers.memory is None:
+        return
+    needed = table_bytes(points)
+    too_large = [point for point, size in needed.items() if size > workers.memory]
+    if too_large:
+        worst = max(too_large, key=lambda point: needed[point])
+        raise ConfigError(
+            f"{len(too_large):,} of {len(points):,} points need more memory than a worker may take "
+            f"({_mib(workers.memory)}), up to {_mib(needed[worst])} ({plan.labels()[worst]}): use fewer "
+            "workers (--jobs), allow more (--memory), or take a smaller drive"
+        )
+
+
+def fair_share(jobs: int) -> int | None:
+    """Return what each of so many processes here may take [B]; None where the system does not say."""
+    try:
+        text = Path("/proc/meminfo").read_text(encoding="ascii")
+        [available] = [int(line.split()[1]) for line in text.splitlines() if line.startswith("MemAvailable:")]
+    except (OSError, ValueError):
+        return None
+    return int(available * 1024 * SHARE_OF_AVAILABLE / jobs)
+
+
+def estimate(
+    plan: Plan,
+    left: Sequence[Point],
+    workers: int,
+    *,
+    known: Mapping[str, float] | None = None,
+    probe: bool = True,
+) -> Estimate:
+    """Estimate what points take. `known` says how long points took that were run before [s]."""
+    sizes = sorted(table_bytes(left).values(), reverse=True) if left else []
+    seconds, how = None, "not estimated"
+    if not left:
+        seconds, how = 0.0, "all is done"
+    elif known:
+        seconds = len(left) * sum(known.values()) / len(known)
+        how = f"as long as the {len(known):,} points that are done"
+    elif probe:
+        seconds, how = _probed(left)
+    if seconds is not None:
+        seconds /= min(workers, max(1, len(left)))
+    return Estimate(len(left), seconds, workers, max(sizes, default=0), sum(sizes[:workers]), how)
+
+
+def _probed(points: Sequence[Point]) -> tuple[float, str]:
+    """Begin a few points; return what all will take in one worker [s]."""
+    of_workload: dict[int, list[Point]] = {}
+    for point in points:
+        of_workload.setdefault(id(point.workload), []).append(point)
+    groups = sorted(of_workload.values(), key=len, reverse=True)
+    total, probed, means = 0.0, 0, []
+    for group in groups[:PROBED]:
+        first = group[len(group) // 2]
+        seconds = _probe(first)
+        requests = first.run.get("requests")
+        for point in group:
+            mine = point.run.get("requests")
+            total += seconds * (mine / requests if mine and requests else 1)
+        means.append(seconds)
+        probed += 1
+    rest = sum(len(group) for group in groups[PROBED:])
+    total += rest * sum(means) / len(means)
+    return total, f"an estimate: {probed} of the points {'was' if probed == 1 else 'were'} begun for a second"
+
+
+def _probe(point: Point) -> float:
+    """Begin a point and say how long it would take [s]."""
+    from ninescope.run import Run
+
+    began = time.perf_counter()
+    run = Run(_request(point))
+    prepared: float | None = None
+    progress = None
+    for progress in run.slices():
+        now = time.perf_counter() - began
+        if prepared is None and progress.phase == "run":
+            prepared = now
+        if now > PROBE_SECONDS:
+            break
+    spent = time.perf_counter() - began
+    if run.complete or progress is None:
+        return spent
+    if progress.phase == "run" and prepared is not None:
+        share = progress.done / progress.total if progress.total else 0.0
+        return prepared + (spent - prepared) / max(share, 1e-6) if share else spent
+    requests = _native.needs_of_run(json.dumps(_request(point)))[1] or 0
+    share = progress.done / progress.total if progress.total else 1.0
+    return spent / max(share, 1e-3) + requests / _REQUESTS_PER_SECOND
+
+
+def _request(point: Point, most: int | None = None) -> dict[str, Any]:
+    request = request_of(
+        Task.of(point), {file.content: file.path for file in point.workload.files}, most=most
+    )
+    request["workload"].pop("copied_from", None)
+    return request
+
+
+def _covering(plan: Plan) -> Iterator[Row]:
+    """Yield the rows that have a value no row before them had, then the others."""
+    seen: set[tuple[int, str]] = set()
+    others = []
+    for row in plan.rows:
+        cells = {(index, repr(value)) for index, value in enumerate(row.values)}
+        if cells <= seen:
+            others.append(row)
+        else:
+            seen |= cells
+            yield row
+    yield from others
+
+
+def _place(file: SweepFile, message: str) -> tuple[str | int, ...]:
+    """Find what a message of the engine is about in the file."""
+    key = message.partition(": ")[0]
+    if key == "job":
+        word = message.split(": ")[1]
+        return file.where_is(f"workload.{word}") or ("workload", word)
+    return file.where_is(key) if key.replace(".", "").replace("_", "").isalnum() else ()
+
+
+def _one_line(error: Exception) -> str:
+    return " ".join(str(error).split())
+
+
+def _mib(count: int) -> str:
+    return f"{count / (1 << 20):,.0f} MiB"

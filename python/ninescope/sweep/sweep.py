@@ -1,0 +1,229 @@
+"""A sweep from file to table: the Python API of what `ninescope sweep` does."""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import functools
+import os
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Executor
+from typing import TYPE_CHECKING, Any
+
+from ninescope import pool
+from ninescope._native import ConfigError
+from ninescope.sweep.file import SweepFile
+from ninescope.sweep.lake import MARK, Failure, Lake
+from ninescope.sweep.plan import Plan, plan_of
+from ninescope.sweep.point import Point
+from ninescope.sweep.runner import Runner
+from ninescope.sweep.store import open_store
+
+if TYPE_CHECKING:
+    import polars as pl
+
+Location = str | os.PathLike[str]
+
+
+@dataclasses.dataclass(frozen=True)
+class Step:
+    """A point is done, or cannot be."""
+
+    label: str
+    done: int
+    total: int
+    seconds: float
+    kept: bool = False
+    """It was done before, or by somebody else meanwhile."""
+    error: str = ""
+
+
+@dataclasses.dataclass(frozen=True)
+class Status:
+    """How far a sweep is."""
+
+    name: str
+    points: int
+    done: int
+    failures: tuple[tuple[str, Failure], ...]
+    """What cannot be run, by its label."""
+    run_now: int = 0
+    """Of `done`, by this call."""
+
+    @property
+    def left(self) -> int:
+        """How many points have neither a result nor an error."""
+        return self.points - self.done - len(self.failures)
+
+    @property
+    def is_finished(self) -> bool:
+        """Whether every point has a result."""
+        return self.done == self.points
+
+
+class Sweep:
+    """Many runs, written down as axes.
+
+    sweep = ninescope.Sweep.from_file("examples/sweeps/over-provisioning.toml")
+    print(len(sweep.plan().points))
+    sweep.run("out/sweep", jobs=2)
+    print(sweep.table("out/sweep"))
+    """
+
+    def __init__(self, file: SweepFile) -> None:
+        self.file = file
+
+    @classmethod
+    def from_file(cls, path: Location) -> Sweep:
+        """Read a sweep file."""
+        return cls(SweepFile.read(path))
+
+    @classmethod
+    def from_toml(cls, text: str, folder: Location = ".") -> Sweep:
+        """Take a sweep written as TOML; relative paths in it start at `folder`."""
+        return cls(SweepFile.parse(text, folder=folder))
+
+    @property
+    def name(self) -> str:
+        """What the sweep is called in a lake."""
+        return self.file.name
+
+    def plan(self) -> Plan:
+        """Return all points. Nothing runs."""
+        return self._plan
+
+    @functools.cached_property
+    def _plan(self) -> Plan:
+        return plan_of(self.file)
+
+    def run(
+        self,
+        out: Location,
+        *,
+        executor: Executor | pool.Pool | None = None,
+        jobs: int | None = None,
+        memory: int | None = None,
+        retry: bool = False,
+        on_step: Callable[[Step], None] | None = None,
+    ) -> Status:
+        """Run what the lake at `out` (a folder or a URL) does not have yet; it is made where there is none.
+
+        `executor` says who runs it: a `concurrent.futures.Executor`, or what `ninescope.pool` makes. Without
+        one, `jobs` processes of this machine do, by default one per processor, each with `memory` bytes at
+        most. Points in quarantine are tried again with `retry`.
+        """
+        from ninescope.sweep import estimate
+        from ninescope.sweep.record import Record
+
+        plan = self.plan()
+        estimate.check(self.file, plan)
+        lake = Lake.open(out, create=True)
+        lake.sweep_up()
+        Record.of(plan).save(lake)
+        left = _left(lake, plan.points, retry)
+        if not left:
+            return self.status(out)
+        with _pool(executor, jobs, memory) as workers:
+            estimate.refuse_too_large(plan, left, workers)
+            run_now = self._run(lake, plan, left, workers, retry, on_step)
+        return dataclasses.replace(self.status(out), run_now=run_now)
+
+    def _run(
+        self,
+        lake: Lake,
+        plan: Plan,
+        left: Sequence[Point],
+        workers: pool.Pool,
+        retry: bool,
+        on_step: Callable[[Step], None] | None,
+    ) -> int:
+        labels = plan.labels()
+        total = len(plan.points)
+        before = total - len(left)
+        run_now = 0
+        for done, outcome in enumerate(Runner(lake, workers, retry=retry).run(left), before + 1):
+            run_now += outcome.is_new and outcome.kept is not None
+            if on_step is not None:
+                seconds = outcome.kept.seconds if outcome.kept is not None else 0.0
+                error = outcome.failure.error if outcome.failure is not None else ""
+                on_step(Step(labels[outcome.point.id], done, total, seconds, not outcome.is_new, error))
+        return run_now
+
+    def status(self, out: Location) -> Status:
+        """Say how far the sweep is in a lake."""
+        from ninescope.sweep.record import Record
+
+        return status(Lake.open(out), Record.of(self.plan()))
+
+    def table(self, out: Location, *, all_builds: bool = False) -> pl.DataFrame:
+        """Return one row per combination of the axes: what they say, and the numbers of the result."""
+        from ninescope.sweep import record
+
+        return record.table(Lake.open(out), record.Record.of(self.plan()), all_builds=all_builds)
+
+
+def status(lake: Lake, record: Any) -> Status:
+    """Say how far a recorded sweep is in its lake."""
+    from ninescope.sweep.dataset import refreshed
+    from ninescope.sweep.values import shown
+
+    kept = set(refreshed(lake)["point"].to_list())
+    quarantined = lake.quarantined()
+    labels: dict[str, str] = {}
+    for point, (_, values) in zip(record.ids(), record.rows, strict=True):
+        pairs = zip(record.columns, values, strict=True)
+        labels.setdefault(point, " ".join(f"{name}={shown(value)}" for name, value in pairs))
+    failures = tuple(
+        (label, quarantined[point])
+        for point, label in labels.items()
+        if point in quarantined and point not in kept
+    )
+    return Status(record.name, len(labels), len(kept & set(labels)), failures)
+
+
+def _left(lake: Lake, points: Sequence[Point], retry: bool) -> list[Point]:
+    """Return what has to be run; those that share what a worker draws and keeps follow each other."""
+    from ninescope.sweep.dataset import refreshed
+
+    kept = set(refreshed(lake)["point"].to_list())
+    failed = set() if retry else set(lake.quarantined())
+    left = [point for point in points if point.id not in kept and point.id not in failed]
+    groups: dict[tuple[int, int], int] = {}
+    for point in left:
+        groups.setdefault(_group(point), len(groups))
+    return sorted(left, key=lambda point: groups[_group(point)])
+
+
+def left_of(out: Location | None, plan: Plan) -> tuple[dict[str, float], list[Point]]:
+    """Return how long points took that a lake has [s], and those that it has not."""
+    from ninescope.sweep.dataset import refreshed
+
+    if out is None:
+        return {}, list(plan.points)
+    store = open_store(out)
+    kept = {}
+    if store.exists(MARK):
+        kept = dict(refreshed(Lake.open(out)).select("point", "seconds").iter_rows())
+    known = {point.id: kept[point.id] for point in plan.points if point.id in kept}
+    return known, [point for point in plan.points if point.id not in known]
+
+
+def _group(point: Point) -> tuple[int, int]:
+    return id(point.workload), point.seed if point.workload.kind == "profile" else 0
+
+
+@contextlib.contextmanager
+def _pool(executor: Executor | pool.Pool | None, jobs: int | None, memory: int | None) -> Iterator[pool.Pool]:
+    """Give workers; those that the caller made go on when the block is left."""
+    if executor is not None and (jobs is not None or memory is not None):
+        raise ConfigError("jobs and memory are those of local processes: an executor has its own")
+    if isinstance(executor, pool.Pool):
+        yield executor
+    elif executor is not None:
+        yield pool.Pool(executor, getattr(executor, "_max_workers", None) or pool.processors())
+    else:
+        from ninescope.sweep.estimate import fair_share
+
+        count = jobs or pool.processors()
+        with pool.local(count, memory=memory or fair_share(count)) as workers:
+            yield workers

@@ -1,0 +1,119 @@
+"""Plans and tables as text, for a terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from ninescope.metrics import NAMES, unit
+from ninescope.sweep.estimate import Estimate
+from ninescope.sweep.file import SweepFile
+from ninescope.sweep.plan import Plan
+from ninescope.sweep.values import shown
+
+if TYPE_CHECKING:
+    import polars as pl
+    from rich.console import Console
+
+    from ninescope.sweep.record import Record
+
+COLUMNS = (
+    "iops",
+    "read_p99_ns",
+    "read_p99.9_ns",
+    "write_p99_ns",
+    "write_p99.9_ns",
+    "waf_total",
+    "lifetime_years",
+)
+"""What a table shows where nobody chose, as far as it was measured."""
+
+
+def plan_lines(file: SweepFile, plan: Plan, found: Estimate, checked: int, show: int) -> Iterator[str]:
+    """Say what a sweep is made of."""
+    yield f"{plan.name}{f': {plan.summary}' if plan.summary else ''}"
+    for axis in file.axes:
+        names = axis.labels or [shown(row[0]) for row in axis.rows]
+        keys = " with ".join(axis.keys)
+        yield f"  {len(axis.rows):>4}  {axis.label or keys}: {_some(names)}"
+    if len(file.seeds) > 1:
+        yield f"  {len(file.seeds):>4}  seeds: {_some([str(seed) for seed in file.seeds])}"
+    points = f"{len(plan.points):,} points"
+    parts = [f"{plan.combinations:,} combinations"]
+    if plan.left_out:
+        parts.append(f"{plan.left_out:,} left out by conditions")
+    same = plan.combinations - plan.left_out - len(plan.points)
+    if same:
+        parts.append(f"{same:,} the same as another")
+    yield f"{points} ({', '.join(parts)})"
+    for row in plan.rows[:show]:
+        yield f"  {plan.label(row)}"
+    if len(plan.rows) > show:
+        yield f"  and {len(plan.rows) - show:,} more"
+    if checked < len(plan.rows):
+        yield f"checked with their workloads: {checked:,} points; the others by their drives alone"
+    if found.points < len(plan.points):
+        yield f"done already: {len(plan.points) - found.points:,} points"
+    workers = f"{found.workers} worker{'s' if found.workers > 1 else ''}"
+    if found.seconds is not None:
+        yield f"time: about {_duration(found.seconds)} on {workers} ({found.how})"
+    if found.points:
+        yield f"memory: up to {_size(found.worker_bytes)} for a drive, {_size(found.all_bytes)} on {workers}"
+
+
+def _some(names: Any) -> str:
+    names = list(names)
+    return ", ".join(names) if len(names) <= 8 else f"{', '.join(names[:6])}, … {names[-1]}"
+
+
+def _duration(seconds: float) -> str:
+    if seconds < 90:
+        return f"{seconds:.2g} s" if seconds < 10 else f"{seconds:.0f} s"
+    if seconds < 5400:
+        return f"{seconds / 60:.0f} min"
+    return f"{seconds / 3600:.1f} h" if seconds < 172_800 else f"{seconds / 86_400:.1f} d"
+
+
+def _size(count: int) -> str:
+    return f"{count / (1 << 20):,.0f} MiB" if count < 1 << 30 else f"{count / (1 << 30):,.1f} GiB"
+
+
+def print_table(frame: pl.DataFrame, record: Record, console: Console, *, chosen: bool) -> None:
+    """Print the rows of a sweep, with the numbers that say most where none were chosen."""
+    if not chosen:
+        measured = [name for name in COLUMNS if frame[name].is_not_null().any()]
+        state = ["state"] if (frame["state"] != "done").any() else []
+        extra = ["build"] if "build" in frame.columns else []
+        frame = frame.select(*record.columns, *extra, *state, *measured)
+    print_frame(frame, console)
+
+
+def print_frame(frame: pl.DataFrame, console: Console) -> None:
+    """Print a table; numbers that are known by name in their units."""
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for name in frame.columns:
+        head = Text(unit(name).label if name in NAMES else name)
+        table.add_column(head, justify="right" if frame[name].dtype.is_numeric() else "left")
+    for row in frame.iter_rows():
+        table.add_row(*(Text(_cell(name, value)) for name, value in zip(frame.columns, row, strict=True)))
+    console.print(table)
+
+
+def _cell(name: str, value: Any) -> str:
+    if value is None:
+        return "-"
+    if name in NAMES and isinstance(value, int | float):
+        return number(value * unit(name).scale)
+    return shown(value)
+
+
+def number(value: float) -> str:
+    """Write a number with four digits, and all those before the point."""
+    if value and abs(value) < 1e-3:
+        return f"{value:.3g}"
+    if abs(value) >= 1000 or value == int(value):
+        return f"{value:,.0f}"
+    return f"{value:.4g}"

@@ -1,0 +1,234 @@
+"""What happens in a worker: a point becomes a run, and what it came to is brought home.
+
+Everything here can be pickled and depends on nothing but its arguments: the same point comes to the same,
+whoever runs it.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import os
+import socket
+import threading
+import time
+import traceback
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ninescope._native import ConfigError, SimulationError
+from ninescope.drive import Drive
+from ninescope.metrics import metrics_of
+from ninescope.sweep.point import Point, current_build
+from ninescope.sweep.source import File, Source, content_hash
+from ninescope.traces import TemporaryFolder
+
+if TYPE_CHECKING:
+    from ninescope.result import Histogram, Result
+    from ninescope.workload import Workload
+
+
+@dataclasses.dataclass(frozen=True)
+class Task:
+    """A point as it is sent to a worker."""
+
+    id: str
+    build: str
+    """Whoever is another build refuses it."""
+    drive: Drive
+    drive_name: str
+    workload: Source
+    workload_name: str
+    run: Mapping[str, Any]
+    seed: int
+
+    @classmethod
+    def of(cls, point: Point, workload_name: str = "") -> Task:
+        """Take of a point what a worker needs."""
+        return cls(
+            point.id,
+            current_build(),
+            point.drive,
+            point.drive_name,
+            point.workload,
+            workload_name or point.workload.name,
+            point.run,
+            point.seed,
+        )
+
+
+@dataclasses.dataclass(frozen=True)
+class Done:
+    """What a point came to."""
+
+    document: dict[str, Any]
+    metrics: dict[str, float | int | None]
+    histograms: dict[str, list[list[int]]]
+    blocks: dict[str, list[list[list[int]]]]
+    seconds: float
+
+
+@dataclasses.dataclass(frozen=True)
+class Failed:
+    """A point that will fail again wherever it is run."""
+
+    error: str
+
+
+@dataclasses.dataclass(frozen=True)
+class Missing:
+    """Files that this worker does not have, by the hashes of their content."""
+
+    files: tuple[str, ...]
+
+
+@dataclasses.dataclass(frozen=True)
+class OtherBuild:
+    """The worker is another ninescope than that which sent the point."""
+
+    worker: str
+    build: str
+
+
+Answer = Done | Failed | Missing | OtherBuild
+
+
+def run_point(task: Task, contents: Mapping[str, str] | None = None, *files: bytes) -> Answer:
+    """Run a point. `contents` names the hashes of `files` that are sent along."""
+    if current_build() != task.build:
+        return OtherBuild(f"{socket.gethostname()}:{os.getpid()}", current_build())
+    try:
+        for content, data in zip(contents or {}, files, strict=True):
+            _cached(content, (contents or {})[content], data)
+        paths = {file.content: path for file in task.workload.files if (path := _path_of(file)) is not None}
+        missing = tuple(file.content for file in task.workload.files if file.content not in paths)
+        if missing:
+            return Missing(missing)
+        began = time.perf_counter()
+        result = task.drive.run(workload_of(task, paths), seed=task.seed, **task.run)
+        return _answer(task, result, time.perf_counter() - began)
+    except (ConfigError, SimulationError) as error:
+        return Failed(f"{type(error).__name__}: {error}")
+    except (MemoryError, OSError):
+        raise  # of this machine, perhaps not of another
+    except Exception:
+        return Failed(traceback.format_exc())
+
+
+def _answer(task: Task, result: Result, seconds: float) -> Done:
+    document = dict(result.document)
+    for key in ("performance", "jobs", "fio version", "build"):  # times, and what is said twice
+        document.pop(key, None)
+    document["workload"] = {**document["workload"], "path": task.workload_name}
+    document["config"] = {**document["config"]}
+    if task.drive_name:
+        document["config"]["name"] = task.drive_name
+    histograms, blocks = {}, {}
+    for op, latency in result.latency:
+        if latency.histogram is not None:
+            histograms[op] = _sparse(latency.histogram)
+        blocks[op] = [_sparse(block) for block in latency.blocks]
+    return Done(document, metrics_of(result), histograms, blocks, seconds)
+
+
+def _sparse(histogram: Histogram) -> list[list[int]]:
+    bounds, counts = histogram
+    used = np.nonzero(counts)[0]
+    return [bounds[used].tolist(), counts[used].tolist()]
+
+
+# ---- workloads ------------------------------------------------------------------------------------------
+
+
+def request_of(task: Task, paths: Mapping[str, str], *, most: int | None = None) -> dict[str, Any]:
+    """Return what the engine is asked. Of a profile no more than `most` requests are drawn."""
+    from ninescope.run import request
+
+    return request(task.drive, workload_of(task, paths, most=most), seed=task.seed, **task.run)
+
+
+def workload_of(task: Task, paths: Mapping[str, str], *, most: int | None = None) -> Workload:
+    """Make the workload of a point, with the files that lie at `paths` by the hashes of their content."""
+    from ninescope.workload import Workload
+
+    source, what = task.workload, task.workload.what
+    words: dict[str, Any] = {
+        key: paths[value.content] if isinstance(value, File) else value for key, value in source.words.items()
+    }
+    if isinstance(what, File):
+        path = paths[what.content]
+        return Workload.job_file(path) if source.kind == "job_file" else Workload.trace(path, **words)
+    if isinstance(what, str):
+        return _drawn(source, words, task.seed, most) if source.kind == "profile" else Workload.preset(what)
+    return Workload.jobs(*what) if isinstance(what, tuple) else Workload.job(**what)
+
+
+def _drawn(source: Source, words: dict[str, Any], seed: int, most: int | None) -> Workload:
+    """Draw a trace from a profile, with the seed of the run where it has none of its own."""
+    from ninescope.workload import Workload
+
+    requests = words.pop("requests", None)
+    if most is not None:
+        requests = min(most, requests or most)
+    drawn = _rows(source.text, str(source.what), requests, int(words.pop("seed", seed)))
+    again = Workload.trace(drawn.words["trace"], **{**words, "trims": True})
+    return Workload({**again.words, "name": drawn.words["name"], "copied_from": "profile"}, drawn)
+
+
+@functools.lru_cache(maxsize=2)
+def _rows(text: str, name: str, requests: int | None, seed: int) -> Workload:
+    """Draw the requests of a profile; the last two are kept, for the points that follow."""
+    from ninescope.workload import Workload
+
+    path = Path(_folder(), name if name.endswith(".toml") else f"{name}.toml")
+    path.write_text(text, encoding="utf-8")
+    return Workload.profile(path, requests=requests, seed=seed)
+
+
+# ---- files ----------------------------------------------------------------------------------------------
+
+
+_FOLDERS: list[TemporaryFolder] = []
+"""What this worker needs lies here for as long as it lives."""
+_lock = threading.Lock()
+
+
+def _folder() -> str:
+    """Return a folder of this worker's own."""
+    with _lock:
+        if not _FOLDERS:
+            _FOLDERS.append(TemporaryFolder())
+    return _FOLDERS[0].path
+
+
+def _cached(content: str, name: str, data: bytes) -> None:
+    """Keep a file that was sent."""
+    path = Path(_folder(), content + "".join(Path(name).suffixes))
+    if not path.exists():
+        # A full disk is one of this machine: not a ConfigError, which would be the point's.
+        temporary = path.with_name(f"{path.name}.{threading.get_ident()}")
+        temporary.write_bytes(data)
+        temporary.replace(path)
+
+
+def _path_of(file: File) -> str | None:
+    """Return where a file lies for this worker; None where it does not, or holds something else."""
+    cached = Path(_folder(), file.content + "".join(Path(file.name).suffixes))
+    if cached.exists():
+        return str(cached)
+    try:
+        state = os.stat(file.path)
+        if _hash_of(file.path, state.st_size, state.st_mtime_ns) == file.content:
+            return file.path
+    except OSError:
+        pass
+    return None
+
+
+@functools.lru_cache(maxsize=64)
+def _hash_of(path: str, size: int, changed: int) -> str:
+    """Hash a file once, for as long as it looks the same."""
+    return content_hash(Path(path))

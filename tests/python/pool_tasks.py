@@ -1,0 +1,54 @@
+"""What tests let workers do."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+
+def twice(number: int) -> int:
+    return 2 * number
+
+
+def fail(words: str) -> None:
+    raise ValueError(words)
+
+
+def end(by: int) -> None:
+    os.kill(os.getpid(), by)
+    time.sleep(60)
+
+
+def leave(code: int) -> None:
+    os._exit(code)
+
+
+def pid_after(seconds: float) -> int:
+    time.sleep(seconds)
+    return os.getpid()
+
+
+def note_and_sleep(folder: str) -> None:
+    Path(folder, f"{os.getpid()}.pid").touch()
+    time.sleep(60)
+
+
+def take(size: int) -> int:
+    return len(bytearray(size))
+
+
+def temporary() -> str:
+    return tempfile.mkdtemp()
+
+
+def say(words: str) -> None:
+    print(words)
+    sys.stdout.flush()
+
+
+def blocked() -> bool:
+    return signal.SIGINT in signal.pthread_sigmask(signal.SIG_BLOCK, [])

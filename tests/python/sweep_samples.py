@@ -1,0 +1,56 @@
+"""Sweeps that take a moment: small drives, few requests."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+from conftest import ROOT
+from ninescope.sweep.sweep import Sweep
+
+DRIVE = ROOT / "examples/drives/small.toml"
+SMALL = f"""
+name = "small"
+seeds = 2
+
+[drive]
+file = "{DRIVE}"
+
+[workload]
+rw = "randrw"
+bs = "4k"
+size = "16m"
+iodepth = 4
+
+[run]
+requests = 300
+
+[axes]
+"ftl.over_provisioning" = [0.1, 0.2]
+"nand.read" = ["20us", "60us"]
+"""
+"""Eight points."""
+
+
+def sweep_file(folder: Path, text: str = SMALL, name: str = "small.toml") -> Path:
+    path = folder / name
+    path.write_text(textwrap.dedent(text))
+    return path
+
+
+def run_here(sweep: Sweep, out: object, *, workers: int = 1, **options: object):
+    """Run a sweep in threads of this process: any executor will do."""
+    with ThreadPoolExecutor(workers) as executor:
+        return sweep.run(out, executor=executor, **options)
+
+
+def csv(out: object, name: str | None = None, columns: Sequence[str] = ()) -> bytes:
+    """Return the table of a lake, byte for byte."""
+    from ninescope.sweep import record
+    from ninescope.sweep.lake import Lake
+
+    lake = Lake.open(out)
+    frame = record.table(lake, record.Record.load(lake, name))
+    return record.as_bytes(frame.select(columns) if columns else frame, "csv")
