@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from ninescope.catalogue import Policy, Preset, policies, presets, trace_stat
     from ninescope.codes import Code
     from ninescope.drive import Drive
+    from ninescope.replications import replicate
     from ninescope.result import Latency, Result
     from ninescope.workload import Workload
 
@@ -35,6 +36,7 @@ __all__ = [
     "Workload",
     "policies",
     "presets",
+    "replicate",
     "trace_stat",
 ]
 
@@ -50,6 +52,7 @@ _HOME = {
     "Workload": "workload",
     "policies": "catalogue",
     "presets": "catalogue",
+    "replicate": "replications",
     "trace_stat": "catalogue",
 }
 

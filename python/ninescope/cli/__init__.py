@@ -15,7 +15,7 @@ from typing import Annotated, NoReturn
 
 import typer
 
-from ninescope.cli import check, ecc, import_, papers, policies, presets, report, run, schema, trace
+from ninescope.cli import check, compare, ecc, import_, papers, policies, presets, report, run, schema, trace
 from ninescope.cli.common import EXIT_BAD_INPUT, EXIT_FAILURE, EXIT_INTERRUPTED, Interrupted
 
 app = typer.Typer(
@@ -27,7 +27,7 @@ app = typer.Typer(
     rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for verb in (run.run, report.report, check.check, ecc.ecc, policies.policies, schema.schema):
+for verb in (run.run, compare.compare, report.report, check.check, ecc.ecc, policies.policies, schema.schema):
     app.command()(verb)
 for name, verbs in (
     ("presets", presets.app),

@@ -24,10 +24,16 @@ _NO_MATTER = ("claims.toml", "published.toml", "baseline.toml", "findings.py", "
 """Files of an experiment that simulate nothing."""
 WITHOUT_PART = (
     "cli",
+    "compare",
     "report",
+    "bootstrap.py",
     "figures.py",
     "pictures.py",
     "plots.py",
+    "replications.py",
+    "saved.py",
+    "statistics.py",
+    "student.py",
     "text.py",
     "papers/catalogue.py",
     "papers/claims.py",
