@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from ninescope.catalogue import Policy, Preset, policies, presets, trace_stat
     from ninescope.codes import Code
     from ninescope.drive import Drive
+    from ninescope.replications import replicate
     from ninescope.result import Latency, Result
     from ninescope.sweep.sweep import Sweep
     from ninescope.workload import Workload
@@ -37,6 +38,7 @@ __all__ = [
     "Workload",
     "policies",
     "presets",
+    "replicate",
     "trace_stat",
 ]
 
@@ -53,6 +55,7 @@ _HOME = {
     "Workload": "workload",
     "policies": "catalogue",
     "presets": "catalogue",
+    "replicate": "replications",
     "trace_stat": "catalogue",
 }
 

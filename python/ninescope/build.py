@@ -14,8 +14,10 @@ import ninescope
 from ninescope import _native
 
 WITHOUT_PART = (
+    "bootstrap.py",
     "build.py",
     "cli",
+    "compare",
     "figures.py",
     "metrics.py",
     "papers/catalogue.py",
@@ -32,7 +34,11 @@ WITHOUT_PART = (
     "pictures.py",
     "plots.py",
     "pool",
+    "replications.py",
     "report",
+    "saved.py",
+    "statistics.py",
+    "student.py",
     "sweep",
     "text.py",
 )

@@ -17,6 +17,7 @@ import typer
 
 from ninescope.cli import (
     check,
+    compare,
     ecc,
     import_,
     papers,
@@ -40,7 +41,7 @@ app = typer.Typer(
     rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for verb in (run.run, report.report, check.check, ecc.ecc, policies.policies, schema.schema):
+for verb in (run.run, compare.compare, report.report, check.check, ecc.ecc, policies.policies, schema.schema):
     app.command()(verb)
 for name, verbs in (
     ("presets", presets.app),

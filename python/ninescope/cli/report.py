@@ -1,11 +1,14 @@
-"""`ninescope report`: a run, or claims that were judged, as one HTML file."""
+"""`ninescope report`: a run, two runs compared, or claims that were judged, as one HTML file."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
+
+if TYPE_CHECKING:
+    from ninescope.report.document import Document
 
 
 def report(
@@ -15,22 +18,44 @@ def report(
             metavar="PATH", help="What `run --out` or `papers run --out` wrote: the folder, or a result.json."
         ),
     ],
+    other: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="OTHER",
+            help="Compare it with PATH: a run, or a folder of runs with several seeds, as for `compare`.",
+        ),
+    ] = None,
     out: Annotated[
         str | None,
-        typer.Option(metavar="FILE.html", help="Where to write it; without it report.html in the folder."),
+        typer.Option(
+            metavar="FILE.html",
+            help="Where to write it; without it report.html in the folder, comparison.html in that of OTHER.",
+        ),
     ] = None,
 ) -> None:
-    """Write a result as one HTML file that needs no network and no other file."""
+    """Write a result, or two compared, as one HTML file that needs no network and no other file."""
     from ninescope._native import ConfigError
     from ninescope.report import write
-    from ninescope.report.stored import document_of
 
-    given = Path(path)
+    given = Path(path if other is None else other)
     folder = given if given.is_dir() else given.parent
     if out is not None and (not out or Path(out).is_dir()):
         raise ConfigError(f"--out wants the name of a file, not {out!r}")
-    target = folder / "report.html" if out is None else Path(out)
+    name = "report.html" if other is None else "comparison.html"
+    target = folder / name if out is None else Path(out)
     if not target.parent.is_dir():
         raise ConfigError(f"cannot write {target}: there is no folder {target.parent}")
-    write(document_of(given), target)
+    write(_document(path, other), target)
     print(f"written to {target}")
+
+
+def _document(path: str, other: str | None) -> Document:
+    if other is None:
+        from ninescope.report.stored import document_of
+
+        return document_of(Path(path))
+    from ninescope.compare.comparison import compare
+    from ninescope.compare.sides import load
+    from ninescope.report.paired import of_comparison
+
+    return of_comparison(compare(load("A", Path(path)), load("B", Path(other))))

@@ -1,0 +1,155 @@
+"""Two designs compared: every metric with both values, the difference, and what may be said of it."""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from ninescope.compare.conditions import Difference, differing
+from ninescope.compare.design import Design, remarks
+from ninescope.compare.metrics import Metric, metrics_of, trusted
+from ninescope.compare.sides import Side
+from ninescope.compare.verdict import Verdict, by_chance, untold, without_chance
+from ninescope.compare.within import interval_within
+from ninescope.result import Result
+from ninescope.statistics import Contrast, Interval, TooShortError, holm, mean_interval
+
+
+@dataclasses.dataclass(frozen=True)
+class Row:
+    """A metric of both."""
+
+    metric: Metric
+    a: Interval | None
+    """The value of A, the mean over its runs, with its interval where there is one; None: not measured."""
+    b: Interval | None
+    contrast: Contrast | None
+    """Difference and ratio; None where chance has no part in it, or there is no telling."""
+    p_corrected: float | None
+    """Its p, corrected for all metrics that are compared (Holm)."""
+    verdict: Verdict
+    is_trusted: bool = True
+    """Whether enough samples stand behind it, on one side at least."""
+
+
+@dataclasses.dataclass(frozen=True, repr=False)
+class Comparison:
+    """What comparing A with B came to."""
+
+    a: Side
+    """The runs of A that were compared."""
+    b: Side
+    design: str
+    """What the intervals rest on, in words."""
+    rows: tuple[Row, ...]
+    differences: tuple[Difference, ...]
+    """What differs in workload, drive, build and the way it was run."""
+    remarks: tuple[str, ...]
+    """What a reader must know about comparing these two."""
+
+    def __getitem__(self, key: str) -> Row:
+        """Return a metric by its key: `comparison["read.p99.9"]`."""
+        for row in self.rows:
+            if row.metric.key == key:
+                return row
+        from ninescope.catalogue import did_you_mean
+
+        known = [row.metric.key for row in self.rows]
+        raise KeyError(f"no metric {key!r} is compared{did_you_mean(key, known)}")
+
+    def document(self) -> dict[str, Any]:
+        """Return it as JSON: times in ns, rates per second, sizes in B, shares from 0 to 1."""
+        from ninescope.compare.document import document
+
+        return document(self)
+
+    def report(self, path: str | os.PathLike[str]) -> Path:
+        """Write it as one HTML file that needs nothing else; return its path."""
+        from ninescope.report import write
+        from ninescope.report.paired import of_comparison
+
+        return write(of_comparison(self), Path(path))
+
+    def save(self, directory: str | os.PathLike[str]) -> list[Path]:
+        """Write `comparison.json` and the figures into a folder; return their paths."""
+        from ninescope.compare.saving import save
+
+        return save(self, Path(directory))
+
+    def __repr__(self) -> str:
+        found = sum(row.verdict.kind in ("lower", "higher") for row in self.rows)
+        return f"<ninescope.Comparison {self.design}: {found} of {len(self.rows)} metrics differ>"
+
+    def __str__(self) -> str:
+        """Return what `ninescope compare` prints."""
+        from ninescope.compare.text import as_text
+
+        return as_text(self)
+
+
+def compare(a: Result | Sequence[Result] | Side, b: Result | Sequence[Result] | Side) -> Comparison:
+    """Compare two results, or two designs that were run with several seeds each.
+
+    Runs with the same seeds met the same chance, and are compared pair by pair; others are not paired. Single
+    runs are compared by what varies within them. The result says which it was.
+    """
+    first = a if isinstance(a, Side) else Side.of("A", a)
+    second = b if isinstance(b, Side) else Side.of("B", b)
+    design = Design.of(first, second)
+    metrics = metrics_of([*design.a.results, *design.b.results])
+    drafts = [_draft(metric, design) for metric in metrics]
+    judged = [index for index, draft in enumerate(drafts) if draft.contrast is not None]
+    corrected = dict(
+        zip(judged, holm([contrast.p for each in drafts if (contrast := each.contrast)]), strict=True)
+    )
+    rows = [
+        dataclasses.replace(
+            draft,
+            p_corrected=corrected[index],
+            verdict=by_chance(draft.contrast, corrected[index], len(judged)),
+        )
+        if draft.contrast is not None
+        else draft
+        for index, draft in enumerate(drafts)
+    ]
+    return Comparison(
+        a=design.a,
+        b=design.b,
+        design=design.words,
+        rows=tuple(rows),
+        differences=tuple(differing(first.first, second.first)),
+        remarks=tuple(remarks(design)),
+    )
+
+
+def _draft(metric: Metric, design: Design) -> Row:
+    """Compare a metric, but for the correction that needs all of them."""
+    a, b = (_value(metric, side, replicated=design.replicated) for side in (design.a, design.b))
+    known = any(trusted(metric, run) for side in (design.a, design.b) for run in side.results)
+    draft = Row(metric, a, b, None, None, untold("not measured in both"), known)
+    if a is None or b is None:
+        return draft
+    if metric.exact:
+        verdict = without_chance(a.value, b.value, "by the configuration")
+        return dataclasses.replace(draft, verdict=verdict)
+    try:
+        return dataclasses.replace(draft, contrast=design.contrast(metric), is_trusted=True)
+    except TooShortError as error:
+        if a.value == b.value and trusted(metric, design.a.first) and trusted(metric, design.b.first):
+            return dataclasses.replace(draft, verdict=Verdict("none", "no difference shown (equal in both)"))
+        return dataclasses.replace(draft, verdict=untold(str(error)))
+
+
+def _value(metric: Metric, side: Side, *, replicated: bool) -> Interval | None:
+    values = [value for run in side.results if (value := metric.read(run)) is not None]
+    if not values:
+        return None
+    mean = sum(values) / len(values)
+    if metric.exact:
+        return Interval(mean, mean, mean)
+    if not replicated:
+        return interval_within(metric, side.first) or Interval(mean, mean, mean)
+    return mean_interval(values) if len(values) > 1 else Interval(mean, mean, mean)

@@ -1,0 +1,158 @@
+"""A comparison as a reader sees it in a terminal."""
+
+from __future__ import annotations
+
+import io
+import math
+from collections.abc import Callable, Iterator, Mapping
+from typing import TYPE_CHECKING
+
+from rich.console import Console, Group, RenderableType
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from ninescope.compare.metrics import Unit
+from ninescope.text import duration, quantity
+
+if TYPE_CHECKING:
+    from ninescope.compare.comparison import Comparison, Row
+    from ninescope.compare.sides import Side
+
+_DIFFERENCES = 12
+"""So many keys that differ are listed."""
+_LONGEST = 30
+"""A value of a key is cut there."""
+_YEAR_NS = 365 * 86_400e9
+_COLOURS = {True: "green", False: "red"}
+
+
+def shown(value: float, unit: Unit) -> str:
+    """Write a value with its unit."""
+    return _WRITTEN[unit](value)
+
+
+def _years(value: float) -> str:
+    return f"{quantity(value)} years" if value >= 1 else duration(value * _YEAR_NS)
+
+
+def _number(value: float) -> str:
+    if value == int(value) and abs(value) < 1e15:
+        return f"{int(value):,}"
+    return f"{value:.4g}" if abs(value) < 1e5 else quantity(value)
+
+
+_WRITTEN: Mapping[Unit, Callable[[float], str]] = {
+    "ns": duration,
+    "1/s": quantity,
+    "B/s": lambda value: quantity(value, "B/s"),
+    "share": lambda value: f"{value * 100:.3g}%",
+    "years": _years,
+    "": _number,
+}
+
+
+def ratio(row: Row) -> str:
+    """Write B / A with its interval."""
+    if row.contrast is None or row.contrast.ratio is None:
+        if row.a is None or row.b is None or not row.a.value:
+            return ""
+        return f"{row.b.value / row.a.value:.3f}"
+    value, low, high = row.contrast.ratio
+    width = high - low
+    decimals = 3 if not 0 < width < math.inf else min(5, max(1, 1 - math.floor(math.log10(width))))
+    return f"{value:.{decimals}f} [{low:.{decimals}f}, {high:.{decimals}f}]"
+
+
+def too_few(comparison: Comparison) -> list[Row]:
+    """Return the percentiles that too few samples stand behind on both sides; tables leave them out."""
+    return [row for row in comparison.rows if row.metric.percentile and not row.is_trusted]
+
+
+def as_text(comparison: Comparison, width: int = 100) -> str:
+    """Return a comparison as plain text."""
+    file = io.StringIO()
+    Console(file=file, width=width, color_system=None).print(*render(comparison), sep="\n")
+    return "\n".join(line.rstrip() for line in file.getvalue().splitlines())
+
+
+def print_comparison(comparison: Comparison, console: Console) -> None:
+    """Print a comparison, in colour where there is a terminal."""
+    if not console.is_terminal:
+        console.print(as_text(comparison, console.width), markup=False, highlight=False, soft_wrap=True)
+        return
+    console.print(*render(comparison), sep="\n")
+
+
+def render(comparison: Comparison) -> Iterator[RenderableType]:
+    """Yield the parts of the view: what is compared, what differs, the table, remarks."""
+    yield Group(*(_side(side) for side in (comparison.a, comparison.b)))
+    yield Text(f" {comparison.design}", "dim")
+    yield ""
+    yield _differences(comparison)
+    yield ""
+    yield _table(comparison)
+    yield from _below(comparison)
+    if comparison.remarks:
+        yield ""
+        notes = (Text.assemble(("note ", "bold yellow"), remark) for remark in comparison.remarks)
+        yield Padding(Group(*notes), (0, 0, 0, 1))
+
+
+def _side(side: Side) -> Text:
+    source = f" ({side.source})" if side.source else ""
+    return Text.assemble((f" {side.name}  ", "bold"), side.title, (source, "dim"))
+
+
+def _differences(comparison: Comparison) -> RenderableType:
+    found = comparison.differences
+    if not found:
+        return Text(" workload, drive and build are the same")
+    grid = Table.grid(padding=(0, 2))
+    for index in range(3):
+        grid.add_column(style="bold" if index == 0 else "", overflow="fold")
+    grid.add_row(Text("differs", "dim"), Text("A", "dim"), Text("B", "dim"))
+    for key, a, b in found[:_DIFFERENCES]:
+        grid.add_row(key, _cut(a), _cut(b))
+    if len(found) > _DIFFERENCES:
+        grid.add_row(Text(f"and {len(found) - _DIFFERENCES} more (they are in the JSON)", "dim"))
+    return Padding(grid, (0, 0, 0, 1), expand=False)
+
+
+def _cut(value: str | None) -> str:
+    text = "-" if value is None else value
+    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 3]}..."
+
+
+def _table(comparison: Comparison) -> RenderableType:
+    table = Table(box=None, pad_edge=True, header_style="bold", padding=(0, 1))
+    table.add_column("", no_wrap=True)
+    for name in ("A", "B", "B / A [95 %]"):
+        table.add_column(name, justify="right", no_wrap=True)
+    table.add_column("verdict", overflow="fold", ratio=1)
+    left_out = too_few(comparison)
+    for row in comparison.rows:
+        if row in left_out:
+            continue
+        values = ("" if each is None else shown(each.value, row.metric.unit) for each in (row.a, row.b))
+        table.add_row(row.metric.label, *values, ratio(row), Text(row.verdict.words, _style(row)))
+    return table
+
+
+def _style(row: Row) -> str:
+    if row.verdict.kind in ("lower", "higher"):
+        return _COLOURS[row.verdict.kind == row.metric.better] if row.metric.better else "bold"
+    return "dim"
+
+
+def _below(comparison: Comparison) -> Iterator[RenderableType]:
+    judged = [row for row in comparison.rows if row.contrast is not None]
+    if judged:
+        yield Text(
+            f"  [low, high]: 95 % interval of each metric by itself; verdicts are corrected for "
+            f"{len(judged)} of them at once (Holm)",
+            "dim",
+        )
+    names = [row.metric.label for row in too_few(comparison)]
+    if names:
+        yield Text(f"  too few samples: {', '.join(names)} (they are in the JSON)", "dim")

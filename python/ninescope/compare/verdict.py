@@ -1,0 +1,88 @@
+"""Verdicts in words: what a reader may say of a difference, and what not."""
+
+from __future__ import annotations
+
+import math
+from typing import Literal, NamedTuple
+
+from ninescope.statistics import Contrast, Interval
+
+Kind = Literal["lower", "higher", "none", "untold"]
+CHANCE = 0.05
+"""A difference is shown where chance alone makes one as large less often, of all that is compared."""
+_TIMES = 2.0
+"""From here on a ratio is told as one, and not in percent."""
+
+
+class Verdict(NamedTuple):
+    """What became of a metric."""
+
+    kind: Kind
+    """Where B lies; "none": no difference is shown; "untold": there is no telling."""
+    words: str
+
+
+def untold(reason: str) -> Verdict:
+    """Say that nothing can be said, and why."""
+    return Verdict("untold", f"cannot be told ({reason})")
+
+
+def without_chance(a: float, b: float, why: str) -> Verdict:
+    """Judge values in which chance has no part."""
+    if a == b:
+        return Verdict("none", f"the same ({why})")
+    ratio = Interval(b / a, b / a, b / a) if a > 0 else None
+    off = Interval(b - a, b - a, b - a)
+    return Verdict("lower" if b < a else "higher", f"{_stated(off, ratio, with_interval=False)} ({why})")
+
+
+def by_chance(contrast: Contrast, corrected: float, compared: int) -> Verdict:
+    """Judge values by how often chance alone makes such a difference, corrected for all that is compared."""
+    off, ratio = contrast.difference, contrast.ratio
+    if corrected <= CHANCE:
+        return Verdict("lower" if off.value < 0 else "higher", _stated(off, ratio))
+    reach = _reach(off, ratio)
+    if contrast.p <= CHANCE:
+        reach += f"; alone it would be, but it is one of {compared} compared"
+    return Verdict("none", f"no difference shown ({reach})")
+
+
+def _stated(off: Interval, ratio: Interval | None, *, with_interval: bool = True) -> str:
+    """Say by how much B lies lower or higher."""
+    where = "lower" if off.value < 0 else "higher"
+    if ratio is None or ratio.value <= 0:
+        value, low, high = _numbers(_turned(off) if where == "lower" else off)
+        return f"B is {where} by {value}" + (f" ({low} to {high})" if with_interval else "")
+    if ratio.value >= _TIMES:
+        value, low, high = _numbers(ratio)
+        return f"B is {value} times as high" + (f" ({low} to {high})" if with_interval else "")
+    signed = Interval(*(100 * (end - 1) for end in ratio))
+    value, low, high = _numbers(_turned(signed) if where == "lower" else signed)
+    return f"B is {where} by {value} %" + (f" ({low} to {high})" if with_interval else "")
+
+
+def _reach(off: Interval, ratio: Interval | None) -> str:
+    """Say between which ends the difference lies."""
+    if off.low == off.high == 0:
+        return "equal in both"
+    if ratio is None or ratio.value <= 0:
+        _, low, high = _numbers(off)
+        return f"{low} to {_plus(high)}"
+    _, low, high = _numbers(Interval(*(100 * (end - 1) for end in ratio)))
+    return f"{low} to {_plus(high)} %"
+
+
+def _plus(number: str) -> str:
+    return f"+{number}" if float(number.replace(",", "")) > 0 else number
+
+
+def _turned(interval: Interval) -> Interval:
+    return Interval(-interval.value, -interval.high, -interval.low)
+
+
+def _numbers(interval: Interval) -> tuple[str, str, str]:
+    """Write value and ends with as many decimals as the width of the interval is worth."""
+    width = interval.high - interval.low or abs(interval.value) / 10 or 1.0
+    decimals = min(9, max(0, -math.floor(math.log10(width / 3)))) if math.isfinite(width) else 0
+    value, low, high = (f"{round(end, decimals) + 0.0:,.{decimals}f}" for end in interval)
+    return value, low, high

@@ -1,0 +1,52 @@
+"""Results that lie in files: read, or refused in one line."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+from ninescope._native import ConfigError
+from ninescope.result import Result
+
+RESULT = "result.json"
+
+
+def read_result(path: Path) -> Result:
+    """Read a folder that `save` or `run --out` wrote, or a `result.json` alone; refuse what is neither."""
+    file = path / RESULT if path.is_dir() else path
+    _is_result(file)
+    with refused(file, "a damaged result"):
+        return Result.load(path)
+
+
+@contextlib.contextmanager
+def refused(path: Path, what: str) -> Iterator[None]:
+    """Refuse in one line what cannot be read: it is somebody's file, and anything may be wrong with it."""
+    try:
+        yield
+    except OSError as error:
+        raise ConfigError(f"{path}: {error.strerror or error}") from error
+    except Exception as error:
+        kinds = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
+        if isinstance(error, ConfigError) or not (
+            isinstance(error, kinds) or type(error).__module__.startswith("polars")
+        ):
+            raise
+        reason = str(error).partition("\n")[0]
+        raise ConfigError(f"{path}: is {what} ({type(error).__name__}: {reason})") from error
+
+
+def _is_result(file: Path) -> None:
+    """Refuse what is not the JSON of a run."""
+    try:
+        document = json.loads(file.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise ConfigError(f"{file}: {error.strerror}") from error
+    except UnicodeDecodeError as error:
+        raise ConfigError(f"{file}: is not UTF-8 text (byte {error.start})") from error
+    except ValueError as error:
+        raise ConfigError(f"{file}: is not JSON ({error})") from error
+    if not isinstance(document, dict) or not {"ninescope", "requests", "latency"} & document.keys():
+        raise ConfigError(f"{file}: is not a result of ninescope")

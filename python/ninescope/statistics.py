@@ -1,0 +1,378 @@
+"""Intervals for what simulations measure: means, batch means, paired and unpaired comparisons.
+
+Plain numbers go in, one per replication or per interval of time, in any unit; intervals come out in the same
+unit. Nothing here knows results, drives or workloads. Whatever draws at random draws the same each time.
+`ninescope.bootstrap` does the same for percentiles, and `ninescope.student` has the distribution.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+import math
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ninescope import student
+
+LEVEL = 0.95
+"""What an interval covers unless another level is asked for."""
+SIGN_FLIPS_MIN = 6
+"""Of fewer pairs no two-sided test by signs reaches 5 %."""
+_ALL_SUBSETS = 14
+"""Up to so many pairs all subsets are taken; of more, as many at random."""
+_SKEWED = 2.0
+"""Skewness of so many standard errors is none of normal samples."""
+_TESTED_BATCHES = (64, 32, 16)
+"""Correlation is tested on so many batches, one number after the other; half as many are used."""
+_INDEPENDENT = 1.2815515655446004
+"""The upper 10 % of the normal distribution begin here."""
+_ROUNDING = 1e-12
+"""Values that differ by less, relatively, are the same."""
+
+Numbers = NDArray[np.float64]
+
+
+class Interval(NamedTuple):
+    """A value and the interval around it."""
+
+    value: float
+    low: float
+    high: float
+
+
+class TooShortError(ValueError):
+    """There are too few observations, or they hang together too long, to say how sure their mean is."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Contrast:
+    """B against A."""
+
+    difference: Interval
+    """B - A, in their unit."""
+    ratio: Interval | None
+    """B / A; None where A may as well be 0."""
+    p: float
+    """How often chance alone makes a difference at least so large where there is none."""
+    method: str
+    """How the interval comes about, in words."""
+    samples: tuple[int, int]
+    """Values of A and of B that the interval rests on."""
+    paired: bool
+
+    @property
+    def excludes_none(self) -> bool:
+        """Whether the interval of the difference does not hold 0."""
+        return not self.difference.low <= 0 <= self.difference.high
+
+
+# ---- One sample ------------------------------------------------------------------------------------------
+
+
+def mean_interval(values: Sequence[float] | Numbers, level: float = LEVEL) -> Interval:
+    """Return the mean of independent values, at least two, with Student's interval.
+
+    mean +- t(n - 1) s / sqrt(n): Law, Simulation Modeling and Analysis (5th edition), equation 4.12. Exact
+    for normal values.
+    """
+    sample = _sample(values)
+    mean = float(sample.mean())
+    half = student.quantile(level, len(sample) - 1) * math.sqrt(float(sample.var(ddof=1)) / len(sample))
+    return Interval(mean, mean - half, mean + half)
+
+
+def lag_one(values: Sequence[float] | Numbers) -> float:
+    """Return the correlation of neighbours in a series, 0 where it does not vary.
+
+    Box, Jenkins and Reinsel, Time Series Analysis, equation 2.1.11, at lag 1.
+    """
+    off = _sample(values) - np.mean(values)
+    total = float(off @ off)
+    return float(off[:-1] @ off[1:]) / total if total > 0 else 0.0
+
+
+def von_neumann(values: Sequence[float] | Numbers) -> float:
+    """Return the test of neighbours' correlation: standard normal where independent, large where correlated.
+
+    C / sqrt((k - 2) / (k^2 - 1)) with C = 1 - sum (x_i - x_i+1)^2 / (2 sum (x_i - mean)^2): von Neumann,
+    Annals of Mathematical Statistics 12 (1941); used on batches by Fishman, "Grouping observations in digital
+    simulation", Management Science 24(5), 1978. At least eight values.
+    """
+    sample = _sample(values)
+    count = len(sample)
+    total = float(((sample - sample.mean()) ** 2).sum())
+    if total <= 0:
+        return 0.0
+    statistic = 1 - float((np.diff(sample) ** 2).sum()) / (2 * total)
+    return statistic / math.sqrt((count - 2) / (count**2 - 1))
+
+
+def batch_length(values: Sequence[float] | Numbers) -> int:
+    """Return how many neighbours to take together so that batches of a stationary series are independent.
+
+    Batches grow, from 64 of them to 32 and 16, until the test of von Neumann finds no correlation at 10 %, as
+    Fishman has them grow, and are doubled once more: few correlated batches pass it too. That leaves 8 to 63,
+    as many as Schmeiser finds worth having ("Batch size effects in the analysis of simulation output",
+    Operations Research 30(3), 1982). Where 16 are still correlated, `TooShortError`.
+    """
+    sample = np.asarray(values, dtype=np.float64)
+    if len(sample) < _TESTED_BATCHES[-1]:
+        raise TooShortError(f"{len(sample)} intervals of time, and {_TESTED_BATCHES[-1]} are needed")
+    for batches in _TESTED_BATCHES:
+        length = len(sample) // batches
+        if length and von_neumann(batched(sample, length)) < _INDEPENDENT:
+            return 2 * length
+    raise TooShortError("the run is too short for its slow changes, or has not settled")
+
+
+def batched(values: Sequence[float] | Numbers, length: int) -> Numbers:
+    """Return the means of batches of so many neighbours; what is left at the end is dropped."""
+    sample = np.asarray(values, dtype=np.float64)
+    count = len(sample) // length
+    means: Numbers = sample[: count * length].reshape(count, length).mean(axis=1)
+    return means
+
+
+def batch_means(values: Sequence[float] | Numbers) -> Numbers:
+    """Return batch means of a stationary series that may be taken for independent, at least eight.
+
+    Law, Simulation Modeling and Analysis (5th edition), section 9.5.3; for the length see `batch_length`.
+    """
+    return batched(values, batch_length(values))
+
+
+def pseudo_values(sums: Sequence[float] | Numbers, counts: Sequence[float] | Numbers) -> Numbers:
+    """Return one value per interval of time whose mean is sum(sums) / sum(counts), and varies as that does.
+
+    R + (s_i - R n_i) / mean(n), the linearised ratio estimate: Cochran, Sampling Techniques (3rd edition),
+    section 6.3. `sums` in the unit of the result, `counts` of what they sum up.
+    """
+    above, below = np.asarray(sums, dtype=np.float64), np.asarray(counts, dtype=np.float64)
+    ratio = above.sum() / below.sum()
+    values: Numbers = ratio + (above - ratio * below) / below.mean()
+    return values
+
+
+# ---- Two samples -----------------------------------------------------------------------------------------
+
+
+def paired(
+    a: Sequence[float] | Numbers,
+    b: Sequence[float] | Numbers,
+    *,
+    resolution: tuple[float, float] = (0.0, 0.0),
+    level: float = LEVEL,
+) -> Contrast:
+    """Compare two designs that met the same chance pair by pair: at least two pairs.
+
+    Student's interval of the differences (Law, Simulation Modeling and Analysis, 5th edition, section 10.2.1)
+    with Fieller's of the ratio; where the differences are skewed, and there are six or more, both by sign
+    flips. What is known of a value is that it lies at most `resolution` (of A, of B) below what is given.
+    """
+    first, second = _pair(a, b)
+    off = second - first
+    if len(off) >= SIGN_FLIPS_MIN and _is_skewed(off):
+        return _by_sign_flips(first, second, resolution, level)
+    count = len(off)
+    covariance = np.cov(first, second, ddof=1) / count
+    times = student.quantile(level, count - 1)
+    error = math.sqrt(float(off.var(ddof=1)) / count)
+    return _contrast(
+        first,
+        second,
+        half=times * error,
+        ratio=_fieller(first.mean(), second.mean(), covariance, times),
+        p=_p_of_t(_beyond(float(off.mean()), resolution), error, count - 1),
+        resolution=resolution,
+        method=f"Student's interval of {count} paired differences",
+        is_paired=True,
+    )
+
+
+def unpaired(
+    a: Sequence[float] | Numbers,
+    b: Sequence[float] | Numbers,
+    *,
+    resolution: tuple[float, float] = (0.0, 0.0),
+    level: float = LEVEL,
+) -> Contrast:
+    """Compare two designs by independent values, at least two of each, whose variances may differ.
+
+    Welch, Biometrika 34 (1947), with the degrees of freedom of Satterthwaite (1946); the ratio by Fieller.
+    """
+    first, second = _sample(a), _sample(b)
+    if math.isclose(first.mean(), second.mean(), rel_tol=_ROUNDING):
+        second = second + (first.mean() - second.mean())
+    variances = [float(each.var(ddof=1)) / len(each) for each in (first, second)]
+    total = sum(variances)
+    error = math.sqrt(total)
+    below = sum(
+        variance**2 / (len(each) - 1) for variance, each in zip(variances, (first, second), strict=True)
+    )
+    freedom = total**2 / below if below > 0 else float(len(first) + len(second) - 2)
+    times = student.quantile(level, freedom)
+    return _contrast(
+        first,
+        second,
+        half=times * error,
+        ratio=_fieller(first.mean(), second.mean(), np.diag(variances), times),
+        p=_p_of_t(_beyond(float(second.mean() - first.mean()), resolution), error, freedom),
+        resolution=resolution,
+        method=f"Welch's interval of {len(first)} and {len(second)} values",
+        is_paired=False,
+    )
+
+
+def typical_values(numerators: Numbers, denominators: Numbers | None = None) -> Numbers:
+    """Return, in order, means of subsets of values; with denominators, ratios of their sums over subsets.
+
+    For values that are symmetric about c, c lies between any two neighbours of the means of all subsets with
+    the same probability, 1 / 2^n: Hartigan, "Using subsample values as typical values", Journal of the
+    American Statistical Association 64 (1969). It is the test by flipping signs, turned into an interval.
+    Beyond fourteen values, subsets are drawn at random, which keeps it nearly.
+    """
+    below = np.ones_like(numerators) if denominators is None else denominators
+    count = len(numerators)
+    if count <= _ALL_SUBSETS:
+        subsets = np.array(list(itertools.product((0.0, 1.0), repeat=count)))[1:]
+    else:
+        # Unlike default_rng, RandomState draws the same in every version of NumPy.
+        subsets = np.random.RandomState(0).randint(0, 2, ((1 << _ALL_SUBSETS) - 1, count)).astype(np.float64)
+        subsets = subsets[subsets.any(axis=1)]
+    values: Numbers = np.sort((subsets @ numerators) / (subsets @ below))
+    return values
+
+
+def holm(p: Sequence[float]) -> list[float]:
+    """Return each p corrected for all of them being looked at: below 0.05, no false one in 95 % of the cases.
+
+    Holm, "A simple sequentially rejective multiple test procedure", Scandinavian Journal of Statistics 6
+    (1979). Holds however the tests depend on each other.
+    """
+    order = sorted(range(len(p)), key=lambda index: p[index])
+    corrected, least = [0.0] * len(p), 0.0
+    for rank, index in enumerate(order):
+        least = max(least, min(1.0, (len(p) - rank) * p[index]))
+        corrected[index] = least
+    return corrected
+
+
+# ---- What they have in common ----------------------------------------------------------------------------
+
+
+def _sample(values: Sequence[float] | Numbers) -> Numbers:
+    sample = np.asarray(values, dtype=np.float64)
+    if sample.ndim != 1 or len(sample) < 2:
+        raise ValueError(f"two values or more are needed, in a row, not {sample.shape}")
+    return sample
+
+
+def _pair(a: Sequence[float] | Numbers, b: Sequence[float] | Numbers) -> tuple[Numbers, Numbers]:
+    first, second = _sample(a), _sample(b)
+    if len(first) != len(second):
+        raise ValueError(f"{len(first)} values cannot be paired with {len(second)}")
+    return first, np.where(np.isclose(first, second, rtol=_ROUNDING, atol=0), first, second)
+
+
+def _is_skewed(values: Numbers) -> bool:
+    """Say whether normal samples are hardly ever as skewed: G1 and its error after Joanes and Gill (1998)."""
+    count = len(values)
+    off = values - values.mean()
+    variance = float((off**2).mean())
+    if variance <= 0:
+        return False
+    g1 = float((off**3).mean()) / variance**1.5
+    adjusted = g1 * math.sqrt(count * (count - 1)) / (count - 2)
+    error = math.sqrt(6 * count * (count - 1) / ((count - 2) * (count + 1) * (count + 3)))
+    return abs(adjusted) > _SKEWED * error
+
+
+def _beyond(difference: float, resolution: tuple[float, float]) -> float:
+    """Return what is left of a difference if the values are off as far as they may be."""
+    return difference - min(max(difference, -resolution[0]), resolution[1])
+
+
+def _p_of_t(difference: float, error: float, freedom: float) -> float:
+    if difference == 0:
+        return 1.0
+    return student.two_sided_tail(abs(difference) / error, freedom) if error > 0 else 0.0
+
+
+def _fieller(a: float, b: float, covariance: Numbers, times: float) -> tuple[float, float] | None:
+    """Return the interval of a ratio b / a of means with a covariance, both of the means; None: unbounded.
+
+    The ratios r for which b - r a lies within `times` of its standard error: Fieller, "Some problems in
+    interval estimation", Journal of the Royal Statistical Society B 16 (1954).
+    """
+    square = times * times
+    leading = a * a - square * float(covariance[0, 0])
+    if leading <= 0:
+        return None
+    middle = a * b - square * float(covariance[0, 1])
+    last = b * b - square * float(covariance[1, 1])
+    root = math.sqrt(max(middle * middle - leading * last, 0.0))
+    return (middle - root) / leading, (middle + root) / leading
+
+
+def _contrast(
+    first: Numbers,
+    second: Numbers,
+    *,
+    half: float,
+    ratio: tuple[float, float] | None,
+    p: float,
+    resolution: tuple[float, float],
+    method: str,
+    is_paired: bool,
+) -> Contrast:
+    a, b = float(first.mean()), float(second.mean())
+    return Contrast(
+        difference=Interval(b - a, b - a - half - resolution[1], b - a + half + resolution[0]),
+        ratio=_with_resolution(a, b, ratio, resolution),
+        p=p,
+        method=method,
+        samples=(len(first), len(second)),
+        paired=is_paired,
+    )
+
+
+def _with_resolution(
+    a: float, b: float, ratio: tuple[float, float] | None, resolution: tuple[float, float]
+) -> Interval | None:
+    """Widen the interval of a ratio by how exactly the values are known."""
+    if ratio is None or a <= resolution[0]:
+        return None
+    low, high = ratio
+    lower = (b - resolution[1]) / b if b > 0 else 1.0
+    return Interval(b / a, low * lower, high * a / (a - resolution[0]))
+
+
+def _by_sign_flips(
+    first: Numbers, second: Numbers, resolution: tuple[float, float], level: float
+) -> Contrast:
+    """Compare pairs by the means, and the ratios of sums, of subsets of them."""
+    off = second - first
+    means = typical_values(off)
+    places = len(means) + 1
+    tail = max(1, math.floor((1 - level) / 2 * places + 1e-9))
+    a, b = float(first.mean()), float(second.mean())
+    shift = (b - a) - _beyond(b - a, resolution)
+    outside = min(int((means <= shift).sum()), int((means >= shift).sum())) + 1
+    ratio = None
+    if (first > 0).all():
+        ratios = typical_values(second, first)
+        ratio = (float(ratios[tail - 1]), float(ratios[-tail]))
+    return Contrast(
+        difference=Interval(
+            b - a, float(means[tail - 1]) - resolution[1], float(means[-tail]) + resolution[0]
+        ),
+        ratio=_with_resolution(a, b, ratio, resolution),
+        p=1.0 if shift == b - a else min(1.0, 2 * outside / places),
+        method=f"sign flips of {len(off)} paired differences, which are skewed",
+        samples=(len(first), len(second)),
+        paired=True,
+    )

@@ -1,0 +1,563 @@
+"""Comparisons: of results whose truth is known, of what is said in words, and on the command line."""
+
+from __future__ import annotations
+
+import concurrent.futures
+import copy
+import json
+import pickle
+import re
+from collections import Counter
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy import stats
+
+import ninescope
+from compare_samples import DRIVE, JOB, document, of_latencies, of_numbers
+from conftest import NATIVE, ROOT
+from ninescope.compare import Side, compare, load
+from ninescope.compare.attribution import joined
+from ninescope.compare.conditions import differing, same_requests, same_workload
+from ninescope.compare.verdict import by_chance, without_chance
+from ninescope.replications import replicate
+from ninescope.result import Result
+from ninescope.statistics import Contrast, Interval
+
+needs_the_engine = pytest.mark.skipif(not NATIVE, reason="the engine is not built")
+
+
+def exponential(seed: int, count: int = 20_480, scale: float = 50_000, least: float = 40_000) -> np.ndarray:
+    return least + np.random.default_rng(seed).exponential(scale, count)
+
+
+# ---- Replications ----------------------------------------------------------------------------------------
+
+
+def test_every_value_of_a_paired_comparison_by_hand():
+    a = [of_numbers(np.random.default_rng(seed), seed=seed) for seed in (1, 2, 3)]
+    b = [of_numbers(np.random.default_rng(seed + 10), seed=seed) for seed in (1, 2, 3)]
+    for run, value in zip(a, (3.0, 3.2, 3.1), strict=True):
+        run.document["waf"]["total"] = value
+    for run, value in zip(b, (2.5, 2.8, 2.5), strict=True):
+        run.document["waf"]["total"] = value
+    found = compare(b=b[::-1], a=a)["waf"]
+    # d = -0.5, -0.4, -0.6: mean -0.5, s / sqrt(3) = 0.057735, t(2) = 4.302653
+    assert found.contrast is not None
+    assert tuple(found.contrast.difference) == pytest.approx((-0.5, -0.748414, -0.251586), abs=1e-6)
+    assert found.contrast.ratio.value == pytest.approx(7.8 / 9.3)
+    assert found.contrast.p == pytest.approx(stats.ttest_1samp([-0.5, -0.4, -0.6], 0).pvalue)
+    assert found.a.value == pytest.approx(3.1)
+    # s = 0.1
+    assert found.a.low == pytest.approx(3.1 - 4.302653 * 0.1 / np.sqrt(3), abs=1e-6)
+
+
+def test_same_seeds_are_paired_and_others_are_not():
+    def runs(*seeds: int) -> list[Result]:
+        return [of_numbers(np.random.default_rng(seed), seed=seed) for seed in seeds]
+
+    same = compare(runs(1, 2, 3), runs(3, 2, 1))
+    assert same.design == "3 runs of each, paired by their seeds 1 to 3"
+    assert same["waf"].contrast.paired
+    others = compare(runs(1, 2, 3), runs(4, 5, 7))
+    assert others.design == (
+        "3 runs of A with seeds 1 to 3 and 3 of B with seeds 4, 5, 7, not paired: their seeds differ"
+    )
+    assert not others["waf"].contrast.paired
+    some = compare(runs(1, 2, 3), runs(2, 3, 9))
+    assert some.design == (
+        "2 runs of each, paired by their seeds 2 to 3; left out, because the other has no such run: "
+        "A with seed 1 and B with seed 9"
+    )
+    assert some.a.seeds == some.b.seeds == [2, 3]
+    one = compare(runs(1, 2, 3), runs(2))
+    assert one.design == (
+        "one run of each, on the same requests, with seed 2; the other runs are left out, because one side "
+        "has no more than one"
+    )
+
+
+@pytest.mark.parametrize("is_paired", [True, False])
+def test_designs_that_do_not_differ_are_told_so_in_95_of_100_cases_at_each_metric(is_paired):
+    random = np.random.default_rng(20)
+    runs, tables = 250, 0
+    false: Counter[str] = Counter()
+    for _ in range(runs):
+        shared = [
+            {"mean": random.normal(0, 5_000), "iops": random.normal(0, 2_000), "waf": random.normal(0, 0.3)}
+            for _ in range(5)
+        ]
+        a = [of_numbers(random, seed=seed, common=shared[seed]) for seed in range(5)]
+        b = [
+            of_numbers(random, seed=seed, common=shared[seed])
+            if is_paired
+            else of_numbers(random, seed=seed + 5)
+            for seed in range(5)
+        ]
+        if not is_paired:
+            a = [of_numbers(random, seed=seed) for seed in range(5)]
+        found = compare(a, b)
+        judged = [row for row in found.rows if row.contrast is not None]
+        false.update(row.metric.key for row in judged if row.contrast.excludes_none)
+        tables += any(row.verdict.kind in ("lower", "higher") for row in judged)
+    assert len(judged) >= 10
+    most = stats.binom.ppf(0.9999, runs, 0.05)
+    for row in judged:
+        assert false[row.metric.key] <= most, row.metric.key
+    # Values that are known exactly are not judged too mildly either.
+    for key in ("read.iops", "read.mean", "waf", "busy.dies", "lifetime.years"):
+        assert false[key] >= stats.binom.ppf(0.0001, runs, 0.05), key
+    assert tables <= most
+
+
+def test_a_slower_design_is_found_and_what_is_the_same_is_not():
+    random = np.random.default_rng(21)
+    shared = [{"mean": random.normal(0, 5_000)} for _ in range(6)]
+    a = [of_numbers(random, seed=seed, common=shared[seed]) for seed in range(6)]
+    b = [of_numbers(random, seed=seed, common=shared[seed], slower=1.2) for seed in range(6)]
+    found = compare(a, b)
+    row = found["read.mean"]
+    assert row.verdict.kind == "higher"
+    assert re.fullmatch(r"B is higher by \d+ % \(\d+ to \d+\)|.*\.\d.*", row.verdict.words)
+    assert row.contrast.ratio.low < 1.2 < row.contrast.ratio.high
+    assert found["read.iops"].verdict.kind == "lower"
+    assert found["waf"].verdict.kind == "none"
+    assert found["waf"].verdict.words.startswith("no difference shown (")
+
+
+def test_what_follows_from_the_configuration_needs_no_chance():
+    a, b = (of_numbers(np.random.default_rng(seed), seed=1) for seed in (1, 2))
+    assert compare(a, b)["cost.total"].verdict == ("none", "the same (by the configuration)")
+    b.document["cost"]["total"] = 6.0
+    assert compare(a, b)["cost.total"].verdict == ("higher", "B is higher by 25.0 % (by the configuration)")
+
+
+def test_counts_that_differ_by_one_in_each_run_differ_by_chance():
+    a = [of_numbers(np.random.default_rng(seed), seed=seed) for seed in (1, 2)]
+    b = copy.deepcopy(a)
+    for run, other in zip(a, b, strict=True):
+        run.document["operations"]["erases"], other.document["operations"]["erases"] = 900, 901
+    found = compare(a, b)["erases"]
+    assert found.verdict.kind == "none"
+    assert tuple(found.contrast.difference) == (1, 0, 2)
+
+
+@needs_the_engine
+def test_percentiles_too_far_out_for_single_runs_are_told_from_all_of_them():
+    def runs(tail: float) -> list[Result]:
+        found = []
+        for seed in range(1, 7):
+            random = np.random.default_rng(seed + round(tail * 100))
+            values = exponential(seed + round(tail * 100), 20_480)
+            found.append(
+                of_latencies(np.where(random.random(20_480) < 2e-3, values * tail, values), seed=seed)
+            )
+        return found
+
+    row = compare(runs(10), runs(30))["read.p99.99"]
+    assert "blocks of the runs" in row.contrast.method
+    assert row.contrast.samples == (120, 120)
+    assert row.verdict.kind == "higher"
+
+
+# ---- Single runs -----------------------------------------------------------------------------------------
+
+
+def test_single_runs_are_compared_by_what_varies_within_them():
+    a = of_latencies(exponential(1), seed=1)
+    b = of_latencies(exponential(2, least=60_000), seed=2)
+    found = compare(a, b)
+    assert found.design == "one run of each, not on the same requests, with seed 1 and seed 2"
+    assert found["read.p50"].contrast.method == "bootstrap over 20 and 20 blocks of the runs"
+    assert found["read.mean"].contrast.method.startswith("Welch's interval of")
+    assert any("from within single runs" in remark for remark in found.remarks)
+    # Means of 90 and 110 us.
+    assert found["read.mean"].verdict.kind == "higher"
+    assert found["read.mean"].contrast.ratio.low < 110 / 90 < found["read.mean"].contrast.ratio.high
+    assert found["read.iops"].verdict.kind == "lower"
+    assert found["read.iops"].contrast.ratio.low < 90 / 110 < found["read.iops"].contrast.ratio.high
+    assert found["read.iops"].contrast.ratio.value == pytest.approx(
+        b.throughput["read"].iops / a.throughput["read"].iops
+    )
+    assert found["read.p99.99"].verdict.words == "cannot be told (too few samples)"
+    assert not found["read.p99.99"].is_trusted
+
+
+def test_single_runs_of_the_same_process_are_told_so():
+    runs = 60
+    false: Counter[str] = Counter()
+    for index in range(runs):
+        a, b = (of_latencies(exponential(2 * index + half, 10_240), seed=half) for half in (0, 1))
+        rows = [row for row in compare(a, b).rows if row.contrast is not None]
+        false.update(row.metric.key for row in rows if row.contrast.excludes_none)
+    assert {row.metric.key for row in rows} == {
+        "read.iops",
+        "read.bandwidth",
+        "read.mean",
+        "read.p50",
+        "read.p90",
+        "read.p99",
+        "read.p99.9",
+    }
+    assert max(false.values(), default=0) <= stats.binom.ppf(0.9999, runs, 0.05)
+
+
+def test_requests_that_come_at_given_times_are_paired_in_time():
+    random = np.random.default_rng(30)
+    count = 20_480
+    gaps = random.exponential(1, count) * np.repeat(random.uniform(20_000, 200_000, 20), count // 20)
+    values = 30_000 + random.exponential(20_000, count) + 2e9 / gaps.clip(20_000)
+    trace = {"kind": "trace", "path": "t.csv", "hash": "abc", "closed_loop": False, "requests": count}
+    a = of_latencies(values, gaps_ns=gaps, workload=trace)
+    b = of_latencies(values * 1.01, gaps_ns=gaps, seed=2, workload=trace | {"path": "copy.csv"})
+    assert same_requests(a, b)
+    found = compare(a, b)["read.mean"]
+    assert found.contrast.paired
+    assert found.verdict.kind == "higher"
+    assert found.contrast.ratio.low < 1.01 < found.contrast.ratio.high
+    assert compare(a, b)["read.iops"].verdict.words == "no difference shown (equal in both)"
+    closed = [
+        Result(
+            run.document | {"workload": trace | {"closed_loop": True}},
+            series={
+                name: run.to_polars("series")[name].to_numpy() for name in run.to_polars("series").columns
+            },
+        )
+        for run in (a, b)
+    ]
+    assert not compare(*closed)["read.mean"].contrast.paired
+    assert compare(*closed)["read.mean"].verdict.kind == "none"
+
+
+def test_the_same_run_twice():
+    run = of_latencies(exponential(1))
+    found = compare(run, run)
+    assert {row.verdict.kind for row in found.rows} == {"none", "untold"}
+    assert found.differences == ()
+    assert any("digests are equal" in remark for remark in found.remarks)
+
+
+def test_a_short_run_and_a_run_without_tables_cannot_be_told():
+    short = compare(of_latencies(exponential(1, 150)), of_latencies(exponential(2, 150)))
+    assert short["read.p50"].verdict.words == "cannot be told (too few samples)"
+    assert short["read.mean"].verdict.words.startswith("cannot be told (")
+    assert "16 are needed" in short["read.mean"].verdict.words
+    alone = [Result(of_latencies(exponential(seed)).document) for seed in (1, 2)]
+    words = compare(*alone)["read.mean"].verdict.words
+    assert words == "cannot be told (no time series: give the folder of the run, not its JSON alone)"
+    assert "give its folder" in compare(*alone)["read.p50"].verdict.words
+
+
+def test_what_single_runs_say_nothing_of():
+    a, b = (of_numbers(np.random.default_rng(seed), seed=1) for seed in (1, 2))
+    words = "cannot be told (one run of each; runs with several seeds are needed)"
+    assert compare(a, b)["waf"].verdict.words == words
+    b.document["waf"] = a.document["waf"]
+    assert compare(a, b)["waf"].verdict.words == "no difference shown (equal in both)"
+
+
+# ---- Conditions ------------------------------------------------------------------------------------------
+
+
+def test_what_differs_is_listed_by_its_keys():
+    drive = {"summary": "other words", "ftl": {"victim": {"policy": "fifo"}, "over_provisioning": 0.15}}
+    config = {"name": "demo", "drive": drive, "run": {"seed": 1, "prefill": "steady", "requests": 20_000}}
+    a, b = (
+        Result(document()),
+        Result(document(config=config, workload={"kind": "synthetic", "job": JOB | {"bs": "8KiB"}})),
+    )
+    assert differing(a, b) == [
+        ("workload.job.bs", "4KiB", "8KiB"),
+        ("run.prefill", "full", "steady"),
+        ("run.warmup", "0", None),
+        ("ftl.victim.policy", "greedy", "fifo"),
+    ]
+    assert not same_workload(a, b)
+    assert differing(a, Result(document(seed=2))) == []
+    assert not same_requests(a, Result(document(seed=2)))
+    assert DRIVE["summary"] not in str(differing(a, b))
+
+
+def test_what_weakens_a_comparison_is_said():
+    a = of_latencies(exponential(1))
+    b = of_latencies(
+        exponential(2), complete=False, ninescope="0.2.0", workload={"kind": "synthetic", "job": {}}
+    )
+    said = " | ".join(compare(a, b).remarks)
+    assert "B is incomplete: its run was interrupted" in said
+    assert "the workloads differ" in said
+    assert "A was made by ninescope 0.1.0 release x86_64, B by 0.2.0 release x86_64" in said
+
+
+@pytest.mark.parametrize(
+    ("runs", "words"),
+    [
+        ([], "A holds no result"),
+        ([document(1), document(1)], "A: two of its runs have the seed 1"),
+        (
+            [document(1), document(2, ninescope="0.2.0")],
+            "A: its runs are of several designs, and only seeds may differ: build is 0.1.0 release x86_64 "
+            "with seed 1 and 0.2.0 release x86_64 with seed 2",
+        ),
+    ],
+)
+def test_runs_that_are_no_replications_are_refused(runs, words):
+    with pytest.raises(ninescope.ConfigError) as caught:
+        Side.of("A", [Result(run) for run in runs])
+    assert str(caught.value) == words
+
+
+def test_traces_drawn_from_a_profile_are_another_one_with_each_seed():
+    def drawn(seed: int) -> Result:
+        words = {"kind": "trace", "path": "rsrch_0", "format": "profile", "hash": f"h{seed}", "requests": 500}
+        return Result(document(seed, workload=words | {"reads": 100 + seed}))
+
+    assert Side.of("A", [drawn(1), drawn(2)]).seeds == [1, 2]
+    assert same_requests(drawn(1), drawn(1))
+    assert not same_requests(drawn(1), drawn(2))
+
+
+# ---- Words -----------------------------------------------------------------------------------------------
+
+
+def contrast(
+    ratio: tuple[float, float, float] | None, difference=(1.0, 0.5, 1.5), p: float = 0.001
+) -> Contrast:
+    known = None if ratio is None else Interval(*ratio)
+    return Contrast(Interval(*difference), known, p, "made up", (5, 5), True)
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        (contrast((0.88, 0.86, 0.90), (-12, -14, -10)), "B is lower by 12 % (10 to 14)"),
+        (contrast((1.123, 1.115, 1.131)), "B is higher by 12.3 % (11.5 to 13.1)"),
+        (contrast((1.00123, 1.00115, 1.00131)), "B is higher by 0.123 % (0.115 to 0.131)"),
+        (contrast((4.2, 3.6, 4.9)), "B is 4.2 times as high (3.6 to 4.9)"),
+        (contrast(None, (7, 4, 10)), "B is higher by 7 (4 to 10)"),
+        (contrast((0.0, 0.0, 0.0), (-945, -950, -940)), "B is lower by 945 (940 to 950)"),
+        (contrast((1.01, 0.97, 1.05), (1, -3, 5), p=0.6), "no difference shown (-3 to +5 %)"),
+        (contrast((1, 1, 1), (0, 0, 0), p=1), "no difference shown (equal in both)"),
+        (contrast(None, (1, -3, 5), p=0.6), "no difference shown (-3 to +5)"),
+    ],
+)
+def test_verdicts_in_words(given, words):
+    assert by_chance(given, given.p, 1).words == words
+
+
+def test_what_many_looks_explain_is_said():
+    words = by_chance(contrast((1.02, 1.01, 1.03), p=0.01), 0.2, 20).words
+    assert words == "no difference shown (+1.0 to +3.0 %; alone it would be, but it is one of 20 compared)"
+    assert without_chance(2.0, 1.5, "why").words == "B is lower by 25.0 % (why)"
+
+
+def test_unknown_metrics_are_answered_with_the_nearest():
+    found = compare(of_latencies(exponential(1)), of_latencies(exponential(2)))
+    with pytest.raises(KeyError, match=r"did you mean 'read\.p99'"):
+        found["read.p98"]
+
+
+# ---- Attribution -----------------------------------------------------------------------------------------
+
+
+def banded(seed: int, count: int, erase: float) -> Result:
+    band = {
+        "band": "p50",
+        "count": count,
+        "lower_ns": 10,
+        "upper_ns": 90,
+        "parts_ns": {"command_array": 40.0},
+    }
+    slow = {
+        "band": "max",
+        "count": 10,
+        "lower_ns": 90,
+        "upper_ns": 900 + seed,
+        "parts_ns": {"die_erase": erase},
+    }
+    return of_latencies(exponential(seed), seed=seed, attribution={"read": [band, slow]})
+
+
+def test_bands_of_replications_are_put_together():
+    fast, slow = joined([banded(1, 100, 300.0), banded(2, 300, 500.0)], "read")
+    assert (fast.count, dict(fast.parts_ns)) == (400, {"command_array": 40.0})
+    assert (slow.count, slow.upper_ns, dict(slow.parts_ns)) == (20, 902, {"die_erase": 400.0})
+
+
+# ---- Delivery --------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def folders(tmp_path_factory) -> Path:
+    """Runs in folders: a and b with three seeds each."""
+    root = tmp_path_factory.mktemp("compare")
+    for seed in (1, 2, 3):
+        banded(seed, 100, 300.0).save(root / "a" / str(seed))
+        slower = of_latencies(
+            exponential(seed) * 1.3, seed=seed, attribution=banded(seed, 90, 900.0).document["attribution"]
+        )
+        slower.save(root / "b" / str(seed))
+    return root
+
+
+def test_folders_of_replications_and_single_runs_are_read(folders):
+    assert load("A", folders / "a").seeds == [1, 2, 3]
+    assert load("A", folders / "a/2").seeds == [2]
+    alone = load("A", folders / "a/2/result.json")
+    assert alone.first.latency.read.blocks  # from the tables beside it
+
+
+def test_the_command_prints_a_table(cli, folders):
+    done = cli("compare", folders / "a", folders / "b")
+    assert done.code == 0, done.err
+    assert "3 runs of each, paired by their seeds 1 to 3" in done.out
+    assert "read mean" in done.out
+    assert re.search(r"B is higher by \d", done.out)
+    assert "workload, drive and build are the same" in done.out
+    assert max(map(len, done.out.splitlines())) <= 100
+
+
+def test_the_command_prints_json(cli, folders):
+    done = cli("compare", folders / "a/1", folders / "b/1", "--json")
+    whole = json.loads(done.out)
+    assert whole["design"] == "one run of each, on the same requests, with seed 1"
+    [row] = [row for row in whole["metrics"] if row["key"] == "read.p90"]
+    assert row["verdict"] == "higher"
+    assert row["ratio"]["low"] < 1.3 < row["ratio"]["high"]
+    assert row["paired"] is True
+    assert whole["a"]["runs"] == [{"seed": 1, "digest": "digest-1", "complete": True, "requests": 20_480}]
+
+
+def test_the_command_writes_a_folder_and_single_files(cli, folders, tmp_path):
+    done = cli("compare", folders / "a", folders / "b", "--out", tmp_path / "out/both")
+    assert done.code == 0, done.err
+    assert {path.name for path in (tmp_path / "out/both").iterdir()} == {
+        "comparison.json",
+        "relative.png",
+        "percentiles.png",
+        "survival.png",
+        "attribution.png",
+    }
+    for name in ("it.html", "it.json"):
+        assert cli("compare", folders / "a", folders / "b", "--out", tmp_path / name).code == 0
+    assert json.loads((tmp_path / "it.json").read_text()) == json.loads(
+        (tmp_path / "out/both/comparison.json").read_text()
+    )
+    assert (tmp_path / "it.html").read_text().startswith("<!")
+
+
+def test_the_report_of_two(cli, folders, tmp_path):
+    done = cli("report", folders / "a", folders / "b", "--out", tmp_path / "two.html")
+    assert done.code == 0, done.err
+    page = (tmp_path / "two.html").read_text()
+    for words in (
+        "A and B compared",
+        "B relative to A",
+        "Which share of the requests was slower",
+        "behind erase",
+    ):
+        assert words in page
+    assert cli("report", folders / "a", folders / "b").code == 0
+    assert (folders / "b/comparison.html").read_text() == page
+
+
+def test_a_comparison_is_the_same_each_time(folders):
+    first, second = (compare(load("A", folders / "a"), load("B", folders / "b")) for _ in range(2))
+    assert json.dumps(first.document()) == json.dumps(second.document())
+    assert str(first) == str(second)
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "out", "words"),
+    [
+        ("a", "nowhere", None, "nowhere' does not exist"),
+        ("a", "empty", None, "empty holds no result.json (of `run --out`), and no folder in it does"),
+        ("a", "mixed", None, "mixed: two of its runs have the seed 1"),
+        ("a", "broken", None, "broken/result.json: is not JSON"),
+        ("a", "torn", None, "torn: is a damaged result"),
+        ("a", "b", "it.pdf", "--out wants a folder, or a file that ends in .html or .json, not"),
+        ("a", "b", "no/it.html", "there is no folder"),
+        ("a", "b", "", "--out wants a folder or a file"),
+    ],
+)
+def test_bad_input_is_refused_in_one_line(cli, folders, tmp_path, a, b, out, words):
+    (tmp_path / "empty").mkdir()
+    for name in ("x", "y"):
+        Result(document(1)).save(tmp_path / "mixed" / name)
+    (tmp_path / "broken").mkdir()
+    (tmp_path / "broken/result.json").write_text("{")
+    Result(document(1)).save(tmp_path / "torn")
+    (tmp_path / "torn/series.parquet").write_bytes(b"no Parquet")
+    other = folders / b if b == "b" else tmp_path / b
+    target = [] if out is None else ["--out", str(tmp_path / out) if out else ""]
+    done = cli("compare", folders / a, other, *target)
+    assert done.code == 2
+    assert words in done.err
+    assert len(done.err.strip().splitlines()) == 1
+    assert "Traceback" not in done.err
+
+
+# ---- From drives -----------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def drive() -> ninescope.Drive:
+    return ninescope.Drive.from_file(ROOT / "examples/drives/demo.toml")
+
+
+@pytest.fixture(scope="module")
+def job() -> ninescope.Workload:
+    return ninescope.Workload.job(rw="randrw", rwmixread=70, size="32m", iodepth=4, requests=12_000)
+
+
+@needs_the_engine
+def test_replications_are_the_runs_of_their_seeds(drive, job):
+    runs = replicate(drive, job, seeds=2)
+    assert [run.document["seed"] for run in runs] == [1, 2]
+    assert runs[1].digest == drive.run(job, seed=2).digest
+    assert runs[0].digest != runs[1].digest
+    with concurrent.futures.ThreadPoolExecutor(2) as executor:
+        beside = replicate(drive, job, seeds=[2, 1], executor=executor)
+    assert [run.digest for run in beside] == [runs[1].digest, runs[0].digest]
+    again = pickle.loads(pickle.dumps(runs[0]))
+    assert again.document == runs[0].document
+    assert compare(again, runs[0])["read.p99"].verdict.kind == "none"
+
+
+@needs_the_engine
+def test_the_same_seed_asks_both_designs_for_the_same(drive, job):
+    other = drive.with_(scheduler__suspend="every-safe-point", nand__read="60us")
+    one, two = (
+        each.run(job, seed=5, log_requests=True).to_polars("requests").sort("id") for each in (drive, other)
+    )
+    assert (one["lba"] == two["lba"]).all()
+    assert (one["op"] == two["op"]).all()
+
+
+@needs_the_engine
+def test_a_slower_drive_is_found(drive, job):
+    slower = drive.with_(nand__read="60us")
+    single = compare(drive.run(job), slower.run(job))
+    assert single["read.mean"].verdict.kind == "higher"
+    assert single["read.p50"].contrast.paired
+    assert single.differences == (("nand.read", "34us, 52us, 34us", "60us, 60us, 60us"),)
+    several = compare(replicate(drive, job, seeds=3), replicate(slower, job, seeds=3))
+    assert several["read.mean"].verdict.kind == "higher"
+    assert several["read.iops"].verdict.kind == "lower"
+    assert several["cost.total"].verdict.kind == "none"
+
+
+@pytest.mark.parametrize(
+    ("seeds", "words"),
+    [
+        (0, "one or more"),
+        ([], "one or more"),
+        ([1, 1], "1 is there twice"),
+        ([-1], "no whole number"),
+        ([True], "True"),
+    ],
+)
+def test_bad_seeds_are_refused(drive, job, seeds, words):
+    with pytest.raises(ninescope.ConfigError, match=words):
+        replicate(drive, job, seeds=seeds)
