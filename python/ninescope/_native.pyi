@@ -65,7 +65,7 @@ class Simulation:
         """Return one row per request where logging was asked for, else nothing."""
 
     def snapshot_json(self) -> str | None:
-        """Say what became of the snapshot of the prepared drive where one was asked for and the drive is ready."""
+        """Say what became of the snapshot, where one was asked for and the drive is ready."""
 
     def timeline_json(self) -> str | None:
         """Return the timeline in Chrome's trace-event format where a window was asked for."""
@@ -140,7 +140,7 @@ class Preparation:
 
     def __new__(cls, request_json: str) -> Preparation: ...
     def run_slice(self, milliseconds: int) -> bool:
-        """Prepare for about so many milliseconds of wall time without the GIL; True when the drive is ready."""
+        """Prepare for so many milliseconds of wall time without the GIL; True when it is ready."""
 
     def progress(self) -> dict[str, int | str | None]:
         """Say how far it is, as a run does."""

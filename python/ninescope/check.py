@@ -71,16 +71,24 @@ def check(path: str, *, strict: bool = False, format: str | None = None) -> Verd
     if suffix == SUFFIX or is_snapshot(path):
         return Verdict("snapshot", [f"{name}: {text}" for name, text in in_words(check_snapshot(path))])
     if suffix == ".fio":
-        return Verdict("job", _check_run({"workload": {"job_file": path}}))
+        return _job(path)
     if suffix == ".toml":
-        if is_profile(path):
-            text = Path(path).read_text(encoding="utf-8-sig")
-            profile = _native.ProfileBatches(path, text, None, 1)
-            return Verdict("profile", [f"{profile.original_requests:,} requests, {profile.label}"])
-        if _is_drive(path):
-            return Verdict("drive", _check_run({"drive": {"file": path}, "workload": {"job": _SMALL_JOB}}))
-        return Verdict("job", _check_run({"workload": {"job_file": path}}))
+        return _toml(path)
     return _trace(path, strict=strict, format=None)
+
+
+def _toml(path: str) -> Verdict:
+    if is_profile(path):
+        text = Path(path).read_text(encoding="utf-8-sig")
+        profile = _native.ProfileBatches(path, text, None, 1)
+        return Verdict("profile", [f"{profile.original_requests:,} requests, {profile.label}"])
+    if _is_drive(path):
+        return Verdict("drive", _check_run({"drive": {"file": path}, "workload": {"job": _SMALL_JOB}}))
+    return _job(path)
+
+
+def _job(path: str) -> Verdict:
+    return Verdict("job", _check_run({"workload": {"job_file": path}}))
 
 
 def _check_run(request: dict[str, object]) -> list[str]:

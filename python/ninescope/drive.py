@@ -136,7 +136,7 @@ class Drive:
     ) -> None:
         """Prepare this drive and write it into a file, for `run(..., from_snapshot=path)`.
 
-        The workload matters only where the preparation depends on it: for the prefill "footprint", and for the
+        The workload matters only where preparing depends on it: for the prefill "footprint", and for the
         default drive, which is sized to it.
         """
         from ninescope.snapshots import check_target, preparation

@@ -288,7 +288,7 @@ def _is_skewed(values: Numbers) -> bool:
     g1 = float((off**3).mean()) / variance**1.5
     adjusted = g1 * math.sqrt(count * (count - 1)) / (count - 2)
     error = math.sqrt(6 * count * (count - 1) / ((count - 2) * (count + 1) * (count + 3)))
-    return abs(adjusted) > _SKEWED * error
+    return bool(abs(adjusted) > _SKEWED * error)
 
 
 def _beyond(difference: float, resolution: tuple[float, float]) -> float:

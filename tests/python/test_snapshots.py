@@ -1,4 +1,4 @@
-"""Snapshots through the command line and the Python API: a prepared drive from a file is the prepared drive."""
+"""Snapshots by command line and Python API: a prepared drive from a file is the prepared drive."""
 
 from __future__ import annotations
 

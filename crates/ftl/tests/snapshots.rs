@@ -175,6 +175,9 @@ fn put_content(bytes: &mut [u8], at: usize, place: usize, content: u32) {
     put(bytes, at + 4 * (place + 1), next);
 }
 
+/// What is done to the bytes of a snapshot.
+type Damage<'a> = &'a dyn Fn(&mut [u8]);
+
 #[test]
 fn what_cannot_be_is_refused_with_a_reason() {
     let ftl = worn(&config());
@@ -188,10 +191,10 @@ fn what_cannot_be_is_refused_with_a_reason() {
     let (contents_at, units) = contents(&ftl);
     let valid_at = contents_at + 4 * units;
     let place_of = |group: u32| config().geometry.first_unit(BlockGroup(group)).index();
-    let valid = (place_of(closed)..).find(|&unit| ftl.is_valid(Ppa(unit as u32))).expect("valid units");
+    let valid = (place_of(closed)..units).find(|&unit| ftl.is_valid(Ppa(unit as u32))).expect("valid units");
     let mapped = ftl.content(Ppa(valid as u32)).0;
     let frontier_at = POOLS_AT + 4 + 4 * ftl.free_groups(Pool(0)) as usize + 4 * stream.index();
-    let cases: [(&str, &dyn Fn(&mut [u8])); 18] = [
+    let cases: [(&str, Damage<'_>); 18] = [
         ("is in state 7", &|bytes| bytes[group_at(closed)] = 7),
         ("is in state 3", &|bytes| bytes[group_at(closed)] = 3),
         ("is of stream 9", &|bytes| bytes[group_at(closed) + 1] = 9),
@@ -233,7 +236,7 @@ fn a_turn_beyond_the_pools_is_refused() {
     let mut bytes = saved(&worn(&config()));
     let end = bytes.len();
     put(&mut bytes, end - 4, 5);
-    let error = made(&config(), &bytes).err().expect("it is refused").to_string();
+    let error = made(&config(), &bytes).expect_err("it is refused").to_string();
     assert!(error.contains("the turn is at pool 5"), "{error}");
 }
 

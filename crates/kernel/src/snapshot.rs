@@ -120,7 +120,7 @@ impl SectionReader for &[u8] {
 }
 
 /// Numbers of a column that are handed on together.
-const CHUNK: usize = 4096;
+const CHUNK: usize = 2048;
 
 impl dyn SectionWriter + '_ {
     /// Appends a byte.

@@ -15,7 +15,7 @@ from ninescope.cli.run import drive_of, workload_of
 from ninescope.cli.run_output import prepare_to_end
 
 app = typer.Typer(
-    help="Prepare a drive and keep it in a file, or say what such files are. `ninescope check FILE` reads them whole.",
+    help="Keep prepared drives in files, or say what they are (`ninescope check FILE` reads them whole).",
     no_args_is_help=True,
     rich_markup_mode=None,
 )
