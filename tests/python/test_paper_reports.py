@@ -12,11 +12,11 @@ import pytest
 
 from conftest import NATIVE, ROOT
 from ninescope._native import ConfigError
+from ninescope.build import WITHOUT_PART
 from ninescope.figures import Axis, Figure, Panel, Series
 from ninescope.papers import document, record, sensitivity
 from ninescope.papers.experiment import Inferred, Settings, Table
 from ninescope.papers.judge import HOLDS, NOT_JUDGED, NOT_REPRODUCED
-from ninescope.papers.points import WITHOUT_PART
 from ninescope.papers.published import load_published
 from ninescope.papers.sensitivity import Finding, Outcome, Swing
 from ninescope.report.document import Claims, FigureBlock, TableBlock
@@ -160,7 +160,7 @@ print(*sorted(name for name in sys.modules if name.startswith("ninescope.")))
     found = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     loaded = [name.removeprefix("ninescope.").replace(".", "/") for name in found.stdout.split()]
     # What carries and keeps results, and data classes that findings are made of.
-    allowed = {"figures", "papers/runner", "papers/points"}
+    allowed = {"build", "figures", "papers/runner", "papers/points", "pool"}
     others = {name.removesuffix(".py") for name in WITHOUT_PART} - allowed
     assert not [name for name in loaded if name in others or name.split("/")[0] in others]
     assert "papers/stand_ins" in loaded
@@ -227,6 +227,10 @@ def test_varying_finds_what_matters(cli, experiments, tmp_path):
     assert "Verdicts with values varied" in (out / "report.html").read_text()
     document_of_json = json.loads(cli(*arguments[:3], "--json", "--experiments", experiments).out)
     assert document_of_json["papers"] == [stored]
+    # Where all papers have been run, one alone goes on in its own folder.
+    (out / "900").mkdir()
+    assert cli(*arguments).code == 0
+    assert json.loads((out / "900" / "sensitivity.json").read_text()) == stored
 
 
 def test_an_experiment_that_infers_nothing_cannot_be_varied(cli, experiments):

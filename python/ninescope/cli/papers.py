@@ -186,8 +186,11 @@ def papers_sensitivity(
 
 
 def _folder(out: str | None, paper: Paper, word: str) -> Path | None:
-    """Return the folder of a paper: with `all` each has its own."""
-    return None if out is None else Path(out, paper.id) if word == "all" else Path(out)
+    """Return the folder of a paper: with `all` each has its own, which a paper alone finds again."""
+    if out is None:
+        return None
+    own = Path(out, paper.id)
+    return own if word == "all" or own.is_dir() else Path(out)
 
 
 def _write_html(out: Path, *, say: bool) -> None:
