@@ -82,8 +82,10 @@ impl Search<'_> {
             ("scheduler", "suspend", "none".into()),
             ("scheduler", "multi_plane", false.into()),
             ("scm", "wear_leveling", "none".into()),
+            ("scm", "wear_leveling_copies", "in-memory".into()),
             ("scm", "command_address", "0ns".into()),
             ("storage_scm", "wear_leveling", "none".into()),
+            ("storage_scm", "wear_leveling_copies", "in-memory".into()),
             ("storage_scm", "command_address", "0ns".into()),
         ];
         for (section, key, value) in plain {
