@@ -58,7 +58,7 @@ impl Search<'_> {
 
     /// Options to their plainest values, one by one.
     fn plainer_drive(&mut self) {
-        let plain: [(&str, &str, toml::Value); 26] = [
+        let plain: [(&str, &str, toml::Value); 28] = [
             ("geometry", "channels", 1.into()),
             ("geometry", "packages_per_channel", 1.into()),
             ("geometry", "dies_per_package", 1.into()),
