@@ -195,6 +195,7 @@ def test_every_key_has_a_description(validators):
         ("drive", 'base = "tlc"\n[ftl]\nvictim = "greedi"\n'),
         ("drive", 'base = "tlc"\n[ftl]\nvictim = { policy = "greedy", d = 3 }\n'),
         ("drive", 'base = "tlc"\n[controller]\nwrite_completion = "never"\n'),
+        ("drive", 'base = "m-scm"\n[scm]\nwear_leveling_copies = "in-memroy"\n'),
         ("drive", 'base = "m-scm"\n[scm]\nverify = "to-teh-cap"\n'),
         ("drive", 'base = "m-scm"\n[scm]\nverify = { policy = "to-the-cap", cycles = 1001 }\n'),
         ("drive", 'base = "m-scm"\n[scm]\nverify = { policy = "to-the-cap", accept_bits = 1 }\n'),
@@ -288,7 +289,9 @@ def test_jobs_of_every_shape_are_right(cli, validators, tmp_path, text):
 @pytest.mark.parametrize(
     "text",
     [
+        'base = "m-scm"\n[scm]\nwear_leveling_copies = "in-memory"\n',
         'base = "m-scm"\n[scm]\nverify = "until-pass"\n',
+        'base = "multi-scm"\n[storage_scm]\nwear_leveling_copies = "through-controller"\n',
         'base = "m-scm"\n[scm]\nverify = { policy = "to-the-cap", cycles = 0, verify_read = "40ns" }\n',
         'base = "multi-scm"\n[storage_scm]\nverify = { policy = "until-pass", cycles_set = 3 }\n',
     ],

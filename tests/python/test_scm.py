@@ -49,6 +49,26 @@ def test_wear_levelling_shows_in_the_result():
         assert result.scm.wear.endurance_used == result.scm.wear.writes_max / 100_000
 
 
+def test_copies_cross_the_bus_unless_the_memory_copies_by_itself():
+    # Start-Gap makes the same copies either way, and writes of a sector to one bank make one in ten of them.
+    sets = {"scm.capacity": "4MiB", "scm.wear_leveling": "start-gap", "scm.wear_leveling.psi": 10}
+    drive = ninescope.Drive.preset("s-scm").with_(sets)
+    hot = job(rw="randwrite", bs=512, size=512, iodepth=1, requests=1_000)
+    through, inside = (
+        drive.with_(scm__wear_leveling_copies=path).run(hot) for path in ("through-controller", "in-memory")
+    )
+    assert drive.run(hot).digest == through.digest != inside.digest
+    assert through.scm.copies_per_write == inside.scm.copies_per_write == 1 / 10
+    assert through.scm.wear == inside.scm.wear
+    # A read and a write of 1 us each; 400 ns on the bus, out and in.
+    plain, within, across = (
+        latency(inside, "write")["min_ns"],
+        latency(inside, "write")["max_ns"],
+        latency(through, "write")["max_ns"],
+    )
+    assert (within - plain, across - plain) == (2_000, 2_800)
+
+
 def test_verified_writes_take_their_cycles_and_leave_fewer_errors():
     base = ninescope.Drive.preset("m-scm").with_(scm__wear_leveling="none", scm__capacity="4MiB")
     plain = base.run(job(rw="randwrite", iodepth=1))

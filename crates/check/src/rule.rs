@@ -50,6 +50,8 @@ rules! {
     ChannelDoubleBooked, "channel-double-booked", "A channel moves one transfer at a time.";
     LinkDoubleBooked, "link-double-booked", "The host link moves one transfer at a time in each direction.";
     PulseTime, "pulse-time", "An operation gets exactly the array time it needs, however often it is suspended.";
+    CopyPath, "copy-path",
+        "What wear levelling copies is read, crosses its channel both ways unless the memory copies by itself, and is written, before its write.";
     SuspendOrder, "suspend-order",
         "A suspended operation recovers, waits, and is resumed exactly once; beside it only reads run, none of its cells.";
     Wear, "wear", "Erase counts of the FTL and of the media are the erases seen.";

@@ -4,12 +4,13 @@
 //! A bank's accesses are atomic: its order of issue is the order of contents, and each lies between the fetch and the
 //! completion of its command. So a read must find the version issued last, and nothing has to be judged later. How many
 //! verify cycles a sector drew is told; that they fit into the loop, and that its bank takes as long as they say, is
-//! seen here. What pages lie in the slots of a drive of two media is the account of [`crate::tier`].
+//! seen here. Copies of wear levelling are followed phase by phase, and their time on the channel is worked out here. What
+//! pages lie in the slots of a drive of two media is the account of [`crate::tier`].
 
 use ninescope_engine::{ScmCounters, SimulationError, Utilization, View};
 use ninescope_kernel::Ns;
-use ninescope_media::scm::{ScmCommand, ScmCommandKind as Kind, Verified};
-use ninescope_model::{BankId, Lpa, OCCUPANCIES, Occupancy, Op, Request, SlotId, Source};
+use ninescope_media::scm::{CopyPath, ScmCommand, ScmCommandKind as Kind, Verified};
+use ninescope_model::{BankId, Lpa, OCCUPANCIES, Occupancy, Op, Request, SECTOR_BYTES, SlotId, Source};
 
 use crate::requests::{Requests, forgets};
 use crate::rule::{Checked, Rule, require};
@@ -25,11 +26,16 @@ enum Phase {
     Taken,
     /// A command is sent or in the array until then.
     Array(Kind, Ns),
+    /// What it copies was read and waits for the channel.
+    CopiedOut,
     /// Read data wait.
     Sensed,
     /// Read data leave until then.
     DataOut(Ns),
 }
+
+/// Kinds of command.
+const KINDS: usize = Kind::CopyIn as usize + 1;
 
 /// What the time of a bank is spent on, waits for the channel aside.
 const HELD_AS: [Occupancy; 4] =
@@ -44,12 +50,12 @@ struct Bank {
     owner: u32,
     slot: SlotId,
     sectors: u32,
-    /// Copies and placings told since it was taken up, for which no command was issued.
+    /// Copies told since it was taken up that were not written yet, and placings.
     copies: u32,
     placed: u32,
     /// How many of them, by kind of command, know how they are verified, and what the array needs for those.
-    verified: [u32; 3],
-    array_time: [Ns; 3],
+    verified: [u32; KINDS],
+    array_time: [Ns; KINDS],
     /// By sector of the bank, if contents are followed: the logical sector and the version that lie there.
     content: Vec<(u32, u64)>,
     /// By logical sector: its newest version, 0 for never written.
@@ -68,8 +74,8 @@ pub struct ScmBanks {
     done: Vec<u32>,
     versions: u64,
     /// Sectors since measuring began, by kind of command.
-    sectors: [u64; 3],
-    commands: [u64; 3],
+    sectors: [u64; KINDS],
+    commands: [u64; KINDS],
     verify_cycles: u64,
     verify_reads: u64,
     trimmed: u64,
@@ -230,29 +236,29 @@ impl ScmBanks {
     pub fn issued(&mut self, view: &View<'_>, command: &ScmCommand, sent: Ns, begins: Ns) -> Checked {
         let (now, id) = (view.now, command.bank);
         let bank = &mut self.each[id.index()];
+        bank.follows_the_copy_path(view, command, sent)?;
+        let awaited = if command.kind == Kind::CopyIn { Phase::CopiedOut } else { Phase::Taken };
         require!(
-            bank.phase == Phase::Taken,
+            bank.phase == awaited,
             BankDoubleBooked,
             now,
             "bank {id} is given {command:?}, it is {:?}",
             bank.phase
         );
-        let pulsed = match command.kind {
-            Kind::Copy => bank.copies,
-            Kind::Read | Kind::Write => bank.sectors,
-        };
+        let copies = matches!(command.kind, Kind::Copy | Kind::CopyOut | Kind::CopyIn);
+        let wanted = if copies { bank.copies } else { bank.sectors };
         let all_placed = bank.placed == if bank.kind == Kind::Write { bank.sectors } else { 0 };
         require!(
-            command.sectors == pulsed && all_placed && (command.kind == Kind::Copy || command.kind == bank.kind),
+            command.sectors == wanted && all_placed && (copies || command.kind == bank.kind),
             Wear,
             now,
-            "bank {id} is given {command:?} for an access of {} sectors, {} copied and {} placed",
+            "bank {id} is given {command:?} for an access of {} sectors, {} to copy and {} placed",
             bank.sectors,
             bank.copies,
             bank.placed
         );
         let (media, verified) = (view.scm.media(), bank.verified[command.kind as usize]);
-        let verifies = command.kind != Kind::Read && media.verifies(id);
+        let verifies = command.kind.writes() && media.verifies(id);
         require!(
             verified == if verifies { command.sectors } else { 0 },
             PulseTime,
@@ -265,7 +271,7 @@ impl ScmBanks {
         bank.holds(now, end);
         self.sectors[command.kind as usize] += u64::from(command.sectors);
         self.commands[command.kind as usize] += 1;
-        if command.kind == Kind::Copy { Ok(()) } else { self.channel_taken(view, id, sent) }
+        if matches!(command.kind, Kind::Copy | Kind::CopyOut) { Ok(()) } else { self.channel_taken(view, id, sent) }
     }
 
     /// The array phase of a command ended. Returns the migration whose write that was, if it was one.
@@ -279,8 +285,12 @@ impl ScmBanks {
         bank.phase = match command.kind {
             Kind::Read => Phase::Sensed,
             Kind::Write => Phase::Free,
-            Kind::Copy => Phase::Taken,
+            Kind::CopyOut => Phase::CopiedOut,
+            Kind::Copy | Kind::CopyIn => Phase::Taken,
         };
+        if matches!(command.kind, Kind::Copy | Kind::CopyIn) {
+            bank.copies = 0;
+        }
         let writes = command.kind == Kind::Write;
         if writes && bank.source != Source::Migration {
             self.done[bank.owner as usize] += bank.sectors;
@@ -398,7 +408,10 @@ impl ScmBanks {
         let said = [
             (of_both(|counters| counters.sectors_read), self.sectors[Kind::Read as usize]),
             (of_both(|counters| counters.sectors_written), self.sectors[Kind::Write as usize]),
-            (of_both(|counters| counters.sectors_copied), self.sectors[Kind::Copy as usize]),
+            (
+                of_both(|counters| counters.sectors_copied),
+                self.sectors[Kind::Copy as usize] + self.sectors[Kind::CopyIn as usize],
+            ),
             (of_both(|counters| counters.read_commands), self.commands[Kind::Read as usize]),
             (of_both(|counters| counters.write_commands), self.commands[Kind::Write as usize]),
             (of_both(|counters| counters.verify_cycles), self.verify_cycles),
@@ -427,10 +440,41 @@ impl ScmBanks {
 }
 
 impl Bank {
+    /// Copies come before their write, the way that the memory allows: within it, or out of the array, over the channel and
+    /// back, and into the array.
+    fn follows_the_copy_path(&self, view: &View<'_>, command: &ScmCommand, sent: Ns) -> Checked {
+        let (id, media) = (command.bank, view.scm.media());
+        let through_controller = media.copy_path(id) == CopyPath::ThroughController;
+        let (in_order, crossing) = match command.kind {
+            Kind::Read | Kind::Write => (self.copies == 0, None),
+            Kind::Copy => (!through_controller, Some(Ns::ZERO)),
+            Kind::CopyOut => (through_controller, Some(Ns::ZERO)),
+            Kind::CopyIn => {
+                let medium = view.scm.layout().medium_of_bank(id);
+                let code = view.reliability.and_then(|reliability| reliability.scm_code(medium));
+                let sectors = command.sectors;
+                let plain = u64::from(sectors) * SECTOR_BYTES;
+                let bytes = code.map_or(plain, |code| u64::from(code.channel_bytes(sectors)));
+                let both_ways = Ns(2 * media.data_time(id, bytes).0);
+                (self.phase == Phase::CopiedOut, Some(both_ways + media.command_address_time(id)))
+            }
+        };
+        let took = sent.saturating_since(view.now);
+        require!(
+            in_order && crossing.is_none_or(|crossing| crossing == took),
+            CopyPath,
+            view.now,
+            "bank {id} is given {command:?} with {} sectors left to copy while it is {:?}; its channel is taken for {took}",
+            self.copies,
+            self.phase
+        );
+        Ok(())
+    }
+
     /// It works on its access, or on the copies before it, from `now` until `until`.
     fn holds(&mut self, now: Ns, until: Ns) {
         let occupancy = match (self.phase, self.source, self.kind) {
-            (Phase::Array(Kind::Copy, _), ..) => Occupancy::WearLeveling,
+            (Phase::Array(Kind::Copy | Kind::CopyOut | Kind::CopyIn, _), ..) => Occupancy::WearLeveling,
             (_, Source::Migration, _) => Occupancy::Migration,
             (_, _, Kind::Read) => Occupancy::HostRead,
             _ => Occupancy::HostProgram,

@@ -161,7 +161,8 @@ pub enum Event<'a> {
     /// How one of these sectors that are copied or written will be verified.
     SectorVerified { bank: BankId, kind: ScmCommandKind, verified: Verified },
     /// A bank takes up a command. Its channel is taken until `sent`, and the array works from `begins` on, later by what
-    /// encoding takes [ns]; copies need no channel.
+    /// encoding takes [ns]. Copies within the memory need no channel, and neither does reading what is copied through the
+    /// controller; the command that writes it back has taken the channel both ways.
     BankCommandIssued { command: &'a ScmCommand, sent: Ns, begins: Ns },
     /// The array phase of a bank's command ended.
     BankCommandEnded { command: &'a ScmCommand },

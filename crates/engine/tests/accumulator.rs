@@ -19,7 +19,7 @@ use common::{Bench, closed, request};
 use naive_tier::{Below, Kind, NaiveTier, Times};
 use ninescope_engine::{Device, EngineConfig, WriteCompletion};
 use ninescope_kernel::{Ns, RandomStream, Rate};
-use ninescope_media::scm::{PulseOrder, ScmTiming};
+use ninescope_media::scm::{CopyPath, PulseOrder, ScmTiming};
 use ninescope_model::{Op, Request};
 use ninescope_tier::PlacementConfig;
 
@@ -37,6 +37,7 @@ const UPPER: ScmTiming = ScmTiming {
     pulse_order: PulseOrder::Together,
     command_address: Ns(7),
     channel_rate: Rate(1_280_000_000),
+    copies: CopyPath::ThroughController,
 };
 
 /// The memory below.

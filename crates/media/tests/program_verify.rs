@@ -3,8 +3,8 @@
 
 use ninescope_kernel::{Ns, Rate};
 use ninescope_media::scm::{
-    BankState, IllegalScmCommand, ProgramVerifyConfig, PulseOrder, Scm, ScmCommand, ScmCommandKind as Kind, ScmTiming,
-    Verified, WrittenCells,
+    BankState, CopyPath, IllegalScmCommand, ProgramVerifyConfig, PulseOrder, Scm, ScmCommand, ScmCommandKind as Kind,
+    ScmTiming, Verified, WrittenCells,
 };
 use ninescope_model::{BankId, ScmGeometry};
 
@@ -16,6 +16,7 @@ const TIMING: ScmTiming = ScmTiming {
     pulse_order: PulseOrder::Together,
     command_address: Ns(10),
     channel_rate: Rate(1_280_000_000),
+    copies: CopyPath::InMemory,
 };
 
 fn scm(policy: &str, timing: &ScmTiming, seed: u64) -> Scm {
@@ -60,6 +61,10 @@ fn a_write_to_the_cap_takes_a_verify_read_and_pulses_per_cycle() {
         assert_eq!(verified, [Verified { cycles: cap, reads: cap }; 3]);
         // A copy reads the sector before, and its write is verified too.
         assert_eq!(run(&mut scm, Kind::Copy, 2).0, Ns(2 * (sector + 100)), "{policy}");
+        // Through the controller what comes back is verified.
+        let through = ScmTiming { copies: CopyPath::ThroughController, ..timing };
+        let mut through = self::scm(policy, &through, 1);
+        assert_eq!(run(&mut through, Kind::CopyIn, 2).0, Ns(2 * sector), "{policy}");
         assert_eq!(scm.sector_time(BANK, Kind::Read, 0), Ns(100));
         let wear: u32 = scm.wear().iter().sum();
         assert_eq!(wear, 5, "wear counts writes, not cycles");

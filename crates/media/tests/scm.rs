@@ -3,7 +3,7 @@
 
 use ninescope_kernel::{Ns, Rate};
 use ninescope_media::scm::{
-    BankState, IllegalScmCommand, PulseOrder, Scm, ScmCommand, ScmCommandKind as Kind, ScmTiming,
+    BankState, CopyPath, IllegalScmCommand, PulseOrder, Scm, ScmCommand, ScmCommandKind as Kind, ScmTiming,
 };
 use ninescope_model::{BankId, ScmGeometry};
 
@@ -17,6 +17,7 @@ fn timing() -> ScmTiming {
         pulse_order: PulseOrder::Together,
         command_address: Ns(10),
         channel_rate: Rate(1_280_000_000),
+        copies: CopyPath::InMemory,
     }
 }
 
@@ -36,7 +37,7 @@ fn the_time_of_a_command_is_the_sum_over_its_sectors() {
             match kind {
                 Kind::Read => {}
                 Kind::Write => scm.pulse(BANK, sector),
-                Kind::Copy => scm.pulse_copy(BANK, sector),
+                Kind::Copy | Kind::CopyOut | Kind::CopyIn => scm.pulse_copy(BANK, sector),
             }
         }
         scm.begin_array(&command(kind, count), Ns(50)).expect("an idle bank") - Ns(50)
@@ -46,6 +47,8 @@ fn the_time_of_a_command_is_the_sum_over_its_sectors() {
     assert_eq!(sectors(together(), Kind::Read, 3), Ns(300));
     assert_eq!(sectors(together(), Kind::Write, 3), Ns(330));
     assert_eq!(sectors(together(), Kind::Copy, 2), Ns(420));
+    let through = || scm(&ScmTiming { copies: CopyPath::ThroughController, ..timing() });
+    assert_eq!((sectors(through(), Kind::CopyOut, 2), sectors(through(), Kind::CopyIn, 2)), (Ns(200), Ns(220)));
     let in_turn = || scm(&ScmTiming { pulse_order: PulseOrder::InTurn, ..timing() });
     assert_eq!(sectors(in_turn(), Kind::Write, 3), Ns(540));
     assert_eq!(sectors(in_turn(), Kind::Copy, 2), Ns(560));
@@ -104,6 +107,31 @@ fn illegal_commands_are_refused_and_change_nothing() {
     assert!(matches!(early, IllegalScmCommand::NothingEnds { .. }), "{early}");
     scm.end_array(BANK, end).expect("its end");
     assert!(matches!(scm.end_array(BANK, end), Err(IllegalScmCommand::NothingEnds { .. })));
+}
+
+#[test]
+fn copies_take_the_way_that_the_memory_has() {
+    let refused = |scm: &mut Scm, kind: Kind, to_pulse: u32| {
+        let error = scm.begin_array(&command(kind, 2), Ns::ZERO).expect_err("refused");
+        assert_eq!(error, IllegalScmCommand::PulseCount { bank: BANK, kind, sectors: 2, to_pulse });
+    };
+    let mut in_memory = scm(&timing());
+    (0..2).for_each(|sector| in_memory.pulse_copy(BANK, sector));
+    refused(&mut in_memory, Kind::CopyOut, 0);
+    refused(&mut in_memory, Kind::CopyIn, 0);
+    in_memory.begin_array(&command(Kind::Copy, 2), Ns::ZERO).expect("its way");
+
+    let mut through = scm(&ScmTiming { copies: CopyPath::ThroughController, ..timing() });
+    refused(&mut through, Kind::CopyOut, 0);
+    (0..2).for_each(|sector| through.pulse_copy(BANK, sector));
+    refused(&mut through, Kind::Copy, 0);
+    refused(&mut through, Kind::Read, 2);
+    let read = through.begin_array(&command(Kind::CopyOut, 2), Ns::ZERO).expect("its way");
+    assert_eq!(through.wear_of(BANK)[..3], [1, 1, 0], "what is copied out wears where it is copied in");
+    through.end_array(BANK, read).expect("its end");
+    let written = through.begin_array(&command(Kind::CopyIn, 2), read).expect("its way back");
+    through.end_array(BANK, written).expect("its end");
+    refused(&mut through, Kind::CopyIn, 0);
 }
 
 #[test]

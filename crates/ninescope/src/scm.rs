@@ -5,10 +5,10 @@ use ninescope_ftl::policies::SectorWearLevelingConfig;
 use ninescope_kernel::{Ns, Rate};
 use ninescope_media::ParameterError;
 use ninescope_media::health::Health;
-use ninescope_media::scm::{ProgramVerify, ProgramVerifyConfig, PulseOrder, Scm, ScmTiming, WrittenCells};
+use ninescope_media::scm::{CopyPath, ProgramVerify, ProgramVerifyConfig, PulseOrder, Scm, ScmTiming, WrittenCells};
 use ninescope_model::{SECTOR_BYTES, ScmGeometry};
 
-use crate::config::{LoadedDrive, PulseOrderConfig, ScmConfig};
+use crate::config::{CopyPathConfig, LoadedDrive, PulseOrderConfig, ScmConfig};
 use crate::error::Error;
 
 /// One medium of storage-class memory.
@@ -95,6 +95,10 @@ impl ScmMedium {
             },
             command_address: Ns(config.command_address.0),
             channel_rate: Rate(config.channel_rate.0),
+            copies: match config.wear_leveling_copies {
+                CopyPathConfig::ThroughController => CopyPath::ThroughController,
+                CopyPathConfig::InMemory => CopyPath::InMemory,
+            },
         };
         timing.check().map_err(|error| drive.error_at(&format!("{table}.{}", error.key), &error.message))?;
         if config.endurance_writes == Some(0) {

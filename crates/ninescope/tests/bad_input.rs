@@ -370,6 +370,7 @@ fn mistakes_about_storage_class_memory_name_their_key() {
         ("scm.set=2h", &["scm.set"]),
         ("scm.channel_rate=1B/s", &["scm.channel_rate", "at least 1000 B/s"]),
         ("scm.pulse_order=sideways", &["sideways", "in-turn"]),
+        ("scm.wear_leveling_copies=by-hand", &["by-hand", "through-controller", "in-memory"]),
         ("scm.endurance_writes=0", &["scm.endurance_writes", "must not be zero"]),
         ("scm.bit_cost=-1.0", &["scm.bit_cost", "greater than 0"]),
         ("scm.wear_leveling=laddder", &["did you mean `ladder`"]),

@@ -32,11 +32,12 @@ fn cases() -> Vec<String> {
 }
 
 /// The same trace on storage-class memory.
-const SCM_CASES: [&str; 9] = [
+const SCM_CASES: [&str; 10] = [
     "scm.wear_leveling=none",
     "scm.wear_leveling=ladder",
     "scm.wear_leveling=weak-ladder",
     "scm.wear_leveling=start-gap",
+    "scm.wear_leveling_copies=in-memory",
     "scm.pulse_order=in-turn",
     "scm.verify=to-the-cap",
     "scm.verify={policy=\"to-the-cap\",cycles_set=2,cycles_reset=5}",

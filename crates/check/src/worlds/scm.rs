@@ -1,6 +1,6 @@
 //! Storage-class memory of worlds: a few slots, so that everything waits for them.
 
-use ninescope::config::{PulseOrderConfig, ScmConfig, TierSection};
+use ninescope::config::{CopyPathConfig, PulseOrderConfig, ScmConfig, TierSection};
 use ninescope_model::units::Bytes;
 use ninescope_tier::policies::Below;
 
@@ -27,6 +27,7 @@ pub(super) fn scm(dice: &mut Dice, slot: Bytes, times: u64) -> ScmConfig {
         endurance_writes: None,
         bit_cost: None,
         wear_leveling: Default::default(),
+        wear_leveling_copies: dice.one_of(&[CopyPathConfig::ThroughController, CopyPathConfig::InMemory]),
         verify: None,
     }
 }

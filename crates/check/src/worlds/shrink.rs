@@ -58,7 +58,7 @@ impl Search<'_> {
 
     /// Options to their plainest values, one by one.
     fn plainer_drive(&mut self) {
-        let plain: [(&str, &str, toml::Value); 26] = [
+        let plain: [(&str, &str, toml::Value); 28] = [
             ("geometry", "channels", 1.into()),
             ("geometry", "packages_per_channel", 1.into()),
             ("geometry", "dies_per_package", 1.into()),
@@ -82,8 +82,10 @@ impl Search<'_> {
             ("scheduler", "suspend", "none".into()),
             ("scheduler", "multi_plane", false.into()),
             ("scm", "wear_leveling", "none".into()),
+            ("scm", "wear_leveling_copies", "in-memory".into()),
             ("scm", "command_address", "0ns".into()),
             ("storage_scm", "wear_leveling", "none".into()),
+            ("storage_scm", "wear_leveling_copies", "in-memory".into()),
             ("storage_scm", "command_address", "0ns".into()),
         ];
         for (section, key, value) in plain {

@@ -6,7 +6,7 @@ use ninescope_ftl::Ftl;
 use ninescope_ftl::policies::SectorWearLevelingConfig;
 use ninescope_kernel::{Ns, Rate};
 use ninescope_media::nand::Nand;
-use ninescope_media::scm::{PulseOrder, Scm, ScmTiming};
+use ninescope_media::scm::{CopyPath, PulseOrder, Scm, ScmTiming};
 use ninescope_model::ScmGeometry;
 use ninescope_tier::{PlacementConfig, SlotState};
 use ninescope_workload::Workload;
@@ -37,6 +37,7 @@ pub fn symmetric(array: u64, bus: u64) -> ScmTiming {
         pulse_order: PulseOrder::Together,
         command_address: Ns::ZERO,
         channel_rate: Rate(512_000_000_000 / bus),
+        copies: CopyPath::default(),
     }
 }
 

@@ -16,6 +16,21 @@ pub enum ScmCommandKind {
     Write,
     /// Reads it and writes its content to another one of the same bank; no data crosses the channel.
     Copy,
+    /// Reads it as the first half of a copy, whose data cross the channel to the controller and back.
+    CopyOut,
+    /// The second half: writes what was copied out to another sector of the same bank.
+    CopyIn,
+}
+
+/// Kinds of command.
+pub(super) const SCM_COMMAND_KINDS: usize = 5;
+
+impl ScmCommandKind {
+    /// Whether it pulses its sectors.
+    #[inline]
+    pub fn writes(self) -> bool {
+        matches!(self, Self::Write | Self::Copy | Self::CopyIn)
+    }
 }
 
 /// A command for a bank.
@@ -57,7 +72,8 @@ pub enum IllegalScmCommand {
     /// A command works on 1 to 32 sectors.
     #[error("SCM bank {bank}: a command on {sectors} sectors")]
     SectorCount { bank: BankId, sectors: u32 },
-    /// A command that writes pulses the sectors named for its kind, and a read may not come between.
+    /// A command that writes pulses the sectors named for its kind, what is copied out is to be copied in, and a read may
+    /// not come between.
     #[error("SCM bank {bank}: a {kind:?} of {sectors} sectors, {to_pulse} are to be pulsed")]
     PulseCount { bank: BankId, kind: ScmCommandKind, sectors: u32, to_pulse: u32 },
     /// Where writes are verified, each sector of a command that writes is.
@@ -77,11 +93,11 @@ pub(super) struct Bank {
     pub sectors: Range<usize>,
     pub state: BankState,
     /// Sectors by kind of command; none for reads.
-    pub to_pulse: [u32; 3],
+    pub to_pulse: [u32; SCM_COMMAND_KINDS],
     /// Whether writes are verified, how many of those sectors know how, and what the array needs for that.
     pub verifies: bool,
-    pub verified: [u32; 3],
-    pub verify_time: [Ns; 3],
+    pub verified: [u32; SCM_COMMAND_KINDS],
+    pub verify_time: [Ns; SCM_COMMAND_KINDS],
 }
 
 impl Bank {
@@ -94,13 +110,7 @@ impl Bank {
         if sectors == 0 || sectors > SECTORS_PER_SLOT_MAX {
             return Err(IllegalScmCommand::SectorCount { bank, sectors });
         }
-        if kind == ScmCommandKind::Read {
-            // What is named for a write waits for that: nothing else may run between.
-            let to_pulse = self.to_pulse.iter().sum();
-            if to_pulse != 0 {
-                return Err(IllegalScmCommand::PulseCount { bank, kind, sectors, to_pulse });
-            }
-        } else {
+        if kind.writes() {
             let to_pulse = &mut self.to_pulse[kind as usize];
             if *to_pulse != sectors {
                 return Err(IllegalScmCommand::PulseCount { bank, kind, sectors, to_pulse: *to_pulse });
@@ -111,6 +121,15 @@ impl Bank {
             }
             (*to_pulse, *verified) = (0, 0);
             self.verify_time[kind as usize] = Ns::ZERO;
+        } else {
+            // What is named for a write waits for that: nothing else may run between.
+            let (to_pulse, expected) = match kind {
+                ScmCommandKind::CopyOut => (self.to_pulse[ScmCommandKind::CopyIn as usize], sectors),
+                _ => (self.to_pulse.iter().sum(), 0),
+            };
+            if to_pulse != expected {
+                return Err(IllegalScmCommand::PulseCount { bank, kind, sectors, to_pulse });
+            }
         }
         self.state = BankState::Busy { command: *command, until };
         Ok(())

@@ -23,7 +23,7 @@ use ninescope_model::{BankId, ScmGeometry};
 
 pub use bank::{BankState, IllegalScmCommand, ScmCommand, ScmCommandKind};
 pub use program_verify::{ProgramVerify, ProgramVerifyConfig, WrittenCells};
-pub use timing::{PulseOrder, ScmTiming};
+pub use timing::{CopyPath, PulseOrder, ScmTiming};
 
 use bank::Bank;
 use timing::Durations;
@@ -129,7 +129,7 @@ impl Scm {
     pub fn sector_time(&self, bank: BankId, kind: ScmCommandKind, verify_cycles: u32) -> Ns {
         let durations = self.durations_of(bank);
         let plain = durations.sectors(kind, 1);
-        if kind == ScmCommandKind::Read { plain } else { plain + durations.verify_time(verify_cycles) }
+        if kind.writes() { plain + durations.verify_time(verify_cycles) } else { plain }
     }
 }
 
@@ -153,11 +153,27 @@ impl Scm {
         self.banks[bank.index()].to_pulse[ScmCommandKind::Write as usize] += 1;
     }
 
-    /// A sector gets the pulses of the bank's next command of copies.
+    /// A sector gets the pulses of the bank's next command that writes copies.
     #[inline]
     pub fn pulse_copy(&mut self, bank: BankId, sector: u32) {
         self.wears(bank, sector);
-        self.banks[bank.index()].to_pulse[ScmCommandKind::Copy as usize] += 1;
+        let kind = self.copy_kind(bank);
+        self.banks[bank.index()].to_pulse[kind as usize] += 1;
+    }
+
+    /// Which way the copies of a bank take.
+    #[inline]
+    pub fn copy_path(&self, bank: BankId) -> CopyPath {
+        self.media[self.banks[bank.index()].medium].timing.copies
+    }
+
+    /// The command that writes the copies of a bank.
+    #[inline]
+    pub fn copy_kind(&self, bank: BankId) -> ScmCommandKind {
+        match self.copy_path(bank) {
+            CopyPath::ThroughController => ScmCommandKind::CopyIn,
+            CopyPath::InMemory => ScmCommandKind::Copy,
+        }
     }
 
     fn wears(&mut self, bank: BankId, sector: u32) {

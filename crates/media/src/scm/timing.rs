@@ -3,6 +3,7 @@
 use ninescope_kernel::{Ns, Rate};
 
 use super::ScmCommandKind;
+use super::bank::SCM_COMMAND_KINDS;
 use super::program_verify::ProgramVerify;
 use crate::TimingError;
 
@@ -20,6 +21,17 @@ pub enum PulseOrder {
     InTurn,
 }
 
+/// Which way the copies of wear levelling take.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum CopyPath {
+    /// Out over the channel and back in: the controller corrects what it copies, and source and target may lie in
+    /// different chips of a bank.
+    #[default]
+    ThroughController,
+    /// From array to array, in memory that copies by itself.
+    InMemory,
+}
+
 /// What the datasheet says about time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ScmTiming {
@@ -35,6 +47,8 @@ pub struct ScmTiming {
     pub command_address: Ns,
     /// Data rate of a channel [B/s]; zero moves data in no time.
     pub channel_rate: Rate,
+    /// Which way copies take.
+    pub copies: CopyPath,
 }
 
 impl ScmTiming {
@@ -75,7 +89,7 @@ impl PulseOrder {
 #[derive(Clone, Debug)]
 pub(super) struct Durations {
     /// Array time of a sector by kind of command, before anything is verified.
-    sector: [Ns; 3],
+    sector: [Ns; SCM_COMMAND_KINDS],
     /// What verify cycles add to a sector that is written, by their number.
     verify: Vec<Ns>,
     pub command_address: Ns,
@@ -86,10 +100,12 @@ impl Durations {
     pub fn new(timing: &ScmTiming) -> Result<Self, TimingError> {
         timing.check()?;
         let write = timing.pulse_order.time(timing.set, timing.reset);
-        let mut sector = [Ns::ZERO; 3];
+        let mut sector = [Ns::ZERO; SCM_COMMAND_KINDS];
         sector[ScmCommandKind::Read as usize] = timing.read;
         sector[ScmCommandKind::Write as usize] = write;
         sector[ScmCommandKind::Copy as usize] = timing.read + write;
+        sector[ScmCommandKind::CopyOut as usize] = timing.read;
+        sector[ScmCommandKind::CopyIn as usize] = write;
         let ScmTiming { command_address, channel_rate, .. } = *timing;
         Ok(Self { sector, verify: vec![Ns::ZERO], command_address, channel_rate })
     }

@@ -160,6 +160,9 @@ pub struct ScmConfig {
     /// How the wear of sectors is levelled.
     #[serde(default, deserialize_with = "string_or_table")]
     pub wear_leveling: SectorWearLevelingConfig,
+    /// Which way its copies take: "through-controller", over the channel and back, or "in-memory".
+    #[serde(default)]
+    pub wear_leveling_copies: CopyPathConfig,
     /// When the verifying of a sector write ends; absent: writes are not verified.
     #[serde(default, deserialize_with = "optional_string_or_table", skip_serializing_if = "Option::is_none")]
     pub verify: Option<ProgramVerifyConfig>,
@@ -174,6 +177,17 @@ pub enum PulseOrderConfig {
     Together,
     /// One after the other.
     InTurn,
+}
+
+/// Which way the copies of wear levelling take.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum CopyPathConfig {
+    /// Out over the channel and back in: the controller corrects what it copies.
+    #[default]
+    ThroughController,
+    /// From array to array, in memory that copies by itself.
+    InMemory,
 }
 
 /// Which medium holds what.

@@ -11,8 +11,9 @@ mod reliability;
 pub use diagnostics::suggestion;
 pub(crate) use diagnostics::{nearest_location, with_suggestion};
 pub use drive::{
-    Cell, ControllerConfig, DriveConfig, EnduranceSection, EraseLoopsConfig, FtlSection, GeometryConfig,
-    LoopSharesConfig, NandConfig, PulseOrderConfig, SchedulerConfig, ScmConfig, SuspendLimitConfig, TierSection,
+    Cell, ControllerConfig, CopyPathConfig, DriveConfig, EnduranceSection, EraseLoopsConfig, FtlSection,
+    GeometryConfig, LoopSharesConfig, NandConfig, PulseOrderConfig, SchedulerConfig, ScmConfig, SuspendLimitConfig,
+    TierSection,
 };
 pub use fio::parse_fio;
 pub use job_file::{JobFile, JobTables, JobText, JobWork, parse_host_cache, parse_job_file};

@@ -17,19 +17,17 @@ fn bank_link(banks: &mut [BankUnit], index: u32) -> &mut u32 {
 }
 
 impl<Q: WakeQueue, P: Probe> Device<Q, P> {
-    /// Asks for the channel to send the command of the bank, or the data that it read.
+    /// Asks for the channel, for which the bank waits in the phase named: to send its command, what it copies, or the data
+    /// that it read.
     #[inline]
-    pub(super) fn request_bank_channel(&mut self, bank: BankId) {
+    pub(super) fn request_bank_channel(&mut self, bank: BankId, waits: BankPhase) {
         let channel_id = self.scm.layout().channel_of_bank(bank);
         let channel = &mut self.scm.channels[channel_id.index()];
         let unit = &mut self.scm.banks[bank.index()];
-        let sends_data_out = unit.phase == BankPhase::WaitingForDataOut;
-        if !sends_data_out {
-            unit.phase = BankPhase::WaitingToSend;
-        }
+        unit.phase = waits;
         unit.channel_requested = self.now;
         unit.ledger.enter(self.now, Occupancy::WaitingForChannel);
-        let bare = !sends_data_out && unit.command.kind == ScmCommandKind::Read;
+        let bare = waits == BankPhase::WaitingToSend && unit.command.kind == ScmCommandKind::Read;
         let queue = if bare { &mut channel.commands } else { &mut channel.data };
         queue.push_back(&mut self.scm.banks[..], bank.0, bank_link);
         self.scm.channels_touched.set(channel_id.index());
@@ -51,12 +49,32 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
             let Some(bank) = queue.pop_front(&mut self.scm.banks[..], bank_link) else { return Ok(()) };
             let BankUnit { phase, channel_requested, .. } = self.scm.banks[bank as usize];
             self.scm.counters_of(BankId(bank)).channel_waits += u64::from(channel_requested < self.now);
-            if phase == BankPhase::WaitingToSend {
-                self.send_bank_command(BankId(bank), channel_id)?;
-            } else {
-                self.send_bank_data_out(BankId(bank), channel_id)?;
+            match phase {
+                BankPhase::WaitingToSend => self.send_bank_command(BankId(bank), channel_id)?,
+                BankPhase::WaitingToCopy => self.send_copies_out_and_in(BankId(bank), channel_id)?,
+                _ => self.send_bank_data_out(BankId(bank), channel_id)?,
             }
         }
+    }
+
+    /// Sectors that wear levelling copies cross the channel to the controller and, behind command and address, back; the
+    /// array writes them right after. The channel is taken once for all of it.
+    fn send_copies_out_and_in(&mut self, bank: BankId, channel: ChannelId) -> Result<(), SimulationError> {
+        let now = self.now;
+        let BankUnit { copies: sectors, transaction: index, .. } = self.scm.banks[bank.index()];
+        let burst = self.scm.media.data_time(bank, self.bytes_of_sectors(bank, sectors));
+        let sent = now + burst + self.scm.media.command_address_time(bank) + burst;
+        let command = ScmCommand { kind: ScmCommandKind::CopyIn, bank, sectors };
+        let end = self.begin_bank_array(&command, sent)?;
+        let unit = &mut self.scm.banks[bank.index()];
+        unit.ledger.enter(now, Occupancy::WearLeveling);
+        unit.phase = BankPhase::Copying;
+        self.take_bank_channel(channel, sent);
+        self.queue.schedule(self.resources.bank(bank), end);
+        self.scm.counters_of(bank).sectors_copied += u64::from(sectors);
+        self.digest_bank_command(&command, &self.transactions.slab[index].clone());
+        observe!(self, Event::BankCommandIssued { command: &command, sent, begins: sent });
+        Ok(())
     }
 
     /// Command, address and, for a write, its data; the array starts right after.

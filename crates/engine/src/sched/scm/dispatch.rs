@@ -2,7 +2,7 @@
 
 use ninescope_ftl::policies::SectorCopy;
 use ninescope_kernel::{NONE, Ns, WakeQueue};
-use ninescope_media::scm::{ScmCommand, ScmCommandKind};
+use ninescope_media::scm::{CopyPath, ScmCommand, ScmCommandKind};
 use ninescope_model::{BankId, Occupancy};
 
 use super::BankPhase;
@@ -132,11 +132,11 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
                 sectors: transaction.sector_mask()
             }
         );
-        if kind == ScmCommandKind::Read {
-            self.request_bank_channel(bank);
-            return Ok(true);
+        if kind == ScmCommandKind::Read || self.place_sectors(bank, &transaction)? == 0 {
+            self.request_bank_channel(bank, BankPhase::WaitingToSend);
+        } else {
+            self.copy_out_of_the_way(bank, &transaction)?;
         }
-        self.copy_out_of_the_way(bank, &transaction)?;
         Ok(true)
     }
 
@@ -187,9 +187,8 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
         Ok(())
     }
 
-    /// Has wear levelling say where each sector of a write goes, and begins with the copies it wants, which need no
-    /// channel; without any the write asks for the channel at once.
-    fn copy_out_of_the_way(&mut self, bank: BankId, transaction: &Transaction) -> Result<(), SimulationError> {
+    /// Has wear levelling say where each sector of a write goes. Returns how many sectors are to be copied before.
+    fn place_sectors(&mut self, bank: BankId, transaction: &Transaction) -> Result<u32, SimulationError> {
         let (mut copies, mut mask) = (0, transaction.sector_mask());
         let first = self.scm.layout().first_sector_of_slot(transaction.slot());
         while mask != 0 {
@@ -205,21 +204,31 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
             observe!(self, Event::SectorPlaced { bank, sector, place: placed.place });
         }
         if self.scm.media.verifies(bank) {
-            self.verify_sectors(bank, ScmCommandKind::Copy, copies)?;
+            self.verify_sectors(bank, self.scm.media.copy_kind(bank), copies)?;
             self.verify_sectors(bank, ScmCommandKind::Write, u32::from(transaction.sectors))?;
         }
-        if copies == 0 {
-            self.request_bank_channel(bank);
-            return Ok(());
-        }
+        self.scm.banks[bank.index()].copies = copies;
+        Ok(copies)
+    }
+
+    /// Begins with the copies that wear levelling wants before a write: all of it, where the memory copies by itself, or
+    /// reading what then goes through the controller.
+    fn copy_out_of_the_way(&mut self, bank: BankId, transaction: &Transaction) -> Result<(), SimulationError> {
         let now = self.now;
-        let command = ScmCommand { kind: ScmCommandKind::Copy, bank, sectors: copies };
+        let sectors = self.scm.banks[bank.index()].copies;
+        let (kind, phase) = match self.scm.media.copy_path(bank) {
+            CopyPath::ThroughController => (ScmCommandKind::CopyOut, BankPhase::CopyingOut),
+            CopyPath::InMemory => (ScmCommandKind::Copy, BankPhase::Copying),
+        };
+        let command = ScmCommand { kind, bank, sectors };
         let end = self.begin_bank_array(&command, now)?;
         let unit = &mut self.scm.banks[bank.index()];
-        unit.phase = BankPhase::Leveling;
+        unit.phase = phase;
         unit.ledger.enter(now, Occupancy::WearLeveling);
         self.queue.schedule(self.resources.bank(bank), end);
-        self.scm.counters_of(bank).sectors_copied += u64::from(copies);
+        if kind == ScmCommandKind::Copy {
+            self.scm.counters_of(bank).sectors_copied += u64::from(sectors);
+        }
         self.digest_bank_command(&command, transaction);
         observe!(self, Event::BankCommandIssued { command: &command, sent: now, begins: now });
         Ok(())

@@ -20,8 +20,12 @@ pub enum BankPhase {
     /// No command.
     #[default]
     Free,
-    /// Wear levelling copies sectors out of the way of a write.
-    Leveling,
+    /// Wear levelling reads sectors that are in the way of a write, to copy them through the controller.
+    CopyingOut,
+    /// Waits for the channel to send them out and back in.
+    WaitingToCopy,
+    /// They cross the channel and are written where they are not in the way; or all of it happens within the memory.
+    Copying,
     /// Waits for the channel to send command, address and write data.
     WaitingToSend,
     /// The array works, or will as soon as the bytes just being sent have arrived.
@@ -45,6 +49,8 @@ pub struct BankUnit {
     pub command: ScmCommand,
     /// Whose command it is, meaningless in `Free`.
     pub transaction: u32,
+    /// Sectors that wear levelling copies before it, meaningless but while it does.
+    pub copies: u32,
     /// What the command occupies the bank as.
     pub occupancy: Occupancy,
     /// Where its time went.
@@ -69,6 +75,7 @@ impl Default for BankUnit {
             phase: BankPhase::Free,
             command: ScmCommand::default(),
             transaction: NONE,
+            copies: 0,
             occupancy: Occupancy::Idle,
             ledger: OccupancyLedger::default(),
             data_out_end: Ns::ZERO,

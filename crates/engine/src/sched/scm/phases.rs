@@ -13,7 +13,8 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
     /// The bank's wake-up came.
     pub(crate) fn bank_woke(&mut self, bank: BankId) -> Result<(), SimulationError> {
         match self.scm.banks[bank.index()].phase {
-            BankPhase::Leveling => self.copies_ended(bank)?,
+            BankPhase::CopyingOut => self.copies_were_read(bank)?,
+            BankPhase::Copying => self.copies_ended(bank)?,
             BankPhase::Array => self.bank_array_ended(bank)?,
             BankPhase::DataOut => {
                 let BankUnit { stays, transaction, .. } = self.scm.banks[bank.index()];
@@ -22,7 +23,7 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
                     self.migration_sectors_arrived(transaction)?;
                 }
             }
-            BankPhase::Free | BankPhase::WaitingToSend | BankPhase::WaitingForDataOut => {
+            BankPhase::Free | BankPhase::WaitingToCopy | BankPhase::WaitingToSend | BankPhase::WaitingForDataOut => {
                 debug_assert!(false, "a bank without a timed phase has no wake-up");
             }
         }
@@ -43,14 +44,22 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
         Ok(command)
     }
 
-    /// The sectors in the way of a write are copied: what that took, its request waited for wear levelling.
+    /// The sectors in the way of a write were read, and go through the controller.
+    fn copies_were_read(&mut self, bank: BankId) -> Result<(), SimulationError> {
+        self.end_bank_array(bank)?;
+        self.request_bank_channel(bank, BankPhase::WaitingToCopy);
+        Ok(())
+    }
+
+    /// The sectors in the way of a write are copied: what that took, the channel and the wait for it included, its
+    /// request waited for wear levelling.
     fn copies_ended(&mut self, bank: BankId) -> Result<(), SimulationError> {
         self.end_bank_array(bank)?;
         let index = self.scm.banks[bank.index()].transaction;
         let track = &mut self.transactions.tracks[index as usize];
         track.die_wait[Occupancy::WearLeveling as usize] += (self.now - track.mark).0;
         track.mark = self.now;
-        self.request_bank_channel(bank);
+        self.request_bank_channel(bank, BankPhase::WaitingToSend);
         Ok(())
     }
 
@@ -61,8 +70,7 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
             let track = &mut self.transactions.tracks[index as usize];
             track.command_array = self.now - track.mark;
             track.mark = self.now;
-            self.scm.banks[bank.index()].phase = BankPhase::WaitingForDataOut;
-            self.request_bank_channel(bank);
+            self.request_bank_channel(bank, BankPhase::WaitingForDataOut);
             return Ok(());
         }
         self.set_bank_free(bank);
