@@ -11,7 +11,8 @@ from ninescope.compare.conditions import build
 from ninescope.compare.figures import figures
 from ninescope.compare.metrics import Metric
 from ninescope.compare.sides import Side
-from ninescope.compare.text import shown, too_few
+from ninescope.compare.text import too_few
+from ninescope.compare.values import MINUS, shown, signed
 from ninescope.figures import Figure
 from ninescope.report.document import (
     AttributionBand,
@@ -108,17 +109,11 @@ def _value(metric: Metric, value: Interval | None) -> str | Cell:
 def _difference(row: Row) -> str | Cell:
     if row.a is None or row.b is None:
         return ""
+    unit = row.metric.unit
     if row.contrast is None:
-        return _signed(row.b.value - row.a.value, row.metric)
-    value, low, high = row.contrast.difference
-    return Cell(
-        _signed(value, row.metric), under=f"{_signed(low, row.metric)} to {_signed(high, row.metric)}"
-    )
-
-
-def _signed(value: float, metric: Metric) -> str:
-    sign = "\u2212" if value < 0 else "+" if value > 0 else ""
-    return f"{sign}{shown(abs(value), metric.unit)}"
+        return signed(row.b.value - row.a.value, unit, MINUS)
+    value, low, high = (signed(end, unit, MINUS) for end in row.contrast.difference)
+    return Cell(value, under=f"{low} to {high}")
 
 
 def _ratio(row: Row) -> str | Cell:
