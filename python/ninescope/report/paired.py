@@ -54,7 +54,7 @@ def of_comparison(comparison: Comparison) -> Document:
     return Document(
         title="A and B compared",
         subtitle=literal(f"A: {comparison.a.title}. B: {comparison.b.title}"),
-        lead=[Text([literal(_abstract(comparison))]), Text([literal(f"{comparison.design}.")])],
+        lead=[Text([literal(_abstract(comparison))]), Text([literal(f"{comparison.design[0].upper()}{comparison.design[1:]}.")])],
         sections=[section for section in sections if section.blocks],
         facts=[("made by", f"ninescope {made_by}")],
     )
@@ -77,11 +77,11 @@ def _table(comparison: Comparison) -> TableBlock:
     rows: list[list[str | Cell]] = [
         [
             row.metric.label,
+            Cell(row.verdict.words, title=row.contrast.method if row.contrast else ""),
             _value(row.metric, row.a),
             _value(row.metric, row.b),
             _difference(row),
             _ratio(row),
-            Cell(row.verdict.words, title=row.contrast.method if row.contrast else ""),
         ]
         for row in comparison.rows
         if row not in left_out
@@ -93,7 +93,7 @@ def _table(comparison: Comparison) -> TableBlock:
     if left_out:
         names = ", ".join(row.metric.label for row in left_out)
         remarks.append(f"Left out, because too few samples stand behind them: {names}.")
-    columns = ["", "A", "B", "B - A", "B / A", "verdict"]
+    columns = ["", "verdict", "A", "B", "B - A", "B / A"]  # what a phone shows first says most
     return TableBlock("A and B, metric by metric", columns, rows, " ".join(remarks))
 
 
@@ -112,6 +112,8 @@ def _difference(row: Row) -> str | Cell:
     unit = row.metric.unit
     if row.contrast is None:
         return signed(row.b.value - row.a.value, unit, MINUS)
+    if row.contrast.difference == (0, 0, 0):
+        return "0"
     value, low, high = (signed(end, unit, MINUS) for end in row.contrast.difference)
     return Cell(value, under=f"{low} to {high}")
 
@@ -120,6 +122,8 @@ def _ratio(row: Row) -> str | Cell:
     if row.contrast is None or row.contrast.ratio is None:
         return f"{row.b.value / row.a.value:.4g}" if row.a and row.b and row.a.value else ""
     value, low, high = row.contrast.ratio
+    if low == high:
+        return f"{value:.4g}"
     return Cell(f"{value:.4g}", under=f"{low:.4g} to {high:.4g}")
 
 
