@@ -561,3 +561,41 @@ def test_a_slower_drive_is_found(drive, job):
 def test_bad_seeds_are_refused(drive, job, seeds, words):
     with pytest.raises(ninescope.ConfigError, match=words):
         replicate(drive, job, seeds=seeds)
+
+
+@needs_the_engine
+def test_runs_of_one_drive_that_differ_in_their_seeds_alone_are_called_different_by_chance_alone(drive):
+    small = drive.with_(geometry__blocks_per_plane=40, controller__write_completion="program")
+    job = ninescope.Workload.job(rw="randrw", iodepth=4, requests=1_500)
+    pairs, size, tables = 50, 4, 0
+    false: Counter[str] = Counter()
+    runs = replicate(small, job, seeds=2 * size * pairs, prefill="full")
+    for pair in range(pairs):
+        begin = 2 * size * pair
+        found = compare(runs[begin : begin + size], runs[begin + size : begin + 2 * size])
+        judged = [row for row in found.rows if row.contrast is not None]
+        assert not any(row.contrast.paired for row in judged)
+        false.update(row.metric.key for row in judged if row.contrast.excludes_none)
+        tables += any(row.verdict.kind in ("lower", "higher") for row in judged)
+    most = stats.binom.ppf(0.9999, pairs, 0.05)
+    assert len(judged) >= 10
+    assert all(count <= most for count in false.values()), false
+    assert tables <= most
+    # Nor are intervals so wide that they never miss: of 50, one at least with a probability of 0.92.
+    assert false["read.mean"] + false["read.iops"] + false["busy.dies"] > 0
+
+
+@needs_the_engine
+def test_the_same_seeds_on_both_sides_make_intervals_narrower(drive):
+    small = drive.with_(geometry__blocks_per_plane=40)
+    job = ninescope.Workload.job(rw="randrw", iodepth=4, requests=3_000)
+    a = replicate(small, job, seeds=range(1, 6), prefill="full")
+    slower = small.with_(nand__read="53us")
+    same, others = (replicate(slower, job, seeds=seeds, prefill="full") for seeds in (range(1, 6), range(6, 11)))
+
+    def width(key: str, b: list[Result]) -> float:
+        _, low, high = compare(a, b)[key].contrast.difference
+        return high - low
+
+    for key in ("read.mean", "read.iops", "busy.dies"):
+        assert width(key, same) < 0.5 * width(key, others), key

@@ -194,6 +194,9 @@
       const width = (texts) => { measure.font = font(11); return Math.max(0, ...texts.map((text) => measure.measureText(text).width)); };
       const categories = x.categories;
       const turned = () => categories.length && width(categories) + 8 > (this.plot ? this.plot.bbox.width / devicePixelRatio : this.host.clientWidth - 60) / categories.length;
+      // Turned names reach to the left of their places, the first ones beyond the axis.
+      const apart = () => (this.host.clientWidth - 60) / categories.length;
+      const beyond = () => (turned() ? Math.max(0, ...categories.map((name, index) => width([name]) * 0.77 - 25 - (index + 0.5) * apart())) : 0);
       const ticks = (axis, low, high, count) => axis.categories.length ? axis.categories.map((_, index) => index) : axis.log ? logTicks(low, high, count) : linearTicks(low, high, count);
       const common = (axis, label) => ({
         label,
@@ -232,7 +235,7 @@
           ...this.size(),
           legend: { show: false },
           cursor: { show: false, drag: { x: false, y: false } },
-          padding: [10, 10, 0, () => (turned() ? Math.max(0, width(categories.slice(0, 1)) * 0.77 - 40) : 0)],
+          padding: [10, 10, 0, beyond],
           scales: {
             x: { time: false, distr: x.log ? 3 : 1, range: () => this.rangeX },
             y: { distr: y.log ? 3 : 1, range: () => this.rangeY },
