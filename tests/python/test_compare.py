@@ -130,7 +130,10 @@ def test_what_follows_from_the_configuration_needs_no_chance():
     a, b = (of_numbers(np.random.default_rng(seed), seed=1) for seed in (1, 2))
     assert compare(a, b)["cost.total"].verdict == ("none", "the same (by the configuration)")
     dearer = Result(b.document | {"cost": b.document["cost"] | {"total": 6.0}})
-    assert compare(a, dearer)["cost.total"].verdict == ("higher", "B is higher by 25.0 % (by the configuration)")
+    assert compare(a, dearer)["cost.total"].verdict == (
+        "higher",
+        "B is higher by 25.0 % (by the configuration)",
+    )
 
 
 def test_counts_that_differ_by_one_in_each_run_differ_by_chance():
@@ -591,7 +594,9 @@ def test_the_same_seeds_on_both_sides_make_intervals_narrower(drive):
     job = ninescope.Workload.job(rw="randrw", iodepth=4, requests=3_000)
     a = replicate(small, job, seeds=range(1, 6), prefill="full")
     slower = small.with_(nand__read="53us")
-    same, others = (replicate(slower, job, seeds=seeds, prefill="full") for seeds in (range(1, 6), range(6, 11)))
+    same, others = (
+        replicate(slower, job, seeds=seeds, prefill="full") for seeds in (range(1, 6), range(6, 11))
+    )
 
     def width(key: str, b: list[Result]) -> float:
         _, low, high = compare(a, b)[key].contrast.difference

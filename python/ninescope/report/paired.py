@@ -54,7 +54,10 @@ def of_comparison(comparison: Comparison) -> Document:
     return Document(
         title="A and B compared",
         subtitle=literal(f"A: {comparison.a.title}. B: {comparison.b.title}"),
-        lead=[Text([literal(_abstract(comparison))]), Text([literal(f"{comparison.design[0].upper()}{comparison.design[1:]}.")])],
+        lead=[
+            Text([literal(_abstract(comparison))]),
+            Text([literal(f"{comparison.design[0].upper()}{comparison.design[1:]}.")]),
+        ],
         sections=[section for section in sections if section.blocks],
         facts=[("made by", f"ninescope {made_by}")],
     )
