@@ -119,8 +119,8 @@ def remarks(design: Design) -> Iterator[str]:
         yield "both devices did the same, operation by operation: their digests are equal"
     if not design.replicated:
         yield (
-            "intervals come from within single runs; what differs from seed to seed is not in them: runs with "
-            "several seeds have it, and an interval for every metric"
+            "intervals come from within single runs; what differs from seed to seed is not in them: "
+            "runs with several seeds have it, and an interval for every metric"
         )
     elif len(design.a.results) < _FEW or len(design.b.results) < _FEW:
         yield "intervals of so few runs are wide: five of each, or more, say far more"

@@ -63,6 +63,10 @@ def of_comparison(comparison: Comparison) -> Document:
     )
 
 
+def _sentence(words: str) -> str:
+    return f"{words[0].upper()}{words[1:]}."
+
+
 def _abstract(comparison: Comparison) -> str:
     """Say what is shown, of the metrics that most differ first."""
     found = [row for row in comparison.rows if row.verdict.kind in ("lower", "higher")]
@@ -184,7 +188,7 @@ def _differences(comparison: Comparison) -> Iterator[Block]:
 
 
 def _caveats(comparison: Comparison) -> Iterator[Block]:
-    said = [f"{remark[0].upper()}{remark[1:]}." for remark in comparison.remarks]
+    said = [_sentence(remark) for remark in comparison.remarks]
     for side in (comparison.a, comparison.b):
         said += [f"{side.name}: {note}." for note in dict.fromkeys(notes(side.first)) if note]
     if said:
