@@ -529,6 +529,19 @@ def test_replications_are_the_runs_of_their_seeds(drive, job):
 
 
 @needs_the_engine
+def test_a_profile_is_drawn_anew_with_each_seed(drive):
+    def drawn(seed: int) -> ninescope.Workload:
+        return ninescope.Workload.profile("rsrch_0", requests=500, seed=seed, addresses="wrap")
+
+    one, other = replicate(drive, drawn, seeds=2)
+    assert one.document["workload"]["hash"] != other.document["workload"]["hash"]
+    with concurrent.futures.ThreadPoolExecutor(2) as executor:
+        beside = replicate(drive, drawn, seeds=2, executor=executor)
+    assert [run.digest for run in beside] == [one.digest, other.digest]
+    assert compare([one, other], beside).design == "2 runs of each, paired by their seeds 1 to 2"
+
+
+@needs_the_engine
 def test_the_same_seed_asks_both_designs_for_the_same(drive, job):
     other = drive.with_(scheduler__suspend="every-safe-point", nand__read="60us")
     one, two = (
