@@ -69,14 +69,22 @@ class Blocks:
         return len(self) == len(other) and bool((self.counts.sum(axis=1) == other.counts.sum(axis=1)).all())
 
     def percentiles(self, weights: Numbers, parts_per_billion: Sequence[int]) -> NDArray[np.intp]:
-        """Return the buckets of percentiles of runs put together: one row per row of weights."""
-        below = np.cumsum(weights @ self.counts, axis=1)
-        totals = below[:, -1].astype(np.int64)
+        """Return the buckets of percentiles of runs put together: one row per row of weights.
+
+        Each is looked for by halving, for all rows at once: of a few buckets alone the counts are needed.
+        """
+        below = np.cumsum(self.counts, axis=1).T
+        totals = (weights @ below[-1]).astype(np.int64)
         found = np.empty((len(weights), len(parts_per_billion)), dtype=np.intp)
         for column, parts in enumerate(parts_per_billion):
             # ceil(total * parts / 1e9), in whole numbers that do not overflow.
-            ranks = totals // _BILLION * parts - (-(totals % _BILLION) * parts // _BILLION)
-            found[:, column] = (below >= np.maximum(ranks, 1)[:, None]).argmax(axis=1)
+            ranks = np.maximum(totals // _BILLION * parts - (-(totals % _BILLION) * parts // _BILLION), 1)
+            first, last = np.zeros(len(weights), dtype=np.intp), np.full(len(weights), len(below) - 1)
+            while (first < last).any():
+                middle = (first + last) // 2
+                reached = np.einsum("ij,ij->i", weights, below[middle]) >= ranks
+                first, last = np.where(reached, first, middle + 1), np.where(reached, middle, last)
+            found[:, column] = first
         return found
 
 

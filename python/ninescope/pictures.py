@@ -238,7 +238,13 @@ def _aside(panel: Panel) -> dict[int, float]:
         for number, series in enumerate(panel.series)
         if panel.x.categories and series.form in ("line", "points") and not series.published
     ]
-    if len(found) < 2:
+    places = [
+        place
+        for number in found
+        for place, value in zip(panel.series[number].x, panel.series[number].y, strict=True)
+        if value is not None
+    ]
+    if len(set(places)) == len(places):
         return {}
     return {number: _SPREAD * (index / (len(found) - 1) - 0.5) for index, number in enumerate(found)}
 

@@ -3,12 +3,12 @@
 A seed names all random streams of a run: what a job asks for, and what the drive draws. Two designs that are
 run with the same seeds meet the same chance (common random numbers), and are compared pair by pair
 (`ninescope.compare`): what both owe to the same chance cancels. The requests of a trace are the same with
-every seed.
+every seed, unless there is a workload for each.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from concurrent.futures import Executor
 from typing import TYPE_CHECKING, Any
 
@@ -24,7 +24,7 @@ _SEEDS_END = 1 << 64
 
 def replicate(
     drive: Drive,
-    workload: Workload,
+    workload: Workload | Callable[[int], Workload],
     *,
     seeds: int | Iterable[int],
     executor: Executor | None = None,
@@ -32,13 +32,19 @@ def replicate(
 ) -> list[Result]:
     """Run a workload on a drive once for each seed; return the results in the order of the seeds.
 
+    `workload` may be what makes the workload of a seed: `lambda seed: Workload.profile("prxy_0", seed=seed)`.
     `seeds` are the seeds themselves, or how many: 5 stands for 1 to 5. An `executor` of `concurrent.futures`
     runs them side by side; results do not depend on it. `options` are those of `Drive.run`, but for `seed`.
     """
     chosen = _chosen(seeds)
+    workload_of = workload if callable(workload) else lambda seed: workload
     if executor is None:
-        return [_run(drive, workload, seed, options) for seed in chosen]
-    futures = [executor.submit(_run, drive, workload, seed, options) for seed in chosen]
+        return [_run(drive, workload_of(seed), seed, options) for seed in chosen]
+    workloads = [workload_of(seed) for seed in chosen]  # drawn ones live in files as long as they are held
+    futures = [
+        executor.submit(_run, drive, each, seed, options)
+        for each, seed in zip(workloads, chosen, strict=True)
+    ]
     try:
         return [future.result() for future in futures]
     finally:

@@ -8,6 +8,7 @@ unit. Nothing here knows results, drives or workloads. Whatever draws at random 
 from __future__ import annotations
 
 import dataclasses
+import functools
 import itertools
 import math
 from collections.abc import Sequence
@@ -185,7 +186,7 @@ def paired(
         first,
         second,
         half=times * error,
-        ratio=_fieller(first.mean(), second.mean(), covariance, times),
+        ratio=_fieller(float(first.mean()), float(second.mean()), covariance, times),
         p=_p_of_t(_beyond(float(off.mean()), resolution), error, count - 1),
         resolution=resolution,
         method=f"Student's interval of {count} paired differences",
@@ -219,7 +220,7 @@ def unpaired(
         first,
         second,
         half=times * error,
-        ratio=_fieller(first.mean(), second.mean(), np.diag(variances), times),
+        ratio=_fieller(float(first.mean()), float(second.mean()), np.diag(variances), times),
         p=_p_of_t(_beyond(float(second.mean() - first.mean()), resolution), error, freedom),
         resolution=resolution,
         method=f"Welch's interval of {len(first)} and {len(second)} values",
@@ -236,13 +237,7 @@ def typical_values(numerators: Numbers, denominators: Numbers | None = None) -> 
     Beyond fourteen values, subsets are drawn at random, which keeps it nearly.
     """
     below = np.ones_like(numerators) if denominators is None else denominators
-    count = len(numerators)
-    if count <= _ALL_SUBSETS:
-        subsets = np.array(list(itertools.product((0.0, 1.0), repeat=count)))[1:]
-    else:
-        # Unlike default_rng, RandomState draws the same in every version of NumPy.
-        subsets = np.random.RandomState(0).randint(0, 2, ((1 << _ALL_SUBSETS) - 1, count)).astype(np.float64)
-        subsets = subsets[subsets.any(axis=1)]
+    subsets = _subsets(len(numerators))
     values: Numbers = np.sort((subsets @ numerators) / (subsets @ below))
     return values
 
@@ -269,6 +264,17 @@ def _sample(values: Sequence[float] | Numbers) -> Numbers:
     if sample.ndim != 1 or len(sample) < 2:
         raise ValueError(f"two values or more are needed, in a row, not {sample.shape}")
     return sample
+
+
+@functools.lru_cache(maxsize=2)
+def _subsets(count: int) -> Numbers:
+    """Return subsets of so many values, none of them empty, as rows of 0 and 1."""
+    if count <= _ALL_SUBSETS:
+        return np.array(list(itertools.product((0.0, 1.0), repeat=count)))[1:]
+    # Unlike default_rng, RandomState draws the same in every version of NumPy.
+    drawn = np.random.RandomState(0).randint(0, 2, ((1 << _ALL_SUBSETS) - 1, count)).astype(np.float64)
+    chosen: Numbers = drawn[drawn.any(axis=1)]
+    return chosen
 
 
 def _pair(a: Sequence[float] | Numbers, b: Sequence[float] | Numbers) -> tuple[Numbers, Numbers]:

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import concurrent.futures
 import copy
 import json
-import pickle
 import re
 from collections import Counter
 from pathlib import Path
@@ -16,12 +14,11 @@ from scipy import stats
 
 import ninescope
 from compare_samples import DRIVE, JOB, document, of_latencies, of_numbers
-from conftest import NATIVE, ROOT
+from conftest import NATIVE
 from ninescope.compare import Side, compare, load
 from ninescope.compare.attribution import joined
 from ninescope.compare.conditions import differing, same_requests, same_workload
 from ninescope.compare.verdict import by_chance, without_chance
-from ninescope.replications import replicate
 from ninescope.result import Result
 from ninescope.statistics import Contrast, Interval
 
@@ -129,8 +126,11 @@ def test_a_slower_design_is_found_and_what_is_the_same_is_not():
 def test_what_follows_from_the_configuration_needs_no_chance():
     a, b = (of_numbers(np.random.default_rng(seed), seed=1) for seed in (1, 2))
     assert compare(a, b)["cost.total"].verdict == ("none", "the same (by the configuration)")
-    b.document["cost"]["total"] = 6.0
-    assert compare(a, b)["cost.total"].verdict == ("higher", "B is higher by 25.0 % (by the configuration)")
+    dearer = Result(b.document | {"cost": b.document["cost"] | {"total": 6.0}})
+    assert compare(a, dearer)["cost.total"].verdict == (
+        "higher",
+        "B is higher by 25.0 % (by the configuration)",
+    )
 
 
 def test_counts_that_differ_by_one_in_each_run_differ_by_chance():
@@ -206,7 +206,7 @@ def test_single_runs_of_the_same_process_are_told_so():
 def test_requests_that_come_at_given_times_are_paired_in_time():
     random = np.random.default_rng(30)
     count = 20_480
-    gaps = random.exponential(1, count) * np.repeat(random.uniform(20_000, 200_000, 20), count // 20)
+    gaps = random.exponential(1, count) * np.repeat(random.uniform(20_000, 200_000, 160), count // 160)
     values = 30_000 + random.exponential(20_000, count) + 2e9 / gaps.clip(20_000)
     trace = {"kind": "trace", "path": "t.csv", "hash": "abc", "closed_loop": False, "requests": count}
     a = of_latencies(values, gaps_ns=gaps, workload=trace)
@@ -216,7 +216,7 @@ def test_requests_that_come_at_given_times_are_paired_in_time():
     assert found.contrast.paired
     assert found.verdict.kind == "higher"
     assert found.contrast.ratio.low < 1.01 < found.contrast.ratio.high
-    assert compare(a, b)["read.iops"].verdict.words == "no difference shown (equal in both)"
+    assert compare(a, b)["read.iops"].verdict.words == "no difference shown (equal)"
     closed = [
         Result(
             run.document | {"workload": trace | {"closed_loop": True}},
@@ -243,7 +243,7 @@ def test_a_short_run_and_a_run_without_tables_cannot_be_told():
     assert short["read.p50"].verdict.words == "cannot be told (too few samples)"
     assert short["read.mean"].verdict.words.startswith("cannot be told (")
     assert "16 are needed" in short["read.mean"].verdict.words
-    alone = [Result(of_latencies(exponential(seed)).document) for seed in (1, 2)]
+    alone = [Result(of_latencies(exponential(1, least=least)).document) for least in (40_000, 60_000)]
     words = compare(*alone)["read.mean"].verdict.words
     assert words == "cannot be told (no time series: give the folder of the run, not its JSON alone)"
     assert "give its folder" in compare(*alone)["read.p50"].verdict.words
@@ -251,10 +251,10 @@ def test_a_short_run_and_a_run_without_tables_cannot_be_told():
 
 def test_what_single_runs_say_nothing_of():
     a, b = (of_numbers(np.random.default_rng(seed), seed=1) for seed in (1, 2))
-    words = "cannot be told (one run of each; runs with several seeds are needed)"
+    words = "cannot be told (one run of each)"
     assert compare(a, b)["waf"].verdict.words == words
-    b.document["waf"] = a.document["waf"]
-    assert compare(a, b)["waf"].verdict.words == "no difference shown (equal in both)"
+    same = Result(b.document | {"waf": a.document["waf"]})
+    assert compare(a, same)["waf"].verdict.words == "no difference shown (equal)"
 
 
 # ---- Conditions ------------------------------------------------------------------------------------------
@@ -338,7 +338,7 @@ def contrast(
         (contrast(None, (7, 4, 10)), "B is higher by 7 (4 to 10)"),
         (contrast((0.0, 0.0, 0.0), (-945, -950, -940)), "B is lower by 945 (940 to 950)"),
         (contrast((1.01, 0.97, 1.05), (1, -3, 5), p=0.6), "no difference shown (-3 to +5 %)"),
-        (contrast((1, 1, 1), (0, 0, 0), p=1), "no difference shown (equal in both)"),
+        (contrast((1, 1, 1), (0, 0, 0), p=1), "no difference shown (equal)"),
         (contrast(None, (1, -3, 5), p=0.6), "no difference shown (-3 to +5)"),
     ],
 )
@@ -413,7 +413,7 @@ def test_the_command_prints_a_table(cli, folders):
     assert done.code == 0, done.err
     assert "3 runs of each, paired by their seeds 1 to 3" in done.out
     assert "read mean" in done.out
-    assert re.search(r"B is higher by \d", done.out)
+    assert re.search(r"read mean .* higher by \d", done.out)
     assert "workload, drive and build are the same" in done.out
     assert max(map(len, done.out.splitlines())) <= 100
 
@@ -496,68 +496,3 @@ def test_bad_input_is_refused_in_one_line(cli, folders, tmp_path, a, b, out, wor
     assert words in done.err
     assert len(done.err.strip().splitlines()) == 1
     assert "Traceback" not in done.err
-
-
-# ---- From drives -----------------------------------------------------------------------------------------
-
-
-@pytest.fixture(scope="module")
-def drive() -> ninescope.Drive:
-    return ninescope.Drive.from_file(ROOT / "examples/drives/demo.toml")
-
-
-@pytest.fixture(scope="module")
-def job() -> ninescope.Workload:
-    return ninescope.Workload.job(rw="randrw", rwmixread=70, size="32m", iodepth=4, requests=12_000)
-
-
-@needs_the_engine
-def test_replications_are_the_runs_of_their_seeds(drive, job):
-    runs = replicate(drive, job, seeds=2)
-    assert [run.document["seed"] for run in runs] == [1, 2]
-    assert runs[1].digest == drive.run(job, seed=2).digest
-    assert runs[0].digest != runs[1].digest
-    with concurrent.futures.ThreadPoolExecutor(2) as executor:
-        beside = replicate(drive, job, seeds=[2, 1], executor=executor)
-    assert [run.digest for run in beside] == [runs[1].digest, runs[0].digest]
-    again = pickle.loads(pickle.dumps(runs[0]))
-    assert again.document == runs[0].document
-    assert compare(again, runs[0])["read.p99"].verdict.kind == "none"
-
-
-@needs_the_engine
-def test_the_same_seed_asks_both_designs_for_the_same(drive, job):
-    other = drive.with_(scheduler__suspend="every-safe-point", nand__read="60us")
-    one, two = (
-        each.run(job, seed=5, log_requests=True).to_polars("requests").sort("id") for each in (drive, other)
-    )
-    assert (one["lba"] == two["lba"]).all()
-    assert (one["op"] == two["op"]).all()
-
-
-@needs_the_engine
-def test_a_slower_drive_is_found(drive, job):
-    slower = drive.with_(nand__read="60us")
-    single = compare(drive.run(job), slower.run(job))
-    assert single["read.mean"].verdict.kind == "higher"
-    assert single["read.p50"].contrast.paired
-    assert single.differences == (("nand.read", "34us, 52us, 34us", "60us, 60us, 60us"),)
-    several = compare(replicate(drive, job, seeds=3), replicate(slower, job, seeds=3))
-    assert several["read.mean"].verdict.kind == "higher"
-    assert several["read.iops"].verdict.kind == "lower"
-    assert several["cost.total"].verdict.kind == "none"
-
-
-@pytest.mark.parametrize(
-    ("seeds", "words"),
-    [
-        (0, "one or more"),
-        ([], "one or more"),
-        ([1, 1], "1 is there twice"),
-        ([-1], "no whole number"),
-        ([True], "True"),
-    ],
-)
-def test_bad_seeds_are_refused(drive, job, seeds, words):
-    with pytest.raises(ninescope.ConfigError, match=words):
-        replicate(drive, job, seeds=seeds)

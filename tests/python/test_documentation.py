@@ -16,6 +16,9 @@ from conftest import NATIVE, ROOT
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 NOT_HERE = ("make ", "git ", "cargo ", ".ci/run")  # they run the tests, or what the tests run in
 
+SHOWS_WHAT_IS_PRINTED = ("comparing.md",)
+"""Pages whose only text block is what one of their commands prints, whole or in part."""
+
 
 def blocks(page: Path, *languages: str) -> list[str]:
     return [
@@ -47,6 +50,7 @@ def project(tmp_path: Path) -> Path:
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_every_command_runs(page, project, shell_path):
     environment = os.environ | {"PATH": f"{shell_path}:{os.environ['PATH']}", "COLUMNS": "100"}
+    printed: list[str] = []
     for line in commands(page):
         done = subprocess.run(
             ["bash", "-o", "pipefail", "-c", line.replace(".venv/bin/", "")],
@@ -58,6 +62,12 @@ def test_every_command_runs(page, project, shell_path):
             timeout=300,
         )
         assert done.returncode == 0, f"{page.name}: {line}\n{done.stdout}{done.stderr}"
+        printed += done.stdout.splitlines()
+    if page.name in SHOWS_WHAT_IS_PRINTED:
+        [shown] = blocks(page, "text")
+        rest = iter(printed)
+        missing = [line for line in shown.splitlines() if line not in rest]
+        assert not missing, f"{page.name} shows what is not printed: {missing}"
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)

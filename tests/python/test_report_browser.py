@@ -5,13 +5,17 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import chromium
+import compare_samples
 import ninescope
 import report_samples
 from conftest import NATIVE, ROOT
+from ninescope.compare import compare
 from ninescope.report.html import render
+from ninescope.report.paired import of_comparison
 
 pytestmark = pytest.mark.skipif(
     chromium.executable() is None, reason="CHROMIUM IS NOT INSTALLED: THE REPORT WAS NOT TRIED IN A BROWSER"
@@ -70,6 +74,9 @@ def page():
 def files(tmp_path_factory) -> dict[str, Path]:
     folder = tmp_path_factory.mktemp("reports")
     texts = {name: render(report_samples.document(name == "hostile")) for name in ("sample", "hostile")}
+    random = np.random.default_rng(1)
+    tails = (random.exponential(50_000, 20_480) * slower + 40_000 for slower in (1.0, 1.5))
+    texts["pair"] = render(of_comparison(compare(*map(compare_samples.of_latencies, tails))))
     if NATIVE:
         from ninescope.report.single import of_result
 
@@ -81,7 +88,7 @@ def files(tmp_path_factory) -> dict[str, Path]:
     return {name: folder / f"{name}.html" for name in texts}
 
 
-@pytest.fixture(params=["sample", "hostile", "run"])
+@pytest.fixture(params=["sample", "hostile", "run", "pair"])
 def file(request, files) -> Path:
     if request.param not in files:
         pytest.skip("the engine is not built")
@@ -174,6 +181,29 @@ def test_a_phone_folds_the_contents(page, files):
     assert page.run("document.querySelector('.contents details').open") is False
     page.open(files["sample"], 1280, 900)
     assert page.run("document.querySelector('.contents details').open") is True
+
+
+def test_a_phone_shows_the_verdicts_of_a_comparison(page, files):
+    page.open(files["pair"], *SIZES["phone"])
+    cells = page.run(
+        "[...document.querySelector('#T1').closest('table').tBodies[0].rows].map("
+        "(row) => [row.cells[1].innerText, row.cells[1].getBoundingClientRect().right])"
+    )
+    assert any("B is higher by" in words for words, _ in cells), cells
+    assert all(right <= SIZES["phone"][0] for _, right in cells)
+
+
+def test_intervals_at_one_place_do_not_hide_each_other(page, files):
+    page.open(files["pair"])
+
+    def dots(figure: str) -> list[str]:
+        page.run(f"document.querySelector('{figure} .canvas').focus()")
+        page.key("ArrowRight")
+        return page.run(f"[...document.querySelectorAll('{figure} .dot')].map((dot) => dot.style.left)")
+
+    assert len(dots("#F1")) == 1  # each metric is of one series alone
+    a, b = dots("#F2")
+    assert float(a.removesuffix("px")) + 10 < float(b.removesuffix("px"))
 
 
 # ---- Themes ----------------------------------------------------------------------------------------------

@@ -141,6 +141,12 @@ def test_info_tells_files_and_folders(cli, tmp_path):
     code, out, err = cli("snapshot", "info", folder)
     assert (code, out.count("geometry")) == (2, 2)
     assert "bad.snapshot: damaged" in err
+    (tmp_path / "empty").mkdir()
+    assert cli("snapshot", "info", tmp_path / "empty") == (
+        0,
+        "",
+        f"ninescope: {tmp_path / 'empty'} holds no snapshots\n",
+    )
 
 
 @pytest.mark.parametrize(
@@ -197,6 +203,38 @@ def test_a_full_disk_ends_no_run(tmp_path):
     assert result_of(done.stdout)["complete"] is True
     assert done.stderr.startswith("ninescope: cannot write ")
     assert list(folder.iterdir()) == [], "nothing half-written stays"
+    file = tmp_path / "worn.snapshot"
+    save = [*command(), "snapshot", "save", file, *SMALL]
+    done = subprocess.run(
+        ["prlimit", "--fsize=1024", *(str(word) for word in save)],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        env=os.environ | {"PYTHONDONTWRITEBYTECODE": "1"},
+    )
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith(f"ninescope: error: cannot write {file}: ")
+    assert list(tmp_path.iterdir()) == [folder], "nor of a file that is named"
+
+
+def test_a_folder_that_cannot_be_written_serves_what_it_holds(cli, tmp_path):
+    arguments = ("run", *JOB, *SMALL, "--json", "--snapshots", tmp_path)
+    assert cli(*arguments, "--prefill", "steady").code == 0
+    [file] = tmp_path.iterdir()
+    if os.geteuid() == 0:
+        pytest.skip("root may write everywhere")
+    tmp_path.chmod(0o500)
+    try:
+        code, out, err = cli(*arguments, "--prefill", "steady")
+        assert (code, err) == (0, "")
+        assert json.loads(out)["performance"]["snapshot"]["loaded"] is True
+        code, out, err = cli(*arguments, "--prefill", "full")
+        assert code == 0
+        assert err.startswith("ninescope: cannot write ")
+        assert err.count("\n") == 1
+    finally:
+        tmp_path.chmod(0o700)
+    assert list(tmp_path.iterdir()) == [file]
 
 
 def test_the_python_words(small, job, tmp_path):

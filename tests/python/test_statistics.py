@@ -318,7 +318,7 @@ def test_blocks_without_variance_differ_by_their_values_and_the_width_of_buckets
 @pytest.mark.parametrize("number", [9, 32])
 def test_percentiles_of_the_same_process_are_called_different_in_5_of_100_runs_at_most(is_paired, number):
     random = np.random.default_rng(14)
-    runs = 120
+    runs = 80
     false = np.zeros(3)
     for _ in range(runs):
         shared = random.exponential(800, 6_000) if is_paired else 0

@@ -77,7 +77,10 @@ def snapshot_info(
     files: list[Path] = []
     for name in paths:
         path = Path(name)
-        files += snapshots_in(path) if path.is_dir() else [Path(existing(name, "snapshot"))]
+        found = snapshots_in(path) if path.is_dir() else [Path(existing(name, "snapshot"))]
+        if not found:
+            print(f"ninescope: {path} holds no snapshots", file=sys.stderr)
+        files += found
     known = []
     for file in files:
         try:

@@ -109,7 +109,7 @@ def compare(a: Result | Sequence[Result] | Side, b: Result | Sequence[Result] | 
         dataclasses.replace(
             draft,
             p_corrected=corrected[index],
-            verdict=by_chance(draft.contrast, corrected[index], len(judged)),
+            verdict=by_chance(draft.contrast, corrected[index], len(judged), draft.metric.unit),
         )
         if draft.contrast is not None
         else draft
@@ -133,13 +133,13 @@ def _draft(metric: Metric, design: Design) -> Row:
     if a is None or b is None:
         return draft
     if metric.exact:
-        verdict = without_chance(a.value, b.value, "by the configuration")
+        verdict = without_chance(a.value, b.value, "by the configuration", metric.unit)
         return dataclasses.replace(draft, verdict=verdict)
     try:
         return dataclasses.replace(draft, contrast=design.contrast(metric), is_trusted=True)
     except TooShortError as error:
         if a.value == b.value and trusted(metric, design.a.first) and trusted(metric, design.b.first):
-            return dataclasses.replace(draft, verdict=Verdict("none", "no difference shown (equal in both)"))
+            return dataclasses.replace(draft, verdict=Verdict("none", "no difference shown (equal)"))
         return dataclasses.replace(draft, verdict=untold(str(error)))
 
 

@@ -79,7 +79,7 @@ class Design:
         if metric.of_time:
             same = self.paired and arrivals_are_given(self.a.first) and arrivals_are_given(self.b.first)
             return by_time(metric, self.a.first, self.b.first, same_arrivals=same)
-        raise TooShortError("one run of each; runs with several seeds are needed")
+        raise TooShortError("one run of each")
 
     def _of_replications(self, metric: Metric) -> Contrast:
         runs = [side.results for side in (self.a, self.b)]
@@ -119,8 +119,8 @@ def remarks(design: Design) -> Iterator[str]:
         yield "both devices did the same, operation by operation: their digests are equal"
     if not design.replicated:
         yield (
-            "intervals come from within single runs; what differs from seed to seed is not in them "
-            "(runs with several seeds have it)"
+            "intervals come from within single runs; what differs from seed to seed is not in them: "
+            "runs with several seeds have it, and an interval for every metric"
         )
     elif len(design.a.results) < _FEW or len(design.b.results) < _FEW:
         yield "intervals of so few runs are wide: five of each, or more, say far more"

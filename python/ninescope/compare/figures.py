@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from ninescope.statistics import Interval
 
 _COLOURS = (PALETTE[0], PALETTE[1])
+_WIDE = 3.0
 
 
 def figures(comparison: Comparison) -> Iterator[Figure]:
@@ -43,7 +44,7 @@ def _relative(comparison: Comparison) -> Figure | None:
     panel = Panel(
         "",
         Axis("", categories=[row.metric.label for row, _ in known]),
-        Axis("B / A", log=max(r.value for _, r in known) > 3 or min(r.value for _, r in known) < 1 / 3),
+        Axis("B / A", log=_wide([ratio for _, ratio in known])),
         [one for one in series if any(value is not None for value in one.y)],
         [("no difference", 1.0)],
     )
@@ -55,6 +56,12 @@ def _relative(comparison: Comparison) -> Figure | None:
         "them being looked at.",
         columns=1,
     )
+
+
+def _wide(ratios: Sequence[Interval]) -> bool:
+    """Say whether ratios, with their intervals, reach so far that only their logarithms can be told apart."""
+    low, high = min(ratio.low for ratio in ratios), max(ratio.high for ratio in ratios)
+    return bool(low > 0 and (high > _WIDE or low < 1 / _WIDE))
 
 
 def _ratios(label: str, kinds: Sequence[str], colour: str, known: Sequence[tuple[Row, Interval]]) -> Series:
@@ -124,8 +131,8 @@ def _survival(comparison: Comparison) -> Figure | None:
     for op in OPS:
         both = [(side.name, _merged(side, op)) for side in (comparison.a, comparison.b)]
         latencies = [latency for _, latency in both if latency is not None]
-        if len(latencies) < 2:
-            continue
+        if len(latencies) < 2 or all(latency.min_ns == latency.max_ns for latency in latencies):
+            continue  # what always took the same is no curve
         most = max(latency.count for latency in latencies)
         panels.append(
             Panel(

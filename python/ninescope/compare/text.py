@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from rich.console import Console, Group, RenderableType
@@ -12,8 +12,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from ninescope.compare.metrics import Unit
-from ninescope.text import duration, quantity
+from ninescope.compare.values import shown
 
 if TYPE_CHECKING:
     from ninescope.compare.comparison import Comparison, Row
@@ -23,33 +22,7 @@ _DIFFERENCES = 12
 """So many keys that differ are listed."""
 _LONGEST = 30
 """A value of a key is cut there."""
-_YEAR_NS = 365 * 86_400e9
 _COLOURS = {True: "green", False: "red"}
-
-
-def shown(value: float, unit: Unit) -> str:
-    """Write a value with its unit."""
-    return _WRITTEN[unit](value)
-
-
-def _years(value: float) -> str:
-    return f"{quantity(value)} years" if value >= 1 else duration(value * _YEAR_NS)
-
-
-def _number(value: float) -> str:
-    if value == int(value) and abs(value) < 1e15:
-        return f"{int(value):,}"
-    return f"{value:.4g}" if abs(value) < 1e5 else quantity(value)
-
-
-_WRITTEN: Mapping[Unit, Callable[[float], str]] = {
-    "ns": duration,
-    "1/s": quantity,
-    "B/s": lambda value: quantity(value, "B/s"),
-    "share": lambda value: f"{value * 100:.3g}%",
-    "years": _years,
-    "": _number,
-}
 
 
 def ratio(row: Row) -> str:
@@ -125,7 +98,7 @@ def _cut(value: str | None) -> str:
 
 
 def _table(comparison: Comparison) -> RenderableType:
-    table = Table(box=None, pad_edge=True, header_style="bold", padding=(0, 1))
+    table = Table(box=None, header_style="bold", padding=(0, 1), collapse_padding=True)
     table.add_column("", no_wrap=True)
     for name in ("A", "B", "B / A [95 %]"):
         table.add_column(name, justify="right", no_wrap=True)
@@ -135,7 +108,8 @@ def _table(comparison: Comparison) -> RenderableType:
         if row in left_out:
             continue
         values = ("" if each is None else shown(each.value, row.metric.unit) for each in (row.a, row.b))
-        table.add_row(row.metric.label, *values, ratio(row), Text(row.verdict.words, _style(row)))
+        words = row.verdict.words.removeprefix("B is ")  # or lines are too long
+        table.add_row(row.metric.label, *values, ratio(row), Text(words, _style(row)))
     return table
 
 

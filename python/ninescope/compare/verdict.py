@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from typing import Literal, NamedTuple
 
+from ninescope.compare.metrics import Unit
+from ninescope.compare.values import shown, signed
 from ninescope.statistics import Contrast, Interval
 
 Kind = Literal["lower", "higher", "none", "untold"]
@@ -27,49 +29,52 @@ def untold(reason: str) -> Verdict:
     return Verdict("untold", f"cannot be told ({reason})")
 
 
-def without_chance(a: float, b: float, why: str) -> Verdict:
+def without_chance(a: float, b: float, why: str, unit: Unit = "") -> Verdict:
     """Judge values in which chance has no part."""
     if a == b:
         return Verdict("none", f"the same ({why})")
     ratio = Interval(b / a, b / a, b / a) if a > 0 else None
     off = Interval(b - a, b - a, b - a)
-    return Verdict("lower" if b < a else "higher", f"{_stated(off, ratio, with_interval=False)} ({why})")
+    words = _stated(off, ratio, unit, with_interval=False)
+    return Verdict("lower" if b < a else "higher", f"{words} ({why})")
 
 
-def by_chance(contrast: Contrast, corrected: float, compared: int) -> Verdict:
+def by_chance(contrast: Contrast, corrected: float, compared: int, unit: Unit = "") -> Verdict:
     """Judge values by how often chance alone makes such a difference, corrected for all that is compared."""
     off, ratio = contrast.difference, contrast.ratio
     if corrected <= CHANCE:
-        return Verdict("lower" if off.value < 0 else "higher", _stated(off, ratio))
-    reach = _reach(off, ratio)
+        return Verdict("lower" if off.value < 0 else "higher", _stated(off, ratio, unit))
+    reach = _reach(off, ratio, unit)
     if contrast.p <= CHANCE:
         reach += f"; alone it would be, but it is one of {compared} compared"
     return Verdict("none", f"no difference shown ({reach})")
 
 
-def _stated(off: Interval, ratio: Interval | None, *, with_interval: bool = True) -> str:
+def _stated(off: Interval, ratio: Interval | None, unit: Unit, *, with_interval: bool = True) -> str:
     """Say by how much B lies lower or higher."""
     where = "lower" if off.value < 0 else "higher"
     if ratio is None or ratio.value <= 0:
-        value, low, high = _numbers(_turned(off) if where == "lower" else off)
+        value, low, high = (shown(end, unit) for end in (_turned(off) if where == "lower" else off))
         return f"B is {where} by {value}" + (f" ({low} to {high})" if with_interval else "")
     if ratio.value >= _TIMES:
         value, low, high = _numbers(ratio)
         return f"B is {value} times as high" + (f" ({low} to {high})" if with_interval else "")
-    signed = Interval(*(100 * (end - 1) for end in ratio))
-    value, low, high = _numbers(_turned(signed) if where == "lower" else signed)
+    value, low, high = _numbers(_turned(_percent(ratio)) if where == "lower" else _percent(ratio))
     return f"B is {where} by {value} %" + (f" ({low} to {high})" if with_interval else "")
 
 
-def _reach(off: Interval, ratio: Interval | None) -> str:
+def _reach(off: Interval, ratio: Interval | None, unit: Unit) -> str:
     """Say between which ends the difference lies."""
     if off.low == off.high == 0:
-        return "equal in both"
+        return "equal"
     if ratio is None or ratio.value <= 0:
-        _, low, high = _numbers(off)
-        return f"{low} to {_plus(high)}"
-    _, low, high = _numbers(Interval(*(100 * (end - 1) for end in ratio)))
-    return f"{low} to {_plus(high)} %"
+        return f"{signed(off.low, unit)} to {signed(off.high, unit)}"
+    _, low, high = _numbers(_percent(ratio))
+    return f"{_plus(low)} to {_plus(high)} %"
+
+
+def _percent(ratio: Interval) -> Interval:
+    return Interval(*(100 * (end - 1) for end in ratio))
 
 
 def _plus(number: str) -> str:

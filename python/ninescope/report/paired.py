@@ -11,7 +11,8 @@ from ninescope.compare.conditions import build
 from ninescope.compare.figures import figures
 from ninescope.compare.metrics import Metric
 from ninescope.compare.sides import Side
-from ninescope.compare.text import shown, too_few
+from ninescope.compare.text import too_few
+from ninescope.compare.values import MINUS, shown, signed
 from ninescope.figures import Figure
 from ninescope.report.document import (
     AttributionBand,
@@ -53,10 +54,17 @@ def of_comparison(comparison: Comparison) -> Document:
     return Document(
         title="A and B compared",
         subtitle=literal(f"A: {comparison.a.title}. B: {comparison.b.title}"),
-        lead=[Text([literal(_abstract(comparison))]), Text([literal(f"{comparison.design}.")])],
+        lead=[
+            Text([literal(_abstract(comparison))]),
+            Text([literal(f"{comparison.design[0].upper()}{comparison.design[1:]}.")]),
+        ],
         sections=[section for section in sections if section.blocks],
         facts=[("made by", f"ninescope {made_by}")],
     )
+
+
+def _sentence(words: str) -> str:
+    return f"{words[0].upper()}{words[1:]}."
 
 
 def _abstract(comparison: Comparison) -> str:
@@ -76,11 +84,11 @@ def _table(comparison: Comparison) -> TableBlock:
     rows: list[list[str | Cell]] = [
         [
             row.metric.label,
+            Cell(row.verdict.words, title=row.contrast.method if row.contrast else ""),
             _value(row.metric, row.a),
             _value(row.metric, row.b),
             _difference(row),
             _ratio(row),
-            Cell(row.verdict.words, title=row.contrast.method if row.contrast else ""),
         ]
         for row in comparison.rows
         if row not in left_out
@@ -92,7 +100,7 @@ def _table(comparison: Comparison) -> TableBlock:
     if left_out:
         names = ", ".join(row.metric.label for row in left_out)
         remarks.append(f"Left out, because too few samples stand behind them: {names}.")
-    columns = ["", "A", "B", "B - A", "B / A", "verdict"]
+    columns = ["", "verdict", "A", "B", "B - A", "B / A"]  # what a phone shows first says most
     return TableBlock("A and B, metric by metric", columns, rows, " ".join(remarks))
 
 
@@ -108,23 +116,21 @@ def _value(metric: Metric, value: Interval | None) -> str | Cell:
 def _difference(row: Row) -> str | Cell:
     if row.a is None or row.b is None:
         return ""
+    unit = row.metric.unit
     if row.contrast is None:
-        return _signed(row.b.value - row.a.value, row.metric)
-    value, low, high = row.contrast.difference
-    return Cell(
-        _signed(value, row.metric), under=f"{_signed(low, row.metric)} to {_signed(high, row.metric)}"
-    )
-
-
-def _signed(value: float, metric: Metric) -> str:
-    sign = "\u2212" if value < 0 else "+" if value > 0 else ""
-    return f"{sign}{shown(abs(value), metric.unit)}"
+        return signed(row.b.value - row.a.value, unit, MINUS)
+    if row.contrast.difference == (0, 0, 0):
+        return "0"
+    value, low, high = (signed(end, unit, MINUS) for end in row.contrast.difference)
+    return Cell(value, under=f"{low} to {high}")
 
 
 def _ratio(row: Row) -> str | Cell:
     if row.contrast is None or row.contrast.ratio is None:
         return f"{row.b.value / row.a.value:.4g}" if row.a and row.b and row.a.value else ""
     value, low, high = row.contrast.ratio
+    if low == high:
+        return f"{value:.4g}"
     return Cell(f"{value:.4g}", under=f"{low:.4g} to {high:.4g}")
 
 
@@ -182,7 +188,7 @@ def _differences(comparison: Comparison) -> Iterator[Block]:
 
 
 def _caveats(comparison: Comparison) -> Iterator[Block]:
-    said = [f"{remark[0].upper()}{remark[1:]}." for remark in comparison.remarks]
+    said = [_sentence(remark) for remark in comparison.remarks]
     for side in (comparison.a, comparison.b):
         said += [f"{side.name}: {note}." for note in dict.fromkeys(notes(side.first)) if note]
     if said:

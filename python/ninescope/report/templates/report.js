@@ -163,6 +163,7 @@
       if (this.bars.length && !x.categories.length && !x.log) this.rangeX = [Math.min(this.rangeX[0], this.xs[0] - this.slot * 0.6), Math.max(this.rangeX[1], this.xs.at(-1) + this.slot * 0.6)];
       this.rangeY = reach(y, [...values, ...lines.map(([, level]) => level)], { zero: this.bars.length > 0, pad: 0.05 });
       this.scattered = series.length > 0 && series.every((one) => one.form === "points") && !x.categories.length;
+      this.beside = this.spread();
       this.build();
       new ResizeObserver(() => this.fit()).observe(host);
       host.addEventListener("keydown", (event) => this.key(event));
@@ -193,6 +194,9 @@
       const width = (texts) => { measure.font = font(11); return Math.max(0, ...texts.map((text) => measure.measureText(text).width)); };
       const categories = x.categories;
       const turned = () => categories.length && width(categories) + 8 > (this.plot ? this.plot.bbox.width / devicePixelRatio : this.host.clientWidth - 60) / categories.length;
+      // Turned names reach to the left of their places, the first ones beyond the axis.
+      const apart = () => (this.host.clientWidth - 60) / categories.length;
+      const beyond = () => (turned() ? Math.max(0, ...categories.map((name, index) => width([name]) * 0.77 - 25 - (index + 0.5) * apart())) : 0);
       const ticks = (axis, low, high, count) => axis.categories.length ? axis.categories.map((_, index) => index) : axis.log ? logTicks(low, high, count) : linearTicks(low, high, count);
       const common = (axis, label) => ({
         label,
@@ -231,7 +235,7 @@
           ...this.size(),
           legend: { show: false },
           cursor: { show: false, drag: { x: false, y: false } },
-          padding: [10, 10, 0, 0],
+          padding: [10, 10, 0, beyond],
           scales: {
             x: { time: false, distr: x.log ? 3 : 1, range: () => this.rangeX },
             y: { distr: y.log ? 3 : 1, range: () => this.rangeY },
@@ -306,13 +310,25 @@
       return one.x.map((x, index) => [x, one.y[index], index]).filter(([x]) => x !== null && (!log || x > 0));
     }
 
+    /** Say how far beside its places a measured series is drawn: intervals at one place would hide each other. */
+    spread() {
+      const found = this.panel.series.filter((one) => ["line", "points"].includes(one.form) && one.low && !one.published);
+      const places = found.flatMap((one) => one.x.filter((_, index) => one.y[index] !== null));
+      if (!this.panel.x.categories.length || new Set(places).size === places.length) return new Map();
+      return new Map(found.map((one, index) => [one, 0.3 * (index / (found.length - 1) - 0.5)]));
+    }
+
+    aside(one) {
+      return this.beside.get(one) ?? 0;
+    }
+
     paintLine(plot, ctx, one, ratio) {
       if (one.published) ctx.setLineDash([5 * ratio, 4 * ratio]);
       ctx.beginPath();
       let before = null;
       for (const [x, y] of this.usable(one)) {
         if (y === null) { before = null; continue; }
-        const [left, top] = [this.x(plot, x), this.y(plot, y)];
+        const [left, top] = [this.x(plot, x + this.aside(one)), this.y(plot, y)];
         if (before === null) ctx.moveTo(left, top);
         else {
           if (one.form === "steps") ctx.lineTo(left, before);
@@ -329,7 +345,7 @@
       for (const [x, y] of this.usable(one)) {
         if (y === null) continue;
         ctx.beginPath();
-        ctx.arc(this.x(plot, x), this.y(plot, y), size, 0, 2 * Math.PI);
+        ctx.arc(this.x(plot, x + this.aside(one)), this.y(plot, y), size, 0, 2 * Math.PI);
         if (one.published) {
           ctx.fillStyle = style("--ground");
           ctx.fill();
@@ -382,7 +398,7 @@
       ctx.beginPath();
       for (const [x, , index] of this.usable(one)) {
         if (one.low[index] === null || one.high[index] === null || one.y[index] === null) continue;
-        const left = this.x(plot, x) + offset + width / 2;
+        const left = this.x(plot, x + this.aside(one)) + offset + width / 2;
         const [bottom, top] = [this.y(plot, one.low[index]), this.y(plot, one.high[index])];
         ctx.moveTo(left, bottom);
         ctx.lineTo(left, top);
@@ -495,7 +511,7 @@
         if (one.form !== "bars" && top >= 0 && top <= this.plot.over.clientHeight) {
           const dot = element("div", undefined, "dot");
           dot.style.background = this.colour(one);
-          dot.style.left = `${left}px`;
+          dot.style.left = `${this.plot.valToPos(x + this.aside(one), "x")}px`;
           dot.style.top = `${top}px`;
           this.plot.over.append(dot);
           this.dots.push(dot);
