@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import pickle
 import signal
 import subprocess
 import sys
@@ -67,6 +68,28 @@ def test_a_worker_that_ends_while_it_is_idle_is_replaced():
                 break
             except pool.WorkerLostError:  # its end was not known yet
                 continue
+
+
+@pytest.mark.parametrize("is_given_up", [False, True])
+def test_a_worker_that_ends_in_the_middle_of_its_answer_is_not_waited_for(is_given_up):
+    workers = pool.local(1)
+    lost = workers.submit(pool_tasks.end_while_answering)
+    if is_given_up:
+        time.sleep(0.5)
+        workers.stop()
+    with pytest.raises(pool.WorkerLostError):
+        lost.result(timeout=60)
+    workers.stop()
+
+
+def test_what_cannot_be_pickled_is_said_and_the_worker_goes_on(two):
+    with pytest.raises((AttributeError, TypeError, pickle.PicklingError)):
+        two.submit(lambda: 1).result()
+    with pytest.raises((AttributeError, TypeError, pickle.PicklingError, RuntimeError)):
+        two.submit(pool_tasks.unsendable).result()
+    with pytest.raises(RuntimeError, match="Unsendable: so it is"):
+        two.submit(pool_tasks.fail_unsendably, "so it is").result()
+    assert two.submit(pool_tasks.twice, 3).result() == 6
 
 
 def test_memory_is_limited_worker_by_worker():

@@ -450,9 +450,13 @@ def children(pid: int) -> list[int]:
     return found
 
 
+def points_in(lake: Path) -> int:
+    return len(list((lake / "points").glob("*.json.gz")))
+
+
 def wait_for_points(out: Path, count: int, process: subprocess.Popen[bytes]) -> None:
     deadline = time.monotonic() + 120
-    while len(list((out / "points").glob("*.json.gz"))) < count:
+    while points_in(out) < count:
         assert time.monotonic() < deadline
         assert process.poll() is None, process.stderr.read()
         time.sleep(0.01)
@@ -481,12 +485,12 @@ def test_a_sweep_that_is_killed_at_any_moment_goes_on(longer, tmp_path):
     path, table = longer
     rng = random.Random(1)
     lake = tmp_path / "lake"
-    kills = 0
+    kills, longest = 0, 1.0
     for _ in range(60):
-        before = len(list((lake / "points").glob("*.json.gz")))
+        before = points_in(lake)
         process = start(path, lake)
         try:
-            process.communicate(timeout=rng.uniform(0.3, 3.0))
+            process.communicate(timeout=rng.uniform(0, longest))
         except subprocess.TimeoutExpired:
             process.kill()
             process.communicate()
@@ -494,7 +498,9 @@ def test_a_sweep_that_is_killed_at_any_moment_goes_on(longer, tmp_path):
             kept = Lake.open(lake) if (lake / "lake.json").exists() else None
             # Whatever is there is whole, and nothing goes.
             assert kept is None or all(kept.get(point) is not None for point in kept.ids())
-            assert len(list((lake / "points").glob("*.json.gz"))) >= before
+            assert points_in(lake) >= before
+            if points_in(lake) == before:  # this machine takes longer to begin
+                longest *= 1.5
             continue
         break
     assert process.returncode == 0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import re
 from typing import Any
@@ -53,6 +54,9 @@ class DaskPool(Pool):
 
     def _connected(self, address: str) -> Any:
         try:
+            if self._cluster is None:
+                # A client that comes to nothing may hang when it is thrown away: somebody has to be there.
+                asyncio.run(_knock(address))
             return self._distributed.Client(
                 self._cluster if self._cluster is not None else address,
                 timeout=CONNECT_SECONDS,
@@ -95,3 +99,11 @@ class DaskPool(Pool):
         if self._cluster is not None:
             with contextlib.suppress(Exception):
                 self._cluster.close(timeout=5)
+
+
+async def _knock(address: str) -> None:
+    """Connect to a scheduler, and leave again."""
+    from distributed.comm import connect
+
+    comm = await connect(address, timeout=CONNECT_SECONDS)
+    await comm.close()
