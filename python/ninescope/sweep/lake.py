@@ -6,6 +6,7 @@
     claims/<runner>.json    what a runner has under way, renewed while it lives
     sweeps/<name>.json      the points of a sweep, in order, with its axes
     dataset/*.parquet       the numbers of all points as a table, made from `points/`
+    snapshots/*             prepared drives that points share; nothing here looks at them
 
 Points belong to no sweep: two that share some share their results. A file that cannot be read is as good as
 none, so that whatever is lost is run again. Nothing here knows axes or schedulers.
@@ -30,6 +31,8 @@ if TYPE_CHECKING:
 VERSION = 1
 MARK = "lake.json"
 """The file that makes a folder a lake."""
+SNAPSHOTS = "snapshots"
+"""The folder of prepared drives, where workers see the lake. It holds no results and may be removed."""
 _WORDS = "ninescope lake"
 _POINT = ".json.gz"
 
