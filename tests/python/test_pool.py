@@ -190,6 +190,12 @@ def test_a_task_that_ends_dask_workers_is_lost(cluster):
     assert cluster.submit(pool_tasks.twice, 4).result(timeout=60) == 8
 
 
+def test_a_scheduler_without_ninescope_is_said(cluster):
+    said = cluster.failure(RuntimeError("Error during deserialization of the task graph. This frequently"))
+    assert isinstance(said, pool.PoolLostError)
+    assert "scheduler lacks" in str(said)
+
+
 @pytest.mark.parametrize("address", ["tcp://127.0.0.1:9", "nonsense", "tcp://nowhere.invalid:8786"])
 def test_a_scheduler_that_cannot_be_reached_is_named(address, monkeypatch):
     pytest.importorskip("distributed")

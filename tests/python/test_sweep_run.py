@@ -30,10 +30,7 @@ from ninescope.sweep.point import Point
 from ninescope.sweep.runner import Runner
 from ninescope.sweep.source import Source
 from ninescope.sweep.sweep import Sweep
-from sweep_samples import DRIVE, SMALL, csv, run_here, sweep_file
-
-LONGER = SMALL.replace("requests = 300", "requests = 60_000").replace("seeds = 2", "seeds = 3")
-"""Twelve points of a quarter of a second or so."""
+from sweep_samples import DRIVE, LONGER, SMALL, csv, run_here, sweep_file
 
 
 @pytest.fixture
@@ -335,7 +332,9 @@ def test_points_that_no_worker_can_hold_are_refused_before_anything_runs(cli, tm
 # ---- prepared drives -----------------------------------------------------------------------------------
 
 
-PREPARED = SMALL.replace("requests = 300", 'requests = 300\nprefill = "steady"').replace("seeds = 2", "seeds = 1")
+PREPARED = SMALL.replace("requests = 300", 'requests = 300\nprefill = "steady"').replace(
+    "seeds = 2", "seeds = 1"
+)
 """Four points, two of each prepared drive."""
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import re
+from concurrent.futures import CancelledError
 from typing import Any
 
 from ninescope._native import ConfigError
@@ -25,7 +26,10 @@ class DaskPool(Pool):
             raise ConfigError(
                 "--dask needs the package distributed: pip install 'ninescope[sweep]'"
             ) from None
+        from distributed.comm import CommClosedError
+
         self._distributed = distributed
+        self._closed = CommClosedError
         self._cluster: Any = None
         if match := _LOCAL.fullmatch(address):
             self._cluster = distributed.LocalCluster(
@@ -77,7 +81,11 @@ class DaskPool(Pool):
         if isinstance(error, self._distributed.KilledWorker):
             times = error.allowed_failures + 1
             return WorkerLostError(f"its worker was lost {times} times", times)
-        if "CancelledError" in type(error).__name__ or isinstance(error, self._distributed.CommClosedError):
+        if isinstance(error, RuntimeError) and "deserialization of the task graph" in str(error):
+            return PoolLostError(
+                "the Dask scheduler lacks Python packages: it needs ninescope, as workers do"
+            )
+        if isinstance(error, CancelledError | self._closed):
             if self._client.status != "running":
                 return PoolLostError("the Dask scheduler is gone")
             return WorkerLostError("what it needs was lost with a worker")

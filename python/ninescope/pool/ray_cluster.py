@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
+import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import Executor, Future
 from typing import Any
 
@@ -23,7 +26,10 @@ class RayPool(Pool):
             raise ConfigError("--ray needs the package ray: pip install 'ninescope[ray]'") from None
         self._ray = ray
         try:
-            ray.init(address=address, log_to_driver=False, include_dashboard=False, configure_logging=False)
+            with _importing_as_here() if address is None else contextlib.nullcontext():
+                ray.init(
+                    address=address, log_to_driver=False, include_dashboard=False, configure_logging=False
+                )
         except (ConnectionError, RuntimeError, ValueError) as error:
             raise PoolLostError(f"--ray: the cluster {address} cannot be reached: {error}") from error
         self.shares_files = address is None
@@ -40,6 +46,8 @@ class RayPool(Pool):
             return WorkerLostError(f"its worker was lost: {str(error).partition(chr(10))[0]}")
         if isinstance(error, errors.ObjectLostError):
             return WorkerLostError("what it needs was lost with a worker")
+        if isinstance(error, RuntimeError) and "failed to import on the worker" in str(error):
+            return ImportError(str(error).strip().splitlines()[-1])
         if isinstance(error, errors.RaySystemError):
             return PoolLostError(f"the Ray cluster is gone: {error}")
         return super().failure(error)
@@ -86,3 +94,17 @@ class RayExecutor(Executor):
     def _forget(self, future: Future[Any]) -> None:
         with self._lock:
             self._under_way.pop(future, None)
+
+
+@contextlib.contextmanager
+def _importing_as_here() -> Iterator[None]:
+    """Let processes that start meanwhile find modules where this one does."""
+    before = os.environ.get("PYTHONPATH")
+    os.environ["PYTHONPATH"] = os.pathsep.join(path for path in sys.path if path)
+    try:
+        yield
+    finally:
+        if before is None:
+            del os.environ["PYTHONPATH"]
+        else:
+            os.environ["PYTHONPATH"] = before
