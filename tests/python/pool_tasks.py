@@ -64,7 +64,7 @@ def end_while_answering() -> None:
     os.kill(os.getpid(), signal.SIGKILL)
 
 
-class Unsendable(Exception):
+class UnsendableError(Exception):
     """An exception that can be pickled and not unpickled."""
 
     def __init__(self, words: str, more: str) -> None:
@@ -77,4 +77,4 @@ def unsendable() -> object:
 
 
 def fail_unsendably(words: str) -> None:
-    raise Unsendable(words, "more")
+    raise UnsendableError(words, "more")

@@ -87,7 +87,7 @@ def test_what_cannot_be_pickled_is_said_and_the_worker_goes_on(two):
         two.submit(lambda: 1).result()
     with pytest.raises((AttributeError, TypeError, pickle.PicklingError, RuntimeError)):
         two.submit(pool_tasks.unsendable).result()
-    with pytest.raises(RuntimeError, match="Unsendable: so it is"):
+    with pytest.raises(RuntimeError, match="UnsendableError: so it is"):
         two.submit(pool_tasks.fail_unsendably, "so it is").result()
     assert two.submit(pool_tasks.twice, 3).result() == 6
 

@@ -1,4 +1,4 @@
-"""Sweeps on a Dask cluster of processes that know nothing of each other: workers that are lost, and stopped."""
+"""Sweeps on a Dask cluster of processes: workers and schedulers that are lost."""
 
 from __future__ import annotations
 

@@ -1,9 +1,9 @@
 """Processes of this machine: each task in one of them, and each of them replaced when it is lost.
 
-A `ProcessPoolExecutor` will not do. There the loss of one process costs all tasks, and a process that ends while
-it sends an answer leaves the parent waiting for the rest of it. Here each process has a pipe of its own, whose
-other end is open nowhere else: however it ends, the parent reads the end of the pipe. Workers end with the
-process that started them, however that ends.
+A `ProcessPoolExecutor` will not do: there the loss of one process costs all tasks, and one that ends while
+it sends an answer leaves the parent waiting for the rest. Here each process has a pipe of its own, whose
+other end is open nowhere else: however the process ends, the parent reads the end of the pipe. Workers end
+with the process that started them, however that ends.
 """
 
 from __future__ import annotations
@@ -29,7 +29,6 @@ from multiprocessing.process import BaseProcess
 from typing import Any, NamedTuple
 
 from ninescope.pool import Pool, WorkerLostError
-
 
 _END_SECONDS = 10
 """So long may a process take to end that has nothing to do any more."""
@@ -69,7 +68,7 @@ class _Worker(NamedTuple):
             received = self.pipe.recv_bytes()
         except (EOFError, OSError):
             raise WorkerLostError(_ending(self.process)) from None
-        has_failed, answer = pickle.loads(received)
+        has_failed, answer = pickle.loads(received)  # noqa: S301 - of a process of our own
         if has_failed:
             raise answer
         return answer
@@ -248,7 +247,7 @@ def _work(pipe: Connection, begin: Callable[[], None]) -> None:
 def _answer(message: bytes) -> bytes:
     """Make a call, and pickle what it comes to: whether it raised something, and what."""
     try:
-        return pickle.dumps((False, pickle.loads(message)()))
+        return pickle.dumps((False, pickle.loads(message)()))  # noqa: S301 - of our parent
     except BaseException as error:
         try:
             return _pickled(error)
@@ -259,7 +258,7 @@ def _answer(message: bytes) -> bytes:
 def _pickled(error: BaseException) -> bytes:
     """Pickle an exception that can be unpickled as well."""
     pickled = pickle.dumps((True, error))
-    pickle.loads(pickled)
+    pickle.loads(pickled)  # noqa: S301 - just made
     return pickled
 
 

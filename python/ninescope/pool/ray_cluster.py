@@ -67,15 +67,14 @@ class RayExecutor(Executor):
 
     def __init__(self, ray: Any) -> None:
         self._ray = ray
-        self._remote: dict[Callable[..., Any], Any] = {}
+        # What is lost is tried again by whoever gave it.
+        self._call = ray.remote(num_cpus=1, max_retries=0)(_call)
         self._under_way: dict[Future[Any], Any] = {}
         self._lock = threading.Lock()
 
     def submit(self, function: Callable[..., Any], /, *arguments: Any, **keywords: Any) -> Future[Any]:
         """Start a call on one processor of the cluster."""
-        if function not in self._remote:
-            self._remote[function] = self._ray.remote(num_cpus=1, max_retries=0)(function)
-        reference = self._remote[function].remote(*arguments, **keywords)
+        reference = self._call.remote(function, *arguments, **keywords)
         future: Future[Any] = reference.future()
         with self._lock:
             self._under_way[future] = reference
@@ -94,6 +93,10 @@ class RayExecutor(Executor):
     def _forget(self, future: Future[Any]) -> None:
         with self._lock:
             self._under_way.pop(future, None)
+
+
+def _call(function: Callable[..., Any], /, *arguments: Any, **keywords: Any) -> Any:
+    return function(*arguments, **keywords)
 
 
 @contextlib.contextmanager

@@ -153,13 +153,16 @@ class Runner:
         claims.tell(self._by_id)
         if drives is None or key is None or not drives.is_shared:
             self._start(entry)
-        elif key not in self._preparing:
-            preparation = self._preparing[key] = _UnderWay([], entry.task, [entry])
+            return
+        if key not in self._preparing:
+            preparation = _UnderWay([], entry.task)
+            self._preparing[key] = preparation
             self._start(preparation)
-        elif (preparation := self._preparing[key]) is not None:
-            preparation.held.append(entry)
-        else:
+        waited_for = self._preparing[key]
+        if waited_for is None:
             self._start(entry)
+        else:
+            waited_for.held.append(entry)
 
     def _freed(self, claims: Claims) -> Iterator[Outcome]:
         """Look at what others had: it is done, or they gave it up."""
