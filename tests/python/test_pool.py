@@ -190,6 +190,10 @@ def test_a_task_that_ends_dask_workers_is_lost(cluster):
     assert cluster.submit(pool_tasks.twice, 4).result(timeout=60) == 8
 
 
+def test_a_cluster_that_was_started_here_leaves_interrupts_to_us(cluster):
+    assert cluster.submit(pool_tasks.blocked).result()
+
+
 def test_a_scheduler_without_ninescope_is_said(cluster):
     said = cluster.failure(RuntimeError("Error during deserialization of the task graph. This frequently"))
     assert isinstance(said, pool.PoolLostError)

@@ -43,6 +43,12 @@ def test_ray_comes_to_the_same_table(cluster, tmp_path):
     assert csv(tmp_path / "lake") == csv(tmp_path / "undisturbed")
 
 
+@pytest.mark.parametrize("address", ["127.0.0.1:9", "ray://127.0.0.1:9"])
+def test_a_cluster_that_cannot_be_reached_is_named(address):
+    with pytest.raises(pool.PoolLostError, match=f"{address} cannot be reached"):
+        pool.ray(address)
+
+
 def test_a_worker_that_ray_loses_in_mid_run_changes_nothing(cluster, tmp_path):
     sweep = Sweep.from_file(sweep_file(tmp_path, LONGER))
     run_here(sweep, tmp_path / "undisturbed", workers=2)

@@ -10,6 +10,7 @@ from typing import Any
 
 from ninescope._native import ConfigError
 from ninescope.pool import Pool, PoolLostError, WorkerLostError, processors
+from ninescope.pool.interrupts import blocked_interrupt
 
 CONNECT_SECONDS = 10
 """How long a scheduler may take to answer."""
@@ -32,13 +33,14 @@ class DaskPool(Pool):
         self._closed = CommClosedError
         self._cluster: Any = None
         if match := _LOCAL.fullmatch(address):
-            self._cluster = distributed.LocalCluster(
-                n_workers=int(match[1] or processors()),
-                threads_per_worker=1,
-                processes=True,
-                dashboard_address=None,
-                silence_logs=40,
-            )
+            with blocked_interrupt():
+                self._cluster = distributed.LocalCluster(
+                    n_workers=int(match[1] or processors()),
+                    threads_per_worker=1,
+                    processes=True,
+                    dashboard_address=None,
+                    silence_logs=40,
+                )
         self._client = self._connected(address)
         self.shares_files = self._cluster is not None
         workers = self._client.scheduler_info(n_workers=-1)["workers"].values()

@@ -9,7 +9,6 @@ with the process that started them, however that ends.
 from __future__ import annotations
 
 import collections
-import contextlib
 import multiprocessing
 import multiprocessing.connection
 import os
@@ -21,7 +20,7 @@ import tempfile
 import threading
 import traceback
 import weakref
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import Executor, Future
 from functools import partial
 from multiprocessing.connection import Connection
@@ -29,6 +28,7 @@ from multiprocessing.process import BaseProcess
 from typing import Any, NamedTuple
 
 from ninescope.pool import Pool, WorkerLostError
+from ninescope.pool.interrupts import blocked_interrupt
 
 _END_SECONDS = 10
 """So long may a process take to end that has nothing to do any more."""
@@ -181,9 +181,7 @@ class LocalExecutor(Executor):
             ours, theirs = context.Pipe()
             with theirs:
                 process = context.Process(target=_work, args=(theirs, self._begin), daemon=True)
-                # Ctrl-C reaches every process of the terminal's group. It is blocked while a worker starts,
-                # which inherits that: the parent alone decides what it means.
-                with _blocked_interrupt():
+                with blocked_interrupt():
                     process.start()
             self._processes.add(process)
         return _Worker(process, ours)
@@ -212,18 +210,6 @@ def _ending(process: BaseProcess) -> str:
     return (
         f"its worker process was ended by {signal.Signals(-code).name}{hint.get(signal.Signals(-code), '')}"
     )
-
-
-@contextlib.contextmanager
-def _blocked_interrupt() -> Iterator[None]:
-    if not hasattr(signal, "pthread_sigmask"):
-        yield
-        return
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 # ---- in the worker ------------------------------------------------------------------------------------

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
+import socket
 import sys
 import threading
 from collections.abc import Callable, Iterator
@@ -12,6 +14,10 @@ from typing import Any
 
 from ninescope._native import ConfigError
 from ninescope.pool import Pool, PoolLostError, WorkerLostError
+
+CONNECT_SECONDS = 10
+"""How long a cluster may take to answer."""
+_HEAD = re.compile(r"(?:ray://)?(?P<host>[^:/]+):(?P<port>\d+)")
 
 
 class RayPool(Pool):
@@ -26,12 +32,15 @@ class RayPool(Pool):
             raise ConfigError("--ray needs the package ray: pip install 'ninescope[ray]'") from None
         self._ray = ray
         try:
+            if address is not None:
+                _knock(address)
             with _importing_as_here() if address is None else contextlib.nullcontext():
                 ray.init(
                     address=address, log_to_driver=False, include_dashboard=False, configure_logging=False
                 )
-        except (ConnectionError, RuntimeError, ValueError) as error:
-            raise PoolLostError(f"--ray: the cluster {address} cannot be reached: {error}") from error
+        except (OSError, RuntimeError, ValueError) as error:
+            said = str(error).partition("\n")[0]
+            raise PoolLostError(f"--ray: the cluster {address} cannot be reached: {said}") from error
         self.shares_files = address is None
         super().__init__(RayExecutor(ray), max(1, int(ray.cluster_resources().get("CPU", 1))))
 
@@ -93,6 +102,12 @@ class RayExecutor(Executor):
     def _forget(self, future: Future[Any]) -> None:
         with self._lock:
             self._under_way.pop(future, None)
+
+
+def _knock(address: str) -> None:
+    """Connect to a cluster's head, and leave again: Ray itself tries for minutes."""
+    if match := _HEAD.fullmatch(address):
+        socket.create_connection((match["host"], int(match["port"])), CONNECT_SECONDS).close()
 
 
 def _call(function: Callable[..., Any], /, *arguments: Any, **keywords: Any) -> Any:
