@@ -35,7 +35,8 @@ requests = 60_000
 
 
 def measure(folder: Path, sizes: Sequence[int]) -> dict[str, Any]:
-    """Measure sweeps of several sizes."""
+    """Measure sweeps of several sizes. The first of all warms up, and does not count."""
+    _of_size(folder / "warm-up", 100)
     return {str(size): _of_size(folder / f"grid-{size}", size) for size in sizes}
 
 

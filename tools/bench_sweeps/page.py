@@ -90,7 +90,7 @@ def _large(sizes: Mapping[str, Mapping[str, float]]) -> str:
     (small, first), (large, second) = ((int(size), took) for size, took in sizes.items())
 
     def further(name: str) -> float:
-        rise = (second[name] - first[name]) / (large - small)
+        rise = max(0.0, (second[name] - first[name]) / (large - small))
         return second[name] + rise * (EXTRAPOLATED - large)
 
     lines = [

@@ -35,6 +35,8 @@ SNAPSHOTS = "snapshots"
 """The folder of prepared drives, where workers see the lake. It holds no results and may be removed."""
 _WORDS = "ninescope lake"
 _POINT = ".json.gz"
+_LEVEL = 6
+"""Of gzip: a hundredth larger than with 9, in a third of the time."""
 
 Sparse = dict[str, list[list[int]]]
 """Histograms by operation: upper bounds [ns] and counts of the buckets that hold something."""
@@ -134,7 +136,9 @@ class Lake:
 
     def put(self, kept: Kept) -> None:
         """Keep what a point came to."""
-        content = gzip.compress(_line(dataclasses.asdict(kept)), mtime=0)
+        # `dataclasses.asdict` would copy every histogram: most of what a point costs here.
+        stored = {field.name: getattr(kept, field.name) for field in dataclasses.fields(kept)}
+        content = gzip.compress(_line(stored), _LEVEL, mtime=0)
         self.store.write(f"points/{kept.id}{_POINT}", content)
 
     def result(self, point: str) -> Result:
