@@ -111,6 +111,21 @@ def test_the_pool_alone_decides_what_an_interrupt_means(two):
     assert two.submit(pool_tasks.blocked).result()
 
 
+def test_the_first_worker_of_a_process_leaves_interrupts_to_it_as_well():
+    script = f"""
+import sys
+sys.path[:0] = [{str(ROOT / "tests/python")!r}]
+import pool_tasks
+from ninescope import pool
+
+if __name__ == "__main__":
+    with pool.local(1) as workers:
+        print(workers.submit(pool_tasks.blocked).result())
+"""
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert done.stdout == "True\n"
+
+
 def test_giving_up_ends_workers_at_once(tmp_path):
     workers = pool.local(2)
     futures = [workers.submit(pool_tasks.note_and_sleep, str(tmp_path)) for _ in range(3)]
