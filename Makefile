@@ -9,6 +9,8 @@ FULL ?=
 OUT ?= out/papers
 # CHECK=1 only measures the stand-ins.
 CHECK ?=
+# BRIEF=1 tries the benchmark of sweeps in a minute.
+BRIEF ?=
 # How long `make fuzz` runs, over all targets.
 N ?= 200
 SEED ?= 1
@@ -21,7 +23,7 @@ BIN := $(VENV)/bin
 STAMPS := $(VENV)/stamps
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 # What is missing is named in one line, before anything else happens.
-ifneq ($(filter demo test test-ray figures bench lint,$(MAKECMDGOALS)),)
+ifneq ($(filter demo test test-ray figures bench bench-sweeps lint,$(MAKECMDGOALS)),)
 ifeq ($(shell command -v cargo),)
 $(error ninescope needs cargo (a Rust toolchain), and it is not on the PATH)
 endif
@@ -43,7 +45,7 @@ NATIVE_SOURCES := $(shell find crates presets -name '*.rs' -o -name '*.toml' -o 
 # One interpreter for every build of the binding.
 export PYO3_PYTHON := $(abspath $(BIN))/python
 
-.PHONY: help demo test test-ray figures papers-docs bench lint worlds minimal-worlds stand-ins fuzz unsafe deny coverage lock clean
+.PHONY: help demo test test-ray figures papers-docs bench bench-sweeps lint worlds minimal-worlds stand-ins fuzz unsafe deny coverage lock clean
 .DEFAULT_GOAL := help
 
 help: ## Show this list
@@ -73,17 +75,21 @@ bench: ## Measure the engine (FULL=1 for the long ones)
 	FULL=$(FULL) cargo bench -p ninescope --locked
 	cargo bench -p ninescope-check --locked
 
+bench-sweeps: $(STAMPS)/native $(STAMPS)/sweep ## Measure how sweeps scale, and renew docs/scaling.md (BRIEF=1 only tries it)
+	@$(BIN)/python tools/bench_sweeps $(if $(BRIEF),--brief)
+
 lint: $(STAMPS)/native $(STAMPS)/dev ## Check format, lints and types
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets --locked -- -D warnings
 	$(BIN)/ruff check python tests/python experiments/0* tools/renew_papers.py tools/renew_readme.py tools/coverage_table.py \
-		tools/fidelity.py tools/stand_ins
+		tools/fidelity.py tools/stand_ins tools/bench_sweeps
 	$(BIN)/ruff format --check python tests/python experiments/0* tools/renew_papers.py tools/renew_readme.py tools/coverage_table.py \
-		tools/fidelity.py tools/stand_ins
+		tools/fidelity.py tools/stand_ins tools/bench_sweeps
 	$(BIN)/mypy --strict python/ninescope
 	@# Folder by folder: their files share names.
 	for folder in experiments/0*; do MYPYPATH=python:$$folder $(BIN)/mypy --strict $$folder/*.py || exit; done
 	MYPYPATH=tools/stand_ins $(BIN)/mypy --strict tools/stand_ins
+	MYPYPATH=tools/bench_sweeps:python $(BIN)/mypy --strict tools/bench_sweeps
 	MYPYPATH=python $(BIN)/python -m mypy.stubtest ninescope._native
 
 worlds: ## Hunt in N=200 random worlds from SEED=1 on

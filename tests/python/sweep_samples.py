@@ -32,6 +32,8 @@ requests = 300
 "nand.read" = ["20us", "60us"]
 """
 """Eight points."""
+LONGER = SMALL.replace("requests = 300", "requests = 60_000").replace("seeds = 2", "seeds = 3")
+"""Twelve points of a quarter of a second or so."""
 
 
 def sweep_file(folder: Path, text: str = SMALL, name: str = "small.toml") -> Path:

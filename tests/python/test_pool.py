@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import pickle
 import signal
 import subprocess
 import sys
@@ -69,6 +70,28 @@ def test_a_worker_that_ends_while_it_is_idle_is_replaced():
                 continue
 
 
+@pytest.mark.parametrize("is_given_up", [False, True])
+def test_a_worker_that_ends_in_the_middle_of_its_answer_is_not_waited_for(is_given_up):
+    workers = pool.local(1)
+    lost = workers.submit(pool_tasks.end_while_answering)
+    if is_given_up:
+        time.sleep(0.5)
+        workers.stop()
+    with pytest.raises(pool.WorkerLostError):
+        lost.result(timeout=60)
+    workers.stop()
+
+
+def test_what_cannot_be_pickled_is_said_and_the_worker_goes_on(two):
+    with pytest.raises((AttributeError, TypeError, pickle.PicklingError)):
+        two.submit(lambda: 1).result()
+    with pytest.raises((AttributeError, TypeError, pickle.PicklingError, RuntimeError)):
+        two.submit(pool_tasks.unsendable).result()
+    with pytest.raises(RuntimeError, match="UnsendableError: so it is"):
+        two.submit(pool_tasks.fail_unsendably, "so it is").result()
+    assert two.submit(pool_tasks.twice, 3).result() == 6
+
+
 def test_memory_is_limited_worker_by_worker():
     with pool.local(1, memory=64 << 20) as workers:
         assert workers.submit(pool_tasks.take, 16 << 20).result() == 16 << 20
@@ -86,6 +109,21 @@ def test_what_workers_leave_behind_goes_with_them(two):
 
 def test_the_pool_alone_decides_what_an_interrupt_means(two):
     assert two.submit(pool_tasks.blocked).result()
+
+
+def test_the_first_worker_of_a_process_leaves_interrupts_to_it_as_well():
+    script = f"""
+import sys
+sys.path[:0] = [{str(ROOT / "tests/python")!r}]
+import pool_tasks
+from ninescope import pool
+
+if __name__ == "__main__":
+    with pool.local(1) as workers:
+        print(workers.submit(pool_tasks.blocked).result())
+"""
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert done.stdout == "True\n"
 
 
 def test_giving_up_ends_workers_at_once(tmp_path):
@@ -165,6 +203,16 @@ def test_a_task_that_ends_dask_workers_is_lost(cluster):
     error = cluster.failure(future.exception(timeout=120))
     assert isinstance(error, pool.WorkerLostError)
     assert cluster.submit(pool_tasks.twice, 4).result(timeout=60) == 8
+
+
+def test_a_cluster_that_was_started_here_leaves_interrupts_to_us(cluster):
+    assert cluster.submit(pool_tasks.blocked).result()
+
+
+def test_a_scheduler_without_ninescope_is_said(cluster):
+    said = cluster.failure(RuntimeError("Error during deserialization of the task graph. This frequently"))
+    assert isinstance(said, pool.PoolLostError)
+    assert "scheduler lacks" in str(said)
 
 
 @pytest.mark.parametrize("address", ["tcp://127.0.0.1:9", "nonsense", "tcp://nowhere.invalid:8786"])

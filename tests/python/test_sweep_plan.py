@@ -205,6 +205,10 @@ def test_a_point_runs_as_its_drive_would(drive):
         ({"from": "20us", "to": "40us", "step": "10us"}, ["20us", "30us", "40us"]),
         ({"from": "500us", "to": "1ms", "step": "250us"}, ["500us", "750us", "1000us"]),
         ({"from": "10us", "to": "1ms", "count": 3, "log": True}, ["10us", "100us", "1000us"]),
+        ({"from": "1us", "to": "1ms", "count": 4, "log": True}, ["1us", "10us", "100us", "1000us"]),
+        ({"from": "1us", "to": "10us", "count": 3, "log": True}, ["1us", "3.162us", "10us"]),
+        ({"from": "1ns", "to": "3ns", "count": 9}, ["1ns", "2ns", "3ns"]),
+        ({"from": "1KiB", "to": "2KiB", "count": 4}, ["1KiB", "1.3330078125KiB", "1.6669921875KiB", "2KiB"]),
         ({"policy": "d-choices", "d": 4}, [{"policy": "d-choices", "d": 4}]),
     ],
 )

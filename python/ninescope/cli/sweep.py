@@ -53,6 +53,14 @@ Dask = Annotated[
     typer.Option(metavar="ADDRESS|local[:N]", help="Run on a Dask cluster, or on one started here."),
 ]
 Ray = Annotated[str | None, typer.Option(metavar="ADDRESS|local", help="Run on a Ray cluster.")]
+Snapshots = Annotated[
+    str | None,
+    typer.Option(
+        metavar="DIR",
+        help="Keep drives that points share here, as workers see it (default: with the lake).",
+    ),
+]
+NoSnapshots = Annotated[bool, typer.Option("--no-snapshots", help="Prepare the drive of each point anew.")]
 Retry = Annotated[bool, typer.Option("--retry", help="Try again what could not be run.")]
 JsonFlag = Annotated[bool, typer.Option("--json", help="Print JSON, and nothing else.")]
 
@@ -97,6 +105,8 @@ def sweep_run(
     memory: Memory = None,
     dask: Dask = None,
     ray: Ray = None,
+    snapshots: Snapshots = None,
+    no_snapshots: NoSnapshots = False,
     retry: Retry = False,
 ) -> None:
     """Run what the lake does not have yet.
@@ -106,12 +116,20 @@ def sweep_run(
     """
     from ninescope.sweep.sweep import Sweep
 
+    if no_snapshots and snapshots is not None:
+        raise typer.BadParameter("give one of --snapshots and --no-snapshots")
     sweep = Sweep.from_file(file)
     sweep.plan()  # what is wrong is said before workers start
     try:
         with _workers(jobs, memory, dask, ray) as workers, _steps(sweep.name) as on_step:
             status = sweep.run(
-                out, executor=workers, jobs=jobs, memory=_bytes(memory), retry=retry, on_step=on_step
+                out,
+                executor=workers,
+                jobs=jobs,
+                memory=_bytes(memory),
+                retry=retry,
+                snapshots=snapshots or not no_snapshots,
+                on_step=on_step,
             )
     except Interrupted:
         _say_how_far(sweep, out)
@@ -127,13 +145,15 @@ def sweep_resume(
     memory: Memory = None,
     dask: Dask = None,
     ray: Ray = None,
+    snapshots: Snapshots = None,
+    no_snapshots: NoSnapshots = False,
     retry: Retry = False,
 ) -> None:
     """Go on with a sweep that was interrupted; where nothing is left, nothing happens."""
     from ninescope.sweep.lake import Lake
 
     Lake.open(out)  # what is not there cannot be gone on with
-    sweep_run(file, out, jobs, memory, dask, ray, retry)
+    sweep_run(file, out, jobs, memory, dask, ray, snapshots, no_snapshots, retry)
 
 
 @app.command("status")

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import re
+from concurrent.futures import CancelledError
 from typing import Any
 
 from ninescope._native import ConfigError
 from ninescope.pool import Pool, PoolLostError, WorkerLostError, processors
+from ninescope.pool.interrupts import blocked_interrupt
 
 CONNECT_SECONDS = 10
 """How long a scheduler may take to answer."""
@@ -24,16 +27,20 @@ class DaskPool(Pool):
             raise ConfigError(
                 "--dask needs the package distributed: pip install 'ninescope[sweep]'"
             ) from None
+        from distributed.comm import CommClosedError
+
         self._distributed = distributed
+        self._closed = CommClosedError
         self._cluster: Any = None
         if match := _LOCAL.fullmatch(address):
-            self._cluster = distributed.LocalCluster(
-                n_workers=int(match[1] or processors()),
-                threads_per_worker=1,
-                processes=True,
-                dashboard_address=None,
-                silence_logs=40,
-            )
+            with blocked_interrupt():
+                self._cluster = distributed.LocalCluster(
+                    n_workers=int(match[1] or processors()),
+                    threads_per_worker=1,
+                    processes=True,
+                    dashboard_address=None,
+                    silence_logs=40,
+                )
         self._client = self._connected(address)
         self.shares_files = self._cluster is not None
         workers = self._client.scheduler_info(n_workers=-1)["workers"].values()
@@ -53,6 +60,9 @@ class DaskPool(Pool):
 
     def _connected(self, address: str) -> Any:
         try:
+            if self._cluster is None:
+                # A client that comes to nothing may hang when it is thrown away: somebody has to be there.
+                asyncio.run(_knock(address))
             return self._distributed.Client(
                 self._cluster if self._cluster is not None else address,
                 timeout=CONNECT_SECONDS,
@@ -73,7 +83,11 @@ class DaskPool(Pool):
         if isinstance(error, self._distributed.KilledWorker):
             times = error.allowed_failures + 1
             return WorkerLostError(f"its worker was lost {times} times", times)
-        if "CancelledError" in type(error).__name__ or isinstance(error, self._distributed.CommClosedError):
+        if isinstance(error, RuntimeError) and "deserialization of the task graph" in str(error):
+            return PoolLostError(
+                "the Dask scheduler lacks Python packages: it needs ninescope, as workers do"
+            )
+        if isinstance(error, CancelledError | self._closed):
             if self._client.status != "running":
                 return PoolLostError("the Dask scheduler is gone")
             return WorkerLostError("what it needs was lost with a worker")
@@ -95,3 +109,11 @@ class DaskPool(Pool):
         if self._cluster is not None:
             with contextlib.suppress(Exception):
                 self._cluster.close(timeout=5)
+
+
+async def _knock(address: str) -> None:
+    """Connect to a scheduler, and leave again."""
+    from distributed.comm import connect
+
+    comm = await connect(address, timeout=CONNECT_SECONDS)
+    await comm.close()

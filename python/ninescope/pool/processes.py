@@ -1,30 +1,37 @@
 """Processes of this machine: each task in one of them, and each of them replaced when it is lost.
 
-Every worker is a `ProcessPoolExecutor` of one process: when a process ends, exactly the task that it had is
-lost, and the others go on. Workers end with the process that started them, however it ends.
+A `ProcessPoolExecutor` will not do: there the loss of one process costs all tasks, and one that ends while
+it sends an answer leaves the parent waiting for the rest. Here each process has a pipe of its own, whose
+other end is open nowhere else: however the process ends, the parent reads the end of the pipe. Workers end
+with the process that started them, however that ends.
 """
 
 from __future__ import annotations
 
 import collections
-import contextlib
 import multiprocessing
 import multiprocessing.connection
 import os
+import pickle
 import shutil
 import signal
 import sys
 import tempfile
 import threading
+import traceback
 import weakref
-from collections.abc import Callable, Iterator
-from concurrent.futures import Executor, Future, ProcessPoolExecutor
-from concurrent.futures.process import BrokenProcessPool
+from collections.abc import Callable
+from concurrent.futures import Executor, Future
 from functools import partial
+from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
 from typing import Any, NamedTuple
 
 from ninescope.pool import Pool, WorkerLostError
+from ninescope.pool.interrupts import blocked_interrupt
+
+_END_SECONDS = 10
+"""So long may a process take to end that has nothing to do any more."""
 
 
 class LocalPool(Pool):
@@ -50,8 +57,27 @@ class _Task(NamedTuple):
 
 
 class _Worker(NamedTuple):
-    pool: ProcessPoolExecutor
-    process: BaseProcess | None
+    process: BaseProcess
+    pipe: Connection
+
+    def answer(self, call: Callable[[], Any]) -> Any:
+        """Let the worker make a call; raise what that raises, or a WorkerLostError when it ends meanwhile."""
+        message = pickle.dumps(call)
+        try:
+            self.pipe.send_bytes(message)
+            received = self.pipe.recv_bytes()
+        except (EOFError, OSError):
+            raise WorkerLostError(_ending(self.process)) from None
+        has_failed, answer = pickle.loads(received)  # noqa: S301 - of a process of our own
+        if has_failed:
+            raise answer
+        return answer
+
+    def end(self) -> None:
+        """End an idle worker: it reads the end of its pipe."""
+        self.pipe.close()
+        self.process.join(_END_SECONDS)
+        self.process.kill()
 
 
 class LocalExecutor(Executor):
@@ -65,49 +91,51 @@ class LocalExecutor(Executor):
         self._folder = tempfile.mkdtemp(prefix="ninescope-workers-")
         weakref.finalize(self, shutil.rmtree, self._folder, ignore_errors=True)
         self._begin = partial(_begin_worker, self._folder, memory, begin)
-        self._lock = threading.RLock()
+        self._change = threading.Condition()
         self._waiting: collections.deque[_Task] = collections.deque()
-        self._idle: list[_Worker] = []
-        self._busy: set[_Worker] = set()
+        self._threads: list[threading.Thread] = []
+        self._resting = 0
+        """Threads that wait for a task."""
+        self._processes: set[BaseProcess] = set()
         self._is_closed = False
-        self._is_done_with_one = threading.Condition(self._lock)
+        self._is_killed = False
 
     def submit(self, function: Callable[..., Any], /, *arguments: Any, **keywords: Any) -> Future[Any]:
         """Queue a call: it starts when a worker is free."""
         task = _Task(partial(function, *arguments, **keywords), Future())
-        with self._lock:
+        with self._change:
             if self._is_closed:
                 raise RuntimeError("the pool takes no more tasks")
             self._waiting.append(task)
-        self._dispatch()
+            if len(self._waiting) > self._resting and len(self._threads) < self._jobs:
+                self._threads.append(threading.Thread(target=self._feed, daemon=True))
+                self._threads[-1].start()
+            self._change.notify()
         return task.future
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
         """Take no more tasks; wait for those there are, or cancel those that have not begun."""
-        with self._lock:
+        with self._change:
             self._is_closed = True
             if cancel_futures:
                 self._forget_waiting()
-            while wait and (self._waiting or self._busy):
-                self._is_done_with_one.wait()
-            idle, self._idle = self._idle, []
-        for worker in idle:
-            worker.pool.shutdown(wait=wait)
+            self._change.notify_all()
         if wait:
-            shutil.rmtree(self._folder, ignore_errors=True)
+            self._join()
 
     def kill(self) -> None:
         """End all processes now; what they had is lost."""
-        with self._lock:
-            self._is_closed = True
+        with self._change:
+            self._is_closed = self._is_killed = True
             self._forget_waiting()
-            workers = [*self._idle, *self._busy]
-            self._idle = []
-        for worker in workers:
-            if worker.process is not None:
-                worker.process.terminate()
-        for worker in workers:
-            worker.pool.shutdown(wait=True, cancel_futures=True)
+            for process in self._processes:
+                process.terminate()
+            self._change.notify_all()
+        self._join()
+
+    def _join(self) -> None:
+        for thread in self._threads:
+            thread.join()
         shutil.rmtree(self._folder, ignore_errors=True)
 
     def _forget_waiting(self) -> None:
@@ -115,63 +143,63 @@ class LocalExecutor(Executor):
             task.future.cancel()
         self._waiting.clear()
 
-    def _dispatch(self) -> None:
-        """Give waiting tasks to workers that are idle, or may be started."""
-        while True:
-            with self._lock:
-                if not self._waiting or (not self._idle and len(self._busy) >= self._jobs):
-                    return
-                task = self._waiting.popleft()
-                if not (task.future.running() or task.future.set_running_or_notify_cancel()):
-                    continue
-                try:
-                    worker = self._idle.pop() if self._idle else self._start()
-                except OSError as error:  # no more processes, or no memory for one
-                    task.future.set_exception(error)
-                    continue
-                self._busy.add(worker)
-            try:
-                inner = worker.pool.submit(task.call)
-            except BrokenProcessPool:  # it ended while it had nothing to do: the task is not to blame
-                with self._lock:
-                    self._busy.discard(worker)
-                    self._waiting.appendleft(task)
+    # ---- one thread per worker ------------------------------------------------------------------------
+
+    def _feed(self) -> None:
+        """Give tasks to a worker, one after the other; another one takes its place when it is lost."""
+        worker: _Worker | None = None
+        while (task := self._next()) is not None:
+            if not task.future.set_running_or_notify_cancel():
                 continue
-            inner.add_done_callback(partial(self._done, worker, task))
+            try:
+                if worker is not None and not _lives(worker):
+                    self._put_away(worker)
+                    worker = None
+                worker = worker or self._started()
+                answer = worker.answer(task.call)
+            except BaseException as error:
+                task.future.set_exception(error)
+            else:
+                task.future.set_result(answer)
+        if worker is not None:
+            self._put_away(worker)
 
-    def _start(self) -> _Worker:
-        pool = ProcessPoolExecutor(1, multiprocessing.get_context("spawn"), self._begin)
-        before = set(multiprocessing.active_children())
-        # Ctrl-C reaches every process of the terminal's group. It is blocked while a worker starts, which
-        # inherits that: the parent alone decides what it means.
-        with _blocked_interrupt():
-            pool.submit(_nothing)  # the process starts with its first task
-        started = set(multiprocessing.active_children()) - before
-        return _Worker(pool, next(iter(started), None))
+    def _next(self) -> _Task | None:
+        """Wait for a task; None where none will come."""
+        with self._change:
+            self._resting += 1
+            while not (self._waiting or self._is_closed):
+                self._change.wait()
+            self._resting -= 1
+            return self._waiting.popleft() if self._waiting else None
 
-    def _done(self, worker: _Worker, task: _Task, inner: Future[Any]) -> None:
-        """Feed the worker, then tell whoever waits for the task; called in a thread of the worker's pool."""
-        error = WorkerLostError("it was given up") if inner.cancelled() else inner.exception()
-        if isinstance(error, BrokenProcessPool):
-            error = WorkerLostError(_ending(worker.process))
-        with self._lock:
-            self._busy.discard(worker)
-            if not isinstance(error, WorkerLostError):
-                self._idle.append(worker)
-        self._dispatch()
-        if error is None:
-            task.future.set_result(inner.result())
-        else:
-            task.future.set_exception(error)
-        with self._lock:
-            self._is_done_with_one.notify_all()
+    def _started(self) -> _Worker:
+        context = multiprocessing.get_context("spawn")
+        with self._change:
+            if self._is_killed:
+                raise WorkerLostError("it was given up")
+            ours, theirs = context.Pipe()
+            with theirs:
+                process = context.Process(target=_work, args=(theirs, self._begin), daemon=True)
+                with blocked_interrupt():
+                    process.start()
+            self._processes.add(process)
+        return _Worker(process, ours)
+
+    def _put_away(self, worker: _Worker) -> None:
+        worker.end()
+        with self._change:
+            self._processes.discard(worker.process)
 
 
-def _ending(process: BaseProcess | None) -> str:
+def _lives(worker: _Worker) -> bool:
+    """Say whether an idle worker is still there: its pipe says nothing, not even that it is at its end."""
+    return not worker.pipe.poll() and worker.process.is_alive()
+
+
+def _ending(process: BaseProcess) -> str:
     """Say how a worker ended."""
-    if process is None:
-        return "its worker process ended"
-    process.join(1)
+    process.join(_END_SECONDS)
     code = process.exitcode
     if code is None or code >= 0:
         return f"its worker process ended with exit code {code}"
@@ -184,19 +212,40 @@ def _ending(process: BaseProcess | None) -> str:
     )
 
 
-@contextlib.contextmanager
-def _blocked_interrupt() -> Iterator[None]:
-    if not hasattr(signal, "pthread_sigmask"):
-        yield
-        return
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
-
-
 # ---- in the worker ------------------------------------------------------------------------------------
+
+
+def _work(pipe: Connection, begin: Callable[[], None]) -> None:
+    """Make calls until the pipe ends."""
+    begin()
+    while True:
+        try:
+            message = pipe.recv_bytes()
+        except (EOFError, OSError):
+            return
+        try:
+            answer = _answer(message)
+        except MemoryError as error:
+            answer = pickle.dumps((True, MemoryError(*error.args)))
+        pipe.send_bytes(answer)
+
+
+def _answer(message: bytes) -> bytes:
+    """Make a call, and pickle what it comes to: whether it raised something, and what."""
+    try:
+        return pickle.dumps((False, pickle.loads(message)()))  # noqa: S301 - of our parent
+    except BaseException as error:
+        try:
+            return _pickled(error)
+        except Exception:  # it cannot be pickled: its words can
+            return pickle.dumps((True, RuntimeError(traceback.format_exc())))
+
+
+def _pickled(error: BaseException) -> bytes:
+    """Pickle an exception that can be unpickled as well."""
+    pickled = pickle.dumps((True, error))
+    pickle.loads(pickled)  # noqa: S301 - just made
+    return pickled
 
 
 def _begin_worker(folder: str, memory: int | None, begin: Callable[[], None] | None) -> None:
@@ -210,10 +259,6 @@ def _begin_worker(folder: str, memory: int | None, begin: Callable[[], None] | N
         begin()
     if memory is not None:
         _limit_memory(memory)
-
-
-def _nothing() -> None:
-    pass
 
 
 def _end_with(sentinel: Any, folder: str) -> None:

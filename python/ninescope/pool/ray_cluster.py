@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
+import re
+import socket
+import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import Executor, Future
 from typing import Any
 
 from ninescope._native import ConfigError
 from ninescope.pool import Pool, PoolLostError, WorkerLostError
+
+CONNECT_SECONDS = 10
+"""How long a cluster may take to answer."""
+_HEAD = re.compile(r"(?:ray://)?(?P<host>[^:/]+):(?P<port>\d+)")
 
 
 class RayPool(Pool):
@@ -23,9 +32,15 @@ class RayPool(Pool):
             raise ConfigError("--ray needs the package ray: pip install 'ninescope[ray]'") from None
         self._ray = ray
         try:
-            ray.init(address=address, log_to_driver=False, include_dashboard=False, configure_logging=False)
-        except (ConnectionError, RuntimeError, ValueError) as error:
-            raise PoolLostError(f"--ray: the cluster {address} cannot be reached: {error}") from error
+            if address is not None:
+                _knock(address)
+            with _importing_as_here() if address is None else contextlib.nullcontext():
+                ray.init(
+                    address=address, log_to_driver=False, include_dashboard=False, configure_logging=False
+                )
+        except (OSError, RuntimeError, ValueError) as error:
+            said = str(error).partition("\n")[0]
+            raise PoolLostError(f"--ray: the cluster {address} cannot be reached: {said}") from error
         self.shares_files = address is None
         super().__init__(RayExecutor(ray), max(1, int(ray.cluster_resources().get("CPU", 1))))
 
@@ -40,6 +55,8 @@ class RayPool(Pool):
             return WorkerLostError(f"its worker was lost: {str(error).partition(chr(10))[0]}")
         if isinstance(error, errors.ObjectLostError):
             return WorkerLostError("what it needs was lost with a worker")
+        if isinstance(error, RuntimeError) and "failed to import on the worker" in str(error):
+            return ImportError(str(error).strip().splitlines()[-1])
         if isinstance(error, errors.RaySystemError):
             return PoolLostError(f"the Ray cluster is gone: {error}")
         return super().failure(error)
@@ -59,15 +76,14 @@ class RayExecutor(Executor):
 
     def __init__(self, ray: Any) -> None:
         self._ray = ray
-        self._remote: dict[Callable[..., Any], Any] = {}
+        # What is lost is tried again by whoever gave it.
+        self._call = ray.remote(num_cpus=1, max_retries=0)(_call)
         self._under_way: dict[Future[Any], Any] = {}
         self._lock = threading.Lock()
 
     def submit(self, function: Callable[..., Any], /, *arguments: Any, **keywords: Any) -> Future[Any]:
         """Start a call on one processor of the cluster."""
-        if function not in self._remote:
-            self._remote[function] = self._ray.remote(num_cpus=1, max_retries=0)(function)
-        reference = self._remote[function].remote(*arguments, **keywords)
+        reference = self._call.remote(function, *arguments, **keywords)
         future: Future[Any] = reference.future()
         with self._lock:
             self._under_way[future] = reference
@@ -86,3 +102,27 @@ class RayExecutor(Executor):
     def _forget(self, future: Future[Any]) -> None:
         with self._lock:
             self._under_way.pop(future, None)
+
+
+def _knock(address: str) -> None:
+    """Connect to a cluster's head, and leave again: Ray itself tries for minutes."""
+    if match := _HEAD.fullmatch(address):
+        socket.create_connection((match["host"], int(match["port"])), CONNECT_SECONDS).close()
+
+
+def _call(function: Callable[..., Any], /, *arguments: Any, **keywords: Any) -> Any:
+    return function(*arguments, **keywords)
+
+
+@contextlib.contextmanager
+def _importing_as_here() -> Iterator[None]:
+    """Let processes that start meanwhile find modules where this one does."""
+    before = os.environ.get("PYTHONPATH")
+    os.environ["PYTHONPATH"] = os.pathsep.join(path for path in sys.path if path)
+    try:
+        yield
+    finally:
+        if before is None:
+            del os.environ["PYTHONPATH"]
+        else:
+            os.environ["PYTHONPATH"] = before

@@ -11,6 +11,7 @@
 | `store` | a folder or a URL in which files appear whole | what they hold |
 | `lake`, `dataset` | what points came to, kept; their numbers as a table | axes, pools |
 | `claims` | who runs what at the moment | results |
+| `prepared` | prepared drives that points share, and where they are kept | lakes |
 | `worker` | a point becomes a result, somewhere | lakes |
 | `runner` | points on a pool (`ninescope.pool`), their results in a lake | axes, files of sweeps |
 | `record` | a sweep in a lake: its rows, and the table they make | pools |

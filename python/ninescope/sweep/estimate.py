@@ -19,6 +19,7 @@ from ninescope.pool import Pool
 from ninescope.sweep.file import SweepFile
 from ninescope.sweep.plan import Plan, Row
 from ninescope.sweep.point import Point
+from ninescope.sweep.prepared import PreparedDrives
 from ninescope.sweep.worker import Task, request_of
 
 CHECK_SECONDS = 5.0
@@ -150,44 +151,47 @@ def _probed(points: Sequence[Point]) -> tuple[float, str]:
     for point in points:
         of_workload.setdefault(id(point.workload), []).append(point)
     groups = sorted(of_workload.values(), key=len, reverse=True)
-    total, probed, means = 0.0, 0, []
+    drives, prepared_for = PreparedDrives("", points), set[str]()
+    total, probed = 0.0, 0
     for group in groups[:PROBED]:
         first = group[len(group) // 2]
-        seconds = _probe(first)
+        preparing, running = _probe(first)
         requests = first.run.get("requests")
         for point in group:
             mine = point.run.get("requests")
-            total += seconds * (mine / requests if mine and requests else 1)
-        means.append(seconds)
+            total += running * (mine / requests if mine and requests else 1)
+            key = drives.key(point)
+            total += 0 if key in prepared_for else preparing
+            prepared_for |= {key} if key is not None else set()
         probed += 1
-    rest = sum(len(group) for group in groups[PROBED:])
-    total += rest * sum(means) / len(means)
+    counted = sum(len(group) for group in groups[:PROBED])
+    total *= len(points) / counted
     return total, f"an estimate: {probed} of the points {'was' if probed == 1 else 'were'} begun for a second"
 
 
-def _probe(point: Point) -> float:
-    """Begin a point and say how long it would take [s]."""
+def _probe(point: Point) -> tuple[float, float]:
+    """Begin a point and say how long its drive would take to prepare, and how long it would run [s]."""
     from ninescope.run import Run
 
     began = time.perf_counter()
     run = Run(_request(point))
-    prepared: float | None = None
+    prepared = 0.0
     progress = None
     for progress in run.slices():
         now = time.perf_counter() - began
-        if prepared is None and progress.phase == "run":
+        if progress.phase == "prepare":
             prepared = now
         if now > PROBE_SECONDS:
             break
     spent = time.perf_counter() - began
     if run.complete or progress is None:
-        return spent
-    if progress.phase == "run" and prepared is not None:
+        return prepared, spent - prepared
+    if progress.phase == "run":
         share = progress.done / progress.total if progress.total else 0.0
-        return prepared + (spent - prepared) / max(share, 1e-6) if share else spent
+        return prepared, (spent - prepared) / max(share, 1e-6) if share else spent - prepared
     requests = _native.needs_of_run(json.dumps(_request(point)))[1] or 0
     share = progress.done / progress.total if progress.total else 1.0
-    return spent / max(share, 1e-3) + requests / _REQUESTS_PER_SECOND
+    return spent / max(share, 1e-3), requests / _REQUESTS_PER_SECOND
 
 
 def _request(point: Point, most: int | None = None) -> dict[str, Any]:

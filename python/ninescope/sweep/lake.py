@@ -6,6 +6,7 @@
     claims/<runner>.json    what a runner has under way, renewed while it lives
     sweeps/<name>.json      the points of a sweep, in order, with its axes
     dataset/*.parquet       the numbers of all points as a table, made from `points/`
+    snapshots/*             prepared drives that points share; nothing here looks at them
 
 Points belong to no sweep: two that share some share their results. A file that cannot be read is as good as
 none, so that whatever is lost is run again. Nothing here knows axes or schedulers.
@@ -30,8 +31,12 @@ if TYPE_CHECKING:
 VERSION = 1
 MARK = "lake.json"
 """The file that makes a folder a lake."""
+SNAPSHOTS = "snapshots"
+"""The folder of prepared drives, where workers see the lake. It holds no results and may be removed."""
 _WORDS = "ninescope lake"
 _POINT = ".json.gz"
+_LEVEL = 6
+"""Of gzip: a hundredth larger than with 9, in a third of the time."""
 
 Sparse = dict[str, list[list[int]]]
 """Histograms by operation: upper bounds [ns] and counts of the buckets that hold something."""
@@ -131,7 +136,9 @@ class Lake:
 
     def put(self, kept: Kept) -> None:
         """Keep what a point came to."""
-        content = gzip.compress(_line(dataclasses.asdict(kept)), mtime=0)
+        # `dataclasses.asdict` would copy every histogram: most of what a point costs here.
+        stored = {field.name: getattr(kept, field.name) for field in dataclasses.fields(kept)}
+        content = gzip.compress(_line(stored), _LEVEL, mtime=0)
         self.store.write(f"points/{kept.id}{_POINT}", content)
 
     def result(self, point: str) -> Result:

@@ -23,6 +23,7 @@ from ninescope.sweep import worker
 from ninescope.sweep.claims import Claims
 from ninescope.sweep.lake import Failure, Kept, Lake
 from ninescope.sweep.point import Point, current_build
+from ninescope.sweep.prepared import PreparedDrives
 from ninescope.sweep.source import File
 
 ATTEMPTS = 3
@@ -33,6 +34,8 @@ _LOOK_SECONDS = 1.0
 """How often a runner that has nothing to do looks whether others are done."""
 _AHEAD = 2
 """Points that wait for a worker, so that none waits for a point."""
+_HELD = 16
+"""So many points per worker may be taken up while drives are prepared for them."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -49,8 +52,10 @@ class Outcome:
 @dataclasses.dataclass
 class _UnderWay:
     points: list[Point]
-    """Equal ones; most often it is one."""
+    """Equal ones; most often it is one. None where a drive is prepared for others."""
     task: worker.Task
+    held: list[_UnderWay] = dataclasses.field(default_factory=list)
+    """What begins when this drive is prepared."""
     attempts: int = 1
     sendings: int = 0
     sent: tuple[str, ...] = ()
@@ -59,8 +64,16 @@ class _UnderWay:
 class Runner:
     """Runs points on a pool, and keeps in a lake what they come to."""
 
-    def __init__(self, lake: Lake, pool: Pool, *, attempts: int = ATTEMPTS, retry: bool = False) -> None:
-        """`retry` tries points in quarantine again."""
+    def __init__(
+        self,
+        lake: Lake,
+        pool: Pool,
+        *,
+        attempts: int = ATTEMPTS,
+        retry: bool = False,
+        prepared: PreparedDrives | None = None,
+    ) -> None:
+        """`retry` tries points in quarantine again. `prepared` keeps drives that points share."""
         self._lake = lake
         self._pool = pool
         self._attempts = attempts
@@ -73,6 +86,9 @@ class Runner:
         self._by_id: dict[str, _UnderWay] = {}
         self._postponed: list[Point] = []
         self._handles: dict[str, Any] = {}
+        self._prepared = prepared
+        self._preparing: dict[str, _UnderWay | None] = {}
+        """What prepares a drive, by its key; None where that is done."""
 
     def run(self, points: Iterable[Point | None]) -> Iterator[Outcome]:
         """Run points; yield what became of each, in the order in which they are done.
@@ -90,7 +106,7 @@ class Runner:
         with Claims(self._lake.store) as claims:
             while True:
                 must_wait = False
-                while not (is_at_end or must_wait) and len(self._under_way) < self._pool.workers + _AHEAD:
+                while not (is_at_end or must_wait) and self._has_room():
                     try:
                         point = next(source)
                     except StopIteration:
@@ -110,6 +126,11 @@ class Runner:
                 elif must_wait:
                     raise RuntimeError("points were to follow an outcome, and nothing is under way")
 
+    def _has_room(self) -> bool:
+        """Say whether a point more may be taken up."""
+        workers = self._pool.workers
+        return len(self._under_way) < workers + _AHEAD and len(self._by_id) < _HELD * workers + _AHEAD
+
     def _taken(self, point: Point, claims: Claims) -> Iterator[Outcome]:
         """Take a point up, unless it is done, fails, or is run by somebody else."""
         known = self._known(point)
@@ -120,10 +141,28 @@ class Runner:
         elif point.id in claims.others():
             self._postponed.append(point)
         else:
-            entry = _UnderWay([point], worker.Task.of(point))
-            self._by_id[point.id] = entry
-            claims.tell(self._by_id)
+            self._take_up(point, claims)
+
+    def _take_up(self, point: Point, claims: Claims) -> None:
+        """Start a point, or let it wait for its drive."""
+        drives = self._prepared
+        key = drives.key(point) if drives is not None else None
+        folder = drives.folder if drives is not None and key is not None else None
+        entry = _UnderWay([point], worker.Task.of(point, prepared=folder))
+        self._by_id[point.id] = entry
+        claims.tell(self._by_id)
+        if drives is None or key is None or not drives.is_shared:
             self._start(entry)
+            return
+        if key not in self._preparing:
+            preparation = _UnderWay([], entry.task)
+            self._preparing[key] = preparation
+            self._start(preparation)
+        waited_for = self._preparing[key]
+        if waited_for is None:
+            self._start(entry)
+        else:
+            waited_for.held.append(entry)
 
     def _freed(self, claims: Claims) -> Iterator[Outcome]:
         """Look at what others had: it is done, or they gave it up."""
@@ -134,7 +173,7 @@ class Runner:
         for point in points:
             if point.id in others and not self._lake.has(point.id):
                 self._postponed.append(point)
-            elif len(self._under_way) < self._pool.workers + _AHEAD or self._lake.has(point.id):
+            elif self._has_room() or self._lake.has(point.id):
                 yield from self._taken(point, claims)
             else:
                 self._postponed.append(point)
@@ -153,7 +192,8 @@ class Runner:
         names = {content: file.name for content, file in files.items()}
         handles = [self._handle(file) for file in files.values()]
         try:
-            future = self._pool.submit(worker.run_point, entry.task, names, *handles)
+            work = worker.run_point if entry.points else worker.prepare_drive
+            future = self._pool.submit(work, entry.task, names, *handles)
         except Exception as error:
             raise self._lost(error) from error
         self._under_way[future] = entry
@@ -191,6 +231,8 @@ class Runner:
         match answer:
             case worker.Done():
                 return self._kept(entry, answer)
+            case worker.Ready():
+                return self._released(entry)
             case worker.Failed():
                 return self._failed(entry, answer.error)
             case worker.Missing():
@@ -241,7 +283,18 @@ class Runner:
         self._lake.put(kept)
         return [Outcome(point, kept, is_new=not index) for index, point in enumerate(entry.points)]
 
+    def _released(self, preparation: _UnderWay) -> list[Outcome]:
+        """Start what waited for a drive. Where it could not be prepared, each point finds out for itself."""
+        for key, one in self._preparing.items():
+            if one is preparation:
+                self._preparing[key] = None
+        for entry in preparation.held:
+            self._start(entry)
+        return []
+
     def _failed(self, entry: _UnderWay, error: str) -> list[Outcome]:
+        if not entry.points:
+            return self._released(entry)
         point = entry.points[0]
         failure = Failure(point.id, error, entry.attempts, entry.task.build, described(point))
         self._lake.quarantine(failure)

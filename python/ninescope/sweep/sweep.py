@@ -13,11 +13,12 @@ from typing import TYPE_CHECKING, Any
 from ninescope import pool
 from ninescope._native import ConfigError
 from ninescope.sweep.file import SweepFile
-from ninescope.sweep.lake import MARK, Failure, Lake
+from ninescope.sweep.lake import MARK, SNAPSHOTS, Failure, Lake
 from ninescope.sweep.plan import Plan, plan_of
 from ninescope.sweep.point import Point
+from ninescope.sweep.prepared import OWN, PreparedDrives
 from ninescope.sweep.runner import Runner
-from ninescope.sweep.store import open_store
+from ninescope.sweep.store import FolderStore, open_store
 
 if TYPE_CHECKING:
     import polars as pl
@@ -104,6 +105,7 @@ class Sweep:
         jobs: int | None = None,
         memory: int | None = None,
         retry: bool = False,
+        snapshots: Location | bool = True,
         on_step: Callable[[Step], None] | None = None,
     ) -> Status:
         """Run what the lake at `out` (a folder or a URL) does not have yet; it is made where there is none.
@@ -111,6 +113,10 @@ class Sweep:
         `executor` says who runs it: a `concurrent.futures.Executor`, or what `ninescope.pool` makes. Without
         one, `jobs` processes of this machine do, by default one per processor, each with `memory` bytes at
         most. Points in quarantine are tried again with `retry`.
+
+        Prepared drives that points share are made once and kept in `snapshots`, a folder that the workers
+        see under this path. By default it is in the lake where they can see that, and of each worker's own
+        else; False keeps none.
         """
         from ninescope.sweep import estimate
         from ninescope.sweep.record import Record
@@ -125,23 +131,23 @@ class Sweep:
             return self.status(out)
         with _pool(executor, jobs, memory) as workers:
             estimate.refuse_too_large(plan, left, workers)
-            run_now = self._run(lake, plan, left, workers, retry, on_step)
+            prepared = _prepared(snapshots, lake, workers, plan)
+            runner = Runner(lake, workers, retry=retry, prepared=prepared)
+            run_now = self._run(runner, plan, left, on_step)
         return dataclasses.replace(self.status(out), run_now=run_now)
 
     def _run(
         self,
-        lake: Lake,
+        runner: Runner,
         plan: Plan,
         left: Sequence[Point],
-        workers: pool.Pool,
-        retry: bool,
         on_step: Callable[[Step], None] | None,
     ) -> int:
         labels = plan.labels()
         total = len(plan.points)
         before = total - len(left)
         run_now = 0
-        for done, outcome in enumerate(Runner(lake, workers, retry=retry).run(left), before + 1):
+        for done, outcome in enumerate(runner.run(left), before + 1):
             run_now += outcome.is_new and outcome.kept is not None
             if on_step is not None:
                 seconds = outcome.kept.seconds if outcome.kept is not None else 0.0
@@ -210,6 +216,19 @@ def left_of(out: Location | None, plan: Plan) -> tuple[dict[str, float], list[Po
 
 def _group(point: Point) -> tuple[int, int]:
     return id(point.workload), point.seed if point.workload.kind == "profile" else 0
+
+
+def _prepared(
+    snapshots: Location | bool, lake: Lake, workers: pool.Pool, plan: Plan
+) -> PreparedDrives | None:
+    """Say where prepared drives are kept."""
+    if snapshots is False:
+        return None
+    if snapshots is not True:
+        return PreparedDrives(snapshots, plan.points)
+    if workers.shares_files and isinstance(lake.store, FolderStore):
+        return PreparedDrives(lake.store.path(SNAPSHOTS).absolute(), plan.points)
+    return PreparedDrives(OWN, plan.points)
 
 
 @contextlib.contextmanager

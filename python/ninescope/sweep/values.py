@@ -68,10 +68,11 @@ def _range(table: Mapping[str, Any]) -> list[Any]:
         places = _stepped(low, high, table["step"], unit)
     else:
         places = _counted(low, high, table["count"], is_log)
+        places = [*places[:1], *(_whole(place, unit) for place in places[1:-1]), *places[1:][-1:]]
     is_whole = all(isinstance(table[key], int) for key in ("from", "to", "step") if key in table)
     if is_whole and (is_log or all(place == int(place) for place in places)):
         return list(dict.fromkeys(int(place.to_integral_value()) for place in places))
-    return [_written(place, unit) for place in places]
+    return list(dict.fromkeys(_written(place, unit) for place in places))
 
 
 def _stepped(low: Decimal, high: Decimal, written: object, unit: str) -> list[Decimal]:
@@ -104,6 +105,14 @@ def _counted(low: Decimal, high: Decimal, count: object, is_log: bool) -> list[D
         inner = [float(low + (high - low) * index / (count - 1)) for index in range(1, count - 1)]
     # Six digits say where between two ends a value is.
     return [low, *(Decimal(f"{value:.6g}") for value in inner), high]
+
+
+def _whole(place: Decimal, unit: str) -> Decimal:
+    """Round a quantity to its smallest unit: a time to nanoseconds, a size to bytes."""
+    kind, scale = _UNITS.get(unit, ("number", Decimal(1)))
+    if kind not in ("time", "size", "rate") or place * scale == (place * scale).to_integral_value():
+        return place
+    return (place * scale).to_integral_value() / scale
 
 
 def _written(place: Decimal, unit: str) -> Any:

@@ -13,7 +13,8 @@ import socket
 import threading
 import time
 import traceback
-from collections.abc import Mapping
+import warnings
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -23,11 +24,13 @@ from ninescope._native import ConfigError, SimulationError
 from ninescope.drive import Drive
 from ninescope.metrics import metrics_of
 from ninescope.sweep.point import Point, current_build
+from ninescope.sweep.prepared import OWN
 from ninescope.sweep.source import File, Source, content_hash
 from ninescope.traces import TemporaryFolder
 
 if TYPE_CHECKING:
     from ninescope.result import Histogram, Result
+    from ninescope.run import Run
     from ninescope.workload import Workload
 
 
@@ -44,9 +47,11 @@ class Task:
     workload_name: str
     run: Mapping[str, Any]
     seed: int
+    prepared: str | None = None
+    """The folder of prepared drives: `prepared.OWN` stands for one of the worker's own, None for none."""
 
     @classmethod
-    def of(cls, point: Point, workload_name: str = "") -> Task:
+    def of(cls, point: Point, workload_name: str = "", *, prepared: str | None = None) -> Task:
         """Take of a point what a worker needs."""
         return cls(
             point.id,
@@ -57,6 +62,7 @@ class Task:
             workload_name or point.workload.name,
             point.run,
             point.seed,
+            prepared,
         )
 
 
@@ -69,6 +75,11 @@ class Done:
     histograms: dict[str, list[list[int]]]
     blocks: dict[str, list[list[list[int]]]]
     seconds: float
+
+
+@dataclasses.dataclass(frozen=True)
+class Ready:
+    """The drive of a point is prepared, and others find it."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -93,29 +104,76 @@ class OtherBuild:
     build: str
 
 
-Answer = Done | Failed | Missing | OtherBuild
+Answer = Done | Ready | Failed | Missing | OtherBuild
 
 
 def run_point(task: Task, contents: Mapping[str, str] | None = None, *files: bytes) -> Answer:
     """Run a point. `contents` names the hashes of `files` that are sent along."""
+    return _worked(_run, task, contents or {}, files)
+
+
+def prepare_drive(task: Task, contents: Mapping[str, str] | None = None, *files: bytes) -> Answer:
+    """Prepare the drive of a point, and keep it for others; the point itself is not run."""
+    return _worked(_prepare, task, contents or {}, files)
+
+
+def _worked(
+    work: Callable[[Task, Mapping[str, str]], Answer],
+    task: Task,
+    contents: Mapping[str, str],
+    files: Sequence[bytes],
+) -> Answer:
+    """Do work with a point, if its files are here."""
     if current_build() != task.build:
         return OtherBuild(f"{socket.gethostname()}:{os.getpid()}", current_build())
     try:
-        for content, data in zip(contents or {}, files, strict=True):
-            _cached(content, (contents or {})[content], data)
+        for content, data in zip(contents, files, strict=True):
+            _cached(content, contents[content], data)
         paths = {file.content: path for file in task.workload.files if (path := _path_of(file)) is not None}
         missing = tuple(file.content for file in task.workload.files if file.content not in paths)
         if missing:
             return Missing(missing)
-        began = time.perf_counter()
-        result = task.drive.run(workload_of(task, paths), seed=task.seed, **task.run)
-        return _answer(task, result, time.perf_counter() - began)
+        return work(task, paths)
     except (ConfigError, SimulationError) as error:
         return Failed(f"{type(error).__name__}: {error}")
     except (MemoryError, OSError):
         raise  # of this machine, perhaps not of another
     except Exception:
         return Failed(traceback.format_exc())
+
+
+def _run(task: Task, paths: Mapping[str, str]) -> Done:
+    began = time.perf_counter()
+    workload = workload_of(task, paths)  # a drawn trace is there for as long as this is
+    run = _begun(task, workload)
+    for _ in run.slices():
+        pass
+    for remark in run.remarks():
+        warnings.warn(remark, RuntimeWarning, stacklevel=2)
+    return _answer(task, run.result(), time.perf_counter() - began)
+
+
+def _prepare(task: Task, paths: Mapping[str, str]) -> Ready:
+    workload = workload_of(task, paths)
+    for progress in _begun(task, workload).slices():
+        if progress.phase == "run":
+            break
+    return Ready()
+
+
+def _begun(task: Task, workload: Workload) -> Run:
+    """Begin a run, with prepared drives from their folder if there can be one."""
+    from ninescope.run import Run, request
+
+    folder = task.prepared
+    if folder == OWN:
+        folder = str(Path(_folder(), "prepared"))
+    if folder is not None:
+        try:
+            Path(folder).mkdir(parents=True, exist_ok=True)
+        except OSError:
+            folder = None  # a run is none the worse without
+    return Run(request(task.drive, workload, seed=task.seed, snapshots=folder, **task.run))
 
 
 def _answer(task: Task, result: Result, seconds: float) -> Done:
