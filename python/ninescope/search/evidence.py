@@ -32,6 +32,7 @@ REPLICATIONS_MIN = 3
 EXACT = ("cost_total", "cost_per_logical_gb")
 """They follow from the configuration: chance has no part in them."""
 _COUNTED = 10
+_ROUNDING = 1e-9
 _BUCKET = 1 / 128
 """A latency lies at most this share below the bound of its bucket."""
 
@@ -100,11 +101,11 @@ def slower_share(blocks: Sequence[Sequence[Sequence[int]]], limit: float, level:
 def _by_share(
     metric: str, number: Number, blocks: Sequence[Sequence[Sequence[int]]], limit: float, above: bool, level: float
 ) -> Shown | None:
-    allowed = 1 - float(number.percentile) / 100
+    allowed = round(1 - float(number.percentile) / 100, 9)
     share = slower_share(blocks, limit, level, above=above)
     # That none of a thousand was slower says nothing about a thousandth.
     enough = above or share.value * sum(sum(block[1]) for block in blocks) >= _COUNTED
-    is_beyond = share.low > allowed if above else enough and share.high < allowed
+    is_beyond = share.low > allowed * (1 + _ROUNDING) if above else enough and share.high < allowed
     if not is_beyond:
         return None
     ends = f"{_percent(max(share.low, 0.0))} to {_percent(share.high)}"

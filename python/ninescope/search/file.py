@@ -146,13 +146,13 @@ class SearchFile:
             else:
                 return
         if problem is None:
-            self._refuse(
-                f"is never there: {parameter.condition.text if parameter.condition else ''!r} holds for no design",
-                *parameter.where,
-            )
-        told = "" if problem.key in parameter.keys else f"{problem.key}: " if problem.key else ""
-        named = f"{parameter.shown(value)}: " if len(_ends(parameter)) > 1 else ""
-        self._refuse(f"{named}{told}{problem.problem}", *parameter.where)
+            condition = parameter.condition.text if parameter.condition else ""
+            self._refuse(f"is never there: {condition!r} holds for no design", *parameter.where)
+        owner = next((each for each in self.space.parameters if problem.key in each.keys), None)
+        if owner is not None and owner is not parameter:
+            self._refuse(problem.problem, *owner.where)
+        told = f"{problem.key}: " if problem.key and owner is None else ""
+        self._refuse(f"{parameter.shown(value)}: {told}{problem.problem}", *parameter.where)
 
     def _refuse(self, problem: str, *where: str | int) -> NoReturn:
         raise ConfigError(said(self.path, self.text, problem, where))

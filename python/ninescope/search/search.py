@@ -7,6 +7,7 @@ import hashlib
 import json
 import os
 import random
+import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import Executor
 from pathlib import Path
@@ -21,6 +22,7 @@ from ninescope.search.optimiser import Optimiser, optuna
 from ninescope.search.record import KIND, Record
 from ninescope.search.space import Design
 from ninescope.search.trial import PRUNED, REFUSED, Trial
+from ninescope.sweep.estimate import CHECK_SECONDS, needs_of
 from ninescope.sweep.lake import Lake
 from ninescope.sweep.point import current_build, without_prose
 from ninescope.sweep.runner import Runner
@@ -93,16 +95,7 @@ class Search:
             evaluator = Evaluator(file, None)
             for workload in file.workloads:
                 short[workload] = evaluator.short_requests(workload, {})
-        generator = random.Random(0)  # noqa: S311
-        refused = []
-        for _ in range(DRAWN):
-            design = file.space.design(lambda each: each.draw(generator), file.fixed())
-            try:
-                file.base.point(file.space.settings(design))
-            except ConfigError as error:
-                refused.append(f"{file.space.label(design)}: {' '.join(str(error).split())}")
-        if len(refused) == DRAWN:
-            raise ConfigError(f"{file.path}: of {DRAWN} designs none can be built: {refused[0]}")
+        refused = _refused(file)
         return Plan(file.space.size(file.fixed()), short, DRAWN, tuple(refused))
 
     def run(
@@ -170,6 +163,40 @@ class Search:
         from ninescope.report.search import of_search
 
         return write(of_search(self.record(out)), Path(path))
+
+
+def _refused(file: SearchFile) -> list[str]:
+    """Draw designs, and say what is wrong with those that cannot be built or run; refuse what none can be run on.
+
+    The engine checks them as before a run, workload by workload, for as long as that may take.
+    """
+    generator = random.Random(0)  # noqa: S311
+    began = time.monotonic()
+    problems: list[str] = []
+    fine: set[str] = set()
+    failed: dict[str, str] = {}
+    for _ in range(DRAWN):
+        design = file.space.design(lambda each: each.draw(generator), file.fixed())
+        settings = file.space.settings(design)
+        try:
+            for workload in file.workloads:
+                point = file.base.point({**settings, "workload": workload})
+                if time.monotonic() - began < CHECK_SECONDS:
+                    failed.setdefault(workload, "")
+                    try:
+                        needs_of(point)
+                    except ConfigError as error:
+                        failed[workload] = " ".join(str(error).split())
+                        raise
+                    fine.add(workload)
+        except ConfigError as error:
+            problems.append(f"{file.space.label(design)}: {' '.join(str(error).split())}")
+    for workload, problem in failed.items():
+        if problem and workload not in fine:
+            raise ConfigError(f"{file.path}: no design can be run on {workload}: {problem}")
+    if len(problems) == DRAWN:
+        raise ConfigError(f"{file.path}: of {DRAWN} designs none can be built: {problems[0]}")
+    return problems
 
 
 class _Run:

@@ -72,8 +72,10 @@ class Parameter:
         return self.labels[int(raw)] if self.kind == "ordered" else shown(self._number(raw))
 
     def seen(self, raw: Raw) -> Any:
-        """Return what conditions compare: a label, or the value itself."""
-        return self.shown(raw) if self.rows else self._number(raw)
+        """Return what conditions compare: the label where somebody gave one, or the value itself."""
+        value = self.settings(raw)[self.keys[0]]
+        is_named = self.name not in self.keys or (self.rows and self.shown(raw) != shown(value))
+        return self.shown(raw) if is_named else _compared(value)
 
     def _number(self, raw: Raw) -> Any:
         number = self.rounded(float(raw))

@@ -29,8 +29,8 @@ def plan_lines(file: SearchFile, plan: Plan) -> Iterator[str]:
             ends = f"{parameter.shown(parameter.low)} to {parameter.shown(parameter.high)}"
             words = f"      {parameter.name}: {ends}{', by ratios' if parameter.log else ''}"
         yield f"  {words}{f'   if {parameter.condition.text}' if parameter.condition else ''}"
-    yield f"{f'{plan.designs:,} designs' if plan.designs is not None else 'more designs than can be counted'}, " \
-          f"{file.trials} are tried, {file.batch} at a time, proposed by {file.sampler}"
+    designs = f"{plan.designs:,} designs" if plan.designs is not None else "more designs than are counted"
+    yield f"{designs}, {file.trials} are tried, {file.batch} at a time, proposed by {file.sampler}"
     for of in file.goals.objectives:
         yield f"  {of.direction} {of.text}"
     for bound in file.goals.constraints:
@@ -54,7 +54,9 @@ def _some(names: Any) -> str:
 
 def status_line(record: Record) -> str:
     """Say how far a search is."""
-    words = [f"{record.name}: {len(record.distinct):,} of {record.wanted:,} designs tried"]
+    tried = len(record.distinct)
+    of = f" of {record.wanted:,}" if tried < record.wanted else ""
+    words = [f"{record.name}: {tried:,}{of} designs tried"]
     words += [f"{record.count(state):,} {told}" for state, told in (
         (FULL, "in full"), (PRUNED, "pruned"), (REFUSED, "refused")) if record.count(state)]  # fmt: skip
     words.append(f"ended: {record.ended}" if record.ended else "not ended; `search resume` goes on")
