@@ -88,7 +88,9 @@ def test_what_is_wrong_with_a_limit_is_said(text, said):
     ],
 )
 def test_constraints_that_contradict_each_other_are_found(texts):
-    both = contradiction([constraint("dwpd > 1", WORKLOADS), *(constraint(text, WORKLOADS) for text in texts)])
+    both = contradiction(
+        [constraint("dwpd > 1", WORKLOADS), *(constraint(text, WORKLOADS) for text in texts)]
+    )
     assert both is not None
     assert {each.text for each in both} == set(texts)
 
@@ -132,8 +134,8 @@ def test_of_reads_and_writes_and_of_workloads_the_worst_counts():
         "oltp": {"read_mean_ns": 1, "read_p99_ns": 100, "write_mean_ns": 1, "write_p99_ns": 200, "iops": 7,
                  "lifetime_years": 3.0},
         # Nothing is written: its percentile is missing because there is nothing to measure.
-        "backup": {"read_mean_ns": 1, "read_p99_ns": 400, "write_mean_ns": None, "write_p99_ns": None, "iops": 5,
-                   "lifetime_years": math.inf},
+        "backup": {"read_mean_ns": 1, "read_p99_ns": 400, "write_mean_ns": None, "write_p99_ns": None,
+                   "iops": 5, "lifetime_years": math.inf},
     })  # fmt: skip
     assert trial.values(goals) == [400, -5]
     assert [trial.bounded(of) for of in goals.constraints] == [200, 3.0]
@@ -164,7 +166,13 @@ def test_values_are_written_as_keys_take_them():
 """
     )
     space = file.space
-    assert [parameter.kind for parameter in space.parameters] == ["real", "real", "whole", "ordered", "choice"]
+    assert [parameter.kind for parameter in space.parameters] == [
+        "real",
+        "real",
+        "whole",
+        "ordered",
+        "choice",
+    ]
     design = {"nand.read": 23.45678, "workload.bs": 5.4, "workload.iodepth": 7, "ftl.over_provisioning": 2,
               "ftl.victim": "d-choices(d=4)"}  # fmt: skip
     assert space.settings(design) == {
@@ -224,29 +232,32 @@ def test_one_step_aside():
         assert [key for key in design if design[key] != neighbour[key]] == [name]
 
 
+READS = '["20us", "40us", "60us", "80us"]'
+
+
 @needs_the_engine
 @pytest.mark.parametrize(
     ("changed", "to", "said"),
     [
         ('minimise = ["cost_per_logical_gb", "read_mean"]', "", "nothing is to become better"),
-        ('"read_mean"]', '"read_men"]', r"line \d+: minimise: no result has a number 'read_men'; did you mean"),
+        ('"read_mean"]', '"read_men"]', r"line \d+: minimise: no result has .*'read_men'; did you mean"),
         ("trials = 12", "trails = 12", r"line \d+: trails: is no key of a search; did you mean 'trials'"),
         ("trials = 12", "trials = 0", "trials: a number from 1 on"),
         ("trials = 12", 'trials = 12\nsampler = "tpa"', "did you mean 'tpe'"),
         ("trials = 12", 'constraints = ["p99 < 1us", "p99 > 2us"]',
          "'p99 > 2us' and 'p99 < 1us' cannot both hold"),
-        ("nand.read", "nand.raed", r"line \d+: parameters.nand.raed: unknown field `raed`; did you mean 'read'"),
+        ("nand.read", "nand.raed", r"line \d+: parameters.nand.raed: unknown field `raed`; did you"),
         ('"40us", ', '"40 parsecs", ', r"parameters.nand.read: 40 parsecs: "),
-        ('["20us", "40us", "60us", "80us"]', "[]", "nand.read: no choices are left"),
-        ('["20us", "40us", "60us", "80us"]', '["20us"]', "one value is no choice"),
-        ('["20us", "40us", "60us", "80us"]', '"20us"', "a list or a range is wanted"),
-        ('["20us", "40us", "60us", "80us"]', '["20us", "20us"]', "20us is there twice"),
-        ('["20us", "40us", "60us", "80us"]', '{ from = "60us", to = "20us" }', "the lower end is not below the upper"),
-        ('["20us", "40us", "60us", "80us"]', '{ from = "60us", to = "20us", step = "1us" }', "lower end is not below"),
-        ('["20us", "40us", "60us", "80us"]', '{ from = "20us", to = "20KiB" }', "two units that do not fit"),
-        ('["20us", "40us", "60us", "80us"]', '{ from = "0us", to = "20us", log = true }', "greater than 0"),
-        ('["20us", "40us", "60us", "80us"]', '{ form = "20us", to = "60us" }', "form: is no word .* did you mean 'from'"),
-        ("ftl.over_provisioning >= 0.15", "ftl.over_provisoning >= 0.15", "neither an axis nor set; did you mean"),
+        (READS, "[]", "nand.read: no choices are left"),
+        (READS, '["20us"]', "one value is no choice"),
+        (READS, '"20us"', "a list or a range is wanted"),
+        (READS, '["20us", "20us"]', "20us is there twice"),
+        (READS, '{ from = "60us", to = "20us" }', "the lower end is not below the upper"),
+        (READS, '{ from = "60us", to = "20us", step = "1us" }', "lower end is not below"),
+        (READS, '{ from = "20us", to = "20KiB" }', "two units that do not fit"),
+        (READS, '{ from = "0us", to = "20us", log = true }', "greater than 0"),
+        (READS, '{ form = "20us", to = "60us" }', "form: is no word .* did you mean 'from'"),
+        ("ftl.over_provisioning >= 0.15", "ftl.over_provisoning >= 0.15", "nor set; did you mean"),
         ("ftl.over_provisioning >= 0.15", "ftl.over_provisioning > 0.15 0", "is no expression"),
         ("ftl.over_provisioning >= 0.15", "ftl.victim == 'fifo'", "its condition asks for itself"),
         ("ftl.over_provisioning >= 0.15", "ftl.over_provisioning > 0.5", "holds for no design"),
@@ -254,7 +265,6 @@ def test_one_step_aside():
         ("seeds = 2", 'seeds = 2\nchoose = "cost"', "'cost' is no objective"),
         ("pruning = false", "[pruning]\nshort = 1.5", "short: a share from 0 to below 1"),
         ("pruning = false", "[pruning]\nlevel = 0.1", "more than a half"),
-        ("ftl.victim", "workload.iodpeth", "iodepth"),
         ('"greedy", "fifo"', '"greedy", "fofi"', r"parameters.ftl.victim: fofi: .*did you mean"),
     ],
 )  # fmt: skip
@@ -276,8 +286,8 @@ def blocks_of(*slow: int, requests: int = 100, fast_ns: int = 100, slow_ns: int 
 
 
 def test_the_share_of_slow_requests_and_its_interval():
-    # Five blocks with 5 slow requests of 100 and five with 15: the shares deviate by 0.05 from their mean of 0.1, so
-    # that s = sqrt(10 * 0.0025 / 9) = 0.05270 and s / sqrt(10) = 0.016667; t of 9 degrees is 2.262157.
+    # Five blocks with 5 slow requests of 100 and five with 15: the shares deviate by 0.05 from their mean of
+    # 0.1, so that s = sqrt(10 * 0.0025 / 9) = 0.05270 and s / sqrt(10) = 0.016667; t of 9 degrees: 2.262157.
     share = slower_share(blocks_of(*[5, 15] * 5), 1_000, 0.95, above=True)
     assert share.value == pytest.approx(0.1)
     assert share.low == pytest.approx(0.1 - 2.262157 * 0.05 / 3, abs=1e-7)
@@ -317,7 +327,9 @@ def test_of_a_worst_number_one_part_is_enough_to_be_above_and_all_are_needed_to_
     assert shown is not None
     assert "of the reads took more than 1.00 us" in shown.words
     assert beyond(number("p99"), [run], 1_000, above=False, level=0.99) is None
-    only_reads = kept({"read_mean_ns": 1.0, "write_mean_ns": None}, {"read": blocks_of(*[1] * 64, requests=1_000)})
+    only_reads = kept(
+        {"read_mean_ns": 1.0, "write_mean_ns": None}, {"read": blocks_of(*[1] * 64, requests=1_000)}
+    )
     assert beyond(number("p99"), [only_reads], 1_000, above=False, level=0.99) is not None
 
 
@@ -346,7 +358,7 @@ def test_cost_needs_no_interval():
 
 
 def test_evidence_is_seldom_wrong_where_there_is_nothing_to_show():
-    # Requests that come slow in bursts of one block, at just the share that may be: shown once in 200 at most.
+    # Slow requests at just the share that may be: shown once in 200.
     wrong = 0
     for seed in range(400):
         draw = random.Random(seed)
@@ -368,7 +380,11 @@ def test_what_is_pruned_and_why():
     assert violated(goals, {"oltp": [run]}, 0.99, 0.1) is None  # not by a tenth
 
     def best(cost: float, p99: float) -> list[Trial]:
-        return [Trial(7, {}, FULL, metrics={"oltp": {"read_mean_ns": 1.0, "cost_total": cost, "read_p99_ns": p99}})]
+        return [
+            Trial(
+                7, {}, FULL, metrics={"oltp": {"read_mean_ns": 1.0, "cost_total": cost, "read_p99_ns": p99}}
+            )
+        ]
 
     runs = {"oltp": [run]}
     assert dominated(goals, runs, best(1.5, 900), 0.99, 0.1) is not None

@@ -62,8 +62,8 @@ def search_run(
 ) -> None:
     """Search, and say what is best.
 
-    What was tried is kept, whatever happens: the same command, or `resume`, goes on. What is found depends neither
-    on the number of workers nor on interruptions. Exits with 130 when interrupted.
+    What was tried is kept, whatever happens: the same command, or `resume`, goes on. What is found depends
+    neither on the number of workers nor on interruptions. Exits with 130 when interrupted.
     """
     from ninescope.search.optimiser import optuna
     from ninescope.search.search import Search
@@ -73,7 +73,13 @@ def search_run(
     try:
         with workers(jobs, memory, dask, ray) as pool, _steps(search.name) as on_step:
             record = search.run(
-                out, trials=trials, executor=pool, jobs=jobs, memory=bytes_of(memory), retry=retry, on_step=on_step
+                out,
+                trials=trials,
+                executor=pool,
+                jobs=jobs,
+                memory=bytes_of(memory),
+                retry=retry,
+                on_step=on_step,
             )
     except Interrupted:
         print(f"ninescope: `ninescope search resume FILE --out {out}` goes on", file=sys.stderr)
@@ -197,7 +203,7 @@ def search_report(
         str | None, typer.Option(metavar="FILE", help="The HTML file (default: NAME.html in DIR).")
     ] = None,
 ) -> None:
-    """Write one HTML file: the answer, the front, what was pruned and why, the neighbours, and where it comes from."""
+    """Write one HTML file: the answer, the front, its neighbours, what was pruned and why."""
     from ninescope.report import write
     from ninescope.report.search import of_search
 
@@ -282,6 +288,8 @@ def _steps(name: str) -> Iterator[Any]:
 
         def move(step: Step) -> None:
             words = step.label if len(step.label) <= 60 else f"{step.label[:59]}…"
-            bar.update(task, completed=min(step.done, step.total), total=step.total, description=f"{name}: {words}")
+            bar.update(
+                task, completed=min(step.done, step.total), total=step.total, description=f"{name}: {words}"
+            )
 
         yield move

@@ -292,9 +292,7 @@ def _opened(directory: str, name: str | None) -> tuple[Lake, Record]:
 
 
 @contextlib.contextmanager
-def workers(
-    jobs: int | None, memory: str | None, dask: str | None, ray: str | None
-) -> Iterator[Pool | None]:
+def workers(jobs: int | None, memory: str | None, dask: str | None, ray: str | None) -> Iterator[Pool | None]:
     """Give the workers that are asked for; None for processes of this machine."""
     from ninescope import pool
 
@@ -310,6 +308,7 @@ def workers(
 
 
 def bytes_of(memory: str | None) -> int | None:
+    """Read what --memory says."""
     from ninescope.sweep.values import quantity
 
     if memory is None:

@@ -74,7 +74,9 @@ def _abstract(record: Record, chosen: Candidate) -> str:
     flat = [neighbour for neighbour in record.finish.neighbours if neighbour.effect == "no difference shown"]
     better = [neighbour for neighbour in record.finish.neighbours if neighbour.effect == "better"]
     around = f"Of its {len(record.finish.neighbours)} neighbours {len(flat)} show no difference"
-    around += f", and {len(better)} are better: the search ended too early." if better else ", and none is better."
+    around += (
+        f", and {len(better)} are better: the search ended too early." if better else ", and none is better."
+    )
     return f"Best, as {how_chosen(record)}: {parts}. {around}"
 
 
@@ -148,14 +150,16 @@ def _trials(title: str, record: Record, trials: list[Trial]) -> TableBlock:
 
 def _candidates(record: Record) -> TableBlock:
     goals = record.goals
-    rows = []
+    rows: list[list[str | Cell]] = []
     for place, candidate in enumerate(record.finish.candidates):
         name = f"{candidate.trial}{' (chosen)' if place == record.finish.chosen else ''}"
         if candidate.error:
             rows.append([name, candidate.error, *[""] * (len(goals.objectives) + len(goals.constraints) - 1)])
             continue
         row: list[str | Cell] = [name]
-        row += [_cell(of.number, found) for of, found in zip(goals.objectives, candidate.objectives, strict=True)]
+        row += [
+            _cell(of.number, found) for of, found in zip(goals.objectives, candidate.objectives, strict=True)
+        ]
         for of, found in zip(goals.constraints, candidate.constraints, strict=True):
             cell = _cell(of.number, found)
             text, under = (cell.text, cell.under) if isinstance(cell, Cell) else (cell, "")
@@ -177,8 +181,8 @@ def _neighbours(record: Record) -> Iterator[Block]:
         return
     goals = record.goals
     yield Text([
-        "Each parameter of the chosen design was moved by one step, with the same seeds, and compared pair by pair. "
-        "What is called lower or higher is more than chance, corrected for all comparisons of this table (Holm)."
+        "Each parameter of the chosen design was moved by one step, with the same seeds, and compared pair "
+        "by pair. What is called lower or higher is more than chance, corrected for all of this table (Holm)."
     ])  # fmt: skip
     rows = [_neighbour(record, neighbour) for neighbour in neighbours]
     columns = ["change", "instead of", *(of.text for of in goals.objectives), "effect"]
@@ -189,14 +193,17 @@ def _neighbour(record: Record, neighbour: Neighbour) -> list[str | Cell]:
     chosen = _chosen(record)
     before = chosen.shown.get(neighbour.parameter, "") if chosen is not None else ""
     candidate, goals = neighbour.candidate, record.goals
-    row: list[str | Cell] = [f"{neighbour.parameter} = {candidate.shown.get(neighbour.parameter, '')}", before]
+    row: list[str | Cell] = [
+        f"{neighbour.parameter} = {candidate.shown.get(neighbour.parameter, '')}",
+        before,
+    ]
     if candidate.error:
         row += [Cell("\u2013", title=candidate.error)] * len(goals.objectives)
     else:
         row += [
             Cell(of.number.written(found.mean), under=verdict.words)
             for of, found, verdict in zip(
-                goals.objectives, candidate.objectives, neighbour.verdicts[: len(goals.objectives)], strict=True
+                goals.objectives, candidate.objectives, neighbour.verdicts, strict=True
             )
         ]
     return [*row, Cell(neighbour.effect, title=candidate.error)]
@@ -209,14 +216,16 @@ def _pruned(record: Record) -> Iterator[Block]:
     if settings["short"]:
         full = record.count(FULL)
         yield Text([
-            f"Every design was first run with {settings['short']:.0%} of the requests. Where the {settings['level']:.0%} "
-            f"intervals of that run lay beyond a limit, or beyond a better design, by more than {settings['margin']:.0%}, "
-            f"it was not run in full: {len(pruned)} of {len(pruned) + full} designs."
+            f"Every design was first run with {settings['short']:.0%} of the requests. Where the "
+            f"{settings['level']:.0%} intervals of that run lay beyond a limit, or beyond a better design, by "
+            f"more than {settings['margin']:.0%}, it was not run in full: {len(pruned)} of "
+            f"{len(pruned) + full} designs."
         ])  # fmt: skip
     for title, trials in (("Pruned designs", pruned), ("Designs that cannot be built or run", refused)):
         if trials:
             rows = [
-                [str(trial.number), literal(_label(record, trial)), literal(trial.reason)] for trial in trials[:_SHOWN]
+                [str(trial.number), literal(_label(record, trial)), literal(trial.reason)]
+                for trial in trials[:_SHOWN]
             ]
             more = f"And {len(trials) - _SHOWN} more." if len(trials) > _SHOWN else ""
             yield TableBlock(title, ["trial", "design", "why"], rows, more)
@@ -234,13 +243,15 @@ def _course(record: Record) -> Iterator[Block]:
         yield FigureBlock(figure)
     if record.distinct:
         trials = [trial for trial in record.distinct if trial.state == FULL]
-        yield Details(f"All {len(trials)} designs that were run in full", [_trials("All of them", record, trials)])
+        yield Details(
+            f"All {len(trials)} designs that were run in full", [_trials("All of them", record, trials)]
+        )
 
 
 def _caveats(record: Record) -> Iterator[str]:
     yield (
-        "A search tries some designs of many: the answer is the best of those that were tried, and its neighbours say "
-        "how flat it is around it."
+        "A search tries some designs of many: the answer is the best of those that were tried, and its "
+        "neighbours say how flat it is around it."
     )
     yield "A short run is not a long one: what wears in or fills slowly is seen in full runs alone."
     if any(trial.state == PRUNED for trial in record.distinct):
@@ -253,10 +264,9 @@ def _provenance(record: Record) -> Iterator[Block]:
     settings = record.settings
     yield Facts([
         ("sampler", f"{settings['sampler']}, {settings['batch']} designs at a time, seed {settings['seed']}"),
-        ("designs", f"{len(record.distinct):,} of {len(record.trials):,} that were proposed; the others came twice"
-         if len(record.distinct) < len(record.trials) else f"{len(record.distinct):,}"),
+        ("designs", f"{len(record.distinct):,}; {len(record.trials):,} were proposed, some twice"),
         ("ended", record.ended or "not yet"),
-        ("requests simulated", f"{sum(trial.requests for trial in record.distinct):,}, without candidates and neighbours"),
+        ("requests simulated", f"{sum(trial.requests for trial in record.distinct):,} to try them"),
         ("build", record.build),
     ])  # fmt: skip
     points = [

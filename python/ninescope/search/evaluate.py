@@ -39,9 +39,11 @@ class Entry:
 
     @property
     def is_complete(self) -> bool:
+        """Say whether all its points are done."""
         return all(point.id in self.kept for points in self.wanted.values() for point in points)
 
     def runs(self, workload: str) -> list[Kept]:
+        """Return the runs on a workload, one for each seed."""
         return [self.kept[point.id] for point in self.wanted[workload]]
 
 
@@ -55,7 +57,9 @@ class Evaluator:
         self._runner = runner
         self._requests: dict[str, int] = {}
 
-    def points(self, design: Design, *, short: bool = False, seeds: Sequence[int] = (_SEED,)) -> dict[str, list[Point]]:
+    def points(
+        self, design: Design, *, short: bool = False, seeds: Sequence[int] = (_SEED,)
+    ) -> dict[str, list[Point]]:
         """Return the points of a design: for each workload one for each seed."""
         settings = self._file.space.settings(design)
         found = {}
@@ -77,9 +81,10 @@ class Evaluator:
         return max(1, round(float(full) * self._file.pruning.short))
 
     def batch(self, trials: Sequence[Trial], best: Sequence[Trial], on_trial: OnTrial) -> None:
-        """Find out what becomes of trials. `best` are the feasible ones that none dominates, of earlier batches.
+        """Find out what becomes of trials.
 
-        What becomes of a trial depends on itself and on `best` alone, not on the others' order.
+        `best` are the feasible ones of earlier batches that none dominates. What becomes of a trial
+        depends on itself and on `best` alone, not on the others or their order.
         """
         pending: collections.deque[Entry] = collections.deque()
         for trial in trials:
@@ -161,7 +166,7 @@ class Evaluator:
     def _next(self, entry: Entry, best: Sequence[Trial], on_trial: OnTrial) -> Entry | None:
         """Look at the runs of a trial; return the full ones where short ones leave it open."""
         trial = entry.trial
-        trial.requests += sum(kept.metrics.get("requests") or 0 for kept in entry.kept.values())  # type: ignore[misc]
+        trial.requests += sum(int(kept.metrics.get("requests") or 0) for kept in entry.kept.values())
         if trial.state == REFUSED:
             on_trial(trial)
             return None
@@ -204,7 +209,9 @@ def requests_of(file: SearchFile, workload: str, values: Mapping[str, Any]) -> i
     return count
 
 
-def take_runs(trial: Trial, runs: Mapping[str, Sequence[Kept]], wanted: Mapping[str, Sequence[Point]]) -> None:
+def take_runs(
+    trial: Trial, runs: Mapping[str, Sequence[Kept]], wanted: Mapping[str, Sequence[Point]]
+) -> None:
     """Keep of the runs of a trial what tables and comparisons need: of several seeds, those of the first."""
     for workload, kept in runs.items():
         trial.metrics[workload] = numbers_of(kept[0], rough=trial.state == PRUNED)
@@ -214,7 +221,8 @@ def take_runs(trial: Trial, runs: Mapping[str, Sequence[Kept]], wanted: Mapping[
 def numbers_of(kept: Kept, *, rough: bool = False) -> dict[str, float | int | None]:
     """Return the numbers of a result; a lifetime that nothing shortens is without limit.
 
-    `rough` takes percentiles that too few samples stand behind as well: they tell an optimiser where not to look.
+    `rough` takes percentiles that too few samples stand behind as well: they tell an optimiser where not
+    to look.
     """
     found = {name: kept.metrics.get(name) for name in NAMES}
     for op, latency in (kept.document.get("latency") or {}).items() if rough else ():
@@ -289,4 +297,3 @@ def best_of(trials: Sequence[Trial], goals: Goals) -> list[Trial]:
     feasible = [trial for trial in trials if trial.is_feasible(goals) and trial.values(goals) is not None]
     values = [trial.values(goals) or [] for trial in feasible]
     return [feasible[place] for place in front(values)]
-

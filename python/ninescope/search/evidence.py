@@ -3,15 +3,16 @@
 | number | interval |
 | --- | --- |
 | cost | none: it follows from the configuration |
-| percentiles of latency | of the share of requests that are slower than the limit, by batch means over the blocks of the run |
+| percentiles of latency | of the share of slower requests, by batch means over the blocks of the run |
 | mean latency | batch means over the blocks of the run |
 | any number of three seeds or more | Student's interval of the values of the seeds |
 | any other | nothing is shown |
 
-To ask how many requests are slower than the limit needs far fewer of them than to know the percentile: of ten
-thousand requests none says what p99.99 is, but a hundred that are slower than 500 us say that p99.99 is not below.
+To ask how many requests are slower than the limit needs far fewer of them than to know the percentile: of
+ten thousand requests none says what p99.99 is, but a hundred that are slower than 500 us say that p99.99 is
+not below.
 
-Intervals are two-sided; what is shown is half as often wrong as they leave out. Nothing here knows parameters.
+Intervals are two-sided; what is shown is wrong half as often as they miss. Nothing here knows parameters.
 """
 
 from __future__ import annotations
@@ -49,7 +50,7 @@ class Shown:
 def beyond(number: Number, runs: Sequence[Kept], limit: float, *, above: bool, level: float) -> Shown | None:
     """Say whether runs of one design and workload show a number above (or below) a limit; None: not shown.
 
-    Of a number of several metrics the worst counts: it is above where one of them is, and below where all are.
+    Of a number of several metrics the worst counts: it is above where one is, and below where all are.
     """
     measured = [metric for metric in number.metrics if is_measured(metric, runs[0].metrics)]
     shown = [_beyond(metric, number, runs, limit, above=above, level=level) for metric in measured]
@@ -84,8 +85,10 @@ def _beyond(
     return _by_mean(metric, number, runs[0], limit, above, level) if what == "mean_ns" else None
 
 
-def slower_share(blocks: Sequence[Sequence[Sequence[int]]], limit: float, level: float, *, above: bool) -> Interval:
-    """Return which share of the requests is slower than a limit [ns], with its interval, by blocks of the run.
+def slower_share(
+    blocks: Sequence[Sequence[Sequence[int]]], limit: float, level: float, *, above: bool
+) -> Interval:
+    """Return which share of the requests is slower than a limit [ns], with its interval, by blocks.
 
     A request counts as slower only where all of its bucket is, to show that a limit is missed (`above`), and
     where any of it is to show that it is kept.
@@ -99,7 +102,12 @@ def slower_share(blocks: Sequence[Sequence[Sequence[int]]], limit: float, level:
 
 
 def _by_share(
-    metric: str, number: Number, blocks: Sequence[Sequence[Sequence[int]]], limit: float, above: bool, level: float
+    metric: str,
+    number: Number,
+    blocks: Sequence[Sequence[Sequence[int]]],
+    limit: float,
+    above: bool,
+    level: float,
 ) -> Shown | None:
     allowed = round(1 - float(number.percentile) / 100, 9)
     share = slower_share(blocks, limit, level, above=above)
@@ -137,7 +145,9 @@ def _outside(metric: str, number: Number, found: Interval, limit: float, above: 
     if not (found.low > limit if above else found.high < limit):
         return None
     ends = f"{number.written(max(found.low, 0.0))} to {number.written(found.high)}"
-    return Shown(metric, f"{metric} is {number.written(found.value)} ({ends}), beyond {number.written(limit)}")
+    return Shown(
+        metric, f"{metric} is {number.written(found.value)} ({ends}), beyond {number.written(limit)}"
+    )
 
 
 def _percent(share: float) -> str:

@@ -25,7 +25,9 @@ def front_figure(record: Record, x: str | None = None, y: str | None = None) -> 
     if len(objectives) < 2 and (x is None or y is None):
         return course_figure(record)
     one, other = _objective(record, x, 0), _objective(record, y, 1)
-    return Figure("front", "The front, and what was tried", [_plane(record, one, other)], _caption(record), columns=1)
+    return Figure(
+        "front", "The front, and what was tried", [_plane(record, one, other)], _caption(record), columns=1
+    )
 
 
 def _objective(record: Record, name: str | None, place: int) -> Objective:
@@ -41,7 +43,12 @@ def _objective(record: Record, name: str | None, place: int) -> Objective:
 def _plane(record: Record, one: Objective, other: Objective) -> Panel:
     goals = record.goals
     front = {trial.number for trial in record.front}
-    groups: dict[str, list[Trial]] = {"pruned (short runs)": [], "violates a constraint": [], "feasible": [], "front": []}
+    groups: dict[str, list[Trial]] = {
+        "pruned (short runs)": [],
+        "violates a constraint": [],
+        "feasible": [],
+        "front": [],
+    }
     for trial in record.distinct:
         if trial.number in front:
             groups["front"].append(trial)
@@ -91,7 +98,7 @@ def course_figure(record: Record) -> Figure:
         "course",
         "In the course of the search",
         [_course(record, of) for of in record.goals.objectives],
-        "Each design in the order in which it was tried; the line is the best so far that keeps all constraints.",
+        "Designs in the order in which they were tried; the line is the best so far that keeps all limits.",
     )
 
 
@@ -114,7 +121,9 @@ def _course(record: Record, of: Objective) -> Panel:
             value = _value(trial, of) or 0.0
             pick = min if of.direction == "minimise" else max
             best.append(pick(best[-1], value) if best else value)
-        series.append(Series("best so far", [trial.number for trial in kept], best, "steps", colour=PALETTE[1]))
+        series.append(
+            Series("best so far", [trial.number for trial in kept], best, "steps", colour=PALETTE[1])
+        )
     return Panel(of.text, Axis("trial"), _axis(of, series, "y"), series)
 
 

@@ -202,7 +202,9 @@ class SearchReader(Reader):
         warmup = base.run.get("warmup", 0)
         if found.pruning.short and isinstance(warmup, int) and warmup >= 1:
             self._refuse(
-                'for short runs a share is wanted, as "20%"; or no short runs (pruning = false)', "run", "warmup"
+                'for short runs a share is wanted, as "20%"; or no short runs (pruning = false)',
+                "run",
+                "warmup",
             )
         return found
 
@@ -257,7 +259,9 @@ class SearchReader(Reader):
         for parameter in found:
             for key in dict.fromkeys((parameter.name, *parameter.keys)):
                 if key in (SEED, WORKLOAD):
-                    words = "seeds are no parameter" if key == SEED else "every design is run on all workloads"
+                    words = (
+                        "seeds are no parameter" if key == SEED else "every design is run on all workloads"
+                    )
                     self._refuse(words, *parameter.where)
                 if key in seen:
                     self._refuse(f"{key} is a parameter already", *parameter.where)
@@ -344,7 +348,9 @@ class SearchReader(Reader):
         if unit != other and unit and other and UNITS[unit][0] == UNITS[other][0]:
             high, other = high * UNITS[other][1] / UNITS[unit][1], unit
         if unit == other and low >= high:
-            self._refuse(f"from {shown(ends[0])} to {shown(ends[1])}: the lower end is not below the upper", *where)
+            self._refuse(
+                f"from {shown(ends[0])} to {shown(ends[1])}: the lower end is not below the upper", *where
+            )
         if "step" in written or "count" in written:
             rows = self._values(dict(written), *where)
             return self._listed(key, rows, (), condition, where)
@@ -364,7 +370,7 @@ class SearchReader(Reader):
             high=float(high),
             log=is_log,
             unit=unit,
-            whole_units=bool(unit) and UNITS[unit][0] == "size" or unit == "ns",
+            whole_units=(bool(unit) and UNITS[unit][0] == "size") or unit == "ns",
             condition=condition,
             where=where,
         )
@@ -394,10 +400,14 @@ class SearchReader(Reader):
 
     # ---- how it is searched ---------------------------------------------------------------------------
 
-    def _count(self, table: Mapping[str, Any], key: str, default: int, *, least: int = 1, before: str = "") -> int:
+    def _count(
+        self, table: Mapping[str, Any], key: str, default: int, *, least: int = 1, before: str = ""
+    ) -> int:
         value = table.get(key, default)
         if isinstance(value, bool) or not isinstance(value, int) or value < least:
-            self._refuse(f"a number from {least} on is wanted, not {value!r}", *([before] if before else []), key)
+            self._refuse(
+                f"a number from {least} on is wanted, not {value!r}", *([before] if before else []), key
+            )
         return value
 
     def _share(self, table: Mapping[str, Any], key: str, default: float, below: float) -> float:

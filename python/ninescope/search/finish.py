@@ -1,4 +1,4 @@
-"""What is done when all trials are: the last candidates with several seeds, the chosen one, and its neighbours.
+"""What is done when all trials are: candidates with several seeds, the chosen one, its neighbours.
 
 Designs are run with the same seeds, so that they are compared pair by pair (common random numbers).
 """
@@ -15,7 +15,7 @@ from ninescope.compare.verdict import Verdict, by_chance, untold, without_chance
 from ninescope.search.evaluate import Entry, Evaluator, best_of, numbers_of
 from ninescope.search.evidence import EXACT
 from ninescope.search.file import KNEE, SearchFile
-from ninescope.search.goals import Constraint, Goals, Number, Objective
+from ninescope.search.goals import Constraint, Goals, Number
 from ninescope.search.pareto import front, knee, spread
 from ninescope.search.space import Design
 from ninescope.search.trial import FULL, Trial
@@ -76,7 +76,7 @@ class Neighbour:
     parameter: str
     candidate: Candidate
     verdicts: tuple[Verdict, ...]
-    """Of each objective, then of each constraint, against the chosen one."""
+    """Of each objective, against the chosen one."""
     effect: str
     """In a word: whether it is better, worse, or neither can be shown."""
 
@@ -91,7 +91,9 @@ class Finish:
     neighbours: tuple[Neighbour, ...] = ()
 
 
-def finish(file: SearchFile, evaluator: Evaluator, trials: Sequence[Trial], say: Callable[[str], None]) -> Finish:
+def finish(
+    file: SearchFile, evaluator: Evaluator, trials: Sequence[Trial], say: Callable[[str], None]
+) -> Finish:
     """Run the last candidates, choose one, and look around it."""
     goals = file.goals
     best = best_of(trials, goals)
@@ -129,7 +131,11 @@ def choose(goals: Goals, candidates: Sequence[Candidate], how: str) -> int | Non
 
 
 def _neighbours(
-    file: SearchFile, evaluator: Evaluator, chosen: Candidate, seeds: Sequence[int], say: Callable[[str], None]
+    file: SearchFile,
+    evaluator: Evaluator,
+    chosen: Candidate,
+    seeds: Sequence[int],
+    say: Callable[[str], None],
 ) -> tuple[Neighbour, ...]:
     around: list[tuple[str, Candidate | Entry]] = []
     for parameter, design in file.space.neighbours(chosen.design, file.fixed()):
@@ -150,17 +156,16 @@ def _neighbours(
 def judged(
     goals: Goals, chosen: Candidate, candidates: Sequence[tuple[str, Candidate]]
 ) -> tuple[Neighbour, ...]:
-    """Compare neighbours with the chosen design, corrected for all that is compared (Holm)."""
-    wanted: list[Objective | Constraint] = [*goals.objectives, *goals.constraints]
-    rows = []
-    for _, candidate in candidates:
-        mine = [*chosen.objectives, *chosen.constraints]
-        theirs = [*candidate.objectives, *candidate.constraints]
-        rows.append(
-            [compared(of.number, a, b) for of, a, b in zip(wanted, mine, theirs, strict=True)]
-            if not candidate.error
-            else []
-        )
+    """Compare objectives of neighbours with those of the chosen design, corrected for all of them (Holm)."""
+    rows = [
+        [
+            compared(of.number, a, b)
+            for of, a, b in zip(goals.objectives, chosen.objectives, candidate.objectives, strict=True)
+        ]
+        if not candidate.error
+        else []
+        for _, candidate in candidates
+    ]
     contrasts = [each for row in rows for each in row if isinstance(each, Contrast)]
     corrected = iter(holm([contrast.p for contrast in contrasts]))
     found = []
@@ -201,7 +206,7 @@ def _effect(goals: Goals, candidate: Candidate, verdicts: Sequence[Verdict]) -> 
     good = {"minimise": "lower", "maximise": "higher"}
     shown = [
         verdict.kind == good[of.direction]
-        for of, verdict in zip(goals.objectives, verdicts, strict=False)
+        for of, verdict in zip(goals.objectives, verdicts, strict=True)
         if verdict.kind in ("lower", "higher")
     ]
     if not shown:
@@ -237,7 +242,9 @@ def measured(text: str, values: Sequence[float | None]) -> Measured:
     if len(known) < len(values) or not known:
         return Measured(text, tuple(values), None, None, None)
     if any(math.isinf(value) for value in known):
-        return Measured(text, tuple(values), math.inf if all(map(math.isinf, known)) else min(known), None, None)
+        return Measured(
+            text, tuple(values), math.inf if all(map(math.isinf, known)) else min(known), None, None
+        )
     if len(known) == 1:
         return Measured(text, tuple(values), known[0], None, None)
     found = mean_interval(known)
@@ -286,15 +293,17 @@ def of_json(stored: Mapping[str, Any]) -> Finish:
 def _candidate_of(stored: Mapping[str, Any]) -> Candidate:
     lists = {
         name: tuple(
-            Measured(**{
-                key: tuple(map(_number, value)) if key == "values" else _number(value)
-                for key, value in each.items()
-            })
+            _measured_of(each)
             for each in stored[name]
         )
         for name in ("objectives", "constraints")
     }  # fmt: skip
     return Candidate(**{**stored, **lists})
+
+
+def _measured_of(stored: Mapping[str, Any]) -> Measured:
+    rest = {key: _number(value) for key, value in stored.items() if key != "values"}
+    return Measured(values=tuple(map(_number, stored["values"])), **rest)
 
 
 def _number(value: Any) -> Any:

@@ -1,8 +1,8 @@
 """What a search wants: objectives and constraints over the numbers of results, and whether they can hold.
 
-Written as `"p99.99 < 500us"`, `"lifetime > 5y"`, `"read_p99.9 on prxy_0"`. Numbers are those of
-`ninescope.metrics`, with or without their unit. Those without an operation (`p99.99`, `mean`, `max`) are of reads or of
-writes, whichever is worse. Of several workloads the worst counts, unless one is named with `on`.
+Written as `"p99.99 < 500us"`, `"lifetime > 5y"`, `"read_p99.9 on prxy_0"`. Numbers are
+those of `ninescope.metrics`, with or without their unit. Those without an operation (`p99.99`, `mean`, `max`)
+are of reads or of writes, whichever is worse. Of several workloads the worst counts, unless one is named.
 
 Nothing here knows parameters or runs.
 """
@@ -155,6 +155,11 @@ class Goals:
     objectives: tuple[Objective, ...]
     constraints: tuple[Constraint, ...]
 
+    @property
+    def all(self) -> tuple[Objective | Constraint, ...]:
+        """Return objectives, then constraints."""
+        return (*self.objectives, *self.constraints)
+
 
 def number(written: str) -> Number:
     """Return the number that a name means; a mistyped one is answered with the nearest."""
@@ -166,9 +171,7 @@ def number(written: str) -> Number:
 
 def names() -> dict[str, tuple[str, ...]]:
     """Return all names that numbers have, and what each is made of."""
-    found: dict[str, tuple[str, ...]] = {
-        each: tuple(f"{op}_{each}_ns" for op in OPS) for each in _OF_BOTH
-    }
+    found: dict[str, tuple[str, ...]] = {each: tuple(f"{op}_{each}_ns" for op in OPS) for each in _OF_BOTH}
     for name in NAMES:
         found[name] = (name,)
         for ending in _UNITS:
@@ -183,7 +186,7 @@ def objective(direction: Direction, written: object, workloads: Sequence[str]) -
     """Read an objective: `read_p99.9`, or `read_p99.9 on prxy_0`."""
     match = _OBJECTIVE.fullmatch(written) if isinstance(written, str) else None
     if match is None:
-        raise ConfigError(f"a number is wanted, as \"p99.9\" or \"cost on prxy_0\", not {written!r}")
+        raise ConfigError(f'a number is wanted, as "p99.9" or "cost on prxy_0", not {written!r}')
     return Objective(direction, number(match[1]), _workload(match[2], workloads))
 
 
@@ -290,8 +293,14 @@ def _never_above(one: Number, other: Number) -> bool:
     if first is None or second is None:
         return False
     (ops, rank), (other_ops, other_rank) = first, second
-    return set(ops) <= set(other_ops) and rank <= other_rank and not (
-        rank != other_rank and "mean" in (_what(one), _what(other)) and "max" not in (_what(one), _what(other))
+    return (
+        set(ops) <= set(other_ops)
+        and rank <= other_rank
+        and not (
+            rank != other_rank
+            and "mean" in (_what(one), _what(other))
+            and "max" not in (_what(one), _what(other))
+        )
     )
 
 

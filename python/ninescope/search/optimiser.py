@@ -1,12 +1,13 @@
-"""Optuna behind a few words: proposals that depend on the seed, and on what was told before, and on nothing else.
+"""Optuna behind a few words: proposals that depend on the seed and what was told, and on nothing else.
 
-    with Optimiser.open(file, space, ...) as optimiser:
-        for number, design in optimiser.ask_batch(4): ...
-        optimiser.tell(number, values, violations)
+    with Optimiser(journal, space, fixed, ...) as optimiser:
+        design = optimiser.ask(0)
+        optimiser.tell(0, values, violations)
 
-All that is asked and told is in a journal (`optuna.storages.journal`), line by line. Whoever is killed at any moment
-and opens the journal again is proposed what would have been proposed: each value is drawn with a generator of its own,
-named by seed, trial and parameter, so that nothing depends on how often a process was begun.
+All that is asked and told is in a journal (`optuna.storages.journal`), line by line. Whoever is killed
+at any moment and opens the journal again is proposed what would have been proposed: each value is drawn with
+a generator of its own, named by seed, trial and parameter, so that nothing depends on how often a process was
+begun.
 
 Only this module imports Optuna.
 """
@@ -84,10 +85,7 @@ class Optimiser:
         if journal is None:
             return storages.InMemoryStorage()
         mend(journal)
-        lock = _no_lock(self._optuna)
-        return storages.JournalStorage(
-            storages.journal.JournalFileBackend(str(journal), lock_obj=lock)
-        )
+        return storages.JournalStorage(_journal_file(self._optuna, journal))
 
     @property
     def identity(self) -> str | None:
@@ -98,20 +96,26 @@ class Optimiser:
     def identity(self, value: str) -> None:
         self._study.set_user_attr(_IDENTITY, value)
 
-    def ask(self, number: int) -> Design:
-        """Return the design of a trial; one that was asked for before is proposed as it was then."""
+    def ask(self, number: int, instead: Design | None = None) -> Design:
+        """Return the design of a trial; one that was asked for before is proposed as it was then.
+
+        `instead` is what is tried whatever the sampler would propose.
+        """
         known = self._study.get_trials(deepcopy=False)
         if number > len(known):
             raise ValueError(f"trial {number} comes after {len(known)}")
-        if number == len(known):
+        waiting = self._optuna.trial.TrialState.WAITING
+        if number == len(known) or known[number].state == waiting:
+            if instead is not None and number == len(known):
+                self._quietly(self._study.enqueue_trial, instead)
             trial = self._quietly(self._study.ask)
+        elif known[number].state.is_finished():
+            params = known[number].params
+            return self._space.design(lambda each: _raw(each, params[each.name]), self._fixed)
         else:
-            if known[number].state.is_finished():
-                return self._space.design(
-                    lambda each: _raw(each, known[number].params[each.name]), self._fixed
-                )
             trial = self._quietly(self._optuna.trial.Trial, self._study, known[number]._trial_id)
-        return self._quietly(self._space.design, lambda each: _suggested(trial, each), self._fixed)  # type: ignore[no-any-return]
+        design: Design = self._quietly(self._space.design, lambda each: _suggested(trial, each), self._fixed)
+        return design
 
     def is_told(self, number: int) -> bool:
         """Say whether a trial was told."""
@@ -119,7 +123,7 @@ class Optimiser:
         return number < len(known) and known[number].state.is_finished()
 
     def tell(self, number: int, values: Sequence[float] | None, violations: Sequence[float]) -> None:
-        """Say what a trial came to: values, and by how much each constraint is missed; None: nothing at all."""
+        """Say what a trial came to: values (None: nothing), and by how much each constraint is missed."""
         if self.is_told(number):
             return
         if values is None:
@@ -212,7 +216,7 @@ def _makers(module: Any) -> dict[str, Callable[[int], Any]]:
 def _repeatable(module: Any, make: Callable[[int], Any], seed: int) -> Any:
     """Return a sampler that draws each value anew from seed, trial and parameter."""
 
-    class Repeatable(module.samplers.BaseSampler):  # type: ignore[misc, name-defined]
+    class Repeatable(module.samplers.BaseSampler):  # type: ignore[misc]
         def _of(self, trial: Any, what: str) -> Any:
             return make(derived(seed, trial.number, what))
 
@@ -297,15 +301,19 @@ def _locked(journal: Path) -> int:
     return lock
 
 
-def _no_lock(module: Any) -> Any:
-    """Return a lock that does nothing: one process at a time has the journal already."""
-    base = module.storages.journal.JournalFileSymlinkLock.__mro__[1]
+def _journal_file(module: Any, journal: Path) -> Any:
+    """Return the journal, written by this process alone: no line needs a lock or a disk that has caught up.
 
-    class NoLock(base):  # type: ignore[misc, valid-type]
-        def acquire(self) -> bool:
-            return True
+    What a power cut takes away of its end is asked for again, and is the same again.
+    """
 
-        def release(self) -> None:
-            pass
+    class JournalFile(module.storages.journal.JournalFileBackend):  # type: ignore[misc]
+        def append_logs(self, logs: list[dict[str, Any]]) -> None:
+            lines = "".join(json.dumps(log, separators=(",", ":")) + "\n" for log in logs)
+            try:
+                with open(journal, "ab") as file:
+                    file.write(lines.encode())
+            except OSError as error:
+                raise ConfigError(f"cannot write {journal}: {error.strerror}") from error
 
-    return NoLock()
+    return JournalFile(str(journal))

@@ -48,14 +48,16 @@ def knee(points: Sequence[Values]) -> int:
 
 
 def spread(points: Sequence[Values], most: int) -> list[int]:
-    """Return the places of so many points of a front: its ends, its knee, and those that fill the largest gaps."""
+    """Return the places of so many points of a front: its knee, and those that lie furthest apart."""
     places = front(points)
     if len(places) <= most:
         return places
     on_front = [points[place] for place in places]
     chosen = [knee(on_front)]
     lows = [min(column) for column in zip(*on_front, strict=True)]
-    spans = [(max(column) - low) or 1.0 for column, low in zip(zip(*on_front, strict=True), lows, strict=True)]
+    spans = [
+        (max(column) - low) or 1.0 for column, low in zip(zip(*on_front, strict=True), lows, strict=True)
+    ]
     scaled = [[(value - low) / span for value, low, span in zip(point, lows, spans, strict=True)]
               for point in on_front]  # fmt: skip
     while len(chosen) < most:

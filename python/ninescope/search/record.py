@@ -120,7 +120,9 @@ class Record:
         if name is None and len(names) == 1:
             name = names[0]
         if name is None:
-            told = f"there are several, name one with --search: {', '.join(names)}" if names else "there is none"
+            told = (
+                f"there are several, name one with --search: {', '.join(names)}" if names else "there is none"
+            )
             raise ConfigError(f"{lake.store.label()}: which search? {told}")
         stored = lake.record(KIND, name)
         if stored is None:
@@ -180,7 +182,7 @@ def column(of: Objective | Constraint) -> str:
 
 def numbers(goals: Goals) -> dict[str, Number]:
     """Return the columns of numbers that a table has: objectives, then what constraints bound."""
-    return {column(of): of.number for of in (*goals.objectives, *goals.constraints)}
+    return {column(of): of.number for of in goals.all}
 
 
 def table(record: Record, *, front_only: bool = False) -> pl.DataFrame:

@@ -18,7 +18,7 @@ from ninescope._native import ConfigError
 from ninescope.search.evaluate import Evaluator, best_of
 from ninescope.search.file import SearchFile
 from ninescope.search.finish import finish
-from ninescope.search.optimiser import Optimiser, optuna
+from ninescope.search.optimiser import Optimiser, derived, optuna
 from ninescope.search.record import KIND, Record
 from ninescope.search.space import Design
 from ninescope.search.trial import PRUNED, REFUSED, Trial
@@ -32,8 +32,8 @@ if TYPE_CHECKING:
     import polars as pl
 
 Location = str | os.PathLike[str]
-ASKED = 3
-"""So many times as many designs as are wanted are asked for: those that come twice are not counted."""
+IDLE = 8
+"""After so many batches in a row that bring nothing new, a search ends."""
 DRAWN = 64
 """Designs that are drawn to see how many can be built."""
 
@@ -129,7 +129,7 @@ class Search:
     def _optimiser(self, lake: Lake) -> Optimiser:
         if not isinstance(lake.store, FolderStore):
             raise ConfigError(
-                f"{lake.store.label()}: a search keeps its journal in a folder: --out has to be one, not a URL"
+                f"{lake.store.label()}: a search keeps its journal in a folder, so --out cannot be a URL"
             )
         file = self.file
         optimiser = Optimiser(
@@ -166,7 +166,7 @@ class Search:
 
 
 def _refused(file: SearchFile) -> list[str]:
-    """Draw designs, and say what is wrong with those that cannot be built or run; refuse what none can be run on.
+    """Draw designs, and say what is wrong with those that cannot be run; refuse a workload that none can.
 
     The engine checks them as before a run, workload by workload, for as long as that may take.
     """
@@ -216,7 +216,11 @@ class _Run:
         self._trials: list[Trial] = []
         self._by_design: dict[str, Trial] = {}
         self._done = 0
-        self._size = file.space.size(file.fixed())
+        size = file.space.size(file.fixed())
+        self._all = list(file.space.all_designs(file.fixed())) if size is not None else None
+        """Every design, where they can be counted."""
+        self._idle = 0
+        """Batches in a row that brought nothing new."""
 
     def record(self) -> Record:
         """Search to the end."""
@@ -241,18 +245,22 @@ class _Run:
 
     def _ended(self) -> str:
         tried = len(self._by_design)
-        if self._size is not None and tried >= self._size:
-            return f"all {self._size:,} designs were tried"
+        if self._all is not None and tried >= len(self._all):
+            return f"all {tried:,} designs were tried"
         if tried >= self._wanted:
             return f"{tried:,} designs were tried"
-        if len(self._trials) >= ASKED * self._wanted:
-            return f"{tried:,} designs were tried; of {len(self._trials):,} that were proposed the others came twice"
+        if self._idle >= IDLE:
+            return f"{tried:,} designs were tried, and nothing new was proposed any more"
         return ""
 
     def _batch(self) -> None:
         """Ask for some designs, find out what they come to, and tell."""
         first = len(self._trials)
-        batch = [Trial(number, self._optimiser.ask(number)) for number in range(first, first + self._file.batch)]
+        instead = self._instead(first)
+        batch = [
+            Trial(number, self._optimiser.ask(number, instead.pop(0) if instead else None))
+            for number in range(first, first + self._file.batch)
+        ]
         new = []
         for trial in batch:
             key = _key(trial.design)
@@ -261,6 +269,7 @@ class _Run:
             else:
                 self._by_design[key] = trial
                 new.append(trial)
+        self._idle = 0 if new else self._idle + 1
         self._evaluator.batch(new, best_of(self._trials, self._file.goals), self._say_trial)
         for trial in batch:
             if trial.same_as is not None:
@@ -272,26 +281,41 @@ class _Run:
         for trial in batch:
             values = self._values(trial)
             goals = self._file.goals
-            self._optimiser.tell(trial.number, values, [of.violation(trial.bounded(of)) for of in goals.constraints])
+            self._optimiser.tell(
+                trial.number, values, [of.violation(trial.bounded(of)) for of in goals.constraints]
+            )
+
+    def _instead(self, first: int) -> list[Design]:
+        """Return what is tried whatever is proposed: where all designs are tried, or proposals repeat."""
+        if self._all is None:
+            return []
+        left = [design for design in self._all if _key(design) not in self._by_design]
+        if len(self._all) <= self._file.trials:
+            return left[: self._file.batch]
+        if not self._idle:
+            return []
+        generator = random.Random(derived(self._file.seed, first, "left"))  # noqa: S311
+        return generator.sample(left, min(self._file.batch, len(left)))
 
     def _values(self, trial: Trial) -> list[float] | None:
         """Return what Optuna is told; of a trial without values, nothing."""
         if trial.state == REFUSED:
             return None
         found = [trial.objective(of) for of in self._file.goals.objectives]
-        return None if any(value is None for value in found) else [value for value in found if value is not None]
+        return (
+            None if any(value is None for value in found) else [value for value in found if value is not None]
+        )
 
     def _refuse_unmeasured(self) -> None:
         """Give up where no design has a number that is asked for: more of them would not have it either."""
         full = [trial for trial in self._trials if trial.state not in (REFUSED, PRUNED)]
         if len(self._trials) > self._file.batch or not full:
             return
-        for of in (*self._file.goals.objectives, *self._file.goals.constraints):
+        for of in self._file.goals.all:
             missing = [
                 workload
                 for workload in self._file.workloads
-                if of.workload in (None, workload)
-                and all(_lacks(of, trial, workload) for trial in full)
+                if of.workload in (None, workload) and all(_lacks(of, trial, workload) for trial in full)
             ]
             if missing:
                 told = (
@@ -352,8 +376,8 @@ def _same_search(optimiser: Optimiser, file: SearchFile, place: str) -> None:
     other = [part for part in mine if known.get(part) != mine[part]]
     if other:
         raise ConfigError(
-            f"the search {file.name} in {place} was begun with other {', '.join(other)}: give this one another "
-            "`name`, or another --out (what the lake has already is not run again)"
+            f"the search {file.name} in {place} was begun with other {', '.join(other)}: give this one "
+            "another `name`, or another --out (what the lake has already is not run again)"
         )
 
 
@@ -363,8 +387,8 @@ def _parts(file: SearchFile) -> dict[str, str]:
     first = base.point({})
     words: dict[str, Any] = {
         "parameters": [
-            [each.name, each.keys, each.kind, each.rows, each.labels, each.low, each.high, each.log, each.unit,
-             each.condition.text if each.condition else ""]
+            [each.name, each.keys, each.kind, each.rows, each.labels, each.low, each.high, each.log,
+             each.unit, each.condition.text if each.condition else ""]
             for each in file.space.parameters
         ],
         "objectives": [[of.direction, of.text] for of in file.goals.objectives],

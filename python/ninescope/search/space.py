@@ -1,7 +1,7 @@
 """Parameters of a search: what each may be, when it is there, and what lies one step aside.
 
-A parameter is one key of a point, or several that change together. Its values are a choice of what is listed, places
-of a range, or any number between two ends. Nothing here knows objectives, runs or Optuna.
+A parameter is one key of a point, or several that change together. Its values are a choice of what is
+listed, places of a range, or any number between two ends. Nothing here knows objectives, runs or Optuna.
 """
 
 from __future__ import annotations
@@ -114,12 +114,12 @@ class Parameter:
     def draw(self, random: Any) -> Raw:
         """Draw a value."""
         if self.kind == "choice":
-            return self.labels[random.randrange(len(self.labels))]
+            return str(random.choice(self.labels))
         if self.kind == "ordered":
             return int(random.randrange(len(self.rows)))
         if self.kind == "whole":
             return int(random.randint(int(self.low), int(self.high)))
-        return self.rounded(random.uniform(self.low, self.high))
+        return self.rounded(float(random.uniform(self.low, self.high)))
 
 
 @dataclasses.dataclass(frozen=True)
@@ -169,9 +169,7 @@ class Space:
         """Write a design in a line."""
         return " ".join(f"{name}={value}" for name, value in self.shown(design).items())
 
-    def neighbours(
-        self, design: Mapping[str, Raw], fixed: Mapping[str, Any]
-    ) -> Iterator[tuple[str, Design]]:
+    def neighbours(self, design: Mapping[str, Raw], fixed: Mapping[str, Any]) -> Iterator[tuple[str, Design]]:
         """Yield designs that differ from one in one parameter, by a step, with the parameter's name.
 
         What comes to be there by that takes the first of its values, or its lower end.

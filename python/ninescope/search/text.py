@@ -38,7 +38,10 @@ def plan_lines(file: SearchFile, plan: Plan) -> Iterator[str]:
     yield f"each on {_some(file.workloads)}"
     if plan.short_requests:
         told = ", ".join(f"{count:,} of {name}" for name, count in plan.short_requests.items())
-        yield f"short runs first: {told} (intervals of {file.pruning.level:.0%}, margin {file.pruning.margin:.0%})"
+        yield (
+            f"short runs first: {told} "
+            f"(intervals of {file.pruning.level:.0%}, margin {file.pruning.margin:.0%})"
+        )
     yield (
         f"at the end: {file.final.candidates} candidates at most with {file.final.seeds} seeds, and the "
         "neighbours of the chosen one"
@@ -141,7 +144,9 @@ def print_table(record: Record, frame: pl.DataFrame, console: Console) -> None:
         for of in record.goals.constraints
     }
     for name in frame.columns:
-        table.add_column(Text(heads.get(name, name)), justify="right" if name in known or name == "trial" else "left")
+        table.add_column(
+            Text(heads.get(name, name)), justify="right" if name in known or name == "trial" else "left"
+        )
     for row in cells(record, frame):
         table.add_row(*(Text(cell) for cell in row))
     console.print(table)
@@ -160,7 +165,7 @@ def print_neighbours(record: Record, console: Console) -> None:
         table.add_column(Text(name))
     for neighbour in record.finish.neighbours:
         candidate: Candidate = neighbour.candidate
-        words = [verdict.words for verdict in neighbour.verdicts[: len(goals.objectives)]]
+        words = [verdict.words for verdict in neighbour.verdicts]
         words += ["-"] * (len(goals.objectives) - len(words))
         change = f"{neighbour.parameter}={candidate.shown.get(neighbour.parameter, '-')}"
         table.add_row(Text(change), *(Text(each) for each in words), Text(neighbour.effect))

@@ -7,8 +7,8 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-from ninescope.search.goals import Constraint, Goals, Number, Objective
 from ninescope.search.evidence import is_measured
+from ninescope.search.goals import Constraint, Goals, Number, Objective
 from ninescope.search.space import Design
 
 FULL = "full"
@@ -63,7 +63,9 @@ class Trial:
         found = [self.objective(of) for of in goals.objectives]
         if any(value is None for value in found):
             return None
-        return [of.oriented(value) for of, value in zip(goals.objectives, found, strict=True) if value is not None]
+        return [
+            of.oriented(value) for of, value in zip(goals.objectives, found, strict=True) if value is not None
+        ]
 
     def is_feasible(self, goals: Goals) -> bool:
         """Say whether it was run in full, and keeps all constraints."""
@@ -89,12 +91,14 @@ class Trial:
 
 
 def value_of(number: Number, metrics: Metrics) -> float | None:
-    """Return a number of one run; of one that is the worst of several, of those that there was anything of."""
+    """Return a number of one run; of several operations the worst of those that there were."""
     found = [metrics.get(metric) for metric in number.metrics if is_measured(metric, metrics)]
     return number.worst([None if value is None else float(value) for value in found])
 
 
 def _chosen(metrics: ByWorkload, workload: str | None) -> list[Metrics]:
-    return [metrics[workload]] if workload in metrics and workload is not None else (
-        list(metrics.values()) if workload is None else []
+    return (
+        [metrics[workload]]
+        if workload in metrics and workload is not None
+        else (list(metrics.values()) if workload is None else [])
     )

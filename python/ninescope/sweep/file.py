@@ -108,6 +108,7 @@ class SweepFile:
 
 
 def said(path: str, text: str, problem: str, where: Sequence[str | int]) -> str:
+    """Write an error with file, line and key."""
     line = line_of(text, *where) if where else 0
     named = ".".join(_bracketed(where))
     return f"{path}{f', line {line}' if line else ''}: {f'{named}: ' if named else ''}{problem}"
@@ -131,6 +132,7 @@ class Reader:
         self._path, self._text, self._folder = path, text, folder
 
     def read(self, document: Mapping[str, Any]) -> SweepFile:
+        """Read a sweep."""
         for key in document:
             if key not in KEYS:
                 self._refuse(f"is no key of a sweep{did_you_mean(key, KEYS)}", key)
@@ -270,4 +272,5 @@ class Reader:
 
 
 def path_of(key: str) -> tuple[str | int, ...]:
+    """Return the place in a file that a key with dots names."""
     return tuple(int(part) if part.isdigit() else part for part in key.split(".")) if key else ()

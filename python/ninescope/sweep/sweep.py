@@ -213,7 +213,9 @@ def _group(point: Point) -> tuple[int, int]:
 
 
 @contextlib.contextmanager
-def workers_of(executor: Executor | pool.Pool | None, jobs: int | None, memory: int | None) -> Iterator[pool.Pool]:
+def workers_of(
+    executor: Executor | pool.Pool | None, jobs: int | None, memory: int | None
+) -> Iterator[pool.Pool]:
     """Give workers; those that the caller made go on when the block is left."""
     if executor is not None and (jobs is not None or memory is not None):
         raise ConfigError("jobs and memory are those of local processes: an executor has its own")
