@@ -22,7 +22,7 @@ from ninescope.search.figures import course_figure, front_figure, importance_fig
 from ninescope.search.finish import Candidate, Measured, Neighbour
 from ninescope.search.goals import Number
 from ninescope.search.record import Record
-from ninescope.search.text import answer_lines, how_chosen
+from ninescope.search.text import against, answer_lines, how_chosen
 from ninescope.search.trial import FULL, PRUNED, REFUSED, Trial
 
 _SHOWN = 40
@@ -74,10 +74,13 @@ def _abstract(record: Record, chosen: Candidate) -> str:
     flat = [neighbour for neighbour in record.finish.neighbours if neighbour.effect == "no difference shown"]
     better = [neighbour for neighbour in record.finish.neighbours if neighbour.effect == "better"]
     around = f"Of its {len(record.finish.neighbours)} neighbours {len(flat)} show no difference"
-    around += (
-        f", and {len(better)} are better: the search ended too early." if better else ", and none is better."
+    if not better:
+        return f"Best, as {how_chosen(record)}: {parts}. {around}, and none is better."
+    changes = "; ".join(f"{each.parameter} {each.candidate.shown.get(each.parameter, '')}" for each in better)
+    return (
+        f"Best, as {how_chosen(record)}, of what was tried: {parts}. {around}, and {len(better)} "
+        f"{'is' if len(better) == 1 else 'are'} better ({changes}): a longer search would go there."
     )
-    return f"Best, as {how_chosen(record)}: {parts}. {around}"
 
 
 def _chosen(record: Record) -> Candidate | None:
@@ -134,17 +137,17 @@ def _front(record: Record) -> Iterator[Block]:
 
 def _trials(title: str, record: Record, trials: list[Trial]) -> TableBlock:
     goals = record.goals
-    names = [name for name, _ in record.parameters]
-    rows = []
+    texts = [of.text for of in goals.objectives]
+    bounds = [of for of in goals.constraints if of.number.name not in texts]
+    rows: list[list[str | Cell]] = []
     for trial in trials:
-        shown = record.shown[trial.number]
-        row: list[str | Cell] = [str(trial.number), *(shown.get(name, "\u2013") for name in names)]
+        row: list[str | Cell] = [str(trial.number)]
         row += [of.number.written(trial.objective(of)) for of in goals.objectives]
-        for bound in goals.constraints:
+        for bound in bounds:
             value = bound.number.written(trial.bounded(bound))
             row.append(value if bound.holds(trial.bounded(bound)) else Cell(value, under="violated"))
-        rows.append(row)
-    columns = ["trial", *names, *(of.text for of in goals.objectives), *(of.text for of in goals.constraints)]
+        rows.append([*row, literal(_label(record, trial))])
+    columns = ["trial", *texts, *(of.text for of in bounds), "design"]
     return TableBlock(title, columns, rows, "One seed each.")
 
 
@@ -185,7 +188,7 @@ def _neighbours(record: Record) -> Iterator[Block]:
         "by pair. What is called lower or higher is more than chance, corrected for all of this table (Holm)."
     ])  # fmt: skip
     rows = [_neighbour(record, neighbour) for neighbour in neighbours]
-    columns = ["change", "instead of", *(of.text for of in goals.objectives), "effect"]
+    columns = ["change", "effect", *(of.text for of in goals.objectives)]
     yield TableBlock("The neighbours of the chosen design", columns, rows)
 
 
@@ -194,19 +197,13 @@ def _neighbour(record: Record, neighbour: Neighbour) -> list[str | Cell]:
     before = chosen.shown.get(neighbour.parameter, "") if chosen is not None else ""
     candidate, goals = neighbour.candidate, record.goals
     row: list[str | Cell] = [
-        f"{neighbour.parameter} = {candidate.shown.get(neighbour.parameter, '')}",
-        before,
+        Cell(f"{neighbour.parameter} = {candidate.shown.get(neighbour.parameter, '')}", under=f"instead of {before}"),
+        Cell(neighbour.effect, title=candidate.error),
     ]
     if candidate.error:
-        row += [Cell("\u2013", title=candidate.error)] * len(goals.objectives)
-    else:
-        row += [
-            Cell(of.number.written(found.mean), under=verdict.words)
-            for of, found, verdict in zip(
-                goals.objectives, candidate.objectives, neighbour.verdicts, strict=True
-            )
-        ]
-    return [*row, Cell(neighbour.effect, title=candidate.error)]
+        return [*row, *[Cell("\u2013", title=candidate.error)] * len(goals.objectives)]
+    found = zip(goals.objectives, candidate.objectives, neighbour.verdicts, strict=True)
+    return [*row, *(Cell(of.number.written(one.mean), under=against(verdict)) for of, one, verdict in found)]
 
 
 def _pruned(record: Record) -> Iterator[Block]:
@@ -217,8 +214,8 @@ def _pruned(record: Record) -> Iterator[Block]:
         full = record.count(FULL)
         yield Text([
             f"Every design was first run with {settings['short']:.0%} of the requests. Where the "
-            f"{settings['level']:.0%} intervals of that run lay beyond a limit, or beyond a better design, by "
-            f"more than {settings['margin']:.0%}, it was not run in full: {len(pruned)} of "
+            f"{settings['level']:.0%} intervals of that run lay beyond a limit, or beyond a better design, "
+            f"by more than {settings['margin']:.0%}, it was not run in full: {len(pruned)} of "
             f"{len(pruned) + full} designs."
         ])  # fmt: skip
     for title, trials in (("Pruned designs", pruned), ("Designs that cannot be built or run", refused)):

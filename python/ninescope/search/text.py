@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
+from ninescope.compare.verdict import Verdict
 from ninescope.search.finish import Candidate, Measured
 from ninescope.search.goals import Number
 from ninescope.search.record import Record, column, numbers
@@ -152,6 +153,11 @@ def print_table(record: Record, frame: pl.DataFrame, console: Console) -> None:
     console.print(table)
 
 
+def against(verdict: Verdict) -> str:
+    """Write how a neighbour compares with the chosen design: nothing else is compared here."""
+    return verdict.words.replace("B is ", "", 1)
+
+
 def print_neighbours(record: Record, console: Console) -> None:
     """Print what lies one step aside of the answer."""
     from rich.table import Table
@@ -161,12 +167,12 @@ def print_neighbours(record: Record, console: Console) -> None:
         return
     goals = record.goals
     table = Table(box=None, pad_edge=False, header_style="bold", title="One step aside", title_justify="left")
-    for name in ("change", *(of.text for of in goals.objectives), "effect"):
-        table.add_column(Text(name))
+    for name in ("change", "effect", *(of.text for of in goals.objectives)):
+        table.add_column(Text(name), overflow="fold")
     for neighbour in record.finish.neighbours:
         candidate: Candidate = neighbour.candidate
-        words = [verdict.words for verdict in neighbour.verdicts]
+        words = [against(verdict) for verdict in neighbour.verdicts]
         words += ["-"] * (len(goals.objectives) - len(words))
         change = f"{neighbour.parameter}={candidate.shown.get(neighbour.parameter, '-')}"
-        table.add_row(Text(change), *(Text(each) for each in words), Text(neighbour.effect))
+        table.add_row(Text(change), Text(neighbour.effect), *(Text(each) for each in words))
     console.print(table)
