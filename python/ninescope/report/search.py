@@ -197,7 +197,10 @@ def _neighbour(record: Record, neighbour: Neighbour) -> list[str | Cell]:
     before = chosen.shown.get(neighbour.parameter, "") if chosen is not None else ""
     candidate, goals = neighbour.candidate, record.goals
     row: list[str | Cell] = [
-        Cell(f"{neighbour.parameter} = {candidate.shown.get(neighbour.parameter, '')}", under=f"instead of {before}"),
+        Cell(
+            f"{neighbour.parameter} = {candidate.shown.get(neighbour.parameter, '')}",
+            under=f"instead of {before}",
+        ),
         Cell(neighbour.effect, title=candidate.error),
     ]
     if candidate.error:

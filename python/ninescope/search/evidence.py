@@ -29,6 +29,8 @@ from ninescope.sweep.lake import Kept
 
 BLOCKS_MIN = 8
 """Of fewer batches no interval is made: Schmeiser (see `ninescope.statistics.batch_length`)."""
+BLOCKS_REQUESTS = 8 * 1024
+"""Of fewer requests of an operation a run keeps no blocks."""
 REPLICATIONS_MIN = 3
 EXACT = ("cost_total", "cost_per_logical_gb")
 """They follow from the configuration: chance has no part in them."""

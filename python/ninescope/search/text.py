@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from ninescope.compare.verdict import Verdict
+from ninescope.search.evidence import BLOCKS_REQUESTS, REPLICATIONS_MIN
 from ninescope.search.finish import Candidate, Measured
 from ninescope.search.goals import Number
 from ninescope.search.record import Record, column, numbers
@@ -42,6 +43,12 @@ def plan_lines(file: SearchFile, plan: Plan) -> Iterator[str]:
         yield (
             f"short runs first: {told} "
             f"(intervals of {file.pruning.level:.0%}, margin {file.pruning.margin:.0%})"
+        )
+    few = [name for name, count in plan.short_requests.items() if count < BLOCKS_REQUESTS]
+    if few and file.pruning.seeds < REPLICATIONS_MIN:
+        yield (
+            f"  too short on {_some(few)} to prune by latency: {BLOCKS_REQUESTS:,} requests of an operation are "
+            "needed for an interval"
         )
     yield (
         f"at the end: {file.final.candidates} candidates at most with {file.final.seeds} seeds, and the "
