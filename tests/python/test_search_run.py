@@ -97,6 +97,25 @@ def test_a_search_of_a_part_finds_the_best_of_the_grid(grid, tmp_path):
     assert {value for parameter, value in around if parameter == "nand.read"} == asides
 
 
+def test_the_answer_goes_where_a_neighbour_is_better(tmp_path):
+    text = SMALL.replace('"cost_per_logical_gb", ', "").replace("seeds = 2", "seeds = 3\nsteps = STEPS")
+    # One design of forty is drawn; reads of 60 or 80 us are two steps from the best.
+    text = text.replace("trials = 12", "trials = 1\nbatch = 1\nseed = 3").replace(
+        "requests = 300", "requests = 3_000"
+    )
+    stays = search_here(text.replace("STEPS", "0"), tmp_path)
+    goes = search_here(text.replace("STEPS", "9"), tmp_path)
+    assert len(stays.finish.candidates) == 1
+    first, last = goes.finish.candidates[0], goes.finish.candidates[goes.finish.chosen]
+    assert first == stays.finish.candidates[0]
+    assert first.shown["nand.read"] != "20us"
+    assert last.shown["nand.read"] == "20us"
+    assert last.trial is None
+    means = [candidate.objectives[0].mean for candidate in goes.finish.candidates]
+    assert means == sorted(means, reverse=True)
+    assert not any(neighbour.effect == "better" for neighbour in goes.finish.neighbours)
+
+
 def test_values_are_those_of_the_runs(tmp_path):
     record = search_here(SMALL.replace("trials = 12", "trials = 4"), tmp_path)
     trial = record.trials[0]

@@ -155,7 +155,8 @@ def _candidates(record: Record) -> TableBlock:
     goals = record.goals
     rows: list[list[str | Cell]] = []
     for place, candidate in enumerate(record.finish.candidates):
-        name = f"{candidate.trial}{' (chosen)' if place == record.finish.chosen else ''}"
+        name = "one step aside" if candidate.trial is None else str(candidate.trial)
+        name += " (chosen)" if place == record.finish.chosen else ""
         if candidate.error:
             rows.append([name, candidate.error, *[""] * (len(goals.objectives) + len(goals.constraints) - 1)])
             continue
@@ -174,7 +175,7 @@ def _candidates(record: Record) -> TableBlock:
         f"The candidates, with {seeds} seed{'s' if seeds > 1 else ''}",
         columns,
         rows,
-        "Designs of the front that lie apart, with the same seeds each.",
+        "Designs of the front that lie apart, with the same seeds each; then steps aside that were better.",
     )
 
 

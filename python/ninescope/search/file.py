@@ -34,7 +34,7 @@ KEYS = (
     "constraints", "trials", "batch", "sampler", "seed", "pruning", "final",
 )  # fmt: skip
 PRUNING = ("short", "level", "margin", "seeds")
-FINAL = ("seeds", "candidates", "choose")
+FINAL = ("seeds", "candidates", "choose", "steps")
 KNEE = "knee"
 _TABLE_WORDS = ("choices", "labels", "from", "to", "step", "count", "log", "if")
 _DRAWN = 40
@@ -65,6 +65,8 @@ class Final:
     """So many are looked at."""
     choose: str = KNEE
     """Which of them is the answer: the knee of the front, or the best by one objective."""
+    steps: int = 3
+    """So often the answer makes place for a neighbour that is shown to be better."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -448,6 +450,7 @@ class SearchReader(Reader):
             self._count(table, "seeds", Final.seeds, before="final"),
             self._count(table, "candidates", Final.candidates, before="final"),
             choose,
+            self._count(table, "steps", Final.steps, least=0, before="final"),
         )
 
 

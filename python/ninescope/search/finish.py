@@ -46,7 +46,7 @@ class Candidate:
     """A design run with several seeds."""
 
     trial: int | None
-    """Its trial; None of a neighbour."""
+    """Its trial; None of a neighbour, and of one that became the answer."""
     design: Design
     shown: dict[str, str]
     objectives: tuple[Measured, ...] = ()
@@ -94,7 +94,7 @@ class Finish:
 def finish(
     file: SearchFile, evaluator: Evaluator, trials: Sequence[Trial], say: Callable[[str], None]
 ) -> Finish:
-    """Run the last candidates, choose one, and look around it."""
+    """Run the last candidates, choose one, and look around it; go where it is better, some steps far."""
     goals = file.goals
     best = best_of(trials, goals)
     if not best:
@@ -105,12 +105,20 @@ def finish(
     entries = {trial.number: evaluator.replicate(trial.design, seeds) for trial in picked}
     say(f"{len(picked)} candidates with {len(seeds)} seed{'s' if len(seeds) > 1 else ''} each")
     evaluator.run_all(list(entries.values()))
-    candidates = tuple(_candidate(file, entries[trial.number], trial.number) for trial in picked)
+    candidates = [_candidate(file, entries[trial.number], trial.number) for trial in picked]
     chosen = choose(goals, candidates, file.final.choose)
     if chosen is None:
-        return Finish(candidates)
+        return Finish(tuple(candidates))
     neighbours = _neighbours(file, evaluator, candidates[chosen], seeds, say)
-    return Finish(candidates, chosen, neighbours)
+    for _ in range(file.final.steps):
+        better = [neighbour.candidate for neighbour in neighbours if neighbour.effect == BETTER]
+        place = choose(goals, better, file.final.choose)
+        if place is None:
+            break
+        candidates.append(better[place])
+        chosen = len(candidates) - 1
+        neighbours = _neighbours(file, evaluator, candidates[chosen], seeds, say)
+    return Finish(tuple(candidates), chosen, neighbours)
 
 
 def choose(goals: Goals, candidates: Sequence[Candidate], how: str) -> int | None:

@@ -47,8 +47,8 @@ def plan_lines(file: SearchFile, plan: Plan) -> Iterator[str]:
     few = [name for name, count in plan.short_requests.items() if count < BLOCKS_REQUESTS]
     if few and file.pruning.seeds < REPLICATIONS_MIN:
         yield (
-            f"  too short on {_some(few)} to prune by latency: {BLOCKS_REQUESTS:,} requests of an operation are "
-            "needed for an interval"
+            f"  too short on {_some(few)} to prune by latency: {BLOCKS_REQUESTS:,} requests of an operation "
+            "are needed for an interval"
         )
     yield (
         f"at the end: {file.final.candidates} candidates at most with {file.final.seeds} seeds, and the "
