@@ -18,7 +18,7 @@ from ninescope._native import ConfigError
 from ninescope.search.evaluate import Evaluator, best_of
 from ninescope.search.file import SearchFile
 from ninescope.search.finish import finish
-from ninescope.search.optimiser import Optimiser, derived, optuna
+from ninescope.search.optimiser import STARTUP, Optimiser, derived, optuna
 from ninescope.search.record import KIND, Record
 from ninescope.search.space import Design
 from ninescope.search.trial import PRUNED, REFUSED, Trial
@@ -307,11 +307,17 @@ class _Run:
         )
 
     def _refuse_unmeasured(self) -> None:
-        """Give up where no design has a number that is asked for: more of them would not have it either."""
+        """Give up where no design has a number that is asked for: more of them would not have it either.
+
+        Too few requests are seen at once; a number that only some drives have is waited for.
+        """
         full = [trial for trial in self._trials if trial.state not in (REFUSED, PRUNED)]
-        if len(self._trials) > self._file.batch or not full:
+        if not full:
             return
+        is_early = len(self._trials) < STARTUP
         for of in self._file.goals.all:
+            if is_early and not of.number.percentile:
+                continue
             missing = [
                 workload
                 for workload in self._file.workloads
