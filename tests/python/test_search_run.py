@@ -16,6 +16,7 @@ import pytest
 
 import ninescope
 from conftest import NATIVE, ROOT, command
+from ninescope import pool
 from ninescope.search.record import KIND
 from ninescope.search.search import Search
 from ninescope.sweep.lake import Lake
@@ -195,6 +196,14 @@ def test_processes_come_to_the_same(tmp_path):
     Search.from_toml(SMALL).run(tmp_path / "processes", jobs=2)
     search_here(SMALL, tmp_path / "threads")
     assert stored(tmp_path / "processes") == stored(tmp_path / "threads")
+
+
+def test_dask_comes_to_the_same(tmp_path):
+    pytest.importorskip("distributed")
+    with pool.dask("local:2") as workers:
+        Search.from_toml(SMALL).run(tmp_path / "dask", executor=workers, trials=4)
+    search_here(SMALL, tmp_path / "threads", trials=4)
+    assert stored(tmp_path / "dask") == stored(tmp_path / "threads")
 
 
 def test_a_search_that_is_made_longer_is_the_longer_one(tmp_path):
