@@ -138,8 +138,8 @@ def importance_figure(record: Record) -> Figure | None:
     ]
     panel = Panel("", Axis("", categories=names), Axis("share [%]", low=0.0), series)
     caption = (
-        "By PED-ANOVA, over all designs that have a value, pruned ones included. Parameters that are there "
-        "under conditions alone are left out."
+        "By PED-ANOVA (Watanabe, Bansal and Hutter, IJCAI 2023): what tells the best designs from the others, over "
+        "all that have a value, pruned ones included."
     )
     return Figure("importance", "What is behind the objectives", [panel], caption, columns=1)
 

@@ -136,7 +136,7 @@ class Optimiser:
     def importance(self, target: Callable[[int], float | None]) -> dict[str, float]:
         """Return the share of a number that each parameter is behind (PED-ANOVA), of trials that have it.
 
-        Of parameters that are always there; nothing where there are too few trials.
+        Nothing where there are too few trials.
         """
         optuna_ = self._optuna
         trials = [
