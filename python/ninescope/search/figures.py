@@ -15,7 +15,7 @@ from ninescope.search.trial import FULL, PRUNED, Trial
 
 _GREY = "#9a9a9a"
 _LIGHT = "#d0a58a"
-_WIDE = 20.0
+_WIDE = 6.0
 """An axis whose values differ by so many times is logarithmic."""
 
 
@@ -138,8 +138,8 @@ def importance_figure(record: Record) -> Figure | None:
     ]
     panel = Panel("", Axis("", categories=names), Axis("share [%]", low=0.0), series)
     caption = (
-        "By PED-ANOVA (Watanabe, Bansal and Hutter, IJCAI 2023): what tells the best designs from the others, over "
-        "all that have a value, pruned ones included."
+        "By PED-ANOVA (Watanabe, Bansal and Hutter, IJCAI 2023): what tells the best designs from the others, "
+        "over all that have a value, pruned ones included."
     )
     return Figure("importance", "What is behind the objectives", [panel], caption, columns=1)
 
