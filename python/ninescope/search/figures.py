@@ -138,7 +138,7 @@ def importance_figure(record: Record) -> Figure | None:
     ]
     panel = Panel("", Axis("", categories=names), Axis("share [%]", low=0.0), series)
     caption = (
-        "By PED-ANOVA (Watanabe, Bansal and Hutter, IJCAI 2023): what tells the best designs from the others, "
+        "By PED-ANOVA (Watanabe, Bansal and Hutter, IJCAI 2023): what tells the best designs from others, "
         "over all that have a value, pruned ones included."
     )
     return Figure("importance", "What is behind the objectives", [panel], caption, columns=1)
