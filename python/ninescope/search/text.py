@@ -21,6 +21,10 @@ if TYPE_CHECKING:
     from ninescope.search.search import Plan
 
 
+FEW_PARAMETERS = 5
+"""So many have room in columns of their own."""
+
+
 def plan_lines(file: SearchFile, plan: Plan) -> Iterator[str]:
     """Say what a search is made of."""
     yield f"{file.name}{f': {file.summary}' if file.summary else ''}"
@@ -140,11 +144,27 @@ def cells(record: Record, frame: pl.DataFrame) -> Iterator[list[str]]:
         ]
 
 
+def _narrower(record: Record, frame: pl.DataFrame) -> pl.DataFrame:
+    """Write many parameters into one column, and leave out what is the same of a whole front."""
+    import polars as pl
+
+    names = [name for name, _ in record.parameters]
+    if len(names) > FEW_PARAMETERS:
+        words = [
+            ", ".join(f"{name} {value}" for name, value in record.shown[trial].items())
+            for trial in frame["trial"].to_list()
+        ]
+        frame = frame.drop(names).with_columns(pl.Series("design", words, dtype=pl.String))
+    is_front = "front" not in frame.columns
+    return frame.drop([name for name in ("state", "feasible") if is_front and name in frame.columns])
+
+
 def print_table(record: Record, frame: pl.DataFrame, console: Console) -> None:
     """Print trials."""
     from rich.table import Table
     from rich.text import Text
 
+    frame = _narrower(record, frame)
     known = numbers(record.goals)
     table = Table(box=None, pad_edge=False, header_style="bold")
     heads = {column(of): of.text for of in record.goals.objectives} | {
