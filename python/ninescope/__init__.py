@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from ninescope.drive import Drive
     from ninescope.replications import replicate
     from ninescope.result import Latency, Result
+    from ninescope.search.search import Search
     from ninescope.sweep.sweep import Sweep
     from ninescope.workload import Workload
 
@@ -33,6 +34,7 @@ __all__ = [
     "Policy",
     "Preset",
     "Result",
+    "Search",
     "SimulationError",
     "Sweep",
     "Workload",
@@ -51,6 +53,7 @@ _HOME = {
     "Policy": "catalogue",
     "Preset": "catalogue",
     "Result": "result",
+    "Search": "search.search",
     "Sweep": "sweep.sweep",
     "Workload": "workload",
     "policies": "catalogue",

@@ -37,6 +37,7 @@ WITHOUT_PART = (
     "replications.py",
     "report",
     "saved.py",
+    "search",
     "statistics.py",
     "student.py",
     "sweep",

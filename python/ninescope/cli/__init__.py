@@ -26,6 +26,7 @@ from ninescope.cli import (
     report,
     run,
     schema,
+    search,
     snapshot,
     sweep,
     trace,
@@ -50,6 +51,7 @@ for name, verbs in (
     ("snapshot", snapshot.app),
     ("papers", papers.app),
     ("sweep", sweep.app),
+    ("search", search.app),
 ):
     app.add_typer(verbs, name=name)
 

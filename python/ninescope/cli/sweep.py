@@ -121,12 +121,12 @@ def sweep_run(
     sweep = Sweep.from_file(file)
     sweep.plan()  # what is wrong is said before workers start
     try:
-        with _workers(jobs, memory, dask, ray) as workers, _steps(sweep.name) as on_step:
+        with workers(jobs, memory, dask, ray) as given, _steps(sweep.name) as on_step:
             status = sweep.run(
                 out,
-                executor=workers,
+                executor=given,
                 jobs=jobs,
-                memory=_bytes(memory),
+                memory=bytes_of(memory),
                 retry=retry,
                 snapshots=snapshots or not no_snapshots,
                 on_step=on_step,
@@ -312,9 +312,7 @@ def _opened(directory: str, name: str | None) -> tuple[Lake, Record]:
 
 
 @contextlib.contextmanager
-def _workers(
-    jobs: int | None, memory: str | None, dask: str | None, ray: str | None
-) -> Iterator[Pool | None]:
+def workers(jobs: int | None, memory: str | None, dask: str | None, ray: str | None) -> Iterator[Pool | None]:
     """Give the workers that are asked for; None for processes of this machine."""
     from ninescope import pool
 
@@ -325,11 +323,12 @@ def _workers(
         return
     if jobs is not None or memory is not None:
         raise typer.BadParameter("--jobs and --memory are those of this machine; a cluster has its own")
-    with pool.dask(dask) if dask is not None else pool.ray(None if ray == "local" else ray) as workers:
-        yield workers
+    with pool.dask(dask) if dask is not None else pool.ray(None if ray == "local" else ray) as given:
+        yield given
 
 
-def _bytes(memory: str | None) -> int | None:
+def bytes_of(memory: str | None) -> int | None:
+    """Read what --memory says."""
     from ninescope.sweep.values import quantity
 
     if memory is None:

@@ -84,15 +84,15 @@ class SweepFile:
             document = toml.loads(text)
         except ValueError as error:
             raise ConfigError(f"{path}: {error}") from None
-        return _Reader(path, text, Path(folder)).read(document)
+        return Reader(path, text, Path(folder)).read(document)
 
     def refuse(self, problem: str, *where: str | int) -> NoReturn:
         """Raise a ConfigError that names file, line and key."""
-        raise ConfigError(_said(self.path, self.text, problem, where))
+        raise ConfigError(said(self.path, self.text, problem, where))
 
     def refuse_key(self, error: KeyProblemError, *before: str | int) -> NoReturn:
         """Say where a key that is wrong stands: among the axes, in a condition, or set for all."""
-        raise ConfigError(_said(self.path, self.text, error.problem, self.where_is(error.key) or before))
+        raise ConfigError(said(self.path, self.text, error.problem, self.where_is(error.key) or before))
 
     def where_is(self, key: str) -> tuple[str | int, ...]:
         """Return where a key of points stands in the file; nothing where it does not."""
@@ -107,7 +107,8 @@ class SweepFile:
         return tuple(key.split(".")) if key.split(".", maxsplit=1)[0] in KEYS else ()
 
 
-def _said(path: str, text: str, problem: str, where: Sequence[str | int]) -> str:
+def said(path: str, text: str, problem: str, where: Sequence[str | int]) -> str:
+    """Write an error with file, line and key."""
     line = line_of(text, *where) if where else 0
     named = ".".join(_bracketed(where))
     return f"{path}{f', line {line}' if line else ''}: {f'{named}: ' if named else ''}{problem}"
@@ -124,20 +125,21 @@ def _bracketed(where: Sequence[str | int]) -> list[str]:
     return words
 
 
-class _Reader:
+class Reader:
     """Turns the document into a sweep, and knows on which line a key stands."""
 
     def __init__(self, path: str, text: str, folder: Path) -> None:
         self._path, self._text, self._folder = path, text, folder
 
     def read(self, document: Mapping[str, Any]) -> SweepFile:
+        """Read a sweep."""
         for key in document:
             if key not in KEYS:
                 self._refuse(f"is no key of a sweep{did_you_mean(key, KEYS)}", key)
         try:
             base = Base.of(document, self._folder)
         except KeyProblemError as error:
-            self._refuse(error.problem, *_path(error.key))
+            self._refuse(error.problem, *path_of(error.key))
         axes = self._axes(document, base)
         whens = tuple(self._when(index, table) for index, table in enumerate(self._tables(document, "when")))
         return SweepFile(
@@ -266,8 +268,9 @@ class _Reader:
         return tables
 
     def _refuse(self, problem: str, *where: str | int) -> NoReturn:
-        raise ConfigError(_said(self._path, self._text, problem, where))
+        raise ConfigError(said(self._path, self._text, problem, where))
 
 
-def _path(key: str) -> tuple[str | int, ...]:
+def path_of(key: str) -> tuple[str | int, ...]:
+    """Return the place in a file that a key with dots names."""
     return tuple(int(part) if part.isdigit() else part for part in key.split(".")) if key else ()

@@ -129,7 +129,7 @@ class Sweep:
         left = _left(lake, plan.points, retry)
         if not left:
             return self.status(out)
-        with _pool(executor, jobs, memory) as workers:
+        with workers_of(executor, jobs, memory) as workers:
             estimate.refuse_too_large(plan, left, workers)
             prepared = _prepared(snapshots, lake, workers, plan)
             runner = Runner(lake, workers, retry=retry, prepared=prepared)
@@ -232,7 +232,9 @@ def _prepared(
 
 
 @contextlib.contextmanager
-def _pool(executor: Executor | pool.Pool | None, jobs: int | None, memory: int | None) -> Iterator[pool.Pool]:
+def workers_of(
+    executor: Executor | pool.Pool | None, jobs: int | None, memory: int | None
+) -> Iterator[pool.Pool]:
     """Give workers; those that the caller made go on when the block is left."""
     if executor is not None and (jobs is not None or memory is not None):
         raise ConfigError("jobs and memory are those of local processes: an executor has its own")

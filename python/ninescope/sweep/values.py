@@ -15,7 +15,7 @@ RANGE_KEYS = ("from", "to", "step", "count", "log")
 MANY = 1_000_000
 """More values than this are a mistake."""
 _QUANTITY = re.compile(r"\s*([+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)\s*([A-Za-z%][A-Za-z/]*)?\s*")
-_UNITS: Mapping[str, tuple[str, Decimal]] = {
+UNITS: Mapping[str, tuple[str, Decimal]] = {
     **{name: ("time", Decimal(scale)) for name, scale in
        (("ns", 1), ("us", 10**3), ("ms", 10**6), ("s", 10**9), ("min", 60 * 10**9), ("h", 3600 * 10**9),
         ("d", 86400 * 10**9))},
@@ -54,12 +54,12 @@ def _range(table: Mapping[str, Any]) -> list[Any]:
     is_log = table.get("log", False)
     if not isinstance(is_log, bool):
         raise ConfigError(f"log: true or false are wanted, not {is_log!r}")
-    low, unit = _number(table["from"], "from")
-    high, other = _number(table["to"], "to")
-    if unit != other and (not unit or not other or _UNITS[unit][0] != _UNITS[other][0]):
+    low, unit = number_and_unit(table["from"], "from")
+    high, other = number_and_unit(table["to"], "to")
+    if unit != other and (not unit or not other or UNITS[unit][0] != UNITS[other][0]):
         raise ConfigError(f"from {table['from']!r} to {table['to']!r}: two units that do not fit")
     if unit != other:
-        high *= _UNITS[other][1] / _UNITS[unit][1]
+        high *= UNITS[other][1] / UNITS[unit][1]
     if ("step" in table) == ("count" in table):
         raise ConfigError("a range needs either 'step' or 'count'")
     if "step" in table:
@@ -76,11 +76,11 @@ def _range(table: Mapping[str, Any]) -> list[Any]:
 
 
 def _stepped(low: Decimal, high: Decimal, written: object, unit: str) -> list[Decimal]:
-    step, other = _number(written, "step")
+    step, other = number_and_unit(written, "step")
     if unit != other:
-        if not unit or not other or _UNITS[unit][0] != _UNITS[other][0]:
+        if not unit or not other or UNITS[unit][0] != UNITS[other][0]:
             raise ConfigError(f"step {written!r}: its unit does not fit")
-        step *= _UNITS[other][1] / _UNITS[unit][1]
+        step *= UNITS[other][1] / UNITS[unit][1]
     if step == 0 or (high - low) / step < 0:
         raise ConfigError(f"step {written!r}: does not lead from {low} to {high}")
     count = int((high - low) / step)
@@ -123,12 +123,12 @@ def _written(place: Decimal, unit: str) -> Any:
     return f"{int(number) if number == int(number) else number}{unit}"
 
 
-def _number(written: object, key: str) -> tuple[Decimal, str]:
+def number_and_unit(written: object, key: str) -> tuple[Decimal, str]:
     """Split a quantity into a number and its unit, which may be none."""
     if isinstance(written, int | float) and not isinstance(written, bool):
         return Decimal(repr(written)), ""
     match = _QUANTITY.fullmatch(written) if isinstance(written, str) else None
-    if match is None or (match[2] and match[2] not in _UNITS):
+    if match is None or (match[2] and match[2] not in UNITS):
         raise ConfigError(f"{key}: a number is wanted, with a unit or without, not {written!r}")
     return Decimal(match[1]), match[2] or ""
 
@@ -138,10 +138,10 @@ def quantity(written: object) -> tuple[str, Decimal] | None:
     if not isinstance(written, str):
         return None
     try:
-        number, unit = _number(written, "")
+        number, unit = number_and_unit(written, "")
     except (ConfigError, InvalidOperation):
         return None
-    kind, scale = _UNITS.get(unit, ("number", Decimal(1)))
+    kind, scale = UNITS.get(unit, ("number", Decimal(1)))
     return kind, number * scale
 
 

@@ -1,0 +1,157 @@
+"""What a run already shows: whether a number lies beyond a limit by more than chance.
+
+| number | interval |
+| --- | --- |
+| cost | none: it follows from the configuration |
+| percentiles of latency | of the share of slower requests, by batch means over the blocks of the run |
+| mean latency | batch means over the blocks of the run |
+| any number of three seeds or more | Student's interval of the values of the seeds |
+| any other | nothing is shown |
+
+To ask how many requests are slower than the limit needs far fewer of them than to know the percentile: of
+ten thousand requests none says what p99.99 is, but a hundred that are slower than 500 us say that p99.99 is
+not below.
+
+Intervals are two-sided; what is shown is wrong half as often as they miss. Nothing here knows parameters.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from ninescope.search.goals import Number
+from ninescope.statistics import Interval, mean_interval, pseudo_values
+from ninescope.sweep.lake import Kept
+
+BLOCKS_MIN = 8
+"""Of fewer batches no interval is made: Schmeiser (see `ninescope.statistics.batch_length`)."""
+BLOCKS_REQUESTS = 8 * 1024
+"""Of fewer requests of an operation a run keeps no blocks."""
+REPLICATIONS_MIN = 3
+EXACT = ("cost_total", "cost_per_logical_gb")
+"""They follow from the configuration: chance has no part in them."""
+_COUNTED = 10
+_ROUNDING = 1e-9
+_BUCKET = 1 / 128
+"""A latency lies at most this share below the bound of its bucket."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Shown:
+    """That a number lies beyond a limit."""
+
+    metric: str
+    words: str
+    """Why, with numbers."""
+
+
+def beyond(number: Number, runs: Sequence[Kept], limit: float, *, above: bool, level: float) -> Shown | None:
+    """Say whether runs of one design and workload show a number above (or below) a limit; None: not shown.
+
+    Of a number of several metrics the worst counts: it is above where one is, and below where all are.
+    """
+    measured = [metric for metric in number.metrics if is_measured(metric, runs[0].metrics)]
+    shown = [_beyond(metric, number, runs, limit, above=above, level=level) for metric in measured]
+    found = [each for each in shown if each is not None]
+    if above:
+        return found[0] if found else None
+    return found[0] if found and len(found) == len(shown) else None
+
+
+def is_measured(metric: str, metrics: Mapping[str, float | int | None]) -> bool:
+    """Say whether there was anything to measure: of an operation, whether the workload has it."""
+    op = metric.partition("_")[0]
+    return op not in ("read", "write") or metrics.get(f"{op}_mean_ns") is not None
+
+
+def _beyond(
+    metric: str, number: Number, runs: Sequence[Kept], limit: float, *, above: bool, level: float
+) -> Shown | None:
+    if metric in EXACT:
+        value = runs[0].metrics.get(metric)
+        if value is None or not (value > limit if above else value < limit):
+            return None
+        return Shown(metric, f"{metric} is {number.written(value)} by the configuration")
+    op, _, what = metric.partition("_")
+    blocks = runs[0].blocks.get(op) or []
+    if len(runs) >= REPLICATIONS_MIN:
+        return _by_seeds(metric, number, runs, limit, above, level)
+    if len(blocks) < BLOCKS_MIN:
+        return None
+    if number.percentile:
+        return _by_share(metric, number, blocks, limit, above, level)
+    return _by_mean(metric, number, runs[0], limit, above, level) if what == "mean_ns" else None
+
+
+def slower_share(
+    blocks: Sequence[Sequence[Sequence[int]]], limit: float, level: float, *, above: bool
+) -> Interval:
+    """Return which share of the requests is slower than a limit [ns], with its interval, by blocks.
+
+    A request counts as slower only where all of its bucket is, to show that a limit is missed (`above`), and
+    where any of it is to show that it is kept.
+    """
+    counts = np.array([sum(block[1]) for block in blocks], dtype=np.float64)
+    slower = []
+    for bounds, numbers in blocks:
+        least = np.asarray(bounds, dtype=np.float64) * ((1 - _BUCKET) if above else 1.0)
+        slower.append(float(np.asarray(numbers, dtype=np.float64)[least > limit].sum()))
+    return mean_interval(pseudo_values(slower, counts), level)
+
+
+def _by_share(
+    metric: str,
+    number: Number,
+    blocks: Sequence[Sequence[Sequence[int]]],
+    limit: float,
+    above: bool,
+    level: float,
+) -> Shown | None:
+    allowed = round(1 - float(number.percentile) / 100, 9)
+    share = slower_share(blocks, limit, level, above=above)
+    # That none of a thousand was slower says nothing about a thousandth.
+    enough = above or share.value * sum(sum(block[1]) for block in blocks) >= _COUNTED
+    is_beyond = share.low > allowed * (1 + _ROUNDING) if above else enough and share.high < allowed
+    if not is_beyond:
+        return None
+    ends = f"{_percent(max(share.low, 0.0))} to {_percent(share.high)}"
+    return Shown(
+        metric,
+        f"{_percent(share.value)} ({ends}) of the {metric.partition('_')[0]}s took more than "
+        f"{number.written(limit)}, and {_percent(allowed)} may",
+    )
+
+
+def _by_mean(metric: str, number: Number, run: Kept, limit: float, above: bool, level: float) -> Shown | None:
+    blocks = run.blocks[metric.partition("_")[0]]
+    counts = [float(sum(block[1])) for block in blocks]
+    # Half a bucket below its bound is the middle.
+    sums = [float(np.dot(block[0], block[1])) * (1 - _BUCKET / 2) for block in blocks]
+    return _outside(metric, number, mean_interval(pseudo_values(sums, counts), level), limit, above)
+
+
+def _by_seeds(
+    metric: str, number: Number, runs: Sequence[Kept], limit: float, above: bool, level: float
+) -> Shown | None:
+    values = [value for run in runs if (value := run.metrics.get(metric)) is not None]
+    if len(values) < len(runs):
+        return None
+    return _outside(metric, number, mean_interval([float(value) for value in values], level), limit, above)
+
+
+def _outside(metric: str, number: Number, found: Interval, limit: float, above: bool) -> Shown | None:
+    if not (found.low > limit if above else found.high < limit):
+        return None
+    ends = f"{number.written(max(found.low, 0.0))} to {number.written(found.high)}"
+    return Shown(
+        metric, f"{metric} is {number.written(found.value)} ({ends}), beyond {number.written(limit)}"
+    )
+
+
+def _percent(share: float) -> str:
+    text = f"{100 * share:.3g}" if math.isfinite(share) else str(share)
+    return f"{text} %"

@@ -1,0 +1,316 @@
+"""What a search wants: objectives and constraints over the numbers of results, and whether they can hold.
+
+Written as `"p99.99 < 500us"`, `"lifetime > 5y"`, `"read_p99.9 on prxy_0"`. Numbers are
+those of `ninescope.metrics`, with or without their unit. Those without an operation (`p99.99`, `mean`, `max`)
+are of reads or of writes, whichever is worse. Of several workloads the worst counts, unless one is named.
+
+Nothing here knows parameters or runs.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+import math
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from decimal import Decimal
+from typing import Literal
+
+from ninescope._native import ConfigError
+from ninescope.catalogue import did_you_mean
+from ninescope.metrics import NAMES, OPS, PERCENTILES, unit
+from ninescope.sweep.values import quantity
+
+Direction = Literal["minimise", "maximise"]
+
+_OF_BOTH = ("mean", *(f"p{percent}" for percent in PERCENTILES), "max")
+"""Latencies that every operation has; without an operation, of the worse one."""
+_UNITS = ("_ns", "_years")
+_SHORT: Mapping[str, str] = {"waf": "waf_total", "cost": "cost_total", "throughput": "bytes_per_second"}
+_SHARES = ("die_utilisation", "hit_ratio")
+_HIGHER_IS_BETTER = (
+    "iops", "bytes_per_second", "hit_ratio", "lifetime_years", "lifetime_passes", "dwpd", "iops_per_cost",
+)  # fmt: skip
+_YEAR_NS = Decimal(365 * 86_400 * 10**9)
+_CONSTRAINT = re.compile(r"\s*([^<>=\s]+)\s*(<=|>=|<|>)\s*([^<>=]+?)\s*(?:\son\s+(\S+)\s*)?")
+_OBJECTIVE = re.compile(r"\s*(\S+?)\s*(?:\son\s+(\S+)\s*)?")
+_YEARS = re.compile(r"([0-9.eE+-]+)\s*(?:y|years?)")
+
+
+@dataclasses.dataclass(frozen=True)
+class Number:
+    """A number of results: one of `ninescope.metrics`, or the worse of two."""
+
+    name: str
+    """As a person writes it: `p99.99`, `read_p99.9`, `lifetime`."""
+    metrics: tuple[str, ...]
+    """What it is made of; of several the worst counts."""
+
+    @property
+    def higher_is_better(self) -> bool:
+        """Say which way is better."""
+        return self.metrics[0].removeprefix("read_").removeprefix("write_") in _HIGHER_IS_BETTER
+
+    @property
+    def percentile(self) -> str:
+        """Return which percentile it is: "99.99", or "" where it is none."""
+        match = re.fullmatch(r"(?:read_|write_)p([\d.]+)_ns", self.metrics[0])
+        return match[1] if match else ""
+
+    def worst(self, values: Iterable[float | None]) -> float | None:
+        """Return the worst of several values; None where one was not measured."""
+        known = list(values)
+        if not known or any(value is None for value in known):
+            return None
+        pick = min if self.higher_is_better else max
+        return pick(value for value in known if value is not None)
+
+    def written(self, value: float | None) -> str:
+        """Write a value with its unit."""
+        from ninescope.sweep.text import number
+        from ninescope.text import duration
+
+        if value is None:
+            return "not measured"
+        if math.isinf(value):
+            return "unlimited"
+        name = self.metrics[0]
+        if name.endswith("_ns"):
+            return duration(value)
+        if name.endswith("_years"):
+            return f"{number(value)} years"
+        if name.endswith("bytes_per_second"):
+            return f"{number(value / 1e6)} MB/s"
+        scale = unit(name).scale
+        return f"{number(value * scale)}{' %' if name in _SHARES else ''}"
+
+
+@dataclasses.dataclass(frozen=True)
+class Objective:
+    """What is to become as small, or as large, as can be."""
+
+    direction: Direction
+    number: Number
+    workload: str | None = None
+    """The one whose number counts; None: the worst of all."""
+
+    @property
+    def text(self) -> str:
+        """Return it as it is written: `read_p99.9 on prxy_0`."""
+        return self.number.name + (f" on {self.workload}" if self.workload else "")
+
+    def oriented(self, value: float) -> float:
+        """Return a value of which less is better."""
+        return value if self.direction == "minimise" else -value
+
+
+@dataclasses.dataclass(frozen=True)
+class Constraint:
+    """What has to hold."""
+
+    number: Number
+    operator: Literal["<", "<=", ">", ">="]
+    limit: float
+    """In the unit of the number."""
+    text: str
+    """As it is written."""
+    workload: str | None = None
+    """Where it has to hold; None: everywhere."""
+
+    @property
+    def is_upper(self) -> bool:
+        """Say whether the limit is one from above."""
+        return self.operator in ("<", "<=")
+
+    def holds(self, value: float | None) -> bool:
+        """Say whether a value is within the limit; what was not measured is not."""
+        if value is None:
+            return False
+        match self.operator:
+            case "<":
+                return value < self.limit
+            case "<=":
+                return value <= self.limit
+            case ">":
+                return value > self.limit
+            case _:
+                return value >= self.limit
+
+    def violation(self, value: float | None) -> float:
+        """Return by how much a value misses the limit, relatively: 0 or less where it holds."""
+        if value is None:
+            return 1.0
+        if math.isinf(value):
+            return 10.0 if self.is_upper else -1.0
+        off = value - self.limit if self.is_upper else self.limit - value
+        relative = off / abs(self.limit) if self.limit else off
+        return relative if not self.holds(value) else min(relative, 0.0)
+
+
+@dataclasses.dataclass(frozen=True)
+class Goals:
+    """Everything that a search wants."""
+
+    objectives: tuple[Objective, ...]
+    constraints: tuple[Constraint, ...]
+
+    @property
+    def all(self) -> tuple[Objective | Constraint, ...]:
+        """Return objectives, then constraints."""
+        return (*self.objectives, *self.constraints)
+
+
+def number(written: str) -> Number:
+    """Return the number that a name means; a mistyped one is answered with the nearest."""
+    known = names()
+    if written in known:
+        return Number(written, known[written])
+    raise ConfigError(f"no result has a number {written!r}{did_you_mean(written, known)}")
+
+
+def names() -> dict[str, tuple[str, ...]]:
+    """Return all names that numbers have, and what each is made of."""
+    found: dict[str, tuple[str, ...]] = {each: tuple(f"{op}_{each}_ns" for op in OPS) for each in _OF_BOTH}
+    for name in NAMES:
+        found[name] = (name,)
+        for ending in _UNITS:
+            if name.endswith(ending):
+                found[name.removesuffix(ending)] = (name,)
+    for short, name in _SHORT.items():
+        found[short] = (name,)
+    return found
+
+
+def objective(direction: Direction, written: object, workloads: Sequence[str]) -> Objective:
+    """Read an objective: `read_p99.9`, or `read_p99.9 on prxy_0`."""
+    match = _OBJECTIVE.fullmatch(written) if isinstance(written, str) else None
+    if match is None:
+        raise ConfigError(f'a number is wanted, as "p99.9" or "cost on prxy_0", not {written!r}')
+    return Objective(direction, number(match[1]), _workload(match[2], workloads))
+
+
+def constraint(written: object, workloads: Sequence[str]) -> Constraint:
+    """Read a constraint: `p99.99 < 500us`, or `iops >= 1000 on prxy_1`."""
+    match = _CONSTRAINT.fullmatch(written) if isinstance(written, str) else None
+    if match is None or not isinstance(written, str):
+        raise ConfigError(f'a limit is wanted, as "p99.99 < 500us" or "lifetime > 5y", not {written!r}')
+    name, operator, limit, where = match.groups()
+    of = number(name)
+    found = Constraint(
+        of,
+        operator,  # type: ignore[arg-type]  # the expression lets nothing else pass
+        _limit(of, limit),
+        " ".join(written.split()),
+        _workload(where, workloads),
+    )
+    _possible(found)
+    return found
+
+
+def _workload(name: str | None, workloads: Sequence[str]) -> str | None:
+    if name is not None and name not in workloads:
+        raise ConfigError(f"no workload is named {name!r}{did_you_mean(name, workloads)}")
+    return name
+
+
+def _limit(of: Number, written: str) -> float:
+    """Read a limit in the unit of its number."""
+    name = of.metrics[0]
+    years = _YEARS.fullmatch(written)
+    if years is not None:
+        try:
+            found: tuple[str, Decimal] | None = ("time", Decimal(years[1]) * _YEAR_NS)
+        except ArithmeticError:
+            found = None
+    else:
+        found = quantity(written)
+    if found is None:
+        raise ConfigError(f"{written!r} is no number, with a unit or without")
+    kind, amount = found
+    wanted, example = _kind(name)
+    if name.endswith("_years"):
+        if kind == "time":
+            return float(amount / _YEAR_NS)
+    elif kind == wanted or (wanted == "share" and kind == "number"):
+        return float(amount)
+    raise ConfigError(f"{of.name} is compared with {example}, not with {written!r}")
+
+
+def _kind(name: str) -> tuple[str, str]:
+    if name.endswith("_ns"):
+        return "time", "a time such as 500us"
+    if name.endswith("_years"):
+        return "time", "a time such as 5y"
+    if name.endswith("bytes_per_second"):
+        return "rate", "a rate such as 100MB/s"
+    if name in _SHARES:
+        return "share", "a share such as 0.9 or 90%"
+    return "number", "a number without a unit"
+
+
+def _possible(of: Constraint) -> None:
+    """Refuse limits that no result can keep."""
+    below_all = of.is_upper and (of.limit < 0 or (of.limit == 0 and of.operator == "<"))
+    is_share = of.number.metrics[0] in _SHARES
+    above_all = is_share and not of.is_upper and (of.limit > 1 or (of.limit == 1 and of.operator == ">"))
+    if below_all or above_all:
+        range_ = "from 0 to 1" if is_share else "never below 0"
+        raise ConfigError(f"{of.text!r} can never hold: {of.number.name} is {range_}")
+
+
+# ---- contradictions -------------------------------------------------------------------------------------
+
+
+def contradiction(constraints: Sequence[Constraint]) -> tuple[Constraint, Constraint] | None:
+    """Return two constraints that no result can keep together; None where there are none.
+
+    A lower limit of one number contradicts an upper limit of another that is never smaller: `p50 > 2us` and
+    `p99 < 1us`.
+    """
+    for one, other in itertools.permutations(constraints, 2):
+        if one.is_upper or not other.is_upper or not _meet(one, other):
+            continue
+        if one.limit > other.limit or (
+            one.limit == other.limit and (one.operator == ">" or other.operator == "<")
+        ):
+            return one, other
+    return None
+
+
+def _meet(one: Constraint, other: Constraint) -> bool:
+    """Say whether both are about one run, and the number of `one` is never above that of `other`."""
+    if one.workload and other.workload and one.workload != other.workload:
+        return False
+    return _never_above(one.number, other.number)
+
+
+def _never_above(one: Number, other: Number) -> bool:
+    """Say whether a number is never larger than another, in whatever result."""
+    if set(one.metrics) <= set(other.metrics):
+        return True
+    first, second = _latency(one), _latency(other)
+    if first is None or second is None:
+        return False
+    (ops, rank), (other_ops, other_rank) = first, second
+    return (
+        set(ops) <= set(other_ops)
+        and rank <= other_rank
+        and not (
+            rank != other_rank
+            and "mean" in (_what(one), _what(other))
+            and "max" not in (_what(one), _what(other))
+        )
+    )
+
+
+def _what(of: Number) -> str:
+    return of.metrics[0].removeprefix("read_").removeprefix("write_").removesuffix("_ns")
+
+
+def _latency(of: Number) -> tuple[tuple[str, ...], int] | None:
+    """Return operations and rank of a latency: percentiles grow, and nothing is above the maximum."""
+    what = _what(of)
+    if what not in _OF_BOTH:
+        return None
+    return tuple(metric.partition("_")[0] for metric in of.metrics), _OF_BOTH.index(what)

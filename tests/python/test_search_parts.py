@@ -1,0 +1,511 @@
+"""The parts of a search: goals, spaces, evidence, fronts, verdicts. Expectations are worked out by hand."""
+
+from __future__ import annotations
+
+import itertools
+import math
+import random
+
+import pytest
+
+import ninescope
+from conftest import NATIVE
+from ninescope.search import pareto
+from ninescope.search.evaluate import dominated, violated
+from ninescope.search.evidence import beyond, slower_share
+from ninescope.search.file import SearchFile
+from ninescope.search.finish import Candidate, bounded, choose, judged, measured
+from ninescope.search.goals import Goals, constraint, contradiction, number, objective
+from ninescope.search.record import Record, table
+from ninescope.search.trial import FULL, PRUNED, Trial
+from search_samples import SMALL, kept
+
+WORKLOADS = ("oltp", "backup")
+needs_the_engine = pytest.mark.skipif(not NATIVE, reason="the engine is not built")
+
+# ---- goals ----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "metrics", "limit"),
+    [
+        ("p99.99 < 500us", ("read_p99.99_ns", "write_p99.99_ns"), 500_000),
+        ("read_p99.9<=1.5ms", ("read_p99.9_ns",), 1_500_000),
+        ("write_mean_ns < 10us", ("write_mean_ns",), 10_000),
+        ("lifetime > 5y", ("lifetime_years",), 5),
+        ("lifetime > 730d", ("lifetime_years",), 2),
+        ("lifetime >= 1.5 years", ("lifetime_years",), 1.5),
+        ("throughput > 100MB/s", ("bytes_per_second",), 100e6),
+        ("hit_ratio >= 90%", ("hit_ratio",), 0.9),
+        ("die_utilisation < 0.5", ("die_utilisation",), 0.5),
+        ("waf < 2", ("waf_total",), 2),
+        ("cost < 1.5", ("cost_total",), 1.5),
+        ("iops > 1e5", ("iops",), 100_000),
+    ],
+)
+def test_limits_are_read_in_the_unit_of_their_number(text, metrics, limit):
+    found = constraint(text, WORKLOADS)
+    assert found.number.metrics == metrics
+    assert found.limit == pytest.approx(limit)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("p99.98 < 1ms", "did you mean 'p99.9"),
+        ("lifetme > 5y", "did you mean 'lifetime'"),
+        ("p99 < 500", "a time such as 500us"),
+        ("lifetime > 5", "a time such as 5y"),
+        ("iops > 5ms", "a number without a unit"),
+        ("throughput > 100", "a rate such as 100MB/s"),
+        ("p99 < fast", "no number"),
+        ("p99 = 5us", "a limit is wanted"),
+        ("p99 < 1us < 2us", "a limit is wanted"),
+        ("p99 < 1us on oltpp", "did you mean 'oltp'"),
+        ("p99 < 0us", "can never hold"),
+        ("hit_ratio > 1", "can never hold"),
+        ("hit_ratio >= 110%", "can never hold"),
+    ],
+)
+def test_what_is_wrong_with_a_limit_is_said(text, said):
+    with pytest.raises(ninescope.ConfigError, match=said):
+        constraint(text, WORKLOADS)
+
+
+@pytest.mark.parametrize(
+    "texts",
+    [
+        ("p99 < 1us", "p99 > 2us"),
+        ("p99 < 1us", "p99 >= 1us"),
+        ("p99 > 2us", "p99 <= 2us"),
+        ("p50 > 2us", "p99 < 1us"),  # percentiles grow
+        ("read_p99 > 2us", "p99 < 1us"),  # the worse one is no better than reads
+        ("read_mean > 2us", "max < 1us"),
+        ("waf < 2", "waf > 3"),
+        ("iops > 10 on oltp", "iops < 5"),
+        ("iops > 10", "iops < 5 on oltp"),
+        ("lifetime > 5y", "lifetime < 365d"),
+    ],
+)
+def test_constraints_that_contradict_each_other_are_found(texts):
+    both = contradiction(
+        [constraint("dwpd > 1", WORKLOADS), *(constraint(text, WORKLOADS) for text in texts)]
+    )
+    assert both is not None
+    assert {each.text for each in both} == set(texts)
+
+
+@pytest.mark.parametrize(
+    "texts",
+    [
+        ("p99 < 2us", "p99 > 1us"),
+        ("p99 <= 1us", "p99 >= 1us"),
+        ("p99 > 2us", "p50 < 1us"),
+        ("p99 > 2us", "read_p99 < 1us"),  # writes may be slower
+        ("mean > 2us", "p99 < 1us"),  # a few may be very slow
+        ("p99 > 2us", "mean < 1us"),
+        ("iops > 10 on oltp", "iops < 5 on backup"),
+        ("read_iops > 10", "write_iops < 5"),
+    ],
+)
+def test_constraints_that_can_hold_together_are_let_pass(texts):
+    assert contradiction([constraint(text, WORKLOADS) for text in texts]) is None
+
+
+def test_by_how_much_a_limit_is_missed():
+    upper, lower = constraint("p99 < 100us", WORKLOADS), constraint("lifetime > 5y", WORKLOADS)
+    assert upper.violation(150_000) == pytest.approx(0.5)
+    assert upper.violation(50_000) == pytest.approx(-0.5)
+    assert not upper.holds(100_000)
+    assert constraint("p99 <= 100us", WORKLOADS).holds(100_000)
+    assert lower.violation(4) == pytest.approx(0.2)
+    assert lower.holds(math.inf)
+    assert lower.violation(math.inf) < 0
+    assert not lower.holds(None)
+    assert lower.violation(None) == 1
+
+
+def test_of_reads_and_writes_and_of_workloads_the_worst_counts():
+    goals = Goals(
+        (objective("minimise", "p99", WORKLOADS), objective("maximise", "iops", WORKLOADS)),
+        (constraint("p99 < 300ns on oltp", WORKLOADS), constraint("lifetime > 2y", WORKLOADS)),
+    )
+    trial = Trial(0, {}, FULL, metrics={
+        "oltp": {"read_mean_ns": 1, "read_p99_ns": 100, "write_mean_ns": 1, "write_p99_ns": 200, "iops": 7,
+                 "lifetime_years": 3.0},
+        # Nothing is written: its percentile is missing because there is nothing to measure.
+        "backup": {"read_mean_ns": 1, "read_p99_ns": 400, "write_mean_ns": None, "write_p99_ns": None,
+                   "iops": 5, "lifetime_years": math.inf},
+    })  # fmt: skip
+    assert trial.values(goals) == [400, -5]
+    assert [trial.bounded(of) for of in goals.constraints] == [200, 3.0]
+    assert trial.is_feasible(goals)
+    trial.metrics["oltp"]["read_p99_ns"] = None  # too few samples
+    assert trial.values(goals) is None
+    assert not trial.is_feasible(goals)
+    assert Trial.of_json(trial.as_json()) == trial
+
+
+# ---- spaces ---------------------------------------------------------------------------------------------
+
+
+def parsed(parameters: str, more: str = "") -> SearchFile:
+    head, _, _ = SMALL.partition("[parameters]")
+    return SearchFile.parse(f"{more}\n{head}[parameters]\n{parameters}")
+
+
+@needs_the_engine
+def test_values_are_written_as_keys_take_them():
+    file = parsed(
+        """
+"nand.read" = { from = "20us", to = "60us" }
+"workload.bs" = { from = "4KiB", to = "64KiB", log = true }
+"workload.iodepth" = { from = 1, to = 32, log = true }
+"ftl.over_provisioning" = { from = 0.1, to = 0.3, step = 0.05 }
+"ftl.victim" = ["greedy", { policy = "d-choices", d = 4 }]
+"""
+    )
+    space = file.space
+    assert [parameter.kind for parameter in space.parameters] == [
+        "real",
+        "real",
+        "whole",
+        "ordered",
+        "choice",
+    ]
+    design = {"nand.read": 23.45678, "workload.bs": 5.4, "workload.iodepth": 7, "ftl.over_provisioning": 2,
+              "ftl.victim": "d-choices(d=4)"}  # fmt: skip
+    assert space.settings(design) == {
+        "nand.read": "23.46us",
+        "workload.bs": "5KiB",
+        "workload.iodepth": 7,
+        "ftl.over_provisioning": 0.2,
+        "ftl.victim": {"policy": "d-choices", "d": 4},
+    }
+    assert space.size(file.fixed()) is None
+
+
+@needs_the_engine
+def test_conditions_decide_which_parameters_are_there():
+    file = parsed(
+        """
+"ftl.victim" = ["greedy", { policy = "d-choices", d = 4 }]
+"ftl.victim.d" = { choices = [2, 8, 16], if = 'ftl.victim == "d-choices"' }
+"nand.read" = { choices = ["20us", "40us"], if = 'ftl.victim.d > 2' }
+"""
+    )
+    space, fixed = file.space, file.fixed()
+    designs = list(space.all_designs(fixed))
+    # greedy: 1; d = 2: 1; d = 8 and 16: 2 each.
+    assert len(designs) == space.size(fixed) == 6
+    assert {"ftl.victim": "greedy"} in designs
+    assert all(("nand.read" in design) == (design.get("ftl.victim.d", 0) > 0) for design in designs)
+
+
+@needs_the_engine
+def test_one_step_aside():
+    file = parsed(
+        """
+"nand.read" = ["20us", "40us", "60us"]
+"ftl.victim" = ["greedy", "fifo", "random"]
+"workload.iodepth" = { from = 1, to = 32 }
+"nand.program" = { from = "100us", to = "1000us" }
+"ftl.over_provisioning" = { from = 0.1, to = 0.4, log = true }
+"""
+    )
+    aside = {parameter.name: parameter.aside for parameter in file.space.parameters}
+    assert aside["nand.read"](0) == [1]
+    assert aside["nand.read"](1) == [0, 2]
+    assert aside["ftl.victim"]("fifo") == ["greedy", "random"]
+    assert aside["workload.iodepth"](4) == [1, 7]  # a tenth of 31 is 3.1
+    assert aside["workload.iodepth"](32) == [29]
+    assert aside["nand.program"](550.0) == [460.0, 640.0]
+    assert aside["nand.program"](1000.0) == [910.0]
+    assert aside["ftl.over_provisioning"](0.2) == [0.1741, 0.2297]  # 4^(1/10) = 1.1487
+    design = {"nand.read": 1, "ftl.victim": "fifo", "workload.iodepth": 1, "nand.program": 100.0,
+              "ftl.over_provisioning": 0.4}  # fmt: skip
+    neighbours = list(file.space.neighbours(design, file.fixed()))
+    assert [name for name, _ in neighbours] == ["nand.read"] * 2 + ["ftl.victim"] * 2 + [
+        "workload.iodepth", "nand.program", "ftl.over_provisioning",
+    ]  # fmt: skip
+    for name, neighbour in neighbours:
+        assert [key for key in design if design[key] != neighbour[key]] == [name]
+
+
+READS = '["20us", "40us", "60us", "80us"]'
+
+
+@needs_the_engine
+@pytest.mark.parametrize(
+    ("changed", "to", "said"),
+    [
+        ('minimise = ["cost_per_logical_gb", "read_mean"]', "", "nothing is to become better"),
+        ('"read_mean"]', '"read_men"]', r"line \d+: minimise: no result has .*'read_men'; did you mean"),
+        ("trials = 12", "trails = 12", r"line \d+: trails: is no key of a search; did you mean 'trials'"),
+        ("trials = 12", "trials = 0", "trials: a number from 1 on"),
+        ("trials = 12", 'trials = 12\nsampler = "tpa"', "did you mean 'tpe'"),
+        ("trials = 12", 'constraints = ["p99 < 1us", "p99 > 2us"]',
+         "'p99 > 2us' and 'p99 < 1us' cannot both hold"),
+        ("nand.read", "nand.raed", r"line \d+: parameters.nand.raed: unknown field `raed`; did you"),
+        ('"40us", ', '"40 parsecs", ', r"parameters.nand.read: 40 parsecs: "),
+        (READS, "[]", "nand.read: no choices are left"),
+        (READS, '["20us"]', "one value is no choice"),
+        (READS, '"20us"', "a list or a range is wanted"),
+        (READS, '["20us", "20us"]', "20us is there twice"),
+        (READS, '{ from = "60us", to = "20us" }', "the lower end is not below the upper"),
+        (READS, '{ from = "60us", to = "20us", step = "1us" }', "lower end is not below"),
+        (READS, '{ from = "20us", to = "20KiB" }', "two units that do not fit"),
+        (READS, '{ from = "0us", to = "20us", log = true }', "greater than 0"),
+        (READS, '{ form = "20us", to = "60us" }', "form: is no word .* did you mean 'from'"),
+        ("ftl.over_provisioning >= 0.15", "ftl.over_provisoning >= 0.15", "nor set; did you mean"),
+        ("ftl.over_provisioning >= 0.15", "ftl.over_provisioning > 0.15 0", "is no expression"),
+        ("ftl.over_provisioning >= 0.15", "ftl.victim == 'fifo'", "its condition asks for itself"),
+        ("ftl.over_provisioning >= 0.15", "ftl.over_provisioning > 0.5", "holds for no design"),
+        ("seeds = 2", "sedes = 2", r"line \d+: final.sedes: .* did you mean 'seeds'"),
+        ("seeds = 2", 'seeds = 2\nchoose = "cost"', "'cost' is no objective"),
+        ("pruning = false", "[pruning]\nshort = 1.5", "short: a share from 0 to below 1"),
+        ("pruning = false", "[pruning]\nlevel = 0.1", "more than a half"),
+        ('"greedy", "fifo"', '"greedy", "fofi"', r"parameters.ftl.victim: fofi: .*did you mean"),
+    ],
+)  # fmt: skip
+def test_what_is_wrong_with_a_file_is_said_with_its_place(changed, to, said):
+    assert changed in SMALL
+    text = SMALL.replace(changed, to, 1)
+    if to.startswith("[pruning]"):  # a table ends what stands before it
+        text = SMALL.replace(f"{changed}\n", "") + to
+    with pytest.raises(ninescope.ConfigError, match=said):
+        SearchFile.parse(text)
+
+
+# ---- evidence -------------------------------------------------------------------------------------------
+
+
+def blocks_of(*slow: int, requests: int = 100, fast_ns: int = 100, slow_ns: int = 2_000) -> list:
+    """Blocks in which so many requests were slow."""
+    return [[[fast_ns, slow_ns], [requests - each, each]] for each in slow]
+
+
+def test_the_share_of_slow_requests_and_its_interval():
+    # Five blocks with 5 slow requests of 100 and five with 15: the shares deviate by 0.05 from their mean of
+    # 0.1, so that s = sqrt(10 * 0.0025 / 9) = 0.05270 and s / sqrt(10) = 0.016667; t of 9 degrees: 2.262157.
+    share = slower_share(blocks_of(*[5, 15] * 5), 1_000, 0.95, above=True)
+    assert share.value == pytest.approx(0.1)
+    assert share.low == pytest.approx(0.1 - 2.262157 * 0.05 / 3, abs=1e-7)
+    assert share.high == pytest.approx(0.1 + 2.262157 * 0.05 / 3, abs=1e-7)
+
+
+def test_a_request_is_slower_where_all_of_its_bucket_is():
+    blocks = blocks_of(*[10] * 8, slow_ns=1_280)  # a bucket from 1,270 to 1,280
+    assert slower_share(blocks, 1_269, 0.95, above=True).value == pytest.approx(0.1)
+    assert slower_share(blocks, 1_271, 0.95, above=True).value == 0
+    assert slower_share(blocks, 1_271, 0.95, above=False).value == pytest.approx(0.1)
+
+
+@pytest.mark.parametrize(
+    ("slow", "name", "is_shown"),
+    [
+        ([10] * 8, "read_p99", True),  # a tenth is slower, a hundredth may
+        ([10] * 8, "read_p99.99", True),  # of 800 requests: the percentile itself is not known
+        ([10] * 8, "read_p90", False),  # just a tenth may
+        ([10] * 7, "read_p99", False),  # too few blocks
+        ([80, 0, 0, 0, 0, 0, 0, 0], "read_p99", False),  # one bad block may be chance
+        ([0] * 8, "read_p99", False),
+    ],
+)
+def test_short_runs_show_that_a_percentile_is_too_high(slow, name, is_shown):
+    run = kept({"read_mean_ns": 1.0}, {"read": blocks_of(*slow)})
+    shown = beyond(number(name), [run], 1_000, above=True, level=0.99)
+    assert (shown is not None) == is_shown
+
+
+def test_of_a_worst_number_one_part_is_enough_to_be_above_and_all_are_needed_to_be_below():
+    run = kept(
+        {"read_mean_ns": 1.0, "write_mean_ns": 1.0},
+        {"read": blocks_of(*[10] * 8), "write": blocks_of(*[0] * 8, requests=10_000)},
+    )
+    shown = beyond(number("p99"), [run], 1_000, above=True, level=0.99)
+    assert shown is not None
+    assert "of the reads took more than 1.00 us" in shown.words
+    assert beyond(number("p99"), [run], 1_000, above=False, level=0.99) is None
+    only_reads = kept(
+        {"read_mean_ns": 1.0, "write_mean_ns": None}, {"read": blocks_of(*[1] * 64, requests=1_000)}
+    )
+    assert beyond(number("p99"), [only_reads], 1_000, above=False, level=0.99) is not None
+
+
+def test_a_mean_by_its_blocks():
+    # Means of 290 and 480 by turns: 385, s / sqrt(8) = 95 / sqrt(7), t of 7 degrees at 99 % is 3.499483.
+    run = kept({"read_mean_ns": 385.0}, {"read": blocks_of(*[10, 20] * 4)})
+    low = (385 - 3.499483 * 95 / math.sqrt(7)) * (1 - 1 / 256)
+    assert beyond(number("read_mean"), [run], low - 0.1, above=True, level=0.99) is not None
+    assert beyond(number("read_mean"), [run], low + 0.1, above=True, level=0.99) is None
+
+
+def test_any_number_by_seeds():
+    # 2.2 +- 4.302653 * 0.2 / sqrt(3) = 2.2 +- 0.49683.
+    runs = [kept({"waf_total": waf}) for waf in (2.0, 2.2, 2.4)]
+    assert beyond(number("waf"), runs, 1.70, above=True, level=0.95) is not None
+    assert beyond(number("waf"), runs, 1.71, above=True, level=0.95) is None
+    assert beyond(number("waf"), runs, 2.70, above=False, level=0.95) is not None
+    assert beyond(number("waf"), runs[:1], 1.0, above=True, level=0.95) is None  # one says nothing of chance
+    assert beyond(number("waf"), [*runs, kept({"waf_total": None})], 1.0, above=True, level=0.95) is None
+
+
+def test_cost_needs_no_interval():
+    run = kept({"cost_total": 2.0})
+    assert beyond(number("cost"), [run], 1.9, above=True, level=0.99) is not None
+    assert beyond(number("cost"), [run], 2.0, above=True, level=0.99) is None
+
+
+def test_evidence_is_seldom_wrong_where_there_is_nothing_to_show():
+    # Slow requests at just the share that may be: shown once in 200.
+    wrong = 0
+    for seed in range(400):
+        draw = random.Random(seed)
+        slow = [sum(draw.random() < 0.01 for _ in range(500)) for _ in range(16)]
+        run = kept({"read_mean_ns": 1.0}, {"read": blocks_of(*slow, requests=500)})
+        wrong += beyond(number("read_p99"), [run], 1_000, above=True, level=0.99) is not None
+    assert wrong <= 6  # of 400 two are expected; 7 or more would be seen once in 200 times
+
+
+def test_what_is_pruned_and_why():
+    goals = Goals(
+        (objective("minimise", "cost", ["oltp"]), objective("minimise", "read_p99", ["oltp"])),
+        (constraint("read_p99.9 < 1us", ["oltp"]),),
+    )
+    run = kept({"read_mean_ns": 1.0, "cost_total": 2.0}, {"read": blocks_of(*[10] * 8, slow_ns=1_100)})
+    told = violated(goals, {"oltp": [run]}, 0.99, 0.0)
+    assert told is not None
+    assert told.startswith("read_p99.9 < 1us is violated on oltp: 10 %")
+    assert violated(goals, {"oltp": [run]}, 0.99, 0.1) is None  # not by a tenth
+
+    def best(cost: float, p99: float) -> list[Trial]:
+        return [
+            Trial(
+                7, {}, FULL, metrics={"oltp": {"read_mean_ns": 1.0, "cost_total": cost, "read_p99_ns": p99}}
+            )
+        ]
+
+    runs = {"oltp": [run]}
+    assert dominated(goals, runs, best(1.5, 900), 0.99, 0.1) is not None
+    assert dominated(goals, runs, best(2.0, 900), 0.99, 0.1) is not None  # as dear, and slower
+    assert dominated(goals, runs, best(2.5, 900), 0.99, 0.1) is None  # cheaper than that
+    assert dominated(goals, runs, best(1.5, 1_050), 0.99, 0.1) is None  # perhaps no slower
+    assert dominated(goals, runs, [], 0.99, 0.1) is None
+    assert "trial 7" in (dominated(goals, runs, best(1.5, 900), 0.99, 0.1) or "")
+
+
+# ---- fronts ---------------------------------------------------------------------------------------------
+
+
+def test_the_front_against_every_pair():
+    for seed in range(200):
+        draw = random.Random(seed)
+        points = [[draw.randrange(6) for _ in range(draw.choice((1, 2, 3)))] for _ in range(12)]
+        points = [point[: len(points[0])] + [0] * (len(points[0]) - len(point)) for point in points]
+        wanted = {
+            tuple(point)
+            for point in points
+            if not any(
+                all(a <= b for a, b in zip(other, point, strict=True)) and other != point for other in points
+            )
+        }
+        places = pareto.front(points)
+        assert {tuple(points[place]) for place in places} == wanted
+        assert len(places) == len(wanted)  # of equal ones the first alone
+        assert [points[place] for place in places] == sorted(points[place] for place in places)
+
+
+def test_the_knee_and_what_lies_apart():
+    points = [[0, 10], [1, 4], [2, 3], [10, 0]]
+    # Distances to (0, 0), spans of 10: 1, 0.41, 0.36, 1.
+    assert pareto.knee(points) == 2
+    assert pareto.knee([[5.0]]) == 0
+    assert pareto.spread(points, 4) == [0, 1, 2, 3]
+    # The knee, then the far end (distance 0.854), then the other one (0.728).
+    assert pareto.spread(points, 2) == [2, 3]
+    assert pareto.spread(points, 3) == [0, 2, 3]
+    assert pareto.spread([*points, [11, 11]], 5) == [0, 1, 2, 3]  # what is dominated is none of them
+
+
+# ---- the end --------------------------------------------------------------------------------------------
+
+GOALS = Goals(
+    (objective("minimise", "cost", ["oltp"]), objective("minimise", "read_mean", ["oltp"])),
+    (constraint("waf < 2", ["oltp"]),),
+)
+
+
+def candidate(cost: float, means: list[float], wafs: list[float]) -> Candidate:
+    return Candidate(
+        0, {}, {},
+        (measured("cost", [cost] * len(means)), measured("read_mean", means)),
+        (bounded(GOALS.constraints[0], wafs),),
+    )  # fmt: skip
+
+
+def test_whether_a_constraint_holds_over_seeds():
+    verdicts = [bounded(GOALS.constraints[0], wafs).verdict for wafs in (
+        [1.0, 1.01, 1.02], [1.7, 1.9, 2.1], [1.9, 2.0, 2.2], [1.5, None, 1.5], [math.inf] * 3)]  # fmt: skip
+    assert verdicts == ["holds", "holds on average", "violated", "not measured", "violated"]
+    lifetime = constraint("lifetime > 5y", ["oltp"])
+    assert bounded(lifetime, [math.inf] * 3).verdict == "holds"
+
+
+def test_the_answer_is_one_that_keeps_the_constraints():
+    fine = [1.0, 1.0, 1.0]
+    cheap, fast = candidate(1.0, [50, 51, 52], fine), candidate(9.0, [10, 11, 12], fine)
+    between, broken = candidate(2.0, [15, 16, 17], fine), candidate(1.0, [10, 10, 10], [3.0, 3.0, 3.0])
+    all_ = [cheap, fast, between, broken]
+    assert choose(GOALS, all_, "knee") == 2
+    assert choose(GOALS, all_, "cost") == 0
+    assert choose(GOALS, all_, "read_mean") == 1
+    assert choose(GOALS, [broken], "knee") is None
+
+
+def test_neighbours_are_judged_by_what_is_shown():
+    fine = [1.0, 1.0, 1.0]
+    chosen = candidate(2.0, [100, 110, 105], fine)
+    found = judged(GOALS, chosen, [
+        ("a", candidate(2.0, [150, 160, 155], fine)),  # 50 slower in each pair
+        ("b", candidate(2.0, [101, 108, 106], fine)),  # as likely chance
+        ("c", candidate(1.0, [100, 110, 105], fine)),  # the same for half the cost
+        ("d", candidate(1.0, [150, 160, 155], fine)),
+        ("e", candidate(1.0, [100, 110, 105], [2.5, 2.6, 2.7])),
+        ("f", Candidate(None, {}, {}, error="no such drive")),
+    ])  # fmt: skip
+    assert [neighbour.effect for neighbour in found] == [
+        "worse", "no difference shown", "better", "better in one, worse in another", "waf < 2: violated",
+        "cannot be run",
+    ]  # fmt: skip
+    assert found[0].verdicts[1].words.startswith("B is higher by 48 %")
+    assert found[1].verdicts[1].words.startswith("no difference shown")
+    one_seed = judged(GOALS, candidate(2.0, [100], [1.0]), [("a", candidate(2.0, [150], [1.0]))])
+    assert one_seed[0].verdicts[1].kind == "untold"
+
+
+@needs_the_engine
+def test_tables_say_what_was_tried():
+    file = SearchFile.parse(SMALL.replace("trials = 12", 'constraints = ["waf < 2"]'))
+    designs = list(itertools.islice(file.space.all_designs(file.fixed()), 4))
+
+    def numbers(cost: float, mean: float, waf: float) -> dict:
+        return {"randrw": {"cost_per_logical_gb": cost, "read_mean_ns": mean, "waf_total": waf}}
+
+    trials = [
+        Trial(0, designs[0], FULL, metrics=numbers(1.0, 50, 1.5)),
+        Trial(1, designs[1], FULL, metrics=numbers(1.0, 60, 1.5)),
+        Trial(2, designs[2], FULL, metrics=numbers(0.5, 10, 2.5)),
+        Trial(3, designs[3], PRUNED, "because", metrics=numbers(0.1, 1, 1.0)),
+        Trial(4, designs[0], FULL, metrics=numbers(1.0, 50, 1.5), same_as=0),
+    ]
+    record = Record.of(file, trials)
+    assert [trial.number for trial in record.front] == [0]
+    frame = table(record)
+    assert frame["trial"].to_list() == [0, 1, 2, 3]
+    assert frame["feasible"].to_list() == [True, True, False, None]
+    assert frame["front"].to_list() == [True, False, False, False]
+    assert frame["reason"].to_list() == [None, None, None, "because"]
+    assert table(record, front_only=True)["trial"].to_list() == [0]
+    assert record.nearest() == trials[0]
+    assert Record.of_json(record.as_json()) == record
