@@ -109,7 +109,7 @@ def _counted(low: Decimal, high: Decimal, count: object, is_log: bool) -> list[D
 
 def _whole(place: Decimal, unit: str) -> Decimal:
     """Round a quantity to its smallest unit: a time to nanoseconds, a size to bytes."""
-    kind, scale = _UNITS.get(unit, ("number", Decimal(1)))
+    kind, scale = UNITS.get(unit, ("number", Decimal(1)))
     if kind not in ("time", "size", "rate") or place * scale == (place * scale).to_integral_value():
         return place
     return (place * scale).to_integral_value() / scale
