@@ -663,6 +663,18 @@
   addEventListener("beforeprint", () => { beforePrint = theme; apply("light"); for (const chart of charts) chart.fit(); });
   addEventListener("afterprint", () => apply(beforePrint));
 
+  // ---- What scrolls -------------------------------------------------------------------------------------
+
+  // A region is stopped at by the keyboard where there is something to scroll to. Without scripts all of them are.
+  const watched = new ResizeObserver((entries) => {
+    for (const { target } of entries) {
+      const scrolls = target.scrollWidth > target.clientWidth + 1 || target.scrollHeight > target.clientHeight + 1;
+      if (scrolls) target.setAttribute("tabindex", "0");
+      else if (document.activeElement !== target) target.removeAttribute("tabindex");
+    }
+  });
+  for (const region of all(".scroll, .source")) watched.observe(region);
+
   // ---- What is folded, and where the reader is ------------------------------------------------------------
 
   for (const values of all("details.values")) {
