@@ -23,7 +23,18 @@ ORIGINS = {
 }
 """Whose a claim is, and how that is said."""
 _PAPER_KEYS = ("id", "title", "citation", "caveats")
-_CLAIM_KEYS = ("id", "statement", "grade", "published", "source", "origin", "explanation", "note", "at_least", "check")
+_CLAIM_KEYS = (
+    "id",
+    "statement",
+    "grade",
+    "published",
+    "source",
+    "origin",
+    "explanation",
+    "note",
+    "at_least",
+    "check",
+)
 _CHECK_KEYS = ("value", "equals", "range", "min", "max", "order", "label", "unit", "full_only")
 
 NEAR = 0.05

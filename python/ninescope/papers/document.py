@@ -323,7 +323,8 @@ def measured_words(claim: Stored) -> str:
         paths = check.get("paths") or [f"{check['text']} {place}" for place in range(len(check["measured"]))]
         names = check.get("names") or [""] * len(paths)
         for path, name, value in zip(paths, names, check["measured"], strict=True):
-            named.setdefault(path, (check.get("of", ""), f"{name} {value}".strip()))
+            of = check.get("of", "")
+            named.setdefault(path, (of, f"{name}{'' if of or not name else ':'} {value}".strip()))
     if len(named) > _FEW_VALUES:
         held = sum(check["verdict"] == HOLDS for check in checks)
         have_to = "" if claim["needed"] == len(checks) else f", {claim['needed']} have to"
@@ -415,7 +416,7 @@ def _sensitivity(paper: _Paper) -> Iterator[Block]:
 
 
 def differing_words(claims: Sequence[Stored], swings: Stored) -> str:
-    """Say which claims the runs that varied values judge otherwise than the run itself, though none is varied."""
+    """Say which claims the runs with values varied judge otherwise, though nothing is varied."""
     verdicts = {claim["id"]: claim["verdict"] for claim in claims}
     found = [
         f"{claim['id']} ({claim['chosen']['verdict']} there, {verdicts[claim['id']]} above)"

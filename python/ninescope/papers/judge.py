@@ -86,14 +86,17 @@ class Judgement:
 
     @property
     def near(self) -> list[Finding]:
-        """List the checks that hold by a hair, where the claim does and needs each of them."""
-        if self.verdict != HOLDS or self.claim.at_least is not None:
+        """List the checks that hold by a hair, where the claim does and needs each of them.
+
+        What is exact is near its limits by nature, and a count as near as a count can be.
+        """
+        if self.verdict != HOLDS or self.claim.at_least is not None or self.claim.grade == "exact":
             return []
         return [
             finding
             for finding in self.findings
             if isinstance(finding.check, Bound)
-            and (value := self.readings[finding.check.name].value) is not None
+            and isinstance(value := self.readings[finding.check.name].value, float)
             and finding.check.is_near(value)
         ]
 

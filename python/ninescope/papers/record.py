@@ -147,6 +147,7 @@ def read(folder: Path) -> dict[str, Any]:
 def figure_title(figure: Figure) -> str:
     """Return the title of a figure, with its number in the paper behind it: a report counts its own."""
     title = _NUMBERED.sub("", figure.title)
+    title = title[:1].upper() + title[1:]
     number = figure.name.removeprefix("figure-")
     return f"{title} (figure {number} of the paper)" if number.isdecimal() else title
 
@@ -154,7 +155,10 @@ def figure_title(figure: Figure) -> str:
 def table_title(title: str) -> str:
     """Return the title of a table, with its number in the paper behind it."""
     number = _NUMBERED.match(title)
-    return f"{title[number.end() :]} ({number[1].lower()} of the paper)" if number else title
+    if not number:
+        return title
+    rest = title[number.end() :]
+    return f"{rest[:1].upper()}{rest[1:]} ({number[1].lower()} of the paper)"
 
 
 def figure(stored: Mapping[str, Any]) -> Figure:
