@@ -505,5 +505,5 @@ def alone_words(volumes: Sequence[str], results: Results, settings: Settings) ->
 
 
 def configuration(settings: Settings) -> dict[str, str]:
-    """Return, as TOML, the placements that are set on the drive of drive.toml, and what is decided otherwise."""
+    """Return, as TOML, the placements, set on drive.toml, and what is decided otherwise."""
     return {"Placements": toml.dumps(PLACEMENTS), "What is decided otherwise": toml.dumps(VARIANTS)}

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ninescope.cli.common import EXIT_FAILURE, console
+from ninescope.cli.common import EXIT_FAILURE, Interrupted, console
 
 if TYPE_CHECKING:
     from ninescope.papers.catalogue import Paper
@@ -29,7 +29,7 @@ def papers_list(
     ] = None,
     json_: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
-    """List the papers, and how many of their claims hold; with --json each claim and its committed verdict."""
+    """List the papers and how many of their claims hold; with --json each claim and its verdict."""
     from ninescope.papers import catalogue
 
     found = [
@@ -65,7 +65,7 @@ def papers_run(
     quick: Annotated[
         bool,
         typer.Option(
-            "--quick", help="Two to three minutes a paper, with the percentiles it allows (default)."
+            "--quick", help="Two to three minutes a paper, and the percentiles it allows (default)."
         ),
     ] = False,
     full: Annotated[
@@ -279,7 +279,7 @@ def _telling_what_is_kept(out: Path | None) -> Iterator[None]:
     """Say, where somebody interrupts, what of the work is not lost."""
     try:
         yield
-    except KeyboardInterrupt:
+    except Interrupted:
         points = _points(out)
         if points is None:
             print("ninescope: nothing is kept; with --out DIR a run goes on where it was", file=sys.stderr)
