@@ -89,12 +89,13 @@ def with_summary(readme: str, docs: Path) -> str:
 def whole(found: Sequence[Stored], docs: Path) -> str:
     """Write the page of all papers."""
     claims = published_claims([claim for one in found for claim in one["claims"]])
+    ours = _own_in_words(found)
     parts = [
         "# Five papers on one simulator",
         _GENERATED,
-        f"Of {len(claims)} published claims {_count(claims, HOLDS)} hold{_own_in_words(found)}, in a full run, "
-        f"seed {found[0]['seed']}. What does not is listed with its cause. [papers.md](../papers.md) says how "
-        "claims are judged, and [report.html](report.html) is this with figures that show values, in one "
+        f"Of {len(claims)} published claims {_count(claims, HOLDS)} hold{ours}, in a full run, "
+        f"seed {found[0]['seed']}. What does not is listed with its cause. [papers.md](../papers.md) says "
+        "how claims are judged, and [report.html](report.html) is this with figures that show values, in one "
         "file to download.",
         by_paper(found, docs, ""),
         by_grade(found),

@@ -154,7 +154,7 @@ def _score(papers: Sequence[_Paper]) -> Facts:
         rows.append(("of our own", f"{_count(ours, HOLDS)} of {len(ours)} hold"))
     examined = [paper for paper in papers if paper.swings is not None]
     if examined:
-        rows.append(("fragile", str(sum(len(paper.fragile) for paper in examined))))
+        rows.append(("fragile", _sum_of_fragile(papers)))
     modes = " and ".join(dict.fromkeys(paper.found["mode"] for paper in papers))
     return Facts([*rows, ("run", modes)], headline=True)
 

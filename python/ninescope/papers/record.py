@@ -147,7 +147,8 @@ def read(folder: Path) -> dict[str, Any]:
 def figure_title(figure: Figure) -> str:
     """Return the title of a figure, with its number in the paper behind it: a report counts its own."""
     title = _NUMBERED.sub("", figure.title)
-    title = title[:1].upper() + title[1:]
+    if title != figure.title:
+        title = title[:1].upper() + title[1:]
     number = figure.name.removeprefix("figure-")
     return f"{title} (figure {number} of the paper)" if number.isdecimal() else title
 

@@ -446,6 +446,7 @@
       ctx.strokeStyle = ctx.fillStyle = style("--ink");
       ctx.font = `${11 * ratio}px ${style("--sans")}`;
       ctx.lineWidth = ratio;
+      this.levelWords = [];
       for (const [words, level] of this.panel.lines) {
         const top = this.y(plot, level);
         if (!(top >= bbox.top && top <= bbox.top + bbox.height)) continue;
@@ -468,6 +469,8 @@
         ctx.strokeText(words, end, line);
         ctx.restore();
         ctx.fillText(words, end, line);
+        const [wide, high] = [ctx.measureText(words).width, 13 * ratio];
+        this.levelWords.push([right ? end - wide : end, above ? line - high : line, right ? end : end + wide, above ? line : line + high]);
       }
       ctx.restore();
     }
@@ -514,12 +517,12 @@
         .filter(([, y]) => y !== null)
         .map(([x, y]) => [this.legend[one.entry][0], this.x(plot, x), this.y(plot, y)]));
       const high = 13 * ratio;
-      const taken = points.map(([, x, y]) => [x - 4 * ratio, y - 4 * ratio, x + 4 * ratio, y + 4 * ratio]);
+      const taken = points.map(([, x, y]) => [x - 4 * ratio, y - 4 * ratio, x + 4 * ratio, y + 4 * ratio]).concat(this.levelWords);
       for (const [, place] of this.panel.borders) taken.push([this.x(plot, place) - 1, bbox.top, this.x(plot, place) + 1, bbox.top + bbox.height]);
       const overlaps = (a, b) => a[0] < b[2] && b[0] < a[2] && a[1] < b[3] && b[1] < a[3];
       for (const [words, x, y] of points) {
         const wide = ctx.measureText(words).width;
-        const boxes = [[x + 7 * ratio, y - high / 2], [x - 7 * ratio - wide, y - high / 2], [x - wide / 2, y - 6 * ratio - high], [x - wide / 2, y + 6 * ratio]]
+        const boxes = [[x + 7 * ratio, y - high / 2], [x - 7 * ratio - wide, y - high / 2], [x - wide / 2, y - 6 * ratio - high], [x - wide / 2, y + 6 * ratio], [x + 4 * ratio, y + 3 * ratio], [x + 4 * ratio, y - 3 * ratio - high]]
           .map(([left, top]) => [left, top, left + wide, top + high])
           .filter((box) => box[0] >= bbox.left && box[2] <= bbox.left + bbox.width && box[1] >= bbox.top);
         const box = boxes.find((each) => !taken.some((other) => overlaps(each, other))) || boxes[0];
@@ -773,14 +776,16 @@
   // ---- What scrolls -------------------------------------------------------------------------------------
 
   // A region is stopped at by the keyboard where there is something to scroll to. Without scripts all of them are.
-  const watched = new ResizeObserver((entries) => {
-    for (const { target } of entries) {
-      const scrolls = target.scrollWidth > target.clientWidth + 1 || target.scrollHeight > target.clientHeight + 1;
-      if (scrolls) target.setAttribute("tabindex", "0");
-      else if (document.activeElement !== target) target.removeAttribute("tabindex");
-    }
-  });
-  for (const region of all(".scroll, .source")) watched.observe(region);
+  const stopWhereItScrolls = (region) => {
+    const scrolls = region.scrollWidth > region.clientWidth + 1 || region.scrollHeight > region.clientHeight + 1;
+    if (scrolls) region.setAttribute("tabindex", "0");
+    else if (document.activeElement !== region) region.removeAttribute("tabindex");
+  };
+  const watched = new ResizeObserver((entries) => { for (const { target } of entries) stopWhereItScrolls(target); });
+  for (const region of all(".scroll, .source")) {
+    stopWhereItScrolls(region);
+    watched.observe(region);
+  }
 
   // ---- What is folded, and where the reader is ------------------------------------------------------------
 
