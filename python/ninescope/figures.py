@@ -72,6 +72,11 @@ class Panel:
     named: bool = False
     """Each series of points has its label beside its points: more of them than colours can tell apart."""
 
+    def is_across(self, series: Series) -> bool:
+        """Say whether published values are about no bar of their places more than about another."""
+        bars = [one.label for one in self.series if one.form == "bars"]
+        return bool(bars) and series.published and series.form == "points" and series.of not in bars
+
 
 def colours(figure: Figure) -> dict[tuple[str, bool], str]:
     """Return the colours of all series of a figure, by the label and by whether it is published.

@@ -153,12 +153,7 @@ def _legend(figure: Figure, looks: Mapping[Key, _Look], width: float) -> tuple[l
     for panel in figure.panels:
         for series in panel.series:
             forms.setdefault(_key(series), series)
-    across = {
-        _key(series)
-        for panel in figure.panels
-        for series in panel.series
-        if _is_across(series, [one for one in panel.series if one.form == "bars"])
-    }
+    across = {_key(one) for panel in figure.panels for one in panel.series if panel.is_across(one)}
     shown = {
         key: dataclasses.replace(series, form="line", x=(), y=()) if key in across else series
         for key, series in forms.items()
@@ -227,7 +222,7 @@ def _panel(axes: Axes, panel: Panel, looks: Mapping[Key, _Look]) -> None:
             under = next((one for one in bars if series.published and one.label == series.of), None)
             if under is not None and series.form == "points":
                 x = x + _beside(bars, under) * width
-            elif _is_across(series, bars):
+            elif panel.is_across(series):
                 ends = (x - _BAR_SHARE / 2, x + _BAR_SHARE / 2)
                 axes.hlines(y, *ends, color=look.colour, linewidth=1.3, linestyle=look.dash, zorder=3)
                 continue
@@ -250,12 +245,6 @@ def _numbers(values: Sequence[Value], axis: Axis) -> Numbers:
     """Return numbers, NaN where there is a gap and where the axis has no place for one."""
     found = np.array([math.nan if value is None else value for value in values], dtype=np.float64)
     return np.where(found > 0, found, math.nan) if axis.log else found
-
-
-def _is_across(series: Series, bars: Sequence[Series]) -> bool:
-    """Say whether published values are about no bar of their places more than about another."""
-    of_a_bar = any(one.label == series.of for one in bars)
-    return bool(bars) and series.published and series.form == "points" and not of_a_bar
 
 
 def _beside(bars: Sequence[Series], series: Series) -> float:

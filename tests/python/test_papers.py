@@ -561,7 +561,9 @@ class TestRunning:
     @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
     def test_an_interrupt_ends_everything_with_130(self, experiments, tmp_path, number):
         change(experiments, "def simulate(point, settings):", SLEEP, "experiment.py")
-        process = start(experiments, tmp_path)
+        out_folder = tmp_path / "out"
+        given = () if number == signal.SIGINT else ("--out", str(out_folder))
+        process = start(experiments, tmp_path, *given)
         pids = workers(tmp_path)
         if number == signal.SIGINT:
             os.killpg(process.pid, number)  # as a terminal does
@@ -570,6 +572,8 @@ class TestRunning:
         out, err = process.communicate(timeout=20)
         assert (process.returncode, out) == (130, b"")
         assert b"Traceback" not in err
+        kept = f"0 simulations kept in {out_folder / 'points'}; the same command goes on from there"
+        assert (kept if given else "nothing is kept; with --out DIR a run goes on") in err.decode()
         wait_for_the_end_of(pids)
 
     def test_workers_end_when_their_parent_is_killed(self, experiments, tmp_path):
@@ -589,8 +593,8 @@ def simulate(point, settings):
 """
 
 
-def start(experiments: Path, notes: Path) -> subprocess.Popen[bytes]:
-    arguments = ["papers", "run", "900", "--json", "--jobs", "2", "--experiments", str(experiments)]
+def start(experiments: Path, notes: Path, *more: str) -> subprocess.Popen[bytes]:
+    arguments = ["papers", "run", "900", "--json", "--jobs", "2", "--experiments", str(experiments), *more]
     return subprocess.Popen(
         [*command(), *arguments],
         env=os.environ | {"NOTES": str(notes)},

@@ -28,10 +28,11 @@ from ninescope.papers.experiment import Inferred, Table
 from ninescope.papers.judge import Finding, Reading
 from ninescope.papers.published import Published
 from ninescope.papers.report import Report, claim_as_json, near_words, print_report
+from ninescope.papers.runner import FORBIDDEN
 
 FILE = "report.json"
 FORMAT = 1
-_NO_CONFIGURATION = ("claims.toml", "published.toml", "baseline.toml")
+_NO_CONFIGURATION = (*FORBIDDEN, "baseline.toml")
 _NUMBERED = re.compile(r"((?:Figure|Table) \d+)[:.] *")
 
 
