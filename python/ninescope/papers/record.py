@@ -98,7 +98,7 @@ def _check(finding: Finding, readings: Mapping[str, Reading]) -> dict[str, Any]:
         "of": check.what if isinstance(check, Order) else "",
         "names": list(check.words),
         "measured": [_with_unit(readings[name], check.unit) for name in check.names],
-        "margin": check.margin(value) if isinstance(check, Bound) and value is not None else None,
+        "margin": check.margin(value) if isinstance(check, Bound) and isinstance(value, float) else None,
     }
 
 

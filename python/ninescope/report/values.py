@@ -11,7 +11,7 @@ import math
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from ninescope.figures import Axis, Figure, Panel, Series, Value, colours
+from ninescope.figures import Axis, Figure, Form, Panel, Series, Value, colours
 
 _DIGITS = 6
 """Significant digits that a value keeps."""
@@ -82,9 +82,11 @@ def legend(figure: Figure) -> list[Entry]:
     for panel in figure.panels:
         for series in panel.series:
             key = (series.label, series.published)
+            # So is it drawn.
+            form: Form = "line" if panel.is_across(series) else series.form
             earlier = entries.get(key)
             if earlier is None:
-                entries[key] = Entry(series.label, found[key], series.published, series.form, series.source)
+                entries[key] = Entry(series.label, found[key], series.published, form, series.source)
             elif series.source and series.source not in earlier.source.split(", "):
                 together = ", ".join(filter(None, (earlier.source, series.source)))
                 entries[key] = dataclasses.replace(earlier, source=together)

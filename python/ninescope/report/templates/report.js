@@ -518,14 +518,15 @@
         .map(([x, y]) => [this.legend[one.entry][0], this.x(plot, x), this.y(plot, y)]));
       const high = 13 * ratio;
       const taken = points.map(([, x, y]) => [x - 4 * ratio, y - 4 * ratio, x + 4 * ratio, y + 4 * ratio]).concat(this.levelWords);
-      for (const [, place] of this.panel.borders) taken.push([this.x(plot, place) - 1, bbox.top, this.x(plot, place) + 1, bbox.top + bbox.height]);
+      const borders = this.panel.borders.map(([, place]) => [this.x(plot, place) - 1, bbox.top, this.x(plot, place) + 1, bbox.top + bbox.height]);
       const overlaps = (a, b) => a[0] < b[2] && b[0] < a[2] && a[1] < b[3] && b[1] < a[3];
       for (const [words, x, y] of points) {
         const wide = ctx.measureText(words).width;
-        const boxes = [[x + 7 * ratio, y - high / 2], [x - 7 * ratio - wide, y - high / 2], [x - wide / 2, y - 6 * ratio - high], [x - wide / 2, y + 6 * ratio], [x + 4 * ratio, y + 3 * ratio], [x + 4 * ratio, y - 3 * ratio - high]]
+        const boxes = [[x + 7 * ratio, y - high / 2], [x - 7 * ratio - wide, y - high / 2], [x - wide / 2, y - 6 * ratio - high], [x - wide / 2, y + 6 * ratio], [x + 4 * ratio, y + 3 * ratio], [x + 4 * ratio, y - 3 * ratio - high], [x - 4 * ratio - wide, y - 3 * ratio - high], [x - 4 * ratio - wide, y + 3 * ratio]]
           .map(([left, top]) => [left, top, left + wide, top + high])
           .filter((box) => box[0] >= bbox.left && box[2] <= bbox.left + bbox.width && box[1] >= bbox.top);
-        const box = boxes.find((each) => !taken.some((other) => overlaps(each, other))) || boxes[0];
+        const free = boxes.filter((each) => !taken.some((other) => overlaps(each, other)));
+        const box = free.find((each) => !borders.some((other) => overlaps(each, other))) || free[0] || boxes[0];
         if (!box) continue;
         taken.push(box);
         this.write(ctx, words, box[0], box[1] + high / 2, ratio);
