@@ -524,7 +524,7 @@
         const wide = ctx.measureText(words).width;
         const boxes = [[x + 7 * ratio, y - high / 2], [x - 7 * ratio - wide, y - high / 2], [x - wide / 2, y - 6 * ratio - high], [x - wide / 2, y + 6 * ratio], [x + 4 * ratio, y + 3 * ratio], [x + 4 * ratio, y - 3 * ratio - high], [x - 4 * ratio - wide, y - 3 * ratio - high], [x - 4 * ratio - wide, y + 3 * ratio]]
           .map(([left, top]) => [left, top, left + wide, top + high])
-          .filter((box) => box[0] >= bbox.left && box[2] <= bbox.left + bbox.width && box[1] >= bbox.top);
+          .filter((box) => box[0] >= bbox.left && box[2] <= bbox.left + bbox.width + 8 * ratio && box[1] >= bbox.top);
         const free = boxes.filter((each) => !taken.some((other) => overlaps(each, other)));
         const box = free.find((each) => !borders.some((other) => overlaps(each, other))) || free[0] || boxes[0];
         if (!box) continue;
