@@ -16,8 +16,17 @@ from pathlib import Path
 from typing import Any
 
 from ninescope.papers import record, sensitivity
-from ninescope.papers.document import figure_title, measured_words, published_words, table_title
+from ninescope.papers.document import (
+    counted,
+    differing_words,
+    measured_words,
+    origin_words,
+    own_claims,
+    published_claims,
+    published_words,
+)
 from ninescope.papers.judge import HOLDS, VERDICTS
+from ninescope.papers.record import figure_title, table_title
 
 ROOT = Path(__file__).resolve().parents[1]
 DOCS = ROOT / "docs/papers"
@@ -79,13 +88,14 @@ def with_summary(readme: str, docs: Path) -> str:
 
 def whole(found: Sequence[Stored], docs: Path) -> str:
     """Write the page of all papers."""
-    claims = [claim for one in found for claim in one["claims"]]
+    claims = published_claims([claim for one in found for claim in one["claims"]])
+    ours = _own_in_words(found)
     parts = [
         "# Five papers on one simulator",
         _GENERATED,
-        f"Of {len(claims)} published claims {_count(claims, HOLDS)} hold in a full run, seed "
-        f"{found[0]['seed']}. What does not is listed with its cause. [papers.md](../papers.md) says how "
-        "claims are judged, and [report.html](report.html) is this with figures that show values, in one "
+        f"Of {len(claims)} published claims {_count(claims, HOLDS)} hold{ours}, in a full run, "
+        f"seed {found[0]['seed']}. What does not is listed with its cause. [papers.md](../papers.md) says "
+        "how claims are judged, and [report.html](report.html) is this with figures that show values, in one "
         "file to download.",
         by_paper(found, docs, ""),
         by_grade(found),
@@ -95,7 +105,7 @@ def whole(found: Sequence[Stored], docs: Path) -> str:
             [
                 [
                     f"[{claim['id']}]({one['paper']['id']}.md#claims)",
-                    claim["statement"],
+                    _statement(claim),
                     published_words(claim["published"]),
                     measured_words(claim),
                     claim["verdict"],
@@ -137,18 +147,13 @@ def by_paper(found: Sequence[Stored], docs: Path, prefix: str) -> str:
         fragile = "not examined"
         if swings is not None:
             fragile = ", ".join(claim["id"] for claim in swings["claims"] if claim["fragile"]) or "none"
-        counts = [str(_count(one["claims"], verdict)) for verdict in VERDICTS]
-        rows.append(
-            [
-                f"[{words['id']}]({prefix}{words['id']}.md)",
-                words["title"],
-                str(len(one["claims"])),
-                *counts,
-                fragile,
-            ]
-        )
+        link = f"[{words['id']}]({prefix}{words['id']}.md)"
+        rows.append([link, words["title"], *counted(published_claims(one["claims"])), fragile])
     every = [claim for one in found for claim in one["claims"]]
-    rows.append(["all", "", str(len(every)), *(str(_count(every, verdict)) for verdict in VERDICTS), ""])
+    rows.append(["all", "published claims", *counted(published_claims(every)), ""])
+    if ours := own_claims(every):
+        named = ", ".join(claim["id"] for claim in ours)
+        rows.append(["our own", f"not of a paper: {named}", *counted(ours), ""])
     return _table(["paper", "about", "claims", *VERDICTS, "fragile"], rows)
 
 
@@ -156,19 +161,23 @@ def by_grade(found: Sequence[Stored]) -> str:
     """Count verdicts by grade."""
     rows = []
     for grade in GRADES:
-        claims = [claim for one in found for claim in one["claims"] if claim["grade"] == grade]
-        rows.append([grade, str(len(claims)), *(str(_count(claims, verdict)) for verdict in VERDICTS)])
+        claims = [
+            claim for one in found for claim in published_claims(one["claims"]) if claim["grade"] == grade
+        ]
+        rows.append([grade, *counted(claims)])
     return _table(["grade", "claims", *VERDICTS], rows)
 
 
 def page(found: Stored, swings: Stored | None) -> str:
     """Write the page of a paper."""
     words, manifest = found["paper"], found["manifest"]
-    held = _count(found["claims"], HOLDS)
+    claims = published_claims(found["claims"])
+    held = _count(claims, HOLDS)
     parts = [
         f"# {words['id']}: {words['title']}",
         _GENERATED,
-        f"{words['citation']}. {held} of {len(found['claims'])} claims hold. What is simulated, and what is "
+        f"{words['citation']}. {held} of {len(claims)} published claims hold"
+        f"{_own_in_words([found])}. What is simulated, and what is "
         f"inferred about it, says [its experiment](../../experiments/{words['folder']}/README.md).",
         "\n".join(f"- {caveat}" for caveat in words["caveats"]),
         "## Claims",
@@ -178,7 +187,7 @@ def page(found: Stored, swings: Stored | None) -> str:
                 [
                     claim["id"],
                     claim["grade"],
-                    claim["statement"],
+                    _statement(claim),
                     published_words(claim["published"]),
                     measured_words(claim),
                     claim["verdict"],
@@ -187,6 +196,7 @@ def page(found: Stored, swings: Stored | None) -> str:
             ],
         ),
         *_causes(found["claims"]),
+        *_notes(found["claims"]),
         *_figures(found),
         *_tables(found),
         *_sensitivity(found, swings),
@@ -205,6 +215,13 @@ def _causes(claims: Sequence[Stored]) -> Iterator[str]:
     if lost:
         yield "## Why claims do not hold"
         yield "\n".join(f"- **{claim['id']}**: {claim['explanation'] or claim['cause']}" for claim in lost)
+
+
+def _notes(claims: Sequence[Stored]) -> Iterator[str]:
+    known = [claim for claim in claims if claim["verdict"] == HOLDS and claim.get("note")]
+    if known:
+        yield "## By how little claims hold, and on what they rest"
+        yield "\n".join(f"- **{claim['id']}**: {claim['note']}" for claim in known)
 
 
 def _figures(found: Stored) -> Iterator[str]:
@@ -247,6 +264,22 @@ def _sensitivity(found: Stored, swings: Stored | None) -> Iterator[str]:
         ["claim", "as chosen", "what it hangs on"],
         [[claim["id"], claim["chosen"]["verdict"], claim["words"]] for claim in swings["claims"]],
     )
+    if differing := differing_words(found["claims"], swings):
+        yield differing
+
+
+def _own_in_words(found: Sequence[Stored]) -> str:
+    ours = own_claims([claim for one in found for claim in one["claims"]])
+    if not ours:
+        return ""
+    return (
+        f", and {_count(ours, HOLDS)} of {len(ours)} of our own ({', '.join(claim['id'] for claim in ours)})"
+    )
+
+
+def _statement(claim: Stored) -> str:
+    origin = origin_words(claim)
+    return f"{claim['statement']} *({origin})*" if origin else str(claim["statement"])
 
 
 def _count(claims: Sequence[Stored], verdict: str) -> int:

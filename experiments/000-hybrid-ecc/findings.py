@@ -10,10 +10,13 @@ from typing import Any
 
 from experiment import (
     BASE,
+    BEYOND,
     FULL_BITS,
+    FULL_CHOICES,
     FULL_CYCLES,
     MEDIA,
     QUICK_BITS,
+    QUICK_CHOICES,
     QUICK_CYCLES,
     STRONGEST,
     UBER,
@@ -26,6 +29,7 @@ from experiment import (
     variants,
 )
 
+from ninescope import toml
 from ninescope.figures import Axis, Figure, Panel, Series
 from ninescope.papers.experiment import Settings, Summary, Table
 
@@ -473,3 +477,19 @@ def figure_5(results: Results, settings: Settings) -> Figure:
         caption=f"{STAND_INS}Flash corrects {strongest} bits; SCM corrects one bit where cycles vary. The "
         "paper gives slopes: its lines are drawn with them through the first point.",
     )
+
+
+def configuration(settings: Settings) -> dict[str, str]:
+    """Return, as TOML, what is tried on the drive of drive.toml, and what is decided otherwise."""
+    bits, cycles, choices = (
+        (QUICK_BITS, QUICK_CYCLES, QUICK_CHOICES)
+        if settings.quick
+        else (FULL_BITS, FULL_CYCLES, FULL_CHOICES)
+    )
+    tried = {
+        "flash_beyond_the_footprint": BEYOND,
+        "verify_cycles": list(cycles),
+        "corrected_bits": {medium: list(found) for medium, found in bits.items()},
+        "best_remedy": {"raw_bit_error_rates": list(WANTED_RBERS), "verify_cycles": list(choices)},
+    }
+    return {"What is tried": toml.dumps(tried), "What is decided otherwise": toml.dumps(VARIANTS)}

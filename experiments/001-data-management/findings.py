@@ -27,6 +27,7 @@ from experiment import (
     VOLUMES,
 )
 
+from ninescope import toml
 from ninescope.figures import PALETTE, Axis, Figure, Panel, Series
 from ninescope.papers.experiment import Settings, Summary, Table
 
@@ -420,20 +421,19 @@ def class_panel(stand_ins: Mapping[str, Mapping[str, Any]], word: str, dominant:
     classes = {name: row["class"] for name, row in found.items()}
     # The borders are the same for all.
     borders = next(iter(stand_ins.values()))["class"]
-    hottest = max([row["hotness"] for row in classes.values()], default=borders["hot_from"])
     series = [
         Series(name, [row["mean_bytes"] / 1024], [row["hotness"]], "points", colour=VOLUME_COLOURS[name])
         for name, row in classes.items()
     ]
     border = borders["random_below_bytes"] / 1024
-    ends = [min([1.0, *(row["hotness"] for row in classes.values())]), max(hottest, 2 * borders["hot_from"])]
-    series.append(Series(f"random below {border:g} KiB", [border, border], ends, "line", colour="#999999"))
     return Panel(
         word,
         Axis(f"mean {dominant} [KiB]", log=True),
         Axis(f"bytes of {dominant}s over what is touched", log=True),
         series,
         lines=[("hot from here", borders["hot_from"])],
+        borders=[(f"random below {border:g} KiB", border)],
+        named=True,
     )
 
 
@@ -513,3 +513,8 @@ def sweep_panel(volume: str, iops: Mapping[str, Any], *, log: bool) -> Panel:
         series,
         lines=[("flash alone", iops[volume]["nand-only"])],
     )
+
+
+def configuration(settings: Settings) -> dict[str, str]:
+    """Return, as TOML, the placements, set on drive.toml, and what is decided otherwise."""
+    return {"Placements": toml.dumps(PLACEMENTS), "What is decided otherwise": toml.dumps(VARIANTS)}

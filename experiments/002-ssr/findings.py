@@ -6,7 +6,7 @@ Nothing here simulates, and nothing here knows what was published.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from experiment import (
@@ -228,12 +228,8 @@ def latency_table(results: Results, op: str) -> Table:
             for key in PERCENTILES
         ]
         rows.append([*run.words, *cells, microseconds(latency["max_ns"])])
-    return Table(
-        f"Latency of {op}s [us]",
-        ["workload", "policy", *(f"p{key}" for key in PERCENTILES), "max"],
-        rows,
-        note="* fewer than ten samples beyond",
-    )
+    columns = ["workload", "policy", *(f"p{key}" for key in PERCENTILES), "max"]
+    return Table(f"Latency of {op}s [us]", columns, rows, note=few_samples(rows))
 
 
 def interval_table(results: Results, op: str) -> Table:
@@ -249,7 +245,13 @@ def interval_table(results: Results, op: str) -> Table:
         ]
         rows.append([*run.words, *cells])
     columns = ["workload", "policy", *(f"p{key}" for key in keys)]
-    return Table(f"95 % intervals of {op}s [us]", columns, rows, note="* fewer than ten samples beyond")
+    return Table(f"95 % intervals of {op}s [us]", columns, rows, note=few_samples(rows))
+
+
+def few_samples(rows: Sequence[Sequence[Any]]) -> str:
+    """Say what a star means, where there is one."""
+    starred = any(str(cell).endswith("*") for row in rows for cell in row)
+    return "* fewer than ten samples beyond" if starred else ""
 
 
 def drive_table(results: Results) -> Table:
@@ -632,3 +634,8 @@ def attribution(results: Results, workload: str) -> Attribution:
     return Attribution(
         f"tail-{workload}", f"{WORKLOADS[workload]}: reads beyond p99.99", rows, note="one read in 10,000"
     )
+
+
+def configuration(settings: Settings) -> dict[str, str]:
+    """Return, as TOML, the drive of each policy."""
+    return {f"Drive: {words}": drive(policy, settings).resolve() for policy, words in POLICIES.items()}

@@ -17,11 +17,14 @@ from experiment import (
     PREFILLED,
     RBER,
     REQUESTS,
+    VARIANTS,
     WORKLOADS,
     cache_blocks,
+    describe,
     scale_of,
 )
 
+from ninescope import toml
 from ninescope.figures import Axis, Figure, Panel, Series
 from ninescope.papers.experiment import Settings, Summary, Table
 
@@ -409,3 +412,9 @@ def faults(results: Results) -> Figure:
         "of BCH-SSD are 90 % busy without errors. The slides' figure has no numbers; its rates are inferred.",
         columns=1,
     )
+
+
+def configuration(settings: Settings) -> dict[str, str]:
+    """Return, as TOML, both drives, and what is decided otherwise."""
+    drives = {f"Drive: {LABELS[name]}": toml.dumps(describe(name, settings, {})) for name in DRIVES}
+    return {**drives, "What is decided otherwise": toml.dumps(VARIANTS)}

@@ -27,6 +27,7 @@ from experiment import (
     weak_interval,
 )
 
+from ninescope import toml
 from ninescope.figures import Axis, Figure, Panel, Series, Value
 from ninescope.papers.experiment import Settings, Summary, Table
 
@@ -516,3 +517,9 @@ def weak_levelling(results: Results, settings: Settings) -> Figure:
         caption=f"{STAND_INS}{CASE_SHARE} % of M-SCM. Wear is extrapolated to the limit of S-SCM. The slides "
         "do not say how weak their levelling is: the published gain has no place of its own.",
     )
+
+
+def configuration(settings: Settings) -> dict[str, str]:
+    """Return, as TOML, the cases of wear levelling, set on drive.toml, and what is decided otherwise."""
+    cases = {name: {"m_scm": of_m, "s_scm": of_s} for name, (of_m, of_s) in CASES.items()}
+    return {"Wear levelling": toml.dumps(cases), "What is decided otherwise": toml.dumps(VARIANTS)}

@@ -15,6 +15,8 @@ Value = float | int | None
 
 PALETTE = ("#1f6fb4", "#d9621e", "#2a9d5c", "#7a5aa0", "#b8860b", "#444444", "#c2417c", "#4f8f8f")
 """Colours of series that name none, in their order; told apart on light and on dark ground."""
+NEUTRAL = "#666666"
+"""The colour of what is published and belongs to no measured series."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -43,6 +45,9 @@ class Series:
     """From a paper, not measured: drawn otherwise, and called so."""
     source: str = ""
     """Where in the paper it stands."""
+    of: str = ""
+    """The label of the measured series that a published one is about: it has its colour, and stands over its
+    bars."""
 
     def __post_init__(self) -> None:
         for name in ("y", "low", "high"):
@@ -62,6 +67,33 @@ class Panel:
     series: Sequence[Series] = ()
     lines: Sequence[tuple[str, float]] = ()
     """Level lines: what each means, and where it is."""
+    borders: Sequence[tuple[str, float]] = ()
+    """Upright lines: what each means, and at which place it is."""
+    named: bool = False
+    """Each series of points has its label beside its points: more of them than colours can tell apart."""
+
+    def is_across(self, series: Series) -> bool:
+        """Say whether published values are about no bar of their places more than about another."""
+        bars = [one.label for one in self.series if one.form == "bars"]
+        return bool(bars) and series.published and series.form == "points" and series.of not in bars
+
+
+def colours(figure: Figure) -> dict[tuple[str, bool], str]:
+    """Return the colours of all series of a figure, by the label and by whether it is published.
+
+    A label has one colour in all panels; what is published has that of the measured series it is about.
+    """
+    every = [series for panel in figure.panels for series in panel.series]
+    measured: dict[str, str] = {}
+    for series in every:
+        if not series.published and series.label not in measured:
+            measured[series.label] = series.colour or PALETTE[len(measured) % len(PALETTE)]
+    found = {(label, False): colour for label, colour in measured.items()}
+    for series in every:
+        if series.published:
+            own = series.colour or measured.get(series.of or series.label, NEUTRAL)
+            found.setdefault((series.label, True), own)
+    return found
 
 
 @dataclasses.dataclass(frozen=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import itertools
 import math
 import textwrap
@@ -20,17 +21,16 @@ from matplotlib.patches import Patch
 from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormatter, NullLocator
 from numpy.typing import NDArray
 
-from ninescope.figures import PALETTE, Axis, Figure, Panel, Series, Value
+from ninescope.figures import Axis, Figure, Panel, Series, Value, colours
 from ninescope.files import written_whole
 from ninescope.plots import _INK, plain
 from ninescope.plots import Figure as Picture
 
 _GREY = "#666666"
 _LEVEL = "#999999"
-_PUBLISHED = "#2b2b2b"
 _DASHES = ((0, (5, 2)), (0, (1, 1.4)), (0, (7, 2, 1.2, 2)), (0, (9, 3)), (0, (3, 1, 1, 1, 1, 1)))
 _MARKERS = "osD^vP"
-"""Published series of a figure have no colour: they are told apart by these."""
+"""Published series of a figure may share a colour: they are told apart by these."""
 _HATCHES = ("////", "....", "xxxx", "----", "||||", "++++")
 _FEW_PLACES = 40
 """A line of no more places shows each of them."""
@@ -44,6 +44,10 @@ _LETTERS_PER_INCH = 17
 """Of a caption, about."""
 _LETTERS_OF_PLACES = 68
 """So many of the names of places have room under one panel."""
+_FEW_DECADES = 0.7
+"""A logarithmic axis of fewer is nearly linear, and has the ticks of a linear one."""
+_LETTER_OF_POINT = (0.058, 0.13)
+"""Width and height of a letter beside a point [inches], about."""
 _SPREAD = 0.3
 """How far apart the series of a place of categories are drawn, all together: intervals hide each other."""
 
@@ -127,15 +131,15 @@ def _key(series: Series) -> Key:
 def _looks(figure: Figure) -> dict[Key, _Look]:
     """Give each series of a figure its look."""
     all_series = [series for panel in figure.panels for series in panel.series]
-    chosen = {_key(series): series.colour for series in reversed(all_series)}
+    chosen = colours(figure)
     measured = [key for key in dict.fromkeys(map(_key, all_series)) if not key[1]]
     published = [key for key in dict.fromkeys(map(_key, all_series)) if key[1]]
     looks = {}
-    for index, key in enumerate(measured):
-        looks[key] = _Look(chosen[key] or PALETTE[index % len(PALETTE)], "solid", "o", "")
+    for key in measured:
+        looks[key] = _Look(chosen[key], "solid", "o", "")
     for index, key in enumerate(published):
         looks[key] = _Look(
-            _PUBLISHED,
+            chosen[key],
             _DASHES[index % len(_DASHES)],
             _MARKERS[index % len(_MARKERS)],
             _HATCHES[index % len(_HATCHES)],
@@ -149,7 +153,12 @@ def _legend(figure: Figure, looks: Mapping[Key, _Look], width: float) -> tuple[l
     for panel in figure.panels:
         for series in panel.series:
             forms.setdefault(_key(series), series)
-    handles = [_handle(series, looks[key]) for key, series in forms.items() if key in looks]
+    across = {_key(one) for panel in figure.panels for one in panel.series if panel.is_across(one)}
+    shown = {
+        key: dataclasses.replace(series, form="line", x=(), y=()) if key in across else series
+        for key, series in forms.items()
+    }
+    handles = [_handle(series, looks[key]) for key, series in shown.items() if key in looks]
     longest = max((len(_words(series)) for series in forms.values()), default=0)
     return handles, max(1, int(width / (longest * _INCHES_PER_LETTER + 0.65)))
 
@@ -174,7 +183,9 @@ def _line_style(series: Series, look: _Look) -> dict[str, Any]:
         "linewidth": 1.3 if series.published else 1.6,
         "marker": look.marker if marked and (points or not series.published) else "none",
         "markersize": 6.5 if points and series.published else 5 if points else 3.5,
-        "markerfacecolor": "none" if series.published else look.colour,
+        # Over a bar of its colour a published point is seen by what is within it.
+        "markerfacecolor": "white" if series.published else look.colour,
+        "zorder": 3 if series.published else 2,
         "markeredgewidth": 1.3 if series.published else 0.8,
     }
 
@@ -202,12 +213,19 @@ def _panel(axes: Axes, panel: Panel, looks: Mapping[Key, _Look]) -> None:
         look = looks[_key(series)]
         x, y = np.array(series.x, dtype=np.float64), _numbers(series.y, panel.y)
         if series.form == "bars":
-            x = x + (bars.index(series) - (len(bars) - 1) / 2) * width
+            x = x + _beside(bars, series) * width
             # A logarithm has no zero for bars to stand on.
             axes.bar(x, y - base, width * 0.94, bottom=base, **_bar_style(series, look))
         else:
             style = _line_style(series, look)
             x = x + aside.get(number, 0.0)
+            under = next((one for one in bars if series.published and one.label == series.of), None)
+            if under is not None and series.form == "points":
+                x = x + _beside(bars, under) * width
+            elif panel.is_across(series):
+                ends = (x - _BAR_SHARE / 2, x + _BAR_SHARE / 2)
+                axes.hlines(y, *ends, color=look.colour, linewidth=1.3, linestyle=look.dash, zorder=3)
+                continue
             axes.plot(x, y, drawstyle="steps-post" if series.form == "steps" else "default", **style)
         _interval(axes, series, x, y, look, panel)
     plain(axes)
@@ -215,6 +233,10 @@ def _panel(axes: Axes, panel: Panel, looks: Mapping[Key, _Look]) -> None:
     _ticks(axes, panel)
     for words, level in panel.lines:
         _level(axes, words, level)
+    for words, place in panel.borders:
+        _border(axes, words, place)
+    if panel.named:
+        _names_of_points(axes, panel)
     if not any(value is not None for series in panel.series for value in series.y):
         axes.text(0.5, 0.5, "not measured", transform=axes.transAxes, ha="center", color=_GREY)
 
@@ -223,6 +245,11 @@ def _numbers(values: Sequence[Value], axis: Axis) -> Numbers:
     """Return numbers, NaN where there is a gap and where the axis has no place for one."""
     found = np.array([math.nan if value is None else value for value in values], dtype=np.float64)
     return np.where(found > 0, found, math.nan) if axis.log else found
+
+
+def _beside(bars: Sequence[Series], series: Series) -> float:
+    """Return how many bars a series' bar is right of the middle of its place."""
+    return bars.index(series) - (len(bars) - 1) / 2
 
 
 def _distance(bars: Sequence[Series]) -> float:
@@ -244,9 +271,17 @@ def _aside(panel: Panel) -> dict[int, float]:
         for place, value in zip(panel.series[number].x, panel.series[number].y, strict=True)
         if value is not None
     ]
-    if len(set(places)) == len(places):
+
+    # What is equal stays where it is, one beneath the other: side by side it would look like several.
+    def values(number: int) -> tuple[tuple[Value, ...], ...]:
+        series = panel.series[number]
+        return tuple(tuple(each) for each in (series.x, series.y, series.low, series.high))
+
+    different = list(dict.fromkeys(map(values, found)))
+    if len(set(places)) == len(places) or len(different) < 2:
         return {}
-    return {number: _SPREAD * (index / (len(found) - 1) - 0.5) for index, number in enumerate(found)}
+    step = _SPREAD / (len(different) - 1)
+    return {number: step * different.index(values(number)) - _SPREAD / 2 for number in found}
 
 
 def _base(panel: Panel) -> float:
@@ -301,7 +336,11 @@ def _ticks(axes: Axes, panel: Panel) -> None:
         if described.log:
             low, high = sorted(axis.get_view_interval())
             decades = math.log10(high / low) if low > 0 else math.inf
-            axis.set_major_locator(LogLocator(subs=(1, 2, 5) if decades < 2.2 else (1,), numticks=12))
+            if decades < _FEW_DECADES:
+                axis.set_major_locator(MaxNLocator(8, steps=[1, 2, 2.5, 5, 10]))
+                axis.set_minor_locator(NullLocator())
+            else:
+                axis.set_major_locator(LogLocator(subs=(1, 2, 5) if decades < 2.2 else (1,), numticks=12))
             axis.set_minor_formatter(NullFormatter())
         # Where each tick is a power of ten, most of them are written as one.
         plainly = (1e-2, 1e6) if described.log else (1e-4, 1e8)
@@ -347,3 +386,69 @@ def _level(axes: Axes, words: str, level: float) -> None:
         color=_GREY,
         bbox={"facecolor": "white", "alpha": 0.75, "edgecolor": "none", "pad": 0.6},
     )
+
+
+def _border(axes: Axes, words: str, place: float) -> None:
+    axes.axvline(place, color=_LEVEL, linewidth=1, linestyle=(0, (1, 2)), zorder=1)
+    axes.annotate(
+        words,
+        (place, 0.01),
+        xycoords=axes.get_xaxis_transform(),
+        xytext=(3, 0),
+        textcoords="offset points",
+        va="bottom",
+        fontsize=7.5,
+        color=_GREY,
+    )
+
+
+def _names_of_points(axes: Axes, panel: Panel) -> None:
+    """Write labels beside points, each on the side where there is room."""
+    width, height = _LETTER_OF_POINT
+    # Where things will be, about: the layout is made when all is drawn.
+    (left, right), (low, high) = axes.get_xlim(), axes.get_ylim()
+    places = []
+    for series in panel.series:
+        for x, y in zip(series.x, series.y, strict=True):
+            if series.form == "points" and not series.published and y is not None:
+                across = _share(x, left, right, log=panel.x.log) * _PANEL_INCHES[0]
+                up = _share(y, low, high, log=panel.y.log) * _PANEL_INCHES[1]
+                places.append((series.label, x, y, across, up))
+    taken = [(across - 0.05, up - 0.05, across + 0.05, up + 0.05) for *_, across, up in places]
+    for _, place in panel.borders:
+        across = _share(place, left, right, log=panel.x.log) * _PANEL_INCHES[0]
+        taken.append((across, 0.0, across, _PANEL_INCHES[1]))
+    for label, x, y, across, up in places:
+        wide = width * len(label)
+        sides = {
+            (6, 0, "left", "center"): (across + 0.09, up - height / 2),
+            (-6, 0, "right", "center"): (across - 0.09 - wide, up - height / 2),
+            (0, 6, "center", "bottom"): (across - wide / 2, up + 0.08),
+            (0, -6, "center", "top"): (across - wide / 2, up - 0.08 - height),
+        }
+        boxes = {side: (at, base, at + wide, base + height) for side, (at, base) in sides.items()}
+        inside = {side: box for side, box in boxes.items() if box[0] > 0 and box[2] < _PANEL_INCHES[0]}
+        free = (side for side, box in inside.items() if not any(_overlap(box, other) for other in taken))
+        side = next(free, next(iter(inside), next(iter(boxes))))
+        taken.append(boxes[side])
+        axes.annotate(
+            label,
+            (x, y),
+            (side[0], side[1]),
+            textcoords="offset points",
+            ha=side[2],
+            va=side[3],
+            fontsize=7.5,
+        )
+
+
+def _share(value: float, low: float, high: float, *, log: bool) -> float:
+    """Return how far along an axis a value is."""
+    if log:
+        value, low, high = math.log(value), math.log(low), math.log(high)
+    return (value - low) / (high - low)
+
+
+def _overlap(one: tuple[float, ...], other: tuple[float, ...]) -> bool:
+    """Say whether two boxes (left, bottom, right, top) have a part in common."""
+    return one[0] < other[2] and other[0] < one[2] and one[1] < other[3] and other[1] < one[3]

@@ -10,7 +10,7 @@ import pytest
 from matplotlib.patches import Rectangle
 
 from ninescope import pictures
-from ninescope.figures import Axis, Figure, Panel, Series
+from ninescope.figures import NEUTRAL, PALETTE, Axis, Figure, Panel, Series, colours
 
 FORMS = ("line", "points", "bars", "steps")
 
@@ -165,3 +165,71 @@ def test_a_series_has_its_colour_in_every_panel():
     assert left.patches[1].get_facecolor() == right.patches[0].get_facecolor()
     assert left.patches[0].get_facecolor() != left.patches[1].get_facecolor()
     assert right.patches[1].get_facecolor()[:3] == pytest.approx((0x12 / 255, 0x34 / 255, 0x56 / 255))
+
+
+# ---- what is published beside what was measured --------------------------------------------------------
+
+
+def test_what_is_published_has_the_colour_of_what_it_is_about():
+    figure = one_panel(
+        Series("a", [0], [1], colour="#112233"),
+        Series("b", [0], [2]),
+        Series("a: at most 3", [0], [3], published=True, of="a"),
+        Series("b", [0], [3], published=True),
+        Series("a drive", [0], [3], published=True),
+    )
+    found = colours(figure)
+    assert found["a: at most 3", True] == "#112233"
+    assert found["b", True] == found["b", False] == PALETTE[1]
+    assert found["a drive", True] == NEUTRAL
+    *_, of_a, of_b, of_none = axes_of(figure).lines
+    assert [line.get_color() for line in (of_a, of_b, of_none)] == ["#112233", PALETTE[1], NEUTRAL]
+
+
+def test_a_published_point_stands_over_its_bar_or_over_all():
+    bars = [Series(name, [0, 1], [1, 2], "bars") for name in ("a", "b", "c")]
+    about = Series("c is the best", [1], [2], "points", published=True, of="c")
+    of_none = Series("no great difference", [0], [2], "points", published=True)
+    axes = axes_of(one_panel(*bars, about, of_none, x=Axis(categories=["x", "y"])))
+    [point] = axes.lines
+    bar = axes.patches[5]
+    assert isinstance(bar, Rectangle)
+    assert point.get_xdata()[0] == pytest.approx(bar.get_x() + bar.get_width() / 2)
+    [across] = axes.collections
+    (left, _), (right, _) = across.get_segments()[0]
+    assert left < axes.patches[0].get_x() + 0.02
+    assert right > axes.patches[4].get_x()
+
+
+def test_curves_that_are_equal_lie_on_each_other():
+    x = Axis(categories=["p50", "p99"])
+    same = [Series(name, [0, 1], [1, 2], low=[0, 1], high=[2, 3]) for name in "abc"]
+
+    def places(*series: Series) -> list[list[float]]:
+        # Those of the ends of intervals have no line.
+        lines = axes_of(one_panel(*series, x=x)).lines
+        return [list(line.get_xdata()) for line in lines if line.get_linestyle() != "None"]
+
+    assert places(*same) == [[0, 1]] * 3
+    other = Series("d", [0, 1], [1, 5], low=[0, 1], high=[2, 6])
+    *equal, last = places(*same, other)
+    assert equal[0] == equal[1] == equal[2] != last
+
+
+def test_points_are_named_and_borders_have_no_markers():
+    points = [Series(f"v_{at}", [at], [at], "points") for at in (1, 2, 2.01)]
+    axes = axes_of(
+        one_panel(*points, x=Axis(log=True), y=Axis(log=True), borders=[("from here", 1.5)], named=True)
+    )
+    texts = {text.get_text(): text for text in axes.texts}
+    assert {"v_1", "v_2", "v_2.01", "from here"} <= set(texts)
+    # Two that are next to each other are named on different sides.
+    sides = [(texts[name].get_ha(), texts[name].get_va()) for name in ("v_2", "v_2.01")]
+    assert sides[0] != sides[1]
+    assert [line.get_marker() for line in axes.lines if list(line.get_xdata()) == [1.5, 1.5]] == ["None"]
+
+
+def test_a_logarithmic_axis_of_less_than_a_decade_has_ticks_between():
+    axes = axes_of(one_panel(Series("a", [0, 1, 2], [1.04, 1.06, 2.56]), y=Axis(log=True)))
+    low, high = axes.get_ylim()
+    assert len([tick for tick in axes.get_yticks() if low <= tick <= high]) >= 5

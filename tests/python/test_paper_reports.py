@@ -19,7 +19,7 @@ from ninescope.papers.experiment import Inferred, Settings, Table
 from ninescope.papers.judge import HOLDS, NOT_JUDGED, NOT_REPRODUCED
 from ninescope.papers.published import load_published
 from ninescope.papers.sensitivity import Finding, Outcome, Swing
-from ninescope.report.document import Claims, FigureBlock, TableBlock
+from ninescope.report.document import Claims, Facts, FigureBlock, Source, TableBlock
 from test_papers import PUBLISHED, change, experiments
 
 __all__ = ["experiments"]
@@ -36,6 +36,12 @@ FIGURE = Figure(
         )
     ],
 )
+
+
+CONFIGURATION = """def configuration(settings):
+    return {"What is set": f"quick = {str(settings.quick).lower()}\\n"}
+
+def figures("""
 
 
 # ---- what is published -------------------------------------------------------------------------------
@@ -86,6 +92,75 @@ def test_a_bad_file_of_published_values_is_named(tmp_path, before, after, words)
     assert "published.toml" in str(error.value)
 
 
+def test_a_published_series_may_be_about_a_measured_one(tmp_path):
+    text = PUBLISHED.replace('label = "paper"', 'label = "paper"\nof = "mean"')
+    [figure] = load(tmp_path, text).on([FIGURE])
+    assert figure.panels[0].series[1].of == "mean"
+    with pytest.raises(ConfigError, match=r"there is no series 'men'; did you mean 'mean'\?"):
+        load(tmp_path, text.replace('of = "mean"', 'of = "men"')).on([FIGURE])
+
+
+# ---- what a report says of claims --------------------------------------------------------------------
+
+
+def stored_claim(*checks: dict[str, Any], **words: Any) -> dict[str, Any]:
+    given = {"id": "1.1", "verdict": HOLDS, "grade": "ordering", "explanation": "", "cause": ""}
+    return {**given, "checks": list(checks), "needed": len(checks), **words}
+
+
+def bound(name: str, value: str, verdict: str = HOLDS) -> dict[str, Any]:
+    return {"text": name, "paths": [name], "of": "", "names": [name], "measured": [value], "verdict": verdict}
+
+
+def test_measured_values_have_names_and_equal_ones_stay_apart():
+    assert document.measured_words(stored_claim(bound("a", "0 us"), bound("b", "0 us"))) == "a: 0 us, b: 0 us"
+    order = {
+        "text": "IOPS: x < y",
+        "paths": ["i/x", "i/y"],
+        "of": "IOPS",
+        "names": ["x", "y"],
+        "measured": ["1", "2"],
+        "verdict": HOLDS,
+    }
+    other = {**order, "paths": ["i/x", "i/z"], "names": ["x", "z"], "measured": ["1", "3"]}
+    found = document.measured_words(stored_claim(order, other, bound("b", "yes")))
+    assert found == "IOPS: x 1, y 2, z 3; b: yes"
+    # The record of an earlier version names none of them.
+    old = {"text": "a <= 1", "measured": ["0.5"], "verdict": HOLDS}
+    assert document.measured_words(stored_claim(old)) == "0.5"
+
+
+def test_many_values_are_counted():
+    checks = [bound(name, "1", HOLDS if name < "f" else NOT_REPRODUCED) for name in "abcdefgh"]
+    assert document.measured_words(stored_claim(*checks)) == "5 of 8 checks hold"
+    assert document.measured_words(stored_claim(*checks, needed=7)) == "5 of 8 checks hold, 7 have to"
+
+
+def test_a_remark_fits_the_verdict_and_the_run():
+    assert document.remark(stored_claim(note="by a hair")) == "by a hair"
+    lost = {"verdict": NOT_REPRODUCED, "cause": "wanted 1, measured 2. why", "note": "by a hair"}
+    assert document.remark(stored_claim(explanation="why", **lost)) == "why"
+    # A quick run measured something else than what the explanation is about.
+    assert document.remark(stored_claim(explanation="Of the full run: why", **lost)) == lost["cause"]
+    assert document.remark(stored_claim(**lost)) == lost["cause"]
+
+
+def test_verdicts_of_short_runs_that_differ_are_named():
+    claims = [stored_claim(), stored_claim(id="1.2")]
+    swings = {"claims": [{"id": "1.1", "chosen": {"verdict": HOLDS}}]}
+    assert document.differing_words(claims, swings) == ""
+    swings["claims"].append({"id": "1.2", "chosen": {"verdict": NOT_REPRODUCED}})
+    assert "1.2 (not reproduced there, holds above)" in document.differing_words(claims, swings)
+
+
+def test_titles_have_their_number_in_the_paper_behind_them():
+    named = Figure("figure-3", "Figure 3: classes", [])
+    assert record.figure_title(named) == "Classes (figure 3 of the paper)"
+    assert record.figure_title(Figure("tails", "p99 of reads", [])) == "p99 of reads"
+    assert record.table_title("Table 1: the best") == "The best (table 1 of the paper)"
+    assert record.table_title("What was drawn") == "What was drawn"
+
+
 # ---- what a run leaves behind ------------------------------------------------------------------------
 
 
@@ -120,11 +195,35 @@ def test_a_report_is_made_of_what_a_run_left_behind(cli, experiments, tmp_path):
 
 @pytest.mark.skipif(not NATIVE, reason="the engine is not built")
 def test_all_papers_have_one_report(cli, experiments, tmp_path):
+    change(experiments, 'grade = "ordering"', 'grade = "ordering"\norigin = "ours"')
+    change(experiments, "max = 0", 'max = 0\nlabel = "writes"\nunit = "us"')
+    (experiments / "900-test/drive.toml").write_text('summary = "made for tests"\n')
+    change(experiments, "def figures(", CONFIGURATION, "findings.py")
     out = tmp_path / "out"
     assert cli("papers", "run", "all", "--out", out, "--experiments", experiments).code == 0
     found = document.of_folder(out)
     assert [section.id for section in found.sections] == ["summary", "paper-900"]
-    assert (out / "report.html").read_text().count("<h1") == 1
+    text = (out / "report.html").read_text()
+    assert text.count("<h1") == 1
+    tables = {block.title: block for block in found.blocks() if isinstance(block, TableBlock)}
+    assert [row[2:6] for row in tables["By paper"].rows] == [
+        ["3", "1", "1", "1"],
+        ["3", "1", "1", "1"],
+        ["1", "1", "0", "0"],
+    ]
+    assert [row[-1] for row in tables["By paper"].rows] == ["not examined", "not examined", ""]
+    assert ("of our own", "1 of 1 hold") in next(
+        block for block in found.lead if isinstance(block, Facts)
+    ).rows
+    measured = {row[0].text: row[3] for row in tables["All claims"].rows}  # type: ignore[union-attr]
+    assert str(measured["9.3"]).startswith("writes: ")
+    assert str(measured["9.3"]).endswith(" us")
+    # Each claim can be gone to, and what was simulated is there.
+    assert text.count('id="claim-9.') == text.count('href="#claim-9.') == 4
+    sources = {block.title: block.text for block in found.blocks() if isinstance(block, Source)}
+    assert sources == {"drive.toml": 'summary = "made for tests"\n', "What is set": "quick = true\n"}
+    [told] = [block for title, block in tables.items() if title == "What each simulation is told"]
+    assert told.rows == [["randread", "rw: randread"], ["randwrite", "rw: randwrite"]]
 
 
 @pytest.mark.parametrize(

@@ -200,6 +200,8 @@ def test_claims_are_read(experiments):
         ('id = "9.2"', "id = 9.2", ("line 17", "claim[1].id", "must be a text")),
         ("[paper]", "[papers]", ("papers", "did you mean 'paper'")),
         ("published = 60", "published = 60\nat_least = 2", ("line 11", "claim[0].at_least", "from 1 to 1")),
+        ("published = 60", 'published = 60\norigin = "our"', ("line 11", "origin", "did you mean 'ours'")),
+        ("range = [30, 60]", "range = [30, 60]\nunit = 3", ("line 15", "unit", "must be a text")),
         ("published = 60", "published = 60\nat_least = true", ("line 11", "claim[0].at_least")),
         (
             '[[claim.check]]\nvalue = "read/mean_us"\nrange = [30, 60]\n',
@@ -228,6 +230,14 @@ def test_claims_that_are_missing_or_no_text_are_named(cli, experiments):
     assert code == 2
     assert "claims.toml" in err
     assert "No such file" in err
+
+
+def test_labels_and_units_are_how_checks_are_called(experiments):
+    change(experiments, "range = [30, 60]", 'range = [30, 60]\nlabel = "reads"\nunit = "us"')
+    change(experiments, 'order = ["', 'label = "mean"\nunit = "us"\norder = ["')
+    claims = load_claims(experiments / "900-test/claims.toml").claims
+    assert [str(claim.checks[0]) for claim in claims[:2]] == ["reads in 30 to 60 us", "mean: read < write"]
+    assert [claim.checks[0].words for claim in claims[:2]] == [("reads",), ("read", "write")]
 
 
 # ---- judging -----------------------------------------------------------------------------------------
@@ -333,6 +343,50 @@ def test_a_quick_run_leaves_out_what_it_is_too_short_for():
     assert "too short" in judgement.cause
 
 
+def test_the_margin_of_a_value_is_its_distance_to_the_nearest_limit():
+    assert Bound("x", 50).margin(50.5) == pytest.approx(0.01)
+    assert Bound("x", 0, 100).margin(90) == pytest.approx(0.1)
+    assert Bound("x", 100, 200).margin(120) == pytest.approx(0.2)
+    # Outside there is none, nor where one number alone is right.
+    assert Bound("x", 50).margin(49) is None
+    assert Bound("x", 50, 50).margin(50) is None
+    assert Bound("x", 0).margin(3) is None
+
+
+@pytest.mark.parametrize(
+    ("check", "value", "near"),
+    [
+        (Bound("x", 50), 50.5, True),
+        (Bound("x", 50), 60, False),
+        (Bound("x", high=0.999), 0.99, True),
+        # Of a narrow range everything is near both ends: what counts is where in it.
+        (Bound("x", 29.9, 30.1), 30.02, False),
+        (Bound("x", 29.9, 30.1), 30.09, True),
+        (Bound("x", 1, 100), 99, True),
+        (Bound("x", 1, 100), 101, False),
+    ],
+)
+def test_a_claim_that_holds_by_a_hair_says_so(check, value, near):
+    assert check.is_near(value) == near
+    claim = Claim("1", "so", "ordering", 1, "here", (check,), note="on this it rests")
+    judgement = judge(claim, {"x": float(value)})
+    assert bool(judgement.near) == near
+    assert judgement.note == ("on this it rests" if judgement.verdict == "holds" else "")
+    exact = Claim("1", "so", "exact", 1, "here", (check,))
+    assert not judge(exact, {"x": float(value)}).near
+
+
+def test_what_was_written_about_a_full_run_is_called_so_in_a_quick_one():
+    words = {"explanation": "it is 5 of 9", "note": "by 1 of 9"}
+    claim = Claim("1", "so", "ordering", 1, "here", (Bound("x", 1, 2),), **words)
+    full, quick = (judge(claim, {"x": 5.0}, quick=quick) for quick in (False, True))
+    assert full.explanation == "it is 5 of 9"
+    assert quick.explanation == "Of the full run: it is 5 of 9"
+    assert quick.cause == "wanted x in 1 to 2, measured 5. Of the full run: it is 5 of 9"
+    held = judge(claim, {"x": 1.5}, quick=True)
+    assert (held.explanation, held.note) == ("", "Of the full run: by 1 of 9")
+
+
 def test_a_claim_about_something_that_is_not_measured_is_bad_input(cli, experiments):
     change(experiments, 'mean_us/write"]', 'mean_us/wriet"]')
     code, _, err = cli("papers", "run", "900", "--experiments", experiments)
@@ -378,6 +432,14 @@ class TestRunning:
         ):
             assert text in " ".join(out.split())
         assert "4 claims: 3 hold, 1 not reproduced, 0 not judged" in out
+
+    def test_claims_of_our_own_are_not_counted_as_published(self, cli, experiments):
+        change(experiments, 'grade = "ordering"', 'grade = "ordering"\norigin = "ours"')
+        code, out, _ = cli("papers", "run", "all", "--full", "--experiments", experiments)
+        assert code == 0
+        words = " ".join(out.split())
+        assert "3 claims: 2 hold, 1 not reproduced, 0 not judged, and 1 of our own" in words
+        assert "(ordering, a claim of our own, not the paper's)" in words
 
     def test_files(self, cli, experiments, tmp_path):
         out = tmp_path / "out"
@@ -499,7 +561,9 @@ class TestRunning:
     @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
     def test_an_interrupt_ends_everything_with_130(self, experiments, tmp_path, number):
         change(experiments, "def simulate(point, settings):", SLEEP, "experiment.py")
-        process = start(experiments, tmp_path)
+        out_folder = tmp_path / "out"
+        given = () if number == signal.SIGINT else ("--out", str(out_folder))
+        process = start(experiments, tmp_path, *given)
         pids = workers(tmp_path)
         if number == signal.SIGINT:
             os.killpg(process.pid, number)  # as a terminal does
@@ -508,6 +572,8 @@ class TestRunning:
         out, err = process.communicate(timeout=20)
         assert (process.returncode, out) == (130, b"")
         assert b"Traceback" not in err
+        kept = f"0 simulations kept in {out_folder / 'points'}; the same command goes on from there"
+        assert (kept if given else "nothing is kept; with --out DIR a run goes on") in err.decode()
         wait_for_the_end_of(pids)
 
     def test_workers_end_when_their_parent_is_killed(self, experiments, tmp_path):
@@ -527,8 +593,8 @@ def simulate(point, settings):
 """
 
 
-def start(experiments: Path, notes: Path) -> subprocess.Popen[bytes]:
-    arguments = ["papers", "run", "900", "--json", "--jobs", "2", "--experiments", str(experiments)]
+def start(experiments: Path, notes: Path, *more: str) -> subprocess.Popen[bytes]:
+    arguments = ["papers", "run", "900", "--json", "--jobs", "2", "--experiments", str(experiments), *more]
     return subprocess.Popen(
         [*command(), *arguments],
         env=os.environ | {"NOTES": str(notes)},

@@ -25,6 +25,8 @@ from ninescope.report.document import (
     AttributionBand,
     AttributionBlock,
     Cell,
+    ClaimLine,
+    Claims,
     Document,
     FigureBlock,
     Section,
@@ -348,6 +350,40 @@ def test_a_damaged_report_of_papers_is_refused(tmp_path):
 
 
 # ---- Documents -------------------------------------------------------------------------------------------
+
+
+def test_a_table_may_become_blocks_and_link_to_claims():
+    claims = Claims("Claims", [ClaimLine("1.1", "exact", "so", "1", "1", "holds", anchor="claim-1.1")])
+    rows: list[list[str | Cell]] = [
+        [Cell("1.1", link="claim-1.1"), "so & so", Cell("holds", verdict="holds")]
+    ]
+    table = TableBlock("All", ["claim", "statement", "verdict"], rows, stacked=True)
+    parsed = Checked(render(Document("t", "", [Section("a", "A", [table, claims])])))
+    [given] = [each for each in parsed.all("table") if each.get("class") == "stacked"]
+    assert given["role"] == "table"
+    assert [each["data-label"] for each in parsed.all("td")][:2] == ["statement", "verdict"]
+    assert "#claim-1.1" in [link["href"] for link in parsed.all("a")]
+    assert "claim-1.1" in parsed.ids
+
+
+def test_a_published_series_names_what_it_stands_over():
+    panel = Panel(
+        "p",
+        Axis(categories=["x"]),
+        Axis(),
+        [
+            Series("a", [0], [1], "bars"),
+            Series("b", [0], [2], "bars"),
+            Series("b is the best", [0], [2], "points", published=True, of="b"),
+            Series("no difference", [0], [2], "points", published=True),
+        ],
+        borders=[("here", 0.5)],
+    )
+    data = json.loads(values.as_json(Figure("f", "t", [panel])))
+    assert [one["of"] for one in data["panels"][0]["series"]] == [None, None, 1, None]
+    assert data["panels"][0]["borders"] == [["here", 0.5]]
+    assert data["legend"][1][1] == data["legend"][2][1] != data["legend"][3][1]
+    assert [list(table.rows) for table in values.tables(Figure("f", "t", [panel]))][-1] == [["here", "0.5"]]
 
 
 def test_names_are_unique():

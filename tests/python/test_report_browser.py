@@ -14,6 +14,7 @@ import ninescope
 import report_samples
 from conftest import NATIVE, ROOT
 from ninescope.compare import compare
+from ninescope.report.document import Cell, Document, Section, TableBlock
 from ninescope.report.html import render
 from ninescope.report.paired import of_comparison
 
@@ -121,6 +122,41 @@ def test_the_page_does_not_scroll_sideways(page, file, width):
     page.run("for (const each of document.querySelectorAll('details')) each.open = true")
     page.settle()
     assert page.run(wide) == [width, width]
+
+
+def test_on_a_phone_rows_become_blocks_and_only_what_scrolls_is_stopped_at(page, tmp_path):
+    words = [f"a text of several words, number {number}" for number in range(5)]
+    columns = [f"column {number}" for number in range(5)]
+    rows = [[Cell("first", link="a"), *words[1:]]]
+    stacked = TableBlock("Stacked", columns, rows, stacked=True)
+    document = Document("t", "", [Section("a", "A", [stacked, TableBlock("Scrolls", columns, [words])])])
+    file = tmp_path / "tables.html"
+    file.write_text(render(document), encoding="utf-8")
+    page.open(file, 390, 740)
+    regions = """[...document.querySelectorAll(".scroll")].map((region) =>
+      [region.scrollWidth > region.clientWidth, region.tabIndex])"""
+    page.wait(f"({regions})[0][1] === -1")
+    assert page.run(regions) == [[False, -1], [True, 0]]
+    seen = (
+        "[...document.querySelectorAll('table.stacked td')].map((cell) => cell.getBoundingClientRect().right)"
+    )
+    assert max(page.run(seen)) <= 390
+    label = "getComputedStyle(document.querySelectorAll('table.stacked td')[2], '::before').content"
+    assert "column 3" in page.run(label) or "attr(data-label)" in page.run(label)
+    page.resize(1900, 740)
+    page.wait(f"({regions}).every(([scrolls, stop]) => !scrolls && stop === -1)")
+
+
+def test_what_scrolls_on_a_phone_is_reached_by_the_tab_key(page, files):
+    page.open(files["sample"], 320, 740)
+    page.wait(
+        "document.querySelectorAll('.scroll[tabindex]').length < document.querySelectorAll('.scroll').length"
+    )
+    reached = set()
+    for _ in range(80):
+        page.key("Tab")
+        reached.add(page.run("document.activeElement.className"))
+    assert "scroll" in reached
 
 
 def test_complaints_and_requests_are_noticed(page, tmp_path):
@@ -305,8 +341,10 @@ def test_the_tab_key_reaches_everything(page, files):
         page.key("Tab")
         reached.append(page.run("(e => e.id || e.className || e.textContent)(document.activeElement)"))
     assert reached[0] == "skip"
-    for wanted in ("Theme", "canvas", "stacks", "more", "scroll"):
+    for wanted in ("Theme", "canvas", "stacks", "more"):
         assert wanted in reached, wanted
+    # Nothing scrolls where there is room, and then nothing is stopped at to scroll it.
+    assert "scroll" not in reached
     # Whatever has the focus can be seen to have it.
     page.run("document.querySelector('.canvas').focus()")
     page.key("ArrowRight")

@@ -15,9 +15,32 @@ from ninescope._native import ConfigError
 
 GRADES = ("exact", "quantitative", "ordering")
 RELATIONS = ("<", "<=")
+ORIGINS = {
+    "paper": "",
+    "derived": "derived from published values",
+    "secondary": "known from another paper's abstract or citation",
+    "ours": "a claim of our own, not the paper's",
+}
+"""Whose a claim is, and how that is said."""
 _PAPER_KEYS = ("id", "title", "citation", "caveats")
-_CLAIM_KEYS = ("id", "statement", "grade", "published", "source", "explanation", "at_least", "check")
-_CHECK_KEYS = ("value", "equals", "range", "min", "max", "order", "label", "full_only")
+_CLAIM_KEYS = (
+    "id",
+    "statement",
+    "grade",
+    "published",
+    "source",
+    "origin",
+    "explanation",
+    "note",
+    "at_least",
+    "check",
+)
+_CHECK_KEYS = ("value", "equals", "range", "min", "max", "order", "label", "unit", "full_only")
+
+NEAR = 0.05
+"""Of its limit: a value that holds by less holds by a hair."""
+NEAR_END = 0.1
+"""Of a range with two ends: a value that is farther inside is not at its end."""
 
 Published = str | float | int | Sequence[str | float | int]
 
@@ -32,21 +55,47 @@ class Bound:
     label: str = ""
     full_only: bool = False
     """Left out of quick runs, which are too short for it."""
+    unit: str = ""
+    """Of the measured value; empty where it has none, or where its name says it."""
 
     def __str__(self) -> str:
         what = self.label or self.name
+        unit = f" {self.unit}" if self.unit else ""
         if self.low == self.high:
-            return f"{what} = {self.low:g}"
+            return f"{what} = {self.low:g}{unit}"
         if self.low == -math.inf:
-            return f"{what} <= {self.high:g}"
+            return f"{what} <= {self.high:g}{unit}"
         if self.high == math.inf:
-            return f"{what} >= {self.low:g}"
-        return f"{what} in {self.low:g} to {self.high:g}"
+            return f"{what} >= {self.low:g}{unit}"
+        return f"{what} in {self.low:g} to {self.high:g}{unit}"
 
     @property
     def names(self) -> tuple[str, ...]:
         """What has to be measured."""
         return (self.name,)
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """How each of them is called in a table."""
+        return (self.label or self.name,)
+
+    def margin(self, value: float) -> float | None:
+        """Return how far a value within is from the nearest limit, as a share of that limit.
+
+        None where there is no distance to speak of: outside, or where one number alone is right.
+        """
+        if self.low == self.high or not self.low <= value <= self.high:
+            return None
+        limits = [limit for limit in (self.low, self.high) if math.isfinite(limit) and limit]
+        return min((abs(value - limit) / abs(limit) for limit in limits), default=None)
+
+    def is_near(self, value: float) -> bool:
+        """Say whether a value within is so near a limit that a reader should know."""
+        margin = self.margin(value)
+        if margin is None or margin >= NEAR:
+            return False
+        # Of a narrow range each value is near both ends: what counts then is where in it.
+        return min(value - self.low, self.high - value) < NEAR_END * (self.high - self.low)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -57,15 +106,24 @@ class Order:
     relations: tuple[str, ...]
     label: str = ""
     full_only: bool = False
+    unit: str = ""
 
     def __str__(self) -> str:
-        words = [short for short, *_ in _without_common_parts(self.names)]
+        words = self.words
         chain = words[0] + "".join(
             f" {relation} {word}" for relation, word in zip(self.relations, words[1:], strict=True)
         )
-        common = _without_common_parts(self.names)[0][1]
-        what = self.label or common
-        return f"{what}: {chain}" if what else chain
+        return f"{self.what}: {chain}" if self.what else chain
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """How each of the values is called beside the others."""
+        return tuple(short for short, _ in _without_common_parts(self.names))
+
+    @property
+    def what(self) -> str:
+        """What they are values of."""
+        return self.label or _without_common_parts(self.names)[0][1]
 
 
 Check = Bound | Order
@@ -85,6 +143,10 @@ class Claim:
     """Why it is thought not to be reproduced, for as long as it is not."""
     at_least: int | None = None
     """So many of the checks must hold; all of them where it is not said."""
+    origin: str = "paper"
+    """A key of `ORIGINS`: a claim of our own is not counted among the published ones."""
+    note: str = ""
+    """What a reader has to know for as long as it holds: by how little, or on what it rests."""
 
     @property
     def needed(self) -> int:
@@ -191,13 +253,23 @@ class _Reader:
             ),
             explanation=self._string(claim, "explanation", where) if "explanation" in claim else "",
             at_least=at_least,
+            origin=self._origin(claim, where),
+            note=self._string(claim, "note", where) if "note" in claim else "",
         )
+
+    def _origin(self, claim: Mapping[str, Any], where: str) -> str:
+        origin = self._string(claim, "origin", where) if "origin" in claim else "paper"
+        if origin not in ORIGINS:
+            known = ", ".join(ORIGINS)
+            self._refuse(where, "origin", f"{origin!r} is none of {known}{_meant(origin, list(ORIGINS))}")
+        return origin
 
     def _check(self, check: Any, where: str) -> Check:
         if not isinstance(check, dict):
             self._refuse(where, "", "must be a table, [[claim.check]]")
         self._known(check, _CHECK_KEYS, where)
         label = self._string(check, "label", where) if "label" in check else ""
+        unit = self._string(check, "unit", where) if "unit" in check else ""
         full_only = check.get("full_only", False)
         if not isinstance(full_only, bool):
             self._refuse(where, "full_only", "must be true or false")
@@ -206,9 +278,10 @@ class _Reader:
             for key in ("value", *limits):
                 if key in check:
                     self._refuse(where, key, "an order has no limits")
-            return dataclasses.replace(self._order(check["order"], where, label), full_only=full_only)
+            order = self._order(check["order"], where, label)
+            return dataclasses.replace(order, full_only=full_only, unit=unit)
         name = self._string(check, "value", where)
-        return Bound(name, *self._limits(check, limits, where), label, full_only)
+        return Bound(name, *self._limits(check, limits, where), label, full_only, unit)
 
     def _limits(self, check: Mapping[str, Any], limits: Sequence[str], where: str) -> tuple[float, float]:
         if not limits:

@@ -6,16 +6,18 @@ Nothing here simulates or judges; it reads `report.json` and, where there is one
 from __future__ import annotations
 
 import dataclasses
-import re
+import itertools
+import json
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from ninescope._native import ConfigError
 from ninescope.causes import look, stacking_order
-from ninescope.figures import Figure
 from ninescope.papers import record, sensitivity
-from ninescope.papers.judge import HOLDS, NOT_JUDGED, NOT_REPRODUCED, VERDICTS
+from ninescope.papers.claims import ORIGINS
+from ninescope.papers.judge import HOLDS, NOT_JUDGED, NOT_REPRODUCED, OF_FULL_RUN, VERDICTS
+from ninescope.papers.record import figure_title, table_title
 from ninescope.report.document import (
     AttributionBand,
     AttributionBlock,
@@ -31,13 +33,16 @@ from ninescope.report.document import (
     Notes,
     Part,
     Section,
+    Source,
     TableBlock,
     Text,
+    literal,
 )
 
 GRADES = ("exact", "quantitative", "ordering")
 _SMALL_SHARE = 0.01
-_FEW_VALUES = 4
+_FEW_VALUES = 6
+"""So many values have room in a line of the table of claims."""
 Stored = Mapping[str, Any]
 
 
@@ -56,6 +61,11 @@ class _Paper:
     def claims(self) -> Sequence[Stored]:
         claims: Sequence[Stored] = self.found["claims"]
         return claims
+
+    @property
+    def published(self) -> list[Stored]:
+        """The claims that are the paper's."""
+        return published_claims(self.claims)
 
     @property
     def fragile(self) -> list[str]:
@@ -126,12 +136,25 @@ _ABSTRACT = (
 )
 
 
+def published_claims(claims: Sequence[Stored]) -> list[Stored]:
+    """Leave out what was not published: claims of our own."""
+    return [claim for claim in claims if claim.get("origin") != "ours"]
+
+
+def own_claims(claims: Sequence[Stored]) -> list[Stored]:
+    """Return the claims of our own."""
+    return [claim for claim in claims if claim.get("origin") == "ours"]
+
+
 def _score(papers: Sequence[_Paper]) -> Facts:
-    claims = [claim for paper in papers for claim in paper.claims]
+    """Count verdicts of published claims; those of our own stand beside them."""
+    claims = [claim for paper in papers for claim in paper.published]
     rows = [(verdict, f"{_count(claims, verdict)} of {len(claims)}") for verdict in VERDICTS]
+    if ours := [claim for paper in papers for claim in own_claims(paper.claims)]:
+        rows.append(("of our own", f"{_count(ours, HOLDS)} of {len(ours)} hold"))
     examined = [paper for paper in papers if paper.swings is not None]
     if examined:
-        rows.append(("fragile", str(sum(len(paper.fragile) for paper in examined))))
+        rows.append(("fragile", _sum_of_fragile(papers)))
     modes = " and ".join(dict.fromkeys(paper.found["mode"] for paper in papers))
     return Facts([*rows, ("run", modes)], headline=True)
 
@@ -146,15 +169,31 @@ def _caveats(paper: _Paper) -> list[Block]:
 
 
 def _by_paper(papers: Sequence[_Paper]) -> TableBlock:
-    rows = []
+    rows: list[list[str | Cell]] = []
     for paper in papers:
-        words = [_words_of_fragile(paper)]
-        counts = [str(_count(paper.claims, verdict)) for verdict in VERDICTS]
-        rows.append([paper.id, paper.found["paper"]["title"], str(len(paper.claims)), *counts, *words])
+        name = Cell(paper.id, link=f"paper-{paper.id}")
+        counts = counted(paper.published)
+        rows.append([name, paper.found["paper"]["title"], *counts, _words_of_fragile(paper)])
     every = [claim for paper in papers for claim in paper.claims]
-    fragile = sum(len(paper.fragile) for paper in papers)
-    rows.append(["all", "", str(len(every)), *(str(_count(every, one)) for one in VERDICTS), str(fragile)])
-    return TableBlock("By paper", ["paper", "about", "claims", *VERDICTS, "fragile"], rows, note=_FRAGILE)
+    rows.append(["all", "published claims", *counted(published_claims(every)), _sum_of_fragile(papers)])
+    if ours := own_claims(every):
+        named = ", ".join(claim["id"] for claim in ours)
+        rows.append(["our own", f"not of a paper: {named}", *counted(ours), ""])
+    columns = ["paper", "about", "claims", *VERDICTS, "fragile"]
+    return TableBlock("By paper", columns, rows, note=_FRAGILE, stacked=True)
+
+
+def counted(claims: Sequence[Stored]) -> list[str]:
+    """Return how many claims there are, and how many of each verdict."""
+    return [str(len(claims)), *(str(_count(claims, verdict)) for verdict in VERDICTS)]
+
+
+def _sum_of_fragile(papers: Sequence[_Paper]) -> str:
+    examined = [paper for paper in papers if paper.swings is not None]
+    if not examined:
+        return "not examined"
+    count = str(sum(len(paper.fragile) for paper in examined))
+    return count if len(examined) == len(papers) else f"{count}, in {len(examined)} of {len(papers)} papers"
 
 
 _FRAGILE = (
@@ -172,9 +211,9 @@ def _words_of_fragile(paper: _Paper) -> str:
 def _by_grade(papers: Sequence[_Paper]) -> TableBlock:
     rows = []
     for grade in GRADES:
-        claims = [claim for paper in papers for claim in paper.claims if claim["grade"] == grade]
-        rows.append([grade, str(len(claims)), *(str(_count(claims, verdict)) for verdict in VERDICTS)])
-    return TableBlock("By grade", ["grade", "claims", *VERDICTS], rows)
+        claims = [claim for paper in papers for claim in paper.published if claim["grade"] == grade]
+        rows.append([grade, *counted(claims)])
+    return TableBlock("Published claims by grade", ["grade", "claims", *VERDICTS], rows)
 
 
 def _open(papers: Sequence[_Paper]) -> list[Block]:
@@ -184,14 +223,15 @@ def _open(papers: Sequence[_Paper]) -> list[Block]:
         for claim in paper.claims:
             rows.append(
                 [
-                    claim["id"],
-                    claim["statement"],
+                    Cell(claim["id"], link=claim_anchor(claim)),
+                    Cell(claim["statement"], under=origin_words(claim)),
                     published_words(claim["published"]),
                     measured_words(claim),
                     Cell(claim["verdict"], verdict=claim["verdict"], title=claim["cause"]),
                 ]
             )
-    return [TableBlock("All claims", ["claim", "statement", "published", "measured", "verdict"], rows)]
+    columns = ["claim", "statement", "published", "measured", "verdict"]
+    return [TableBlock("All claims", columns, rows, stacked=True)]
 
 
 def _foot(papers: Sequence[_Paper]) -> list[tuple[str, str]]:
@@ -221,23 +261,28 @@ def _parts(paper: _Paper, prefix: str) -> Iterator[tuple[str, str, list[Block]]]
     yield "attribution", "Where the time went", attributions
     yield "tables", "Tables", [_table(table) for table in found["tables"]]
     yield "sensitivity", "Sensitivity", list(_sensitivity(paper))
+    yield "configuration", "Configuration", list(_configuration(found))
     yield "provenance", "Provenance", list(_provenance(paper))
 
 
-def figure_title(figure: Figure) -> str:
-    """Return the title of a figure, with its number in the paper behind it: a report counts its own."""
-    title = _NUMBERED.sub("", figure.title)
-    number = figure.name.removeprefix("figure-")
-    return f"{title} (figure {number} of the paper)" if number.isdecimal() else title
+def claim_anchor(claim: Stored) -> str:
+    """Return where a claim stands in the document."""
+    return f"claim-{claim['id']}"
 
 
-def table_title(title: str) -> str:
-    """Return the title of a table, with its number in the paper behind it."""
-    number = _NUMBERED.match(title)
-    return f"{title[number.end() :]} ({number[1].lower()} of the paper)" if number else title
+def origin_words(claim: Stored) -> str:
+    """Say whose a claim is, where it is not simply the paper's."""
+    return ORIGINS.get(claim.get("origin", "paper"), "")
 
 
-_NUMBERED = re.compile(r"((?:Figure|Table) \d+)[:.] *")
+def remark(claim: Stored) -> str:
+    """Say why a claim does not hold; or by how little it does, and on what that rests."""
+    if claim["verdict"] == HOLDS:
+        return str(claim.get("note", ""))
+    explanation = str(claim["explanation"])
+    # What was written about a full run does not say what a quick one measured.
+    quick = explanation.startswith(OF_FULL_RUN)
+    return str(claim["cause"]) if quick else explanation or str(claim["cause"])
 
 
 def _claim(claim: Stored) -> ClaimLine:
@@ -248,13 +293,20 @@ def _claim(claim: Stored) -> ClaimLine:
         published=published_words(claim["published"]),
         measured=measured_words(claim),
         verdict=claim["verdict"],
-        cause=claim["explanation"] or claim["cause"] if claim["verdict"] != HOLDS else "",
-        source=claim["source"],
+        cause=remark(claim),
+        source="; ".join(filter(None, (origin_words(claim), claim["source"]))),
         details=[
-            CheckLine(check["text"], ", ".join(check["measured"]), check["verdict"], check["cause"])
+            CheckLine(check["text"], _values_of(check), check["verdict"], check["cause"])
             for check in claim["checks"]
         ],
+        anchor=claim_anchor(claim),
     )
+
+
+def _values_of(check: Stored) -> str:
+    values = ", ".join(check["measured"])
+    margin = check.get("margin")
+    return values if margin is None else f"{values} ({margin:.1%} from its limit)"
 
 
 def published_words(published: Any) -> str:
@@ -263,13 +315,25 @@ def published_words(published: Any) -> str:
 
 
 def measured_words(claim: Stored) -> str:
-    """Write what was measured, in short where it is much."""
+    """Write what was measured, each value with its name, in short where it is much."""
     checks = claim["checks"]
-    values = dict.fromkeys(value for check in checks for value in check["measured"])
-    if len(values) <= _FEW_VALUES:
-        return ", ".join(values)
-    held = sum(check["verdict"] == HOLDS for check in checks)
-    return f"{held} of {len(checks)} checks hold, {claim['needed']} have to"
+    named: dict[str, tuple[str, str]] = {}
+    for check in checks:
+        # A record of an earlier version does not name them.
+        paths = check.get("paths") or [f"{check['text']} {place}" for place in range(len(check["measured"]))]
+        names = check.get("names") or [""] * len(paths)
+        for path, name, value in zip(paths, names, check["measured"], strict=True):
+            of = check.get("of", "")
+            named.setdefault(path, (of, f"{name}{'' if of or not name else ':'} {value}".strip()))
+    if len(named) > _FEW_VALUES:
+        held = sum(check["verdict"] == HOLDS for check in checks)
+        have_to = "" if claim["needed"] == len(checks) else f", {claim['needed']} have to"
+        return f"{held} of {len(checks)} checks hold{have_to}"
+    groups = itertools.groupby(named.values(), key=lambda one: one[0])
+    return "; ".join(
+        f"{of}: {words}" if of else words
+        for of, words in ((of, ", ".join(words for _, words in group)) for of, group in groups)
+    )
 
 
 def _table(table: Stored) -> TableBlock:
@@ -286,7 +350,7 @@ def _table(table: Stored) -> TableBlock:
         )
     note = table["note"]
     if published:
-        note = f"{note}{'. ' if note else ''}Published: {table['source']}"
+        note = f"{note.rstrip('.')}{'. ' if note else ''}Published: {table['source']}"
     return TableBlock(table_title(table["title"]), list(table["columns"]), rows, note=note)
 
 
@@ -342,10 +406,28 @@ def _sensitivity(paper: _Paper) -> Iterator[Block]:
         cells = [_swing(swing) for swing in claim["varied"]]
         rows_of_claims.append([claim["id"], Cell(verdict, verdict=verdict), *cells])
     yield TableBlock("Verdicts with values varied", ["claim", "as chosen", *names], rows_of_claims)
+    if differing := differing_words(paper.claims, swings):
+        yield Notes([differing])
     yield TableBlock(
         "What that comes to",
         ["claim", "statement", "finding"],
         [[claim["id"], claim["statement"], claim["words"]] for claim in swings["claims"]],
+    )
+
+
+def differing_words(claims: Sequence[Stored], swings: Stored) -> str:
+    """Say which claims the runs with values varied judge otherwise, though nothing is varied."""
+    verdicts = {claim["id"]: claim["verdict"] for claim in claims}
+    found = [
+        f"{claim['id']} ({claim['chosen']['verdict']} there, {verdicts[claim['id']]} above)"
+        for claim in swings["claims"]
+        if verdicts.get(claim["id"], claim["chosen"]["verdict"]) != claim["chosen"]["verdict"]
+    ]
+    if not found:
+        return ""
+    return (
+        "The runs with values varied are short ones, and without any value varied they judge these claims "
+        f"otherwise than the claims are judged above: {', '.join(found)}."
     )
 
 
@@ -356,6 +438,30 @@ def _swing(swing: Stored) -> Cell:
     outcomes = list(swing["outcomes"].values())
     words = " / ".join(_SHORT[outcome["verdict"]] for outcome in outcomes)
     return Cell(f"{words}, {swing['change']:.0%}")
+
+
+def _configuration(found: Stored) -> Iterator[Block]:
+    """Show what was simulated, folded away: files of drives, and what each simulation is told."""
+    stored = found.get("configuration") or {"files": [], "sets": [], "points": []}
+    for name, text in stored["files"]:
+        yield Details(f"`{literal(name)}`, as the experiment reads it", [Source(text, title=name)])
+    for name, text in stored["sets"]:
+        yield Details(f"{literal(name)}", [Source(text, title=name)])
+    if stored["points"]:
+        rows: list[list[str | Cell]] = [[name, _told(told)] for name, told in stored["points"]]
+        table = TableBlock("What each simulation is told", ["simulation", "told"], rows)
+        yield Details(f"{len(rows):,} simulations, and what each is told", [table])
+
+
+def _told(told: Stored) -> str:
+    return "; ".join(f"{key}: {_told_value(value)}" for key, value in told.items())
+
+
+def _told_value(value: Any) -> str:
+    if isinstance(value, list) and value and all(isinstance(one, dict) and "name" in one for one in value):
+        names = [str(one["name"]) for one in value]
+        return f"{len(names):,}: {', '.join(names)}"
+    return literal(value if isinstance(value, str) else json.dumps(value))
 
 
 def _provenance(paper: _Paper) -> Iterator[Block]:

@@ -14,6 +14,8 @@ HOLDS = "holds"
 NOT_REPRODUCED = "not reproduced"
 NOT_JUDGED = "not judged"
 VERDICTS = (HOLDS, NOT_REPRODUCED, NOT_JUDGED)
+OF_FULL_RUN = "Of the full run:"
+"""Before what was written about a full run, in what a quick one says."""
 LEFT_OUT = "only with --full"
 """What becomes of a check that quick runs are too short for. It is no verdict."""
 
@@ -66,6 +68,37 @@ class Judgement:
     verdict: str
     readings: Mapping[str, Reading]
     findings: tuple[Finding, ...]
+    quick: bool = False
+
+    @property
+    def explanation(self) -> str:
+        """Why it is thought not to hold; empty where it does. Its numbers are those of a full run."""
+        return "" if self.verdict == HOLDS else self._of_full_run(self.claim.explanation)
+
+    @property
+    def note(self) -> str:
+        """What has to be known where it holds. Its numbers are those of a full run."""
+        return self._of_full_run(self.claim.note) if self.verdict == HOLDS else ""
+
+    def _of_full_run(self, text: str) -> str:
+        words = " ".join(text.split())
+        return f"{OF_FULL_RUN} {words}" if words and self.quick else words
+
+    @property
+    def near(self) -> list[Finding]:
+        """List the checks that hold by a hair, where the claim does and needs each of them.
+
+        What is exact is near its limits by nature, and a count as near as a count can be.
+        """
+        if self.verdict != HOLDS or self.claim.at_least is not None or self.claim.grade == "exact":
+            return []
+        return [
+            finding
+            for finding in self.findings
+            if isinstance(finding.check, Bound)
+            and isinstance(value := self.readings[finding.check.name].value, float)
+            and finding.check.is_near(value)
+        ]
 
     @property
     def score(self) -> str:
@@ -84,7 +117,7 @@ class Judgement:
             [
                 *count,
                 *dict.fromkeys(decisive),
-                *([" ".join(self.claim.explanation.split())] if self.claim.explanation else []),
+                *([self.explanation] if self.explanation else []),
             ]
         )
 
@@ -107,8 +140,9 @@ def judge(claim: Claim, measured: Mapping[str, Any], *, quick: bool = False) -> 
         findings = tuple(
             Finding(check, NOT_JUDGED, "a quick run is too short for it") for check in claim.checks
         )
-        return Judgement(claim, NOT_JUDGED, readings, findings)
-    return Judgement(claim, _verdict(claim, [finding.verdict for finding in findings]), readings, findings)
+        return Judgement(claim, NOT_JUDGED, readings, findings, quick)
+    verdict = _verdict(claim, [finding.verdict for finding in findings])
+    return Judgement(claim, verdict, readings, findings, quick)
 
 
 def _verdict(claim: Claim, found: Sequence[str]) -> str:

@@ -16,7 +16,8 @@ from ninescope.figures import Figure, Form, Panel, Series
 from ninescope.papers.claims import load_toml
 from ninescope.papers.experiment import Table
 
-_SERIES_KEYS = ("figure", "panel", "label", "form", "x", "y", "source")
+_SERIES_KEYS = ("figure", "panel", "label", "form", "x", "y", "source", "of")
+_OPTIONAL = ("form", "of")
 _TABLE_KEYS = ("title", "source", "columns", "rows")
 
 
@@ -32,6 +33,8 @@ class PublishedSeries:
     """Numbers, or names of categories of the panel."""
     y: Sequence[float]
     source: str
+    of: str = ""
+    """The label of the measured series that it is about."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -75,6 +78,11 @@ class Published:
         return next((table for table in self.tables if table.title == title), None)
 
     def _placed(self, panel: Panel, one: PublishedSeries) -> Series:
+        labels = [series.label for series in panel.series]
+        if one.of and one.of not in labels:
+            self._refuse(
+                f"{one.figure}, {one.panel}: there is no series {one.of!r}{did_you_mean(one.of, labels)}"
+            )
         places = []
         for place in one.x:
             if isinstance(place, str):
@@ -84,7 +92,7 @@ class Published:
                 places.append(list(panel.x.categories).index(place))
             else:
                 places.append(place)
-        return Series(one.label, places, one.y, one.form, published=True, source=one.source)
+        return Series(one.label, places, one.y, one.form, published=True, source=one.source, of=one.of)
 
     def _refuse(self, problem: str) -> NoReturn:
         raise ConfigError(f"{self.file}: {problem}")
@@ -107,7 +115,7 @@ def load_published(path: Path) -> Published:
 
 def _series(path: Path, stored: Any, where: str) -> PublishedSeries:
     _known(path, stored, _SERIES_KEYS, where)
-    missing = [key for key in _SERIES_KEYS if key not in stored and key != "form"]
+    missing = [key for key in _SERIES_KEYS if key not in stored and key not in _OPTIONAL]
     if missing:
         raise ConfigError(f"{path}: {where}.{missing[0]}: is missing")
     form = stored.get("form", "points")

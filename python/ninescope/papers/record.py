@@ -23,12 +23,17 @@ from ninescope._native import ConfigError
 from ninescope.build import build
 from ninescope.figures import Axis, Figure, Panel, Series
 from ninescope.papers import machine, provenance
+from ninescope.papers.claims import Bound, Order
 from ninescope.papers.experiment import Inferred, Table
+from ninescope.papers.judge import Finding, Reading
 from ninescope.papers.published import Published
-from ninescope.papers.report import Report, claim_as_json, print_report
+from ninescope.papers.report import Report, claim_as_json, near_words, print_report
+from ninescope.papers.runner import FORBIDDEN
 
 FILE = "report.json"
 FORMAT = 1
+_NO_CONFIGURATION = (*FORBIDDEN, "baseline.toml")
+_NUMBERED = re.compile(r"((?:Figure|Table) \d+)[:.] *")
 
 
 def record(report: Report, published: Published, inferred: Sequence[Inferred]) -> dict[str, Any]:
@@ -50,6 +55,7 @@ def record(report: Report, published: Published, inferred: Sequence[Inferred]) -
         "regressions": list(report.regressions),
         "tables": [_table(table, published) for table in measurement.summary.tables],
         "figures": [dataclasses.asdict(figure) for figure in published.on(measurement.figures)],
+        "configuration": _configuration(report),
         "attributions": [dataclasses.asdict(one) for one in measurement.summary.attributions],
         "inferred": [dataclasses.asdict(one) for one in inferred],
         "runs": [list(run) for run in runs],
@@ -71,18 +77,48 @@ def digest_of(runs: Sequence[provenance.Run]) -> str:
 
 
 def _claim(report: Report, judgement: Any) -> dict[str, Any]:
-    checks = [
-        {
-            "text": str(finding.check),
-            "verdict": finding.verdict,
-            "cause": finding.cause,
-            "measured": [str(judgement.readings[name]) for name in finding.check.names],
-        }
-        for finding in judgement.findings
-    ]
-    explanation = " ".join(judgement.claim.explanation.split())
-    words = {"checks": checks, "needed": judgement.claim.needed, "explanation": explanation}
+    words = {
+        "checks": [_check(finding, judgement.readings) for finding in judgement.findings],
+        "needed": judgement.claim.needed,
+        "explanation": judgement.explanation,
+        "note": " ".join(filter(None, (*near_words(judgement), judgement.note))),
+    }
     return claim_as_json(report.paper.id, judgement) | words
+
+
+def _check(finding: Finding, readings: Mapping[str, Reading]) -> dict[str, Any]:
+    """Return a check with what was measured for it, each value with the path and the words that name it."""
+    check = finding.check
+    value = readings[check.names[0]].value
+    return {
+        "text": str(check),
+        "verdict": finding.verdict,
+        "cause": finding.cause,
+        "paths": list(check.names),
+        "of": check.what if isinstance(check, Order) else "",
+        "names": list(check.words),
+        "measured": [_with_unit(readings[name], check.unit) for name in check.names],
+        "margin": check.margin(value) if isinstance(check, Bound) and isinstance(value, float) else None,
+    }
+
+
+def _with_unit(reading: Reading, unit: str) -> str:
+    return f"{reading} {unit}" if unit and reading.value is not None else str(reading)
+
+
+def _configuration(report: Report) -> dict[str, Any]:
+    """Return what was simulated: files of drives and jobs as they are, and what each simulation is told."""
+    folder = report.paper.folder
+    files = [
+        path
+        for path in sorted(folder.rglob("*"))
+        if path.suffix in (".toml", ".fio") and path.name not in _NO_CONFIGURATION and path.is_file()
+    ]
+    return {
+        "files": [[path.relative_to(folder).as_posix(), path.read_text(encoding="utf-8")] for path in files],
+        "sets": [list(one) for one in report.measurement.configuration.items()],
+        "points": [[name, told] for name, told in sorted(report.measurement.parameters.items())],
+    }
 
 
 def _table(table: Table, published: Published) -> dict[str, Any]:
@@ -107,6 +143,24 @@ def read(folder: Path) -> dict[str, Any]:
     if stored.get("format") != FORMAT:
         raise ConfigError(f"{file}: is of format {stored.get('format')}, and this ninescope reads {FORMAT}")
     return stored
+
+
+def figure_title(figure: Figure) -> str:
+    """Return the title of a figure, with its number in the paper behind it: a report counts its own."""
+    title = _NUMBERED.sub("", figure.title)
+    if title != figure.title:
+        title = title[:1].upper() + title[1:]
+    number = figure.name.removeprefix("figure-")
+    return f"{title} (figure {number} of the paper)" if number.isdecimal() else title
+
+
+def table_title(title: str) -> str:
+    """Return the title of a table, with its number in the paper behind it."""
+    number = _NUMBERED.match(title)
+    if not number:
+        return title
+    rest = title[number.end() :]
+    return f"{rest[:1].upper()}{rest[1:]} ({number[1].lower()} of the paper)"
 
 
 def figure(stored: Mapping[str, Any]) -> Figure:
@@ -147,5 +201,7 @@ def save(report: Report, directory: Path, published: Published, inferred: Sequen
     for name, content in files.items():
         with written_whole(directory / name) as temporary:
             temporary.write_text(content, encoding="utf-8")
-    drawn = [path for one in stored["figures"] for path in pictures.save(figure(one), directory)]
+    drawn = []
+    for one in map(figure, stored["figures"]):
+        drawn += pictures.save(dataclasses.replace(one, title=figure_title(one)), directory)
     return [*(directory / name for name in files), *drawn]

@@ -12,7 +12,7 @@ from rich.table import Table as RichTable
 from rich.text import Text
 
 from ninescope.papers.catalogue import Paper
-from ninescope.papers.claims import Claims
+from ninescope.papers.claims import ORIGINS, Bound, Claims
 from ninescope.papers.experiment import Cell, Settings, Table
 from ninescope.papers.judge import HOLDS, LEFT_OUT, NOT_JUDGED, NOT_REPRODUCED, Judgement, Reading
 from ninescope.papers.runner import Measurement
@@ -78,6 +78,7 @@ def claim_as_json(paper: str, judgement: Judgement) -> dict[str, Any]:
         "statement": claim.statement,
         "grade": claim.grade,
         "source": claim.source,
+        "origin": claim.origin,
         "published": claim.published,
         "range": [str(check) for check in claim.checks],
         "measured": {name: reading.value for name, reading in judgement.readings.items()},
@@ -107,18 +108,26 @@ def print_summary(reports: Sequence[Report], console: Console) -> None:
         shown.add_column(column, justify="left" if column == "paper" else "right", no_wrap=True)
 
     def count(judgements: Sequence[Judgement]) -> list[str]:
-        return [str(sum(judgement.verdict == verdict for judgement in judgements)) for verdict in _MARKS]
+        verdicts = [str(sum(judgement.verdict == verdict for judgement in judgements)) for verdict in _MARKS]
+        return [str(len(judgements)), *verdicts]
 
     for report in reports:
         seconds = f"{report.measurement.seconds:.0f} s"
-        shown.add_row(report.paper.id, str(len(report.judgements)), *count(report.judgements), seconds)
+        shown.add_row(report.paper.id, *count(published_ones(report.judgements)), seconds)
     every = [judgement for report in reports for judgement in report.judgements]
     total = sum(report.measurement.seconds for report in reports)
-    shown.add_row("all", str(len(every)), *count(every), f"{total:.0f} s", style="bold")
+    shown.add_row("all", *count(published_ones(every)), f"{total:.0f} s", style="bold")
+    if ours := [judgement for judgement in every if judgement.claim.origin == "ours"]:
+        shown.add_row("our own", *count(ours), "")
     console.print(Padding.indent(shown, 1))
     open_claims = [judgement.claim.id for judgement in every if judgement.verdict == NOT_JUDGED]
     if open_claims:
         console.print(f" {NOT_JUDGED} with these settings: {', '.join(open_claims)}")
+
+
+def published_ones(judgements: Sequence[Judgement]) -> list[Judgement]:
+    """Leave out claims of our own."""
+    return [judgement for judgement in judgements if judgement.claim.origin != "ours"]
 
 
 def print_sensitivity(found: Sensitivity, console: Console) -> None:
@@ -148,12 +157,14 @@ def _render(report: Report) -> Iterator[RenderableType]:
         yield Text()
     for judgement in report.judgements:
         yield from _judgement(judgement)
+    found = published_ones(report.judgements)
     counts = [
-        f"{sum(judgement.verdict == verdict for judgement in report.judgements)} {words}"
+        f"{sum(judgement.verdict == verdict for judgement in found)} {words}"
         for verdict, words in ((HOLDS, "hold"), (NOT_REPRODUCED, NOT_REPRODUCED), (NOT_JUDGED, NOT_JUDGED))
     ]
+    ours = len(report.judgements) - len(found)
     summary = (
-        f"{len(report.judgements)} claims: {', '.join(counts)}   "
+        f"{len(found)} claims: {', '.join(counts)}{f', and {ours} of our own' if ours else ''}   "
         f"({report.mode}, seed {report.settings.seed}, {report.measurement.seconds:.0f} s of wall time)"
     )
     yield Padding.indent(Text(summary), 1)
@@ -165,16 +176,26 @@ def _judgement(judgement: Judgement) -> Iterator[RenderableType]:
         (f"{claim.id:<5}", "bold"),
         (f"{judgement.verdict:<16}", _STYLES[judgement.verdict]),
         claim.statement,
-        (f"  ({claim.grade})", "dim"),
+        (f"  ({', '.join(filter(None, (claim.grade, ORIGINS[claim.origin])))})", "dim"),
     )
     heading.overflow = "fold"
     yield Padding.indent(heading, 1)
     yield Padding.indent(Text(f"published: {_published(claim.published)}", style="dim"), 6)
     for line, style in _measured(judgement):
         yield Padding.indent(Text(line, style=style), 6)
-    if judgement.cause and claim.explanation:
-        yield Padding.indent(Text(" ".join(claim.explanation.split())), 6)
+    for words in (*near_words(judgement), judgement.note, judgement.explanation):
+        if words:
+            yield Padding.indent(Text(words), 6)
     yield Text()
+
+
+def near_words(judgement: Judgement) -> Iterator[str]:
+    """Say which checks hold by a hair."""
+    for finding in judgement.near:
+        check = finding.check
+        value = judgement.readings[check.names[0]].value
+        if isinstance(check, Bound) and value is not None and (margin := check.margin(value)) is not None:
+            yield f"Near its limit: {check}, {margin:.1%} of it away."
 
 
 def _measured(judgement: Judgement) -> Iterator[tuple[str, str]]:

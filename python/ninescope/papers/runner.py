@@ -57,6 +57,10 @@ class Measurement:
     """Wall time of this run; what was kept is not in it."""
     busy_seconds: float = 0.0
     """What all points took together when they were simulated."""
+    parameters: Mapping[str, Mapping[str, Any]] = dataclasses.field(default_factory=dict)
+    """What each point was told, by its name."""
+    configuration: Mapping[str, str] = dataclasses.field(default_factory=dict)
+    """What the experiment sets beside its files: TOML by its name."""
 
 
 def measure(
@@ -105,11 +109,14 @@ def measure_each(
             # In one order, whoever was done first.
             results = {point.name: found[number, point.name].result for point in wanted[number]}
             busy = sum(found[number, point.name].seconds for point in wanted[number])
-            summary, figures = Summary({}), ()
+            summary, figures, sets = Summary({}), (), {}
             if select is None:
                 summary = _answer(start(_summarise, experiment, results, settings))
                 figures = tuple(_answer(start(_figures, experiment, results, settings)))
-            measurements.append(Measurement(results, summary, figures, time.monotonic() - began, busy))
+                sets = _answer(start(_configuration, experiment, settings))
+            told = {point.name: point.parameters for point in wanted[number]}
+            took = time.monotonic() - began
+            measurements.append(Measurement(results, summary, figures, took, busy, told, sets))
     return measurements
 
 
@@ -291,6 +298,14 @@ def _figures(path: Path, results: Mapping[str, dict[str, Any]], settings: Settin
     def run() -> list[Figure]:
         findings = load_findings(path)
         return list(findings.figures(results, settings)) if hasattr(findings, "figures") else []
+
+    return _guarded(run)
+
+
+def _configuration(path: Path, settings: Settings) -> tuple[str, Any]:
+    def run() -> dict[str, str]:
+        findings = load_findings(path)
+        return dict(findings.configuration(settings)) if hasattr(findings, "configuration") else {}
 
     return _guarded(run)
 

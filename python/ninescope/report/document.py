@@ -54,6 +54,8 @@ class Cell:
     """What is behind it: shown on demand, and read out."""
     faint: bool = False
     """It is of little weight: too few samples, say."""
+    link: str = ""
+    """An anchor of this document that it leads to."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -64,6 +66,8 @@ class TableBlock:
     columns: Sequence[str]
     rows: Sequence[Sequence[str | Cell]]
     note: str = ""
+    stacked: bool = False
+    """Where there is no room for its columns, each row becomes a small block; else the table scrolls."""
 
     def __post_init__(self) -> None:
         for row in self.rows:
@@ -146,10 +150,12 @@ class ClaimLine:
     verdict: str
     """`holds`, `not reproduced`, `not judged`."""
     cause: str = ""
-    """Why it does not hold; empty where it does."""
+    """Why it does not hold; or what has to be known where it does."""
     source: str = ""
     """Where in the paper it stands."""
     details: Sequence[CheckLine] = ()
+    anchor: str = ""
+    """What links lead to; unique in the document."""
 
 
 @dataclasses.dataclass(frozen=True)

@@ -78,7 +78,8 @@ def _subtitle(result: Result) -> str:
     drive: Mapping[str, Any] = (result.document.get("config") or {}).get("drive") or {}
     simulated = ""
     if result.requests:
-        simulated = f"{result.requests:,} requests in {duration(result.simulated_ns)} of simulated time"
+        requests = "1 request" if result.requests == 1 else f"{result.requests:,} requests"
+        simulated = f"{requests} in {duration(result.simulated_ns)} of simulated time"
     return ". ".join(part for part in (str(drive.get("summary") or ""), simulated) if part)
 
 

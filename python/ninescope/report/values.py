@@ -11,7 +11,7 @@ import math
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from ninescope.figures import PALETTE, Axis, Figure, Panel, Series, Value
+from ninescope.figures import Axis, Figure, Form, Panel, Series, Value, colours
 
 _DIGITS = 6
 """Significant digits that a value keeps."""
@@ -70,22 +70,23 @@ def tables(figure: Figure) -> Iterator[ValueTable]:
         if panel.lines:
             levels = [[words, number(level)] for words, level in panel.lines]
             yield ValueTable(f"{panel.name}: levels", ["level", panel.y.label or "value"], levels)
+        if panel.borders:
+            borders = [[words, number(place)] for words, place in panel.borders]
+            yield ValueTable(f"{panel.name}: borders", ["border", panel.x.label or "place"], borders)
 
 
 def legend(figure: Figure) -> list[Entry]:
     """Return what a figure's colours mean: a label has one colour, in all its panels."""
-    colours: dict[str, str] = {}
+    found = colours(figure)
     entries: dict[tuple[str, bool], Entry] = {}
     for panel in figure.panels:
         for series in panel.series:
-            if series.label not in colours:
-                colours[series.label] = series.colour or PALETTE[len(colours) % len(PALETTE)]
             key = (series.label, series.published)
+            # So is it drawn.
+            form: Form = "line" if panel.is_across(series) else series.form
             earlier = entries.get(key)
             if earlier is None:
-                entries[key] = Entry(
-                    series.label, colours[series.label], series.published, series.form, series.source
-                )
+                entries[key] = Entry(series.label, found[key], series.published, form, series.source)
             elif series.source and series.source not in earlier.source.split(", "):
                 together = ", ".join(filter(None, (earlier.source, series.source)))
                 entries[key] = dataclasses.replace(earlier, source=together)
@@ -111,8 +112,10 @@ def _panel(panel: Panel, places: dict[tuple[str, bool], int]) -> dict[str, Any]:
     return {
         "x": _axis(panel.x),
         "y": _axis(panel.y),
-        "series": [_series(one, places[one.label, one.published]) for one in panel.series],
+        "series": [_series(one, places) for one in panel.series],
         "lines": [[words, _rounded(level)] for words, level in panel.lines],
+        "borders": [[words, _rounded(place)] for words, place in panel.borders],
+        "named": panel.named,
     }
 
 
@@ -126,9 +129,11 @@ def _axis(axis: Axis) -> dict[str, Any]:
     }
 
 
-def _series(series: Series, entry: int) -> dict[str, Any]:
+def _series(series: Series, places: dict[tuple[str, bool], int]) -> dict[str, Any]:
     data: dict[str, Any] = {
-        "entry": entry,
+        "entry": places[series.label, series.published],
+        # The entry of the series that it stands over.
+        "of": places.get((series.of or series.label, False)) if series.published else None,
         "form": series.form,
         "published": series.published,
         "x": [_rounded(value) for value in series.x],

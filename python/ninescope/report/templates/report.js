@@ -24,12 +24,17 @@
     return String(Number(value.toPrecision(4)));
   };
 
-  /** Write a value beside an axis. */
+  /** Write the values beside an axis, all in one way: as powers of ten where all are and some are far from 1. */
+  const ticksInWords = (values, log) => {
+    const powers = values.map((value) => Math.round(Math.log10(Math.abs(value))));
+    const whole = values.every((value, index) => value > 0 && Math.abs(value / 10 ** powers[index] - 1) < 1e-9);
+    if (log && whole && powers.some((power) => power < -3 || power > 5)) return powers.map((power) => `10${raised(power)}`);
+    return values.map((value) => tick(value, log));
+  };
+
   const tick = (value, log) => {
     const size = Math.abs(value);
     if (size === 0) return "0";
-    const power = Math.round(Math.log10(size));
-    if (log && (power < -3 || power > 5) && Math.abs(size / 10 ** power - 1) < 1e-9) return `10${raised(power)}`;
     for (const [prefix, unit] of [["G", 1e9], ["M", 1e6], ["k", log ? 1e3 : 1e4]]) {
       if (size >= unit) return Number((value / (prefix === "k" ? 1e3 : unit)).toPrecision(4)) + prefix;
     }
@@ -153,17 +158,17 @@
       this.legend = legend;
       this.hidden = hidden;
       this.at = -1;
-      const { series, x, y, lines } = panel;
+      const { series, x, y, lines, borders } = panel;
       this.bars = series.filter((one) => one.form === "bars");
       this.xs = [...new Set(series.flatMap((one) => one.x))].filter((value) => value !== null && (!x.log || value > 0)).sort((a, b) => a - b);
       const values = series.flatMap((one) => [...one.y, ...(one.low || []), ...(one.high || [])]);
       const gaps = this.xs.slice(1).map((value, index) => value - this.xs[index]);
       this.slot = x.categories.length ? 1 : gaps.length ? Math.min(...gaps) : 1;
-      this.rangeX = reach(x, this.xs, { zero: false, pad: this.bars.length ? 0 : 0.02 });
+      this.rangeX = reach(x, [...this.xs, ...borders.map(([, place]) => place)], { zero: false, pad: this.bars.length ? 0 : 0.02 });
       if (this.bars.length && !x.categories.length && !x.log) this.rangeX = [Math.min(this.rangeX[0], this.xs[0] - this.slot * 0.6), Math.max(this.rangeX[1], this.xs.at(-1) + this.slot * 0.6)];
       this.rangeY = reach(y, [...values, ...lines.map(([, level]) => level)], { zero: this.bars.length > 0, pad: 0.05 });
       this.scattered = series.length > 0 && series.every((one) => one.form === "points") && !x.categories.length;
-      this.beside = this.spread();
+      this.spreads = this.spread();
       this.build();
       new ResizeObserver(() => this.fit()).observe(host);
       host.addEventListener("keydown", (event) => this.key(event));
@@ -206,7 +211,7 @@
         grid: { stroke: () => style("--grid"), width: 1 },
         ticks: { stroke: () => style("--strong"), width: 1, size: 4 },
         filter: (plot, splits) => splits,
-        values: (plot, splits) => splits.map((value) => (axis.categories.length ? axis.categories[value] ?? "" : tick(value, axis.log))),
+        values: (plot, splits) => (axis.categories.length ? splits.map((value) => axis.categories[value] ?? "") : ticksInWords(splits, axis.log)),
       });
       const axes = [
         {
@@ -217,7 +222,7 @@
           gap: 3,
           splits: (plot, index, low, high) => ticks(x, low, high, plot.width / 75),
           rotate: () => (turned() ? 40 : 0),
-          size: () => (turned() ? Math.min(100, 14 + width(categories) * 0.66) : 24),
+          size: () => (turned() ? Math.min(150, 16 + width(categories) * 0.66) : 24),
           grid: { show: !categories.length, stroke: () => style("--grid"), width: 1 },
         },
         {
@@ -281,6 +286,8 @@
       for (const one of this.shown()) this.paintSeries(plot, ctx, one, ratio);
       ctx.restore();
       this.paintLevels(plot, ctx, ratio);
+      this.paintBorders(plot, ctx, ratio);
+      if (this.panel.named) this.paintNames(plot, ctx, ratio);
       if (!this.xs.length) {
         ctx.save();
         ctx.font = `${12 * ratio}px ${style("--sans")}`;
@@ -318,17 +325,16 @@
       return new Map(found.map((one, index) => [one, 0.3 * (index / (found.length - 1) - 0.5)]));
     }
 
-    aside(one) {
-      return this.beside.get(one) ?? 0;
+    beside(one) {
+      return this.spreads.get(one) ?? 0;
     }
 
     paintLine(plot, ctx, one, ratio) {
-      if (one.published) ctx.setLineDash([5 * ratio, 4 * ratio]);
       ctx.beginPath();
       let before = null;
       for (const [x, y] of this.usable(one)) {
         if (y === null) { before = null; continue; }
-        const [left, top] = [this.x(plot, x + this.aside(one)), this.y(plot, y)];
+        const [left, top] = [this.x(plot, x + this.beside(one)), this.y(plot, y)];
         if (before === null) ctx.moveTo(left, top);
         else {
           if (one.form === "steps") ctx.lineTo(left, before);
@@ -336,22 +342,63 @@
         }
         before = top;
       }
+      if (one.published && this.bars.length) {
+        // Over bars, too, it is seen.
+        ctx.save();
+        ctx.strokeStyle = style("--ground");
+        ctx.lineWidth = 4 * ratio;
+        ctx.stroke();
+        ctx.restore();
+      }
+      if (one.published) ctx.setLineDash([5 * ratio, 4 * ratio]);
       ctx.stroke();
       ctx.setLineDash([]);
     }
 
     paintPoints(plot, ctx, one, ratio) {
       const size = (one.form === "points" ? 4 : 2.8) * ratio;
+      const aside = this.aside(plot, one);
       for (const [x, y] of this.usable(one)) {
         if (y === null) continue;
         ctx.beginPath();
-        ctx.arc(this.x(plot, x + this.aside(one)), this.y(plot, y), size, 0, 2 * Math.PI);
+        if (aside === null) {
+          this.paintAcross(plot, ctx, x, y, ratio);
+          continue;
+        }
+        ctx.arc(this.x(plot, x + this.beside(one)) + aside, this.y(plot, y), size, 0, 2 * Math.PI);
         if (one.published) {
           ctx.fillStyle = style("--ground");
           ctx.fill();
           ctx.stroke();
         } else ctx.fill();
       }
+    }
+
+    /** Say how far from the middle of its place a series is drawn; null where it is across all the bars of one. */
+    aside(plot, one) {
+      if (!one.published || one.form !== "points" || !this.bars.length) return 0;
+      const under = this.bars.find((each) => each.entry === one.of && !this.hidden.has(each.entry));
+      if (!under) return null;
+      const [offset, width] = this.bar(plot, under);
+      return offset + width / 2;
+    }
+
+    /** Draw a published value that is about no bar more than about another. */
+    paintAcross(plot, ctx, x, y, ratio) {
+      const [offset] = this.bar(plot, this.bars[0]);
+      const half = Math.abs(offset) || 20 * ratio;
+      const [left, top] = [this.x(plot, x), this.y(plot, y)];
+      ctx.save();
+      for (const [colour, width, dashes] of [[style("--ground"), 4, []], [ctx.strokeStyle, 1.7, [5 * ratio, 4 * ratio]]]) {
+        ctx.strokeStyle = colour;
+        ctx.lineWidth = width * ratio;
+        ctx.setLineDash(dashes);
+        ctx.beginPath();
+        ctx.moveTo(left - half, top);
+        ctx.lineTo(left + half, top);
+        ctx.stroke();
+      }
+      ctx.restore();
     }
 
     paintBand(plot, ctx, one) {
@@ -398,7 +445,7 @@
       ctx.beginPath();
       for (const [x, , index] of this.usable(one)) {
         if (one.low[index] === null || one.high[index] === null || one.y[index] === null) continue;
-        const left = this.x(plot, x + this.aside(one)) + offset + width / 2;
+        const left = this.x(plot, x + this.beside(one)) + offset + width / 2;
         const [bottom, top] = [this.y(plot, one.low[index]), this.y(plot, one.high[index])];
         ctx.moveTo(left, bottom);
         ctx.lineTo(left, top);
@@ -413,6 +460,7 @@
       ctx.strokeStyle = ctx.fillStyle = style("--ink");
       ctx.font = `${11 * ratio}px ${style("--sans")}`;
       ctx.lineWidth = ratio;
+      this.levelWords = [];
       for (const [words, level] of this.panel.lines) {
         const top = this.y(plot, level);
         if (!(top >= bbox.top && top <= bbox.top + bbox.height)) continue;
@@ -435,6 +483,67 @@
         ctx.strokeText(words, end, line);
         ctx.restore();
         ctx.fillText(words, end, line);
+        const [wide, high] = [ctx.measureText(words).width, 13 * ratio];
+        this.levelWords.push([right ? end - wide : end, above ? line - high : line, right ? end : end + wide, above ? line : line + high]);
+      }
+      ctx.restore();
+    }
+
+    paintBorders(plot, ctx, ratio) {
+      const { bbox } = plot;
+      ctx.save();
+      ctx.strokeStyle = style("--muted");
+      ctx.font = `${11 * ratio}px ${style("--sans")}`;
+      ctx.lineWidth = ratio;
+      ctx.setLineDash([1.5 * ratio, 3 * ratio]);
+      for (const [words, place] of this.panel.borders) {
+        const left = this.x(plot, place);
+        ctx.beginPath();
+        ctx.moveTo(left, bbox.top);
+        ctx.lineTo(left, bbox.top + bbox.height);
+        ctx.stroke();
+        this.write(ctx, words, left + 4 * ratio, bbox.top + bbox.height - 9 * ratio, ratio);
+      }
+      ctx.restore();
+    }
+
+    /** Write words of which nothing is hidden by what is beneath. */
+    write(ctx, words, left, middle, ratio) {
+      ctx.save();
+      ctx.setLineDash([]);
+      ctx.textAlign = "left";
+      ctx.textBaseline = "middle";
+      ctx.strokeStyle = style("--ground");
+      ctx.fillStyle = style("--muted");
+      ctx.lineWidth = 3 * ratio;
+      ctx.lineJoin = "round";
+      ctx.strokeText(words, left, middle);
+      ctx.fillText(words, left, middle);
+      ctx.restore();
+    }
+
+    /** Write labels beside points, each on the side where there is room. */
+    paintNames(plot, ctx, ratio) {
+      const { bbox } = plot;
+      ctx.save();
+      ctx.font = `${11 * ratio}px ${style("--sans")}`;
+      const points = this.shown().filter((one) => one.form === "points" && !one.published).flatMap((one) => this.usable(one)
+        .filter(([, y]) => y !== null)
+        .map(([x, y]) => [this.legend[one.entry][0], this.x(plot, x), this.y(plot, y)]));
+      const high = 13 * ratio;
+      const taken = points.map(([, x, y]) => [x - 4 * ratio, y - 4 * ratio, x + 4 * ratio, y + 4 * ratio]).concat(this.levelWords);
+      const borders = this.panel.borders.map(([, place]) => [this.x(plot, place) - 1, bbox.top, this.x(plot, place) + 1, bbox.top + bbox.height]);
+      const overlaps = (a, b) => a[0] < b[2] && b[0] < a[2] && a[1] < b[3] && b[1] < a[3];
+      for (const [words, x, y] of points) {
+        const wide = ctx.measureText(words).width;
+        const boxes = [[x + 7 * ratio, y - high / 2], [x - 7 * ratio - wide, y - high / 2], [x - wide / 2, y - 6 * ratio - high], [x - wide / 2, y + 6 * ratio], [x + 4 * ratio, y + 3 * ratio], [x + 4 * ratio, y - 3 * ratio - high], [x - 4 * ratio - wide, y - 3 * ratio - high], [x - 4 * ratio - wide, y + 3 * ratio]]
+          .map(([left, top]) => [left, top, left + wide, top + high])
+          .filter((box) => box[0] >= bbox.left && box[2] <= bbox.left + bbox.width + 8 * ratio && box[1] >= bbox.top);
+        const free = boxes.filter((each) => !taken.some((other) => overlaps(each, other)));
+        const box = free.find((each) => !borders.some((other) => overlaps(each, other))) || free[0] || boxes[0];
+        if (!box) continue;
+        taken.push(box);
+        this.write(ctx, words, box[0], box[1] + high / 2, ratio);
       }
       ctx.restore();
     }
@@ -511,7 +620,7 @@
         if (one.form !== "bars" && top >= 0 && top <= this.plot.over.clientHeight) {
           const dot = element("div", undefined, "dot");
           dot.style.background = this.colour(one);
-          dot.style.left = `${this.plot.valToPos(x + this.aside(one), "x")}px`;
+          dot.style.left = `${this.plot.valToPos(x + this.beside(one), "x") + (this.aside(this.plot, one) ?? 0) / devicePixelRatio}px`;
           dot.style.top = `${top}px`;
           this.plot.over.append(dot);
           this.dots.push(dot);
@@ -678,6 +787,20 @@
   let beforePrint = theme;
   addEventListener("beforeprint", () => { beforePrint = theme; apply("light"); for (const chart of charts) chart.fit(); });
   addEventListener("afterprint", () => apply(beforePrint));
+
+  // ---- What scrolls -------------------------------------------------------------------------------------
+
+  // A region is stopped at by the keyboard where there is something to scroll to. Without scripts all of them are.
+  const stopWhereItScrolls = (region) => {
+    const scrolls = region.scrollWidth > region.clientWidth + 1 || region.scrollHeight > region.clientHeight + 1;
+    if (scrolls) region.setAttribute("tabindex", "0");
+    else if (document.activeElement !== region) region.removeAttribute("tabindex");
+  };
+  const watched = new ResizeObserver((entries) => { for (const { target } of entries) stopWhereItScrolls(target); });
+  for (const region of all(".scroll, .source")) {
+    stopWhereItScrolls(region);
+    watched.observe(region);
+  }
 
   // ---- What is folded, and where the reader is ------------------------------------------------------------
 
