@@ -558,6 +558,27 @@ class TestRunning:
         assert code == 2
         assert "experiment.py" in err
 
+    def test_a_lost_worker_costs_its_simulation_alone_and_not_for_ever(self, cli, experiments, tmp_path):
+        notes = tmp_path / "notes"
+        notes.mkdir()
+        dies = f"""def simulate(point, settings):
+    import pathlib, signal, uuid
+    notes = pathlib.Path({str(notes)!r})
+    if point.name == "randread" and len(list(notes.iterdir())) < TIMES:
+        (notes / uuid.uuid4().hex).touch()
+        os.kill(os.getpid(), signal.SIGKILL)
+"""
+        change(experiments, "def simulate(point, settings):\n", dies.replace("TIMES", "2"), "experiment.py")
+        arguments = ("papers", "run", "900", "--json", "--experiments", experiments)
+        found = json.loads(cli(*arguments).out)
+        assert len(list(notes.iterdir())) == 2
+        change(experiments, "< 2", "< 9", "experiment.py")
+        code, _, err = cli(*arguments)
+        assert code == 1
+        assert "a simulation ended before its time, 3 times" in err
+        change(experiments, dies.replace("TIMES", "9"), "def simulate(point, settings):\n", "experiment.py")
+        assert json.loads(cli(*arguments).out)["papers"] == found["papers"]
+
     @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
     def test_an_interrupt_ends_everything_with_130(self, experiments, tmp_path, number):
         change(experiments, "def simulate(point, settings):", SLEEP, "experiment.py")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import signal
 import socket
@@ -20,6 +21,9 @@ from conftest import command
 from ninescope import pool
 from ninescope.sweep.sweep import Sweep
 from sweep_samples import LONGER, csv, run_here, sweep_file
+from test_papers import change, experiments
+
+__all__ = ["experiments"]
 
 pytest.importorskip("distributed", reason="Dask is not installed: requirements/sweep.lock")
 
@@ -132,3 +136,20 @@ def kill_when_points_are_there(process: subprocess.Popen[bytes], lake: Path) -> 
     while not list((lake / "points").glob("*.json.gz")) and time.monotonic() < deadline:
         time.sleep(0.02)
     process.kill()
+
+
+def test_a_paper_run_by_a_cluster_comes_to_the_same(cli, cluster, experiments):
+    arguments = ("papers", "run", "900", "--json", "--experiments", experiments)
+    with connected(cluster, 3):
+        pass
+    here = json.loads(cli(*arguments).out)
+    there = json.loads(cli(*arguments, "--dask", cluster.address).out)
+    assert there == here
+    # Their workers refuse what no experiment reads as well.
+    reads = (
+        "def simulate(point, settings):\n    open(os.path.join(os.path.dirname(__file__), 'claims.toml'))\n"
+    )
+    change(experiments, "def simulate(point, settings):\n", reads, "experiment.py")
+    code, _, err = cli(*arguments, "--dask", cluster.address)
+    assert code == 1
+    assert "an experiment does not read claims.toml" in err

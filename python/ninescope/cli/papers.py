@@ -12,12 +12,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ninescope.cli.common import EXIT_FAILURE, Interrupted, console
+from ninescope.cli.sweep import workers
 
 if TYPE_CHECKING:
     from ninescope.papers.catalogue import Paper
     from ninescope.papers.report import Report
     from ninescope.papers.runner import Step
     from ninescope.papers.sensitivity import Sensitivity
+    from ninescope.pool import Pool
 
 app = typer.Typer(help="Judge published claims by experiments.", no_args_is_help=True, rich_markup_mode=None)
 
@@ -91,6 +93,14 @@ def papers_run(
         int | None,
         typer.Option(min=1, metavar="N", help="Simulations at a time (default: one per processor)."),
     ] = None,
+    dask: Annotated[
+        str | None,
+        typer.Option(
+            metavar="ADDRESS",
+            help="Simulate on a Dask cluster (tcp://host:8786), whose workers see this folder and have one "
+            "thread each, or on N processes of one (local:N).",
+        ),
+    ] = None,
     seed: Annotated[
         int, typer.Option(min=0, max=(1 << 64) - 1, metavar="N", help="Seed of every random stream.")
     ] = 1,
@@ -122,8 +132,8 @@ def papers_run(
     reports = []
     for one in chosen:
         folder = _folder(out, one, paper)
-        with _telling_what_is_kept(folder):
-            report = _judged(one, folder, quick=not full, seed=seed, jobs=jobs)
+        with _telling_what_is_kept(folder), workers(jobs, None, dask, None) as given:
+            report = _judged(one, folder, quick=not full, seed=seed, jobs=jobs, given=given)
         if renew_baseline:
             one.renew_baseline(report.mode, report.verdicts)
         reports.append(report)
@@ -163,6 +173,14 @@ def papers_sensitivity(
         int | None,
         typer.Option(min=1, metavar="N", help="Simulations at a time (default: one per processor)."),
     ] = None,
+    dask: Annotated[
+        str | None,
+        typer.Option(
+            metavar="ADDRESS",
+            help="Simulate on a Dask cluster (tcp://host:8786), whose workers see this folder and have one "
+            "thread each, or on N processes of one (local:N).",
+        ),
+    ] = None,
     seed: Annotated[
         int, typer.Option(min=0, max=(1 << 64) - 1, metavar="N", help="Seed of every random stream.")
     ] = 1,
@@ -185,8 +203,8 @@ def papers_sensitivity(
     documents = []
     for one in chosen:
         folder = _folder(out, one, paper)
-        with _telling_what_is_kept(folder):
-            found = _examined(one, folder, seed=seed, jobs=jobs)
+        with _telling_what_is_kept(folder), workers(jobs, None, dask, None) as given:
+            found = _examined(one, folder, seed=seed, jobs=jobs, given=given)
         documents.append(found.as_json())
         if not json_:
             from ninescope.papers.report import print_sensitivity
@@ -233,7 +251,9 @@ def _fail_if_worse(reports: list[Report]) -> None:
         raise typer.Exit(EXIT_FAILURE)
 
 
-def _judged(paper: Paper, out: Path | None, *, quick: bool, seed: int, jobs: int | None) -> Report:
+def _judged(
+    paper: Paper, out: Path | None, *, quick: bool, seed: int, jobs: int | None, given: Pool | None
+) -> Report:
     """Run one paper's experiment and judge its claims."""
     from ninescope.files import output_directory
     from ninescope.papers import record, runner
@@ -247,7 +267,12 @@ def _judged(paper: Paper, out: Path | None, *, quick: bool, seed: int, jobs: int
     with contextlib.nullcontext() if out is None else output_directory(out):
         with _failing(paper), _steps(paper.id) as on_step:
             measurement = runner.measure(
-                paper.experiment_file, settings, jobs=jobs, on_step=on_step, keep_in=_points(out)
+                paper.experiment_file,
+                settings,
+                jobs=jobs,
+                on_step=on_step,
+                keep_in=_points(out),
+                workers=given,
             )
             inferred = () if out is None else runner.inferred(paper.experiment_file)
         judgements = tuple(judge(claim, measurement.summary.measured, quick=quick) for claim in claims.claims)
@@ -261,14 +286,18 @@ def _judged(paper: Paper, out: Path | None, *, quick: bool, seed: int, jobs: int
     return report
 
 
-def _examined(paper: Paper, out: Path | None, *, seed: int, jobs: int | None) -> Sensitivity:
+def _examined(
+    paper: Paper, out: Path | None, *, seed: int, jobs: int | None, given: Pool | None
+) -> Sensitivity:
     """Vary what a paper's experiment infers."""
     from ninescope.files import output_directory
     from ninescope.papers import sensitivity
 
     with contextlib.nullcontext() if out is None else output_directory(out):
         with _failing(paper), _steps(paper.id) as on_step:
-            found = sensitivity.examine(paper, seed=seed, jobs=jobs, on_step=on_step, keep_in=_points(out))
+            found = sensitivity.examine(
+                paper, seed=seed, jobs=jobs, on_step=on_step, keep_in=_points(out), workers=given
+            )
         if out is not None:
             sensitivity.save(found, out)
     return found

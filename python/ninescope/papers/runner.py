@@ -1,4 +1,4 @@
-"""Runs experiments in processes of their own.
+"""Runs experiments in processes of their own, or on the workers of a pool.
 
 A worker loads `experiment.py` and `findings.py`, and cannot open any file of what was published: that has no
 way into what is measured. Workers end when the process that started them does.
@@ -12,10 +12,11 @@ import importlib.util
 import json
 import os
 import sys
+import threading
 import time
 import traceback
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import Future, as_completed
+from concurrent.futures import FIRST_COMPLETED, Future, wait
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -28,6 +29,8 @@ from ninescope.papers.points import Kept, PointStore
 
 FORBIDDEN = ("claims.toml", "published.toml")
 FINDINGS = "findings.py"
+ATTEMPTS = 3
+"""So often a simulation is given to a worker that is lost, before it is to blame itself."""
 
 
 class ExperimentError(RuntimeError):
@@ -71,13 +74,23 @@ def measure(
     on_step: Callable[[Step], None] | None = None,
     select: Callable[[Point], bool] | None = None,
     keep_in: Path | None = None,
+    workers: pool.Pool | None = None,
 ) -> Measurement:
     """Run an experiment: its points side by side, `jobs` at a time (by default one per processor).
 
     `select` leaves points out; then there is no summary. Results of points are kept in the folder `keep_in`,
-    and what is kept there is not simulated again.
+    and what is kept there is not simulated again. `workers` simulate instead of processes of this machine;
+    they see the experiment's folder under the same path, and do one thing at a time each.
     """
-    [found] = measure_each(experiment, [settings], jobs=jobs, on_step=on_step, select=select, keep_in=keep_in)
+    [found] = measure_each(
+        experiment,
+        [settings],
+        jobs=jobs,
+        on_step=on_step,
+        select=select,
+        keep_in=keep_in,
+        workers=workers,
+    )
     return found
 
 
@@ -89,13 +102,14 @@ def measure_each(
     on_step: Callable[[Step], None] | None = None,
     select: Callable[[Point], bool] | None = None,
     keep_in: Path | None = None,
+    workers: pool.Pool | None = None,
 ) -> list[Measurement]:
     """Run an experiment with several settings, all their points side by side."""
     began = time.monotonic()
     if not experiment.is_file():
         raise ConfigError(f"{experiment}: there is no such file")
-    with pool.local(jobs, begin=_begin_worker) as workers:
-        start = workers.submit
+    with pool.local(jobs if workers is None else 1, begin=_begin_worker) as here:
+        start = here.submit
         wanted: list[list[Point]] = []
         for settings in each:
             points: list[Point] = _answer(start(_points, experiment, settings))
@@ -103,7 +117,7 @@ def measure_each(
         tasks = [(number, point) for number, points in enumerate(wanted) for point in points]
         # The heaviest first, those of one point after each other: a worker may keep what they share.
         tasks.sort(key=lambda task: (-task[1].weight, task[1].name))
-        found = _simulated(start, experiment, each, tasks, on_step, keep_in)
+        found = _simulated(workers or here, experiment, each, tasks, on_step, keep_in)
         measurements = []
         for number, settings in enumerate(each):
             # In one order, whoever was done first.
@@ -121,7 +135,7 @@ def measure_each(
 
 
 def _simulated(
-    start: Callable[..., Future[Any]],
+    workers: pool.Pool,
     experiment: Path,
     each: Sequence[Settings],
     tasks: Sequence[tuple[int, Point]],
@@ -138,7 +152,6 @@ def _simulated(
             on_step(Step(_words(each[number], point), len(found), len(tasks), what.seconds, kept))
 
     stores = [None if keep_in is None else PointStore(keep_in, experiment, settings) for settings in each]
-    under_way: dict[Future[Any], tuple[int, Point]] = {}
     left = []
     for number, point in tasks:
         store = stores[number]
@@ -146,16 +159,39 @@ def _simulated(
             is_done((number, point), what, kept=True)
         else:
             left.append((number, point))
-    for number, point in left:
-        under_way[start(_simulate, experiment, point, each[number])] = (number, point)
-    for future in as_completed(under_way):
-        number, point = under_way[future]
-        what = Kept(*_answer(future))
+    for (number, point), answer in _answers(workers, experiment, each, left):
+        what = Kept(*answer)
         store = stores[number]
         if store is not None:
             store.put(point, what)
         is_done((number, point), what, kept=False)
     return found
+
+
+def _answers(
+    workers: pool.Pool, experiment: Path, each: Sequence[Settings], tasks: Sequence[tuple[int, Point]]
+) -> Iterator[tuple[tuple[int, Point], Any]]:
+    """Simulate tasks; yield what each comes to when it is done. What a lost worker had is begun again."""
+    under_way: dict[Future[Any], tuple[tuple[int, Point], int]] = {}
+
+    def begin(task: tuple[int, Point], attempt: int) -> None:
+        under_way[workers.submit(_simulate, experiment, task[1], each[task[0]])] = (task, attempt)
+
+    for task in tasks:
+        begin(task, 1)
+    while under_way:
+        for future in wait(under_way, return_when=FIRST_COMPLETED).done:
+            task, attempt = under_way.pop(future)
+            error = future.exception()
+            found = None if error is None else workers.failure(error)
+            if found is None:
+                yield task, _answer(future)
+            elif not isinstance(found, pool.WorkerLostError):
+                raise found
+            elif attempt < ATTEMPTS:
+                begin(task, attempt + 1)
+            else:
+                raise ExperimentError(f"a simulation ended before its time, {attempt} times: {found}")
 
 
 def _words(settings: Settings, point: Point) -> str:
@@ -183,8 +219,14 @@ def _answer(future: Future[Any]) -> Any:
 # ---- in the worker ------------------------------------------------------------------------------------
 
 
+_is_guarded = threading.Event()
+
+
 def _begin_worker() -> None:
-    sys.addaudithook(_refuse_claims)
+    """Refuse from now on what no experiment reads; a worker of others begins with its first task."""
+    if not _is_guarded.is_set():
+        _is_guarded.set()
+        sys.addaudithook(_refuse_claims)
 
 
 def _refuse_claims(event: str, arguments: tuple[Any, ...]) -> None:
@@ -276,6 +318,8 @@ def _points(path: Path, settings: Settings) -> tuple[str, Any]:
 
 
 def _simulate(path: Path, point: Point, settings: Settings) -> tuple[str, Any]:
+    _begin_worker()
+
     def run() -> tuple[dict[str, Any], float]:
         began = time.monotonic()
         result = load(path).simulate(point, settings)

@@ -21,6 +21,7 @@ from ninescope.papers.catalogue import Paper
 from ninescope.papers.claims import Claim
 from ninescope.papers.experiment import Inferred, Settings
 from ninescope.papers.judge import HOLDS, NOT_REPRODUCED, judge
+from ninescope.pool import Pool
 
 FACTORS = (0.5, 1.5)
 FILE = "sensitivity.json"
@@ -165,6 +166,7 @@ def examine(
     jobs: int | None = None,
     on_step: Callable[[runner.Step], None] | None = None,
     keep_in: Path | None = None,
+    workers: Pool | None = None,
 ) -> Sensitivity:
     """Vary all that a paper's experiment infers, and judge its quantitative claims each time."""
     inferred = runner.inferred(paper.experiment_file)
@@ -174,7 +176,9 @@ def examine(
     each = [chosen] + [
         dataclasses.replace(chosen, varied=one.name, factor=factor) for one in inferred for factor in FACTORS
     ]
-    found = runner.measure_each(paper.experiment_file, each, jobs=jobs, on_step=on_step, keep_in=keep_in)
+    found = runner.measure_each(
+        paper.experiment_file, each, jobs=jobs, on_step=on_step, keep_in=keep_in, workers=workers
+    )
     measured = {
         (settings.varied, settings.factor): one.summary.measured
         for settings, one in zip(each, found, strict=True)
