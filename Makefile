@@ -57,7 +57,8 @@ demo: $(STAMPS)/native ## Build everything and replay a small trace
 
 test: $(STAMPS)/native $(STAMPS)/dev $(STAMPS)/sweep ## Run all tests
 	cargo test --workspace --locked
-	NINESCOPE_NATIVE=required $(BIN)/pytest -q tests/python
+	@# Files side by side, each in one process: what tests share is in files.
+	NINESCOPE_NATIVE=required $(BIN)/pytest -q -n auto --dist loadfile tests/python
 
 test-ray: $(STAMPS)/native $(STAMPS)/dev $(STAMPS)/ray ## Run the tests of sweeps on Ray
 	NINESCOPE_NATIVE=required $(BIN)/pytest -q tests/python/test_ray.py

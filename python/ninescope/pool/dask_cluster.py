@@ -38,7 +38,7 @@ class DaskPool(Pool):
                     n_workers=int(match[1] or processors()),
                     threads_per_worker=1,
                     processes=True,
-                    dashboard_address=None,
+                    dashboard_address=":0",  # any port: two clusters may live at once
                     silence_logs=40,
                 )
         self._client = self._connected(address)
