@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 from ninescope import _native, catalogue
 from ninescope._native import ConfigError
+from ninescope.files import text_of
 from ninescope.profiles import is_profile
 from ninescope.snapshots import SUFFIX, in_words, is_snapshot
 from ninescope.snapshots import check as check_snapshot
@@ -97,12 +98,9 @@ def _check_run(request: dict[str, object]) -> list[str]:
 
 def _is_drive(path: str) -> bool:
     """Tell a drive from a job by the keys at the top; what is neither is looked at as a drive."""
+    text = text_of(path)
     try:
-        keys = loads(Path(path).read_text(encoding="utf-8-sig")).keys()
-    except UnicodeDecodeError:
-        raise ConfigError(f"{path}: not a text file") from None
-    except OSError as error:
-        raise ConfigError(f"{path}: {error.strerror}") from error
+        keys = loads(text).keys()
     except ValueError:  # the engine says it, with its line
         return True
     return bool(keys & _DRIVE_KEYS) or not keys & _JOB_KEYS

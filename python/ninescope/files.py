@@ -102,3 +102,13 @@ def existing(path: str, what: str) -> str:
         raise ConfigError(f"{what} {path!r} does not exist{hint}") from None
     except OSError as error:
         raise ConfigError(f"{what} {path!r}: {error.strerror}") from error
+
+
+def text_of(path: str) -> str:
+    """Return the text of a file that somebody wrote; what is none is told by its name."""
+    try:
+        return Path(path).read_text(encoding="utf-8-sig")
+    except UnicodeDecodeError:
+        raise ConfigError(f"{path}: not a text file") from None
+    except OSError as error:
+        raise ConfigError(f"{path}: {error.strerror}") from error

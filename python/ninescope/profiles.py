@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from ninescope import _native
 from ninescope._native import ConfigError
-from ninescope.files import existing
+from ninescope.files import existing, text_of
 from ninescope.toml import loads
 from ninescope.traces import Written, as_trace, encode, target_format, write
 
@@ -79,13 +79,7 @@ def profile_text(profile: str | os.PathLike[str]) -> tuple[str, str]:
         raise ConfigError(
             f"no profile is named {given!r}{did_you_mean(given, shipped)} (a file ends in .toml)"
         )
-    path = existing(given, "profile")
-    try:
-        return given, Path(path).read_text(encoding="utf-8-sig")
-    except UnicodeDecodeError:
-        raise ConfigError(f"{given}: not a text file") from None
-    except OSError as error:
-        raise ConfigError(f"{given}: {error.strerror}") from error
+    return given, text_of(existing(given, "profile"))
 
 
 def generate(

@@ -15,6 +15,7 @@ import ninescope
 from conftest import NATIVE, ROOT
 from ninescope.papers import runner, stand_ins
 from ninescope.papers.experiment import Settings
+from ninescope.sweep.values import quantity
 
 FOLDER = ROOT / "experiments/001-data-management"
 FOOTPRINTS = {"prxy_0": 351 << 20, "prxy_1": 199 << 20}
@@ -84,3 +85,9 @@ def test_drives_of_inferred_values_can_be_built(module, factor):
         for description, warmup in simulated(module, settings)[::5]:
             found = stand_ins.drive(description).run(job, warmup=warmup)
             assert found.document["config"]["drive"]["geometry"]["channels"] == 4
+
+
+def test_random_is_what_is_a_sector_smaller_than_what_flash_writes_at_a_time(module):
+    geometry = module.BASE["geometry"]
+    written_at_a_time = stand_ins.size(geometry["page_size"]) * geometry["planes_per_die"]
+    assert quantity(module.RANDOM_UP_TO) == ("size", written_at_a_time - 512)

@@ -91,16 +91,10 @@ class SearchFile:
     @classmethod
     def read(cls, path: str | os.PathLike[str]) -> SearchFile:
         """Read a search file. What is wrong is named by file, line and key."""
-        from ninescope.files import existing
+        from ninescope.files import existing, text_of
 
         given = existing(os.fspath(path), "search file")
-        try:
-            text = Path(given).read_text(encoding="utf-8-sig")
-        except UnicodeDecodeError:
-            raise ConfigError(f"{given}: not a text file") from None
-        except OSError as error:
-            raise ConfigError(f"{given}: {error.strerror}") from error
-        return cls.parse(text, given, Path(given).parent)
+        return cls.parse(text_of(given), given, Path(given).parent)
 
     @classmethod
     def parse(cls, text: str, path: str = "search", folder: str | os.PathLike[str] = ".") -> SearchFile:

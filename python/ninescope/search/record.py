@@ -14,7 +14,6 @@ from typing import Any
 import polars as pl
 
 from ninescope._native import ConfigError
-from ninescope.catalogue import did_you_mean
 from ninescope.search import finish as finishing
 from ninescope.search.evaluate import best_of
 from ninescope.search.file import SearchFile
@@ -116,17 +115,7 @@ class Record:
     @classmethod
     def load(cls, lake: Lake, name: str | None = None) -> Record:
         """Read a search of a lake: the only one where none is named."""
-        names = lake.records(KIND)
-        if name is None and len(names) == 1:
-            name = names[0]
-        if name is None:
-            told = (
-                f"there are several, name one with --search: {', '.join(names)}" if names else "there is none"
-            )
-            raise ConfigError(f"{lake.store.label()}: which search? {told}")
-        stored = lake.record(KIND, name)
-        if stored is None:
-            raise ConfigError(f"{lake.store.label()}: no search is named {name!r}{did_you_mean(name, names)}")
+        name, stored = lake.chosen_record(KIND, "search", name)
         try:
             return cls.of_json(stored)
         except (KeyError, TypeError, ValueError):

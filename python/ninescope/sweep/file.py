@@ -66,16 +66,10 @@ class SweepFile:
     @classmethod
     def read(cls, path: str | os.PathLike[str]) -> SweepFile:
         """Read a sweep file. What is wrong is named by file, line and key."""
-        from ninescope.files import existing
+        from ninescope.files import existing, text_of
 
         given = existing(os.fspath(path), "sweep file")
-        try:
-            text = Path(given).read_text(encoding="utf-8-sig")
-        except UnicodeDecodeError:
-            raise ConfigError(f"{given}: not a text file") from None
-        except OSError as error:
-            raise ConfigError(f"{given}: {error.strerror}") from error
-        return cls.parse(text, given, Path(given).parent)
+        return cls.parse(text_of(given), given, Path(given).parent)
 
     @classmethod
     def parse(cls, text: str, path: str = "sweep", folder: str | os.PathLike[str] = ".") -> SweepFile:

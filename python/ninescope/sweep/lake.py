@@ -23,6 +23,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from ninescope._native import ConfigError
+from ninescope.catalogue import did_you_mean
 from ninescope.sweep.store import FolderStore, Store, open_store
 
 if TYPE_CHECKING:
@@ -180,6 +181,22 @@ class Lake:
     def record(self, kind: str, name: str) -> dict[str, Any] | None:
         """Return a record; None where there is none that can be read."""
         return self._read(f"{kind}/{name}.json") or None
+
+    def chosen_record(self, kind: str, word: str, name: str | None) -> tuple[str, dict[str, Any]]:
+        """Return a record and its name: the only one of its kind where none is named.
+
+        `word` is what a person calls one of that kind: "sweep" for `sweeps`.
+        """
+        names = self.records(kind)
+        if name is None and len(names) == 1:
+            name = names[0]
+        if name is None:
+            several = f"there are several, name one with --{word}: {', '.join(names)}"
+            raise ConfigError(f"{self.store.label()}: which {word}? {several if names else 'there is none'}")
+        stored = self.record(kind, name)
+        if stored is None:
+            raise ConfigError(f"{self.store.label()}: no {word} is named {name!r}{did_you_mean(name, names)}")
+        return name, stored
 
     def put_record(self, kind: str, name: str, record: Mapping[str, Any]) -> None:
         """Write a record; an earlier one of that name makes place."""

@@ -51,17 +51,7 @@ class Record:
     @classmethod
     def load(cls, lake: Lake, name: str | None = None) -> Record:
         """Read a sweep of a lake: the only one where none is named."""
-        names = lake.records(KIND)
-        if name is None and len(names) == 1:
-            name = names[0]
-        if name is None:
-            told = (
-                f"there are several, name one with --sweep: {', '.join(names)}" if names else "there is none"
-            )
-            raise ConfigError(f"{lake.store.label()}: which sweep? {told}")
-        stored = lake.record(KIND, name)
-        if stored is None:
-            raise ConfigError(f"{lake.store.label()}: no sweep is named {name!r}{did_you_mean(name, names)}")
+        name, stored = lake.chosen_record(KIND, "sweep", name)
         try:
             rows = tuple((str(design), tuple(values)) for design, values in stored["rows"])
             return cls(stored["name"], stored["summary"], stored["build"], tuple(stored["columns"]), rows)
