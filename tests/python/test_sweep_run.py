@@ -805,23 +805,42 @@ def test_a_figure_has_a_line_for_each_value_and_the_spread_of_the_seeds(sweep, l
     assert panel.series[0].low[0] == min(means[:2]) / 1e3
 
 
-def test_two_designs_side_by_side(cli, lake):
-    code, out, _ = cli("sweep", "compare", lake, "nand.read=20us", "nand.read=60us", "--json")
-    assert code == 0
-    document = json.loads(out)
-    assert document["pairs"] == 4
-    [reads] = [one for one in document["differences"] if one["name"] == "read_mean_ns"]
-    assert reads["b"] > reads["a"]
-    assert 0 < reads["low"] <= reads["b"] / reads["a"] - 1 <= reads["high"]
-    assert "4 pairs of runs" in cli("sweep", "compare", lake, "nand.read=20us", "nand.read=60us").out
-    for a, b, words in (
-        ("nand.read=20", "nand.read=60us", "did you mean '20us'"),
-        ("nand.raed=20us", "nand.read=60us", "did you mean 'nand.read'"),
-        ("nand.read=20us,seed=1", "zzz", "names no single point"),
-    ):
-        code, _, err = cli("sweep", "compare", lake, a, b)
-        assert code == 2
-        assert words in err
+def test_a_pipe_has_whole_rows_and_a_narrow_terminal_whole_cells(lake, monkeypatch, capsys):
+    from rich.console import Console
+
+    from ninescope.sweep import record
+    from ninescope.sweep.text import print_frame, print_table
+
+    opened = Lake.open(lake)
+    found = record.Record.load(opened)
+    frame = record.table(opened, found)
+    piped = Console(force_terminal=False, width=20)
+    print_frame(frame, piped)
+    lines = capsys.readouterr().out.splitlines()
+    assert len(lines) == 9
+    for point, line in zip(frame["point"], lines[1:], strict=True):
+        assert line.endswith(point)
+        assert "…" not in line
+    # Every column is as wide as what stands in it, so that all begin where their heads do.
+    assert len({line.index("done") for line in lines[1:]}) == 1
+
+    narrow = Console(force_terminal=True, width=60, color_system=None)
+    print_frame(frame.select("nand.read", "seed", "read_p99_ns", "point").head(2), narrow)
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.split("  ")[0].strip() for line in lines] == [
+        *["nand.read", "seed", "read p99 [us]", "point"],
+        "",
+        *["nand.read", "seed", "read p99 [us]", "point"],
+    ]
+    assert lines[3].split()[-1] == frame["point"][0]
+
+    print_table(frame, found, narrow, chosen=False)
+    out = capsys.readouterr().out
+    assert max(map(len, out.splitlines()[:-1])) <= 60
+    shown = out.splitlines()[0]
+    assert "iops" in shown.lower()
+    assert out.splitlines()[-1].startswith("left out, for want of room: ")
+    assert out.splitlines()[-1].endswith("lifetime_years")
 
 
 def test_sweeps_from_python(tmp_path):
