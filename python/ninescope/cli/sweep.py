@@ -259,16 +259,19 @@ def sweep_compare(
     sweep: Name = None,
     json_: JsonFlag = False,
 ) -> None:
-    """Put two designs of a sweep side by side, seed by seed where there are several."""
-    from ninescope.sweep import record as records
-    from ninescope.sweep.compare import compared, print_comparison
+    """Compare two designs of a sweep, as `ninescope compare` does: with intervals over the seeds.
+
+    What else differs between rows are settings, and each is compared by itself; of several the range is
+    shown.
+    """
+    from ninescope.sweep.compare import compared, print_compared
 
     lake, record = _opened(directory, sweep)
-    found = compared(records.table(lake, record), record, a, b)
+    found = compared(lake, record, a, b)
     if json_:
         print(json.dumps(found.as_json()))
     else:
-        print_comparison(found, console())
+        print_compared(found, console())
 
 
 @app.command("sql")
