@@ -10,6 +10,7 @@ import json
 import os
 import random
 import resource
+import shutil
 import signal
 import subprocess
 import threading
@@ -127,6 +128,59 @@ def test_damaged_results_are_as_good_as_none(sweep, undisturbed, tmp_path):
         part.write_bytes(b"PAR1")
     assert run_here(sweep, tmp_path / "lake").run_now == 5
     assert csv(tmp_path / "lake") == undisturbed
+
+
+def flipped(content: bytes) -> bytes:
+    middle = len(content) // 2
+    return (
+        content[:middle] + bytes(byte ^ 0xFF for byte in content[middle : middle + 8]) + content[middle + 8 :]
+    )
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [flipped, lambda content: content[:-20], lambda content: b"", lambda content: bytes(len(content))],
+    ids=["bytes flipped", "cut", "empty", "zeros"],
+)
+def test_damage_after_the_numbers_were_taken_is_noticed(sweep, undisturbed, tmp_path, damage):
+    lake = tmp_path / "lake"
+    run_here(sweep, lake)
+    assert csv(lake) == undisturbed
+    hit = sorted((lake / "points").iterdir())[3]
+    hit.write_bytes(damage(hit.read_bytes()))
+    assert sweep.status(lake).left == 1
+    assert csv(lake).count(b",left,") == 1
+    assert run_here(sweep, lake).run_now == 1
+    assert csv(lake) == undisturbed
+
+
+def test_a_copied_lake_is_read_again_and_not_run_again(sweep, undisturbed, tmp_path, monkeypatch):
+    run_here(sweep, tmp_path / "lake")
+    csv(tmp_path / "lake")
+    shutil.copytree(tmp_path / "lake", tmp_path / "copy", copy_function=shutil.copyfile)
+    for point in (tmp_path / "copy/points").iterdir():
+        os.utime(point, (0, 0))
+    read = []
+    get = Lake.get
+    monkeypatch.setattr(Lake, "get", lambda self, point: read.append(point) or get(self, point))
+    assert sweep.status(tmp_path / "copy").is_finished
+    assert len(read) == 8
+    assert run_here(sweep, tmp_path / "copy").run_now == 0
+    assert csv(tmp_path / "copy") == undisturbed
+    assert len(read) == 8  # once
+
+
+def test_damage_at_a_url_is_noticed(sweep, undisturbed, tmp_path):
+    fsspec = pytest.importorskip("fsspec")
+    url = f"memory://{tmp_path.name}"
+    run_here(sweep, url)
+    assert csv(url) == undisturbed
+    files = fsspec.filesystem("memory")
+    hit = sorted(files.glob(f"/{tmp_path.name}/points/*"))[2]
+    files.pipe_file(hit, flipped(files.cat_file(hit)))
+    assert sweep.status(url).left == 1
+    assert run_here(sweep, url).run_now == 1
+    assert csv(url) == undisturbed
 
 
 def test_two_sweeps_on_one_lake_run_nothing_twice(tmp_path):

@@ -7,7 +7,7 @@ import re
 import polars as pl
 
 from ninescope._native import ConfigError
-from ninescope.sweep.dataset import refreshed
+from ninescope.sweep.dataset import HOUSEKEEPING, refreshed
 from ninescope.sweep.lake import Lake
 from ninescope.sweep.record import KIND, Record, table
 
@@ -21,7 +21,7 @@ def asked(lake: Lake, query: str, name: str | None = None) -> pl.DataFrame:
     `points` are all results of the lake, of every build; each sweep is a table of its own name (with `_` for
     what SQL does not take in a name), and `sweep` is the one named, or the only one.
     """
-    context = pl.SQLContext({POINTS: refreshed(lake).drop("seconds")})
+    context = pl.SQLContext({POINTS: refreshed(lake).drop(HOUSEKEEPING)})
     names = lake.records(KIND)
     for one in names:
         frame = table(lake, Record.load(lake, one))

@@ -23,6 +23,9 @@ class Store(Protocol):
     def names(self, folder: str) -> list[str]:
         """List the files of a folder, in no order; none where there is no such folder."""
 
+    def stamps(self, folder: str) -> dict[str, str]:
+        """List the files of a folder, each with what changes when it does: size, and time or hash."""
+
     def read(self, name: str) -> bytes:
         """Return what a file holds; FileNotFoundError where there is none."""
 
@@ -55,9 +58,21 @@ class FolderStore:
 
     def names(self, folder: str) -> list[str]:
         """List the files of a folder."""
+        return [entry.name for entry in self._entries(folder)]
+
+    def stamps(self, folder: str) -> dict[str, str]:
+        """List the files of a folder, each with its size and when it was changed."""
+        found = {}
+        for entry in self._entries(folder):
+            with contextlib.suppress(FileNotFoundError):  # it went meanwhile
+                state = entry.stat()
+                found[entry.name] = f"{state.st_size} {state.st_mtime_ns}"
+        return found
+
+    def _entries(self, folder: str) -> list[os.DirEntry[str]]:
         try:
             with os.scandir(self._folder / folder) as entries:
-                return [entry.name for entry in entries if not entry.name.startswith(".") and entry.is_file()]
+                return [entry for entry in entries if not entry.name.startswith(".") and entry.is_file()]
         except FileNotFoundError:
             return []
         except OSError as error:
@@ -114,6 +129,8 @@ class UrlStore:
 
     _WHOLE = ("s3", "s3a", "gs", "gcs", "az", "abfs", "abfss", "adl", "oss", "memory")
     """Where a file that is being written is not seen before it is whole."""
+    _OF_CONTENT = ("size", "ETag", "etag", "LastModified", "last_modified", "updated", "mtime", "created")
+    """What file systems call what changes with a file, as far as they say it."""
 
     def __init__(self, url: str) -> None:
         try:
@@ -134,13 +151,21 @@ class UrlStore:
 
     def names(self, folder: str) -> list[str]:
         """List the files of a folder."""
+        return list(self.stamps(folder))
+
+    def stamps(self, folder: str) -> dict[str, str]:
+        """List the files of a folder, each with its size and what else the listing says of its content."""
         with self._saying("read", folder):
             try:
                 found = self._files.ls(self._at(folder), detail=True)
             except FileNotFoundError:
-                return []
-        names = [posixpath.basename(entry["name"]) for entry in found if entry["type"] == "file"]
-        return [name for name in names if not name.startswith(".")]
+                return {}
+        files = {posixpath.basename(entry["name"]): entry for entry in found if entry["type"] == "file"}
+        return {
+            name: " ".join(str(entry[key]) for key in self._OF_CONTENT if entry.get(key) is not None)
+            for name, entry in files.items()
+            if not name.startswith(".")
+        }
 
     def read(self, name: str) -> bytes:
         """Return what a file holds."""
