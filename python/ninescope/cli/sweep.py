@@ -344,12 +344,14 @@ def bytes_of(memory: str | None) -> int | None:
 
 def _end(status: Status, out: str) -> None:
     """Say what came of it; exit with 1 where points cannot be run."""
+    from ninescope.sweep.values import plural
+
     print(f"{_how_far(status)}; `ninescope sweep table {out}` shows them")
     for label, failure in status.failures:
         print(f"ninescope: {label or 'the point'}: {failure.error.splitlines()[-1]}", file=sys.stderr)
     if status.failures:
         print(
-            f"ninescope: {len(status.failures)} of {status.points:,} points cannot be run "
+            f"ninescope: {len(status.failures)} of {plural(status.points, 'point')} cannot be run "
             "(--retry tries them again)",
             file=sys.stderr,
         )
@@ -357,17 +359,22 @@ def _end(status: Status, out: str) -> None:
 
 
 def _say_how_far(sweep: Sweep, out: str) -> None:
+    from ninescope.sweep.values import plural
+
     with contextlib.suppress(Exception):  # the interrupt is what counts
         status = sweep.status(out)
         print(
-            f"ninescope: {status.done:,} of {status.points:,} points are kept; "
+            f"ninescope: {status.done:,} of {plural(status.points, 'point')} "
+            f"{'is' if status.points == 1 else 'are'} kept; "
             f"`ninescope sweep resume FILE --out {out}` goes on",
             file=sys.stderr,
         )
 
 
 def _how_far(status: Status) -> str:
-    words = [f"{status.done:,} of {status.points:,} points done"]
+    from ninescope.sweep.values import plural
+
+    words = [f"{status.done:,} of {plural(status.points, 'point')} done"]
     if status.failures:
         words.append(f"{len(status.failures):,} cannot be run")
     if status.left:
