@@ -30,6 +30,7 @@ from ninescope.sweep.lake import Lake
 from ninescope.sweep.point import Point
 from ninescope.sweep.runner import Runner
 from ninescope.sweep.source import Source
+from ninescope.sweep.store import open_store
 from ninescope.sweep.sweep import Sweep
 from sweep_samples import DRIVE, LONGER, SMALL, csv, run_here, sweep_file
 
@@ -555,6 +556,38 @@ def test_a_lake_that_cannot_be_written_is_refused(cli, tmp_path):
     assert "cannot write" in err
 
 
+def test_what_is_refused_leaves_nothing_behind(cli, tmp_path):
+    small = sweep_file(tmp_path)
+    wrong = sweep_file(tmp_path, SMALL.replace("[0.1, 0.2]", "[0.1, -3]"), "wrong.toml")
+    for arguments in ((small, "--memory", "1MiB"), (wrong,), (small, "--dask", "nonsense")):
+        assert cli("sweep", "run", *arguments, "--out", tmp_path / "out/lake").code == 2
+        assert not (tmp_path / "out").exists()
+    # A lake that is there has no sweep more.
+    run_here(Sweep.from_toml(SMALL), tmp_path / "lake")
+    before = sorted(path.name for path in (tmp_path / "lake").rglob("*"))
+    larger = SMALL.replace('"small"', '"larger"').replace("0.2]", "0.3]")
+    code, _, err = cli(
+        "sweep", "run", sweep_file(tmp_path, larger), "--out", tmp_path / "lake", "--memory", "1MiB"
+    )
+    assert code == 2
+    assert "4 of 4 points need more memory" in err
+    assert sorted(path.name for path in (tmp_path / "lake").rglob("*")) == before
+
+
+def test_a_lasting_file_is_on_the_disk_before_it_has_its_name(tmp_path, monkeypatch):
+    store = open_store(tmp_path / "lake")
+    seen = []
+    sync, replace = os.fsync, os.replace
+    monkeypatch.setattr(os, "fsync", lambda file: seen.append(("sync", os.fstat(file).st_size)) or sync(file))
+    monkeypatch.setattr(os, "replace", lambda *names: seen.append(("rename", 0)) or replace(*names))
+    store.write("points/a.json", b"whole")
+    assert seen[:2] == [("sync", 5), ("rename", 0)]
+    assert [what for what, _ in seen] == ["sync", "rename", "sync"]  # the folder's names last
+    seen.clear()
+    store.write("claims/a.json", b"whole", lasting=False)
+    assert [what for what, _ in seen] == ["rename"]
+
+
 def test_a_lake_at_a_url(sweep, undisturbed, tmp_path):
     pytest.importorskip("fsspec")
     url = f"memory://{tmp_path.name}"
@@ -783,6 +816,10 @@ def test_tables_in_every_form(cli, lake, tmp_path):
     assert (
         cli("sweep", "table", lake, *columns, "--csv").out.splitlines()[0].endswith("seed,waf_total,requests")
     )
+    short = cli("sweep", "table", lake, "--columns", "waf,p99,read_mean,lifetime,seed", "--csv").out
+    assert short.splitlines()[0].split(",")[3:] == [
+        *["waf_total", "read_p99_ns", "write_p99_ns", "read_mean_ns", "lifetime_years"]
+    ]
     rows = json.loads(cli("sweep", "table", lake, *columns, "--json").out)["rows"]
     assert rows[0] == {
         "ftl.over_provisioning": 0.1,
@@ -823,6 +860,19 @@ def test_sql_over_a_sweep_and_over_the_lake(cli, lake):
     code, _, err = cli("sweep", "sql", lake, "select * from nothing")
     assert code == 2
     assert "tables: points, small, sweep" in err
+    for query, words in (
+        ("select waf from sweep", "the column is 'waf_total'"),
+        ("select waf_totl from sweep", "did you mean 'waf_total'"),
+        ("drop table points", "that reads"),
+        ("/* select */ delete from points", "that reads"),
+        ("", "that reads"),
+    ):
+        code, out, err = cli("sweep", "sql", lake, query)
+        assert (code, out) == (2, "")
+        assert words in err
+        assert err.count("\n") == 1
+    for query in ("  (select 1 as a)", "with b as (select 1 as a) select * from b", "/* x */ SELECT 1 as a"):
+        assert cli("sweep", "sql", lake, query, "--csv").out == "a\n1\n"
 
 
 def test_plots_of_a_sweep(cli, lake, tmp_path):
@@ -834,9 +884,12 @@ def test_plots_of_a_sweep(cli, lake, tmp_path):
     svg = (tmp_path / "plot.svg").read_text()
     cli("sweep", "plot", lake, "--x", "nand.read", "--y", "read_mean_ns", "--out", tmp_path / "plot.svg")
     assert (tmp_path / "plot.svg").read_text() == svg
+    cli("sweep", "plot", lake, "--x", "nand.read", "--y", "read_mean", "--out", tmp_path / "plot.svg")
+    assert (tmp_path / "plot.svg").read_text() == svg
     for options, words in (
         (("--x", "nand.raed", "--y", "waf_total"), "did you mean 'nand.read'"),
-        (("--x", "nand.read", "--y", "waf"), "did you mean"),
+        (("--x", "nand.read", "--y", "wfa"), "did you mean 'waf'?"),
+        (("--x", "nand.read", "--y", "p99"), "read_p99_ns or write_p99_ns"),
         (("--x", "nand.read", "--y", "suspensions", "--by", "sed"), "no axis"),
         (("--x", "nand.read", "--y", "hit_ratio"), "no result"),
     ):

@@ -5,8 +5,8 @@
 A file that is lost, damaged or of another ninescope is made again. Each is written whole; where two write one
 at the same time, both write what is true.
 
-Beside its numbers stands how a point's file looked when they were taken: its size, and when it was changed. One
-that looks otherwise is read again, so that damage is noticed, and a copy of a lake costs a reading.
+Beside its numbers stands how a point's file looked when they were taken: its size, and when it was changed.
+One that looks otherwise is read again, so that damage is noticed, and a copy of a lake costs a reading.
 """
 
 from __future__ import annotations
