@@ -588,6 +588,16 @@ def test_a_lasting_file_is_on_the_disk_before_it_has_its_name(tmp_path, monkeypa
     assert [what for what, _ in seen] == ["rename"]
 
 
+def test_threads_may_write_one_file(tmp_path):
+    store = open_store(tmp_path / "lake")
+    contents = [bytes([index]) * 10_000 for index in range(8)]
+    with ThreadPoolExecutor(8) as threads:
+        for _ in range(20):
+            list(threads.map(lambda content: store.write("sweeps/a.json", content), contents))
+            assert store.read("sweeps/a.json") in contents
+    assert store.names("sweeps") == ["a.json"]
+
+
 def test_a_lake_at_a_url(sweep, undisturbed, tmp_path):
     pytest.importorskip("fsspec")
     url = f"memory://{tmp_path.name}"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import posixpath
+import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,6 +14,8 @@ from typing import Any, Protocol
 from ninescope._native import ConfigError
 from ninescope.files import written_whole
 
+_writing = threading.Lock()
+"""Two threads that write one file would share the temporary one, which is named by the process."""
 _STALE_SECONDS = 3600
 """A temporary file that is older was left by somebody who was killed."""
 
@@ -100,7 +103,7 @@ class FolderStore:
         (95 % within 0.9 ms).
         """
         path = self._folder / name
-        with written_whole(path) as temporary:
+        with _writing, written_whole(path) as temporary:
             try:
                 _write(temporary, content, lasting=lasting)
             except FileNotFoundError:
