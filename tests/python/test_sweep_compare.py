@@ -108,9 +108,22 @@ def test_one_seed_gives_no_interval_over_seeds_and_that_is_said(cli, tmp_path):
     assert waf["difference"] is None
     assert waf["words"] == "cannot be told (one run of each)"
     out = cli("sweep", "compare", lake, "nand.read=20us", "nand.read=60us").out
+    assert " no number differs" not in out
     assert "one seed alone: no interval over seeds can be made" in out
     assert "left out: 1 setting of which only one side has results" in out
     assert " erases" not in out
+
+
+def test_what_is_equal_in_every_pair_is_counted_alone(cli, tmp_path):
+    waf = {(flash, read): [2.0, 3.0] for flash in (0.1, 0.2) for read in ("20us", "60us")}
+    lake = made_up(tmp_path / "lake", waf)
+    out = cli("sweep", "compare", lake, "nand.read=20us", "nand.read=60us").out
+    assert "2 numbers are equal in every pair, and left out: WAF, erases" in out
+    assert "from  at" not in out
+    one = ("nand.read=20us,ftl.over_provisioning=0.1", "nand.read=60us,ftl.over_provisioning=0.1")
+    out = cli("sweep", "compare", lake, *one).out
+    assert " no number differs" in out
+    assert "2 numbers are equal in every pair, and left out" in out
 
 
 def test_two_designs_side_by_side(cli, lake):

@@ -73,7 +73,8 @@ def render(comparison: Comparison, *, with_equal: bool = True) -> Iterator[Rende
     yield ""
     yield _differences(comparison)
     yield ""
-    yield _table(comparison, [*too_few(comparison), *left_out])
+    hidden = [*too_few(comparison), *left_out]
+    yield _table(comparison, hidden) if len(hidden) < len(comparison.rows) else " no number differs"
     yield from _below(comparison)
     if left_out:
         yield Text(f"  {are_equal(len(left_out))}", "dim")

@@ -220,24 +220,30 @@ def print_compared(found: Compared, console: Console) -> None:
 
 def _print_ranges(found: Compared, console: Console) -> None:
     from ninescope.compare.text import are_equal
-    from ninescope.sweep.text import print_lines
 
     count = len(found.settings)
     axes = ", ".join(found.settings[0].values)
     print(f" A  {found.a}\n B  {found.b}\n {count} settings ({axes}), each compared by itself:")
     for words, times in collections.Counter(each.comparison.design for each in found.settings).items():
         print(f"   {f'in {times}: ' if times < count else ''}{words}")
+    ranges = found.ranges()
+    if ranges:
+        _print_table(ranges, found, console)
+    if found.equal:
+        print(f" {are_equal(len(found.equal))}: {', '.join(found.equal)}")
+
+
+def _print_table(ranges: Sequence[Range], found: Compared, console: Console) -> None:
+    from ninescope.sweep.text import print_lines
+
     print("\n B / A over the settings, from the least to the most: a range, and no interval, because other")
     print(" settings are no replications\n")
-    ranges = found.ranges()
-    heads = ("", "from", "at", "to", "at", f"of {count} settings")
+    heads = ("", "from", "at", "to", "at", f"of {len(found.settings)} settings")
     print_lines(heads, [_cells(one) for one in ranges], console, right=(1, 2, 3, 4))
     named = sorted({at for one in ranges if one.low is not None for at in (one.low_at, one.high_at)})
     print()
     for at in named:
         print(f" #{at + 1}  {found.settings[at].label}")
-    if found.equal:
-        print(f" {are_equal(len(found.equal))}: {', '.join(found.equal)}")
 
 
 def _cells(one: Range) -> tuple[str, ...]:
@@ -256,6 +262,9 @@ def _remarks(found: Compared) -> Iterator[str]:
         judged = sum(row.contrast is not None for one in comparisons for row in one.rows)
         if judged:
             yield f"verdicts are corrected for all {judged} intervals at once (Holm)"
+        remarks = collections.Counter(remark for one in comparisons for remark in one.remarks)
+        for remark, times in remarks.items():
+            yield f"in {times} settings: {remark}" if times < len(comparisons) else remark
         yield "a setting with its intervals: name it on both sides, or take --json"
     seeds = min(len(one.a.seeds) for one in comparisons)
     if seeds == 1:
