@@ -2,14 +2,14 @@
 
 Names end with their unit, as in `Result.to_polars()`: `read_p99.9_ns`, `waf_total`, `lifetime_years`. What
 was not measured is None, and so is a percentile that too few samples stand behind. No number depends on the
-wall clock.
+wall clock. People may leave units out, and write some of them shorter: `read_p99`, `waf`, `lifetime`.
 """
 
 from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from ninescope.catalogue import did_you_mean
@@ -53,6 +53,11 @@ NAMES: tuple[str, ...] = (
     "iops_per_cost",
 )
 """All of them, in the order of columns."""
+_OF_BOTH = ("mean", *(f"p{percent}" for percent in PERCENTILES), "max")
+"""Latencies that every operation has."""
+_UNITS = ("_ns", "_years")
+_SHORT: Mapping[str, str] = {"waf": "waf_total", "cost": "cost_total", "throughput": "bytes_per_second"}
+_USUAL = ("iops", "throughput", "read_mean", "read_p99", "write_p99", "waf", "erases", "lifetime", "cost")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -109,13 +114,42 @@ def _latency(op: str, latency: Latency) -> Metrics:
     }
 
 
-def checked(name: str) -> str:
-    """Return the name of a number; a mistyped one is answered with the nearest."""
+def names() -> dict[str, tuple[str, ...]]:
+    """Return all names that people may write for numbers, and what each is made of.
+
+    Units may be left out (`read_p99`, `lifetime`), some are known by a word (`waf`, `cost`), and latencies
+    without an operation (`p99`, `mean`) are of reads and of writes.
+    """
+    found: dict[str, tuple[str, ...]] = {each: tuple(f"{op}_{each}_ns" for op in OPS) for each in _OF_BOTH}
+    for name in NAMES:
+        found[name] = (name,)
+        for ending in _UNITS:
+            if name.endswith(ending):
+                found[name.removesuffix(ending)] = (name,)
+    return found | {short: (name,) for short, name in _SHORT.items()}
+
+
+def meant(name: str, others: Iterable[str] = ()) -> tuple[str, ...]:
+    """Return the numbers that a name means; a mistyped one is answered with the nearest, of `others` too."""
     from ninescope._native import ConfigError
 
-    if name not in NAMES:
-        raise ConfigError(f"no result has a number {name!r}{did_you_mean(name, NAMES)}")
-    return name
+    known = names()
+    if name in known:
+        return known[name]
+    hint = did_you_mean(name, [*others, *known])
+    if not hint.startswith("; did you mean"):  # all of them are too many to read
+        hint = f"; there is {', '.join(_USUAL)} and more (`ninescope sweep table DIR --columns all`)"
+    raise ConfigError(f"no result has a number {name!r}{hint}")
+
+
+def checked(name: str) -> str:
+    """Return the one number that a name means."""
+    from ninescope._native import ConfigError
+
+    found = meant(name)
+    if len(found) > 1:
+        raise ConfigError(f"{name!r} is of reads and of writes: name one, {' or '.join(found)}")
+    return found[0]
 
 
 def unit(name: str) -> Unit:

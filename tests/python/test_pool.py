@@ -5,9 +5,11 @@ from __future__ import annotations
 import os
 import pickle
 import signal
+import socket
 import subprocess
 import sys
 import textwrap
+import threading
 import time
 from concurrent.futures import ThreadPoolExecutor, wait
 from pathlib import Path
@@ -224,6 +226,24 @@ def test_a_scheduler_that_cannot_be_reached_is_named(address, monkeypatch):
     with pytest.raises(pool.PoolLostError, match=address) as caught:
         pool.dask(address)
     assert isinstance(caught.value, ConfigError)
+    assert "\n" not in str(caught.value)
+
+
+def test_what_answers_and_is_no_scheduler_is_said():
+    pytest.importorskip("distributed")
+    with socket.create_server(("127.0.0.1", 0)) as server:
+
+        def answer() -> None:
+            connection, _ = server.accept()
+            with connection:
+                connection.sendall(b"HTTP/1.1 400 Bad Request\r\n\r\n" * 4)
+
+        speaker = threading.Thread(target=answer, daemon=True)
+        speaker.start()
+        address = f"tcp://127.0.0.1:{server.getsockname()[1]}"
+        with pytest.raises(pool.PoolLostError, match=address) as caught:
+            pool.dask(address)
+        speaker.join(10)
     assert "\n" not in str(caught.value)
 
 

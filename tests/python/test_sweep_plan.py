@@ -433,7 +433,7 @@ BAD = [
         ("line 18", "did you mean 'nand.read'"),
     ),
     ("[axes]", '[[when]]\nif = "nand.read >"\nskip = true\n[axes]', ("line 18", "no expression")),
-    ("[axes]", '[[when]]\nif = "seed > 0"\nskip = true\n[axes]', ("line 17", "leave out all 8 points")),
+    ("[axes]", '[[when]]\nif = "seed > 0"\nskip = true\n[axes]', ("line 17", "leave out all of 8 points")),
     (
         "[axes]",
         '[[when]]\nif = "seed > 1 and seed < 2"\nskip = true\n[axes]',
@@ -446,6 +446,13 @@ BAD = [
         'set = { "nand.program" = "2us" }\n[axes]',
         ("line 20", "sets nand.program to 2us", "to 1us"),
     ),
+    (
+        "[0.1, 0.2]",
+        "[0.1, -3]",
+        ("line 18: axes.ftl.over_provisioning: is -3", "(at ftl.over_provisioning=-3"),
+    ),
+    ('"ftl.over_provisioning" =', '"ftl.xyzzy" =', ("line 18", "there is mapping_unit, ")),
+    ('"nand.read" =', '"workload.iodept" =', ("line 19", "did you mean 'iodepth'? (at")),
     ('"nand.read" = ["20us", "60us"]', '"nand.read" = { from = 1, to = 900000, step = 1 }', ("the most",)),
 ]
 
@@ -459,6 +466,10 @@ def test_bad_sweeps_are_named_by_file_line_and_key(cli, tmp_path, before, after,
     assert err.count("\n") == 1
     for words in ("small.toml", *expected):
         assert words in err, err
+    # The resolved drive, whose lines the engine counts, is a text that nobody wrote.
+    assert " at line " not in err
+    assert "|" not in err
+    assert err.count("`") <= 4
     assert not (tmp_path / "out").exists()
 
 
@@ -507,3 +518,17 @@ def test_examples_can_be_planned(path):
     plan = plan_of(SweepFile.read(path))
     assert plan.summary
     assert 10 <= len(plan.points) <= 100
+
+
+def test_names_of_numbers_are_those_of_searches():
+    from ninescope import metrics
+    from ninescope.search import goals
+
+    assert metrics.names() == goals.names()
+    assert metrics.meant("waf") == ("waf_total",)
+    assert metrics.meant("p99") == ("read_p99_ns", "write_p99_ns")
+
+
+def test_one_is_one_point(cli, tmp_path):
+    path = sweep_file(tmp_path, SMALL.replace("seeds = 2", "").partition("[axes]")[0])
+    assert "1 point (1 combination)" in cli("sweep", "plan", path, "--no-probe").out

@@ -10,6 +10,7 @@ import json
 import os
 import random
 import resource
+import shutil
 import signal
 import subprocess
 import threading
@@ -29,6 +30,7 @@ from ninescope.sweep.lake import Lake
 from ninescope.sweep.point import Point
 from ninescope.sweep.runner import Runner
 from ninescope.sweep.source import Source
+from ninescope.sweep.store import open_store
 from ninescope.sweep.sweep import Sweep
 from sweep_samples import DRIVE, LONGER, SMALL, csv, run_here, sweep_file
 
@@ -127,6 +129,59 @@ def test_damaged_results_are_as_good_as_none(sweep, undisturbed, tmp_path):
         part.write_bytes(b"PAR1")
     assert run_here(sweep, tmp_path / "lake").run_now == 5
     assert csv(tmp_path / "lake") == undisturbed
+
+
+def flipped(content: bytes) -> bytes:
+    middle = len(content) // 2
+    return (
+        content[:middle] + bytes(byte ^ 0xFF for byte in content[middle : middle + 8]) + content[middle + 8 :]
+    )
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [flipped, lambda content: content[:-20], lambda content: b"", lambda content: bytes(len(content))],
+    ids=["bytes flipped", "cut", "empty", "zeros"],
+)
+def test_damage_after_the_numbers_were_taken_is_noticed(sweep, undisturbed, tmp_path, damage):
+    lake = tmp_path / "lake"
+    run_here(sweep, lake)
+    assert csv(lake) == undisturbed
+    hit = sorted((lake / "points").iterdir())[3]
+    hit.write_bytes(damage(hit.read_bytes()))
+    assert sweep.status(lake).left == 1
+    assert csv(lake).count(b",left,") == 1
+    assert run_here(sweep, lake).run_now == 1
+    assert csv(lake) == undisturbed
+
+
+def test_a_copied_lake_is_read_again_and_not_run_again(sweep, undisturbed, tmp_path, monkeypatch):
+    run_here(sweep, tmp_path / "lake")
+    csv(tmp_path / "lake")
+    shutil.copytree(tmp_path / "lake", tmp_path / "copy", copy_function=shutil.copyfile)
+    for point in (tmp_path / "copy/points").iterdir():
+        os.utime(point, (0, 0))
+    read = []
+    get = Lake.get
+    monkeypatch.setattr(Lake, "get", lambda self, point: read.append(point) or get(self, point))
+    assert sweep.status(tmp_path / "copy").is_finished
+    assert len(read) == 8
+    assert run_here(sweep, tmp_path / "copy").run_now == 0
+    assert csv(tmp_path / "copy") == undisturbed
+    assert len(read) == 8  # once
+
+
+def test_damage_at_a_url_is_noticed(sweep, undisturbed, tmp_path):
+    fsspec = pytest.importorskip("fsspec")
+    url = f"memory://{tmp_path.name}"
+    run_here(sweep, url)
+    assert csv(url) == undisturbed
+    files = fsspec.filesystem("memory")
+    hit = sorted(files.glob(f"/{tmp_path.name}/points/*"))[2]
+    files.pipe_file(hit, flipped(files.cat_file(hit)))
+    assert sweep.status(url).left == 1
+    assert run_here(sweep, url).run_now == 1
+    assert csv(url) == undisturbed
 
 
 def test_two_sweeps_on_one_lake_run_nothing_twice(tmp_path):
@@ -501,6 +556,48 @@ def test_a_lake_that_cannot_be_written_is_refused(cli, tmp_path):
     assert "cannot write" in err
 
 
+def test_what_is_refused_leaves_nothing_behind(cli, tmp_path):
+    small = sweep_file(tmp_path)
+    wrong = sweep_file(tmp_path, SMALL.replace("[0.1, 0.2]", "[0.1, -3]"), "wrong.toml")
+    for arguments in ((small, "--memory", "1MiB"), (wrong,), (small, "--dask", "nonsense")):
+        assert cli("sweep", "run", *arguments, "--out", tmp_path / "out/lake").code == 2
+        assert not (tmp_path / "out").exists()
+    # A lake that is there has no sweep more.
+    run_here(Sweep.from_toml(SMALL), tmp_path / "lake")
+    before = sorted(path.name for path in (tmp_path / "lake").rglob("*"))
+    larger = SMALL.replace('"small"', '"larger"').replace("0.2]", "0.3]")
+    code, _, err = cli(
+        "sweep", "run", sweep_file(tmp_path, larger), "--out", tmp_path / "lake", "--memory", "1MiB"
+    )
+    assert code == 2
+    assert "4 of 4 points need more memory" in err
+    assert sorted(path.name for path in (tmp_path / "lake").rglob("*")) == before
+
+
+def test_a_lasting_file_is_on_the_disk_before_it_has_its_name(tmp_path, monkeypatch):
+    store = open_store(tmp_path / "lake")
+    seen = []
+    sync, replace = os.fsync, os.replace
+    monkeypatch.setattr(os, "fsync", lambda file: seen.append(("sync", os.fstat(file).st_size)) or sync(file))
+    monkeypatch.setattr(os, "replace", lambda *names: seen.append(("rename", 0)) or replace(*names))
+    store.write("points/a.json", b"whole")
+    assert seen[:2] == [("sync", 5), ("rename", 0)]
+    assert [what for what, _ in seen] == ["sync", "rename", "sync"]  # the folder's names last
+    seen.clear()
+    store.write("claims/a.json", b"whole", lasting=False)
+    assert [what for what, _ in seen] == ["rename"]
+
+
+def test_threads_may_write_one_file(tmp_path):
+    store = open_store(tmp_path / "lake")
+    contents = [bytes([index]) * 10_000 for index in range(8)]
+    with ThreadPoolExecutor(8) as threads:
+        for _ in range(20):
+            list(threads.map(lambda content: store.write("sweeps/a.json", content), contents))
+            assert store.read("sweeps/a.json") in contents
+    assert store.names("sweeps") == ["a.json"]
+
+
 def test_a_lake_at_a_url(sweep, undisturbed, tmp_path):
     pytest.importorskip("fsspec")
     url = f"memory://{tmp_path.name}"
@@ -729,6 +826,10 @@ def test_tables_in_every_form(cli, lake, tmp_path):
     assert (
         cli("sweep", "table", lake, *columns, "--csv").out.splitlines()[0].endswith("seed,waf_total,requests")
     )
+    short = cli("sweep", "table", lake, "--columns", "waf,p99,read_mean,lifetime,seed", "--csv").out
+    assert short.splitlines()[0].split(",")[3:] == [
+        *["waf_total", "read_p99_ns", "write_p99_ns", "read_mean_ns", "lifetime_years"]
+    ]
     rows = json.loads(cli("sweep", "table", lake, *columns, "--json").out)["rows"]
     assert rows[0] == {
         "ftl.over_provisioning": 0.1,
@@ -769,6 +870,19 @@ def test_sql_over_a_sweep_and_over_the_lake(cli, lake):
     code, _, err = cli("sweep", "sql", lake, "select * from nothing")
     assert code == 2
     assert "tables: points, small, sweep" in err
+    for query, words in (
+        ("select waf from sweep", "the column is 'waf_total'"),
+        ("select waf_totl from sweep", "did you mean 'waf_total'"),
+        ("drop table points", "that reads"),
+        ("/* select */ delete from points", "that reads"),
+        ("", "that reads"),
+    ):
+        code, out, err = cli("sweep", "sql", lake, query)
+        assert (code, out) == (2, "")
+        assert words in err
+        assert err.count("\n") == 1
+    for query in ("  (select 1 as a)", "with b as (select 1 as a) select * from b", "/* x */ SELECT 1 as a"):
+        assert cli("sweep", "sql", lake, query, "--csv").out == "a\n1\n"
 
 
 def test_plots_of_a_sweep(cli, lake, tmp_path):
@@ -780,9 +894,12 @@ def test_plots_of_a_sweep(cli, lake, tmp_path):
     svg = (tmp_path / "plot.svg").read_text()
     cli("sweep", "plot", lake, "--x", "nand.read", "--y", "read_mean_ns", "--out", tmp_path / "plot.svg")
     assert (tmp_path / "plot.svg").read_text() == svg
+    cli("sweep", "plot", lake, "--x", "nand.read", "--y", "read_mean", "--out", tmp_path / "plot.svg")
+    assert (tmp_path / "plot.svg").read_text() == svg
     for options, words in (
         (("--x", "nand.raed", "--y", "waf_total"), "did you mean 'nand.read'"),
-        (("--x", "nand.read", "--y", "waf"), "did you mean"),
+        (("--x", "nand.read", "--y", "wfa"), "did you mean 'waf'?"),
+        (("--x", "nand.read", "--y", "p99"), "read_p99_ns or write_p99_ns"),
         (("--x", "nand.read", "--y", "suspensions", "--by", "sed"), "no axis"),
         (("--x", "nand.read", "--y", "hit_ratio"), "no result"),
     ):
@@ -805,23 +922,42 @@ def test_a_figure_has_a_line_for_each_value_and_the_spread_of_the_seeds(sweep, l
     assert panel.series[0].low[0] == min(means[:2]) / 1e3
 
 
-def test_two_designs_side_by_side(cli, lake):
-    code, out, _ = cli("sweep", "compare", lake, "nand.read=20us", "nand.read=60us", "--json")
-    assert code == 0
-    document = json.loads(out)
-    assert document["pairs"] == 4
-    [reads] = [one for one in document["differences"] if one["name"] == "read_mean_ns"]
-    assert reads["b"] > reads["a"]
-    assert 0 < reads["low"] <= reads["b"] / reads["a"] - 1 <= reads["high"]
-    assert "4 pairs of runs" in cli("sweep", "compare", lake, "nand.read=20us", "nand.read=60us").out
-    for a, b, words in (
-        ("nand.read=20", "nand.read=60us", "did you mean '20us'"),
-        ("nand.raed=20us", "nand.read=60us", "did you mean 'nand.read'"),
-        ("nand.read=20us,seed=1", "zzz", "names no single point"),
-    ):
-        code, _, err = cli("sweep", "compare", lake, a, b)
-        assert code == 2
-        assert words in err
+def test_a_pipe_has_whole_rows_and_a_narrow_terminal_whole_cells(lake, monkeypatch, capsys):
+    from rich.console import Console
+
+    from ninescope.sweep import record
+    from ninescope.sweep.text import print_frame, print_table
+
+    opened = Lake.open(lake)
+    found = record.Record.load(opened)
+    frame = record.table(opened, found)
+    piped = Console(force_terminal=False, width=20)
+    print_frame(frame, piped)
+    lines = capsys.readouterr().out.splitlines()
+    assert len(lines) == 9
+    for point, line in zip(frame["point"], lines[1:], strict=True):
+        assert line.endswith(point)
+        assert "…" not in line
+    # Every column is as wide as what stands in it, so that all begin where their heads do.
+    assert len({line.index("done") for line in lines[1:]}) == 1
+
+    narrow = Console(force_terminal=True, width=60, color_system=None)
+    print_frame(frame.select("nand.read", "seed", "read_p99_ns", "point").head(2), narrow)
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.split("  ")[0].strip() for line in lines] == [
+        *["nand.read", "seed", "read p99 [us]", "point"],
+        "",
+        *["nand.read", "seed", "read p99 [us]", "point"],
+    ]
+    assert lines[3].split()[-1] == frame["point"][0]
+
+    print_table(frame, found, narrow, chosen=False)
+    out = capsys.readouterr().out
+    assert max(map(len, out.splitlines()[:-1])) <= 60
+    shown = out.splitlines()[0]
+    assert "iops" in shown.lower()
+    assert out.splitlines()[-1].startswith("left out, for want of room: ")
+    assert out.splitlines()[-1].endswith("lifetime_years")
 
 
 def test_sweeps_from_python(tmp_path):

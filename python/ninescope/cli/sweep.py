@@ -259,16 +259,19 @@ def sweep_compare(
     sweep: Name = None,
     json_: JsonFlag = False,
 ) -> None:
-    """Put two designs of a sweep side by side, seed by seed where there are several."""
-    from ninescope.sweep import record as records
-    from ninescope.sweep.compare import compared, print_comparison
+    """Compare two designs of a sweep, as `ninescope compare` does: with intervals over the seeds.
+
+    What else differs between rows are settings, and each is compared by itself; of several the range is
+    shown.
+    """
+    from ninescope.sweep.compare import compared, print_compared
 
     lake, record = _opened(directory, sweep)
-    found = compared(records.table(lake, record), record, a, b)
+    found = compared(lake, record, a, b)
     if json_:
         print(json.dumps(found.as_json()))
     else:
-        print_comparison(found, console())
+        print_compared(found, console())
 
 
 @app.command("sql")
@@ -341,12 +344,14 @@ def bytes_of(memory: str | None) -> int | None:
 
 def _end(status: Status, out: str) -> None:
     """Say what came of it; exit with 1 where points cannot be run."""
+    from ninescope.sweep.values import plural
+
     print(f"{_how_far(status)}; `ninescope sweep table {out}` shows them")
     for label, failure in status.failures:
         print(f"ninescope: {label or 'the point'}: {failure.error.splitlines()[-1]}", file=sys.stderr)
     if status.failures:
         print(
-            f"ninescope: {len(status.failures)} of {status.points:,} points cannot be run "
+            f"ninescope: {len(status.failures)} of {plural(status.points, 'point')} cannot be run "
             "(--retry tries them again)",
             file=sys.stderr,
         )
@@ -354,17 +359,22 @@ def _end(status: Status, out: str) -> None:
 
 
 def _say_how_far(sweep: Sweep, out: str) -> None:
+    from ninescope.sweep.values import plural
+
     with contextlib.suppress(Exception):  # the interrupt is what counts
         status = sweep.status(out)
         print(
-            f"ninescope: {status.done:,} of {status.points:,} points are kept; "
+            f"ninescope: {status.done:,} of {plural(status.points, 'point')} "
+            f"{'is' if status.points == 1 else 'are'} kept; "
             f"`ninescope sweep resume FILE --out {out}` goes on",
             file=sys.stderr,
         )
 
 
 def _how_far(status: Status) -> str:
-    words = [f"{status.done:,} of {status.points:,} points done"]
+    from ninescope.sweep.values import plural
+
+    words = [f"{status.done:,} of {plural(status.points, 'point')} done"]
     if status.failures:
         words.append(f"{len(status.failures):,} cannot be run")
     if status.left:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -60,6 +60,13 @@ class Comparison:
         known = [row.metric.key for row in self.rows]
         raise KeyError(f"no metric {key!r} is compared{did_you_mean(key, known)}")
 
+    def is_equal_throughout(self, row: Row) -> bool:
+        """Say whether both measured the same, run by run; never where runs of other seeds face each other."""
+        return self.a.seeds == self.b.seeds and all(
+            row.metric.read(one) == row.metric.read(other)
+            for one, other in zip(self.a.results, self.b.results, strict=True)
+        )
+
     def document(self) -> dict[str, Any]:
         """Return it as JSON: times in ns, rates per second, sizes in B, shares from 0 to 1."""
         from ninescope.compare.document import document
@@ -98,30 +105,44 @@ def compare(a: Result | Sequence[Result] | Side, b: Result | Sequence[Result] | 
     """
     first = a if isinstance(a, Side) else Side.of("A", a)
     second = b if isinstance(b, Side) else Side.of("B", b)
-    design = Design.of(first, second)
-    metrics = metrics_of([*design.a.results, *design.b.results])
-    drafts = [_draft(metric, design) for metric in metrics]
-    judged = [index for index, draft in enumerate(drafts) if draft.contrast is not None]
-    corrected = dict(
-        zip(judged, holm([contrast.p for each in drafts if (contrast := each.contrast)]), strict=True)
-    )
-    rows = [
-        dataclasses.replace(
-            draft,
-            p_corrected=corrected[index],
-            verdict=by_chance(draft.contrast, corrected[index], len(judged), draft.metric.unit),
+    [comparison] = compare_each([(first, second)])
+    return comparison
+
+
+def compare_each(pairs: Sequence[tuple[Side, Side]]) -> list[Comparison]:
+    """Compare several pairs of designs, each by itself.
+
+    Verdicts are corrected for all metrics of all of them at once: whoever looks at many comparisons finds a
+    difference in one by chance just as among many metrics.
+    """
+    designs = [Design.of(a, b) for a, b in pairs]
+    drafts = [[_draft(metric, each) for metric in _metrics(each)] for each in designs]
+    p = [draft.contrast.p for rows in drafts for draft in rows if draft.contrast]
+    corrected = iter(holm(p))
+    return [
+        Comparison(
+            a=design.a,
+            b=design.b,
+            design=design.words,
+            rows=tuple(_judged(draft, corrected, len(p)) for draft in rows),
+            differences=tuple(differing(a.first, b.first)),
+            remarks=tuple(remarks(design)),
         )
-        if draft.contrast is not None
-        else draft
-        for index, draft in enumerate(drafts)
+        for (a, b), design, rows in zip(pairs, designs, drafts, strict=True)
     ]
-    return Comparison(
-        a=design.a,
-        b=design.b,
-        design=design.words,
-        rows=tuple(rows),
-        differences=tuple(differing(first.first, second.first)),
-        remarks=tuple(remarks(design)),
+
+
+def _metrics(design: Design) -> list[Metric]:
+    return metrics_of([*design.a.results, *design.b.results])
+
+
+def _judged(draft: Row, corrected: Iterator[float], compared: int) -> Row:
+    """Give a metric its verdict, where there is an interval: the next of the corrected p is its own."""
+    if draft.contrast is None:
+        return draft
+    p = next(corrected)
+    return dataclasses.replace(
+        draft, p_corrected=p, verdict=by_chance(draft.contrast, p, compared, draft.metric.unit)
     )
 
 

@@ -66,6 +66,8 @@ def _all() -> Iterator[Metric]:
         yield from _of_operation(op)
     yield Metric("waf", "WAF", "", "lower", lambda result: result.waf.total or None)
     yield Metric("erases", "erases", "", "lower", _erases, is_count=True)
+    yield Metric("tier.hit_ratio", "SCM hit ratio", "share", "higher", _hit_ratio)
+    yield Metric("codewords.failed", "failed codewords", "", "lower", _failed_codewords, is_count=True)
     for units, words in (("dies", "dies"), ("channels", "channels"), ("banks", "SCM banks")):
         yield Metric(f"busy.{units}", f"{words} busy", "share", "", _busy(units))
     yield Metric("lifetime.years", "lifetime", "years", "higher", _lifetime("years"))
@@ -113,6 +115,17 @@ def _percentile(op: str, key: str) -> Callable[[Result], float | None]:
 def _erases(result: Result) -> float | None:
     operations: Mapping[str, Any] = result.document.get("operations") or {}
     return float(operations["erases"]) if "erases" in operations else None
+
+
+def _hit_ratio(result: Result) -> float | None:
+    value = None if result.tier is None else result.tier.hit_ratio
+    return None if value is None else float(value)
+
+
+def _failed_codewords(result: Result) -> float | None:
+    if result.reliability is None:
+        return None
+    return float(sum(use.failed_codewords for use in result.reliability.codes.values()))
 
 
 def _busy(units: str) -> Callable[[Result], float | None]:

@@ -42,34 +42,51 @@ def too_few(comparison: Comparison) -> list[Row]:
     return [row for row in comparison.rows if row.metric.percentile and not row.is_trusted]
 
 
-def as_text(comparison: Comparison, width: int = 100) -> str:
+def equal(comparison: Comparison) -> list[Row]:
+    """Return what both measured alike in every pair of runs, of what a table shows."""
+    left_out = too_few(comparison)
+    return [row for row in comparison.rows if row not in left_out and comparison.is_equal_throughout(row)]
+
+
+def as_text(comparison: Comparison, width: int = 100, *, with_equal: bool = True) -> str:
     """Return a comparison as plain text."""
     file = io.StringIO()
-    Console(file=file, width=width, color_system=None).print(*render(comparison), sep="\n")
+    parts = render(comparison, with_equal=with_equal)
+    Console(file=file, width=width, color_system=None).print(*parts, sep="\n")
     return "\n".join(line.rstrip() for line in file.getvalue().splitlines())
 
 
-def print_comparison(comparison: Comparison, console: Console) -> None:
-    """Print a comparison, in colour where there is a terminal."""
+def print_comparison(comparison: Comparison, console: Console, *, with_equal: bool = True) -> None:
+    """Print a comparison, in colour where there is a terminal; what is equal may be counted alone."""
     if not console.is_terminal:
-        console.print(as_text(comparison, console.width), markup=False, highlight=False, soft_wrap=True)
+        text = as_text(comparison, console.width, with_equal=with_equal)
+        console.print(text, markup=False, highlight=False, soft_wrap=True)
         return
-    console.print(*render(comparison), sep="\n")
+    console.print(*render(comparison, with_equal=with_equal), sep="\n")
 
 
-def render(comparison: Comparison) -> Iterator[RenderableType]:
+def render(comparison: Comparison, *, with_equal: bool = True) -> Iterator[RenderableType]:
     """Yield the parts of the view: what is compared, what differs, the table, remarks."""
+    left_out = [] if with_equal else equal(comparison)
     yield Group(*(_side(side) for side in (comparison.a, comparison.b)))
     yield Text(f" {comparison.design}", "dim")
     yield ""
     yield _differences(comparison)
     yield ""
-    yield _table(comparison)
+    hidden = [*too_few(comparison), *left_out]
+    yield _table(comparison, hidden) if len(hidden) < len(comparison.rows) else " no number differs"
     yield from _below(comparison)
+    if left_out:
+        yield Text(f"  {are_equal(len(left_out))}", "dim")
     if comparison.remarks:
         yield ""
         notes = (Text.assemble(("note ", "bold yellow"), remark) for remark in comparison.remarks)
         yield Padding(Group(*notes), (0, 0, 0, 1))
+
+
+def are_equal(count: int) -> str:
+    """Say how many numbers a table leaves out because nothing differs in them."""
+    return f"{count} number{' is' if count == 1 else 's are'} equal in every pair, and left out"
 
 
 def _side(side: Side) -> Text:
@@ -97,13 +114,12 @@ def _cut(value: str | None) -> str:
     return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 3]}..."
 
 
-def _table(comparison: Comparison) -> RenderableType:
+def _table(comparison: Comparison, left_out: list[Row]) -> RenderableType:
     table = Table(box=None, header_style="bold", padding=(0, 1), collapse_padding=True)
     table.add_column("", no_wrap=True)
     for name in ("A", "B", "B / A [95 %]"):
         table.add_column(name, justify="right", no_wrap=True)
     table.add_column("verdict", overflow="fold", ratio=1)
-    left_out = too_few(comparison)
     for row in comparison.rows:
         if row in left_out:
             continue

@@ -133,7 +133,11 @@ def _has_tables(result: Result) -> bool:
 def _columns(result: Result) -> Columns:
     frame: pl.DataFrame = result.to_polars("series")
     if frame.width == 0:
-        raise TooShortError("no time series: give the folder of the run, not its JSON alone")
+        raise TooShortError(
+            "one run of each, kept without its time series"
+            if _has_tables(result)
+            else "no time series: give the folder of the run, not its JSON alone"
+        )
     if frame.height < 2:
         raise TooShortError("too few samples")
     return {name: frame[name].to_numpy().astype(np.float64) for name in frame.columns}

@@ -12,8 +12,10 @@ from ninescope._native import ConfigError
 from ninescope.pool import Pool, PoolLostError, WorkerLostError, processors
 from ninescope.pool.interrupts import blocked_interrupt
 
-CONNECT_SECONDS = 10
-"""How long a scheduler may take to answer."""
+CONNECT_SECONDS = 3
+"""How long a connection to a scheduler may take: one that is there takes a few ms."""
+ANSWER_SECONDS = 10
+"""How long it may take to answer then."""
 _LOCAL = re.compile(r"local(?::(\d+))?")
 
 
@@ -65,7 +67,7 @@ class DaskPool(Pool):
                 asyncio.run(_knock(address))
             return self._distributed.Client(
                 self._cluster if self._cluster is not None else address,
-                timeout=CONNECT_SECONDS,
+                timeout=ANSWER_SECONDS,
                 set_as_default=False,
             )
         except (OSError, ValueError, TimeoutError, ImportError) as error:
@@ -115,5 +117,10 @@ async def _knock(address: str) -> None:
     """Connect to a scheduler, and leave again."""
     from distributed.comm import connect
 
-    comm = await connect(address, timeout=CONNECT_SECONDS)
+    try:
+        comm = await connect(address, timeout=CONNECT_SECONDS)
+    except (OSError, ValueError, TimeoutError, ImportError):
+        raise
+    except Exception as error:  # what else speaks there is taken for lengths and messages of Dask's
+        raise ValueError("what answers there is no Dask scheduler") from error
     await comm.close()

@@ -7,6 +7,7 @@ workload (`workload.iodepth`) or of the run (`run.requests`), or `workload`, the
 from __future__ import annotations
 
 import dataclasses
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -16,11 +17,17 @@ from ninescope.catalogue import did_you_mean
 from ninescope.drive import Drive
 from ninescope.sweep.point import Point, checked_run
 from ninescope.sweep.source import Source
+from ninescope.sweep.values import listed
 
 DRIVE_WORDS = ("preset", "file", "set")
 WORKLOAD = "workload"
 RUN = "run"
 DRIVE = "drive"
+_EXPECTED = re.compile(
+    r", expected one of (?P<known>`[^`]*`(?:, `[^`]*`)*)(?P<hint> ?did you mean `[^`]*`\?)?"
+)
+_IN_RESOLVED = re.compile(r"\s+at line \d+, column \d+\b.*", re.DOTALL)
+_KEY_IS = re.compile(r"([a-z_]+(?:\.[a-z_0-9]+)+)(?: is |: )")
 
 
 class KeyProblemError(ConfigError):
@@ -245,10 +252,29 @@ def _keyed(before: str, error: ConfigError) -> KeyProblemError:
 
 def _of_setting(error: ConfigError) -> KeyProblemError:
     """Take the key out of what the engine says of a `--set`."""
-    first, _, hint = str(error).partition("\n")
-    setting, colon, problem = first.removeprefix("--set ").partition(": ")
-    if not (first.startswith("--set ") and colon):
-        return KeyProblemError("", str(error).replace("\n", " "))
-    if hint.strip():
-        problem = f"{problem.partition(', expected')[0]}; {hint.strip().replace('`', repr('')[0])}"
-    return KeyProblemError(setting.partition("=")[0], problem)
+    setting, colon, problem = str(error).removeprefix("--set ").partition(": ")
+    if not (str(error).startswith("--set ") and colon):
+        return KeyProblemError("", plainly(str(error)))
+    return KeyProblemError(setting.partition("=")[0], plainly(problem))
+
+
+def plainly(message: str) -> str:
+    """Return what the engine says in one line: the nearest word first, and no long list of all of them."""
+    words = " ".join(message.split())
+    match = _EXPECTED.search(words)
+    if match is None:
+        return words
+    hint = (match["hint"] or "").strip().replace("`", "'")
+    known = re.findall(r"`([^`]*)`", match["known"])
+    said = f"; {hint}" if hint else f"; there is {listed(known)}"
+    return f"{words[: match.start()]}{said}{words[match.end() :]}"
+
+
+def of_drive(message: str) -> tuple[str, str]:
+    """Return the key that the engine finds wrong in a drive as a whole ("" where it names none), and what.
+
+    It saw the resolved drive, as one text that nobody wrote: lines of that lead nowhere.
+    """
+    words = _IN_RESOLVED.sub("", message.removeprefix(f"{DRIVE}: "))
+    match = _KEY_IS.match(words)
+    return match[1] if match else "", plainly(words)

@@ -11,15 +11,17 @@ import json
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 from ninescope import _native
 from ninescope._native import ConfigError
 from ninescope.pool import Pool
+from ninescope.sweep.base import DRIVE, of_drive, plainly
 from ninescope.sweep.file import SweepFile
 from ninescope.sweep.plan import Plan, Row
 from ninescope.sweep.point import Point
 from ninescope.sweep.prepared import PreparedDrives
+from ninescope.sweep.values import plural
 from ninescope.sweep.worker import Task, request_of
 
 CHECK_SECONDS = 5.0
@@ -69,7 +71,7 @@ def check(file: SweepFile, plan: Plan, *, seconds: float = CHECK_SECONDS) -> int
             try:
                 needs_of(point)
             except ConfigError as error:
-                file.refuse(f"{_one_line(error)} (at {plan.label(row)})", *_place(file, str(error)))
+                _refuse(file, str(error), plan.label(row))
         checked += 1
     return checked
 
@@ -106,7 +108,7 @@ def refuse_too_large(plan: Plan, points: Sequence[Point], workers: Pool) -> None
     if too_large:
         worst = max(too_large, key=lambda point: needed[point])
         raise ConfigError(
-            f"{len(too_large):,} of {len(points):,} points need more memory than a worker may take "
+            f"{len(too_large):,} of {plural(len(points), 'point')} need more memory than a worker may take "
             f"({_mib(workers.memory)}), up to {_mib(needed[worst])} ({plan.labels()[worst]}): use fewer "
             "workers (--jobs), allow more (--memory), or take a smaller drive"
         )
@@ -137,7 +139,7 @@ def estimate(
         seconds, how = 0.0, "all is done"
     elif known:
         seconds = len(left) * sum(known.values()) / len(known)
-        how = f"as long as the {len(known):,} points that are done"
+        how = f"as long as {plural(len(known), 'point')} done before"
     elif probe:
         seconds, how = _probed(left)
     if seconds is not None:
@@ -216,17 +218,20 @@ def _covering(plan: Plan) -> Iterator[Row]:
     yield from others
 
 
-def _place(file: SweepFile, message: str) -> tuple[str | int, ...]:
-    """Find what a message of the engine is about in the file."""
-    key = message.partition(": ")[0]
-    if key == "job":
-        word = message.split(": ")[1]
-        return file.where_is(f"workload.{word}") or ("workload", word)
-    return file.where_is(key) if key.replace(".", "").replace("_", "").isalnum() else ()
-
-
-def _one_line(error: Exception) -> str:
-    return " ".join(str(error).split())
+def _refuse(file: SweepFile, message: str, label: str) -> NoReturn:
+    """Say what the engine has against a point, with the place in the file that it is about."""
+    first, _, rest = message.partition(": ")
+    if first == "job":
+        word, _, problem = rest.partition(": ")
+        place = file.where_is(f"workload.{word}") or ("workload", word)
+        file.refuse(f"{plainly(problem)} (at {label})", *place)
+    if first == DRIVE:
+        key, problem = of_drive(message)
+        written = file.where_is(key) if key else ()
+        problem = problem.removeprefix(f"{key} ").removeprefix(f"{key}: ") if written else problem
+        file.refuse(f"{problem} (at {label})", *(written or (("axes",) if file.axes else ("drive",))))
+    is_key = first.replace(".", "").replace("_", "").isalnum()
+    file.refuse(f"{plainly(message)} (at {label})", *(file.where_is(first) if is_key else ()))
 
 
 def _mib(count: int) -> str:

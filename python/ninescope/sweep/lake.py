@@ -122,6 +122,14 @@ class Lake:
         """Return the names of all points that are kept, of every build."""
         return _stems(self.store.names("points"), _POINT)
 
+    def stamps(self) -> dict[str, str]:
+        """Return the names of all points, each with what changes when its file does."""
+        return {
+            name.removesuffix(_POINT): stamp
+            for name, stamp in self.store.stamps("points").items()
+            if name.endswith(_POINT)
+        }
+
     def has(self, point: str) -> bool:
         """Say whether a point is kept."""
         return self.store.exists(f"points/{point}{_POINT}")

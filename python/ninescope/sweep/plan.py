@@ -13,7 +13,7 @@ from ninescope._native import ConfigError
 from ninescope.sweep.base import KeyProblemError
 from ninescope.sweep.file import SEED, Axis, SweepFile, When
 from ninescope.sweep.point import Point
-from ninescope.sweep.values import shown
+from ninescope.sweep.values import plural, shown
 
 MANY_POINTS = 1_000_000
 """More are refused: they would not end in a lifetime, and are a mistake."""
@@ -86,7 +86,7 @@ def plan_of(sweep: SweepFile) -> Plan:
         if not used:
             sweep.refuse(f"{when.condition.text!r} is true of no point", *when.where, "if")
     if not rows:
-        sweep.refuse(f"the conditions leave out all {combinations:,} points", "when", 0)
+        sweep.refuse(f"the conditions leave out all of {plural(combinations, 'point')}", "when", 0)
     merged = combinations - left_out - len(rows)
     return Plan(sweep.name, sweep.summary, columns, tuple(rows.values()), combinations, left_out, merged)
 

@@ -8,13 +8,12 @@ from typing import Any
 import polars as pl
 
 from ninescope._native import ConfigError
-from ninescope.catalogue import did_you_mean
 from ninescope.figures import Axis, Figure, Panel, Series
 from ninescope.metrics import checked, unit
 from ninescope.sweep.conditions import plain
 from ninescope.sweep.file import SEED
 from ninescope.sweep.record import Record
-from ninescope.sweep.values import shown
+from ninescope.sweep.values import nearest, shown
 
 MOST_LINES = 12
 
@@ -33,8 +32,8 @@ def figure(
     axes = [name for name in record.columns if name != SEED]
     for name in (x, *([by] if by is not None else [])):
         if name not in axes:
-            raise ConfigError(f"{name!r} is no axis of {record.name}{did_you_mean(name, axes)}")
-    checked(y)
+            raise ConfigError(f"{name!r} is no axis of {record.name}{nearest(name, axes)}")
+    y = checked(y)
     done = frame.filter(pl.col(y).is_not_null())
     if not done.height:
         raise ConfigError(f"no result of {record.name} has a {y}")

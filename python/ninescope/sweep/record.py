@@ -14,8 +14,7 @@ from typing import Any
 import polars as pl
 
 from ninescope._native import ConfigError
-from ninescope.catalogue import did_you_mean
-from ninescope.metrics import NAMES
+from ninescope.metrics import NAMES, meant
 from ninescope.sweep.dataset import refreshed
 from ninescope.sweep.lake import Lake
 from ninescope.sweep.plan import Plan
@@ -147,8 +146,8 @@ def _plain(value: Any) -> Any:
 
 
 def columns_of(frame: pl.DataFrame, wanted: Sequence[str], record: Record) -> list[str]:
-    """Check names of columns, of axes or of numbers."""
+    """Return the axes and the columns that are wanted: axes, or numbers by whatever name they have."""
+    found = list(record.columns)
     for name in wanted:
-        if name not in frame.columns:
-            raise ConfigError(f"there is no column {name!r}{did_you_mean(name, frame.columns)}")
-    return [*record.columns, *(name for name in wanted if name not in record.columns)]
+        found += [name] if name in frame.columns else meant(name, record.columns)
+    return list(dict.fromkeys(found))

@@ -123,14 +123,17 @@ class Sweep:
 
         plan = self.plan()
         estimate.check(self.file, plan)
-        lake = Lake.open(out, create=True)
-        lake.sweep_up()
-        Record.of(plan).save(lake)
-        left = _left(lake, plan.points, retry)
-        if not left:
+        # What is refused leaves nothing behind: a new lake is made when all is accepted.
+        there = Lake.open(out) if open_store(out).exists(MARK) else None
+        left = _left(there, plan.points, retry)
+        if not left and there is not None:
+            Record.of(plan).save(there)
             return self.status(out)
         with workers_of(executor, jobs, memory) as workers:
             estimate.refuse_too_large(plan, left, workers)
+            lake = there or Lake.open(out, create=True)
+            lake.sweep_up()
+            Record.of(plan).save(lake)
             prepared = _prepared(snapshots, lake, workers, plan)
             runner = Runner(lake, workers, retry=retry, prepared=prepared)
             run_now = self._run(runner, plan, left, on_step)
@@ -187,12 +190,12 @@ def status(lake: Lake, record: Any) -> Status:
     return Status(record.name, len(labels), len(kept & set(labels)), failures)
 
 
-def _left(lake: Lake, points: Sequence[Point], retry: bool) -> list[Point]:
+def _left(lake: Lake | None, points: Sequence[Point], retry: bool) -> list[Point]:
     """Return what has to be run; those that share what a worker draws and keeps follow each other."""
     from ninescope.sweep.dataset import refreshed
 
-    kept = set(refreshed(lake)["point"].to_list())
-    failed = set() if retry else set(lake.quarantined())
+    kept = set(refreshed(lake)["point"].to_list()) if lake is not None else set[str]()
+    failed = set(lake.quarantined()) if lake is not None and not retry else set[str]()
     left = [point for point in points if point.id not in kept and point.id not in failed]
     groups: dict[tuple[int, int], int] = {}
     for point in left:

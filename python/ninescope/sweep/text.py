@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ninescope.metrics import NAMES, unit
 from ninescope.sweep.estimate import Estimate
 from ninescope.sweep.file import SweepFile
 from ninescope.sweep.plan import Plan
-from ninescope.sweep.values import shown
+from ninescope.sweep.values import plural, shown
 
 if TYPE_CHECKING:
     import polars as pl
@@ -38,8 +38,8 @@ def plan_lines(file: SweepFile, plan: Plan, found: Estimate, checked: int, show:
         yield f"  {len(axis.rows):>4}  {axis.label or keys}: {_some(names)}"
     if len(file.seeds) > 1:
         yield f"  {len(file.seeds):>4}  seeds: {_some([str(seed) for seed in file.seeds])}"
-    points = f"{len(plan.points):,} points"
-    parts = [f"{plan.combinations:,} combinations"]
+    points = plural(len(plan.points), "point")
+    parts = [plural(plan.combinations, "combination")]
     if plan.left_out:
         parts.append(f"{plan.left_out:,} left out by conditions")
     same = plan.combinations - plan.left_out - len(plan.points)
@@ -51,10 +51,10 @@ def plan_lines(file: SweepFile, plan: Plan, found: Estimate, checked: int, show:
     if len(plan.rows) > show:
         yield f"  and {len(plan.rows) - show:,} more"
     if checked < len(plan.rows):
-        yield f"checked with their workloads: {checked:,} points; the others by their drives alone"
+        yield f"checked with their workloads: {plural(checked, 'point')}; the others by their drives alone"
     if found.points < len(plan.points):
-        yield f"done already: {len(plan.points) - found.points:,} points"
-    workers = f"{found.workers} worker{'s' if found.workers > 1 else ''}"
+        yield f"done already: {plural(len(plan.points) - found.points, 'point')}"
+    workers = plural(found.workers, "worker")
     if found.seconds is not None:
         yield f"time: about {_duration(found.seconds)} on {workers} ({found.how})"
     if found.points:
@@ -79,27 +79,83 @@ def _size(count: int) -> str:
 
 
 def print_table(frame: pl.DataFrame, record: Record, console: Console, *, chosen: bool) -> None:
-    """Print the rows of a sweep, with the numbers that say most where none were chosen."""
-    if not chosen:
-        measured = [name for name in COLUMNS if frame[name].is_not_null().any()]
-        state = ["state"] if (frame["state"] != "done").any() else []
-        extra = ["build"] if "build" in frame.columns else []
-        frame = frame.select(*record.columns, *extra, *state, *measured)
-    print_frame(frame, console)
+    """Print the rows of a sweep, with the numbers that say most where none were chosen.
+
+    Of those that nobody chose, a narrow terminal shows as many as it has room for.
+    """
+    if chosen:
+        print_frame(frame, console)
+        return
+    measured = [name for name in COLUMNS if frame[name].is_not_null().any()]
+    state = ["state"] if (frame["state"] != "done").any() else []
+    extra = ["build"] if "build" in frame.columns else []
+    kept = [*record.columns, *extra, *state]
+    left_out: list[str] = []
+    while measured and _is_too_wide(frame.select(*kept, *measured), console):
+        left_out.insert(0, measured.pop())
+    print_frame(frame.select(*kept, *measured), console)
+    if left_out:
+        print(f"left out, for want of room: {', '.join(left_out)}")
 
 
 def print_frame(frame: pl.DataFrame, console: Console) -> None:
-    """Print a table; numbers that are known by name in their units."""
-    from rich.table import Table
+    """Print a table; numbers that are known by name in their units.
+
+    A row is a line where that fits, and always where no terminal is: what reads a pipe has no width. At a
+    terminal that is too narrow each row is a block, a line for each column. No cell is ever cut.
+    """
+    heads, rows = _cells_of(frame)
+    right = [index for index, name in enumerate(frame.columns) if frame[name].dtype.is_numeric()]
+    if not _is_too_wide(frame, console):
+        print_lines(heads, rows, console, right=right)
+        return
+    longest = max(map(len, heads))
+    for number_of_row, cells in enumerate(rows):
+        if number_of_row:
+            print()
+        for head, cell in zip(heads, cells, strict=True):
+            print(f"{head:<{longest}}  {cell}".rstrip())
+
+
+def print_lines(
+    heads: Sequence[str], rows: Sequence[Sequence[str]], console: Console, *, right: Sequence[int] = ()
+) -> None:
+    """Print rows under their heads, one to a line; columns in `right` are set to the right."""
     from rich.text import Text
 
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    for name in frame.columns:
-        head = Text(unit(name).label if name in NAMES else name)
-        table.add_column(head, justify="right" if frame[name].dtype.is_numeric() else "left")
-    for row in frame.iter_rows():
-        table.add_row(*(Text(_cell(name, value)) for name, value in zip(frame.columns, row, strict=True)))
-    console.print(table)
+    widths = _widths(heads, rows)
+
+    def line(cells: Sequence[str]) -> str:
+        set_ = (
+            f"{cell:>{width}}" if index in right else f"{cell:<{width}}"
+            for index, (cell, width) in enumerate(zip(cells, widths, strict=True))
+        )
+        return "  ".join(set_).rstrip()
+
+    console.print(Text(line(heads), "bold"), soft_wrap=True)
+    for cells in rows:
+        console.print(Text(line(cells)), soft_wrap=True)
+
+
+def _cells_of(frame: pl.DataFrame) -> tuple[list[str], list[list[str]]]:
+    heads = [unit(name).label if name in NAMES else name for name in frame.columns]
+    rows = [
+        [_cell(name, value) for name, value in zip(frame.columns, row, strict=True)]
+        for row in frame.iter_rows()
+    ]
+    return heads, rows
+
+
+def _widths(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> list[int]:
+    return [max(map(len, column)) for column in zip(heads, *rows, strict=True)]
+
+
+def _is_too_wide(frame: pl.DataFrame, console: Console) -> bool:
+    """Say whether lines would be longer than the terminal; where none is, nothing is."""
+    if not console.is_terminal:
+        return False
+    widths = _widths(*_cells_of(frame))
+    return sum(widths) + 2 * (len(widths) - 1) > console.width
 
 
 def _cell(name: str, value: Any) -> str:

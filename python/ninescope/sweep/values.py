@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from decimal import Decimal, InvalidOperation
 from typing import Any
 
@@ -14,6 +14,8 @@ from ninescope.catalogue import did_you_mean
 RANGE_KEYS = ("from", "to", "step", "count", "log")
 MANY = 1_000_000
 """More values than this are a mistake."""
+_LISTED = 12
+"""Longer lists say less."""
 _QUANTITY = re.compile(r"\s*([+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)\s*([A-Za-z%][A-Za-z/]*)?\s*")
 UNITS: Mapping[str, tuple[str, Decimal]] = {
     **{name: ("time", Decimal(scale)) for name, scale in
@@ -158,3 +160,22 @@ def shown(value: object) -> str:
     if isinstance(value, list | tuple):
         return "[" + ", ".join(shown(item) for item in value) + "]"
     return str(value)
+
+
+def plural(count: int, noun: str) -> str:
+    """Write how many there are of something: `1 point`, `2 points`."""
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
+
+
+def listed(names: Iterable[str]) -> str:
+    """List names, a dozen of them at most."""
+    known = list(names)
+    more = len(known) - _LISTED
+    return ", ".join(known[:_LISTED]) + (f" and {more} more" if more > 0 else "")
+
+
+def nearest(word: str, known: Iterable[str]) -> str:
+    """Return the end of an error message: the nearest known word, or what there is, cut to a dozen."""
+    known = list(known)
+    said = did_you_mean(word, known)
+    return f"; there is {listed(known)}" if said.startswith("; there is") else said
