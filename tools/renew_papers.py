@@ -19,6 +19,7 @@ from ninescope.papers import record, sensitivity
 from ninescope.papers.document import (
     counted,
     differing_words,
+    fragile_words,
     measured_words,
     origin_words,
     own_claims,
@@ -146,7 +147,7 @@ def by_paper(found: Sequence[Stored], docs: Path, prefix: str) -> str:
         swings = sensitivity.read(docs / words["id"])
         fragile = "not examined"
         if swings is not None:
-            fragile = ", ".join(claim["id"] for claim in swings["claims"] if claim["fragile"]) or "none"
+            fragile = fragile_words(one, swings)
         link = f"[{words['id']}]({prefix}{words['id']}.md)"
         rows.append([link, words["title"], *counted(published_claims(one["claims"])), fragile])
     every = [claim for one in found for claim in one["claims"]]

@@ -164,6 +164,10 @@ def test_all_papers_end_with_a_summary(experiment, cli):
     assert rows[3][:5] == ["901", "1", "0", "0", "1"]
     assert rows[4][:5] == ["all", "2", "1", "0", "1"]
     assert "not judged with these settings: 9.2" in out
+    assert "in a full run" not in out
+    (experiment.parent / "baseline.toml").write_text('[full]\n"9.1" = "not reproduced"\n')
+    out = cli("papers", "run", "all", "--experiments", folder).out
+    assert "not reproduced in a full run, which counts: 9.1" in out
 
 
 @pytest.mark.skipif(not NATIVE, reason="the engine is not built")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import subprocess
 import sys
@@ -287,6 +288,17 @@ def test_a_claim_that_holds_for_one_value_alone_is_fragile():
     for steady in (swing(HOLDS, HOLDS), swing(HOLDS, NOT_REPRODUCED), swing(NOT_REPRODUCED, NOT_JUDGED)):
         assert not finding(steady).fragile
     assert not finding(swing(NOT_REPRODUCED, NOT_REPRODUCED, chosen=NOT_REPRODUCED)).fragile
+    # What else it does not bear is not lost.
+    other = dataclasses.replace(swing(HOLDS, NOT_REPRODUCED), parameter="y")
+    assert "alone; nor does it hold with y +50%;" in finding(lucky, other).words
+
+
+def test_a_claim_that_a_full_run_does_not_reproduce_is_fragile_in_short_runs_alone():
+    swings = {"claims": [{"id": "1.1", "fragile": ["x"]}, {"id": "1.2", "fragile": ["x"]}]}
+    found = {"claims": [{"id": "1.1", "verdict": HOLDS}, {"id": "1.2", "verdict": NOT_REPRODUCED}]}
+    assert document.fragile_claims(found, swings) == (["1.1"], ["1.2"])
+    assert document.fragile_words(found, swings) == "1.1; 1.2 (where they hold: in short runs)"
+    assert document.fragile_words(found, {"claims": []}) == "none"
 
 
 def test_what_moves_a_claim_is_named_with_how_much():
@@ -294,6 +306,7 @@ def test_what_moves_a_claim_is_named_with_how_much():
     assert (
         finding(swing(HOLDS, HOLDS, values=(0.99, 1.01))).words == "holds throughout; moved by none of them"
     )
+    assert "moved by x (manifold)" in finding(swing(HOLDS, HOLDS, values=(1.0, 40.0))).words
     one_side = finding(swing(HOLDS, NOT_REPRODUCED, values=(1.0, 3.0)))
     assert one_side.words == "does not hold with x +50%; moved by x (200%)"
     missing = swing(HOLDS, HOLDS, values=(None, 1.0))

@@ -487,6 +487,30 @@ class TestRunning:
         assert code == 0
         assert "quick: 2 of 4 claims hold" in out
 
+    def test_a_quick_run_says_where_a_full_one_judges_otherwise(self, cli, experiments, tmp_path):
+        baseline = experiments / "900-test/baseline.toml"
+        baseline.write_text(
+            '[full]\n"9.1" = "not reproduced"\n"9.2" = "holds"\n"9.3" = "holds"\n"9.4" = "holds"\n'
+        )
+        arguments = ("papers", "run", "all", "--experiments", experiments, "--quick")
+        code, out, _ = cli(*arguments, "--out", tmp_path / "out")
+        assert code == 0
+        assert out.count("A full run judges otherwise, and it counts: not reproduced.") == 1
+        assert out.count("A full run judges otherwise, and it counts: holds.") == 1
+        claims = json.loads(cli(*arguments, "--json").out)["claims"]
+        # 9.2 is judged alike, and 9.4 is not judged at all.
+        assert {claim["id"]: claim.get("verdict_of_full_run") for claim in claims} == {
+            "9.1": "not reproduced",
+            "9.2": None,
+            "9.3": "holds",
+            "9.4": None,
+        }
+        html = (tmp_path / "out/report.html").read_text()
+        assert "full run: not reproduced" in html
+        assert "A full run judges otherwise" in html
+        full = cli("papers", "run", "all", "--experiments", experiments, "--full").out
+        assert "judges otherwise" not in full
+
     def test_a_claim_that_is_gone_no_longer_holds(self, cli, experiments):
         baseline = experiments / "900-test/baseline.toml"
         baseline.write_text('[quick]\n"9.0" = "holds"\n"9.3" = "not reproduced"\n')

@@ -66,16 +66,13 @@ def papers_run(
     paper: Annotated[str, typer.Argument(metavar="ID|all", help="A paper (`papers list`), or all of them.")],
     quick: Annotated[
         bool,
-        typer.Option(
-            "--quick", help="Two to three minutes a paper, and the percentiles it allows (default)."
-        ),
+        typer.Option("--quick", help="One to four minutes a paper, and the percentiles it allows (default)."),
     ] = False,
     full: Annotated[
         bool,
         typer.Option(
             "--full",
-            help="As many requests as every percentile needs: on two processors 7 to 40 minutes a paper, "
-            "an hour and a half for all.",
+            help="As many requests as every percentile needs: on two processors up to half an hour a paper.",
         ),
     ] = False,
     json_: Annotated[
@@ -257,7 +254,7 @@ def _judged(
     """Run one paper's experiment and judge its claims."""
     from ninescope.files import output_directory
     from ninescope.papers import record, runner
-    from ninescope.papers.catalogue import regressions
+    from ninescope.papers.catalogue import overruled, regressions
     from ninescope.papers.experiment import Settings
     from ninescope.papers.judge import judge
     from ninescope.papers.report import Report
@@ -277,9 +274,16 @@ def _judged(
             inferred = () if out is None else runner.inferred(paper.experiment_file)
         judgements = tuple(judge(claim, measurement.summary.measured, quick=quick) for claim in claims.claims)
         verdicts = {judgement.claim.id: judgement.verdict for judgement in judgements}
-        committed = paper.baseline().get("quick" if quick else "full", {})
+        baseline = paper.baseline()
+        committed = baseline.get("quick" if quick else "full", {})
         report = Report(
-            paper, claims, settings, judgements, measurement, tuple(regressions(committed, verdicts))
+            paper,
+            claims,
+            settings,
+            judgements,
+            measurement,
+            tuple(regressions(committed, verdicts)),
+            by_full_run=overruled(baseline.get("full", {}), verdicts) if quick else {},
         )
         if out is not None:
             record.save(report, out, published, inferred)

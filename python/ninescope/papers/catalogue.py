@@ -12,7 +12,7 @@ import ninescope
 from ninescope._native import ConfigError
 from ninescope.catalogue import did_you_mean
 from ninescope.papers.claims import Claims, load_claims, load_toml
-from ninescope.papers.judge import HOLDS, VERDICTS
+from ninescope.papers.judge import HOLDS, NOT_REPRODUCED, VERDICTS
 from ninescope.papers.published import Published, load_published
 
 MODES = ("quick", "full")
@@ -90,6 +90,16 @@ class Paper:
 def regressions(baseline: Mapping[str, str], verdicts: Mapping[str, str]) -> list[str]:
     """List the claims that hold in the baseline and no longer do; one that is gone is among them."""
     return [claim for claim, verdict in baseline.items() if verdict == HOLDS and verdicts.get(claim) != HOLDS]
+
+
+def overruled(full: Mapping[str, str], quick: Mapping[str, str]) -> dict[str, str]:
+    """Return what a full run says of claims that a quick one judges the other way: the full one counts."""
+    decided = (HOLDS, NOT_REPRODUCED)
+    return {
+        claim: full[claim]
+        for claim, verdict in quick.items()
+        if verdict in decided and full.get(claim) in decided and full[claim] != verdict
+    }
 
 
 def experiments_folder(given: str | None) -> Path:

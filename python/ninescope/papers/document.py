@@ -18,6 +18,7 @@ from ninescope.papers import record, sensitivity
 from ninescope.papers.claims import ORIGINS
 from ninescope.papers.judge import HOLDS, NOT_JUDGED, NOT_REPRODUCED, OF_FULL_RUN, VERDICTS
 from ninescope.papers.record import figure_title, table_title
+from ninescope.papers.report import full_run_words
 from ninescope.report.document import (
     AttributionBand,
     AttributionBlock,
@@ -69,7 +70,8 @@ class _Paper:
 
     @property
     def fragile(self) -> list[str]:
-        return [claim["id"] for claim in (self.swings or {}).get("claims", []) if claim["fragile"]]
+        """The claims that hold, and would not with another value."""
+        return fragile_claims(self.found, self.swings or {})[0]
 
 
 def is_of_papers(folder: Path) -> bool:
@@ -205,7 +207,22 @@ _FRAGILE = (
 def _words_of_fragile(paper: _Paper) -> str:
     if paper.swings is None:
         return "not examined"
-    return ", ".join(paper.fragile) or "none"
+    return fragile_words(paper.found, paper.swings)
+
+
+def fragile_claims(found: Stored, swings: Stored) -> tuple[list[str], list[str]]:
+    """Return what is fragile: claims that hold in a record, and those that do in short runs alone."""
+    fragile = [claim["id"] for claim in swings.get("claims", []) if claim["fragile"]]
+    held = {claim["id"] for claim in found["claims"] if claim["verdict"] == HOLDS}
+    return [one for one in fragile if one in held], [one for one in fragile if one not in held]
+
+
+def fragile_words(found: Stored, swings: Stored) -> str:
+    """Say which claims of a paper are fragile."""
+    hold, short = fragile_claims(found, swings)
+    words = [", ".join(hold)] if hold else []
+    words += [f"{', '.join(short)} (where they hold: in short runs)"] if short else []
+    return "; ".join(words) or "none"
 
 
 def _by_grade(papers: Sequence[_Paper]) -> TableBlock:
@@ -227,7 +244,12 @@ def _open(papers: Sequence[_Paper]) -> list[Block]:
                     Cell(claim["statement"], under=origin_words(claim)),
                     published_words(claim["published"]),
                     measured_words(claim),
-                    Cell(claim["verdict"], verdict=claim["verdict"], title=claim["cause"]),
+                    Cell(
+                        claim["verdict"],
+                        verdict=claim["verdict"],
+                        title=claim["cause"],
+                        under=f"full run: {other}" if (other := claim.get("verdict_of_full_run")) else "",
+                    ),
                 ]
             )
     columns = ["claim", "statement", "published", "measured", "verdict"]
@@ -277,6 +299,11 @@ def origin_words(claim: Stored) -> str:
 
 def remark(claim: Stored) -> str:
     """Say why a claim does not hold; or by how little it does, and on what that rests."""
+    other = claim.get("verdict_of_full_run")
+    return " ".join(filter(None, (full_run_words(other) if other else "", _reason(claim))))
+
+
+def _reason(claim: Stored) -> str:
     if claim["verdict"] == HOLDS:
         return str(claim.get("note", ""))
     explanation = str(claim["explanation"])

@@ -83,7 +83,7 @@ def _claim(report: Report, judgement: Any) -> dict[str, Any]:
         "explanation": judgement.explanation,
         "note": " ".join(filter(None, (*near_words(judgement), judgement.note))),
     }
-    return claim_as_json(report.paper.id, judgement) | words
+    return claim_as_json(report.paper.id, judgement, report.by_full_run) | words
 
 
 def _check(finding: Finding, readings: Mapping[str, Reading]) -> dict[str, Any]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from rich.console import Console, RenderableType
@@ -34,6 +34,8 @@ class Report:
     judgements: tuple[Judgement, ...]
     measurement: Measurement
     regressions: tuple[str, ...]
+    by_full_run: Mapping[str, str] = dataclasses.field(default_factory=dict)
+    """Of a quick run: the committed verdicts of a full one, where they are others."""
 
     @property
     def mode(self) -> str:
@@ -59,7 +61,9 @@ class Report:
                     "tables": [dataclasses.asdict(table) for table in self.measurement.summary.tables],
                 }
             ],
-            "claims": [claim_as_json(self.paper.id, judgement) for judgement in self.judgements],
+            "claims": [
+                claim_as_json(self.paper.id, judgement, self.by_full_run) for judgement in self.judgements
+            ],
         }
 
 
@@ -69,9 +73,12 @@ def together(reports: Sequence[Report]) -> dict[str, Any]:
     return {key: [item for document in documents for item in document[key]] for key in ("papers", "claims")}
 
 
-def claim_as_json(paper: str, judgement: Judgement) -> dict[str, Any]:
-    """Return a claim with its verdict."""
+def claim_as_json(
+    paper: str, judgement: Judgement, by_full_run: Mapping[str, str] | None = None
+) -> dict[str, Any]:
+    """Return a claim with its verdict, and that of a full run where a quick one judges otherwise."""
     claim = judgement.claim
+    other = (by_full_run or {}).get(claim.id)
     return {
         "id": claim.id,
         "paper": paper,
@@ -88,6 +95,7 @@ def claim_as_json(paper: str, judgement: Judgement) -> dict[str, Any]:
             if reading.low is not None
         },
         "verdict": judgement.verdict,
+        **({"verdict_of_full_run": other} if other else {}),
         "cause": judgement.cause,
     }
 
@@ -123,6 +131,12 @@ def print_summary(reports: Sequence[Report], console: Console) -> None:
     open_claims = [judgement.claim.id for judgement in every if judgement.verdict == NOT_JUDGED]
     if open_claims:
         console.print(f" {NOT_JUDGED} with these settings: {', '.join(open_claims)}")
+    for verdict in (NOT_REPRODUCED, HOLDS):
+        others = [
+            claim for report in reports for claim, found in report.by_full_run.items() if found == verdict
+        ]
+        if others:
+            console.print(f" {verdict} in a full run, which counts: {', '.join(others)}")
 
 
 def published_ones(judgements: Sequence[Judgement]) -> list[Judgement]:
@@ -156,7 +170,7 @@ def _render(report: Report) -> Iterator[RenderableType]:
         yield Padding.indent(_table(table), 1)
         yield Text()
     for judgement in report.judgements:
-        yield from _judgement(judgement)
+        yield from _judgement(judgement, report.by_full_run.get(judgement.claim.id))
     found = published_ones(report.judgements)
     counts = [
         f"{sum(judgement.verdict == verdict for judgement in found)} {words}"
@@ -170,7 +184,12 @@ def _render(report: Report) -> Iterator[RenderableType]:
     yield Padding.indent(Text(summary), 1)
 
 
-def _judgement(judgement: Judgement) -> Iterator[RenderableType]:
+def full_run_words(verdict: str) -> str:
+    """Say that a quick run is not the last word."""
+    return f"A full run judges otherwise, and it counts: {verdict}."
+
+
+def _judgement(judgement: Judgement, by_full_run: str | None) -> Iterator[RenderableType]:
     claim = judgement.claim
     heading = Text.assemble(
         (f"{claim.id:<5}", "bold"),
@@ -183,7 +202,8 @@ def _judgement(judgement: Judgement) -> Iterator[RenderableType]:
     yield Padding.indent(Text(f"published: {_published(claim.published)}", style="dim"), 6)
     for line, style in _measured(judgement):
         yield Padding.indent(Text(line, style=style), 6)
-    for words in (*near_words(judgement), judgement.note, judgement.explanation):
+    overruled = full_run_words(by_full_run) if by_full_run else ""
+    for words in (overruled, *near_words(judgement), judgement.note, judgement.explanation):
         if words:
             yield Padding.indent(Text(words), 6)
     yield Text()

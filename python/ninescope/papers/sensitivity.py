@@ -26,6 +26,7 @@ from ninescope.pool import Pool
 FACTORS = (0.5, 1.5)
 FILE = "sensitivity.json"
 FORMAT = 1
+_MANIFOLD = 10.0
 MOVED = 0.05
 """A measured value that changes by less was not moved."""
 
@@ -100,11 +101,15 @@ class Finding:
     def words(self) -> str:
         """Sum it up."""
         moved = sorted((swing for swing in self.swings if swing.moves), key=lambda swing: -swing.change)
-        words = ", ".join(f"{swing.parameter} ({swing.change:.0%})" for swing in moved)
+        words = ", ".join(f"{swing.parameter} ({_size(swing.change)})" for swing in moved)
         parts = [f"moved by {words}" if moved else "moved by none of them"]
+        lost = self.with_verdict(NOT_REPRODUCED)
         if self.fragile:
             parts.insert(0, f"fragile: holds for the chosen {', '.join(self.fragile)} alone")
-        elif self.chosen.verdict == HOLDS and (lost := self.with_verdict(NOT_REPRODUCED)):
+            others = [one for one in lost if one.rpartition(" ")[0] not in self.fragile]
+            if others:
+                parts.insert(1, f"nor does it hold with {', '.join(others)}")
+        elif self.chosen.verdict == HOLDS and lost:
             parts.insert(0, f"does not hold with {', '.join(lost)}")
         elif self.chosen.verdict == HOLDS:
             parts.insert(0, "holds throughout")
@@ -206,6 +211,11 @@ def _outcome(claim: Claim, measured: Mapping[str, Any]) -> Outcome:
 
 def _percent(factor: float) -> str:
     return f"{factor - 1:+.0%}"
+
+
+def _size(change: float) -> str:
+    """Write a relative change; of a value near zero it only says that much came of little."""
+    return f"{change:.0%}" if change < _MANIFOLD else "manifold"
 
 
 def save(sensitivity: Sensitivity, directory: Path) -> Path:
