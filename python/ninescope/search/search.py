@@ -277,6 +277,10 @@ class _Run:
                 trial.state, trial.reason = same.state, same.reason
                 trial.metrics, trial.points = same.metrics, same.points
             self._trials.append(trial)
+        best = {trial.number for trial in best_of(self._trials, self._file.goals)}
+        for trial in self._trials:
+            if trial.number not in best:  # and will never be again
+                trial.forget_runs()
         self._refuse_unmeasured()
         for trial in batch:
             values = self._values(trial)
