@@ -12,12 +12,15 @@ import pytest
 import ninescope
 from conftest import NATIVE
 from ninescope.search import pareto
+from ninescope.search.estimate import estimate
 from ninescope.search.evaluate import dominated, violated
 from ninescope.search.evidence import beyond, end, slower_share
 from ninescope.search.file import SearchFile
 from ninescope.search.finish import Candidate, bounded, choose, judged, measured
+from ninescope.search.foresight import foreseen
 from ninescope.search.goals import Goals, constraint, contradiction, number, objective
 from ninescope.search.record import Record, table
+from ninescope.search.text import print_rows
 from ninescope.search.trial import FULL, PRUNED, Trial
 from ninescope.statistics import mean_interval
 from search_samples import SMALL, kept
@@ -67,6 +70,10 @@ def test_limits_are_read_in_the_unit_of_their_number(text, metrics, limit):
         ("p99 < 0us", "can never hold"),
         ("hit_ratio > 1", "can never hold"),
         ("hit_ratio >= 110%", "can never hold"),
+        ("waf < 1", "can never hold: waf is never below 1"),
+        ("waf_host > 1", "can never hold: waf_host is from 0 to 1"),
+        ("lifetime < -1y", "can never hold"),
+        ("lifetime > -1y", "says nothing: lifetime is never below 0"),
     ],
 )
 def test_what_is_wrong_with_a_limit_is_said(text, said):
@@ -87,13 +94,18 @@ def test_what_is_wrong_with_a_limit_is_said(text, said):
         ("iops > 10 on oltp", "iops < 5"),
         ("iops > 10", "iops < 5 on oltp"),
         ("lifetime > 5y", "lifetime < 365d"),
+        ("read_iops > 500", "iops < 400"),
+        ("read_iops > 300", "write_iops >= 100", "iops < 400"),
+        ("read_iops < 300", "write_iops <= 100 on oltp", "iops >= 400"),
+        ("write_throughput > 5MB/s".replace("throughput", "bytes_per_second"), "throughput < 4MB/s"),
+        ("waf_gc > 3", "waf < 4"),  # what the host wrote is one more
+        ("waf_gc >= 0.5", "waf_padding > 0.5", "waf <= 2"),
     ],
 )
 def test_constraints_that_contradict_each_other_are_found(texts):
     both = contradiction(
         [constraint("dwpd > 1", WORKLOADS), *(constraint(text, WORKLOADS) for text in texts)]
     )
-    assert both is not None
     assert {each.text for each in both} == set(texts)
 
 
@@ -108,10 +120,16 @@ def test_constraints_that_contradict_each_other_are_found(texts):
         ("p99 > 2us", "mean < 1us"),
         ("iops > 10 on oltp", "iops < 5 on backup"),
         ("read_iops > 10", "write_iops < 5"),
+        ("read_iops >= 300", "write_iops >= 100", "iops <= 400"),
+        ("read_iops > 300 on oltp", "write_iops > 100 on backup", "iops < 400"),
+        ("read_iops < 300", "iops > 400"),  # the rest may be writes
+        ("waf_gc > 1", "waf < 2.5"),
+        ("waf_gc < 1", "waf_wear < 1", "waf_padding < 1", "waf_map < 1", "waf > 9"),  # or scrubbing
+        ("waf >= 1", "waf < 2"),
     ],
 )
 def test_constraints_that_can_hold_together_are_let_pass(texts):
-    assert contradiction([constraint(text, WORKLOADS) for text in texts]) is None
+    assert contradiction([constraint(text, WORKLOADS) for text in texts]) == ()
 
 
 def test_by_how_much_a_limit_is_missed():
@@ -277,6 +295,150 @@ def test_what_is_wrong_with_a_file_is_said_with_its_place(changed, to, said):
         text = SMALL.replace(f"{changed}\n", "") + to
     with pytest.raises(ninescope.ConfigError, match=said):
         SearchFile.parse(text)
+
+
+@needs_the_engine
+def test_a_limit_is_named_by_its_own_line():
+    text = SMALL.replace("trials = 12", 'constraints = [\n  "p50 < 1ms",\n  "waf  <  0.5",\n]')
+    line = 1 + text.splitlines().index('  "waf  <  0.5",')
+    with pytest.raises(ninescope.ConfigError, match=rf"line {line}: constraints: 'waf < 0.5' can never"):
+        SearchFile.parse(text)
+
+
+# ---- what is foreseen -----------------------------------------------------------------------------------
+
+
+def wanting(goal: str, *changes: tuple[str, str]) -> SearchFile:
+    """The small search with a constraint, changed."""
+    text = SMALL.replace("trials = 12", f'constraints = ["{goal}"]\ntrials = 12')
+    for old, new in changes:
+        assert old in text
+        text = text.replace(old, new)
+    return SearchFile.parse(text)
+
+
+@needs_the_engine
+@pytest.mark.parametrize(
+    ("goal", "changes", "said"),
+    [
+        # Of 300 requests half are reads: 150 or so, and at most 150 + 5 sqrt(75) = 193.
+        ("read_p99 < 1ms", (), "too few requests: a run measures about 150 reads, and 1,000 are needed"),
+        ("write_p99.99 < 1ms", (("requests = 300", "requests = 190_000"),),
+         "about 95,000 writes, and 100,000 are needed"),
+        ("read_p99 < 1ms", (("requests = 300", "requests = 1_200\nwarmup = 0.2"), ("randrw", "randread")),
+         "a run measures 960 reads, and 1,000 are needed"),
+        ("write_p50 < 1ms", (('"randrw"', '"randread"'),), "cannot be measured: nothing is written there"),
+        ("read_iops > 5", (('"randrw"', '"write"'), (', "read_mean"', "")), "nothing is read there"),
+    ],
+)  # fmt: skip
+def test_what_no_run_can_measure_is_refused_before_any(goal, changes, said):
+    file = wanting(goal, *changes)
+    with pytest.raises(ninescope.ConfigError, match=said) as error:
+        foreseen(file)
+    assert f"constraints: {goal} on " in str(error.value)
+
+
+@needs_the_engine
+@pytest.mark.parametrize(
+    ("goal", "changes"),
+    [
+        ("read_p99 < 1ms", (("requests = 300", "requests = 2_000\nwarmup = 0.2"), ("randrw", "randread"))),
+        ("p99 < 1ms", (("requests = 300", "requests = 1_000"), ("randrw", "randread"))),  # no writes: reads
+        ("p90 < 1ms", ()),
+        ("read_p99 < 1ms", (("requests = 300", "duration = '1s'"),)),  # nobody knows how many
+        ("iops > 5", ()),
+    ],
+)
+def test_what_can_be_measured_is_let_pass(goal, changes):
+    assert foreseen(wanting(goal, *changes)) == []
+
+
+@needs_the_engine
+def test_what_may_not_be_measured_is_told():
+    # A thousand reads are expected of two thousand requests, and needed.
+    [doubt] = foreseen(wanting("read_p99 < 1ms", ("requests = 300", "requests = 2_000")))
+    assert "read_p99 < 1ms on randrw may not be measured: a run measures about 1,000 reads" in doubt
+    [doubt] = foreseen(wanting("waf < 3", ('"randrw"', '"randread"')))
+    assert doubt == "waf < 3 on randread may not be measured: nothing is written there"
+    # Designs with 10 % and 90 % reads: some measure enough of them.
+    both = foreseen(
+        wanting(
+            "read_p99 < 1ms",
+            ("requests = 300", "requests = 4_000"),
+            ("[parameters]", '[parameters]\n"workload.rwmixread" = [10, 90]'),
+        )
+    )
+    assert any("about 400 reads" in doubt for doubt in both)
+
+
+@needs_the_engine
+def test_what_short_runs_cannot_prune_by_is_told_by_operation():
+    def told(requests: int, pruning: str) -> list[str]:
+        changes = (("requests = 300", f"requests = {requests}"),
+                   ("iodepth = 4", "iodepth = 4\nrwmixread = 75"),
+                   ("pruning = false", ""), ("[final]", f"[pruning]\n{pruning}\n[final]"))  # fmt: skip
+        return foreseen(wanting("p99 < 1ms", *changes))
+
+    few = "short runs on randrw do not prune by "
+    # 10,000 requests are 7,500 reads and 2,500 writes; 8,192 are needed.
+    assert told(100_000, "short = 0.1") == [
+        f"{few}read_mean: an interval takes 8,192, not about 7,500 reads",
+        f"{few}read_p99: an interval takes 8,192, not about 7,500 reads",
+        f"{few}write_p99: an interval takes 8,192, not about 2,500 writes",
+    ]
+    assert told(100_000, "short = 0.9") == []
+    assert told(200_000, "short = 0.1")[0].startswith(f"{few}read_mean, unless it is far worse: about 15,000")
+    # With seeds a percentile needs ten requests beyond it, and no more.
+    assert told(100_000, "short = 0.1\nseeds = 3") == []
+    assert told(8_000, "short = 0.4\nseeds = 3") == [
+        f"{few}write_p99: compared by seeds it has to be measured, with 1,000, not about 800 writes"
+    ]
+    assert told(1_000_000, "short = 0.1") == []
+
+
+@needs_the_engine
+def test_a_search_of_few_designs_takes_as_long_as_they_do():
+    file = SearchFile.parse(
+        SMALL.partition("[parameters]")[0] + '[parameters]\n"nand.read" = ["20us", "30us"]'
+    )
+    found = estimate(file, 2, probe=False)
+    # 2 designs once, 2 candidates and 1 neighbour with 2 seeds.
+    assert found.runs == 2 + 2 * (2 + 1)
+    assert found.seconds is None
+    assert 0 < found.worker_bytes <= found.all_bytes <= 2 * found.worker_bytes
+    probed = estimate(file, 2)
+    assert probed.seconds is not None
+    assert 0 < probed.seconds < 60
+    assert probed.begun == 1
+
+
+# ---- tables ---------------------------------------------------------------------------------------------
+
+
+def printed(
+    capsys, width: int | None, heads: list[str], rows: list[list[str]], **options: object
+) -> list[str]:
+    from rich.console import Console
+
+    terminal = Console(width=width or 40, force_terminal=width is not None, color_system=None)
+    print_rows(heads, rows, terminal, **options)
+    return capsys.readouterr().out.splitlines()
+
+
+def test_tables_are_never_cut(capsys):
+    heads, rows = ["name", "value", "why"], [["one", "1", "x" * 60], ["two", "22", "x" * 60]]
+    line = ["name  value  why", f"one       1  {'x' * 60}", f"two      22  {'x' * 60}"]
+    assert printed(capsys, None, heads, rows, right=[1]) == line  # a pipe has no width
+    assert printed(capsys, 80, heads, rows, right=[1]) == line
+    short = ["name  value", "one       1", "two      22"]
+    assert printed(capsys, 40, heads, rows, right=[1]) == [f"the same in all: why = {'x' * 60}", *short]
+    assert printed(capsys, 40, heads, rows, right=[1], spare=[2]) == [
+        "left out, for want of room: why (--csv has all)", *short
+    ]  # fmt: skip
+    rows[1][2] = "y" * 60
+    assert printed(capsys, 40, heads, rows) == [
+        "name   one", "value  1", f"why    {'x' * 60}", "", "name   two", "value  22", f"why    {'y' * 60}"
+    ]  # fmt: skip
 
 
 # ---- evidence -------------------------------------------------------------------------------------------

@@ -36,6 +36,8 @@ class Entry:
     is_short: bool
     kept: dict[str, Kept] = dataclasses.field(default_factory=dict)
     """By point."""
+    is_new: bool = False
+    """Whether any of its points was run just now."""
 
     @property
     def is_complete(self) -> bool:
@@ -66,19 +68,19 @@ class Evaluator:
         for workload in self._file.workloads:
             values = {**settings, "workload": workload}
             if short:
-                values["run.requests"] = self.short_requests(workload, values)
+                values["run.requests"] = self.requests(workload, values, short=True)
             found[workload] = [self._file.base.point(values, seed=seed) for seed in seeds]
         return found
 
-    def short_requests(self, workload: str, values: Mapping[str, Any]) -> int:
-        """Return how many requests a short run of a workload has."""
+    def requests(self, workload: str, values: Mapping[str, Any], *, short: bool) -> int:
+        """Return how many requests a run of a workload has."""
         full = values.get("run.requests") or self._file.base.run.get("requests")
         if full is None:
             if workload not in self._requests:
                 count = requests_of(self._file, workload, values)
                 self._requests[workload] = count
             full = self._requests[workload]
-        return max(1, round(float(full) * self._file.pruning.short))
+        return max(1, round(float(full) * self._file.pruning.short)) if short else int(full)
 
     def batch(self, trials: Sequence[Trial], best: Sequence[Trial], on_trial: OnTrial) -> None:
         """Find out what becomes of trials.
@@ -102,12 +104,16 @@ class Evaluator:
         """Return a design as something to be run in full with several seeds."""
         return Entry(Trial(-1, design), self.points(design, seeds=seeds), is_short=False)
 
-    def run_all(self, entries: Sequence[Entry]) -> None:
-        """Run whatever entries want."""
+    def run_all(self, entries: Sequence[Entry], on_done: Callable[[Entry, int], None]) -> None:
+        """Run whatever entries want; `on_done` hears of each, and how many are done."""
+        count = 0
 
         def done(entry: Entry) -> Entry | None:
+            nonlocal count
             if not entry.trial.state:
                 entry.trial.state = FULL
+            count += 1
+            on_done(entry, count)
             return None
 
         self._drive(collections.deque(entries), done)
@@ -155,6 +161,7 @@ class Evaluator:
 
     @staticmethod
     def _arrived(entry: Entry, outcome: Outcome) -> None:
+        entry.is_new |= outcome.is_new
         if outcome.kept is not None:
             entry.kept[outcome.point.id] = outcome.kept
             return

@@ -39,7 +39,7 @@ BLOCKS_REQUESTS = 8 * 1024
 REPLICATIONS_MIN = 3
 EXACT = ("cost_total", "cost_per_logical_gb")
 """They follow from the configuration: chance has no part in them."""
-_COUNTED = 10
+COUNTED = 10
 _ROUNDING = 1e-9
 _BUCKET = 1 / 128
 """A latency lies at most this share below the bound of its bucket."""
@@ -127,7 +127,7 @@ def _percentile_end(number: Number, blocks: Blocks, level: float) -> float | Non
     while first < last:
         middle = (first + last) // 2
         first, last = (first, middle) if is_below(middle) else (middle + 1, last)
-    return float(bounds[first]) if slower[:, first].sum() >= _COUNTED else None
+    return float(bounds[first]) if slower[:, first].sum() >= COUNTED else None
 
 
 def _table(blocks: Blocks) -> tuple[Numbers, Numbers]:
@@ -169,7 +169,7 @@ def _by_share(
     allowed = _allowed(number)
     share = slower_share(blocks, limit, level, above=above)
     # That none of a thousand was slower says nothing about a thousandth.
-    enough = above or share.value * sum(sum(block[1]) for block in blocks) >= _COUNTED
+    enough = above or share.value * sum(sum(block[1]) for block in blocks) >= COUNTED
     is_beyond = share.low > allowed * (1 + _ROUNDING) if above else enough and share.high < allowed
     if not is_beyond:
         return None
