@@ -31,6 +31,12 @@ _TESTED_BATCHES = (64, 32, 16)
 """Correlation is tested on so many batches, one number after the other; half as many are used."""
 _INDEPENDENT = 1.2815515655446004
 """The upper 10 % of the normal distribution begin here."""
+_PRIOR_BLOCKS = 12
+"""What is believed of neighbours' correlation before they are seen weighs as much as so many of them."""
+_PRIOR_CORRELATION = 0.5
+_CAUTION = 0.75
+"""By so many of its standard errors an estimated correlation is taken for higher than it was seen."""
+_HIGHEST_CORRELATION = 0.95
 _ROUNDING = 1e-12
 """Values that differ by less, relatively, are the same."""
 
@@ -110,6 +116,30 @@ def von_neumann(values: Sequence[float] | Numbers) -> float:
         return 0.0
     statistic = 1 - float((np.diff(sample) ** 2).sum()) / (2 * total)
     return statistic / math.sqrt((count - 2) / (count**2 - 1))
+
+
+def correlated_interval(values: Sequence[float] | Numbers, level: float = LEVEL) -> Interval:
+    """Return the mean of a stationary series with an interval for neighbours that may be alike.
+
+    For eight to some sixty values: too few for `batch_means`, or for a test that would notice. Taken for a
+    first-order autoregression, whose mean varies by (1 + 2 sum (1 - k/n) r^k) / n of what its values do, and
+    whose sample variance is too small by what that leaves of it (Law, Simulation Modeling and Analysis, 5th
+    edition, equations 4.7 to 4.9). Few values say little about r, so that it is not taken as seen: its bias
+    is mended (`lag_one` is too low by (1 + 4 r) / n: Marriott and Pope, Biometrika 41, 1954), it is pulled
+    towards 0.5 as if twelve more had been seen of that, and raised by 0.75 standard errors of 1 / sqrt(n)
+    (Bartlett, 1946). Where neighbours correlate by 0.5, 99 % then miss about as often as they may, at any
+    number of values from eight on; where they do not, they hardly ever do. The tests measure both.
+    """
+    sample = _sample(values)
+    count = len(sample)
+    seen = (count * lag_one(sample) + 1 + _PRIOR_BLOCKS * _PRIOR_CORRELATION) / (count - 4 + _PRIOR_BLOCKS)
+    correlation = min(max(seen + _CAUTION / math.sqrt(count), 0.0), _HIGHEST_CORRELATION)
+    lags = np.arange(1, count)
+    inflation = 1 + 2 * float(((1 - lags / count) * correlation**lags).sum())
+    left = 1 - (inflation - 1) / (count - 1)
+    error = math.sqrt(float(sample.var(ddof=1)) * inflation / (left * count))
+    mean, half = float(sample.mean()), student.quantile(level, count - 1) * error
+    return Interval(mean, mean - half, mean + half)
 
 
 def batch_length(values: Sequence[float] | Numbers) -> int:

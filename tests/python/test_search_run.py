@@ -6,6 +6,7 @@ import contextlib
 import json
 import os
 import random
+import re
 import signal
 import subprocess
 import sys
@@ -254,6 +255,44 @@ def test_nothing_is_run_twice(tmp_path):
     assert stored(tmp_path) == before
 
 
+def test_what_was_damaged_or_lost_is_run_again(tmp_path):
+    record = search_here(SMALL, tmp_path, trials=8)
+    before = stored(tmp_path)
+    lake = Lake.open(tmp_path)
+    points = sorted((tmp_path / "points").iterdir())
+    documents = {point: lake.get(point) for point in lake.ids()}
+    cut, garbled, emptied, lost = points[:4]
+    cut.write_bytes(cut.read_bytes()[:-20])
+    garbled.write_bytes(garbled.read_bytes()[::-1])
+    emptied.write_bytes(b"")
+    lost.unlink()
+    labels = []
+    again = search_here(SMALL, tmp_path, trials=8, on_step=lambda step: labels.append(step.label))
+    assert again == record
+    assert stored(tmp_path) == before
+    for point, kept in documents.items():
+        found = lake.get(point)
+        assert found is not None
+        assert (found.metrics, found.blocks) == (kept.metrics, kept.blocks)
+
+
+def test_the_end_tells_how_far_it_is(tmp_path):
+    steps = []
+    record = search_here(SMALL, tmp_path, trials=8, on_step=steps.append)
+    candidates = len(record.finish.candidates)
+    assert [(step.done, step.total) for step in steps if step.label.startswith("candidate: ")] == [
+        (done, candidates) for done in range(1, candidates + 1)
+    ]
+    neighbours = [step for step in steps if step.label.startswith("neighbour: ")]
+    assert len(neighbours) > 1
+    assert [step.done for step in neighbours] == sorted(step.done for step in neighbours)
+    assert {step.total for step in neighbours} == {len(record.finish.neighbours)}
+    assert len([step for step in steps if step.label.startswith("trial ")]) == len(record.distinct)
+    steps.clear()
+    search_here(SMALL, tmp_path, trials=8, on_step=steps.append)
+    assert not [step for step in steps if ": " in step.label]  # nothing was run
+
+
 # ---- what goes wrong ------------------------------------------------------------------------------------
 
 
@@ -290,12 +329,13 @@ def test_a_damaged_journal_is_named(tmp_path):
         search_here(SMALL, tmp_path, trials=4)
 
 
-def test_numbers_that_no_run_has_are_refused_after_the_first(tmp_path):
+def test_numbers_that_no_run_has_are_refused_before_the_first_or_after_it(tmp_path):
     text = SMALL.replace("trials = 12", 'constraints = ["p99.99 < 1ms"]\ntrials = 12')
     with pytest.raises(
         ninescope.ConfigError, match=r"p99.99 < 1ms on randrw cannot be measured: too few requests"
     ):
-        search_here(text, tmp_path)
+        search_here(text, tmp_path / "lake")
+    assert not (tmp_path / "lake").exists()
     text = SMALL.replace('"read_mean"', '"hit_ratio"')
     with pytest.raises(
         ninescope.ConfigError, match="hit_ratio on randrw cannot be measured: no result has it"
@@ -363,6 +403,37 @@ def test_plan_says_what_is_to_be_chosen(cli, tmp_path):
     assert "no design can be run on" in wrong.err
 
 
+def test_plan_says_what_it_takes(cli, tmp_path):
+    few = SMALL.partition("[parameters]")[0] + '[parameters]\n"nand.read" = ["20us", "40us", "60us"]'
+    found = cli("search", "plan", str(search_file(tmp_path, few)), "--jobs", "2")
+    assert found.code == 0
+    assert "3 designs exist; all are tried, 4 at a time" in found.out
+    assert re.search(
+        r"^time: about \S+ (s|min) on 2 workers \(\d+ runs; estimated: 1 run was", found.out, re.M
+    )
+    assert re.search(r"^memory: up to \S+ MiB for a drive, \S+ MiB on 2 workers", found.out, re.M)
+    plan = json.loads(cli("search", "plan", str(tmp_path / "small.toml"), "--no-probe", "--json").out)
+    assert (plan["estimated_seconds"], plan["designs"], plan["notes"]) == (None, 3, [])
+
+
+@pytest.mark.parametrize(
+    ("changed", "to", "options"),
+    [
+        ("trials = 12", "trails = 12", ()),
+        ('"20us", ', '"20 parsecs", ', ()),
+        ('"randrw"', '"randwr"', ()),
+        ("trials = 12", 'constraints = ["p99.99 < 1ms"]', ()),
+        ("trials = 12", "trials = 12", ("--memory", "4 apples")),
+        ("trials = 12", "trials = 12", ("--dask", "local", "--jobs", "2")),
+    ],
+)
+def test_what_is_refused_leaves_nothing_behind(cli, tmp_path, changed, to, options):
+    file = search_file(tmp_path, SMALL.replace(changed, to))
+    refused = cli("search", "run", str(file), "--out", str(tmp_path / "lake"), *options)
+    assert refused.code == 2
+    assert [path.name for path in tmp_path.iterdir()] == ["small.toml"]
+
+
 def test_the_command_line_from_run_to_report(cli, tmp_path):
     file, out = str(search_file(tmp_path, SMALL)), str(tmp_path / "lake")
     assert "no lake of results" in cli("search", "resume", file, "--out", out).err
@@ -411,6 +482,8 @@ def test_a_search_at_a_url_is_refused(tmp_path):
     pytest.importorskip("fsspec")
     with pytest.raises(ninescope.ConfigError, match="a search keeps its journal in a folder"):
         search_here(SMALL, "memory://search-lake")
+    with pytest.raises(ninescope.ConfigError, match="there is no lake of results here"):
+        Lake.open("memory://search-lake")
 
 
 def test_the_example_is_sound():

@@ -35,17 +35,25 @@ Trials = Annotated[
 
 
 @app.command("plan")
-def search_plan(file: File, json_: JsonFlag = False) -> None:
-    """Say what a search is made of, and check it. Nothing is run."""
+def search_plan(
+    file: File,
+    jobs: Jobs = None,
+    no_probe: Annotated[
+        bool, typer.Option("--no-probe", help="Begin no run: say nothing about time.")
+    ] = False,
+    json_: JsonFlag = False,
+) -> None:
+    """Say what a search is made of, what it will take, and check it. Nothing is run to its end."""
     from ninescope.search.search import Search
     from ninescope.search.text import plan_lines
 
     search = Search.from_file(file)
     plan = search.plan()
+    found = search.estimate(jobs, probe=not no_probe)
     if json_:
-        print(json.dumps(_plan_as_json(search, plan)))
+        print(json.dumps(_plan_as_json(search, plan, found)))
         return
-    for line in plan_lines(search.file, plan):
+    for line in plan_lines(search.file, plan, found):
         print(line)
 
 
@@ -242,7 +250,7 @@ def _show(record: Record, out: str) -> None:
     print(f"\nthe report: {written}")
 
 
-def _plan_as_json(search: Any, plan: Any) -> dict[str, Any]:
+def _plan_as_json(search: Any, plan: Any, found: Any) -> dict[str, Any]:
     file = search.file
     return {
         "name": file.name,
@@ -255,6 +263,12 @@ def _plan_as_json(search: Any, plan: Any) -> dict[str, Any]:
         "short_requests": plan.short_requests,
         "refused": list(plan.refused),
         "drawn": plan.drawn,
+        "notes": list(plan.doubts),
+        "runs": found.runs,
+        "estimated_seconds": found.seconds,
+        "workers": found.workers,
+        "worker_bytes": found.worker_bytes,
+        "all_bytes": found.all_bytes,
     }
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from ninescope._native import ConfigError
 from ninescope.metrics import NAMES
-from ninescope.search.evidence import EXACT, Shown, beyond
+from ninescope.search.evidence import EXACT, REPLICATIONS_MIN, Shown, beyond, end, worse_by_seeds
 from ninescope.search.file import SearchFile
 from ninescope.search.goals import Constraint, Goals, Objective
 from ninescope.search.pareto import front
@@ -36,6 +36,8 @@ class Entry:
     is_short: bool
     kept: dict[str, Kept] = dataclasses.field(default_factory=dict)
     """By point."""
+    is_new: bool = False
+    """Whether any of its points was run just now."""
 
     @property
     def is_complete(self) -> bool:
@@ -66,19 +68,19 @@ class Evaluator:
         for workload in self._file.workloads:
             values = {**settings, "workload": workload}
             if short:
-                values["run.requests"] = self.short_requests(workload, values)
+                values["run.requests"] = self.requests(workload, values, short=True)
             found[workload] = [self._file.base.point(values, seed=seed) for seed in seeds]
         return found
 
-    def short_requests(self, workload: str, values: Mapping[str, Any]) -> int:
-        """Return how many requests a short run of a workload has."""
+    def requests(self, workload: str, values: Mapping[str, Any], *, short: bool) -> int:
+        """Return how many requests a run of a workload has."""
         full = values.get("run.requests") or self._file.base.run.get("requests")
         if full is None:
             if workload not in self._requests:
                 count = requests_of(self._file, workload, values)
                 self._requests[workload] = count
             full = self._requests[workload]
-        return max(1, round(float(full) * self._file.pruning.short))
+        return max(1, round(float(full) * self._file.pruning.short)) if short else int(full)
 
     def batch(self, trials: Sequence[Trial], best: Sequence[Trial], on_trial: OnTrial) -> None:
         """Find out what becomes of trials.
@@ -102,12 +104,16 @@ class Evaluator:
         """Return a design as something to be run in full with several seeds."""
         return Entry(Trial(-1, design), self.points(design, seeds=seeds), is_short=False)
 
-    def run_all(self, entries: Sequence[Entry]) -> None:
-        """Run whatever entries want."""
+    def run_all(self, entries: Sequence[Entry], on_done: Callable[[Entry, int], None]) -> None:
+        """Run whatever entries want; `on_done` hears of each, and how many are done."""
+        count = 0
 
         def done(entry: Entry) -> Entry | None:
+            nonlocal count
             if not entry.trial.state:
                 entry.trial.state = FULL
+            count += 1
+            on_done(entry, count)
             return None
 
         self._drive(collections.deque(entries), done)
@@ -155,6 +161,7 @@ class Evaluator:
 
     @staticmethod
     def _arrived(entry: Entry, outcome: Outcome) -> None:
+        entry.is_new |= outcome.is_new
         if outcome.kept is not None:
             entry.kept[outcome.point.id] = outcome.kept
             return
@@ -174,10 +181,11 @@ class Evaluator:
         if entry.is_short:
             reason = self.pruned(runs, best)
             if reason is None:
+                trial.short_runs = runs
                 return Entry(trial, self.points(trial.design), is_short=False)
             trial.state, trial.reason = PRUNED, reason
         else:
-            trial.state = FULL
+            trial.state, trial.full_runs = FULL, runs
         take_runs(trial, runs, entry.wanted)
         on_trial(trial)
         return None
@@ -265,23 +273,53 @@ _EQUAL = Shown("", "")
 def _worse(
     of: Objective, runs: Mapping[str, Sequence[Kept]], than: Trial, level: float, margin: float
 ) -> Shown | None:
-    """Say whether short runs show a design to be worse in an objective than one that was run in full."""
-    value = than.objective(of)
-    if value is None or math.isinf(value):
-        return None
+    """Say whether short runs show a design to be worse in an objective than one that was run in full.
+
+    That one was chosen for being good, and some of that is luck: what counts is not its value but how bad it
+    may be by its own runs.
+    """
     above = of.direction == "minimise"
     if set(of.number.metrics) <= set(EXACT):
-        mine = value_of(of.number, numbers_of(_of(runs, of)[0][1][0]))
-        if mine is not None and mine == value:
-            return _EQUAL
-        limit = value  # chance has no part in it
-    else:
-        limit = _with_margin(value, margin, up=above)
+        return _dearer(of, runs, than, above=above, level=level)
+    if len(_of(runs, of)[0][1]) >= REPLICATIONS_MIN:
+        factor = _with_margin(1.0, margin, up=above)
+        mine, others = _by_seed(of, runs), _by_seed(of, than.short_runs)
+        return worse_by_seeds(of.number, mine, others, factor=factor, above=above, level=level)
+    ends = [end(of.number, kept[0], level) for _, kept in _of(than.full_runs, of)]
+    if not above or not ends or any(each is None for each in ends):
+        return None
+    limit = _with_margin(max(each for each in ends if each is not None), margin, up=True)
+    return _any_beyond(of, runs, limit, above=True, level=level)
+
+
+def _dearer(
+    of: Objective, runs: Mapping[str, Sequence[Kept]], than: Trial, *, above: bool, level: float
+) -> Shown | None:
+    """Compare what chance has no part in."""
+    value = than.objective(of)
+    if value is None:
+        return None
+    if value_of(of.number, numbers_of(_of(runs, of)[0][1][0])) == value:
+        return _EQUAL
+    return _any_beyond(of, runs, value, above=above, level=level)
+
+
+def _any_beyond(
+    of: Objective, runs: Mapping[str, Sequence[Kept]], limit: float, *, above: bool, level: float
+) -> Shown | None:
+    """Say whether an objective lies beyond a limit: the worst workload counts, so that one is enough."""
     for _, kept in _of(runs, of):
         shown = beyond(of.number, kept, limit, above=above, level=level)
         if shown is not None:
             return shown
     return None
+
+
+def _by_seed(of: Objective, runs: Mapping[str, Sequence[Kept]]) -> list[float | None]:
+    """Return an objective of each seed."""
+    seeds = min((len(kept) for kept in runs.values()), default=0)
+    each = [{workload: numbers_of(kept[seed]) for workload, kept in runs.items()} for seed in range(seeds)]
+    return [Trial(-1, {}, FULL, metrics=metrics).objective(of) for metrics in each]
 
 
 def _with_margin(limit: float, margin: float, *, up: bool) -> float:

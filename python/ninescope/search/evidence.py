@@ -3,14 +3,19 @@
 | number | interval |
 | --- | --- |
 | cost | none: it follows from the configuration |
-| percentiles of latency | of the share of slower requests, by batch means over the blocks of the run |
-| mean latency | batch means over the blocks of the run |
+| percentiles of latency | of the share of slower requests, over the blocks of the run |
+| mean latency | of the mean, over the blocks of the run |
 | any number of three seeds or more | Student's interval of the values of the seeds |
 | any other | nothing is shown |
 
 To ask how many requests are slower than the limit needs far fewer of them than to know the percentile: of
 ten thousand requests none says what p99.99 is, but a hundred that are slower than 500 us say that p99.99 is
 not below.
+
+What is slow now is often slow a moment later: blocks are not taken for independent
+(`ninescope.statistics.correlated_interval`). Where the limit is what another design was measured to have, it
+is as uncertain as what is held against it, and among many designs the best looks better than it is: `end`
+gives the far end of its interval, and `worse_by_seeds` compares seed by seed.
 
 Intervals are two-sided; what is shown is wrong half as often as they miss. Nothing here knows parameters.
 """
@@ -24,20 +29,23 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from ninescope.search.goals import Number
-from ninescope.statistics import Interval, mean_interval, pseudo_values
+from ninescope.statistics import Interval, Numbers, correlated_interval, mean_interval, pseudo_values
 from ninescope.sweep.lake import Kept
 
 BLOCKS_MIN = 8
-"""Of fewer batches no interval is made: Schmeiser (see `ninescope.statistics.batch_length`)."""
+"""Of fewer blocks no interval is made (see `ninescope.statistics.correlated_interval`)."""
 BLOCKS_REQUESTS = 8 * 1024
 """Of fewer requests of an operation a run keeps no blocks."""
 REPLICATIONS_MIN = 3
 EXACT = ("cost_total", "cost_per_logical_gb")
 """They follow from the configuration: chance has no part in them."""
-_COUNTED = 10
+COUNTED = 10
 _ROUNDING = 1e-9
 _BUCKET = 1 / 128
 """A latency lies at most this share below the bound of its bucket."""
+
+Blocks = Sequence[Sequence[Sequence[int]]]
+"""Upper bounds [ns] and counts of the buckets that hold something, block by block."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -87,9 +95,51 @@ def _beyond(
     return _by_mean(metric, number, runs[0], limit, above, level) if what == "mean_ns" else None
 
 
-def slower_share(
-    blocks: Sequence[Sequence[Sequence[int]]], limit: float, level: float, *, above: bool
-) -> Interval:
+def end(number: Number, run: Kept, level: float) -> float | None:
+    """Return what a latency of a run is below, by its blocks; None where they do not say, or it is none."""
+    measured = [metric for metric in number.metrics if is_measured(metric, run.metrics)]
+    ends = [
+        _end(metric, number, run.blocks.get(metric.partition("_")[0]) or [], level) for metric in measured
+    ]
+    return number.worst(ends)
+
+
+def _end(metric: str, number: Number, blocks: Blocks, level: float) -> float | None:
+    if len(blocks) < BLOCKS_MIN:
+        return None
+    if number.percentile:
+        return _percentile_end(number, blocks, level)
+    return _mean(blocks, level).high if metric.endswith("_mean_ns") else None
+
+
+def _percentile_end(number: Number, blocks: Blocks, level: float) -> float | None:
+    """Return the least bound of which blocks show that no more requests than may be are slower."""
+    bounds, counts = _table(blocks)
+    total = counts.sum(axis=1)
+    # By bound: how many requests of each block are slower.
+    slower = total[:, None] - counts.cumsum(axis=1)
+    allowed = _allowed(number)
+
+    def is_below(place: int) -> bool:
+        return correlated_interval(pseudo_values(slower[:, place], total), level).high < allowed
+
+    first, last = 0, len(bounds) - 1  # none is slower than the last
+    while first < last:
+        middle = (first + last) // 2
+        first, last = (first, middle) if is_below(middle) else (middle + 1, last)
+    return float(bounds[first]) if slower[:, first].sum() >= COUNTED else None
+
+
+def _table(blocks: Blocks) -> tuple[Numbers, Numbers]:
+    """Return the bounds of all buckets of blocks, in order, and what each block has in them, row by row."""
+    bounds = np.unique(np.concatenate([np.asarray(block[0], dtype=np.float64) for block in blocks]))
+    counts = np.zeros((len(blocks), len(bounds)))
+    for row, block in zip(counts, blocks, strict=True):
+        row[np.searchsorted(bounds, block[0])] = block[1]
+    return bounds, counts
+
+
+def slower_share(blocks: Blocks, limit: float, level: float, *, above: bool) -> Interval:
     """Return which share of the requests is slower than a limit [ns], with its interval, by blocks.
 
     A request counts as slower only where all of its bucket is, to show that a limit is missed (`above`), and
@@ -100,21 +150,26 @@ def slower_share(
     for bounds, numbers in blocks:
         least = np.asarray(bounds, dtype=np.float64) * ((1 - _BUCKET) if above else 1.0)
         slower.append(float(np.asarray(numbers, dtype=np.float64)[least > limit].sum()))
-    return mean_interval(pseudo_values(slower, counts), level)
+    return correlated_interval(pseudo_values(slower, counts), level)
+
+
+def _allowed(number: Number) -> float:
+    """Return which share of the requests may be slower than a percentile."""
+    return round(1 - float(number.percentile) / 100, 9)
 
 
 def _by_share(
     metric: str,
     number: Number,
-    blocks: Sequence[Sequence[Sequence[int]]],
+    blocks: Blocks,
     limit: float,
     above: bool,
     level: float,
 ) -> Shown | None:
-    allowed = round(1 - float(number.percentile) / 100, 9)
+    allowed = _allowed(number)
     share = slower_share(blocks, limit, level, above=above)
     # That none of a thousand was slower says nothing about a thousandth.
-    enough = above or share.value * sum(sum(block[1]) for block in blocks) >= _COUNTED
+    enough = above or share.value * sum(sum(block[1]) for block in blocks) >= COUNTED
     is_beyond = share.low > allowed * (1 + _ROUNDING) if above else enough and share.high < allowed
     if not is_beyond:
         return None
@@ -127,11 +182,15 @@ def _by_share(
 
 
 def _by_mean(metric: str, number: Number, run: Kept, limit: float, above: bool, level: float) -> Shown | None:
-    blocks = run.blocks[metric.partition("_")[0]]
+    found = _mean(run.blocks[metric.partition("_")[0]], level)
+    return _outside(metric, number, found, limit, above)
+
+
+def _mean(blocks: Blocks, level: float) -> Interval:
     counts = [float(sum(block[1])) for block in blocks]
     # Half a bucket below its bound is the middle.
     sums = [float(np.dot(block[0], block[1])) * (1 - _BUCKET / 2) for block in blocks]
-    return _outside(metric, number, mean_interval(pseudo_values(sums, counts), level), limit, above)
+    return correlated_interval(pseudo_values(sums, counts), level)
 
 
 def _by_seeds(
@@ -141,6 +200,37 @@ def _by_seeds(
     if len(values) < len(runs):
         return None
     return _outside(metric, number, mean_interval([float(value) for value in values], level), limit, above)
+
+
+def worse_by_seeds(
+    number: Number,
+    mine: Sequence[float | None],
+    others: Sequence[float | None],
+    *,
+    factor: float,
+    above: bool,
+    level: float,
+) -> Shown | None:
+    """Say whether a number is above (or below) `factor` times that of another design, seed by seed.
+
+    Both met the same chance with the same seed, and both runs are short: what that does it does to both.
+    """
+    pairs = [
+        (one, other * factor)
+        for one, other in zip(mine, others, strict=True)
+        if one is not None and other is not None and math.isfinite(one) and math.isfinite(other)
+    ]
+    if len(pairs) < max(REPLICATIONS_MIN, len(mine)):
+        return None
+    found = mean_interval([one - other for one, other in pairs], level)
+    if not (found.low > 0 if above else found.high < 0):
+        return None
+    first, second = (sum(values) / len(pairs) for values in zip(*pairs, strict=True))
+    return Shown(
+        number.metrics[0],
+        f"{number.name} is {number.written(first)}, and {number.written(second / factor)} there with the "
+        f"same {len(pairs)} seeds, both in short runs",
+    )
 
 
 def _outside(metric: str, number: Number, found: Interval, limit: float, above: bool) -> Shown | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import os
 import random
+import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal, NoReturn
@@ -25,6 +26,7 @@ from ninescope.search.space import Kind, Parameter, Space, is_scale, ordered
 from ninescope.sweep.base import WORKLOAD, Base, KeyProblemError
 from ninescope.sweep.conditions import Condition
 from ninescope.sweep.file import SEED, Reader, path_of, said
+from ninescope.sweep.lines import line_of
 from ninescope.sweep.values import UNITS, is_range, number_and_unit, shown
 
 Sampler = Literal["tpe", "nsga2"]
@@ -37,6 +39,7 @@ PRUNING = ("short", "level", "margin", "seeds")
 FINAL = ("seeds", "candidates", "choose", "steps")
 KNEE = "knee"
 _TABLE_WORDS = ("choices", "labels", "from", "to", "step", "count", "log", "if")
+_TEXTS = re.compile(r"\"([^\"]*)\"|'([^']*)'")
 _DRAWN = 40
 """So many designs are drawn to see whether a value can be part of one."""
 
@@ -150,8 +153,23 @@ class SearchFile:
         told = f"{problem.key}: " if problem.key and owner is None else ""
         self._refuse(f"{parameter.shown(value)}: {told}{problem.problem}", *parameter.where)
 
+    def refuse_goal(self, of: Objective | Constraint, problem: str) -> NoReturn:
+        """Refuse an objective or a constraint where it stands."""
+        key = of.direction if isinstance(of, Objective) else "constraints"
+        raise ConfigError(_said_of(self.path, self.text, key, of.text, problem))
+
     def _refuse(self, problem: str, *where: str | int) -> NoReturn:
         raise ConfigError(said(self.path, self.text, problem, where))
+
+
+def _said_of(path: str, text: str, key: str, written: object, problem: str) -> str:
+    """Write an error with the line of a text in a list, which may be many lines long."""
+    first = line_of(text, key)
+    for number, line in enumerate(text.splitlines()[max(0, first - 1) :], max(1, first)):
+        texts = (" ".join((one or other).split()) for one, other in _TEXTS.findall(line))
+        if isinstance(written, str) and " ".join(written.split()) in texts:
+            return f"{path}, line {number}: {key}: {problem}"
+    return said(path, text, problem, (key,))
 
 
 def _ends(parameter: Parameter) -> Sequence[Any]:
@@ -215,7 +233,7 @@ class SearchReader(Reader):
                 try:
                     read = objective(direction, each, workloads)
                 except ConfigError as error:
-                    self._refuse(str(error), direction)
+                    self._refuse_one(str(error), direction, each)
                 if any((other.number.metrics, other.workload) == (read.number.metrics, read.workload)
                        for other in found):  # fmt: skip
                     self._refuse(f"{read.text} is an objective already", direction)
@@ -235,10 +253,15 @@ class SearchReader(Reader):
             try:
                 found.append(constraint(each, workloads))
             except ConfigError as error:
-                self._refuse(str(error), "constraints")
-        if both := contradiction(found):
-            self._refuse(f"{both[0].text!r} and {both[1].text!r} cannot both hold", "constraints")
+                self._refuse_one(str(error), "constraints", each)
+        if clash := contradiction(found):
+            *first, last = (repr(of.text) for of in clash)
+            how = "both hold" if len(clash) == 2 else "hold together"
+            self._refuse_one(f"{', '.join(first)} and {last} cannot {how}", "constraints", clash[-1].text)
         return tuple(found)
+
+    def _refuse_one(self, problem: str, key: str, written: object) -> NoReturn:
+        raise ConfigError(_said_of(self._path, self._text, key, written, problem))
 
     # ---- parameters -----------------------------------------------------------------------------------
 

@@ -21,6 +21,8 @@ from ninescope.search.space import Design
 from ninescope.search.trial import FULL, Trial
 from ninescope.statistics import Contrast, holm, mean_interval, paired
 
+Say = Callable[[str, int, int], None]
+"""Hears what is done: in words, how much of how much."""
 HOLDS, ON_AVERAGE, VIOLATED, UNMEASURED = "holds", "holds on average", "violated", "not measured"
 BETTER, WORSE, TRADE, SAME = "better", "worse", "better in one, worse in another", "no difference shown"
 
@@ -91,9 +93,7 @@ class Finish:
     neighbours: tuple[Neighbour, ...] = ()
 
 
-def finish(
-    file: SearchFile, evaluator: Evaluator, trials: Sequence[Trial], say: Callable[[str], None]
-) -> Finish:
+def finish(file: SearchFile, evaluator: Evaluator, trials: Sequence[Trial], say: Say) -> Finish:
     """Run the last candidates, choose one, and look around it; go where it is better, some steps far."""
     goals = file.goals
     best = best_of(trials, goals)
@@ -103,8 +103,10 @@ def finish(
     picked = [best[place] for place in spread(values, file.final.candidates)]
     seeds = tuple(range(1, file.final.seeds + 1))
     entries = {trial.number: evaluator.replicate(trial.design, seeds) for trial in picked}
-    say(f"{len(picked)} candidates with {len(seeds)} seed{'s' if len(seeds) > 1 else ''} each")
-    evaluator.run_all(list(entries.values()))
+    say(
+        f"{len(picked)} candidates with {len(seeds)} seed{'s' if len(seeds) > 1 else ''} each", 0, len(picked)
+    )
+    _run(file, evaluator, list(entries.values()), "candidate", say)
     candidates = [_candidate(file, entries[trial.number], trial.number) for trial in picked]
     chosen = choose(goals, candidates, file.final.choose)
     if chosen is None:
@@ -119,6 +121,16 @@ def finish(
         chosen = len(candidates) - 1
         neighbours = _neighbours(file, evaluator, candidates[chosen], seeds, say)
     return Finish(tuple(candidates), chosen, neighbours)
+
+
+def _run(file: SearchFile, evaluator: Evaluator, entries: Sequence[Entry], what: str, say: Say) -> None:
+    """Run designs, and say which is done."""
+
+    def done(entry: Entry, count: int) -> None:
+        if entry.is_new:
+            say(f"{what}: {file.space.label(entry.trial.design)}", count, len(entries))
+
+    evaluator.run_all(entries, done)
 
 
 def choose(goals: Goals, candidates: Sequence[Candidate], how: str) -> int | None:
@@ -143,7 +155,7 @@ def _neighbours(
     evaluator: Evaluator,
     chosen: Candidate,
     seeds: Sequence[int],
-    say: Callable[[str], None],
+    say: Say,
 ) -> tuple[Neighbour, ...]:
     around: list[tuple[str, Candidate | Entry]] = []
     for parameter, design in file.space.neighbours(chosen.design, file.fixed()):
@@ -152,8 +164,9 @@ def _neighbours(
         except ValueError as error:  # a ConfigError: no such drive can be built
             shown = file.space.shown(design)
             around.append((parameter, Candidate(None, design, shown, error=" ".join(str(error).split()))))
-    say(f"{len(around)} neighbours of the chosen design")
-    evaluator.run_all([each for _, each in around if isinstance(each, Entry)])
+    entries = [each for _, each in around if isinstance(each, Entry)]
+    say(f"{len(around)} neighbours of the chosen design", 0, len(entries))
+    _run(file, evaluator, entries, "neighbour", say)
     candidates = [
         (parameter, _candidate(file, each, None) if isinstance(each, Entry) else each)
         for parameter, each in around

@@ -32,10 +32,32 @@ _SHARES = ("die_utilisation", "hit_ratio")
 _HIGHER_IS_BETTER = (
     "iops", "bytes_per_second", "hit_ratio", "lifetime_years", "lifetime_passes", "dwpd", "iops_per_cost",
 )  # fmt: skip
+_ARRIVING = ("waf_host", "waf_migration")
+"""What reaches flash comes from the host or from a medium above: shares of it."""
 _YEAR_NS = Decimal(365 * 86_400 * 10**9)
 _CONSTRAINT = re.compile(r"\s*([^<>=\s]+)\s*(<=|>=|<|>)\s*([^<>=]+?)\s*(?:\son\s+(\S+)\s*)?")
 _OBJECTIVE = re.compile(r"\s*(\S+?)\s*(?:\son\s+(\S+)\s*)?")
 _YEARS = re.compile(r"([0-9.eE+-]+)\s*(?:y|years?)")
+
+
+@dataclasses.dataclass(frozen=True)
+class _Sum:
+    """A number that is the sum of others."""
+
+    whole: str
+    parts: tuple[str, ...]
+    rest: float = 0.0
+    """What is always there beside them."""
+    is_all: bool = True
+    """Whether there is nothing else."""
+
+
+_SUMS = (
+    _Sum("iops", tuple(f"{op}_iops" for op in OPS)),
+    _Sum("bytes_per_second", tuple(f"{op}_bytes_per_second" for op in OPS)),
+    # What reaches flash is programmed once, and so are errors that are scrubbed away: no number of their own.
+    _Sum("waf_total", ("waf_gc", "waf_wear", "waf_padding", "waf_map"), rest=1.0, is_all=False),
+)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -250,23 +272,33 @@ def _kind(name: str) -> tuple[str, str]:
 
 
 def _possible(of: Constraint) -> None:
-    """Refuse limits that no result can keep."""
-    below_all = of.is_upper and (of.limit < 0 or (of.limit == 0 and of.operator == "<"))
-    is_share = of.number.metrics[0] in _SHARES
-    above_all = is_share and not of.is_upper and (of.limit > 1 or (of.limit == 1 and of.operator == ">"))
+    """Refuse limits that no result can keep, and those below 0, which no number ever is."""
+    least, most = _range(of.number.metrics[0])
+    below_all = of.is_upper and (of.limit < least or (of.limit == least and of.operator == "<"))
+    above_all = not of.is_upper and (of.limit > most or (of.limit == most and of.operator == ">"))
+    range_ = f"never below {least:g}" if math.isinf(most) else f"from {least:g} to {most:g}"
     if below_all or above_all:
-        range_ = "from 0 to 1" if is_share else "never below 0"
         raise ConfigError(f"{of.text!r} can never hold: {of.number.name} is {range_}")
+    if of.limit < 0:
+        raise ConfigError(f"{of.text!r} says nothing: {of.number.name} is {range_}")
+
+
+def _range(metric: str) -> tuple[float, float]:
+    """Return between which values a number of any result lies."""
+    if metric in _SHARES or metric in _ARRIVING:
+        return 0.0, 1.0
+    return (1.0 if metric == "waf_total" else 0.0), math.inf
 
 
 # ---- contradictions -------------------------------------------------------------------------------------
 
 
-def contradiction(constraints: Sequence[Constraint]) -> tuple[Constraint, Constraint] | None:
-    """Return two constraints that no result can keep together; None where there are none.
+def contradiction(constraints: Sequence[Constraint]) -> tuple[Constraint, ...]:
+    """Return constraints that no result can keep together, as few as show it; none where there are none.
 
     A lower limit of one number contradicts an upper limit of another that is never smaller: `p50 > 2us` and
-    `p99 < 1us`.
+    `p99 < 1us`. Lower limits of parts contradict an upper one of their sum, `read_iops > 5` and `iops < 4`,
+    and where these are all its parts upper limits of them a lower one of the sum.
     """
     for one, other in itertools.permutations(constraints, 2):
         if one.is_upper or not other.is_upper or not _meet(one, other):
@@ -275,7 +307,36 @@ def contradiction(constraints: Sequence[Constraint]) -> tuple[Constraint, Constr
             one.limit == other.limit and (one.operator == ">" or other.operator == "<")
         ):
             return one, other
-    return None
+    return _sum_contradiction(constraints)
+
+
+def _sum_contradiction(constraints: Sequence[Constraint]) -> tuple[Constraint, ...]:
+    for workload in dict.fromkeys(of.workload for of in constraints):
+        here = [of for of in constraints if of.workload in (None, workload)]
+        for of in here:
+            for sum_ in _SUMS:
+                if of.number.metrics != (sum_.whole,):
+                    continue
+                parts = _parts_beyond(of, sum_, here)
+                if parts:
+                    return *parts, of
+    return ()
+
+
+def _parts_beyond(of: Constraint, sum_: _Sum, here: Sequence[Constraint]) -> list[Constraint]:
+    """Return the limits of parts that together leave no room for that of their sum."""
+    tightest: dict[str, Constraint] = {}
+    for other in here:
+        metric = other.number.metrics[0]
+        if metric in sum_.parts and other.number.metrics == (metric,) and other.is_upper != of.is_upper:
+            pick = min if other.is_upper else max
+            tightest[metric] = pick(tightest.get(metric, other), other, key=lambda each: each.limit)
+    if not tightest or (not of.is_upper and (set(tightest) != set(sum_.parts) or not sum_.is_all)):
+        return []
+    total = sum_.rest + sum(each.limit for each in tightest.values())
+    is_strict = any(each.operator in ("<", ">") for each in (of, *tightest.values()))
+    off = total - of.limit if of.is_upper else of.limit - total
+    return list(tightest.values()) if off > 0 or (off == 0 and is_strict) else []
 
 
 def _meet(one: Constraint, other: Constraint) -> bool:

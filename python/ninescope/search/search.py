@@ -15,9 +15,11 @@ from typing import TYPE_CHECKING, Any
 
 from ninescope import pool
 from ninescope._native import ConfigError
+from ninescope.search.estimate import Estimate, estimate
 from ninescope.search.evaluate import Evaluator, best_of
 from ninescope.search.file import SearchFile
 from ninescope.search.finish import finish
+from ninescope.search.foresight import foreseen
 from ninescope.search.optimiser import STARTUP, Optimiser, derived, optuna
 from ninescope.search.record import KIND, Record
 from ninescope.search.space import Design
@@ -26,7 +28,7 @@ from ninescope.sweep.estimate import CHECK_SECONDS, needs_of
 from ninescope.sweep.lake import Lake
 from ninescope.sweep.point import current_build, without_prose
 from ninescope.sweep.runner import Runner
-from ninescope.sweep.store import FolderStore
+from ninescope.sweep.store import FolderStore, open_store
 
 if TYPE_CHECKING:
     import polars as pl
@@ -58,6 +60,8 @@ class Plan:
     drawn: int
     refused: tuple[str, ...]
     """Why designs of those drawn cannot be built."""
+    doubts: tuple[str, ...] = ()
+    """What may not be measured, and what short runs cannot prune by."""
 
 
 class Search:
@@ -94,9 +98,13 @@ class Search:
         if file.pruning.short:
             evaluator = Evaluator(file, None)
             for workload in file.workloads:
-                short[workload] = evaluator.short_requests(workload, {})
+                short[workload] = evaluator.requests(workload, {}, short=True)
         refused = _refused(file)
-        return Plan(file.space.size(file.fixed()), short, DRAWN, tuple(refused))
+        return Plan(file.space.size(file.fixed()), short, DRAWN, tuple(refused), tuple(foreseen(file)))
+
+    def estimate(self, jobs: int | None = None, *, probe: bool = True) -> Estimate:
+        """Say what the search will take on so many workers; a few runs are begun, for a second each."""
+        return estimate(self.file, jobs or pool.processors(), probe=probe)
 
     def run(
         self,
@@ -118,19 +126,18 @@ class Search:
 
         optuna()
         self.plan()
-        lake = Lake.open(out, create=True)
-        lake.sweep_up()
+        _refuse_url(out)
         wanted = trials or self.file.trials
         say = on_step or (lambda step: None)
-        with workers_of(executor, jobs, memory) as workers, self._optimiser(lake) as optimiser:
-            evaluator = Evaluator(self.file, Runner(lake, workers, retry=retry))
-            return _Run(self.file, lake, optimiser, evaluator, wanted, say).record()
+        with workers_of(executor, jobs, memory) as workers:
+            # Nothing is written before all that can be refused was looked at.
+            lake = Lake.open(out, create=True)
+            lake.sweep_up()
+            with self._optimiser(lake) as optimiser:
+                evaluator = Evaluator(self.file, Runner(lake, workers, retry=retry))
+                return _Run(self.file, lake, optimiser, evaluator, wanted, say).record()
 
     def _optimiser(self, lake: Lake) -> Optimiser:
-        if not isinstance(lake.store, FolderStore):
-            raise ConfigError(
-                f"{lake.store.label()}: a search keeps its journal in a folder, so --out cannot be a URL"
-            )
         file = self.file
         optimiser = Optimiser(
             Path(lake.store.label(f"{KIND}/{file.name}.journal")),
@@ -163,6 +170,14 @@ class Search:
         from ninescope.report.search import of_search
 
         return write(of_search(self.record(out)), Path(path))
+
+
+def _refuse_url(out: Location) -> None:
+    store = open_store(out)
+    if not isinstance(store, FolderStore):
+        raise ConfigError(
+            f"{store.label()}: a search keeps its journal in a folder, so --out cannot be a URL"
+        )
 
 
 def _refused(file: SearchFile) -> list[str]:
@@ -232,7 +247,7 @@ class _Run:
                 self._keep()
         # What is left of the end is run before anything says that it ended.
         self._keep()
-        found = finish(self._file, self._evaluator, self._trials, self._tell)
+        found = finish(self._file, self._evaluator, self._trials, self._tell_end)
         return self._keep(ended=ended, finish=found, importance=self._importance())
 
     def _keep(self, **rest: Any) -> Record:
@@ -242,6 +257,9 @@ class _Run:
 
     def _tell(self, label: str) -> None:
         self._say(Step(label, self._done, max(self._wanted, self._done)))
+
+    def _tell_end(self, label: str, done: int, total: int) -> None:
+        self._say(Step(label, done, total))
 
     def _ended(self) -> str:
         tried = len(self._by_design)
@@ -277,6 +295,10 @@ class _Run:
                 trial.state, trial.reason = same.state, same.reason
                 trial.metrics, trial.points = same.metrics, same.points
             self._trials.append(trial)
+        best = {trial.number for trial in best_of(self._trials, self._file.goals)}
+        for trial in self._trials:
+            if trial.number not in best:  # and will never be again
+                trial.forget_runs()
         self._refuse_unmeasured()
         for trial in batch:
             values = self._values(trial)

@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ninescope.compare.verdict import Verdict
-from ninescope.search.evidence import BLOCKS_REQUESTS, REPLICATIONS_MIN
 from ninescope.search.finish import Candidate, Measured
 from ninescope.search.goals import Number
 from ninescope.search.record import Record, column, numbers
 from ninescope.search.trial import FULL, PRUNED, REFUSED
 from ninescope.sweep.values import shown
+from ninescope.text import binary
 
 if TYPE_CHECKING:
     import polars as pl
     from rich.console import Console
 
+    from ninescope.search.estimate import Estimate
     from ninescope.search.file import SearchFile
     from ninescope.search.search import Plan
 
@@ -25,7 +26,7 @@ FEW_PARAMETERS = 5
 """So many have room in columns of their own."""
 
 
-def plan_lines(file: SearchFile, plan: Plan) -> Iterator[str]:
+def plan_lines(file: SearchFile, plan: Plan, found: Estimate) -> Iterator[str]:
     """Say what a search is made of."""
     yield f"{file.name}{f': {file.summary}' if file.summary else ''}"
     for parameter in file.space.parameters:
@@ -35,8 +36,11 @@ def plan_lines(file: SearchFile, plan: Plan) -> Iterator[str]:
             ends = f"{parameter.shown(parameter.low)} to {parameter.shown(parameter.high)}"
             words = f"      {parameter.name}: {ends}{', by ratios' if parameter.log else ''}"
         yield f"  {words}{f'   if {parameter.condition.text}' if parameter.condition else ''}"
-    designs = f"{plan.designs:,} designs" if plan.designs is not None else "more designs than are counted"
-    yield f"{designs}, {file.trials} are tried, {file.batch} at a time, proposed by {file.sampler}"
+    if plan.designs is not None and plan.designs <= file.trials:
+        yield f"{plan.designs:,} designs exist; all are tried, {file.batch} at a time"
+    else:
+        designs = f"{plan.designs:,} designs" if plan.designs is not None else "more designs than are counted"
+        yield f"{designs}, {file.trials} are tried, {file.batch} at a time, proposed by {file.sampler}"
     for of in file.goals.objectives:
         yield f"  {of.direction} {of.text}"
     for bound in file.goals.constraints:
@@ -48,18 +52,36 @@ def plan_lines(file: SearchFile, plan: Plan) -> Iterator[str]:
             f"short runs first: {told} "
             f"(intervals of {file.pruning.level:.0%}, margin {file.pruning.margin:.0%})"
         )
-    few = [name for name, count in plan.short_requests.items() if count < BLOCKS_REQUESTS]
-    if few and file.pruning.seeds < REPLICATIONS_MIN:
-        yield (
-            f"  too short on {_some(few)} to prune by latency: {BLOCKS_REQUESTS:,} requests of an operation "
-            "are needed for an interval"
-        )
     yield (
         f"at the end: {file.final.candidates} candidates at most with {file.final.seeds} seeds, and the "
         "neighbours of the chosen one"
     )
     if plan.refused:
         yield f"of {plan.drawn} designs at random {len(plan.refused)} cannot be built, as {plan.refused[0]}"
+    yield from _estimate_lines(file, found)
+    for doubt in plan.doubts:
+        yield f"note: {doubt}"
+
+
+def _estimate_lines(file: SearchFile, found: Estimate) -> Iterator[str]:
+    """Say what it takes."""
+    workers = f"{found.workers} worker{'s' if found.workers > 1 else ''}"
+    runs = f"{found.runs:,} runs"
+    if found.seconds is not None:
+        begun = f"{found.begun} run{' was' if found.begun == 1 else 's were'} begun for a second"
+        spared = ", less what pruning spares" if file.pruning.short else ""
+        yield f"time: about {_duration(found.seconds)} on {workers}{spared} ({runs}; estimated: {begun})"
+    else:
+        yield f"time: not estimated ({runs})"
+    each, all_ = binary(found.worker_bytes), binary(found.all_bytes)
+    yield f"memory: up to {each} for a drive, {all_} on {workers} (of designs drawn at random)"
+
+
+def _duration(seconds: float) -> str:
+    for size, unit in ((86_400, "d"), (3_600, "h"), (60, "min")):
+        if seconds >= 1.5 * size:
+            return f"{seconds / size:.2g} {unit}" if seconds < 10 * size else f"{seconds / size:.0f} {unit}"
+    return f"{max(1, round(seconds))} s"
 
 
 def _some(names: Any) -> str:
@@ -161,23 +183,91 @@ def _narrower(record: Record, frame: pl.DataFrame) -> pl.DataFrame:
 
 def print_table(record: Record, frame: pl.DataFrame, console: Console) -> None:
     """Print trials."""
-    from rich.table import Table
-    from rich.text import Text
-
     frame = _narrower(record, frame)
     known = numbers(record.goals)
-    table = Table(box=None, pad_edge=False, header_style="bold")
     heads = {column(of): of.text for of in record.goals.objectives} | {
         column(of): of.number.name + (f" on {of.workload}" if of.workload else "")
         for of in record.goals.constraints
     }
-    for name in frame.columns:
-        table.add_column(
-            Text(heads.get(name, name)), justify="right" if name in known or name == "trial" else "left"
-        )
-    for row in cells(record, frame):
-        table.add_row(*(Text(cell) for cell in row))
-    console.print(table)
+    right = [index for index, name in enumerate(frame.columns) if name in known or name == "trial"]
+    spare = [index for index, name in enumerate(frame.columns) if name == "reason"]
+    names = [heads.get(name, name) for name in frame.columns]
+    rows = list(cells(record, frame))
+    if _is_too_wide(names, rows, range(len(names)), console):
+        names = _last_words(names, {name for name, _ in record.parameters})
+    print_rows(names, rows, console, right, spare)
+
+
+def _last_words(names: Sequence[str], keys: Collection[str]) -> list[str]:
+    """Write the keys among names by their last word, where that is still one of them alone."""
+    last = [name.rpartition(".")[2] if name in keys else name for name in names]
+    return [word if last.count(word) == 1 else name for word, name in zip(last, names, strict=True)]
+
+
+def print_rows(
+    heads: Sequence[str],
+    rows: Sequence[Sequence[str]],
+    console: Console,
+    right: Collection[int] = (),
+    spare: Collection[int] = (),
+) -> None:
+    """Print rows under their heads, one to a line, and cut nothing: what reads a pipe has no width.
+
+    A terminal that is too narrow is spared the columns `spare`, then those that say the same in every row;
+    where that is not enough, each row is a block of lines. Columns `right` are set to the right.
+    """
+    shown_ = list(range(len(heads)))
+    if _is_too_wide(heads, rows, shown_, console) and spare:
+        shown_ = [index for index in shown_ if index not in spare]
+        print(f"left out, for want of room: {', '.join(heads[index] for index in spare)} (--csv has all)")
+    if _is_too_wide(heads, rows, shown_, console) and len(rows) > 1:
+        same = [index for index in shown_ if len({row[index] for row in rows}) == 1]
+        shown_ = [index for index in shown_ if index not in same]
+        for index in same:
+            print(f"the same in all: {heads[index]} = {rows[0][index]}")
+    if _is_too_wide(heads, rows, shown_, console):
+        _print_blocks(heads, rows, shown_)
+        return
+    _print_line(heads, heads, rows, shown_, console, right, "bold")
+    for row in rows:
+        _print_line(row, heads, rows, shown_, console, right)
+
+
+def _print_line(
+    row: Sequence[str],
+    heads: Sequence[str],
+    rows: Sequence[Sequence[str]],
+    columns: Sequence[int],
+    console: Console,
+    right: Collection[int],
+    style: str = "",
+) -> None:
+    from rich.text import Text
+
+    widths = _widths(heads, rows)
+    set_ = [f"{row[each]:{'>' if each in right else '<'}{widths[each]}}" for each in columns]
+    console.print(Text("  ".join(set_).rstrip(), style), soft_wrap=True)
+
+
+def _print_blocks(heads: Sequence[str], rows: Sequence[Sequence[str]], columns: Sequence[int]) -> None:
+    longest = max(len(heads[each]) for each in columns)
+    for place, row in enumerate(rows):
+        if place:
+            print()
+        for each in columns:
+            print(f"{heads[each]:<{longest}}  {row[each]}".rstrip())
+
+
+def _widths(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> list[int]:
+    return [max(map(len, each)) for each in zip(heads, *rows, strict=True)]
+
+
+def _is_too_wide(
+    heads: Sequence[str], rows: Sequence[Sequence[str]], columns: Sequence[int], console: Console
+) -> bool:
+    """Say whether lines would be longer than the terminal; where none is, nothing is."""
+    widths = _widths(heads, rows)
+    return console.is_terminal and sum(widths[each] + 2 for each in columns) - 2 > console.width
 
 
 def against(verdict: Verdict) -> str:
@@ -187,19 +277,15 @@ def against(verdict: Verdict) -> str:
 
 def print_neighbours(record: Record, console: Console) -> None:
     """Print what lies one step aside of the answer."""
-    from rich.table import Table
-    from rich.text import Text
-
     if not record.finish.neighbours:
         return
     goals = record.goals
-    table = Table(box=None, pad_edge=False, header_style="bold", title="One step aside", title_justify="left")
-    for name in ("change", "effect", *(of.text for of in goals.objectives)):
-        table.add_column(Text(name), overflow="fold")
+    rows = []
     for neighbour in record.finish.neighbours:
         candidate: Candidate = neighbour.candidate
         words = [against(verdict) for verdict in neighbour.verdicts]
         words += ["-"] * (len(goals.objectives) - len(words))
         change = f"{neighbour.parameter}={candidate.shown.get(neighbour.parameter, '-')}"
-        table.add_row(Text(change), Text(neighbour.effect), *(Text(each) for each in words))
-    console.print(table)
+        rows.append([change, neighbour.effect, *words])
+    print("One step aside")
+    print_rows(["change", "effect", *(of.text for of in goals.objectives)], rows, console)

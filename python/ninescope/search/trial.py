@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ninescope.search.evidence import is_measured
 from ninescope.search.goals import Constraint, Goals, Number, Objective
 from ninescope.search.space import Design
+from ninescope.sweep.lake import Kept
 
 FULL = "full"
 """Run in full on all workloads."""
@@ -22,6 +23,8 @@ UNLIMITED = "unlimited"
 
 Metrics = Mapping[str, float | int | None]
 ByWorkload = Mapping[str, Metrics]
+Runs = Mapping[str, Sequence[Kept]]
+"""By workload one run for each seed."""
 
 
 @dataclasses.dataclass
@@ -41,6 +44,9 @@ class Trial:
     """An earlier trial of the same design."""
     requests: int = 0
     """Requests that were simulated for it, short runs included."""
+    short_runs: Runs = dataclasses.field(default_factory=dict, repr=False, compare=False)
+    full_runs: Runs = dataclasses.field(default_factory=dict, repr=False, compare=False)
+    """Its runs, while others may be compared with it. They are large, and in the lake: no record has them."""
 
     def objective(self, of: Objective) -> float | None:
         """Return the value of an objective: of the worst workload, or of the one that is named."""
@@ -71,9 +77,14 @@ class Trial:
         """Say whether it was run in full, and keeps all constraints."""
         return self.state == FULL and all(of.holds(self.bounded(of)) for of in goals.constraints)
 
+    def forget_runs(self) -> None:
+        """Let go of what only comparisons with one of the best need."""
+        self.short_runs, self.full_runs = {}, {}
+
     def as_json(self) -> dict[str, Any]:
         """Return it as what JSON can hold."""
-        stored = dataclasses.asdict(self)
+        fields = [each.name for each in dataclasses.fields(self) if not each.name.endswith("_runs")]
+        stored: dict[str, Any] = {name: getattr(self, name) for name in fields}
         stored["metrics"] = {
             workload: {name: UNLIMITED if value == math.inf else value for name, value in metrics.items()}
             for workload, metrics in self.metrics.items()

@@ -1,0 +1,105 @@
+"""What a search will take, before it runs: time and memory, as `ninescope.sweep.estimate` has them of points.
+
+Which designs will be tried nobody knows: some are drawn at random, and a few of their runs are begun. Nothing
+is kept of them.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import random
+
+from ninescope._native import ConfigError
+from ninescope.search.evaluate import Evaluator
+from ninescope.search.file import SearchFile
+from ninescope.search.space import Design
+from ninescope.sweep import estimate as of_sweeps
+from ninescope.sweep.plan import Plan
+from ninescope.sweep.point import Point
+
+SIZED = 8
+"""So many designs are drawn to see what memory they take."""
+_ATTEMPTS = 64
+_NOTHING = Plan("", "", (), (), 0, 0, 0)
+
+
+@dataclasses.dataclass(frozen=True)
+class Estimate:
+    """What a search will take from its beginning to its end."""
+
+    runs: int
+    """At most, as long as no neighbour turns out to be better."""
+    seconds: float | None
+    """On so many workers, if nothing is pruned; None where nothing was begun."""
+    begun: int
+    """How many runs were begun for that."""
+    workers: int
+    worker_bytes: int
+    """What the largest of the drawn designs takes [B]."""
+    all_bytes: int
+    """What the largest of them take that may run at once [B]."""
+
+
+def estimate(file: SearchFile, workers: int, *, probe: bool = True) -> Estimate:
+    """Estimate what a search takes on so many workers."""
+    evaluator = Evaluator(file, None)
+    drawn = _drawn(file, evaluator)
+    sizes = of_sweeps.estimate(
+        _NOTHING,
+        [point for design in drawn for points in evaluator.points(design).values() for point in points],
+        workers,
+        probe=False,
+    )
+    tried = tries(file)
+    first = drawn[0]
+    after = file.final.seeds * (
+        file.final.candidates + sum(1 for _ in file.space.neighbours(first, file.fixed()))
+    )
+    short = tried * file.pruning.seeds if file.pruning.short else 0
+    each = len(file.workloads)
+    seconds, begun = None, 0
+    if probe:
+        full = {workload: _seconds(points[0]) for workload, points in evaluator.points(first).items()}
+        total = (tried + after) * sum(full.values())
+        begun = each
+        if short:
+            total += short * sum(
+                _seconds(points[0]) for points in evaluator.points(first, short=True).values()
+            )
+            begun *= 2
+        seconds = total / min(workers, file.batch * each)
+    return Estimate(
+        (short + tried + after) * each, seconds, begun, workers, sizes.worker_bytes, sizes.all_bytes
+    )
+
+
+def tries(file: SearchFile) -> int:
+    """Return how many designs are tried: all, where there are no more than that."""
+    size = file.space.size(file.fixed())
+    return file.trials if size is None else min(size, file.trials)
+
+
+def _drawn(file: SearchFile, evaluator: Evaluator) -> list[Design]:
+    """Draw designs that can be built, at least one."""
+    generator = random.Random(0)  # noqa: S311
+    found: list[Design] = []
+    problem: ConfigError | None = None
+    for _ in range(_ATTEMPTS):
+        design = file.space.design(lambda each: each.draw(generator), file.fixed())
+        try:
+            for points in evaluator.points(design).values():
+                of_sweeps.needs_of(points[0])
+        except ConfigError as error:
+            problem = error
+            continue
+        found.append(design)
+        if len(found) == SIZED:
+            break
+    if not found and problem is not None:
+        raise problem
+    return found
+
+
+def _seconds(point: Point) -> float:
+    """Begin a run, and say what it would take with its preparation [s]: searches prepare each drive anew."""
+    return of_sweeps.estimate(_NOTHING, [point], 1).seconds or 0.0
