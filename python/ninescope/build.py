@@ -19,6 +19,7 @@ WITHOUT_PART = (
     "cli",
     "compare",
     "figures.py",
+    "lines.py",
     "metrics.py",
     "papers/catalogue.py",
     "papers/claims.py",

@@ -53,7 +53,7 @@ NAMES: tuple[str, ...] = (
     "iops_per_cost",
 )
 """All of them, in the order of columns."""
-_OF_BOTH = ("mean", *(f"p{percent}" for percent in PERCENTILES), "max")
+OF_BOTH = ("mean", *(f"p{percent}" for percent in PERCENTILES), "max")
 """Latencies that every operation has."""
 _UNITS = ("_ns", "_years")
 _SHORT: Mapping[str, str] = {"waf": "waf_total", "cost": "cost_total", "throughput": "bytes_per_second"}
@@ -120,7 +120,7 @@ def names() -> dict[str, tuple[str, ...]]:
     Units may be left out (`read_p99`, `lifetime`), some are known by a word (`waf`, `cost`), and latencies
     without an operation (`p99`, `mean`) are of reads and of writes.
     """
-    found: dict[str, tuple[str, ...]] = {each: tuple(f"{op}_{each}_ns" for op in OPS) for each in _OF_BOTH}
+    found: dict[str, tuple[str, ...]] = {each: tuple(f"{op}_{each}_ns" for op in OPS) for each in OF_BOTH}
     for name in NAMES:
         found[name] = (name,)
         for ending in _UNITS:

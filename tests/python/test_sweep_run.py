@@ -942,12 +942,19 @@ def test_a_pipe_has_whole_rows_and_a_narrow_terminal_whole_cells(lake, monkeypat
     assert len({line.index("done") for line in lines[1:]}) == 1
 
     narrow = Console(force_terminal=True, width=60, color_system=None)
-    print_frame(frame.select("nand.read", "seed", "read_p99_ns", "point").head(2), narrow)
+    two = frame.select("nand.read", "seed", "read_mean_ns", "point").head(2)
+    print_frame(two, narrow)
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0] == "the same in all: nand.read = 20us"
+    assert max(map(len, lines)) <= 60
+    assert [line.split()[-1] for line in lines[-3:]] == ["point", *frame["point"].head(2)]
+    ends = frame.select("nand.read", "seed", "read_mean_ns", "point")[[0, -1]]
+    print_frame(ends, Console(force_terminal=True, width=48, color_system=None))
     lines = capsys.readouterr().out.splitlines()
     assert [line.split("  ")[0].strip() for line in lines] == [
-        *["nand.read", "seed", "read p99 [us]", "point"],
+        *["nand.read", "seed", "read mean [us]", "point"],
         "",
-        *["nand.read", "seed", "read p99 [us]", "point"],
+        *["nand.read", "seed", "read mean [us]", "point"],
     ]
     assert lines[3].split()[-1] == frame["point"][0]
 

@@ -13,21 +13,17 @@ import dataclasses
 import itertools
 import math
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from decimal import Decimal
 from typing import Literal
 
 from ninescope._native import ConfigError
 from ninescope.catalogue import did_you_mean
-from ninescope.metrics import NAMES, OPS, PERCENTILES, unit
+from ninescope.metrics import OF_BOTH, OPS, names, unit
 from ninescope.sweep.values import quantity
 
 Direction = Literal["minimise", "maximise"]
 
-_OF_BOTH = ("mean", *(f"p{percent}" for percent in PERCENTILES), "max")
-"""Latencies that every operation has; without an operation, of the worse one."""
-_UNITS = ("_ns", "_years")
-_SHORT: Mapping[str, str] = {"waf": "waf_total", "cost": "cost_total", "throughput": "bytes_per_second"}
 _SHARES = ("die_utilisation", "hit_ratio")
 _HIGHER_IS_BETTER = (
     "iops", "bytes_per_second", "hit_ratio", "lifetime_years", "lifetime_passes", "dwpd", "iops_per_cost",
@@ -189,19 +185,6 @@ def number(written: str) -> Number:
     if written in known:
         return Number(written, known[written])
     raise ConfigError(f"no result has a number {written!r}{did_you_mean(written, known)}")
-
-
-def names() -> dict[str, tuple[str, ...]]:
-    """Return all names that numbers have, and what each is made of."""
-    found: dict[str, tuple[str, ...]] = {each: tuple(f"{op}_{each}_ns" for op in OPS) for each in _OF_BOTH}
-    for name in NAMES:
-        found[name] = (name,)
-        for ending in _UNITS:
-            if name.endswith(ending):
-                found[name.removesuffix(ending)] = (name,)
-    for short, name in _SHORT.items():
-        found[short] = (name,)
-    return found
 
 
 def objective(direction: Direction, written: object, workloads: Sequence[str]) -> Objective:
@@ -372,6 +355,6 @@ def _what(of: Number) -> str:
 def _latency(of: Number) -> tuple[tuple[str, ...], int] | None:
     """Return operations and rank of a latency: percentiles grow, and nothing is above the maximum."""
     what = _what(of)
-    if what not in _OF_BOTH:
+    if what not in OF_BOTH:
         return None
-    return tuple(metric.partition("_")[0] for metric in of.metrics), _OF_BOTH.index(what)
+    return tuple(metric.partition("_")[0] for metric in of.metrics), OF_BOTH.index(what)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ninescope.compare.verdict import Verdict
+from ninescope.lines import about, is_too_wide, print_rows, some
 from ninescope.search.finish import Candidate, Measured
 from ninescope.search.goals import Number
 from ninescope.search.record import Record, column, numbers
@@ -31,7 +32,7 @@ def plan_lines(file: SearchFile, plan: Plan, found: Estimate) -> Iterator[str]:
     yield f"{file.name}{f': {file.summary}' if file.summary else ''}"
     for parameter in file.space.parameters:
         if parameter.labels:
-            words = f"{len(parameter.labels):>4}  {parameter.name}: {_some(parameter.labels)}"
+            words = f"{len(parameter.labels):>4}  {parameter.name}: {some(parameter.labels)}"
         else:
             ends = f"{parameter.shown(parameter.low)} to {parameter.shown(parameter.high)}"
             words = f"      {parameter.name}: {ends}{', by ratios' if parameter.log else ''}"
@@ -45,7 +46,7 @@ def plan_lines(file: SearchFile, plan: Plan, found: Estimate) -> Iterator[str]:
         yield f"  {of.direction} {of.text}"
     for bound in file.goals.constraints:
         yield f"  keep {bound.text}"
-    yield f"each on {_some(file.workloads)}"
+    yield f"each on {some(file.workloads)}"
     if plan.short_requests:
         told = ", ".join(f"{count:,} of {name}" for name, count in plan.short_requests.items())
         yield (
@@ -70,23 +71,11 @@ def _estimate_lines(file: SearchFile, found: Estimate) -> Iterator[str]:
     if found.seconds is not None:
         begun = f"{found.begun} run{' was' if found.begun == 1 else 's were'} begun for a second"
         spared = ", less what pruning spares" if file.pruning.short else ""
-        yield f"time: about {_duration(found.seconds)} on {workers}{spared} ({runs}; estimated: {begun})"
+        yield f"time: about {about(found.seconds)} on {workers}{spared} ({runs}; estimated: {begun})"
     else:
         yield f"time: not estimated ({runs})"
     each, all_ = binary(found.worker_bytes), binary(found.all_bytes)
     yield f"memory: up to {each} for a drive, {all_} on {workers} (of designs drawn at random)"
-
-
-def _duration(seconds: float) -> str:
-    for size, unit in ((86_400, "d"), (3_600, "h"), (60, "min")):
-        if seconds >= 1.5 * size:
-            return f"{seconds / size:.2g} {unit}" if seconds < 10 * size else f"{seconds / size:.0f} {unit}"
-    return f"{max(1, round(seconds))} s"
-
-
-def _some(names: Any) -> str:
-    names = list(names)
-    return ", ".join(names) if len(names) <= 8 else f"{', '.join(names[:6])}, … {names[-1]}"
 
 
 def status_line(record: Record) -> str:
@@ -193,81 +182,15 @@ def print_table(record: Record, frame: pl.DataFrame, console: Console) -> None:
     spare = [index for index, name in enumerate(frame.columns) if name == "reason"]
     names = [heads.get(name, name) for name in frame.columns]
     rows = list(cells(record, frame))
-    if _is_too_wide(names, rows, range(len(names)), console):
+    if is_too_wide(names, rows, console):
         names = _last_words(names, {name for name, _ in record.parameters})
-    print_rows(names, rows, console, right, spare)
+    print_rows(names, rows, console, right=right, spare=spare)
 
 
 def _last_words(names: Sequence[str], keys: Collection[str]) -> list[str]:
     """Write the keys among names by their last word, where that is still one of them alone."""
     last = [name.rpartition(".")[2] if name in keys else name for name in names]
     return [word if last.count(word) == 1 else name for word, name in zip(last, names, strict=True)]
-
-
-def print_rows(
-    heads: Sequence[str],
-    rows: Sequence[Sequence[str]],
-    console: Console,
-    right: Collection[int] = (),
-    spare: Collection[int] = (),
-) -> None:
-    """Print rows under their heads, one to a line, and cut nothing: what reads a pipe has no width.
-
-    A terminal that is too narrow is spared the columns `spare`, then those that say the same in every row;
-    where that is not enough, each row is a block of lines. Columns `right` are set to the right.
-    """
-    shown_ = list(range(len(heads)))
-    if _is_too_wide(heads, rows, shown_, console) and spare:
-        shown_ = [index for index in shown_ if index not in spare]
-        print(f"left out, for want of room: {', '.join(heads[index] for index in spare)} (--csv has all)")
-    if _is_too_wide(heads, rows, shown_, console) and len(rows) > 1:
-        same = [index for index in shown_ if len({row[index] for row in rows}) == 1]
-        shown_ = [index for index in shown_ if index not in same]
-        for index in same:
-            print(f"the same in all: {heads[index]} = {rows[0][index]}")
-    if _is_too_wide(heads, rows, shown_, console):
-        _print_blocks(heads, rows, shown_)
-        return
-    _print_line(heads, heads, rows, shown_, console, right, "bold")
-    for row in rows:
-        _print_line(row, heads, rows, shown_, console, right)
-
-
-def _print_line(
-    row: Sequence[str],
-    heads: Sequence[str],
-    rows: Sequence[Sequence[str]],
-    columns: Sequence[int],
-    console: Console,
-    right: Collection[int],
-    style: str = "",
-) -> None:
-    from rich.text import Text
-
-    widths = _widths(heads, rows)
-    set_ = [f"{row[each]:{'>' if each in right else '<'}{widths[each]}}" for each in columns]
-    console.print(Text("  ".join(set_).rstrip(), style), soft_wrap=True)
-
-
-def _print_blocks(heads: Sequence[str], rows: Sequence[Sequence[str]], columns: Sequence[int]) -> None:
-    longest = max(len(heads[each]) for each in columns)
-    for place, row in enumerate(rows):
-        if place:
-            print()
-        for each in columns:
-            print(f"{heads[each]:<{longest}}  {row[each]}".rstrip())
-
-
-def _widths(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> list[int]:
-    return [max(map(len, each)) for each in zip(heads, *rows, strict=True)]
-
-
-def _is_too_wide(
-    heads: Sequence[str], rows: Sequence[Sequence[str]], columns: Sequence[int], console: Console
-) -> bool:
-    """Say whether lines would be longer than the terminal; where none is, nothing is."""
-    widths = _widths(heads, rows)
-    return console.is_terminal and sum(widths[each] + 2 for each in columns) - 2 > console.width
 
 
 def against(verdict: Verdict) -> str:

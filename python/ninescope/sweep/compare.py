@@ -234,12 +234,12 @@ def _print_ranges(found: Compared, console: Console) -> None:
 
 
 def _print_table(ranges: Sequence[Range], found: Compared, console: Console) -> None:
-    from ninescope.sweep.text import print_lines
+    from ninescope.lines import print_rows
 
     print("\n B / A over the settings, from the least to the most: a range, and no interval, because other")
     print(" settings are no replications\n")
     heads = ("", "from", "at", "to", "at", f"of {len(found.settings)} settings")
-    print_lines(heads, [_cells(one) for one in ranges], console, right=(1, 2, 3, 4))
+    print_rows(heads, [_cells(one) for one in ranges], console, right=(1, 2, 3, 4))
     named = sorted({at for one in ranges if one.low is not None for at in (one.low_at, one.high_at)})
     print()
     for at in named:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
+from ninescope.lines import about, is_too_wide, print_rows, some
 from ninescope.metrics import NAMES, unit
 from ninescope.sweep.estimate import Estimate
 from ninescope.sweep.file import SweepFile
@@ -35,9 +36,9 @@ def plan_lines(file: SweepFile, plan: Plan, found: Estimate, checked: int, show:
     for axis in file.axes:
         names = axis.labels or [shown(row[0]) for row in axis.rows]
         keys = " with ".join(axis.keys)
-        yield f"  {len(axis.rows):>4}  {axis.label or keys}: {_some(names)}"
+        yield f"  {len(axis.rows):>4}  {axis.label or keys}: {some(names)}"
     if len(file.seeds) > 1:
-        yield f"  {len(file.seeds):>4}  seeds: {_some([str(seed) for seed in file.seeds])}"
+        yield f"  {len(file.seeds):>4}  seeds: {some([str(seed) for seed in file.seeds])}"
     points = plural(len(plan.points), "point")
     parts = [plural(plan.combinations, "combination")]
     if plan.left_out:
@@ -56,22 +57,9 @@ def plan_lines(file: SweepFile, plan: Plan, found: Estimate, checked: int, show:
         yield f"done already: {plural(len(plan.points) - found.points, 'point')}"
     workers = plural(found.workers, "worker")
     if found.seconds is not None:
-        yield f"time: about {_duration(found.seconds)} on {workers} ({found.how})"
+        yield f"time: about {about(found.seconds)} on {workers} ({found.how})"
     if found.points:
         yield f"memory: up to {_size(found.worker_bytes)} for a drive, {_size(found.all_bytes)} on {workers}"
-
-
-def _some(names: Any) -> str:
-    names = list(names)
-    return ", ".join(names) if len(names) <= 8 else f"{', '.join(names[:6])}, … {names[-1]}"
-
-
-def _duration(seconds: float) -> str:
-    if seconds < 90:
-        return f"{seconds:.2g} s" if seconds < 10 else f"{seconds:.0f} s"
-    if seconds < 5400:
-        return f"{seconds / 60:.0f} min"
-    return f"{seconds / 3600:.1f} h" if seconds < 172_800 else f"{seconds / 86_400:.1f} d"
 
 
 def _size(count: int) -> str:
@@ -91,7 +79,7 @@ def print_table(frame: pl.DataFrame, record: Record, console: Console, *, chosen
     extra = ["build"] if "build" in frame.columns else []
     kept = [*record.columns, *extra, *state]
     left_out: list[str] = []
-    while measured and _is_too_wide(frame.select(*kept, *measured), console):
+    while measured and is_too_wide(*_cells_of(frame.select(*kept, *measured)), console):
         left_out.insert(0, measured.pop())
     print_frame(frame.select(*kept, *measured), console)
     if left_out:
@@ -99,42 +87,10 @@ def print_table(frame: pl.DataFrame, record: Record, console: Console, *, chosen
 
 
 def print_frame(frame: pl.DataFrame, console: Console) -> None:
-    """Print a table; numbers that are known by name in their units.
-
-    A row is a line where that fits, and always where no terminal is: what reads a pipe has no width. At a
-    terminal that is too narrow each row is a block, a line for each column. No cell is ever cut.
-    """
+    """Print a table; numbers that are known by name in their units."""
     heads, rows = _cells_of(frame)
     right = [index for index, name in enumerate(frame.columns) if frame[name].dtype.is_numeric()]
-    if not _is_too_wide(frame, console):
-        print_lines(heads, rows, console, right=right)
-        return
-    longest = max(map(len, heads))
-    for number_of_row, cells in enumerate(rows):
-        if number_of_row:
-            print()
-        for head, cell in zip(heads, cells, strict=True):
-            print(f"{head:<{longest}}  {cell}".rstrip())
-
-
-def print_lines(
-    heads: Sequence[str], rows: Sequence[Sequence[str]], console: Console, *, right: Sequence[int] = ()
-) -> None:
-    """Print rows under their heads, one to a line; columns in `right` are set to the right."""
-    from rich.text import Text
-
-    widths = _widths(heads, rows)
-
-    def line(cells: Sequence[str]) -> str:
-        set_ = (
-            f"{cell:>{width}}" if index in right else f"{cell:<{width}}"
-            for index, (cell, width) in enumerate(zip(cells, widths, strict=True))
-        )
-        return "  ".join(set_).rstrip()
-
-    console.print(Text(line(heads), "bold"), soft_wrap=True)
-    for cells in rows:
-        console.print(Text(line(cells)), soft_wrap=True)
+    print_rows(heads, rows, console, right=right)
 
 
 def _cells_of(frame: pl.DataFrame) -> tuple[list[str], list[list[str]]]:
@@ -144,18 +100,6 @@ def _cells_of(frame: pl.DataFrame) -> tuple[list[str], list[list[str]]]:
         for row in frame.iter_rows()
     ]
     return heads, rows
-
-
-def _widths(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> list[int]:
-    return [max(map(len, column)) for column in zip(heads, *rows, strict=True)]
-
-
-def _is_too_wide(frame: pl.DataFrame, console: Console) -> bool:
-    """Say whether lines would be longer than the terminal; where none is, nothing is."""
-    if not console.is_terminal:
-        return False
-    widths = _widths(*_cells_of(frame))
-    return sum(widths) + 2 * (len(widths) - 1) > console.width
 
 
 def _cell(name: str, value: Any) -> str:
