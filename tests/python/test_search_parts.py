@@ -266,6 +266,12 @@ READS = '["20us", "40us", "60us", "80us"]'
         ("trials = 12", 'trials = 12\nsampler = "tpa"', "did you mean 'tpe'"),
         ("trials = 12", 'constraints = ["p99 < 1us", "p99 > 2us"]',
          "'p99 > 2us' and 'p99 < 1us' cannot both hold"),
+        # Half of the reads take the median or longer, a hundredth p99.
+        ("trials = 12", 'constraints = ["read_mean < 19us", "read_p50 > 40us"]',
+         "'read_p50 > 40us' and 'read_mean < 19us' cannot both hold"),
+        ("trials = 12", 'constraints = ["mean < 3us", "read_p99 > 400us"]',
+         "'read_p99 > 400us' and 'mean < 3us' cannot both hold"),
+        ("0.15, 0.2]", "0.15, -0.2]", r"line \d+: parameters.ftl.over_provisioning: -0.2: .*greater than 0$"),
         ("nand.read", "nand.raed", r"line \d+: parameters.nand.raed: unknown field `raed`; did you"),
         ('"40us", ', '"40 parsecs", ', r"parameters.nand.read: 40 parsecs: "),
         (READS, "[]", "nand.read: no choices are left"),
@@ -295,6 +301,12 @@ def test_what_is_wrong_with_a_file_is_said_with_its_place(changed, to, said):
         text = SMALL.replace(f"{changed}\n", "") + to
     with pytest.raises(ninescope.ConfigError, match=said):
         SearchFile.parse(text)
+
+
+@needs_the_engine
+def test_a_mean_may_be_far_below_a_tail():
+    limits = 'constraints = ["read_mean < 21us", "read_p50 > 40us", "read_mean < 30us", "write_p99 > 2ms"]'
+    SearchFile.parse(SMALL.replace("trials = 12", f"trials = 12\n{limits}"))
 
 
 @needs_the_engine

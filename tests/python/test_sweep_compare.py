@@ -149,3 +149,11 @@ def test_two_designs_side_by_side(cli, lake):
         code, _, err = cli("sweep", "compare", lake, a, b)
         assert code == 2
         assert words in err
+
+
+def test_a_number_may_be_written_in_any_form(cli, lake):
+    usual, other = (
+        side_by_side(cli, lake, f"ftl.over_provisioning={a}", f"ftl.over_provisioning={b}")["settings"]
+        for a, b in (("0.1", "0.2"), ("0.10", "2e-1"))
+    )
+    assert [one["metrics"] for one in usual] == [one["metrics"] for one in other]

@@ -131,6 +131,24 @@ def test_damaged_results_are_as_good_as_none(sweep, undisturbed, tmp_path):
     assert csv(tmp_path / "lake") == undisturbed
 
 
+@pytest.mark.parametrize("content", [b"", b"{}", b'{"name": "sma'])
+def test_a_damaged_record_hides_no_other_sweep(cli, sweep, tmp_path, content):
+    lake = tmp_path / "lake"
+    run_here(sweep, lake)
+    run_here(Sweep.from_toml(SMALL.replace('"small"', '"other"')), lake)
+    assert cli("sweep", "status", lake).code == 0
+    (lake / "sweeps/other.json").write_bytes(content)
+    code, out, err = cli("sweep", "status", lake)
+    assert code == 2
+    assert "small: 8 of 8 points done" in out
+    assert "other.json: is damaged" in err
+    code, _, err = cli("sweep", "table", lake, "--sweep", "other")
+    assert code == 2
+    assert "other.json: is damaged" in err
+    assert run_here(Sweep.from_toml(SMALL.replace('"small"', '"other"')), lake).run_now == 0
+    assert cli("sweep", "status", lake).code == 0
+
+
 def flipped(content: bytes) -> bytes:
     middle = len(content) // 2
     return (
@@ -149,7 +167,9 @@ def test_damage_after_the_numbers_were_taken_is_noticed(sweep, undisturbed, tmp_
     assert csv(lake) == undisturbed
     hit = sorted((lake / "points").iterdir())[3]
     hit.write_bytes(damage(hit.read_bytes()))
-    assert sweep.status(lake).left == 1
+    status = sweep.status(lake)
+    assert status.left == 1
+    assert status.damaged == (str(hit),)
     assert csv(lake).count(b",left,") == 1
     assert run_here(sweep, lake).run_now == 1
     assert csv(lake) == undisturbed

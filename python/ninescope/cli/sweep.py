@@ -159,20 +159,28 @@ def sweep_resume(
 @app.command("status")
 def sweep_status(directory: Directory, sweep: Name = None, json_: JsonFlag = False) -> None:
     """Say how far the sweeps of a lake are."""
+    from ninescope._native import ConfigError
     from ninescope.sweep.lake import Lake
     from ninescope.sweep.record import KIND, Record, is_of_this_build, of_other_builds
     from ninescope.sweep.sweep import status
 
     lake = Lake.open(directory)
     names = [sweep] if sweep is not None else lake.records(KIND)
-    records = [Record.load(lake, name) for name in names]
+    records: list[Record] = []
+    damaged: list[ConfigError] = []
+    for name in names:
+        try:
+            records.append(Record.load(lake, name))
+        except ConfigError as error:
+            damaged.append(error)
     found = [status(lake, record) for record in records]
     if json_:
         print(json.dumps({"sweeps": [_status_as_json(one) for one in found]}))
-        return
-    if not found:
+    elif not names:
         print(f"{lake.store.label()}: no sweep was run here")
     for one, record in zip(found, records, strict=True):
+        if json_:
+            break
         print(_how_far(one))
         for label, failure in one.failures:
             print(f"  {label or 'the point'}: {failure.error.splitlines()[-1]}")
@@ -180,6 +188,9 @@ def sweep_status(directory: Directory, sweep: Name = None, json_: JsonFlag = Fal
             print("  planned by another build of ninescope: run the sweep again to have results of this one")
         elif others := of_other_builds(lake, record):
             print(f"  {others:,} results of other builds are kept beside it (`sweep table --all-builds`)")
+    # One that cannot be read hides no other.
+    if damaged:
+        raise ConfigError("\n".join(map(str, damaged)))
 
 
 @app.command("table")
@@ -379,6 +390,8 @@ def _how_far(status: Status) -> str:
         words.append(f"{len(status.failures):,} cannot be run")
     if status.left:
         words.append(f"{status.left:,} left")
+    if status.damaged:
+        words.append(f"{len(status.damaged):,} of these damaged, as {status.damaged[0]}")
     return f"{status.name}: {', '.join(words)}"
 
 
@@ -388,6 +401,7 @@ def _status_as_json(status: Status) -> dict[str, Any]:
         "points": status.points,
         "done": status.done,
         "left": status.left,
+        "damaged": list(status.damaged),
         "failed": [
             {"label": label, "point": failure.id, "error": failure.error, "attempts": failure.attempts}
             for label, failure in status.failures

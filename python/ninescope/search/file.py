@@ -6,6 +6,7 @@ import dataclasses
 import os
 import random
 import re
+import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal, NoReturn
@@ -23,10 +24,12 @@ from ninescope.search.goals import (
     objective,
 )
 from ninescope.search.space import Kind, Parameter, Space, is_scale, ordered
-from ninescope.sweep.base import WORKLOAD, Base, KeyProblemError
+from ninescope.sweep.base import WORKLOAD, Base, KeyProblemError, of_drive
 from ninescope.sweep.conditions import Condition
+from ninescope.sweep.estimate import CHECK_SECONDS, needs_of
 from ninescope.sweep.file import SEED, Reader, path_of, said
 from ninescope.sweep.lines import line_of
+from ninescope.sweep.point import Point
 from ninescope.sweep.values import UNITS, is_range, number_and_unit, shown
 
 Sampler = Literal["tpe", "nsga2"]
@@ -123,11 +126,12 @@ class SearchFile:
     def check(self) -> None:
         """Refuse values that no design can have: each has to be part of one that can be built."""
         random_ = random.Random(0)  # noqa: S311
+        until = time.monotonic() + CHECK_SECONDS
         for parameter in self.space.parameters:
             for value in _ends(parameter):
-                self._check_value(parameter, value, random_)
+                self._check_value(parameter, value, random_, until)
 
-    def _check_value(self, parameter: Parameter, value: Any, random_: random.Random) -> None:
+    def _check_value(self, parameter: Parameter, value: Any, random_: random.Random, until: float) -> None:
         problem: KeyProblemError | None = None
         for _ in range(_DRAWN):
             design = self.space.design(
@@ -136,14 +140,15 @@ class SearchFile:
             if parameter.name not in design:
                 continue
             try:
-                self.base.point(self.space.settings(design))
+                point = self.base.point(self.space.settings(design))
+                if time.monotonic() < until:
+                    _ask_engine(point, parameter)
+                return
             except KeyProblemError as error:
                 # What is wrong with the key itself says more than what another key makes of it.
                 problem = error if problem is None or error.key in parameter.keys else problem
                 if error.key in parameter.keys and "is no" in error.problem:
                     break
-            else:
-                return
         if problem is None:
             condition = parameter.condition.text if parameter.condition else ""
             self._refuse(f"is never there: {condition!r} holds for no design", *parameter.where)
@@ -170,6 +175,16 @@ def _said_of(path: str, text: str, key: str, written: object, problem: str) -> s
         if isinstance(written, str) and " ".join(written.split()) in texts:
             return f"{path}, line {number}: {key}: {problem}"
     return said(path, text, problem, (key,))
+
+
+def _ask_engine(point: Point, parameter: Parameter) -> None:
+    """Have the engine look at a drive; refuse what it finds wrong with a parameter's own keys."""
+    try:
+        needs_of(point)
+    except ConfigError as error:
+        key, problem = of_drive(str(error))
+        if key in parameter.keys:
+            raise KeyProblemError(key, problem.removeprefix(f"{key} ").removeprefix(f"{key}: ")) from None
 
 
 def _ends(parameter: Parameter) -> Sequence[Any]:

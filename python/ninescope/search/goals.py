@@ -280,15 +280,15 @@ def contradiction(constraints: Sequence[Constraint]) -> tuple[Constraint, ...]:
     """Return constraints that no result can keep together, as few as show it; none where there are none.
 
     A lower limit of one number contradicts an upper limit of another that is never smaller: `p50 > 2us` and
-    `p99 < 1us`. Lower limits of parts contradict an upper one of their sum, `read_iops > 5` and `iops < 4`,
-    and where these are all its parts upper limits of them a lower one of the sum.
+    `p99 < 1us`; half of the requests take the median or longer, so that a mean is at least half of it, and so
+    with other percentiles. Lower limits of parts contradict an upper one of their sum, `read_iops > 5` and
+    `iops < 4`, and where these are all its parts upper limits of them a lower one of the sum.
     """
     for one, other in itertools.permutations(constraints, 2):
         if one.is_upper or not other.is_upper or not _meet(one, other):
             continue
-        if one.limit > other.limit or (
-            one.limit == other.limit and (one.operator == ">" or other.operator == "<")
-        ):
+        least = one.limit * _least_share(one.number, other.number)
+        if least > other.limit or (least == other.limit and (one.operator == ">" or other.operator == "<")):
             return one, other
     return _sum_contradiction(constraints)
 
@@ -323,10 +323,20 @@ def _parts_beyond(of: Constraint, sum_: _Sum, here: Sequence[Constraint]) -> lis
 
 
 def _meet(one: Constraint, other: Constraint) -> bool:
-    """Say whether both are about one run, and the number of `one` is never above that of `other`."""
+    """Say whether both are about one run, and the number of `other` is at least a share of that of `one`."""
     if one.workload and other.workload and one.workload != other.workload:
         return False
-    return _never_above(one.number, other.number)
+    return _least_share(one.number, other.number) > 0
+
+
+def _least_share(one: Number, other: Number) -> float:
+    """Return which share of a number another never falls below, in whatever result; 0 where there is none."""
+    if _never_above(one, other):
+        return 1.0
+    first, second = _latency(one), _latency(other)
+    if first is None or second is None or _what(other) != "mean" or not one.percentile:
+        return 0.0
+    return round(1 - float(one.percentile) / 100, 9) if set(first[0]) <= set(second[0]) else 0.0
 
 
 def _never_above(one: Number, other: Number) -> bool:

@@ -24,6 +24,7 @@ from ninescope.search.optimiser import STARTUP, Optimiser, derived, optuna
 from ninescope.search.record import KIND, Record
 from ninescope.search.space import Design
 from ninescope.search.trial import PRUNED, REFUSED, Trial
+from ninescope.sweep.base import of_drive
 from ninescope.sweep.estimate import CHECK_SECONDS, needs_of
 from ninescope.sweep.lake import Lake
 from ninescope.sweep.point import current_build, without_prose
@@ -201,11 +202,11 @@ def _refused(file: SearchFile) -> list[str]:
                     try:
                         needs_of(point)
                     except ConfigError as error:
-                        failed[workload] = " ".join(str(error).split())
+                        failed[workload] = of_drive(str(error))[1]
                         raise
                     fine.add(workload)
         except ConfigError as error:
-            problems.append(f"{file.space.label(design)}: {' '.join(str(error).split())}")
+            problems.append(f"{file.space.label(design)}: {of_drive(str(error))[1]}")
     for workload, problem in failed.items():
         if problem and workload not in fine:
             raise ConfigError(f"{file.path}: no design can be run on {workload}: {problem}")

@@ -191,6 +191,7 @@ def _chosen(frame: pl.DataFrame, record: Record, words: str) -> tuple[pl.DataFra
         if name not in record.columns:
             raise ConfigError(f"{name!r} is no axis of {record.name}{nearest(name, record.columns)}")
         known = {shown(one): one for one in frame[name].unique(maintain_order=True).to_list()}
+        value = next((text for text, one in known.items() if _is_number(value, one)), value)
         if value not in known:
             raise ConfigError(f"{name} is never {value!r}{nearest(value, known)}")
         done = done.filter(pl.col(name) == known[value])
@@ -272,3 +273,11 @@ def _remarks(found: Compared) -> Iterator[str]:
             f"one seed alone: no interval over seeds can be made; `seeds = {_FEW_SEEDS}` in the sweep file "
             "gives every number one"
         )
+
+
+def _is_number(written: str, value: object) -> bool:
+    """Say whether somebody wrote a number, in whatever form: 0.10 is 0.1."""
+    try:
+        return isinstance(value, int | float) and float(written) == value
+    except ValueError:
+        return False

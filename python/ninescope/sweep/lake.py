@@ -130,6 +130,10 @@ class Lake:
             if name.endswith(_POINT)
         }
 
+    def file_of(self, point: str) -> str:
+        """Return what a person calls the file of a point."""
+        return self.store.label(f"points/{point}{_POINT}")
+
     def has(self, point: str) -> bool:
         """Say whether a point is kept."""
         return self.store.exists(f"points/{point}{_POINT}")
@@ -202,6 +206,9 @@ class Lake:
             several = f"there are several, name one with --{word}: {', '.join(names)}"
             raise ConfigError(f"{self.store.label()}: which {word}? {several if names else 'there is none'}")
         stored = self.record(kind, name)
+        if stored is None and name in names:
+            where = self.store.label(f"{kind}/{name}.json")
+            raise ConfigError(f"{where}: is damaged; `{word} run` with the file of {name!r} writes it again")
         if stored is None:
             raise ConfigError(f"{self.store.label()}: no {word} is named {name!r}{did_you_mean(name, names)}")
         return name, stored

@@ -50,6 +50,8 @@ class Status:
     """What cannot be run, by its label."""
     run_now: int = 0
     """Of `done`, by this call."""
+    damaged: tuple[str, ...] = ()
+    """Files of points that are left because what was kept of them cannot be read."""
 
     @property
     def left(self) -> int:
@@ -187,7 +189,9 @@ def status(lake: Lake, record: Any) -> Status:
         for point, label in labels.items()
         if point in quarantined and point not in kept
     )
-    return Status(record.name, len(labels), len(kept & set(labels)), failures)
+    unread = sorted(lake.ids() & (set(labels) - kept))
+    damaged = tuple(lake.file_of(point) for point in unread)
+    return Status(record.name, len(labels), len(kept & set(labels)), failures, damaged=damaged)
 
 
 def _left(lake: Lake | None, points: Sequence[Point], retry: bool) -> list[Point]:
