@@ -1,7 +1,9 @@
 """Who runs what: so that two runners on one lake share the work instead of doing it twice.
 
-Each runner writes one file with the points that it has under way, and renews it while it lives. A claim is a
-courtesy, not a lock: where two take a point at the same moment, both run it, and both come to the same.
+Each runner writes one file with the points that it has under way, and renews it while it lives. It tells of a
+point first and looks at others afterwards: of two that take one at the same moment at least one sees the
+other and leaves it, in a folder. At a URL, where a look costs a trip, a claim is a courtesy: both may run a
+point, and both come to the same.
 """
 
 from __future__ import annotations
@@ -21,6 +23,7 @@ from ninescope.sweep.store import FolderStore, Store
 RENEW_SECONDS = 15.0
 EXPIRE_SECONDS = 90.0
 """A claim that was not renewed for so long is nobody's: whoever had it was killed, or cannot be reached."""
+_LEAVE_SECONDS = 0.05
 REMOTE_SECONDS = 5.0
 """Where a look costs a trip over the network, what others have is looked at this often."""
 
@@ -49,6 +52,17 @@ class Claims:
         claim = {"time": time.time(), "host": _host(), "pid": os.getpid(), "points": sorted(mine)}
         self._store.write(self._name, json.dumps(claim).encode() + b"\n", lasting=False)
         self._mine, self._written, self._is_written = mine, now, True
+
+    def take(self, point: str) -> bool:
+        """Claim a point; False where somebody else does, too, and it is left to whoever asks later."""
+        before = self._mine
+        self.tell({*before, point})
+        if point not in self.others():
+            return True
+        self.tell(before)
+        # Two that leave it to each other look again at different times.
+        time.sleep(_LEAVE_SECONDS * int(uuid.UUID(self._name[7:39])) / (1 << 128))
+        return False
 
     def others(self) -> set[str]:
         """Return what others have under way."""

@@ -133,12 +133,15 @@ class Runner:
 
     def _taken(self, point: Point, claims: Claims) -> Iterator[Outcome]:
         """Take a point up, unless it is done, fails, or is run by somebody else."""
+        # Claims before results: whoever ends a point keeps it first and gives it up afterwards, so that what
+        # nobody claims now, and is not kept a moment later, is nobody's.
+        others = claims.others()
         known = self._known(point)
         if known is not None:
             yield known
         elif point.id in self._by_id:
             self._by_id[point.id].points.append(point)
-        elif point.id in claims.others():
+        elif point.id in others or not claims.take(point.id):
             self._postponed.append(point)
         else:
             self._take_up(point, claims)
