@@ -161,7 +161,7 @@ def sweep_status(directory: Directory, sweep: Name = None, json_: JsonFlag = Fal
     """Say how far the sweeps of a lake are."""
     from ninescope._native import ConfigError
     from ninescope.sweep.lake import Lake
-    from ninescope.sweep.record import KIND, Record, is_of_this_build, of_other_builds
+    from ninescope.sweep.record import KIND, Record
     from ninescope.sweep.sweep import status
 
     lake = Lake.open(directory)
@@ -176,18 +176,8 @@ def sweep_status(directory: Directory, sweep: Name = None, json_: JsonFlag = Fal
     found = [status(lake, record) for record in records]
     if json_:
         print(json.dumps({"sweeps": [_status_as_json(one) for one in found]}))
-    elif not names:
-        print(f"{lake.store.label()}: no sweep was run here")
-    for one, record in zip(found, records, strict=True):
-        if json_:
-            break
-        print(_how_far(one))
-        for label, failure in one.failures:
-            print(f"  {label or 'the point'}: {failure.error.splitlines()[-1]}")
-        if not is_of_this_build(record):
-            print("  planned by another build of ninescope: run the sweep again to have results of this one")
-        elif others := of_other_builds(lake, record):
-            print(f"  {others:,} results of other builds are kept beside it (`sweep table --all-builds`)")
+    else:
+        _print_status(lake, records, found)
     # One that cannot be read hides no other.
     if damaged:
         raise ConfigError("\n".join(map(str, damaged)))
@@ -380,6 +370,22 @@ def _say_how_far(sweep: Sweep, out: str) -> None:
             f"`ninescope sweep resume FILE --out {out}` goes on",
             file=sys.stderr,
         )
+
+
+def _print_status(lake: Lake, records: list[Record], found: list[Status]) -> None:
+    """Say of each sweep how far it is."""
+    from ninescope.sweep.record import KIND, is_of_this_build, of_other_builds
+
+    if not lake.records(KIND):
+        print(f"{lake.store.label()}: no sweep was run here")
+    for one, record in zip(found, records, strict=True):
+        print(_how_far(one))
+        for label, failure in one.failures:
+            print(f"  {label or 'the point'}: {failure.error.splitlines()[-1]}")
+        if not is_of_this_build(record):
+            print("  planned by another build of ninescope: run the sweep again to have results of this one")
+        elif others := of_other_builds(lake, record):
+            print(f"  {others:,} results of other builds are kept beside it (`sweep table --all-builds`)")
 
 
 def _how_far(status: Status) -> str:
