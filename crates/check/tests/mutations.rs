@@ -139,12 +139,12 @@ fn build(copy: &Path) -> PathBuf {
     target.join("release/worlds")
 }
 
-/// Random worlds, or a kept one, with a fault on.
-fn run(worlds: &Path, replay: Option<&str>, fault: &str) -> Output {
+/// Random worlds until one fails by this name, or a kept one, with a fault on.
+fn run(worlds: &Path, replay: Option<&str>, fault: &str, caught_as: &str) -> Output {
     let mut command = Command::new(worlds);
     match replay {
         Some(file) => command.arg("--replay").arg(workspace().join("crates/check/worlds").join(file)),
-        None => command.args(["--count", WORLDS, "--seed", "1", "--no-keep"]),
+        None => command.args(["--count", WORLDS, "--seed", "1", "--no-keep", "--until", caught_as]),
     };
     command.env("NINESCOPE_MUTATION", fault).output().expect("the worlds run")
 }
@@ -155,12 +155,12 @@ fn every_deliberate_fault_is_caught_and_named() {
     let mutations = toml::from_str::<Mutations>(text).expect("mutations.toml").mutation;
     assert!(mutations.len() >= 7);
     let worlds = build(&mutated_copy(&mutations));
-    let control = run(&worlds, None, "");
+    let control = run(&worlds, None, "", "");
     let words = String::from_utf8_lossy(&control.stdout);
     assert!(control.status.success(), "the copy fails although no fault is on:\n{words}");
     let mut escaped = Vec::new();
     for mutation in &mutations {
-        let output = run(&worlds, mutation.replay.as_deref(), &mutation.name);
+        let output = run(&worlds, mutation.replay.as_deref(), &mutation.name, &mutation.caught_as);
         let words = String::from_utf8_lossy(&output.stdout);
         let named = words.lines().find(|line| line.contains(&format!(": {}: ", mutation.caught_as)));
         println!("{}: {}\n  {}", mutation.name, mutation.story, named.unwrap_or("NOT CAUGHT BY THIS NAME"));

@@ -24,7 +24,7 @@ fn read(file: &Path) -> World {
 
 #[test]
 fn random_worlds_break_no_invariant_and_meet_every_mark() {
-    let hunt = Hunt { first_seed: 1, worlds: WORLDS, threads: 2, failures_max: 5 };
+    let hunt = Hunt { first_seed: 1, worlds: WORLDS, threads: 2, failures_max: 5, until: None };
     let report = hunt.run(&|_| {});
     for (world, failure) in &report.failures {
         println!("seed {}: {}: {}", world.seed, failure.name, failure.message);
@@ -95,7 +95,7 @@ fn every_policy_joins_by_itself() {
 
 #[test]
 fn a_report_does_not_depend_on_the_threads() {
-    let report = |threads| Hunt { first_seed: 100, worlds: 60, threads, failures_max: 5 }.run(&|_| {});
+    let report = |threads| Hunt { first_seed: 100, worlds: 60, threads, failures_max: 5, until: None }.run(&|_| {});
     let (one, three) = (report(1), report(3));
     assert_eq!((one.requests, one.events, &one.marks), (three.requests, three.events, &three.marks));
 }

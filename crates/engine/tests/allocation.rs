@@ -3,7 +3,9 @@
 
 #![allow(unsafe_code, reason = "a global allocator is an unsafe trait; this one only counts and passes on")]
 
+#[path = "engine/common/mod.rs"]
 mod common;
+#[path = "engine/scenario/mod.rs"]
 mod scenario;
 
 use std::alloc::{GlobalAlloc, Layout, System};

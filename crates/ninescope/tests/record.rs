@@ -2,7 +2,7 @@
 
 mod support;
 
-#[path = "../../engine/tests/scenario/mod.rs"]
+#[path = "../../engine/tests/engine/scenario/mod.rs"]
 mod scenario;
 
 use ninescope::record::{Account, Doing, RecordSettings, Recorder, Stage, Stretch};

@@ -1,6 +1,6 @@
 //! Hit ratios of the tier alone, without time, under the independent reference model: reads of single pages drawn by
 //! Zipf's law, each of which is copied up where it misses. Few pages against King's exact formula, many against Che's
-//! approximation. `crates/engine/tests/tier_mechanisms.rs` does it once more through the engine.
+//! approximation. `crates/engine/tests/engine/tier_mechanisms.rs` does it once more through the engine.
 
 use ninescope_kernel::{RandomStream, Zipf};
 use ninescope_oracles::caches::{che_lru, king_lru, zipf};

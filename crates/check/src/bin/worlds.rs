@@ -8,8 +8,9 @@ use lexopt::prelude::*;
 use ninescope_check::worlds::{Failure, Hunt, World, generate, known_marks, run, shrink, trace};
 
 const HELP: &str = "\
-worlds [--count N] [--seed S] [--threads T] [--keep DIR | --no-keep] [--table FILE]
-    hunts in N worlds from seed S on; shrinks what fails and keeps it in DIR (out/worlds)
+worlds [--count N] [--seed S] [--threads T] [--until NAME] [--keep DIR | --no-keep] [--table FILE]
+    hunts in N worlds from seed S on, or until one fails by this name; shrinks what fails and keeps it in DIR
+    (out/worlds)
 worlds --replay FILE...
     runs kept worlds
 worlds --trace FILE
@@ -29,6 +30,8 @@ struct Options {
     count: u64,
     seed: u64,
     threads: usize,
+    /// The failure that ends the hunt.
+    until: Option<String>,
     /// Where failing worlds are kept, shrunk; `None`: they are only named.
     keep: Option<PathBuf>,
     table: Option<PathBuf>,
@@ -60,6 +63,7 @@ fn options() -> Result<Option<Options>, lexopt::Error> {
         count: 200,
         seed: 1,
         threads,
+        until: None,
         keep: Some(PathBuf::from("out/worlds")),
         table: None,
         marks: PathBuf::from("crates/check/worlds/marks"),
@@ -74,6 +78,7 @@ fn options() -> Result<Option<Options>, lexopt::Error> {
             Long("count") => options.count = parser.value()?.parse()?,
             Long("seed") => options.seed = parser.value()?.parse()?,
             Long("threads") => options.threads = parser.value()?.parse()?,
+            Long("until") => options.until = Some(parser.value()?.parse()?),
             Long("keep") => options.keep = Some(parser.value()?.into()),
             Long("no-keep") => options.keep = None,
             Long("table") => options.table = Some(parser.value()?.into()),
@@ -156,7 +161,13 @@ fn replay(files: &[PathBuf]) -> ExitCode {
 }
 
 fn hunt(options: &Options) -> ExitCode {
-    let hunt = Hunt { first_seed: options.seed, worlds: options.count, threads: options.threads, failures_max: 20 };
+    let hunt = Hunt {
+        first_seed: options.seed,
+        worlds: options.count,
+        threads: options.threads,
+        failures_max: 20,
+        until: options.until.clone(),
+    };
     let step = (options.count / 10).max(1);
     let report = hunt.run(&|done| {
         if done % step == 0 {
@@ -236,7 +247,13 @@ fn write_minimal_worlds(options: &Options, folder: &Path) -> ExitCode {
         eprintln!("worlds: error: {}: {error}", folder.display());
         return ExitCode::from(2);
     }
-    let hunt = Hunt { first_seed: options.seed, worlds: options.count, threads: options.threads, failures_max: 1 };
+    let hunt = Hunt {
+        first_seed: options.seed,
+        worlds: options.count,
+        threads: options.threads,
+        failures_max: 1,
+        until: None,
+    };
     let report = hunt.run(&|_| {});
     for mark in known_marks() {
         let file = folder.join(format!("{}.toml", file_name(&mark)));

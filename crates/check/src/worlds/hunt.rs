@@ -17,6 +17,8 @@ pub struct Hunt {
     pub threads: usize,
     /// Failures after which no new world is begun.
     pub failures_max: u64,
+    /// The name of a failure after which no new world is begun, whatever else was met.
+    pub until: Option<String>,
 }
 
 /// Where a mark was hit.
@@ -60,8 +62,9 @@ impl Hunt {
                 }
                 let world = generate(self.first_seed.wrapping_add(index));
                 let outcome = run(&world);
-                if outcome.is_err() {
-                    failed.fetch_add(1, Ordering::Relaxed);
+                if let Err(failure) = &outcome {
+                    let looked_for = self.until.as_ref() == Some(&failure.name);
+                    failed.fetch_add(if looked_for { self.failures_max } else { 1 }, Ordering::Relaxed);
                 }
                 let kept = outcome.is_err().then_some(world);
                 results.push((index, kept, outcome));

@@ -7,7 +7,7 @@ use ninescope_media::nand::CommandKind;
 use ninescope_model::{Cause, Occupancy, Op, Ppa, Source};
 use serde_json::json;
 
-use crate::drives::{CHECK, CLEAN, Coded, LATER, REFETCH, cache, clean, coded};
+use crate::reliability::drives::{CHECK, CLEAN, Coded, LATER, REFETCH, cache, clean, coded};
 use crate::scenario::{
     COMMAND, Drive, Event, Outcome, READ, UNIT_READ, UNIT_TRANSFER, policy_with, read, sectors, trim, write,
     write_units,
@@ -165,7 +165,7 @@ fn reads_of_the_host_wait_for_the_scrubber_and_are_told_so() {
 
 #[test]
 fn a_page_that_does_not_decode_is_not_lost_by_scrubbing() {
-    let drive = scrubbed(coded()).with_errors(crate::drives::never_corrected());
+    let drive = scrubbed(coded()).with_errors(crate::reliability::drives::never_corrected());
     let run = drive.with_retry(&json!({ "policy": "levels", "success": [0.0] })).run(vec![until(LATER)]);
     let counted = run.reliable();
     assert_eq!((counted.scrub_page_reads, counted.retried_reads, counted.failed_reads), (2, 2, 2));

@@ -1,8 +1,6 @@
 //! Every modelled mechanism acts in some scene and shows in its counter, with times computed by hand from
 //! the constants of `scenario`. The last test fails when a counter is added that no scene makes rise.
 
-mod scenario;
-
 use std::collections::BTreeSet;
 
 use ninescope_engine::{EngineCounters, SimulationError, TransactionSchedulerConfig, WriteCompletion};
@@ -10,7 +8,7 @@ use ninescope_ftl::FtlCounters;
 use ninescope_kernel::{Ns, Rate};
 use ninescope_media::nand::CommandKind;
 use ninescope_model::{Cause, Op, Ppa};
-use scenario::{
+use crate::scenario::{
     COMMAND, Drive, ERASE, Outcome, PAGE_PROGRAM, PROGRAM, READ, UNIT_READ, UNIT_TRANSFER, flush, mixed_requests,
     policy, policy_with, read, read_units, scenes, sectors, trim, write, write_units,
 };

@@ -7,7 +7,7 @@ use ninescope_media::health::{ErrorModel, ErrorModelConfig, Health, LimitByWear,
 use ninescope_model::BlockGroup;
 use serde_json::json;
 
-use crate::drives::{Coded, LATER, bch};
+use crate::reliability::drives::{Coded, LATER, bch};
 use crate::scenario::{Drive, Outcome, policy_with, read, write, write_units};
 
 const GROUP: BlockGroup = BlockGroup(0);

@@ -5,10 +5,8 @@
 //! nanosecond. Each die has a channel of its own and the controller takes no time, so that a read is
 //! nothing but a wait for its die and its service: command, array, transfer.
 
-mod common;
-
-use common::statistics::{Poisson, STUDENT_95, batch_half_width, mean};
-use common::{Bench, Prefill, at, closed, flush, generated, open, read, slc, trim, write};
+use crate::common::statistics::{Poisson, STUDENT_95, batch_half_width, mean};
+use crate::common::{Bench, Prefill, at, closed, flush, generated, open, read, slc, trim, write};
 use ninescope_engine::{Device, Event, Probe, SimulationError, View};
 use ninescope_kernel::{Ns, RandomStream, TournamentTree};
 use ninescope_media::nand::{CommandKind, DieState};

@@ -1,10 +1,8 @@
 //! A drive of storage-class memory: latencies and causes worked out by hand, bounds of bus and banks, and a serial
 //! drive against the sum of its stages.
 
-mod common;
-
-use common::tiered::{self, TierBench};
-use common::{Bench, at, closed, flush, generated, open, read, trim, write};
+use crate::common::tiered::{self, TierBench};
+use crate::common::{Bench, at, closed, flush, generated, open, read, trim, write};
 use ninescope_engine::{Device, EngineConfig, LaneConfig, NoProbe, RunLimits, ScmPart, TransactionSchedulerConfig};
 use ninescope_ftl::policies::sector_wear_leveling::ladder::Ladder;
 use ninescope_ftl::policies::sector_wear_leveling::start_gap::StartGap;
@@ -438,7 +436,7 @@ fn sectors_per_second(bench: &ScmBench, op: Op) -> f64 {
     let mut left = 60_000;
     let workload = generated(Arrival::Closed, move || {
         left -= 1;
-        (left >= 0).then(|| common::request(op, stream.below(sectors), 1))
+        (left >= 0).then(|| crate::common::request(op, stream.below(sectors), 1))
     });
     let device = bench.run(workload, 256);
     60_000.0 * 1e9 / device.now().0 as f64
@@ -532,7 +530,7 @@ fn a_serial_drive_takes_the_closed_loop_sum_to_the_nanosecond() {
                 // Half of them in a corner, so that something wears out.
                 let space = if stream.below(2) == 0 { 4 } else { 48 - sectors + 1 };
                 let lba = stream.below(space);
-                common::request(if stream.below(3) == 0 { Op::Read } else { Op::Write }, lba, sectors as u32)
+                crate::common::request(if stream.below(3) == 0 { Op::Read } else { Op::Write }, lba, sectors as u32)
             })
             .collect();
         let expected = serial_latencies(&bench, &requests);

@@ -10,7 +10,7 @@ use ninescope_workload::Arrival;
 
 use crate::common::generated;
 use crate::common::statistics::{Poisson, mean};
-use crate::drives::{CLEAN, Coded, bch};
+use crate::reliability::drives::{CLEAN, Coded, bch};
 use crate::scenario::{Drive, read};
 
 /// When each page was at the decoders, and how long it waited for one [ns].

@@ -5,9 +5,7 @@
 //! channel moves 1 B/ns, the link [`LINK`], a page is 16 KiB, a unit 4 KiB, command and address take 300 ns a
 //! plane, and the three page types read in 34, 52 and 61 us and program in 250, 400 and 610 us.
 
-mod common;
-
-use common::{Bench, Prefill, at, closed, flush, open, read, slc, timing, trim, write};
+use crate::common::{Bench, Prefill, at, closed, flush, open, read, slc, timing, trim, write};
 use ninescope_engine::meter::DieLedger;
 use ninescope_engine::{
     Device, Event, NoProbe, Probe, RequestLogEntry, SimulationError, SuspendPolicyConfig, TransactionSchedulerConfig,
@@ -264,7 +262,7 @@ fn rates(bench: &Bench) -> DriveRates {
 /// Bytes per second of one pass over the drive in requests of 128 KiB.
 fn sequential_bandwidth(bench: &Bench, op: Op) -> f64 {
     let bytes = bench.logical_sectors() * 512;
-    let requests = (0..bytes / 131_072).map(|index| common::request(op, index * 256, 256)).collect::<Vec<_>>();
+    let requests = (0..bytes / 131_072).map(|index| crate::common::request(op, index * 256, 256)).collect::<Vec<_>>();
     let moved = requests.len() as f64 * 131_072.0;
     let device = bench.run(closed(requests));
     // The run ends when the last page is programmed, buffered data included.

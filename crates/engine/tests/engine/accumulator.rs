@@ -11,12 +11,9 @@
 //!   latency of a request depends on all before it. `scenarios` of the `ninescope` crate work a few out by hand.
 //! - Requests of several pages: one page's eviction overlaps with the next one's access. They come in the scenarios too.
 
-mod common;
-mod naive_tier;
-
-use common::tiered::{TierBench, placement, slots_in_use};
-use common::{Bench, closed, request};
-use naive_tier::{Below, Kind, NaiveTier, Times};
+use crate::common::tiered::{TierBench, placement, slots_in_use};
+use crate::common::{Bench, closed, request};
+use crate::naive_tier::{Below, Kind, NaiveTier, Times};
 use ninescope_engine::{Device, EngineConfig, WriteCompletion};
 use ninescope_kernel::{Ns, RandomStream, Rate};
 use ninescope_media::scm::{CopyPath, PulseOrder, ScmTiming};
@@ -53,7 +50,7 @@ fn flash(read: u64) -> Bench {
         page_bytes: SECTORS * 512,
         unit_bytes: SECTORS * 512,
         logical_percent: 1,
-        timing: common::slc(read, 660_007),
+        timing: crate::common::slc(read, 660_007),
         engine: EngineConfig { write_completion: WriteCompletion::Program, ..Bench::tiny().engine },
         ..Bench::tiny()
     }

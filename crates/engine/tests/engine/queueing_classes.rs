@@ -10,12 +10,10 @@
 //!
 //! In both, a nanosecond in 400 000 is what theory does not know of. Command cycles and transfers take no time.
 
-mod common;
-
 use std::collections::VecDeque;
 
-use common::statistics::{Poisson, STUDENT_99_9, batch_half_width, mean};
-use common::{Bench, Prefill, at, generated, read, slc, write};
+use crate::common::statistics::{Poisson, STUDENT_99_9, batch_half_width, mean};
+use crate::common::{Bench, Prefill, at, generated, read, slc, write};
 use ninescope_engine::{Event, Probe, SimulationError, TransactionSchedulerConfig, View, WriteCompletion};
 use ninescope_kernel::{Ns, RandomStream, Rate, TournamentTree};
 use ninescope_media::nand::EraseLoops;
@@ -270,7 +268,7 @@ fn fast_and_slow_pages_make_reads_wait_as_the_mg1_mixture_says() {
                 at(time, read(unit * UNIT_SECTORS, UNIT_SECTORS as u32))
             })
             .collect();
-        let device = bench.run(common::open(list));
+        let device = bench.run(crate::common::open(list));
         let measured: Vec<u32> =
             device.request_log().iter().map(|entry| (entry.latency.0 - services[entry.id as usize].1) as u32).collect();
         let exact = oracle::first_come_first_served_waits(1, &services);

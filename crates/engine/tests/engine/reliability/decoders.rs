@@ -10,7 +10,7 @@ use ninescope_media::nand::CommandKind;
 use ninescope_model::units::{Bytes, Duration};
 use ninescope_model::{Cause, Occupancy, Op, Source};
 
-use crate::drives::{CLEAN, CORRUPTED, Coded, always_corrected, bch, coded};
+use crate::reliability::drives::{CLEAN, CORRUPTED, Coded, always_corrected, bch, coded};
 use crate::scenario::{COMMAND, Drive, READ, UNIT_READ, UNIT_TRANSFER, read, read_units, sectors, write};
 
 const SENSED: (Cause, u64) = (Cause::CommandArray, COMMAND + READ);

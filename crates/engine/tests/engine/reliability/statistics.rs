@@ -13,7 +13,7 @@ use ninescope_workload::Arrival;
 use serde_json::json;
 
 use crate::common::generated;
-use crate::drives::{CORRUPTED, Coded, bch, coded, constant, crc, never_corrected};
+use crate::reliability::drives::{CORRUPTED, Coded, bch, coded, constant, crc, never_corrected};
 use crate::scenario::{Drive, UNIT_READ, policy_with, read, read_units};
 
 /// Four standard deviations: 6e-5.

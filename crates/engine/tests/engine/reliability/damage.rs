@@ -6,7 +6,7 @@ use ninescope_model::units::Bytes;
 use ninescope_model::{Cause, Lpa, Op};
 use serde_json::json;
 
-use crate::drives::{CLEAN, CORRUPTED, Coded, ENCODE, LATER, bch, cache, clean, coded, crc, old_data_is_lost};
+use crate::reliability::drives::{CLEAN, CORRUPTED, Coded, ENCODE, LATER, bch, cache, clean, coded, crc, old_data_is_lost};
 use crate::scenario::{
     Drive, Event, PAGE_PROGRAM, UNIT_READ, flush, policy, policy_with, read, sectors, trim, write, write_units,
 };
@@ -181,7 +181,7 @@ fn a_wrong_unit_is_good_again_when_it_was_fetched() {
     // Every read finds errors, and every second one passes. Clean units are moved at 0: those that passed are wrong from
     // then on, until a read of them is refused and they are fetched as they should be.
     let mut drive = Drive { reliability: Default::default(), ..cache() }.with_ecc(bch());
-    drive = drive.with_edc(Crc { width: 1, ..crc() }).with_errors(crate::drives::constant(0.02));
+    drive = drive.with_edc(Crc { width: 1, ..crc() }).with_errors(crate::reliability::drives::constant(0.02));
     drive.prepared = (0..24).chain(0..4).chain(8..12).collect();
     drive.gc_trigger = policy_with(&json!({ "policy": "free-groups", "beyond_reserve": 4 }));
     let mut requests = vec![clean(write_units(0, 16, 1))];
@@ -205,7 +205,7 @@ fn a_unit_of_which_a_codeword_is_refused_does_not_pass_for_another_that_is_wrong
     // wrong if all four pass.
     let code = Crc { width: 1, user_data: Bytes(1024), ..crc() };
     let drive = Drive { reliability: Default::default(), ..cache() }.with_ecc(bch()).with_edc(code);
-    let drive = drive.with_errors(crate::drives::constant(0.02));
+    let drive = drive.with_errors(crate::reliability::drives::constant(0.02));
     let run = drive.run((0..400).map(|index| read(index * LATER, index % 8)).collect());
     let (mut passed, mut refused) = (0, 0);
     for decode in run.decodes().iter().filter(|decode| decode.code == ninescope_engine::reliability::NandCode::Edc) {

@@ -7,7 +7,7 @@ use ninescope_media::nand::CommandKind;
 use ninescope_model::{Cause, Lpa, Op};
 use serde_json::json;
 
-use crate::drives::{CORRECTABLE, CORRUPTED, Coded, bch, coded, constant, never_corrected};
+use crate::reliability::drives::{CORRECTABLE, CORRUPTED, Coded, bch, coded, constant, never_corrected};
 use crate::scenario::{COMMAND, Drive, Event, READ, UNIT_READ, UNIT_TRANSFER, read, read_units};
 
 /// One attempt to read a unit: sensed, sent, decoded in vain or not.

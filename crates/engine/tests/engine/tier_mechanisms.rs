@@ -1,12 +1,10 @@
 //! Every mechanism of drives of two media acts in some scene and shows in its counter, with times worked out by hand.
 //! The last test fails when a counter is added that no scene makes rise.
 
-mod common;
-
 use std::collections::BTreeSet;
 
-use common::tiered::{TierBench, latencies, slots_in_use};
-use common::{at, closed, generated, open, read, request, trim, write};
+use crate::common::tiered::{TierBench, latencies, slots_in_use};
+use crate::common::{at, closed, generated, open, read, request, trim, write};
 use ninescope_engine::Device;
 use ninescope_kernel::{RandomStream, Zipf};
 use ninescope_model::Op;
@@ -234,7 +232,7 @@ fn any_requests(stream: &mut RandomStream) -> Vec<ninescope_model::Request> {
         let lba = stream.below(pages) * PAGE + stream.below(3) * 11;
         match stream.below(40) {
             0 => trim(lba, sectors),
-            1 => common::flush(),
+            1 => crate::common::flush(),
             draw if draw < 16 => read(lba, sectors),
             _ => write(lba, sectors),
         }

@@ -4,11 +4,6 @@
 //! Nothing is left to chance in the scenes: bits fail always, never, or as often as the law of large numbers says
 //! (`drives::always_corrected`).
 
-#[path = "../common/mod.rs"]
-mod common;
-#[path = "../scenario/mod.rs"]
-mod scenario;
-
 mod drives;
 
 mod counters;

@@ -20,7 +20,7 @@ use serde_json::json;
 
 use crate::common::tiered::{TierBench, latencies, slots_in_use, symmetric};
 use crate::common::{Bench, at, open, read, trim, write};
-use crate::drives::{constant, never_corrected};
+use crate::reliability::drives::{constant, never_corrected};
 use crate::scenario::policy_with;
 
 /// A sector in the array, and on the bus [ns].
@@ -277,9 +277,9 @@ struct TierBench2 {
 impl TierBench2 {
     /// The same with a code of its flash, of one codeword to a page, nothing of which can be read from the start on.
     fn with_unreadable_flash(mut self) -> Self {
-        let drive = crate::drives::old_data_is_lost(crate::scenario::Drive::default());
+        let drive = crate::reliability::drives::old_data_is_lost(crate::scenario::Drive::default());
         self.reliability.nand = drive.reliability.nand;
-        let code = Bch { user_data: Bytes(16_384), ..crate::drives::bch() };
+        let code = Bch { user_data: Bytes(16_384), ..crate::reliability::drives::bch() };
         self.reliability.nand.ecc = Some(EccSchemeConfig::Bch(code).build().expect("a code"));
         self
     }

@@ -1,12 +1,10 @@
 //! Suspending erases and programs for reads: exact times of stop, recovery, read, ramp and end, computed by
 //! hand from the constants of `scenario`, and pulse time that is neither lost nor invented.
 
-mod scenario;
-
 use ninescope_kernel::Ns;
 use ninescope_media::nand::CommandKind;
 use ninescope_model::{Cause, Occupancy, Op};
-use scenario::{
+use crate::scenario::{
     COMMAND, Drive, ERASE, ERASE_LOOP, Outcome, PAGE_PROGRAM, PROGRAM, RAMP, READ, RECOVER, UNIT_READ, UNIT_TRANSFER,
     mixed_requests, policy_with, read, read_units, scenes, write, write_units,
 };

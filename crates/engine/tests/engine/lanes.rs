@@ -2,9 +2,7 @@
 //!
 //! Each die has a channel of its own and the controller takes no time, so that a read of a free die takes [`SERVICE`].
 
-mod common;
-
-use common::{Bench, at, closed, flush, open, read, slc};
+use crate::common::{Bench, at, closed, flush, open, read, slc};
 use ninescope_engine::reliability::{Reliability, ReliabilityConfig};
 use ninescope_engine::{Device, Event, LaneConfig, NoProbe, Probe, RunLimits, SimulationError, View};
 use ninescope_kernel::{IndexedHeap, Ns, RandomStream, TournamentTree, WakeQueue};

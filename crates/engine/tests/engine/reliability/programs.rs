@@ -7,7 +7,7 @@ use ninescope_media::nand::CommandKind;
 use ninescope_model::units::Bytes;
 use ninescope_model::{Cause, Occupancy, Op};
 
-use crate::drives::{Coded, ENCODE, bch, cache, clean, coded};
+use crate::reliability::drives::{Coded, ENCODE, bch, cache, clean, coded};
 use crate::scenario::{COMMAND, Drive, PAGE_PROGRAM, PROGRAM, UNIT_READ, UNIT_TRANSFER, read, write, write_units};
 
 /// A drive whose writes complete with their program.
@@ -64,7 +64,7 @@ fn parity_moves_into_the_page_with_its_data() {
 fn a_read_behind_a_program_waits_for_its_encoding_too() {
     let run = coded().run(vec![write_units(0, 8, 4), read(1_000, 0)]);
     assert!(run.parts(Op::Read).contains(&(Cause::DieHostProgram, PAGE_PROGRAM + 4 * ENCODE - 1_000)));
-    assert_eq!(run.completed_at(1), PAGE_PROGRAM + 4 * ENCODE + UNIT_READ + crate::drives::CLEAN);
+    assert_eq!(run.completed_at(1), PAGE_PROGRAM + 4 * ENCODE + UNIT_READ + crate::reliability::drives::CLEAN);
 }
 
 #[test]

@@ -1,13 +1,11 @@
 //! Each hazard of the design is provoked by a hand-made scene, does what the design says, and shows in its
 //! counter. All times are computed by hand from the constants of `scenario`.
 
-mod scenario;
-
 use ninescope_engine::WriteCompletion;
 use ninescope_kernel::Ns;
 use ninescope_media::nand::CommandKind;
 use ninescope_model::{BlockGroup, Cause, Op, Ppa};
-use scenario::{
+use crate::scenario::{
     COMMAND, Drive, ERASE, PAGE_PROGRAM, READ, UNIT_READ, UNIT_TRANSFER, mixed_requests, mixed_sectors, policy, scenes,
 };
 

@@ -6,7 +6,7 @@ use ninescope_kernel::Ns;
 use ninescope_model::{BlockGroup, Lpa, Op, Source};
 use serde_json::json;
 
-use crate::drives::{Coded, LATER, bch};
+use crate::reliability::drives::{Coded, LATER, bch};
 use crate::scenario::{Drive, Event, Outcome, flush, policy_with, read, sectors, write, write_units};
 
 /// The default drive with three full groups, refreshed so.
@@ -69,7 +69,7 @@ fn the_new_group_is_refreshed_after_as_many_reads() {
 
 #[test]
 fn attempts_to_read_again_are_reads_of_the_group() {
-    let drive = by_reads(10).with_errors(crate::drives::never_corrected());
+    let drive = by_reads(10).with_errors(crate::reliability::drives::never_corrected());
     let drive = drive.with_retry(&json!({ "policy": "levels", "success": [0.0, 0.0, 1.0] }));
     // Four senses for each read: the third read is the ninth sense, and its attempts make it twelve; the fourth is due.
     let run = drive.run((0..4).map(|index| read(index * LATER, index % 8)).collect());

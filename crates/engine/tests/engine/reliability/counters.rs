@@ -10,7 +10,7 @@ use ninescope_engine::reliability::{NandCode, ReliabilityCounters};
 use ninescope_model::{Op, Source};
 use serde_json::json;
 
-use crate::drives::{
+use crate::reliability::drives::{
     CHECK, CLEAN, CORRECTABLE, CORRUPTED, Coded, LATER, bch, cache, clean, coded, crc, flush_read, never_corrected,
     old_data_is_lost,
 };

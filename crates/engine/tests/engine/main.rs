@@ -1,0 +1,28 @@
+//! The tests of the engine that drive it whole: one program, because the engine is generic over what it is measured
+//! by and each test program would compile all of it again.
+//!
+//! `tests/allocation.rs` stands alone: it counts what the whole process allocates.
+
+/// Drives with known times, and requests for them.
+mod common;
+/// The tier of two media as its paper writes it down.
+mod naive_tier;
+/// Hand-made scenes on a small drive.
+mod scenario;
+
+mod accumulator;
+mod attribution;
+mod determinism;
+mod hazards;
+mod identities;
+mod lanes;
+mod mechanisms;
+mod queueing;
+mod queueing_classes;
+mod reliability;
+mod scm;
+mod suspend;
+mod suspend_bounds;
+mod suspend_practical;
+mod suspend_sequences;
+mod tier_mechanisms;
