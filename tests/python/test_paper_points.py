@@ -13,9 +13,10 @@ from pathlib import Path
 import pytest
 
 from conftest import command
+from ninescope import ConfigError, pool
 from ninescope.papers import points, runner
 from ninescope.papers.experiment import Point, Settings
-from ninescope.papers.points import Kept, PointStore
+from ninescope.papers.points import Identity, Kept, PointStore
 
 NATIVE = importlib.util.find_spec("ninescope._native") is not None
 
@@ -115,10 +116,31 @@ def test_another_seed_mode_or_experiment_is_simulated_by_itself(experiment, tmp_
     assert measured(experiment, folder)[1] == [True] * 3
     (experiment.parent / "drive.toml").write_text("summary = 'a drive'")
     assert measured(experiment, folder)[1] == [False] * 3
-    points.build.cache_clear()
+    assert len(list(folder.iterdir())) == 4 * 3
+    # Whoever asks is another build than the workers: nothing is kept under its name, and nothing lost.
     monkeypatch.setattr(points, "build", lambda: "another build")
-    assert measured(experiment, folder)[1] == [False] * 3
-    assert len(list(folder.iterdir())) == 5 * 3
+    with pytest.raises(ConfigError, match="runs another build of ninescope .*, and this is another build"):
+        measured(experiment, folder)
+    assert len(list(folder.iterdir())) == 4 * 3
+
+
+@pytest.mark.skipif(not NATIVE, reason="the engine is not built")
+def test_a_worker_that_lives_on_never_runs_what_an_experiment_was_before(experiment, tmp_path):
+    point, settings, before = Point("a", {"of": ["a"]}), Settings(), Identity.of(experiment)
+    with pool.local(1) as workers:
+
+        def simulated(identity: Identity):
+            return workers.submit(runner._simulate, experiment, identity, point, settings).result()
+
+        assert simulated(before)[1][0] == {"answer": pytest.approx(98.1)}
+        experiment.write_text(EXPERIMENT.replace("0.1 + ", "0.2 + "))
+        kind, words = simulated(before)
+        assert (kind, "sees other files in" in words, str(experiment.parent) in words) == (
+            "config",
+            True,
+            True,
+        )
+        assert simulated(Identity.of(experiment))[1][0] == {"answer": pytest.approx(98.2)}
 
 
 @pytest.mark.skipif(not NATIVE, reason="the engine is not built")
@@ -126,7 +148,7 @@ def test_another_seed_mode_or_experiment_is_simulated_by_itself(experiment, tmp_
 def test_what_is_damaged_is_simulated_again(experiment, tmp_path, damage):
     folder = tmp_path / "points"
     first, _ = measured(experiment, folder)
-    store = PointStore(folder, experiment, Settings())
+    store = PointStore(folder, Identity.of(experiment), Settings())
     file = store.file(Point("b", {"of": ["b"]}))
     file.write_text(damage)
     again, steps = measured(experiment, folder)
@@ -135,9 +157,12 @@ def test_what_is_damaged_is_simulated_again(experiment, tmp_path, damage):
 
 
 def test_a_file_is_named_by_parameters_and_holds_what_was_put(experiment, tmp_path):
-    store = PointStore(tmp_path / "points", experiment, Settings())
+    identity = Identity("a build", "an experiment")
+    store = PointStore(tmp_path / "points", identity, Settings())
     one, other = Point("a", {"x": 1, "y": [2]}), Point("a", {"x": 1, "y": [3]})
     assert store.file(one) != store.file(other)
+    for another in (identity._replace(build="another"), identity._replace(experiment="another")):
+        assert PointStore(store.folder, another, Settings()).file(one) != store.file(one)
     assert store.file(one) == store.file(Point("a", {"y": [2], "x": 1}, weight=7))
     assert store.get(one) is None
     store.put(one, Kept({"value": 0.1}, 1.25))

@@ -28,20 +28,31 @@ class Kept(NamedTuple):
     seconds: float
 
 
+class Identity(NamedTuple):
+    """What simulates: results of another are never taken for those of this one."""
+
+    build: str
+    experiment: str
+    """The digest of the files that its simulations may read."""
+
+    @classmethod
+    def of(cls, experiment: Path) -> Identity:
+        """Say what would simulate this experiment here and now."""
+        return cls(build(), digest(_files_of(experiment.parent), experiment.parent))
+
+
 class PointStore:
     """A folder of results."""
 
-    def __init__(self, folder: Path, experiment: Path, settings: Settings) -> None:
+    def __init__(self, folder: Path, identity: Identity, settings: Settings) -> None:
         self.folder = folder
         self._settings = dataclasses.asdict(settings)
-        self._build = build()
-        self._experiment = digest(_files_of(experiment.parent), experiment.parent)
+        self._identity = identity
 
     def file(self, point: Point) -> Path:
         """Say where the result of a point is, or would be."""
         words = {
-            "build": self._build,
-            "experiment": self._experiment,
+            **self._identity._asdict(),
             "settings": self._settings,
             "point": point.name,
             "parameters": point.parameters,
@@ -63,8 +74,7 @@ class PointStore:
         document = {
             "point": point.name,
             "settings": self._settings,
-            "build": self._build,
-            "experiment": self._experiment,
+            **self._identity._asdict(),
             "seconds": round(kept.seconds, 3),
             "result": kept.result,
         }

@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import hashlib
 import importlib.util
 import json
 import os
+import socket
 import sys
 import threading
 import time
@@ -25,7 +27,7 @@ from ninescope import pool
 from ninescope._native import ConfigError, SimulationError
 from ninescope.figures import Figure
 from ninescope.papers.experiment import Experiment, Findings, Inferred, Point, Settings, Summary
-from ninescope.papers.points import Kept, PointStore
+from ninescope.papers.points import Identity, Kept, PointStore
 
 FORBIDDEN = ("claims.toml", "published.toml")
 FINDINGS = "findings.py"
@@ -151,7 +153,8 @@ def _simulated(
         if on_step is not None:
             on_step(Step(_words(each[number], point), len(found), len(tasks), what.seconds, kept))
 
-    stores = [None if keep_in is None else PointStore(keep_in, experiment, settings) for settings in each]
+    identity = Identity.of(experiment)
+    stores = [None if keep_in is None else PointStore(keep_in, identity, settings) for settings in each]
     left = []
     for number, point in tasks:
         store = stores[number]
@@ -159,7 +162,7 @@ def _simulated(
             is_done((number, point), what, kept=True)
         else:
             left.append((number, point))
-    for (number, point), answer in _answers(workers, experiment, each, left):
+    for (number, point), answer in _answers(workers, experiment, identity, each, left):
         what = Kept(*answer)
         store = stores[number]
         if store is not None:
@@ -169,13 +172,18 @@ def _simulated(
 
 
 def _answers(
-    workers: pool.Pool, experiment: Path, each: Sequence[Settings], tasks: Sequence[tuple[int, Point]]
+    workers: pool.Pool,
+    experiment: Path,
+    identity: Identity,
+    each: Sequence[Settings],
+    tasks: Sequence[tuple[int, Point]],
 ) -> Iterator[tuple[tuple[int, Point], Any]]:
     """Simulate tasks; yield what each comes to when it is done. What a lost worker had is begun again."""
     under_way: dict[Future[Any], tuple[tuple[int, Point], int]] = {}
 
     def begin(task: tuple[int, Point], attempt: int) -> None:
-        under_way[workers.submit(_simulate, experiment, task[1], each[task[0]])] = (task, attempt)
+        future = workers.submit(_simulate, experiment, identity, task[1], each[task[0]])
+        under_way[future] = (task, attempt)
 
     for task in tasks:
         begin(task, 1)
@@ -250,7 +258,7 @@ def _guarded(function: Callable[[], Any]) -> tuple[str, Any]:
 
 
 def load(path: Path) -> Experiment:
-    """Load an `experiment.py`, once."""
+    """Load an `experiment.py`, once for each content."""
     module = _module(path)
     for function in ("points", "simulate"):
         if not callable(getattr(module, function, None)):
@@ -287,7 +295,9 @@ def _named(name: str, module: ModuleType) -> Iterator[None]:
 
 
 def _module(path: Path) -> ModuleType:
-    name = "ninescope_experiment_" + f"{path.parent}_{path.stem}"
+    # By content: a worker of a cluster lives on while somebody changes the file.
+    content = hashlib.sha256(path.read_bytes()).hexdigest()[:16]
+    name = f"ninescope_experiment_{path.parent}_{path.stem}_{content}"
     if name in sys.modules:
         return sys.modules[name]
     spec = importlib.util.spec_from_file_location(name, path)
@@ -317,16 +327,32 @@ def _points(path: Path, settings: Settings) -> tuple[str, Any]:
     return _guarded(run)
 
 
-def _simulate(path: Path, point: Point, settings: Settings) -> tuple[str, Any]:
+def _simulate(path: Path, identity: Identity, point: Point, settings: Settings) -> tuple[str, Any]:
     _begin_worker()
 
     def run() -> tuple[dict[str, Any], float]:
+        _refuse_others(path, identity)
         began = time.monotonic()
         result = load(path).simulate(point, settings)
         # Through JSON, so that a result is the same whether it was kept or just made.
         return json.loads(json.dumps(result, allow_nan=False)), time.monotonic() - began
 
     return _guarded(run)
+
+
+def _refuse_others(path: Path, identity: Identity) -> None:
+    """Refuse to simulate as another build, or another state of the experiment, than whoever asks."""
+    here = Identity.of(path)
+    worker = f"worker {socket.gethostname()}:{os.getpid()}"
+    if here.build != identity.build:
+        raise ConfigError(
+            f"{worker} runs another build of ninescope ({here.build}, and this is {identity.build}): "
+            "install the same one on all workers"
+        )
+    if here.experiment != identity.experiment:
+        raise ConfigError(
+            f"{worker} sees other files in {path.parent} than this run began with: were they changed just now?"
+        )
 
 
 def _summarise(path: Path, results: Mapping[str, dict[str, Any]], settings: Settings) -> tuple[str, Any]:
