@@ -26,8 +26,13 @@ def lake(tmp_path) -> Path:
     return tmp_path / "lake"
 
 
-def made_up(folder: Path, waf: dict[tuple[float, str], list[float]]) -> Path:
-    """A lake whose results hold a WAF alone: for spare flash and read time, one for each seed."""
+def made_up(
+    folder: Path,
+    waf: dict[tuple[float, str], list[float]],
+    cost: dict[tuple[float, str], float] | None = None,
+) -> Path:
+    """A lake whose results hold a WAF, and what is bought where told: for spare flash and read time, the WAF one
+    for each seed."""
     seeds = max(map(len, waf.values()))
     plan = Sweep.from_toml(SMALL.replace("seeds = 2", f"seeds = {seeds}")).plan()
     lake = Lake.open(folder, create=True)
@@ -35,10 +40,13 @@ def made_up(folder: Path, waf: dict[tuple[float, str], list[float]]) -> Path:
     for row in plan.rows:
         values = dict(zip(plan.columns, row.values, strict=True))
         seed = values.get("seed", 1)
-        of_setting = waf.get((values["ftl.over_provisioning"], values["nand.read"]), [])
+        setting = (values["ftl.over_provisioning"], values["nand.read"])
+        of_setting = waf.get(setting, [])
         if len(of_setting) < seed:
             continue
         made = compare_samples.document(seed, waf={"total": of_setting[seed - 1]}, operations={"erases": 900})
+        if cost is not None:
+            made["cost"] = {"total": cost[setting], "media": {}}
         made["config"]["drive"] = {"nand": {"read": values["nand.read"]}}
         lake.put(Kept(row.point.id, row.point.design, current_build(), described(row.point), made, {}))
     return folder
@@ -124,6 +132,14 @@ def test_what_is_equal_in_every_pair_is_counted_alone(cli, tmp_path):
     out = cli("sweep", "compare", lake, *one).out
     assert " no number differs" in out
     assert "2 numbers are equal in every pair, and left out" in out
+
+
+def test_what_chance_has_no_part_in_is_the_same_or_differs(cli, tmp_path):
+    cost = {(0.1, "20us"): 10.0, (0.1, "60us"): 10.0, (0.2, "20us"): 10.0, (0.2, "60us"): 9.0}
+    lake = made_up(tmp_path / "lake", dict.fromkeys(cost, [2.0, 3.0]), cost)
+    out = cli("sweep", "compare", lake, "nand.read=20us", "nand.read=60us").out
+    [line] = [line for line in out.splitlines() if line.startswith("cost")]
+    assert " ".join(line.split()) == "cost 0.900 #2 1.000 #1 the same in 1, lower in 1"
 
 
 def test_two_designs_side_by_side(cli, lake):

@@ -32,8 +32,12 @@ VERSION = 2
 _FEW_SEEDS = 5
 _OUTER_COMMA = re.compile(r",(?![^(\[{]*[)\]}])")
 """One that is in no value: `ftl.victim=d-choices(d=4, x=1),seed=2`."""
+_SAME = "the same"
+"""What is said where chance has no part, and a difference not shown is none."""
 _VERDICTS = {"lower": "lower", "higher": "higher", "none": "no difference shown"}
-"""What may be said of a metric of one setting, in the order in which settings are counted."""
+"""What else may be said of a metric of one setting."""
+_ORDER = (_SAME, *_VERDICTS.values())
+"""In which settings are counted."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -142,10 +146,16 @@ def _range(label: str, rows: Sequence[tuple[int, Row]]) -> Range:
         if len(known) == len(rows)
         else ((None, 0), (None, 0))
     )
-    words = [_VERDICTS.get(row.verdict.kind, row.verdict.words) for _, row in rows]
-    counts = collections.Counter(words)
-    order = [*(word for word in _VERDICTS.values() if word in counts), *counts]
+    counts = collections.Counter(_word(row) for _, row in rows)
+    order = [*(word for word in _ORDER if word in counts), *counts]
     return Range(label, low, low_at, high, high_at, {word: counts[word] for word in order})
+
+
+def _word(row: Row) -> str:
+    """Return what settings are counted by."""
+    if row.metric.exact and row.verdict.kind == "none":
+        return _SAME
+    return _VERDICTS.get(row.verdict.kind, row.verdict.words)
 
 
 def _by_setting(rows: pl.DataFrame, rest: Sequence[str]) -> dict[tuple[Any, ...], list[int]]:
