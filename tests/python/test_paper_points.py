@@ -119,7 +119,7 @@ def test_another_seed_mode_or_experiment_is_simulated_by_itself(experiment, tmp_
     assert len(list(folder.iterdir())) == 4 * 3
     # Whoever asks is another build than the workers: nothing is kept under its name, and nothing lost.
     monkeypatch.setattr(points, "build", lambda: "another build")
-    with pytest.raises(ConfigError, match="runs another build of ninescope .*, and this is another build"):
+    with pytest.raises(ConfigError, match=r"runs another build of ninescope .*, and this is another build"):
         measured(experiment, folder)
     assert len(list(folder.iterdir())) == 4 * 3
 

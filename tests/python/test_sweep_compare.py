@@ -31,8 +31,7 @@ def made_up(
     waf: dict[tuple[float, str], list[float]],
     cost: dict[tuple[float, str], float] | None = None,
 ) -> Path:
-    """A lake whose results hold a WAF, and what is bought where told: for spare flash and read time, the WAF one
-    for each seed."""
+    """A lake whose results hold a WAF, and a cost where told: for spare flash and read time, and each seed."""
     seeds = max(map(len, waf.values()))
     plan = Sweep.from_toml(SMALL.replace("seeds = 2", f"seeds = {seeds}")).plan()
     lake = Lake.open(folder, create=True)
@@ -136,7 +135,7 @@ def test_what_is_equal_in_every_pair_is_counted_alone(cli, tmp_path):
 
 def test_what_chance_has_no_part_in_is_the_same_or_differs(cli, tmp_path):
     cost = {(0.1, "20us"): 10.0, (0.1, "60us"): 10.0, (0.2, "20us"): 10.0, (0.2, "60us"): 9.0}
-    lake = made_up(tmp_path / "lake", dict.fromkeys(cost, [2.0, 3.0]), cost)
+    lake = made_up(tmp_path / "lake", {key: [2.0, 3.0] for key in cost}, cost)
     out = cli("sweep", "compare", lake, "nand.read=20us", "nand.read=60us").out
     [line] = [line for line in out.splitlines() if line.startswith("cost")]
     assert " ".join(line.split()) == "cost 0.900 #2 1.000 #1 the same in 1, lower in 1"

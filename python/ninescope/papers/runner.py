@@ -351,7 +351,8 @@ def _refuse_others(path: Path, identity: Identity) -> None:
         )
     if here.experiment != identity.experiment:
         raise ConfigError(
-            f"{worker} sees other files in {path.parent} than this run began with: were they changed just now?"
+            f"{worker} sees other files in {path.parent} than this run began with: "
+            "were they changed just now?"
         )
 
 

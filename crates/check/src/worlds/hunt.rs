@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use super::{Failure, Outcome, World, generate, known_marks, run};
 
 /// Which worlds.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Hunt {
     /// The first seed.
     pub first_seed: u64,
