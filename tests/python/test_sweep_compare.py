@@ -31,7 +31,7 @@ def made_up(
     waf: dict[tuple[float, str], list[float]],
     cost: dict[tuple[float, str], float] | None = None,
 ) -> Path:
-    """A lake whose results hold a WAF, and a cost where told: for spare flash and read time, and each seed."""
+    """A lake of results with a WAF, and a cost where told: for spare flash and read time, and each seed."""
     seeds = max(map(len, waf.values()))
     plan = Sweep.from_toml(SMALL.replace("seeds = 2", f"seeds = {seeds}")).plan()
     lake = Lake.open(folder, create=True)
