@@ -2,16 +2,16 @@
 //! parts do not sum to its latency, so that a run that ends well proves the sum for each of its requests;
 //! the splits are computed by hand.
 
+use crate::scenario::{
+    COMMAND, Drive, ERASE, Listed, PAGE_PROGRAM, PROGRAM, READ, UNIT_READ, UNIT_TRANSFER, flush, mixed_sectors, policy,
+    policy_with, read, read_units, scenes, sectors, write, write_units,
+};
 use ninescope_engine::{Event, Probe, SimulationError, View, WriteCompletion};
 use ninescope_kernel::{Ns, Rate, TournamentTree};
 use ninescope_model::{Cause, Occupancy, Op};
 use ninescope_workload::Arrival;
 use proptest::prelude::*;
 use proptest::test_runner::{RngAlgorithm, TestRng, TestRunner};
-use crate::scenario::{
-    COMMAND, Drive, ERASE, Listed, PAGE_PROGRAM, PROGRAM, READ, UNIT_READ, UNIT_TRANSFER, flush, mixed_sectors, policy,
-    policy_with, read, read_units, scenes, sectors, write, write_units,
-};
 
 // ---- splits by hand ----------------------------------------------------------------------------------
 

@@ -1,10 +1,10 @@
 //! The digest depends on what the device does and on nothing else: not on the queue, the probe, the slices,
 //! the log, or what is measured.
 
+use crate::scenario::{Drive, Listed, Recorder, mixed_requests, policy_with};
 use ninescope_engine::{Device, Event, NoProbe, Probe, SimulationError, View};
 use ninescope_kernel::{IndexedHeap, Ns, TournamentTree, WakeQueue};
 use ninescope_workload::{Arrival, JobConfig, SyntheticJob, Workload};
-use crate::scenario::{Drive, Listed, Recorder, mixed_requests, policy_with};
 
 /// A probe of its own that looks at nothing.
 struct Idle;

@@ -1,13 +1,13 @@
 //! Each hazard of the design is provoked by a hand-made scene, does what the design says, and shows in its
 //! counter. All times are computed by hand from the constants of `scenario`.
 
+use crate::scenario::{
+    COMMAND, Drive, ERASE, PAGE_PROGRAM, READ, UNIT_READ, UNIT_TRANSFER, mixed_requests, mixed_sectors, policy, scenes,
+};
 use ninescope_engine::WriteCompletion;
 use ninescope_kernel::Ns;
 use ninescope_media::nand::CommandKind;
 use ninescope_model::{BlockGroup, Cause, Op, Ppa};
-use crate::scenario::{
-    COMMAND, Drive, ERASE, PAGE_PROGRAM, READ, UNIT_READ, UNIT_TRANSFER, mixed_requests, mixed_sectors, policy, scenes,
-};
 
 /// Units of a group of the default drive.
 const GROUP: u32 = 8;

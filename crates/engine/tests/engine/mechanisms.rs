@@ -3,15 +3,15 @@
 
 use std::collections::BTreeSet;
 
+use crate::scenario::{
+    COMMAND, Drive, ERASE, Outcome, PAGE_PROGRAM, PROGRAM, READ, UNIT_READ, UNIT_TRANSFER, flush, mixed_requests,
+    policy, policy_with, read, read_units, scenes, sectors, trim, write, write_units,
+};
 use ninescope_engine::{EngineCounters, SimulationError, TransactionSchedulerConfig, WriteCompletion};
 use ninescope_ftl::FtlCounters;
 use ninescope_kernel::{Ns, Rate};
 use ninescope_media::nand::CommandKind;
 use ninescope_model::{Cause, Op, Ppa};
-use crate::scenario::{
-    COMMAND, Drive, ERASE, Outcome, PAGE_PROGRAM, PROGRAM, READ, UNIT_READ, UNIT_TRANSFER, flush, mixed_requests,
-    policy, policy_with, read, read_units, scenes, sectors, trim, write, write_units,
-};
 
 /// Time of one 16 KiB page on the channel [ns].
 const PAGE_TRANSFER: u64 = 4 * UNIT_TRANSFER;

@@ -1,13 +1,13 @@
 //! Suspending erases and programs for reads: exact times of stop, recovery, read, ramp and end, computed by
 //! hand from the constants of `scenario`, and pulse time that is neither lost nor invented.
 
-use ninescope_kernel::Ns;
-use ninescope_media::nand::CommandKind;
-use ninescope_model::{Cause, Occupancy, Op};
 use crate::scenario::{
     COMMAND, Drive, ERASE, ERASE_LOOP, Outcome, PAGE_PROGRAM, PROGRAM, RAMP, READ, RECOVER, UNIT_READ, UNIT_TRANSFER,
     mixed_requests, policy_with, read, read_units, scenes, write, write_units,
 };
+use ninescope_kernel::Ns;
+use ninescope_media::nand::CommandKind;
+use ninescope_model::{Cause, Occupancy, Op};
 
 /// When the erase of `scenes::erase_with_reads` starts in the array [ns].
 const ERASE_STARTS: u64 = COMMAND;

@@ -1,13 +1,13 @@
 //! What holds of every suspended operation, whatever reads come: how often it stops, where, when it ends, and that its
 //! stretches add up. A probe of its own adds them up from the events, beside the accounts of the engine.
 
+use crate::scenario::{COMMAND, Drive, Listed, UNIT_READ, mixed_requests, policy_with, read, write};
 use ninescope_engine::{Event, Probe, SimulationError, View};
 use ninescope_kernel::{Ns, TournamentTree};
 use ninescope_media::nand::{CommandKind, EraseLoops, FlashCommand};
 use ninescope_model::{DieId, Op, Ppa, Request};
 use ninescope_workload::Arrival;
 use proptest::prelude::*;
-use crate::scenario::{COMMAND, Drive, Listed, UNIT_READ, mixed_requests, policy_with, read, write};
 use serde_json::{Value, json};
 
 // ---- the probe -----------------------------------------------------------------------------------------

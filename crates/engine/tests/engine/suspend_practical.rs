@@ -1,11 +1,11 @@
 //! The practical suspension of ATC'19: the interrupted loop begins again, the last one is not interrupted, and
 //! neither an erase nor a write starves. Times computed by hand from the constants of `scenario`.
 
-use ninescope_media::nand::CommandKind;
-use ninescope_model::Occupancy;
 use crate::scenario::{
     COMMAND, Drive, ERASE, ERASE_LOOP, Outcome, RAMP, RECOVER, UNIT_READ, mixed_requests, policy_with, read, write,
 };
+use ninescope_media::nand::CommandKind;
+use ninescope_model::Occupancy;
 
 /// When the erase starts in the array [ns].
 const ERASE_STARTS: u64 = COMMAND;

@@ -2,14 +2,14 @@
 //! given, and when it stops, has recovered, begins to ramp and goes on. Times are computed by hand from the constants
 //! of `scenario`.
 
-use Step::{Ends, GoesOn, Issues, Recovered, Resumes, Stops};
-use ninescope_kernel::Ns;
-use ninescope_media::nand::CommandKind::{self, Erase, Program, Read};
-use ninescope_model::{Op, Request};
 use crate::scenario::{
     COMMAND, Drive, ERASE, Event, Outcome, PAGE_PROGRAM, PROGRAM, RAMP, READ, RECOVER, UNIT_READ, UNIT_TRANSFER, flush,
     policy, policy_with, read, sectors, trim, write, write_units,
 };
+use Step::{Ends, GoesOn, Issues, Recovered, Resumes, Stops};
+use ninescope_kernel::Ns;
+use ninescope_media::nand::CommandKind::{self, Erase, Program, Read};
+use ninescope_model::{Op, Request};
 
 /// A step of the only die.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

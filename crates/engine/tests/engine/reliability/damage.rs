@@ -6,7 +6,9 @@ use ninescope_model::units::Bytes;
 use ninescope_model::{Cause, Lpa, Op};
 use serde_json::json;
 
-use crate::reliability::drives::{CLEAN, CORRUPTED, Coded, ENCODE, LATER, bch, cache, clean, coded, crc, old_data_is_lost};
+use crate::reliability::drives::{
+    CLEAN, CORRUPTED, Coded, ENCODE, LATER, bch, cache, clean, coded, crc, old_data_is_lost,
+};
 use crate::scenario::{
     Drive, Event, PAGE_PROGRAM, UNIT_READ, flush, policy, policy_with, read, sectors, trim, write, write_units,
 };

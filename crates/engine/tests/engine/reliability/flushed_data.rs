@@ -6,7 +6,9 @@ use ninescope_kernel::{Ns, Rate};
 use ninescope_model::{Lpa, Op, Ppa, Source, Stream};
 use serde_json::json;
 
-use crate::reliability::drives::{CHECK, CLEAN, Coded, ENCODE, LATER, cache, clean, flush_read, never_corrected, old_data_is_lost};
+use crate::reliability::drives::{
+    CHECK, CLEAN, Coded, ENCODE, LATER, cache, clean, flush_read, never_corrected, old_data_is_lost,
+};
 use crate::scenario::{
     COMMAND, Drive, Event, Outcome, PROGRAM, READ, UNIT, UNIT_READ, UNIT_TRANSFER, policy_with, read, read_units,
     sectors, trim, write, write_units,

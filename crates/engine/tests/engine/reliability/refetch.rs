@@ -156,7 +156,9 @@ fn a_corrupt_unit_that_its_code_cannot_correct_is_met_by_who_reads_it() {
 #[test]
 fn a_read_that_is_good_at_a_second_try_meets_its_corruption_too() {
     // Every first decode fails, whatever was injected; the second succeeds.
-    let drive = crate::reliability::drives::coded().with_errors(crate::reliability::drives::never_corrected()).all_corrupt_at(0);
+    let drive = crate::reliability::drives::coded()
+        .with_errors(crate::reliability::drives::never_corrected())
+        .all_corrupt_at(0);
     let retry = serde_json::json!({ "policy": "levels", "success": [1.0] });
     let run = drive.with_retry(&retry).run(vec![read(0, 0), read(LATER, 0)]);
     assert_eq!((run.reliable().retries, run.reliable().corruptions_corrected), (2, 1));
