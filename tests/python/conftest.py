@@ -14,7 +14,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import pytest
 
@@ -22,6 +22,9 @@ if sys.version_info >= (3, 11):
     import tomllib
 else:
     import tomli as tomllib  # noqa: F401
+
+if TYPE_CHECKING:
+    from ninescope.sweep.sweep import Sweep
 
 ROOT = Path(__file__).resolve().parents[2]
 NEED_THE_ENGINE = (
@@ -161,3 +164,21 @@ def msr_trace(tmp_path: Path) -> Path:
             offset = (index * 7919 % 4096) * 4096
             file.write(f"{start + index * 1000},host,0,{kind},{offset},{4096 * (1 + index % 3)},500\n")
     return path
+
+
+@pytest.fixture
+def sweep(tmp_path: Path) -> Sweep:
+    """The small sweep, read from a file."""
+    from ninescope.sweep.sweep import Sweep
+    from sweep_samples import sweep_file
+
+    return Sweep.from_file(sweep_file(tmp_path))
+
+
+@pytest.fixture
+def undisturbed(sweep: Sweep, tmp_path: Path) -> bytes:
+    """The table of the small sweep, run in one thread."""
+    from sweep_samples import csv, run_here
+
+    run_here(sweep, tmp_path / "undisturbed")
+    return csv(tmp_path / "undisturbed")

@@ -56,3 +56,12 @@ def csv(out: object, name: str | None = None, columns: Sequence[str] = ()) -> by
     lake = Lake.open(out)
     frame = record.table(lake, record.Record.load(lake, name))
     return record.as_bytes(frame.select(columns) if columns else frame, "csv")
+
+
+def in_form(out: Path, form: str) -> bytes:
+    """Return the table of a lake in another form."""
+    from ninescope.sweep import record
+    from ninescope.sweep.lake import Lake
+
+    lake = Lake.open(out)
+    return record.as_bytes(record.table(lake, record.Record.load(lake)), form)
