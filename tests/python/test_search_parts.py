@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 import random
+import re
 
 import numpy as np
 import pytest
@@ -19,6 +20,7 @@ from ninescope.search.file import SearchFile
 from ninescope.search.finish import Candidate, bounded, choose, judged, measured
 from ninescope.search.foresight import foreseen
 from ninescope.search.goals import Goals, constraint, contradiction, number, objective
+from ninescope.search.prices import priced
 from ninescope.search.record import Record, table
 from ninescope.search.text import print_rows
 from ninescope.search.trial import FULL, PRUNED, Trial
@@ -406,6 +408,45 @@ def test_what_short_runs_cannot_prune_by_is_told_by_operation():
         f"{few}write_p99: compared by seeds it has to be measured, with 1,000, not about 800 writes"
     ]
     assert told(1_000_000, "short = 0.1") == []
+
+
+@needs_the_engine
+@pytest.mark.parametrize(
+    ("goal", "said"),
+    [
+        # Flash at 1 per GB of which 10, 15 or 20 % more is bought than a host can address: whole units,
+        # 119,156 of 131,072.
+        ("cost_per_logical_gb < 1.1", "no design keeps cost_per_logical_gb < 1.1: the cheapest comes to 1.1"),
+        ("cost_per_logical_gb <= 1.1", f"the cheapest comes to {131_072 / 119_156:.9g}"),
+        ("cost_per_logical_gb > 1.3 on randrw", "the dearest comes to 1.2"),
+        # 4 channels of 256 blocks of 32 pages of 16 KiB, whatever the host can address of it: 536,870,912 B.
+        ("cost <= 0.5", "the cheapest comes to 0.5369"),
+    ],
+)
+def test_a_cost_that_no_design_keeps_is_refused_before_any_run(goal, said):
+    with pytest.raises(ninescope.ConfigError, match=re.escape(said)) as error:
+        priced(wanting(goal))
+    assert ", line 4: constraints: " in str(error.value)
+
+
+@needs_the_engine
+def test_a_cost_that_some_design_keeps_is_let_pass():
+    assert priced(wanting("cost_per_logical_gb < 1.101")) == []
+    assert priced(wanting("read_mean < 1us")) == []
+
+
+@needs_the_engine
+def test_a_cost_that_none_of_those_drawn_keeps_is_told():
+    # More over-provisionings than are looked at, from 0.2 on, of which the least is hardly drawn.
+    many = (
+        '"ftl.over_provisioning" = [0.1, 0.15, 0.2]',
+        '"ftl.over_provisioning" = { from = 0.2, to = 0.9 }',
+    )
+    [doubt] = priced(wanting("cost_per_logical_gb < 1.15", many))
+    words, _, cheapest = doubt.rpartition(" comes to ")
+    assert words == "none of 64 designs that were looked at keeps cost_per_logical_gb < 1.15: the cheapest"
+    assert 1.2 <= float(cheapest) < 1.3
+    assert priced(wanting("cost_per_logical_gb < 1.5", many)) == []
 
 
 @needs_the_engine

@@ -21,6 +21,7 @@ from ninescope.search.file import SearchFile
 from ninescope.search.finish import finish
 from ninescope.search.foresight import foreseen
 from ninescope.search.optimiser import STARTUP, Optimiser, derived, optuna
+from ninescope.search.prices import priced
 from ninescope.search.record import KIND, Record
 from ninescope.search.space import Design
 from ninescope.search.trial import PRUNED, REFUSED, Trial
@@ -101,7 +102,8 @@ class Search:
             for workload in file.workloads:
                 short[workload] = evaluator.requests(workload, {}, short=True)
         refused = _refused(file)
-        return Plan(file.space.size(file.fixed()), short, DRAWN, tuple(refused), tuple(foreseen(file)))
+        doubts = (*foreseen(file), *priced(file))
+        return Plan(file.space.size(file.fixed()), short, DRAWN, tuple(refused), doubts)
 
     def estimate(self, jobs: int | None = None, *, probe: bool = True) -> Estimate:
         """Say what the search will take on so many workers; a few runs are begun, for a second each."""
