@@ -58,7 +58,7 @@ class Scale(NamedTuple):
     rounds: int
 
 
-FULL = Scale(2.2, 12, 200, 3)
+FULL = Scale(2.8, 20, 200, 3)
 BRIEF = Scale(0.3, 4, 20, 1)
 
 Way = Callable[[Path, Path], dict[str, Any]]

@@ -1,4 +1,4 @@
-"""What designs cost: it follows from their configuration, and a limit that none keeps is refused before any run.
+"""What designs cost: it follows from their configuration, and limits that none keeps are refused at once.
 
 Where there are too many designs to look at all of them some are drawn, and what they come to is only said.
 Nothing here knows results of runs.
