@@ -7,10 +7,13 @@ import os
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+import polars as pl
 import pytest
 
 import ninescope
 from ninescope.sweep.lake import Lake
+from ninescope.sweep.plot import figure
+from ninescope.sweep.record import Record
 from ninescope.sweep.store import open_store
 from ninescope.sweep.sweep import Sweep
 from sweep_samples import SMALL, csv, run_here, sweep_file
@@ -226,6 +229,26 @@ def test_plots_of_a_sweep(cli, lake, tmp_path):
     assert not (tmp_path / "no.png").exists()
 
 
+def test_a_figure_says_what_its_means_are_over_and_mixes_no_workloads(tmp_path):
+    text = SMALL.replace("[workload]", "[[workload]]\nname = 'scan'\nrw = 'read'\nsize = '16m'\n[[workload]]")
+    sweep = Sweep.from_toml(text)
+    run_here(sweep, tmp_path / "lake")
+    frame = sweep.table(tmp_path / "lake")
+    record = Record.of(sweep.plan())
+    axis, other = "ftl.over_provisioning", "nand.read"
+    drawn = figure(frame, record, axis, "iops", by=other)
+    assert [line.label for line in drawn.panels[0].series] == [
+        f"{other} {read}, workload {name}" for name in ("scan", "randrw") for read in ("20us", "60us")
+    ]
+    assert drawn.caption == "Mean of 2 seeds; bars from the least to the most."
+    drawn = figure(frame, record, axis, "iops", by="workload")
+    assert [line.label for line in drawn.panels[0].series] == ["workload scan", "workload randrw"]
+    assert drawn.caption == f"Mean over the 2 values of {other} and 2 seeds; bars from the least to the most."
+    part = frame.filter((pl.col("workload") == "scan") & (pl.col(axis) == 0.1))["iops"]
+    assert part.len() == 4
+    assert drawn.panels[0].series[0].y[0] == pytest.approx(part.mean())
+
+
 def test_a_figure_has_a_line_for_each_value_and_the_spread_of_the_seeds(sweep, lake):
     from ninescope.sweep.plot import figure
     from ninescope.sweep.record import Record
@@ -291,6 +314,14 @@ def test_sweeps_from_python(tmp_path):
         status = sweep.run(tmp_path / "lake", executor=executor)
     assert status.is_finished
     assert sweep.table(tmp_path / "lake").height == 8
+    sides = ("nand.read=20us", "nand.read=60us")
+    found = sweep.compare(tmp_path / "lake", *sides)
+    assert (found.a, found.b, len(found.settings)) == (*sides, 2)
+    assert sweep.sql(tmp_path / "lake", "select count(*) as n from sweep").item() == 8
+    drawn = sweep.plot(tmp_path / "lake", tmp_path / "new" / "p.svg", x="nand.read", y="iops")
+    assert drawn.read_text().startswith("<?xml")
+    with pytest.raises(ninescope.ConfigError, match=r"p.gif: a figure is png, svg, pdf"):
+        sweep.plot(tmp_path / "lake", tmp_path / "p.gif", x="nand.read", y="iops")
     with (
         pytest.raises(ninescope.ConfigError, match="executor has its own"),
         ThreadPoolExecutor(2) as executor,

@@ -78,6 +78,8 @@ def search_run(
 
     optuna()  # where it is missing, that is said before anything else
     search = Search.from_file(file)
+    for doubt in search.plan().doubts:
+        print(f"{search.name}  note: {doubt}", file=sys.stderr)
     try:
         with workers(jobs, memory, dask, ray) as pool, _steps(search.name) as on_step:
             record = search.run(
@@ -196,10 +198,10 @@ def search_plot(
 ) -> None:
     """Draw the Pareto front, and what was tried beside it."""
     from ninescope.search.figures import front_figure
-    from ninescope.sweep.plot import save
+    from ninescope.sweep.plot import FORMS, save
 
-    form = one_of("--out", Path(out).suffix.removeprefix("."), ("png", "svg", "pdf"))
-    save(front_figure(_opened(directory, search), x, y), Path(out), form)
+    one_of("--out", Path(out).suffix.removeprefix("."), FORMS)
+    save(front_figure(_opened(directory, search), x, y), Path(out))
     print(f"written to {out}")
 
 

@@ -10,10 +10,11 @@ import polars as pl
 from ninescope._native import ConfigError
 from ninescope.figures import Axis, Figure, Panel, Series
 from ninescope.metrics import checked, unit
+from ninescope.sweep.base import WORKLOAD
 from ninescope.sweep.conditions import plain
 from ninescope.sweep.file import SEED
 from ninescope.sweep.record import Record
-from ninescope.sweep.values import nearest, shown
+from ninescope.sweep.values import listed, nearest, shown
 
 MOST_LINES = 12
 
@@ -28,7 +29,11 @@ def figure(
     log_x: bool = False,
     log_y: bool = False,
 ) -> Figure:
-    """Describe the figure. Of several seeds the mean is drawn, with the least and the most around it."""
+    """Describe the figure: a line for each value of `by`, or of all other axes together.
+
+    Of several seeds, and of axes that no line tells apart, the mean is drawn, with the least and the most
+    around it. Workloads always have lines of their own: a mean over them is of nothing.
+    """
     axes = [name for name in record.columns if name != SEED]
     for name in (x, *([by] if by is not None else [])):
         if name not in axes:
@@ -37,7 +42,8 @@ def figure(
     done = frame.filter(pl.col(y).is_not_null())
     if not done.height:
         raise ConfigError(f"no result of {record.name} has a {y}")
-    others = [by] if by is not None else [name for name in axes if name != x and done[name].n_unique() > 1]
+    different = [name for name in axes if name != x and done[name].n_unique() > 1]
+    others = different if by is None else [by, *(name for name in different if name == WORKLOAD != by)]
     groups = done.group_by(others, maintain_order=True) if others else [((), done)]
     scale = unit(y)
     places, axis = _places(done, x, log_x)
@@ -45,20 +51,38 @@ def figure(
     if len(lines) > MOST_LINES:
         raise ConfigError(f"{len(lines)} lines are too many to tell apart: choose one axis with --by")
     panel = Panel("", axis, Axis(scale.label, log=log_y), lines)
-    seeds = done[SEED].n_unique() if SEED in done.columns else 1
-    caption = f"Mean of {seeds} seeds; bars from the least to the most." if seeds > 1 else ""
+    caption = _caption(done, [name for name in different if name not in others])
     return Figure("sweep", record.summary or record.name, [panel], caption)
 
 
-def save(drawn: Figure, path: Path, form: str) -> None:
-    """Write the figure to a file."""
+def _caption(done: pl.DataFrame, unseen: list[str]) -> str:
+    """Say what means are taken over."""
+    seeds = done[SEED].n_unique() if SEED in done.columns else 1
+    over = [f"the {done[name].n_unique()} values of {name}" for name in unseen]
+    if seeds > 1:
+        over.append(f"{seeds} seeds")
+    if not over:
+        return ""
+    words = f"{', '.join(over[:-1])} and {over[-1]}" if len(over) > 1 else over[0]
+    return f"Mean {'over' if unseen else 'of'} {words}; bars from the least to the most."
+
+
+FORMS = ("png", "svg", "pdf")
+
+
+def save(drawn: Figure, path: Path) -> Path:
+    """Write the figure to a file, in the form that its ending says; return its path."""
     import dataclasses
 
     from ninescope import pictures
     from ninescope.files import output_directory
 
+    form = path.suffix.removeprefix(".")
+    if form not in FORMS:
+        raise ConfigError(f"{path}: a figure is {listed(FORMS)}, by the ending of its name")
     with output_directory(path.parent):
         pictures.save(dataclasses.replace(drawn, name=path.stem), path.parent, (form,))
+    return path
 
 
 def _places(frame: pl.DataFrame, x: str, is_log: bool) -> tuple[dict[Any, float], Axis]:
