@@ -434,6 +434,17 @@ def test_what_is_refused_leaves_nothing_behind(cli, tmp_path, changed, to, optio
     assert [path.name for path in tmp_path.iterdir()] == ["small.toml"]
 
 
+def test_what_plan_notes_is_told_by_run_too(cli, tmp_path):
+    text = SMALL.replace("trials = 12", 'trials = 2\nconstraints = ["waf < 9"]').replace(
+        '"randrw"', '"randread"'
+    )
+    ran = cli(
+        "search", "run", str(search_file(tmp_path, text)), "--out", str(tmp_path / "lake"), "--jobs", "1"
+    )
+    assert ran.code == 0
+    assert "small  note: waf < 9 on randread may not be measured: nothing is written there" in ran.err
+
+
 def test_the_command_line_from_run_to_report(cli, tmp_path):
     file, out = str(search_file(tmp_path, SMALL)), str(tmp_path / "lake")
     assert "no lake of results" in cli("search", "resume", file, "--out", out).err

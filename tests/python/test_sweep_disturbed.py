@@ -182,6 +182,7 @@ def test_a_scheduler_that_cannot_be_reached_is_bad_input(cli, tmp_path, monkeypa
         (("--dask", "local", "--ray", "local"), "one of --dask and --ray"),
         (("--dask", "local", "--jobs", "2"), "--jobs"),
         (("--memory", "much"), "4GiB"),
+        (("--dask", "local:0"), "a number of workers is wanted, as in local:2"),
         (("--snapshots", "x", "--no-snapshots"), "one of --snapshots and --no-snapshots"),
     ],
 )

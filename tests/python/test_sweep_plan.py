@@ -6,10 +6,11 @@ import itertools
 import json
 import random
 
+import numpy as np
 import pytest
 
 import ninescope
-from conftest import ROOT
+from conftest import ROOT, tomllib
 from ninescope import toml
 from ninescope.sweep.conditions import Condition
 from ninescope.sweep.file import SweepFile
@@ -17,6 +18,7 @@ from ninescope.sweep.lines import line_of
 from ninescope.sweep.plan import plan_of
 from ninescope.sweep.point import Point
 from ninescope.sweep.source import Source
+from ninescope.sweep.sweep import Sweep
 from ninescope.sweep.values import quantity, shown, values_of
 from sweep_samples import DRIVE, SMALL, sweep_file
 
@@ -457,6 +459,40 @@ BAD = [
 ]
 
 
+def refusal(cli, folder, text: str) -> str:
+    """What `plan` says against a sweep."""
+    code, out, err = cli("sweep", "plan", sweep_file(folder, text))
+    assert (code, out, err.count("\n")) == (2, "", 1)
+    return err
+
+
+def test_a_word_that_one_of_several_workloads_lacks_is_named_with_its_line(cli, tmp_path):
+    text = SMALL.replace("[workload]", "[[workload]]\nname = 'scan'\nrw = 'read'\n[[workload]]")
+    err = refusal(cli, tmp_path, text.replace('"nand.read" = ["20us", "60us"]', '"workload.iodept" = [1, 2]'))
+    assert "line 22: axes.workload.iodept: unknown field `iodept`; did you mean 'iodepth'?" in err
+
+
+def test_a_mistyped_axis_is_told_before_a_condition_that_names_it_rightly(cli, tmp_path):
+    condition = "[[when]]\nif = 'ftl.over_provisioning > 0.1'\nskip = true\n"
+    err = refusal(
+        cli, tmp_path, SMALL.replace('"ftl.over_provisioning"', '"ftl.over_provisioming"') + condition
+    )
+    assert "line 18: axes.ftl.over_provisioming: " in err
+    assert "did you mean 'over_provisioning'?" in err
+
+
+def test_a_value_that_fits_no_drive_is_named_with_its_line_and_by_no_option(cli, tmp_path):
+    err = refusal(cli, tmp_path, SMALL.replace("[0.1, 0.2]", "[0.001, 0.2]"))
+    assert (
+        "line 18: axes.ftl.over_provisioning: is 0.001: over-provisioning leaves too few spare blocks" in err
+    )
+    assert "--set" not in err
+    few = SMALL.replace(f'file = "{DRIVE}"', 'preset = "tlc"\nset.geometry.blocks_per_plane = 3')
+    err = refusal(cli, tmp_path, few.replace('"ftl.over_provisioning" = [0.1, 0.2]\n', ""))
+    assert "preset tlc: ftl.over_provisioning is " in err
+    assert " at line " not in err  # of the preset: nobody has it at hand
+
+
 @pytest.mark.parametrize(("before", "after", "expected"), BAD, ids=lambda value: str(value)[:40])
 def test_bad_sweeps_are_named_by_file_line_and_key(cli, tmp_path, before, after, expected):
     assert before in SMALL
@@ -530,3 +566,21 @@ def test_numbers_have_short_names():
 def test_one_is_one_point(cli, tmp_path):
     path = sweep_file(tmp_path, SMALL.replace("seeds = 2", "").partition("[axes]")[0])
     assert "1 point (1 combination)" in cli("sweep", "plan", path, "--no-probe").out
+
+
+# ---- from Python ----------------------------------------------------------------------------------------
+
+
+def test_values_of_python_are_what_their_toml_would_be():
+    text = SMALL.replace("[axes]", "[axes]\n'workload.iodepth' = [1, 2, 3]")
+    document = tomllib.loads(text)
+    document["axes"] = {
+        "workload.iodepth": range(1, 4),
+        "ftl.over_provisioning": np.array([0.1, 0.2]),
+        "nand.read": ("20us", "60us"),
+    }
+    first, second = Sweep.from_toml(text).plan(), Sweep.from_dict(document).plan()
+    assert [point.id for point in first.points] == [point.id for point in second.points]
+    document["axes"]["nadn.read"] = document["axes"].pop("nand.read")
+    with pytest.raises(ninescope.ConfigError, match=r"^sweep: axes.nadn.read: .*did you mean 'nand'"):
+        Sweep.from_dict(document).plan()

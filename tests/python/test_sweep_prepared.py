@@ -100,9 +100,20 @@ def test_prepared_drives_that_cannot_be_kept_or_read_cost_nothing(tmp_path, foun
     assert run_here(sweep, tmp_path / "lake", snapshots=tmp_path / "file").is_finished
     assert found == [False] * 4
     assert run_here(sweep, tmp_path / "other", snapshots=tmp_path / "kept").is_finished
-    for path in (tmp_path / "kept").iterdir():
+    kept = sorted((tmp_path / "kept").iterdir())
+    for path in kept:
         path.write_bytes(path.read_bytes()[:-100])
-    assert run_here(sweep, tmp_path / "third", snapshots=tmp_path / "kept").is_finished
+    told: list[str] = []
+    third = run_here(sweep, tmp_path / "third", snapshots=tmp_path / "kept", on_remark=told.append)
+    assert third.is_finished
+    assert len(told) == len(kept) == 2
+    for path, words in zip(kept, sorted(told), strict=True):
+        assert words.startswith(str(path))
+        assert words.endswith("the drive was prepared anew and the file replaced")
+    assert run_here(
+        sweep, tmp_path / "fourth", snapshots=tmp_path / "kept", on_remark=told.append
+    ).is_finished
+    assert len(told) == 2
     assert csv(tmp_path / "lake") == csv(tmp_path / "other") == csv(tmp_path / "third")
 
 
@@ -116,5 +127,8 @@ def test_points_whose_drive_cannot_be_prepared_find_out_for_themselves(sweep, un
             return super().submit(function, *arguments)
 
     with ThreadPoolExecutor(2) as executor:
-        assert sweep.run(tmp_path / "lake", executor=Breaking(executor, 2)).is_finished
+        told: list[str] = []
+        workers = Breaking(executor, 2)
+        assert sweep.run(tmp_path / "lake", executor=workers, on_remark=told.append).is_finished
+    assert set(told) == {"a drive is begun again: it was lost"}
     assert csv(tmp_path / "lake") == undisturbed

@@ -263,11 +263,21 @@ class Unlucky(pool.Pool):
         return super().submit(function, *arguments)
 
 
+def test_a_point_that_is_begun_again_is_told(sweep, tmp_path):
+    point = sweep.plan().points[0].id
+    told: list[str] = []
+    with ThreadPoolExecutor(2) as threads:
+        status = sweep.run(tmp_path / "lake", executor=Unlucky(threads, {point: 1}), on_remark=told.append)
+    assert status.is_finished
+    assert told == ["a point is begun again: its worker process was ended by SIGKILL"]
+
+
 def test_what_a_lost_worker_had_is_run_again(sweep, undisturbed, tmp_path):
     ids = [point.id for point in sweep.plan().points]
     with ThreadPoolExecutor(2) as executor:
         workers = Unlucky(executor, {ids[1]: 2, ids[4]: 1})
-        assert sweep.run(tmp_path / "lake", executor=workers).is_finished
+        with pytest.warns(RuntimeWarning, match="a point is begun again: its worker process was ended"):
+            assert sweep.run(tmp_path / "lake", executor=workers).is_finished
     assert sorted(workers.tried) == sorted([*ids, ids[1], ids[1], ids[4]])
     assert csv(tmp_path / "lake") == undisturbed
 
@@ -276,7 +286,7 @@ def test_a_poisoned_point_is_put_into_quarantine_with_its_error(sweep, undisturb
     ids = [point.id for point in sweep.plan().points]
     with ThreadPoolExecutor(2) as executor:
         workers = Unlucky(executor, {ids[1]: 99})
-        status = sweep.run(tmp_path / "lake", executor=workers)
+        status = sweep.run(tmp_path / "lake", executor=workers, on_remark=[].append)
         assert workers.tried.count(ids[1]) == runner_module.ATTEMPTS
         [(label, failure)] = status.failures
         assert label == "ftl.over_provisioning=0.1 nand.read=20us seed=2"
@@ -368,6 +378,38 @@ def test_a_worker_of_another_build_is_refused_by_name(sweep, tmp_path, monkeypat
     )
     with pytest.raises(ninescope.ConfigError, match="runs another build of ninescope"):
         run_here(sweep, tmp_path / "lake")
+
+
+def failing(error: Exception):
+    def fail(*arguments):
+        raise error
+
+    return fail
+
+
+class Elsewhere(pool.Pool):
+    """Workers that see no files of this process."""
+
+    shares_files = False
+
+
+@pytest.mark.parametrize(
+    ("other", "words"),
+    [
+        (lambda build: worker.OtherBuild("far:1", "another"), "worker far:1 runs another build of ninescope"),
+        (
+            failing(ImportError("No module named 'ninescope'")),
+            "workers cannot import what they need: No module",
+        ),
+    ],
+)
+def test_workers_elsewhere_of_another_build_are_refused_before_there_is_a_lake(
+    sweep, tmp_path, monkeypatch, other, words
+):
+    monkeypatch.setattr(worker, "other_build", other)
+    with ThreadPoolExecutor(2) as threads, pytest.raises(ninescope.ConfigError, match=words):
+        sweep.run(tmp_path / "lake", executor=Elsewhere(threads, 2))
+    assert not (tmp_path / "lake").exists()
 
 
 def test_points_that_no_worker_can_hold_are_refused_before_anything_runs(cli, tmp_path):

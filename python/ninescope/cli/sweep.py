@@ -121,7 +121,7 @@ def sweep_run(
     sweep = Sweep.from_file(file)
     sweep.plan()  # what is wrong is said before workers start
     try:
-        with workers(jobs, memory, dask, ray) as given, _steps(sweep.name) as on_step:
+        with workers(jobs, memory, dask, ray) as given, _steps(sweep.name) as (on_step, on_remark):
             status = sweep.run(
                 out,
                 executor=given,
@@ -130,6 +130,7 @@ def sweep_run(
                 retry=retry,
                 snapshots=snapshots or not no_snapshots,
                 on_step=on_step,
+                on_remark=on_remark,
             )
     except Interrupted:
         _say_how_far(sweep, out)
@@ -242,13 +243,13 @@ def sweep_plot(
 ) -> None:
     """Draw a number of the results over an axis; of several seeds the mean, from the least to the most."""
     from ninescope.sweep import record as records
-    from ninescope.sweep.plot import figure, save
+    from ninescope.sweep.plot import FORMS, figure, save
 
-    form = one_of("--out", Path(out).suffix.removeprefix("."), ("png", "svg", "pdf"))
+    one_of("--out", Path(out).suffix.removeprefix("."), FORMS)
     lake, record = _opened(directory, sweep)
     frame = records.table(lake, record)
     _warn(frame, record)
-    save(figure(frame, record, x, y, by=by, log_x=log_x, log_y=log_y), Path(out), form)
+    save(figure(frame, record, x, y, by=by, log_x=log_x, log_y=log_y), Path(out))
     print(f"written to {out}")
 
 
@@ -463,7 +464,10 @@ def _steps(name: str) -> Iterator[Any]:
                 f"{name}  {step.done:>3} of {step.total}  {step.label} ({took})", file=sys.stderr, flush=True
             )
 
-        yield line
+        def told(remark: str) -> None:
+            print(f"{name}  note: {remark}", file=sys.stderr, flush=True)
+
+        yield line, told
         return
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
@@ -475,4 +479,7 @@ def _steps(name: str) -> Iterator[Any]:
         def move(step: Step) -> None:
             bar.update(task, completed=step.done, total=step.total, description=f"{name}: {step.label}")
 
-        yield move
+        def noted(remark: str) -> None:
+            bar.console.print(f"{name}  note: {remark}", markup=False, highlight=False, soft_wrap=True)
+
+        yield move, noted

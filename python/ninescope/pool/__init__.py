@@ -55,6 +55,11 @@ class Pool:
         """Start a call of a function that workers can import, with arguments that can be pickled."""
         return self.executor.submit(function, *arguments)
 
+    def on_each(self, function: Callable[..., Any], /, *arguments: Any) -> list[Any]:
+        """Call a function on each worker, as far as the executor spreads what it is given."""
+        futures = [self.submit(function, *arguments) for _ in range(self.workers)]
+        return [future.result() for future in futures]
+
     def put(self, content: bytes) -> Any:
         """Make something large known to the workers; given as an argument, it arrives as the same bytes."""
         return content

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import re
+from collections.abc import Callable
 from concurrent.futures import CancelledError
 from typing import Any
 
@@ -16,7 +17,7 @@ CONNECT_SECONDS = 3
 """How long a connection to a scheduler may take: one that is there takes a few ms."""
 ANSWER_SECONDS = 10
 """How long it may take to answer then."""
-_LOCAL = re.compile(r"local(?::(\d+))?")
+_LOCAL = re.compile(r"local(?::0*([1-9]\d*))?")
 
 
 class DaskPool(Pool):
@@ -34,7 +35,10 @@ class DaskPool(Pool):
         self._distributed = distributed
         self._closed = CommClosedError
         self._cluster: Any = None
-        if match := _LOCAL.fullmatch(address):
+        if address == "local" or address.startswith("local:"):
+            match = _LOCAL.fullmatch(address)
+            if match is None:
+                raise ConfigError(f"--dask: {address!r}: a number of workers is wanted, as in local:2")
             with blocked_interrupt():
                 self._cluster = distributed.LocalCluster(
                     n_workers=int(match[1] or processors()),
@@ -75,6 +79,10 @@ class DaskPool(Pool):
                 self._cluster.close()
             said = str(error).partition("\n")[0] or type(error).__name__
             raise PoolLostError(f"--dask: the scheduler {address} cannot be reached: {said}") from error
+
+    def on_each(self, function: Callable[..., Any], /, *arguments: Any) -> list[Any]:
+        """Call a function on each worker, whatever else it is doing."""
+        return list(self._client.run(function, *arguments).values())
 
     def put(self, content: bytes) -> Any:
         """Send content to a worker; others get it from there."""

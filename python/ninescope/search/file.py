@@ -27,7 +27,7 @@ from ninescope.search.space import Kind, Parameter, Space, is_scale, ordered
 from ninescope.sweep.base import WORKLOAD, Base, KeyProblemError, of_drive
 from ninescope.sweep.conditions import Condition
 from ninescope.sweep.estimate import CHECK_SECONDS, needs_of
-from ninescope.sweep.file import SEED, Reader, path_of, said
+from ninescope.sweep.file import SEED, Reader, as_read, path_of, said
 from ninescope.sweep.lines import line_of
 from ninescope.sweep.point import Point
 from ninescope.sweep.values import UNITS, is_range, number_and_unit, shown
@@ -109,7 +109,15 @@ class SearchFile:
             document = toml.loads(text)
         except ValueError as error:
             raise ConfigError(f"{path}: {error}") from None
-        found = SearchReader(path, text, Path(folder)).search(document)
+        return cls._checked(SearchReader(path, text, Path(folder)).search(document))
+
+    @classmethod
+    def of(cls, document: Mapping[str, Any], folder: str | os.PathLike[str] = ".") -> SearchFile:
+        """Take a search as the values that its TOML would be read to; what is wrong is named by its key."""
+        return cls._checked(SearchReader("search", "", Path(folder)).search(as_read(document)))
+
+    @classmethod
+    def _checked(cls, found: SearchFile) -> SearchFile:
         found.check()
         return found
 

@@ -16,7 +16,7 @@ from ninescope.search.goals import Constraint
 from ninescope.search.space import Design
 from ninescope.sweep.point import Point
 
-_ALL = 256
+_ALL = 1_000
 """So many designs are all looked at: a ms or so each on a small drive."""
 _DRAWN = 64
 

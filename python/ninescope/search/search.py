@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 import hashlib
 import json
 import os
 import random
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Executor
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -29,7 +30,7 @@ from ninescope.sweep.base import of_drive
 from ninescope.sweep.estimate import CHECK_SECONDS, needs_of
 from ninescope.sweep.lake import Lake
 from ninescope.sweep.point import current_build, without_prose
-from ninescope.sweep.runner import Runner
+from ninescope.sweep.runner import Runner, refuse_other_builds
 from ninescope.sweep.store import FolderStore, open_store
 
 if TYPE_CHECKING:
@@ -88,6 +89,11 @@ class Search:
         """Take a search written as TOML; relative paths in it start at `folder`."""
         return cls(SearchFile.parse(text, folder=folder))
 
+    @classmethod
+    def from_dict(cls, document: Mapping[str, Any], folder: Location = ".") -> Search:
+        """Take a search as values, as its TOML would be read to; tuples, ranges and arrays are lists."""
+        return cls(SearchFile.of(document, folder=folder))
+
     @property
     def name(self) -> str:
         """What the search is called in a lake."""
@@ -95,6 +101,10 @@ class Search:
 
     def plan(self) -> Plan:
         """Say what the search is made of, and check what can be checked. Nothing runs."""
+        return self._plan
+
+    @functools.cached_property
+    def _plan(self) -> Plan:
         file = self.file
         short: dict[str, int] = {}
         if file.pruning.short:
@@ -134,6 +144,7 @@ class Search:
         say = on_step or (lambda step: None)
         with workers_of(executor, jobs, memory) as workers:
             # Nothing is written before all that can be refused was looked at.
+            refuse_other_builds(workers)
             lake = Lake.open(out, create=True)
             lake.sweep_up()
             with self._optimiser(lake) as optimiser:
@@ -166,6 +177,13 @@ class Search:
         from ninescope.search.record import table
 
         return table(self.record(out), front_only=front_only)
+
+    def plot(self, out: Location, path: Location, *, x: str | None = None, y: str | None = None) -> Path:
+        """Draw the front and what was tried beside it into a png, svg or pdf; return its path."""
+        from ninescope.search.figures import front_figure
+        from ninescope.sweep.plot import save
+
+        return save(front_figure(self.record(out), x, y), Path(path))
 
     def report(self, out: Location, path: Location) -> Path:
         """Write the search as one HTML file that needs nothing else; return its path."""

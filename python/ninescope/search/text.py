@@ -109,6 +109,8 @@ def answer_lines(record: Record) -> Iterator[str]:
     for neighbour in finish.neighbours:
         effects[neighbour.effect] = effects.get(neighbour.effect, 0) + 1
     told = "; ".join(f"{count} {effect}" for effect, count in effects.items())
+    if "better" in effects:
+        told += ": a longer search would go there"
     yield f"Its {len(finish.neighbours)} neighbours: {told}"
 
 
@@ -127,7 +129,10 @@ def _no_answer(record: Record) -> Iterator[str]:
     if not record.constraints:
         yield "No design could be measured."
         return
-    yield "No design that was run in full keeps all constraints."
+    if record.count(FULL):
+        yield "No design that was run in full keeps all constraints."
+    else:
+        yield "No design was run in full: short runs already showed that constraints are violated."
     nearest = record.nearest()
     if nearest is not None:
         label = " ".join(f"{name}={value}" for name, value in record.shown[nearest.number].items())

@@ -270,6 +270,18 @@ def plainly(message: str) -> str:
     return f"{words[: match.start()]}{said}{words[match.end() :]}"
 
 
+def of_setting(message: str) -> tuple[str, str]:
+    """Return the key that the engine finds wrong in a `--set`, which nobody wrote, and what."""
+    setting, _, problem = message.removeprefix("--set ").partition(": ")
+    key = setting.partition("=")[0]
+    return key, plainly(problem).removeprefix(f"{key} ")
+
+
+def without_line(message: str) -> str:
+    """Leave out the line of a preset: whoever named the preset has it in no file."""
+    return _IN_RESOLVED.sub("", message) if message.startswith("preset ") else message
+
+
 def of_drive(message: str) -> tuple[str, str]:
     """Return the key that the engine finds wrong in a drive as a whole ("" where it names none), and what.
 

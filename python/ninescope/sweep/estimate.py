@@ -16,7 +16,7 @@ from typing import Any, NoReturn
 from ninescope import _native
 from ninescope._native import ConfigError
 from ninescope.pool import Pool
-from ninescope.sweep.base import DRIVE, of_drive, plainly
+from ninescope.sweep.base import DRIVE, of_drive, of_setting, plainly, without_line
 from ninescope.sweep.file import SweepFile
 from ninescope.sweep.plan import Plan, Row
 from ninescope.sweep.point import Point
@@ -220,6 +220,7 @@ def _covering(plan: Plan) -> Iterator[Row]:
 
 def _refuse(file: SweepFile, message: str, label: str) -> NoReturn:
     """Say what the engine has against a point, with the place in the file that it is about."""
+    message = without_line(message)
     first, _, rest = message.partition(": ")
     if first == "job":
         word, _, problem = rest.partition(": ")
@@ -230,6 +231,9 @@ def _refuse(file: SweepFile, message: str, label: str) -> NoReturn:
         written = file.where_is(key) if key else ()
         problem = problem.removeprefix(f"{key} ").removeprefix(f"{key}: ") if written else problem
         file.refuse(f"{problem} (at {label})", *(written or (("axes",) if file.axes else ("drive",))))
+    if message.startswith("--set "):
+        key, problem = of_setting(message)
+        file.refuse(f"{problem} (at {label})", *file.where_is(key))
     is_key = first.replace(".", "").replace("_", "").isalnum()
     file.refuse(f"{plainly(message)} (at {label})", *(file.where_is(first) if is_key else ()))
 

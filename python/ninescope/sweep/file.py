@@ -80,6 +80,11 @@ class SweepFile:
             raise ConfigError(f"{path}: {error}") from None
         return Reader(path, text, Path(folder)).read(document)
 
+    @classmethod
+    def of(cls, document: Mapping[str, Any], folder: str | os.PathLike[str] = ".") -> SweepFile:
+        """Take a sweep as the values that its TOML would be read to; what is wrong is named by its key."""
+        return Reader("sweep", "", Path(folder)).read(as_read(document))
+
     def refuse(self, problem: str, *where: str | int) -> NoReturn:
         """Raise a ConfigError that names file, line and key."""
         raise ConfigError(said(self.path, self.text, problem, where))
@@ -91,14 +96,27 @@ class SweepFile:
     def where_is(self, key: str) -> tuple[str | int, ...]:
         """Return where a key of points stands in the file; nothing where it does not."""
         for axis in self.axes:
-            if key in axis.keys or any(key.startswith(f"{of}.") for of in axis.keys):
-                return (*axis.where, key) if key in axis.keys else axis.where
+            if key in axis.keys:
+                return (*axis.where, key)
+        for axis in self.axes:
+            # A workload as a whole is no table that a word of it stands in.
+            if any(key.startswith(f"{of}.") for of in axis.keys if of != WORKLOAD):
+                return axis.where
         for when in self.whens:
             if key in when.set_:
                 return (*when.where, "set", key)
         if any(key == of or key.startswith(f"{of}.") or of.startswith(f"{key}.") for of in self.base.set_):
             return ("drive", "set", key)
         return tuple(key.split(".")) if key.split(".", maxsplit=1)[0] in KEYS else ()
+
+
+def as_read(value: Any) -> Any:
+    """Return values of Python as TOML would be read to: tuples, ranges and arrays are lists."""
+    if isinstance(value, Mapping):
+        return {str(key): as_read(each) for key, each in value.items()}
+    if isinstance(value, str) or not hasattr(value, "__iter__"):
+        return value.item() if hasattr(value, "item") else value
+    return [as_read(each) for each in value]
 
 
 def said(path: str, text: str, problem: str, where: Sequence[str | int]) -> str:

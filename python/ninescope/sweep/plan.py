@@ -105,6 +105,9 @@ def _check_conditions(sweep: SweepFile) -> None:
         try:
             when.condition.check(sorted(known))
         except ConfigError as error:
+            # What is no key at all is told first: the condition may be right, and the axis mistyped.
+            values, seed = next(_grid(sweep))
+            _point(sweep, values, seed)
             sweep.refuse(str(error), *when.where, "if")
 
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import dataclasses
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from pathlib import Path
 from typing import Any
@@ -72,8 +72,12 @@ class Runner:
         attempts: int = ATTEMPTS,
         retry: bool = False,
         prepared: PreparedDrives | None = None,
+        on_remark: Callable[[str], None] | None = None,
     ) -> None:
-        """`retry` tries points in quarantine again. `prepared` keeps drives that points share."""
+        """`retry` tries points in quarantine again. `prepared` keeps drives that points share.
+
+        `on_remark` is told what changes no result, and somebody should look at all the same.
+        """
         self._lake = lake
         self._pool = pool
         self._attempts = attempts
@@ -86,6 +90,7 @@ class Runner:
         self._by_id: dict[str, _UnderWay] = {}
         self._postponed: list[Point] = []
         self._handles: dict[str, Any] = {}
+        self._remark = on_remark or (lambda words: None)
         self._prepared = prepared
         self._preparing: dict[str, _UnderWay | None] = {}
         """What prepares a drive, by its key; None where that is done."""
@@ -233,18 +238,17 @@ class Runner:
             return self._went_wrong(entry, error)
         match answer:
             case worker.Done():
+                self._told(answer.remarks)
                 return self._kept(entry, answer)
             case worker.Ready():
+                self._told(answer.remarks)
                 return self._released(entry)
             case worker.Failed():
                 return self._failed(entry, answer.error)
             case worker.Missing():
                 return self._sent_along(entry, answer.files)
             case worker.OtherBuild():
-                raise ConfigError(
-                    f"worker {answer.worker} runs another build of ninescope ({answer.build}, and this is "
-                    f"{current_build()}): install the same one on all workers"
-                )
+                raise _of_another_build(answer)
 
     def _went_wrong(self, entry: _UnderWay, error: BaseException) -> list[Outcome]:
         """Try again what a lost worker had, and what failed for a reason of its machine."""
@@ -252,15 +256,21 @@ class Runner:
         if isinstance(error, PoolLostError):
             raise error
         if isinstance(error, ImportError):
-            raise ConfigError(f"the workers cannot import what they need: {error}") from error
+            raise _cannot_import(error) from error
         if isinstance(error, WorkerLostError):
             self._handles.clear()  # they may have gone with it
             entry.attempts += error.times - 1
         if entry.attempts >= self._attempts:
             return self._failed(entry, f"tried {entry.attempts} times: {error or type(error).__name__}")
         entry.attempts += 1
+        what = "a point" if entry.points else "a drive"
+        self._remark(f"{what} is begun again: {error or type(error).__name__}")
         self._start(entry)
         return []
+
+    def _told(self, remarks: Sequence[str]) -> None:
+        for words in remarks:
+            self._remark(words)
 
     def _sent_along(self, entry: _UnderWay, files: tuple[str, ...]) -> list[Outcome]:
         entry.sendings += 1
@@ -311,6 +321,38 @@ class Runner:
             if isinstance(found, ConfigError)
             else PoolLostError(f"the workers take no more points: {error}")
         )
+
+
+def refuse_other_builds(workers: Pool) -> None:
+    """Ask workers elsewhere which build they are, before anything is written for them.
+
+    Whoever comes later, or cannot be asked, is asked again with each point.
+    """
+    if workers.shares_files:
+        return
+    try:
+        answers = workers.on_each(worker.other_build, current_build())
+    except Exception as error:
+        found = workers.failure(error)
+        if isinstance(found, ImportError):
+            raise _cannot_import(found) from error
+        if isinstance(found, ConfigError):
+            raise found from error
+        return
+    for answer in answers:
+        if answer is not None:
+            raise _of_another_build(answer)
+
+
+def _of_another_build(answer: worker.OtherBuild) -> ConfigError:
+    return ConfigError(
+        f"worker {answer.worker} runs another build of ninescope ({answer.build}, and this is "
+        f"{current_build()}): install the same one on all workers"
+    )
+
+
+def _cannot_import(error: BaseException) -> ConfigError:
+    return ConfigError(f"the workers cannot import what they need: {error}")
 
 
 def described(point: Point) -> dict[str, Any]:

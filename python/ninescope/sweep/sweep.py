@@ -6,8 +6,10 @@ import contextlib
 import dataclasses
 import functools
 import os
-from collections.abc import Callable, Iterator, Sequence
+import warnings
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ninescope import pool
@@ -17,11 +19,13 @@ from ninescope.sweep.lake import MARK, SNAPSHOTS, Failure, Lake
 from ninescope.sweep.plan import Plan, plan_of
 from ninescope.sweep.point import Point
 from ninescope.sweep.prepared import OWN, PreparedDrives
-from ninescope.sweep.runner import Runner
+from ninescope.sweep.runner import Runner, refuse_other_builds
 from ninescope.sweep.store import FolderStore, open_store
 
 if TYPE_CHECKING:
     import polars as pl
+
+    from ninescope.sweep.compare import Compared
 
 Location = str | os.PathLike[str]
 
@@ -86,6 +90,11 @@ class Sweep:
         """Take a sweep written as TOML; relative paths in it start at `folder`."""
         return cls(SweepFile.parse(text, folder=folder))
 
+    @classmethod
+    def from_dict(cls, document: Mapping[str, Any], folder: Location = ".") -> Sweep:
+        """Take a sweep as values, as its TOML would be read to; tuples, ranges and arrays are lists."""
+        return cls(SweepFile.of(document, folder=folder))
+
     @property
     def name(self) -> str:
         """What the sweep is called in a lake."""
@@ -109,6 +118,7 @@ class Sweep:
         retry: bool = False,
         snapshots: Location | bool = True,
         on_step: Callable[[Step], None] | None = None,
+        on_remark: Callable[[str], None] | None = None,
     ) -> Status:
         """Run what the lake at `out` (a folder or a URL) does not have yet; it is made where there is none.
 
@@ -119,6 +129,9 @@ class Sweep:
         Prepared drives that points share are made once and kept in `snapshots`, a folder that the workers
         see under this path. By default it is in the lake where they can see that, and of each worker's own
         else; False keeps none.
+
+        `on_remark` is told what changes no result, as a damaged snapshot that was replaced; without it that
+        is a RuntimeWarning.
         """
         from ninescope.sweep import estimate
         from ninescope.sweep.record import Record
@@ -133,11 +146,12 @@ class Sweep:
             return self.status(out)
         with workers_of(executor, jobs, memory) as workers:
             estimate.refuse_too_large(plan, left, workers)
+            refuse_other_builds(workers)
             lake = there or Lake.open(out, create=True)
             lake.sweep_up()
             Record.of(plan).save(lake)
             prepared = _prepared(snapshots, lake, workers, plan)
-            runner = Runner(lake, workers, retry=retry, prepared=prepared)
+            runner = Runner(lake, workers, retry=retry, prepared=prepared, on_remark=on_remark or _warned)
             run_now = self._run(runner, plan, left, on_step)
         return dataclasses.replace(self.status(out), run_now=run_now)
 
@@ -171,6 +185,43 @@ class Sweep:
         from ninescope.sweep import record
 
         return record.table(Lake.open(out), record.Record.of(self.plan()), all_builds=all_builds)
+
+    def compare(self, out: Location, a: str, b: str) -> Compared:
+        """Compare two designs, named by values of their axes: `compare(out, "nand.read=20us", …)`."""
+        from ninescope.sweep.compare import compared
+        from ninescope.sweep.record import Record
+
+        return compared(Lake.open(out), Record.of(self.plan()), a, b)
+
+    def plot(
+        self,
+        out: Location,
+        path: Location,
+        *,
+        x: str,
+        y: str,
+        by: str | None = None,
+        log_x: bool = False,
+        log_y: bool = False,
+    ) -> Path:
+        """Draw a number over an axis into a png, svg or pdf; return its path."""
+        from ninescope.sweep.plot import figure, save
+        from ninescope.sweep.record import Record
+
+        record = Record.of(self.plan())
+        return save(
+            figure(self.table(out), record, x, y, by=by, log_x=log_x, log_y=log_y), Path(os.fspath(path))
+        )
+
+    def sql(self, out: Location, query: str) -> pl.DataFrame:
+        """Ask a lake in SQL: `sweep` is this sweep's table, `points` are all results."""
+        from ninescope.sweep.sql import asked
+
+        return asked(Lake.open(out), query, self.name)
+
+
+def _warned(remark: str) -> None:
+    warnings.warn(remark, RuntimeWarning, stacklevel=2)
 
 
 def status(lake: Lake, record: Any) -> Status:

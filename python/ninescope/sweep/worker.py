@@ -13,7 +13,6 @@ import socket
 import threading
 import time
 import traceback
-import warnings
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -29,7 +28,7 @@ from ninescope.sweep.source import File, Source, content_hash
 from ninescope.traces import TemporaryFolder
 
 if TYPE_CHECKING:
-    from ninescope.result import Histogram, Result
+    from ninescope.result import Histogram
     from ninescope.run import Run
     from ninescope.workload import Workload
 
@@ -75,11 +74,15 @@ class Done:
     histograms: dict[str, list[list[int]]]
     blocks: dict[str, list[list[list[int]]]]
     seconds: float
+    remarks: tuple[str, ...] = ()
+    """What somebody should look at although it changes nothing in the result."""
 
 
 @dataclasses.dataclass(frozen=True)
 class Ready:
     """The drive of a point is prepared, and others find it."""
+
+    remarks: tuple[str, ...] = ()
 
 
 @dataclasses.dataclass(frozen=True)
@@ -104,6 +107,13 @@ class OtherBuild:
     build: str
 
 
+def other_build(build: str) -> OtherBuild | None:
+    """Say which ninescope this worker is, if it is another."""
+    if current_build() == build:
+        return None
+    return OtherBuild(f"{socket.gethostname()}:{os.getpid()}", current_build())
+
+
 Answer = Done | Ready | Failed | Missing | OtherBuild
 
 
@@ -124,8 +134,8 @@ def _worked(
     files: Sequence[bytes],
 ) -> Answer:
     """Do work with a point, if its files are here."""
-    if current_build() != task.build:
-        return OtherBuild(f"{socket.gethostname()}:{os.getpid()}", current_build())
+    if (other := other_build(task.build)) is not None:
+        return other
     try:
         for content, data in zip(contents, files, strict=True):
             _cached(content, contents[content], data)
@@ -148,17 +158,16 @@ def _run(task: Task, paths: Mapping[str, str]) -> Done:
     run = _begun(task, workload)
     for _ in run.slices():
         pass
-    for remark in run.remarks():
-        warnings.warn(remark, RuntimeWarning, stacklevel=2)
-    return _answer(task, run.result(), time.perf_counter() - began)
+    return _answer(task, run, time.perf_counter() - began)
 
 
 def _prepare(task: Task, paths: Mapping[str, str]) -> Ready:
     workload = workload_of(task, paths)
-    for progress in _begun(task, workload).slices():
+    run = _begun(task, workload)
+    for progress in run.slices():
         if progress.phase == "run":
             break
-    return Ready()
+    return Ready(tuple(run.remarks()))
 
 
 def _begun(task: Task, workload: Workload) -> Run:
@@ -176,7 +185,8 @@ def _begun(task: Task, workload: Workload) -> Run:
     return Run(request(task.drive, workload, seed=task.seed, snapshots=folder, **task.run))
 
 
-def _answer(task: Task, result: Result, seconds: float) -> Done:
+def _answer(task: Task, run: Run, seconds: float) -> Done:
+    result = run.result()
     document = dict(result.document)
     for key in ("performance", "jobs", "fio version", "build"):  # times, and what is said twice
         document.pop(key, None)
@@ -189,7 +199,7 @@ def _answer(task: Task, result: Result, seconds: float) -> Done:
         if latency.histogram is not None:
             histograms[op] = _sparse(latency.histogram)
         blocks[op] = [_sparse(block) for block in latency.blocks]
-    return Done(document, metrics_of(result), histograms, blocks, seconds)
+    return Done(document, metrics_of(result), histograms, blocks, seconds, tuple(run.remarks()))
 
 
 def _sparse(histogram: Histogram) -> list[list[int]]:
