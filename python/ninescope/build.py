@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import functools
 import hashlib
+import os
+import socket
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
@@ -45,6 +47,19 @@ WITHOUT_PART = (
     "text.py",
 )
 """Parts that show, keep or start what others find: a change of them makes no result another one."""
+
+
+def this_worker() -> str:
+    """Name this process among those of a cluster."""
+    return f"{socket.gethostname()}:{os.getpid()}"
+
+
+def of_another(worker: str, its: str, wanted: str) -> str:
+    """Say that a worker simulates as another build than was wanted."""
+    return (
+        f"worker {worker} runs another build of ninescope ({its}, and this is {wanted}): "
+        "install the same one on all workers"
+    )
 
 
 @functools.cache

@@ -12,7 +12,6 @@ import hashlib
 import importlib.util
 import json
 import os
-import socket
 import sys
 import threading
 import time
@@ -25,6 +24,7 @@ from typing import Any
 
 from ninescope import pool
 from ninescope._native import ConfigError, SimulationError
+from ninescope.build import of_another, this_worker
 from ninescope.figures import Figure
 from ninescope.papers.experiment import Experiment, Findings, Inferred, Point, Settings, Summary
 from ninescope.papers.points import Identity, Kept, PointStore
@@ -343,15 +343,11 @@ def _simulate(path: Path, identity: Identity, point: Point, settings: Settings) 
 def _refuse_others(path: Path, identity: Identity) -> None:
     """Refuse to simulate as another build, or another state of the experiment, than whoever asks."""
     here = Identity.of(path)
-    worker = f"worker {socket.gethostname()}:{os.getpid()}"
     if here.build != identity.build:
-        raise ConfigError(
-            f"{worker} runs another build of ninescope ({here.build}, and this is {identity.build}): "
-            "install the same one on all workers"
-        )
+        raise ConfigError(of_another(this_worker(), here.build, identity.build))
     if here.experiment != identity.experiment:
         raise ConfigError(
-            f"{worker} sees other files in {path.parent} than this run began with: "
+            f"worker {this_worker()} sees other files in {path.parent} than this run began with: "
             "were they changed just now?"
         )
 

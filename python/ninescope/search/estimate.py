@@ -7,7 +7,6 @@ is kept of them.
 from __future__ import annotations
 
 import dataclasses
-import random
 
 from ninescope._native import ConfigError
 from ninescope.search.evaluate import Evaluator
@@ -81,11 +80,9 @@ def tries(file: SearchFile) -> int:
 
 def _drawn(file: SearchFile, evaluator: Evaluator) -> list[Design]:
     """Draw designs that can be built, at least one."""
-    generator = random.Random(0)  # noqa: S311
     found: list[Design] = []
     problem: ConfigError | None = None
-    for _ in range(_ATTEMPTS):
-        design = file.space.design(lambda each: each.draw(generator), file.fixed())
+    for design in file.drawn(_ATTEMPTS):
         try:
             for points in evaluator.points(design).values():
                 of_sweeps.needs_of(points[0])

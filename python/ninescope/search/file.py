@@ -7,7 +7,7 @@ import os
 import random
 import re
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal, NoReturn
 
@@ -23,7 +23,7 @@ from ninescope.search.goals import (
     contradiction,
     objective,
 )
-from ninescope.search.space import Kind, Parameter, Space, is_scale, ordered
+from ninescope.search.space import Design, Kind, Parameter, Space, is_scale, ordered
 from ninescope.sweep.base import WORKLOAD, Base, KeyProblemError, of_drive
 from ninescope.sweep.conditions import Condition
 from ninescope.sweep.estimate import CHECK_SECONDS, needs_of
@@ -130,6 +130,12 @@ class SearchFile:
         """Return what is set for all designs, for conditions."""
         values = self.base.values(self.workloads[0])
         return {key: value for key, value in values.items() if key != WORKLOAD}
+
+    def drawn(self, count: int) -> Iterator[Design]:
+        """Draw designs at random, the same ones each time."""
+        generator = random.Random(0)  # noqa: S311
+        for _ in range(count):
+            yield self.space.design(lambda each: each.draw(generator), self.fixed())
 
     def check(self) -> None:
         """Refuse values that no design can have: each has to be part of one that can be built."""

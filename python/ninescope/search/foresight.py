@@ -10,7 +10,6 @@ from __future__ import annotations
 import dataclasses
 import functools
 import math
-import random
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -189,11 +188,7 @@ def _requests(file: SearchFile, *, short: bool) -> dict[str, list[Requests]]:
     evaluator = Evaluator(file, None)
     keys = [key for parameter in file.space.parameters for key in parameter.keys]
     changes = any(key.partition(".")[0] in ("workload", "run") for key in keys)
-    generator = random.Random(0)  # noqa: S311
-    designs = [
-        file.space.settings(file.space.design(lambda each: each.draw(generator), file.fixed()))
-        for _ in range(_DESIGNS if changes else 0)
-    ] or [{}]
+    designs = [file.space.settings(design) for design in file.drawn(_DESIGNS if changes else 0)] or [{}]
     return {
         workload: [
             found

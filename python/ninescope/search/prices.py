@@ -6,7 +6,6 @@ Nothing here knows results of runs.
 
 from __future__ import annotations
 
-import random
 from collections.abc import Iterator, Mapping, Sequence
 
 from ninescope.search.evaluate import Evaluator
@@ -30,7 +29,7 @@ def priced(file: SearchFile) -> list[str]:
     if not limits:
         return []
     size = file.space.size(file.fixed(), _ALL)
-    known = list(_costs(file, _drawn(file) if size is None else file.space.all_designs(file.fixed())))
+    known = list(_costs(file, file.drawn(_DRAWN) if size is None else file.space.all_designs(file.fixed())))
     doubts = []
     for of in limits:
         values = [value for costs in known if (value := _of(file, of, costs)) is not None]
@@ -49,12 +48,6 @@ def _beside(of: Constraint, value: float) -> str:
     """Write a value so that it can be told from the limit."""
     written = of.number.written(value)
     return f"{value:.9g}" if written == of.number.written(of.limit) and value != of.limit else written
-
-
-def _drawn(file: SearchFile) -> Iterator[Design]:
-    generator = random.Random(0)  # noqa: S311
-    for _ in range(_DRAWN):
-        yield file.space.design(lambda each: each.draw(generator), file.fixed())
 
 
 def _costs(file: SearchFile, designs: Iterator[Design]) -> Iterator[Costs]:

@@ -206,13 +206,11 @@ def _refused(file: SearchFile) -> list[str]:
 
     The engine checks them as before a run, workload by workload, for as long as that may take.
     """
-    generator = random.Random(0)  # noqa: S311
     began = time.monotonic()
     problems: list[str] = []
     fine: set[str] = set()
     failed: dict[str, str] = {}
-    for _ in range(DRAWN):
-        design = file.space.design(lambda each: each.draw(generator), file.fixed())
+    for design in file.drawn(DRAWN):
         settings = file.space.settings(design)
         try:
             for workload in file.workloads:

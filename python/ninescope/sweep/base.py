@@ -252,10 +252,9 @@ def _keyed(before: str, error: ConfigError) -> KeyProblemError:
 
 def _of_setting(error: ConfigError) -> KeyProblemError:
     """Take the key out of what the engine says of a `--set`."""
-    setting, colon, problem = str(error).removeprefix("--set ").partition(": ")
-    if not (str(error).startswith("--set ") and colon):
+    if not str(error).startswith("--set ") or ": " not in str(error):
         return KeyProblemError("", plainly(str(error)))
-    return KeyProblemError(setting.partition("=")[0], plainly(problem))
+    return KeyProblemError(*of_setting(str(error)))
 
 
 def plainly(message: str) -> str:

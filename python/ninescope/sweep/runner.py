@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from ninescope._native import ConfigError
+from ninescope.build import of_another
 from ninescope.pool import Pool, PoolLostError, WorkerLostError
 from ninescope.sweep import worker
 from ninescope.sweep.claims import Claims
@@ -345,10 +346,7 @@ def refuse_other_builds(workers: Pool) -> None:
 
 
 def _of_another_build(answer: worker.OtherBuild) -> ConfigError:
-    return ConfigError(
-        f"worker {answer.worker} runs another build of ninescope ({answer.build}, and this is "
-        f"{current_build()}): install the same one on all workers"
-    )
+    return ConfigError(of_another(answer.worker, answer.build, current_build()))
 
 
 def _cannot_import(error: BaseException) -> ConfigError:

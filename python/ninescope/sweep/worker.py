@@ -9,7 +9,6 @@ from __future__ import annotations
 import dataclasses
 import functools
 import os
-import socket
 import threading
 import time
 import traceback
@@ -20,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ninescope._native import ConfigError, SimulationError
+from ninescope.build import this_worker
 from ninescope.drive import Drive
 from ninescope.metrics import metrics_of
 from ninescope.sweep.point import Point, current_build
@@ -111,7 +111,7 @@ def other_build(build: str) -> OtherBuild | None:
     """Say which ninescope this worker is, if it is another."""
     if current_build() == build:
         return None
-    return OtherBuild(f"{socket.gethostname()}:{os.getpid()}", current_build())
+    return OtherBuild(this_worker(), current_build())
 
 
 Answer = Done | Ready | Failed | Missing | OtherBuild

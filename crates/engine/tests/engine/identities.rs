@@ -314,16 +314,7 @@ fn sequential_reads_keep_two_dies_of_a_channel_busy() {
 
 /// Two channels of two dies of two planes in use, with everything that a drive can do going on.
 fn busy_drive() -> Bench {
-    let mut bench = Bench {
-        channels: 2,
-        dies_per_channel: 2,
-        planes: 2,
-        frontier_planes: 2,
-        logical_percent: 70,
-        blocks_per_plane: 32,
-        prefill: Prefill::Overwritten(20_000),
-        ..staged()
-    };
+    let mut bench = staged().busy();
     // Its ten points per loop fall on whole nanoseconds, at every scale.
     let mut policies = SuspendPolicyConfig::all().into_iter();
     bench.engine.suspend = policies.find(|policy| policy.name() == "every-safe-point").expect("a registered policy");

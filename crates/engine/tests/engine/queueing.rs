@@ -6,7 +6,7 @@
 //! nothing but a wait for its die and its service: command, array, transfer.
 
 use crate::common::statistics::{Poisson, STUDENT_95, batch_half_width, mean};
-use crate::common::{Bench, Prefill, at, closed, flush, generated, open, read, slc, trim, write};
+use crate::common::{Bench, at, closed, flush, generated, open, read, slc, trim, write};
 use ninescope_engine::{Device, Event, Probe, SimulationError, View};
 use ninescope_kernel::{Ns, RandomStream, TournamentTree};
 use ninescope_media::nand::{CommandKind, DieState};
@@ -313,16 +313,7 @@ fn pages_of_large_requests_wait_as_batch_arrivals() {
 
 /// Two channels of two dies of two planes in use, with garbage collection.
 fn busy_drive() -> Bench {
-    let mut bench = Bench {
-        channels: 2,
-        dies_per_channel: 2,
-        planes: 2,
-        frontier_planes: 2,
-        logical_percent: 70,
-        blocks_per_plane: 32,
-        prefill: Prefill::Overwritten(20_000),
-        ..Bench::tiny()
-    };
+    let mut bench = Bench::tiny().busy();
     bench.engine.command_cost = Ns(700);
     bench.engine.link_rate = ninescope_kernel::Rate(3_000_000_000);
     bench

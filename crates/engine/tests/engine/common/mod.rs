@@ -56,6 +56,20 @@ pub struct Bench {
 }
 
 impl Bench {
+    /// The same with two channels of two dies of two planes in use, overwritten until garbage is collected.
+    pub fn busy(self) -> Self {
+        Self {
+            channels: 2,
+            dies_per_channel: 2,
+            planes: 2,
+            frontier_planes: 2,
+            logical_percent: 70,
+            blocks_per_plane: 32,
+            prefill: Prefill::Overwritten(20_000),
+            ..self
+        }
+    }
+
     /// One channel, one die, one plane: 16 blocks of 8 pages of 16 KiB, units of 4 KiB, half of it logical
     /// and prefilled. Everything in the controller is infinitely fast, the media are not, and no two
     /// durations are equal.
