@@ -46,7 +46,7 @@ ABOUT = {
     "tpcc-small.trace that comes with MQSim, addresses drawn evenly.",
 }
 GROUPS = {
-    "its own work": ("command_array", "transfer", "channel", "link", "command_processing"),
+    "its own work": ("command_array", "transfer", "own_parts", "channel", "link", "command_processing"),
     "behind reads": ("die_host_read", "die_gc_read", "die_waiting_for_channel"),
     "behind programs": ("die_host_program", "die_gc_program"),
     "behind erases": ("die_erase",),

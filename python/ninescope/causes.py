@@ -20,7 +20,12 @@ class Look(NamedTuple):
 LOOKS: Mapping[str, Look] = {
     "command_array": Look("flash array", "#1f4e79", "its own command and the flash array at work"),
     "transfer": Look("transfer", "#4a90c2", "its own data on the flash channel"),
-    "channel": Look("channel wait", "#9ecae1", "its die was ready, the flash channel was busy"),
+    "own_parts": Look(
+        "own parts",
+        "#6baed6",
+        "another part of the same request had its die or channel: it has more parts than run at once",
+    ),
+    "channel": Look("channel wait", "#9ecae1", "its die was ready, the flash channel was busy for others"),
     "link": Look("host link", "#74c476", "its data on the host link, and the wait for the link"),
     "command_processing": Look(
         "controller",
@@ -41,11 +46,11 @@ LOOKS: Mapping[str, Look] = {
         "migration wait", "#3f007d", "a page had to be moved first: it waited for a free slot of SCM"
     ),
     "die_host_read": Look("behind host read", "#bcbddc", "its die was busy with another host read"),
-    "die_host_program": Look("behind host program", "#807dba", "its die was busy programming host data"),
+    "die_host_program": Look("behind host program", "#807dba", "its die was busy programming what another request wrote"),
     "die_waiting_for_channel": Look(
         "behind a channel wait",
         "#dadaeb",
-        "its die was held by an operation that waited for the flash channel",
+        "its die was held by another operation, which waited for the flash channel",
     ),
     "ordering": Look("ordering", "#636363", "an earlier request had to end first"),
     "die_gc_read": Look("behind GC read", "#fdd0a2", "its die was busy reading for garbage collection"),

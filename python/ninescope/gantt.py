@@ -89,7 +89,8 @@ def _bars(request: SlowRequest) -> Iterator[_Bar]:
                 continue
         at = begin
         for occupancy, time in stage.die_did_earlier_ns.items():
-            yield _Bar(at, at + time, f"die_{occupancy}", f"{occupancy_name(occupancy)}, in sum", low)
+            cause = occupancy if occupancy == "own_parts" else f"die_{occupancy}"
+            yield _Bar(at, at + time, cause, f"{occupancy_name(occupancy)}, in sum", low)
             at += time
         for deed in did:
             yield _Bar(deed.from_ns - zero, deed.until_ns - zero, deed.act.cause, _short(deed), low)
@@ -99,6 +100,8 @@ def _short(deed: Deed) -> str:
     act = deed.act
     if act.occupancy in ("idle", "suspend_overhead", "waiting_for_channel"):
         return ""
+    if act.own:
+        return "own part"
     if act.requests and act.occupancy == "host_read":
         return f"read #{act.requests[0]}"
     loops = act.what.partition("(")[2].partition(",")[0].rstrip(")") if act.occupancy == "erase" else ""

@@ -225,11 +225,13 @@ class DieAct:
     """The requests it worked for, as far as they are known."""
     die: int | None = None
     """The die, where the stage is not about a single one."""
+    own: bool = False
+    """It worked for the request itself: in a queue, for another part of it."""
 
     @property
     def cause(self) -> str:
         """The cause that a request which waits for the die counts this time for."""
-        return f"die_{self.occupancy}"
+        return "own_parts" if self.own else f"die_{self.occupancy}"
 
 
 @dataclasses.dataclass(frozen=True)

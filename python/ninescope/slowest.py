@@ -53,7 +53,7 @@ def deeds(acts: Sequence[DieAct]) -> list[Deed]:
 
 
 def _whose(act: DieAct) -> tuple[object, ...]:
-    return act.die, act.occupancy, act.command, act.blocks, act.requests, act.suspensions
+    return act.die, act.occupancy, act.own, act.command, act.blocks, act.requests, act.suspensions
 
 
 def told(result: Result) -> Iterator[RenderableType]:
@@ -135,8 +135,9 @@ def _summed(stages: Sequence[Stage], did: Sequence[Deed]) -> list[tuple[int, str
     sums: dict[str, int] = {}
     requests: dict[int, None] = {}
     for deed in did:
-        sums[deed.act.occupancy] = sums.get(deed.act.occupancy, 0) + deed.length_ns
-        if deed.act.occupancy == "host_read":
+        name = "own_parts" if deed.act.own else deed.act.occupancy
+        sums[name] = sums.get(name, 0) + deed.length_ns
+        if name == "host_read":
             requests |= dict.fromkeys(deed.act.requests)
     for stage in stages:
         for occupancy, time in stage.die_did_earlier_ns.items():

@@ -9,6 +9,7 @@ use ninescope_kernel::{NONE, Ns};
 use ninescope_media::nand::{CommandKind, FlashCommand};
 use ninescope_model::{CacheHint, Lpa, Op, Ppa, Request, Source};
 
+use crate::blame::Blame;
 use crate::blocks::{Blocks, group_of_block};
 use crate::dies::Dies;
 use crate::groups::Groups;
@@ -49,6 +50,7 @@ pub struct Checker {
     tier: Option<TierBook>,
     codes: Option<Box<ReliabilityBook>>,
     clean: Option<CleanUnits>,
+    blame: Option<Blame>,
     units: Option<Units>,
     oracle: Option<Oracle>,
     marks: Marks,
@@ -75,6 +77,7 @@ impl Checker {
             tier: None,
             codes: None,
             clean: None,
+            blame: None,
             units: None,
             oracle: None,
             marks: Marks::default(),
@@ -121,6 +124,7 @@ impl Checker {
         self.codes = ReliabilityBook::started(view, self.level == CheckLevel::Full).map(Box::new);
         self.clean = CleanUnits::started(view);
         if self.level == CheckLevel::Full && (self.banks.is_none() || self.tier.is_some()) {
+            self.blame = Some(Blame::started(view));
             let units = self.units.insert(Units::default());
             units.started(view);
             self.oracle = Some(Oracle::new(view, completes_at_program));
@@ -162,6 +166,9 @@ impl Checker {
 
     fn fetched(&mut self, view: &View<'_>, slot: u32, id: u64, lane: u16, request: Request) -> Checked {
         self.requests.fetched(view, slot, id, lane, request)?;
+        if let Some(blame) = &mut self.blame {
+            blame.fetched(view.now, slot, id);
+        }
         if let Some(banks) = &mut self.banks {
             banks.fetched(slot);
         }
@@ -180,9 +187,12 @@ impl Checker {
         slot: u32,
         id: u64,
         request: &Request,
-        parts: &ninescope_engine::meter::Parts,
+        (parts, transaction): (&ninescope_engine::meter::Parts, u32),
     ) -> Checked {
         let order = self.requests.completed(view, slot, id, request, parts)?;
+        if let Some(blame) = &mut self.blame {
+            blame.completed(view, id, parts, (request.op == Op::Read, transaction))?;
+        }
         if let Some(banks) = &mut self.banks {
             banks.completed(view, slot, request)?;
         }
@@ -307,6 +317,9 @@ impl Checker {
         self.transfers.channel_taken(view, command.die, sent)?;
         self.dies.issued(view, command, begins, &mut self.marks)?;
         self.blocks.issued(view.now, command)?;
+        if let Some(blame) = &mut self.blame {
+            blame.issued(view, command, sent);
+        }
         if let Some(codes) = &mut self.codes {
             codes.issued(view, command, (sent, begins))?;
         } else {
@@ -329,6 +342,9 @@ impl Checker {
     fn command_ended(&mut self, view: &View<'_>, command: &FlashCommand) -> Checked {
         self.dies.ended(view.now, command)?;
         self.blocks.ended(command);
+        if let Some(blame) = &mut self.blame {
+            blame.ended(view.now, command);
+        }
         self.ledger.ended(view, command);
         if let Some(codes) = &mut self.codes {
             codes.ended(view, command)?;
@@ -514,10 +530,15 @@ impl Probe for Checker {
             Event::MovePlaced { record, lpa, from, to } => self.move_placed(view, record, lpa, (from, to)),
             Event::MoveDropped { record, lpa, .. } => self.move_dropped(view, record, lpa),
             Event::MoveEnded { lpa, from, to, current } => self.move_ended(view, lpa, from, to, current),
-            Event::Dispatched { command, accesses, .. } => match &mut self.codes {
-                Some(codes) => codes.dispatched(view, command, accesses),
-                None => Ok(()),
-            },
+            Event::Dispatched { command, accesses, .. } => {
+                if let Some(blame) = &mut self.blame {
+                    blame.dispatched(view, command, accesses);
+                }
+                match &mut self.codes {
+                    Some(codes) => codes.dispatched(view, command, accesses),
+                    None => Ok(()),
+                }
+            }
             Event::WriteStalled { .. } => Ok(()),
             Event::CommandIssued { command, sent, begins } => self.command_issued(view, command, sent, begins),
             Event::CommandEnded { command } => self.command_ended(view, command),
@@ -525,6 +546,9 @@ impl Probe for Checker {
                 self.transfers.channel_taken(view, command.die, until)?;
                 if let Some(oracle) = &mut self.oracle {
                     oracle.data_leave(view, command);
+                }
+                if let Some(blame) = &mut self.blame {
+                    blame.data_out(view, command, (until, held));
                 }
                 if let Some(codes) = &mut self.codes {
                     codes.data_out(view, command, (until, held))?;
@@ -534,6 +558,9 @@ impl Probe for Checker {
             Event::Suspended { die, lost } => {
                 self.ledger.suspends += 1;
                 self.ledger.loops_restarted += u64::from(lost > Ns::ZERO);
+                if let Some(blame) = &mut self.blame {
+                    blame.suspended(view.now, die);
+                }
                 self.dies.suspended(view.now, die, lost, &mut self.marks)
             }
             Event::Recovered { die } => self.dies.recovered(view.now, die),
@@ -541,7 +568,12 @@ impl Probe for Checker {
                 self.ledger.resumes += 1;
                 self.dies.resume_began(view.now, die)
             }
-            Event::Resumed { die } => self.dies.resumed(view.now, die),
+            Event::Resumed { die } => {
+                if let Some(blame) = &mut self.blame {
+                    blame.resumed(view.now, die);
+                }
+                self.dies.resumed(view.now, die)
+            }
             Event::Erased { group } => {
                 self.ledger.erased_groups += 1;
                 if let Some(codes) = &mut self.codes {
@@ -582,7 +614,9 @@ impl Probe for Checker {
             | Event::ScrubPassBegan
             | Event::ScrubPassEnded
             | Event::RefreshAsked { .. } => self.coded_event(view, &event),
-            Event::Completed { slot, id, request, parts, .. } => self.completed(view, slot, id, &request, parts),
+            Event::Completed { slot, id, request, parts, transaction } => {
+                self.completed(view, slot, id, &request, (parts, transaction))
+            }
             Event::MeasuringBegan => {
                 self.measuring_began(view);
                 Ok(())

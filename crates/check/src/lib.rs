@@ -9,6 +9,7 @@
 //! * [`Checker`] joins the parts: requests, block groups, blocks, dies, transfers, ledgers.
 //! * [`oracle`] carries a version with the data of every sector and judges what each read returns.
 
+mod blame;
 mod blocks;
 mod checker;
 mod dies;

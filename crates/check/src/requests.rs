@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use ninescope_engine::meter::Parts;
 use ninescope_engine::{Lower, View};
 use ninescope_kernel::Ns;
-use ninescope_model::{Lpa, Op, Request};
+use ninescope_model::{Cause, Lpa, Op, Request};
 
 use crate::rule::{Checked, require};
 
@@ -24,6 +24,8 @@ pub struct Inside {
     data_in: Ns,
     /// The job it came from.
     lane: u16,
+    /// Another command was inside during its life.
+    company: bool,
     live: bool,
 }
 
@@ -80,6 +82,8 @@ pub struct Requests {
     /// Fetches and completions so far: an order finer than time.
     order: u64,
     inside: u64,
+    /// The slot of the command that has been alone inside so far.
+    alone: Option<u32>,
     /// Invocations in order, those of completed commands not yet taken out: `(invocation, slot)`.
     open: VecDeque<(u64, u32)>,
     /// Integral of the commands inside over time, up to `integrated` [command ns].
@@ -129,9 +133,14 @@ impl Requests {
             self.slots.resize(slot as usize + 1, Inside::default());
         }
         self.order += 1;
+        let company = self.inside > 1;
+        if let Some(other) = self.alone.take() {
+            self.slots[other as usize].company = true;
+        }
+        self.alone = (!company).then_some(slot);
         let entry = &mut self.slots[slot as usize];
         require!(!entry.live, RequestLifecycle, now, "request {id} takes slot {slot} of request {}", entry.id);
-        *entry = Inside { id, request, invocation: self.order, units_done: 0, data_in: Ns::ZERO, lane, live: true };
+        *entry = Inside { id, request, invocation: self.order, units_done: 0, data_in: Ns::ZERO, lane, company, live: true };
         self.open.push_back((self.order, slot));
         Ok(())
     }
@@ -214,6 +223,16 @@ impl Requests {
             let what = format!("the parts of request {id} sum to {} ns, its latency is {latency} ns", parts.total());
             return Err(crate::Rule::Attribution.violated(now, what));
         }
+        if self.alone == Some(slot) {
+            self.alone = None;
+        }
+        let behind = parts.0[Cause::DieHostRead as usize];
+        require!(
+            entry.company || behind == 0,
+            Blame,
+            now,
+            "request {id} was alone in the device, and is behind the reads of others for {behind} ns"
+        );
         self.integrate(now);
         self.inside -= 1;
         self.completed += 1;

@@ -13,7 +13,7 @@ use crate::counters::EngineCounters;
 use crate::error::SimulationError;
 use crate::flow::{FlushEpochs, FlushRead, GcJob, OpenStripe, PageDeadline, WriteEntry};
 use crate::host::{HostCommand, HostFront, LaneConfig, LinkOut, RequestLogEntry, SerialStage};
-use crate::meter::{DieLedger, Meter};
+use crate::meter::{DieLedger, Meter, OwnParts};
 use crate::probe::{Event, NoProbe, Probe, observe};
 use crate::reliability::{Reliability, ReliabilityConfig};
 use crate::resources::Resources;
@@ -112,6 +112,8 @@ pub struct Device<Q: WakeQueue = TournamentTree, P: Probe = NoProbe> {
     pub(crate) channels_touched: BitTable,
     pub(crate) transactions: TransactionStore,
     pub(crate) commands: Slab<HostCommand>,
+    /// What dies, banks and channels did for commands of several parts.
+    pub(crate) own_parts: OwnParts,
     pub(crate) host: HostFront,
     pub(crate) processor: SerialStage,
     pub(crate) link_in: SerialStage,
@@ -209,6 +211,7 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
             channels_touched: BitTable::new(geometry.channels as usize),
             transactions: TransactionStore::with_capacity(transactions, units),
             commands: Slab::with_capacity(depth),
+            own_parts: OwnParts::new(resources.count(), depth * 8),
             meter: Meter::new(Ns::ZERO, lanes.len()),
             host: HostFront::new(lanes, config, limits),
             processor: SerialStage::default(),
@@ -249,8 +252,7 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
         let mut device = Self::with_lanes(config, limits, Ftl::absent(), Nand::absent(), lanes, probe);
         let shape = *scm.layout();
         let resources = Resources::new(0, 0, shape.banks(), shape.channels());
-        device.queue = Q::new(resources.count());
-        device.resources = resources;
+        device.set_resources(resources);
         device.scm = scm;
         device.flow = Flow::Scm;
         device.host_sectors = shape.medium(0).logical_sectors();
@@ -277,8 +279,7 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
         let shape = *scm.layout();
         let geometry = device.geometry;
         let resources = Resources::new(geometry.dies(), geometry.channels, shape.banks(), shape.channels());
-        device.queue = Q::new(resources.count());
-        device.resources = resources;
+        device.set_resources(resources);
         device.scm = scm;
         device.flow = Flow::Tier;
         let (upper, storage) = (*shape.medium(0), *shape.medium(1));
@@ -299,6 +300,12 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
         let part = TierPart::new(tier, upper.slots, pages, upper.sectors_per_slot, config.queue_depth);
         device.tier = Some(part.expect("a placement of two media"));
         device
+    }
+
+    fn set_resources(&mut self, resources: Resources) {
+        self.queue = Q::new(resources.count());
+        self.own_parts = OwnParts::new(resources.count(), self.commands.capacity() * 8);
+        self.resources = resources;
     }
 
     /// Gives the drive codes, and bits that fail. Before anything runs.
@@ -462,6 +469,9 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
         let mut holders = Vec::new();
         if !self.commands.is_empty() {
             holders.push(format!("{} host commands", self.commands.len()));
+        }
+        if self.commands.is_empty() && !self.own_parts.is_empty() {
+            holders.push("shares of commands that have completed".to_owned());
         }
         if !self.stalled.is_empty() {
             holders.push(format!("{} stalled writes", self.stalled.len()));

@@ -70,7 +70,7 @@ pub struct Access {
     pub queued: Ns,
     /// On whose behalf it runs.
     pub source: Source,
-    /// The host command that a read is for, `NONE` for others.
+    /// The host command that a read is for, or whose write waits for a program; `NONE` for others.
     pub slot: u32,
     /// The unit written in part whose rest a read brings, [`Lpa::NONE`] for others.
     pub lpa: Lpa,

@@ -138,15 +138,24 @@ impl Default for UnitRecord {
 }
 
 /// Where the time of a tracked transaction went.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug)]
 pub struct Track {
-    /// Until issue: the die's ledger when it was queued. From issue on: the wait, split by what held the die.
+    /// Until issue: the die's ledger when it was queued, without what the die did for the command itself. From issue on: the
+    /// wait behind others, split by what held the die.
     pub die_wait: DieLedger,
     /// Whether `die_wait` holds the ledger (it had to wait).
     pub snapshot_taken: bool,
     /// Time up to which everything is accounted for.
     pub mark: Ns,
-    /// Waiting for the channel [ns].
+    /// What its command has of the die, among the shares of [`OwnParts`](crate::meter::OwnParts); `NONE` where the command
+    /// has one part alone.
+    pub share: u32,
+    /// Until issue: what the die had done for the command when this was queued. From issue on: waiting for the die and the
+    /// channel while they worked for other parts of the command [ns].
+    pub own_parts: Ns,
+    /// What the channel had done for the command when this began to wait for it [ns].
+    pub channel_of_own: Ns,
+    /// Waiting for the channel while it worked for others [ns].
     pub channel: Ns,
     /// Command and address cycles and the array operation [ns].
     pub command_array: Ns,
@@ -154,6 +163,23 @@ pub struct Track {
     pub transfer: Ns,
     /// What codes added; of no meaning on a drive without any.
     pub coding: Coding,
+}
+
+impl Default for Track {
+    fn default() -> Self {
+        Self {
+            die_wait: DieLedger::default(),
+            snapshot_taken: false,
+            mark: Ns::ZERO,
+            share: NONE,
+            own_parts: Ns::ZERO,
+            channel_of_own: Ns::ZERO,
+            channel: Ns::ZERO,
+            command_array: Ns::ZERO,
+            transfer: Ns::ZERO,
+            coding: Coding::default(),
+        }
+    }
 }
 
 /// What codes add to a transaction.

@@ -42,9 +42,9 @@ pub enum Cause {
     DieIdle,
     /// The die waited for its channel on behalf of another operation.
     DieWaitingForChannel,
-    /// The die ran another host read.
+    /// The die ran a read of another host request.
     DieHostRead,
-    /// The die ran a host program.
+    /// The die programmed what another host request wrote.
     DieHostProgram,
     /// The die ran a read for garbage collection.
     DieGcRead,
@@ -78,7 +78,7 @@ pub enum Cause {
     MappingRead,
     /// Reading the rest of a unit that is written in part.
     ReadModifyWrite,
-    /// The channel was busy.
+    /// The channel was busy with something else than the request itself.
     Channel,
     /// Command and address cycles and the array operation.
     CommandArray,
@@ -98,10 +98,12 @@ pub enum Cause {
     MigrationWait,
     /// Encoding.
     Encode,
+    /// Another part of the same request had its die or its channel: the request has more parts than may run at once.
+    OwnParts,
 }
 
 /// Number of causes: lanes of a request's parts.
-pub const CAUSES: usize = 30;
+pub const CAUSES: usize = 31;
 
 impl Occupancy {
     /// All occupancies, in lane order.
@@ -172,6 +174,7 @@ impl Cause {
         Self::ProgramWait,
         Self::MigrationWait,
         Self::Encode,
+        Self::OwnParts,
     ];
 
     /// The key in results.
@@ -207,6 +210,7 @@ impl Cause {
             Self::ProgramWait => "program_wait",
             Self::MigrationWait => "migration_wait",
             Self::Encode => "encode",
+            Self::OwnParts => "own_parts",
         }
     }
 }

@@ -123,8 +123,10 @@ fn check_stages(account: &Account) {
             assert!(stage.cause.is_some(), "{account:?}");
             continue;
         }
-        assert_eq!(stage.acts.sums().iter().sum::<u64>(), (stage.until - stage.from).0, "{account:?}");
-        let mut inside = stage.from.0 + stage.acts.earlier.iter().sum::<u64>();
+        let did = stage.acts.sums().iter().sum::<u64>() + stage.acts.own().0;
+        assert_eq!(did, (stage.until - stage.from).0, "{account:?}");
+        let earlier = stage.acts.earlier.iter().sum::<u64>() + stage.acts.earlier_own.0;
+        let mut inside = stage.from.0 + earlier;
         for stretch in &stage.acts.listed {
             assert_eq!(stretch.from.0, inside, "{account:?}");
             inside = stretch.until.0;
@@ -182,6 +184,7 @@ fn stages_follow_one_another_without_a_gap_and_sum_to_the_parts_cause_by_cause()
     }
     assert!(behind && summed, "a write waited behind others, and a long wait is told in sum");
     for cause in [
+        Cause::OwnParts,
         Cause::DieHostRead,
         Cause::DieHostProgram,
         Cause::DieGcProgram,

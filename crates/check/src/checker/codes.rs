@@ -31,6 +31,9 @@ impl Checker {
             Event::ReadWillRepeat { transaction } => {
                 let ppa = codes.reads.will_repeat(view, transaction)?;
                 self.groups.read_repeats(view, ppa);
+                if let Some(blame) = &mut self.blame {
+                    blame.repeats(transaction);
+                }
                 Ok(())
             }
             Event::ReadGivenUp { transaction, source } => codes.given_up(view, transaction, source),

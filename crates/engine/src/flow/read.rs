@@ -25,6 +25,9 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
             let unit_end = (u64::from(lpa.0) + 1) * sectors_per_unit;
             let sectors = (end.min(unit_end) - sector) as u16;
             sector += u64::from(sectors);
+            if sector < end {
+                self.commands[index].several_parts = true;
+            }
             let from = self.find_content(lpa);
             observe!(self, Event::UnitRead { slot: index, lpa, from });
             if command.hint == CacheHint::FlushRead && self.ftl.knows_clean() {

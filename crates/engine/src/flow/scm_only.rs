@@ -24,6 +24,7 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
         let per_slot = u64::from(self.scm.layout().medium(0).sectors_per_slot);
         let shift = per_slot.trailing_zeros();
         command.pending = (((end - 1) >> shift) - (sector >> shift) + 1) as u32;
+        command.several_parts = command.pending > 1;
         while sector < end {
             let slot = sector >> shift;
             let (from, to) = (sector - (slot << shift), end.min((slot + 1) << shift) - (slot << shift));
@@ -48,6 +49,7 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
         // Where the page had no slot, it waited for one.
         parts.add(Cause::MigrationWait, queued - self.commands[command].mark);
         parts.add_die_wait(&track.die_wait);
+        parts.add(Cause::OwnParts, track.own_parts);
         parts.add(Cause::Channel, track.channel);
         parts.add(Cause::Transfer, track.transfer);
         let encode = if self.reliability.is_some() { track.coding.time } else { Ns::ZERO };

@@ -68,6 +68,8 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
         let tail_partial = last != first && end % per_unit != 0;
         let whole = first + u32::from(head_partial)..last + 1 - u32::from(tail_partial);
         let units = if self.completes_at_program() { last - first + 1 } else { 0 };
+        // The read of the rest of a unit is a part too: its command may still move data when the unit is programmed.
+        self.commands[index].several_parts = units > 1 || units == 1 && head_partial;
         let entries = u32::from(head_partial) + u32::from(tail_partial) + u32::from(!whole.is_empty());
         self.commands[index].pending = units.max(entries);
         let partial = [(head_partial, first), (tail_partial, last)];
@@ -385,6 +387,7 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
         parts.add(Cause::ReadModifyWrite, record.read_modify_write);
         parts.add(command.stall_cause, queued - command.mark - record.read_modify_write);
         parts.add_die_wait(&track.die_wait);
+        parts.add(Cause::OwnParts, track.own_parts);
         parts.add(Cause::Channel, track.channel);
         parts.add(Cause::Transfer, track.transfer);
         parts.add(Cause::Encode, coding);

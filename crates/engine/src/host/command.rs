@@ -22,6 +22,10 @@ pub struct HostCommand {
     pub reported: bool,
     /// Something of what it returns is wrong, and nobody knows.
     pub wrong: bool,
+    /// It may have more than one part, so that parts can wait for each other.
+    pub several_parts: bool,
+    /// The first of its shares of dies, banks and channels, `NONE` for none.
+    pub shares: u32,
     /// What stalled its units last.
     pub stall_cause: Cause,
     /// Parts it waits for: page reads, forwarded data, units to place or to program.
@@ -51,6 +55,8 @@ impl Default for HostCommand {
             hint: CacheHint::None,
             reported: false,
             wrong: false,
+            several_parts: false,
+            shares: NONE,
             stall_cause: Cause::BufferStall,
             pending: 0,
             next: NONE,

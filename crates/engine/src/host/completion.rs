@@ -1,6 +1,6 @@
 //! A command completes: its parts are closed, counted and checked.
 
-use ninescope_kernel::WakeQueue;
+use ninescope_kernel::{NONE, WakeQueue};
 use ninescope_model::{CacheHint, Cause, Op, SECTOR_BYTES};
 
 use super::RequestLogEntry;
@@ -32,6 +32,9 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
         self.digest.word(command.id << 8 | command.op as u64);
         if command.hint == CacheHint::FlushRead && !self.flush_reads.is_empty() {
             self.flush_read_completes(index, &command)?;
+        }
+        if command.shares != NONE {
+            self.own_parts.release(command.shares);
         }
         self.commands.remove(index);
         self.host.completed(command.lane);

@@ -144,6 +144,7 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
             if job.transaction != NONE {
                 let track = &self.transactions.tracks[job.transaction as usize];
                 parts.add_die_wait(&track.die_wait);
+                parts.add(Cause::OwnParts, track.own_parts);
                 parts.add(Cause::Channel, track.channel);
                 parts.add(Cause::CommandArray, track.command_array);
                 parts.add(Cause::Transfer, track.transfer);

@@ -6,6 +6,7 @@ mod attribution;
 mod blocks;
 mod histogram;
 mod ledger;
+mod own_parts;
 mod series;
 mod suspensions;
 
@@ -16,6 +17,7 @@ pub use attribution::{Attribution, Band, Parts};
 pub use blocks::{Blocks, bootstrap};
 pub use histogram::Histogram;
 pub use ledger::{DieLedger, OccupancyLedger};
+pub use own_parts::OwnParts;
 pub use series::{Sample, Series, TierSample};
 pub use suspensions::SuspensionLedger;
 

@@ -32,6 +32,9 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
         unit.ledger.enter(self.now, Occupancy::WaitingForChannel);
         let queue = if bare { &mut channel.commands } else { &mut channel.data };
         queue.push_back(&mut self.dies[..], die.0, channel_link);
+        if self.dies[die.index()].shared {
+            self.begin_shared_channel_wait(die);
+        }
         self.channels_touched.set(channel_id.index());
     }
 
@@ -97,6 +100,9 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
                 track.mark = now;
             }
         }
+        if self.dies[die.index()].shared {
+            self.end_shared_channel_wait(die, sent);
+        }
         if command.kind != CommandKind::Read && self.dies[die.index()].has_waiting(QueueClass::HostRead) {
             // Reads that were queued while the command waited, for its turn or for the channel.
             self.consider_suspend(die);
@@ -120,6 +126,7 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
             let index = command.transaction[plane];
             let begins = left;
             left += self.nand.data_time(u64::from(command.bytes[plane]));
+            let own_before = self.own_data_before(&command, plane);
             let transaction = self.transactions.slab[index];
             if transaction.source != Source::Host {
                 staying_planes |= 1 << plane;
@@ -128,7 +135,8 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
             brought_up |= transaction.epoch != 0;
             self.dies[die.index()].bringing_up[plane] = transaction.epoch;
             let track = &mut self.transactions.tracks[index as usize];
-            track.channel += begins - track.mark;
+            track.channel += begins - track.mark - own_before;
+            track.own_parts += own_before;
             track.transfer = left - begins;
             let bytes = u64::from(transaction.sectors) * 512;
             self.queue_link_out(LinkJob { ready: left, bytes, command: transaction.owner, transaction: index });
@@ -136,6 +144,10 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
         let unit = &mut self.channels[channel.index()];
         unit.busy += left - now;
         unit.free_at = left;
+        if self.dies[die.index()].shared {
+            self.end_shared_channel_wait(die, left);
+            self.close_shares(die, left);
+        }
         let unit = &mut self.dies[die.index()];
         unit.ledger.enter_until(now, unit.occupancy, left);
         unit.phase = DiePhase::DataOut;

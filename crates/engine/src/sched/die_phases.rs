@@ -46,6 +46,9 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
                 Ok(())
             }
             CommandKind::Program => {
+                if self.dies[die.index()].shared {
+                    self.close_shares(die, now);
+                }
                 self.set_free(die);
                 self.pages_programmed(die, &ended.command)
             }

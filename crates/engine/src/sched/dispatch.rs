@@ -79,8 +79,12 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
         unit.command = command;
         unit.occupancy = class.occupancy(self.transactions.slab[first].source);
         unit.phase = DiePhase::WaitingToSend;
+        unit.shared = false;
         if class == QueueClass::HostRead || class == QueueClass::HostProgram {
             self.close_queue_waits(die);
+        }
+        if self.dies[die.index()].shared {
+            self.open_shares(die);
         }
         self.request_channel(die);
         if P::ACTIVE {
@@ -96,13 +100,14 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
         let mut count = 0;
         for plane in command.addressed_planes() {
             let transaction = command.transaction[plane];
-            let Transaction { ppa, queued, source, owner, class, .. } = self.transactions.slab[transaction];
+            let Transaction { ppa, queued, source, owner, class, tracked, .. } = self.transactions.slab[transaction];
             let (slot, lpa) = match (class, source) {
                 (QueueClass::HostRead, Source::Host) => (owner, Lpa::NONE),
                 (QueueClass::HostRead, Source::ReadModifyWrite) => {
                     let record = &self.transactions.units[owner];
                     (record.parent, record.lpa)
                 }
+                (QueueClass::HostProgram, Source::Host) if tracked => (self.transactions.units[owner].parent, Lpa::NONE),
                 _ => (NONE, Lpa::NONE),
             };
             planes[count] = Access { transaction, ppa, queued, source, slot, lpa };
@@ -205,21 +210,21 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
         let unit = &mut self.dies[die.index()];
         for plane in unit.command.addressed_planes() {
             let index = unit.command.transaction[plane];
-            if !self.transactions.slab[index].tracked {
+            let Transaction { tracked, class, .. } = self.transactions.slab[index];
+            if !tracked && class != QueueClass::HostRead {
+                continue;
+            }
+            let track = &self.transactions.tracks[index as usize];
+            unit.shared |= track.share != NONE;
+            if !tracked {
                 continue;
             }
             if unit.unsnapped == index {
                 unit.unsnapped = NONE;
             }
-            let track = &mut self.transactions.tracks[index as usize];
-            if track.snapshot_taken {
-                let held = unit.ledger.read(now);
-                track.die_wait.iter_mut().zip(held).for_each(|(wait, held)| *wait = held - *wait);
-            } else {
-                debug_assert_eq!(track.mark, now, "a transaction that waits has a snapshot");
-                track.die_wait = Default::default();
-            }
-            track.mark = now;
+            debug_assert!(track.snapshot_taken || track.mark == now, "a transaction that waits has a snapshot");
+            let ledger = unit.ledger.read(now);
+            self.transactions.end_wait(&self.own_parts, index, now, ledger);
         }
     }
 
@@ -230,9 +235,8 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
         let unit = &mut self.dies[die.index()];
         let index = std::mem::replace(&mut unit.unsnapped, NONE);
         if index != NONE {
-            let track = &mut self.transactions.tracks[index as usize];
-            track.die_wait = *unit.ledger.read(self.now);
-            track.snapshot_taken = true;
+            let ledger = unit.ledger.read(self.now);
+            self.transactions.begin_wait(&self.own_parts, index, self.now, ledger);
         }
     }
 }

@@ -16,6 +16,9 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
         let class = transaction.class;
         let index = self.transactions.insert(Transaction { queued: now, next: NONE, ..transaction });
         self.free_after_data_out(die);
+        if transaction.tracked || class == QueueClass::HostRead {
+            self.join_share(die, index);
+        }
         let unit = &mut self.dies[die.index()];
         if transaction.tracked {
             let track = &mut self.transactions.tracks[index as usize];
@@ -23,7 +26,8 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
             // On an idle die it is issued at this instant, unless something else is: see `dispatch`.
             track.snapshot_taken = unit.phase != DiePhase::Free || unit.waiting != 0;
             if track.snapshot_taken {
-                track.die_wait = *unit.ledger.read(now);
+                let ledger = unit.ledger.read(now);
+                self.transactions.begin_wait(&self.own_parts, index, now, ledger);
             } else {
                 unit.unsnapped = index;
             }

@@ -8,6 +8,7 @@ mod channel;
 mod die_phases;
 mod dispatch;
 mod enqueue;
+mod own_parts;
 mod suspend;
 
 use ninescope_kernel::{Fifo, NONE, Ns};
@@ -58,6 +59,8 @@ pub struct DieUnit {
     pub staying_planes: u8,
     /// By plane: the migration that takes up the data of a host read as well, plus one; 0 for none.
     pub bringing_up: [u32; 4],
+    /// Its command works for commands of several parts, which have shares of the die.
+    pub shared: bool,
     /// A tracked transaction that was queued on the idle die at this instant and has no ledger snapshot.
     pub unsnapped: u32,
     /// Link of the channel's queues.
@@ -88,6 +91,7 @@ impl Default for DieUnit {
             data_out_end: Ns::ZERO,
             staying_planes: 0,
             bringing_up: [0; 4],
+            shared: false,
             unsnapped: NONE,
             channel_next: NONE,
             channel_requested: Ns::ZERO,

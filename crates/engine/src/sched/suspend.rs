@@ -76,6 +76,9 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
         let lost_before = self.nand.running(die).map_or(Ns::ZERO, |operation| operation.lost);
         let recovered_at = self.nand.stop_reached(die, self.now);
         let lost = self.nand.parked(die).map_or(Ns::ZERO, |operation| operation.lost) - lost_before;
+        if self.dies[die.index()].shared {
+            self.close_shares(die, self.now);
+        }
         let unit = &mut self.dies[die.index()];
         unit.phase = DiePhase::Recovering;
         unit.ledger.enter(self.now, Occupancy::SuspendOverhead);
@@ -121,6 +124,7 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
         let unit = &mut self.dies[die.index()];
         unit.occupancy = occupancy;
         unit.ledger.enter(self.now, unit.occupancy);
+        self.take_up_shares(die);
         self.queue.schedule(self.resources.die(die), end);
         if self.dies[die.index()].has_waiting(QueueClass::HostRead) {
             self.consider_suspend(die);

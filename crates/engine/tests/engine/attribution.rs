@@ -149,15 +149,15 @@ fn a_dies_ledger_covers_all_of_its_time() {
 // ---- any workload on any drive -----------------------------------------------------------------------
 
 #[derive(Debug)]
-struct World {
-    drive: Drive,
+pub struct World {
+    pub drive: Drive,
     requests: u64,
     gap: u64,
     read_percent: u64,
     arrival: Arrival,
 }
 
-fn shapes() -> impl Strategy<Value = Drive> {
+pub fn shapes() -> impl Strategy<Value = Drive> {
     let geometry = (1_u32..=2, 1_u32..=2, prop::sample::select(vec![(1_u32, 1_u32), (2, 1), (2, 2), (4, 2)]));
     let units = prop::sample::select(vec![512_u32, 4_096, 16_384]);
     let policies = (
@@ -218,7 +218,7 @@ fn shapes() -> impl Strategy<Value = Drive> {
     )
 }
 
-fn worlds() -> impl Strategy<Value = World> {
+pub fn worlds() -> impl Strategy<Value = World> {
     (shapes(), 200_u64..2_000, prop::sample::select(vec![0_u64, 5_000, 100_000]), 0_u64..=100, any::<bool>()).prop_map(
         |(drive, requests, gap, read_percent, open)| {
             let arrival = if open { Arrival::Open } else { Arrival::Closed };

@@ -17,6 +17,7 @@ mod hazards;
 mod identities;
 mod lanes;
 mod mechanisms;
+mod own_parts;
 mod queueing;
 mod queueing_classes;
 mod reliability;

@@ -150,12 +150,28 @@ fn parts_on_one_channel_wait_for_each_others_bytes() {
     let expected = [
         (Cause::CommandProcessing, 1000),
         (Cause::Link, 7106 - 4610),
-        (Cause::Channel, 10 + 3010 - 1420),
         (Cause::CommandArray, 410),
         (Cause::Transfer, 1600),
+        (Cause::OwnParts, 10 + 3010 - 1420),
     ];
     assert_eq!(parts(&device, Op::Read), expected);
     assert_eq!(device.scm().counters(0).channel_waits, 2);
+}
+
+#[test]
+fn parts_on_one_bank_are_behind_nobody_else() {
+    // Both slots are of the only bank: the first holds it from 1000 to 3010, the second until 5020, whose data cross the
+    // link behind those of the first, from 5058 to 7106.
+    let bench = ScmBench { channels: 1, banks_per_channel: 1, ..ScmBench::new() };
+    let device = bench.run(closed(vec![read(28, 8)]), 1);
+    let expected = [
+        (Cause::CommandProcessing, 1000),
+        (Cause::Link, 7106 - 5020),
+        (Cause::CommandArray, 410),
+        (Cause::Transfer, 1600),
+        (Cause::OwnParts, 2010),
+    ];
+    assert_eq!(parts(&device, Op::Read), expected);
 }
 
 #[test]

@@ -182,15 +182,23 @@ impl Account {
         self.completed - self.request.submitted
     }
 
-    /// The parts again, summed over the stages and what held the dies.
+    /// The parts again, summed over the stages and what held the dies. Of the waits for a channel the device alone says how
+    /// much of them was its own doing.
     pub fn parts_of_stages(&self) -> Parts {
-        let mut parts = Parts::default();
+        let (mut parts, mut own) = (Parts::default(), Ns::ZERO);
         for stage in &self.stages {
             match stage.cause {
                 Some(cause) => parts.add(cause, stage.until - stage.from),
-                None => parts.add_die_wait(&stage.acts.sums()),
+                None => {
+                    parts.add_die_wait(&stage.acts.sums());
+                    own += stage.acts.own();
+                }
             }
         }
+        let own_of_channel = Ns(self.parts.0[Cause::OwnParts as usize]).saturating_since(own);
+        let channel = &mut parts.0[Cause::Channel as usize];
+        *channel = channel.saturating_sub(own_of_channel.0);
+        parts.add(Cause::OwnParts, own + own_of_channel);
         parts
     }
 
@@ -230,6 +238,10 @@ impl Stages<'_> {
         self.named(cause.name(), Some(cause), until, None, false);
     }
 
+    fn no_acts(&self) -> Acts {
+        Acts { request: self.journey.id, most: self.most, ..Acts::default() }
+    }
+
     /// A stage that ends at `until`; with `looks` it says what the die did meanwhile.
     fn named(&mut self, name: &'static str, cause: Option<Cause>, until: Ns, die: Option<DieId>, looks: bool) {
         let from = self.reached;
@@ -237,7 +249,7 @@ impl Stages<'_> {
             return;
         }
         self.reached = until;
-        let mut acts = Acts { most: self.most, ..Acts::default() };
+        let mut acts = self.no_acts();
         if let (true, Some(die), Some(dies)) = (looks, die, self.journey.dies) {
             dies.between(die, from, until, &mut acts);
         }
@@ -249,7 +261,7 @@ impl Stages<'_> {
     fn behind_others(&mut self, until: Ns, cause: Cause) {
         let from = self.reached;
         self.reached = until;
-        let mut acts = Acts { most: self.most, ..Acts::default() };
+        let mut acts = self.no_acts();
         let first = self.journey.line.partition_point(|step| step.until <= from);
         for step in self.journey.line.range(first..).take_while(|step| step.from < until) {
             if let Some(dies) = self.journey.dies {

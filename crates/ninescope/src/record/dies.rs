@@ -68,6 +68,15 @@ impl Stretch {
         }
     }
 
+    /// Whether the die works for a request, or waits for its channel for it.
+    pub fn is_for(&self, request: u64) -> bool {
+        let for_host = matches!(
+            self.occupancy(),
+            Occupancy::WaitingForChannel | Occupancy::HostRead | Occupancy::HostProgram
+        );
+        for_host && self.work.requests.ids().any(|id| id == request)
+    }
+
     /// Its length [ns].
     pub fn length(&self) -> Ns {
         self.until - self.from
@@ -104,10 +113,14 @@ impl Stretch {
 /// What dies did in a stage of a request: the last stretches one by one, those before them in sum.
 #[derive(Clone, Debug, Default)]
 pub struct Acts {
+    /// The request.
+    pub request: u64,
     /// The last stretches, oldest first.
     pub listed: VecDeque<Stretch>,
-    /// What was before them, by occupancy [ns].
+    /// What was before them and not for the request itself, by occupancy [ns].
     pub earlier: DieLedger,
+    /// What was before them for the request itself [ns].
+    pub earlier_own: Ns,
     /// How many are listed at most.
     pub most: usize,
 }
@@ -118,20 +131,31 @@ impl Acts {
         if self.listed.len() > self.most
             && let Some(oldest) = self.listed.pop_front()
         {
-            self.earlier[oldest.occupancy() as usize] += oldest.length().0;
+            if oldest.is_for(self.request) {
+                self.earlier_own += oldest.length();
+            } else {
+                self.earlier[oldest.occupancy() as usize] += oldest.length().0;
+            }
         }
     }
 
-    /// All of them, by occupancy [ns].
+    /// All that was not for the request itself, by occupancy [ns].
     pub fn sums(&self) -> DieLedger {
         let mut sums = self.earlier;
-        self.listed.iter().for_each(|stretch| sums[stretch.occupancy() as usize] += stretch.length().0);
+        let of_others = self.listed.iter().filter(|stretch| !stretch.is_for(self.request));
+        of_others.for_each(|stretch| sums[stretch.occupancy() as usize] += stretch.length().0);
         sums
+    }
+
+    /// All that was for the request itself [ns].
+    pub fn own(&self) -> Ns {
+        let listed = self.listed.iter().filter(|stretch| stretch.is_for(self.request));
+        listed.fold(self.earlier_own, |sum, stretch| sum + stretch.length())
     }
 
     /// Whether there are none.
     pub fn is_empty(&self) -> bool {
-        self.sums() == DieLedger::default()
+        self.sums() == DieLedger::default() && self.own() == Ns::ZERO
     }
 }
 

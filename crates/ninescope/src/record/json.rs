@@ -1,6 +1,6 @@
 //! The slowest requests as JSON.
 
-use ninescope_model::{Cause, DieId, Occupancy};
+use ninescope_model::{Cause, Occupancy};
 use serde_json::{Map, Value, json};
 
 use super::account::{Account, Stage};
@@ -42,13 +42,16 @@ fn stage(stage: &Stage) -> Value {
         value["behind_others"] = true.into();
     }
     if !stage.acts.listed.is_empty() {
-        value["die_did"] = stage.acts.listed.iter().map(|stretch| act(stretch, stage.die)).collect();
+        value["die_did"] = stage.acts.listed.iter().map(|stretch| act(stretch, stage)).collect();
     }
+    let own = ("own_parts".to_owned(), stage.acts.earlier_own.0);
     let earlier: Map<String, Value> = Occupancy::ALL
         .into_iter()
         .zip(stage.acts.earlier)
+        .map(|(occupancy, time)| (occupancy.name().to_owned(), time))
+        .chain([own])
         .filter(|&(_, time)| time > 0)
-        .map(|(occupancy, time)| (occupancy.name().to_owned(), time.into()))
+        .map(|(name, time)| (name, time.into()))
         .collect();
     if !earlier.is_empty() {
         value["die_did_earlier_ns"] = earlier.into();
@@ -56,15 +59,19 @@ fn stage(stage: &Stage) -> Value {
     value
 }
 
-fn act(stretch: &Stretch, die_of_stage: Option<DieId>) -> Value {
+fn act(stretch: &Stretch, stage: &Stage) -> Value {
     let occupancy = stretch.occupancy();
+    let own = stretch.is_for(stage.acts.request);
     let mut value = json!({
         "from_ns": stretch.from.0,
         "until_ns": stretch.until.0,
         "occupancy": occupancy.name(),
-        "what": in_words(stretch),
+        "what": in_words(stretch, own),
     });
-    if die_of_stage.is_none() {
+    if own {
+        value["own"] = true.into();
+    }
+    if stage.die.is_none() {
         value["die"] = stretch.die.0.into();
     }
     if occupancy != Occupancy::Idle {
@@ -80,9 +87,9 @@ fn act(stretch: &Stretch, die_of_stage: Option<DieId>) -> Value {
 }
 
 /// "erase of block 17 (loops 1-2 of 3, suspended 1x)".
-fn in_words(stretch: &Stretch) -> String {
+fn in_words(stretch: &Stretch, own: bool) -> String {
     let work = &stretch.work;
-    let title = work.title();
+    let title = if own { format!("{} of this request", work.kind()) } else { work.title() };
     let main = match stretch.doing {
         Doing::Idle => return "idle".to_owned(),
         Doing::WaitingForChannel => return format!("{title}, waiting for the channel"),

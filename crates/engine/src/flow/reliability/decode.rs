@@ -205,8 +205,10 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
             let begins = left;
             left += self.nand.data_time(u64::from(command.bytes[plane]));
             if self.transactions.slab[index].tracked {
+                let own_before = self.own_data_before(&command, plane);
                 let track = &mut self.transactions.tracks[index as usize];
-                track.channel += begins - track.mark;
+                track.channel += begins - track.mark - own_before;
+                track.own_parts += own_before;
                 track.transfer = left - begins;
             }
             held = held.max(self.page_left(index, channel, left)?);
@@ -215,6 +217,10 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
         let unit = &mut self.channels[channel.index()];
         unit.busy += left - now;
         unit.free_at = left;
+        if self.dies[die.index()].shared {
+            self.end_shared_channel_wait(die, left);
+            self.close_shares(die, held);
+        }
         let unit = &mut self.dies[die.index()];
         unit.ledger.enter_until(now, unit.occupancy, held);
         unit.phase = DiePhase::DataOut;

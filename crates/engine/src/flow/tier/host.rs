@@ -38,7 +38,9 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
         command.mark = now;
         let (lba, sectors) = (command.lba, command.sectors);
         let pages = || pages_of(lba, sectors, self.sectors_per_page());
-        self.commands[index].pending = pages().count() as u32;
+        let parts = pages().count() as u32;
+        let command = &mut self.commands[index];
+        (command.pending, command.several_parts) = (parts, parts > 1);
         for (page, mask) in pages_of(lba, sectors, self.sectors_per_page()) {
             match self.tiered().tier.write(page, mask, sectors) {
                 WriteTo::Upper => self.write_above(index, page, mask)?,
@@ -110,6 +112,7 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
         let (lba, sectors) = (command.lba, command.sectors);
         // One part stays open until all are queued.
         command.pending = 1;
+        command.several_parts = sectors > 1;
         let mut answered = 0;
         for (page, mask) in pages_of(lba, sectors, self.sectors_per_page()) {
             let part = self.tiered();

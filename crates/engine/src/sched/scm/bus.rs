@@ -31,6 +31,8 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
         let queue = if bare { &mut channel.commands } else { &mut channel.data };
         queue.push_back(&mut self.scm.banks[..], bank.0, bank_link);
         self.scm.channels_touched.set(channel_id.index());
+        let index = self.scm.banks[bank.index()].transaction;
+        self.transactions.begin_channel_wait(&self.own_parts, index, self.now);
     }
 
     /// Gives the channel to those that wait for it while it is free, and has it wake when it frees if some are left.
@@ -100,6 +102,7 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
         track.transfer = data_in;
         track.coding.time = encode;
         track.mark = now;
+        self.end_shared_channel_wait_of_bank(bank, sent);
         let counters = self.scm.counters_of(bank);
         let (commands, sectors) = if writes {
             (&mut counters.write_commands, &mut counters.sectors_written)
@@ -139,6 +142,8 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
             }
             left
         };
+        self.end_shared_channel_wait_of_bank(bank, left);
+        self.close_share_of_bank(bank, held);
         self.take_bank_channel(channel, left);
         let unit = &mut self.scm.banks[bank.index()];
         unit.stays = stays;

@@ -21,12 +21,14 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
         let bank = self.scm.layout().bank_of_slot(transaction.slot());
         let index = self.transactions.insert(Transaction { queued: now, next: NONE, ..transaction });
         self.free_bank_after_data_out(bank);
+        self.join_share_of_bank(bank, index);
         let unit = &mut self.scm.banks[bank.index()];
         let track = &mut self.transactions.tracks[index as usize];
         track.mark = now;
         track.snapshot_taken = unit.phase != BankPhase::Free || unit.waiting != 0;
         if track.snapshot_taken {
-            track.die_wait = *unit.ledger.read(now);
+            let ledger = unit.ledger.read(now);
+            self.transactions.begin_wait(&self.own_parts, index, now, ledger);
         } else {
             unit.unsnapped = index;
         }
@@ -71,9 +73,8 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
         let unit = &mut self.scm.banks[bank.index()];
         let index = std::mem::replace(&mut unit.unsnapped, NONE);
         if index != NONE {
-            let track = &mut self.transactions.tracks[index as usize];
-            track.die_wait = *unit.ledger.read(self.now);
-            track.snapshot_taken = true;
+            let ledger = unit.ledger.read(self.now);
+            self.transactions.begin_wait(&self.own_parts, index, self.now, ledger);
         }
         Ok(())
     }
@@ -122,6 +123,7 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
         unit.transaction = index;
         unit.occupancy = class.occupancy(transaction.source);
         self.close_wait_on_bank(bank, index);
+        self.open_share_of_bank(bank);
         observe!(
             self,
             Event::SlotDispatched {
@@ -164,14 +166,8 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
         if unit.unsnapped == index {
             unit.unsnapped = NONE;
         }
-        let track = &mut self.transactions.tracks[index as usize];
-        if track.snapshot_taken {
-            let held = unit.ledger.read(self.now);
-            track.die_wait.iter_mut().zip(held).for_each(|(wait, held)| *wait = held - *wait);
-        } else {
-            track.die_wait = Default::default();
-        }
-        track.mark = self.now;
+        let ledger = unit.ledger.read(self.now);
+        self.transactions.end_wait(&self.own_parts, index, self.now, ledger);
     }
 
     /// Lets each sector of a command that writes know its verify cycles.

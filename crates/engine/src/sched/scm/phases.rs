@@ -73,6 +73,7 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
             self.request_bank_channel(bank, BankPhase::WaitingForDataOut);
             return Ok(());
         }
+        self.close_share_of_bank(bank, self.now);
         self.set_bank_free(bank);
         if self.transactions.slab[index].source == Source::Migration {
             return self.migration_written(index);

@@ -152,11 +152,11 @@ fn the_pages_of_a_multi_plane_read_pass_one_decoder_in_turn() {
     assert_eq!(
         run.parts(Op::Read),
         [
-            (Cause::Channel, page),
             (Cause::CommandArray, 2 * COMMAND + READ),
             (Cause::Transfer, page),
             (Cause::DecoderWait, 4 * CLEAN - page),
             (Cause::Decode, 4 * CLEAN),
+            (Cause::OwnParts, page),
         ]
     );
     assert_eq!(run.counters().multi_plane_reads, 1);

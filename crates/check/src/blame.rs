@@ -1,0 +1,269 @@
+//! Blame: whom each request waited for, worked out anew from what dies and channels are seen to do.
+//!
+//! The device splits waits by ledgers that it reads twice. Here every stretch of work of a die or channel is kept with the
+//! requests for which it was, as long as somebody who may have waited through it is inside, and waits are laid over them.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use ninescope_engine::meter::Parts;
+use ninescope_engine::{Access, View};
+use ninescope_kernel::{NONE, Ns};
+use ninescope_media::nand::{CommandKind, FlashCommand};
+use ninescope_model::{Cause, DieId, Source};
+
+use crate::rule::{Checked, require};
+
+/// Nobody: the number of no request.
+const NOBODY: u64 = u64::MAX;
+
+/// Requests for which something is done, one per plane.
+type Owners = [u64; 4];
+
+/// The causes of waits behind requests, in the order of [`Waits`].
+const CAUSES: [Cause; 5] =
+    [Cause::DieWaitingForChannel, Cause::DieHostRead, Cause::DieHostProgram, Cause::Channel, Cause::OwnParts];
+const CHANNEL: usize = 3;
+const OWN: usize = 4;
+
+/// Time by these causes [ns].
+type Waits = [u64; CAUSES.len()];
+
+/// A stretch of work; `lane` is what waiting for it is called, where that is a cause of [`CAUSES`].
+#[derive(Clone, Copy, Debug)]
+struct Stretch {
+    from: Ns,
+    until: Ns,
+    lane: Option<usize>,
+    owners: Owners,
+}
+
+impl Stretch {
+    /// How much of it lies between two times [ns].
+    fn within(&self, from: Ns, until: Ns) -> u64 {
+        self.until.min(until).saturating_since(self.from.max(from)).0
+    }
+}
+
+/// What a die works on.
+#[derive(Clone, Debug, Default)]
+struct Die {
+    done: VecDeque<Stretch>,
+    owners: Owners,
+    /// What its command is, of those lanes; none of what the drive does for itself.
+    lane: Option<usize>,
+    since: Ns,
+    /// Whose operation is parked.
+    parked: (Owners, Option<usize>),
+}
+
+/// A page access that a request waits for.
+#[derive(Clone, Copy, Debug, Default)]
+struct Part {
+    owner: u64,
+    waits: Waits,
+    /// Since when it waits for its channel.
+    mark: Ns,
+    /// It is read again: all that follows is retry.
+    repeats: bool,
+    /// When its wait and work were over as far as dies go.
+    ended: Ns,
+}
+
+/// Who waits for whom.
+#[derive(Debug, Default)]
+pub struct Blame {
+    dies: Vec<Die>,
+    channels: Vec<VecDeque<Stretch>>,
+    parts: Vec<Part>,
+    /// By slot: the request in it.
+    slots: Vec<u64>,
+    /// When each request inside was taken in.
+    inside: BTreeMap<u64, Ns>,
+}
+
+impl Blame {
+    pub fn started(view: &View<'_>) -> Self {
+        let geometry = view.ftl.geometry();
+        let idle = Die { owners: [NOBODY; 4], parked: ([NOBODY; 4], None), ..Die::default() };
+        Self {
+            dies: vec![idle; geometry.dies() as usize],
+            channels: vec![VecDeque::new(); geometry.channels as usize],
+            ..Self::default()
+        }
+    }
+
+    pub fn fetched(&mut self, now: Ns, slot: u32, id: u64) {
+        if self.slots.len() <= slot as usize {
+            self.slots.resize(slot as usize + 1, NOBODY);
+        }
+        self.slots[slot as usize] = id;
+        self.inside.insert(id, now);
+    }
+
+    /// A free die takes up a command: the waits of its accesses for it are over.
+    pub fn dispatched(&mut self, view: &View<'_>, command: &FlashCommand, accesses: &[Access]) {
+        let (now, id) = (view.now, command.die.index());
+        let mut owners = [NOBODY; 4];
+        for (owner, access) in owners.iter_mut().zip(accesses) {
+            *owner = if access.slot == NONE { NOBODY } else { self.slots[access.slot as usize] };
+        }
+        for (owner, access) in owners.into_iter().zip(accesses) {
+            let index = access.transaction as usize;
+            if self.parts.len() <= index {
+                self.parts.resize(index + 1, Part { owner: NOBODY, ..Part::default() });
+            }
+            let part = &mut self.parts[index];
+            if owner == NOBODY || access.source != Source::Host {
+                part.owner = NOBODY;
+                continue;
+            }
+            if part.owner == owner && std::mem::take(&mut part.repeats) {
+                part.mark = Ns::NEVER;
+                continue;
+            }
+            *part = Part { owner, mark: now, ..Part::default() };
+            lay_over(&self.dies[id].done, access.queued, now, owner, &mut part.waits);
+        }
+        let first = accesses.first().copied().unwrap_or_default();
+        let die = &mut self.dies[id];
+        die.owners = owners;
+        die.lane = match (command.kind, first.source) {
+            (CommandKind::Read, Source::Host | Source::ReadModifyWrite) => Some(1),
+            (CommandKind::Program, Source::Host) => Some(2),
+            _ => None,
+        };
+        die.since = now;
+        self.forget(command.die);
+    }
+
+    /// What a die did since the last time it changed is over.
+    fn change(&mut self, die: DieId, now: Ns, waited_for_channel: bool) {
+        let die = &mut self.dies[die.index()];
+        let lane = if waited_for_channel { Some(0) } else { die.lane };
+        die.done.push_back(Stretch { from: die.since, until: now, lane, owners: die.owners });
+        die.since = now;
+    }
+
+    /// The channel is granted to a command until `sent`.
+    pub fn issued(&mut self, view: &View<'_>, command: &FlashCommand, sent: Ns) {
+        self.change(command.die, view.now, true);
+        let channel = self.channel_waits_end(view, command);
+        let owners = self.dies[command.die.index()].owners;
+        self.channels[channel].push_back(Stretch { from: view.now, until: sent, lane: Some(CHANNEL), owners });
+    }
+
+    /// The array phase ended.
+    pub fn ended(&mut self, now: Ns, command: &FlashCommand) {
+        self.change(command.die, now, false);
+        for plane in command.addressed_planes() {
+            if let Some(part) = self.parts.get_mut(command.transaction[plane] as usize) {
+                (part.ended, part.mark) = (now, if part.mark == Ns::NEVER { Ns::NEVER } else { now });
+            }
+        }
+    }
+
+    /// Data leave until `until`; the die is held until `held`.
+    pub fn data_out(&mut self, view: &View<'_>, command: &FlashCommand, (until, held): (Ns, Ns)) {
+        self.change(command.die, view.now, true);
+        let owners = self.dies[command.die.index()].owners;
+        let channel = self.channel_waits_end(view, command);
+        // Of its own command, the data of planes before it.
+        for (position, plane) in command.addressed_planes().enumerate() {
+            let Some(part) = self.parts.get_mut(command.transaction[plane] as usize) else { continue };
+            if part.owner != owners[position] || part.owner == NOBODY || part.mark == Ns::NEVER {
+                continue;
+            }
+            for (other, before) in command.addressed_planes().enumerate().take(position) {
+                let time = view.nand.data_time(u64::from(command.bytes[before])).0;
+                part.waits[if owners[other] == part.owner { OWN } else { CHANNEL }] += time;
+            }
+        }
+        self.channels[channel].push_back(Stretch { from: view.now, until, lane: Some(CHANNEL), owners });
+        let die = &mut self.dies[command.die.index()];
+        die.done.push_back(Stretch { from: view.now, until: held, lane: die.lane, owners });
+    }
+
+    /// Splits what the accesses of a command waited for their channel. Returns which one that is.
+    fn channel_waits_end(&mut self, view: &View<'_>, command: &FlashCommand) -> usize {
+        let channel = view.ftl.geometry().channel_of_die(command.die).index();
+        let owners = self.dies[command.die.index()].owners;
+        for (owner, plane) in owners.into_iter().zip(command.addressed_planes()) {
+            let Some(part) = self.parts.get_mut(command.transaction[plane] as usize) else { continue };
+            if owner == NOBODY || part.owner != owner || part.mark == Ns::NEVER {
+                continue;
+            }
+            let waited = (view.now - part.mark).0;
+            let mut behind = Waits::default();
+            lay_over(&self.channels[channel], part.mark, view.now, owner, &mut behind);
+            part.waits[OWN] += behind[OWN];
+            part.waits[CHANNEL] += waited - behind[OWN];
+        }
+        channel
+    }
+
+    pub fn suspended(&mut self, now: Ns, id: DieId) {
+        self.change(id, now, false);
+        let die = &mut self.dies[id.index()];
+        die.parked = (die.owners, die.lane);
+    }
+
+    pub fn resumed(&mut self, now: Ns, id: DieId) {
+        let die = &mut self.dies[id.index()];
+        (die.owners, die.lane) = die.parked;
+        die.since = now;
+    }
+
+    /// A page did not decode and is read again.
+    pub fn repeats(&mut self, transaction: u32) {
+        if let Some(part) = self.parts.get_mut(transaction as usize) {
+            part.repeats = true;
+        }
+    }
+
+    /// A request completed with these parts.
+    pub fn completed(&mut self, view: &View<'_>, id: u64, parts: &Parts, (reads, transaction): (bool, u32)) -> Checked {
+        self.inside.remove(&id);
+        let Some(part) = self.parts.get(transaction as usize).filter(|part| part.owner == id) else { return Ok(()) };
+        // Of a write the access may be one of another medium, under the number of one that has ended.
+        if !reads && part.ended != view.now {
+            return Ok(());
+        }
+        for (cause, expected) in CAUSES.into_iter().zip(part.waits) {
+            let said = parts.0[cause as usize];
+            require!(
+                said == expected,
+                Blame,
+                view.now,
+                "request {id} spent {said} ns on {}, by what its dies and channels did it is {expected} ns",
+                cause.name()
+            );
+        }
+        Ok(())
+    }
+
+    /// Forgets what ended before the oldest request inside came.
+    fn forget(&mut self, id: DieId) {
+        let oldest = self.inside.first_key_value().map_or(Ns::NEVER, |(_, &fetched)| fetched);
+        let done = &mut self.dies[id.index()].done;
+        while done.front().is_some_and(|stretch| stretch.until < oldest) {
+            done.pop_front();
+        }
+        for channel in &mut self.channels {
+            while channel.front().is_some_and(|stretch| stretch.until < oldest) {
+                channel.pop_front();
+            }
+        }
+    }
+}
+
+/// Adds what was done between two times to the waits of a request: its own, or by lane.
+fn lay_over(done: &VecDeque<Stretch>, from: Ns, until: Ns, owner: u64, waits: &mut Waits) {
+    for stretch in done.iter().rev().take_while(|stretch| stretch.until >= from) {
+        let lane = match stretch.lane {
+            Some(_) if stretch.owners.contains(&owner) => OWN,
+            Some(lane) => lane,
+            None => continue,
+        };
+        waits[lane] += stretch.within(from, until);
+    }
+}
