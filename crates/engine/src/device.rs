@@ -60,6 +60,8 @@ pub struct Utilization {
     pub banks: Vec<DieLedger>,
     /// Per channel of SCM: time spent transferring [ns].
     pub bank_channels: Vec<Ns>,
+    /// The controller's processor [ns].
+    pub processor: Ns,
     /// Host link towards the device [ns].
     pub link_in: Ns,
     /// Host link towards the host [ns].
@@ -525,7 +527,9 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
             // What is left of the present transfer belongs to the measured time.
             channel.busy = channel.free_at.saturating_since(now);
         }
-        self.link_in.busy = self.link_in.free_at.saturating_since(now);
+        for stage in [&mut self.processor, &mut self.link_in] {
+            stage.busy = stage.free_at.saturating_since(now);
+        }
         self.link_out.begin_measuring(now);
         if let Some(log) = &mut self.log {
             log.clear();
@@ -639,6 +643,7 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
             channels: self.channels.iter().map(|channel| until_now(channel.busy, channel.free_at)).collect(),
             banks: self.scm.banks.iter_mut().map(|bank| bank.ledger.measured(now)).collect(),
             bank_channels: self.scm.channels.iter().map(|channel| until_now(channel.busy, channel.free_at)).collect(),
+            processor: until_now(self.processor.busy, self.processor.free_at),
             link_in: until_now(self.link_in.busy, self.link_in.free_at),
             link_out: self.link_out.busy_until(now),
         }

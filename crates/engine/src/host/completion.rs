@@ -37,6 +37,7 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
             self.own_parts.release(command.shares);
         }
         self.commands.remove(index);
+        let awaited = self.host.is_awaited(now);
         self.host.completed(command.lane);
         if self.reliability.is_some() {
             self.reliable_command_completed(&command);
@@ -56,6 +57,12 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
         };
         self.meter.record(command.op, now, latency, command.host_queue, bytes, &parts);
         self.meter.record_of_lane(command.lane, command.op, now, latency, command.host_queue, bytes);
+        if self.host.is_open(command.lane) {
+            self.meter.backlogs[command.lane as usize].record(command.submitted, latency);
+        }
+        if awaited {
+            self.meter.queue_holders.record(command.op, &parts);
+        }
         if let Some(part) = &self.tier {
             self.meter.series.note_tier(part.sample());
         }

@@ -111,6 +111,12 @@ impl Lane {
             && self.next.is_some_and(|next| self.arrival == Arrival::Closed || next.submitted <= now)
     }
 
+    /// Whether its next request has arrived and was not taken in.
+    #[inline]
+    pub fn next_waits(&self, now: Ns) -> bool {
+        self.arrival == Arrival::Open && self.next.is_some_and(|next| next.submitted < now.min(self.ends))
+    }
+
     /// The arrival it waits for.
     pub fn next_arrival(&self) -> Option<Ns> {
         let waits = self.arrival == Arrival::Open && self.inside < self.depth;

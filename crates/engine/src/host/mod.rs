@@ -146,6 +146,19 @@ impl HostFront {
         self.ready_lane(now).is_some() || (self.waiting > 0 && self.beginning_lane(now).is_some())
     }
 
+    /// Whether the requests of a lane arrive by themselves.
+    #[inline]
+    pub fn is_open(&self, lane: u16) -> bool {
+        self.lanes[lane as usize].arrival == Arrival::Open
+    }
+
+    /// Whether the device is full and a request has waited for a slot.
+    #[inline]
+    pub fn is_awaited(&self, now: Ns) -> bool {
+        let waits = |lane: &Lane| lane.next_waits(now);
+        self.inside >= self.depth && self.waits_for_time && self.lanes.iter().any(waits)
+    }
+
     /// Whether nothing is inside and nothing more comes: of a lane that has not begun, because the run's requests are
     /// submitted or its time is over by then.
     pub fn is_over(&self, now: Ns) -> bool {

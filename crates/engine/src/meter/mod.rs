@@ -3,6 +3,7 @@
 //! Metering must not change what the device does: it only receives.
 
 mod attribution;
+mod backlog;
 mod blocks;
 mod histogram;
 mod ledger;
@@ -14,6 +15,7 @@ use ninescope_kernel::Ns;
 use ninescope_model::{CacheHint, Op};
 
 pub use attribution::{Attribution, Band, Parts};
+pub use backlog::{Backlog, Overload, QueueHolders};
 pub use blocks::{Blocks, bootstrap};
 pub use histogram::Histogram;
 pub use ledger::{DieLedger, OccupancyLedger};
@@ -91,6 +93,10 @@ pub struct Meter {
     pub latency_sum: u128,
     /// By lane; empty where there is one alone.
     pub lanes: Vec<LaneMeter>,
+    /// How completions keep up with arrivals, by lane; empty for lanes that wait for their completions.
+    pub backlogs: Vec<Backlog>,
+    /// What held the slots of the drive's queue while requests waited for one.
+    pub queue_holders: QueueHolders,
 }
 
 impl Meter {
@@ -104,13 +110,15 @@ impl Meter {
             since,
             latency_sum: 0,
             lanes: (0..lanes).filter(|_| lanes > 1).map(|_| LaneMeter::default()).collect(),
+            backlogs: (0..lanes).map(|_| Backlog::default()).collect(),
+            queue_holders: QueueHolders::default(),
         }
     }
 
     /// Forgets what it measured and measures from `since` on.
     pub fn begin(&mut self, since: Ns) {
         let begun = std::mem::take(&mut self.lanes);
-        *self = Self::new(since, begun.len());
+        *self = Self::new(since, self.backlogs.len());
         for (lane, before) in self.lanes.iter_mut().zip(begun) {
             lane.since = before.since.map(|_| since);
         }

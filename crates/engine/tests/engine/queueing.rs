@@ -10,7 +10,7 @@ use crate::common::{Bench, at, closed, flush, generated, open, read, slc, trim, 
 use ninescope_engine::{Device, Event, Probe, SimulationError, View};
 use ninescope_kernel::{Ns, RandomStream, TournamentTree};
 use ninescope_media::nand::{CommandKind, DieState};
-use ninescope_model::{DieId, Lpa, Request};
+use ninescope_model::{DieId, Lpa, Op, Request};
 use ninescope_oracles::little::LittleSides;
 use ninescope_oracles::queueing as oracle;
 use ninescope_workload::Arrival;
@@ -88,6 +88,46 @@ fn waits_of_poisson_reads_at_one_die_are_those_of_the_md1_queue() {
             assert_within(&format!("rho {rho} p{percent}"), f64::from(waits[rank]), expected, 0.02);
         }
     }
+}
+
+/// The M/D/1 queue above and below a load of 1: below, it is stable however it fluctuates; above, ages at completion
+/// grow with time at the rate rho - 1, wherever requests wait.
+#[test]
+fn the_md1_queue_falls_behind_above_a_load_of_one_and_by_that_load() {
+    const REQUESTS: usize = 20_000;
+    for queue_depth in [1, 32, 1024] {
+        for (rho, seeds) in [(0.5, 1..3), (0.9, 1..16), (1.1, 1..6), (1.5, 1..3), (40.0, 1..3)] {
+            for seed in seeds {
+                let mut bench = servers(1);
+                bench.engine.queue_depth = queue_depth;
+                let mut arrivals = Poisson::new(seed, SERVICE as f64 / rho);
+                let device = bench.run(open((0..REQUESTS).map(|_| at(arrivals.next(), read(0, 8))).collect()));
+                let overload = device.meter().backlogs[0].overload();
+                if rho < 1.0 {
+                    assert_eq!(overload, None, "rho {rho}, seed {seed}");
+                    continue;
+                }
+                let load = overload.and_then(|overload| overload.load).expect("a load above 1");
+                // The rate of so many Poisson arrivals is known to 1 / sqrt(requests).
+                assert_within(&format!("rho {rho} at depth {queue_depth}"), load, rho, 0.03);
+            }
+        }
+    }
+}
+
+/// With one command inside at a time, who waits in the host takes the slot of the one that completes: as many commands
+/// hold an awaited slot as requests wait, and what held it is the service alone.
+#[test]
+fn the_holders_of_awaited_slots_are_as_many_as_requests_that_wait_and_spent_their_time_on_the_service() {
+    let mut bench = servers(1);
+    (bench.engine.queue_depth, bench.engine.log_requests) = (1, true);
+    let mut arrivals = Poisson::new(3, SERVICE as f64 / 0.8);
+    let device = bench.run(open((0..5_000).map(|_| at(arrivals.next(), read(0, 8))).collect()));
+    let waited = device.request_log().iter().filter(|entry| entry.host_queue > Ns::ZERO).count() as u64;
+    let holders = &device.meter().queue_holders;
+    assert!(waited > 3_000 && waited < 5_000, "{waited} waited");
+    assert_eq!(holders.commands, [waited, 0, 0, 0]);
+    assert_eq!(holders.parts[Op::Read as usize].total(), waited * SERVICE);
 }
 
 /// Submission times and measured waits, in the order of submission.

@@ -1,0 +1,218 @@
+//! Whether a drive keeps up with arrivals that do not wait for it, and what its queue was full of.
+//!
+//! A request that is served at a rate below that of the arrivals completes later and later: over the run its age at
+//! completion grows by the same step again and again, and one second of arrivals takes more than one second of
+//! completions. A burst does not do that: the age grows once, or grows and falls. So the run is cut into blocks of as
+//! many completions each, and the steps of the mean age from block to block are asked whether they are steps in one
+//! direction. That needs no knowledge of what the drive can do, and holds wherever the requests wait: in the host
+//! or, with a deep queue, in the drive.
+
+use ninescope_kernel::Ns;
+use ninescope_model::{Cause, Op};
+
+use super::Parts;
+
+/// The most blocks; when a run outgrows them, neighbours are merged and blocks are twice as long from then on.
+const BLOCKS: usize = 64;
+/// Fewer blocks say nothing.
+const BLOCKS_MIN: usize = 16;
+/// How many times its standard error the mean step of the ages has to be. Ages of a queue at a load of exactly 1 are a
+/// random walk, whose steps between means of blocks (correlated by 1/4) reach 4 in one run of a thousand.
+const STANDARD_ERRORS: f64 = 4.0;
+/// The least excess of arrivals over completions that is told: less is a trend of the latency, not of the queue.
+const EXCESS_MIN: f64 = 0.01;
+
+/// How arrivals of one lane compare with its completions over the course of the run.
+#[derive(Clone, Debug)]
+pub struct Backlog {
+    /// Requests of a closed block.
+    length: u64,
+    closed: Vec<Block>,
+    open: Block,
+}
+
+/// So many requests that completed after each other.
+#[derive(Clone, Copy, Debug, Default)]
+struct Block {
+    count: u64,
+    /// Sum of the times of submission [ns].
+    submitted: u128,
+    /// Sum of the times from submission to completion [ns].
+    age: u128,
+}
+
+/// Arrivals that a drive did not keep up with.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Overload {
+    /// Requests that arrived while requests fell behind.
+    pub requests: u64,
+    /// Arrivals per completion in that time. `None`: they arrived at one
+    /// instant.
+    pub load: Option<f64>,
+    /// The time from which on they fell behind.
+    pub since: Ns,
+    /// The time of the last arrivals.
+    pub until: Ns,
+    /// Mean age of the last requests at their completion.
+    pub age: Ns,
+}
+
+impl Default for Backlog {
+    fn default() -> Self {
+        Self { length: 1, closed: Vec::with_capacity(BLOCKS), open: Block::default() }
+    }
+}
+
+impl Block {
+    fn merge(&mut self, other: &Self) {
+        self.count += other.count;
+        self.submitted += other.submitted;
+        self.age += other.age;
+    }
+
+    fn mean_submitted(&self) -> f64 {
+        self.submitted as f64 / self.count as f64
+    }
+
+    fn mean_age(&self) -> f64 {
+        self.age as f64 / self.count as f64
+    }
+}
+
+impl Backlog {
+    /// Takes a completion in.
+    #[inline]
+    pub fn record(&mut self, submitted: Ns, age: Ns) {
+        let block = &mut self.open;
+        block.count += 1;
+        block.submitted += u128::from(submitted.0);
+        block.age += u128::from(age.0);
+        if block.count == self.length {
+            self.close();
+        }
+    }
+
+    fn close(&mut self) {
+        if self.closed.len() == BLOCKS {
+            for pair in 0..BLOCKS / 2 {
+                let mut block = self.closed[2 * pair];
+                block.merge(&self.closed[2 * pair + 1]);
+                self.closed[pair] = block;
+            }
+            self.closed.truncate(BLOCKS / 2);
+            // The block that ends here is half of one now.
+            self.length *= 2;
+            return;
+        }
+        self.closed.push(std::mem::take(&mut self.open));
+    }
+
+    /// Says whether requests fell behind to the end of the run, and by how much.
+    pub fn overload(&self) -> Option<Overload> {
+        let blocks = &self.closed[..];
+        if blocks.len() < BLOCKS_MIN {
+            return None;
+        }
+        let ages: Vec<f64> = blocks.iter().map(Block::mean_age).collect();
+        if !steps_point_upwards(&ages) {
+            return None;
+        }
+        let last = blocks.len() - 1;
+        // They fall behind from the last time on at which they were as little behind as ever.
+        let least = ages.iter().copied().fold(f64::INFINITY, f64::min);
+        let first = ages.iter().rposition(|&age| age <= least)?;
+        let arrivals = blocks[last].mean_submitted() - blocks[first].mean_submitted();
+        let excess = ages[last] - ages[first];
+        let counts = blocks[first + 1..=last].iter().map(|block| block.count);
+        (excess > arrivals * EXCESS_MIN).then(|| Overload {
+            requests: counts.sum(),
+            load: (arrivals > 0.0).then(|| 1.0 + excess / arrivals),
+            since: Ns(blocks[first].mean_submitted() as u64),
+            until: Ns(blocks[last].mean_submitted() as u64),
+            age: Ns(ages[last] as u64),
+        })
+    }
+}
+
+/// Whether the mean step between values is above zero by more than chance: Student's t of the steps.
+fn steps_point_upwards(values: &[f64]) -> bool {
+    let count = (values.len() - 1) as f64;
+    let mean = (values[values.len() - 1] - values[0]) / count;
+    let squares: f64 = values.windows(2).map(|pair| (pair[1] - pair[0] - mean).powi(2)).sum();
+    // mean > t * sqrt(squares / (count - 1) / count), without a root.
+    mean > 0.0 && mean * mean * count * (count - 1.0) > STANDARD_ERRORS * STANDARD_ERRORS * squares
+}
+
+/// What the commands were busy with that held the slots of a full queue.
+#[derive(Clone, Debug, Default)]
+pub struct QueueHolders {
+    /// Commands that completed while a request waited in the host for their slot, by operation.
+    pub commands: [u64; Op::ALL.len()],
+    /// Where the time of these commands in the device went [ns].
+    pub parts: [Parts; Op::ALL.len()],
+}
+
+impl QueueHolders {
+    /// Takes in a command that leaves a slot to one that waits. `parts` are all of its own.
+    #[inline]
+    pub fn record(&mut self, op: Op, parts: &Parts) {
+        self.commands[op as usize] += 1;
+        let sums = &mut self.parts[op as usize].0;
+        sums.iter_mut().zip(&parts.0).for_each(|(sum, part)| *sum += part);
+        sums[Cause::HostQueue as usize] = 0;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A server of a fixed service time, first come first served: Lindley's recursion.
+    fn served(arrivals: impl IntoIterator<Item = u64>, service: u64) -> Backlog {
+        let (mut backlog, mut free) = (Backlog::default(), 0_u64);
+        for arrival in arrivals {
+            free = free.max(arrival) + service;
+            backlog.record(Ns(arrival), Ns(free - arrival));
+        }
+        backlog
+    }
+
+    #[test]
+    fn arrivals_at_a_fixed_rate_fall_behind_by_the_difference_of_the_rates() {
+        for requests in [16, 100, 1_000, 65_536, 100_001] {
+            let overload = served((0..requests).map(|number| number * 800), 1_000).overload().expect("too fast");
+            assert!((overload.load.expect("they take time") - 1.25).abs() < 1e-9, "{requests}: {overload:?}");
+        }
+        assert_eq!(served((0..10_000).map(|number| number * 1_000), 1_000).overload(), None, "just kept up with");
+    }
+
+    #[test]
+    fn requests_of_one_instant_have_no_rate() {
+        let overload = served(std::iter::repeat_n(7_000, 5_000), 1_000).overload().expect("all at once");
+        assert_eq!((overload.load, overload.since), (None, Ns(7_000)));
+    }
+
+    /// One burst, at the beginning, in the middle or at the end, and one per second: all are worked off but the last one.
+    #[test]
+    fn bursts_are_no_overload() {
+        const COUNT: u64 = 20_000;
+        for burst in [0, COUNT / 2, COUNT - COUNT / 20] {
+            let arrivals = (0..COUNT).map(|number| {
+                let late = number.saturating_sub(burst);
+                number.min(burst) * 2_000 + if late < COUNT / 20 { 0 } else { late * 2_000 }
+            });
+            assert_eq!(served(arrivals, 1_000).overload(), None, "a burst from request {burst} on");
+        }
+        assert_eq!(served((0..COUNT).map(|number| number / 500 * 1_000_000), 1_000).overload(), None);
+    }
+
+    #[test]
+    fn a_second_half_that_is_too_fast_is_told_with_its_own_factor_and_its_beginning() {
+        let arrivals =
+            (0..10_000_u64).map(|number| if number < 5_000 { number * 2_000 } else { 5_000_000 + number * 1_000 });
+        let overload = served(arrivals.map(|time| time * 4 / 5), 1_000).overload().expect("too fast");
+        // To a block of 256 requests, half of which may still have been in time.
+        assert!((overload.load.expect("they take time") - 1.25).abs() < 0.03, "{overload:?}");
+        assert!(overload.since.0.abs_diff(8_000_000) < 256 * 1_600 + 256 * 800, "{overload:?}");
+    }
+}
