@@ -13,7 +13,7 @@ use crate::counters::EngineCounters;
 use crate::error::SimulationError;
 use crate::flow::{FlushEpochs, FlushRead, GcJob, OpenStripe, PageDeadline, WriteEntry};
 use crate::host::{HostCommand, HostFront, LaneConfig, LinkOut, RequestLogEntry, SerialStage};
-use crate::meter::{DieLedger, Meter, OwnParts};
+use crate::meter::{DieLedger, Meter, OwnParts, Spells};
 use crate::probe::{Event, NoProbe, Probe, observe};
 use crate::reliability::{Reliability, ReliabilityConfig};
 use crate::resources::Resources;
@@ -62,6 +62,8 @@ pub struct Utilization {
     pub bank_channels: Vec<Ns>,
     /// The controller's processor [ns].
     pub processor: Ns,
+    /// The time in which a write found the write buffer full, or no free page [ns].
+    pub write_stalls: Ns,
     /// Host link towards the device [ns].
     pub link_in: Ns,
     /// Host link towards the host [ns].
@@ -121,6 +123,8 @@ pub struct Device<Q: WakeQueue = TournamentTree, P: Probe = NoProbe> {
     pub(crate) link_in: SerialStage,
     pub(crate) link_out: LinkOut,
     pub(crate) stalled: VecDeque<WriteEntry>,
+    /// The times in which one was stalled.
+    pub(crate) stalls: Spells,
     /// Units that are being read so as to be flushed, and have not changed since. Known where clean data is.
     pub(crate) flush_reads: Vec<FlushRead>,
     /// Space or buffer room appeared since the stalled writes were last tried.
@@ -220,6 +224,7 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
             link_in: SerialStage::default(),
             link_out: LinkOut::new(config.link_rate, depth),
             stalled: VecDeque::with_capacity(depth * 3),
+            stalls: Spells::default(),
             flush_reads: Vec::with_capacity(flush_reads),
             retry_stalled: false,
             stripes,
@@ -530,6 +535,7 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
         for stage in [&mut self.processor, &mut self.link_in] {
             stage.busy = stage.free_at.saturating_since(now);
         }
+        self.stalls.begin_measuring(now);
         self.link_out.begin_measuring(now);
         if let Some(log) = &mut self.log {
             log.clear();
@@ -643,6 +649,7 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
             channels: self.channels.iter().map(|channel| until_now(channel.busy, channel.free_at)).collect(),
             banks: self.scm.banks.iter_mut().map(|bank| bank.ledger.measured(now)).collect(),
             bank_channels: self.scm.channels.iter().map(|channel| until_now(channel.busy, channel.free_at)).collect(),
+            write_stalls: self.stalls.measured(now),
             processor: until_now(self.processor.busy, self.processor.free_at),
             link_in: until_now(self.link_in.busy, self.link_in.free_at),
             link_out: self.link_out.busy_until(now),

@@ -222,6 +222,9 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
         }
         let cause = if self.ftl.has_space_anywhere(entry.clean) { Cause::BufferStall } else { Cause::AllocationStall };
         entry.stalled = (self.now, cause);
+        if self.stalled.is_empty() {
+            self.stalls.begin(self.now);
+        }
         self.stalled.push_back(entry);
         if entry.source == Source::Host {
             let stalls = &mut self.counters;
@@ -266,6 +269,7 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
                 }
             }
         }
+        self.stalls.end(self.now);
         Ok(())
     }
 

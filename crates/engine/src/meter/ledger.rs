@@ -80,6 +80,39 @@ impl OccupancyLedger {
     }
 }
 
+/// How long something lasts that begins and ends again and again.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Spells {
+    since: Option<Ns>,
+    time: Ns,
+}
+
+impl Spells {
+    /// It begins, unless it has.
+    #[inline]
+    pub fn begin(&mut self, now: Ns) {
+        self.since.get_or_insert(now);
+    }
+
+    /// It ends, if it had begun.
+    #[inline]
+    pub fn end(&mut self, now: Ns) {
+        if let Some(since) = self.since.take() {
+            self.time += now - since;
+        }
+    }
+
+    /// Measures from `now` on.
+    pub fn begin_measuring(&mut self, now: Ns) {
+        *self = Self { since: self.since.map(|_| now), time: Ns::ZERO };
+    }
+
+    /// How long it lasted since measuring began.
+    pub fn measured(&self, now: Ns) -> Ns {
+        self.since.map_or(self.time, |since| self.time + (now - since))
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -105,6 +138,19 @@ mod tests {
         ledger.begin_measuring(Ns(15));
         assert_eq!(ledger.read(Ns(40))[Occupancy::Erase as usize] - queued[Occupancy::Erase as usize], 30);
         assert_eq!(ledger.measured(Ns(40))[Occupancy::Erase as usize], 25);
+    }
+
+    #[test]
+    fn spells_count_from_when_measuring_began() {
+        let mut spells = Spells::default();
+        spells.begin(Ns(10));
+        spells.begin(Ns(15));
+        spells.begin_measuring(Ns(20));
+        spells.end(Ns(50));
+        spells.end(Ns(60));
+        assert_eq!(spells.measured(Ns(70)), Ns(30));
+        spells.begin(Ns(80));
+        assert_eq!(spells.measured(Ns(100)), Ns(50));
     }
 
     #[test]

@@ -18,7 +18,7 @@ pub use attribution::{Attribution, Band, Parts};
 pub use backlog::{Backlog, Overload, QueueHolders};
 pub use blocks::{Blocks, bootstrap};
 pub use histogram::Histogram;
-pub use ledger::{DieLedger, OccupancyLedger};
+pub use ledger::{DieLedger, OccupancyLedger, Spells};
 pub use own_parts::OwnParts;
 pub use series::{Sample, Series, TierSample};
 pub use suspensions::SuspensionLedger;

@@ -72,7 +72,7 @@ impl TryFrom<Unchecked> for SafePointsByWear {
                 "worn.cycles" => "worn_cycles",
                 _ => "worn_points",
             };
-            format!("{key} {}", error.problem)
+            format!("{key}: {}", error.problem)
         })?;
         Ok(Self { limit, programs: unchecked.programs, parked_max: unchecked.parked_max })
     }
