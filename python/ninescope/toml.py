@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import json
+import math
 import re
 import sys
 from collections.abc import Mapping
@@ -42,4 +43,6 @@ def _value(value: object) -> str:
         return "{ " + ", ".join(f"{_key(k)} = {_value(v)}" for k, v in value.items() if v is not None) + " }"
     if isinstance(value, list | tuple):
         return "[" + ", ".join(map(_value, value)) + "]"
-    return json.dumps(value)  # strings, numbers and booleans are written alike
+    if isinstance(value, float) and not math.isfinite(value):
+        return str(value)  # inf, -inf, nan, for which JSON has no words
+    return json.dumps(value)  # strings, other numbers and booleans are written alike

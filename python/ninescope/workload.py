@@ -32,7 +32,7 @@ class Workload:
         trims: bool = False,
         volume: Iterable[str] = (),
         volumes: str = "in-order",
-        addresses: str = "refuse",
+        addresses: str | None = None,
         host_cache: str | os.PathLike[str] | None = None,
     ) -> Workload:
         """Replay a trace file (plain, gzip, zstd, bzip2 or xz; Parquet with the columns of `trace convert`).
@@ -45,7 +45,8 @@ class Workload:
         where they lie: "in-order" (one after the other), "merge" (all at zero) or
         "map:NAME=OFFSET;NAME=OFFSET".
         `addresses` says what becomes of addresses beyond the drive: "refuse", "wrap" (modulo its size) or
-        "compact" (what is touched is put next to each other).
+        "compact" (what is touched is put next to each other). None refuses them too, unless the drive is
+        sized to the trace and no drive is large enough: then it is "compact", and the result says so.
 
         `host_cache` names a TOML file with a table `[host_cache]`: the trace is that of a disk, and the drive
         a cache in front of it.

@@ -397,6 +397,57 @@ def test_the_volumes_of_a_trace_are_placed_as_asked_for(cli, tmp_path):
         assert words in err
 
 
+FAR = 80_826_987_479_040
+"""An address of a cloud's volume, beyond 2^32 units of 4 KiB."""
+
+
+@pytest.mark.skipif(not NATIVE, reason="the engine is not built")
+@pytest.mark.parametrize(
+    "rows",
+    [
+        f"1,host,0,Write,{FAR},4096,5\n2,host,0,Read,8192,4096,5\n3,host,0,Read,{FAR - 8192},4096,5\n",
+        f"419,W,{FAR},4096,1577808144360767\n419,R,8192,4096,1577808144360868\n"
+        "419,R,0,8192,1577808144360968\n",
+    ],
+    ids=["msr", "alibaba"],
+)
+def test_a_plain_run_of_addresses_beyond_any_drive_puts_them_together_and_says_so(cli, tmp_path, rows):
+    path = tmp_path / "far.csv"
+    path.write_text(rows)
+    code, out, err = cli("run", path, "--json")
+    assert (code, err) == (0, "")
+    result = json.loads(out)
+    assert result["workload"]["addresses"] == "compact"
+    [note] = [note for note in result["notes"] if "--addresses compact" in note]
+    assert f"{FAR + 4096} B is beyond the largest drive" in note
+    asked = json.loads(cli("run", path, "--addresses", "compact", "--json").out)
+    assert asked["digest"] == result["digest"]
+    # Who asks for it to be refused is told what would help, and so is who names a drive.
+    for more in (("--addresses", "refuse"), ("--drive", "tlc")):
+        code, out, err = cli("run", path, *more)
+        assert (code, out) == (2, "")
+        assert "compact" in err
+        assert err.count("ninescope: error") == 1
+
+
+@pytest.mark.skipif(not NATIVE, reason="the engine is not built")
+@pytest.mark.parametrize(
+    ("wrong", "words"),
+    [
+        ("ftl.over_provisioning=1e9", "ftl.over_provisioning is 1000000000, at most 100"),
+        ("geometry.channels=0", "geometry.channels must not be zero"),
+        ("geometry.pages_per_block=0", "geometry.pages_per_block must not be zero"),
+        ("ftl.mapping_unit=0B", "ftl.mapping_unit must not be zero"),
+        ("geometry.page_size=12KiB", "geometry.page_size is 12288 B"),
+    ],
+)
+def test_a_wrong_drive_is_not_blamed_on_the_addresses(cli, msr_trace, wrong, words):
+    code, out, err = cli("run", msr_trace, "--set", wrong)
+    assert (code, out) == (2, "")
+    assert words in err
+    assert "address " not in err
+
+
 @pytest.mark.skipif(not NATIVE, reason="the engine is not built")
 def test_addresses_beyond_the_drive_are_refused_wrapped_or_compacted(cli, tmp_path):
     trace = tmp_path / "far.txt"

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import copy
 import functools
 import json
 import re
 import tempfile
-from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import Any
 
 import pytest
 
 from conftest import NATIVE, ROOT
+from schema_tables import Around, Path, Table, tables, with_value
 
 pytestmark = pytest.mark.skipif(not NATIVE, reason="the engine is not built")
 KINDS = ("drive", "job", "profile")
@@ -305,41 +304,7 @@ def test_drives_with_what_may_be_left_out_are_right(cli, validators, tmp_path, t
     assert cli("check", path).code == 0
 
 
-Around = tuple[tuple[tuple[str | int, ...], str], ...]
-"""Policies whose tables lie around another one: where, and which."""
-
-
-class Table(NamedTuple):
-    """A table that a file may hold: where, with which keys, as which policy, within which ones."""
-
-    path: tuple[str | int, ...]
-    keys: dict[str, Any]
-    policy: str | None
-    around: Around
-
-
-def tables(root: dict[str, Any]) -> Iterator[Table]:
-    """Every table of a schema."""
-
-    def walk(schema: dict[str, Any], path: tuple[str | int, ...], around: Around) -> Iterator[Table]:
-        if "$ref" in schema:
-            schema = {**root["$defs"][schema["$ref"].rpartition("/")[2]], **schema}
-        if "properties" in schema:
-            policy = schema["properties"].get("policy", {}).get("const")
-            yield Table(path, schema["properties"], policy, around)
-            if policy is not None:
-                around = (*around, (path, policy))
-        for key, inner in schema.get("properties", {}).items():
-            yield from walk(inner, (*path, key), around)
-        for way in (*schema.get("anyOf", ()), *schema.get("oneOf", ())):
-            yield from walk(way, path, around)
-        if "items" in schema:
-            yield from walk(schema["items"], (*path, 0), around)
-
-    yield from walk(root, (), ())
-
-
-def whole(kind: str, path: tuple[str | int, ...] = (), around: Around = ()) -> dict[str, Any]:
+def whole(kind: str, path: Path = (), around: Around = ()) -> dict[str, Any]:
     """A right file with every table in it that goes with `path`."""
     from ninescope.toml import loads
 
@@ -362,26 +327,6 @@ def whole_drive() -> dict[str, Any]:
     from ninescope.toml import loads
 
     return loads(Drive.preset("ssr-dynamic").resolve())
-
-
-def with_value(document: dict[str, Any], path: tuple[str | int, ...], value: Any) -> dict[str, Any]:
-    """The document with one value changed; lists on the way become lists of one."""
-    changed = copy.deepcopy(document)
-    for index in reversed(range(len(path))):
-        if path[index] == 0:
-            for key in reversed(path[index + 1 :]):
-                value = {key: value}
-            value, path = [value], path[:index]
-    inner = changed
-    for key in path[:-1]:
-        following = inner.get(key)
-        inner[key] = following if isinstance(following, dict) else {}
-        inner = inner[key]
-    if path:
-        inner[path[-1]] = value
-    else:
-        changed.update(value)
-    return changed
 
 
 def keys_of_the_parser(kind: str, table: Table) -> set[str]:

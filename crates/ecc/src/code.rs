@@ -91,7 +91,7 @@ impl Code {
         // The Singleton bound: 2 t <= n - k for any block code.
         if correctable == 0 || 2 * u64::from(correctable) > u64::from(parity_bits) {
             let most = parity_bits / 2;
-            let message = format!("is {correctable}, with {parity_bits} bits of parity it must be from 1 to {most}");
+            let message = format!("is {correctable}, with {parity_bits} bits of `parity` it must be from 1 to {most}");
             return Err(CodeError::new("correctable", message));
         }
         Ok(Self { kind: Kind::Ldpc, user_bits, parity_bits, correctable })

@@ -129,7 +129,7 @@ impl TryFrom<Numbers> for Geometry {
 /// Why a geometry cannot be built. `key` is the configuration key at fault.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GeometryError {
-    /// The field at fault; empty where it is the product of all.
+    /// The field at fault; of a product that is too large, its largest factor.
     pub key: &'static str,
     /// What is wrong with it, one sentence.
     pub message: String,
@@ -232,7 +232,11 @@ impl Geometry {
         let unit = self.unit_bytes;
         let sectors = u64::from(unit) / SECTOR_BYTES;
         if !unit.is_power_of_two() || sectors == 0 || unit > self.page_bytes {
-            return error("mapping_unit", format!("is {unit} B, it must be 512 B x 2^n and at most the page"));
+            let message = format!(
+                "is {unit} B, it must be 512 B x 2^n and at most the page (geometry.page_size is {} B)",
+                self.page_bytes
+            );
+            return error("mapping_unit", message);
         }
         if sectors > u64::from(SECTORS_PER_UNIT_MAX) {
             return error(
@@ -241,7 +245,11 @@ impl Geometry {
             );
         }
         if self.page_bytes / unit > UNITS_PER_PAGE_MAX {
-            return error("mapping_unit", format!("is {unit} B: a page may hold at most {UNITS_PER_PAGE_MAX} units"));
+            let message = format!(
+                "is {unit} B: a page (geometry.page_size is {} B) may hold at most {UNITS_PER_PAGE_MAX} units",
+                self.page_bytes
+            );
+            return error("mapping_unit", message);
         }
         if !self.planes_per_die.is_multiple_of(self.frontier_planes) {
             return error(
@@ -249,25 +257,26 @@ impl Geometry {
                 format!("is {}, it must divide planes_per_die = {}", self.frontier_planes, self.planes_per_die),
             );
         }
-        let units = [
-            self.channels,
-            self.packages_per_channel,
-            self.dies_per_package,
-            self.planes_per_die,
-            self.blocks_per_plane,
-            self.pages_per_block,
-            self.page_bytes / unit,
-        ]
-        .iter()
-        .try_fold(1_u64, |product, &factor| product.checked_mul(u64::from(factor)));
+        let factors = [
+            ("channels", self.channels),
+            ("packages_per_channel", self.packages_per_channel),
+            ("dies_per_package", self.dies_per_package),
+            ("planes_per_die", self.planes_per_die),
+            ("blocks_per_plane", self.blocks_per_plane),
+            ("pages_per_block", self.pages_per_block),
+        ];
+        let units_per_page = u64::from(self.page_bytes / unit);
+        let units =
+            factors.iter().try_fold(units_per_page, |product, (_, factor)| product.checked_mul((*factor).into()));
         // One value is taken by `Ppa::UNMAPPED`.
         if units.is_none_or(|units| units >= u64::from(u32::MAX)) {
-            return error(
-                "",
-                "the geometry makes more mapping units than a 32-bit address can name (2^32 - 2); use fewer channels, \
-                 dies, blocks or pages, or a larger ftl.mapping_unit"
-                    .into(),
+            // The largest of them is the likeliest slip.
+            let (key, value) = factors.into_iter().max_by_key(|(_, factor)| *factor).unwrap_or_default();
+            let message = format!(
+                "is {value}, and the geometry makes more mapping units than a 32-bit address can name (2^32 - 2); use \
+                 fewer channels, dies, blocks or pages, or a larger ftl.mapping_unit"
             );
+            return error(key, message);
         }
         Ok(())
     }
@@ -454,6 +463,6 @@ mod tests {
         assert_eq!(key(Geometry::checked(1, 1, 1, 1, 1, 1, 4096, 8192, 1)), "mapping_unit");
         assert_eq!(key(Geometry::checked(1, 1, 1, 1, 1, 1, 32_768, 512, 1)), "mapping_unit");
         assert_eq!(key(Geometry::checked(1, 1, 1, 4, 1, 1, 4096, 4096, 3)), "frontier_planes");
-        assert_eq!(key(Geometry::checked(64, 64, 8, 4, 65_536, 4096, 4096, 4096, 1)), "");
+        assert_eq!(key(Geometry::checked(64, 64, 8, 4, 65_536, 4096, 4096, 4096, 1)), "blocks_per_plane");
     }
 }

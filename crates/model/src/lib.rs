@@ -5,7 +5,8 @@
 mod address;
 mod cause;
 mod geometry;
-mod registry;
+#[doc(hidden)]
+pub mod registry;
 mod request;
 pub mod schema;
 mod scm_geometry;

@@ -27,7 +27,11 @@ macro_rules! policy_registry {
         #[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
         #[serde(tag = "policy")]
         pub enum $config {
-            $(#[doc = $summary] #[serde(rename = $name)] $variant($parameters),)+
+            $(
+                #[doc = $summary]
+                #[serde(rename = $name, deserialize_with = "ninescope_model::registry::with_named_keys")]
+                $variant($parameters),
+            )+
         }
 
         impl schemars::JsonSchema for $config {
@@ -57,6 +61,34 @@ macro_rules! policy_registry {
             }
         }
     };
+}
+
+/// Deserializes the parameters of a policy so that an error names the parameter, which is lost otherwise: to learn the
+/// policy's name first, its table is read into a buffer that knows no keys.
+///
+/// # Errors
+/// Those of the parameters.
+pub fn with_named_keys<'de, D, T>(deserializer: D) -> Result<T, D::Error>
+where
+    D: Deserializer<'de>,
+    T: Deserialize<'de>,
+{
+    serde_path_to_error::deserialize(deserializer).map_err(|error| {
+        let key = error.path().to_string();
+        D::Error::custom(below_key(&key, &error.into_inner().to_string()))
+    })
+}
+
+/// A message about what stands below `key`, which may name the key by itself, or one that stands below it.
+pub fn below_key(key: &str, message: &str) -> String {
+    if key == "." {
+        return message.to_owned();
+    }
+    let is_key = |text: &str| text.bytes().all(|byte| byte.is_ascii_lowercase() || b"._[]0123456789".contains(&byte));
+    match message.split_once(": ") {
+        Some((below, _)) if is_key(below) => format!("{key}.{message}"),
+        _ => format!("{key}: {message}"),
+    }
 }
 
 /// Deserializes a registry's enum from a policy name alone (`"greedy"`) or a table

@@ -63,7 +63,8 @@ impl ScmGeometry {
             return error("slot_size", format!("must be 512 B x 2^n and at most {most} B"));
         }
         let Some(banks) = channels.checked_mul(banks_per_channel).filter(|&banks| banks <= 1 << 20) else {
-            return error("banks_per_channel", "makes more than 2^20 banks".into());
+            let key = if channels > banks_per_channel { "channels" } else { "banks_per_channel" };
+            return error(key, format!("makes more than 2^20 banks, {channels} x {banks_per_channel}"));
         };
         if !slots.is_multiple_of(banks) {
             return error("capacity", format!("makes {slots} slots, which {banks} banks cannot share evenly"));

@@ -31,6 +31,8 @@ pub(crate) const ENTRIES_MAX: u64 = 65_535;
 const RATE_MIN: u64 = 1_000;
 /// The most P/E cycles a drive may begin with.
 const CYCLES_MAX: u32 = 10_000_000;
+/// The most spare bytes to a byte of the host: beyond it is a typing error, and the drive would be nothing but spare.
+const OVER_PROVISIONING_MAX: f64 = 100.0;
 /// The most candidates drawn for a victim where planes have fewer blocks.
 const DRAWS_MAX: u32 = 1_000;
 
@@ -190,24 +192,50 @@ impl Assembly {
     }
 }
 
+/// Why a drive cannot be made as large as a workload needs it.
+#[derive(Debug)]
+pub enum Unfit {
+    /// Its description is wrong, whatever its size.
+    Description(Error),
+    /// No drive of its shape is that large: a sentence without a place.
+    TooFar(String),
+}
+
+impl Unfit {
+    /// As an error: that of the description, or the sentence where `placed` puts it.
+    pub fn into_error(self, placed: impl FnOnce(String) -> Error) -> Error {
+        match self {
+            Self::Description(error) => error,
+            Self::TooFar(message) => placed(message),
+        }
+    }
+}
+
 /// Gives the default drive as many blocks per plane as `highest_byte` needs, rounded up to a GiB.
 ///
 /// # Errors
-/// A sentence when no drive of this shape is that large.
-pub fn fit_drive(config: &mut DriveConfig, highest_byte: u64) -> Result<(), String> {
-    let wanted = highest_byte.div_ceil(1 << 30).max(1) << 30;
-    let wanted = wanted.max(FITTED_BYTES_MIN) as f64 * (1.0 + config.ftl.over_provisioning);
-    let Some(geometry) = &mut config.geometry else { return Ok(()) };
-    let bytes_per_block_index = geometry.bytes_per_block_index();
-    let blocks = (wanted / bytes_per_block_index).ceil();
-    let units = blocks * bytes_per_block_index / config.ftl.mapping_unit.0 as f64;
-    if units >= f64::from(u32::MAX) {
-        return Err(format!(
-            "address {highest_byte} B is beyond the largest drive with a mapping unit of {} (2^32 units)",
-            config.ftl.mapping_unit
-        ));
+/// [`Unfit`], where the description itself is looked at first: what is wrong with it is no fault of the workload.
+pub fn fit_drive(drive: &mut LoadedDrive, highest_byte: u64) -> Result<(), Unfit> {
+    if drive.config.geometry.is_none() {
+        return Ok(());
     }
-    geometry.blocks_per_plane = (blocks as u32).max(FITTED_BLOCKS_MIN);
+    let of_one_block = geometry(drive).map_err(Unfit::Description)?;
+    let over_provisioning = over_provisioning(drive).map_err(Unfit::Description)?;
+    let wanted = highest_byte.div_ceil(1 << 30).max(1) << 30;
+    let wanted = wanted.max(FITTED_BYTES_MIN) as f64 * (1.0 + over_provisioning);
+    let bytes_per_block_index = of_one_block.raw_bytes() as f64 / f64::from(of_one_block.blocks_per_plane);
+    let blocks = (wanted / bytes_per_block_index).ceil();
+    let units = blocks * bytes_per_block_index / f64::from(of_one_block.unit_bytes);
+    if units >= f64::from(u32::MAX) {
+        return Err(Unfit::TooFar(format!(
+            "address {highest_byte} B is beyond the largest drive with a mapping unit of {} and ftl.over_provisioning of \
+             {over_provisioning} (2^32 units)",
+            drive.config.ftl.mapping_unit
+        )));
+    }
+    if let Some(geometry) = &mut drive.config.geometry {
+        geometry.blocks_per_plane = (blocks as u32).max(FITTED_BLOCKS_MIN);
+    }
     Ok(())
 }
 
@@ -267,9 +295,6 @@ fn geometry(drive: &LoadedDrive) -> Result<Geometry, Error> {
         ftl.frontier_planes.unwrap_or(shape.planes_per_die),
     )
     .map_err(|error| {
-        if error.key.is_empty() {
-            return drive.error(&error.message);
-        }
         let table = if matches!(error.key, "mapping_unit" | "frontier_planes") { "ftl" } else { "geometry" };
         drive.error_at(&format!("{table}.{}", error.key), &error.message)
     })
@@ -292,10 +317,11 @@ fn no_ftl(geometry: Geometry, seed: u64) -> FtlConfig {
 
 fn ftl_config(drive: &LoadedDrive, geometry: Geometry, seed: u64) -> Result<FtlConfig, Error> {
     let section = &drive.config.ftl;
-    let over_provisioning = section.over_provisioning;
-    if !(over_provisioning.is_finite() && over_provisioning > 0.0) {
-        let message = format!("is {over_provisioning}, it must be a finite number greater than 0");
-        return Err(drive.error_at("ftl.over_provisioning", &message));
+    let over_provisioning = over_provisioning(drive)?;
+    if section.gc_reserve_blocks >= geometry.blocks_per_plane {
+        let message =
+            format!("is {}, and a plane has {} blocks in all", section.gc_reserve_blocks, geometry.blocks_per_plane);
+        return Err(drive.error_at("ftl.gc_reserve_blocks", &message));
     }
     if section.gc_reserve_blocks == 0 {
         return Err(
@@ -322,6 +348,18 @@ fn ftl_config(drive: &LoadedDrive, geometry: Geometry, seed: u64) -> Result<FtlC
         .check()
         .map_err(|error| drive.error_at("ftl.over_provisioning", &format!("is {over_provisioning}: {error}")))?;
     Ok(config)
+}
+
+fn over_provisioning(drive: &LoadedDrive) -> Result<f64, Error> {
+    let share = drive.config.ftl.over_provisioning;
+    let refused = |message: &str| Err(drive.error_at("ftl.over_provisioning", &format!("is {share}, {message}")));
+    if !(share.is_finite() && share > 0.0) {
+        return refused("it must be a finite number greater than 0");
+    }
+    if share > OVER_PROVISIONING_MAX {
+        return refused(&format!("at most {OVER_PROVISIONING_MAX} are supported (0.07 is 7 % of what the host sees)"));
+    }
+    Ok(share)
 }
 
 /// Parameters of policies that only mean something in proportion to the drive.
@@ -382,8 +420,8 @@ fn timing(drive: &LoadedDrive) -> Result<NandTiming, Error> {
     if !matches!(drive.config.scheduler.suspend, SuspendPolicyConfig::None(_)) && cost > timing.erase_loop {
         let key = if timing.suspend_recover >= timing.resume_ramp { "suspend_recover" } else { "resume_ramp" };
         let message = format!(
-            "makes a suspension cost {cost} (suspend_recover and resume_ramp), more than the erase loop of {} that it \
-             interrupts",
+            "makes a suspension cost {cost} (suspend_recover and resume_ramp), more than the erase loop of {} \
+             (nand.erase_loop) that it interrupts",
             timing.erase_loop
         );
         return Err(drive.error_at(&format!("nand.{key}"), &message));

@@ -34,8 +34,9 @@ impl Plan {
         let mut notes = vec!["synthetic workload".to_owned()];
         let mut drive = request.load_drive()?;
         if request.sizes_drive() {
-            fit_drive(&mut drive.config, file.drive_bytes())
-                .map_err(|message| Error::Input(format!("{}: {message}", source.job_name())))?;
+            fit_drive(&mut drive, file.drive_bytes()).map_err(|unfit| {
+                unfit.into_error(|message| Error::Input(format!("{}: {message}", source.job_name())))
+            })?;
             notes.push(format!("default drive: {} blocks per plane", drive.config.blocks_per_plane()));
         }
         let assembly = Assembly::new(&drive, request.seed, request.log_requests)?;

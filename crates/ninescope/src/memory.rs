@@ -37,7 +37,7 @@ pub fn check(geometry: &Geometry, logical_units: u32, engine: &EngineConfig) -> 
     let Some((needed, available)) = too_much(bytes) else { return Ok(bytes) };
     Err(Error::Input(format!(
         "geometry: the drive's tables need {needed:.1} GiB of memory ({} mapping units), {available:.1} GiB are available; \
-         use fewer blocks per plane or a larger ftl.mapping_unit",
+         use fewer blocks per plane or a larger ftl.mapping_unit, for a trace of addresses far apart --addresses compact",
         geometry.units(),
     )))
 }

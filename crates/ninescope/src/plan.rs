@@ -6,12 +6,13 @@ use std::path::Path;
 
 use ninescope_engine::{Device, LaneConfig, Probe, RunLimits};
 use ninescope_kernel::{Ns, WakeQueue};
+use ninescope_model::units::Duration;
 use ninescope_model::{Geometry, Request, SECTOR_BYTES};
 use ninescope_workload::{
     AddressMap, Arrival, HostCacheConfig, TraceOptions, TraceReader, TraceSummary, TraceVolume, Workload, WorkloadError,
 };
 
-use crate::assembly::{Assembly, fit_drive, suspend_note};
+use crate::assembly::{Assembly, Unfit, fit_drive, suspend_note};
 use crate::config::LoadedJobs;
 use crate::error::Error;
 use crate::jobs::{Jobs, disjoint};
@@ -20,6 +21,9 @@ use crate::preparing::Preparing;
 use crate::request::{AddressPolicy, RunRequest, VolumePlacement, Warmup, WorkloadSource};
 use crate::result::WorkloadReport;
 use crate::snapshot::{PreparedDrive, Shape, SnapshotPlace};
+
+/// Times of a trace that stand for so many requests each are pointed out.
+const SIMULTANEOUS_MIN: u64 = 2;
 
 /// A run that has not begun.
 pub struct Plan {
@@ -126,6 +130,8 @@ impl Plan {
         host_cache: Option<HostCacheConfig>,
     ) -> Result<Self, Error> {
         let path = source.trace.clone().unwrap_or_default();
+        let mut drive = request.load_drive()?;
+        let mut source = source.clone();
         let mut options = TraceOptions {
             format: source.trace_format()?,
             strict: source.strict,
@@ -138,13 +144,20 @@ impl Plan {
         };
         options.validate()?;
         let mut notes = Vec::new();
-        let summary = placed_summary(&path, source, &mut options, &mut notes)?;
-        let mut drive = request.load_drive()?;
+        let mut summary = placed_summary(&path, &source, &mut options, &mut notes)?;
         if request.sizes_drive() {
             // Behind a cache the addresses are those of a disk.
             let reach = host_cache.as_ref().map_or(summary.max_address, |cache| cache.size.map_or(0, |size| size.0));
-            fit_drive(&mut drive.config, reach)
-                .map_err(|message| Error::Input(format!("{}: {message}", path.display())))?;
+            match fit_drive(&mut drive, reach) {
+                Err(Unfit::TooFar(why)) if host_cache.is_none() && source.addresses.is_none() => {
+                    notes.push(format!("{why}: replayed as with --addresses compact"));
+                    source.addresses = Some(AddressPolicy::Compact);
+                    summary = compacted_summary(&path, &mut options, summary, &mut notes)?;
+                    fit_drive(&mut drive, summary.max_address)
+                }
+                fitted => fitted,
+            }
+            .map_err(|unfit| unfit.into_error(|message| too_far(&path, &source, &message)))?;
             notes.push(format!(
                 "default drive, sized to the trace: {} blocks per plane",
                 drive.config.blocks_per_plane()
@@ -152,9 +165,9 @@ impl Plan {
         }
         let assembly = Assembly::new(&drive, request.seed, request.log_requests)?;
         if let Some(host_cache) = host_cache {
-            return Self::of_cached_trace(request, source, options, &summary, host_cache, assembly, notes);
+            return Self::of_cached_trace(request, &source, options, &summary, host_cache, assembly, notes);
         }
-        let summary = folded_summary(&path, source, &mut options, summary, assembly.logical_bytes(), &mut notes)?;
+        let summary = folded_summary(&path, &source, &mut options, summary, assembly.logical_bytes(), &mut notes)?;
         let unit_bytes = u64::from(assembly.geometry.unit_bytes);
         let footprint = || {
             let pages = summary.read_pages.ranges();
@@ -174,7 +187,7 @@ impl Plan {
         let depth = source.iodepth.unwrap_or(u32::MAX);
         let duration = request.duration.map(|duration| Ns(duration.0));
         let limits = limits(request, Some(total), request.requests, duration, depth)?;
-        let report = WorkloadReport::of_trace(&path, source, &summary)?;
+        let report = WorkloadReport::of_trace(&path, &source, &summary)?;
         let lanes = vec![LaneConfig::new(Box::new(TraceReader::open(&path, options)?), depth)];
         Ok(Self::assembled(request, assembly, limits, report, Some(total), preparation, lanes, notes))
     }
@@ -186,7 +199,8 @@ impl Plan {
         jobs.limit(request, source.iodepth);
         let mut drive = request.load_drive()?;
         if request.sizes_drive() {
-            fit_drive(&mut drive.config, jobs.end()).map_err(|message| jobs.beyond_any_drive(message))?;
+            fit_drive(&mut drive, jobs.end())
+                .map_err(|unfit| unfit.into_error(|message| jobs.beyond_any_drive(message)))?;
             let blocks = drive.config.blocks_per_plane();
             notes.push(format!("default drive: {blocks} blocks per plane"));
         }
@@ -327,10 +341,13 @@ fn placed_summary(
         summary.volumes.iter().filter(|volume| source.volume.is_empty() || source.volume.contains(&volume.name));
     let several = chosen.count() > 1;
     let map = match placement {
-        VolumePlacement::InOrder if several => Some(
-            AddressMap::in_order(&summary.volumes)
-                .ok_or_else(|| wrong("the volumes one after the other are larger than any drive".to_owned()))?,
-        ),
+        VolumePlacement::InOrder if several => Some(AddressMap::in_order(&summary.volumes).ok_or_else(|| {
+            wrong(
+                "the volumes one after the other are larger than any drive; --volumes merge gives all \
+                 the same addresses, --volume NAME replays some of them"
+                    .to_owned(),
+            )
+        })?),
         VolumePlacement::Map(bases) => {
             Some(AddressMap::at(&summary.volumes, &bases).map_err(|message| wrong(format!("volumes: {message}")))?)
         }
@@ -344,21 +361,57 @@ fn placed_summary(
         notes.push(format!("the trace's {} volumes are merged into one address space", summary.volumes.len()));
     }
     if source.addresses == Some(AddressPolicy::Compact) {
-        let touched = std::mem::take(&mut summary.touched_pages);
-        options.map = options.map.clone().compacted(touched.into());
-        let reach = summary.max_address;
-        summary = TraceSummary::scan(path, options)?;
-        notes.push(format!(
-            "addresses compacted: what is touched lies in the first {:.3} GiB instead of {:.3} GiB",
-            gibibytes(summary.max_address),
-            gibibytes(reach)
-        ));
+        summary = compacted_summary(path, options, summary, notes)?;
     }
-    if summary.duration_ns == 0 && summary.requests > 1 && !options.closed_loop {
-        notes.push("all requests of the trace have the same time; --closed-loop replays them one by one".to_owned());
+    if !options.closed_loop {
+        notes.extend(simultaneous_note(&summary));
     }
     summary.hash = hash;
     Ok(summary)
+}
+
+/// What is to be said of a trace whose times tell little of when requests arrived: more than one for each of them.
+fn simultaneous_note(summary: &TraceSummary) -> Option<String> {
+    let TraceSummary { requests, distinct_times, time_resolution_ns, .. } = *summary;
+    if requests < SIMULTANEOUS_MIN * distinct_times || requests < 2 {
+        return None;
+    }
+    if distinct_times == 1 {
+        return Some("all requests of the trace have the same time; --closed-loop replays them one by one".to_owned());
+    }
+    Some(format!(
+        "the trace's {requests} requests have {distinct_times} different times, multiples of {}: those of one time arrive \
+         at once and wait for each other, which says more of the clock than of the drive; --closed-loop leaves times out",
+        Duration(time_resolution_ns)
+    ))
+}
+
+/// The summary of a trace whose touched pages lie next to each other.
+fn compacted_summary(
+    path: &Path,
+    options: &mut TraceOptions,
+    summary: TraceSummary,
+    notes: &mut Vec<String>,
+) -> Result<TraceSummary, Error> {
+    let TraceSummary { hash, touched_pages, max_address, .. } = summary;
+    options.map = options.map.clone().compacted(touched_pages.into());
+    let summary = TraceSummary { hash, ..TraceSummary::scan(path, options)? };
+    notes.push(format!(
+        "addresses compacted: what is touched lies in the first {:.3} GiB instead of {:.3} GiB",
+        gibibytes(summary.max_address),
+        gibibytes(max_address)
+    ));
+    Ok(summary)
+}
+
+/// A trace that no drive is large enough for, with the options that make it smaller.
+fn too_far(path: &Path, source: &WorkloadSource, problem: &str) -> Error {
+    let smaller = match source.addresses {
+        Some(AddressPolicy::Compact) => "",
+        _ => "--addresses compact puts what is touched together; ",
+    };
+    let advice = "--set ftl.mapping_unit=16KiB makes a larger drive, --volume NAME replays some of its volumes";
+    Error::Input(format!("{}: {problem}; {smaller}{advice}", path.display()))
 }
 
 /// What the result says about where volumes begin.

@@ -6,7 +6,8 @@ use ninescope_kernel::{Ns, Rate};
 use ninescope_media::ParameterError;
 use ninescope_media::health::Health;
 use ninescope_media::scm::{CopyPath, ProgramVerify, ProgramVerifyConfig, PulseOrder, Scm, ScmTiming, WrittenCells};
-use ninescope_model::{SECTOR_BYTES, ScmGeometry};
+use ninescope_model::units::Bytes;
+use ninescope_model::{SECTOR_BYTES, SECTORS_PER_SLOT_MAX, ScmGeometry};
 
 use crate::config::{CopyPathConfig, LoadedDrive, PulseOrderConfig, ScmConfig};
 use crate::error::Error;
@@ -148,11 +149,34 @@ fn written_cells(config: &ScmConfig) -> WrittenCells {
     }
 }
 
+/// Checks the shape of a memory whose capacity is not known yet, at one slot per bank: what is wrong with that is wrong
+/// with any.
+///
+/// # Errors
+/// [`Error::Input`] that names the key at fault.
+pub fn check_shape_without_capacity(drive: &LoadedDrive, table: &str, config: &ScmConfig) -> Result<(), Error> {
+    let banks = u64::from(config.channels).saturating_mul(config.banks_per_channel.into()).clamp(1, 1 << 20);
+    let capacity = Bytes(config.slot_size.0.saturating_mul(banks));
+    check_shape(drive, table, &ScmConfig { capacity, ..config.clone() })
+}
+
+/// Checks the shape of a memory.
+///
+/// # Errors
+/// [`Error::Input`] that names the key at fault.
+pub fn check_shape(drive: &LoadedDrive, table: &str, config: &ScmConfig) -> Result<(), Error> {
+    shape(drive, table, config).map(drop)
+}
+
 fn shape(drive: &LoadedDrive, table: &str, config: &ScmConfig) -> Result<ScmGeometry, Error> {
     let at = |key: &str| format!("{table}.{key}");
     let (capacity, slot) = (config.capacity.0, config.slot_size.0);
     if slot == 0 || !slot.is_multiple_of(SECTOR_BYTES) {
         return Err(drive.error_at(&at("slot_size"), &format!("is {slot} B, it must be 512 B x 2^n")));
+    }
+    if slot > u64::from(SECTORS_PER_SLOT_MAX) * SECTOR_BYTES {
+        let most = u64::from(SECTORS_PER_SLOT_MAX) * SECTOR_BYTES;
+        return Err(drive.error_at(&at("slot_size"), &format!("is {slot} B, at most {most} B are supported")));
     }
     if !capacity.is_multiple_of(slot) {
         let message = format!("is {capacity} B, which is no whole number of slots of {slot} B");

@@ -8,7 +8,7 @@ use ninescope_tier::policies::Below;
 use crate::assembly::ENTRIES_MAX;
 use crate::config::LoadedDrive;
 use crate::error::Error;
-use crate::scm::ScmAssembly;
+use crate::scm::{ScmAssembly, check_shape, check_shape_without_capacity};
 
 /// Migrations per die, or per bank of the lower memory, that are under way at a time.
 const MIGRATIONS_PER_UNIT: u32 = 4;
@@ -27,9 +27,14 @@ pub fn sized(drive: &LoadedDrive, geometry: &Geometry) -> Result<LoadedDrive, Er
             return Err(drive.error_at("tier.scm_ratio", &message));
         }
         Below::Flash => geometry.raw_bytes(),
-        Below::Scm => drive.config.storage_scm.as_ref().map_or(0, |storage| storage.capacity.0),
+        Below::Scm => {
+            let Some(storage) = &drive.config.storage_scm else { return Ok(sized) };
+            check_shape(drive, "storage_scm", storage)?;
+            storage.capacity.0
+        }
     };
     let Some(scm) = &mut sized.config.scm else { return Ok(sized) };
+    check_shape_without_capacity(drive, "scm", scm)?;
     let banks = u64::from(scm.channels) * u64::from(scm.banks_per_channel);
     let step = (scm.slot_size.0 * banks).max(1);
     if !(ratio > 0.0 && ratio <= 1.0) {
@@ -68,7 +73,8 @@ pub fn config(drive: &LoadedDrive, geometry: &Geometry, scm: &ScmAssembly) -> Re
         Below::Flash => {
             if u64::from(geometry.unit_bytes) != slot_bytes || geometry.units_per_page() != 1 {
                 let message = format!(
-                    "is {}, the page {} and the slot {}: a page moves between the media as a whole, so all three must be equal",
+                    "is {}, the page {} and the slot {}: a page moves between the media as a whole, so all three must be equal \
+                     (geometry.page_size, scm.slot_size)",
                     Bytes(u64::from(geometry.unit_bytes)),
                     Bytes(u64::from(geometry.page_bytes)),
                     Bytes(slot_bytes),

@@ -54,7 +54,10 @@ impl LimitByWear {
             }
         }
         if worn.cycles <= young.cycles {
-            return Err(LimitError { parameter: "worn.cycles", problem: "must be more than those of a young block" });
+            return Err(LimitError {
+                parameter: "worn.cycles",
+                problem: "must be more than young_cycles, those of a young block",
+            });
         }
         if worn.per_loop > young.per_loop {
             return Err(LimitError {

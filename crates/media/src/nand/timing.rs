@@ -83,7 +83,8 @@ impl NandTiming {
         for (key, time, least) in reads.chain(programs).chain(rest) {
             if time < least {
                 // A pulse shorter than a nanosecond would make two pulse boundaries coincide.
-                return Err(TimingError { key, message: format!("is {time}, it must be at least {least}") });
+                let pulses = if key == "program" { " for the pulses of nand.program_pulses" } else { "" };
+                return Err(TimingError { key, message: format!("is {time}, it must be at least {least}{pulses}") });
             }
             if time > ARRAY_TIME_MAX {
                 return Err(TimingError { key, message: format!("makes {time}, more than {ARRAY_TIME_MAX}") });

@@ -42,20 +42,20 @@ pub fn with_suggestion(message: &str) -> String {
 /// `message` with the line of `key` ("table.name") in `text` and a caret, where the key is written there, or the inline
 /// table that holds it.
 pub fn at_key(text: &str, key: &str, message: &str) -> String {
-    let parents = std::iter::successors(Some(key), |key| key.rsplit_once('.').map(|(table, _)| table));
     // A key of a table at top level stands on a line of its own.
-    let in_tables = parents.enumerate().filter(|(up, key)| *up == 0 || key.contains('.'));
+    let in_tables = with_holders(key).enumerate().filter(|(up, key)| *up == 0 || key.contains('.'));
     let line = in_tables.map(|(_, key)| location(text, key)).find(|line| !line.is_empty());
     format!("{key} {message}{}", line.unwrap_or_default())
 }
 
-/// The line of `key` in `text` with a caret, that of its table where the key is not written, or nothing.
+/// The line of `key` in `text` with a caret, that of what holds it where the key is not written, or nothing.
 pub fn nearest_location(text: &str, key: &str) -> String {
-    let line = location(text, key);
-    match key.rsplit_once('.') {
-        Some((table, _)) if line.is_empty() => location(text, table),
-        _ => line,
-    }
+    with_holders(key).map(|key| location(text, key)).find(|line| !line.is_empty()).unwrap_or_default()
+}
+
+/// The key, its table, the table of that, and so on.
+fn with_holders(key: &str) -> impl Iterator<Item = &str> {
+    std::iter::successors(Some(key), |key| key.rsplit_once('.').map(|(table, _)| table))
 }
 
 /// The line of `key` in `text` with a caret, or nothing. A table of a list is written `jobs[1]`, as in `jobs[1].bs`.

@@ -1,9 +1,10 @@
 //! Reading drive descriptions: a preset or a file, on top of a base, with single values set on top.
 
+use ninescope_model::registry::below_key;
 use toml::{Table, Value};
 
 use super::DriveConfig;
-use super::diagnostics::{at_key, location, suggestion, with_suggestion};
+use super::diagnostics::{at_key, nearest_location, suggestion, with_suggestion};
 use crate::error::Error;
 use crate::presets::{Preset, preset, presets};
 
@@ -58,9 +59,6 @@ pub fn load_drive(origin: &str, text: &str, sets: &[String]) -> Result<LoadedDri
         DriveConfig::deserialize_named(&table).map_err(|error| in_origin(error.in_text(text)))?;
     } else if table.is_empty() {
         return Err(in_origin("the file is empty; `base = \"tlc\"` takes everything from a preset".into()));
-    } else {
-        // From the text itself, so that an error shows its line.
-        toml::from_str::<DriveConfig>(text).map_err(|error| in_origin(with_suggestion(&error.to_string())))?;
     }
     if !sets.is_empty() {
         // With every default written out, so that one parameter of a default policy can be set alone.
@@ -92,17 +90,14 @@ fn preset_table(of: &Preset) -> Result<Table, Error> {
 struct KeyError {
     /// "table.name", empty for the whole.
     key: String,
+    /// With the key.
     message: String,
 }
 
 impl KeyError {
-    /// In words, with the line of the key where `text` has one.
+    /// In words, with the line of the key where `text` has one, or of what holds it.
     fn in_text(&self, text: &str) -> String {
-        let key = self.key.split('[').next().unwrap_or_default();
-        if key.is_empty() {
-            return self.message.clone();
-        }
-        format!("{}: {}{}", self.key, self.message, location(text, key))
+        format!("{}{}", self.message, nearest_location(text, self.key.split('[').next().unwrap_or_default()))
     }
 }
 
@@ -112,8 +107,12 @@ impl DriveConfig {
             let path = error.path().to_string();
             // The lines after the first repeat the path.
             let inner = error.inner().to_string();
-            let message = with_suggestion(inner.lines().next().unwrap_or_default());
-            KeyError { key: if path == "." { String::new() } else { path }, message }
+            let message = below_key(&path, inner.lines().next().unwrap_or_default());
+            let key = message.split(": ").next().filter(|key| key.starts_with(&path)).unwrap_or(&path);
+            KeyError {
+                key: if path == "." { String::new() } else { key.to_owned() },
+                message: with_suggestion(&message),
+            }
         })
     }
 }

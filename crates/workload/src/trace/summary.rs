@@ -37,6 +37,11 @@ pub struct TraceSummary {
     pub sequential_share: f64,
     /// From the first request to the last, as stamped [ns].
     pub duration_ns: u64,
+    /// Different times that the requests have.
+    pub distinct_times: u64,
+    /// The longest time of which all times between requests are multiples: how coarse the clock was [ns]; 0 where all
+    /// have the same time.
+    pub time_resolution_ns: u64,
     /// The byte after the highest one touched: the least a drive must hold.
     pub max_address: u64,
     /// The trace's format.
@@ -100,6 +105,8 @@ pub(super) struct Tally {
     previous_end: Option<u64>,
     highest_end: u64,
     latest_ns: u64,
+    distinct_times: u64,
+    resolution_ns: u64,
     written_pages: PageSet,
     read_pages: PageSet,
     other_pages: PageSet,
@@ -108,8 +115,8 @@ pub(super) struct Tally {
 
 impl Tally {
     pub fn add(&mut self, request: &Request) {
+        self.add_time(request.submitted.0);
         self.requests[request.op as usize] += 1;
-        self.latest_ns = request.submitted.0;
         let fields = [request.submitted.0, request.lba.0, u64::from(request.sectors), request.op as u64];
         for word in fields {
             self.digest.word(word);
@@ -117,6 +124,20 @@ impl Tally {
         if request.op != Op::Flush {
             self.add_place(request);
         }
+    }
+
+    /// Counts a time; they count from the first request on.
+    fn add_time(&mut self, time_ns: u64) {
+        if time_ns == self.latest_ns {
+            // The first one's is 0, as the latest is before.
+            self.distinct_times = self.distinct_times.max(1);
+            return;
+        }
+        self.distinct_times += 1;
+        if self.resolution_ns != 1 {
+            self.resolution_ns = greatest_common_divisor(time_ns.abs_diff(self.latest_ns), self.resolution_ns);
+        }
+        self.latest_ns = time_ns;
     }
 
     /// Counts where a request is, which a flush has no word in.
@@ -163,6 +184,8 @@ impl Tally {
             rewrite_ratio,
             sequential_share: ratio(self.sequential, requests).unwrap_or(0.0),
             duration_ns: self.latest_ns,
+            distinct_times: self.distinct_times,
+            time_resolution_ns: self.resolution_ns,
             max_address: self.highest_end * SECTOR_BYTES,
             format: reader.format(),
             skipped_lines: health.skipped_lines,
@@ -181,7 +204,36 @@ impl Tally {
     }
 }
 
+fn greatest_common_divisor(mut a: u64, mut b: u64) -> u64 {
+    while b > 0 {
+        (a, b) = (b, a % b);
+    }
+    a
+}
+
 /// `part / whole`, `None` when there is no whole.
 fn ratio(part: u64, whole: u64) -> Option<f64> {
     (whole > 0).then(|| part as f64 / whole as f64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of_times(times: &[u64]) -> (u64, u64) {
+        let mut tally = Tally::default();
+        times.iter().for_each(|&time| tally.add_time(time));
+        (tally.distinct_times, tally.resolution_ns)
+    }
+
+    #[test]
+    fn times_are_counted_once_and_their_clock_is_as_coarse_as_their_gaps() {
+        const SECOND: u64 = 1_000_000_000;
+        assert_eq!(of_times(&[]), (0, 0));
+        assert_eq!(of_times(&[0, 0, 0]), (1, 0));
+        assert_eq!(of_times(&[0, 0, SECOND, SECOND]), (2, SECOND));
+        assert_eq!(of_times(&[0, 4 * SECOND, 10 * SECOND]), (3, 2 * SECOND));
+        assert_eq!(of_times(&[0, 15_000, 40_000, 40_100]), (4, 100));
+        assert_eq!(of_times(&[0, 7, SECOND, 2 * SECOND]), (4, 1));
+    }
 }

@@ -95,7 +95,10 @@ impl Cycles {
     fn time(&self, cycles: u64) -> Result<Ns, CodeError> {
         let time = cycles.saturating_mul(self.cycle.0);
         if time > LONGEST {
-            let message = format!("is {}: {cycles} cycles of it are more than 1s for a codeword", self.cycle);
+            let message = format!(
+                "is {}: {cycles} cycles of it, to which `factor` and `bits_per_cycle` lead, are more than 1s for a codeword",
+                self.cycle
+            );
             return Err(CodeError::new("latency.cycle", message));
         }
         Ok(Ns(time))
