@@ -15,6 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ninescope.endurance import Cost, Endurance
+from ninescope.host_queue import CAUSE as HOST_QUEUE
+from ninescope.host_queue import HostQueue
 from ninescope.reliability import Reliability
 from ninescope.scm import Scm
 from ninescope.stored import known_keys
@@ -156,6 +158,12 @@ class Band:
     def mean_ns(self) -> float:
         """The mean latency of the band."""
         return sum(self.parts_ns.values())
+
+    @property
+    def in_device(self) -> Band:
+        """The same requests without their wait in the host: what they spent their time on in the device."""
+        parts = {cause: time for cause, time in self.parts_ns.items() if cause != HOST_QUEUE}
+        return dataclasses.replace(self, parts_ns=parts)
 
     def top(self, count: int) -> list[tuple[str, float]]:
         """Return the largest causes with their mean time, largest first."""
@@ -409,6 +417,11 @@ class Result:
         """Where the time of each percentile band went."""
         parts = self.document.get("attribution") or {}
         return Attribution(**{op: tuple(_band(band) for band in parts.get(op) or []) for op in OPS})
+
+    @cached_property
+    def host_queue(self) -> HostQueue | None:
+        """What filled the drive's queue, and whether the drive kept up; None where nothing was run."""
+        return HostQueue.of(self.document)
 
     @cached_property
     def slowest(self) -> Slowest:

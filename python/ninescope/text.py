@@ -14,6 +14,8 @@ from rich.text import Text
 
 from ninescope.causes import look, stacking_order
 from ninescope.endurance import facts as endurance_facts
+from ninescope.host_queue import bands_in_device
+from ninescope.host_queue import facts as host_queue_facts
 from ninescope.reliability import facts as reliability_facts
 from ninescope.result import PERCENTILES, Band, Latencies, Latency, Result
 from ninescope.tier import facts as tier_facts
@@ -80,6 +82,11 @@ def workload_name(result: Result) -> str:
     return f"{job.get('rw')}{reads} {job.get('bs')} {how}"
 
 
+def plural(op: str) -> str:
+    """Name the requests of an operation."""
+    return f"{op}es" if op == "flush" else f"{op}s"
+
+
 def band_ranges(bands: tuple[Band, ...]) -> list[str]:
     """Say from which percentile to which the bands reach; the last one reaches to the slowest request."""
     edges = ["min", *(f"p{key}" for key in PERCENTILES)]
@@ -126,7 +133,10 @@ def render(result: Result, *, bars: bool) -> Iterator[RenderableType]:
         yield _job_table(result)
     for op, bands in result.attribution:
         yield ""
-        yield _CauseTable(op, bands, bars)
+        yield _CauseTable(f"Where the time of {plural(op)} went", bands, bars)
+        inside = bands_in_device(bands)
+        if inside:
+            yield _CauseTable(f"Where the time of {plural(op)} in the device went", inside, bars)
         misshapen = misshapen_band(bands)
         if misshapen:
             yield Text(f"  {misshapen}", "dim")
@@ -315,8 +325,8 @@ def tail_band(bands: tuple[Band, ...]) -> Band | None:
 class _CauseTable:
     """The table of bands by causes, with as many causes as fit the width."""
 
-    def __init__(self, op: str, bands: tuple[Band, ...], bars: bool) -> None:
-        self._op = op
+    def __init__(self, title: str, bands: tuple[Band, ...], bars: bool) -> None:
+        self._title = title
         self._bands = bands
         self._bars = bars
 
@@ -339,7 +349,7 @@ class _CauseTable:
         rest = [1 - sum(band.share(cause) for cause in shown) for band in self._bands]
         with_rest = any(share >= _SMALL_SHARE / 2 for share in rest)
         table = Table(
-            title=f"  Where the time of {self._op}{'es' if self._op == 'flush' else 's'} went",
+            title=f"  {self._title}",
             title_justify="left",
             title_style="bold",
             box=None,
@@ -422,6 +432,7 @@ def facts(result: Result) -> Iterator[tuple[str, str]]:
     yield from _host_cache(document)
     yield from _suspensions(document.get("suspension") or {})
     yield from _use(document.get("utilisation") or {})
+    yield from host_queue_facts(result)
     wear: Mapping[str, Any] = document.get("wear") or {}
     if wear.get("erases_max"):
         yield (
@@ -554,6 +565,9 @@ def trace_as_text(stat: Mapping[str, Any], name: str) -> str:
             rows.append((op, f"{count:,} ({_share(count / requests)}){size}"))
     if duration_ns:
         rows.append(("time", f"{duration(duration_ns)}, {quantity(requests * 1e9 / duration_ns)} requests/s"))
+    if stat.get("distinct_times", 0) > 1:
+        clock = duration(stat["time_resolution_ns"])
+        rows.append(("time stamps", f"{stat['distinct_times']:,} different ones, multiples of {clock}"))
     written = binary(stat["written_footprint_bytes"])
     rows += [
         ("footprint", f"{binary(stat['footprint_bytes'])}, of which {written} are written"),

@@ -6,8 +6,9 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from ninescope.figures import PALETTE, Axis, Figure, Panel, Series, Value
-from ninescope.report.latency import plural, survival, thinned
+from ninescope.report.latency import survival, thinned
 from ninescope.result import OPS, Latency
+from ninescope.text import plural
 
 if TYPE_CHECKING:
     from ninescope.compare.comparison import Comparison, Row

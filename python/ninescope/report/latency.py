@@ -10,7 +10,7 @@ import numpy as np
 from ninescope.figures import Axis, Figure, Panel, Series
 from ninescope.report.document import Block, Cell, FigureBlock, TableBlock, Text
 from ninescope.result import PERCENTILES, Latency, Result
-from ninescope.text import duration, quantity, worth_showing
+from ninescope.text import duration, plural, quantity, worth_showing
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -18,11 +18,6 @@ if TYPE_CHECKING:
 OP_COLOURS = {"read": "#1f6fb4", "write": "#d9621e", "trim": "#6a8f3c", "flush": "#7a5aa0"}
 _POINTS = 400
 """A curve is drawn through at most so many."""
-
-
-def plural(op: str) -> str:
-    """Name the requests of an operation."""
-    return f"{op}es" if op == "flush" else f"{op}s"
 
 
 def blocks(result: Result) -> Iterator[Block]:

@@ -31,9 +31,8 @@ from ninescope.report.document import (
     Text,
     literal,
 )
-from ninescope.report.latency import plural
 from ninescope.statistics import Interval
-from ninescope.text import duration, notes
+from ninescope.text import duration, notes, plural
 
 _SPOKEN = 4
 """So many differences are named at the beginning."""

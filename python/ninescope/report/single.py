@@ -7,6 +7,8 @@ from typing import Any
 
 from ninescope.causes import look, stacking_order
 from ninescope.figures import Axis, Figure, Panel, Series
+from ninescope.host_queue import bands_in_device
+from ninescope.host_queue import facts as host_queue_facts
 from ninescope.papers.provenance import of_run
 from ninescope.report import latency as of_latency
 from ninescope.report.document import (
@@ -26,7 +28,7 @@ from ninescope.report.document import (
     Text,
     literal,
 )
-from ninescope.report.latency import percentile_cell, plural, trusted
+from ninescope.report.latency import percentile_cell, trusted
 from ninescope.report.series import in_time
 from ninescope.result import PERCENTILES, Band, Result
 from ninescope.text import (
@@ -36,6 +38,7 @@ from ninescope.text import (
     facts,
     misshapen_band,
     notes,
+    plural,
     quantity,
     tail_band,
     workload_name,
@@ -135,10 +138,17 @@ def _headline(result: Result) -> Iterator[tuple[str, str]]:
 
 def _causes(result: Result) -> Iterator[Block]:
     for op, bands in result.attribution:
-        yield _attribution(op, bands)
+        yield _attribution(f"attribution-{op}", f"Where the time of {plural(op)} went", bands)
+        inside = bands_in_device(bands)
+        if inside:
+            title = f"Where the time of {plural(op)} in the device went"
+            yield _attribution(f"attribution-{op}-in-device", title, inside)
+    rows = [(literal(label), literal(text)) for label, text in host_queue_facts(result)]
+    if rows:
+        yield Facts(rows)
 
 
-def _attribution(op: str, bands: tuple[Band, ...]) -> AttributionBlock:
+def _attribution(name: str, title: str, bands: tuple[Band, ...]) -> AttributionBlock:
     causes = stacking_order({cause for band in bands for cause in band.parts_ns})
     looks = {cause: look(cause) for cause in causes}
     remarks = [
@@ -151,8 +161,8 @@ def _attribution(op: str, bands: tuple[Band, ...]) -> AttributionBlock:
     if misshapen:
         remarks.append(f"{misshapen[0].upper()}{misshapen[1:]}.")
     return AttributionBlock(
-        name=f"attribution-{op}",
-        title=f"Where the time of {plural(op)} went",
+        name=name,
+        title=title,
         bands=[
             AttributionBand(
                 name=reach,

@@ -1,6 +1,6 @@
 //! Latency: percentiles, and the causes behind each band of them.
 
-use ninescope_engine::meter::{Blocks, Histogram, OpMeter, bootstrap};
+use ninescope_engine::meter::{Blocks, Histogram, OpMeter, Parts, bootstrap};
 use ninescope_model::Cause;
 use serde_json::{Map, Value, json};
 
@@ -69,6 +69,14 @@ pub fn summary_without_intervals(histogram: &Histogram) -> Value {
     })
 }
 
+/// The mean parts of so many requests, largest first.
+pub fn mean_parts(sums: &Parts, count: u64) -> Map<String, Value> {
+    let mut parts: Vec<(Cause, u64)> = Cause::ALL.into_iter().map(|cause| (cause, sums.0[cause as usize])).collect();
+    parts.retain(|&(_, sum)| sum > 0);
+    parts.sort_by_key(|&(cause, sum)| (std::cmp::Reverse(sum), cause));
+    parts.into_iter().map(|(cause, sum)| (cause.name().to_owned(), json!(sum as f64 / count as f64))).collect()
+}
+
 /// The bands with requests in them, each with its mean parts, largest first.
 pub fn attribution(meter: &OpMeter) -> Value {
     let bands = meter.attribution.bands(&meter.latency, &BANDS);
@@ -76,21 +84,13 @@ pub fn attribution(meter: &OpMeter) -> Value {
         .iter()
         .filter(|band| band.count > 0)
         .map(|band| {
-            let mut parts: Vec<(Cause, u64)> =
-                Cause::ALL.into_iter().map(|cause| (cause, band.parts.0[cause as usize])).collect();
-            parts.retain(|&(_, sum)| sum > 0);
-            parts.sort_by_key(|&(cause, sum)| (std::cmp::Reverse(sum), cause));
-            let parts: Map<String, Value> = parts
-                .into_iter()
-                .map(|(cause, sum)| (cause.name().to_owned(), json!(sum as f64 / band.count as f64)))
-                .collect();
             json!({
                 "band": band.name,
                 "count": band.count,
                 "lower_ns": band.lower_ns,
                 "upper_ns": band.upper_ns,
                 "mean_ns": band.parts.total() as f64 / band.count as f64,
-                "parts_ns": parts,
+                "parts_ns": mean_parts(&band.parts, band.count),
             })
         })
         .collect();

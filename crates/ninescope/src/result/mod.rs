@@ -1,6 +1,7 @@
 //! The result: everything measured, as one JSON value.
 
 mod fio;
+mod host_queue;
 mod latency;
 mod reliability;
 mod scm;
@@ -95,6 +96,7 @@ pub fn result_json(input: &ResultInput<'_>) -> Result<Value, Error> {
         let (endurance, cost) = endurance::of_run(device, input.assembly, utilization.elapsed);
         measured["endurance"] = serde_json::to_value(endurance).map_err(internal)?;
         measured["cost"] = serde_json::to_value(cost).map_err(internal)?;
+        measured["host_queue"]["overload"] = host_queue::overload(device, input.report, input.job_names);
         if !input.job_names.is_empty() {
             measured["by_job"] = by_job(device, input.job_names);
         }
@@ -128,6 +130,7 @@ fn measurements(device: &Seen<'_>, utilization: &Utilization, job_names: &[Strin
             })
         }),
         "latency": by_op(&|op| latency::summary(&meter.ops[op as usize].latency, &meter.ops[op as usize].blocks)),
+        "host_queue": host_queue::section(device, utilization),
         "latency_without_host_queue": by_op(&|op| latency::summary_without_intervals(&meter.ops[op as usize].device_latency)),
         "attribution": by_op(&|op| latency::attribution(&meter.ops[op as usize])),
         "hints": hints(device),
@@ -196,6 +199,9 @@ fn notes(input: &ResultInput<'_>) -> Vec<String> {
     let unmeasured = input.device.is_some_and(|device| device.completed > 0 && device.meter.since == device.now);
     if input.complete && unmeasured {
         notes.push("nothing was measured: the run was over before its warm-up".to_owned());
+    }
+    if let Some(device) = &input.device {
+        notes.extend(host_queue::overload_notes(device, input.report, input.job_names));
     }
     if input.steady.is_some_and(|steady| !steady.converged) {
         notes.push(
@@ -287,6 +293,8 @@ fn ftl_counters(device: &Seen<'_>) -> Value {
 fn utilisation(utilization: &Utilization) -> Value {
     let elapsed = utilization.elapsed.0.max(1) as f64;
     let mut used = json!({
+        "controller": utilization.processor.0 as f64 / elapsed,
+        "write_stalls": utilization.write_stalls.0 as f64 / elapsed,
         "link": { "in": utilization.link_in.0 as f64 / elapsed, "out": utilization.link_out.0 as f64 / elapsed },
     });
     let media = [

@@ -39,6 +39,8 @@ impl WorkloadReport {
             "first_skipped",
             "reordered",
             "clamped",
+            "distinct_times",
+            "time_resolution_ns",
             "unaligned",
             "devices",
             "volumes",
@@ -92,6 +94,11 @@ impl WorkloadReport {
     /// Of a list of requests made by a program.
     pub fn of_list(requests: u64) -> Self {
         Self(json!({"kind": "list", "path": Value::Null, "hash": Value::Null, "requests": requests}))
+    }
+
+    /// What the gaps of a trace were multiplied by; nothing of what has no times of its own.
+    pub fn time_scale(&self) -> Option<f64> {
+        self.0["time_scale"].as_f64()
     }
 
     /// The entry.

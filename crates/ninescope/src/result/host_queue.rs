@@ -1,0 +1,209 @@
+//! The wait in the host: how much of the time it is, what the drive's queue was full of, which resource was busiest,
+//! and whether the drive kept up with its arrivals at all.
+
+use ninescope_engine::meter::{DieLedger, Overload};
+use ninescope_engine::{Seen, Utilization};
+use ninescope_kernel::Ns;
+use ninescope_model::{Cause, Occupancy, Op};
+use serde_json::{Map, Value, json};
+
+use super::WorkloadReport;
+use super::latency::mean_parts;
+
+/// The load that arrivals are to be stretched to: a queue at a load of 1 would still grow, if slower.
+const LOAD_KEPT_UP_WITH: f64 = 0.9;
+
+/// Shares, holders and resources; `overload` is filled in by who knows the workload.
+pub fn section(device: &Seen<'_>, utilization: &Utilization) -> Value {
+    let meter = device.meter;
+    let share = |op: Op| {
+        let total = meter.ops[op as usize].attribution.total();
+        (total.total() > 0).then(|| {
+            let waited = total.0[Cause::HostQueue as usize] as f64 / total.total() as f64;
+            (op.name().to_owned(), json!(waited))
+        })
+    };
+    let holders = |op: Op| {
+        let commands = meter.queue_holders.commands[op as usize];
+        let parts = &meter.queue_holders.parts[op as usize];
+        (commands > 0).then(|| {
+            let holder = json!({
+                "commands": commands,
+                "mean_ns": parts.total() as f64 / commands as f64,
+                "parts_ns": mean_parts(parts, commands),
+            });
+            (op.name().to_owned(), holder)
+        })
+    };
+    json!({
+        "share": Op::ALL.into_iter().filter_map(share).collect::<Map<_, _>>(),
+        "holders": Op::ALL.into_iter().filter_map(holders).collect::<Map<_, _>>(),
+        "resources": resources(utilization),
+        "overload": [],
+    })
+}
+
+/// The busiest of each kind of resource, busiest first: its share of the time, and that of its kind on average.
+fn resources(utilization: &Utilization) -> Vec<Value> {
+    let elapsed = utilization.elapsed.0.max(1) as f64;
+    let of_units = |units: &[DieLedger]| -> Vec<f64> {
+        units.iter().map(|unit| 1.0 - unit[Occupancy::Idle as usize] as f64 / elapsed).collect()
+    };
+    let of_times = |times: &[Ns]| -> Vec<f64> { times.iter().map(|time| time.0 as f64 / elapsed).collect() };
+    let kinds = [
+        ("die", of_units(&utilization.dies)),
+        ("channel", of_times(&utilization.channels)),
+        ("SCM bank", of_units(&utilization.banks)),
+        ("SCM channel", of_times(&utilization.bank_channels)),
+        ("host link in", of_times(&[utilization.link_in])),
+        ("host link out", of_times(&[utilization.link_out])),
+        ("controller", of_times(&[utilization.processor])),
+        ("write buffer", of_times(&[utilization.write_stalls])),
+    ];
+    let mut resources: Vec<(f64, Value)> = kinds
+        .into_iter()
+        .filter_map(|(kind, busy)| {
+            let (index, most) = busy.iter().copied().enumerate().max_by(|a, b| a.1.total_cmp(&b.1))?;
+            let mean = busy.iter().sum::<f64>() / busy.len() as f64;
+            let (index, count) = (if busy.len() > 1 { json!(index) } else { Value::Null }, busy.len());
+            Some((most, json!({"kind": kind, "index": index, "count": count, "busy": most, "mean": mean})))
+        })
+        .collect();
+    resources.sort_by(|a, b| b.0.total_cmp(&a.0));
+    resources.into_iter().map(|(_, resource)| resource).collect()
+}
+
+/// The lanes whose arrivals were not kept up with, by number.
+fn overloaded(device: &Seen<'_>) -> impl Iterator<Item = (usize, Overload)> {
+    let lanes = device.meter.backlogs.iter().enumerate();
+    lanes.filter_map(|(lane, backlog)| Some((lane, backlog.overload()?)))
+}
+
+/// Requests that arrived and that completed per second while they fell behind; `None`: they arrived at one instant.
+fn rates(overload: &Overload) -> Option<(f64, f64)> {
+    let load = overload.load?;
+    let arrived = overload.requests as f64 * 1e9 / (overload.until - overload.since).0.max(1) as f64;
+    Some((arrived, arrived / load))
+}
+
+/// What the gaps between arrivals would have to be multiplied by to bring a load to [`LOAD_KEPT_UP_WITH`], rounded up to
+/// three digits.
+fn stretch(load: f64) -> f64 {
+    let factor = load / LOAD_KEPT_UP_WITH;
+    let mut unit = 1.0;
+    while factor >= unit * 1000.0 {
+        unit *= 10.0;
+    }
+    if unit == 1.0 {
+        let digits = if factor < 10.0 {
+            100.0
+        } else if factor < 100.0 {
+            10.0
+        } else {
+            1.0
+        };
+        return (factor * digits).ceil() / digits;
+    }
+    (factor / unit).ceil() * unit
+}
+
+/// One entry for each lane that was not kept up with.
+pub fn overload(device: &Seen<'_>, report: &WorkloadReport, job_names: &[String]) -> Value {
+    let entry = |(lane, overload): (usize, Overload)| {
+        let scale = overload.load.zip(report.time_scale()).map(|(load, now)| stretch(load * now));
+        let rates = rates(&overload);
+        json!({
+            "job": job_names.get(lane),
+            "load": overload.load,
+            "arrivals_per_second": rates.map(|(arrivals, _)| arrivals),
+            "completions_per_second": rates.map(|(_, completions)| completions),
+            "since_ns": overload.since.0,
+            "until_ns": overload.until.0,
+            "age_ns": overload.age.0,
+            "time_scale": scale,
+        })
+    };
+    overloaded(device).map(entry).collect()
+}
+
+/// What is said of them, with the options that change it.
+pub fn overload_notes(device: &Seen<'_>, report: &WorkloadReport, job_names: &[String]) -> Vec<String> {
+    let note = |(lane, overload): (usize, Overload)| {
+        let whose = job_names.get(lane).map_or_else(String::new, |name| format!("job {name}: "));
+        let [since, until, age] = [overload.since, overload.until, overload.age].map(span);
+        let (how, factor) = match overload.load.zip(rates(&overload)) {
+            Some((load, (arrivals, completions))) => (
+                format!(
+                    "requests arrive {} times as fast as they complete ({} and {} per second), from {since} to the last \
+                     at {until}",
+                    three_digits(load),
+                    three_digits(arrivals),
+                    three_digits(completions)
+                ),
+                Some(stretch(load * report.time_scale().unwrap_or(1.0))),
+            ),
+            None => (format!("all requests from {since} on arrive at once"), None),
+        };
+        let way_out = match (report.time_scale(), factor) {
+            (Some(_), Some(factor)) => format!(
+                "--time-scale {factor} would bring the load to {:.0} %, --closed-loop keeps a queue depth in place of the times",
+                LOAD_KEPT_UP_WITH * 100.0
+            ),
+            (Some(_), None) => "--closed-loop keeps a queue depth in place of the times".to_owned(),
+            (None, Some(factor)) => format!(
+                "a rate_iops {} times as high would bring the load to {:.0} %, without rate_iops iodepth is kept",
+                three_digits(1.0 / factor),
+                LOAD_KEPT_UP_WITH * 100.0
+            ),
+            (None, None) => "a job without rate_iops keeps its iodepth".to_owned(),
+        };
+        format!(
+            "{whose}the drive does not keep up: {how}, which was {age} old when it completed; latencies tell how long \
+             this went on, not what the drive takes: {way_out}"
+        )
+    };
+    overloaded(device).map(note).collect()
+}
+
+/// A time with the unit that fits it.
+fn span(time: Ns) -> String {
+    let (size, unit) = match time.0 {
+        0..1_000 => (1.0, "ns"),
+        1_000..1_000_000 => (1e3, "us"),
+        1_000_000..1_000_000_000 => (1e6, "ms"),
+        _ => (1e9, "s"),
+    };
+    let value = time.0 as f64 / size;
+    if size > 1e8 && value >= 1e3 { format!("{value:.0} {unit}") } else { format!("{} {unit}", three_digits(value)) }
+}
+
+/// Three digits that count, with a prefix for thousands where they need one.
+fn three_digits(value: f64) -> String {
+    let (scaled, prefix) = [(1e9, " G"), (1e6, " M"), (1e3, " k")]
+        .into_iter()
+        .find(|(size, _)| value >= *size)
+        .map_or((value, ""), |(size, prefix)| (value / size, prefix));
+    let decimals = if scaled < 10.0 { 2 } else { usize::from(scaled < 100.0) };
+    format!("{scaled:.decimals$}{prefix}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_time_scale_is_rounded_up_to_three_digits() {
+        // 0.9 is what a load of 1 is brought to.
+        for (load, scale) in [(1.1, 1.23), (0.9, 1.0), (9.0, 10.0), (99.0, 110.0), (1_234.0, 1_380.0), (3e5, 334_000.0)]
+        {
+            assert!((stretch(load) - scale).abs() < 1e-9, "{load}: {}", stretch(load));
+        }
+        assert_eq!(
+            [5, 5_609, 297_176_000, 90_000_000_000_000].map(|ns| span(Ns(ns))),
+            ["5.00 ns", "5.61 us", "297 ms", "90000 s"]
+        );
+        assert_eq!(["1.10", "35.2", "999", "12.3 k", "21.9 M"].map(str::to_owned), {
+            [1.1, 35.17, 999.2, 12_345.0, 21_900_000.0].map(three_digits)
+        });
+    }
+}

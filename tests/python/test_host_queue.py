@@ -1,0 +1,214 @@
+"""What is said where requests wait in the host: what filled the queue, and whether the drive keeps up at all.
+
+Expected values are those of the M/D/1 queue and of sums by hand: the drive below serves a read in exactly
+50 us, one at a time.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import ninescope
+from conftest import NATIVE
+
+pytestmark = pytest.mark.skipif(not NATIVE, reason="the engine is not built")
+SERVICE = 50_000
+# 1 us each for the controller, the command, 4 KiB on the channel and on the host link; 46 us in the array.
+DRIVE = """
+base = "slc"
+[geometry]
+channels = 1
+packages_per_channel = 1
+dies_per_package = 1
+planes_per_die = 1
+blocks_per_plane = 64
+pages_per_block = 64
+page_size = "4KiB"
+[nand]
+read = "46us"
+program = "200us"
+command_address = "1us"
+channel_rate = "4096MB/s"
+[ftl]
+over_provisioning = 0.3
+frontier_planes = 1
+[controller]
+queue_depth = 1
+command_cost = "1us"
+link_rate = "4096MB/s"
+"""
+
+
+def trace(folder: Path, times: Sequence[float] | np.ndarray, scale: float = 1.0) -> Path:
+    """Reads of 4 KiB at these times [ns], in the format of MQSim."""
+    path = folder / "trace.mqsim"
+    path.write_text(
+        "".join(f"{int(time * scale)} 0 {index % 64 * 8} 8 1\n" for index, time in enumerate(times))
+    )
+    return path
+
+
+def poisson(load: float, requests: int = 20_000, seed: int = 1) -> np.ndarray:
+    return np.cumsum(np.random.default_rng(seed).exponential(SERVICE / load, requests))
+
+
+def run(path: Path, **how: object) -> ninescope.Result:
+    return ninescope.Drive.from_toml(DRIVE).run(ninescope.Workload.trace(path, **how))
+
+
+def about_load(result: ninescope.Result) -> list[str]:
+    return [note for note in result.notes if "does not keep up" in note]
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_a_load_below_one_is_kept_up_with(tmp_path, seed):
+    result = run(trace(tmp_path, poisson(0.9, seed=seed)))
+    assert result.latency_without_host_queue.read.min_ns == SERVICE
+    assert result.latency_without_host_queue.read.max_ns == SERVICE
+    assert result.host_queue.kept_up
+    assert about_load(result) == []
+
+
+@pytest.mark.parametrize("load", [1.1, 1.5, 20.0])
+def test_a_load_above_one_is_told_with_the_time_scale_that_would_do(tmp_path, load):
+    path = trace(tmp_path, poisson(load))
+    result = run(path)
+    [overload] = result.host_queue.overload
+    # 20,000 Poisson arrivals have a rate that is known to 0.7 %.
+    assert overload.load == pytest.approx(load, rel=0.03)
+    assert overload.completions_per_second == pytest.approx(1e9 / SERVICE, rel=0.03)
+    assert overload.arrivals_per_second == pytest.approx(load * 1e9 / SERVICE, rel=0.03)
+    assert overload.time_scale == pytest.approx(load / 0.9, rel=0.04)
+    [note] = about_load(result)
+    assert f"--time-scale {overload.time_scale:g} " in note
+    assert "--closed-loop" in note
+    scaled = run(path, time_scale=overload.time_scale)
+    assert scaled.host_queue.kept_up
+    assert about_load(scaled) == []
+
+
+def test_the_scale_that_is_named_includes_the_one_that_was_used(tmp_path):
+    times = poisson(1.1)
+    plain = run(trace(tmp_path, times)).host_queue.overload[0]
+    scaled = run(trace(tmp_path, times, scale=2.0), time_scale=0.5).host_queue.overload[0]
+    assert scaled.time_scale == pytest.approx(plain.time_scale / 2, rel=0.02)
+
+
+def test_a_closed_loop_waits_for_nobody(tmp_path):
+    result = run(trace(tmp_path, poisson(3.0)), closed_loop=True)
+    assert result.host_queue.kept_up
+    assert result.host_queue.share == {"read": 0.0}
+    assert not result.host_queue.holders
+
+
+def test_what_filled_the_queue_and_what_was_busy_are_sums_by_hand(tmp_path):
+    result = run(trace(tmp_path, poisson(1.5)))
+    held = result.host_queue.held_by()
+    # Command cycles count with the array: 47 of 50 us; channel, link and controller have one each.
+    expected = {"command_array": 47 / 50, "transfer": 1 / 50, "link": 1 / 50, "command_processing": 1 / 50}
+    assert held == pytest.approx({("read", cause): share for cause, share in expected.items()})
+    busy = {resource.name: resource.busy for resource in result.host_queue.resources}
+    assert busy["die"] == pytest.approx(48 / 50, rel=0.01)
+    assert busy["controller"] == pytest.approx(1 / 50, rel=0.01)
+    assert busy["host link out"] == pytest.approx(1 / 50, rel=0.01)
+    assert busy["channel"] == pytest.approx(2 / 50, rel=0.3)
+    for band in result.attribution.read:
+        assert band.in_device.mean_ns == pytest.approx(SERVICE)
+        assert "host_queue" not in band.in_device.parts_ns
+    read = result.document["host_queue"]["holders"]["read"]
+    assert read["mean_ns"] == pytest.approx(SERVICE)
+
+
+def test_text_and_report_show_the_device_beside_the_queue(tmp_path):
+    result = run(trace(tmp_path, poisson(1.5)))
+    text = re.sub(r"\s+", " ", str(result))
+    for words in (
+        "Where the time of reads in the device went",
+        "queue full its slots were held by read flash array 94%",
+        "saturated die (96.0% busy)",
+        "the drive does not keep up",
+    ):
+        assert words in text
+    html = result.report(tmp_path / "report.html").read_text()
+    for words in (
+        "Where the time of reads in the device went",
+        "flash array 94%",
+        "does not keep up",
+        "saturated",
+    ):
+        assert words in html
+    again = ninescope.Result.load(result.save(tmp_path / "out")[0].parent)
+    assert again.host_queue == result.host_queue
+
+
+def test_where_nobody_waits_nothing_is_said(tmp_path):
+    result = run(trace(tmp_path, np.arange(1_000) * 2 * SERVICE))
+    text = str(result)
+    assert "in the device" not in text
+    assert "queue full" not in text
+    assert "kept up" not in text
+
+
+def test_bursts_are_called_bursts(tmp_path):
+    # 200 requests at each of 50 times, a tenth of the time between them worked off.
+    result = run(trace(tmp_path, np.repeat(np.arange(50) * 200 * SERVICE * 10, 200)))
+    assert result.host_queue.share["read"] > 0.9
+    assert result.host_queue.kept_up
+    assert "kept up" in str(result)
+    [note] = [note for note in result.notes if "different times" in note]
+    assert "50 different times, multiples of 100ms" in note
+    assert "--closed-loop" in note
+
+
+@pytest.mark.parametrize(
+    ("times", "words"),
+    [
+        (np.zeros(50_000), "all requests of the trace have the same time"),
+        (np.repeat([0, 10**9], 25_000), "the trace's 50000 requests have 2 different times, multiples of 1s"),
+        (np.arange(20_000) // 1000 * 10**9, "20 different times, multiples of 1s"),
+    ],
+)
+def test_times_that_tell_little_are_told(tmp_path, times, words):
+    result = run(trace(tmp_path, times))
+    [note] = [note for note in result.notes if words in note]
+    assert "--closed-loop" in note
+
+
+def test_requests_of_one_instant_have_no_time_scale(tmp_path):
+    result = run(trace(tmp_path, np.zeros(2_000)))
+    [overload] = result.host_queue.overload
+    assert (overload.load, overload.time_scale) == (None, None)
+    [note] = about_load(result)
+    assert "arrive at once" in note
+    assert "--time-scale" not in note
+
+
+def test_fine_times_are_not_blamed(tmp_path):
+    result = run(trace(tmp_path, poisson(0.5)))
+    assert not any("different times" in note or "same time" in note for note in result.notes)
+
+
+def test_the_job_that_is_too_fast_is_named():
+    jobs = ninescope.Workload.jobs(
+        {"name": "fast", "rw": "randread", "bs": "4k", "rate_iops": 30_000, "size": "1m", "requests": 20_000},
+        {"name": "slow", "rw": "randread", "bs": "4k", "rate_iops": 100, "size": "1m", "requests": 60},
+    )
+    result = ninescope.Drive.from_toml(DRIVE).run(jobs)
+    assert [overload.job for overload in result.host_queue.overload] == ["fast"]
+    [note] = about_load(result)
+    assert note.startswith("job fast: ")
+    assert "rate_iops" in note
+    assert "--time-scale" not in note
+
+
+def test_trace_stat_tells_the_clock(cli, tmp_path):
+    path = trace(tmp_path, np.arange(3_000) // 100 * 10**9)
+    assert "30 different ones, multiples of 1.00 s" in re.sub(r"\s+", " ", cli("trace", "stat", path).out)
+    stat = json.loads(cli("trace", "stat", path, "--json").out)
+    assert (stat["distinct_times"], stat["time_resolution_ns"]) == (30, 10**9)
