@@ -90,19 +90,13 @@ fn rates(overload: &Overload) -> Option<(f64, f64)> {
 /// three digits.
 fn stretch(load: f64) -> f64 {
     let factor = load / LOAD_KEPT_UP_WITH;
+    if factor < 100.0 {
+        let digits = if factor < 10.0 { 100.0 } else { 10.0 };
+        return (factor * digits).ceil() / digits;
+    }
     let mut unit = 1.0;
     while factor >= unit * 1000.0 {
         unit *= 10.0;
-    }
-    if unit == 1.0 {
-        let digits = if factor < 10.0 {
-            100.0
-        } else if factor < 100.0 {
-            10.0
-        } else {
-            1.0
-        };
-        return (factor * digits).ceil() / digits;
     }
     (factor / unit).ceil() * unit
 }

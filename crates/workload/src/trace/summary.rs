@@ -222,7 +222,9 @@ mod tests {
 
     fn of_times(times: &[u64]) -> (u64, u64) {
         let mut tally = Tally::default();
-        times.iter().for_each(|&time| tally.add_time(time));
+        for &time in times {
+            tally.add_time(time);
+        }
         (tally.distinct_times, tally.resolution_ns)
     }
 
