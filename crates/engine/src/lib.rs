@@ -23,7 +23,7 @@ pub use config::{EngineConfig, RunLimits, WriteCompletion};
 pub use counters::EngineCounters;
 pub use device::{Device, Progress, Seen, Utilization};
 pub use error::{SimulationError, Violation};
-pub use host::{LANES_MAX, LaneConfig, RequestLogEntry};
+pub use host::{LANES_MAX, LaneConfig, RequestLogEntry, Think};
 pub use probe::{Access, Event, MergedWith, NoProbe, Pair, Probe, ReadFrom, View};
 pub use sched::suspend_policy::{self, SuspendPolicy, SuspendPolicyConfig};
 pub use sched::transaction_scheduler::{self, TransactionScheduler, TransactionSchedulerConfig};

@@ -34,6 +34,7 @@ fn a_job_file_speaks_fio() {
         bssplit: None,
         bsrange: None,
         percentage_random: 100,
+        random_map: false,
         rwmixread: 70.0,
         iodepth: 32,
         random_distribution: AddressDistribution::Zipf(1.2),
@@ -41,6 +42,7 @@ fn a_job_file_speaks_fio() {
         size: Some(Bytes(64 << 20)),
         size_percent: None,
         requests: Some(1000),
+        io_size: None,
         duration: Some(Duration(5_000_000_000)),
         ramp_time: None,
         startdelay: None,
@@ -49,6 +51,8 @@ fn a_job_file_speaks_fio() {
         offset_increment: None,
         rate_iops: Some(2e4),
         write_rate_iops: None,
+        thinktime: None,
+        thinktime_blocks: None,
         rate_process: RateProcess::Poisson,
         blockalign: Some(Bytes(4096)),
         flush_every: Some(10),
@@ -75,6 +79,14 @@ fn what_has_no_meaning_is_named_by_its_key() {
         ("size = '1KiB'", "size: a region of 1KiB does not hold"),
         ("requests = 0", "requests: 0"),
         ("flush_every = 0", "flush_every: 0"),
+        ("io_size = 0", "io_size: 0"),
+        ("random_map = true", "random_map: is for random jobs"),
+        ("rw = 'randread'\nrandom_map = true\nrandom_distribution = 'zipf:1'", "random_map: is for random jobs"),
+        ("rw = 'randread'\nrandom_map = true\nbssplit = '4k/50:8k/50'", "random_map: is for random jobs"),
+        ("rw = 'randread'\nrandom_map = true\npercentage_random = 5", "random_map: is for random jobs"),
+        ("thinktime = '1ms'\nrate_iops = 5", "thinktime: is for closed loops"),
+        ("thinktime = '1ms'\nthinktime_blocks = 0", "thinktime_blocks: 0"),
+        ("thinktime_blocks = 2", "thinktime_blocks: says how often"),
         ("rate_iops = 0.0", "rate_iops: 0"),
         ("rate_iops = nan", "rate_iops: NaN"),
         ("rw = 'randread'\nblockalign = 100", "blockalign: 100B"),
@@ -163,9 +175,59 @@ fn the_mix_is_drawn_with_its_chance() {
 fn a_flush_follows_every_so_many_writes() {
     let all = draw("rw = 'randwrite'\nrequests = 6\nflush_every = 2\nrate_iops = 1000.0");
     let ops: Vec<Op> = all.iter().map(|request| request.op).collect();
-    assert!(ops.chunks(3).all(|chunk| chunk == [Op::Write, Op::Write, Op::Flush]) && ops.len() == 9);
+    let (write, flush) = (Op::Write, Op::Flush);
+    assert_eq!(ops, [write, write, flush, write, write, flush, write, write], "none after the last, as in fio");
     assert!(all.windows(2).all(|pair| pair[0].submitted <= pair[1].submitted));
     assert!(all.iter().filter(|request| request.op == Op::Flush).all(|flush| flush.sectors == 0));
+}
+
+#[test]
+fn a_random_map_covers_the_region_in_each_of_its_passes() {
+    let text = "rw = 'randrw'\nsize = '4MiB'\noffset = '1MiB'\nrandom_map = true\nrequests = 3072";
+    let all = draw(text);
+    let passes: Vec<Vec<u64>> =
+        all.chunks(1024).map(|pass| pass.iter().map(|request| request.lba.0 / 8).collect()).collect();
+    for pass in &passes {
+        let mut sorted = pass.clone();
+        sorted.sort_unstable();
+        assert!(sorted.into_iter().eq(256..1280), "each block once");
+        // Of random neighbours in order, one in 1024 follows the block before it, and half go forward.
+        let follow = pass.windows(2).filter(|pair| pair[1] == pair[0] + 1).count();
+        let forward = pass.windows(2).filter(|pair| pair[1] > pair[0]).count();
+        assert!(follow < 8 && (440..584).contains(&forward), "{follow} {forward}");
+    }
+    assert!(passes[0] != passes[1] && passes[1] != passes[2], "each pass has an order of its own");
+    let other = draw_seeded(text, 8);
+    assert_ne!(all[0..9], other[0..9], "and so has each seed");
+}
+
+#[test]
+fn an_order_of_a_map_is_like_one_drawn() {
+    // The distance between neighbours of a random order, modulo the length, is uniform: chi-square of 16 classes.
+    for places in [4096_u64, 5000, 32_768] {
+        let all =
+            draw(&format!("rw = 'randread'\nsize = {}\nrandom_map = true\nrequests = {}", places * 4096, 4 * places));
+        for lag in [1, 2, 3, 64, 100, 2048] {
+            let mut classes = [0_f64; 16];
+            let places_of: Vec<u64> = all.iter().map(|request| request.lba.0 / 8).collect();
+            for (from, to) in places_of.iter().zip(&places_of[lag..]) {
+                classes[((to + places - from) % places * 16 / places) as usize] += 1.0;
+            }
+            let expected = classes.iter().sum::<f64>() / 16.0;
+            let square: f64 = classes.iter().map(|count| (count - expected).powi(2) / expected).sum();
+            assert!(square < 45.0, "{square} at lag {lag} of {places}: beyond 1 in 10,000 of 15 degrees of freedom");
+        }
+    }
+}
+
+#[test]
+fn bytes_end_a_job_with_the_request_that_reaches_them() {
+    let sizes = |text: &str| draw(text).iter().map(|request| u64::from(request.sectors) * 512).collect::<Vec<_>>();
+    assert_eq!(sizes("size = '1MiB'\nio_size = '10KiB'"), [4096; 3]);
+    let drawn = sizes("rw = 'randread'\nsize = '64MiB'\nio_size = '8MiB'\nbssplit = '4k/50:64k/50'");
+    let in_all: u64 = drawn.iter().sum();
+    assert!(in_all >= 8 << 20 && in_all - drawn[drawn.len() - 1] < 8 << 20, "{in_all}");
+    assert_eq!(sizes("size = '1MiB'\nio_size = '1MiB'\nrequests = 5").len(), 5, "whichever comes first");
 }
 
 #[test]

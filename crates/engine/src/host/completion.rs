@@ -38,7 +38,7 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
         }
         self.commands.remove(index);
         let awaited = self.host.is_awaited(now);
-        self.host.completed(command.lane);
+        self.host.completed(command.lane, command.op, now);
         if self.reliability.is_some() {
             self.reliable_command_completed(&command);
         }

@@ -1,7 +1,7 @@
 //! Lanes: the workloads that run on the drive at the same time, each with its own beginning, depth and end.
 
 use ninescope_kernel::Ns;
-use ninescope_model::Request;
+use ninescope_model::{Op, Request};
 use ninescope_workload::{Arrival, HostCacheStatistics, Workload};
 
 use crate::error::SimulationError;
@@ -21,12 +21,23 @@ pub struct LaneConfig {
     pub begins: Ns,
     /// It does not begin before everything of lower stages is over.
     pub stage: u32,
+    /// It rests now and then; a closed workload only.
+    pub think: Option<Think>,
+}
+
+/// The rests of a lane, as fio takes its `thinktime`.
+#[derive(Clone, Copy, Debug)]
+pub struct Think {
+    /// How long each is, from the completion of all it had in flight.
+    pub time: Ns,
+    /// How many commands complete before each, flushes not counted.
+    pub every: u64,
 }
 
 impl LaneConfig {
     /// A workload that begins at once and goes on to its end.
     pub fn new(workload: Box<dyn Workload>, closed_queue_depth: u32) -> Self {
-        Self { workload, closed_queue_depth, duration: None, begins: Ns::ZERO, stage: 0 }
+        Self { workload, closed_queue_depth, duration: None, begins: Ns::ZERO, stage: 0, think: None }
     }
 }
 
@@ -38,6 +49,7 @@ impl std::fmt::Debug for LaneConfig {
             .field("duration", &self.duration)
             .field("begins", &self.begins)
             .field("stage", &self.stage)
+            .field("think", &self.think)
             .finish_non_exhaustive()
     }
 }
@@ -58,6 +70,35 @@ pub(super) struct Lane {
     pub begun: bool,
     pub stage: u32,
     duration: Ns,
+    rests: Option<Rests>,
+}
+
+/// How far a lane is with its rests.
+struct Rests {
+    think: Think,
+    /// Commands completed, and how many of them when the latest rest became due.
+    completed: u64,
+    due_at: u64,
+    /// It submits nothing before this time; `NEVER` while a rest waits for what is in flight.
+    until: Ns,
+}
+
+impl Rests {
+    fn new(think: Think) -> Self {
+        Self { think, completed: 0, due_at: 0, until: Ns::ZERO }
+    }
+
+    /// After a command was taken in or completed at `now`, with `inside` in flight. As in fio, what completes while a
+    /// rest waits counts for the next one: a lane deeper than `every` keeps one command in flight before long.
+    fn note(&mut self, now: Ns, inside: u32) {
+        if self.until <= now && self.completed >= self.due_at + self.think.every {
+            self.due_at = self.completed;
+            self.until = Ns::NEVER;
+        }
+        if self.until == Ns::NEVER && inside == 0 {
+            self.until = now + self.think.time;
+        }
+    }
 }
 
 impl Lane {
@@ -78,6 +119,7 @@ impl Lane {
             begun: false,
             stage: config.stage,
             duration: config.duration.unwrap_or(Ns::NEVER),
+            rests: config.think.map(Rests::new),
         }
     }
 
@@ -103,11 +145,49 @@ impl Lane {
         Ok(())
     }
 
+    /// Whether time alone can let it go on.
+    pub fn waits_for_time(&self) -> bool {
+        self.arrival == Arrival::Open || self.begins > Ns::ZERO || self.rests.is_some()
+    }
+
+    /// A command of its was taken in.
+    #[inline]
+    pub fn taken_in(&mut self, op: Op, now: Ns) {
+        self.inside += 1;
+        self.note_rest(op, now);
+    }
+
+    /// A command of its completed.
+    #[inline]
+    pub fn completed(&mut self, op: Op, now: Ns) {
+        self.inside -= 1;
+        if let Some(rests) = &mut self.rests {
+            rests.completed += u64::from(op != Op::Flush);
+        }
+        self.note_rest(op, now);
+    }
+
+    #[inline]
+    fn note_rest(&mut self, op: Op, now: Ns) {
+        let inside = self.inside;
+        if let Some(rests) = self.rests.as_mut().filter(|rests| op != Op::Flush || rests.until == Ns::NEVER) {
+            rests.note(now, inside);
+        }
+    }
+
+    /// The end of its rest, or its own where that is before: it has something to do, or is over.
+    pub fn rest_ends(&self, now: Ns) -> Option<Ns> {
+        let until = self.rests.as_ref()?.until;
+        let rests = until != Ns::NEVER && until > now && self.next.is_some() && now < self.ends;
+        rests.then(|| until.min(self.ends))
+    }
+
     /// Whether a command of its enters the device at `now`, if that has room.
     #[inline]
     pub fn is_ready(&self, now: Ns) -> bool {
         self.inside < self.depth
             && now < self.ends
+            && self.rests.as_ref().is_none_or(|rests| rests.until <= now)
             && self.next.is_some_and(|next| self.arrival == Arrival::Closed || next.submitted <= now)
     }
 

@@ -8,14 +8,14 @@ mod link;
 
 use ninescope_kernel::{Fifo, Ns};
 use ninescope_model::Op;
-use ninescope_workload::{Arrival, HostCacheStatistics};
+use ninescope_workload::HostCacheStatistics;
 
 use crate::config::{EngineConfig, RunLimits};
 use crate::error::SimulationError;
 
 pub use command::HostCommand;
 use lane::Lane;
-pub use lane::{LANES_MAX, LaneConfig};
+pub use lane::{LANES_MAX, LaneConfig, Think};
 pub use link::{LinkJob, LinkOut};
 
 /// A completed request, for the request log.
@@ -81,11 +81,10 @@ impl HostFront {
         let queue_depth = config.queue_depth.max(1);
         let lanes: Vec<Lane> = lanes.into_iter().map(|lane| Lane::new(lane, queue_depth)).collect();
         let wanted = lanes.iter().fold(0, |sum: u32, lane| sum.saturating_add(lane.depth));
-        let timed = |lane: &Lane| lane.arrival == Arrival::Open || lane.begins > Ns::ZERO;
         Self {
             turn: 0,
             waiting: lanes.len(),
-            waits_for_time: limits.warmup_time.is_some() || lanes.iter().any(timed),
+            waits_for_time: limits.warmup_time.is_some() || lanes.iter().any(Lane::waits_for_time),
             lanes,
             started: false,
             inside: 0,
@@ -187,27 +186,28 @@ impl HostFront {
 
     /// Counts the command of a lane that is taken in, and gives the turn to the next lane.
     #[inline]
-    fn taken_in(&mut self, lane: usize) {
+    fn taken_in(&mut self, lane: usize, op: Op, now: Ns) {
         self.submitted += 1;
         self.inside += 1;
-        self.lanes[lane].inside += 1;
+        self.lanes[lane].taken_in(op, now);
         self.turn = if lane + 1 == self.lanes.len() { 0 } else { lane + 1 };
     }
 
     /// Counts a command of a lane that completed.
     #[inline]
-    fn completed(&mut self, lane: u16) {
+    fn completed(&mut self, lane: u16, op: Op, now: Ns) {
         self.inside -= 1;
-        self.lanes[lane as usize].inside -= 1;
+        self.lanes[lane as usize].completed(op, now);
         self.completed += 1;
     }
 
-    /// When time alone lets something begin: a request arrives that has room, a lane begins, or measuring does.
+    /// When time alone lets something begin: a request arrives that has room, a lane begins or has rested, or measuring
+    /// begins.
     fn next_wake(&self, now: Ns) -> Option<Ns> {
         let has_room = self.inside < self.depth;
         let of_lane = |lane: &Lane| {
             if lane.begun {
-                return lane.next_arrival().filter(|_| has_room);
+                return lane.next_arrival().filter(|_| has_room).or_else(|| lane.rest_ends(now));
             }
             Some(lane.begins).filter(|&begins| self.waiting > 0 && begins > now && begins < self.duration)
         };

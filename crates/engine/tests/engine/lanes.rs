@@ -4,7 +4,7 @@
 
 use crate::common::{Bench, at, closed, flush, open, read, slc};
 use ninescope_engine::reliability::{Reliability, ReliabilityConfig};
-use ninescope_engine::{Device, Event, LaneConfig, NoProbe, Probe, RunLimits, SimulationError, View};
+use ninescope_engine::{Device, Event, LaneConfig, NoProbe, Probe, RunLimits, SimulationError, Think, View};
 use ninescope_kernel::{IndexedHeap, Ns, RandomStream, TournamentTree, WakeQueue};
 use ninescope_model::{DieId, Lpa, Request};
 use ninescope_oracles::little::LittleSides;
@@ -97,6 +97,37 @@ fn closed_jobs_on_dies_of_their_own_run_as_if_alone() {
         assert_eq!(metered.elapsed().0, metered.ops[0].latency.count() * SERVICE);
     }
     assert!(alone[0].meter().lanes.is_empty(), "a workload alone is not metered twice");
+}
+
+/// When a job of `count` reads of one die submitted, resting for `rest` after every `every` completions.
+fn submissions(count: usize, depth: u32, rest: u64, every: u64, duration: Option<Ns>) -> (Vec<u64>, Ns) {
+    let bench = servers(1);
+    let think = Some(Think { time: Ns(rest), every });
+    let device = run(&bench, vec![LaneConfig { think, duration, ..lane(reads_of(&bench, &[0], count), depth) }]);
+    (device.probe().lanes[0].iter().map(|&(submitted, _)| submitted).collect(), device.now())
+}
+
+#[test]
+fn a_job_that_thinks_rests_after_so_many_completions() {
+    let rest = 7 * SERVICE;
+    let (alone, end) = submissions(5, 1, rest, 1, None);
+    assert_eq!(alone, (0..5).map(|index| index * (SERVICE + rest)).collect::<Vec<_>>());
+    assert_eq!(end.0, 5 * SERVICE + 4 * rest, "it does not think when it is over");
+    let (pairs, _) = submissions(6, 1, rest, 2, None);
+    let round = 2 * SERVICE + rest;
+    assert_eq!(pairs, [0, SERVICE, round, round + SERVICE, 2 * round, 2 * round + SERVICE]);
+    // The first completion makes the rest due; the other three in flight count for the next one, which is due as soon
+    // as another command is in: fio's docs say that thinktime caps the depth.
+    let (deep, _) = submissions(7, 4, rest, 1, None);
+    let first = 4 * SERVICE + rest;
+    assert_eq!(deep, [0, 0, 0, 0, first, first + SERVICE + rest, first + 2 * (SERVICE + rest)]);
+}
+
+#[test]
+fn a_job_that_thinks_ends_on_time() {
+    let (within, end) = submissions(100, 1, 10 * SERVICE, 1, Some(Ns(13 * SERVICE)));
+    assert_eq!(within, [0, 11 * SERVICE]);
+    assert_eq!(end.0, 13 * SERVICE, "and what waits for it is told then");
 }
 
 #[test]

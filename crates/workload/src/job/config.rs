@@ -115,6 +115,10 @@ pub struct JobConfig {
     #[serde(skip_serializing_if = "is_always")]
     #[schemars(range(max = 100))]
     pub percentage_random: u8,
+    /// Each place of the region comes once before any comes again, in an order that is drawn; `false`: addresses are
+    /// drawn anew each time, so that some come twice and others not at all. Only for `uniform` addresses that all jump.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub random_map: bool,
     /// Where the job's region begins [bytes].
     pub offset: Bytes,
     /// The region's length [bytes]; absent: to the end of the drive.
@@ -124,10 +128,13 @@ pub struct JobConfig {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("exclusiveMinimum" = 0, "maximum" = 100))]
     pub size_percent: Option<f64>,
-    /// How many requests, flushes not counted. Absent, and `duration` too: as many as the region has blocks.
+    /// How many requests, flushes not counted. Absent, and `io_size` and `duration` too: as many as the region has blocks.
     #[serde(alias = "number_ios", skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1))]
     pub requests: Option<u64>,
+    /// The job ends when its requests come to so many bytes; the one that reaches them is made whole.
+    #[serde(alias = "io_limit", skip_serializing_if = "Option::is_none")]
+    pub io_size: Option<Bytes>,
     /// How long the job runs in simulated time, kept by the engine.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub duration: Option<Duration>,
@@ -156,12 +163,20 @@ pub struct JobConfig {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1e-3, max = 1e9))]
     pub write_rate_iops: Option<f64>,
+    /// After so many requests of a closed loop the job waits for all it has in flight, and then for so long, before it
+    /// goes on, kept by the engine.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub thinktime: Option<Duration>,
+    /// How many requests complete before each `thinktime`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1))]
+    pub thinktime_blocks: Option<u64>,
     /// How the arrivals of an open-loop job are spread.
     pub rate_process: RateProcess,
     /// What random addresses are multiples of, from the region's beginning [bytes]; absent: `bs`.
     #[serde(alias = "ba", skip_serializing_if = "Option::is_none")]
     pub blockalign: Option<Bytes>,
-    /// A flush follows each time this many writes were made.
+    /// A flush follows each time this many writes were made, but not the job's last request, as in fio.
     #[serde(alias = "fsync", skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1))]
     pub flush_every: Option<u64>,
@@ -173,6 +188,7 @@ fn other_keys(schema: &mut Schema) {
         ("rw", "readwrite"),
         ("bs", "blocksize"),
         ("requests", "number_ios"),
+        ("io_size", "io_limit"),
         ("blockalign", "ba"),
         ("flush_every", "fsync"),
     ];
@@ -191,10 +207,12 @@ impl Default for JobConfig {
             iodepth: 1,
             random_distribution: AddressDistribution::Uniform,
             percentage_random: 100,
+            random_map: false,
             offset: Bytes(0),
             size: None,
             size_percent: None,
             requests: None,
+            io_size: None,
             duration: None,
             ramp_time: None,
             startdelay: None,
@@ -203,6 +221,8 @@ impl Default for JobConfig {
             offset_increment: None,
             rate_iops: None,
             write_rate_iops: None,
+            thinktime: None,
+            thinktime_blocks: None,
             rate_process: RateProcess::Linear,
             blockalign: None,
             flush_every: None,
@@ -322,6 +342,7 @@ impl JobConfig {
     pub fn validate(&self, drive_bytes: u64) -> Result<JobRegion, JobError> {
         self.validate_numbers()?;
         self.validate_rate()?;
+        self.validate_thinking()?;
         let (least, most) = self.sizes();
         let too_large = || JobError::new("bs", format!("{most} is too large, at most 1GiB is one request"));
         let request_sectors = u32::try_from(sectors("bs", most)?).map_err(|_| too_large())?;
@@ -348,14 +369,18 @@ impl JobConfig {
         Ok(JobRegion { first_sector, sectors: region_bytes / SECTOR_BYTES, request_sectors, stride_sectors, places })
     }
 
-    /// How many requests it makes, flushes not counted; none where its duration alone ends it.
+    /// How many requests it makes, flushes not counted, where that is known: not where its duration alone ends it, and by
+    /// the mean of their sizes where bytes do.
     pub fn requests_in_all(&self, region: &JobRegion) -> Option<u64> {
-        match (self.requests, self.duration) {
-            (Some(requests), _) => Some(requests),
-            (None, Some(_)) => None,
-            // Like fio without a limit: as many as it takes to cover the region once.
-            (None, None) => Some(self.requests_of_one_pass(region)),
-        }
+        let of_bytes = self.io_size.map(|bytes| libm::ceil(bytes.0 as f64 / self.mean_request()).max(1.0) as u64);
+        self.requests_at_most(region).into_iter().chain(of_bytes).min()
+    }
+
+    /// How many requests it makes at most; none where bytes or its duration alone end it.
+    pub(super) fn requests_at_most(&self, region: &JobRegion) -> Option<u64> {
+        // Like fio without a limit: as many as it takes to cover the region once.
+        let unlimited = self.io_size.is_none() && self.duration.is_none();
+        self.requests.or_else(|| unlimited.then(|| self.requests_of_one_pass(region)))
     }
 
     /// How many requests cover the region once.
@@ -363,10 +388,14 @@ impl JobConfig {
         if !self.sizes_differ() {
             return region.places;
         }
+        ((region.sectors * SECTOR_BYTES) as f64 / self.mean_request()).max(1.0) as u64
+    }
+
+    /// The mean request [B].
+    fn mean_request(&self) -> f64 {
         let ops = self.rw.ops();
         let reads = self.read_share();
-        let mean = self.mean_bytes(ops[0]) * reads + self.mean_bytes(ops[ops.len() - 1]) * (1.0 - reads);
-        ((region.sectors * SECTOR_BYTES) as f64 / mean).max(1.0) as u64
+        self.mean_bytes(ops[0]) * reads + self.mean_bytes(ops[ops.len() - 1]) * (1.0 - reads)
     }
 
     /// The region's length, which must lie on the drive.
@@ -416,6 +445,9 @@ impl JobConfig {
         if self.requests == Some(0) {
             return Err(JobError::new("requests", "0 is not a number of requests; write at least 1"));
         }
+        if self.io_size == Some(Bytes(0)) {
+            return Err(JobError::new("io_size", "0 bytes are no request; write at least 512"));
+        }
         if self.flush_every == Some(0) {
             return Err(JobError::new("flush_every", "0 is not a number of writes; leave it out for no flushes"));
         }
@@ -423,11 +455,34 @@ impl JobConfig {
             let problem = format!("{} is not a percentage (0 to 100)", self.percentage_random);
             return Err(JobError::new("percentage_random", problem));
         }
+        if self.random_map && !self.can_be_mapped() {
+            let problem = "is for random jobs of uniform addresses and requests of one size, all of which jump";
+            return Err(JobError::new("random_map", problem));
+        }
         if let Some(problem) = self.random_distribution.problem() {
             let problem = format!("`{}` {problem}", self.random_distribution);
             return Err(JobError::new("random_distribution", problem));
         }
         Ok(())
+    }
+
+    /// Whether each place can come once before any comes again.
+    pub fn can_be_mapped(&self) -> bool {
+        let uniform = self.random_distribution == AddressDistribution::Uniform;
+        self.rw.is_random() && uniform && self.percentage_random == 100 && !self.sizes_differ()
+    }
+
+    fn validate_thinking(&self) -> Result<(), JobError> {
+        let refused = |key, problem: &str| Err(JobError::new(key, problem));
+        match (self.thinktime, self.thinktime_blocks) {
+            (Some(_), _) if self.rate_iops.is_some() => {
+                refused("thinktime", "is for closed loops, and `rate_iops` says when requests arrive")
+            }
+            (Some(time), _) if time.0 > TIME_MAX.0 / 2 => refused("thinktime", "is longer than 36 years"),
+            (None, Some(_)) => refused("thinktime_blocks", "says how often there is a `thinktime`, and there is none"),
+            (_, Some(0)) => refused("thinktime_blocks", "0 is not a number of requests; write at least 1"),
+            _ => Ok(()),
+        }
     }
 
     fn validate_rate(&self) -> Result<(), JobError> {

@@ -187,6 +187,12 @@ impl SizeRange {
         least.0 as f64 * (multiples + 1) as f64 / 2.0
     }
 
+    /// The size of all requests of the directions in `ops`, where they have one.
+    pub fn only_size(&self, ops: &[Op]) -> Option<Bytes> {
+        let (least, most) = self.extremes(ops);
+        (least == most).then_some(least)
+    }
+
     /// The next size [sectors].
     #[inline]
     pub(super) fn draw(&self, op: Op, stream: &mut RandomStream) -> u32 {

@@ -4,6 +4,7 @@ use ninescope_kernel::{Ns, RandomStream, Zipf};
 use ninescope_model::{Lba, Op, Request, SECTOR_BYTES};
 
 use super::distribution::Zone;
+use super::order::Order;
 use super::scramble::Scramble;
 use super::{AccessPattern, AddressDistribution, JobConfig, JobError, JobRegion, RateProcess};
 use crate::{Arrival, Workload, WorkloadError};
@@ -21,8 +22,10 @@ pub struct SyntheticJob {
     /// Where sizes are drawn.
     sizes: Option<RandomStream>,
     arrivals: ArrivalLaw,
-    /// Requests still to come; `u64::MAX` for a job that only its duration ends.
+    /// Requests still to come; `u64::MAX` for a job that bytes or its duration alone end.
     remaining: u64,
+    /// Sectors still to come; `u64::MAX` for a job that no bytes end.
+    remaining_sectors: u64,
     writes_to_flush: u64,
     latest: Ns,
 }
@@ -52,6 +55,13 @@ enum AddressLaw {
     /// The one after the last.
     Sequential,
     Uniform(RandomStream),
+    /// Each place once, and then each once again in another order.
+    Mapped {
+        order: Order,
+        /// Places that have come in this order.
+        come: u64,
+        stream: RandomStream,
+    },
     Pareto {
         /// Exponent of the uniform number that is drawn.
         power: f64,
@@ -105,7 +115,8 @@ impl SyntheticJob {
         let runs = Runs::new(&config, || stream("run"));
         let sizes = config.sizes_differ().then(|| stream("size"));
         let arrivals = ArrivalLaw::of_job(&config, stream);
-        let remaining = config.requests_in_all(&region).unwrap_or(u64::MAX);
+        let remaining = config.requests_at_most(&region).unwrap_or(u64::MAX);
+        let remaining_sectors = config.io_size.map_or(u64::MAX, |bytes| bytes.0.div_ceil(SECTOR_BYTES));
         let writes_to_flush = config.flush_every.unwrap_or(0);
         Ok(Self {
             config,
@@ -116,6 +127,7 @@ impl SyntheticJob {
             sizes,
             arrivals,
             remaining,
+            remaining_sectors,
             writes_to_flush,
             latest: Ns::ZERO,
         })
@@ -178,6 +190,9 @@ impl Workload for SyntheticJob {
 
     #[inline]
     fn next_request(&mut self) -> Result<Option<Request>, WorkloadError> {
+        if self.remaining == 0 || self.remaining_sectors == 0 {
+            return Ok(None);
+        }
         if self.take_flush() {
             return Ok(Some(Request {
                 submitted: self.latest,
@@ -187,14 +202,14 @@ impl Workload for SyntheticJob {
                 ..Request::default()
             }));
         }
-        if self.remaining == 0 {
-            return Ok(None);
-        }
         if self.remaining != u64::MAX {
             self.remaining -= 1;
         }
         let op = self.operations.next(&self.arrivals);
         let sectors = self.next_size(op);
+        if self.remaining_sectors != u64::MAX {
+            self.remaining_sectors = self.remaining_sectors.saturating_sub(u64::from(sectors));
+        }
         let position = self.next_position(op, sectors);
         self.latest = self.arrivals.next_of(op);
         self.writes_to_flush = self.writes_to_flush.saturating_sub(u64::from(op == Op::Write));
@@ -244,6 +259,9 @@ impl AddressLaw {
     fn new(config: &JobConfig, region: &JobRegion, stream: impl FnOnce() -> RandomStream) -> Self {
         match &config.random_distribution {
             _ if !config.rw.is_random() => Self::Sequential,
+            AddressDistribution::Uniform if config.random_map => {
+                Self::Mapped { order: Order::new(region.places, 0), come: region.places, stream: stream() }
+            }
             AddressDistribution::Uniform => Self::Uniform(stream()),
             AddressDistribution::Zipf(theta) => Self::Zipf {
                 law: Zipf::new(region.places, *theta),
@@ -280,6 +298,13 @@ impl AddressLaw {
                 scramble.map_or(place, |scramble| scramble.apply(place))
             }
             Self::Uniform(stream) => stream.below(places),
+            Self::Mapped { order, come, stream } => {
+                if *come == places {
+                    (*order, *come) = (Order::new(places, stream.bits()), 0);
+                }
+                *come += 1;
+                order.at(*come - 1)
+            }
             Self::Zipf { law, scramble, stream } => scramble.apply(law.draw(stream)),
         }
     }
