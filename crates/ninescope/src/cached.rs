@@ -43,7 +43,7 @@ impl Plan {
         let JobFile { work, host_cache, origin } = file;
         let wrong = |error: JobError| origin.error(&error);
         let disk = match work {
-            JobWork::Job(job) => disk_job(request, job).map_err(wrong)?,
+            JobWork::Job(job) => disk_job(request, *job).map_err(wrong)?,
             JobWork::FileSystem(system) => {
                 if host_cache.is_none() && system.disk_size.0 > assembly.logical_bytes() {
                     let drive_size = Bytes(assembly.logical_bytes());
@@ -141,6 +141,7 @@ fn disk_job(request: &RunRequest, mut job: JobConfig) -> Result<DiskWork, JobErr
         ("job.stonewall", job.stonewall),
         ("job.startdelay", job.startdelay.is_some()),
         ("job.ramp_time", job.ramp_time.is_some()),
+        ("job.thinktime", job.thinktime.is_some()),
     ];
     if let Some((key, _)) = of_several.into_iter().find(|&(_, is_set)| is_set) {
         return Err(JobError::new(
@@ -152,7 +153,7 @@ fn disk_job(request: &RunRequest, mut job: JobConfig) -> Result<DiskWork, JobErr
     let duration = request.duration.or(job.duration);
     if request.requests.is_some() || request.duration.is_some() {
         // The run ends it, however many requests of the disk that takes.
-        job.requests = None;
+        (job.requests, job.io_size) = (None, None);
         job.duration = Some(Duration(TIME_MAX.0 / 2)); // the longest that a job may have
     }
     let iodepth = job.iodepth;

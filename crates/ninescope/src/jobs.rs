@@ -3,12 +3,12 @@
 use std::collections::BTreeSet;
 use std::ops::Range;
 
-use ninescope_engine::{LANES_MAX, LaneConfig};
+use ninescope_engine::{LANES_MAX, LaneConfig, Think};
 use ninescope_kernel::Ns;
 use ninescope_workload::{AccessPattern, JobConfig, JobError, JobRegion, SyntheticJob};
 
 use crate::assembly::Assembly;
-use crate::config::LoadedJobs;
+use crate::config::{JobOptions, LoadedJobs};
 use crate::error::Error;
 use crate::request::RunRequest;
 
@@ -55,6 +55,11 @@ impl Jobs {
         })
     }
 
+    /// What a job was described with, in the words of its file: option and value.
+    pub fn options(&self) -> JobOptions {
+        self.described.options(&self.origins, &self.list)
+    }
+
     /// Each job.
     pub fn list(&self) -> &[JobConfig] {
         &self.list
@@ -77,7 +82,8 @@ impl Jobs {
             if !several {
                 job.requests = request.requests.or(job.requests);
                 job.duration = request.duration.or(job.duration);
-            } else if job.requests.is_none() && job.duration.is_none() {
+                job.io_size = job.io_size.filter(|_| request.requests.is_none() && request.duration.is_none());
+            } else if job.requests.is_none() && job.duration.is_none() && job.io_size.is_none() {
                 (job.requests, job.duration) = (request.requests, request.duration);
             }
             job.iodepth = iodepth.unwrap_or(job.iodepth);
@@ -157,7 +163,9 @@ impl Jobs {
             let workload = SyntheticJob::new(job.clone(), assembly.logical_sectors(), seed)
                 .map_err(|error| self.refused(index, &error))?;
             let begins = begins.map_or(Ns::ZERO, |time| Ns(time.0));
-            Ok(LaneConfig { duration, begins, stage, ..LaneConfig::new(Box::new(workload), job.iodepth) })
+            let every = job.thinktime_blocks.unwrap_or(1);
+            let think = job.thinktime.map(|time| Think { time: Ns(time.0), every });
+            Ok(LaneConfig { duration, begins, stage, think, ..LaneConfig::new(Box::new(workload), job.iodepth) })
         };
         self.list.iter().enumerate().map(lane).collect()
     }
@@ -172,7 +180,7 @@ fn named_end(job: &JobConfig) -> u64 {
 /// the end of a duration.
 fn check_that_time_passes(job: &JobConfig, assembly: &Assembly) -> Result<(), JobError> {
     let only_trims = matches!(job.rw, AccessPattern::Trim | AccessPattern::RandTrim);
-    let endless = job.duration.is_some() && job.requests.is_none() && job.rate_iops.is_none();
+    let endless = job.duration.is_some() && job.requests.is_none() && job.io_size.is_none() && job.rate_iops.is_none();
     if only_trims && endless && assembly.engine.command_cost == Ns::ZERO {
         let problem = "never ends trims, which take no time on a drive with controller.command_cost = 0; give \
                        `requests` or `rate_iops`";

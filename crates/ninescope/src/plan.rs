@@ -209,7 +209,7 @@ impl Plan {
         let units = jobs.units(&regions, u64::from(assembly.geometry.sectors_per_unit()));
         let whole = 0..assembly.ftl.logical_units;
         let preparation = preparation(request, || units, whole, &assembly.geometry);
-        let report = WorkloadReport::of_jobs(source, jobs.list())?;
+        let report = WorkloadReport::of_jobs(source, jobs.list(), jobs.options())?;
         let known = jobs.requests(&regions);
         let names: Vec<String> = jobs.list().iter().map(|job| job.name.clone()).collect();
         // A job alone was given its limit itself.
@@ -217,10 +217,11 @@ impl Plan {
         let duration = request.duration.map(|duration| Ns(duration.0));
         let ramp = jobs.ramp_time()?;
         let mut limits = limits(request, known, most, duration, u32::MAX)?;
-        match request.warmup {
-            None => limits.warmup_time = ramp,
-            Some(_) if ramp.is_some() => notes.push("the run's warm-up takes the place of ramp_time".to_owned()),
-            Some(_) => {}
+        let is_warmed = request.warmup.is_some_and(|warmup| !warmup.is_nothing());
+        if is_warmed && ramp.is_some() {
+            notes.push("the run's warm-up takes the place of ramp_time".to_owned());
+        } else {
+            limits.warmup_time = ramp;
         }
         let lanes = jobs.lanes(&assembly, request.seed)?;
         let plan = Self::assembled(request, assembly, limits, report, known, preparation, lanes, notes);

@@ -136,6 +136,16 @@ pub enum Warmup {
     Share(f64),
 }
 
+impl Warmup {
+    /// Whether everything is measured: what is sent where nobody asked for a warm-up.
+    pub fn is_nothing(self) -> bool {
+        match self {
+            Self::Requests(requests) => requests == 0,
+            Self::Share(share) => share == 0.0,
+        }
+    }
+}
+
 /// A run.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]

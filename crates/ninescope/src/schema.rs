@@ -149,7 +149,7 @@ fn job() -> Value {
     schema["then"] = json!({ "anyOf": tables });
     schema["else"] = json!({ "minProperties": 1 });
     // Behind a host cache there is one job, on a disk with a size of its own.
-    let elsewhere = ["startdelay", "ramp_time"].map(|key| json!({ "required": [key] }));
+    let elsewhere = ["startdelay", "ramp_time", "thinktime"].map(|key| json!({ "required": [key] }));
     schema["dependentSchemas"] = json!({ "host_cache": { "properties": { "job": {
         "required": ["size"],
         "properties": { "numjobs": { "const": 1 }, "stonewall": { "const": false } },

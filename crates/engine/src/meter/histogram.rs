@@ -8,19 +8,87 @@ const OCTAVES: usize = 40;
 /// Buckets of a histogram.
 pub const BUCKETS: usize = BUCKETS_PER_OCTAVE * (OCTAVES + 1);
 
-/// Counts of values by bucket, with exact minimum, maximum and sum. Histograms add.
-#[derive(Clone, Debug)]
-pub struct Histogram {
-    counts: Vec<u64>,
+/// Count, extremes, sum and sum of squares of values: all exact. Moments add.
+#[derive(Clone, Copy, Debug)]
+pub struct Moments {
     count: u64,
     sum: u128,
+    squares: u128,
     min: u64,
     max: u64,
 }
 
+impl Default for Moments {
+    fn default() -> Self {
+        Self { count: 0, sum: 0, squares: 0, min: u64::MAX, max: 0 }
+    }
+}
+
+impl Moments {
+    /// Counts a value.
+    #[inline]
+    pub fn record(&mut self, value: u64) {
+        self.count += 1;
+        self.sum += u128::from(value);
+        self.squares = self.squares.saturating_add(u128::from(value) * u128::from(value));
+        self.min = self.min.min(value);
+        self.max = self.max.max(value);
+    }
+
+    fn merge(&mut self, other: &Self) {
+        self.count += other.count;
+        self.sum += other.sum;
+        self.squares = self.squares.saturating_add(other.squares);
+        self.min = self.min.min(other.min);
+        self.max = self.max.max(other.max);
+    }
+
+    /// Values counted.
+    pub fn count(&self) -> u64 {
+        self.count
+    }
+
+    /// The smallest value, 0 when there is none.
+    pub fn min(&self) -> u64 {
+        if self.count == 0 { 0 } else { self.min }
+    }
+
+    /// The largest value, 0 when there is none.
+    pub fn max(&self) -> u64 {
+        self.max
+    }
+
+    /// The mean, 0 when there is no value.
+    pub fn mean(&self) -> f64 {
+        if self.count == 0 { 0.0 } else { self.sum as f64 / self.count as f64 }
+    }
+
+    /// The standard deviation of the sample (over the count less one, as in fio), 0 of fewer than two values.
+    pub fn standard_deviation(&self) -> f64 {
+        if self.count < 2 {
+            return 0.0;
+        }
+        let (count, sum) = (u128::from(self.count), self.sum);
+        // In whole numbers while they suffice, so that nearly equal values of long latencies do not cancel.
+        let exact = count.checked_mul(self.squares).and_then(|all| all.checked_sub(sum.checked_mul(sum)?));
+        let spread = exact.map_or_else(
+            || (self.squares as f64 - sum as f64 * (sum as f64 / count as f64)).max(0.0) * count as f64,
+            |exact| exact as f64,
+        );
+        libm::sqrt(spread / (count as f64 * (count - 1) as f64))
+    }
+}
+
+/// Counts of values by bucket, with their exact moments. Histograms add.
+#[derive(Clone, Debug)]
+pub struct Histogram {
+    counts: Vec<u64>,
+    moments: Moments,
+}
+
 impl Default for Histogram {
     fn default() -> Self {
-        Self { counts: vec![0; BUCKETS], count: 0, sum: 0, min: u64::MAX, max: 0 }
+        Self { counts: vec![0; BUCKETS], moments: Moments::default() }
     }
 }
 
@@ -51,20 +119,14 @@ impl Histogram {
     pub fn record(&mut self, value: u64) -> usize {
         let bucket = Self::bucket_of(value);
         self.counts[bucket] += 1;
-        self.count += 1;
-        self.sum += u128::from(value);
-        self.min = self.min.min(value);
-        self.max = self.max.max(value);
+        self.moments.record(value);
         bucket
     }
 
     /// Adds another histogram.
     pub fn merge(&mut self, other: &Self) {
         self.counts.iter_mut().zip(&other.counts).for_each(|(mine, theirs)| *mine += theirs);
-        self.count += other.count;
-        self.sum += other.sum;
-        self.min = self.min.min(other.min);
-        self.max = self.max.max(other.max);
+        self.moments.merge(&other.moments);
     }
 
     /// Values by bucket.
@@ -72,34 +134,39 @@ impl Histogram {
         &self.counts
     }
 
+    /// Count, extremes, mean and deviation of the values.
+    pub fn moments(&self) -> &Moments {
+        &self.moments
+    }
+
     /// Values counted.
     pub fn count(&self) -> u64 {
-        self.count
+        self.moments.count()
     }
 
     /// Sum of all values.
     pub fn sum(&self) -> u128 {
-        self.sum
+        self.moments.sum
     }
 
     /// The smallest value, 0 when there is none.
     pub fn min(&self) -> u64 {
-        if self.count == 0 { 0 } else { self.min }
+        self.moments.min()
     }
 
     /// The largest value, 0 when there is none.
     pub fn max(&self) -> u64 {
-        self.max
+        self.moments.max()
     }
 
     /// The mean, 0 when there is no value.
     pub fn mean(&self) -> f64 {
-        if self.count == 0 { 0.0 } else { self.sum as f64 / self.count as f64 }
+        self.moments.mean()
     }
 
     /// How many values the percentile's rank has: the smallest `r` with `r / count >= parts_per_billion / 1e9`.
     pub fn rank(&self, parts_per_billion: u64) -> u64 {
-        (u128::from(self.count) * u128::from(parts_per_billion)).div_ceil(1_000_000_000) as u64
+        (u128::from(self.count()) * u128::from(parts_per_billion)).div_ceil(1_000_000_000) as u64
     }
 
     /// The bucket that holds the value of rank `rank` (1 is the smallest value).
@@ -111,15 +178,15 @@ impl Histogram {
                 return bucket;
             }
         }
-        Self::bucket_of(self.max)
+        Self::bucket_of(self.max())
     }
 
     /// The percentile as the upper bound of its bucket, within the exact minimum and maximum; 0 when empty.
     pub fn percentile(&self, parts_per_billion: u64) -> u64 {
-        if self.count == 0 {
+        if self.count() == 0 {
             return 0;
         }
-        Self::upper_bound(self.bucket_at_rank(self.rank(parts_per_billion))).clamp(self.min, self.max)
+        Self::upper_bound(self.bucket_at_rank(self.rank(parts_per_billion))).clamp(self.min(), self.max())
     }
 
     /// `(upper bound, count)` of each bucket that is not empty, ascending.
@@ -132,6 +199,23 @@ impl Histogram {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_deviation_is_that_of_the_sample_also_far_from_zero() {
+        let deviation = |values: &[u64]| {
+            let mut moments = Moments::default();
+            for &value in values {
+                moments.record(value);
+            }
+            moments.standard_deviation()
+        };
+        assert_eq!((deviation(&[]), deviation(&[7]), deviation(&[7, 7, 7])), (0.0, 0.0, 0.0));
+        // Of 2, 4, 4, 4, 5, 5, 7, 9 the squares of the distances from 5 sum to 32.
+        let near = deviation(&[2, 4, 4, 4, 5, 5, 7, 9]);
+        assert!((near - libm::sqrt(32.0 / 7.0)).abs() < 1e-12, "{near}");
+        let far = deviation(&[2, 4, 4, 4, 5, 5, 7, 9].map(|value| value + 1_000_000_000_000));
+        assert!((far - near).abs() < 1e-9, "{far}");
+    }
 
     #[test]
     fn buckets_are_contiguous_and_narrow() {

@@ -17,7 +17,7 @@ use ninescope_model::{CacheHint, Op};
 pub use attribution::{Attribution, Band, Parts};
 pub use backlog::{Backlog, Overload, QueueHolders};
 pub use blocks::{Blocks, bootstrap};
-pub use histogram::Histogram;
+pub use histogram::{Histogram, Moments};
 pub use ledger::{DieLedger, OccupancyLedger, Spells};
 pub use own_parts::OwnParts;
 pub use series::{Sample, Series, TierSample};
@@ -32,6 +32,8 @@ pub struct OpMeter {
     pub blocks: Blocks,
     /// Fetch to completion: without the wait in the host's queue.
     pub device_latency: Histogram,
+    /// Submission to fetch: the wait in the host's queue.
+    pub host_queue: Moments,
     /// Causes by latency bucket.
     pub attribution: Attribution,
     /// Host bytes moved [B].
@@ -45,6 +47,8 @@ pub struct LaneOpMeter {
     pub latency: Histogram,
     /// Fetch to completion.
     pub device_latency: Histogram,
+    /// Submission to fetch.
+    pub host_queue: Moments,
     /// Host bytes moved [B].
     pub bytes: u64,
 }
@@ -138,6 +142,7 @@ impl Meter {
         let meter = &mut lane.ops[op as usize];
         meter.latency.record(latency.0);
         meter.device_latency.record(latency.0 - host_queue.0);
+        meter.host_queue.record(host_queue.0);
         meter.bytes += bytes;
         lane.latest = now;
     }
@@ -149,6 +154,7 @@ impl Meter {
         let bucket = meter.latency.record(latency.0);
         meter.blocks.recorded(&meter.latency);
         meter.device_latency.record(latency.0 - host_queue.0);
+        meter.host_queue.record(host_queue.0);
         meter.attribution.record(bucket, parts);
         meter.bytes += bytes;
         self.latency_sum += u128::from(latency.0);

@@ -78,6 +78,11 @@ pub fn location(text: &str, key: &str) -> String {
     String::new()
 }
 
+/// A line of `text` with carets, by its number from 1.
+pub fn location_of_line(text: &str, number: usize) -> String {
+    text.lines().nth(number.wrapping_sub(1)).map_or_else(String::new, |line| pointed_at(number, line))
+}
+
 /// The table that a header begins. `listed` holds the lists of those before it, once for each of their tables.
 fn table_of(header: &str, listed: &mut Vec<String>) -> String {
     let name = header.trim_start_matches('[').split(']').next().unwrap_or_default().trim();

@@ -14,7 +14,7 @@ use crate::error::Error;
 #[derive(Clone, Debug, PartialEq)]
 pub enum JobWork {
     /// A job in fio's words.
-    Job(JobConfig),
+    Job(Box<JobConfig>),
     /// Operations on files.
     FileSystem(FileSystemConfig),
 }
@@ -85,7 +85,7 @@ pub fn parse_job_file(path: &Path, text: &str) -> Result<Option<JobFile>, Error>
     let wrong = |problem: &str| Error::Input(format!("{}: {problem}", path.display()));
     let tables = parse_tables(path, text)?;
     let work = match (tables.job, tables.file_system) {
-        (Some(job), None) => JobWork::Job(job),
+        (Some(job), None) => JobWork::Job(Box::new(job)),
         (None, Some(system)) => JobWork::FileSystem(system),
         (None, None) => return Err(wrong("[host_cache] needs requests: a table [job] or [file_system]")),
         (Some(_), Some(_)) => return Err(wrong("[job] and [file_system] are two workloads; give one")),

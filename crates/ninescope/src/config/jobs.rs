@@ -1,5 +1,6 @@
 //! Jobs as a file describes them: reading them from TOML, and pointing at their mistakes in files of either kind.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use ninescope_workload::{JobConfig, JobError};
@@ -7,7 +8,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use toml::Table;
 
-use super::diagnostics::{nearest_location, with_suggestion};
+use super::diagnostics::{location_of_line, nearest_location, with_suggestion};
 use crate::error::Error;
 
 /// A job file with the keys in a table of their own.
@@ -50,12 +51,41 @@ struct Source {
 }
 
 /// Where a file has a job.
+#[derive(Clone, Debug, PartialEq)]
+enum Place {
+    /// In TOML.
+    Table {
+        /// The table that holds its keys; empty: none.
+        table: String,
+        /// What stands before a key in messages.
+        prefix: String,
+    },
+    /// In a job file of fio.
+    Section { origin: SectionOrigin, prefix: String },
+}
+
+/// The section of a job in a file of fio.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct SectionOrigin {
+    /// The job's name.
+    pub name: String,
+    /// The line of its header, from 1.
+    pub line: usize,
+    /// The lines that decide the keys of the job, from 1.
+    pub lines: BTreeMap<&'static str, usize>,
+    /// What the global sections say, and the section itself, as written.
+    pub global: BTreeMap<String, String>,
+    /// What the section says itself, as written.
+    pub own: BTreeMap<String, String>,
+}
+
+/// What jobs were described with, as fio's JSON tells it.
 #[derive(Clone, Debug, Default, PartialEq)]
-struct Place {
-    /// The table that holds its keys; empty: none.
-    table: String,
-    /// What stands before a key in messages.
-    prefix: String,
+pub struct JobOptions {
+    /// For all jobs.
+    pub global: BTreeMap<String, String>,
+    /// The name of each job, and its options.
+    pub jobs: Vec<(String, BTreeMap<String, String>)>,
 }
 
 impl LoadedJobs {
@@ -69,15 +99,39 @@ impl LoadedJobs {
         Self { jobs, notes: Vec::new(), file: Some(file) }
     }
 
-    /// Jobs of a file of fio, each from the section of its name.
-    pub(super) fn of_sections(path: &Path, text: &str, names: &[&str], jobs: Vec<JobConfig>) -> Self {
-        let place = |(index, name): (usize, &&str)| Place {
-            // Of two sections of one name, the second would be taken for the first.
-            table: if names[..index].contains(name) { String::new() } else { (*name).to_owned() },
-            prefix: if names.len() > 1 { format!("job `{name}`: ") } else { String::new() },
+    /// Jobs of a file of fio: for each section the copies that it stands for.
+    pub(super) fn of_sections(path: &Path, text: &str, origins: Vec<SectionOrigin>, jobs: Vec<Vec<JobConfig>>) -> Self {
+        let several = origins.len() > 1;
+        let place = |(origin, copies): (SectionOrigin, &Vec<JobConfig>)| {
+            let prefix = if several { format!("job `{}`: ", origin.name) } else { String::new() };
+            vec![Place::Section { origin, prefix }; copies.len()]
         };
-        let places = names.iter().enumerate().map(place).collect();
-        Self::in_file(path, text, places, jobs)
+        let places = origins.into_iter().zip(&jobs).flat_map(place).collect();
+        Self::in_file(path, text, places, jobs.into_iter().flatten().collect())
+    }
+
+    /// What each of the `jobs` made of these, copies of the `origins`, was described with.
+    pub fn options(&self, origins: &[usize], jobs: &[JobConfig]) -> JobOptions {
+        let places = self.file.as_ref().map_or(&[][..], |file| &file.places);
+        let of_section = |index: usize| match places.get(index) {
+            Some(Place::Section { origin, .. }) => Some(origin),
+            _ => None,
+        };
+        let global = of_section(0).map(|origin| origin.global.clone()).unwrap_or_default();
+        let own = |(&index, job): (&usize, &JobConfig)| {
+            let options = match of_section(index) {
+                // fio tells what is global once; a section may have more of it than the first.
+                Some(origin) => {
+                    let mut options = origin.global.clone();
+                    options.retain(|key, value| global.get(key) != Some(value));
+                    options.extend(origin.own.clone());
+                    options
+                }
+                None => words_of(job),
+            };
+            (job.name.clone(), options)
+        };
+        JobOptions { jobs: origins.iter().zip(jobs).map(own).collect(), global }
     }
 
     /// An error about a key of a job, with the key's line in the file, or the job's where the key is not written.
@@ -87,8 +141,15 @@ impl LoadedJobs {
             let name = name.map(|name| format!(" `{name}`")).unwrap_or_default();
             return Error::Input(format!("job{name}: {error}"));
         };
-        let Place { table, prefix } = &places[index];
-        let line = nearest_location(text, format!("{table}.{}", error.key).trim_start_matches('.'));
+        let (prefix, line) = match &places[index] {
+            Place::Table { table, prefix } => {
+                (prefix, nearest_location(text, format!("{table}.{}", error.key).trim_start_matches('.')))
+            }
+            Place::Section { origin, prefix } => {
+                let line = origin.lines.get(error.key).copied().unwrap_or(origin.line);
+                (prefix, location_of_line(text, line))
+            }
+        };
         Error::Input(format!("{}: {prefix}{error}{line}", path.display()))
     }
 
@@ -110,7 +171,7 @@ pub fn parse_jobs(path: &Path, text: &str) -> Result<LoadedJobs, Error> {
         return Err(refused("the file is empty; a job says at least `rw`"));
     }
     let holds = |key: &str| table.as_ref().is_some_and(|table| table.contains_key(key));
-    let one = |table: &str| vec![Place { table: table.to_owned(), prefix: String::new() }];
+    let one = |table: &str| vec![Place::Table { table: table.to_owned(), prefix: String::new() }];
     let parsed = if holds("jobs") {
         toml::from_str::<JobsTable>(text).map(|file| (listed(file.jobs.len()), file.jobs))
     } else if holds("job") {
@@ -124,6 +185,18 @@ pub fn parse_jobs(path: &Path, text: &str) -> Result<LoadedJobs, Error> {
 
 /// The places of jobs in a list.
 fn listed(jobs: usize) -> Vec<Place> {
-    let place = |index: usize| Place { table: format!("jobs[{index}]"), prefix: format!("jobs[{index}].") };
+    let place = |index: usize| Place::Table { table: format!("jobs[{index}]"), prefix: format!("jobs[{index}].") };
     (0..jobs).map(place).collect()
+}
+
+/// A job's keys and their values, as text.
+fn words_of(job: &JobConfig) -> BTreeMap<String, String> {
+    let text = |value: serde_json::Value| match value {
+        serde_json::Value::String(text) => text,
+        other => other.to_string(),
+    };
+    match serde_json::to_value(job) {
+        Ok(serde_json::Value::Object(keys)) => keys.into_iter().map(|(key, value)| (key, text(value))).collect(),
+        _ => BTreeMap::new(),
+    }
 }

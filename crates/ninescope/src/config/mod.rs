@@ -17,7 +17,7 @@ pub use drive::{
 };
 pub use fio::parse_fio;
 pub use job_file::{JobFile, JobTables, JobText, JobWork, parse_host_cache, parse_job_file};
-pub use jobs::{JobsTable, LoadedJobs, parse_jobs};
+pub use jobs::{JobOptions, JobsTable, LoadedJobs, parse_jobs};
 pub(crate) use load::unknown_preset;
 pub use load::{LoadedDrive, load_drive};
 pub use ninescope_workload::JobConfig;

@@ -2,28 +2,35 @@
 
 use std::collections::BTreeMap;
 
-use ninescope_engine::meter::{Histogram, LaneMeter, LaneOpMeter, Meter, OpMeter};
+use ninescope_engine::meter::{Histogram, LaneMeter, LaneOpMeter, Meter, Moments, OpMeter};
 use ninescope_model::Op;
 use serde_json::{Map, Value, json};
 
-/// Percentiles fio prints by default, and the nines beyond.
-const PERCENTILES: [(f64, u64); 15] = [
+/// Percentiles fio prints by default, and two nines beyond: percent and parts per billion.
+const PERCENTILES: [(f64, u64); 19] = [
     (1.0, 10_000_000),
     (5.0, 50_000_000),
     (10.0, 100_000_000),
     (20.0, 200_000_000),
     (30.0, 300_000_000),
+    (40.0, 400_000_000),
     (50.0, 500_000_000),
+    (60.0, 600_000_000),
     (70.0, 700_000_000),
+    (80.0, 800_000_000),
     (90.0, 900_000_000),
     (95.0, 950_000_000),
     (99.0, 990_000_000),
     (99.5, 995_000_000),
     (99.9, 999_000_000),
+    (99.95, 999_500_000),
     (99.99, 999_900_000),
     (99.999, 999_990_000),
     (99.9999, 999_999_000),
 ];
+
+/// The label of fio's last bucket [ns]: it holds all that is longer, and `fio_jsonplus_clat2csv` knows no other.
+const LAST_BIN: u64 = 17_112_760_320;
 
 /// fio's histogram has 64 buckets per octave (`PLAT_BITS` 6), ours 128: neighbours are merged.
 fn fold_bin(upper_bound: u64) -> u64 {
@@ -32,10 +39,26 @@ fn fold_bin(upper_bound: u64) -> u64 {
     }
     let octave = 63 - u64::from(upper_bound.leading_zeros()) - 6;
     // The middle of the bucket, as fio labels it.
-    ((upper_bound >> octave) << octave) + (1 << octave) / 2
+    (((upper_bound >> octave) << octave) + (1 << octave) / 2).min(LAST_BIN)
 }
 
+/// What fio says of every latency.
+fn moments(moments: &Moments) -> Value {
+    json!({
+        "min": moments.min(),
+        "max": moments.max(),
+        "mean": moments.mean(),
+        "stddev": moments.standard_deviation(),
+        "N": moments.count(),
+    })
+}
+
+/// The same with percentiles and bins, which fio leaves out where nothing was counted.
 fn distribution(histogram: &Histogram) -> Value {
+    let mut value = moments(histogram.moments());
+    if histogram.count() == 0 {
+        return value;
+    }
     let percentile: Map<String, Value> = PERCENTILES
         .iter()
         .map(|&(percent, parts)| (format!("{percent:.6}"), json!(histogram.percentile(parts))))
@@ -45,14 +68,9 @@ fn distribution(histogram: &Histogram) -> Value {
         *bins.entry(fold_bin(upper_bound)).or_default() += count;
     }
     let bins: Map<String, Value> = bins.into_iter().map(|(bin, count)| (bin.to_string(), json!(count))).collect();
-    json!({
-        "min": histogram.min(),
-        "max": histogram.max(),
-        "mean": histogram.mean(),
-        "N": histogram.count(),
-        "percentile": percentile,
-        "bins": bins,
-    })
+    value["percentile"] = Value::Object(percentile);
+    value["bins"] = Value::Object(bins);
+    value
 }
 
 /// What one kind of command of a job did.
@@ -60,6 +78,7 @@ fn distribution(histogram: &Histogram) -> Value {
 struct Direction<'a> {
     latency: &'a Histogram,
     device_latency: &'a Histogram,
+    host_queue: &'a Moments,
     bytes: u64,
 }
 
@@ -78,39 +97,46 @@ impl Direction<'_> {
             "total_ios": self.latency.count(),
             "short_ios": 0,
             "drop_ios": 0,
+            "slat_ns": moments(self.host_queue),
             "clat_ns": distribution(self.device_latency),
             "lat_ns": distribution(self.latency),
         })
     }
 }
 
-/// One entry for each job, or one that stands for the whole run. `clat` is what the device took, `lat` includes the
-/// host's queue.
-pub fn jobs(meter: &Meter, names: &[String], elapsed_ns: u64) -> Vec<Value> {
+/// One entry for each job, or one that stands for the whole run; `described` has the name and the options of each. `slat`
+/// is the wait in the host because the drive's queue was full, `clat` what the device took, `lat` both.
+pub fn jobs(meter: &Meter, described: &[(String, BTreeMap<String, String>)], elapsed_ns: u64) -> Vec<Value> {
+    let whole = ("ninescope".to_owned(), BTreeMap::new());
     if meter.lanes.is_empty() {
         let of = |meter: &OpMeter| -> Value {
-            let OpMeter { latency, device_latency, bytes, .. } = meter;
-            Direction { latency, device_latency, bytes: *bytes }.value(elapsed_ns)
+            let OpMeter { latency, device_latency, host_queue, bytes, .. } = meter;
+            Direction { latency, device_latency, host_queue, bytes: *bytes }.value(elapsed_ns)
         };
-        return vec![job("ninescope", &|op| of(&meter.ops[op as usize]), elapsed_ns)];
+        return vec![job(described.first().unwrap_or(&whole), &|op| of(&meter.ops[op as usize]), elapsed_ns)];
     }
-    let lane = |(lane, name): (&LaneMeter, &String)| {
+    let lane = |(lane, described): (&LaneMeter, &(String, BTreeMap<String, String>))| {
         let elapsed_ns = lane.elapsed().0;
         let of = |meter: &LaneOpMeter| {
-            let LaneOpMeter { latency, device_latency, bytes } = meter;
-            Direction { latency, device_latency, bytes: *bytes }.value(elapsed_ns)
+            let LaneOpMeter { latency, device_latency, host_queue, bytes } = meter;
+            Direction { latency, device_latency, host_queue, bytes: *bytes }.value(elapsed_ns)
         };
-        job(name, &|op| of(&lane.ops[op as usize]), elapsed_ns)
+        job(described, &|op| of(&lane.ops[op as usize]), elapsed_ns)
     };
-    meter.lanes.iter().zip(names).map(lane).collect()
+    meter.lanes.iter().zip(described).map(lane).collect()
 }
 
-fn job(name: &str, direction: &dyn Fn(Op) -> Value, elapsed_ns: u64) -> Value {
+fn job(
+    (name, options): &(String, BTreeMap<String, String>),
+    direction: &dyn Fn(Op) -> Value,
+    elapsed_ns: u64,
+) -> Value {
     json!({
         "jobname": name,
         "groupid": 0,
         "error": 0,
         "elapsed": elapsed_ns.div_ceil(1_000_000_000),
+        "job options": options,
         "read": direction(Op::Read),
         "write": direction(Op::Write),
         "trim": direction(Op::Trim),

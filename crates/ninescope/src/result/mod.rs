@@ -78,7 +78,7 @@ pub fn result_json(input: &ResultInput<'_>) -> Result<Value, Error> {
         },
     });
     if let (Some(device), Some(utilization)) = (&input.device, &input.utilization) {
-        let mut measured = measurements(device, utilization, input.job_names)?;
+        let mut measured = measurements(device, utilization, input.report)?;
         let drive = &input.assembly.config;
         for (medium, (key, config)) in
             [("scm", &drive.scm), ("storage_scm", &drive.storage_scm)].into_iter().enumerate()
@@ -107,7 +107,7 @@ pub fn result_json(input: &ResultInput<'_>) -> Result<Value, Error> {
     Ok(result)
 }
 
-fn measurements(device: &Seen<'_>, utilization: &Utilization, job_names: &[String]) -> Result<Value, Error> {
+fn measurements(device: &Seen<'_>, utilization: &Utilization, report: &WorkloadReport) -> Result<Value, Error> {
     let meter = device.meter;
     // A drive that heals or refreshes may work on for long when the host has all it asked for.
     let worked_on = worked_on(device);
@@ -143,7 +143,8 @@ fn measurements(device: &Seen<'_>, utilization: &Utilization, job_names: &[Strin
         "wear": wear(device),
         "suspension": suspension(device),
         "fio version": format!("ninescope-{VERSION}"),
-        "jobs": fio::jobs(meter, job_names, elapsed),
+        "global options": report.options().global,
+        "jobs": fio::jobs(meter, &report.options().jobs, elapsed),
     }))
 }
 

@@ -5,13 +5,16 @@ use std::path::Path;
 use ninescope_workload::{HostCacheConfig, JobConfig, TraceSummary};
 use serde_json::{Value, json};
 
-use crate::config::{JobFile, JobWork};
+use crate::config::{JobFile, JobOptions, JobWork};
 use crate::error::Error;
 use crate::request::WorkloadSource;
 
 /// The workload's entry in the result.
 #[derive(Clone, Debug)]
-pub struct WorkloadReport(Value);
+pub struct WorkloadReport {
+    value: Value,
+    options: JobOptions,
+}
 
 impl WorkloadReport {
     /// Of a trace: what was read, how it was replayed, what was skipped.
@@ -47,11 +50,11 @@ impl WorkloadReport {
         ] {
             value[key] = statistics[key].clone();
         }
-        Ok(Self(value))
+        Ok(Self::without_jobs(value))
     }
 
     /// Of synthetic jobs: their complete descriptions, one as `job`, several as `jobs`.
-    pub fn of_jobs(source: &WorkloadSource, jobs: &[JobConfig]) -> Result<Self, Error> {
+    pub fn of_jobs(source: &WorkloadSource, jobs: &[JobConfig], options: JobOptions) -> Result<Self, Error> {
         let internal = |error: serde_json::Error| Error::Internal(error.to_string());
         let path = source.job_file.as_ref().and_then(|path| path.file_name());
         let mut value = json!({
@@ -63,7 +66,7 @@ impl WorkloadReport {
             [job] => value["job"] = serde_json::to_value(job).map_err(internal)?,
             jobs => value["jobs"] = serde_json::to_value(jobs).map_err(internal)?,
         }
-        Ok(Self(value))
+        Ok(Self { value, options })
     }
 
     /// Of a job file with a file system or a host cache: its complete description.
@@ -80,20 +83,20 @@ impl WorkloadReport {
             JobWork::FileSystem(system) => value["file_system"] = serde_json::to_value(system).map_err(internal)?,
         }
         match &file.host_cache {
-            Some(cache) => Self(value).behind(cache),
-            None => Ok(Self(value)),
+            Some(cache) => Self::without_jobs(value).behind(cache),
+            None => Ok(Self::without_jobs(value)),
         }
     }
 
     /// The same behind a cache.
     pub fn behind(mut self, cache: &HostCacheConfig) -> Result<Self, Error> {
-        self.0["host_cache"] = serde_json::to_value(cache).map_err(|error| Error::Internal(error.to_string()))?;
+        self.value["host_cache"] = serde_json::to_value(cache).map_err(|error| Error::Internal(error.to_string()))?;
         Ok(self)
     }
 
     /// Of a list of requests made by a program.
     pub fn of_list(requests: u64) -> Self {
-        Self(json!({"kind": "list", "path": Value::Null, "hash": Value::Null, "requests": requests}))
+        Self::without_jobs(json!({"kind": "list", "path": Value::Null, "hash": Value::Null, "requests": requests}))
     }
 
     /// What the gaps of a trace were multiplied by; nothing of what has no times of its own.
@@ -103,6 +106,15 @@ impl WorkloadReport {
 
     /// The entry.
     pub fn value(&self) -> &Value {
-        &self.0
+        &self.value
+    }
+
+    /// What the jobs were described with; nothing where there are none.
+    pub fn options(&self) -> &JobOptions {
+        &self.options
+    }
+
+    fn without_jobs(value: Value) -> Self {
+        Self { value, options: JobOptions::default() }
     }
 }

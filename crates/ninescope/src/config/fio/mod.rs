@@ -1,0 +1,336 @@
+//! fio job files: `[global]` sections and jobs, run as fio would run them.
+//!
+//! `options.toml` says what becomes of each option: equal to fio, noted with its effect, or refused with its line.
+//! `sections` reads the text, `values` what stands behind `=`, `files` lays the files of the jobs out on the drive.
+
+mod files;
+mod options;
+mod sections;
+#[cfg(test)]
+mod tests;
+mod values;
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use ninescope_engine::LANES_MAX;
+use ninescope_model::units::{Bytes, Duration};
+use ninescope_workload::{AddressDistribution, JobConfig, RateProcess, SizeRange};
+
+use super::LoadedJobs;
+use super::jobs::SectionOrigin;
+use crate::error::Error;
+use options::{Handling, handling};
+use sections::{Section, Setting, sections};
+
+/// What is wrong, with its line.
+type Problem = (usize, String);
+
+/// Reads a job file of fio.
+///
+/// # Errors
+/// [`Error::Input`] with file, line and option.
+pub fn parse_fio(path: &Path, text: &str) -> Result<LoadedJobs, Error> {
+    let at = |(line, message): Problem| Error::Input(format!("{}: line {line}: {message}", path.display()));
+    let sections = sections(text).map_err(at)?;
+    if sections.is_empty() {
+        return Err(Error::Input(format!("{}: the file has no job section, such as [job]", path.display())));
+    }
+    let mut notes = Notes::default();
+    let jobs = sections.iter().map(|section| job(section, &mut notes)).collect::<Result<Vec<_>, _>>().map_err(at)?;
+    let mut jobs: Vec<Vec<JobConfig>> = jobs
+        .iter()
+        .zip(&sections)
+        .map(|(job, section)| job.copies(LANES_MAX).map_err(|error| at((section.line, error.to_string()))))
+        .collect::<Result<_, _>>()?;
+    let several = jobs.len() > 1 || jobs[0].len() > 1;
+    let exits = sections.iter().find_map(|section| section.setting("exitall"));
+    if let Some(setting) = exits.filter(|_| several) {
+        return Err(at((setting.line, "exitall: not supported; give every job a runtime".to_owned())));
+    }
+    let files = files::lay_out(&sections, &mut jobs).map_err(at)?;
+    let origins = sections.iter().map(origin).collect();
+    let mut loaded = LoadedJobs::of_sections(path, text, origins, jobs);
+    loaded.notes = files.into_iter().chain(notes.sentences()).collect();
+    Ok(loaded)
+}
+
+/// Where the keys of a section's job come from, and what is written there.
+fn origin(section: &Section<'_>) -> SectionOrigin {
+    let mut lines = BTreeMap::new();
+    for setting in &section.settings {
+        for key in keys_of(setting.key) {
+            lines.insert(*key, setting.line);
+        }
+        lines.insert(setting.key, setting.line);
+    }
+    let written = |settings: &[Setting<'_>]| -> BTreeMap<String, String> {
+        settings.iter().map(|setting| (setting.written.to_owned(), setting.value.to_owned())).collect()
+    };
+    let (global, own) = section.settings.split_at(section.global);
+    let (global, own) = (written(global), written(own));
+    SectionOrigin { name: section.name.to_owned(), line: section.line, lines, global, own }
+}
+
+/// The keys of a [`JobConfig`] that an option decides, where they are called otherwise.
+fn keys_of(option: &str) -> &'static [&'static str] {
+    match option {
+        "bsrange" | "bssplit" => &["bs"],
+        "size" => &["size_percent"],
+        "runtime" => &["duration"],
+        "number_ios" | "loops" => &["requests"],
+        "fsync" | "fdatasync" => &["flush_every"],
+        "rate_iops" => &["write_rate_iops"],
+        _ => &[],
+    }
+}
+
+/// What there is to say about the jobs of a file.
+#[derive(Default)]
+struct Notes {
+    unchanged: Vec<&'static str>,
+    effects: BTreeMap<&'static str, &'static str>,
+    others: Vec<String>,
+}
+
+impl Notes {
+    /// Once, whatever number of jobs it is about.
+    fn say(&mut self, sentence: String) {
+        if !self.others.contains(&sentence) {
+            self.others.push(sentence);
+        }
+    }
+
+    fn unchanged(&mut self, option: &'static str) {
+        if !self.unchanged.contains(&option) {
+            self.unchanged.push(option);
+        }
+    }
+
+    fn sentences(self) -> Vec<String> {
+        let mut notes = self.others;
+        // Options of one effect share a sentence.
+        let mut by_effect: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+        for (option, effect) in self.effects {
+            by_effect.entry(effect).or_default().push(option);
+        }
+        notes.extend(by_effect.into_iter().map(|(effect, options)| format!("{}: {effect}", options.join(", "))));
+        if !self.unchanged.is_empty() {
+            notes.push(format!("fio options that change nothing here: {}", self.unchanged.join(", ")));
+        }
+        notes
+    }
+}
+
+/// What takes more than one option to know.
+#[derive(Default)]
+struct Said {
+    /// One size, of all directions or of each.
+    bs: Option<SizeRange>,
+    range: Option<SizeRange>,
+    iodepth: u32,
+    io_size: Option<u64>,
+    number_ios: Option<u64>,
+    runtime: Option<Duration>,
+    time_based: bool,
+    loops: u64,
+    /// Of reads, writes and trims, [requests/s].
+    rates: Option<[u64; 3]>,
+    norandommap: bool,
+    lfsr: bool,
+    thinking: Thinking,
+}
+
+/// The rests of a job.
+#[derive(Default)]
+struct Thinking {
+    time: Option<Duration>,
+    blocks: Option<u64>,
+    /// What is issued is counted, not what completes.
+    at_issue: bool,
+}
+
+/// The job of a section.
+fn job(section: &Section<'_>, notes: &mut Notes) -> Result<JobConfig, Problem> {
+    let mut job = JobConfig { name: section.name.to_owned(), ..JobConfig::default() };
+    let mut said = Said { iodepth: 1, loops: 1, ..Said::default() };
+    for setting in &section.settings {
+        let wrong = |message: String| (setting.line, format!("{}: {message}", setting.written));
+        let holds = section.setting(setting.key).is_some_and(|last| last.line == setting.line);
+        match handling(setting.key).map_err(wrong)?.1 {
+            Handling::Unchanged {} => notes.unchanged(setting.key),
+            Handling::Refused { instead } => return Err(wrong(format!("not supported; {instead}"))),
+            Handling::Noted { effect } => {
+                notes.effects.insert(setting.key, effect);
+                if holds {
+                    apply(setting, &mut job, &mut said).map_err(wrong)?;
+                }
+            }
+            // As in fio, what is said last holds.
+            Handling::Equal {} if holds => apply(setting, &mut job, &mut said).map_err(wrong)?,
+            Handling::Equal {} => {}
+        }
+    }
+    let wrong = |message| (section.line, message);
+    finish_sizes(&mut job, &said).map_err(wrong)?;
+    finish_pace(section, &mut job, &said, notes)?;
+    finish_ends(&mut job, &said).map_err(wrong)?;
+    finish_map(&mut job, &said, notes);
+    Ok(job)
+}
+
+fn apply(setting: &Setting<'_>, job: &mut JobConfig, said: &mut Said) -> Result<(), String> {
+    use values::{copies, distribution, flag, number, one_file, pattern, percent, ranges, rates, region, size, sizes};
+    let value = setting.value;
+    match setting.key {
+        "rw" => job.rw = pattern(value)?,
+        "bs" => said.bs = Some(sizes(value)?),
+        "bssplit" => job.bssplit = Some(values::split(value)?),
+        "bsrange" => said.range = Some(ranges(value)?),
+        "rwmixread" => job.rwmixread = f64::from(percent(value)?),
+        "rwmixwrite" => job.rwmixread = f64::from(100 - percent(value)?),
+        "iodepth" => said.iodepth = number(value)?,
+        "numjobs" => job.numjobs = copies(value)?,
+        "nrfiles" => one_file(value)?,
+        "offset_increment" => job.offset_increment = Some(Bytes(size(value)?)),
+        "stonewall" => job.stonewall = flag(value)?,
+        "startdelay" => job.startdelay = Some(values::time(value)?).filter(|delay| delay.0 > 0),
+        "ramp_time" => job.ramp_time = Some(values::time(value)?).filter(|ramp| ramp.0 > 0),
+        "size" => (job.size, job.size_percent) = region(value)?,
+        "offset" => job.offset = Bytes(size(value)?),
+        "io_size" => said.io_size = Some(size(value)?),
+        "number_ios" => said.number_ios = Some(number(value)?).filter(|&requests| requests > 0),
+        "runtime" => said.runtime = Some(values::time(value)?),
+        "time_based" => said.time_based = flag(value)?,
+        "rate_iops" => said.rates = Some(rates(value)?),
+        "rate_process" => {
+            job.rate_process = match value {
+                "linear" => RateProcess::Linear,
+                "poisson" => RateProcess::Poisson,
+                _ => return Err(format!("`{value}` is not linear or poisson")),
+            }
+        }
+        "thinktime" => said.thinking.time = Some(values::thinking(value)?).filter(|time| time.0 > 0),
+        "thinktime_blocks" => said.thinking.blocks = Some(number(value)?),
+        "thinktime_blocks_type" => {
+            said.thinking.at_issue = match value {
+                "complete" => false,
+                "issue" => true,
+                _ => return Err(format!("`{value}` is not complete or issue")),
+            }
+        }
+        "random_distribution" => job.random_distribution = distribution(value)?,
+        "random_generator" => {
+            said.lfsr = match value {
+                "lfsr" => true,
+                "tausworthe" | "tausworthe64" => false,
+                _ => return Err(format!("`{value}` is not tausworthe, tausworthe64 or lfsr")),
+            }
+        }
+        "norandommap" => said.norandommap = flag(value)?,
+        "percentage_random" => job.percentage_random = percent(value)?,
+        "blockalign" => job.blockalign = Some(Bytes(size(value)?)),
+        "fsync" | "fdatasync" => job.flush_every = Some(number(value)?).filter(|&every: &u64| every > 0),
+        "loops" => said.loops = number::<u64>(value)?.max(1),
+        // Those that say where a job works and how it submits, and those that are noted alone.
+        _ => {}
+    }
+    Ok(())
+}
+
+/// As in fio: a range or a split says the sizes, wherever `bs` stands.
+fn finish_sizes(job: &mut JobConfig, said: &Said) -> Result<(), String> {
+    if job.bssplit.is_some() && said.range.is_some() {
+        return Err("bsrange: bssplit says already which sizes there are".to_owned());
+    }
+    if job.bssplit.is_some() {
+        return Ok(());
+    }
+    let Some(range) = said.range.clone().or_else(|| said.bs.clone()) else { return Ok(()) };
+    match range.only_size(job.rw.ops()) {
+        Some(size) => job.bs = size,
+        None => job.bsrange = Some(range),
+    }
+    Ok(())
+}
+
+/// Depth, rates and rests.
+fn finish_pace(section: &Section<'_>, job: &mut JobConfig, said: &Said, notes: &mut Notes) -> Result<(), Problem> {
+    let line = |key: &str| section.setting(key).map_or(section.line, |setting| setting.line);
+    let wrong = |key: &'static str| move |message: String| (line(key), format!("{key}: {message}"));
+    let engine = section.value("ioengine").unwrap_or("psync");
+    let synchronous = values::is_synchronous(engine).map_err(wrong("ioengine"))?;
+    job.iodepth = said.iodepth;
+    if synchronous && said.iodepth > 1 {
+        let default = if section.setting("ioengine").is_none() { ", fio's default," } else { "" };
+        notes.say(format!("ioengine {engine}{default} is synchronous: iodepth {} comes to 1", said.iodepth));
+        job.iodepth = 1;
+    }
+    let (first, last) = (job.rw.ops()[0], job.rw.ops()[job.rw.ops().len() - 1]);
+    if let Some(rates) = said.rates {
+        job.rate_iops = Some(rates[first as usize] as f64);
+        // Reads and writes of a mixed job are held to a rate each.
+        job.write_rate_iops = (first != last).then_some(rates[last as usize] as f64);
+    }
+    let Thinking { time, blocks, at_issue } = said.thinking;
+    if time.is_some() {
+        (job.thinktime, job.thinktime_blocks) = (time, blocks);
+        if at_issue && job.iodepth > 1 {
+            let problem = "`issue` is not supported with a depth of more than 1";
+            return Err(wrong("thinktime_blocks_type")(problem.to_owned()));
+        }
+    }
+    Ok(())
+}
+
+/// Where it ends: the first of its requests, its bytes and its time; its time alone where it is `time_based`.
+fn finish_ends(job: &mut JobConfig, said: &Said) -> Result<(), String> {
+    if job.numjobs == 1 {
+        job.offset_increment = None;
+    }
+    job.duration = said.runtime.filter(|runtime| runtime.0 > 0);
+    if said.time_based && job.duration.is_some() {
+        return Ok(());
+    }
+    job.requests = said.number_ios.map(|requests| requests.saturating_mul(said.loops));
+    let bytes = said.io_size.or(job.size.map(|size| size.0));
+    let Some(bytes) = bytes else {
+        // A region whose length the drive alone knows is covered once.
+        let unknown = if said.loops > 1 { Some("loops") } else { job.duration.and(Some("runtime")) };
+        return match unknown {
+            Some(key) if job.requests.is_none() => Err(format!(
+                "{key}: how many requests cover the region is not known here; give time_based, number_ios, io_size or \
+                 a size in bytes"
+            )),
+            _ => Ok(()),
+        };
+    };
+    let plain = said.io_size.is_none() && said.number_ios.is_none() && said.loops == 1 && job.duration.is_none();
+    if plain && !job.sizes_differ() && job.blockalign.is_none() {
+        return Ok(()); // The region once.
+    }
+    if job.sizes_differ() {
+        job.io_size = Some(Bytes(bytes.saturating_mul(said.loops)));
+        return Ok(());
+    }
+    // fio issues the last request of `io_size` whole, and none that reaches beyond `size`.
+    let of_pass = if said.io_size.is_some() { bytes.div_ceil(job.bs.0) } else { (bytes / job.bs.0).max(1) };
+    let in_all = of_pass.saturating_mul(said.loops);
+    job.requests = Some(job.requests.map_or(in_all, |requests| requests.min(in_all)));
+    Ok(())
+}
+
+/// Whether random addresses come once before any comes again.
+fn finish_map(job: &mut JobConfig, said: &Said, notes: &mut Notes) {
+    let uniform = job.rw.is_random() && job.random_distribution == AddressDistribution::Uniform;
+    // Any use of blockalign turns the map off.
+    let aligned = job.blockalign.is_some_and(|align| align != job.bs);
+    let wanted = uniform && (said.lfsr || !(said.norandommap || aligned));
+    job.random_map = wanted && job.can_be_mapped();
+    if wanted && !job.random_map {
+        notes.say(
+            "addresses are drawn anew each time, as with norandommap: requests have several sizes, or some do not jump"
+                .to_owned(),
+        );
+    }
+}

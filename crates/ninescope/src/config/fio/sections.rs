@@ -1,0 +1,82 @@
+//! The sections of a job file: each job with what the global sections before it say.
+
+use super::Problem;
+use super::options::handling;
+
+/// One line `key=value`; a bare key has no value.
+#[derive(Clone, Copy)]
+pub struct Setting<'a> {
+    /// Its line, from 1.
+    pub line: usize,
+    /// The option, by its own name.
+    pub key: &'static str,
+    /// As it is written.
+    pub written: &'a str,
+    pub value: &'a str,
+}
+
+/// A job.
+pub struct Section<'a> {
+    /// Its header's line, from 1.
+    pub line: usize,
+    pub name: &'a str,
+    /// What the global sections before it say, then what it says itself; what comes last holds.
+    pub settings: Vec<Setting<'a>>,
+    /// How many of the settings are global.
+    pub global: usize,
+}
+
+impl<'a> Section<'a> {
+    /// The setting of an option that holds.
+    pub fn setting(&self, key: &str) -> Option<&Setting<'a>> {
+        self.settings.iter().rev().find(|setting| setting.key == key)
+    }
+
+    /// The value of an option that holds.
+    pub fn value(&self, key: &str) -> Option<&'a str> {
+        self.setting(key).map(|setting| setting.value)
+    }
+}
+
+/// The jobs of a file.
+pub fn sections(text: &str) -> Result<Vec<Section<'_>>, Problem> {
+    let mut global: Vec<Setting<'_>> = Vec::new();
+    let mut jobs: Vec<Section<'_>> = Vec::new();
+    let mut inside: Option<bool> = None; // of the global section
+    for (index, line) in text.lines().enumerate() {
+        let (number, line) = (index + 1, line.trim());
+        if line.is_empty() || line.starts_with(['#', ';']) {
+            continue;
+        }
+        if let Some(rest) = line.strip_prefix('[') {
+            let name = rest.strip_suffix(']').filter(|name| !name.trim().is_empty());
+            let name = name.ok_or_else(|| (number, format!("`{line}` is no section")))?.trim();
+            inside = Some(name == "global");
+            if name != "global" {
+                jobs.push(Section { line: number, name, settings: global.clone(), global: global.len() });
+            }
+            continue;
+        }
+        let setting = setting(number, line)?;
+        match (inside, jobs.last_mut()) {
+            (Some(true), _) => global.push(setting),
+            (Some(false), Some(job)) => job.settings.push(setting),
+            _ => return Err((number, format!("`{}` stands before the first section", setting.written))),
+        }
+    }
+    Ok(jobs)
+}
+
+fn setting(number: usize, line: &str) -> Result<Setting<'_>, Problem> {
+    let (written, value) = line.split_once('=').unwrap_or((line, ""));
+    let (written, value) = (written.trim(), value.trim());
+    if let Some((word, _)) = line.split_once(char::is_whitespace).filter(|(word, _)| *word == "include") {
+        let problem = format!("{word}: not supported; copy the file's options here");
+        return Err((number, problem));
+    }
+    let (key, _) = handling(written).map_err(|problem| (number, problem))?;
+    if value.contains("${") {
+        return Err((number, format!("{written}: variables of the environment are not read; write the value")));
+    }
+    Ok(Setting { line: number, key, written, value })
+}

@@ -1,0 +1,195 @@
+//! What a job file of fio comes to.
+
+use std::path::Path;
+
+use ninescope_model::Op;
+use ninescope_model::units::{Bytes, Duration};
+use ninescope_workload::{AccessPattern, AddressDistribution, JobConfig};
+
+use super::{LoadedJobs, parse_fio};
+
+fn read(text: &str) -> Result<LoadedJobs, String> {
+    parse_fio(Path::new("a.fio"), text).map_err(|error| error.to_string())
+}
+
+#[test]
+fn a_job_takes_what_the_global_section_says_and_changes_it() {
+    let text = "; a comment\n[global]\nioengine=libaio\ndirect=1\nbs=4k\niodepth=8\n\n[mix]\nrw=randrw\nrwmixwrite=30\n\
+        iodepth = 32\nsize=64m\nio_size=1g\nruntime=5\nrandom_distribution=zipf\nfsync=10\ngroup_reporting\n";
+    let LoadedJobs { jobs, notes, .. } = read(text).expect("is legal");
+    let expected = JobConfig {
+        name: "mix".to_owned(),
+        rw: AccessPattern::RandRw,
+        rwmixread: 70.0,
+        iodepth: 32,
+        size: Some(Bytes(64 << 20)),
+        requests: Some(1 << 18),
+        duration: Some(Duration(5_000_000_000)),
+        random_distribution: AddressDistribution::Zipf(1.1),
+        flush_every: Some(10),
+        ..JobConfig::default()
+    };
+    assert_eq!(jobs, [expected]);
+    assert!(notes.iter().any(|note| note.starts_with("direct: there is no page cache")), "{notes:?}");
+    assert!(notes.iter().any(|note| note.contains("change nothing here: group_reporting")), "{notes:?}");
+}
+
+#[test]
+fn sizes_by_direction_and_ends_are_as_in_fio() {
+    let job = |text: &str| read(&format!("[a]\n{text}")).expect(text).jobs.remove(0);
+    let two = job("rw=randrw\nbs=4k,8k");
+    assert_eq!((two.mean_bytes(Op::Read) as u64, two.mean_bytes(Op::Write) as u64), (4096, 8192));
+    let based = job("rw=read\nsize=1m\nruntime=2m\ntime_based");
+    assert_eq!((based.requests, based.duration), (None, Some(Duration(120_000_000_000))));
+    assert_eq!(job("rw=read\nsize=1m\nruntime=60").requests, Some(256));
+    assert_eq!(job("rw=read\nsize=1m\nloops=3").requests, Some(768));
+    assert_eq!(job("rw=read\nnumber_ios=10").requests, Some(10));
+    assert_eq!(job("rw=read\nsize=1m").requests, None);
+    // The size, too, ends a job, and each loop has its own number.
+    assert_eq!(job("rw=read\nsize=64k\nnumber_ios=100").requests, Some(16));
+    assert_eq!(job("rw=read\nsize=64k\nnumber_ios=10\nloops=2").requests, Some(20));
+    assert_eq!(job("rw=read\nsize=64k\nio_size=10k").requests, Some(3));
+    assert_eq!(job("rw=read\nsize=64k\nnumber_ios=10\nruntime=1\ntime_based").requests, None);
+    let split = job("rw=read\nsize=64k\nbssplit=4k/50:8k/50\nloops=2\nnorandommap");
+    assert_eq!((split.requests, split.io_size), (None, Some(Bytes(128 << 10))));
+}
+
+#[test]
+fn a_range_says_the_sizes_wherever_bs_stands_and_what_is_said_last_holds() {
+    let job = |text: &str| read(&format!("[a]\nrw=randrw\n{text}")).expect(text).jobs.remove(0);
+    for text in ["bsrange=8k-16k\nbs=4k", "bs=4k\nbsrange=8k-16k"] {
+        assert_eq!(job(text).mean_bytes(Op::Read) as u64, 12_288, "{text}");
+    }
+    assert_eq!(job("bs=1000\nbs=4k").bs, Bytes(4096));
+    assert_eq!(job("bs=4k,8k\nbs=16k").mean_bytes(Op::Write) as u64, 16_384);
+    let error = read("[a]\nbs=4k\n[b]\nbs=4k\nbs=1000\n").expect_err("odd");
+    assert!(error.contains("line 5"), "{error}");
+}
+
+#[test]
+fn synchronous_engines_have_a_depth_of_1() {
+    for (text, depth) in [
+        ("ioengine=libaio\niodepth=16", 16),
+        ("iodepth=16\nioengine=io_uring", 16),
+        ("ioengine=psync\niodepth=16", 1),
+        ("iodepth=16\nioengine=sync", 1),
+        ("ioengine=mmap\niodepth=16", 1),
+        ("iodepth=16", 1),
+    ] {
+        let loaded = read(&format!("[a]\nrw=read\n{text}")).expect(text);
+        assert_eq!(loaded.jobs[0].iodepth, depth, "{text}");
+        assert_eq!(loaded.notes.iter().any(|note| note.contains("iodepth 16 comes to 1")), depth == 1, "{text}");
+    }
+}
+
+#[test]
+fn each_job_and_copy_has_a_file_of_its_own_unless_they_name_one() {
+    let offsets =
+        |text: &str| -> Vec<u64> { read(text).expect(text).jobs.iter().map(|job| job.offset.0 >> 10).collect() };
+    let two = "[global]\nsize=64k\n[a]\nnumjobs=2\n[b]\nsize=30k\noffset=2k\n[c]\n";
+    assert_eq!(offsets(two), [0, 64, 128 + 2, 160]);
+    assert_eq!(offsets(&two.replace("size=64k", "size=64k\nfilename=x")), [0, 0, 2, 0]);
+    let some = "[global]\nsize=64k\n[a]\nfilename=x\n[b]\n[c]\nfilename=x\noffset=64k\n[d]\ndirectory=d\nfilename=x\n";
+    assert_eq!(offsets(some), [0, 128, 64, 192], "a file reaches as far as any of its jobs");
+    let increment = "[a]\nsize=64k\nnumjobs=3\noffset_increment=16k\n";
+    assert_eq!(offsets(increment), [0, 64 + 16, 64 + 80 + 32]);
+    assert_eq!(offsets("[a]\nnumjobs=2\nfilename=x\noffset_increment=16k\n"), [0, 16]);
+}
+
+#[test]
+fn addresses_come_once_where_fio_keeps_a_map_of_them() {
+    let mapped = |text: &str| read(&format!("[a]\nrw=randread\n{text}")).expect(text).jobs[0].random_map;
+    for text in ["", "norandommap=0", "norandommap\nrandom_generator=lfsr", "bs=8k\nblockalign=8k"] {
+        assert!(mapped(text), "{text}");
+    }
+    for text in ["norandommap", "random_distribution=zipf", "blockalign=8k", "rw=read"] {
+        assert!(!mapped(text), "{text}");
+    }
+    for text in ["bsrange=4k-8k", "percentage_random=50"] {
+        let loaded = read(&format!("[a]\nrw=randread\n{text}")).expect(text);
+        assert!(!loaded.jobs[0].random_map);
+        assert!(loaded.notes.iter().any(|note| note.contains("drawn anew")), "{text}: {:?}", loaded.notes);
+    }
+}
+
+#[test]
+fn a_job_thinks_in_microseconds() {
+    let job =
+        read("[a]\nrw=read\nthinktime=50\nthinktime_blocks=4\nthinktime_spin=10\n").expect("is legal").jobs.remove(0);
+    assert_eq!((job.thinktime, job.thinktime_blocks), (Some(Duration(50_000)), Some(4)));
+}
+
+#[test]
+fn sections_are_jobs_that_share_what_is_global_before_them() {
+    let text = "[global]\nbs=8k\nexitall\n[a]\nrw=randread\nnorandommap\n[global]\niodepth=4\n[b]\nrw=write\nnumjobs=3\n\
+        offset_increment=1m\nstonewall\nstartdelay=2\nbsrange=4k-16k,8k-8k\n";
+    let text = text.replace("exitall\n", "").replace("bs=8k\n", "bs=8k\nsize=1m\nioengine=libaio\n");
+    let LoadedJobs { jobs, notes, .. } = read(&text).expect("is legal");
+    let [a, b, .., last] = &jobs[..] else { panic!("two jobs and copies: {jobs:?}") };
+    assert_eq!((a.name.as_str(), a.bs.0, a.iodepth, a.stonewall, a.startdelay), ("a", 8192, 1, false, None));
+    assert_eq!((b.name.as_str(), b.iodepth, b.stonewall), ("b.0", 4, true));
+    assert_eq!((last.name.as_str(), last.iodepth, last.stonewall), ("b.2", 4, false));
+    assert_eq!((b.startdelay, b.offset), (Some(Duration(2_000_000_000)), Bytes(1 << 20)));
+    assert_eq!((b.bs, &b.bsrange), (Bytes(8192), &None), "it only writes");
+    assert_eq!(notes[1..], [""; 0]);
+    assert!(notes[0].starts_with("4 files"), "{notes:?}");
+    let alone = read("[a]\nexitall\noffset_increment=1m\n").expect("one job exits alone");
+    assert_eq!(alone.jobs[0].offset_increment, None);
+}
+
+#[test]
+fn rates_are_held_by_direction_and_shares_are_of_the_drive() {
+    let job = |text: &str| read(&format!("[a]\n{text}")).expect(text).jobs.remove(0);
+    let rates = |text: &str| (job(text).rate_iops, job(text).write_rate_iops);
+    assert_eq!(rates("rw=randrw\nrate_iops=500"), (Some(500.0), Some(500.0)));
+    assert_eq!(rates("rw=rw\nrate_iops=500,20"), (Some(500.0), Some(20.0)));
+    assert_eq!(rates("rw=write\nrate_iops=500,20"), (Some(20.0), None));
+    assert_eq!(rates("rw=randtrim\nrate_iops=500,20,7"), (Some(7.0), None));
+    let share = job("rw=randread\nsize=25%\nruntime=5\ntime_based\nramp_time=2");
+    assert_eq!((share.size, share.size_percent, share.requests), (None, Some(25.0), None));
+    assert_eq!((share.duration, share.ramp_time), (Some(Duration(5_000_000_000)), Some(Duration(2_000_000_000))));
+    assert_eq!(job("size=25%\nsize=1m").size_percent, None, "what is said last holds");
+}
+
+#[test]
+fn what_is_not_supported_is_named_with_its_line() {
+    for (text, words) in [
+        ("[a]\nrw=randread\nthinktime_iotime=5\n", vec!["a.fio", "line 3", "thinktime_iotime"]),
+        ("[a]\nrw=randread\nthinktime=5\niodepth=4\nioengine=libaio\nthinktime_blocks_type=issue\n", vec!["line 6"]),
+        ("[a]\nioengine=net\n", vec!["line 2", "ioengine", "`net`"]),
+        ("[a]\nfilename=a:b\nsize=1m\n", vec!["line 2", "filename", "more than one"]),
+        ("[a]\nsize=1m\n[b]\nsize=10%\n", vec!["line 4", "size", "filename="]),
+        ("[a]\nsize=1m\n[b]\nbs=4k\n", vec!["line 3", "size", "filename="]),
+        ("[a]\nnrfiles=2\n", vec!["line 2", "nrfiles"]),
+        ("[a]\ninclude other.fio\n", vec!["line 2", "include"]),
+        ("[a]\nrw=randread\niodept=5\n", vec!["line 3", "did you mean `iodepth`"]),
+        ("[a]\nbsrange=4k-10k\n", vec!["line 2", "bsrange", "10KiB is not a multiple of 4KiB"]),
+        ("[a]\nbsrange=4k\n", vec!["line 2", "is not a range"]),
+        ("[a]\nramp_time=5x\n", vec!["line 2", "5x"]),
+        ("[a]\nrandom_distribution=zoned:60/10:40/90,50/50:50/50\n", vec!["line 2", "each direction"]),
+        ("[a]\nstartdelay=1-5\n", vec!["line 2", "startdelay", "1-5"]),
+        ("[a]\nrw=sideways\n", vec!["line 2", "sideways", "randrw"]),
+        ("[a]\nbs=4ki\n", vec!["line 2", "power of 1000"]),
+        ("[a]\nsize=0%\n", vec!["line 2", "share of the drive"]),
+        ("[a]\noffset=10%\n", vec!["line 2", "for size alone"]),
+        ("[a]\nsize=10%\nruntime=5\n", vec!["line 1", "runtime", "time_based"]),
+        ("[a]\nsize=10%\nloops=5\n", vec!["line 1", "loops"]),
+        ("[a]\nsize=${SIZE}\n", vec!["line 2", "environment"]),
+        ("[a]\n[b]\nrate=1m\n", vec!["line 3", "rate_iops"]),
+        ("[global]\nexitall\n[a]\n[b]\n", vec!["line 2", "exitall", "runtime"]),
+        ("[a]\nnumjobs=0\n", vec!["line 2", "numjobs", "1 to 256"]),
+        ("[a]\nnumjobs=257\n", vec!["line 2", "1 to 256"]),
+        ("[a]\nrw=randrw\nrate_iops=5,0\n", vec!["line 3", "rate_iops", "rate of 0"]),
+        ("[a]\nrate_iops=1,2,3,4\n", vec!["line 2", "three directions"]),
+        ("[a]\nruntime=99999999999d\n", vec!["too long"]),
+        ("rw=read\n", vec!["line 1", "before the first section"]),
+        ("[a\n", vec!["line 1", "no section"]),
+        ("[global]\nrw=read\n", vec!["no job section"]),
+        ("", vec!["no job section"]),
+    ] {
+        let error = read(text).expect_err(text);
+        for word in words {
+            assert!(error.contains(word), "{error}");
+        }
+    }
+}
