@@ -560,6 +560,17 @@ class Result:
                     (folder / name).unlink(missing_ok=True)  # of an earlier run
         return written[::-1]
 
+    def save_fio_logs(self, directory: str | os.PathLike[str]) -> list[Path]:
+        """Write logs of bandwidth, IOPS and latency as fio does, all of them or none; return the paths."""
+        from ninescope.files import output_directory, written_whole
+        from ninescope.fio_logs import logs
+
+        texts = logs(self.to_polars("series"))
+        with output_directory(Path(directory)) as folder, contextlib.ExitStack() as stack:
+            for name, text in texts.items():
+                stack.enter_context(written_whole(folder / name)).write_text(text, encoding="utf-8")
+        return [Path(directory) / name for name in texts]
+
     def report(self, path: str | os.PathLike[str]) -> Path:
         """Write this result as one HTML file that needs nothing else; return its path."""
         from ninescope.report import write

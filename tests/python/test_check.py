@@ -69,4 +69,4 @@ def test_a_job_file_of_fio_runs(cli):
     result = json.loads(out)
     assert result["requests"] == 3000
     assert result["workload"]["job"]["bssplit"].startswith("4096/60:16384/30:65536/10")
-    assert any("ioengine" in note for note in result["notes"])
+    assert any("direct: there is no page cache" in note for note in result["notes"])

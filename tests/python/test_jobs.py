@@ -27,7 +27,7 @@ def result() -> ninescope.Result:
 def test_each_job_is_told_by_itself(result):
     reader, log = result.jobs
     assert (reader.name, reader.requests, reader.bytes) == ("reader", 4000, 4000 * 4096)
-    assert (log.name, log.requests, log.bytes) == ("log", 204, 200 * 4096)
+    assert (log.name, log.requests, log.bytes) == ("log", 203, 200 * 4096)
     assert [op for op, _ in log.latency] == ["write", "flush"]
     assert reader.latency.read.count == 4000
     assert reader.latency.read.max_ns == result.latency.read.max_ns
@@ -41,7 +41,7 @@ def test_each_job_is_told_by_itself(result):
 def test_the_log_of_requests_names_the_job_where_there_are_several(result, tmp_path):
     frame = result.to_polars("requests")
     by_job = dict(frame.group_by("job").len().rows())
-    assert by_job == {"reader": 4000, "log": 204}
+    assert by_job == {"reader": 4000, "log": 203}
     assert set(frame.filter(polars.col("job") == "log")["op"]) == {"write", "flush"}
     result.save(tmp_path)
     loaded = ninescope.Result.load(tmp_path)
@@ -83,8 +83,12 @@ def test_files_of_several_jobs_run_and_are_checked(cli):
 @pytest.mark.parametrize(
     ("name", "text", "words"),
     [
-        ("j.fio", "[a]\nrw=read\n[b]\nrw=read\nthinktime=5\n", ("j.fio", "line 5", "thinktime")),
-        ("j.fio", "[a]\nrw=read\n[a]\nrw=write\n", ("called `a`",)),
+        (
+            "j.fio",
+            "[a]\nrw=read\n[b]\nrw=read\nthinktime_iotime=5\n",
+            ("j.fio", "line 5", "thinktime_iotime"),
+        ),
+        ("j.fio", "[a]\nsize=1m\n[a]\nsize=1m\n", ("called `a`",)),
         ("j.toml", '[[jobs]]\nname = "a"\n[[jobs]]\nname = "b"\niodepht = 3\n', ("line 5", "`iodepth`")),
         (
             "j.toml",

@@ -115,6 +115,13 @@ def run(
     log_requests: Annotated[
         bool, typer.Option("--log-requests", help="Write one row per request (requests.parquet in --out).")
     ] = False,
+    fio_logs: Annotated[
+        bool,
+        typer.Option(
+            "--fio-logs",
+            help="Write logs of bandwidth, IOPS and latency as fio does (ninescope_bw.log ... in --out).",
+        ),
+    ] = False,
     check: Annotated[
         str,
         typer.Option(
@@ -176,6 +183,8 @@ def run(
         raise typer.BadParameter("--out wants a directory, and its name is empty")
     if log_requests and out is None:
         raise typer.BadParameter("--log-requests writes a file, so it needs --out DIR")
+    if fio_logs and out is None:
+        raise typer.BadParameter("--fio-logs writes files, so it needs --out DIR")
     if trace_window is not None and out is None:
         raise typer.BadParameter("--trace-window writes a file, so it needs --out DIR")
     window = None if trace_window is None else _window(trace_window)
@@ -231,7 +240,7 @@ def run(
             result = run_to_end(started, quiet=not sys.stderr.isatty())
         for remark in started.remarks():
             print(f"ninescope: {remark}", file=sys.stderr)
-        deliver(result, None if out is None else Path(out), as_json=json_)
+        deliver(result, None if out is None else Path(out), as_json=json_, fio_logs=fio_logs)
     if not result.complete:
         raise typer.Exit(EXIT_INTERRUPTED)
 

@@ -101,11 +101,18 @@ def _bar() -> Iterator[Any]:
         yield show
 
 
-def deliver(result: Result, out: Path | None, *, as_json: bool) -> None:
+def deliver(result: Result, out: Path | None, *, as_json: bool, fio_logs: bool = False) -> None:
     """Write a result into `out` and to the standard output."""
     if out is not None:
         try:
+            from ninescope.fio_logs import NAMES
+
             result.save(out)
+            if fio_logs:
+                result.save_fio_logs(out)
+            else:
+                for name in NAMES:
+                    (out / name).unlink(missing_ok=True)  # of an earlier run
             result.plot.tail(out / "tail.png")
             result.plot.cdf(out / "cdf.png")
             drawn = ((any(True for _ in result.slowest), "slowest.png", result.plot.slowest),)

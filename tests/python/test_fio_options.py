@@ -1,0 +1,353 @@
+"""Job files of fio: what ninescope issues against what fio issues, for every option of the importer's table.
+
+`crates/ninescope/src/config/fio/options.toml` says what becomes of each option. Here fio proves it: cases
+compare the two where an option is said to be *equal*, fio alone runs with and without an option that is
+said to change nothing, and the table in docs/jobs.md is the one that is tested.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import math
+import re
+from collections import Counter
+from dataclasses import dataclass, field
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import ninescope
+from conftest import NATIVE, ROOT, tomllib
+from fio_oracle import NEEDS_FIO, Issued, fio, run_fio, run_ours
+
+OPTIONS_FILE = ROOT / "crates/ninescope/src/config/fio/options.toml"
+OPTIONS: dict[str, dict[str, Any]] = {
+    name: entry for group in tomllib.loads(OPTIONS_FILE.read_text()).values() for name, entry in group.items()
+}
+OWN_NAMES = {other: name for name, entry in OPTIONS.items() for other in (name, *entry.get("also", ()))}
+
+
+@dataclass(frozen=True)
+class Case:
+    """A job file, and how closely both must issue the same."""
+
+    text: str
+    # Of each job: `exact`, the same addresses in the same order; `in order`, each direction by itself;
+    # `covered`, each as often; `drawn`, by the same law from the same places; `skewed`, as often to the most
+    # frequent ones; `window`, the time alone.
+    addresses: tuple[str, ...] = ("exact",)
+    # Whether sizes and directions are drawn: counted with the slack of chance.
+    drawn: bool = False
+    begins: bool = False
+    files: tuple[str, ...] = ()
+    options: frozenset[str] = field(init=False)
+
+    def __post_init__(self) -> None:
+        keys = re.findall(r"(?m)^([a-z_]+)(?:=.*)?$", self.text)
+        object.__setattr__(self, "options", frozenset(OWN_NAMES[key] for key in keys))
+
+
+PLAIN = "[global]\nthread\nbs=4k\nsize=64k\nioengine=psync\n[a]\nrw=randrw\n[b]\nrw=write\n"
+ASYNC = "[global]\nioengine=libaio\n"
+CASES = {
+    "sequential reads": Case("[a]\nrw=read\nbs=8k\nsize=100k\n"),
+    "sequential writes at an offset": Case("[a]\nreadwrite=write\nblocksize=4k\noffset=16k\nsize=40k\n"),
+    "trims": Case("[a]\nioengine=null\nrw=trim\nbs=4k\nsize=64k\n"),
+    "random reads cover": Case("[a]\nrw=randread\nbs=4k\nsize=1m\nloops=2\n", ("covered",)),
+    "a mix covers": Case("[a]\nrw=randrw\nbs=4k\nsize=1m\nrwmixread=70\n", ("covered",), drawn=True),
+    "a mix in order": Case("[a]\nrw=rw\nbs=4k\nsize=1m\nrwmixwrite=20\n", ("in order",), drawn=True),
+    "random without a map": Case("[a]\nrw=randread\nbs=4k\nsize=1m\nio_size=2m\nnorandommap\n", ("drawn",)),
+    "a shift register covers": Case(
+        "[a]\nrw=randread\nbs=4k\nsize=1m\nnorandommap\nrandom_generator=lfsr\n", ("covered",)
+    ),
+    "aligned otherwise": Case("[a]\nrw=randread\nbs=4k\nblockalign=16k\nsize=1m\nnorandommap\n", ("drawn",)),
+    "some jump": Case("[a]\nrw=randread\nbs=4k\nsize=4m\npercentage_random=30\nnorandommap\n", ("drawn",)),
+    "zipf": Case(
+        "[a]\nrw=randread\nbs=4k\nsize=4m\nio_size=40m\nrandom_distribution=zipf:1.1\n", ("skewed",)
+    ),
+    "pareto": Case(
+        "[a]\nrw=randread\nbs=4k\nsize=4m\nio_size=40m\nrandom_distribution=pareto:0.2\n", ("skewed",)
+    ),
+    "zones": Case(
+        "[a]\nrw=randread\nbs=4k\nsize=4m\nrandom_distribution=zoned:60/10:30/20:10/70\n", ("drawn",)
+    ),
+    "a range of sizes": Case(
+        "[a]\nrw=randread\nbsrange=4k-16k\nsize=4m\nnorandommap\n", ("drawn",), drawn=True
+    ),
+    "a range behind bs": Case(
+        "[a]\nrw=randread\nbsrange=8k-16k\nbs=4k\nsize=4m\nnorandommap\n", ("drawn",), drawn=True
+    ),
+    "a split of sizes": Case(
+        "[a]\nrw=randwrite\nbssplit=4k/60:16k/30:64k/10\nsize=64m\nnorandommap\n", ("drawn",), drawn=True
+    ),
+    "sizes by direction": Case("[a]\nrw=rw\nbs=4k,16k\nsize=2m\nrwmixread=50\n", ("drawn",), drawn=True),
+    "sizes by direction, one of them": Case("[a]\nrw=write\nbs=4k,16k\nsize=256k\n"),
+    "the later size holds": Case("[a]\nrw=read\nbs=1000\nsize=100k\nbs=4k\nsize=64k\n"),
+    "a part of a request": Case("[a]\nrw=read\nbs=4k\nsize=10k\n"),
+    "bytes end in a request": Case("[a]\nrw=read\nbs=4k\nio_size=10k\nsize=64k\n"),
+    "bytes beyond the size": Case("[a]\nrw=randread\nbs=4k\nio_limit=128k\nsize=64k\n", ("covered",)),
+    "requests end it": Case("[a]\nrw=read\nbs=4k\nsize=64k\nnumber_ios=10\n"),
+    "requests beyond the size": Case("[a]\nrw=read\nbs=4k\nsize=64k\nnumber_ios=100\n"),
+    "requests of loops": Case("[a]\nrw=read\nbs=4k\nsize=64k\nnumber_ios=10\nloops=2\n", ("drawn",)),
+    "flushes": Case("[a]\nrw=write\nbs=4k\nsize=64k\nfsync=4\n"),
+    "flushes of a mix": Case("[a]\nrw=randrw\nbs=4k\nsize=512k\nfsync=3\n", ("covered",), drawn=True),
+    "flushes of data": Case("[a]\nrw=write\nbs=4k\nsize=60k\nfdatasync=5\n"),
+    "depth of libaio": Case(f"{ASYNC}[a]\nrw=randread\nbs=4k\nsize=512k\niodepth=16\n", ("covered",)),
+    "depth of io_uring": Case(
+        "[a]\nioengine=posixaio\nrw=randread\nbs=4k\nsize=512k\niodepth=8\n", ("covered",)
+    ),
+    "depth of psync": Case("[a]\nioengine=psync\nrw=randread\nbs=4k\nsize=512k\niodepth=16\n", ("covered",)),
+    "depth of sync": Case("[a]\nioengine=sync\nrw=read\nbs=4k\nsize=512k\niodepth=16\n"),
+    "depth of pvsync": Case("[a]\nioengine=pvsync\nrw=write\nbs=4k\nsize=512k\niodepth=16\n"),
+    "depth of pvsync2": Case("[a]\nioengine=pvsync2\nrw=read\nbs=4k\nsize=512k\niodepth=16\n"),
+    "depth of mmap": Case("[a]\nioengine=mmap\nrw=read\nbs=4k\nsize=512k\niodepth=16\n"),
+    "depth of no engine": Case("[a]\nrw=read\nbs=4k\nsize=512k\niodepth=16\n"),
+    "files of their own": Case(
+        "[global]\nbs=4k\nsize=64k\n[a]\nrw=randread\nnumjobs=3\n[b]\nrw=write\nsize=30k\n[c]\nrw=read\n",
+        ("covered",) * 3 + ("exact",) * 2,
+    ),
+    "a file for all": Case(
+        "[global]\nbs=4k\nfilename=x\n[a]\nrw=read\nsize=64k\nnumjobs=2\n[b]\nrw=write\noffset=32k\nsize=64k\n",
+        ("exact",) * 3,
+    ),
+    "files for some": Case(
+        "[global]\nbs=4k\nsize=64k\nrw=read\n[a]\nfilename=x\nnrfiles=1\n[b]\n[c]\nfilename=x\noffset=128k\n[d]\n",
+        ("exact",) * 4,
+    ),
+    "increments in a file": Case(
+        "[a]\nrw=read\nbs=4k\nsize=32k\nnumjobs=3\noffset_increment=32k\nfilename=x\n", ("exact",) * 3
+    ),
+    "increments in files": Case(
+        "[a]\nrw=read\nbs=4k\nsize=32k\nnumjobs=3\noffset_increment=16k\n[b]\nrw=read\nsize=8k\n",
+        ("exact",) * 4,
+    ),
+    "folders": Case(
+        "[global]\nbs=4k\nsize=32k\nrw=read\n[a]\ndirectory=one\nfilename=x\n[b]\nfilename=x\n",
+        ("exact",) * 2,
+    ),
+    "a share of the drive": Case(
+        "[a]\nrw=randread\nbs=64k\nfilename=drive\nsize=10%\nnumber_ios=300\nnorandommap\n",
+        ("drawn",),
+        files=("drive",),
+    ),
+    "for a time": Case(f"{ASYNC}[a]\nrw=randread\nbs=4k\nsize=1m\nruntime=400ms\ntime_based\n", ("window",)),
+    "time or size": Case("[a]\nrw=read\nbs=4k\nsize=64k\ntimeout=5\n"),
+    "after a ramp": Case(
+        f"{ASYNC}[a]\nrw=randread\nbs=4k\nsize=1m\nruntime=300ms\ntime_based\nramp_time=500ms\n", ("window",)
+    ),
+    "a delay": Case(
+        "[global]\nbs=4k\nsize=64k\nrw=read\n[a]\n[b]\nstartdelay=400ms\n", ("exact",) * 2, begins=True
+    ),
+    "a wall": Case(
+        "[global]\nbs=4k\nrw=read\nsize=64k\nthinktime=20ms\n[a]\n[b]\nstonewall\n[c]\n",
+        ("exact",) * 3,
+        begins=True,
+    ),
+    "thinking": Case("[a]\nrw=read\nbs=4k\nsize=64k\nthinktime=20ms\n", begins=True),
+    "thinking in microseconds, after four": Case(
+        "[a]\nrw=read\nbs=4k\nsize=64k\nthinktime=50000\nthinktime_blocks=4\nthinktime_blocks_type=complete\n"
+        "thinktime_spin=1ms\n",
+        begins=True,
+    ),
+    "thinking of a deep job": Case(
+        f"{ASYNC}[a]\nrw=read\nbs=4k\nsize=64k\niodepth=4\nthinktime=30ms\n", begins=True
+    ),
+    "one exits alone": Case("[a]\nrw=read\nbs=4k\nsize=64k\nexitall\n"),
+}
+
+
+@pytest.fixture(scope="module")
+def drive_bytes() -> int:
+    result = ninescope.Drive().run(ninescope.Workload.job(rw="read", requests=1), prefill="none")
+    return int(result.document["config"]["logical_bytes"])
+
+
+class TestAgainstFio:
+    pytestmark = NEEDS_FIO
+
+    @pytest.mark.parametrize("name", CASES)
+    def test_ninescope_issues_what_fio_issues(self, name: str, tmp_path: Path, drive_bytes: int) -> None:
+        case = CASES[name]
+        fios = run_fio(case.text, tmp_path, files=case.files, length=drive_bytes)
+        ours = run_ours(case.text, tmp_path, fios)
+        assert len(ours.jobs) == len(fios.jobs) == len(case.addresses)
+        for theirs, our, law in zip(fios.jobs, ours.jobs, case.addresses, strict=True):
+            if law == "window":
+                compare_times(theirs, our)
+                continue
+            assert our.depth == theirs.depth
+            compare_counts(theirs, our, drawn=case.drawn)
+            LAWS[law](theirs, our)
+            if case.begins:
+                # fio looks every now and then whether a wall is open.
+                slack = 500 if "stonewall" in case.options else 60
+                assert our.began_ms - 60 < theirs.began_ms < our.began_ms + slack
+                compare_times(theirs, our)
+
+    @pytest.fixture(scope="class")
+    def plain(self, tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[str]]:
+        """What fio issues for two jobs without any other option."""
+        return filled(PLAIN, tmp_path_factory.mktemp("plain") / "run")
+
+    @pytest.mark.parametrize("name", [n for n, entry in OPTIONS.items() if entry["is"] == "unchanged"])
+    def test_fio_issues_the_same_with_and_without(self, name: str, plain: object, tmp_path: Path) -> None:
+        written = f"thread\n{name}={OPTIONS[name]['example']}\n"
+        assert filled(PLAIN.replace("thread\n", written), tmp_path / "with") == plain
+
+    def test_fio_knows_no_option_that_is_missing(self) -> None:
+        known = {line.split()[0] for line in fio(Path(), "--cmdhelp=all").splitlines() if line.strip()}
+        assert {name.rstrip(":") for name in known} - set(OWN_NAMES) == set()
+        for engine in ("libaio", "io_uring", "pvsync2", "mmap"):
+            of_engine = fio(Path(), f"--enghelp={engine}").splitlines()
+            names = {
+                line.split(":")[0].strip() for line in of_engine if ":" in line and "IO engine" not in line
+            }
+            assert names - set(OWN_NAMES) == set(), engine
+
+
+def filled(text: str, folder: Path) -> dict[str, list[str]]:
+    """Tell offset, length and direction of what fio issues, by file."""
+    folder.mkdir()
+    (folder / "job.fio").write_text(text)
+    out = fio(folder, "job.fio", "--debug=io")
+    issued: dict[str, list[str]] = {}
+    for request, file in re.findall(r"fill: io_u \S+ (off=\S+?,len=\S+?,ddir=\d),file=(.*)", out):
+        issued.setdefault(file, []).append(request)
+    assert sum(map(len, issued.values())) == 32, out
+    return issued
+
+
+def compare_times(theirs: Issued, ours: Issued) -> None:
+    """Compare the measured times: fio sleeps on a real machine, and never too short."""
+    assert ours.measured_ms * 0.95 - 20 < theirs.measured_ms < ours.measured_ms * 1.5 + 100
+
+
+def compare_counts(theirs: Issued, ours: Issued, *, drawn: bool) -> None:
+    """Compare how many requests there are, of which size and direction."""
+    if not drawn:
+        assert ours.directions == theirs.directions
+        assert ours.flushes == theirs.flushes
+        assert Counter(size for *_, size in ours.requests) == Counter(size for *_, size in theirs.requests)
+        return
+    total = len(theirs.requests)
+    assert len(ours.requests) == pytest.approx(total, rel=0.08)
+    assert ours.flushes == pytest.approx(theirs.flushes, rel=0.25)
+    kinds = {(op, size) for op, _, size in (*theirs.requests, *ours.requests)}
+    for kind in kinds:
+        theirs_of, ours_of = (
+            sum((op, size) == kind for op, _, size in issued.requests) / len(issued.requests)
+            for issued in (theirs, ours)
+        )
+        deviation = math.sqrt(2 * max(theirs_of, 1 / total) * (1 - min(theirs_of, 0.999)) / total)
+        assert abs(theirs_of - ours_of) < 4 * deviation, kind
+
+
+def exact(theirs: Issued, ours: Issued) -> None:
+    assert ours.requests == theirs.requests
+
+
+def covered(theirs: Issued, ours: Issued) -> None:
+    """Require each block as often; the second pass begins where the first is through."""
+    offsets = [Counter(offset for _, offset, _ in issued.requests) for issued in (theirs, ours)]
+    assert offsets[0] == offsets[1]
+    places = len(offsets[0])
+    for issued in (theirs, ours):
+        first = [offset for _, offset, _ in issued.requests[:places]]
+        assert len(set(first)) == places
+        assert places < 20 or first != sorted(first)
+
+
+def drawn(theirs: Issued, ours: Issued) -> None:
+    """Require the same grid and range, and as many requests in each eighth of it, but for chance."""
+    for direction in theirs.directions:
+        their_offsets, our_offsets = (
+            [offset for offset, _ in issued.of(direction)] for issued in (theirs, ours)
+        )
+        low, high = min(their_offsets), max(their_offsets)
+        span = high - low + 1
+        assert min(our_offsets) == pytest.approx(low, abs=span / 20 + 1)
+        assert max(our_offsets) == pytest.approx(high, abs=span / 12 + 1)
+        assert math.gcd(*our_offsets) == math.gcd(*their_offsets) or {
+            math.gcd(*our_offsets),
+            math.gcd(*their_offsets),
+        } == {0}
+        follow = [
+            sum(after - before == size for (before, size), (after, _) in pairwise(of)) / max(len(of) - 1, 1)
+            for of in (theirs.of(direction), ours.of(direction))
+        ]
+        assert follow[0] == pytest.approx(follow[1], abs=0.08)
+        counts = [
+            Counter(min((offset - low) * 8 // span, 7) for offset in of if offset >= low)
+            for of in (their_offsets, our_offsets)
+        ]
+        scale = len(our_offsets) / len(their_offsets)
+        square = sum(
+            (counts[0][bin_] * scale - counts[1][bin_]) ** 2
+            / max(counts[0][bin_] * scale + counts[1][bin_], 1)
+            for bin_ in range(8)
+        )
+        # Of runs instead of single draws, chance is larger.
+        assert square < 30 / (1 - min(follow[0], 0.9)), square
+
+
+def skewed(theirs: Issued, ours: Issued) -> None:
+    """Require that the most frequent blocks have as large a share."""
+    for share in (0.001, 0.01, 0.1, 0.2, 0.5):
+        shares = []
+        for issued in (theirs, ours):
+            often = sorted(Counter(offset for _, offset, _ in issued.requests).values(), reverse=True)
+            shares.append(sum(often[: max(1, int(1024 * share))]) / sum(often))
+        assert shares[0] == pytest.approx(shares[1], abs=0.02), share
+
+
+def in_order(theirs: Issued, ours: Issued) -> None:
+    """Require that the requests of each direction follow each other from the same place on."""
+    for direction in theirs.directions:
+        for issued in (theirs, ours):
+            rows = issued.of(direction)
+            assert rows[0][0] == theirs.of(direction)[0][0]
+            assert all(before + size == after for (before, size), (after, _) in pairwise(rows))
+
+
+LAWS = {"in order": in_order, "exact": exact, "covered": covered, "drawn": drawn, "skewed": skewed}
+
+
+def test_every_option_that_is_equal_is_in_a_comparison() -> None:
+    compared = {option for case in CASES.values() for option in case.options}
+    equal = {name for name, entry in OPTIONS.items() if entry["is"] == "equal"}
+    # That the rest of the jobs of a mixed file is not compared is no excuse: each is named in a file that is.
+    assert equal - compared == set()
+
+
+@pytest.mark.skipif(not NATIVE, reason="the engine is not built")
+def test_what_is_refused_is_named_with_what_to_do_instead(tmp_path: Path) -> None:
+    path = tmp_path / "job.fio"
+    for name in (name for name, entry in OPTIONS.items() if entry["is"] == "refused"):
+        path.write_text(f"[a]\nrw=read\n{name}=1\nsize=64k\n")
+        with pytest.raises(ninescope.ConfigError) as refused:
+            ninescope.Drive().run(ninescope.Workload.job_file(path))
+        assert f"line 3: {name}: not supported; {OPTIONS[name]['instead']}" in str(refused.value)
+
+
+@pytest.mark.skipif(not NATIVE, reason="the engine is not built")
+def test_what_is_noted_is_noted_with_its_effect(tmp_path: Path) -> None:
+    noted = {name: entry["effect"] for name, entry in OPTIONS.items() if entry["is"] == "noted"}
+    path = tmp_path / "job.fio"
+    values = {"rate_process": "linear"}
+    lines = "".join(f"{name}={values.get(name, 1000)}\n" for name in noted)
+    path.write_text(f"[a]\nrw=read\nsize=64k\n{lines}")
+    notes = ninescope.Drive().run(ninescope.Workload.job_file(path)).notes
+    for name, effect in noted.items():
+        assert any(name in note.split(":")[0].split(", ") and effect in note for note in notes), name
+
+
+def test_the_table_in_the_docs_is_this_one() -> None:
+    spec = importlib.util.spec_from_file_location("renew_fio_options", ROOT / "tools/renew_fio_options.py")
+    assert spec is not None
+    assert spec.loader is not None
+    tool = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(tool)
+    text = (ROOT / "docs/jobs.md").read_text()
+    assert tool.renewed(text) == text, "`make fio-docs` renews it"
