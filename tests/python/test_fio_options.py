@@ -164,6 +164,12 @@ def drive_bytes() -> int:
     return int(result.document["config"]["logical_bytes"])
 
 
+@pytest.fixture(scope="module")
+def plain(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[str]]:
+    """What fio issues for two jobs without any other option."""
+    return filled(PLAIN, tmp_path_factory.mktemp("plain") / "run")
+
+
 class TestAgainstFio:
     pytestmark = NEEDS_FIO
 
@@ -186,10 +192,13 @@ class TestAgainstFio:
                 assert our.began_ms - 60 < theirs.began_ms < our.began_ms + slack
                 compare_times(theirs, our)
 
-    @pytest.fixture(scope="class")
-    def plain(self, tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[str]]:
-        """What fio issues for two jobs without any other option."""
-        return filled(PLAIN, tmp_path_factory.mktemp("plain") / "run")
+    def test_a_map_of_several_sizes_cuts_requests(self, tmp_path: Path) -> None:
+        """What docs/jobs.md says of it: of 6 KiB in the mean, 1 MiB takes 171 requests that are whole."""
+        text = "[a]\nrw=randread\nbssplit=4k/50:8k/50\nsize=1m\n"
+        fios = run_fio(text, tmp_path)
+        ours = run_ours(text, tmp_path, fios)
+        assert len(fios.jobs[0].requests) == 198
+        assert len(ours.jobs[0].requests) == pytest.approx(171, abs=13), "three standard deviations"
 
     @pytest.mark.parametrize("name", [n for n, entry in OPTIONS.items() if entry["is"] == "unchanged"])
     def test_fio_issues_the_same_with_and_without(self, name: str, plain: object, tmp_path: Path) -> None:
