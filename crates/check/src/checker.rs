@@ -19,7 +19,7 @@ use crate::oracle::Oracle;
 use crate::reliability::ReliabilityBook;
 use crate::reliability::clean::CleanUnits;
 use crate::reliability::reads::Taker;
-use crate::requests::{Requests, forgets, mask_of, sectors_per_unit};
+use crate::requests::{Requests, forgets, mask_of, sectors_in, sectors_per_unit};
 use crate::rule::{Checked, require};
 use crate::scm::ScmBanks;
 use crate::sweep::sweep;
@@ -220,12 +220,13 @@ impl Checker {
         (old, new): (Ppa, Ppa),
         merged_with: MergedWith,
     ) -> Checked {
+        let request = self.requests.get(view, slot)?.request;
         self.ledger.host_units += 1;
+        self.ledger.host_sectors += sectors_in(&request, lpa, view.ftl.geometry().sectors_per_unit());
         self.requests.unit_done(view, slot, lpa, Op::Write)?;
         agrees(view, lpa, new)?;
         self.groups.written(view, old, new)?;
         if let (Some(book), Some(banks)) = (&mut self.tier, &mut self.banks) {
-            let request = self.requests.get(view, slot)?.request;
             banks.done_in_flash(slot, mask_of(&request, lpa, sectors_per_unit(view)).count_ones());
             book.written_below(view, lpa.0)?;
         }
@@ -236,7 +237,6 @@ impl Checker {
             oracle.written(view, slot, inside, lpa, (old, new), merged_with, &mut self.marks)?;
         }
         if let Some(clean) = &mut self.clean {
-            let request = self.requests.get(view, slot)?.request;
             let said = request.hint == CacheHint::CleanWrite;
             clean.written(view, lpa, new, (said, merged_with == MergedWith::Nothing), old)?;
             if let (Some(oracle), true) = (&mut self.oracle, said) {
@@ -414,7 +414,7 @@ impl Checker {
 
     fn measuring_began(&mut self, view: &View<'_>) {
         self.requests.measuring_began();
-        self.ledger.measuring_began();
+        self.ledger.measuring_began(self.groups.handed_out);
         self.dies.measuring_began(view.now);
         self.transfers.measuring_began(view.now);
         if let Some(banks) = &mut self.banks {

@@ -13,6 +13,8 @@ use crate::rule::{Checked, require};
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Ledger {
     pub host_units: u64,
+    pub host_sectors: u64,
+    pub migrated_units: u64,
     pub healed_units: u64,
     pub move_units: u64,
     pub padding_units: u64,
@@ -36,6 +38,8 @@ pub struct Ledger {
     trim_sectors_ignored: u64,
     /// Pages programmed since the beginning, warm-up included.
     pages_programmed_ever: u64,
+    /// Units handed out when measuring began.
+    handed_out_before: u64,
     /// Units handed out and not programmed at the beginning.
     open_units_at_start: u64,
 }
@@ -81,10 +85,11 @@ impl Ledger {
         self.page_reads[source as usize] += 1;
     }
 
-    pub fn measuring_began(&mut self) {
+    pub fn measuring_began(&mut self, handed_out: u64) {
         *self = Self {
             pages_programmed_ever: self.pages_programmed_ever,
             open_units_at_start: self.open_units_at_start,
+            handed_out_before: handed_out,
             ..Self::default()
         };
     }
@@ -94,6 +99,8 @@ impl Ledger {
         let (ftl, engine) = (view.ftl.counters(), view.counters);
         let same = |name: &str, counted: u64, seen: u64| equal(view.now, name, counted, seen);
         same("ftl.host_units", ftl.host_units, self.host_units)?;
+        same("engine.host_sectors_placed", engine.host_sectors_placed, self.host_sectors)?;
+        same("ftl.migrated_units", ftl.migrated_units, self.migrated_units)?;
         same("ftl.healed_units", ftl.healed_units, self.healed_units)?;
         same("ftl.gc_units", ftl.gc_units, self.move_units)?;
         same("ftl.padding_units", ftl.padding_units, self.padding_units)?;
@@ -135,8 +142,8 @@ impl Ledger {
         Ok(())
     }
 
-    /// Units handed out (host + moves + padding, `handed_out` over the whole run) are units programmed or
-    /// still open.
+    /// Units handed out (`handed_out` over the whole run) are units programmed or still open, and those of the measured
+    /// time are the lanes of the write amplification: the host, a tier above, moves, healing, padding.
     pub fn programs_balance(&self, view: &View<'_>, handed_out: u64, open_units: u64) -> Checked {
         let programmed = self.pages_programmed_ever * u64::from(view.ftl.geometry().units_per_page());
         require!(
@@ -146,6 +153,17 @@ impl Ledger {
             "{handed_out} units were handed out and {} were open before; {programmed} are programmed and {open_units} open",
             self.open_units_at_start
         );
+        let lanes = view.ftl.counters().programmed_units();
+        let since = handed_out - self.handed_out_before;
+        require!(
+            lanes == since,
+            Ledger,
+            view.now,
+            "the lanes of the write amplification sum to {lanes} units, {since} were handed out to be programmed"
+        );
+        let host = view.ftl.counters().host_units * u64::from(view.ftl.geometry().sectors_per_unit());
+        let placed = view.counters.host_sectors_placed;
+        require!(placed <= host, Ledger, view.now, "the host wrote {placed} sectors into units of {host}");
         Ok(())
     }
 }

@@ -52,6 +52,12 @@ pub fn units_of(request: &Request, sectors_per_unit: u32) -> std::ops::Range<u32
     }
 }
 
+/// How many sectors of a unit a request covers.
+pub fn sectors_in(request: &Request, lpa: Lpa, sectors_per_unit: u32) -> u64 {
+    let first = u64::from(lpa.0) * u64::from(sectors_per_unit);
+    request.end().min(first + u64::from(sectors_per_unit)).saturating_sub(request.lba.0.max(first))
+}
+
 /// The sectors of a unit that a request covers, one bit each.
 pub fn mask_of(request: &Request, lpa: Lpa, sectors_per_unit: u32) -> u32 {
     let (first, sectors) = (u64::from(lpa.0) * u64::from(sectors_per_unit), u64::from(sectors_per_unit));

@@ -79,6 +79,8 @@ pub struct ScmBanks {
     verify_cycles: u64,
     verify_reads: u64,
     trimmed: u64,
+    /// Sectors of host writes that were taken up.
+    of_host: u64,
 }
 
 impl ScmBanks {
@@ -144,6 +146,9 @@ impl ScmBanks {
     ) -> Checked {
         let shape = view.scm.layout();
         let (now, id) = (view.now, shape.bank_of_slot(slot));
+        if (kind, source) == (Kind::Write, Source::Host) {
+            self.of_host += u64::from(mask.count_ones());
+        }
         let bank = &mut self.each[id.index()];
         let free = match bank.phase {
             Phase::Free => true,
@@ -358,7 +363,7 @@ impl ScmBanks {
 
     pub fn measuring_began(&mut self, now: Ns) {
         self.channels.iter_mut().for_each(|channel| channel.measuring_began(now));
-        (self.sectors, self.commands, self.trimmed) = Default::default();
+        (self.sectors, self.commands, self.trimmed, self.of_host) = Default::default();
         (self.verify_cycles, self.verify_reads) = Default::default();
         for bank in &mut self.each {
             bank.held = Default::default();
@@ -417,6 +422,7 @@ impl ScmBanks {
             (of_both(|counters| counters.verify_cycles), self.verify_cycles),
             (of_both(|counters| counters.verify_reads), self.verify_reads),
             (of_both(|counters| counters.trim_sectors_ignored), self.trimmed),
+            (of_both(|counters| counters.host_sectors_taken), self.of_host),
         ];
         require!(
             said.iter().all(|(said, seen)| said == seen),

@@ -31,6 +31,8 @@ pub struct EngineCounters {
     pub migration_page_programs: u64,
     /// Pages programmed for garbage collection.
     pub gc_page_programs: u64,
+    /// Sectors of the host in units that got a place in flash: with what such a unit holds besides, they are programmed.
+    pub host_sectors_placed: u64,
     /// Block groups erased.
     pub group_erases: u64,
     /// Units read from the controller's copy, because their page was not yet programmed.

@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use ninescope_ftl::Ftl;
 use ninescope_kernel::{BitTable, NONE, Ns, ResourceId, RunDigest, Slab, TournamentTree, WakeQueue};
 use ninescope_media::nand::{CommandKind, FlashCommand, Nand};
-use ninescope_model::{BankId, ChannelId, DieId, Geometry, OCCUPANCIES, Pool, Stream};
+use ninescope_model::{BankId, ChannelId, DieId, Geometry, OCCUPANCIES, Pool, SECTOR_BYTES, Stream};
 use ninescope_workload::{HostCacheStatistics, Workload};
 
 use crate::config::{EngineConfig, RunLimits, WriteCompletion};
@@ -13,7 +13,7 @@ use crate::counters::EngineCounters;
 use crate::error::SimulationError;
 use crate::flow::{FlushEpochs, FlushRead, GcJob, OpenStripe, PageDeadline, WriteEntry};
 use crate::host::{HostCommand, HostFront, LaneConfig, LinkOut, RequestLogEntry, SerialStage};
-use crate::meter::{DieLedger, Meter, OwnParts, Spells};
+use crate::meter::{DieLedger, Meter, OwnParts, Spells, Written};
 use crate::probe::{Event, NoProbe, Probe, observe};
 use crate::reliability::{Reliability, ReliabilityConfig};
 use crate::resources::Resources;
@@ -95,6 +95,13 @@ pub struct Seen<'a> {
     pub request_log: &'a [RequestLogEntry],
     /// What the cache in front of the drive did since the run began, where there is one.
     pub host_cache: Option<&'a HostCacheStatistics>,
+}
+
+impl Seen<'_> {
+    /// What the host wrote since measuring began, and what flash did for it.
+    pub fn written(&self) -> Written {
+        written(self.ftl, self.scm, self.counters)
+    }
 }
 
 /// One simulated drive with its workload. Generic in the wake-up queue (every queue gives the same run)
@@ -607,6 +614,11 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
         &self.nand
     }
 
+    /// What the host wrote since measuring began, and what flash did for it.
+    pub fn written(&self) -> Written {
+        written(&self.ftl, &self.scm, &self.counters)
+    }
+
     /// The probe.
     pub fn probe(&self) -> &P {
         &self.probe
@@ -654,6 +666,17 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
             link_in: until_now(self.link_in.busy, self.link_in.free_at),
             link_out: self.link_out.busy_until(now),
         }
+    }
+}
+
+fn written(ftl: &Ftl, scm: &ScmPart, counters: &EngineCounters) -> Written {
+    let (geometry, of_flash) = (ftl.geometry(), ftl.counters());
+    let taken = scm.counters(0).host_sectors_taken + scm.counters(1).host_sectors_taken;
+    let unit_bytes = u64::from(geometry.unit_bytes);
+    Written {
+        host: (counters.host_sectors_placed + taken) * SECTOR_BYTES,
+        flash: of_flash.programmed_units() * unit_bytes,
+        erased: of_flash.erased_groups * u64::from(geometry.units_per_group()) * unit_bytes,
     }
 }
 

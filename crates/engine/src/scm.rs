@@ -22,6 +22,8 @@ pub struct ScmCounters {
     pub sectors_read: u64,
     /// Sectors written for the host.
     pub sectors_written: u64,
+    /// Sectors of host writes that banks took up.
+    pub host_sectors_taken: u64,
     /// Sectors copied by wear levelling.
     pub sectors_copied: u64,
     /// Sectors of TRIMs: memory that is overwritten in place gains nothing from them.

@@ -7,6 +7,8 @@ use serde::Serialize;
 pub struct FtlCounters {
     /// Units written by the host.
     pub host_units: u64,
+    /// Units that came down from a tier above.
+    pub migrated_units: u64,
     /// Units written anew because their copy was no good.
     pub healed_units: u64,
     /// Units handed out for garbage-collection moves.
@@ -34,10 +36,10 @@ pub struct FtlCounters {
 impl FtlCounters {
     /// Units programmed for any reason.
     pub fn programmed_units(&self) -> u64 {
-        self.host_units + self.healed_units + self.gc_units + self.padding_units
+        self.host_units + self.migrated_units + self.healed_units + self.gc_units + self.padding_units
     }
 
-    /// Write amplification: units programmed per unit the host wrote; 0 when it wrote nothing.
+    /// Units programmed per unit the host wrote, 0 when it wrote nothing: the write amplification of whole units.
     pub fn write_amplification(&self) -> f64 {
         if self.host_units == 0 {
             return 0.0;

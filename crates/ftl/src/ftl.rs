@@ -435,6 +435,15 @@ impl Ftl {
         self.valid.next_set(from.index()).map(|unit| Ppa(unit as u32))
     }
 
+    /// Writes a unit that comes down from a tier above. `None`: no pool can take it now.
+    pub fn take_down(&mut self, lpa: Lpa) -> Option<Placed> {
+        let placed = self.write_as(lpa, false)?;
+        // The host wrote it to the tier.
+        self.counters.host_units -= 1;
+        self.counters.migrated_units += 1;
+        Some(placed)
+    }
+
     /// Writes a unit anew whose content came from elsewhere, as clean data. `None`: no pool can take it now.
     pub fn heal(&mut self, lpa: Lpa) -> Option<Placed> {
         let placed = self.write_as(lpa, true)?;

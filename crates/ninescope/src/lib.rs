@@ -24,6 +24,7 @@ mod schema;
 mod scm;
 mod simulation;
 mod snapshot;
+mod steadiness;
 mod tier;
 
 use std::path::Path;
@@ -51,6 +52,7 @@ pub use ninescope_workload::profile::{Profile, ProfileWorkload};
 pub use ninescope_workload::{TraceOptions, TraceReader, TraceWriter, Workload, WriteReport, checked_request};
 pub use plan::Plan;
 pub use prepare::{PrefillMode, SteadyState};
+pub use steadiness::{Drift, Steadiness, Verdict};
 pub use preparing::DrivePreparation;
 pub use presets::{Preset, PresetKind, presets, presets_of};
 pub use profiles::{drawn_from_profile, parse_profile, profile_of_trace, profile_text};

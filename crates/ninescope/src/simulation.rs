@@ -2,7 +2,7 @@
 
 use std::time::{Duration as WallTime, Instant};
 
-use ninescope_engine::meter::{Histogram, Sample};
+use ninescope_engine::meter::{Histogram, Sample, Written};
 use ninescope_engine::{Device, LaneConfig, NoProbe, Pair, Probe, RequestLogEntry, RunLimits, Seen, SimulationError};
 use ninescope_kernel::{Ns, TournamentTree};
 use ninescope_model::Op;
@@ -246,6 +246,8 @@ impl<P: Probe> Simulation<P> {
         let series = &device.meter().series;
         let (since, interval) = (device.meter().since.0, series.interval().0);
         let column = |value: fn(&Sample) -> u64| series.samples().iter().map(value).collect::<Vec<u64>>();
+        let written = series.written(device.written());
+        let of_written = |value: fn(&Written) -> u64| written.iter().map(value).collect::<Vec<u64>>();
         let mut columns = vec![
             ("begin_ns", (0..series.samples().len() as u64).map(|index| since + index * interval).collect()),
             ("reads", column(|sample| sample.reads)),
@@ -256,6 +258,9 @@ impl<P: Probe> Simulation<P> {
             ("write_latency_sum_ns", column(|sample| sample.write_latency_sum)),
             ("read_latency_max_ns", column(|sample| sample.read_latency_max)),
             ("write_latency_max_ns", column(|sample| sample.write_latency_max)),
+            ("host_written_bytes", of_written(|written| written.host)),
+            ("flash_programmed_bytes", of_written(|written| written.flash)),
+            ("flash_erased_bytes", of_written(|written| written.erased)),
         ];
         if device.seen().tier.is_some() {
             columns.extend([

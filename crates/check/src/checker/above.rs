@@ -144,7 +144,7 @@ impl Checker {
         (old, new): (Ppa, Ppa),
         merged_with: MergedWith,
     ) -> Checked {
-        self.ledger.host_units += 1;
+        self.ledger.migrated_units += 1;
         agrees(view, lpa, new)?;
         self.groups.written(view, old, new)?;
         let Some(book) = &mut self.tier else { return Ok(()) };

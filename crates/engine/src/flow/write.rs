@@ -209,6 +209,17 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
         }
     }
 
+    /// Sectors of the host in each unit of an entry.
+    fn sectors_of_each(&self, entry: &WriteEntry) -> u64 {
+        let per_unit = u64::from(self.geometry.sectors_per_unit());
+        if entry.merged_with.is_none() {
+            return per_unit;
+        }
+        let command = &self.commands[entry.command];
+        let first = u64::from(entry.next) * per_unit;
+        (command.lba + u64::from(command.sectors)).min(first + per_unit) - command.lba.max(first)
+    }
+
     // ---- placing -----------------------------------------------------------------------------------
 
     /// Places the units of an entry, behind those that wait already.
@@ -294,6 +305,7 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
         }
         let chained = self.completes_at_program();
         let merged_with = if P::ACTIVE { self.content_merged_with(entry) } else { MergedWith::Nothing };
+        let sectors = self.sectors_of_each(entry);
         while entry.next < entry.end {
             let lpa = Lpa(entry.next);
             let clean = entry.clean && self.may_stay_clean(entry);
@@ -306,6 +318,7 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
             };
             let Placed { old, new, .. } = placed;
             observe!(self, Event::UnitWritten { slot: entry.command, lpa, old, new, merged_with });
+            self.counters.host_sectors_placed += sectors;
             self.overtake_flush_reads(lpa);
             if self.reliability.is_some() {
                 self.host_unit_written(entry, lpa)?;
@@ -331,7 +344,7 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
         let merged_with = if P::ACTIVE { self.content_merged_with(entry) } else { MergedWith::Nothing };
         let lpa = Lpa(entry.next);
         let of_flash = self.is_merged_with_what_was_read(entry);
-        let Some(placed) = self.ftl.write_as(lpa, false) else { return Ok(Placing::Waits) };
+        let Some(placed) = self.ftl.take_down(lpa) else { return Ok(Placing::Waits) };
         if self.reliability.is_some() {
             self.eviction_takes_effect(entry.command, of_flash)?;
         }

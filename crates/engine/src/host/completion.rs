@@ -55,6 +55,10 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
             Op::Read | Op::Write => u64::from(command.sectors) * SECTOR_BYTES,
             Op::Trim | Op::Flush => 0,
         };
+        if self.meter.series.is_over(now) {
+            let written = self.written();
+            self.meter.series.note_written(written);
+        }
         self.meter.record(command.op, now, latency, command.host_queue, bytes, &parts);
         self.meter.record_of_lane(command.lane, command.op, now, latency, command.host_queue, bytes);
         if self.host.is_open(command.lane) {

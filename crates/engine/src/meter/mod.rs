@@ -20,7 +20,7 @@ pub use blocks::{Blocks, bootstrap};
 pub use histogram::{Histogram, Moments};
 pub use ledger::{DieLedger, OccupancyLedger, Spells};
 pub use own_parts::OwnParts;
-pub use series::{Sample, Series, TierSample};
+pub use series::{Sample, Series, TierSample, Written};
 pub use suspensions::SuspensionLedger;
 
 /// Everything measured about one kind of command.

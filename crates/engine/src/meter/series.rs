@@ -26,8 +26,40 @@ pub struct Sample {
     pub read_latency_max: u64,
     /// Largest write latency [ns].
     pub write_latency_max: u64,
+    /// What was written in it, until the next interval's first completion.
+    pub written: Written,
     /// The tier at the last completion; zeros on a drive of one medium and in intervals without one.
     pub tier: TierSample,
+}
+
+/// What the host wrote, and what flash did for it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Written {
+    /// Written by the host: units of it got a place in flash, or banks of storage-class memory took it up [B].
+    pub host: u64,
+    /// Handed out to be programmed to flash, for whatever reason [B].
+    pub flash: u64,
+    /// Flash that was erased [B].
+    pub erased: u64,
+}
+
+impl Written {
+    /// The same without what was written before.
+    #[must_use]
+    pub fn since(self, before: Self) -> Self {
+        Self {
+            host: self.host - before.host,
+            flash: self.flash - before.flash,
+            erased: self.erased - before.erased,
+        }
+    }
+
+    /// Takes more in.
+    pub fn add(&mut self, more: Self) {
+        self.host += more.host;
+        self.flash += more.flash;
+        self.erased += more.erased;
+    }
 }
 
 /// A tier at one time.
@@ -55,6 +87,7 @@ impl Sample {
         self.write_latency_sum += other.write_latency_sum;
         self.read_latency_max = self.read_latency_max.max(other.read_latency_max);
         self.write_latency_max = self.write_latency_max.max(other.write_latency_max);
+        self.written.add(other.written);
         if other.tier != TierSample::default() {
             self.tier = other.tier;
         }
@@ -70,6 +103,8 @@ pub struct Series {
     /// The sample being filled and the time at which it ends, so that most records need no division.
     open: usize,
     open_end: Ns,
+    /// What was written since measuring began, as far as samples have it.
+    noted: Written,
 }
 
 impl Series {
@@ -77,7 +112,7 @@ impl Series {
     pub fn new(since: Ns) -> Self {
         let mut samples = Vec::with_capacity(SAMPLES);
         samples.push(Sample::default());
-        Self { since, interval: FIRST_INTERVAL, samples, open: 0, open_end: since + FIRST_INTERVAL }
+        Self { since, interval: FIRST_INTERVAL, samples, open: 0, open_end: since + FIRST_INTERVAL, noted: Written::default() }
     }
 
     /// Length of an interval [ns].
@@ -88,6 +123,27 @@ impl Series {
     /// The samples; sample `i` begins `i` intervals after the start.
     pub fn samples(&self) -> &[Sample] {
         &self.samples
+    }
+
+    /// What was written in each sample; the last one has all that followed, up to `total` since measuring began.
+    pub fn written(&self, total: Written) -> Vec<Written> {
+        let mut written: Vec<Written> = self.samples.iter().map(|sample| sample.written).collect();
+        if let Some(last) = written.last_mut() {
+            last.add(total.since(self.noted));
+        }
+        written
+    }
+
+    /// Whether a completion at `now` begins another sample: what was written is to be noted before it is recorded.
+    #[inline]
+    pub fn is_over(&self, now: Ns) -> bool {
+        now >= self.open_end
+    }
+
+    /// Notes what was written since measuring began.
+    pub fn note_written(&mut self, total: Written) {
+        self.samples[self.open].written.add(total.since(self.noted));
+        self.noted = total;
     }
 
     /// Takes a completion in. Times never decrease.
@@ -160,5 +216,27 @@ mod tests {
         assert_eq!(series.samples().iter().map(|sample| sample.read_latency_max).max(), Some(99_999));
         let covered = series.interval().0 * series.samples().len() as u64;
         assert!(covered > 99_999 * 777_777 && covered - series.interval().0 <= 99_999 * 777_777);
+    }
+
+    #[test]
+    fn what_was_written_is_in_one_sample_each_and_none_of_it_is_lost() {
+        let mut series = Series::new(Ns(0));
+        let total = |i: u64| Written { host: 4 * i, flash: 9 * i, erased: i };
+        for i in 1..=10_000 {
+            let now = Ns(i * 777_777);
+            if series.is_over(now) {
+                series.note_written(total(i));
+            }
+            series.record(Op::Write, now, Ns(1), 4096);
+        }
+        let written = series.written(total(10_123));
+        assert_eq!(written.len(), series.samples().len());
+        let mut sum = Written::default();
+        written.iter().for_each(|&of_sample| sum.add(of_sample));
+        assert_eq!(sum, total(10_123));
+        // Each ended with the first completion behind it, so that no two differ by more than what one brings.
+        let whole = &written[..written.len() - 1];
+        let (least, most) = whole.iter().fold((u64::MAX, 0), |(low, high), one| (low.min(one.erased), high.max(one.erased)));
+        assert!(most - least <= 1, "{least} to {most} per sample");
     }
 }

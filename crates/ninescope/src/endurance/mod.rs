@@ -15,7 +15,6 @@ use std::collections::BTreeMap;
 
 use ninescope_engine::Seen;
 use ninescope_kernel::Ns;
-use ninescope_model::Op;
 use serde::Serialize;
 
 use crate::assembly::Assembly;
@@ -99,7 +98,7 @@ pub fn of_run(device: &Seen<'_>, assembly: &Assembly, elapsed: Ns) -> (Endurance
     let prices: Vec<_> = worn.iter().zip(&bit_costs).map(price).collect();
     let logical_bytes = assembly.logical_bytes();
     let cost = Cost::of(&prices, logical_bytes, iops(device, elapsed));
-    let window = Window { ns: elapsed.0, host_bytes: device.meter.ops[Op::Write as usize].bytes };
+    let window = Window { ns: elapsed.0, host_bytes: device.written().host };
     let media: Vec<_> = worn.iter().map(|(name, worn)| (*name, MediumEndurance::of(worn, window))).collect();
     let lifetime = Lifetime::of(&media, window, logical_bytes, config.endurance.dwpd_years);
     let media = media.into_iter().collect();

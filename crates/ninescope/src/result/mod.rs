@@ -7,6 +7,7 @@ mod reliability;
 mod scm;
 mod tier;
 mod workload;
+mod write_amplification;
 
 use ninescope_engine::meter::{DieLedger, HintMeter, LaneMeter, LaneOpMeter};
 use ninescope_engine::reliability::Reliability;
@@ -21,6 +22,7 @@ use crate::endurance;
 use crate::error::Error;
 use crate::prepare::{PrefillMode, SteadyState};
 use crate::snapshot::SnapshotReport;
+use crate::steadiness::Steadiness;
 
 pub use workload::WorkloadReport;
 
@@ -135,7 +137,8 @@ fn measurements(device: &Seen<'_>, utilization: &Utilization, report: &WorkloadR
         "attribution": by_op(&|op| latency::attribution(&meter.ops[op as usize])),
         "hints": hints(device),
         "host_cache": device.host_cache,
-        "waf": write_amplification(device),
+        "waf": write_amplification::section(device),
+        "steadiness": steadiness(device),
         "operations": operations(device),
         "counters": serde_json::to_value(device.counters).map_err(|error| Error::Internal(error.to_string()))?,
         "ftl": ftl_counters(device),
@@ -146,6 +149,13 @@ fn measurements(device: &Seen<'_>, utilization: &Utilization, report: &WorkloadR
         "global options": report.options().global,
         "jobs": fio::jobs(meter, &report.options().jobs, elapsed),
     }))
+}
+
+/// Whether the window had settled; null where nothing was programmed.
+fn steadiness(device: &Seen<'_>) -> Option<Steadiness> {
+    let geometry = device.ftl.geometry();
+    let round = u64::from(geometry.units_per_group()) * u64::from(geometry.pools()) * u64::from(geometry.unit_bytes);
+    Steadiness::of(&device.meter.series.written(device.written()), round)
 }
 
 /// How long the drive scrubbed, healed or refreshed after the host's last completion [ns].
@@ -227,25 +237,6 @@ fn performance(input: &ResultInput<'_>, requests: u64) -> Value {
     performance
 }
 
-/// Units programmed per unit the host wrote, by source; null where the host wrote nothing.
-fn write_amplification(device: &Seen<'_>) -> Value {
-    let counters = device.ftl.counters();
-    // A page that comes down from a tier is a unit.
-    let migrated = device.counters.migration_page_programs.min(counters.host_units);
-    let arrived = counters.host_units;
-    let ratio = |units: u64| if arrived == 0 { Value::Null } else { json!(units as f64 / arrived as f64) };
-    json!({
-        "total": ratio(counters.programmed_units()),
-        "host": ratio(arrived - migrated),
-        "migration": ratio(migrated),
-        "gc": ratio(counters.gc_units),
-        "scrub": ratio(counters.healed_units),
-        "wear": ratio(0),
-        "padding": ratio(counters.padding_units),
-        "map": ratio(0),
-    })
-}
-
 /// Requests by what a cache in front of the drive said about them; empty without one.
 fn hints(device: &Seen<'_>) -> Value {
     let meters = CacheHint::ALL.into_iter().zip(&device.meter.hints).filter(|(_, meter)| meter.latency.count() > 0);
@@ -276,6 +267,7 @@ fn ftl_counters(device: &Seen<'_>) -> Value {
     let counters = device.ftl.counters();
     json!({
         "host_units": counters.host_units,
+        "migrated_units": counters.migrated_units,
         "gc_units": counters.gc_units,
         "healed_units": counters.healed_units,
         "padding_units": counters.padding_units,
@@ -288,6 +280,8 @@ fn ftl_counters(device: &Seen<'_>) -> Value {
         "gc_victims": counters.gc_victims,
         "gc_victim_valid_units": counters.gc_victim_valid_units,
         "refreshed_groups": counters.refreshed_groups,
+        "programmed_units": counters.programmed_units(),
+        "units_per_host_unit": (counters.host_units > 0).then(|| counters.write_amplification()),
     })
 }
 

@@ -3,7 +3,7 @@
 use ninescope_ftl::policies::SectorCopy;
 use ninescope_kernel::{NONE, Ns, WakeQueue};
 use ninescope_media::scm::{CopyPath, ScmCommand, ScmCommandKind};
-use ninescope_model::{BankId, Occupancy};
+use ninescope_model::{BankId, Occupancy, Source};
 
 use super::BankPhase;
 use crate::device::Device;
@@ -124,6 +124,9 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
         unit.occupancy = class.occupancy(transaction.source);
         self.close_wait_on_bank(bank, index);
         self.open_share_of_bank(bank);
+        if !reads && transaction.source == Source::Host {
+            self.scm.counters_of(bank).host_sectors_taken += u64::from(transaction.sectors);
+        }
         observe!(
             self,
             Event::SlotDispatched {

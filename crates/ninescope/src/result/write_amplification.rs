@@ -1,0 +1,36 @@
+//! Write amplification: bytes programmed to flash per byte that the host wrote, by who had them programmed.
+
+use ninescope_engine::Seen;
+use ninescope_model::SECTOR_BYTES;
+use serde_json::{Map, Value, json};
+
+/// The section `waf`. The lanes, in bytes and as ratios, sum to the whole. Ratios are null where the host wrote nothing,
+/// or where there is no flash. On a drive with a tier above flash what the host wrote there is in the divisor, and the
+/// lane of the host is what went to flash at once.
+pub fn section(device: &Seen<'_>) -> Value {
+    let units = device.ftl.counters();
+    let unit_bytes = u64::from(device.ftl.geometry().unit_bytes);
+    let written = device.written();
+    let placed = device.counters.host_sectors_placed * SECTOR_BYTES;
+    let lanes = [
+        ("host", placed),
+        ("partial_writes", units.host_units * unit_bytes - placed),
+        ("migration", units.migrated_units * unit_bytes),
+        ("gc", units.gc_units * unit_bytes),
+        ("scrub", units.healed_units * unit_bytes),
+        ("wear", 0),
+        ("padding", units.padding_units * unit_bytes),
+        ("map", 0),
+    ];
+    let has_flash = device.ftl.geometry().pools() > 0;
+    let ratio = |bytes: u64| match written.host {
+        host if host > 0 && has_flash => json!(bytes as f64 / host as f64),
+        _ => Value::Null,
+    };
+    let mut section = Map::from_iter([("total".to_owned(), ratio(written.flash))]);
+    section.extend(lanes.map(|(lane, bytes)| (lane.to_owned(), ratio(bytes))));
+    section.insert("host_bytes".to_owned(), json!(written.host));
+    section.insert("flash_bytes".to_owned(), json!(written.flash));
+    section.insert("bytes".to_owned(), lanes.into_iter().map(|(lane, bytes)| (lane.to_owned(), json!(bytes))).collect());
+    Value::Object(section)
+}
