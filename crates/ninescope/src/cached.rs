@@ -14,7 +14,7 @@ use ninescope_workload::{
 use crate::assembly::{Assembly, fit_drive};
 use crate::config::{JobFile, JobWork};
 use crate::error::Error;
-use crate::plan::{Plan, limits, preparation};
+use crate::plan::{Plan, limits, of_others, preparation};
 use crate::request::{RunRequest, Warmup, WorkloadSource};
 use crate::result::WorkloadReport;
 
@@ -58,8 +58,9 @@ impl Plan {
             Some(config) => behind_cache(config, &assembly, disk.workload).map_err(wrong)?,
             None => BehindCache { workload: disk.workload, filled: whole(&assembly) },
         };
-        let all = 0..assembly.ftl.logical_units;
-        let preparation = preparation(request, || filled, all, &assembly.geometry);
+        let own = || of_others("writes of a file system or behind a cache are not known before the run");
+        let (preparation, note) = preparation(request, || filled, &assembly, own)?;
+        notes.extend(note);
         let limits = cached_limits(request, disk.requests, disk.duration, depth)?;
         let total = disk.requests;
         let lanes = vec![LaneConfig::new(workload, depth)];
@@ -76,7 +77,7 @@ impl Plan {
         summary: &TraceSummary,
         host_cache: HostCacheConfig,
         assembly: Assembly,
-        notes: Vec<String>,
+        mut notes: Vec<String>,
     ) -> Result<Self, Error> {
         let path = source.trace.clone().unwrap_or_default();
         let name = source.host_cache.clone().unwrap_or_default();
@@ -84,8 +85,9 @@ impl Plan {
         let trace = Box::new(TraceReader::open(&path, options)?);
         let BehindCache { workload, filled } = behind_cache(host_cache, &assembly, trace)
             .map_err(|error| Error::Input(format!("{}: {error}", name.display())))?;
-        let all = 0..assembly.ftl.logical_units;
-        let preparation = preparation(request, || filled, all, &assembly.geometry);
+        let own = || of_others("writes of a file system or behind a cache are not known before the run");
+        let (preparation, note) = preparation(request, || filled, &assembly, own)?;
+        notes.extend(note);
         let depth = source.iodepth.unwrap_or(u32::MAX);
         let limits = cached_limits(request, request.requests, request.duration, depth)?;
         let lanes = vec![LaneConfig::new(workload, depth)];

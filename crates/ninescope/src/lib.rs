@@ -11,6 +11,7 @@ pub mod endurance;
 mod error;
 mod jobs;
 mod memory;
+mod own_writes;
 mod plan;
 mod prepare;
 mod preparing;
@@ -22,6 +23,7 @@ mod request;
 mod result;
 mod schema;
 mod scm;
+mod settling;
 mod simulation;
 mod snapshot;
 mod steadiness;
@@ -51,8 +53,7 @@ pub use ninescope_model::Op;
 pub use ninescope_workload::profile::{Profile, ProfileWorkload};
 pub use ninescope_workload::{TraceOptions, TraceReader, TraceWriter, Workload, WriteReport, checked_request};
 pub use plan::Plan;
-pub use prepare::{PrefillMode, SteadyState};
-pub use steadiness::{Drift, Steadiness, Verdict};
+pub use prepare::PrefillMode;
 pub use preparing::DrivePreparation;
 pub use presets::{Preset, PresetKind, presets, presets_of};
 pub use profiles::{drawn_from_profile, parse_profile, profile_of_trace, profile_text};
@@ -61,11 +62,13 @@ pub use request::{
     resolve_drive, suspend_limit,
 };
 pub use schema::schemas;
+pub use settling::{OverwrittenBy, SteadyState};
 pub use simulation::{AnySimulation, Phase, RecordedSimulation, Simulation, SliceProgress};
 pub use snapshot::{
     FORMAT as SNAPSHOT_FORMAT, PreparedDrive, Refusal, Shape, SnapshotReport, Snapshots, check_snapshot,
     describe_snapshot, snapshot_report_json,
 };
+pub use steadiness::{Change, Steadiness, Verdict};
 
 /// Version of ninescope.
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");

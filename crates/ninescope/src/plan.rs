@@ -16,6 +16,7 @@ use crate::assembly::{Assembly, Unfit, fit_drive, suspend_note};
 use crate::config::LoadedJobs;
 use crate::error::Error;
 use crate::jobs::{Jobs, disjoint};
+use crate::own_writes::{OwnWrites, WearIn};
 use crate::prepare::{Overwriting, PrefillMode, Preparation};
 use crate::preparing::Preparing;
 use crate::request::{AddressPolicy, RunRequest, VolumePlacement, Warmup, WorkloadSource};
@@ -114,14 +115,24 @@ impl Plan {
         };
         let ranges =
             disjoint(requests.iter().filter(|request| request.op == ninescope_model::Op::Read).map(units).collect());
-        let preparation = preparation(request, || ranges, 0..assembly.ftl.logical_units, &assembly.geometry);
+        let (preparation, note) =
+            preparation(request, || ranges, &assembly, || of_others("a list of requests is no workload"))?;
         let total = requests.len() as u64;
         let duration = request.duration.map(|duration| Ns(duration.0));
         let limits = limits(request, Some(total), request.requests, duration, queue_depth)?;
         let report = WorkloadReport::of_list(total);
         let workload = Box::new(Listed { requests: requests.into_iter(), arrival });
         let lanes = vec![LaneConfig::new(workload, queue_depth)];
-        Ok(Self::assembled(request, assembly, limits, report, Some(total), preparation, lanes, Vec::new()))
+        Ok(Self::assembled(
+            request,
+            assembly,
+            limits,
+            report,
+            Some(total),
+            preparation,
+            lanes,
+            note.into_iter().collect(),
+        ))
     }
 
     fn of_trace(
@@ -181,8 +192,9 @@ impl Plan {
                 })
                 .collect()
         };
-        let whole = 0..assembly.ftl.logical_units;
-        let preparation = preparation(request, footprint, whole, &assembly.geometry);
+        let own = || OwnWrites::of_trace(&path, &options, &assembly);
+        let (preparation, note) = preparation(request, footprint, &assembly, own)?;
+        notes.extend(note);
         let total = summary.requests * u64::from(options.loop_count);
         let depth = source.iodepth.unwrap_or(u32::MAX);
         let duration = request.duration.map(|duration| Ns(duration.0));
@@ -207,8 +219,9 @@ impl Plan {
         let assembly = Assembly::new(&drive, request.seed, request.log_requests)?;
         let regions = jobs.regions(&assembly)?;
         let units = jobs.units(&regions, u64::from(assembly.geometry.sectors_per_unit()));
-        let whole = 0..assembly.ftl.logical_units;
-        let preparation = preparation(request, || units, whole, &assembly.geometry);
+        let own = || OwnWrites::of_jobs(&jobs, &assembly, request.seed);
+        let (preparation, note) = preparation(request, || units, &assembly, own)?;
+        notes.extend(note);
         let report = WorkloadReport::of_jobs(source, jobs.list(), jobs.options())?;
         let known = jobs.requests(&regions);
         let names: Vec<String> = jobs.list().iter().map(|job| job.name.clone()).collect();
@@ -288,9 +301,15 @@ impl Plan {
         u64::from(self.assembly.geometry.sectors_per_unit())
     }
 
+    /// What it is prepared as: a workload that does not wear it in leaves that to uniform writes.
+    fn prepared_as(&self) -> PrefillMode {
+        let uniform = self.prefill == PrefillMode::Steady && self.preparation.recipe().by_workload.is_none();
+        if uniform { PrefillMode::SteadyUniform } else { self.prefill }
+    }
+
     /// What the prepared drive depends on.
     pub fn shape(&self) -> Shape {
-        Shape::new(self.prefill, self.preparation.recipe(), self.assembly.ftl.clone())
+        Shape::new(self.prepared_as(), self.preparation.recipe(), self.assembly.ftl.clone())
     }
 
     /// Prepares the drive. The plan can no longer prepare another then.
@@ -470,32 +489,50 @@ fn gibibytes(bytes: u64) -> f64 {
     bytes as f64 / f64::from(1 << 30)
 }
 
+/// Why a drive is overwritten uniformly that was to be worn in by its workload.
+pub(crate) fn of_others(reason: &'static str) -> Result<WearIn, Error> {
+    Ok(WearIn::Uniform(reason))
+}
+
+/// How the drive is prepared, and what is to be said of it. `own` are the writes that wear it in where they do.
 pub(crate) fn preparation(
     request: &RunRequest,
     footprint: impl FnOnce() -> Vec<Range<u32>>,
-    overwritten: Range<u32>,
-    geometry: &Geometry,
-) -> Preparation {
+    assembly: &Assembly,
+    own: impl FnOnce() -> Result<WearIn, Error>,
+) -> Result<(Preparation, Option<String>), Error> {
+    let geometry = &assembly.geometry;
+    let overwritten = 0..assembly.ftl.logical_units;
     let round = geometry.units_per_group() * geometry.pools();
-    let seed = request.seed;
-    if geometry.pools() == 0 {
-        // What is overwritten in place needs no preparing: every sector is there.
-        return Preparation::new(Vec::new(), Overwriting::None, round, seed);
-    }
-    match request.prefill {
-        PrefillMode::None => Preparation::new(Vec::new(), Overwriting::None, round, seed),
-        PrefillMode::Footprint => Preparation::new(footprint(), Overwriting::None, round, seed),
-        PrefillMode::Full => Preparation::new(vec![overwritten], Overwriting::None, round, seed),
+    let made = |fill, overwriting| Preparation::new(fill, overwriting, round, request.seed);
+    // What is overwritten in place needs no preparing: every sector is there.
+    let mode = if geometry.pools() == 0 { PrefillMode::None } else { request.prefill };
+    let whole = || vec![overwritten.clone()];
+    Ok(match mode {
+        PrefillMode::None => (made(Vec::new(), Overwriting::None), None),
+        PrefillMode::Footprint => (made(footprint(), Overwriting::None), None),
+        PrefillMode::Full => (made(whole(), Overwriting::None), None),
         PrefillMode::Raw => {
             let rest = u64::from(geometry.units()).saturating_sub(overwritten.len() as u64);
-            let overwriting = Overwriting::Units(overwritten.clone(), rest);
-            Preparation::new(vec![overwritten], overwriting, round, seed)
+            (made(whole(), Overwriting::Units(overwritten.clone(), rest)), None)
         }
-        PrefillMode::Steady => {
-            let overwriting = Overwriting::UntilSteady(overwritten.clone());
-            Preparation::new(vec![overwritten], overwriting, round, seed)
-        }
-    }
+        PrefillMode::SteadyUniform => (made(whole(), Overwriting::UntilSteady(overwritten.clone())), None),
+        PrefillMode::Steady => match own_of_flash(assembly, own)? {
+            WearIn::Own(own) => {
+                let note = own.note().map(str::to_owned);
+                (made(whole(), Overwriting::ByWorkload(overwritten.clone(), own)), note)
+            }
+            WearIn::Uniform(reason) => {
+                let note = format!("{reason}: the drive was worn in by uniform random writes (steady-uniform)");
+                (made(whole(), Overwriting::UntilSteady(overwritten.clone())), Some(note))
+            }
+        },
+    })
+}
+
+/// The writes that wear flash in; those of a drive with a tier are not known before its run.
+fn own_of_flash(assembly: &Assembly, own: impl FnOnce() -> Result<WearIn, Error>) -> Result<WearIn, Error> {
+    if assembly.scm.media.is_empty() { own() } else { of_others("which writes reach flash only the tier's run shows") }
 }
 
 /// Where the run ends and what of it is not measured. The requests in all are unknown where time alone ends them.

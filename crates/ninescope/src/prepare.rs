@@ -7,9 +7,13 @@ use ninescope_kernel::{RandomStream, RunDigest};
 use ninescope_model::Lpa;
 use serde::{Deserialize, Serialize};
 
+use crate::error::Error;
+use crate::own_writes::{OwnWrite, OwnWrites};
+use crate::settling::{Settling, SteadyState, Window, unreached};
+
 /// What the drive holds when the run begins.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
+#[serde(rename_all = "kebab-case")]
 pub enum PrefillMode {
     /// Every address the workload may read is present.
     #[default]
@@ -19,41 +23,32 @@ pub enum PrefillMode {
     /// Full, then overwritten at random until as much was written as the drive has flash: every page was programmed
     /// once, and garbage collection has begun.
     Raw,
-    /// Full, then overwritten at random until write amplification is stationary.
+    /// Full, then overwritten by the workload's own writes until write amplification and wear are stationary.
     Steady,
+    /// Full, then overwritten at random, all addresses alike, until write amplification is stationary.
+    SteadyUniform,
     /// Nothing: reads of what was never written are answered with zeros.
     None,
 }
 
-/// How overwriting ended.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct SteadyState {
-    /// Write amplification became stationary (otherwise the limit of drive writes was reached).
-    pub converged: bool,
-    /// Overwrites, in multiples of the logical space.
-    pub drive_writes: f64,
-    /// Write amplification of each window: a tenth of the overwritten space, in whole rounds of block groups.
-    pub window_waf: Vec<f64>,
-}
-
-/// How a full drive is overwritten at random.
-#[derive(Clone, Debug, Default)]
+/// How a full drive is overwritten.
+#[derive(Debug, Default)]
 pub enum Overwriting {
     /// Not at all.
     #[default]
     None,
-    /// So many units.
+    /// So many units of a range, at random.
     Units(Range<u32>, u64),
-    /// Until write amplification is stationary.
+    /// At random, until write amplification is stationary.
     UntilSteady(Range<u32>),
+    /// By the workload's own writes, until write amplification and wear are stationary. The range is the whole drive.
+    ByWorkload(Range<u32>, OwnWrites),
 }
 
 const WINDOWS_PER_DRIVE_WRITE: u32 = 10;
 const DRIVE_WRITES_MAX: u32 = 20;
-/// Windows that must agree, how far each may lie from their mean, and how steep their line may be.
-const STATIONARY_WINDOWS: usize = 5;
-const STATIONARY_SPREAD: f64 = 0.01;
-const STATIONARY_SLOPE: f64 = 0.001;
+/// However long a window is, there may be so many.
+const WINDOWS_AT_LEAST: u64 = 10;
 
 /// What a preparation does to a drive, as text that names it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -63,12 +58,14 @@ pub struct Recipe {
     pub fill_units: u64,
     /// Which they are.
     pub fill_hash: String,
-    /// The units that are then overwritten at random, and the one behind them.
+    /// The units that are then overwritten, and the one behind them.
     pub overwrite: (u32, u32),
     /// How many of them, where their number is given [count].
     pub overwrites: u64,
     /// Whether they are overwritten until write amplification is stationary.
     pub until_steady: bool,
+    /// The writes of a workload that overwrite them; absent where they are overwritten at random.
+    pub by_workload: Option<String>,
     /// What fills one block group in each pool [units].
     pub round: u32,
 }
@@ -79,51 +76,69 @@ pub struct Preparation {
     /// Ranges of units to write in order, and how far that is.
     fill: Vec<Range<u32>>,
     range: usize,
-    /// Units that are overwritten at random; empty where no steady state is asked for.
+    /// Units that are overwritten; empty where no steady state is asked for.
     overwrite: Range<u32>,
     /// Units still to overwrite where their number is given.
     overwrites_left: u64,
     stream: RandomStream,
-    steady: Option<SteadyState>,
+    own: Option<OwnWrites>,
+    settling: Option<Settling>,
     /// What fills one block group in each pool [units].
     round: u32,
     /// Host writes in a window [units].
-    window: u32,
-    window_done: u32,
-    window_start: (u64, u64),
+    window: u64,
+    window_done: u64,
+    window_start: Window,
+    /// Bytes of the workload's own writes [B].
+    host_bytes: u64,
+    /// The most windows there may be.
+    windows_max: u64,
     written: u64,
     total: u64,
     settled: bool,
 }
 
 impl Preparation {
-    /// Writes the units of `fill` in order, then overwrites at random as `overwriting` says.
+    /// Writes the units of `fill` in order, then overwrites as `overwriting` says.
     /// `round` is what fills one block group in each pool [units]: pools fill and collect in step, so a
     /// window that is no whole number of rounds would count one burst of moves more or less than the next.
     pub fn new(fill: Vec<Range<u32>>, overwriting: Overwriting, round: u32, seed: u64) -> Self {
         let fill_units: u64 = fill.iter().map(|range| u64::from(range.end - range.start)).sum();
-        let (overwrite, overwrites_left, steady) = match overwriting {
-            Overwriting::None => (0..0, 0, None),
-            Overwriting::Units(range, units) => (range, units, None),
-            Overwriting::UntilSteady(range) => (range, 0, Some(SteadyState::default())),
+        let (overwrite, overwrites_left, settling, own) = match overwriting {
+            Overwriting::None => (0..0, 0, None, None),
+            Overwriting::Units(range, units) => (range, units, None, None),
+            Overwriting::UntilSteady(range) => (range.clone(), 0, Some(Settling::uniform(range.len())), None),
+            Overwriting::ByWorkload(range, own) => {
+                (range.clone(), 0, Some(Settling::by_workload(range.len(), round, own.pass_units())), Some(own))
+            }
         };
-        let space = overwrite.end - overwrite.start;
-        let most = match steady {
-            Some(_) => u64::from(space) * u64::from(DRIVE_WRITES_MAX),
-            None => overwrites_left,
+        let space = u64::from(overwrite.end - overwrite.start);
+        let least = (space / u64::from(WINDOWS_PER_DRIVE_WRITE)).max(1);
+        let window = match own.as_ref().and_then(OwnWrites::pass_units) {
+            // A trace has phases: windows are whole replays.
+            Some(pass) => least.next_multiple_of(pass),
+            None => least.next_multiple_of(u64::from(round.max(1))),
         };
-        let window = (space / WINDOWS_PER_DRIVE_WRITE).max(1).next_multiple_of(round.max(1));
+        let drive_writes = space * u64::from(DRIVE_WRITES_MAX);
+        let windows_max = match own {
+            Some(_) => drive_writes.div_ceil(window).max(WINDOWS_AT_LEAST),
+            None => drive_writes.div_ceil(window),
+        };
+        let most = if settling.is_some() { windows_max * window } else { overwrites_left };
         Self {
             fill,
             range: 0,
             overwrite,
             overwrites_left,
             stream: RandomStream::new(seed, "prepare", "overwrite"),
-            steady,
+            own,
+            settling,
             round,
             window,
             window_done: 0,
-            window_start: (0, 0),
+            window_start: Window::default(),
+            host_bytes: 0,
+            windows_max,
             written: 0,
             total: fill_units + most,
             settled: false,
@@ -152,7 +167,8 @@ impl Preparation {
             fill_hash: digest.to_hex(),
             overwrite: (self.overwrite.start, self.overwrite.end),
             overwrites: self.overwrites_left,
-            until_steady: self.steady.is_some(),
+            until_steady: self.settling.is_some(),
+            by_workload: self.own.as_ref().map(|own| own.identity().to_owned()),
             round: self.round,
         }
     }
@@ -168,15 +184,15 @@ impl Preparation {
     }
 
     /// How overwriting ended, if it was asked for.
-    pub fn steady_state(&self) -> Option<&SteadyState> {
-        self.steady.as_ref()
+    pub fn steady_state(&self) -> Option<SteadyState> {
+        self.settling.as_ref().map(Settling::state)
     }
 
-    /// Writes up to `units` more; returns whether the drive is ready.
+    /// Writes about `units` more; returns whether the drive is ready.
     ///
     /// # Errors
-    /// When garbage collection cannot go on, which a checked configuration rules out.
-    pub fn advance(&mut self, ftl: &mut Ftl, units: u32) -> Result<bool, FtlError> {
+    /// When garbage collection cannot go on, which a checked configuration rules out, or a trace cannot be read on.
+    pub fn advance(&mut self, ftl: &mut Ftl, units: u32) -> Result<bool, Error> {
         if self.settled {
             return Ok(true);
         }
@@ -187,7 +203,7 @@ impl Preparation {
             let range = &mut self.fill[self.range];
             let take = left.min(range.end - range.start);
             for unit in range.start..range.start + take {
-                driver.write(Lpa(unit))?;
+                driver.write(Lpa(unit)).map_err(internal)?;
             }
             range.start += take;
             left -= take;
@@ -206,21 +222,32 @@ impl Preparation {
     }
 
     fn overwriting_done(&self) -> bool {
-        self.overwrites_left == 0
-            && self
-                .steady
-                .as_ref()
-                .is_none_or(|steady| steady.converged || steady.drive_writes >= f64::from(DRIVE_WRITES_MAX))
+        let done = |settling: &Settling| settling.converged() || settling.windows() >= self.windows_max;
+        self.overwrites_left == 0 && self.settling.as_ref().is_none_or(done)
     }
 
-    fn overwrite(&mut self, driver: &mut InstantDriver<'_>, units: u32) -> Result<(), FtlError> {
-        let space = self.overwrite.end - self.overwrite.start;
-        for _ in 0..units {
+    fn overwrite(&mut self, driver: &mut InstantDriver<'_>, units: u32) -> Result<(), Error> {
+        let mut left = u64::from(units);
+        while left > 0 {
             if self.window_done == 0 {
-                self.window_start = unit_counts(driver);
+                self.window_start = Window::of(driver.ftl(), self.host_bytes);
             }
-            driver.write(Lpa(self.overwrite.start + self.stream.below(u64::from(space)) as u32))?;
-            self.written += 1;
+            let written = match &mut self.own {
+                Some(own) => {
+                    let write = own.next_write()?;
+                    self.host_bytes += write.host_bytes();
+                    write_own(driver, write)?
+                }
+                None => {
+                    let space = self.overwrite.end - self.overwrite.start;
+                    let unit = self.overwrite.start + self.stream.below(u64::from(space)) as u32;
+                    driver.write(Lpa(unit)).map_err(internal)?;
+                    1
+                }
+            };
+            // A TRIM takes its time too.
+            left = left.saturating_sub(written.max(1));
+            self.written += written;
             if self.overwrites_left > 0 {
                 self.overwrites_left -= 1;
                 if self.overwrites_left == 0 {
@@ -228,8 +255,8 @@ impl Preparation {
                 }
                 continue;
             }
-            self.window_done += 1;
-            if self.window_done == self.window {
+            self.window_done += written;
+            if self.window_done >= self.window {
                 self.window_done = 0;
                 self.close_window(driver);
                 if self.overwriting_done() {
@@ -241,46 +268,27 @@ impl Preparation {
     }
 
     fn close_window(&mut self, driver: &InstantDriver<'_>) {
-        let (host, programmed) = unit_counts(driver);
-        let waf = (programmed - self.window_start.1) as f64 / (host - self.window_start.0) as f64;
-        let space = f64::from(self.overwrite.end - self.overwrite.start);
-        if let Some(steady) = &mut self.steady {
-            steady.window_waf.push(waf);
-            steady.drive_writes = steady.window_waf.len() as f64 * f64::from(self.window) / space;
-            steady.converged = is_stationary(&steady.window_waf);
+        let window = Window::of(driver.ftl(), self.host_bytes).since(&self.window_start);
+        let unit_bytes = u64::from(driver.ftl().geometry().unit_bytes);
+        if let Some(settling) = &mut self.settling {
+            settling.take(window, unreached(driver.ftl()), unit_bytes);
         }
     }
 }
 
-fn unit_counts(driver: &InstantDriver<'_>) -> (u64, u64) {
-    let counters = driver.ftl().counters();
-    (counters.host_units, counters.programmed_units())
-}
-
-/// Whether the last windows agree: each within 1 % of their mean, their least-squares line rising or
-/// falling by less than 0.1 % of the mean per window. Windows without garbage collection do not count:
-/// before the first erase write amplification is exactly 1 and says nothing.
-fn is_stationary(window_waf: &[f64]) -> bool {
-    let Some(start) = window_waf.len().checked_sub(STATIONARY_WINDOWS) else { return false };
-    let last = &window_waf[start..];
-    let mean = last.iter().sum::<f64>() / STATIONARY_WINDOWS as f64;
-    let middle = (STATIONARY_WINDOWS - 1) as f64 / 2.0;
-    let covariance: f64 = last.iter().enumerate().map(|(i, waf)| (i as f64 - middle) * (waf - mean)).sum();
-    let variance: f64 = (0..STATIONARY_WINDOWS).map(|i| (i as f64 - middle).powi(2)).sum();
-    mean > 1.0
-        && last.iter().all(|waf| (waf - mean).abs() <= STATIONARY_SPREAD * mean)
-        && (covariance / variance).abs() < STATIONARY_SLOPE * mean
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn stationary_means_flat_and_collecting() {
-        assert!(!is_stationary(&[1.0; 10]), "no garbage collection yet");
-        assert!(is_stationary(&[1.0, 3.0, 2.501, 2.5, 2.499, 2.5, 2.5]));
-        assert!(!is_stationary(&[2.5, 2.5, 2.5, 2.5, 2.6]), "one window is off");
-        assert!(!is_stationary(&[2.480, 2.490, 2.500, 2.510, 2.520]), "a steady rise");
+/// Carries a write or a TRIM of a workload out; returns the units that it wrote.
+#[inline]
+fn write_own(driver: &mut InstantDriver<'_>, write: OwnWrite) -> Result<u64, Error> {
+    if write.trims() {
+        (write.first..write.end).for_each(|unit| driver.trim(Lpa(unit)));
+        return Ok(0);
     }
+    for unit in write.first..write.end {
+        driver.write(Lpa(unit)).map_err(internal)?;
+    }
+    Ok(u64::from(write.end - write.first))
+}
+
+fn internal(error: FtlError) -> Error {
+    Error::Internal(error.to_string())
 }

@@ -69,11 +69,11 @@ impl Preparing {
             Some(ftl) => ftl,
             None => Ftl::new(&self.config).map_err(internal)?,
         };
-        if !self.preparation.advance(&mut ftl, STEP_UNITS).map_err(internal)? {
+        if !self.preparation.advance(&mut ftl, STEP_UNITS)? {
             self.ftl = Some(ftl);
             return Ok(None);
         }
-        let (steady, written) = (self.preparation.steady_state().cloned(), self.preparation.written());
+        let (steady, written) = (self.preparation.steady_state(), self.preparation.written());
         let drive = PreparedDrive { ftl, steady, written };
         if let Some(snapshots) = &mut self.snapshots {
             snapshots.keep(&drive);

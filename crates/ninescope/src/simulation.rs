@@ -10,11 +10,12 @@ use ninescope_model::Op;
 use crate::assembly::Assembly;
 use crate::error::Error;
 use crate::plan::Plan;
-use crate::prepare::{PrefillMode, SteadyState};
+use crate::prepare::PrefillMode;
 use crate::preparing::Preparing;
 use crate::record::{RecordSettings, Recorder};
 use crate::request::{CheckLevel, RunRequest};
 use crate::result::{ResultInput, WorkloadReport, result_json};
+use crate::settling::SteadyState;
 use crate::snapshot::{PreparedDrive, SnapshotReport};
 
 /// Events handled between two looks at the clock.

@@ -1,7 +1,8 @@
 //! Whether a measured window had settled: the drift of its write amplification, and its erases against its programs.
 //!
-//! The window is cut into tenths of what the host wrote, and a line is laid through the logarithms of their write
-//! amplifications. The judgement is a function of what was written alone; `docs/results.md` says what it can see.
+//! The window is cut into tenths of what the host wrote. A line is laid through the logarithms of their write amplifications,
+//! which sees what goes on, and the first is compared with the others, which sees what soon ends. The judgement is a
+//! function of what was written alone; `docs/results.md` says what it can see.
 
 use ninescope_engine::meter::Written;
 use serde::Serialize;
@@ -16,7 +17,9 @@ pub const LEAST_CHANGE: f64 = 0.01;
 const ROUNDS_PER_BATCH: u64 = 2;
 /// By how many rounds, beside [`LEAST_CHANGE`], erases may lag behind programs in a drive that has settled.
 const ROUNDS_OF_SLACK: u64 = 2;
-/// 97.5 % quantile of Student's t with `BATCHES - 2` degrees of freedom.
+/// Degrees of freedom of the scatter about a line through all pieces, and of that of all but the first.
+const DEGREES: u32 = BATCHES as u32 - 2;
+/// 97.5 % quantile of Student's t with so many.
 const T_OF_95: f64 = 2.306_004_135;
 
 /// What can be said of a window.
@@ -31,10 +34,10 @@ pub enum Verdict {
     CannotBeTold,
 }
 
-/// How write amplification changed from the beginning of a window to its end.
+/// By how much write amplification changed.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub struct Drift {
-    /// The change by the line: 0.1 is 10 % more at the end.
+pub struct Change {
+    /// 0.1 is 10 % more.
     pub change: f64,
     /// Its 95 % interval: the lower end.
     pub low: f64,
@@ -51,8 +54,10 @@ pub struct Steadiness {
     pub verdict: Verdict,
     /// In a sentence.
     pub words: String,
-    /// The drift of write amplification; absent where the window is too short for it.
-    pub drift: Option<Drift>,
+    /// From its beginning to its end, by the line; absent where the window is too short for it.
+    pub drift: Option<Change>,
+    /// From its first tenth to the others.
+    pub start: Option<Change>,
     /// Write amplification of each tenth of the window, where `drift` is told.
     pub waf: Vec<f64>,
     /// Programmed in the window [B].
@@ -72,14 +77,15 @@ impl Steadiness {
         }
         let long_enough = all.flash >= ROUNDS_PER_BATCH * BATCHES as u64 * round_bytes;
         let waf = if long_enough { batches(intervals, all.host) } else { None };
-        let drift = waf.as_deref().map(Drift::of);
-        let (verdict, words) = judge(all, drift, round_bytes);
+        let changes = waf.as_deref().map(|waf| (drift(waf), start(waf)));
+        let (verdict, words) = judge(all, changes, round_bytes);
         let waf = waf.unwrap_or_default().into_iter().map(|(_, waf)| waf).collect();
-        Some(Self { verdict, words, drift, waf, programmed_bytes: all.flash, erased_bytes: all.erased })
+        let (drift, start) = changes.unzip();
+        Some(Self { verdict, words, drift, start, waf, programmed_bytes: all.flash, erased_bytes: all.erased })
     }
 }
 
-fn judge(all: Written, drift: Option<Drift>, round_bytes: u64) -> (Verdict, String) {
+fn judge(all: Written, changes: Option<(Change, Change)>, round_bytes: u64) -> (Verdict, String) {
     let slack = ROUNDS_OF_SLACK * round_bytes;
     let lag = all.flash.abs_diff(all.erased);
     if lag as f64 > slack as f64 + LEAST_CHANGE * all.flash as f64 {
@@ -87,9 +93,22 @@ fn judge(all: Written, drift: Option<Drift>, round_bytes: u64) -> (Verdict, Stri
         let how = if all.erased < all.flash { "lives on blocks that were free" } else { "empties blocks" };
         return (Verdict::NotSteady, format!("the drive {how}: {erased:.0} % of what was programmed was erased"));
     }
-    match drift {
-        Some(drift) if drift.is_one() => (Verdict::NotSteady, drift.words()),
-        Some(drift) => (Verdict::NoDriftShown, drift.words()),
+    match changes {
+        Some((drift, _)) if drift.is_one() => {
+            let how = if drift.change > 0.0 { "rises" } else { "falls" };
+            let by = 100.0 * drift.change.abs();
+            (Verdict::NotSteady, format!("WAF {how} by {by:.1} % over the window ({})", drift.interval()))
+        }
+        Some((_, start)) if start.is_one() => {
+            let (by, how) = (100.0 * start.change.abs(), if start.change > 0.0 { "higher" } else { "lower" });
+            let interval = start.interval();
+            let words = format!("WAF after the first tenth of the window is {by:.1} % {how} than in it ({interval})");
+            (Verdict::NotSteady, words)
+        }
+        Some((drift, _)) => {
+            let by = 100.0 * drift.change;
+            (Verdict::NoDriftShown, format!("no drift of WAF shown: {by:+.1} % over the window ({})", drift.interval()))
+        }
         None => {
             let needed = ROUNDS_PER_BATCH * BATCHES as u64 * round_bytes;
             let share = 100.0 * all.flash as f64 / needed as f64;
@@ -98,42 +117,52 @@ fn judge(all: Written, drift: Option<Drift>, round_bytes: u64) -> (Verdict, Stri
     }
 }
 
-impl Drift {
-    /// Through positions in the window, from 0 to 1, and write amplifications.
-    fn of(batches: &[(f64, f64)]) -> Self {
-        let count = batches.len() as f64;
-        let mean = |value: &dyn Fn(&(f64, f64)) -> f64| batches.iter().map(value).sum::<f64>() / count;
-        let log = |batch: &(f64, f64)| libm::log(batch.1);
-        let (middle, level) = (mean(&|batch| batch.0), mean(&log));
-        let spread = |left: &dyn Fn(&(f64, f64)) -> f64, right: &dyn Fn(&(f64, f64)) -> f64| -> f64 {
-            batches.iter().map(|batch| left(batch) * right(batch)).sum()
-        };
-        let (place, height) = (|batch: &(f64, f64)| batch.0 - middle, |batch: &(f64, f64)| log(batch) - level);
-        let squares = spread(&place, &place);
-        let slope = spread(&place, &height) / squares;
-        let rest = (spread(&height, &height) - slope * slope * squares).max(0.0);
-        let degrees = count - 2.0;
-        let error = libm::sqrt(rest / degrees / squares);
-        let change = |slope: f64| libm::expm1(slope);
-        let p = if slope == 0.0 { 1.0 } else { two_sided(slope.abs() / error, BATCHES as u32 - 2) };
-        Self { change: change(slope), low: change(slope - T_OF_95 * error), high: change(slope + T_OF_95 * error), p }
+impl Change {
+    /// From a difference of logarithms, its standard error and the degrees of freedom that this is known by.
+    fn of(difference: f64, error: f64) -> Self {
+        let change = |difference: f64| libm::expm1(difference);
+        let p = if difference == 0.0 { 1.0 } else { two_sided(difference.abs() / error, DEGREES) };
+        let margin = T_OF_95 * error;
+        Self { change: change(difference), low: change(difference - margin), high: change(difference + margin), p }
     }
 
-    /// Whether it is more than chance, and more than nothing.
-    pub fn is_one(&self) -> bool {
-        self.p < FALSE_ALARMS && self.change.abs() > LEAST_CHANGE
+    /// Whether it is more than chance, and more than nothing. Two are looked at.
+    fn is_one(&self) -> bool {
+        self.p < FALSE_ALARMS / 2.0 && self.change.abs() > LEAST_CHANGE
     }
 
-    fn words(&self) -> String {
-        let percent = |share: f64| format!("{:+.1}", 100.0 * share);
-        let (low, high) = (percent(self.low), percent(self.high));
-        if self.is_one() {
-            let how = if self.change > 0.0 { "rises" } else { "falls" };
-            let by = 100.0 * self.change.abs();
-            return format!("WAF {how} by {by:.1} % over the window (95 %: {low} to {high} %)");
-        }
-        format!("no drift of WAF shown: {} % over the window (95 %: {low} to {high} %)", percent(self.change))
+    fn interval(&self) -> String {
+        format!("95 %: {:+.1} to {:+.1} %", 100.0 * self.low, 100.0 * self.high)
     }
+}
+
+fn mean(values: impl ExactSizeIterator<Item = f64>) -> f64 {
+    let count = values.len().max(1) as f64;
+    values.sum::<f64>() / count
+}
+
+/// The line through positions in the window, from 0 to 1, and logarithms of write amplifications.
+fn drift(batches: &[(f64, f64)]) -> Change {
+    let points: Vec<(f64, f64)> = batches.iter().map(|&(place, waf)| (place, libm::log(waf))).collect();
+    let (middle, level) = (mean(points.iter().map(|point| point.0)), mean(points.iter().map(|point| point.1)));
+    let (mut places, mut heights, mut both) = (0.0, 0.0, 0.0);
+    for (place, height) in points {
+        places += (place - middle) * (place - middle);
+        heights += (height - level) * (height - level);
+        both += (place - middle) * (height - level);
+    }
+    let slope = both / places;
+    let rest = (heights - slope * both).max(0.0);
+    Change::of(slope, libm::sqrt(rest / f64::from(DEGREES) / places))
+}
+
+/// The logarithm of the first against those of the others.
+fn start(batches: &[(f64, f64)]) -> Change {
+    let others = || batches[1..].iter().map(|batch| libm::log(batch.1));
+    let level = mean(others());
+    let squares: f64 = others().map(|height| (height - level) * (height - level)).sum();
+    let count = (batches.len() - 1) as f64;
+    Change::of(level - libm::log(batches[0].1), libm::sqrt(squares / f64::from(DEGREES) * (1.0 + 1.0 / count)))
 }
 
 /// The middle and the write amplification of each tenth of what the host wrote. An interval belongs to the tenth that its
@@ -198,7 +227,8 @@ mod tests {
     #[test]
     fn the_tail_of_students_t_is_that_of_the_tables() {
         // Two-sided 5 % and 1 % points of 8 and of 2 degrees of freedom.
-        for (t, degrees, p) in [(2.306_004, 8, 0.05), (3.355_387, 8, 0.01), (4.302_653, 2, 0.05), (9.924_843, 2, 0.01)] {
+        for (t, degrees, p) in [(2.306_004, 8, 0.05), (3.355_387, 8, 0.01), (4.302_653, 2, 0.05), (9.924_843, 2, 0.01)]
+        {
             assert!((two_sided(t, degrees) - p).abs() < 1e-6, "t {t}, {degrees} degrees");
         }
     }
@@ -206,11 +236,20 @@ mod tests {
     #[test]
     fn windows_without_drift_are_called_drifting_as_seldom_as_promised() {
         const WINDOWS: u64 = 20_000;
-        let small = (0..WINDOWS).filter(|&seed| window(seed, |_, noise| 2.5 + 0.5 * noise).drift.expect("long").p < FALSE_ALARMS);
-        let expected = WINDOWS as f64 * FALSE_ALARMS;
-        // Four standard deviations of a binomial count.
-        let most = 4.0 * (expected * (1.0 - FALSE_ALARMS)).sqrt();
-        assert!((small.count() as f64 - expected).abs() < most);
+        let told: Vec<Steadiness> = (0..WINDOWS).map(|seed| window(seed, |_, noise| 2.5 + 0.5 * noise)).collect();
+        let p_of = |which: fn(&Steadiness) -> Option<Change>| told.iter().map(move |told| which(told).expect("long").p);
+        for level in [0.05, FALSE_ALARMS / 2.0] {
+            let expected = WINDOWS as f64 * level;
+            // Four standard deviations of a binomial count.
+            let most = 4.0 * (expected * (1.0 - level)).sqrt();
+            for small in [p_of(|told| told.drift), p_of(|told| told.start)] {
+                let count = small.filter(|&p| p < level).count();
+                assert!((count as f64 - expected).abs() < most, "{count} below {level}");
+            }
+        }
+        let alarms = told.iter().filter(|told| told.verdict == Verdict::NotSteady).count() as f64;
+        let promised = WINDOWS as f64 * FALSE_ALARMS;
+        assert!(alarms < promised + 4.0 * promised.sqrt(), "{alarms} of {WINDOWS}");
     }
 
     #[test]
@@ -222,6 +261,9 @@ mod tests {
         assert!(rising.words.starts_with("WAF rises by "), "{}", rising.words);
         let falling = window(1, |position, noise| 2.5 * (1.0 - 0.1 * position) + 0.05 * noise);
         assert!(falling.words.starts_with("WAF falls by "), "{}", falling.words);
+        // What soon ends hardly tilts a line.
+        let soon_over = window(1, |position, noise| 2.5 * (1.0 - 0.1 * (-position * 20.0).exp()) + 0.05 * noise);
+        assert!(soon_over.words.contains("% higher than in it (95 %: +"), "{}", soon_over.words);
         // Certain, and of no account.
         let slightly = window(1, |position, _| 2.5 * (1.0 + 0.005 * position));
         assert!(slightly.drift.expect("long").p < 1e-6);

@@ -115,7 +115,7 @@ fn a_steady_state_has_the_write_amplification_of_theory() {
 #[test]
 fn a_steady_state_that_is_not_reached_says_so() {
     // Ten windows of 96 units fluctuate by more than a percent for ever.
-    let result = prepared("steady");
+    let result = prepared("steady-uniform");
     let steady = &result["steady_state"];
     if steady["converged"] == json!(false) {
         assert_eq!(steady["drive_writes"], json!(20.0));
@@ -129,7 +129,7 @@ fn a_steady_state_that_is_not_reached_says_so() {
 fn preparing_depends_on_the_seed_and_on_nothing_else() {
     let with_seed = |seed: u64| {
         let mut request = tiny_request(&[]);
-        request["prefill"] = json!("steady");
+        request["prefill"] = json!("steady-uniform");
         request["seed"] = json!(seed);
         let result = result_of(&request).expect("the tiny run");
         (result["digest"].clone(), result["steady_state"].clone())

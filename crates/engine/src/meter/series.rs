@@ -47,11 +47,7 @@ impl Written {
     /// The same without what was written before.
     #[must_use]
     pub fn since(self, before: Self) -> Self {
-        Self {
-            host: self.host - before.host,
-            flash: self.flash - before.flash,
-            erased: self.erased - before.erased,
-        }
+        Self { host: self.host - before.host, flash: self.flash - before.flash, erased: self.erased - before.erased }
     }
 
     /// Takes more in.
@@ -112,7 +108,14 @@ impl Series {
     pub fn new(since: Ns) -> Self {
         let mut samples = Vec::with_capacity(SAMPLES);
         samples.push(Sample::default());
-        Self { since, interval: FIRST_INTERVAL, samples, open: 0, open_end: since + FIRST_INTERVAL, noted: Written::default() }
+        Self {
+            since,
+            interval: FIRST_INTERVAL,
+            samples,
+            open: 0,
+            open_end: since + FIRST_INTERVAL,
+            noted: Written::default(),
+        }
     }
 
     /// Length of an interval [ns].
@@ -236,7 +239,8 @@ mod tests {
         assert_eq!(sum, total(10_123));
         // Each ended with the first completion behind it, so that no two differ by more than what one brings.
         let whole = &written[..written.len() - 1];
-        let (least, most) = whole.iter().fold((u64::MAX, 0), |(low, high), one| (low.min(one.erased), high.max(one.erased)));
+        let (least, most) =
+            whole.iter().fold((u64::MAX, 0), |(low, high), one| (low.min(one.erased), high.max(one.erased)));
         assert!(most - least <= 1, "{least} to {most} per sample");
     }
 }

@@ -20,7 +20,8 @@ use crate::VERSION;
 use crate::assembly::Assembly;
 use crate::endurance;
 use crate::error::Error;
-use crate::prepare::{PrefillMode, SteadyState};
+use crate::prepare::PrefillMode;
+use crate::settling::SteadyState;
 use crate::snapshot::SnapshotReport;
 use crate::steadiness::Steadiness;
 
@@ -214,11 +215,7 @@ fn notes(input: &ResultInput<'_>) -> Vec<String> {
     if let Some(device) = &input.device {
         notes.extend(host_queue::overload_notes(device, input.report, input.job_names));
     }
-    if input.steady.is_some_and(|steady| !steady.converged) {
-        notes.push(
-            "write amplification had not become stationary when the limit of drive writes was reached".to_owned(),
-        );
-    }
+    notes.extend(input.steady.and_then(SteadyState::trouble));
     notes
 }
 

@@ -31,6 +31,7 @@ pub fn section(device: &Seen<'_>) -> Value {
     section.extend(lanes.map(|(lane, bytes)| (lane.to_owned(), ratio(bytes))));
     section.insert("host_bytes".to_owned(), json!(written.host));
     section.insert("flash_bytes".to_owned(), json!(written.flash));
-    section.insert("bytes".to_owned(), lanes.into_iter().map(|(lane, bytes)| (lane.to_owned(), json!(bytes))).collect());
+    section
+        .insert("bytes".to_owned(), lanes.into_iter().map(|(lane, bytes)| (lane.to_owned(), json!(bytes))).collect());
     Value::Object(section)
 }

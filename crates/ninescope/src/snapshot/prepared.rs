@@ -13,7 +13,7 @@ use super::container::{FileReader, FileWriter, HeadError};
 use super::folder::part_of;
 use super::shape::{FORMAT, Shape};
 use crate::error::Error;
-use crate::prepare::SteadyState;
+use crate::settling::{OverwrittenBy, SteadyState};
 
 /// The longest text of a shape, and the most windows of a steady state: more than any can have.
 const SHAPE_BYTES_MAX: usize = 1 << 20;
@@ -138,8 +138,12 @@ impl PreparedDrive {
         to.u64(self.written)?;
         to.u8(u8::from(self.steady.is_some()))?;
         let Some(steady) = &self.steady else { return Ok(()) };
+        to.u8(u8::from(steady.by == OverwrittenBy::Workload))?;
         to.u8(u8::from(steady.converged))?;
         to.f64(steady.drive_writes)?;
+        to.u8(u8::from(steady.replays.is_some()))?;
+        to.f64(steady.replays.unwrap_or_default())?;
+        to.f64(steady.unreached)?;
         to.u32(steady.window_waf.len() as u32)?;
         steady.window_waf.iter().try_for_each(|&waf| to.f64(waf))
     }
@@ -163,12 +167,20 @@ pub(super) fn read_account(from: &mut dyn SectionReader) -> Result<(Option<Stead
     if !flag(from)? {
         return Ok((None, written));
     }
-    let (converged, drive_writes, windows) = (flag(from)?, from.f64()?, from.u32()?);
+    let by = if flag(from)? { OverwrittenBy::Workload } else { OverwrittenBy::Uniform };
+    let (converged, drive_writes) = (flag(from)?, from.f64()?);
+    let (replayed, replays) = (flag(from)?, from.f64()?);
+    let (unreached, windows) = (from.f64()?, from.u32()?);
     must_hold(windows <= WINDOWS_MAX, || format!("there are {windows} windows of overwriting"))?;
     let window_waf = (0..windows).map(|_| from.f64()).collect::<Result<Vec<f64>, _>>()?;
-    let finite = drive_writes.is_finite() && window_waf.iter().all(|waf| waf.is_finite());
+    let finite = drive_writes.is_finite()
+        && replays.is_finite()
+        && (0.0..=1.0).contains(&unreached)
+        && window_waf.iter().all(|waf| waf.is_finite());
     must_hold(finite, || "a write amplification is no number".to_owned())?;
-    Ok((Some(SteadyState { converged, drive_writes, window_waf }), written))
+    let replays = replayed.then_some(replays);
+    let steady = SteadyState { by, converged, drive_writes, replays, unreached, window_waf, ..SteadyState::default() };
+    Ok((Some(steady.judged()), written))
 }
 
 fn flag(from: &mut dyn SectionReader) -> Result<bool, SnapshotError> {

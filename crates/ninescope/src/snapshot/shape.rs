@@ -1,8 +1,8 @@
 //! What a prepared drive depends on, and nothing else: the name under which it can be found again.
 //!
 //! Preparing is given the translation layer's configuration and a recipe. Both go into the shape whole, so that a new key of
-//! either is part of it by itself; latencies, rates, codes, errors, schedulers, the host and its workload never reach
-//! preparing, so drives that differ in these alone share a shape.
+//! either is part of it by itself; latencies, rates, codes, errors, schedulers and the host never reach preparing, and
+//! a workload only with its writes where they wear the drive in, so drives that differ in these alone share a shape.
 
 use std::io::Read;
 
@@ -17,7 +17,7 @@ use crate::error::Error;
 use crate::prepare::{PrefillMode, Recipe};
 
 /// The format of files. It is raised when their layout changes, and when preparing the same shape gives another drive.
-pub const FORMAT: u32 = 1;
+pub const FORMAT: u32 = 2;
 
 /// What a prepared drive depends on.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

@@ -1,0 +1,359 @@
+//! When a drive that is overwritten has settled: the windows of its overwriting, and what they declare.
+
+use ninescope_ftl::Ftl;
+use ninescope_model::BlockGroup;
+use serde::Serialize;
+
+/// Parts that must agree, how far each may lie from their mean, and how steep their line may be from one to the next.
+const PARTS: usize = 5;
+const SPREAD: f64 = 0.01;
+const SLOPE: f64 = 0.001;
+/// 97.5 % quantile of Student's t with `PARTS - 1` degrees of freedom.
+const T_OF_95: f64 = 2.776_445_105;
+/// Of a workload's own overwriting so many parts are looked back on: its last half.
+const LOOKS_BACK_ON: usize = 2 * PARTS;
+/// So much of the garbage may lie in blocks that a workload's overwriting never erased; where more does, it may change by so
+/// much of itself.
+const UNREACHED: f64 = 0.05;
+/// By how many rounds, beside [`SPREAD`], erases may lag behind programs.
+const ROUNDS_OF_SLACK: u64 = 2;
+
+/// Who overwrote a drive.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum OverwrittenBy {
+    /// Random writes, all addresses alike.
+    #[default]
+    Uniform,
+    /// The workload.
+    Workload,
+}
+
+/// How overwriting ended.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct SteadyState {
+    /// Who did it.
+    pub by: OverwrittenBy,
+    /// Write amplification became stationary, and of a workload's own overwriting wear too (otherwise the limit of drive
+    /// writes was reached).
+    pub converged: bool,
+    /// Overwrites, in multiples of the logical space.
+    pub drive_writes: f64,
+    /// How often a trace was replayed; absent for other workloads.
+    pub replays: Option<f64>,
+    /// Share of the garbage at the end that lies in blocks which overwriting never erased.
+    pub unreached: f64,
+    /// Write amplification at the end: the mean over the windows that agreed.
+    pub waf: f64,
+    /// Its 95 % interval: the lower end.
+    pub waf_low: f64,
+    /// The upper end.
+    pub waf_high: f64,
+    /// Write amplification of each window: a tenth of the overwritten space, in whole rounds of block groups or replays of
+    /// a trace.
+    pub window_waf: Vec<f64>,
+}
+
+impl SteadyState {
+    /// The same with what follows from its windows.
+    #[must_use]
+    pub fn judged(self) -> Self {
+        let Self { by, window_waf, .. } = &self;
+        let looked_back_on = horizon(*by, window_waf.len()).min(window_waf.len());
+        let parts = means_of_parts(&window_waf[window_waf.len() - looked_back_on..]);
+        let (waf, margin) = mean_and_margin(&parts);
+        Self { waf, waf_low: waf - margin, waf_high: waf + margin, ..self }
+    }
+
+    /// Why it did not converge; `None` where it did.
+    pub fn trouble(&self) -> Option<String> {
+        if self.converged {
+            return None;
+        }
+        let mut words =
+            "write amplification had not become stationary when the limit of drive writes was reached".to_owned();
+        let unreached = 100.0 * self.unreached;
+        if self.by == OverwrittenBy::Workload && self.unreached > UNREACHED {
+            words = format!(
+                "the drive had not become steady when the limit of drive writes was reached: {unreached:.0} % of its garbage \
+                 lies in blocks that the workload has not had erased yet"
+            );
+        }
+        if let [.., before, last] = means_of_parts(&self.window_waf)[..] {
+            words = format!("{words} (WAF {before:.2}, then {last:.2} over the last two fifths)");
+        }
+        Some(words)
+    }
+}
+
+/// What was written in a window of overwriting [units, bytes of the host].
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Window {
+    host_bytes: u64,
+    host_units: u64,
+    programmed_units: u64,
+    moved_units: u64,
+    erased_units: u64,
+}
+
+impl Window {
+    /// What was written so far. `host_bytes` are those of a workload's own writes [B].
+    pub fn of(ftl: &Ftl, host_bytes: u64) -> Self {
+        let counters = ftl.counters();
+        Self {
+            host_bytes,
+            host_units: counters.host_units,
+            programmed_units: counters.programmed_units(),
+            moved_units: counters.gc_units,
+            erased_units: counters.erased_groups * u64::from(ftl.geometry().units_per_group()),
+        }
+    }
+
+    /// The same without what was written before.
+    #[must_use]
+    pub fn since(&self, before: &Self) -> Self {
+        Self {
+            host_bytes: self.host_bytes - before.host_bytes,
+            host_units: self.host_units - before.host_units,
+            programmed_units: self.programmed_units - before.programmed_units,
+            moved_units: self.moved_units - before.moved_units,
+            erased_units: self.erased_units - before.erased_units,
+        }
+    }
+}
+
+/// Windows of overwriting, as they come.
+#[derive(Debug)]
+pub struct Settling {
+    by: OverwrittenBy,
+    /// Units of the overwritten space, of a round of block groups, and of a replay of a trace [count].
+    space: u64,
+    round: u64,
+    pass: Option<u64>,
+    windows: Vec<Window>,
+    waf: Vec<f64>,
+    unreached: Vec<f64>,
+    converged: bool,
+}
+
+impl Settling {
+    /// Of random overwriting.
+    pub fn uniform(space: usize) -> Self {
+        Self::new(OverwrittenBy::Uniform, space, 0, None)
+    }
+
+    /// Of a workload's own.
+    pub fn by_workload(space: usize, round: u32, pass: Option<u64>) -> Self {
+        Self::new(OverwrittenBy::Workload, space, round, pass)
+    }
+
+    fn new(by: OverwrittenBy, space: usize, round: u32, pass: Option<u64>) -> Self {
+        let (windows, waf, unreached) = Default::default();
+        Self { by, space: space as u64, round: u64::from(round), pass, windows, waf, unreached, converged: false }
+    }
+
+    /// Whether the drive has settled.
+    pub fn converged(&self) -> bool {
+        self.converged
+    }
+
+    /// Windows so far [count].
+    pub fn windows(&self) -> u64 {
+        self.windows.len() as u64
+    }
+
+    /// What is to be said of it.
+    pub fn state(&self) -> SteadyState {
+        let written: u64 = self.windows.iter().map(|window| window.host_units).sum();
+        let replays = self.pass.map(|pass| written as f64 / pass as f64);
+        let drive_writes = written as f64 / self.space.max(1) as f64;
+        let state = SteadyState {
+            by: self.by,
+            converged: self.converged,
+            drive_writes,
+            replays,
+            unreached: self.unreached.last().copied().unwrap_or_default(),
+            window_waf: self.waf.clone(),
+            ..SteadyState::default()
+        };
+        state.judged()
+    }
+
+    /// Takes the next window in, with the share of garbage at its end that overwriting has not reached.
+    pub fn take(&mut self, window: Window, unreached: f64, unit_bytes: u64) {
+        self.windows.push(window);
+        self.unreached.push(unreached);
+        self.waf.push(match self.by {
+            OverwrittenBy::Uniform => window.programmed_units as f64 / window.host_units as f64,
+            OverwrittenBy::Workload => own_write_amplification(&window, unit_bytes),
+        });
+        let looked_back_on = horizon(self.by, self.waf.len());
+        let Some(start) = self.waf.len().checked_sub(looked_back_on) else { return };
+        let wear_settled = self.by == OverwrittenBy::Uniform || self.wear_settled(start);
+        self.converged = wear_settled && is_stationary(&self.waf[start..], self.by);
+    }
+
+    /// Whether the garbage since a window lies where it is collected, but for a little, or for what is never needed.
+    fn reaches(&self, start: usize) -> bool {
+        let shares = &self.unreached[start..];
+        let most = shares.iter().copied().fold(0.0, f64::max);
+        let least = shares.iter().copied().fold(1.0, f64::min);
+        shares.last().is_some_and(|&last| last <= UNREACHED) || most - least <= UNREACHED * most
+    }
+
+    /// Whether each window since one erased, and all of them as much as was programmed, so that none lives on free blocks; and
+    /// whether erases go wherever garbage is. While they do not, what is overwritten seldom takes spare space away, more and
+    /// more of it, however flat write amplification is.
+    fn wear_settled(&self, start: usize) -> bool {
+        let windows = &self.windows[start..];
+        let sum = |value: fn(&Window) -> u64| windows.iter().map(value).sum::<u64>();
+        let (programmed, erased) = (sum(|window| window.programmed_units), sum(|window| window.erased_units));
+        let slack = (ROUNDS_OF_SLACK * self.round) as f64 + SPREAD * programmed as f64;
+        windows.iter().all(|window| window.erased_units > 0)
+            && programmed.abs_diff(erased) as f64 <= slack
+            && self.reaches(start)
+    }
+}
+
+/// The share of the garbage that lies in blocks which were not erased since the counters were cleared.
+pub fn unreached(ftl: &Ftl) -> f64 {
+    let per_group = ftl.geometry().units_per_group();
+    let (mut all, mut of_old) = (0_u64, 0_u64);
+    for (group, erases) in (0..).map(BlockGroup).zip(ftl.erases_since_cleared()) {
+        if ftl.group(group).write_pointer < per_group {
+            continue;
+        }
+        let garbage = u64::from(per_group - ftl.valid_units(group));
+        all += garbage;
+        of_old += if erases == 0 { garbage } else { 0 };
+    }
+    of_old as f64 / all.max(1) as f64
+}
+
+/// Bytes programmed per byte of the host. Moves come in bursts, of which a window that is no whole number of rounds has one
+/// more or less; what its victims gave does not depend on that. In a drive that has settled the two are one: `E` units
+/// erased of which `M` were moved make room for `E - M`.
+fn own_write_amplification(window: &Window, unit_bytes: u64) -> f64 {
+    let unit_writes = (window.host_units * unit_bytes) as f64 / window.host_bytes.max(1) as f64;
+    let freed = window.erased_units.saturating_sub(window.moved_units);
+    if freed == 0 {
+        return window.programmed_units as f64 / window.host_units.max(1) as f64 * unit_writes;
+    }
+    window.erased_units as f64 / freed as f64 * unit_writes
+}
+
+/// How many windows are judged, of so many. Random overwriting settles at once: its last five. A workload with cold data takes
+/// as long as that needs to be written, and near the end of so slow a change no five windows show it: the last half.
+fn horizon(by: OverwrittenBy, windows: usize) -> usize {
+    match by {
+        OverwrittenBy::Uniform => PARTS,
+        OverwrittenBy::Workload => PARTS * (windows / LOOKS_BACK_ON).max(1),
+    }
+}
+
+/// The means of [`PARTS`] equal parts; of fewer windows, these themselves.
+fn means_of_parts(windows: &[f64]) -> Vec<f64> {
+    let each = (windows.len() / PARTS).max(1);
+    windows.chunks_exact(each).map(|part| part.iter().sum::<f64>() / each as f64).collect()
+}
+
+/// The mean, and how far to either side its 95 % interval reaches; nothing where there are fewer than [`PARTS`].
+fn mean_and_margin(parts: &[f64]) -> (f64, f64) {
+    let count = parts.len() as f64;
+    let mean = parts.iter().fold(0.0, |sum, part| sum + part) / count.max(1.0);
+    if parts.len() < PARTS {
+        return (mean, 0.0);
+    }
+    let variance = parts.iter().map(|part| (part - mean) * (part - mean)).sum::<f64>() / (count - 1.0);
+    (mean, T_OF_95 * libm::sqrt(variance / count))
+}
+
+/// Whether five parts agree: each within 1 % of their mean, their least-squares line rising or falling by less than 0.1 % of
+/// the mean from one to the next. Random overwriting without garbage collection does not count: before the first erase
+/// write amplification is exactly 1 and says nothing.
+fn is_stationary(windows: &[f64], by: OverwrittenBy) -> bool {
+    let parts = means_of_parts(windows);
+    let mean = mean_and_margin(&parts).0;
+    let middle = (PARTS - 1) as f64 / 2.0;
+    let covariance: f64 = parts.iter().enumerate().map(|(i, waf)| (i as f64 - middle) * (waf - mean)).sum();
+    let variance: f64 = (0..PARTS).map(|i| (i as f64 - middle) * (i as f64 - middle)).sum();
+    (mean > 1.0 || by == OverwrittenBy::Workload)
+        && parts.iter().all(|waf| (waf - mean).abs() <= SPREAD * mean)
+        && (covariance / variance).abs() < SLOPE * mean
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn settles(windows: &[f64]) -> bool {
+        is_stationary(
+            &windows[windows.len() - horizon(OverwrittenBy::Uniform, windows.len())..],
+            OverwrittenBy::Uniform,
+        )
+    }
+
+    #[test]
+    fn stationary_means_flat_and_collecting() {
+        assert!(!settles(&[1.0; 10]), "no garbage collection yet");
+        assert!(settles(&[1.0, 3.0, 2.501, 2.5, 2.499, 2.5, 2.5]));
+        assert!(!settles(&[2.5, 2.5, 2.5, 2.5, 2.6]), "one window is off");
+        assert!(!settles(&[2.480, 2.490, 2.500, 2.510, 2.520]), "a steady rise");
+    }
+
+    /// A window in which flash of 1,000 units is written and `moved` of them are.
+    fn window(moved: u64, erased: u64) -> Window {
+        let host_units = 1_000 - moved;
+        let host_bytes = host_units * 4_096;
+        Window { host_bytes, host_units, programmed_units: 1_000, moved_units: moved, erased_units: erased }
+    }
+
+    fn by_workload(windows: impl Iterator<Item = (Window, f64)>) -> (usize, SteadyState) {
+        let mut settling = Settling::by_workload(10_000, 10, None);
+        let taken = windows.take_while(|&(window, unreached)| {
+            settling.take(window, unreached, 4_096);
+            !settling.converged()
+        });
+        (taken.count() + 1, settling.state())
+    }
+
+    #[test]
+    fn a_slow_change_is_waited_for() {
+        // Write amplification goes from 2 to 2.5 as exp(-t/30): five windows in a row soon agree to a percent.
+        let at = |t: u32| 2.5 - 0.5 * (-f64::from(t) / 30.0).exp();
+        let windows = (0..1_000).map(|t| (window((1_000.0 * (1.0 - 1.0 / at(t))).round() as u64, 1_000), 0.0));
+        let (taken, state) = by_workload(windows);
+        assert!(state.converged && taken > 100, "{taken} windows");
+        assert!((state.waf / 2.5 - 1.0).abs() < 0.003, "{state:?}");
+    }
+
+    #[test]
+    fn a_drive_that_does_not_erase_what_it_programs_has_not_settled() {
+        let same = |window: Window| by_workload((0..50).map(|_| (window, 0.0))).1.converged;
+        assert!(same(window(600, 1_000)));
+        assert!(!same(window(600, 900)), "it lives on free blocks");
+        assert!(!same(window(0, 0)), "nothing is erased");
+        assert!(same(window(0, 1_000)), "1 is a steady state");
+    }
+
+    #[test]
+    fn garbage_that_gathers_where_nothing_is_erased_is_waited_for() {
+        let unreached =
+            |share: fn(f64) -> f64| by_workload((0..100).map(|t| (window(10, 1_000), share(f64::from(t))))).1;
+        let gathering = unreached(|t| 0.1 + 0.002 * t);
+        assert!(!gathering.converged && gathering.trouble().is_some_and(|words| words.contains("30 % of its garbage")));
+        assert!(unreached(|t| 0.5 * (-t / 10.0).exp()).converged, "it is collected in the end");
+        assert!(unreached(|_| 0.99).converged, "sequential writes never need some of the blocks");
+    }
+
+    #[test]
+    fn what_is_declared_has_an_interval() {
+        let of = |window_waf: Vec<f64>| SteadyState { window_waf, ..SteadyState::default() }.judged();
+        let state = of(vec![9.0, 2.0, 2.1, 2.2, 2.3, 2.4]);
+        // Mean 2.2, standard deviation 0.1581, over the root of five, times 2.776.
+        assert!((state.waf - 2.2).abs() < 1e-12 && (state.waf_high - 2.396_3).abs() < 1e-4, "{state:?}");
+        let short = of(vec![1.0, 3.0]);
+        assert_eq!((short.waf, short.waf_low, short.waf_high), (2.0, 2.0, 2.0));
+        assert_eq!(of(Vec::new()).waf.to_bits(), 0);
+    }
+}
