@@ -89,9 +89,9 @@ class Drive:
         """Run a workload on this drive.
 
         `warmup` (requests, or a share below 1) are run and left out of the statistics. `prefill` is
-        "footprint", "full", "raw", "steady" or "none". `log_requests` keeps one row per request. `check` is
-        "off", "cheap" or "full": a checker walks beside the run, and SimulationError says which invariant
-        broke.
+        "footprint", "full", "raw", "steady", "steady-uniform" or "none". `log_requests` keeps one row per
+        request. `check` is "off", "cheap" or "full": a checker walks beside the run, and SimulationError says
+        which invariant broke.
         `explain_slowest` tells the way of so many of the slowest reads and writes (`result.slowest`).
         `trace_window`, as ("10ms", "12ms"), keeps a timeline of all dies and channels (`result.timeline`).
         `snapshots` is a folder of prepared drives: one that is there is not prepared again, one that is not
@@ -136,8 +136,9 @@ class Drive:
     ) -> None:
         """Prepare this drive and write it into a file, for `run(..., from_snapshot=path)`.
 
-        The workload matters only where preparing depends on it: for the prefill "footprint", and for the
-        default drive, which is sized to it.
+        The workload matters only where preparing depends on it: for the prefill "footprint", for "steady",
+        which is by its writes (uniform ones without a workload), and for the default drive, which is sized
+        to it.
         """
         from ninescope.snapshots import check_target, preparation
 

@@ -21,7 +21,7 @@ Metrics = dict[str, float | int | None]
 
 OPS = ("read", "write")
 PERCENTILES = ("50", "90", "99", "99.9", "99.99", "99.999", "99.9999")
-_WAF = ("total", "host", "migration", "gc", "wear", "padding", "map")
+_WAF = ("total", "host", "partial_writes", "migration", "gc", "scrub", "wear", "padding", "map")
 
 NAMES: tuple[str, ...] = (
     "requests",

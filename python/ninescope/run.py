@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from ninescope.workload import Workload
 
 SLICE_MS = 50
+PREFILLS = ("footprint", "full", "raw", "steady", "steady-uniform", "none")
+"""What a drive may hold when a run begins (`docs/usage.md`)."""
 
 
 class Progress(NamedTuple):

@@ -25,7 +25,7 @@ MAGIC = b"\x899SCOPE\n"
 """What every snapshot begins with."""
 SUFFIX = ".snapshot"
 """How the files of a folder of snapshots end."""
-_FULL = ("full", "raw", "steady")
+_FULL = ("full", "raw", "steady", "steady-uniform")
 
 
 class Preparation:
@@ -145,9 +145,10 @@ def _preparing(known: Mapping[str, Any], recipe: Mapping[str, Any]) -> str:
     overwritten = known["prepared_units"] - recipe["fill_units"]
     if overwritten <= 0:
         return told
-    told = f"{told}, {overwritten:,} overwritten at random"
+    whose = "at random" if recipe.get("by_workload") is None else "by a workload"
+    told = f"{told}, {overwritten:,} overwritten {whose}"
     steady = known["steady_state"]
     if steady is None:
         return told
     settled = "to steady state" if steady["converged"] else "not to steady state"
-    return f"{told}, {settled} (WAF {steady['window_waf'][-1]:.2f})"
+    return f"{told}, {settled} (WAF {steady['waf']:.2f})"

@@ -17,7 +17,7 @@ from ninescope.endurance import facts as endurance_facts
 from ninescope.host_queue import bands_in_device
 from ninescope.host_queue import facts as host_queue_facts
 from ninescope.reliability import facts as reliability_facts
-from ninescope.result import PERCENTILES, Band, Latencies, Latency, Result
+from ninescope.result import PERCENTILES, Band, Latencies, Latency, Result, Steadiness
 from ninescope.tier import facts as tier_facts
 
 _BAR_CELLS = 16
@@ -400,14 +400,18 @@ def facts(result: Result) -> Iterator[tuple[str, str]]:
     if waf.total:
         sources = {
             "host": waf.host,
+            "partial writes": waf.partial_writes,
             "migrated": waf.migration,
             "GC": waf.gc,
+            "healed": waf.scrub,
             "wear": waf.wear,
             "padding": waf.padding,
             "map": waf.map,
         }
         parts = " + ".join(f"{name} {value:.3f}" for name, value in sources.items() if value >= 0.0005)
         yield "WAF", f"{waf.total:.3f} = {parts}"
+    if result.steadiness is not None:
+        yield "steady", _steadiness(result.steadiness)
     operations: Mapping[str, int] = document.get("operations") or {}
     if operations.get("erases") or operations.get("gc_programs"):
         yield (
@@ -514,6 +518,12 @@ def _use(utilisation: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
             yield f"{words.removeprefix('SCM ')} with", parts
 
 
+def _steadiness(told: Steadiness) -> str:
+    """Say whether the window had settled."""
+    verdict = {"not-steady": "no: ", "cannot-be-told": "cannot be told, "}.get(told.verdict, "")
+    return f"{verdict}{told.words}"
+
+
 def occupancy_name(name: str) -> str:
     """Write what a die is occupied with."""
     return name.replace("_", " ").replace("gc ", "GC ")
@@ -534,10 +544,11 @@ def _prepared(document: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         "none": "was empty",
     }.get(str(document.get("prefill")))
     if isinstance(steady, Mapping) and steady.get("window_waf"):
-        waf = steady["window_waf"][-1]
+        by = " by the workload" if steady.get("by") == "workload" else ""
         settled = "to steady state" if steady.get("converged") else "but not to steady state"
         text = (
-            f"was full and overwritten {steady.get('drive_writes', 0):.1f} times, {settled} (WAF {waf:.2f})"
+            f"was full and overwritten {steady.get('drive_writes', 0):.1f} times{by}, {settled} "
+            f"(WAF {steady['waf']:.2f}, from {steady['waf_low']:.2f} to {steady['waf_high']:.2f})"
         )
     if text:
         yield "before", f"the drive {text}"

@@ -27,7 +27,7 @@ fn corpus() -> PathBuf {
 }
 
 fn plan(prefill: &str, sets: &[&str]) -> Plan {
-    let job = json!({ "rw": "randread", "size": "1MiB", "requests": 10 });
+    let job = json!({ "rw": "randrw", "size": "1MiB", "requests": 10 });
     let request = json!({ "workload": { "job": job }, "prefill": prefill, "set": sets, "seed": 1 });
     let mut request = RunRequest::from_json(&request.to_string()).expect("a request");
     request.drive = Some(DriveSource::Toml(DRIVE.to_owned()));

@@ -7,7 +7,7 @@ use std::path::Path;
 use ninescope_engine::{Device, LaneConfig, Probe, RunLimits};
 use ninescope_kernel::{Ns, WakeQueue};
 use ninescope_model::units::Duration;
-use ninescope_model::{Geometry, Request, SECTOR_BYTES};
+use ninescope_model::{Request, SECTOR_BYTES};
 use ninescope_workload::{
     AddressMap, Arrival, HostCacheConfig, TraceOptions, TraceReader, TraceSummary, TraceVolume, Workload, WorkloadError,
 };

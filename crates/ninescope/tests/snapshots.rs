@@ -70,7 +70,7 @@ fn folder(scratch: &Scratch) -> PathBuf {
 #[test]
 fn a_run_from_a_snapshot_is_the_run_itself() {
     let scratch = Scratch::new("snapshot-run");
-    for prefill in ["footprint", "full", "raw", "steady"] {
+    for prefill in ["footprint", "full", "raw", "steady", "steady-uniform"] {
         let folder = folder(&scratch).join(prefill);
         let plain = request(prefill, &[]);
         let (without, nothing) = compared(&plain);
@@ -179,7 +179,7 @@ fn a_footprint_is_part_of_the_shape() {
     assert_eq!(of_job("1MiB", "randread"), of_job("1MiB", "read"), "the same units are read");
     assert_ne!(of_job("1MiB", "randread"), of_job("2MiB", "randread"));
     let steady = |workload: Value| {
-        let mut request = request("steady", &[]);
+        let mut request = request("steady-uniform", &[]);
         request["workload"] = workload;
         shape(&request).hash().expect("a hash")
     };
@@ -423,14 +423,16 @@ fn a_shape_is_prepared_to_the_same_drive_as_ever() {
         ("footprint", "ftl.victim=greedy"),
         ("full", "ftl.victim=greedy"),
         ("raw", "ftl.victim=greedy"),
+        ("steady-uniform", "ftl.victim=greedy"),
+        ("steady-uniform", "ftl.victim=fifo"),
+        ("steady-uniform", "ftl.victim=random"),
+        ("steady-uniform", "ftl.victim=d-choices"),
+        ("steady-uniform", "ftl.page_allocation=static"),
+        ("steady-uniform", "ftl.free_block_choice=least-worn"),
+        ("steady-uniform", "ftl.frontier_planes=1"),
+        ("steady-uniform", "ftl.mapping_unit=512B"),
         ("steady", "ftl.victim=greedy"),
-        ("steady", "ftl.victim=fifo"),
-        ("steady", "ftl.victim=random"),
-        ("steady", "ftl.victim=d-choices"),
-        ("steady", "ftl.page_allocation=static"),
-        ("steady", "ftl.free_block_choice=least-worn"),
-        ("steady", "ftl.frontier_planes=1"),
-        ("steady", "ftl.mapping_unit=512B"),
+        ("steady", "ftl.mapping_unit=16KiB"),
     ];
     for (prefill, set) in cases {
         let mut digest = RunDigest::default();

@@ -55,7 +55,9 @@ def run(
     ] = None,
     prefill: Annotated[
         str,
-        typer.Option(metavar="footprint|full|raw|steady|none", help="What the drive holds at first."),
+        typer.Option(
+            metavar="footprint|full|raw|steady|steady-uniform|none", help="What the drive holds at first."
+        ),
     ] = "footprint",
     snapshots: Annotated[
         str | None,
@@ -168,7 +170,7 @@ def run(
     Nothing else is needed: `ninescope run TRACE` takes the default drive, enlarged where the trace reaches
     further.
     """
-    from ninescope.run import Run, request
+    from ninescope.run import PREFILLS, Run, request
 
     limit = None if requests is None else count("--requests", requests)
     if duration is not None and duration.replace(".", "", 1).isdigit():
@@ -222,7 +224,7 @@ def run(
             warmup=_warmup(warmup),
             requests=limit,
             duration=duration,
-            prefill=one_of("--prefill", prefill, ("footprint", "full", "raw", "steady", "none")),
+            prefill=one_of("--prefill", prefill, PREFILLS),
             log_requests=log_requests,
             check=one_of("--check", check, CHECK_LEVELS),
             explain_slowest=explain_slowest,

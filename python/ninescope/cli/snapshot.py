@@ -28,7 +28,7 @@ def snapshot_save(
         str | None,
         typer.Argument(
             metavar="[TRACE | NAME | FILE.toml | JOB.fio | -]",
-            help="What the drive is prepared for: needed for --prefill footprint.",
+            help="What the drive is prepared for: needed for --prefill footprint; steady is by its writes.",
         ),
     ] = None,
     drive: Annotated[
@@ -45,14 +45,15 @@ def snapshot_save(
         int, typer.Option(min=0, max=(1 << 64) - 1, metavar="N", help="Seed of every random stream.")
     ] = 1,
     prefill: Annotated[
-        str, typer.Option(metavar="footprint|full|raw|steady", help="What the drive holds.")
+        str, typer.Option(metavar="footprint|full|raw|steady|steady-uniform", help="What the drive holds.")
     ] = "steady",
 ) -> None:
     """Prepare a drive as `run` does and write it to FILE, for `run --from-snapshot FILE`."""
+    from ninescope.run import PREFILLS
     from ninescope.snapshots import check_target, describe, in_words, preparation
 
     check_target(Path(file))
-    prefill = one_of("--prefill", prefill, ("footprint", "full", "raw", "steady"))
+    prefill = one_of("--prefill", prefill, tuple(kind for kind in PREFILLS if kind != "none"))
     with contextlib.ExitStack() as stack:
         chosen = None if workload is None else workload_of(workload, {}, {}, None, seed, stack)
         with naming_stdin({} if chosen is None else chosen.words):

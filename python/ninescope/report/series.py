@@ -1,4 +1,4 @@
-"""The figures of a run over time: requests, latency, and what a tier held."""
+"""The figures of a run over time: requests, latency, write amplification, and what a tier held."""
 
 from __future__ import annotations
 
@@ -30,6 +30,8 @@ def in_time(result: Result) -> Iterator[Block]:
     columns = {name: frame[name].to_numpy().astype(np.float64) for name in frame.columns}
     groups = _Groups(columns["begin_ns"])
     yield FigureBlock(_requests(columns, groups))
+    if columns.get("flash_programmed_bytes", np.zeros(1)).any():
+        yield FigureBlock(_write_amplification(columns, groups))
     if "scm_slots_used" in columns and result.tier is not None:
         figure = _tier(columns, groups, result.tier.slots)
         if figure is not None:
@@ -81,6 +83,36 @@ def _requests(columns: dict[str, Column], groups: _Groups) -> Figure:
             Panel("Mean latency", time, Axis("latency [us]", log=True), latencies),
         ],
         f"Each point stands for {groups.length:.3g} s; the last, incomplete interval is left out.",
+    )
+
+
+def _write_amplification(columns: dict[str, Column], groups: _Groups) -> Figure:
+    """Draw what was programmed, and what was erased, per byte of the host, interval by interval."""
+    host = groups.sums(columns["host_written_bytes"])
+    x = _rounded(groups.seconds)
+    curves = []
+    for name, label, colour in (
+        ("flash_programmed_bytes", "programmed (WAF)", "#1f6fb4"),
+        ("flash_erased_bytes", "erased", "#8a8a8a"),
+    ):
+        per_byte = [
+            float(each / written) if written else None
+            for each, written in zip(groups.sums(columns[name]), host, strict=True)
+        ]
+        curves.append(Series(label, x, per_byte, colour=colour))
+    return Figure(
+        "waf-in-time",
+        "Write amplification in the course of the run",
+        [
+            Panel(
+                "Per byte of the host",
+                Axis("simulated time [s]"),
+                Axis("bytes per byte of the host", low=0),
+                curves,
+            )
+        ],
+        f"Each point stands for {groups.length:.3g} s. In a drive that has settled both are level, and the "
+        "same on average.",
     )
 
 

@@ -127,7 +127,8 @@ def _headline(result: Result) -> Iterator[tuple[str, str]]:
         if tail:
             yield f"{op} p{tail[-1]}", duration(latency.percentiles_ns[tail[-1]])
     if result.waf.total:
-        yield "write amplification", f"{result.waf.total:.3f}"
+        steady = result.steadiness is None or result.steadiness.is_steady is not False
+        yield f"write amplification{'' if steady else ', not steady'}", f"{result.waf.total:.3f}"
     lifetime = result.endurance.lifetime if result.endurance is not None else None
     if lifetime is not None and lifetime.dwpd is not None:
         yield f"drive writes per day over {lifetime.dwpd_years:g} years", quantity(lifetime.dwpd)

@@ -19,17 +19,17 @@ from typing import Literal
 
 from ninescope._native import ConfigError
 from ninescope.catalogue import did_you_mean
-from ninescope.metrics import OF_BOTH, OPS, names, unit
+from ninescope.metrics import NAMES, OF_BOTH, OPS, names, unit
 from ninescope.sweep.values import quantity
 
 Direction = Literal["minimise", "maximise"]
 
 _SHARES = ("die_utilisation", "hit_ratio")
+_AT_MOST_ALL = (*_SHARES, "waf_host")
+"""A tier above flash may take some of what the host writes, and with it write amplification falls below 1."""
 _HIGHER_IS_BETTER = (
     "iops", "bytes_per_second", "hit_ratio", "lifetime_years", "lifetime_passes", "dwpd", "iops_per_cost",
 )  # fmt: skip
-_ARRIVING = ("waf_host", "waf_migration")
-"""What reaches flash comes from the host or from a medium above: shares of it."""
 _YEAR_NS = Decimal(365 * 86_400 * 10**9)
 _CONSTRAINT = re.compile(r"\s*([^<>=\s]+)\s*(<=|>=|<|>)\s*([^<>=]+?)\s*(?:\son\s+(\S+)\s*)?")
 _OBJECTIVE = re.compile(r"\s*(\S+?)\s*(?:\son\s+(\S+)\s*)?")
@@ -42,17 +42,12 @@ class _Sum:
 
     whole: str
     parts: tuple[str, ...]
-    rest: float = 0.0
-    """What is always there beside them."""
-    is_all: bool = True
-    """Whether there is nothing else."""
 
 
 _SUMS = (
     _Sum("iops", tuple(f"{op}_iops" for op in OPS)),
     _Sum("bytes_per_second", tuple(f"{op}_bytes_per_second" for op in OPS)),
-    # What reaches flash is programmed once, and so are errors that are scrubbed away: no number of their own.
-    _Sum("waf_total", ("waf_gc", "waf_wear", "waf_padding", "waf_map"), rest=1.0, is_all=False),
+    _Sum("waf_total", tuple(name for name in NAMES if name.startswith("waf_") and name != "waf_total")),
 )
 
 
@@ -268,9 +263,7 @@ def _possible(of: Constraint) -> None:
 
 def _range(metric: str) -> tuple[float, float]:
     """Return between which values a number of any result lies."""
-    if metric in _SHARES or metric in _ARRIVING:
-        return 0.0, 1.0
-    return (1.0 if metric == "waf_total" else 0.0), math.inf
+    return 0.0, 1.0 if metric in _AT_MOST_ALL else math.inf
 
 
 # ---- contradictions -------------------------------------------------------------------------------------
@@ -314,9 +307,9 @@ def _parts_beyond(of: Constraint, sum_: _Sum, here: Sequence[Constraint]) -> lis
         if metric in sum_.parts and other.number.metrics == (metric,) and other.is_upper != of.is_upper:
             pick = min if other.is_upper else max
             tightest[metric] = pick(tightest.get(metric, other), other, key=lambda each: each.limit)
-    if not tightest or (not of.is_upper and (set(tightest) != set(sum_.parts) or not sum_.is_all)):
+    if not tightest or (not of.is_upper and set(tightest) != set(sum_.parts)):
         return []
-    total = sum_.rest + sum(each.limit for each in tightest.values())
+    total = sum(each.limit for each in tightest.values())
     is_strict = any(each.operator in ("<", ">") for each in (of, *tightest.values()))
     off = total - of.limit if of.is_upper else of.limit - total
     return list(tightest.values()) if off > 0 or (off == 0 and is_strict) else []

@@ -13,6 +13,7 @@ from ninescope._native import ConfigError
 from ninescope.build import build
 from ninescope.catalogue import did_you_mean
 from ninescope.drive import Drive
+from ninescope.run import PREFILLS
 from ninescope.sweep.source import Source
 
 FORMAT = 1
@@ -21,7 +22,6 @@ WITH_PART = ("sweep/source.py", "sweep/worker.py")
 """Files of sweeps on which results depend."""
 RUN_WORDS = ("prefill", "warmup", "requests", "duration", "check")
 """What `[run]` says, as `Drive.run` takes it."""
-PREFILLS = ("footprint", "full", "raw", "steady", "none")
 
 
 def current_build() -> str:

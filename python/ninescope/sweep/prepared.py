@@ -10,7 +10,8 @@ import collections
 import hashlib
 import json
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from typing import Any
 
 from ninescope.sweep.point import Point
 
@@ -18,6 +19,16 @@ OWN = ""
 """In the place of a folder: each worker keeps prepared drives for itself, for as long as it lives."""
 _IN_SHAPE = ("[geometry]", "[ftl]", "[ftl.")
 """Tables of a resolved drive on which preparing depends."""
+_NOT_OF_WRITES = (
+    "iodepth",
+    "requests",
+    "duration",
+    "rate_iops",
+    "write_rate_iops",
+    "rate_process",
+    "rwmixread",
+)
+"""Words of a job that say when it writes and beside which reads: a drive is worn in by its writes alone."""
 
 
 class PreparedDrives:
@@ -50,6 +61,8 @@ class PreparedDrives:
         if prefill == "footprint" or point.drive.source is None:
             how_far = {key: value for key, value in point.run.items() if key not in ("prefill", "check")}
             words += [point.workload.identity(), how_far]
+        elif prefill == "steady":
+            words.append(_writes(point.workload.identity()))
         return hashlib.sha256(json.dumps(words, sort_keys=True, default=dict).encode()).hexdigest()
 
     def _of_drive(self, config: str) -> str | None:
@@ -63,3 +76,14 @@ class PreparedDrives:
                     kept.append(line)
             self._keys[config] = "\n".join(kept) if "[geometry]" in kept else None
         return self._keys[config]
+
+
+def _writes(workload: dict[str, Any]) -> dict[str, Any]:
+    """Return what matters of a workload that wears a drive in."""
+    told = {key: value for key, value in workload.items() if key != "words"}
+    words, what = (_without(workload["words"]), workload["what"])
+    return told | {"words": words, "what": _without(what) if isinstance(what, Mapping) else what}
+
+
+def _without(words: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in words.items() if key not in _NOT_OF_WRITES}

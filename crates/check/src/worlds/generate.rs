@@ -34,7 +34,7 @@ pub fn generate(seed: u64) -> World {
                 PrefillMode::Footprint,
                 PrefillMode::Full,
                 PrefillMode::Full,
-                PrefillMode::Steady,
+                PrefillMode::SteadyUniform,
                 PrefillMode::Raw,
                 PrefillMode::None,
             ]),

@@ -8,7 +8,7 @@ mod link;
 
 use ninescope_kernel::{Fifo, Ns};
 use ninescope_model::Op;
-use ninescope_workload::HostCacheStatistics;
+use ninescope_workload::{Arrival, HostCacheStatistics};
 
 use crate::config::{EngineConfig, RunLimits};
 use crate::error::SimulationError;
