@@ -1,7 +1,7 @@
 # What `make demo` replays, on which drive, how worn in, and where the result goes.
 DEMO_TRACE ?= examples/traces/pgbench.csv.zst
 DEMO_DRIVE ?= examples/drives/demo.toml
-DEMO_OPTIONS ?= --prefill steady
+DEMO_OPTIONS ?= --prefill steady-uniform
 DEMO_OUT ?= out/demo
 # FULL=1 runs the long benchmarks.
 FULL ?=

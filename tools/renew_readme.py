@@ -38,7 +38,7 @@ def _slowest() -> ninescope.Result:
     settings = {"scheduler.suspend": "between-loops", "nand.erase_loop": "1ms", "nand.erase_loops": 4}
     job = ninescope.Workload.job(rw="randrw", rwmixread=40, rate_iops=40_000, size="2g", requests=20_000)
     drive = ninescope.Drive.from_file(ROOT / "examples/drives/demo.toml").with_(settings)
-    return drive.run(job, requests=20_000, prefill="steady", explain_slowest=5)
+    return drive.run(job, requests=20_000, prefill="steady-uniform", explain_slowest=5)
 
 
 if __name__ == "__main__":

@@ -98,7 +98,9 @@ def test_the_readme_shows_what_the_demo_prints():
     [shown] = blocks(ROOT / "README.md", "text")
     demo = ninescope.Drive.from_file(ROOT / "examples/drives/demo.toml")
     trace = ninescope.Workload.trace(ROOT / "examples/traces/pgbench.csv.zst")
-    assert timeless(shown) == timeless(str(demo.run(trace, prefill="steady"))), "`make figures` renews it"
+    assert timeless(shown) == timeless(str(demo.run(trace, prefill="steady-uniform"))), (
+        "`make figures` renews it"
+    )
 
 
 @pytest.mark.skipif(not NATIVE, reason="the engine is not built")

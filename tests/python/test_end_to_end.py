@@ -14,6 +14,7 @@ import pytest
 
 import ninescope
 from conftest import ROOT, command, interrupted, run_program, tomllib
+from ninescope.text import facts
 
 MIX = ninescope.Workload.job(rw="randrw", bs="4k", iodepth=16, rwmixread=70, size="256m", requests=20_000)
 EXAMPLE_TRACE = ROOT / "examples/traces/pgbench.csv.zst"
@@ -246,9 +247,40 @@ def test_other_operations_are_shown():
     assert "trim" in str(result)
 
 
+def test_the_series_sums_to_the_write_amplification_and_says_what_it_was_when():
+    drive = ninescope.Drive.from_file(ROOT / "examples/drives/demo.toml").with_(geometry__blocks_per_plane=64)
+    job = ninescope.Workload.job(rw="randwrite", bs="6k", iodepth=16, requests=120_000)
+    result = drive.run(job, prefill="full", warmup=10_000)
+    waf, series = result.document["waf"], result.to_polars("series")
+    assert series["host_written_bytes"].sum() == waf["host_bytes"]
+    assert series["flash_programmed_bytes"].sum() == waf["flash_bytes"] == sum(waf["bytes"].values())
+    # 6 KiB on units of 4 KiB: two units, a third of the second or the first of which is not the host's.
+    assert result.waf.host == 1
+    assert result.waf.partial_writes == pytest.approx(1 / 3, abs=1e-3)
+    assert result.waf.total == pytest.approx(waf["flash_bytes"] / waf["host_bytes"], rel=1e-12)
+    # A full drive is not worn in: it lives on free blocks at first, and the figure over time shows it.
+    erased = series["flash_erased_bytes"].to_numpy()
+    assert not erased[: len(erased) // 10].any()
+    told = result.steadiness
+    assert told is not None
+    assert told.is_steady is False
+    assert ("steady", f"no: {told.words}") in list(facts(result))
+
+
+def test_a_drive_worn_in_by_the_workload_is_steady_under_it():
+    drive = ninescope.Drive.from_file(ROOT / "examples/drives/demo.toml").with_(geometry__blocks_per_plane=64)
+    job = ninescope.Workload.job(rw="randwrite", bs="16k", iodepth=4, requests=150_000)
+    result = drive.run(job, prefill="steady")
+    steady, told = result.document["steady_state"], result.steadiness
+    assert (steady["by"], steady["converged"]) == ("workload", True)
+    assert told is not None
+    assert told.is_steady, told.words
+    assert result.waf.total == pytest.approx(steady["waf"], rel=0.05)
+
+
 def test_the_demo_drive_collects_garbage():
     drive = ninescope.Drive.from_file(ROOT / "examples/drives/demo.toml")
-    result = drive.run(ninescope.Workload.trace(EXAMPLE_TRACE), prefill="steady")
+    result = drive.run(ninescope.Workload.trace(EXAMPLE_TRACE), prefill="steady-uniform")
     assert result.waf.gc > 0.5
     assert result.document["operations"]["erases"] > 100
     slowest = result.attribution.read[-2]

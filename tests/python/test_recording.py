@@ -26,7 +26,7 @@ MIX = (
 )
 SETTINGS = ("scheduler.suspend=between-loops", "nand.erase_loop=1ms", "nand.erase_loops=4")
 SETS = itertools.chain.from_iterable(("--set", setting) for setting in SETTINGS)
-DRIVE = ("--drive", DEMO, "--prefill", "steady", *SETS)
+DRIVE = ("--drive", DEMO, "--prefill", "steady-uniform", *SETS)
 needs_the_engine = pytest.mark.skipif(not NATIVE, reason="the engine is not built")
 
 
@@ -38,7 +38,7 @@ def result():
     job = ninescope.Workload.job(
         rw="randrw", bs="4k", rwmixread=40, rate_iops=40_000, size="2g", requests=20_000
     )
-    prefill = "steady" if NATIVE else "footprint"
+    prefill = "steady-uniform" if NATIVE else "footprint"
     return drive.run(job, prefill=prefill, explain_slowest=12, trace_window=("10ms", "14ms"))
 
 

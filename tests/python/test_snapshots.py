@@ -65,10 +65,10 @@ def test_a_damaged_file_is_told_and_replaced(cli, tmp_path):
 
 def test_a_file_is_saved_named_and_refused_for_another_drive(cli, tmp_path):
     file = tmp_path / "worn.snapshot"
-    code, out, err = cli("snapshot", "save", file, *SMALL, "--prefill", "steady")
+    code, out, err = cli("snapshot", "save", file, *SMALL, "--prefill", "steady-uniform")
     assert (code, err) == (0, "")
     assert "to steady state" in out
-    arguments = ("run", *JOB, *SMALL, "--prefill", "steady", "--json")
+    arguments = ("run", *JOB, *SMALL, "--prefill", "steady-uniform", "--json")
     code, out, err = cli(*arguments, "--from-snapshot", file)
     assert (code, err) == (0, "")
     assert json.loads(out)["performance"]["snapshot"]["loaded"] is True
@@ -78,7 +78,7 @@ def test_a_file_is_saved_named_and_refused_for_another_drive(cli, tmp_path):
     for more, words in (
         (("--seed", "2"), "ftl.seed is 1 there and 2 here"),
         (("--set", "ftl.victim=fifo"), "ftl.victim_selection.policy"),
-        (("--prefill", "full"), 'prefill is "steady" there and "full" here'),
+        (("--prefill", "full"), 'prefill is "steady-uniform" there and "full" here'),
     ):
         code, out, err = cli(*arguments, "--from-snapshot", file, *more)
         assert (code, out) == (2, "")

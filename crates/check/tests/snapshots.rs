@@ -11,7 +11,8 @@ use ninescope_kernel::{IndexedHeap, Snapshot, TournamentTree, WakeQueue};
 
 /// Random worlds of every run of the tests.
 const WORLDS: u64 = 300;
-const PREFILLS: [PrefillMode; 4] = [PrefillMode::Footprint, PrefillMode::Full, PrefillMode::Raw, PrefillMode::SteadyUniform];
+const PREFILLS: [PrefillMode; 4] =
+    [PrefillMode::Footprint, PrefillMode::Full, PrefillMode::Raw, PrefillMode::SteadyUniform];
 
 fn plan(world: &World) -> Plan {
     world.plan().unwrap_or_else(|error| panic!("seed {}: {error}", world.seed))

@@ -14,7 +14,8 @@ use ninescope_workload::{
 use crate::assembly::{Assembly, fit_drive};
 use crate::config::{JobFile, JobWork};
 use crate::error::Error;
-use crate::plan::{Plan, limits, of_others, preparation};
+use crate::own_writes::WearIn;
+use crate::plan::{Plan, limits, preparation};
 use crate::request::{RunRequest, Warmup, WorkloadSource};
 use crate::result::WorkloadReport;
 
@@ -58,7 +59,7 @@ impl Plan {
             Some(config) => behind_cache(config, &assembly, disk.workload).map_err(wrong)?,
             None => BehindCache { workload: disk.workload, filled: whole(&assembly) },
         };
-        let own = || of_others("writes of a file system or behind a cache are not known before the run");
+        let own = || Ok(WearIn::Uniform("writes of a file system or behind a cache are not known before the run"));
         let (preparation, note) = preparation(request, || filled, &assembly, own)?;
         notes.extend(note);
         let limits = cached_limits(request, disk.requests, disk.duration, depth)?;
@@ -85,7 +86,7 @@ impl Plan {
         let trace = Box::new(TraceReader::open(&path, options)?);
         let BehindCache { workload, filled } = behind_cache(host_cache, &assembly, trace)
             .map_err(|error| Error::Input(format!("{}: {error}", name.display())))?;
-        let own = || of_others("writes of a file system or behind a cache are not known before the run");
+        let own = || Ok(WearIn::Uniform("writes of a file system or behind a cache are not known before the run"));
         let (preparation, note) = preparation(request, || filled, &assembly, own)?;
         notes.extend(note);
         let depth = source.iodepth.unwrap_or(u32::MAX);

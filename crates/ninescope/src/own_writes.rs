@@ -13,6 +13,7 @@ use ninescope_workload::{Arrival, JobConfig, SyntheticJob, TIME_MAX, TraceOption
 use crate::assembly::Assembly;
 use crate::error::Error;
 use crate::jobs::Jobs;
+use crate::snapshot::hash_of;
 
 /// So many writes of a trace are kept in memory, of a longer one none [count].
 const KEPT_MAX: usize = 1 << 22;
@@ -40,7 +41,7 @@ pub enum WearIn {
 pub struct OwnWrites {
     source: Source,
     units: UnitShape,
-    /// What they are, as text: equal for equal writes.
+    /// A hash of what they are: equal for equal writes.
     identity: String,
     /// Units that one replay of a trace writes; a job has no end [count].
     pass_units: Option<u64>,
@@ -123,7 +124,7 @@ impl OwnWrites {
         Ok(WearIn::Own(Self {
             source: Source::Jobs(lanes),
             units: UnitShape::of(assembly),
-            identity: format!("{description} with {seed:x}"),
+            identity: hash_of(&format!("{description} with {seed:x}")),
             pass_units: None,
             note: follow.then(|| "jobs that run one after another wear the drive in side by side".to_owned()),
         }))
@@ -167,7 +168,7 @@ impl OwnWrites {
         Ok(WearIn::Own(Self { source, units, identity: digest.to_hex(), pass_units: Some(pass_units), note }))
     }
 
-    /// What they are, as text.
+    /// A hash of what they are.
     pub fn identity(&self) -> &str {
         &self.identity
     }
@@ -265,7 +266,9 @@ fn next_of_jobs(lanes: &mut [Turns]) -> Result<Request, Error> {
             lane.left -= 1;
             return lane.take();
         }
-        lanes.iter_mut().for_each(|lane| lane.left = lane.depth);
+        for lane in &mut *lanes {
+            lane.left = lane.depth;
+        }
     }
 }
 

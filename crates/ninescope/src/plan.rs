@@ -116,7 +116,7 @@ impl Plan {
         let ranges =
             disjoint(requests.iter().filter(|request| request.op == ninescope_model::Op::Read).map(units).collect());
         let (preparation, note) =
-            preparation(request, || ranges, &assembly, || of_others("a list of requests is no workload"))?;
+            preparation(request, || ranges, &assembly, || Ok(WearIn::Uniform("a list of requests is no workload")))?;
         let total = requests.len() as u64;
         let duration = request.duration.map(|duration| Ns(duration.0));
         let limits = limits(request, Some(total), request.requests, duration, queue_depth)?;
@@ -489,11 +489,6 @@ fn gibibytes(bytes: u64) -> f64 {
     bytes as f64 / f64::from(1 << 30)
 }
 
-/// Why a drive is overwritten uniformly that was to be worn in by its workload.
-pub(crate) fn of_others(reason: &'static str) -> Result<WearIn, Error> {
-    Ok(WearIn::Uniform(reason))
-}
-
 /// How the drive is prepared, and what is to be said of it. `own` are the writes that wear it in where they do.
 pub(crate) fn preparation(
     request: &RunRequest,
@@ -532,7 +527,8 @@ pub(crate) fn preparation(
 
 /// The writes that wear flash in; those of a drive with a tier are not known before its run.
 fn own_of_flash(assembly: &Assembly, own: impl FnOnce() -> Result<WearIn, Error>) -> Result<WearIn, Error> {
-    if assembly.scm.media.is_empty() { own() } else { of_others("which writes reach flash only the tier's run shows") }
+    let reason = "which writes reach flash only the tier's run shows";
+    if assembly.scm.media.is_empty() { own() } else { Ok(WearIn::Uniform(reason)) }
 }
 
 /// Where the run ends and what of it is not measured. The requests in all are unknown where time alone ends them.

@@ -64,7 +64,7 @@ pub struct Recipe {
     pub overwrites: u64,
     /// Whether they are overwritten until write amplification is stationary.
     pub until_steady: bool,
-    /// The writes of a workload that overwrite them; absent where they are overwritten at random.
+    /// The hash of the writes of a workload that overwrite them; absent where they are overwritten at random.
     pub by_workload: Option<String>,
     /// What fills one block group in each pool [units].
     pub round: u32,
@@ -232,18 +232,15 @@ impl Preparation {
             if self.window_done == 0 {
                 self.window_start = Window::of(driver.ftl(), self.host_bytes);
             }
-            let written = match &mut self.own {
-                Some(own) => {
-                    let write = own.next_write()?;
-                    self.host_bytes += write.host_bytes();
-                    write_own(driver, write)?
-                }
-                None => {
-                    let space = self.overwrite.end - self.overwrite.start;
-                    let unit = self.overwrite.start + self.stream.below(u64::from(space)) as u32;
-                    driver.write(Lpa(unit)).map_err(internal)?;
-                    1
-                }
+            let written = if let Some(own) = &mut self.own {
+                let write = own.next_write()?;
+                self.host_bytes += write.host_bytes();
+                write_own(driver, write)?
+            } else {
+                let space = self.overwrite.end - self.overwrite.start;
+                let unit = self.overwrite.start + self.stream.below(u64::from(space)) as u32;
+                driver.write(Lpa(unit)).map_err(internal)?;
+                1
             };
             // A TRIM takes its time too.
             left = left.saturating_sub(written.max(1));
@@ -289,6 +286,7 @@ fn write_own(driver: &mut InstantDriver<'_>, write: OwnWrite) -> Result<u64, Err
     Ok(u64::from(write.end - write.first))
 }
 
+#[allow(clippy::needless_pass_by_value)] // as `map_err` calls it
 fn internal(error: FtlError) -> Error {
     Error::Internal(error.to_string())
 }

@@ -320,7 +320,7 @@ mod tests {
     #[test]
     fn a_slow_change_is_waited_for() {
         // Write amplification goes from 2 to 2.5 as exp(-t/30): five windows in a row soon agree to a percent.
-        let at = |t: u32| 2.5 - 0.5 * (-f64::from(t) / 30.0).exp();
+        let at = |t: u32| 2.5 - 0.5 * libm::exp(-f64::from(t) / 30.0);
         let windows = (0..1_000).map(|t| (window((1_000.0 * (1.0 - 1.0 / at(t))).round() as u64, 1_000), 0.0));
         let (taken, state) = by_workload(windows);
         assert!(state.converged && taken > 100, "{taken} windows");
@@ -342,7 +342,7 @@ mod tests {
             |share: fn(f64) -> f64| by_workload((0..100).map(|t| (window(10, 1_000), share(f64::from(t))))).1;
         let gathering = unreached(|t| 0.1 + 0.002 * t);
         assert!(!gathering.converged && gathering.trouble().is_some_and(|words| words.contains("30 % of its garbage")));
-        assert!(unreached(|t| 0.5 * (-t / 10.0).exp()).converged, "it is collected in the end");
+        assert!(unreached(|t| 0.5 * libm::exp(-t / 10.0)).converged, "it is collected in the end");
         assert!(unreached(|_| 0.99).converged, "sequential writes never need some of the blocks");
     }
 

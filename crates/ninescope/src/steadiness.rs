@@ -71,7 +71,9 @@ impl Steadiness {
     /// pool [B]: pools collect in step. `None` where nothing was programmed.
     pub fn of(intervals: &[Written], round_bytes: u64) -> Option<Self> {
         let mut all = Written::default();
-        intervals.iter().for_each(|&one| all.add(one));
+        for &one in intervals {
+            all.add(one);
+        }
         if all.flash == 0 || all.host == 0 {
             return None;
         }
@@ -262,7 +264,7 @@ mod tests {
         let falling = window(1, |position, noise| 2.5 * (1.0 - 0.1 * position) + 0.05 * noise);
         assert!(falling.words.starts_with("WAF falls by "), "{}", falling.words);
         // What soon ends hardly tilts a line.
-        let soon_over = window(1, |position, noise| 2.5 * (1.0 - 0.1 * (-position * 20.0).exp()) + 0.05 * noise);
+        let soon_over = window(1, |position, noise| 2.5 * (1.0 - 0.1 * libm::exp(-position * 20.0)) + 0.05 * noise);
         assert!(soon_over.words.contains("% higher than in it (95 %: +"), "{}", soon_over.words);
         // Certain, and of no account.
         let slightly = window(1, |position, _| 2.5 * (1.0 + 0.005 * position));

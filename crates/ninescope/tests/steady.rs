@@ -10,6 +10,7 @@ use support::{Scratch, data, input_error, result_of};
 const OVER_PROVISIONING: f64 = 0.28;
 
 /// A run on one pool of blocks of 64 units of 4 KiB.
+#[allow(clippy::needless_pass_by_value)] // a job is written where it is asked for
 fn request(prefill: &str, victim: &str, blocks: u32, job: Value) -> Value {
     json!({
         "drive": { "file": data("tiny.toml") },

@@ -65,6 +65,7 @@ fn assert_lanes(waf: &Value) {
     assert!((ratio("total") - LANES.iter().map(|lane| ratio(lane)).sum::<f64>()).abs() < 1e-9, "{waf}");
 }
 
+#[allow(clippy::needless_pass_by_value)] // a job is written where it is asked for
 fn job(drive: &str, sets: &[&str], job: Value, prefill: &str) -> Value {
     json!({ "drive": { "file": data(drive) }, "set": sets, "workload": { "job": job }, "prefill": prefill, "seed": 7 })
 }

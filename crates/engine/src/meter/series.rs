@@ -235,7 +235,9 @@ mod tests {
         let written = series.written(total(10_123));
         assert_eq!(written.len(), series.samples().len());
         let mut sum = Written::default();
-        written.iter().for_each(|&of_sample| sum.add(of_sample));
+        for &of_sample in &written {
+            sum.add(of_sample);
+        }
         assert_eq!(sum, total(10_123));
         // Each ended with the first completion behind it, so that no two differ by more than what one brings.
         let whole = &written[..written.len() - 1];

@@ -101,7 +101,7 @@ impl WorkloadReport {
 
     /// What the gaps of a trace were multiplied by; nothing of what has no times of its own.
     pub fn time_scale(&self) -> Option<f64> {
-        self.0["time_scale"].as_f64()
+        self.value["time_scale"].as_f64()
     }
 
     /// The entry.

@@ -19,4 +19,5 @@ pub use describe::{check_snapshot, describe_snapshot, snapshot_report_json};
 pub(crate) use folder::SnapshotPlace;
 pub use folder::{SnapshotReport, Snapshots};
 pub use prepared::{PreparedDrive, Refusal};
+pub(crate) use shape::hash_of;
 pub use shape::{FORMAT, Shape};

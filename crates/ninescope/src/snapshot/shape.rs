@@ -62,15 +62,7 @@ impl Shape {
     /// # Errors
     /// [`Error::Internal`] when it cannot be written.
     pub fn hash(&self) -> Result<String, Error> {
-        let text = self.text()?;
-        let mut digest = RunDigest::default();
-        digest.word(text.len() as u64);
-        for bytes in text.as_bytes().chunks(8) {
-            let mut word = [0; 8];
-            word[..bytes.len()].copy_from_slice(bytes);
-            digest.word(u64::from_le_bytes(word));
-        }
-        Ok(digest.to_hex())
+        Ok(hash_of(&self.text()?))
     }
 
     /// Where another shape differs from this one, in words; `None` where it does not.
@@ -86,6 +78,18 @@ impl Shape {
         }
         (!differences.is_empty()).then(|| differences.join(", "))
     }
+}
+
+/// The hash of a text, 32 hexadecimal digits.
+pub(crate) fn hash_of(text: &str) -> String {
+    let mut digest = RunDigest::default();
+    digest.word(text.len() as u64);
+    for bytes in text.as_bytes().chunks(8) {
+        let mut word = [0; 8];
+        word[..bytes.len()].copy_from_slice(bytes);
+        digest.word(u64::from_le_bytes(word));
+    }
+    digest.to_hex()
 }
 
 /// Lists what differs between two documents, each by the path of its key.
