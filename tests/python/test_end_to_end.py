@@ -259,8 +259,8 @@ def test_the_series_sums_to_the_write_amplification_and_says_what_it_was_when():
     assert result.waf.partial_writes == pytest.approx(1 / 3, abs=1e-3)
     assert result.waf.total == pytest.approx(waf["flash_bytes"] / waf["host_bytes"], rel=1e-12)
     # A full drive is not worn in: it lives on free blocks at first, and the figure over time shows it.
-    erased = series["flash_erased_bytes"].to_numpy()
-    assert not erased[: len(erased) // 10].any()
+    first = series.head(series.height // 30)
+    assert first["flash_erased_bytes"].sum() == 0 < first["flash_programmed_bytes"].sum()
     told = result.steadiness
     assert told is not None
     assert told.is_steady is False
@@ -268,8 +268,9 @@ def test_the_series_sums_to_the_write_amplification_and_says_what_it_was_when():
 
 
 def test_a_drive_worn_in_by_the_workload_is_steady_under_it():
-    drive = ninescope.Drive.from_file(ROOT / "examples/drives/demo.toml").with_(geometry__blocks_per_plane=64)
-    job = ninescope.Workload.job(rw="randwrite", bs="16k", iodepth=4, requests=150_000)
+    drive = ninescope.Drive.from_file(ROOT / "examples/drives/demo.toml")
+    # So slow that the drive is done with one write before the next, as preparing takes them.
+    job = ninescope.Workload.job(rw="randwrite", bs="16k", rate_iops=500, requests=150_000)
     result = drive.run(job, prefill="steady")
     steady, told = result.document["steady_state"], result.steadiness
     assert (steady["by"], steady["converged"]) == ("workload", True)
