@@ -106,7 +106,7 @@ def compare_percentiles(
     parts = [round(percent * 1e7) for percent in percents]
     drawn = [
         (a.percentiles(first, parts), b.percentiles(second, parts))
-        for first, second in _weights(len(a), len(b), paired)
+        for first, second in _weights(a, b, paired)
     ]
     resampled_a, resampled_b = (np.concatenate(each) for each in zip(*drawn, strict=True))
     whole_a = a.percentiles(np.ones((1, len(a))), parts)[0]
@@ -135,14 +135,26 @@ class _Ends:
     bottom: Numbers
 
 
-def _weights(first: int, second: int, paired: bool) -> Iterator[tuple[Numbers, Numbers]]:
-    """Yield how often each block is taken, for some resamples at a time, for A and for B."""
+def _weights(a: Blocks, b: Blocks, paired: bool) -> Iterator[tuple[Numbers, Numbers]]:
+    """Yield how often each block is taken, for some resamples at a time, for A and for B.
+
+    Who is called A changes nothing of what is drawn for either, so that the ratio of B to A is the reciprocal
+    of that of A to B, to the last digit.
+    """
     # Unlike default_rng, RandomState draws the same in every version of NumPy.
     random = np.random.RandomState(0)
+    is_turned = _order(b) < _order(a)
+    first, second = (len(b), len(a)) if is_turned else (len(a), len(b))
     for begin in range(0, RESAMPLES, _AT_ONCE):
         rows = min(_AT_ONCE, RESAMPLES - begin)
         one = _drawn(random, rows, first)
-        yield one, one if paired else _drawn(random, rows, second)
+        other = one if paired else _drawn(random, rows, second)
+        yield (other, one) if is_turned else (one, other)
+
+
+def _order(blocks: Blocks) -> tuple[int, bytes, bytes]:
+    """Return what two runs are put in order by, whatever they are called."""
+    return len(blocks), blocks.values.tobytes(), blocks.counts.tobytes()
 
 
 def _drawn(random: np.random.RandomState, rows: int, blocks: int) -> Numbers:
@@ -168,7 +180,7 @@ def _contrast(
     low, high = np.sort(b.bottom - a.top), np.sort(b.top - a.bottom)
     one, other = float(whole_a.top[0]), float(whole_b.top[0])
     ratio = None
-    if (a.bottom > 0).all():
+    if (a.bottom > 0).all() and (b.bottom > 0).all():
         ratios = np.sort(b.bottom / a.top), np.sort(b.top / a.bottom)
         ratio = Interval(other / one, float(ratios[0][tail - 1]), float(ratios[1][-tail]))
     return Contrast(

@@ -55,6 +55,8 @@ NAMES: tuple[str, ...] = (
 """All of them, in the order of columns."""
 OF_BOTH = ("mean", *(f"p{percent}" for percent in PERCENTILES), "max")
 """Latencies that every operation has."""
+SHARES = ("die_utilisation", "hit_ratio")
+"""Numbers from 0 to 1."""
 _UNITS = ("_ns", "_years")
 _SHORT: Mapping[str, str] = {"waf": "waf_total", "cost": "cost_total", "throughput": "bytes_per_second"}
 _USUAL = ("iops", "throughput", "read_mean", "read_p99", "write_p99", "waf", "erases", "lifetime", "cost")
@@ -163,6 +165,6 @@ def unit(name: str) -> Unit:
         return Unit(f"{words.removesuffix('bytes per second')}throughput [MB/s]", 1e-6)
     if name.endswith("_years"):
         return Unit(f"{words.removesuffix(' years')} [years]")
-    if name in ("die_utilisation", "hit_ratio"):
+    if name in SHARES:
         return Unit(f"{words} [%]", 100)
     return Unit(words)

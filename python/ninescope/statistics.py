@@ -3,6 +3,9 @@
 Plain numbers go in, one per replication or per interval of time, in any unit; intervals come out in the same
 unit. Nothing here knows results, drives or workloads. Whatever draws at random draws the same each time.
 `ninescope.bootstrap` does the same for percentiles, and `ninescope.student` has the distribution.
+
+What is compared cannot be negative, and its ratio cannot either: ratios live in logarithms, where B over A is
+as far from nothing as A over B, and shares in logits (decision 28).
 """
 
 from __future__ import annotations
@@ -11,7 +14,7 @@ import dataclasses
 import functools
 import itertools
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -39,6 +42,8 @@ _CAUTION = 0.75
 _HIGHEST_CORRELATION = 0.95
 _ROUNDING = 1e-12
 """Values that differ by less, relatively, are the same."""
+_FARTHEST = 700.0
+"""The exponential of no larger number is asked for: it would have no place in a float, or be 0."""
 
 Numbers = NDArray[np.float64]
 
@@ -62,9 +67,9 @@ class Contrast:
     difference: Interval
     """B - A, in their unit."""
     ratio: Interval | None
-    """B / A; None where A may as well be 0."""
+    """B / A, above 0; None where one of them may as well be 0."""
     p: float
-    """How often chance alone makes a difference at least so large where there is none."""
+    """How often chance alone makes a ratio so far from 1; where there is none, a difference so far from 0."""
     method: str
     """How the interval comes about, in words."""
     samples: tuple[int, int]
@@ -73,7 +78,9 @@ class Contrast:
 
     @property
     def excludes_none(self) -> bool:
-        """Whether the interval of the difference does not hold 0."""
+        """Whether the interval of the ratio does not hold 1; of no ratio, that of the difference not 0."""
+        if self.ratio is not None:
+            return not self.ratio.low <= 1 <= self.ratio.high
         return not self.difference.low <= 0 <= self.difference.high
 
 
@@ -87,9 +94,61 @@ def mean_interval(values: Sequence[float] | Numbers, level: float = LEVEL) -> In
     for normal values.
     """
     sample = _sample(values)
-    mean = float(sample.mean())
-    half = student.quantile(level, len(sample) - 1) * math.sqrt(float(sample.var(ddof=1)) / len(sample))
+    mean, half = float(sample.mean()), _half(sample, level)
     return Interval(mean, mean - half, mean + half)
+
+
+def log_values(values: Sequence[float] | Numbers) -> Numbers | None:
+    """Return one value per observation, of which the mean varies as the logarithm of the observations' does.
+
+    n log(m) - (n - 1) log(m without it), the jackknife's pseudo-values: Tukey (1958); Miller, "The jackknife:
+    a review", Biometrika 61(1), 1974. None where the mean is not greater than 0 without one of them: it may
+    as well be 0. Single values may be less (see `pseudo_values`).
+    """
+    sample = _sample(values)
+    mean, rest = float(sample.mean()), len(sample) - 1
+    if mean <= 0:
+        return None
+    without = (mean - sample) / (rest * mean)
+    if without.min() <= -1:
+        return None
+    found: Numbers = math.log(mean) - rest * np.log1p(without)
+    return found
+
+
+def positive_interval(values: Sequence[float] | Numbers, level: float = LEVEL) -> Interval:
+    """Return the mean of a quantity that cannot be negative, with an interval that does not either.
+
+    Student's, of its logarithm (`log_values`), taken back: it reaches farther up than down, as what cannot be
+    negative varies. Where the mean may as well be 0 it is that of the values themselves, from 0.
+    """
+    found, logs = mean_interval(values, level), log_values(values)
+    if logs is None:
+        return within(found, 0.0, math.inf)
+    half = _half(logs, level)
+    return Interval(found.value, found.value * _exp(-half), found.value * _exp(half))
+
+
+def share_interval(values: Sequence[float] | Numbers, level: float = LEVEL) -> Interval:
+    """Return the mean of shares from 0 to 1, with an interval that lies within 0 and 1.
+
+    Student's, of its logit log(m / (1 - m)), taken back: the rest of a share has the rest of its interval.
+    Agresti, Categorical Data Analysis (3rd edition), section 3.1.6. Where the mean may as well be 0 or 1 it
+    is that of the values themselves, as far as there are such shares.
+    """
+    found = mean_interval(values, level)
+    logs, rest = log_values(values), log_values(1 - np.asarray(values, dtype=np.float64))
+    if logs is None or rest is None:
+        return within(found, 0.0, 1.0)
+    half, odds = _half(logs - rest, level), found.value / (1 - found.value)
+    low, high = odds * _exp(-half), odds * _exp(half)
+    return Interval(found.value, low / (1 + low), high / (1 + high) if math.isfinite(high) else 1.0)
+
+
+def within(interval: Interval, least: float, most: float) -> Interval:
+    """Return what of an interval lies where the value can: it holds that no less often."""
+    value, low, high = interval
+    return Interval(value, min(max(low, least), most), max(min(high, most), least))
 
 
 def lag_one(values: Sequence[float] | Numbers) -> float:
@@ -200,26 +259,24 @@ def paired(
 ) -> Contrast:
     """Compare two designs that met the same chance pair by pair: at least two pairs.
 
-    Student's interval of the differences (Law, Simulation Modeling and Analysis, 5th edition, section 10.2.1)
-    with Fieller's of the ratio; where the differences are skewed, and there are six or more, both by sign
-    flips. What is known of a value is that it lies at most `resolution` (of A, of B) below what is given.
+    Student's interval of paired differences (Law, Simulation Modeling and Analysis, 5th edition, section
+    10.2.1): of the values for the difference, of `log_values` for the ratio of their means and for p. Where
+    these are skewed, and there are six or more, sign flips instead. What is measured cannot be negative; what
+    is known of a value is that it lies at most `resolution` (of A, of B) below what is given.
     """
     first, second = _pair(a, b)
-    off = second - first
+    logs = _logarithms(first, second, resolution)
+    off = second - first if logs is None else logs.second - logs.first
     if len(off) >= SIGN_FLIPS_MIN and _is_skewed(off):
-        return _by_sign_flips(first, second, resolution, level)
-    count = len(off)
-    covariance = np.cov(first, second, ddof=1) / count
-    times = student.quantile(level, count - 1)
-    error = math.sqrt(float(off.var(ddof=1)) / count)
+        return _by_sign_flips(first, second, logs, resolution, level)
     return _contrast(
         first,
         second,
-        half=times * error,
-        ratio=_fieller(float(first.mean()), float(second.mean()), covariance, times),
-        p=_p_of_t(_beyond(float(off.mean()), resolution), error, count - 1),
+        logs,
+        _of_pairs,
         resolution=resolution,
-        method=f"Student's interval of {count} paired differences",
+        level=level,
+        method=f"Student's interval of {len(off)} paired differences",
         is_paired=True,
     )
 
@@ -233,29 +290,34 @@ def unpaired(
 ) -> Contrast:
     """Compare two designs by independent values, at least two of each, whose variances may differ.
 
-    Welch, Biometrika 34 (1947), with the degrees of freedom of Satterthwaite (1946); the ratio by Fieller.
+    Welch, Biometrika 34 (1947), with the degrees of freedom of Satterthwaite (1946): of the values for the
+    difference, of `log_values` for the ratio and for p.
     """
     first, second = _sample(a), _sample(b)
     if math.isclose(first.mean(), second.mean(), rel_tol=_ROUNDING):
         second = second + (first.mean() - second.mean())
-    variances = [float(each.var(ddof=1)) / len(each) for each in (first, second)]
-    total = sum(variances)
-    error = math.sqrt(total)
-    below = sum(
-        variance**2 / (len(each) - 1) for variance, each in zip(variances, (first, second), strict=True)
-    )
-    freedom = total**2 / below if below > 0 else float(len(first) + len(second) - 2)
-    times = student.quantile(level, freedom)
     return _contrast(
         first,
         second,
-        half=times * error,
-        ratio=_fieller(float(first.mean()), float(second.mean()), np.diag(variances), times),
-        p=_p_of_t(_beyond(float(second.mean() - first.mean()), resolution), error, freedom),
+        _logarithms(first, second, resolution),
+        _of_samples,
         resolution=resolution,
+        level=level,
         method=f"Welch's interval of {len(first)} and {len(second)} values",
         is_paired=False,
     )
+
+
+def ratio_of_pairs(
+    a: Sequence[float] | Numbers, b: Sequence[float] | Numbers, level: float = LEVEL
+) -> Interval | None:
+    """Return B / A of paired values with Student's interval in logarithms; None where one may as well be 0.
+
+    The part of `paired` that holds at any level: few pairs have no sign flips for 99 %.
+    """
+    first, second = _pair(a, b)
+    logs = _logarithms(first, second, (0.0, 0.0))
+    return None if logs is None else logs.estimated(_of_pairs).taken_back(level)
 
 
 def typical_values(numerators: Numbers, denominators: Numbers | None = None) -> Numbers:
@@ -287,6 +349,11 @@ def holm(p: Sequence[float]) -> list[float]:
 
 
 # ---- What they have in common ----------------------------------------------------------------------------
+
+
+def _half(sample: Numbers, level: float) -> float:
+    """Return half of Student's interval of a mean."""
+    return student.quantile(level, len(sample) - 1) * math.sqrt(float(sample.var(ddof=1)) / len(sample))
 
 
 def _sample(values: Sequence[float] | Numbers) -> Numbers:
@@ -332,43 +399,93 @@ def _beyond(difference: float, resolution: tuple[float, float]) -> float:
     return difference - min(max(difference, -resolution[0]), resolution[1])
 
 
-def _p_of_t(difference: float, error: float, freedom: float) -> float:
-    if difference == 0:
-        return 1.0
-    return student.two_sided_tail(abs(difference) / error, freedom) if error > 0 else 0.0
+class _Estimate(NamedTuple):
+    """A difference of means, how far it may be off, and how well that is known."""
+
+    value: float
+    error: float
+    """Its standard error."""
+    freedom: float
+
+    def ends(self, level: float, resolution: tuple[float, float] = (0.0, 0.0)) -> tuple[float, float]:
+        """Return its interval, wider by how exactly the values are known."""
+        half = student.quantile(level, self.freedom) * self.error
+        return self.value - half - resolution[1], self.value + half + resolution[0]
+
+    def taken_back(self, level: float, resolution: tuple[float, float] = (0.0, 0.0)) -> Interval:
+        """Return the ratio that it is the logarithm of, with its interval."""
+        return _ratio(self.value, *self.ends(level, resolution))
+
+    def p(self, resolution: tuple[float, float]) -> float:
+        """Return how often chance makes one so large, if the values are off as far as they may be."""
+        beyond = _beyond(self.value, resolution)
+        if beyond == 0:
+            return 1.0
+        return student.two_sided_tail(abs(beyond) / self.error, self.freedom) if self.error > 0 else 0.0
 
 
-def _fieller(a: float, b: float, covariance: Numbers, times: float) -> tuple[float, float] | None:
-    """Return the interval of a ratio b / a of means with a covariance, both of the means; None: unbounded.
+def _of_pairs(first: Numbers, second: Numbers) -> _Estimate:
+    off = second - first
+    return _Estimate(float(off.mean()), math.sqrt(float(off.var(ddof=1)) / len(off)), len(off) - 1)
 
-    The ratios r for which b - r a lies within `times` of its standard error: Fieller, "Some problems in
-    interval estimation", Journal of the Royal Statistical Society B 16 (1954).
-    """
-    square = times * times
-    leading = a * a - square * float(covariance[0, 0])
-    if leading <= 0:
+
+def _of_samples(first: Numbers, second: Numbers) -> _Estimate:
+    variances = [float(each.var(ddof=1)) / len(each) for each in (first, second)]
+    total = sum(variances)
+    below = sum(
+        variance**2 / (len(each) - 1) for variance, each in zip(variances, (first, second), strict=True)
+    )
+    freedom = total**2 / below if below > 0 else float(len(first) + len(second) - 2)
+    return _Estimate(float(second.mean() - first.mean()), math.sqrt(total), freedom)
+
+
+class _Logarithms(NamedTuple):
+    """Two means that are greater than 0, in logarithms."""
+
+    first: Numbers
+    """As `log_values` has them."""
+    second: Numbers
+    value: float
+    """The logarithm of B / A."""
+    resolution: tuple[float, float]
+    """By how much either logarithm may be less than what is given."""
+
+    def estimated(self, estimate: Callable[[Numbers, Numbers], _Estimate]) -> _Estimate:
+        # Of the jackknife the spread is taken: its middle is not the ratio of the means that are shown.
+        return estimate(self.first, self.second)._replace(value=self.value)
+
+
+def _logarithms(first: Numbers, second: Numbers, resolution: tuple[float, float]) -> _Logarithms | None:
+    """Return both in logarithms; None where one of them may as well be 0, by chance or by its resolution."""
+    means = (float(first.mean()), float(second.mean()))
+    logs = (log_values(first), log_values(second))
+    if logs[0] is None or logs[1] is None or means[0] <= resolution[0] or means[1] <= resolution[1]:
         return None
-    middle = a * b - square * float(covariance[0, 1])
-    last = b * b - square * float(covariance[1, 1])
-    root = math.sqrt(max(middle * middle - leading * last, 0.0))
-    return (middle - root) / leading, (middle + root) / leading
+    is_same = math.isclose(*means, rel_tol=_ROUNDING)
+    shifts = (-math.log1p(-resolution[0] / means[0]), -math.log1p(-resolution[1] / means[1]))
+    return _Logarithms(logs[0], logs[1], 0.0 if is_same else math.log(means[1] / means[0]), shifts)
 
 
 def _contrast(
     first: Numbers,
     second: Numbers,
+    logs: _Logarithms | None,
+    estimate: Callable[[Numbers, Numbers], _Estimate],
     *,
-    half: float,
-    ratio: tuple[float, float] | None,
-    p: float,
     resolution: tuple[float, float],
+    level: float,
     method: str,
     is_paired: bool,
 ) -> Contrast:
-    a, b = float(first.mean()), float(second.mean())
+    found = estimate(first, second)
+    ratio, p = None, found.p(resolution)
+    if logs is not None:
+        relative = logs.estimated(estimate)
+        ratio, p = relative.taken_back(level, logs.resolution), relative.p(logs.resolution)
+    difference = Interval(float(second.mean() - first.mean()), *found.ends(level, resolution))
     return Contrast(
-        difference=Interval(b - a, b - a - half - resolution[1], b - a + half + resolution[0]),
-        ratio=_with_resolution(a, b, ratio, resolution),
+        difference=_agreeing(difference, ratio),
+        ratio=ratio,
         p=p,
         method=method,
         samples=(len(first), len(second)),
@@ -376,39 +493,66 @@ def _contrast(
     )
 
 
-def _with_resolution(
-    a: float, b: float, ratio: tuple[float, float] | None, resolution: tuple[float, float]
-) -> Interval | None:
-    """Widen the interval of a ratio by how exactly the values are known."""
-    if ratio is None or a <= resolution[0]:
-        return None
-    low, high = ratio
-    lower = (b - resolution[1]) / b if b > 0 else 1.0
-    return Interval(b / a, low * lower, high * a / (a - resolution[0]))
+def _ratio(value: float, low: float, high: float) -> Interval:
+    """Return a ratio, of which these are the logarithm and its ends."""
+    return Interval(_exp(value), _exp(low), _exp(high))
+
+
+def _exp(value: float) -> float:
+    return math.exp(min(max(value, -_FARTHEST), _FARTHEST))
+
+
+def _agreeing(difference: Interval, ratio: Interval | None) -> Interval:
+    """Let a difference say of which sign it is what its ratio says, which p is about.
+
+    Both intervals miss as seldom as they may, and may disagree where one of them just holds no difference.
+    """
+    value, low, high = difference
+    if ratio is None:
+        return difference
+    if ratio.low > 1:
+        return Interval(value, max(low, 0.0), high)
+    if ratio.high < 1:
+        return Interval(value, low, min(high, 0.0))
+    return Interval(value, min(low, 0.0), max(high, 0.0))
 
 
 def _by_sign_flips(
-    first: Numbers, second: Numbers, resolution: tuple[float, float], level: float
+    first: Numbers,
+    second: Numbers,
+    logs: _Logarithms | None,
+    resolution: tuple[float, float],
+    level: float,
 ) -> Contrast:
     """Compare pairs by the means, and the ratios of sums, of subsets of them."""
-    off = second - first
-    means = typical_values(off)
-    places = len(means) + 1
-    tail = max(1, math.floor((1 - level) / 2 * places + 1e-9))
-    a, b = float(first.mean()), float(second.mean())
-    shift = (b - a) - _beyond(b - a, resolution)
-    outside = min(int((means <= shift).sum()), int((means >= shift).sum())) + 1
-    ratio = None
-    if (first > 0).all():
-        ratios = typical_values(second, first)
-        ratio = (float(ratios[tail - 1]), float(ratios[-tail]))
+    means = typical_values(second - first)
+    tail = max(1, math.floor((1 - level) / 2 * (len(means) + 1) + 1e-9))
+    off = float(second.mean() - first.mean())
+    difference = Interval(off, float(means[tail - 1]) - resolution[1], float(means[-tail]) + resolution[0])
+    ratio, p = None, _p_of_signs(means, off, resolution)
+    if logs is not None:
+        typical = _typical_logs(first, second, logs)
+        low, high = float(typical[tail - 1]) - logs.resolution[1], float(typical[-tail]) + logs.resolution[0]
+        ratio, p = _ratio(logs.value, low, high), _p_of_signs(typical, logs.value, logs.resolution)
     return Contrast(
-        difference=Interval(
-            b - a, float(means[tail - 1]) - resolution[1], float(means[-tail]) + resolution[0]
-        ),
-        ratio=_with_resolution(a, b, ratio, resolution),
-        p=1.0 if shift == b - a else min(1.0, 2 * outside / places),
-        method=f"sign flips of {len(off)} paired differences, which are skewed",
+        difference=_agreeing(difference, ratio),
+        ratio=ratio,
+        p=p,
+        method=f"sign flips of {len(first)} paired differences, which are skewed",
         samples=(len(first), len(second)),
         paired=True,
     )
+
+
+def _typical_logs(first: Numbers, second: Numbers, logs: _Logarithms) -> Numbers:
+    """Return typical values of the logarithm of a ratio: of sums over subsets, where all have a logarithm."""
+    if (first > 0).all() and (second > 0).all():
+        found: Numbers = np.log(typical_values(second, first))
+        return found
+    return typical_values(logs.second - logs.first)
+
+
+def _p_of_signs(typical: Numbers, value: float, resolution: tuple[float, float]) -> float:
+    shift = value - _beyond(value, resolution)
+    outside = min(int((typical <= shift).sum()), int((typical >= shift).sum())) + 1
+    return 1.0 if shift == value else min(1.0, 2 * outside / (len(typical) + 1))

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Mapping
+import math
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -166,3 +167,10 @@ def of_numbers(
             cost={"media": {}, "total": 4.8, "per_logical_gb": 1.15, "iops_per_cost": normal("", 9e3, 100)},
         )
     )
+
+
+def one_left_out(values: Sequence[float]) -> list[float]:
+    """The jackknife of the logarithm of a mean, term by term: n log(m) - (n - 1) log(m without it)."""
+    whole, count = math.log(sum(values) / len(values)), len(values)
+    rest = [math.log((sum(values) - each) / (count - 1)) for each in values]
+    return [count * whole - (count - 1) * each for each in rest]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import json
+import math
 import re
 from collections import Counter
 from pathlib import Path
@@ -13,11 +14,12 @@ import pytest
 from scipy import stats
 
 import ninescope
-from compare_samples import DRIVE, JOB, document, of_latencies, of_numbers
+from compare_samples import DRIVE, JOB, document, of_latencies, of_numbers, one_left_out
 from conftest import NATIVE
 from ninescope.compare import Side, compare, load
 from ninescope.compare.attribution import joined
 from ninescope.compare.conditions import differing, same_requests, same_workload
+from ninescope.compare.text import ratio as shown_ratio
 from ninescope.compare.verdict import by_chance, without_chance
 from ninescope.result import Result
 from ninescope.statistics import Contrast, Interval
@@ -44,10 +46,16 @@ def test_every_value_of_a_paired_comparison_by_hand():
     assert found.contrast is not None
     assert tuple(found.contrast.difference) == pytest.approx((-0.5, -0.748414, -0.251586), abs=1e-6)
     assert found.contrast.ratio.value == pytest.approx(7.8 / 9.3)
-    assert found.contrast.p == pytest.approx(stats.ttest_1samp([-0.5, -0.4, -0.6], 0).pvalue)
+    # Of logarithms, one pair left out after the other: log(7.8 / 9.3) +- t(2) 0.024478
+    logs = [np.array(one_left_out(values)) for values in ((3.0, 3.2, 3.1), (2.5, 2.8, 2.5))]
+    off = logs[1] - logs[0]
+    half = 4.302653 * off.std(ddof=1) / np.sqrt(3)
+    assert np.log(found.contrast.ratio[1:]) == pytest.approx(np.log(7.8 / 9.3) + np.array([-half, half]))
+    moved = off - off.mean() + np.log(7.8 / 9.3)
+    assert found.contrast.p == pytest.approx(stats.ttest_1samp(moved, 0).pvalue)
     assert found.a.value == pytest.approx(3.1)
-    # s = 0.1
-    assert found.a.low == pytest.approx(3.1 - 4.302653 * 0.1 / np.sqrt(3), abs=1e-6)
+    half = 4.302653 * logs[0].std(ddof=1) / np.sqrt(3)
+    assert found.a[1:] == pytest.approx((3.1 * np.exp(-half), 3.1 * np.exp(half)))
 
 
 def test_same_seeds_are_paired_and_others_are_not():
@@ -338,6 +346,7 @@ def contrast(
         (contrast(None, (7, 4, 10)), "B is higher by 7 (4 to 10)"),
         (contrast((0.0, 0.0, 0.0), (-945, -950, -940)), "B is lower by 945 (940 to 950)"),
         (contrast((1.01, 0.97, 1.05), (1, -3, 5), p=0.6), "no difference shown (-3 to +5 %)"),
+        (contrast((1.7, 0.0004, 7_200), (1, -3, 5), p=0.6), "no difference shown (0.0004 to 7.2e+03 times)"),
         (contrast((1, 1, 1), (0, 0, 0), p=1), "no difference shown (equal)"),
         (contrast(None, (1, -3, 5), p=0.6), "no difference shown (-3 to +5)"),
     ],
@@ -356,6 +365,43 @@ def test_unknown_metrics_are_answered_with_the_nearest():
     found = compare(of_latencies(exponential(1)), of_latencies(exponential(2)))
     with pytest.raises(KeyError, match=r"did you mean 'read\.p99'"):
         found["read.p98"]
+
+
+def spread_out(random: np.random.Generator, seed: int) -> Result:
+    """A run in which whatever can vary varies by far, and shares are anywhere."""
+    run = of_numbers(random, seed=seed)
+    run.document["waf"]["total"] = float(random.lognormal(0, 1.5))
+    run.document["operations"] = {"erases": int(random.poisson(2))}
+    run.document["utilisation"] = {"dies": {"mean": float(random.beta(0.3, 0.3))}}
+    run.document["throughput"]["read"]["iops"] = float(random.lognormal(5, 1.5))
+    return run
+
+
+@pytest.mark.parametrize("shared_seeds", [True, False])
+def test_no_interval_leaves_what_its_quantity_can_be(shared_seeds):
+    random = np.random.default_rng(31)
+    ratios = 0
+    for _ in range(40):
+        count = int(random.integers(2, 9))
+        a = [spread_out(random, seed) for seed in range(count)]
+        b = [spread_out(random, seed + (0 if shared_seeds else count)) for seed in range(count)]
+        forth, back = compare(a, b), compare(b, a)
+        for row in forth.rows:
+            most = 1.0 if row.metric.unit == "share" else math.inf
+            for value in (row.a, row.b):
+                assert value is None or 0 <= value.low <= value.value <= value.high <= most
+            assert (
+                "(-" not in row.verdict.words or float(re.search(r"\(-([\d.]+)", row.verdict.words)[1]) <= 100
+            )
+            if row.contrast is None or row.contrast.ratio is None:
+                continue
+            ratio, other = row.contrast.ratio, back[row.metric.key].contrast.ratio
+            assert 0 < ratio.low <= ratio.high
+            assert (1 / ratio.high, 1 / ratio.low) == pytest.approx(other[1:], rel=1e-6)
+            shown_low = float(re.search(r"\[(.*),", shown_ratio(row))[1])
+            assert shown_low > 0
+            ratios += 1
+    assert ratios > 200
 
 
 # ---- Attribution -----------------------------------------------------------------------------------------

@@ -15,7 +15,7 @@ from ninescope.compare.sides import Side
 from ninescope.compare.verdict import Verdict, by_chance, untold, without_chance
 from ninescope.compare.within import interval_within
 from ninescope.result import Result
-from ninescope.statistics import Contrast, Interval, TooShortError, holm, mean_interval
+from ninescope.statistics import Contrast, Interval, TooShortError, holm
 
 
 @dataclasses.dataclass(frozen=True)
@@ -173,4 +173,4 @@ def _value(metric: Metric, side: Side, *, replicated: bool) -> Interval | None:
         return Interval(mean, mean, mean)
     if not replicated:
         return interval_within(metric, side.first) or Interval(mean, mean, mean)
-    return mean_interval(values) if len(values) > 1 else Interval(mean, mean, mean)
+    return metric.interval(values) if len(values) > 1 else Interval(mean, mean, mean)

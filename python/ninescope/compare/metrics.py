@@ -1,15 +1,16 @@
 """What is compared: each metric with its name, its unit, and how it is read from a result.
 
-Nothing here knows statistics.
+None of them can be negative, and shares are not above 1: their intervals are not either.
 """
 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Literal
 
 from ninescope.result import OPS, PERCENTILES, Latency, Result
+from ninescope.statistics import Interval, Numbers, positive_interval, share_interval
 
 Unit = Literal["ns", "1/s", "B/s", "share", "years", ""]
 Better = Literal["lower", "higher", ""]
@@ -38,6 +39,10 @@ class Metric:
     exact: bool = False
     """It follows from the configuration: chance has no part in it."""
     is_count: bool = False
+
+    def interval(self, values: Sequence[float] | Numbers) -> Interval:
+        """Return the mean of independent values of it, with an interval of what it can be."""
+        return share_interval(values) if self.unit == "share" else positive_interval(values)
 
     def resolution(self, values: Iterable[float]) -> float:
         """Return how far below its value a mean over runs may lie, because it is not stored more exactly."""

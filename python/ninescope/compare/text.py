@@ -34,6 +34,8 @@ def ratio(row: Row) -> str:
     value, low, high = row.contrast.ratio
     width = high - low
     decimals = 3 if not 0 < width < math.inf else min(5, max(1, 1 - math.floor(math.log10(width))))
+    if low < 10.0**-decimals:  # it would be written as 0, and no ratio is
+        return f"{value:.3g} [{low:.2g}, {high:,.3g}]"
     return f"{value:.{decimals}f} [{low:.{decimals}f}, {high:.{decimals}f}]"
 
 

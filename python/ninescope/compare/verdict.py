@@ -14,6 +14,8 @@ CHANCE = 0.05
 """A difference is shown where chance alone makes one as large less often, of all that is compared."""
 _TIMES = 2.0
 """From here on a ratio is told as one, and not in percent."""
+_MANY_TIMES = 10.0
+"""What may be so many times as much is told as a ratio at both ends: percents do not say how far down."""
 
 
 class Verdict(NamedTuple):
@@ -69,6 +71,8 @@ def _reach(off: Interval, ratio: Interval | None, unit: Unit) -> str:
         return "equal"
     if ratio is None or ratio.value <= 0:
         return f"{signed(off.low, unit)} to {signed(off.high, unit)}"
+    if ratio.high >= _MANY_TIMES:
+        return f"{ratio.low:.2g} to {ratio.high:,.3g} times"
     _, low, high = _numbers(_percent(ratio))
     return f"{_plus(low)} to {_plus(high)} %"
 

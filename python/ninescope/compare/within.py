@@ -21,7 +21,6 @@ from ninescope.statistics import (
     batch_length,
     batch_means,
     batched,
-    mean_interval,
     paired,
     pseudo_values,
     unpaired,
@@ -110,7 +109,7 @@ def interval_within(metric: Metric, result: Result) -> Interval | None:
     if not metric.of_time:
         return None
     try:
-        return mean_interval(
+        return metric.interval(
             _centred(batch_means(_observations(metric, _whole(_columns(result)))), metric, result)
         )
     except TooShortError:

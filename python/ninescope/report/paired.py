@@ -109,7 +109,7 @@ def _value(metric: Metric, value: Interval | None) -> str | Cell:
     text = shown(value.value, metric.unit)
     if not value.low < value.high:
         return text
-    return Cell(text, under=f"{shown(max(value.low, 0.0), metric.unit)} to {shown(value.high, metric.unit)}")
+    return Cell(text, under=f"{shown(value.low, metric.unit)} to {shown(value.high, metric.unit)}")
 
 
 def _difference(row: Row) -> str | Cell:

@@ -121,7 +121,7 @@ def _answer(record: Record) -> Iterator[Block]:
 def _cell(number: Number, found: Measured) -> str | Cell:
     if found.low is None or found.high is None or not found.low < found.high:
         return number.written(found.mean)
-    under = f"{number.written(max(found.low, 0.0))} to {number.written(found.high)}"
+    under = f"{number.written(found.low)} to {number.written(found.high)}"
     return Cell(number.written(found.mean), under=under)
 
 

@@ -5,7 +5,7 @@
 | cost | none: it follows from the configuration |
 | percentiles of latency | of the share of slower requests, over the blocks of the run |
 | mean latency | of the mean, over the blocks of the run |
-| any number of three seeds or more | Student's interval of the values of the seeds |
+| any number of three seeds or more | Student's interval of the logarithm of the seeds' mean |
 | any other | nothing is shown |
 
 To ask how many requests are slower than the limit needs far fewer of them than to know the percentile: of
@@ -15,7 +15,7 @@ not below.
 What is slow now is often slow a moment later: blocks are not taken for independent
 (`ninescope.statistics.correlated_interval`). Where the limit is what another design was measured to have, it
 is as uncertain as what is held against it, and among many designs the best looks better than it is: `end`
-gives the far end of its interval, and `worse_by_seeds` compares seed by seed.
+gives the far end of its interval, and `worse_by_seeds` compares seed by seed, by the ratio.
 
 Intervals are two-sided; what is shown is wrong half as often as they miss. Nothing here knows parameters.
 """
@@ -29,7 +29,15 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from ninescope.search.goals import Number
-from ninescope.statistics import Interval, Numbers, correlated_interval, mean_interval, pseudo_values
+from ninescope.statistics import (
+    Interval,
+    Numbers,
+    correlated_interval,
+    mean_interval,
+    pseudo_values,
+    ratio_of_pairs,
+    within,
+)
 from ninescope.sweep.lake import Kept
 
 BLOCKS_MIN = 8
@@ -150,7 +158,7 @@ def slower_share(blocks: Blocks, limit: float, level: float, *, above: bool) -> 
     for bounds, numbers in blocks:
         least = np.asarray(bounds, dtype=np.float64) * ((1 - _BUCKET) if above else 1.0)
         slower.append(float(np.asarray(numbers, dtype=np.float64)[least > limit].sum()))
-    return correlated_interval(pseudo_values(slower, counts), level)
+    return within(correlated_interval(pseudo_values(slower, counts), level), 0.0, 1.0)
 
 
 def _allowed(number: Number) -> float:
@@ -173,7 +181,7 @@ def _by_share(
     is_beyond = share.low > allowed * (1 + _ROUNDING) if above else enough and share.high < allowed
     if not is_beyond:
         return None
-    ends = f"{_percent(max(share.low, 0.0))} to {_percent(share.high)}"
+    ends = f"{_percent(share.low)} to {_percent(share.high)}"
     return Shown(
         metric,
         f"{_percent(share.value)} ({ends}) of the {metric.partition('_')[0]}s took more than "
@@ -190,7 +198,7 @@ def _mean(blocks: Blocks, level: float) -> Interval:
     counts = [float(sum(block[1])) for block in blocks]
     # Half a bucket below its bound is the middle.
     sums = [float(np.dot(block[0], block[1])) * (1 - _BUCKET / 2) for block in blocks]
-    return correlated_interval(pseudo_values(sums, counts), level)
+    return within(correlated_interval(pseudo_values(sums, counts), level), 0.0, math.inf)
 
 
 def _by_seeds(
@@ -199,7 +207,7 @@ def _by_seeds(
     values = [value for run in runs if (value := run.metrics.get(metric)) is not None]
     if len(values) < len(runs):
         return None
-    return _outside(metric, number, mean_interval([float(value) for value in values], level), limit, above)
+    return _outside(metric, number, number.interval([float(value) for value in values], level), limit, above)
 
 
 def worse_by_seeds(
@@ -216,19 +224,25 @@ def worse_by_seeds(
     Both met the same chance with the same seed, and both runs are short: what that does it does to both.
     """
     pairs = [
-        (one, other * factor)
+        (one, other)
         for one, other in zip(mine, others, strict=True)
         if one is not None and other is not None and math.isfinite(one) and math.isfinite(other)
     ]
     if len(pairs) < max(REPLICATIONS_MIN, len(mine)):
         return None
-    found = mean_interval([one - other for one, other in pairs], level)
-    if not (found.low > 0 if above else found.high < 0):
+    one_side, other_side = ([pair[side] for pair in pairs] for side in (0, 1))
+    found = ratio_of_pairs(other_side, one_side, level)
+    if found is None:  # one of them may as well be 0, and there is no ratio
+        off = mean_interval([one - other * factor for one, other in pairs], level)
+        is_worse = off.low > 0 if above else off.high < 0
+    else:
+        is_worse = found.low > factor if above else found.high < factor
+    if not is_worse:
         return None
-    first, second = (sum(values) / len(pairs) for values in zip(*pairs, strict=True))
+    first, second = (sum(side) / len(pairs) for side in (one_side, other_side))
     return Shown(
         number.metrics[0],
-        f"{number.name} is {number.written(first)}, and {number.written(second / factor)} there with the "
+        f"{number.name} is {number.written(first)}, and {number.written(second)} there with the "
         f"same {len(pairs)} seeds, both in short runs",
     )
 
@@ -236,7 +250,7 @@ def worse_by_seeds(
 def _outside(metric: str, number: Number, found: Interval, limit: float, above: bool) -> Shown | None:
     if not (found.low > limit if above else found.high < limit):
         return None
-    ends = f"{number.written(max(found.low, 0.0))} to {number.written(found.high)}"
+    ends = f"{number.written(found.low)} to {number.written(found.high)}"
     return Shown(
         metric, f"{metric} is {number.written(found.value)} ({ends}), beyond {number.written(limit)}"
     )

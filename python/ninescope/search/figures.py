@@ -86,7 +86,7 @@ def _candidates(record: Record, one: Objective, other: Objective) -> list[Series
     if a.mean is None or b.mean is None or not math.isfinite(a.mean) or not math.isfinite(b.mean):
         return []
     scale = _scale(other.number)
-    low = [max(b.low, 0.0) * scale] if b.low is not None else []
+    low = [b.low * scale] if b.low is not None else []
     high = [b.high * scale] if b.high is not None else []
     x, y = [a.mean * _scale(one.number)], [b.mean * scale]
     return [Series("the answer, over seeds", x, y, "points", low, high, colour=PALETTE[2])]

@@ -15,11 +15,11 @@ from ninescope.compare.verdict import Verdict, by_chance, untold, without_chance
 from ninescope.search.evaluate import Entry, Evaluator, best_of, numbers_of
 from ninescope.search.evidence import EXACT
 from ninescope.search.file import KNEE, SearchFile
-from ninescope.search.goals import Constraint, Goals, Number
+from ninescope.search.goals import Constraint, Goals, Number, Objective
 from ninescope.search.pareto import front, knee, spread
 from ninescope.search.space import Design
 from ninescope.search.trial import FULL, Trial
-from ninescope.statistics import Contrast, holm, mean_interval, paired
+from ninescope.statistics import Contrast, holm, paired
 
 Say = Callable[[str, int, int], None]
 """Hears what is done: in words, how much of how much."""
@@ -251,15 +251,15 @@ def _candidate(file: SearchFile, entry: Entry, trial: int | None) -> Candidate:
         trial,
         design,
         shown,
-        tuple(measured(of.text, [run.objective(of) for run in runs]) for of in file.goals.objectives),
+        tuple(measured(of, [run.objective(of) for run in runs]) for of in file.goals.objectives),
         tuple(bounded(of, [run.bounded(of) for run in runs]) for of in file.goals.constraints),
         points={workload: points[0].design for workload, points in entry.wanted.items()},
     )
 
 
-def measured(text: str, values: Sequence[float | None]) -> Measured:
+def measured(of: Objective | Constraint, values: Sequence[float | None]) -> Measured:
     """Return the mean of a number over seeds, with its interval."""
-    known = [value for value in values if value is not None]
+    text, known = of.text, [value for value in values if value is not None]
     if len(known) < len(values) or not known:
         return Measured(text, tuple(values), None, None, None)
     if any(math.isinf(value) for value in known):
@@ -268,13 +268,12 @@ def measured(text: str, values: Sequence[float | None]) -> Measured:
         )
     if len(known) == 1:
         return Measured(text, tuple(values), known[0], None, None)
-    found = mean_interval(known)
-    return Measured(text, tuple(values), *found)
+    return Measured(text, tuple(values), *of.number.interval(known))
 
 
 def bounded(of: Constraint, values: Sequence[float | None]) -> Measured:
     """Return the number of a constraint over seeds, and whether it holds."""
-    found = measured(of.text, values)
+    found = measured(of, values)
     if found.mean is None:
         verdict = UNMEASURED
     elif not of.holds(found.mean):

@@ -19,13 +19,13 @@ from typing import Literal
 
 from ninescope._native import ConfigError
 from ninescope.catalogue import did_you_mean
-from ninescope.metrics import NAMES, OF_BOTH, OPS, names, unit
+from ninescope.metrics import NAMES, OF_BOTH, OPS, SHARES, names, unit
+from ninescope.statistics import LEVEL, Interval, positive_interval, share_interval
 from ninescope.sweep.values import quantity
 
 Direction = Literal["minimise", "maximise"]
 
-_SHARES = ("die_utilisation", "hit_ratio")
-_AT_MOST_ALL = (*_SHARES, "waf_host")
+_AT_MOST_ALL = (*SHARES, "waf_host")
 """A tier above flash may take some of what the host writes, and with it write amplification falls below 1."""
 _HIGHER_IS_BETTER = (
     "iops", "bytes_per_second", "hit_ratio", "lifetime_years", "lifetime_passes", "dwpd", "iops_per_cost",
@@ -79,6 +79,11 @@ class Number:
         pick = min if self.higher_is_better else max
         return pick(value for value in known if value is not None)
 
+    def interval(self, values: Sequence[float], level: float = LEVEL) -> Interval:
+        """Return the mean of independent values of it, with an interval of what it can be."""
+        of = share_interval if self.metrics[0] in SHARES else positive_interval
+        return of(values, level)
+
     def written(self, value: float | None) -> str:
         """Write a value with its unit."""
         from ninescope.sweep.text import number
@@ -96,7 +101,7 @@ class Number:
         if name.endswith("bytes_per_second"):
             return f"{number(value / 1e6)} MB/s"
         scale = unit(name).scale
-        return f"{number(value * scale)}{' %' if name in _SHARES else ''}"
+        return f"{number(value * scale)}{' %' if name in SHARES else ''}"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -244,7 +249,7 @@ def _kind(name: str) -> tuple[str, str]:
         return "time", "a time such as 5y"
     if name.endswith("bytes_per_second"):
         return "rate", "a rate such as 100MB/s"
-    if name in _SHARES:
+    if name in SHARES:
         return "share", "a share such as 0.9 or 90%"
     return "number", "a number without a unit"
 

@@ -147,7 +147,7 @@ def written(of: Number, found: Measured) -> str:
     text = of.written(found.mean)
     if found.low is None or found.high is None or found.low == found.high:
         return text
-    return f"{text} ({of.written(max(found.low, 0.0))} to {of.written(found.high)})"
+    return f"{text} ({of.written(found.low)} to {of.written(found.high)})"
 
 
 def cells(record: Record, frame: pl.DataFrame) -> Iterator[list[str]]:
