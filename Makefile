@@ -45,7 +45,7 @@ NATIVE_SOURCES := $(shell find crates presets -name '*.rs' -o -name '*.toml' -o 
 # One interpreter for every build of the binding.
 export PYO3_PYTHON := $(abspath $(BIN))/python
 
-.PHONY: help demo test test-ray figures papers-docs fio-docs bench bench-sweeps lint worlds minimal-worlds stand-ins fuzz unsafe deny coverage lock clean
+.PHONY: help demo test test-ray figures papers-docs papers-drawn fio-docs bench bench-sweeps lint worlds minimal-worlds stand-ins fuzz unsafe deny coverage lock clean
 .DEFAULT_GOAL := help
 
 help: ## Show this list
@@ -71,6 +71,9 @@ papers-docs: $(STAMPS)/native ## Renew docs/papers from OUT=out/papers, where `p
 
 fio-docs: $(STAMPS)/dev ## Renew the table of fio's options in docs/jobs.md
 	@$(BIN)/python tools/renew_fio_options.py
+
+papers-drawn: $(STAMPS)/native ## Draw report and figures in docs/papers again, after a change of how they look
+	@$(BIN)/python tools/renew_papers.py --drawn
 
 stand-ins: $(STAMPS)/dev ## Build presets/profiles from published statistics (CHECK=1 measures them as they are)
 	@$(BIN)/python tools/stand_ins $(if $(CHECK),--check)

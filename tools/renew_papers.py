@@ -2,12 +2,17 @@
 
     make papers-docs OUT=out/papers
 
-It copies each paper's record, what claims hang on, its figures and the report, writes a page for each paper
-and one for all, and the summary in README.md. A test says that the pages are what the copied records come to.
+    make papers-drawn
+
+draws the report and the figures of what is there again, after a change of how they look.
+
+The first copies each paper's record, what claims hang on, its figures and the report, writes a page for each
+paper and one for all, and the summary in README.md. A test says that the pages are what the copied records come to.
 """
 
 from __future__ import annotations
 
+import dataclasses
 import re
 import shutil
 import sys
@@ -15,12 +20,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from ninescope import pictures
 from ninescope.papers import record, sensitivity
 from ninescope.papers.document import (
     counted,
     differing_words,
     fragile_words,
     measured_words,
+    of_folder,
     origin_words,
     own_claims,
     published_claims,
@@ -28,6 +35,7 @@ from ninescope.papers.document import (
 )
 from ninescope.papers.judge import HOLDS, VERDICTS
 from ninescope.papers.record import figure_title, table_title
+from ninescope.report.html import render
 
 ROOT = Path(__file__).resolve().parents[1]
 DOCS = ROOT / "docs/papers"
@@ -59,6 +67,15 @@ def main(output: Path) -> None:
         path.write_text(text, encoding="utf-8")
     readme = ROOT / "README.md"
     readme.write_text(with_summary(readme.read_text(encoding="utf-8"), DOCS), encoding="utf-8")
+
+
+def draw_again() -> None:
+    """Draw what the kept records hold."""
+    for one in records(DOCS):
+        for figure in map(record.figure, one["figures"]):
+            titled = dataclasses.replace(figure, title=figure_title(figure))
+            pictures.save(titled, DOCS / one["paper"]["id"])
+    (DOCS / "report.html").write_text(render(of_folder(DOCS)), encoding="utf-8")
 
 
 def pages(docs: Path) -> Iterator[tuple[Path, str]]:
@@ -302,4 +319,7 @@ def _cell(cell: Any) -> str:
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]))
+    if sys.argv[1:] == ["--drawn"]:
+        draw_again()
+    else:
+        main(Path(sys.argv[1]))

@@ -8,13 +8,22 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Sequence
-from typing import Literal
+from typing import Literal, NamedTuple
 
 Form = Literal["line", "points", "bars", "steps"]
 Value = float | int | None
 
-PALETTE = ("#1f6fb4", "#d9621e", "#2a9d5c", "#7a5aa0", "#b8860b", "#444444", "#c2417c", "#4f8f8f")
-"""Colours of series that name none, in their order; told apart on light and on dark ground."""
+PALETTE = ("#1f6fb4", "#d9621e", "#2aa876", "#5a1a66", "#d99e00", "#555555", "#c9649c", "#8c2d04")
+"""Colours of series that name none, in their order; told apart on light and on dark ground, and by whoever is
+blind to red, to green or to blue."""
+DASHES: tuple[tuple[float, ...], ...] = ((), (5.0, 2.0), (1.2, 1.6), (7.0, 2.0, 1.2, 2.0))
+"""Line and gap by turns, in widths of the line; none is a solid line."""
+MARKERS = ("circle", "square", "diamond", "triangle", "triangle-down", "plus", "cross", "star")
+MOST_TOLD_APART = len(PALETTE) * len(DASHES)
+"""So many series have a look of their own; no two of them have both dash and marker in common, so that
+colours are not needed."""
+_PUBLISHED_DASHES = ((5.0, 2.0), (1.0, 1.4), (7.0, 2.0, 1.2, 2.0), (9.0, 3.0), (3.0, 1.0, 1.0, 1.0, 1.0, 1.0))
+"""What is published is never solid."""
 NEUTRAL = "#666666"
 """The colour of what is published and belongs to no measured series."""
 
@@ -78,21 +87,56 @@ class Panel:
         return bool(bars) and series.published and series.form == "points" and series.of not in bars
 
 
-def colours(figure: Figure) -> dict[tuple[str, bool], str]:
-    """Return the colours of all series of a figure, by the label and by whether it is published.
+Key = tuple[str, bool]
+"""What a series is in a legend, in all panels: its label, and whether it is published."""
 
-    A label has one colour in all panels; what is published has that of the measured series it is about.
+
+class Style(NamedTuple):
+    """How a series is told from the others of its figure."""
+
+    colour: str
+    dash: tuple[float, ...]
+    marker: str
+    pattern: int
+    """Of bars: 0 is plain, others are patterns, which any number may be."""
+
+
+def _style(place: int, colour: str) -> Style:
+    """Return the look of a measured series by its place in the legend.
+
+    The first eight differ in colour and marker. Those that share a colour differ in dash and marker, and of
+    each pair of dash and marker there is one.
+    """
+    turn, column = divmod(place, len(PALETTE))
+    return Style(
+        colour or PALETTE[column],
+        DASHES[turn % len(DASHES)],
+        MARKERS[(column + turn) % len(MARKERS)],
+        turn,
+    )
+
+
+def styles(figure: Figure) -> dict[Key, Style]:
+    """Return the looks of all series of a figure.
+
+    A label has one look in all panels; what is published has the colour of the measured series it is about.
     """
     every = [series for panel in figure.panels for series in panel.series]
-    measured: dict[str, str] = {}
+    found: dict[Key, Style] = {}
     for series in every:
-        if not series.published and series.label not in measured:
-            measured[series.label] = series.colour or PALETTE[len(measured) % len(PALETTE)]
-    found = {(label, False): colour for label, colour in measured.items()}
+        if not series.published and (series.label, False) not in found:
+            found[series.label, False] = _style(len(found), series.colour)
+    measured = len(found)
     for series in every:
-        if series.published:
-            own = series.colour or measured.get(series.of or series.label, NEUTRAL)
-            found.setdefault((series.label, True), own)
+        if series.published and (series.label, True) not in found:
+            place = len(found) - measured
+            about = found.get((series.of or series.label, False))
+            found[series.label, True] = Style(
+                series.colour or (about.colour if about else NEUTRAL),
+                _PUBLISHED_DASHES[place % len(_PUBLISHED_DASHES)],
+                MARKERS[place % len(MARKERS)],
+                place,
+            )
     return found
 
 

@@ -8,7 +8,7 @@ import math
 import textwrap
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import matplotlib
 import numpy as np
@@ -21,17 +21,24 @@ from matplotlib.patches import Patch
 from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormatter, NullLocator
 from numpy.typing import NDArray
 
-from ninescope.figures import Axis, Figure, Panel, Series, Value, colours
+from ninescope.figures import Axis, Figure, Key, Panel, Series, Style, Value, styles
 from ninescope.files import written_whole
 from ninescope.plots import _INK, plain
 from ninescope.plots import Figure as Picture
 
 _GREY = "#666666"
 _LEVEL = "#999999"
-_DASHES = ((0, (5, 2)), (0, (1, 1.4)), (0, (7, 2, 1.2, 2)), (0, (9, 3)), (0, (3, 1, 1, 1, 1, 1)))
-_MARKERS = "osD^vP"
-"""Published series of a figure may share a colour: they are told apart by these."""
+_MARKERS = {
+    "circle": "o", "square": "s", "diamond": "D", "triangle": "^", "triangle-down": "v", "plus": "P",
+    "cross": "X", "star": "*",
+}  # fmt: skip
+_LARGER = {"star": 1.5, "plus": 1.15, "cross": 1.15, "diamond": 0.9}
+"""Markers that need another size to be as large as the others."""
 _HATCHES = ("////", "....", "xxxx", "----", "||||", "++++")
+_MARKED = 7
+"""A line of more places shows so many of them, where there are others to tell it from."""
+_HANDLE = 3.4
+"""A line of the legend is so long [letters]: the dash is seen."""
 _FEW_PLACES = 40
 """A line of no more places shows each of them."""
 _BAR_SHARE = 0.8
@@ -51,32 +58,27 @@ _LETTER_OF_POINT = (0.058, 0.13)
 _SPREAD = 0.3
 """How far apart the series of a place of categories are drawn, all together: intervals hide each other."""
 
+_SMALL_PANEL_INCHES = (4.2, 3.1)
+"""Of more than two panels in a row."""
+
 Numbers = NDArray[np.float64]
-Key = tuple[str, bool]
-
-
-class _Look(NamedTuple):
-    """How a series is told from the others of its figure."""
-
-    colour: str
-    dash: Any
-    marker: str
-    hatch: str
+Looks = Mapping[Key, Style]
 
 
 def picture(figure: Figure) -> MatplotlibFigure:
     """Draw a figure."""
-    looks = _looks(figure)
+    looks = styles(figure)
     columns = max(1, min(figure.columns, len(figure.panels)))
     rows = max(1, math.ceil(len(figure.panels) / columns))
-    width = max(_PANEL_INCHES[0] * columns, 7.5)
+    panel_inches = _PANEL_INCHES if columns < 3 else _SMALL_PANEL_INCHES
+    width = max(panel_inches[0] * columns, 7.5)
     caption = textwrap.wrap(figure.caption, round((width - 0.3) * _LETTERS_PER_INCH))
     handles, across = _legend(figure, looks, width)
     title = textwrap.wrap(figure.title, round(width / _INCHES_PER_LETTER_OF_TITLE))
     head = 0.14 + 0.22 * len(title)
     top = head + 0.06 + 0.2 * math.ceil(len(handles) / across)
     bottom = 0.12 + 0.155 * len(caption)
-    height = top + _PANEL_INCHES[1] * rows + bottom
+    height = top + panel_inches[1] * rows + bottom
     room = (0.005, bottom / height, 0.99, 1 - (top + bottom) / height)
     layout = ConstrainedLayoutEngine(rect=room, hspace=0.04, wspace=0.03)
     drawn = Picture(figsize=(width, height), dpi=150, layout=layout, facecolor="white")
@@ -95,6 +97,7 @@ def picture(figure: Figure) -> MatplotlibFigure:
             fontsize=8.5,
             borderaxespad=0.2,
             labelcolor=_INK,
+            handlelength=_HANDLE,
         )
     grid = drawn.subplots(rows, columns, squeeze=False)
     for axes, panel in itertools.zip_longest(grid.flat, figure.panels):
@@ -128,26 +131,7 @@ def _key(series: Series) -> Key:
     return series.label, series.published
 
 
-def _looks(figure: Figure) -> dict[Key, _Look]:
-    """Give each series of a figure its look."""
-    all_series = [series for panel in figure.panels for series in panel.series]
-    chosen = colours(figure)
-    measured = [key for key in dict.fromkeys(map(_key, all_series)) if not key[1]]
-    published = [key for key in dict.fromkeys(map(_key, all_series)) if key[1]]
-    looks = {}
-    for key in measured:
-        looks[key] = _Look(chosen[key], "solid", "o", "")
-    for index, key in enumerate(published):
-        looks[key] = _Look(
-            chosen[key],
-            _DASHES[index % len(_DASHES)],
-            _MARKERS[index % len(_MARKERS)],
-            _HATCHES[index % len(_HATCHES)],
-        )
-    return looks
-
-
-def _legend(figure: Figure, looks: Mapping[Key, _Look], width: float) -> tuple[list[Artist], int]:
+def _legend(figure: Figure, looks: Looks, width: float) -> tuple[list[Artist], int]:
     """Return what the legend shows, and how many of it stand side by side."""
     forms: dict[Key, Series] = {}
     for panel in figure.panels:
@@ -158,7 +142,7 @@ def _legend(figure: Figure, looks: Mapping[Key, _Look], width: float) -> tuple[l
         key: dataclasses.replace(series, form="line", x=(), y=()) if key in across else series
         for key, series in forms.items()
     }
-    handles = [_handle(series, looks[key]) for key, series in shown.items() if key in looks]
+    handles = [_handle(series, looks[key], alone=len(looks) < 2) for key, series in shown.items()]
     longest = max((len(_words(series)) for series in forms.values()), default=0)
     return handles, max(1, int(width / (longest * _INCHES_PER_LETTER + 0.65)))
 
@@ -167,22 +151,24 @@ def _words(series: Series) -> str:
     return f"published: {series.label}" if series.published else series.label
 
 
-def _handle(series: Series, look: _Look) -> Artist:
+def _handle(series: Series, look: Style, *, alone: bool) -> Artist:
     if series.form == "bars":
         return Patch(label=_words(series), **_bar_style(series, look))
-    return Line2D([], [], label=_words(series), **_line_style(series, look))
+    return Line2D([], [], label=_words(series), **_line_style(series, look, alone=alone))
 
 
-def _line_style(series: Series, look: _Look) -> dict[str, Any]:
-    """Return how a series looks that is no bars."""
+def _line_style(series: Series, look: Style, *, alone: bool) -> dict[str, Any]:
+    """Return how a series looks that is no bars; one that is `alone` has no others to be told from."""
     points = series.form == "points"
-    marked = points or (series.form == "line" and len(series.x) <= _FEW_PLACES)
+    few = series.form == "line" and len(series.x) <= _FEW_PLACES
+    marked = points or few or not alone
     return {
         "color": look.colour,
-        "linestyle": "none" if points else look.dash,
+        "linestyle": "none" if points else _dash(look),
         "linewidth": 1.3 if series.published else 1.6,
-        "marker": look.marker if marked and (points or not series.published) else "none",
-        "markersize": 6.5 if points and series.published else 5 if points else 3.5,
+        "marker": _MARKERS[look.marker] if marked and (points or not series.published) else "none",
+        "markersize": (6.5 if points and series.published else 5 if points else 4.2)
+        * _LARGER.get(look.marker, 1.0),
         # Over a bar of its colour a published point is seen by what is within it.
         "markerfacecolor": "white" if series.published else look.colour,
         "zorder": 3 if series.published else 2,
@@ -190,16 +176,28 @@ def _line_style(series: Series, look: _Look) -> dict[str, Any]:
     }
 
 
-def _bar_style(series: Series, look: _Look) -> dict[str, Any]:
+def _bar_style(series: Series, look: Style) -> dict[str, Any]:
     if series.published:
-        return {"facecolor": "none", "edgecolor": look.colour, "hatch": look.hatch, "linewidth": 1}
-    return {"facecolor": look.colour, "edgecolor": "white", "linewidth": 0.4}
+        hatch = _HATCHES[look.pattern % len(_HATCHES)]
+        return {"facecolor": "none", "edgecolor": look.colour, "hatch": hatch, "linewidth": 1}
+    hatch = _HATCHES[(look.pattern - 1) % len(_HATCHES)] if look.pattern else ""
+    return {"facecolor": look.colour, "edgecolor": "white", "linewidth": 0.4, "hatch": hatch}
+
+
+def _sparse(places: int, number: int) -> tuple[int, int]:
+    """Return the first place that a long line marks and how many there are to the next, aside of others'."""
+    every = max(1, places // _MARKED)
+    return number * every // _MARKED % every, every
+
+
+def _dash(look: Style) -> Any:
+    return (0, look.dash) if look.dash else "solid"
 
 
 # ---- one panel -------------------------------------------------------------------------------------------
 
 
-def _panel(axes: Axes, panel: Panel, looks: Mapping[Key, _Look]) -> None:
+def _panel(axes: Axes, panel: Panel, looks: Looks) -> None:
     axes.set_title(panel.name, loc="left", fontsize=10, color=_INK)
     axes.set_xlabel(panel.x.label, fontsize=9, color=_INK)
     axes.set_ylabel(panel.y.label, fontsize=9, color=_INK)
@@ -217,14 +215,16 @@ def _panel(axes: Axes, panel: Panel, looks: Mapping[Key, _Look]) -> None:
             # A logarithm has no zero for bars to stand on.
             axes.bar(x, y - base, width * 0.94, bottom=base, **_bar_style(series, look))
         else:
-            style = _line_style(series, look)
+            style = _line_style(series, look, alone=len(looks) < 2)
+            if series.form != "points" and len(x) > _FEW_PLACES:
+                style["markevery"] = _sparse(len(x), list(looks).index(_key(series)))
             x = x + aside.get(number, 0.0)
             under = next((one for one in bars if series.published and one.label == series.of), None)
             if under is not None and series.form == "points":
                 x = x + _beside(bars, under) * width
             elif panel.is_across(series):
                 ends = (x - _BAR_SHARE / 2, x + _BAR_SHARE / 2)
-                axes.hlines(y, *ends, color=look.colour, linewidth=1.3, linestyle=look.dash, zorder=3)
+                axes.hlines(y, *ends, color=look.colour, linewidth=1.3, linestyle=_dash(look), zorder=3)
                 continue
             axes.plot(x, y, drawstyle="steps-post" if series.form == "steps" else "default", **style)
         _interval(axes, series, x, y, look, panel)
@@ -294,7 +294,7 @@ def _base(panel: Panel) -> float:
     return min(ends, default=1.0) / 2
 
 
-def _interval(axes: Axes, series: Series, x: Numbers, y: Numbers, look: _Look, panel: Panel) -> None:
+def _interval(axes: Axes, series: Series, x: Numbers, y: Numbers, look: Style, panel: Panel) -> None:
     if not series.low or not series.high:
         return
     low, high = _numbers(series.low, Axis()), _numbers(series.high, Axis())

@@ -10,7 +10,7 @@ import pytest
 from matplotlib.patches import Rectangle
 
 from ninescope import pictures
-from ninescope.figures import NEUTRAL, PALETTE, Axis, Figure, Panel, Series, colours
+from ninescope.figures import NEUTRAL, PALETTE, Axis, Figure, Panel, Series, styles
 
 FORMS = ("line", "points", "bars", "steps")
 
@@ -178,7 +178,7 @@ def test_what_is_published_has_the_colour_of_what_it_is_about():
         Series("b", [0], [3], published=True),
         Series("a drive", [0], [3], published=True),
     )
-    found = colours(figure)
+    found = {key: style.colour for key, style in styles(figure).items()}
     assert found["a: at most 3", True] == "#112233"
     assert found["b", True] == found["b", False] == PALETTE[1]
     assert found["a drive", True] == NEUTRAL

@@ -249,7 +249,7 @@ def test_the_data_of_a_figure_is_what_its_table_says():
         for series, line in zip(panel.series, drawn["series"], strict=True):
             assert [values.number(y) for y in line["y"]] == [values.number(y) for y in series.y]
             assert [values.number(x) for x in line["x"]] == [values.number(x) for x in series.x]
-            label, _ = data["legend"][line["entry"]]
+            label = data["legend"][line["entry"]][0]
             assert label == series.label + (" (published)" if series.published else "")
 
 
@@ -263,9 +263,22 @@ def test_a_label_has_one_colour_in_all_panels():
         ("a", False),
         ("b", True),
     ]
-    assert entries[0].colour == entries[2].colour
+    assert entries[0].style.colour == entries[2].style.colour
     assert entries[2].source == "Fig. 7, Fig. 8"
-    assert len({entry.colour for entry in entries}) == 5
+    assert len({entry.style.colour for entry in entries}) == 5
+
+
+def test_series_that_share_a_colour_differ_in_dash_and_marker_on_the_page_too():
+    series = [Series(f"line {at}", [0, 1], [at, at + 1]) for at in range(24)]
+    series += [Series(f"bar {at}", [0, 1], [at, at + 1], "bars") for at in range(8)]
+    figure = Figure("figure-1", "Many", [Panel("p", Axis("x"), Axis("y"), series)])
+    legend = json.loads(values.as_json(figure))["legend"]
+    assert len({(tuple(dash), marker) for _, _, dash, marker, _ in legend[:24]}) == 24
+    assert {pattern for *_, pattern in legend[24:]} == {3}  # stripes, since their colours were there before
+    page = render(Document("t", "", [Section("s", "S", [FigureBlock(figure)])]))
+    swatches = re.findall(r'<span class="swatch [^"]*"[^>]*>(.*?)</span>', page)
+    assert len(set(swatches[:24])) == 24
+    assert page.count('class="swatch bars striped"') == 8
 
 
 @pytest.mark.parametrize(

@@ -62,6 +62,14 @@ Snapshots = Annotated[
 ]
 NoSnapshots = Annotated[bool, typer.Option("--no-snapshots", help="Prepare the drive of each point anew.")]
 Retry = Annotated[bool, typer.Option("--retry", help="Try again what could not be run.")]
+Where = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="KEY=VALUE",
+        help="Only these rows; also <, <=, !=, or a condition as 'workload == \"oltp\" or nand.read < 40us'; "
+        "repeatable.",
+    ),
+]
 JsonFlag = Annotated[bool, typer.Option("--json", help="Print JSON, and nothing else.")]
 
 
@@ -192,6 +200,7 @@ def sweep_table(
         str | None,
         typer.Option(metavar="A,B,…", help="Only these columns beside the axes (`all`: every one)."),
     ] = None,
+    where: Where = None,
     csv: Annotated[bool, typer.Option("--csv", help="Print CSV.")] = False,
     json_: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
     parquet: Annotated[str | None, typer.Option(metavar="FILE", help="Write Parquet.")] = None,
@@ -205,11 +214,12 @@ def sweep_table(
     """
     from ninescope.files import written_whole
     from ninescope.sweep import record as records
+    from ninescope.sweep.filters import filtered
 
     if csv + json_ + (parquet is not None) > 1:
         raise typer.BadParameter("give one of --csv, --json and --parquet")
     lake, record = _opened(directory, sweep)
-    frame = records.table(lake, record, all_builds=all_builds)
+    frame = filtered(records.table(lake, record, all_builds=all_builds), record, where or ())
     wanted = [] if columns is None else [name.strip() for name in columns.split(",") if name.strip()]
     if wanted and wanted != ["all"]:
         frame = frame.select(records.columns_of(frame, wanted, record))
@@ -234,6 +244,13 @@ def sweep_plot(
         str | None,
         typer.Option(metavar="AXIS", help="A line for each of its values (default: the other axes)."),
     ] = None,
+    facet: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="AXIS", help="A panel for each of its values; given twice, rows and columns of panels."
+        ),
+    ] = None,
+    where: Where = None,
     out: Annotated[
         str, typer.Option(metavar="FILE", help="The figure: png, svg or pdf by its ending.")
     ] = "sweep.png",
@@ -243,13 +260,14 @@ def sweep_plot(
 ) -> None:
     """Draw a number of the results over an axis; of several seeds the mean, from the least to the most."""
     from ninescope.sweep import record as records
+    from ninescope.sweep.filters import filtered
     from ninescope.sweep.plot import FORMS, figure, save
 
     one_of("--out", Path(out).suffix.removeprefix("."), FORMS)
     lake, record = _opened(directory, sweep)
-    frame = records.table(lake, record)
+    frame = filtered(records.table(lake, record), record, where or ())
     _warn(frame, record)
-    save(figure(frame, record, x, y, by=by, log_x=log_x, log_y=log_y), Path(out))
+    save(figure(frame, record, x, y, by=by, facet=facet or (), log_x=log_x, log_y=log_y), Path(out))
     print(f"written to {out}")
 
 

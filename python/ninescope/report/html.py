@@ -134,6 +134,22 @@ class _Page:
     legend = staticmethod(values.legend)
 
     @staticmethod
+    def swatch(entry: values.Entry) -> Markup:
+        """Draw what a series of lines or points looks like."""
+        dash = " ".join(f"{1.7 * part:g}" for part in entry.style.dash)
+        line = (
+            f'<path class="stroke" d="M1 6h28" stroke-dasharray="{dash}"/>' if entry.form != "points" else ""
+        )
+        scale = 4 if entry.form == "points" else 2.9
+        marker = (
+            ""
+            if entry.published and entry.form != "points"
+            else f'<path class="mark" transform="translate(15 6) scale({scale})" '
+            f'd="{values.OUTLINES[entry.style.marker]}"/>'
+        )
+        return _trusted(f'<svg viewBox="0 0 30 12" width="30" height="12">{line}{marker}</svg>')
+
+    @staticmethod
     def cell(cell: str | Cell) -> Cell:
         """Return a cell with all that it might have."""
         return cell if isinstance(cell, Cell) else Cell(cell)

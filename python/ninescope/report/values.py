@@ -11,8 +11,19 @@ import math
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from ninescope.figures import Axis, Figure, Form, Panel, Series, Value, colours
+from ninescope.figures import Axis, Figure, Form, Key, Panel, Series, Style, Value, styles
 
+OUTLINES = {
+    "circle": "M-1 0a1 1 0 1 0 2 0a1 1 0 1 0-2 0z",
+    "square": "M-.9-.9h1.8v1.8h-1.8z",
+    "diamond": "M0-1.3 1.3 0 0 1.3-1.3 0z",
+    "triangle": "M0-1.2 1.2.9h-2.4z",
+    "triangle-down": "M0 1.2 1.2-.9h-2.4z",
+    "plus": "M-.42-1.25h.84v.83h.83v.84h-.83v.83h-.84v-.83h-.83v-.84h.83z",
+    "cross": "M-1.2-.6-.6-1.2 0-.6.6-1.2 1.2-.6.6 0 1.2.6.6 1.2 0 .6-.6 1.2-1.2.6-.6 0z",
+    "star": "M0-1.5.36-.48 1.43-.46.58.19.88 1.21 0 .6-.88 1.21-.58.19-1.43-.46-.36-.48z",
+}
+"""The markers of series as paths of SVG, about their middle, some 1 in size."""
 _DIGITS = 6
 """Significant digits that a value keeps."""
 
@@ -31,9 +42,9 @@ class Entry:
     """An entry of the legend: all series of a figure with the same label."""
 
     label: str
-    colour: str
+    style: Style
     published: bool
-    form: str
+    form: Form
     source: str
 
 
@@ -76,9 +87,9 @@ def tables(figure: Figure) -> Iterator[ValueTable]:
 
 
 def legend(figure: Figure) -> list[Entry]:
-    """Return what a figure's colours mean: a label has one colour, in all its panels."""
-    found = colours(figure)
-    entries: dict[tuple[str, bool], Entry] = {}
+    """Return what the looks of a figure mean: a label has one, in all its panels."""
+    found = styles(figure)
+    entries: dict[Key, Entry] = {}
     for panel in figure.panels:
         for series in panel.series:
             key = (series.label, series.published)
@@ -98,8 +109,17 @@ def as_json(figure: Figure) -> str:
     entries = legend(figure)
     places = {(entry.label, entry.published): index for index, entry in enumerate(entries)}
     panels = [_panel(panel, places) for panel in figure.panels]
-    data = {"legend": [[_legend_label(entry), entry.colour] for entry in entries], "panels": panels}
+    data = {"legend": [_look(entry) for entry in entries], "panels": panels}
     return script_safe(data)
+
+
+def _look(entry: Entry) -> list[Any]:
+    """Return how the script draws a series: label, colour, dash, marker, and the pattern of its bars."""
+    style = entry.style
+    return [
+        _legend_label(entry), style.colour, list(style.dash), OUTLINES[style.marker],
+        0 if entry.published else style.pattern,
+    ]  # fmt: skip
 
 
 def script_safe(data: Any) -> str:

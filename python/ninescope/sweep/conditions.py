@@ -129,6 +129,16 @@ def _truth(node: ast.expr, values: Mapping[str, Any]) -> Any:
     raise TypeError(f"{ast.unparse(node)!r} has no value")
 
 
+_SIGNS: Mapping[str, type[ast.cmpop]] = {
+    "==": ast.Eq, "!=": ast.NotEq, "<": ast.Lt, "<=": ast.LtE, ">": ast.Gt, ">=": ast.GtE,
+}  # fmt: skip
+
+
+def compared(sign: str, left: Any, right: Any) -> bool:
+    """Compare two values as conditions do; a TypeError says that they cannot be."""
+    return _compared(_SIGNS[sign](), left, right)
+
+
 def _compared(op: ast.cmpop, left: Any, right: Any) -> bool:
     compare = _COMPARE[type(op)]
     if isinstance(op, ast.In | ast.NotIn):

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import dataclasses
+import itertools
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 
 from ninescope._native import ConfigError
-from ninescope.figures import Axis, Figure, Panel, Series
+from ninescope.figures import MOST_TOLD_APART, Axis, Figure, Panel, Series
 from ninescope.metrics import checked, unit
 from ninescope.sweep.base import WORKLOAD
 from ninescope.sweep.conditions import plain
@@ -16,7 +19,13 @@ from ninescope.sweep.file import SEED
 from ninescope.sweep.record import Record
 from ninescope.sweep.values import listed, nearest, shown
 
-MOST_LINES = 12
+MOST_LINES = MOST_TOLD_APART
+"""More have no look of their own."""
+MOST_PANELS = 30
+_IN_A_ROW = 3
+"""Panels of one facet stand so many side by side."""
+_MARGIN = 0.05
+"""Between what is drawn and the ends of an axis that panels have in common, as a share of it."""
 
 
 def figure(
@@ -26,33 +35,130 @@ def figure(
     y: str,
     *,
     by: str | None = None,
+    facet: Sequence[str] = (),
     log_x: bool = False,
     log_y: bool = False,
 ) -> Figure:
     """Describe the figure: a line for each value of `by`, or of all other axes together.
 
-    Of several seeds, and of axes that no line tells apart, the mean is drawn, with the least and the most
-    around it. Workloads always have lines of their own: a mean over them is of nothing.
+    A facet makes a panel for each of its values; of two the first makes rows, the second columns. Of several
+    seeds, and of axes that nothing tells apart, the mean is drawn, with the least and the most around it.
+    Workloads are always told apart: a mean over them is of nothing.
     """
+    facets = list(facet)
     axes = [name for name in record.columns if name != SEED]
-    for name in (x, *([by] if by is not None else [])):
-        if name not in axes:
-            raise ConfigError(f"{name!r} is no axis of {record.name}{nearest(name, axes)}")
+    _refuse_axes(record, axes, x, by, facets)
     y = checked(y)
     done = frame.filter(pl.col(y).is_not_null())
     if not done.height:
         raise ConfigError(f"no result of {record.name} has a {y}")
-    different = [name for name in axes if name != x and done[name].n_unique() > 1]
+    different = [name for name in axes if name not in (x, *facets) and done[name].n_unique() > 1]
     others = different if by is None else [by, *(name for name in different if name == WORKLOAD != by)]
-    groups = done.group_by(others, maintain_order=True) if others else [((), done)]
     scale = unit(y)
     places, axis = _places(done, x, log_x)
-    lines = [_line(_words(others, key), part, x, y, places, scale.scale) for key, part in groups]
-    if len(lines) > MOST_LINES:
-        raise ConfigError(f"{len(lines)} lines are too many to tell apart: choose one axis with --by")
-    panel = Panel("", axis, Axis(scale.label, log=log_y), lines)
+    panels = [
+        Panel(
+            name,
+            axis,
+            Axis(scale.label, log=log_y),
+            [
+                _line(_words(others, key), each, x, y, places, scale.scale)
+                for key, each in _lines(part, others)
+            ],
+        )
+        for name, part in _panels(done, facets)
+    ]
+    _refuse_too_many(len({line.label for panel in panels for line in panel.series}), len(panels))
+    if len(panels) > 1:
+        panels = _with_common_ends(panels)
     caption = _caption(done, [name for name in different if name not in others])
-    return Figure("sweep", record.summary or record.name, [panel], caption)
+    columns = done[facets[1]].n_unique() if len(facets) > 1 else min(_IN_A_ROW, len(panels))
+    return Figure("sweep", record.summary or record.name, panels, caption, columns=columns)
+
+
+def _refuse_axes(record: Record, axes: Sequence[str], x: str, by: str | None, facets: Sequence[str]) -> None:
+    """Refuse what is no axis, what is asked for twice, and a third dimension of panels."""
+    asked = [x, *([by] if by is not None else []), *facets]
+    for name in asked:
+        if name not in axes:
+            raise ConfigError(f"{name!r} is no axis of {record.name}{nearest(name, axes)}")
+    if len(facets) > 2:
+        raise ConfigError("--facet: one axis makes panels, and two make rows and columns; three are too many")
+    for name in facets:
+        if asked.count(name) > 1:
+            raise ConfigError(
+                f"--facet {name}: it is asked for twice, and makes either panels, places or lines"
+            )
+
+
+def _refuse_too_many(lines: int, panels: int) -> None:
+    if lines > MOST_LINES:
+        raise ConfigError(
+            f"{lines} lines are too many to tell apart (up to {MOST_LINES}): choose one axis with --by, "
+            "panels with --facet, or rows with --where"
+        )
+    if panels > MOST_PANELS:
+        raise ConfigError(f"{panels} panels are too many (up to {MOST_PANELS}): choose rows with --where")
+
+
+def _panels(frame: pl.DataFrame, facets: Sequence[str]) -> list[tuple[str, pl.DataFrame]]:
+    """Return what each panel shows, row by row; combinations that there are not are empty."""
+    if not facets:
+        return [("", frame)]
+    values = [_in_size(frame[name].unique(maintain_order=True).to_list()) for name in facets]
+    return [
+        (
+            _words(list(facets), key),
+            frame.filter(
+                pl.all_horizontal(pl.col(name) == one for name, one in zip(facets, key, strict=True))
+            ),
+        )
+        for key in itertools.product(*values)
+    ]
+
+
+def _in_size(values: Sequence[Any]) -> list[Any]:
+    """Put values into the order of their sizes, where all have one of the same kind."""
+    sizes = [plain(value) for value in values]
+    kinds = {size[0] if isinstance(size, tuple) else None for size in sizes}
+    if len(kinds) > 1 or None in kinds:
+        return list(values)
+    return [value for _, value in sorted(zip(sizes, values, strict=True), key=lambda pair: pair[0])]
+
+
+def _lines(part: pl.DataFrame, others: Sequence[str]) -> list[tuple[tuple[Any, ...], pl.DataFrame]]:
+    return list(part.group_by(others, maintain_order=True)) if others else [((), part)] if part.height else []
+
+
+def _with_common_ends(panels: Sequence[Panel]) -> list[Panel]:
+    """Let all panels reach from the least to the most that one of them shows: they are to be compared."""
+    return [
+        dataclasses.replace(
+            panel,
+            x=panel.x if panel.x.categories else _reaching(panel.x, panels, ("x",)),
+            y=_reaching(panel.y, panels, ("y", "low", "high")),
+        )
+        for panel in panels
+    ]
+
+
+def _reaching(axis: Axis, panels: Sequence[Panel], names: Sequence[str]) -> Axis:
+    values = [
+        float(value)
+        for panel in panels
+        for series in panel.series
+        for name in names
+        for value in getattr(series, name)
+        if value is not None and (value > 0 or not axis.log)
+    ]
+    low, high = min(values, default=0.0), max(values, default=1.0)
+    if low == high:
+        return axis
+    if axis.log:
+        room = (high / low) ** _MARGIN
+        return dataclasses.replace(axis, low=low / room, high=high * room)
+    room = (high - low) * _MARGIN
+    return dataclasses.replace(axis, low=low - room, high=high + room)
 
 
 def _caption(done: pl.DataFrame, unseen: list[str]) -> str:
@@ -72,8 +178,6 @@ FORMS = ("png", "svg", "pdf")
 
 def save(drawn: Figure, path: Path) -> Path:
     """Write the figure to a file, in the form that its ending says; return its path."""
-    import dataclasses
-
     from ninescope import pictures
     from ninescope.files import output_directory
 

@@ -180,11 +180,19 @@ class Sweep:
 
         return status(Lake.open(out), Record.of(self.plan()))
 
-    def table(self, out: Location, *, all_builds: bool = False) -> pl.DataFrame:
-        """Return one row per combination of the axes: what they say, and the numbers of the result."""
-        from ninescope.sweep import record
+    def table(
+        self, out: Location, *, where: str | Sequence[str] = (), all_builds: bool = False
+    ) -> pl.DataFrame:
+        """Return one row per combination of the axes: what they say, and the numbers of the result.
 
-        return record.table(Lake.open(out), record.Record.of(self.plan()), all_builds=all_builds)
+        `where` chooses rows: `"nand.read<=40us"`, or several of which all hold (`ninescope.sweep.filters`).
+        """
+        from ninescope.sweep import record
+        from ninescope.sweep.filters import filtered
+
+        known = record.Record.of(self.plan())
+        frame = record.table(Lake.open(out), known, all_builds=all_builds)
+        return filtered(frame, known, [where] if isinstance(where, str) else where)
 
     def compare(self, out: Location, a: str, b: str) -> Compared:
         """Compare two designs, named by values of their axes: `compare(out, "nand.read=20us", …)`."""
@@ -201,17 +209,22 @@ class Sweep:
         x: str,
         y: str,
         by: str | None = None,
+        where: str | Sequence[str] = (),
+        facet: str | Sequence[str] = (),
         log_x: bool = False,
         log_y: bool = False,
     ) -> Path:
-        """Draw a number over an axis into a png, svg or pdf; return its path."""
+        """Draw a number over an axis into a png, svg or pdf; return its path.
+
+        `where` chooses rows, as in `table`; `facet` makes a panel for each value of an axis, or of two.
+        """
         from ninescope.sweep.plot import figure, save
         from ninescope.sweep.record import Record
 
-        record = Record.of(self.plan())
-        return save(
-            figure(self.table(out), record, x, y, by=by, log_x=log_x, log_y=log_y), Path(os.fspath(path))
-        )
+        frame, record = self.table(out, where=where), Record.of(self.plan())
+        facets = (facet,) if isinstance(facet, str) else facet
+        drawn = figure(frame, record, x, y, by=by, facet=facets, log_x=log_x, log_y=log_y)
+        return save(drawn, Path(os.fspath(path)))
 
     def sql(self, out: Location, query: str) -> pl.DataFrame:
         """Ask a lake in SQL: `sweep` is this sweep's table, `points` are all results."""

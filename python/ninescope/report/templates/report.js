@@ -307,7 +307,7 @@
       if (banded) this.paintBand(plot, ctx, one);
       if (one.form === "bars") this.paintBars(plot, ctx, one, ratio);
       else if (one.form !== "points") this.paintLine(plot, ctx, one, ratio);
-      if (one.form === "points" || (one.form === "line" && one.x.length <= 25)) this.paintPoints(plot, ctx, one, ratio);
+      if (one.form !== "bars") this.paintPoints(plot, ctx, one, ratio);
       if (one.low && !banded) this.paintWhiskers(plot, ctx, one, ratio);
       ctx.restore();
     }
@@ -350,27 +350,42 @@
         ctx.stroke();
         ctx.restore();
       }
-      if (one.published) ctx.setLineDash([5 * ratio, 4 * ratio]);
+      ctx.setLineDash(this.legend[one.entry][2].map((part) => part * 1.7 * ratio));
       ctx.stroke();
       ctx.setLineDash([]);
+    }
+
+    /** Say which places of a series have a marker: all of points and of short lines, some of those of long ones. */
+    marked(one, index) {
+      if (one.form === "points") return true;
+      if (one.published) return false;
+      if (one.form === "line" && one.x.length <= 25) return true;
+      if (this.legend.length < 2) return false;
+      // Each line marks places of its own: where lines meet, all of them are seen.
+      const every = Math.max(1, Math.floor(one.x.length / 7));
+      return index % every === Math.floor((one.entry * every) / 7) % every;
     }
 
     paintPoints(plot, ctx, one, ratio) {
       const size = (one.form === "points" ? 4 : 2.8) * ratio;
       const aside = this.aside(plot, one);
-      for (const [x, y] of this.usable(one)) {
-        if (y === null) continue;
-        ctx.beginPath();
+      const outline = new Path2D(this.legend[one.entry][3]);
+      for (const [x, y, index] of this.usable(one)) {
+        if (y === null || !this.marked(one, index)) continue;
         if (aside === null) {
           this.paintAcross(plot, ctx, x, y, ratio);
           continue;
         }
-        ctx.arc(this.x(plot, x + this.beside(one)) + aside, this.y(plot, y), size, 0, 2 * Math.PI);
+        ctx.save();
+        ctx.translate(this.x(plot, x + this.beside(one)) + aside, this.y(plot, y));
+        ctx.scale(size, size);
         if (one.published) {
           ctx.fillStyle = style("--ground");
-          ctx.fill();
-          ctx.stroke();
-        } else ctx.fill();
+          ctx.lineWidth /= size;
+          ctx.fill(outline);
+          ctx.stroke(outline);
+        } else ctx.fill(outline);
+        ctx.restore();
       }
     }
 
@@ -432,9 +447,31 @@
         if (one.published) {
           ctx.setLineDash([3 * ratio, 2 * ratio]);
           ctx.strokeRect(left + ratio, Math.min(top, base), width - gap - 2 * ratio, Math.abs(base - top));
-        } else ctx.fillRect(left, Math.min(top, base), width - gap, Math.max(Math.abs(base - top), ratio));
+        } else {
+          const box = [left, Math.min(top, base), width - gap, Math.max(Math.abs(base - top), ratio)];
+          ctx.fillRect(...box);
+          this.paintStripes(ctx, box, this.legend[one.entry][4], ratio);
+        }
       }
       ctx.setLineDash([]);
+    }
+
+    /** Draw stripes over a bar whose colour is that of another series: the more often, the denser. */
+    paintStripes(ctx, [left, top, width, height], turn, ratio) {
+      if (!turn) return;
+      ctx.save();
+      ctx.beginPath();
+      ctx.rect(left, top, width, height);
+      ctx.clip();
+      ctx.strokeStyle = style("--ground");
+      ctx.lineWidth = ratio;
+      ctx.beginPath();
+      for (let at = -height; at < width; at += (10 * ratio) / (turn + 1)) {
+        ctx.moveTo(left + at, top + height);
+        ctx.lineTo(left + at + height, top);
+      }
+      ctx.stroke();
+      ctx.restore();
     }
 
     paintWhiskers(plot, ctx, one, ratio) {
