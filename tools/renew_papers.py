@@ -7,7 +7,8 @@
 draws the report and the figures of what is there again, after a change of how they look.
 
 The first copies each paper's record, what claims hang on, its figures and the report, writes a page for each
-paper and one for all, and the summary in README.md. A test says that the pages are what the copied records come to.
+paper and one for all, and the summary in README.md. A test says that the pages are what the copied records
+come to.
 """
 
 from __future__ import annotations

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+import io
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from rich.console import Console
+    from rich.console import Console, RenderableType
+    from rich.table import Table
 
+PAGE = 100
+"""What has no width of its own gets sentences of so many letters; tables are as wide as they are."""
+_WIDEST = 100_000
 _ALL = 8
 _FIRST = 6
 Rows = Sequence[Sequence[str]]
@@ -48,6 +53,67 @@ def is_too_wide(
     widths = _widths(heads, rows)
     shown = range(len(heads)) if columns is None else columns
     return console.is_terminal and sum(widths[each] + 2 for each in shown) - 2 > console.width
+
+
+def plain_text(parts: Iterable[RenderableType], width: int = PAGE) -> str:
+    """Return what rich draws as text for whoever reads no terminal: tables are never cut.
+
+    Sentences are folded at `width`; a table takes what its words and its columns that do not wrap need.
+    """
+    from rich.console import Console
+
+    file = io.StringIO()
+    for part in parts:
+        room = max(width, _least_width(part))
+        Console(file=file, width=room, color_system=None).print(part)
+    return "\n".join(line.rstrip() for line in file.getvalue().splitlines())
+
+
+def print_whole(parts: Iterable[RenderableType], console: Console) -> None:
+    """Print what rich draws, in colour where there is a terminal, and uncut where there is none."""
+    if console.is_terminal:
+        console.print(*parts, sep="\n")
+    else:
+        console.print(plain_text(parts, console.width), markup=False, highlight=False, soft_wrap=True)
+
+
+def _least_width(part: RenderableType) -> int:
+    """Return how wide a part has to be so that nothing of its tables is cut."""
+    from rich.console import Console
+    from rich.measure import Measurement
+
+    console = Console(file=io.StringIO(), width=_WIDEST, color_system=None)
+    tables = list(_tables(part))
+    for table in tables:
+        _keep_whole(table, console)
+    return Measurement.get(console, console.options, part).minimum if tables else 0
+
+
+def _keep_whole(table: Table, console: Console) -> None:
+    """Give each column of a table room for its longest word, or line where it does not wrap."""
+    from rich.measure import Measurement
+
+    for column in table.columns:
+        if column.width is None:
+            sizes = [
+                Measurement.get(console, console.options, cell) for cell in (column.header, *column.cells)
+            ]
+            column.min_width = max(size.maximum if column.no_wrap else size.minimum for size in sizes)
+
+
+def _tables(part: RenderableType) -> Iterator[Table]:
+    """Yield the tables in a part, however deep."""
+    from rich.console import Group
+    from rich.padding import Padding
+    from rich.table import Table
+
+    if isinstance(part, Table):
+        yield part
+    elif isinstance(part, Padding):
+        yield from _tables(part.renderable)
+    elif isinstance(part, Group):
+        for each in part.renderables:
+            yield from _tables(each)
 
 
 def some(names: Iterable[str]) -> str:

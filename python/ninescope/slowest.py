@@ -18,7 +18,6 @@ _TOLD = 10
 """So many requests of an operation are told in a terminal; the JSON has all."""
 _DEEDS = 6
 """So many things that a die did are listed one by one; more of them are summed by kind."""
-_WIDTH = 99
 _DIES = 6
 _REQUESTS = 4
 """So many dies, and requests that dies worked for, are named."""
@@ -96,18 +95,13 @@ def _told(stages: Sequence[Stage], submitted_ns: int) -> Iterator[Text]:
     earlier = any(stage.die_did_earlier_ns for stage in stages)
     words = _in_words(stages)
     if len(did) == 1 and not earlier:
-        yield _line(Text.assemble((start, "dim"), f"  {length}  {words}: {did[0].act.what}"))
+        yield Text.assemble((start, "dim"), f"  {length}  {words}: {did[0].act.what}")
         return
-    yield _line(Text.assemble((start, "dim"), f"  {length}  {words}{', meanwhile:' if did else ''}"))
+    yield Text.assemble((start, "dim"), f"  {length}  {words}{', meanwhile:' if did else ''}")
     listed = len(did) <= _DEEDS and not earlier
     rows = [(deed.length_ns, deed.act.what) for deed in did] if listed else _summed(stages, did)
     for time, what in rows:
-        yield _line(Text(f"{'':24}{duration(time):>10}  {what}"))
-
-
-def _line(text: Text) -> Text:
-    text.truncate(_WIDTH, overflow="ellipsis")
-    return text
+        yield Text(f"{'':24}{duration(time):>10}  {what}")
 
 
 def _in_words(stages: Sequence[Stage]) -> str:

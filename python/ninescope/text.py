@@ -16,6 +16,7 @@ from ninescope.causes import look, stacking_order
 from ninescope.endurance import facts as endurance_facts
 from ninescope.host_queue import bands_in_device
 from ninescope.host_queue import facts as host_queue_facts
+from ninescope.lines import PAGE, plain_text, print_whole
 from ninescope.reliability import facts as reliability_facts
 from ninescope.result import PERCENTILES, Band, Latencies, Latency, Result, Steadiness
 from ninescope.tier import facts as tier_facts
@@ -95,11 +96,9 @@ def band_ranges(bands: tuple[Band, ...]) -> list[str]:
     return [f"{starts.get(band.name, '')}-{end}" for band, end in zip(bands, ends, strict=True)]
 
 
-def as_text(result: Result, width: int = 100) -> str:
+def as_text(result: Result, width: int = PAGE) -> str:
     """Return a result as plain text."""
-    file = io.StringIO()
-    Console(file=file, width=width, color_system=None).print(*render(result, bars=False), sep="\n")
-    return "\n".join(line.rstrip() for line in file.getvalue().splitlines())
+    return plain_text(render(result, bars=False), width)
 
 
 def as_html(result: Result) -> str:
@@ -116,10 +115,8 @@ def as_html(result: Result) -> str:
 
 def print_result(result: Result, console: Console) -> None:
     """Print a result, in colour where there is a terminal."""
-    if not console.is_terminal:
-        console.print(as_text(result, console.width), markup=False, highlight=False, soft_wrap=True)
-        return
-    console.print(*render(result, bars=console.color_system is not None), sep="\n")
+    bars = console.is_terminal and console.color_system is not None
+    print_whole(render(result, bars=bars), console)
 
 
 def render(result: Result, *, bars: bool) -> Iterator[RenderableType]:

@@ -59,7 +59,7 @@ def test_rows_are_chosen_by_what_tables_show(where, holds):
     if wanted:
         assert chosen(where) == wanted
     else:
-        with pytest.raises(ConfigError, match="cannot be compared|no row of designs is left"):
+        with pytest.raises(ConfigError, match=r"cannot be compared|no row of designs is left"):
             chosen(where)
 
 
@@ -160,7 +160,7 @@ def test_too_many_lines_and_panels_name_the_ways_out():
         ConfigError, match=r"40 lines are too many .*--by, panels with --facet, or rows with --where"
     ):
         figure(many, record, "b", "iops")
-    with pytest.raises(ConfigError, match="40 panels are too many .*--where"):
+    with pytest.raises(ConfigError, match=r"40 panels are too many .*--where"):
         figure(many, record, "b", "iops", facet=["a"])
     assert MOST_LINES >= 24
 

@@ -75,8 +75,10 @@ def console() -> Console:
     """Return where tables are printed."""
     from rich.console import Console
 
+    from ninescope.lines import PAGE
+
     # A pipe has no width.
-    return Console(highlight=False) if sys.stdout.isatty() else Console(highlight=False, width=100)
+    return Console(highlight=False) if sys.stdout.isatty() else Console(highlight=False, width=PAGE)
 
 
 def print_pairs(pairs: list[tuple[str, str]]) -> None:

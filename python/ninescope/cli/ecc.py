@@ -156,6 +156,7 @@ def _show(
     as_json: bool,
 ) -> None:
     from ninescope.code_tables import document, render
+    from ninescope.lines import print_whole
 
     # Whatever is wrong is found before anything is written.
     found = document(codes, conditions, [code for _, code in weakest], choices)
@@ -166,7 +167,7 @@ def _show(
     if as_json:
         print(json.dumps(found))
         return
-    console().print(render(codes, conditions, weakest, choices))
+    print_whole([render(codes, conditions, weakest, choices)], console())
     if plot is not None:
         print(f"\n written to {plot}")
 

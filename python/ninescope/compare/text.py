@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import math
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
@@ -13,6 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from ninescope.compare.values import shown
+from ninescope.lines import PAGE, plain_text, print_whole
 
 if TYPE_CHECKING:
     from ninescope.compare.comparison import Comparison, Row
@@ -20,8 +20,6 @@ if TYPE_CHECKING:
 
 _DIFFERENCES = 12
 """So many keys that differ are listed."""
-_LONGEST = 30
-"""A value of a key is cut there."""
 _COLOURS = {True: "green", False: "red"}
 
 
@@ -50,21 +48,14 @@ def equal(comparison: Comparison) -> list[Row]:
     return [row for row in comparison.rows if row not in left_out and comparison.is_equal_throughout(row)]
 
 
-def as_text(comparison: Comparison, width: int = 100, *, with_equal: bool = True) -> str:
+def as_text(comparison: Comparison, width: int = PAGE, *, with_equal: bool = True) -> str:
     """Return a comparison as plain text."""
-    file = io.StringIO()
-    parts = render(comparison, with_equal=with_equal)
-    Console(file=file, width=width, color_system=None).print(*parts, sep="\n")
-    return "\n".join(line.rstrip() for line in file.getvalue().splitlines())
+    return plain_text(render(comparison, with_equal=with_equal), width)
 
 
 def print_comparison(comparison: Comparison, console: Console, *, with_equal: bool = True) -> None:
     """Print a comparison, in colour where there is a terminal; what is equal may be counted alone."""
-    if not console.is_terminal:
-        text = as_text(comparison, console.width, with_equal=with_equal)
-        console.print(text, markup=False, highlight=False, soft_wrap=True)
-        return
-    console.print(*render(comparison, with_equal=with_equal), sep="\n")
+    print_whole(render(comparison, with_equal=with_equal), console)
 
 
 def render(comparison: Comparison, *, with_equal: bool = True) -> Iterator[RenderableType]:
@@ -105,15 +96,10 @@ def _differences(comparison: Comparison) -> RenderableType:
         grid.add_column(style="bold" if index == 0 else "", overflow="fold")
     grid.add_row(Text("differs", "dim"), Text("A", "dim"), Text("B", "dim"))
     for key, a, b in found[:_DIFFERENCES]:
-        grid.add_row(key, _cut(a), _cut(b))
+        grid.add_row(key, *("-" if value is None else value for value in (a, b)))
     if len(found) > _DIFFERENCES:
         grid.add_row(Text(f"and {len(found) - _DIFFERENCES} more (they are in the JSON)", "dim"))
     return Padding(grid, (0, 0, 0, 1), expand=False)
-
-
-def _cut(value: str | None) -> str:
-    text = "-" if value is None else value
-    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 3]}..."
 
 
 def _table(comparison: Comparison, left_out: list[Row]) -> RenderableType:

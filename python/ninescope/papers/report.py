@@ -11,6 +11,7 @@ from rich.padding import Padding
 from rich.table import Table as RichTable
 from rich.text import Text
 
+from ninescope.lines import print_whole
 from ninescope.papers.catalogue import Paper
 from ninescope.papers.claims import ORIGINS, Bound, Claims
 from ninescope.papers.experiment import Cell, Settings, Table
@@ -103,8 +104,7 @@ def claim_as_json(
 def print_report(report: Report, console: Console) -> None:
     """Print verdicts, causes and tables."""
     console.print()
-    for part in _render(report):
-        console.print(part)
+    print_whole(_render(report), console)
 
 
 def print_summary(reports: Sequence[Report], console: Console) -> None:
@@ -127,7 +127,7 @@ def print_summary(reports: Sequence[Report], console: Console) -> None:
     shown.add_row("all", *count(published_ones(every)), f"{total:.0f} s", style="bold")
     if ours := [judgement for judgement in every if judgement.claim.origin == "ours"]:
         shown.add_row("our own", *count(ours), "")
-    console.print(Padding.indent(shown, 1))
+    print_whole([Padding.indent(shown, 1)], console)
     open_claims = [judgement.claim.id for judgement in every if judgement.verdict == NOT_JUDGED]
     if open_claims:
         console.print(f" {NOT_JUDGED} with these settings: {', '.join(open_claims)}")
@@ -150,7 +150,7 @@ def print_sensitivity(found: Sensitivity, console: Console) -> None:
     title = f"{found.paper}  values that the paper does not give, each halved and half as large again"
     console.print(Padding.indent(Text(title, style="bold"), 1))
     rows: list[list[Cell]] = [[one.name, one.value, one.why] for one in found.inferred]
-    console.print(Padding.indent(_table(Table("As chosen", ["value", "chosen", "why"], rows)), 1))
+    print_whole([Padding.indent(_table(Table("As chosen", ["value", "chosen", "why"], rows)), 1)], console)
     console.print()
     for finding in found.findings:
         verdict = finding.chosen.verdict
