@@ -1,8 +1,15 @@
-"""Saying what is wrong with a file: a drive, a job, a trace or a snapshot, told apart by name and content."""
+"""Saying what a file is, and what is wrong with it, told by its name and by what stands in it.
+
+All that ninescope reads is known here: drives, jobs, profiles, host caches, sweeps, searches, what papers
+claim, traces and snapshots; and what it writes: results, comparisons and lakes. A TOML file is taken for what
+most of its keys belong to.
+"""
 
 from __future__ import annotations
 
 import json
+import tempfile
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -10,6 +17,7 @@ from ninescope import _native, catalogue
 from ninescope._native import ConfigError
 from ninescope.files import text_of
 from ninescope.profiles import is_profile
+from ninescope.saved import RESULT, read_result
 from ninescope.snapshots import SUFFIX, in_words, is_snapshot
 from ninescope.snapshots import check as check_snapshot
 from ninescope.toml import loads
@@ -48,6 +56,29 @@ _JOB_KEYS = frozenset(
         "file_system",
     )
 )
+_SWEEP_KEYS = frozenset(("axes", "when", "zip", "seeds", "drive", "workload", "run"))
+_SEARCH_KEYS = frozenset(
+    (
+        "parameters",
+        "minimise",
+        "maximise",
+        "constraints",
+        "trials",
+        "batch",
+        "sampler",
+        "pruning",
+        "final",
+        "zip",
+        "drive",
+        "workload",
+        "run",
+    )
+)
+_HOST_CACHE = "host_cache"
+_TABLES = ("latency.parquet", "latency_blocks.parquet", "series.parquet", "requests.parquet")
+"""What stands beside the JSON of a result."""
+_HEAD = 4096
+"""So many letters of a page say who made it."""
 DAMAGED = 0.05
 """The share of broken lines, or of times out of order, from which on a trace is not right."""
 _SMALL_JOB = {"rw": "read", "requests": 1}
@@ -64,18 +95,27 @@ def check(path: str, *, strict: bool = False, format: str | None = None) -> Verd
     """Say what a file is; a ConfigError says what is wrong with it.
 
     `strict` refuses a trace with lines that cannot be read, which are otherwise told. `format` says that the
-    file is a trace, and of which format.
+    file is a trace, and of which format. A folder is a result or a lake.
     """
-    if format is not None:
-        return _trace(path, strict=strict, format=format)
-    suffix = Path(path).suffix
-    if suffix == SUFFIX or is_snapshot(path):
+    place = Path(path)
+    if format is None and place.is_dir():
+        return _folder(place)
+    if format is None and (place.suffix == SUFFIX or is_snapshot(path)):
         return Verdict("snapshot", [f"{name}: {text}" for name, text in in_words(check_snapshot(path))])
-    if suffix == ".fio":
-        return _job(path)
-    if suffix == ".toml":
-        return _toml(path)
-    return _trace(path, strict=strict, format=None)
+    by_name = _by_name(place) if format is None else None
+    return by_name(path) if by_name is not None else _trace(path, strict=strict, format=format)
+
+
+def _by_name(path: Path) -> Callable[[str], Verdict] | None:
+    """Return what checks files of such a name; None: it may be a trace."""
+    if path.name in _TABLES and (path.parent / RESULT).exists():
+        return lambda _: _result(path.parent, f"a table of the result {path.parent}")
+    if path.suffix == ".html" and "ninescope" in text_of(str(path))[:_HEAD]:
+        return lambda _: Verdict("report", ["to be opened in a browser; nothing in it is read again"])
+    return {".fio": _job, ".toml": _toml, ".json": _json}.get(path.suffix)
+
+
+# ---- TOML ------------------------------------------------------------------------------------------------
 
 
 def _toml(path: str) -> Verdict:
@@ -83,27 +123,170 @@ def _toml(path: str) -> Verdict:
         text = Path(path).read_text(encoding="utf-8-sig")
         profile = _native.ProfileBatches(path, text, None, 1)
         return Verdict("profile", [f"{profile.original_requests:,} requests, {profile.label}"])
-    if _is_drive(path):
-        return Verdict("drive", _check_run({"drive": {"file": path}, "workload": {"job": _SMALL_JOB}}))
-    return _job(path)
+    try:
+        keys = frozenset(loads(text_of(path)))
+    except ValueError:  # the engine says it, with its line
+        return _drive(path)
+    # Of kinds that fit alike the first; what is of no kind is looked at as a drive.
+    kind = max(_KINDS, key=lambda one: len(keys & one.keys))
+    return kind.check(path)
+
+
+def _drive(path: str) -> Verdict:
+    return Verdict("drive", _check_run({"drive": {"file": path}, "workload": {"job": _SMALL_JOB}}))
 
 
 def _job(path: str) -> Verdict:
     return Verdict("job", _check_run({"workload": {"job_file": path}}))
 
 
+def _job_or_host_cache(path: str) -> Verdict:
+    text = text_of(path)
+    if loads(text).keys() != {_HOST_CACHE}:
+        return _job(path)
+    # By itself it says nothing of requests: a job is put behind it, where it changes no line.
+    with tempfile.TemporaryDirectory(prefix="ninescope-") as folder:
+        whole = Path(folder, "cached.toml")
+        whole.write_text(f'{text}\n[job]\nrw = "read"\nrequests = 1\nsize = "1g"\n', encoding="utf-8")
+        try:
+            return Verdict("host cache", _job(str(whole)).notes)
+        except ConfigError as error:
+            raise ConfigError(str(error).replace(str(whole), path)) from None
+
+
 def _check_run(request: dict[str, object]) -> list[str]:
     return [note for note in _native.check_run(json.dumps(request)) if note != "synthetic workload"]
 
 
-def _is_drive(path: str) -> bool:
-    """Tell a drive from a job by the keys at the top; what is neither is looked at as a drive."""
-    text = text_of(path)
+def _sweep(path: str) -> Verdict:
+    from ninescope.sweep import estimate
+    from ninescope.sweep.sweep import Sweep
+    from ninescope.sweep.values import plural
+
+    sweep = Sweep.from_file(path)
+    plan = sweep.plan()
+    checked = estimate.check(sweep.file, plan)
+    notes = [f"{plural(len(plan.points), 'point')}; `ninescope sweep plan {path}` lists them"]
+    if checked < len(plan.rows):
+        notes.append(f"checked with their workloads: {plural(checked, 'point')}; the others by their drives")
+    return Verdict("sweep", notes)
+
+
+def _search(path: str) -> Verdict:
+    from ninescope.search.search import Search
+
+    search = Search.from_file(path)
+    doubts = search.plan().doubts
+    goals = ", ".join(f"{of.direction} {of.text}" for of in search.file.goals.objectives)
+    return Verdict("search", [goals, *doubts, f"`ninescope search plan {path}` says what it takes"])
+
+
+def _claims(path: str) -> Verdict:
+    from ninescope.papers.claims import load_claims
+
+    found = load_claims(Path(path))
+    return Verdict("claims of a paper", [f"{found.id}: {found.title}", f"{len(found.claims)} claims"])
+
+
+def _published(path: str) -> Verdict:
+    from ninescope.papers.published import load_published
+
+    found = load_published(Path(path))
+    return Verdict(
+        "what a paper published", [f"{len(found.series)} series of figures, {len(found.tables)} tables"]
+    )
+
+
+def _baseline(path: str) -> Verdict:
+    from ninescope.papers.catalogue import load_baseline
+
+    found = load_baseline(Path(path))
+    return Verdict("baseline of a paper", [f"{mode}: {len(each)} verdicts" for mode, each in found.items()])
+
+
+class _Kind(NamedTuple):
+    """A kind of TOML file."""
+
+    keys: frozenset[str]
+    """What stands at its top, as far as others do not have it."""
+    check: Callable[[str], Verdict]
+
+
+_KINDS = (
+    _Kind(_DRIVE_KEYS, _drive),
+    _Kind(_JOB_KEYS, _job_or_host_cache),
+    _Kind(_SWEEP_KEYS, _sweep),
+    _Kind(_SEARCH_KEYS, _search),
+    _Kind(frozenset(("paper", "claim")), _claims),
+    _Kind(frozenset(("series", "table")), _published),
+    _Kind(frozenset(("quick", "full")), _baseline),
+)
+
+
+# ---- What ninescope wrote --------------------------------------------------------------------------------
+
+
+def _json(path: str) -> Verdict:
+    """Say what a JSON file is by the keys that all of its kind have."""
+    from ninescope.sweep.lake import MARK
+
+    if Path(path).name == MARK:
+        return _folder(Path(path).parent)
     try:
-        keys = loads(text).keys()
-    except ValueError:  # the engine says it, with its line
-        return True
-    return bool(keys & _DRIVE_KEYS) or not keys & _JOB_KEYS
+        document = json.loads(text_of(path))
+    except ValueError as error:
+        raise ConfigError(f"{path}: is not JSON ({error})") from None
+    keys = document.keys() if isinstance(document, dict) else frozenset()
+    if {"requests", "latency"} <= keys:
+        return _result(Path(path), "result")
+    for key, kind in _WRITTEN.items():
+        if key in keys:
+            return Verdict(kind, ["made by ninescope; nothing reads it again"])
+    raise ConfigError(f"{path}: JSON of no kind that ninescope knows (results, comparisons, lakes)")
+
+
+_WRITTEN: Mapping[str, str] = {
+    "sweep_comparison": "comparison of a sweep",
+    "comparison": "comparison",
+    "traceEvents": "timeline, for ui.perfetto.dev",
+}
+
+
+def _folder(path: Path) -> Verdict:
+    from ninescope.sweep.lake import MARK, Lake
+
+    if (path / RESULT).exists():
+        return _result(path, "result")
+    if not (path / MARK).exists():
+        raise ConfigError(
+            f"{path}: a folder with neither {RESULT} (of `run --out`) nor {MARK} (a lake of results)"
+        )
+    lake = Lake.open(path)
+    ids = lake.ids()
+    damaged = sorted(lake.file_of(point) for point in ids if lake.get(point) is None)
+    if damaged:
+        raise ConfigError(
+            f"{damaged[0]}: cannot be read, as {len(damaged):,} of {len(ids):,} points; the next `run` runs "
+            "them again"
+        )
+    names = [
+        f"{kind}: {', '.join(found)}" for kind in ("sweeps", "searches") if (found := lake.records(kind))
+    ]
+    return Verdict("lake of results", [f"{len(ids):,} points", *names])
+
+
+def _result(path: Path, kind: str) -> Verdict:
+    from ninescope.compare.sides import load
+
+    result = read_result(path)
+    if path.is_dir():
+        load("A", path)  # with all its tables
+    notes = [] if result.complete else ["interrupted: it is the part that was run"]
+    digest = f"digest {result.digest}" if result.digest else "nothing was run"
+    return Verdict(kind, [f"{result.requests:,} requests, {digest}", *notes])
+
+
+# ---- Traces ----------------------------------------------------------------------------------------------
 
 
 def _trace(path: str, *, strict: bool, format: str | None) -> Verdict:  # noqa: A002

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from conftest import NATIVE, ROOT
+from sweep_samples import SMALL, run_here
 
 pytestmark = pytest.mark.skipif(not NATIVE, reason="the engine is not built")
 EXAMPLES = ROOT / "examples"
@@ -27,6 +28,124 @@ def test_good_files_are_told_apart(cli, file, kind):
     assert (code, err) == (0, "")
     assert out.startswith(f"{EXAMPLES / file}: {kind}")
     assert ", OK" in out
+
+
+@pytest.mark.parametrize("file", sorted((EXAMPLES / "sweeps").glob("*.toml")), ids=lambda path: path.stem)
+def test_sweeps_are_no_drives(cli, file):
+    # They were: "unknown field `axes`" of a drive.
+    code, out, err = cli("check", file)
+    assert (code, err) == (0, "")
+    assert out.startswith(f"{file}: sweep, OK")
+    assert "points; " in out
+
+
+def test_searches_and_the_files_of_papers_are_told_apart(cli):
+    search = EXAMPLES / "searches/spare-flash.toml"
+    assert cli("check", search).out.startswith(f"{search}: search, OK")
+    for folder in sorted((ROOT / "experiments").glob("0*")):
+        for name, kind in (
+            ("claims", "claims of a paper"),
+            ("published", "what a paper published"),
+            ("baseline", "baseline of a paper"),
+        ):
+            path = folder / f"{name}.toml"
+            assert cli("check", path) == (0, cli("check", path).out, ""), path
+            assert cli("check", path).out.startswith(f"{path}: {kind}, OK")
+
+
+def test_a_host_cache_by_itself(cli, tmp_path):
+    path = tmp_path / "cache.toml"
+    path.write_text('[host_cache]\nsize = "64MiB"\n')
+    assert cli("check", path).out.startswith(f"{path}: host cache, OK")
+    path.write_text('[host_cache]\nsizee = "64MiB"\n')
+    code, out, err = cli("check", path)
+    assert (code, out) == (2, "")
+    assert f"{path}: " in err
+    assert "sizee" in err
+    assert "line 2" in err
+
+
+def test_what_ninescope_wrote_is_checked_as_what_it_is(cli, tmp_path):
+    run = (
+        "run",
+        "--rw",
+        "randrw",
+        "--size",
+        "4m",
+        "--requests",
+        "300",
+        "--drive",
+        EXAMPLES / "drives/small.toml",
+    )
+    assert cli(*run, "--out", tmp_path / "a").code == 0
+    assert cli(*run, "--seed", "2", "--out", tmp_path / "b").code == 0
+    assert cli("compare", tmp_path / "a", tmp_path / "b", "--out", tmp_path / "c.json").code == 0
+    assert cli("report", tmp_path / "a", "--out", tmp_path / "r.html").code == 0
+    for path, kind in (
+        ("a", "result"),
+        ("a/result.json", "result"),
+        ("a/config.toml", "drive"),
+        ("a/latency.parquet", "a table of the result"),
+        ("c.json", "comparison"),
+        ("r.html", "report"),
+    ):
+        code, out, err = cli("check", tmp_path / path)
+        assert (code, err) == (0, ""), path
+        assert out.startswith(f"{tmp_path / path}: {kind}"), out
+    (tmp_path / "a/series.parquet").write_bytes(b"PAR1 and no more")
+    code, out, err = cli("check", tmp_path / "a")
+    assert (code, out) == (2, "")
+    assert "damaged" in err
+
+
+def test_lakes_are_checked_point_by_point(cli, tmp_path):
+    from ninescope.sweep.sweep import Sweep
+
+    run_here(Sweep.from_toml(SMALL), tmp_path / "lake")
+    for path in ("lake", "lake/lake.json"):
+        code, out, err = cli("check", tmp_path / path)
+        assert (code, err) == (0, "")
+        assert out.startswith(f"{tmp_path / path}: lake of results, OK\n  8 points\n  sweeps: small")
+    victim = min((tmp_path / "lake/points").iterdir())
+    victim.write_bytes(b"nothing")
+    code, out, err = cli("check", tmp_path / "lake")
+    assert (code, out) == (2, "")
+    assert victim.name in err
+    assert "1 of 8 points" in err
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "words"),
+    [
+        (
+            "s.toml",
+            '[workload]\nrw = "read"\nsize = "4m"\n[axis]\n"nand.read" = ["20us"]\n',
+            ("axis", "did you mean 'axes'"),
+        ),
+        (
+            "s.toml",
+            'trials = 3\nminimise = ["cots"]\n[workload]\nrw = "read"\n[parameters]\nx = [1]\n',
+            ("line 2", "did you mean 'cost'"),
+        ),
+        ("c.toml", '[paper]\nid = "9"\n[[claim]]\nidd = "1"\n', ("line", "idd")),
+        ("b.toml", '[quick]\n"1.1" = "hold"\n', ("did you mean 'holds'",)),
+        ("x.json", "[1, 2]", ("JSON of no kind that ninescope knows",)),
+        ("x.json", "{", ("is not JSON",)),
+    ],
+)
+def test_what_is_wrong_is_said_of_the_kind_that_it_is(cli, tmp_path, name, text, words):
+    path = tmp_path / name
+    path.write_text(text)
+    code, out, err = cli("check", path)
+    assert (code, out) == (2, "")
+    for word in (str(path), *words):
+        assert word in err, err
+
+
+def test_a_folder_of_neither_is_refused(cli, tmp_path):
+    code, out, err = cli("check", tmp_path)
+    assert (code, out) == (2, "")
+    assert "neither result.json" in err
 
 
 def test_every_preset_is_right(cli, tmp_path):

@@ -1,4 +1,4 @@
-"""`ninescope check`: what a file is, and what is wrong with it."""
+"""`ninescope check`: what a file or a folder is, and what is wrong with it."""
 
 from __future__ import annotations
 
@@ -15,13 +15,16 @@ def check(
     file: Annotated[
         str,
         typer.Argument(
-            metavar="FILE", help="A drive, job, profile, trace or snapshot; - is a trace from stdin."
+            metavar="FILE|DIR",
+            help="A drive, job, profile, sweep, search, trace, snapshot, result, lake; - is a trace (stdin).",
         ),
     ],
     strict: Strict = False,
     format_: TraceFormat = None,
 ) -> None:
     """Say what a file is and what is wrong with it. Exits with 2 where something is."""
+    from pathlib import Path
+
     from ninescope.check import check
     from ninescope.files import existing, spooled
 
@@ -29,7 +32,7 @@ def check(
         if file == "-":
             path, name = str(stack.enter_context(spooled(sys.stdin.buffer))), "standard input"
         else:
-            path = name = existing(file, "file")
+            path = name = file if Path(file).is_dir() else existing(file, "file")
         with naming_stdin({"trace": path, "name": file}):
             verdict = check(path, strict=strict, format=format_)
     print(f"{name}: {verdict.kind}, OK")

@@ -56,23 +56,7 @@ class Paper:
 
     def baseline(self) -> dict[str, dict[str, str]]:
         """Read the committed verdicts: by mode, then by claim."""
-        try:
-            text = self.baseline_file.read_text(encoding="utf-8")
-        except FileNotFoundError:
-            return {}
-        except (OSError, UnicodeDecodeError) as error:
-            raise ConfigError(f"{self.baseline_file}: {error}") from error
-        stored = load_toml(self.baseline_file, text)
-        for mode, verdicts in stored.items():
-            if mode not in MODES or not isinstance(verdicts, dict):
-                raise ConfigError(f"{self.baseline_file}: {mode}: only [quick] and [full] can stand here")
-            for claim, verdict in verdicts.items():
-                if verdict not in VERDICTS:
-                    raise ConfigError(
-                        f"{self.baseline_file}: {mode}.{claim}: {verdict!r} is no verdict"
-                        + did_you_mean(str(verdict), VERDICTS)
-                    )
-        return stored
+        return load_baseline(self.baseline_file)
 
     def renew_baseline(self, mode: str, verdicts: Mapping[str, str]) -> None:
         """Write the verdicts of a mode; the other mode's stay."""
@@ -85,6 +69,26 @@ class Paper:
         text += toml.dumps({name: stored[name] for name in MODES if name in stored})
         with written_whole(self.baseline_file) as temporary:
             temporary.write_text(text, encoding="utf-8")
+
+
+def load_baseline(path: Path) -> dict[str, dict[str, str]]:
+    """Read verdicts: by mode, then by claim; where there is no file there are none."""
+    try:
+        text = path.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        return {}
+    except (OSError, UnicodeDecodeError) as error:
+        raise ConfigError(f"{path}: {error}") from error
+    stored = load_toml(path, text)
+    for mode, verdicts in stored.items():
+        if mode not in MODES or not isinstance(verdicts, dict):
+            raise ConfigError(f"{path}: {mode}: only [quick] and [full] can stand here")
+        for claim, verdict in verdicts.items():
+            if verdict not in VERDICTS:
+                raise ConfigError(
+                    f"{path}: {mode}.{claim}: {verdict!r} is no verdict{did_you_mean(str(verdict), VERDICTS)}"
+                )
+    return stored
 
 
 def regressions(baseline: Mapping[str, str], verdicts: Mapping[str, str]) -> list[str]:
