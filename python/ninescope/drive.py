@@ -25,7 +25,8 @@ if TYPE_CHECKING:
 class Drive:
     """A drive's configuration: where it comes from and what is changed in it.
 
-    `Drive()` is the default drive: the preset tlc, enlarged where a trace reaches further.
+    `Drive()` is the default drive: the preset tlc, enlarged where a trace reaches further. What no drive has,
+    and what cannot be read, is refused where it is given; what values come to together, where they are run.
     """
 
     source: Mapping[str, str] | None = None
@@ -39,18 +40,32 @@ class Drive:
     @classmethod
     def from_file(cls, path: str | os.PathLike[str]) -> Drive:
         """Read a drive from a TOML file."""
-        return cls({"file": os.fspath(path)})
+        from ninescope.files import existing
+
+        return cls({"file": existing(os.fspath(path), "drive file")})._looked_at()
 
     @classmethod
     def from_toml(cls, text: str) -> Drive:
         """Take a drive written as TOML."""
-        return cls({"toml": text})
+        return cls({"toml": text})._looked_at()
 
     def with_(self, settings: Mapping[str, object] | None = None, /, **keywords: object) -> Drive:
-        """Change keys: `with_({"ftl.over_provisioning": 0.1})` or `with_(ftl__over_provisioning=0.1)`."""
+        """Change keys: `with_({"ftl.over_provisioning": 0.1})` or `with_(ftl__over_provisioning=0.1)`.
+
+        A key that no drive has is refused with the nearest.
+        """
         changes = dict(settings or {}) | {key.replace("__", "."): value for key, value in keywords.items()}
-        added = tuple(f"{key}={_toml_value(value)}" for key, value in changes.items())
+        return self.changed(changes)._looked_at()
+
+    def changed(self, settings: Mapping[str, object]) -> Drive:
+        """Change keys unseen: for whoever has them looked at afterwards."""
+        added = tuple(f"{key}={_toml_value(value)}" for key, value in settings.items())
         return dataclasses.replace(self, settings=self.settings + added)
+
+    def _looked_at(self) -> Drive:
+        """Return this drive if its keys are those of a drive, and their values can be read."""
+        self.resolve()
+        return self
 
     def resolve(self) -> str:
         """Return the complete configuration as TOML, every default written out."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import json
 import math
 import os
 from collections.abc import Iterable, Mapping
@@ -12,7 +13,7 @@ from typing import Any
 
 @dataclasses.dataclass(frozen=True)
 class Workload:
-    """A trace to replay or a synthetic job."""
+    """A trace to replay or a synthetic job; words that neither has are refused where they are given."""
 
     words: Mapping[str, Any]
     _holds: object = dataclasses.field(default=None, repr=False, compare=False)
@@ -69,8 +70,12 @@ class Workload:
             "addresses": addresses,
             "host_cache": None if host_cache is None else os.fspath(host_cache),
         }
+        from ninescope.files import existing
         from ninescope.traces import TemporaryFolder, copy_of_parquet, is_parquet
 
+        existing(os.fspath(path), "trace")
+        # Without its content, which is read when it is run: of nothing only the words can be wrong.
+        _refuse_words({**words, "trace": os.devnull}, of=("workload.", "format:", "volumes"))
         if not is_parquet(path):
             return cls(words)
         folder = TemporaryFolder()
@@ -80,12 +85,12 @@ class Workload:
     @classmethod
     def job(cls, **words: object) -> Workload:
         """Make requests in fio's words: `job(rw="randread", bs="4k", iodepth=32, requests=1_000_000)`."""
-        return cls({"job": words})
+        return cls._looked_at({"job": words})
 
     @classmethod
     def jobs(cls, *jobs: Mapping[str, object]) -> Workload:
         """Run several jobs at the same time, each with a `name`: `jobs({"name": "a", "rw": "read"}, ...)`."""
-        return cls({"job": [dict(job) for job in jobs]})
+        return cls._looked_at({"job": [dict(job) for job in jobs]})
 
     @classmethod
     def profile(
@@ -112,9 +117,29 @@ class Workload:
     @classmethod
     def job_file(cls, path: str | os.PathLike[str]) -> Workload:
         """Read jobs from a TOML file, or from a job file of fio (`.fio`)."""
-        return cls({"job_file": os.fspath(path)})
+        from ninescope.files import existing
+
+        return cls._looked_at({"job_file": existing(os.fspath(path), "job file")})
 
     @classmethod
     def preset(cls, name: str) -> Workload:
         """Take a job that comes with ninescope: `preset("varmail")`."""
-        return cls({"preset": name})
+        return cls._looked_at({"preset": name})
+
+    @classmethod
+    def _looked_at(cls, words: Mapping[str, Any]) -> Workload:
+        """Return a job if it can be read; whether a drive has room for it is seen when it is run."""
+        _refuse_words(words, of=("job", "preset", str(words.get("job_file", "job"))))
+        return cls(words)
+
+
+def _refuse_words(words: Mapping[str, Any], *, of: tuple[str, ...]) -> None:
+    """Refuse what the engine has against a workload itself, whose messages begin so, on any drive."""
+    from ninescope import _native
+
+    try:
+        _native.check_run(json.dumps({"workload": dict(words)}))
+    except _native.ConfigError as error:
+        # What a drive has no room for another one may have.
+        if str(error).startswith(of) and "drive" not in str(error):
+            raise

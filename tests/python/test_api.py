@@ -34,7 +34,7 @@ def test_a_drive_is_a_value():
      ({"policy": "greedy", "d": 4}, '{ policy = "greedy", d = 4 }')],
 )  # fmt: skip
 def test_values_are_written_as_the_command_line_takes_them(value, written):
-    assert ninescope.Drive().with_(key=value).settings == (f"key={written}",)
+    assert ninescope.Drive().changed({"key": value}).settings == (f"key={written}",)
 
 
 def test_an_unknown_preset_is_answered_with_the_nearest():

@@ -175,9 +175,63 @@ def test_an_empty_trace_is_refused(tmp_path, cli):
 
 @pytest.mark.parametrize(("word", "value"), [("rw", "randomread"), ("bs", "4q"), ("iodepth", 0)])
 def test_a_job_with_a_bad_word_is_refused(word, value):
-    job = ninescope.Workload.job(**{"rw": "randread", "requests": 10} | {word: value})
+    with pytest.raises(ninescope.ConfigError, match=f"job: {word}"):
+        ninescope.Workload.job(**{"rw": "randread", "requests": 10} | {word: value})
+
+
+def keys_of(schema: dict, node: dict, before: str = "") -> set[str]:
+    """The keys of a schema with their tables, four deep."""
+    node = schema["$defs"].get(node.get("$ref", "").rpartition("/")[2], node)
+    found = set()
+    for way in (node, *(schema["$defs"].get(each.get("$ref", "").rpartition("/")[2], each)
+                        for each in (*node.get("anyOf", ()), *node.get("oneOf", ())))):  # fmt: skip
+        for key, inner in way.get("properties", {}).items():
+            found |= {before + key}
+            if before.count(".") < 3:
+                found |= keys_of(schema, inner, f"{before}{key}.")
+    return found
+
+
+def test_a_key_that_no_drive_has_is_refused_where_it_is_given():
+    # It was refused by run() alone, far from where it was written.
+    drive = ninescope.Drive.preset("tlc")
+    with pytest.raises(ninescope.ConfigError, match="did you mean `over_provisioning`"):
+        drive.with_(ftl__over_provisoning=0.1)
+    with pytest.raises(ninescope.ConfigError, match=r"ftl\.victim\.d=3: unknown field `d`"):
+        drive.with_({"ftl.victim.d": 3})
+    assert drive.with_({"ftl.victim": "d-choices", "ftl.victim.d": 3}).run(MIX, requests=10).requests == 10
+    schema = json.loads(ninescope.catalogue.schemas()["drive"])
+    known = keys_of(schema, schema)
+    assert {"ftl.over_provisioning", "nand.read", "scheduler.suspend"} < known
+    for key in known:
+        with pytest.raises(ninescope.ConfigError):
+            drive.with_({f"{key}x": 1})
+
+
+@pytest.mark.parametrize(
+    ("made", "words"),
+    [
+        (lambda: ninescope.Drive.from_file("drvie.toml"), "'drvie.toml' does not exist"),
+        (lambda: ninescope.Drive.from_toml('base = "tcl"'), "Did you mean `tlc`"),
+        (lambda: ninescope.Workload.job(rww="read"), "did you mean `rw`"),
+        (lambda: ninescope.Workload.jobs({"name": "a", "rw": "read"}, {"name": "b", "iodept": 3}), "iodept"),
+        (lambda: ninescope.Workload.job_file("mixed.fio"), "'mixed.fio' does not exist"),
+        (lambda: ninescope.Workload.preset("varmial"), "Did you mean `varmail`"),
+        (lambda: ninescope.Workload.trace("pgbench.csv"), "'pgbench.csv' does not exist"),
+        (lambda: ninescope.Workload.trace(EXAMPLE_TRACE, format="mrs"), "`mrs` is not a trace format"),
+        (lambda: ninescope.Workload.trace(EXAMPLE_TRACE, addresses="wrp"), "did you mean `wrap`"),
+        (lambda: ninescope.Workload.trace(EXAMPLE_TRACE, volumes="map:a"), "volumes"),
+    ],
+)
+def test_what_cannot_be_run_anywhere_is_refused_where_it_is_given(made, words):
+    with pytest.raises(ninescope.ConfigError, match=words):
+        made()
+
+
+def test_what_a_drive_has_no_room_for_is_seen_when_it_is_run():
+    job = ninescope.Workload.job(rw="read", size="64g", requests=10)
     with pytest.raises(ninescope.ConfigError):
-        ninescope.Drive.preset("tlc").run(job)
+        ninescope.Drive.from_file(ROOT / "examples/drives/small.toml").run(job)
 
 
 def test_warmup_is_left_out():

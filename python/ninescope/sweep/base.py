@@ -110,7 +110,7 @@ class Base:
             run = checked_run(run)
         except ConfigError as error:
             raise _keyed(RUN, error) from None
-        drive = drive.with_(settings) if settings else drive
+        drive = drive.changed(settings) if settings else drive
         config, carried, drive_name = self._resolve(drive)
         return Point(carried, config, source, run, seed, drive_name)
 

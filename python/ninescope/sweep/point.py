@@ -146,7 +146,7 @@ def _carried(drive: Drive, config: str) -> tuple[Drive, str]:
     if "preset" in source:
         return drive, source["preset"]
     name = os.path.splitext(os.path.basename(source.get("file", "")))[0]
-    return Drive.from_toml(config), name
+    return Drive({"toml": config}), name
 
 
 def without_prose(config: str) -> str:
