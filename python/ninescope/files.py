@@ -1,4 +1,4 @@
-"""Files: never half-written, and known to be writable before the work starts."""
+"""Files: never half-written, writable before the work starts, and written by one process at a time."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import contextlib
 import difflib
 import gzip
 import os
+import re
 import shutil
 import tempfile
 from collections.abc import Iterator
@@ -14,7 +15,83 @@ from typing import BinaryIO
 
 from ninescope._native import ConfigError
 
+try:
+    import fcntl
+except ImportError:  # then nobody is refused
+    fcntl = None  # type: ignore[assignment]
+
 _COMPRESSED = {b"\x1f\x8b": ".gz", b"\x28\xb5\x2f\xfd": ".zst", b"PAR1": ".parquet"}
+
+
+_LOCK = ".ninescope.lock"
+_LEFT_OVER = re.compile(r"\..+\.\d+\.tmp")
+"""What `written_whole` writes to; of a process that was killed it is left behind."""
+_held: dict[str, int] = {}
+"""How often this process has each lock: what it does within what it does is no other's."""
+
+
+@contextlib.contextmanager
+def alone(lock: Path, what: Path) -> Iterator[None]:
+    """Keep other processes from writing something meanwhile; refuse where another one does.
+
+    The system gives the lock up with the process that has it, however that ends: a file that is left behind
+    keeps nobody out.
+    """
+    name = os.path.realpath(lock)
+    descriptor = -1
+    if name not in _held:
+        try:
+            descriptor = take_lock(Path(name))
+        except TakenError as by:
+            raise ConfigError(f"cannot write to {what}: another ninescope is writing it{by}") from None
+        except OSError as error:
+            raise ConfigError(f"cannot write to {what}: {error.strerror}") from error
+    _held[name] = _held.get(name, 0) + 1
+    try:
+        yield
+    finally:
+        _held[name] -= 1
+        if not _held[name]:
+            del _held[name]
+        if descriptor >= 0:
+            with contextlib.suppress(OSError):
+                os.unlink(name)  # while it is held: nobody has this file who was not refused
+            os.close(descriptor)
+
+
+class TakenError(Exception):
+    """Another process has a lock; in words which, where it says."""
+
+
+def take_lock(path: Path) -> int:
+    """Take a lock and return its open file, which has it until it is closed; -1: no locks are known here."""
+    while True:
+        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            by = os.read(descriptor, 32).decode("ascii", "replace").strip()
+            os.close(descriptor)
+            raise TakenError(f" (process {by})" if by else "") from None
+        except (AttributeError, OSError):  # of the system, or of the file system
+            os.close(descriptor)
+            return -1
+        # Whoever had it may have taken it away in between: then this is a lock on nothing.
+        with contextlib.suppress(OSError):
+            if os.path.samestat(os.fstat(descriptor), os.stat(path)):
+                os.truncate(descriptor, 0)
+                os.write(descriptor, f"{os.getpid()}\n".encode())
+                return descriptor
+        os.close(descriptor)
+
+
+@contextlib.contextmanager
+def output_file(path: Path) -> Iterator[Path]:
+    """Give a temporary sibling to write to, as `written_whole` does, to one process at a time."""
+    if not path.parent.is_dir():
+        raise ConfigError(f"cannot write {path}: there is no folder {str(path.parent)!r}")
+    with alone(path.with_name(f".{path.name}.lock"), path), written_whole(path) as temporary:
+        yield temporary
 
 
 @contextlib.contextmanager
@@ -36,8 +113,11 @@ def written_whole(path: Path) -> Iterator[Path]:
 
 
 @contextlib.contextmanager
-def output_directory(path: Path) -> Iterator[Path]:
-    """Make a directory for results and prove that it can be written; take it away again when nothing came."""
+def output_directory(path: Path, *, shared: bool = False) -> Iterator[Path]:
+    """Make a directory for results and prove that it can be written; take it away again when nothing came.
+
+    It is one process's alone until the block ends; a `shared` one holds files that are nobody's together.
+    """
     if path.exists() and not path.is_dir():
         raise ConfigError(f"cannot write to {path}: it is not a directory")
     created = []
@@ -52,11 +132,24 @@ def output_directory(path: Path) -> Iterator[Path]:
     except OSError as error:
         raise ConfigError(f"cannot write to {path}: {error.strerror}") from error
     try:
-        yield path
+        with contextlib.nullcontext() if shared else alone(path / _LOCK, path):
+            if not shared:
+                _sweep_up(path)
+            yield path
     finally:
         with contextlib.suppress(OSError):  # not empty: there are results
             for directory in created:
                 directory.rmdir()
+
+
+def _sweep_up(path: Path) -> None:
+    """Take away what a process that was killed had half written here: nobody else writes now."""
+    if _held.get(os.path.realpath(path / _LOCK)) != 1:
+        return
+    for file in path.iterdir():
+        if _LEFT_OVER.fullmatch(file.name):
+            with contextlib.suppress(OSError):
+                file.unlink()
 
 
 @contextlib.contextmanager

@@ -17,7 +17,7 @@ import numpy as np
 
 from ninescope import _native
 from ninescope._native import ConfigError
-from ninescope.files import written_whole
+from ninescope.files import output_file
 
 if TYPE_CHECKING:
     from typing import BinaryIO
@@ -123,10 +123,7 @@ def convert(
 def write(batches: Batches, target: str, format: str, compression: str) -> Written:  # noqa: A002
     """Write requests to `target` ("-": standard output)."""
     if target != "-":
-        folder = Path(target).parent
-        if not folder.is_dir():
-            raise ConfigError(f"cannot write {target}: there is no folder {str(folder)!r}")
-        with written_whole(Path(target)) as temporary:
+        with output_file(Path(target)) as temporary:
             return _write(batches, temporary, format, compression)
     if format != "parquet":
         return encode(batches, sys.stdout.buffer, format, compression)

@@ -54,7 +54,10 @@ def snapshot_save(
 
     check_target(Path(file))
     prefill = one_of("--prefill", prefill, tuple(kind for kind in PREFILLS if kind != "none"))
+    from ninescope.files import alone
+
     with contextlib.ExitStack() as stack:
+        stack.enter_context(alone(Path(file).with_name(f".{Path(file).name}.lock"), Path(file)))
         chosen = None if workload is None else workload_of(workload, {}, {}, None, seed, stack)
         with naming_stdin({} if chosen is None else chosen.words):
             preparing = preparation(drive_of(drive, set_ or []), chosen, prefill=prefill, seed=seed)

@@ -132,7 +132,7 @@ def trace_profile(
 ) -> None:
     """Reduce a trace to a profile: what it is like in numbers, and no row of it."""
     from ninescope._native import ConfigError
-    from ninescope.files import existing, spooled, written_whole
+    from ninescope.files import existing, output_file, spooled
     from ninescope.profiles import profile_of
 
     if out != "-" and not out.endswith(".toml"):
@@ -153,7 +153,7 @@ def trace_profile(
     if out == "-":
         print(text, end="")
         return
-    with written_whole(Path(out)) as temporary:
+    with output_file(Path(out)) as temporary:
         temporary.write_text(text, encoding="utf-8")
     print(f" {out}: profile of {called}, {len(text) / 1024:.0f} KiB")
 

@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ninescope.files import output_directory, written_whole
+from ninescope.files import output_directory, output_file, written_whole
 
 if TYPE_CHECKING:
     from ninescope.compare.comparison import Comparison
@@ -41,6 +41,6 @@ def save(comparison: Comparison, directory: Path) -> list[Path]:
 
 def save_json(comparison: Comparison, path: Path) -> Path:
     """Write the comparison as one JSON file."""
-    with written_whole(path) as temporary:
+    with output_file(path) as temporary:
         temporary.write_text(json.dumps(comparison.document(), indent=2) + "\n", encoding="utf-8")
     return path

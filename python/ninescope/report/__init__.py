@@ -15,10 +15,10 @@ if TYPE_CHECKING:
 
 def write(document: Document, path: Path) -> Path:
     """Write a document as an HTML file, whole or not at all; return its path."""
-    from ninescope.files import written_whole
+    from ninescope.files import output_file
     from ninescope.report.html import render
 
     text = render(document)
-    with written_whole(path) as temporary:
+    with output_file(path) as temporary:
         temporary.write_text(text, encoding="utf-8")
     return path

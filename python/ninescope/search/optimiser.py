@@ -14,7 +14,6 @@ Only this module imports Optuna.
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import json
 import os
@@ -25,6 +24,7 @@ from types import TracebackType
 from typing import Any
 
 from ninescope._native import ConfigError
+from ninescope.files import TakenError, take_lock
 from ninescope.search.space import Design, Parameter, Raw, Space
 
 NEEDED = "a search needs the package optuna: pip install 'ninescope[sweep]'"
@@ -163,9 +163,9 @@ class Optimiser:
 
     def close(self) -> None:
         """Let others have the journal."""
-        if self._lock is not None:
+        if self._lock is not None and self._lock >= 0:
             os.close(self._lock)
-            self._lock = None
+        self._lock = None
 
     def __enter__(self) -> Optimiser:
         return self
@@ -281,24 +281,17 @@ def mend(journal: Path) -> None:
 
 def _locked(journal: Path) -> int:
     """Keep other processes from the journal for as long as this one lives."""
-    import fcntl
-
+    lock = journal.with_suffix(".lock")
     try:
         journal.parent.mkdir(parents=True, exist_ok=True)
-        lock = os.open(journal.with_suffix(".lock"), os.O_RDWR | os.O_CREAT, 0o644)
+        return take_lock(lock)
     except OSError as error:
-        raise ConfigError(f"{journal.with_suffix('.lock')}: {error.strerror}") from error
-    try:
-        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        os.close(lock)
+        raise ConfigError(f"{lock}: {error.strerror}") from error
+    except TakenError as by:
         raise ConfigError(
-            f"the search {journal.stem} of this lake is being run by another process: wait for it, or give "
-            "this one another `name`"
+            f"the search {journal.stem} of this lake is being run by another process{by}: wait for it, or "
+            "give this one another `name`"
         ) from None
-    with contextlib.suppress(OSError):  # some shared file systems keep locks to one machine
-        os.set_inheritable(lock, False)
-    return lock
 
 
 def _journal_file(module: Any, journal: Path) -> Any:

@@ -184,7 +184,7 @@ def save(drawn: Figure, path: Path) -> Path:
     form = path.suffix.removeprefix(".")
     if form not in FORMS:
         raise ConfigError(f"{path}: a figure is {listed(FORMS)}, by the ending of its name")
-    with output_directory(path.parent):
+    with output_directory(path.parent, shared=True):
         pictures.save(dataclasses.replace(drawn, name=path.stem), path.parent, (form,))
     return path
 
