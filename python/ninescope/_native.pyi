@@ -56,7 +56,7 @@ class Simulation:
         """Return upper bounds [ns] and counts of the latency buckets of "read" or "write"."""
 
     def latency_blocks(self, op: str) -> list[tuple[NDArray[np.uint64], NDArray[np.uint64]]]:
-        """Return the same for each block of the run; nothing where it is too short for blocks."""
+        """Return the same for each block of the run; of few requests one block holds all."""
 
     def series(self) -> dict[str, NDArray[np.generic]]:
         """Return the columns of the time series."""

@@ -35,6 +35,8 @@ Columns = Mapping[str, NDArray[Any]]
 Histogram = tuple[NDArray[np.uint64], NDArray[np.uint64]]
 
 
+BLOCKS_REQUESTS = 8 * 1024
+"""Blocks of fewer requests of an operation say nothing of chance."""
 _ENOUGH_BEYOND = 10
 """A percentile is trusted when at least so many samples lie beyond it."""
 
@@ -55,7 +57,8 @@ class Latency:
     histogram: Histogram | None = None
     """Upper bounds [ns] and counts of the buckets."""
     blocks: tuple[Histogram, ...] = ()
-    """The same for each block of the run; none of a short run."""
+    """The same for each block of the run; none of so few requests that blocks say nothing of chance. The
+    table `latency_blocks` has them nevertheless."""
 
     @classmethod
     def merged(cls, latencies: Iterable[Latency]) -> Latency:
@@ -715,7 +718,7 @@ def _latency(
         insufficient=tuple(latency.insufficient),
         intervals_ns={key: (low, high) for key, (low, high) in latency.intervals_ns.items()},
         histogram=histogram,
-        blocks=blocks,
+        blocks=blocks if latency.count >= BLOCKS_REQUESTS else (),
     )
 
 

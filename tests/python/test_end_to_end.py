@@ -10,6 +10,7 @@ import signal
 import subprocess
 
 import numpy as np
+import polars as pl
 import pytest
 
 import ninescope
@@ -177,6 +178,25 @@ def test_an_empty_trace_is_refused(tmp_path, cli):
 def test_a_job_with_a_bad_word_is_refused(word, value):
     with pytest.raises(ninescope.ConfigError, match=f"job: {word}"):
         ninescope.Workload.job(**{"rw": "randread", "requests": 10} | {word: value})
+
+
+@pytest.mark.parametrize("reads", [0, 50, 97, 100])
+def test_the_blocks_hold_every_request_of_every_operation(tmp_path, reads):
+    # Writes were left out where they were fewer than eight blocks of 1,024.
+    job = ninescope.Workload.job(
+        rw="randrw", rwmixread=reads, bs="4k", iodepth=8, size="64m", requests=12_000
+    )
+    result = ninescope.Drive.preset("tlc").run(job)
+    result.save(tmp_path / "out")
+    for known in (result, ninescope.Result.load(tmp_path / "out")):
+        blocks, whole = known.to_polars("latency_blocks"), known.to_polars("latency")
+        summed = blocks.group_by("op", "upper_ns").agg(pl.col("count").sum()).sort("op", "upper_ns")
+        assert summed.equals(whole.sort("op", "upper_ns"))
+        for op in ("read", "write"):
+            latency = getattr(known.latency, op)
+            assert latency.count == whole.filter(pl.col("op") == op)["count"].sum()
+            # Few of them say nothing of chance: there is no interval, and nothing to make one from.
+            assert bool(latency.blocks) == bool(latency.intervals_ns) == (latency.count >= 8 * 1_024)
 
 
 def keys_of(schema: dict, node: dict, before: str = "") -> set[str]:

@@ -232,8 +232,8 @@ impl<P: Probe> Simulation<P> {
         self.device().map(|device| device.meter().ops[op as usize].latency.nonempty().collect()).unwrap_or_default()
     }
 
-    /// The latencies of one kind of command by block of the run, each as `(upper bound [ns], count)`; none where
-    /// the run is too short for blocks.
+    /// The latencies of one kind of command by block of the run, each as `(upper bound [ns], count)`: of few commands
+    /// one block holds all.
     pub fn latency_blocks(&self, op: Op) -> Vec<Vec<(u64, u64)>> {
         let Some(device) = self.device() else { return Vec::new() };
         let meter = &device.meter().ops[op as usize];

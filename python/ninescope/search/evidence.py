@@ -42,8 +42,6 @@ from ninescope.sweep.lake import Kept
 
 BLOCKS_MIN = 8
 """Of fewer blocks no interval is made (see `ninescope.statistics.correlated_interval`)."""
-BLOCKS_REQUESTS = 8 * 1024
-"""Of fewer requests of an operation a run keeps no blocks."""
 REPLICATIONS_MIN = 3
 EXACT = ("cost_total", "cost_per_logical_gb")
 """They follow from the configuration: chance has no part in them."""

@@ -19,8 +19,9 @@ import numpy as np
 from ninescope import _native
 from ninescope.catalogue import trace_stat
 from ninescope.metrics import OPS
+from ninescope.result import BLOCKS_REQUESTS
 from ninescope.search.evaluate import Evaluator
-from ninescope.search.evidence import BLOCKS_MIN, BLOCKS_REQUESTS, COUNTED, EXACT, REPLICATIONS_MIN
+from ninescope.search.evidence import BLOCKS_MIN, COUNTED, EXACT, REPLICATIONS_MIN
 from ninescope.search.file import SearchFile
 from ninescope.search.goals import Constraint, Number, Objective
 from ninescope.sweep.source import File, Source

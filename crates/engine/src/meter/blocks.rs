@@ -15,7 +15,7 @@ use super::histogram::BUCKETS;
 const BLOCKS: usize = 64;
 /// Requests of a block at first.
 const FIRST_LENGTH: u64 = 1024;
-/// Fewer blocks say nothing.
+/// Fewer closed blocks say nothing of chance.
 const BLOCKS_MIN: usize = 8;
 /// Runs put together for an interval.
 const RESAMPLES: usize = 400;
@@ -85,10 +85,15 @@ impl Blocks {
         self.length *= 2;
     }
 
-    /// The blocks with what is left of the run as `(bucket, count)` of buckets with requests; none where there are
-    /// too few.
+    /// Whether there are so many that they say how sure a percentile is.
+    pub fn are_enough(&self) -> bool {
+        self.closed >= BLOCKS_MIN
+    }
+
+    /// The blocks with what is left of the run as `(bucket, count)` of buckets with requests: of a short run what is
+    /// left is all. None where nothing was recorded.
     pub fn rows(&self, histogram: &Histogram) -> Vec<Vec<(usize, u64)>> {
-        if self.closed < BLOCKS_MIN {
+        if histogram.count() == 0 {
             return Vec::new();
         }
         let closed = (0..self.closed).map(|block| {
@@ -162,19 +167,22 @@ mod tests {
 
     #[test]
     fn blocks_hold_every_request_once_however_long_the_run() {
-        for requests in [0_u64, 1_023, 8 * 1_024, 65_536, 65_537, 300_000] {
+        for requests in [0_u64, 1, 1_023, 1_024, 5_000, 8 * 1_024, 65_536, 65_537, 300_000] {
             let (histogram, blocks) = recorded((0..requests).map(|index| index % 5_000));
             let rows = blocks.rows(&histogram);
-            if requests < 8 * 1_024 {
-                assert!(rows.is_empty());
-                continue;
-            }
-            assert!(rows.len() >= BLOCKS_MIN && rows.len() <= BLOCKS + 1, "{requests}: {}", rows.len());
+            assert_eq!(blocks.are_enough(), requests >= 8 * 1_024, "{requests}");
+            assert_eq!(rows.is_empty(), requests == 0);
+            assert!(
+                !blocks.are_enough() || rows.len() >= BLOCKS_MIN && rows.len() <= BLOCKS + 1,
+                "{requests}: {}",
+                rows.len()
+            );
             let mut sum = vec![0; BUCKETS];
             rows.iter().flatten().for_each(|&(bucket, count)| sum[bucket] += count);
             assert_eq!(sum, histogram.counts(), "{requests}");
             let lengths: Vec<u64> = rows.iter().map(|row| row.iter().map(|&(_, count)| count).sum()).collect();
-            assert!(lengths[..rows.len() - 1].windows(2).all(|pair| pair[0] == pair[1]), "{lengths:?}");
+            let closed = &lengths[..rows.len().saturating_sub(1)];
+            assert!(closed.windows(2).all(|pair| pair[0] == pair[1]), "{lengths:?}");
         }
     }
 

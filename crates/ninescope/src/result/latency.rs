@@ -37,7 +37,8 @@ pub fn summary(histogram: &Histogram, blocks: &Blocks) -> Value {
     let mut summary = summary_without_intervals(histogram);
     let parts = PERCENTILES.map(|(_, parts_per_billion)| parts_per_billion);
     let within = |bucket| Histogram::upper_bound(bucket).clamp(histogram.min(), histogram.max());
-    let intervals = bootstrap(&blocks.rows(histogram), &parts);
+    let rows = if blocks.are_enough() { blocks.rows(histogram) } else { Vec::new() };
+    let intervals = bootstrap(&rows, &parts);
     let named = PERCENTILES.iter().zip(intervals);
     let intervals: Map<String, Value> =
         named.map(|(&(name, _), (low, high))| (name.to_owned(), json!([within(low), within(high)]))).collect();
