@@ -46,7 +46,9 @@ LOOKS: Mapping[str, Look] = {
         "migration wait", "#3f007d", "a page had to be moved first: it waited for a free slot of SCM"
     ),
     "die_host_read": Look("behind host read", "#bcbddc", "its die was busy with another host read"),
-    "die_host_program": Look("behind host program", "#807dba", "its die was busy programming what another request wrote"),
+    "die_host_program": Look(
+        "behind host program", "#807dba", "its die was busy programming what another request wrote"
+    ),
     "die_waiting_for_channel": Look(
         "behind a channel wait",
         "#dadaeb",

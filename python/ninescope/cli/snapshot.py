@@ -49,13 +49,12 @@ def snapshot_save(
     ] = "steady",
 ) -> None:
     """Prepare a drive as `run` does and write it to FILE, for `run --from-snapshot FILE`."""
+    from ninescope.files import alone
     from ninescope.run import PREFILLS
     from ninescope.snapshots import check_target, describe, in_words, preparation
 
     check_target(Path(file))
     prefill = one_of("--prefill", prefill, tuple(kind for kind in PREFILLS if kind != "none"))
-    from ninescope.files import alone
-
     with contextlib.ExitStack() as stack:
         stack.enter_context(alone(Path(file).with_name(f".{Path(file).name}.lock"), Path(file)))
         chosen = None if workload is None else workload_of(workload, {}, {}, None, seed, stack)
