@@ -23,7 +23,7 @@ LOOKS: Mapping[str, Look] = {
     "own_parts": Look(
         "own parts",
         "#6baed6",
-        "another part of the same request had its die or channel: it has more parts than run at once",
+        "another part of the same request had its die or its channel",
     ),
     "channel": Look("channel wait", "#9ecae1", "its die was ready, the flash channel was busy for others"),
     "link": Look("host link", "#74c476", "its data on the host link, and the wait for the link"),
