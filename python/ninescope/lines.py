@@ -130,6 +130,13 @@ def about(seconds: float) -> str:
     return f"{seconds:.2g} s" if 0 < seconds < 10 else f"{seconds:.0f} s"
 
 
+def between(likely: float, low: float, high: float) -> str:
+    """Write a time that was estimated, and between which it lies."""
+    if about(low) == about(high):
+        return f"about {about(likely)}"
+    return f"about {about(likely)} ({about(low)} to {about(high)})"
+
+
 def _print_lines(
     heads: Sequence[str], rows: Rows, console: Console, columns: Sequence[int], right: Collection[int]
 ) -> None:

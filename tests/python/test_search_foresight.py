@@ -156,5 +156,5 @@ def test_a_search_of_few_designs_takes_as_long_as_they_do():
     assert 0 < found.worker_bytes <= found.all_bytes <= 2 * found.worker_bytes
     probed = estimate(file, 2)
     assert probed.seconds is not None
-    assert 0 < probed.seconds < 60
+    assert 0 < probed.seconds.low <= probed.seconds.likely <= probed.seconds.high
     assert probed.begun == 1

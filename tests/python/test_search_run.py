@@ -409,7 +409,9 @@ def test_plan_says_what_it_takes(cli, tmp_path):
     assert found.code == 0
     assert "3 designs exist; all are tried, 4 at a time" in found.out
     assert re.search(
-        r"^time: about \S+ (s|min) on 2 workers \(\d+ runs; estimated: 1 run was", found.out, re.M
+        r"^time: about \S+ (s|min) \(.* to .*\) on 2 workers \(\d+ runs; estimated: 1 run was",
+        found.out,
+        re.M,
     )
     assert re.search(r"^memory: up to \S+ MiB for a drive, \S+ MiB on 2 workers", found.out, re.M)
     plan = json.loads(cli("search", "plan", str(tmp_path / "small.toml"), "--no-probe", "--json").out)

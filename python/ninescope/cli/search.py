@@ -267,7 +267,7 @@ def _plan_as_json(search: Any, plan: Any, found: Any) -> dict[str, Any]:
         "drawn": plan.drawn,
         "notes": list(plan.doubts),
         "runs": found.runs,
-        "estimated_seconds": found.seconds,
+        "estimated_seconds": found.seconds and found.seconds._asdict(),
         "workers": found.workers,
         "worker_bytes": found.worker_bytes,
         "all_bytes": found.all_bytes,

@@ -445,7 +445,7 @@ def _plan_as_json(plan: Plan, found: Any) -> dict[str, Any]:
             for row in plan.rows
         ],
         "left": found.points,
-        "estimated_seconds": found.seconds,
+        "estimated_seconds": found.seconds and found.seconds._asdict(),
         "estimated_by": found.how,
         "workers": found.workers,
         "worker_bytes": found.worker_bytes,

@@ -13,12 +13,15 @@ from ninescope.search.evaluate import Evaluator
 from ninescope.search.file import SearchFile
 from ninescope.search.space import Design
 from ninescope.sweep import estimate as of_sweeps
+from ninescope.sweep import timing
 from ninescope.sweep.plan import Plan
-from ninescope.sweep.point import Point
+from ninescope.sweep.timing import Span
 
 SIZED = 8
 """So many designs are drawn to see what memory they take."""
 _ATTEMPTS = 64
+_OTHER_DESIGNS = 0.5
+"""By so much, relatively, the designs that are tried may take longer than the one that was begun."""
 _NOTHING = Plan("", "", (), (), 0, 0, 0)
 
 
@@ -28,7 +31,7 @@ class Estimate:
 
     runs: int
     """At most, as long as no neighbour turns out to be better."""
-    seconds: float | None
+    seconds: Span | None
     """On so many workers, if nothing is pruned; None where nothing was begun."""
     begun: int
     """How many runs were begun for that."""
@@ -58,15 +61,15 @@ def estimate(file: SearchFile, workers: int, *, probe: bool = True) -> Estimate:
     each = len(file.workloads)
     seconds, begun = None, 0
     if probe:
-        full = {workload: _seconds(points[0]) for workload, points in evaluator.points(first).items()}
-        total = (tried + after) * sum(full.values())
-        begun = each
-        if short:
-            total += short * sum(
-                _seconds(points[0]) for points in evaluator.points(first, short=True).values()
-            )
-            begun *= 2
-        seconds = total / min(workers, file.batch * each)
+        full = [points[0] for points in evaluator.points(first).values()]
+        brief = [points[0] for points in evaluator.points(first, short=True).values()] if short else []
+        at_once = min(workers, file.batch * each)
+        found = timing.measured([*full, *brief], at_once)
+        # Searches prepare each drive anew.
+        costs = [found.costs[point.id].whole for point in full] * (tried + after)
+        costs += [found.costs[point.id].whole for point in brief] * short
+        seconds = timing.span(costs, at_once, _OTHER_DESIGNS).plus(found.startup)
+        begun = len(full) + len(brief)
     return Estimate(
         (short + tried + after) * each, seconds, begun, workers, sizes.worker_bytes, sizes.all_bytes
     )
@@ -95,8 +98,3 @@ def _drawn(file: SearchFile, evaluator: Evaluator) -> list[Design]:
     if not found and problem is not None:
         raise problem
     return found
-
-
-def _seconds(point: Point) -> float:
-    """Begin a run, and say what it would take with its preparation [s]: searches prepare each drive anew."""
-    return of_sweeps.estimate(_NOTHING, [point], 1).seconds or 0.0

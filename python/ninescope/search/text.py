@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from ninescope.compare.verdict import Verdict
-from ninescope.lines import about, is_too_wide, print_rows, some
+from ninescope.lines import between, is_too_wide, print_rows, some
 from ninescope.search.finish import Candidate, Measured
 from ninescope.search.goals import Number
 from ninescope.search.record import Record, column, numbers
@@ -71,7 +71,7 @@ def _estimate_lines(file: SearchFile, found: Estimate) -> Iterator[str]:
     if found.seconds is not None:
         begun = f"{found.begun} run{' was' if found.begun == 1 else 's were'} begun for a second"
         spared = ", less what pruning spares" if file.pruning.short else ""
-        yield f"time: about {about(found.seconds)} on {workers}{spared} ({runs}; estimated: {begun})"
+        yield f"time: {between(*found.seconds)} on {workers}{spared} ({runs}; estimated: {begun})"
     else:
         yield f"time: not estimated ({runs})"
     each, all_ = binary(found.worker_bytes), binary(found.all_bytes)

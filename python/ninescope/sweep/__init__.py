@@ -8,6 +8,7 @@
 | `values`, `conditions`, `lines` | what is written in sweep files: ranges, expressions, places | points |
 | `file`, `plan` | a sweep as it is written, and the points it comes to | lakes, pools |
 | `estimate` | what points will take, and whether they can be run | lakes |
+| `timing` | how long, from what a few of them were measured to take | files, lakes |
 | `store` | a folder or a URL in which files appear whole | what they hold |
 | `lake`, `dataset` | what points came to, kept; their numbers as a table | axes, pools |
 | `claims` | who runs what at the moment | results |

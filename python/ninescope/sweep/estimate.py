@@ -1,7 +1,7 @@
 """What a sweep will take, before it runs: whether its points can be run at all, time, and memory.
 
-Memory is the engine's own sum. Time is an estimate: a few points are begun, and what they got done in a
-second is taken for the rest.
+Memory is the engine's own sum. Time is an estimate: a few points are begun in workers as they will be run,
+and what they got done in a second is taken for the rest (`ninescope.sweep.timing`).
 """
 
 from __future__ import annotations
@@ -16,25 +16,22 @@ from typing import Any, NoReturn
 from ninescope import _native
 from ninescope._native import ConfigError
 from ninescope.pool import Pool
+from ninescope.sweep import timing
 from ninescope.sweep.base import DRIVE, of_drive, of_setting, plainly, without_line
 from ninescope.sweep.file import SweepFile
 from ninescope.sweep.plan import Plan, Row
 from ninescope.sweep.point import Point
-from ninescope.sweep.prepared import PreparedDrives
+from ninescope.sweep.prepared import OWN, PreparedDrives
+from ninescope.sweep.timing import Span
 from ninescope.sweep.values import plural
 from ninescope.sweep.worker import Task, request_of
 
 CHECK_SECONDS = 5.0
 """So long are points checked with their workloads, those with new values first; the rest by their drives."""
-PROBE_SECONDS = 1.0
-PROBED = 3
-"""So many points are begun, of workloads that differ."""
 SHARE_OF_AVAILABLE = 0.9
 _SMALL_JOB = {"job": {"rw": "read", "requests": 1, "size": "4k"}}
 _DRAWN = 2000
 """Requests of a profile that are drawn to check a point."""
-_REQUESTS_PER_SECOND = 250_000
-"""What the engine does, about, where a probe did not come so far."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -42,8 +39,8 @@ class Estimate:
     """What the points that are left will take."""
 
     points: int
-    seconds: float | None
-    """On so many workers; None where nothing was probed."""
+    seconds: Span | None
+    """On so many workers; None where nothing was measured."""
     workers: int
     worker_bytes: int
     """What the largest point takes [B]."""
@@ -136,64 +133,19 @@ def estimate(
     sizes = sorted(table_bytes(left).values(), reverse=True) if left else []
     seconds, how = None, "not estimated"
     if not left:
-        seconds, how = 0.0, "all is done"
+        seconds, how = Span(0.0, 0.0, 0.0), "all is done"
     elif known:
-        seconds = len(left) * sum(known.values()) / len(known)
+        took = list(known.values())
+        costs = [sum(took) / len(took)] * (len(left) - 1) + [max(took)]
+        seconds = timing.span(costs, workers, timing.error_among(took))
         how = f"as long as {plural(len(known), 'point')} done before"
     elif probe:
-        seconds, how = _probed(left)
-    if seconds is not None:
-        seconds /= min(workers, max(1, len(left)))
+        begun = timing.sample(left, workers)
+        found = timing.measured(begun, workers, PreparedDrives(OWN, left))
+        costs = timing.costs_of(left, found)
+        seconds = timing.span(costs, workers, timing.error_of(left, found)).plus(found.startup)
+        how = f"an estimate: {plural(len(begun), 'point')} begun for a second"
     return Estimate(len(left), seconds, workers, max(sizes, default=0), sum(sizes[:workers]), how)
-
-
-def _probed(points: Sequence[Point]) -> tuple[float, str]:
-    """Begin a few points; return what all will take in one worker [s]."""
-    of_workload: dict[int, list[Point]] = {}
-    for point in points:
-        of_workload.setdefault(id(point.workload), []).append(point)
-    groups = sorted(of_workload.values(), key=len, reverse=True)
-    drives, prepared_for = PreparedDrives("", points), set[str]()
-    total, probed = 0.0, 0
-    for group in groups[:PROBED]:
-        first = group[len(group) // 2]
-        preparing, running = _probe(first)
-        requests = first.run.get("requests")
-        for point in group:
-            mine = point.run.get("requests")
-            total += running * (mine / requests if mine and requests else 1)
-            key = drives.key(point)
-            total += 0 if key in prepared_for else preparing
-            prepared_for |= {key} if key is not None else set()
-        probed += 1
-    counted = sum(len(group) for group in groups[:PROBED])
-    total *= len(points) / counted
-    return total, f"an estimate: {probed} of the points {'was' if probed == 1 else 'were'} begun for a second"
-
-
-def _probe(point: Point) -> tuple[float, float]:
-    """Begin a point and say how long its drive would take to prepare, and how long it would run [s]."""
-    from ninescope.run import Run
-
-    began = time.perf_counter()
-    run = Run(_request(point))
-    prepared = 0.0
-    progress = None
-    for progress in run.slices():
-        now = time.perf_counter() - began
-        if progress.phase == "prepare":
-            prepared = now
-        if now > PROBE_SECONDS:
-            break
-    spent = time.perf_counter() - began
-    if run.complete or progress is None:
-        return prepared, spent - prepared
-    if progress.phase == "run":
-        share = progress.done / progress.total if progress.total else 0.0
-        return prepared, (spent - prepared) / max(share, 1e-6) if share else spent - prepared
-    requests = _native.needs_of_run(json.dumps(_request(point)))[1] or 0
-    share = progress.done / progress.total if progress.total else 1.0
-    return spent / max(share, 1e-3), requests / _REQUESTS_PER_SECOND
 
 
 def _request(point: Point, most: int | None = None) -> dict[str, Any]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from ninescope.lines import about, is_too_wide, print_rows, some
+from ninescope.lines import between, is_too_wide, print_rows, some
 from ninescope.metrics import NAMES, unit
 from ninescope.sweep.estimate import Estimate
 from ninescope.sweep.file import SweepFile
@@ -57,7 +57,7 @@ def plan_lines(file: SweepFile, plan: Plan, found: Estimate, checked: int, show:
         yield f"done already: {plural(len(plan.points) - found.points, 'point')}"
     workers = plural(found.workers, "worker")
     if found.seconds is not None:
-        yield f"time: about {about(found.seconds)} on {workers} ({found.how})"
+        yield f"time: {between(*found.seconds)} on {workers} ({found.how})"
     if found.points:
         yield f"memory: up to {_size(found.worker_bytes)} for a drive, {_size(found.all_bytes)} on {workers}"
 

@@ -8,13 +8,16 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+import gzip
+import json
 import os
+import tempfile
 import threading
 import time
 import traceback
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -150,6 +153,73 @@ def _worked(
         raise  # of this machine, perhaps not of another
     except Exception:
         return Failed(traceback.format_exc())
+
+
+class Probed(NamedTuple):
+    """What a point takes, from its beginning [s]."""
+
+    preparing: float
+    loading: float
+    """Instead of that, where another point has prepared its drive."""
+    running: float
+    rest: float
+    """What is done with its result."""
+    is_rough: bool
+    """Its run was not come to: another one, of a drive that was not prepared, stands for it."""
+
+    @property
+    def whole(self) -> float:
+        """All of it, for a drive that nobody has prepared."""
+        return self.preparing + self.running + self.rest
+
+
+def probe(task: Task, seconds: float) -> Probed:
+    """Prepare a point, run it for so many seconds, and say what it would take to its end.
+
+    One whose prepared drive is to be kept is begun twice, with the drive and without.
+    """
+    paths = {file.content: path for file in task.workload.files if (path := _path_of(file)) is not None}
+    if task.prepared is None:
+        return _probe(task, paths, seconds)
+    with tempfile.TemporaryDirectory(dir=_folder()) as folder:
+        kept = dataclasses.replace(task, prepared=folder)
+        first = _probe(kept, paths, seconds, to_the_run=True)
+        if first.is_rough:
+            return first
+        second = _probe(kept, paths, seconds)
+        return second._replace(preparing=first.preparing, loading=second.preparing)
+
+
+def _probe(task: Task, paths: Mapping[str, str], seconds: float, *, to_the_run: bool = False) -> Probed:
+    began = time.perf_counter()
+    run = _begun(task, workload_of(task, paths))
+    prepared, first, progress = 0.0, 0, None
+    for progress in run.slices():
+        now = time.perf_counter() - began
+        if progress.phase == "prepare":
+            if now > 2 * seconds:
+                break
+        elif not prepared:
+            # What was done before this is part of preparing: a drive that is loaded is loaded here.
+            prepared, first = now, progress.done
+            if to_the_run:
+                break
+        elif progress.done > first and now > prepared + seconds:
+            break
+    spent = time.perf_counter() - began
+    if progress is not None and progress.phase == "prepare" and not run.complete:
+        share = progress.done / progress.total if progress.total else 1.0
+        bare = _probe(dataclasses.replace(task, run={**task.run, "prefill": "none"}), paths, seconds)
+        preparing = spent / max(share, 1e-3)
+        return Probed(preparing, preparing / 2, bare.running, bare.rest, is_rough=True)
+    left = 1.0
+    if progress is not None and not run.complete and progress.total and progress.done > first:
+        left = (progress.total - first) / (progress.done - first)
+    began = time.perf_counter()
+    answer = _answer(task, run, 0.0)
+    gzip.compress(json.dumps(dataclasses.asdict(answer), default=str).encode())  # as a lake does
+    rest = time.perf_counter() - began
+    return Probed(prepared, prepared, (spent - prepared) * left, rest, is_rough=False)
 
 
 def _run(task: Task, paths: Mapping[str, str]) -> Done:
