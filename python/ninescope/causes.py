@@ -39,7 +39,9 @@ LOOKS: Mapping[str, Look] = {
     "refetch": Look("refetch", "#66c2a4", "its data was lost and fetched from elsewhere"),
     "mapping_read": Look("mapping read", "#8c6d31", "its mapping entry had to be read first"),
     "read_modify_write": Look(
-        "partial write", "#17a2a2", "a unit written in part: the rest of it had to be read first"
+        "partial write",
+        "#17a2a2",
+        "a unit written in part: the rest of it had to be read first, waits included",
     ),
     "program_wait": Look("program wait", "#54278f", "buffered data had to be programmed first"),
     "migration_wait": Look(
