@@ -138,7 +138,8 @@ def _refuse_words(words: Mapping[str, Any], *, of: tuple[str, ...]) -> None:
     from ninescope import _native
 
     try:
-        _native.check_run(json.dumps({"workload": dict(words)}))
+        # When it ends may still be said where it is run.
+        _native.check_run(json.dumps({"workload": dict(words), "requests": 1}))
     except _native.ConfigError as error:
         # What a drive has no room for another one may have.
         if str(error).startswith(of) and "drive" not in str(error):

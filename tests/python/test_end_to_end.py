@@ -217,7 +217,7 @@ def test_a_key_that_no_drive_has_is_refused_where_it_is_given():
     drive = ninescope.Drive.preset("tlc")
     with pytest.raises(ninescope.ConfigError, match="did you mean `over_provisioning`"):
         drive.with_(ftl__over_provisoning=0.1)
-    with pytest.raises(ninescope.ConfigError, match=r"ftl\.victim\.d=3: unknown field `d`"):
+    with pytest.raises(ninescope.ConfigError, match=r"ftl\.victim\.d: unknown field `d`"):
         drive.with_({"ftl.victim.d": 3})
     assert drive.with_({"ftl.victim": "d-choices", "ftl.victim.d": 3}).run(MIX, requests=10).requests == 10
     schema = json.loads(ninescope.catalogue.schemas()["drive"])

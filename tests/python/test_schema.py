@@ -228,7 +228,6 @@ def test_every_key_has_a_description(validators):
         ("job", '[jobs]\nrw = "read"\n'),
         ("job", "jobs = []\n"),
         ("job", ""),
-        ("job", CACHE),
         ("job", f'rw = "read"\nsize = "4MiB"\n{CACHE}'),
         ("job", f'[[jobs]]\nrw = "read"\nsize = "4MiB"\n{CACHE}'),
         ("job", f'[[jobs]]\nrw = "read"\n{FILE_SYSTEM}'),

@@ -273,7 +273,7 @@ def of_setting(message: str) -> tuple[str, str]:
     """Return the key that the engine finds wrong in a `--set`, which nobody wrote, and what."""
     setting, _, problem = message.removeprefix("--set ").partition(": ")
     key = setting.partition("=")[0]
-    return key, plainly(problem).removeprefix(f"{key} ")
+    return key, plainly(problem).removeprefix(f"{key}: ").removeprefix(f"{key} ")
 
 
 def without_line(message: str) -> str:
