@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ninescope import student
-from ninescope.statistics import LEVEL, Contrast, Interval, Numbers
+from ninescope.statistics import LEVEL, Contrast, Interval, Numbers, difference_beside
 
 RESAMPLES = 3_999
 """Runs put together; one more is a multiple of 40, so that tails of 2.5 % end at one."""
@@ -179,12 +179,13 @@ def _contrast(
     tail = max(1, int((RESAMPLES + 1) * NormalDist().cdf(-expanded)))
     low, high = np.sort(b.bottom - a.top), np.sort(b.top - a.bottom)
     one, other = float(whole_a.top[0]), float(whole_b.top[0])
+    off = Interval(other - one, float(low[tail - 1]), float(high[-tail]))
     ratio = None
     if (a.bottom > 0).all() and (b.bottom > 0).all():
         ratios = np.sort(b.bottom / a.top), np.sort(b.top / a.bottom)
         ratio = Interval(other / one, float(ratios[0][tail - 1]), float(ratios[1][-tail]))
     return Contrast(
-        difference=Interval(other - one, float(low[tail - 1]), float(high[-tail])),
+        difference=difference_beside(ratio, one, off),
         ratio=ratio,
         p=_p(low, high, float(whole_b.bottom[0]) - one, other - float(whole_a.bottom[0]), fewest),
         method=method,

@@ -14,6 +14,7 @@ import dataclasses
 import functools
 import itertools
 import math
+import sys
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
@@ -85,6 +86,11 @@ class Contrast:
 
 
 # ---- One sample ------------------------------------------------------------------------------------------
+
+
+def is_same(a: float, b: float) -> bool:
+    """Say whether two values differ by no more than rounding makes of one."""
+    return math.isclose(a, b, rel_tol=_ROUNDING)
 
 
 def mean_interval(values: Sequence[float] | Numbers, level: float = LEVEL) -> Interval:
@@ -294,7 +300,7 @@ def unpaired(
     difference, of `log_values` for the ratio and for p.
     """
     first, second = _sample(a), _sample(b)
-    if math.isclose(first.mean(), second.mean(), rel_tol=_ROUNDING):
+    if is_same(float(first.mean()), float(second.mean())):
         second = second + (first.mean() - second.mean())
     return _contrast(
         first,
@@ -318,6 +324,22 @@ def ratio_of_pairs(
     first, second = _pair(a, b)
     logs = _logarithms(first, second, (0.0, 0.0))
     return None if logs is None else logs.estimated(_of_pairs).taken_back(level)
+
+
+def difference_beside(ratio: Interval | None, a: float, difference: Interval) -> Interval:
+    """Return B - A with the interval that stands beside a ratio: A x (B / A - 1), from end to end.
+
+    One interval told in two units cannot contradict itself, in its sign or in how much of A is left: B - A is
+    never below -A. `a` is the mean of A, and `difference` what the values say by themselves: where there is
+    no ratio that is all there is, and it ends at -A too, since what is compared cannot be negative.
+    """
+    value, low, high = difference
+    if ratio is None:
+        return Interval(value, min(max(low, -a), value), high)
+    if ratio.low == ratio.high:  # chance has no part in it, and rounding shall have none
+        return Interval(value, value, value) if ratio.value != 1 else Interval(0.0, 0.0, 0.0)
+    low, high = (min(a * (end - 1), sys.float_info.max) for end in ratio[1:])
+    return Interval(value, min(low, value), max(high, value))
 
 
 def typical_values(numerators: Numbers, denominators: Numbers | None = None) -> Numbers:
@@ -461,9 +483,8 @@ def _logarithms(first: Numbers, second: Numbers, resolution: tuple[float, float]
     logs = (log_values(first), log_values(second))
     if logs[0] is None or logs[1] is None or means[0] <= resolution[0] or means[1] <= resolution[1]:
         return None
-    is_same = math.isclose(*means, rel_tol=_ROUNDING)
     shifts = (-math.log1p(-resolution[0] / means[0]), -math.log1p(-resolution[1] / means[1]))
-    return _Logarithms(logs[0], logs[1], 0.0 if is_same else math.log(means[1] / means[0]), shifts)
+    return _Logarithms(logs[0], logs[1], 0.0 if is_same(*means) else math.log(means[1] / means[0]), shifts)
 
 
 def _contrast(
@@ -484,7 +505,7 @@ def _contrast(
         ratio, p = relative.taken_back(level, logs.resolution), relative.p(logs.resolution)
     difference = Interval(float(second.mean() - first.mean()), *found.ends(level, resolution))
     return Contrast(
-        difference=_agreeing(difference, ratio),
+        difference=difference_beside(ratio, float(first.mean()), difference),
         ratio=ratio,
         p=p,
         method=method,
@@ -499,22 +520,9 @@ def _ratio(value: float, low: float, high: float) -> Interval:
 
 
 def _exp(value: float) -> float:
+    if abs(value) < _ROUNDING:  # what rounding leaves of values that are the same
+        return 1.0
     return math.exp(min(max(value, -_FARTHEST), _FARTHEST))
-
-
-def _agreeing(difference: Interval, ratio: Interval | None) -> Interval:
-    """Let a difference say of which sign it is what its ratio says, which p is about.
-
-    Both intervals miss as seldom as they may, and may disagree where one of them just holds no difference.
-    """
-    value, low, high = difference
-    if ratio is None:
-        return difference
-    if ratio.low > 1:
-        return Interval(value, max(low, 0.0), high)
-    if ratio.high < 1:
-        return Interval(value, low, min(high, 0.0))
-    return Interval(value, min(low, 0.0), max(high, 0.0))
 
 
 def _by_sign_flips(
@@ -535,7 +543,7 @@ def _by_sign_flips(
         low, high = float(typical[tail - 1]) - logs.resolution[1], float(typical[-tail]) + logs.resolution[0]
         ratio, p = _ratio(logs.value, low, high), _p_of_signs(typical, logs.value, logs.resolution)
     return Contrast(
-        difference=_agreeing(difference, ratio),
+        difference=difference_beside(ratio, float(first.mean()), difference),
         ratio=ratio,
         p=p,
         method=f"sign flips of {len(first)} paired differences, which are skewed",

@@ -42,15 +42,17 @@ def test_every_value_of_a_paired_comparison_by_hand():
     for run, value in zip(b, (2.5, 2.8, 2.5), strict=True):
         run.document["waf"]["total"] = value
     found = compare(b=b[::-1], a=a)["waf"]
-    # d = -0.5, -0.4, -0.6: mean -0.5, s / sqrt(3) = 0.057735, t(2) = 4.302653
     assert found.contrast is not None
-    assert tuple(found.contrast.difference) == pytest.approx((-0.5, -0.748414, -0.251586), abs=1e-6)
+    assert found.contrast.difference.value == pytest.approx(-0.5)
     assert found.contrast.ratio.value == pytest.approx(7.8 / 9.3)
-    # Of logarithms, one pair left out after the other: log(7.8 / 9.3) +- t(2) 0.024478
+    # t(2) = 4.302653. Of logarithms, one pair left out after the other: log(7.8 / 9.3) +- t(2) 0.024478
     logs = [np.array(one_left_out(values)) for values in ((3.0, 3.2, 3.1), (2.5, 2.8, 2.5))]
     off = logs[1] - logs[0]
     half = 4.302653 * off.std(ddof=1) / np.sqrt(3)
     assert np.log(found.contrast.ratio[1:]) == pytest.approx(np.log(7.8 / 9.3) + np.array([-half, half]))
+    # The difference is the same in units of A.
+    expected = 3.1 * (7.8 / 9.3 * np.exp([-half, half]) - 1)
+    assert found.contrast.difference[1:] == pytest.approx(expected)
     moved = off - off.mean() + np.log(7.8 / 9.3)
     assert found.contrast.p == pytest.approx(stats.ttest_1samp(moved, 0).pvalue)
     assert found.a.value == pytest.approx(3.1)
@@ -148,7 +150,8 @@ def test_counts_that_differ_by_one_in_each_run_differ_by_chance():
         run.document["operations"]["erases"], other.document["operations"]["erases"] = 900, 901
     found = compare(a, b)["erases"]
     assert found.verdict.kind == "none"
-    assert tuple(found.contrast.difference) == (1, 0, 2)
+    # (901 - 1) / 900 to 901 / (900 - 1), in units of A
+    assert tuple(found.contrast.difference) == pytest.approx((1, 0, 900 * 2 / 899))
 
 
 @needs_the_engine
@@ -347,6 +350,8 @@ def contrast(
         (contrast((0.0, 0.0, 0.0), (-945, -950, -940)), "B is lower by 945 (940 to 950)"),
         (contrast((1.01, 0.97, 1.05), (1, -3, 5), p=0.6), "no difference shown (-3 to +5 %)"),
         (contrast((1.7, 0.0004, 7_200), (1, -3, 5), p=0.6), "no difference shown (0.0004 to 7.2e+03 times)"),
+        (contrast((1.02, 1.002, 1.038), (2, 0.2, 3.8), p=0.03), "B is higher by 2 % (0.2 to 4)"),
+        (contrast((1.02, 1.002, 1.038), (2, 0.2, 3.8), p=0.07), "no difference shown (+0.2 to +4 %)"),
         (contrast((1, 1, 1), (0, 0, 0), p=1), "no difference shown (equal)"),
         (contrast(None, (1, -3, 5), p=0.6), "no difference shown (-3 to +5)"),
     ],

@@ -157,10 +157,9 @@ def test_pseudo_values_vary_as_the_ratio_of_sums_does():
 
 
 def test_paired_differences_by_hand():
-    # d = 2, 3, 1, 2: s^2 = 2/3, s / 2 = 0.408248, t(3) = 3.182446
+    # t(3) = 3.182446
     found = paired([10, 12, 9, 11], [12, 15, 10, 13])
     assert found.difference.value == 2
-    assert found.difference[1:] == pytest.approx((2 - 1.299228, 2 + 1.299228), abs=1e-6)
     assert found.ratio is not None
     assert found.ratio.value == pytest.approx(50 / 42)
     logs = [
@@ -169,6 +168,8 @@ def test_paired_differences_by_hand():
     ]
     half = 3.182446 * math.sqrt(np.var(logs, ddof=1) / 4)
     assert found.ratio[1:] == pytest.approx((50 / 42 * math.exp(-half), 50 / 42 * math.exp(half)), rel=1e-6)
+    # The difference is the same in units of A, whose mean is 10.5.
+    assert found.difference[1:] == pytest.approx([10.5 * (end - 1) for end in found.ratio[1:]])
     moved = np.array(logs) - np.mean(logs) + math.log(50 / 42)
     assert found.p == pytest.approx(stats.ttest_1samp(moved, 0).pvalue)
     assert found.samples == (4, 4)
@@ -203,14 +204,18 @@ def test_a_count_that_may_be_none_more_or_less_has_no_ratio():
 def test_unpaired_values_are_those_of_scipy():
     a, b = [20.1, 19.5, 22.3, 20.8], [23.9, 22.1, 27.4, 25.0, 24.2, 30.9]
     found = unpaired(a, b)
-    expected = stats.ttest_ind(b, a, equal_var=False)
-    assert found.difference[1:] == pytest.approx(tuple(expected.confidence_interval()))
     logs = [np.array(one_left_out(each)) for each in (a, b)]
     one, other = (each - each.mean() + math.log(np.mean(of)) for each, of in zip(logs, (a, b), strict=True))
     relative = stats.ttest_ind(other, one, equal_var=False)
     assert found.p == pytest.approx(relative.pvalue)
     assert np.log(found.ratio[1:]) == pytest.approx(tuple(relative.confidence_interval()))
+    assert found.difference[1:] == pytest.approx([np.mean(a) * (end - 1) for end in found.ratio[1:]])
     assert not found.paired
+    # Where one may as well be 0 there is no ratio, and the values speak for themselves.
+    apart = unpaired([0.0, 0.0, 3.0], [5.0, 9.0, 7.0])
+    expected = stats.ttest_ind([5.0, 9.0, 7.0], [0.0, 0.0, 3.0], equal_var=False)
+    assert apart.ratio is None
+    assert apart.difference[1:] == pytest.approx(tuple(expected.confidence_interval()))
 
 
 @pytest.mark.parametrize("compare", [paired, unpaired])
@@ -233,7 +238,7 @@ def test_values_that_do_not_vary_differ_for_sure(compare):
 def test_a_difference_within_the_resolution_is_none(compare):
     found = compare([100.0, 100.0], [101.0, 101.0], resolution=(1.5, 1.5))
     assert found.p == 1
-    assert tuple(found.difference) == pytest.approx((1, -0.5, 2.5))
+    assert tuple(found.difference) == pytest.approx((1, -0.5, 100 * 2.5 / 98.5))
     assert found.ratio[1:] == pytest.approx((99.5 / 100, 101 / 98.5))
     assert compare([100.0, 100.0], [102.0, 102.0], resolution=(1.5, 1.5)).p == 0
 
@@ -242,7 +247,7 @@ def test_skewed_differences_are_judged_by_sign_flips():
     a = np.full(6, 10.0)
     found = paired(a, a + np.array([1, 1, 1, 1, 1, 20]))
     assert "sign flips" in found.method
-    assert found.difference[1:] == (1, 20)  # of 64 sums of signs, one at either end
+    assert found.difference[1:] == pytest.approx((1, 20))  # of 64 sums of signs, one at either end
     assert found.ratio[1:] == pytest.approx((1.1, 3.0))
     permuted = stats.permutation_test(
         ([1, 1, 1, 1, 1, 20],), np.mean, permutation_type="samples", n_resamples=np.inf
@@ -360,14 +365,41 @@ def test_a_ratio_is_above_0_and_that_of_b_to_a_its_reciprocal(compare):
             [other.ratio.value, other.ratio.high, other.ratio.low]
         )
         assert one.p == pytest.approx(other.p)
-        assert one.difference.low == pytest.approx(-other.difference.high)
-        # What is said of the sign is the same in both.
-        assert (one.ratio.low > 1) <= (one.difference.low >= 0)
-        assert (one.ratio.high < 1) <= (one.difference.high <= 0)
+        # What is said of the sign is the same in both, and what is left of A is the ratio of it.
+        assert one.difference.low >= -a.mean()
+        assert np.sign(one.difference[1:]).tolist() == np.sign(np.array(one.ratio[1:]) - 1).tolist()
+        assert one.difference.low <= one.difference.value <= one.difference.high
         assert one.excludes_none == (one.p < 0.05)
-        # That values spread so that Student's interval of the difference would leave B nothing is no rarity.
-        negative += b.mean() - a.mean() > 0 > a.mean() + one.difference.low
+        # Values whose Student's interval of the difference leaves less than nothing are no rarity.
+        negative += mean_interval(b - a).low < -a.mean()
     assert negative > 30
+
+
+def test_a_difference_without_a_ratio_leaves_no_less_than_nothing():
+    # A is 0 without one of its runs. t(2) 5.6 / sqrt(3) reaches below B = 0 from -5: that was never possible.
+    found = paired([0.0, 0.0, 16.0], [1.0, 0.0, 0.0])
+    assert found.ratio is None
+    assert found.difference.low == pytest.approx(-16 / 3)
+    assert found.difference.low <= found.difference.value
+
+
+def test_what_rounding_leaves_of_the_same_values_is_equal():
+    # 1.89 with what the last digits of a sum make of it: an interval of 1e-16 is none.
+    a = [1.89, 1.91, 1.87]
+    found = paired(a, [value * (1 + 3e-16) for value in a])
+    assert tuple(found.ratio) == (1, 1, 1)
+    assert tuple(found.difference) == (0, 0, 0)
+    b = [1.89 * (1 + 2e-16), 1.89, 1.89 * (1 - 2e-16)]
+    assert tuple(unpaired([1.89] * 3, b).ratio) == (1, 1, 1)
+
+
+def test_bootstrapped_differences_are_the_ratios_in_units_of_a():
+    draw = np.random.default_rng(23)
+    a, b = draw.lognormal(9, 1.5, 900).astype(int) + 1, draw.lognormal(7, 0.5, 900).astype(int) + 1
+    for found in compare_percentiles(blocks(a, 9), blocks(b, 9), [50, 99], paired=False):
+        at_a = found.difference.value / (found.ratio.value - 1)
+        assert found.difference.low > -at_a
+        assert found.difference[1:] == pytest.approx([at_a * (end - 1) for end in found.ratio[1:]])
 
 
 def test_the_interval_of_a_mean_stays_where_the_quantity_can_be():
@@ -468,7 +500,7 @@ def test_blocks_without_variance_differ_by_their_values_and_the_width_of_buckets
     # With a value beside it, a bucket reaches down by its width.
     a[:9], b[:9] = 1, 1
     [wide] = compare_percentiles(blocks(a, 9, 0.01), blocks(b, 9, 0.01), [50], paired=True)
-    assert tuple(wide.difference) == (100, 1_089 - 1_000, 1_100 - 990)
+    assert tuple(wide.difference) == pytest.approx((100, 1_089 - 1_000, 1_000 * 110 / 990))
     assert tuple(wide.ratio) == pytest.approx((1.1, 1.089, 1.1 / 0.99))
     [near] = compare_percentiles(blocks(a, 9, 0.2), blocks(b, 9, 0.2), [50], paired=True)
     assert near.p == 1

@@ -15,7 +15,7 @@ from ninescope.compare.sides import Side
 from ninescope.compare.verdict import Verdict, by_chance, untold, without_chance
 from ninescope.compare.within import interval_within
 from ninescope.result import Result
-from ninescope.statistics import Contrast, Interval, TooShortError, holm
+from ninescope.statistics import Contrast, Interval, TooShortError, holm, is_same
 
 
 @dataclasses.dataclass(frozen=True)
@@ -159,7 +159,7 @@ def _draft(metric: Metric, design: Design) -> Row:
     try:
         return dataclasses.replace(draft, contrast=design.contrast(metric), is_trusted=True)
     except TooShortError as error:
-        if a.value == b.value and trusted(metric, design.a.first) and trusted(metric, design.b.first):
+        if is_same(a.value, b.value) and trusted(metric, design.a.first) and trusted(metric, design.b.first):
             return dataclasses.replace(draft, verdict=Verdict("none", "no difference shown (equal)"))
         return dataclasses.replace(draft, verdict=untold(str(error)))
 

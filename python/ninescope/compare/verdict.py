@@ -7,7 +7,7 @@ from typing import Literal, NamedTuple
 
 from ninescope.compare.metrics import Unit
 from ninescope.compare.values import shown, signed
-from ninescope.statistics import Contrast, Interval
+from ninescope.statistics import Contrast, Interval, is_same
 
 Kind = Literal["lower", "higher", "none", "untold"]
 CHANCE = 0.05
@@ -16,6 +16,8 @@ _TIMES = 2.0
 """From here on a ratio is told as one, and not in percent."""
 _MANY_TIMES = 10.0
 """What may be so many times as much is told as a ratio at both ends: percents do not say how far down."""
+_NOTHING = 1e-10
+"""So many percent are what rounding makes of 0."""
 
 
 class Verdict(NamedTuple):
@@ -33,7 +35,7 @@ def untold(reason: str) -> Verdict:
 
 def without_chance(a: float, b: float, why: str, unit: Unit = "") -> Verdict:
     """Judge values in which chance has no part."""
-    if a == b:
+    if is_same(a, b):
         return Verdict("none", f"the same ({why})")
     ratio = Interval(b / a, b / a, b / a) if a > 0 else None
     off = Interval(b - a, b - a, b - a)
@@ -90,8 +92,18 @@ def _turned(interval: Interval) -> Interval:
 
 
 def _numbers(interval: Interval) -> tuple[str, str, str]:
-    """Write value and ends with as many decimals as the width of the interval is worth."""
+    """Write value and ends with as many decimals as the width of the interval is worth.
+
+    None of them becomes 0 by it: whether 0 lies outside is what is asked.
+    """
     width = interval.high - interval.low or abs(interval.value) / 10 or 1.0
     decimals = min(9, max(0, -math.floor(math.log10(width / 3)))) if math.isfinite(width) else 0
-    value, low, high = (f"{round(end, decimals) + 0.0:,.{decimals}f}" for end in interval)
+    value, low, high = (_rounded(end, decimals) for end in interval)
     return value, low, high
+
+
+def _rounded(value: float, decimals: int) -> str:
+    rounded = round(value, decimals) + 0.0
+    if rounded == 0 and abs(value) > _NOTHING:
+        return f"{value:.1g}"
+    return f"{rounded:,.{decimals}f}"
