@@ -77,6 +77,15 @@ def print_whole(parts: Iterable[RenderableType], console: Console) -> None:
         console.print(plain_text(parts, console.width), markup=False, highlight=False, soft_wrap=True)
 
 
+def natural_width(table: Table) -> int:
+    """Return how wide a table is where nothing of it is folded or cut."""
+    from rich.console import Console
+    from rich.measure import Measurement
+
+    console = Console(file=io.StringIO(), width=_WIDEST, color_system=None)
+    return Measurement.get(console, console.options, table).maximum
+
+
 def _least_width(part: RenderableType) -> int:
     """Return how wide a part has to be so that nothing of its tables is cut."""
     from rich.console import Console

@@ -16,9 +16,9 @@ from ninescope.causes import look, stacking_order
 from ninescope.endurance import facts as endurance_facts
 from ninescope.host_queue import bands_in_device
 from ninescope.host_queue import facts as host_queue_facts
-from ninescope.lines import PAGE, plain_text, print_whole
+from ninescope.lines import PAGE, natural_width, plain_text, print_whole
 from ninescope.reliability import facts as reliability_facts
-from ninescope.result import PERCENTILES, Band, Latencies, Latency, Result, Steadiness
+from ninescope.result import PERCENTILES, Band, JobResult, Latencies, Latency, Result, Steadiness
 from ninescope.tier import facts as tier_facts
 
 _BAR_CELLS = 16
@@ -116,18 +116,22 @@ def as_html(result: Result) -> str:
 def print_result(result: Result, console: Console) -> None:
     """Print a result, in colour where there is a terminal."""
     bars = console.is_terminal and console.color_system is not None
-    print_whole(render(result, bars=bars), console)
+    width = console.width if console.is_terminal else None
+    print_whole(render(result, bars=bars, width=width), console)
 
 
-def render(result: Result, *, bars: bool) -> Iterator[RenderableType]:
-    """Yield the parts of the view: headline, latency, causes, slowest requests, drive, notes."""
+def render(result: Result, *, bars: bool, width: int | None = None) -> Iterator[RenderableType]:
+    """Yield the parts of the view: headline, latency, causes, slowest requests, drive, notes.
+
+    `width` is that of the terminal; what has none gets tables as wide as they are.
+    """
     yield _headline(result)
     if any(True for _ in result.latency):
         yield ""
         yield _latency_table(result)
     if result.jobs:
         yield ""
-        yield _job_table(result)
+        yield _job_table(result, width)
     for op, bands in result.attribution:
         yield ""
         yield _CauseTable(f"Where the time of {plural(op)} went", bands, bars)
@@ -213,26 +217,71 @@ def _latency_table(result: Result) -> RenderableType:
     return Group(table, *(Text(f"  {remark}", "dim") for remark in remarks))
 
 
-def _job_table(result: Result) -> RenderableType:
-    """Show what each job did, one row for each of its operations."""
+def _job_table(result: Result, width: int | None) -> RenderableType:
+    """Show what each job did, one row for each of its operations.
+
+    `width` is that of a terminal; where that is too narrow each job stands on a line above its operations,
+    and where it still is, the numbers of an operation are a sentence. No name or number is cut.
+    """
+    side_by_side = _jobs_side_by_side(result)
+    if width is None or natural_width(side_by_side) <= width:
+        return side_by_side
+    stacked = _jobs_stacked(result)
+    return stacked if natural_width(stacked) <= width else _jobs_in_words(result)
+
+
+_JOB_NUMBERS = ("requests", "IOPS", "throughput", "mean", "p50", "p99", "max")
+
+
+def _new_job_table(*heads: str) -> Table:
     table = Table(box=None, pad_edge=True, header_style="bold", padding=(0, 2, 0, 1))
-    table.add_column("job")
-    table.add_column("")
-    for name in ("requests", "IOPS", "throughput", "mean", "p50", "p99", "max"):
+    for head in heads:
+        table.add_column(head, no_wrap=True)
+    for name in _JOB_NUMBERS:
         table.add_column(name, justify="right", no_wrap=True)
-    for job in result.jobs:
-        name = job.name
-        if not job.requests:
-            table.add_row(name, "", "0")
-        for op, latency in job.latency:
-            moved = job.throughput[op]
-            rate = quantity(moved.bytes_per_second, "B/s") if moved.bytes else ""
-            times = (duration(latency.mean_ns), _percentile(latency, "50"), _percentile(latency, "99"))
-            table.add_row(
-                name, op, f"{latency.count:,}", quantity(moved.iops), rate, *times, duration(latency.max_ns)
-            )
-            name = ""
     return table
+
+
+def _job_rows(job: JobResult) -> Iterator[tuple[str, list[str | Text]]]:
+    """Yield the operations of a job with their numbers; a job that did nothing has no operation."""
+    if not job.requests:
+        yield "", ["0"]
+    for op, latency in job.latency:
+        moved = job.throughput[op]
+        rate = quantity(moved.bytes_per_second, "B/s") if moved.bytes else ""
+        times = (duration(latency.mean_ns), _percentile(latency, "50"), _percentile(latency, "99"))
+        yield op, [f"{latency.count:,}", quantity(moved.iops), rate, *times, duration(latency.max_ns)]
+
+
+def _jobs_side_by_side(result: Result) -> Table:
+    table = _new_job_table("job", "")
+    for job in result.jobs:
+        for place, (op, numbers) in enumerate(_job_rows(job)):
+            table.add_row("" if place else Text(job.name), op, *numbers)
+    return table
+
+
+def _jobs_stacked(result: Result) -> Table:
+    table = _new_job_table("job")
+    for job in result.jobs:
+        table.add_row(Text(job.name, "bold"))
+        for op, numbers in _job_rows(job):
+            table.add_row(f"  {op}", *numbers)
+    return table
+
+
+def _jobs_in_words(result: Result) -> RenderableType:
+    lines: list[RenderableType] = []
+    for job in result.jobs:
+        lines.append(Text(f" {job.name}", "bold", overflow="fold"))
+        for op, numbers in _job_rows(job):
+            words = (
+                f"{name} {str(number).strip()}"
+                for name, number in zip(_JOB_NUMBERS, numbers, strict=False)
+                if str(number).strip()
+            )
+            lines.append(Padding(Text(f"{op} {', '.join(words)}".strip(), overflow="fold"), (0, 0, 0, 3)))
+    return Group(*lines)
 
 
 def _percentile(latency: Latency, key: str) -> Text:
@@ -342,7 +391,7 @@ class _CauseTable:
             if band.share(cause) >= _SMALL_SHARE / 2  # it shows as 1 % somewhere
         }
         largest = sorted(present, key=lambda cause: (-max(band.share(cause) for band in self._bands), cause))
-        shown = stacking_order(largest if len(largest) <= room else largest[: room - 1])
+        shown = stacking_order(largest[:room])
         rest = [1 - sum(band.share(cause) for cause in shown) for band in self._bands]
         with_rest = any(share >= _SMALL_SHARE / 2 for share in rest)
         table = Table(
@@ -371,6 +420,13 @@ class _CauseTable:
                 cells.append(_cell(other))
             table.add_row(*cells)
         yield table
+        folded = largest[room:]
+        if folded:
+            names = (
+                f"{look(cause).label} ({_share(max(band.share(cause) for band in self._bands))} at most)"
+                for cause in folded
+            )
+            yield Text(f"  other, for want of room: {', '.join(names)}", "dim")
 
 
 def _cell(share: float) -> Text:

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+import io
 import json
 import re
 
 import numpy as np
 import polars as pl
 import pytest
+from rich.console import Console
 
 import fakes
 import ninescope
 from conftest import ROOT, tomllib
 from ninescope.causes import LOOKS
 from ninescope.result import Result
-from ninescope.text import band_ranges, duration
+from ninescope.text import band_ranges, duration, print_result
 
 
 @pytest.fixture(scope="module")
@@ -201,6 +203,47 @@ def test_a_band_that_holds_more_than_its_name_says_is_pointed_out(made):
     ]
     text = str(Result(made.document | {"attribution": {"read": bands}}))
     assert "bands end where buckets of the histogram end: min-p50 holds 72% of the requests" in text
+
+
+def on_a_terminal(result: Result, width: int) -> str:
+    console = Console(file=io.StringIO(), width=width, force_terminal=True, color_system=None)
+    print_result(result, console)
+    return console.file.getvalue()
+
+
+@pytest.mark.parametrize("width", [60, 80, 110, 160])
+def test_a_narrow_terminal_cuts_no_name_or_number_of_a_job(made, width):
+    # rich shortens what does not fit: at 80 columns names and operations were gone, at 60 heads and numbers.
+    latency = {op: made.document["latency"][op] for op in ("read", "write")}
+    moved = {"requests": 14_000, "bytes": 57_344_000, "iops": 39_712.0, "bytes_per_second": 155e6}
+    names = ["a-job-with-a-long-name", "logger"]
+    jobs = [
+        {"name": name, "requests": 20_000, "throughput": dict.fromkeys(latency, moved), "latency": latency}
+        for name in names
+    ]
+    text = on_a_terminal(Result(made.document | {"by_job": jobs}), width)
+    assert "\u2026" not in text
+    part = text[text.index("a-job-with") - 120 :]
+    words = part.split()
+    assert all(words.count(name) == 1 for name in names)
+    assert all(part.replace(",", "").count(op) >= 2 for op in latency)
+    assert part.count("39.7 k") + part.count("39.7\n") + part.count("39.7 \n") >= 4
+    assert all(len(line) <= width for line in text.splitlines())
+
+
+def test_causes_without_room_for_a_column_are_named_with_their_largest_share(made):
+    causes = ("transfer", "link", "die_gc_program", "die_erase", "die_host_read", "program_wait")
+    shares = {"p50": (60, 6, 1, 1, 2, 30), "max": (2, 5, 55, 7, 1, 30)}
+    bands = [
+        {"band": band, "count": 500, "parts_ns": dict(zip(causes, map(float, parts), strict=True))}
+        for band, parts in shares.items()
+    ]
+    result = Result(made.document | {"attribution": {"read": bands}})
+    # Three columns fit: transfer (60 %), behind GC program (55 %), program wait (30 %).
+    told = " ".join(on_a_terminal(result, 80).split())
+    named = "behind erase (7.0% at most), host link (6.0% at most), behind host read (2.0% at most)"
+    assert f"other, for want of room: {named}" in told
+    assert "for want of room" not in on_a_terminal(result, 160)
 
 
 def test_an_interrupted_result_says_so(made):
