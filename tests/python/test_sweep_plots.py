@@ -13,8 +13,8 @@ import pytest
 from ninescope import ConfigError, figures, pictures
 from ninescope.figures import Axis, Figure, Panel, Series, styles
 from ninescope.sweep.filters import filtered
-from ninescope.sweep.plot import MOST_LINES, figure
-from ninescope.sweep.record import Record
+from ninescope.sweep.plot import MOST_LINES, figure, withheld
+from ninescope.sweep.record import DONE, STATE, Record
 
 AXES = ("ftl.over_provisioning", "nand.read", "ftl.victim", "workload.iodepth", "seed")
 ROWS = list(
@@ -24,12 +24,32 @@ RECORD = Record("designs", "", "build", AXES, tuple((str(at), row) for at, row i
 FRAME = pl.DataFrame(
     {
         **{name: [row[at] for row in ROWS] for at, name in enumerate(AXES)},
+        STATE: [DONE] * len(ROWS),
         "iops": [1_000.0 * row[3] / row[0] + row[4] for row in ROWS],
         "waf_total": [1 / row[0] + (row[2] == "fifo") for row in ROWS],
         "read_p99.9_ns": [None if row[4] == 2 else 1_000.0 * at for at, row in enumerate(ROWS)],
     },
     strict=False,
 )
+
+
+def test_what_too_few_samples_leave_out_of_a_figure_is_said():
+    # Lines and panels of a percentile that is withheld were left out without a word.
+    y = "read_p99.9_ns"
+    short = (pl.col("nand.read") == "1ms") & (pl.col("ftl.victim") == "fifo")
+    frame = FRAME.filter((pl.col("seed") == 1) & (pl.col("ftl.over_provisioning") == 0.1)).with_columns(
+        pl.when(short).then(None).otherwise(pl.col(y)).alias(y)
+    )
+    drawn = figure(frame, RECORD, "workload.iodepth", y)
+    assert drawn.caption.startswith(
+        "Left out, 4 of 24 results have no read_p99.9_ns (fewer than ten samples lie beyond it): "
+        "nand.read 1ms, ftl.victim fifo, workload.iodepth 1; "
+    )
+    assert drawn.caption == withheld(frame, AXES, y)
+    assert withheld(FRAME, AXES, "iops") == ""
+    none = frame.with_columns(pl.lit(None, pl.Float64).alias(y))
+    with pytest.raises(ConfigError, match=r"has a read_p99.9_ns .fewer than ten samples lie beyond it"):
+        figure(none, RECORD, "workload.iodepth", y)
 
 
 def chosen(*where: str) -> list[tuple]:
@@ -154,7 +174,7 @@ def test_panels_that_cannot_be_are_refused(options, words):
 
 
 def test_too_many_lines_and_panels_name_the_ways_out():
-    many = pl.DataFrame({"a": range(40), "b": [1] * 40, "iops": [1.0] * 40})
+    many = pl.DataFrame({"a": range(40), "b": [1] * 40, "iops": [1.0] * 40, STATE: [DONE] * 40})
     record = Record("many", "", "", ("a", "b"), ())
     with pytest.raises(
         ConfigError, match=r"40 lines are too many .*--by, panels with --facet, or rows with --where"

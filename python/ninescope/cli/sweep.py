@@ -261,7 +261,7 @@ def sweep_plot(
     """Draw a number of the results over an axis; of several seeds the mean, from the least to the most."""
     from ninescope.sweep import record as records
     from ninescope.sweep.filters import filtered
-    from ninescope.sweep.plot import FORMS, figure, save
+    from ninescope.sweep.plot import FORMS, figure, save, withheld
 
     one_of("--out", Path(out).suffix.removeprefix("."), FORMS)
     lake, record = _opened(directory, sweep)
@@ -269,6 +269,9 @@ def sweep_plot(
     _warn(frame, record)
     save(figure(frame, record, x, y, by=by, facet=facet or (), log_x=log_x, log_y=log_y), Path(out))
     print(f"written to {out}")
+    missing = withheld(frame, record.columns, y)
+    if missing:
+        print(missing)
 
 
 @app.command("compare")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import itertools
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -16,7 +17,7 @@ from ninescope.metrics import checked, unit
 from ninescope.sweep.base import WORKLOAD
 from ninescope.sweep.conditions import plain
 from ninescope.sweep.file import SEED
-from ninescope.sweep.record import Record
+from ninescope.sweep.record import DONE, STATE, Record
 from ninescope.sweep.values import listed, nearest, shown
 
 MOST_LINES = MOST_TOLD_APART
@@ -24,6 +25,9 @@ MOST_LINES = MOST_TOLD_APART
 MOST_PANELS = 30
 _IN_A_ROW = 3
 """Panels of one facet stand so many side by side."""
+_NAMED = 6
+"""So many results that have no such number are named."""
+_PERCENTILE = re.compile(r"_p[0-9]")
 _MARGIN = 0.05
 """Between what is drawn and the ends of an axis that panels have in common, as a share of it."""
 
@@ -50,8 +54,9 @@ def figure(
     _refuse_axes(record, axes, x, by, facets)
     y = checked(y)
     done = frame.filter(pl.col(y).is_not_null())
+    missing = withheld(frame, axes, y)
     if not done.height:
-        raise ConfigError(f"no result of {record.name} has a {y}")
+        raise ConfigError(f"no result of {record.name} has a {y}{_why(y) if missing else ''}")
     different = [name for name in axes if name not in (x, *facets) and done[name].n_unique() > 1]
     others = different if by is None else [by, *(name for name in different if name == WORKLOAD != by)]
     scale = unit(y)
@@ -71,9 +76,28 @@ def figure(
     _refuse_too_many(len({line.label for panel in panels for line in panel.series}), len(panels))
     if len(panels) > 1:
         panels = _with_common_ends(panels)
-    caption = _caption(done, [name for name in different if name not in others])
+    caption = " ".join(filter(None, (_caption(done, [n for n in different if n not in others]), missing)))
     columns = done[facets[1]].n_unique() if len(facets) > 1 else min(_IN_A_ROW, len(panels))
     return Figure("sweep", record.summary or record.name, panels, caption, columns=columns)
+
+
+def withheld(frame: pl.DataFrame, axes: Sequence[str], y: str) -> str:
+    """Say which results are not in a figure for want of such a number, and why; nothing where all have it."""
+    y = checked(y)
+    done = frame.filter(pl.col(STATE) == DONE)
+    gone = done.filter(pl.col(y).is_null())
+    if not gone.height:
+        return ""
+    told = [name for name in axes if name != SEED and done[name].n_unique() > 1]
+    keys = gone.select(told).unique(maintain_order=True).rows() if told else []
+    words = [_words(told, key) for key in keys]
+    more = f"; and {len(words) - _NAMED} more" if len(words) > _NAMED else ""
+    named = f": {'; '.join(words[:_NAMED])}{more}" if words else ""
+    return f"Left out, {gone.height} of {done.height} results have no {y}{_why(y)}{named}."
+
+
+def _why(y: str) -> str:
+    return " (fewer than ten samples lie beyond it)" if _PERCENTILE.search(y) else ""
 
 
 def _refuse_axes(record: Record, axes: Sequence[str], x: str, by: str | None, facets: Sequence[str]) -> None:
