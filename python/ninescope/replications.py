@@ -8,11 +8,13 @@ every seed, unless there is a workload for each.
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Iterable
 from concurrent.futures import Executor
 from typing import TYPE_CHECKING, Any
 
 from ninescope._native import ConfigError
+from ninescope.catalogue import did_you_mean
 
 if TYPE_CHECKING:
     from ninescope.drive import Drive
@@ -36,6 +38,7 @@ def replicate(
     `seeds` are the seeds themselves, or how many: 5 stands for 1 to 5. An `executor` of `concurrent.futures`
     runs them side by side; results do not depend on it. `options` are those of `Drive.run`, but for `seed`.
     """
+    _refuse_unknown(options, drive.run)
     chosen = _chosen(seeds)
     workload_of = workload if callable(workload) else lambda seed: workload
     if executor is None:
@@ -55,6 +58,14 @@ def replicate(
 def _run(drive: Drive, workload: Workload, seed: int, options: dict[str, Any]) -> Result:
     """Do one of the runs; stands by itself so that it can be sent to another process."""
     return drive.run(workload, seed=seed, **options)
+
+
+def _refuse_unknown(options: dict[str, Any], run: Callable[..., Result]) -> None:
+    """Refuse options that a run does not have, before anything is run."""
+    known = [name for name in inspect.signature(run).parameters if name not in ("workload", "seed")]
+    for name in options:
+        if name not in known:
+            raise ConfigError(f"replicate: {name!r} is no option of a run{did_you_mean(name, known)}")
 
 
 def _chosen(seeds: int | Iterable[int]) -> list[int]:

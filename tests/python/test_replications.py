@@ -28,6 +28,13 @@ def job() -> ninescope.Workload:
     return ninescope.Workload.job(rw="randrw", rwmixread=70, size="32m", iodepth=4, requests=12_000)
 
 
+def test_an_option_that_no_run_has_is_refused_with_the_nearest(drive, job):
+    with pytest.raises(
+        ninescope.ConfigError, match=r"'prefil' is no option of a run; did you mean 'prefill'\?"
+    ):
+        replicate(drive, job, seeds=2, prefil="full")
+
+
 @needs_the_engine
 def test_replications_are_the_runs_of_their_seeds(drive, job):
     runs = replicate(drive, job, seeds=2)
