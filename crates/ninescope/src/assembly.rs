@@ -199,6 +199,9 @@ pub enum Unfit {
     Description(Error),
     /// No drive of its shape is that large: a sentence without a place.
     TooFar(String),
+    /// This machine has no memory for it: a sentence without a place. What a run does never depends on that, so
+    /// that nothing is tried in its stead.
+    NoMemory(String),
 }
 
 impl Unfit {
@@ -206,7 +209,7 @@ impl Unfit {
     pub fn into_error(self, placed: impl FnOnce(String) -> Error) -> Error {
         match self {
             Self::Description(error) => error,
-            Self::TooFar(message) => placed(message),
+            Self::TooFar(message) | Self::NoMemory(message) => placed(message),
         }
     }
 }
@@ -236,7 +239,19 @@ pub fn fit_drive(drive: &mut LoadedDrive, highest_byte: u64) -> Result<(), Unfit
     if let Some(geometry) = &mut drive.config.geometry {
         geometry.blocks_per_plane = (blocks as u32).max(FITTED_BLOCKS_MIN);
     }
-    Ok(())
+    match memory::shortage(flash_table_bytes(drive).map_err(Unfit::Description)?) {
+        Some(shortage) => Err(Unfit::NoMemory(format!(
+            "a drive that reaches address {highest_byte} B has tables that need {shortage}"
+        ))),
+        None => Ok(()),
+    }
+}
+
+/// Bytes of the tables of a drive's flash [B].
+fn flash_table_bytes(drive: &LoadedDrive) -> Result<u64, Error> {
+    let geometry = geometry(drive)?;
+    let ftl = ftl_config(drive, geometry, 0)?;
+    Ok(memory::drive_bytes(&geometry, ftl.logical_units, &engine_config(drive, &geometry, false)?))
 }
 
 /// The tables that a drive's placement works with are there, and no others.

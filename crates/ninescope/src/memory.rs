@@ -1,5 +1,7 @@
 //! How much memory a drive takes, said before it is allocated.
 
+use std::fmt;
+
 use ninescope_engine::EngineConfig;
 use ninescope_ftl::FtlConfig;
 use ninescope_model::Geometry;
@@ -34,20 +36,18 @@ pub fn drive_bytes(geometry: &Geometry, logical_units: u32, engine: &EngineConfi
 /// Refuses a drive whose tables do not fit; returns what they take [B].
 pub fn check(geometry: &Geometry, logical_units: u32, engine: &EngineConfig) -> Result<u64, Error> {
     let bytes = drive_bytes(geometry, logical_units, engine);
-    let Some((needed, available)) = too_much(bytes) else { return Ok(bytes) };
+    let Some(shortage) = shortage(bytes) else { return Ok(bytes) };
     Err(Error::Input(format!(
-        "geometry: the drive's tables need {needed:.1} GiB of memory ({} mapping units), {available:.1} GiB are available; \
-         use fewer blocks per plane or a larger ftl.mapping_unit, for a trace of addresses far apart --addresses compact",
+        "geometry: the drive's tables need {shortage} ({} mapping units); use fewer blocks per plane or a larger \
+         ftl.mapping_unit",
         geometry.units(),
     )))
 }
 
 /// Refuses a translation layer whose tables do not fit, where no drive is built around it.
 pub fn check_tables(ftl: &FtlConfig) -> Result<(), Error> {
-    let Some((needed, available)) = too_much(FtlConfig::table_bytes(&ftl.geometry, ftl.logical_units)) else {
-        return Ok(());
-    };
-    Err(Error::Input(format!("the drive's tables need {needed:.1} GiB of memory, {available:.1} GiB are available")))
+    let Some(shortage) = shortage(FtlConfig::table_bytes(&ftl.geometry, ftl.logical_units)) else { return Ok(()) };
+    Err(Error::Input(format!("the drive's tables need {shortage}")))
 }
 
 /// Refuses storage-class memory whose tables do not fit; returns what they take [B]. `pages` are those that a tier
@@ -55,18 +55,44 @@ pub fn check_tables(ftl: &FtlConfig) -> Result<(), Error> {
 pub fn check_scm(scm: &ScmAssembly, pages: u32, engine: &EngineConfig) -> Result<u64, Error> {
     let tier = u64::from(pages) * TIER_BYTES_PER_PAGE;
     let bytes = scm.table_bytes() + tier + u64::from(engine.queue_depth) * BYTES_PER_COMMAND;
-    let Some((needed, available)) = too_much(bytes) else { return Ok(bytes) };
-    Err(Error::Input(format!(
-        "scm.capacity: the tables of {} sectors need {needed:.1} GiB of memory, {available:.1} GiB are available",
-        scm.raw_sectors(),
-    )))
+    let Some(shortage) = shortage(bytes) else { return Ok(bytes) };
+    Err(Error::Input(format!("scm.capacity: the tables of {} sectors need {shortage}", scm.raw_sectors())))
 }
 
-/// What is needed and what there is [GiB], where that is too little.
-fn too_much(needed: u64) -> Option<(f64, f64)> {
-    let available = available_bytes()?;
-    let gibibytes = |bytes: u64| bytes as f64 / f64::from(1 << 30);
-    (needed as f64 > available as f64 * SHARE_OF_AVAILABLE).then(|| (gibibytes(needed), gibibytes(available)))
+/// Tables that do not fit, in words that follow "need".
+#[derive(Clone, Copy, Debug)]
+pub struct Shortage {
+    /// Bytes that the tables take [B].
+    needed: u64,
+    /// Bytes that are free [B].
+    available: u64,
+}
+
+impl Shortage {
+    /// Tables of `needed` bytes, where a run may not take as much of `available` ones.
+    fn of(needed: u64, available: u64) -> Option<Self> {
+        (needed as f64 > available as f64 * SHARE_OF_AVAILABLE).then_some(Self { needed, available })
+    }
+}
+
+impl fmt::Display for Shortage {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let gibibytes = |bytes: f64| bytes / f64::from(1 << 30);
+        let available = self.available as f64;
+        write!(
+            formatter,
+            "{:.1} GiB of memory, and at most {:.1} GiB may be taken ({:.0} % of the {:.1} GiB that are free)",
+            gibibytes(self.needed as f64),
+            gibibytes(available * SHARE_OF_AVAILABLE),
+            SHARE_OF_AVAILABLE * 100.0,
+            gibibytes(available),
+        )
+    }
+}
+
+/// What is said of tables of `needed` bytes, where they do not fit.
+pub fn shortage(needed: u64) -> Option<Shortage> {
+    Shortage::of(needed, available_bytes()?)
 }
 
 /// Memory that can be taken without swapping, where the system says [B].
@@ -75,4 +101,21 @@ fn available_bytes() -> Option<u64> {
     let line = text.lines().find(|line| line.starts_with("MemAvailable:"))?;
     let kibibytes: u64 = line.split_whitespace().nth(1)?.parse().ok()?;
     Some(kibibytes * 1024)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_margin_is_said_where_tables_would_fit_without_it() {
+        let gibibytes = |number: u64| number << 30;
+        assert!(Shortage::of(gibibytes(19), gibibytes(22)).is_none());
+        let shortage =
+            Shortage::of(gibibytes(20), gibibytes(22)).expect("more than 90 % of 22 GiB, which are 19.8 GiB");
+        assert_eq!(
+            shortage.to_string(),
+            "20.0 GiB of memory, and at most 19.8 GiB may be taken (90 % of the 22.0 GiB that are free)"
+        );
+    }
 }

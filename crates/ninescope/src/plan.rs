@@ -430,7 +430,8 @@ fn too_far(path: &Path, source: &WorkloadSource, problem: &str) -> Error {
         Some(AddressPolicy::Compact) => "",
         _ => "--addresses compact puts what is touched together; ",
     };
-    let advice = "--set ftl.mapping_unit=16KiB makes a larger drive, --volume NAME replays some of its volumes";
+    let advice = "--set ftl.mapping_unit=16KiB makes a larger drive and smaller tables, --volume NAME replays some of \
+                  its volumes";
     Error::Input(format!("{}: {problem}; {smaller}{advice}", path.display()))
 }
 
