@@ -333,10 +333,11 @@ fn no_ftl(geometry: Geometry, seed: u64) -> FtlConfig {
 fn ftl_config(drive: &LoadedDrive, geometry: Geometry, seed: u64) -> Result<FtlConfig, Error> {
     let section = &drive.config.ftl;
     let over_provisioning = over_provisioning(drive)?;
+    let blocks = ("geometry.blocks_per_plane", geometry.blocks_per_plane.to_string());
+    let reserve = ("ftl.gc_reserve_blocks", section.gc_reserve_blocks.to_string());
     if section.gc_reserve_blocks >= geometry.blocks_per_plane {
-        let message =
-            format!("is {}, and a plane has {} blocks in all", section.gc_reserve_blocks, geometry.blocks_per_plane);
-        return Err(drive.error_at("ftl.gc_reserve_blocks", &message));
+        let message = format!("the reserve must be smaller than the {} blocks of a plane", geometry.blocks_per_plane);
+        return Err(drive.error_between(&[reserve, blocks], &message));
     }
     if section.gc_reserve_blocks == 0 {
         return Err(
@@ -359,9 +360,8 @@ fn ftl_config(drive: &LoadedDrive, geometry: Geometry, seed: u64) -> Result<FtlC
         victim_selection: section.victim.clone(),
         seed,
     };
-    config
-        .check()
-        .map_err(|error| drive.error_at("ftl.over_provisioning", &format!("is {over_provisioning}: {error}")))?;
+    let spare = ("ftl.over_provisioning", over_provisioning.to_string());
+    config.check().map_err(|error| drive.error_between(&[spare, blocks, reserve], &error.to_string()))?;
     Ok(config)
 }
 

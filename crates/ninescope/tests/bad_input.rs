@@ -228,6 +228,29 @@ fn mistakes_in_a_set_name_it() {
     }
 }
 
+/// Before, the value that the preset gave was blamed, at a line of a file that the user never saw.
+#[test]
+fn values_that_do_not_go_together_blame_the_one_that_was_given() {
+    let of_tlc = |set: &str| {
+        let mut request = with_set(set);
+        request["drive"] = json!({ "preset": "tlc" });
+        request
+    };
+    let both = ["geometry.blocks_per_plane", "ftl.over_provisioning is 0.07", "spare blocks"];
+    expect(&of_tlc("geometry.blocks_per_plane=4"), &[&["--set geometry.blocks_per_plane=4: "][..], &both].concat());
+    expect(
+        &of_tlc("geometry.blocks_per_plane=1"),
+        &["--set geometry.blocks_per_plane=1: geometry.blocks_per_plane is 1", "ftl.gc_reserve_blocks is 1"],
+    );
+    expect(
+        &of_tlc("ftl.gc_reserve_blocks=4000000"),
+        &["--set ftl.gc_reserve_blocks=4000000: ftl.gc_reserve_blocks is 4000000", "geometry.blocks_per_plane is"],
+    );
+    let mut request = with_set("controller.queue_depth=8");
+    request["drive"] = json!({ "toml": "base = \"tlc\"\n\n[geometry]\nblocks_per_plane = 8\n" });
+    expect(&request, &[&["drive: geometry.blocks_per_plane is 8, and", "line 4"][..], &both].concat());
+}
+
 /// Memory that is free where the system says so [KiB].
 fn free_kibibytes() -> Option<u64> {
     let text = std::fs::read_to_string("/proc/meminfo").ok()?;

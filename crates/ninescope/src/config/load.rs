@@ -4,7 +4,7 @@ use ninescope_model::registry::below_key;
 use toml::{Table, Value};
 
 use super::DriveConfig;
-use super::diagnostics::{at_key, nearest_location, suggestion, with_suggestion};
+use super::diagnostics::{at_key, location, nearest_location, suggestion, with_suggestion};
 use crate::error::Error;
 use crate::presets::{Preset, preset, presets};
 
@@ -29,15 +29,30 @@ impl LoadedDrive {
 
     /// An error about the value of a key, with its line where the text has one, or with what set it.
     pub fn error_at(&self, key: &str, message: &str) -> Error {
-        // A whole table may have been set.
-        let sets_key = |set: &&String| {
-            let path = set.split('=').next().unwrap_or_default().trim();
-            key.strip_prefix(path).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
-        };
-        if let Some(set) = self.sets.iter().rev().find(sets_key) {
+        if let Some(set) = self.set_of(key) {
             return Error::Input(format!("--set {set}: {key} {message}"));
         }
         Error::Input(format!("{}: {}", self.origin, at_key(&self.text, key, message)))
+    }
+
+    /// An error about values that do not go together, each a key with what it is: at the first that was set, or else at
+    /// the first that the text gives, so that nobody is blamed for a value that a preset or a default gave.
+    pub fn error_between(&self, values: &[(&str, String)], message: &str) -> Error {
+        let was_set = values.iter().position(|(key, _)| self.set_of(key).is_some());
+        let is_written = || values.iter().position(|(key, _)| !location(&self.text, key).is_empty());
+        let blamed = was_set.or_else(is_written).unwrap_or(0);
+        let others = values.iter().enumerate().filter(|(index, _)| *index != blamed);
+        let others: Vec<String> = others.map(|(_, (key, value))| format!("{key} is {value}")).collect();
+        let (key, value) = &values[blamed];
+        self.error_at(key, &format!("is {value}, and {}: {message}", others.join(", ")))
+    }
+
+    /// The last of the changes that sets a key, or a table that holds it.
+    fn set_of(&self, key: &str) -> Option<&String> {
+        self.sets.iter().rev().find(|set| {
+            let path = set.split('=').next().unwrap_or_default().trim();
+            key.strip_prefix(path).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+        })
     }
 }
 
