@@ -38,7 +38,7 @@ class Holder:
 
 @dataclasses.dataclass(frozen=True)
 class Resource:
-    """The busiest of one kind of resource, over the measured time."""
+    """The busiest of one kind of resource, over the measured time or that of an overload."""
 
     kind: str
     """One of die, channel, SCM bank, SCM channel, host link in, host link out, controller, write buffer."""
@@ -75,6 +75,15 @@ class Overload:
     """The time scale of the trace that would bring the load to 0.9; None of jobs, and of one instant."""
     job: str | None = None
     """The job whose requests they were, where there are several."""
+    resources: tuple[Resource, ...] = ()
+    """The busiest of each kind from `since_ns` to the last completions, busiest first."""
+
+    @classmethod
+    def of(cls, stored: Mapping[str, Any]) -> Overload:
+        """Read an entry of a result."""
+        resources = tuple(known_keys(Resource, resource) for resource in stored.get("resources", ()))
+        overload: Overload = known_keys(cls, {**stored, "resources": resources})
+        return overload
 
 
 @dataclasses.dataclass(frozen=True)
@@ -100,7 +109,7 @@ class HostQueue:
             share=stored["share"],
             holders={op: known_keys(Holder, holder) for op, holder in stored["holders"].items()},
             resources=tuple(known_keys(Resource, resource) for resource in stored["resources"]),
-            overload=tuple(known_keys(Overload, overload) for overload in stored["overload"]),
+            overload=tuple(map(Overload.of, stored["overload"])),
         )
 
     @property
@@ -152,14 +161,20 @@ def facts(result: Result) -> Iterator[tuple[str, str]]:
 
 
 def _busiest(queue: HostQueue, result: Result) -> Iterator[tuple[str, str]]:
-    saturated = [resource for resource in queue.resources if resource.busy >= SATURATED]
+    # What was busy before requests fell behind says nothing of why they did.
+    longest = min(queue.overload, key=lambda overload: overload.since_ns, default=None)
+    fell_behind = longest is not None and bool(longest.resources)
+    resources = longest.resources if longest is not None and fell_behind else queue.resources
+    when = "while requests fell behind" if fell_behind else "over the whole run"
+    saturated = [resource for resource in resources if resource.busy >= SATURATED]
     if saturated:
-        yield "saturated", ", ".join(map(_resource, saturated))
-    elif queue.resources:
-        said = f"{_resource(queue.resources[0])}: nothing was saturated over the whole run"
+        during = f" {when}" if fell_behind else ""
+        yield "saturated", ", ".join(map(_resource, saturated)) + during
+    elif resources:
+        said = f"{_resource(resources[0])}: nothing was saturated {when}"
         drive: Mapping[str, Any] = (result.document.get("config") or {}).get("drive") or {}
         depth = (drive.get("controller") or {}).get("queue_depth")
-        if depth is not None and not queue.kept_up:
+        if depth is not None and fell_behind:
             said += f", so that controller.queue_depth = {depth} or the spread over dies limits"
         yield "busiest", said
 

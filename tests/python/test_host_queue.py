@@ -100,6 +100,49 @@ def test_the_scale_that_is_named_includes_the_one_that_was_used(tmp_path):
     assert scaled.time_scale == pytest.approx(plain.time_scale / 2, rel=0.02)
 
 
+@pytest.mark.parametrize("scale", [1e-6, 1e-3])
+def test_a_scale_far_below_one_has_digits_that_count(tmp_path, scale):
+    # Times a thousand times as far apart as of a load of 0.5: what is right is far below one.
+    path = trace(tmp_path, poisson(0.5), scale=1_000)
+    [overload] = run(path, time_scale=scale * 1e-3).host_queue.overload
+    assert overload.time_scale == pytest.approx(0.5 / 0.9 / 1_000, rel=0.03)
+    [note] = about_load(run(path, time_scale=scale * 1e-3))
+    assert f"--time-scale {overload.time_scale:f}".rstrip("0") in note
+
+
+def late(idle_gap: int = 60 * SERVICE) -> np.ndarray:
+    """10,000 requests at a sixtieth of the drive's rate, then as many at four times its rate."""
+    begin = np.arange(10_000) * idle_gap
+    return np.concatenate([begin, begin[-1] + idle_gap + np.arange(10_000) * SERVICE // 4])
+
+
+def test_an_overload_that_begins_late_has_its_own_factor_and_its_own_busy_times(tmp_path):
+    path = trace(tmp_path, late())
+    result = run(path)
+    [overload] = result.host_queue.overload
+    assert overload.load == pytest.approx(4, rel=0.01)
+    assert overload.time_scale == pytest.approx(4 / 0.9, rel=0.01)
+    assert overload.arrivals_per_second == pytest.approx(4e9 / SERVICE, rel=0.01)
+    assert overload.since_ns == pytest.approx(10_000 * 60 * SERVICE, abs=512 * SERVICE // 4)
+    # Over the run it is busy for 48 of 50 us of a share of (1 + 1) / (60 + 1).
+    assert result.host_queue.resources[0].busy == pytest.approx(0.96 * 2 / 61, rel=0.01)
+    assert overload.resources[0].kind == "die"
+    assert overload.resources[0].busy == pytest.approx(0.96, rel=0.01)
+    text = re.sub(r"\s+", " ", str(result))
+    assert "queue_depth =" not in text
+    assert re.search(r"saturated die \(9[56]\.\d% busy\) while requests fell behind", text)
+    assert run(path, time_scale=overload.time_scale).host_queue.kept_up
+
+
+def test_a_time_scale_of_a_closed_loop_is_noted(tmp_path):
+    path = trace(tmp_path, poisson(0.5, requests=100))
+    said = [
+        note for note in run(path, closed_loop=True, time_scale=0.5).notes if "time_scale is ignored" in note
+    ]
+    assert len(said) == 1
+    assert not [note for note in run(path, closed_loop=True).notes if "time_scale" in note]
+
+
 def test_a_closed_loop_waits_for_nobody(tmp_path):
     result = run(trace(tmp_path, poisson(3.0)), closed_loop=True)
     assert result.host_queue.kept_up

@@ -146,7 +146,8 @@ impl Requests {
         self.alone = (!company).then_some(slot);
         let entry = &mut self.slots[slot as usize];
         require!(!entry.live, RequestLifecycle, now, "request {id} takes slot {slot} of request {}", entry.id);
-        *entry = Inside { id, request, invocation: self.order, units_done: 0, data_in: Ns::ZERO, lane, company, live: true };
+        *entry =
+            Inside { id, request, invocation: self.order, units_done: 0, data_in: Ns::ZERO, lane, company, live: true };
         self.open.push_back((self.order, slot));
         Ok(())
     }

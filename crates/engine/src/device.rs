@@ -70,6 +70,24 @@ pub struct Utilization {
     pub link_out: Ns,
 }
 
+impl Utilization {
+    /// How long each resource was busy [ns], by kind in the order of the fields.
+    pub fn busy(&self) -> [Vec<u64>; 8] {
+        let of_units = |units: &[DieLedger]| units.iter().map(|unit| busy_of_unit(unit, self.elapsed.0)).collect();
+        let of_times = |times: &[Ns]| times.iter().map(|time| time.0).collect();
+        [
+            of_units(&self.dies),
+            of_times(&self.channels),
+            of_units(&self.banks),
+            of_times(&self.bank_channels),
+            vec![self.processor.0],
+            vec![self.write_stalls.0],
+            vec![self.link_in.0],
+            vec![self.link_out.0],
+        ]
+    }
+}
+
 /// What a device has done so far, for whoever reports it.
 #[derive(Clone, Copy, Debug)]
 pub struct Seen<'a> {
@@ -667,6 +685,31 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
             link_out: self.link_out.busy_until(now),
         }
     }
+
+    /// Notes how long each resource was busy so far, in the order of [`Utilization::busy`], without allocating.
+    pub(crate) fn note_busy(&mut self) {
+        let now = self.now;
+        let elapsed = (now - self.meter.since).0;
+        let until_now = |busy: Ns, free_at: Ns| busy.saturating_since(free_at.saturating_since(now)).0;
+        let (processor, link_in) = (&self.processor, &self.link_in);
+        let alone = [
+            until_now(processor.busy, processor.free_at),
+            self.stalls.measured(now).0,
+            until_now(link_in.busy, link_in.free_at),
+            self.link_out.busy_until(now).0,
+        ];
+        let (banks, bank_channels) = (&mut self.scm.banks, &self.scm.channels);
+        let count = self.dies.len() + self.channels.len() + banks.len() + bank_channels.len() + alone.len();
+        let dies = self.dies.iter_mut().map(|die| busy_of_unit(&die.ledger.measured(now), elapsed));
+        let channels = self.channels.iter().map(|channel| until_now(channel.busy, channel.free_at));
+        let banks = banks.iter_mut().map(|bank| busy_of_unit(&bank.ledger.measured(now), elapsed));
+        let bank_channels = bank_channels.iter().map(|channel| until_now(channel.busy, channel.free_at));
+        self.meter.busy.note(now, count, dies.chain(channels).chain(banks).chain(bank_channels).chain(alone));
+    }
+}
+
+fn busy_of_unit(unit: &DieLedger, elapsed: u64) -> u64 {
+    elapsed.saturating_sub(unit[ninescope_model::Occupancy::Idle as usize])
 }
 
 fn written(ftl: &Ftl, scm: &ScmPart, counters: &EngineCounters) -> Written {

@@ -155,6 +155,9 @@ impl Plan {
         };
         options.validate()?;
         let mut notes = Vec::new();
+        if options.closed_loop && source.time_scale.is_some_and(|scale| scale != 1.0) {
+            notes.push("time_scale is ignored: a closed loop leaves the times of the trace out".to_owned());
+        }
         let mut summary = placed_summary(&path, &source, &mut options, &mut notes)?;
         if request.sizes_drive() {
             // Behind a cache the addresses are those of a disk.

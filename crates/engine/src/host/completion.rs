@@ -63,9 +63,12 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
         self.meter.record_of_lane(command.lane, command.op, now, latency, command.host_queue, bytes);
         if self.host.is_open(command.lane) {
             self.meter.backlogs[command.lane as usize].record(command.submitted, latency);
+            if self.meter.busy.is_due() {
+                self.note_busy();
+            }
         }
         if awaited {
-            self.meter.queue_holders.record(command.op, &parts);
+            self.meter.queue_holders.slot_left(now, self.host.depth(), command.op, &parts);
         }
         if let Some(part) = &self.tier {
             self.meter.series.note_tier(part.sample());

@@ -70,6 +70,9 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
         let id = self.host.submitted;
         self.check_address(id, request.end())?;
         let submitted = if self.host.lanes[lane].arrival == Arrival::Open { request.submitted } else { now };
+        if submitted < now {
+            self.meter.queue_holders.slot_taken(now);
+        }
         self.host.taken_in(lane, request.op, now);
         self.host.advance(lane)?;
         let index = self.commands.insert(HostCommand {

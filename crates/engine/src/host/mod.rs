@@ -151,11 +151,15 @@ impl HostFront {
         self.lanes[lane as usize].arrival == Arrival::Open
     }
 
-    /// Whether the device is full and a request has waited for a slot.
+    /// Whether a request waits for a slot since before `now`.
     #[inline]
     pub fn is_awaited(&self, now: Ns) -> bool {
-        let waits = |lane: &Lane| lane.next_waits(now);
-        self.inside >= self.depth && self.waits_for_time && self.lanes.iter().any(waits)
+        self.waits_for_time && self.lanes.iter().any(|lane| lane.next_waits(now))
+    }
+
+    /// The most commands inside the device.
+    pub fn depth(&self) -> u32 {
+        self.depth
     }
 
     /// Whether nothing is inside and nothing more comes: of a lane that has not begun, because the run's requests are

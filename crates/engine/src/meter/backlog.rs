@@ -21,6 +21,8 @@ const BLOCKS_MIN: usize = 16;
 const STANDARD_ERRORS: f64 = 4.0;
 /// The least excess of arrivals over completions that is told: less is a trend of the latency, not of the queue.
 const EXCESS_MIN: f64 = 0.01;
+/// Requests are as little behind as ever up to this share of what they are behind at the last.
+const AS_LITTLE: f64 = 0.02;
 
 /// How arrivals of one lane compare with its completions over the course of the run.
 #[derive(Clone, Debug)]
@@ -44,11 +46,11 @@ struct Block {
 /// Arrivals that a drive did not keep up with.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Overload {
-    /// Requests that arrived while requests fell behind.
-    pub requests: u64,
-    /// Arrivals per completion in that time. `None`: they arrived at one
+    /// Arrivals per completion while requests fell behind. `None`: they arrived at one
     /// instant.
     pub load: Option<f64>,
+    /// Arrivals in that time [1/s], on the same condition.
+    pub arrivals_per_second: Option<f64>,
     /// The time from which on they fell behind.
     pub since: Ns,
     /// The time of the last arrivals.
@@ -120,14 +122,19 @@ impl Backlog {
         let last = blocks.len() - 1;
         // They fall behind from the last time on at which they were as little behind as ever.
         let least = ages.iter().copied().fold(f64::INFINITY, f64::min);
-        let first = ages.iter().rposition(|&age| age <= least)?;
+        let before = ages.iter().rposition(|&age| age <= least + (ages[last] - least) * AS_LITTLE)?;
+        // Of that block or the next, a part arrived before: the rates are those of the blocks after them.
+        let first = if before == 0 { 0 } else { (before + 2).min(last.checked_sub(1)?) };
         let arrivals = blocks[last].mean_submitted() - blocks[first].mean_submitted();
         let excess = ages[last] - ages[first];
+        // From block `first` back to where the age was the least, by as much per time as after it.
+        let growth = excess / arrivals;
+        let began = blocks[first].mean_submitted() - (ages[first] - least).max(0.0) / growth;
         let counts = blocks[first + 1..=last].iter().map(|block| block.count);
         (excess > arrivals * EXCESS_MIN).then(|| Overload {
-            requests: counts.sum(),
-            load: (arrivals > 0.0).then(|| 1.0 + excess / arrivals),
-            since: Ns(blocks[first].mean_submitted() as u64),
+            load: (arrivals > 0.0).then(|| 1.0 + growth),
+            arrivals_per_second: (arrivals > 0.0).then(|| counts.sum::<u64>() as f64 * 1e9 / arrivals),
+            since: Ns(began.max(blocks[before].mean_submitted()) as u64),
             until: Ns(blocks[last].mean_submitted() as u64),
             age: Ns(ages[last] as u64),
         })
@@ -144,18 +151,43 @@ fn steps_point_upwards(values: &[f64]) -> bool {
 }
 
 /// What the commands were busy with that held the slots of a full queue.
+///
+/// Many may complete at one instant, and fewer requests may wait: so a command that completes leaves its slot, and the
+/// first that left is counted as soon as a request that waited takes one, at the same instant.
 #[derive(Clone, Debug, Default)]
 pub struct QueueHolders {
     /// Commands that completed while a request waited in the host for their slot, by operation.
     pub commands: [u64; Op::ALL.len()],
     /// Where the time of these commands in the device went [ns].
     pub parts: [Parts; Op::ALL.len()],
+    /// Commands that left a slot at `left_at`, in their order; `taken` of their slots were taken.
+    left: Vec<(Op, Parts)>,
+    left_at: Ns,
+    taken: usize,
 }
 
 impl QueueHolders {
-    /// Takes in a command that leaves a slot to one that waits. `parts` are all of its own.
+    /// A command leaves its slot, of `slots`, while a request waits. `parts` are all of its own.
     #[inline]
-    pub fn record(&mut self, op: Op, parts: &Parts) {
+    pub fn slot_left(&mut self, now: Ns, slots: u32, op: Op, parts: &Parts) {
+        if self.left_at != now {
+            self.left.clear();
+            (self.left_at, self.taken) = (now, 0);
+        }
+        if self.left.is_empty() {
+            self.left.reserve(slots as usize);
+        }
+        self.left.push((op, *parts));
+    }
+
+    /// A request that waited takes a slot.
+    #[inline]
+    pub fn slot_taken(&mut self, now: Ns) {
+        if self.left_at != now || self.taken == self.left.len() {
+            return;
+        }
+        let (op, parts) = self.left[self.taken];
+        self.taken += 1;
         self.commands[op as usize] += 1;
         let sums = &mut self.parts[op as usize].0;
         sums.iter_mut().zip(&parts.0).for_each(|(sum, part)| *sum += part);
@@ -190,6 +222,27 @@ mod tests {
     fn requests_of_one_instant_have_no_rate() {
         let overload = served(std::iter::repeat_n(7_000, 5_000), 1_000).overload().expect("all at once");
         assert_eq!((overload.load, overload.since), (None, Ns(7_000)));
+    }
+
+    /// 30,000 requests at a fiftieth of the rate of the server, then as many at four times its rate: a thousandth of
+    /// the time of the run, and less than one block of the slow ones.
+    #[test]
+    fn a_short_overload_after_a_long_idle_time_has_its_own_factor() {
+        const SLOW: u64 = 30_000;
+        // The slow ones are not all served in the same time.
+        let served_in = |number: u64| 1_000 + number * 7 % 13;
+        let arrivals = (0..2 * SLOW).map(|number| number.min(SLOW) * 50_000 + number.saturating_sub(SLOW) * 250);
+        let (mut backlog, mut free) = (Backlog::default(), 0);
+        for (number, arrival) in (0..).zip(arrivals) {
+            free = arrival.max(free) + served_in(number);
+            backlog.record(Ns(arrival), Ns(free - arrival));
+        }
+        let overload = backlog.overload().expect("too fast");
+        let load = overload.load.expect("they take time");
+        assert!((load - 1.006 * 4.0).abs() < 0.02, "{overload:?}");
+        let arrivals = overload.arrivals_per_second.expect("they take time");
+        assert!((arrivals - 4e6).abs() < 1e4, "{overload:?}");
+        assert!(overload.since.0.abs_diff(SLOW * 50_000) < 1_024 * 250, "{overload:?}");
     }
 
     /// One burst, at the beginning, in the middle or at the end, and one per second: all are worked off but the last one.

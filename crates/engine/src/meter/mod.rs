@@ -5,6 +5,7 @@
 mod attribution;
 mod backlog;
 mod blocks;
+mod busy;
 mod histogram;
 mod ledger;
 mod own_parts;
@@ -17,6 +18,7 @@ use ninescope_model::{CacheHint, Op};
 pub use attribution::{Attribution, Band, Parts};
 pub use backlog::{Backlog, Overload, QueueHolders};
 pub use blocks::{Blocks, bootstrap};
+pub use busy::BusyMoments;
 pub use histogram::{Histogram, Moments};
 pub use ledger::{DieLedger, OccupancyLedger, Spells};
 pub use own_parts::OwnParts;
@@ -99,6 +101,8 @@ pub struct Meter {
     pub lanes: Vec<LaneMeter>,
     /// How completions keep up with arrivals, by lane; empty for lanes that wait for their completions.
     pub backlogs: Vec<Backlog>,
+    /// How busy resources were over the course of the run; empty where all lanes wait for their completions.
+    pub busy: BusyMoments,
     /// What held the slots of the drive's queue while requests waited for one.
     pub queue_holders: QueueHolders,
 }
@@ -115,6 +119,7 @@ impl Meter {
             latency_sum: 0,
             lanes: (0..lanes).filter(|_| lanes > 1).map(|_| LaneMeter::default()).collect(),
             backlogs: (0..lanes).map(|_| Backlog::default()).collect(),
+            busy: BusyMoments::default(),
             queue_holders: QueueHolders::default(),
         }
     }

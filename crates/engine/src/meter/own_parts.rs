@@ -99,13 +99,7 @@ impl OwnParts {
     /// The share of a command in a die or bank on a channel. `first` is the first share of the command, which may change.
     /// Who splits a command in one go says so: what is not the latest of its die then does not exist yet, and need not be
     /// looked for.
-    pub fn join(
-        &mut self,
-        command: u32,
-        first: &mut u32,
-        [die, channel]: [ResourceId; 2],
-        splitting: bool,
-    ) -> u32 {
+    pub fn join(&mut self, command: u32, first: &mut u32, [die, channel]: [ResourceId; 2], splitting: bool) -> u32 {
         if let Some(share) = self.find(command, *first, die, splitting) {
             return share;
         }

@@ -107,7 +107,9 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
                     let record = &self.transactions.units[owner];
                     (record.parent, record.lpa)
                 }
-                (QueueClass::HostProgram, Source::Host) if tracked => (self.transactions.units[owner].parent, Lpa::NONE),
+                (QueueClass::HostProgram, Source::Host) if tracked => {
+                    (self.transactions.units[owner].parent, Lpa::NONE)
+                }
                 _ => (NONE, Lpa::NONE),
             };
             planes[count] = Access { transaction, ppa, queued, source, slot, lpa };

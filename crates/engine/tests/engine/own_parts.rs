@@ -161,8 +161,7 @@ impl Probe for ByRequest {
 }
 
 fn run(drive: &Drive, requests: Vec<Request>, arrival: Arrival) -> Result<(ByRequest, bool), TestCaseError> {
-    let mut device =
-        drive.device::<TournamentTree, ByRequest>(Listed::boxed(requests, arrival), ByRequest::default());
+    let mut device = drive.device::<TournamentTree, ByRequest>(Listed::boxed(requests, arrival), ByRequest::default());
     device.run().map_err(|error| TestCaseError::fail(format!("{error}")))?;
     let collected = device.counters().gc_page_reads + device.counters().group_erases > 0;
     let probe = device.probe();

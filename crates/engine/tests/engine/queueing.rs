@@ -130,6 +130,23 @@ fn the_holders_of_awaited_slots_are_as_many_as_requests_that_wait_and_spent_thei
     assert_eq!(holders.parts[Op::Read as usize].total(), waited * SERVICE);
 }
 
+/// Four dies that begin and complete together: each instant leaves four slots, and every request that waited takes one.
+#[test]
+fn commands_that_complete_at_one_instant_hold_as_many_slots_as_requests_wait_for_them() {
+    let mut bench = servers(4);
+    (bench.engine.queue_depth, bench.engine.log_requests) = (4, true);
+    let units = units_by_die(&bench);
+    let of_die = |number: usize| u64::from(units[number % 4][0]) * UNIT_SECTORS;
+    // Four at once, then 4 + 4 + 2 that wait from 1 ns on.
+    let requests = (0..14).map(|number| at(u64::from(number >= 4), read(of_die(number), UNIT_SECTORS as u32)));
+    let device = bench.run(open(requests.collect()));
+    let waited = device.request_log().iter().filter(|entry| entry.host_queue > Ns::ZERO).count() as u64;
+    let holders = &device.meter().queue_holders;
+    assert_eq!(waited, 10);
+    assert_eq!(holders.commands, [waited, 0, 0, 0]);
+    assert_eq!(holders.parts[Op::Read as usize].total(), waited * SERVICE);
+}
+
 /// Submission times and measured waits, in the order of submission.
 fn logged_waits(device: &Device) -> Vec<(u64, u64)> {
     let mut log: Vec<_> = device.request_log().iter().collect();

@@ -70,10 +70,8 @@ impl Stretch {
 
     /// Whether the die works for a request, or waits for its channel for it.
     pub fn is_for(&self, request: u64) -> bool {
-        let for_host = matches!(
-            self.occupancy(),
-            Occupancy::WaitingForChannel | Occupancy::HostRead | Occupancy::HostProgram
-        );
+        let for_host =
+            matches!(self.occupancy(), Occupancy::WaitingForChannel | Occupancy::HostRead | Occupancy::HostProgram);
         for_host && self.work.requests.ids().any(|id| id == request)
     }
 

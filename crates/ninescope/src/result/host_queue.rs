@@ -1,10 +1,10 @@
 //! The wait in the host: how much of the time it is, what the drive's queue was full of, which resource was busiest,
 //! and whether the drive kept up with its arrivals at all.
 
-use ninescope_engine::meter::{DieLedger, Overload};
+use ninescope_engine::meter::Overload;
 use ninescope_engine::{Seen, Utilization};
 use ninescope_kernel::Ns;
-use ninescope_model::{Cause, Occupancy, Op};
+use ninescope_model::{Cause, Op};
 use serde_json::{Map, Value, json};
 
 use super::WorkloadReport;
@@ -38,39 +38,36 @@ pub fn section(device: &Seen<'_>, utilization: &Utilization) -> Value {
     json!({
         "share": Op::ALL.into_iter().filter_map(share).collect::<Map<_, _>>(),
         "holders": Op::ALL.into_iter().filter_map(holders).collect::<Map<_, _>>(),
-        "resources": resources(utilization),
+        "resources": resources(&utilization.busy(), utilization.elapsed.0),
         "overload": [],
     })
 }
 
+/// Kinds of resources, in the order of [`Utilization::busy`].
+const KINDS: [&str; 8] =
+    ["die", "channel", "SCM bank", "SCM channel", "controller", "write buffer", "host link in", "host link out"];
+
 /// The busiest of each kind of resource, busiest first: its share of the time, and that of its kind on average.
-fn resources(utilization: &Utilization) -> Vec<Value> {
-    let elapsed = utilization.elapsed.0.max(1) as f64;
-    let of_units = |units: &[DieLedger]| -> Vec<f64> {
-        units.iter().map(|unit| 1.0 - unit[Occupancy::Idle as usize] as f64 / elapsed).collect()
+fn resources(busy: &[Vec<u64>; 8], elapsed: u64) -> Vec<Value> {
+    let elapsed = elapsed.max(1) as f64;
+    let of_kind = |(kind, busy): (&str, &Vec<u64>)| {
+        let (index, &most) = busy.iter().enumerate().max_by_key(|(_, time)| **time)?;
+        let (most, count) = (most as f64 / elapsed, busy.len());
+        let mean = busy.iter().sum::<u64>() as f64 / elapsed / count as f64;
+        let index = if count > 1 { json!(index) } else { Value::Null };
+        Some((most, json!({"kind": kind, "index": index, "count": count, "busy": most, "mean": mean})))
     };
-    let of_times = |times: &[Ns]| -> Vec<f64> { times.iter().map(|time| time.0 as f64 / elapsed).collect() };
-    let kinds = [
-        ("die", of_units(&utilization.dies)),
-        ("channel", of_times(&utilization.channels)),
-        ("SCM bank", of_units(&utilization.banks)),
-        ("SCM channel", of_times(&utilization.bank_channels)),
-        ("host link in", of_times(&[utilization.link_in])),
-        ("host link out", of_times(&[utilization.link_out])),
-        ("controller", of_times(&[utilization.processor])),
-        ("write buffer", of_times(&[utilization.write_stalls])),
-    ];
-    let mut resources: Vec<(f64, Value)> = kinds
-        .into_iter()
-        .filter_map(|(kind, busy)| {
-            let (index, most) = busy.iter().copied().enumerate().max_by(|a, b| a.1.total_cmp(&b.1))?;
-            let mean = busy.iter().sum::<f64>() / busy.len() as f64;
-            let (index, count) = (if busy.len() > 1 { json!(index) } else { Value::Null }, busy.len());
-            Some((most, json!({"kind": kind, "index": index, "count": count, "busy": most, "mean": mean})))
-        })
-        .collect();
+    let mut resources: Vec<(f64, Value)> = KINDS.into_iter().zip(busy).filter_map(of_kind).collect();
     resources.sort_by(|a, b| b.0.total_cmp(&a.0));
     resources.into_iter().map(|(_, resource)| resource).collect()
+}
+
+/// The same from `since` on to the last completions.
+fn resources_since(since: Ns, device: &Seen<'_>, utilization: &Utilization) -> Vec<Value> {
+    let Some((elapsed, times)) = device.meter.busy.since(since) else { return Vec::new() };
+    let mut times = times.into_iter();
+    let busy = utilization.busy().map(|of_run| times.by_ref().take(of_run.len()).collect());
+    resources(&busy, elapsed)
 }
 
 /// The lanes whose arrivals were not kept up with, by number.
@@ -81,8 +78,7 @@ fn overloaded(device: &Seen<'_>) -> impl Iterator<Item = (usize, Overload)> {
 
 /// Requests that arrived and that completed per second while they fell behind; `None`: they arrived at one instant.
 fn rates(overload: &Overload) -> Option<(f64, f64)> {
-    let load = overload.load?;
-    let arrived = overload.requests as f64 * 1e9 / (overload.until - overload.since).0.max(1) as f64;
+    let (arrived, load) = overload.arrivals_per_second.zip(overload.load)?;
     Some((arrived, arrived / load))
 }
 
@@ -90,19 +86,18 @@ fn rates(overload: &Overload) -> Option<(f64, f64)> {
 /// three digits.
 fn stretch(load: f64) -> f64 {
     let factor = load / LOAD_KEPT_UP_WITH;
-    if factor < 100.0 {
-        let digits = if factor < 10.0 { 100.0 } else { 10.0 };
-        return (factor * digits).ceil() / digits;
+    let digits = 2 - factor.log10().floor() as i32;
+    // By a power of ten that is a whole number, so that the result is the number with so many digits.
+    if digits >= 0 {
+        let unit = 10_f64.powi(digits);
+        return (factor * unit).ceil() / unit;
     }
-    let mut unit = 1.0;
-    while factor >= unit * 1000.0 {
-        unit *= 10.0;
-    }
+    let unit = 10_f64.powi(-digits);
     (factor / unit).ceil() * unit
 }
 
 /// One entry for each lane that was not kept up with.
-pub fn overload(device: &Seen<'_>, report: &WorkloadReport, job_names: &[String]) -> Value {
+pub fn overload(device: &Seen<'_>, utilization: &Utilization, report: &WorkloadReport, job_names: &[String]) -> Value {
     let entry = |(lane, overload): (usize, Overload)| {
         let scale = overload.load.zip(report.time_scale()).map(|(load, now)| stretch(load * now));
         let rates = rates(&overload);
@@ -115,6 +110,7 @@ pub fn overload(device: &Seen<'_>, report: &WorkloadReport, job_names: &[String]
             "until_ns": overload.until.0,
             "age_ns": overload.age.0,
             "time_scale": scale,
+            "resources": resources_since(overload.since, device, utilization),
         })
     };
     overloaded(device).map(entry).collect()
@@ -188,9 +184,10 @@ mod tests {
     #[test]
     fn a_time_scale_is_rounded_up_to_three_digits() {
         // 0.9 is what a load of 1 is brought to.
-        for (load, scale) in [(1.1, 1.23), (0.9, 1.0), (9.0, 10.0), (99.0, 110.0), (1_234.0, 1_380.0), (3e5, 334_000.0)]
-        {
-            assert!((stretch(load) - scale).abs() < 1e-9, "{load}: {}", stretch(load));
+        let of_traces = [(1.1, 1.23), (0.9, 1.0), (9.0, 10.0), (99.0, 110.0), (1_234.0, 1_380.0), (3e5, 334_000.0)];
+        // Where the times were already scaled down: 275,000 * 1e-9.
+        for (load, scale) in of_traces.into_iter().chain([(2.75e-4, 3.06e-4), (0.0567, 0.063), (0.45, 0.5)]) {
+            assert!((stretch(load) / scale - 1.0).abs() < 1e-9, "{load}: {}", stretch(load));
         }
         assert_eq!(
             [5, 5_609, 297_176_000, 90_000_000_000_000].map(|ns| span(Ns(ns))),

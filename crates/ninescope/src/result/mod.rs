@@ -99,7 +99,7 @@ pub fn result_json(input: &ResultInput<'_>) -> Result<Value, Error> {
         let (endurance, cost) = endurance::of_run(device, input.assembly, utilization.elapsed);
         measured["endurance"] = serde_json::to_value(endurance).map_err(internal)?;
         measured["cost"] = serde_json::to_value(cost).map_err(internal)?;
-        measured["host_queue"]["overload"] = host_queue::overload(device, input.report, input.job_names);
+        measured["host_queue"]["overload"] = host_queue::overload(device, utilization, input.report, input.job_names);
         if !input.job_names.is_empty() {
             measured["by_job"] = by_job(device, input.job_names);
         }
