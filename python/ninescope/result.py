@@ -318,7 +318,9 @@ class Change:
     change: float = 0.0
     low: float = 0.0
     high: float = 0.0
-    """The ends of its 95 % interval."""
+    """The ends of its interval."""
+    level: float = 0.995
+    """The level of the interval: that at which a drift is told."""
     p: float = 1.0
     """How often chance alone shows as much."""
 
@@ -342,7 +344,7 @@ class Steadiness:
 
     @property
     def is_steady(self) -> bool | None:
-        """Say whether no drift shows; None where the window is too short to tell."""
+        """Say whether no drift shows; None where that cannot be told."""
         return None if self.verdict == "cannot-be-told" else self.verdict != "not-steady"
 
 

@@ -175,9 +175,9 @@ def result_document(
         },
         "steadiness": {
             "verdict": "not-steady",
-            "words": "WAF rises by 9.0 % over the window (95 %: +2.0 to +16.0 %)",
-            "drift": {"change": 0.09, "low": 0.02, "high": 0.16, "p": 0.001},
-            "start": {"change": 0.01, "low": -0.05, "high": 0.07, "p": 0.7},
+            "words": "WAF rises by 9.0 % over the window (99.5 %: +2.0 to +16.0 %)",
+            "drift": {"change": 0.09, "low": 0.02, "high": 0.16, "level": 0.995, "p": 0.001},
+            "start": {"change": 0.01, "low": -0.05, "high": 0.07, "level": 0.995, "p": 0.7},
             "waf": [1.7, 1.75, 1.8, 1.8, 1.85, 1.85, 1.85, 1.9, 1.9, 1.9],
             "programmed_bytes": 7_495_680,
             "erased_bytes": 7_495_000,

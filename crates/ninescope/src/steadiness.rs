@@ -13,14 +13,20 @@ pub const BATCHES: usize = 10;
 pub const FALSE_ALARMS: f64 = 0.01;
 /// A smaller change of write amplification over the window is none, however certain.
 pub const LEAST_CHANGE: f64 = 0.01;
+/// The level of each interval that is told: that at which is judged. Two changes are looked at.
+pub const LEVEL: f64 = 1.0 - FALSE_ALARMS / 2.0;
+/// A window that does not rule a change by this factor out, up or down, cannot tell.
+pub const RESOLUTION: f64 = 1.25;
 /// Rounds of block groups that each piece must have, so that bursts of moves do not show.
 const ROUNDS_PER_BATCH: u64 = 2;
 /// By how many rounds, beside [`LEAST_CHANGE`], erases may lag behind programs in a drive that has settled.
 const ROUNDS_OF_SLACK: u64 = 2;
 /// Degrees of freedom of the scatter about a line through all pieces, and of that of all but the first.
 const DEGREES: u32 = BATCHES as u32 - 2;
-/// 97.5 % quantile of Student's t with so many.
-const T_OF_95: f64 = 2.306_004_135;
+/// How far from zero Student's t with so many is once in `1 / (1 - LEVEL)`.
+const T_OF_LEVEL: f64 = 3.832_518_685;
+/// The same with `BATCHES - 1` degrees of freedom.
+const T_OF_MEAN: f64 = 3.689_662_392;
 
 /// What can be said of a window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -30,7 +36,7 @@ pub enum Verdict {
     NotSteady,
     /// Nothing of the kind shows.
     NoDriftShown,
-    /// It is too short to tell.
+    /// It is too short to tell, or its pieces scatter too much.
     CannotBeTold,
 }
 
@@ -39,10 +45,12 @@ pub enum Verdict {
 pub struct Change {
     /// 0.1 is 10 % more.
     pub change: f64,
-    /// Its 95 % interval: the lower end.
+    /// Its interval, which holds no change at all unless `p` is below one minus its level: the lower end.
     pub low: f64,
     /// The upper end.
     pub high: f64,
+    /// The level of the interval: [`LEVEL`].
+    pub level: f64,
     /// How often a window without drift shows so much, by Student's t.
     pub p: f64,
 }
@@ -107,9 +115,16 @@ fn judge(all: Written, changes: Option<(Change, Change)>, round_bytes: u64) -> (
             let words = format!("WAF after the first tenth of the window is {by:.1} % {how} than in it ({interval})");
             (Verdict::NotSteady, words)
         }
+        Some((drift, _)) if !drift.is_resolved() => {
+            let (by, interval, most) = (100.0 * drift.change, drift.interval(), 100.0 * (RESOLUTION - 1.0));
+            let words = format!("WAF {by:+.1} % over the window ({interval}): a drift of {most:.0} % is not ruled out");
+            (Verdict::CannotBeTold, words)
+        }
         Some((drift, _)) => {
-            let by = 100.0 * drift.change;
-            (Verdict::NoDriftShown, format!("no drift of WAF shown: {by:+.1} % over the window ({})", drift.interval()))
+            let (by, interval) = (100.0 * drift.change, drift.interval());
+            let least =
+                if drift.is_certain() { format!(" beyond {:.0} %", 100.0 * LEAST_CHANGE) } else { String::new() };
+            (Verdict::NoDriftShown, format!("no drift of WAF{least} shown: {by:+.1} % over the window ({interval})"))
         }
         None => {
             let needed = ROUNDS_PER_BATCH * BATCHES as u64 * round_bytes;
@@ -119,22 +134,46 @@ fn judge(all: Written, changes: Option<(Change, Change)>, round_bytes: u64) -> (
     }
 }
 
+impl Steadiness {
+    /// How far to either side the interval of the window's write amplification reaches, at [`LEVEL`], by the scatter of its
+    /// tenths; `None` where it is too short for that.
+    pub fn margin(&self) -> Option<f64> {
+        if self.waf.len() < BATCHES {
+            return None;
+        }
+        let middle = mean(self.waf.iter().copied());
+        let squares: f64 = self.waf.iter().map(|waf| (waf - middle) * (waf - middle)).sum();
+        Some(T_OF_MEAN * libm::sqrt(squares / (BATCHES * (BATCHES - 1)) as f64))
+    }
+}
+
 impl Change {
     /// From a difference of logarithms, its standard error and the degrees of freedom that this is known by.
     fn of(difference: f64, error: f64) -> Self {
         let change = |difference: f64| libm::expm1(difference);
         let p = if difference == 0.0 { 1.0 } else { two_sided(difference.abs() / error, DEGREES) };
-        let margin = T_OF_95 * error;
-        Self { change: change(difference), low: change(difference - margin), high: change(difference + margin), p }
+        let margin = T_OF_LEVEL * error;
+        let (low, high) = (change(difference - margin), change(difference + margin));
+        Self { change: change(difference), low, high, level: LEVEL, p }
     }
 
-    /// Whether it is more than chance, and more than nothing. Two are looked at.
+    /// Whether it is more than chance: its interval is to one side of nothing.
+    fn is_certain(&self) -> bool {
+        self.low > 0.0 || self.high < 0.0
+    }
+
+    /// Whether it is more than chance, and more than nothing.
     fn is_one(&self) -> bool {
-        self.p < FALSE_ALARMS / 2.0 && self.change.abs() > LEAST_CHANGE
+        self.is_certain() && self.change.abs() > LEAST_CHANGE
+    }
+
+    /// Whether a change by [`RESOLUTION`] is ruled out.
+    fn is_resolved(&self) -> bool {
+        1.0 + self.high < RESOLUTION && (1.0 + self.low) * RESOLUTION > 1.0
     }
 
     fn interval(&self) -> String {
-        format!("95 %: {:+.1} to {:+.1} %", 100.0 * self.low, 100.0 * self.high)
+        format!("{:.1} %: {:+.1} to {:+.1} %", 100.0 * self.level, 100.0 * self.low, 100.0 * self.high)
     }
 }
 
@@ -259,17 +298,60 @@ mod tests {
         let rising = window(1, |position, noise| 2.5 * (1.0 + 0.1 * position) + 0.05 * noise);
         assert_eq!(rising.verdict, Verdict::NotSteady);
         let drift = rising.drift.expect("a long window");
-        assert!(drift.low < 0.1 && 0.1 < drift.high && drift.high - drift.low < 0.03, "{drift:?}");
+        assert!(drift.low < 0.1 && 0.1 < drift.high && drift.high - drift.low < 0.05, "{drift:?}");
         assert!(rising.words.starts_with("WAF rises by "), "{}", rising.words);
         let falling = window(1, |position, noise| 2.5 * (1.0 - 0.1 * position) + 0.05 * noise);
         assert!(falling.words.starts_with("WAF falls by "), "{}", falling.words);
         // What soon ends hardly tilts a line.
         let soon_over = window(1, |position, noise| 2.5 * (1.0 - 0.1 * libm::exp(-position * 20.0)) + 0.05 * noise);
-        assert!(soon_over.words.contains("% higher than in it (95 %: +"), "{}", soon_over.words);
+        assert!(soon_over.words.contains("% higher than in it (99.5 %: +"), "{}", soon_over.words);
         // Certain, and of no account.
         let slightly = window(1, |position, _| 2.5 * (1.0 + 0.005 * position));
         assert!(slightly.drift.expect("long").p < 1e-6);
         assert_eq!(slightly.verdict, Verdict::NoDriftShown);
+        assert!(slightly.words.starts_with("no drift of WAF beyond 1 % shown: +0.5 %"), "{}", slightly.words);
+    }
+
+    #[test]
+    fn what_is_judged_is_what_the_interval_says() {
+        let quantile = two_sided(T_OF_LEVEL, DEGREES);
+        assert!((quantile - (1.0 - LEVEL)).abs() < 1e-9, "{quantile}");
+        // Rises by 8 % that are told in some windows and not in others.
+        let told: Vec<Steadiness> =
+            (0..500).map(|seed| window(seed, |x, noise| 2.5 + 0.2 * x + 0.25 * noise)).collect();
+        for told in &told {
+            let drift = told.drift.expect("a long window");
+            assert_eq!(drift.low > 0.0, drift.p < 1.0 - LEVEL, "{drift:?}");
+            if told.words.starts_with("no drift of WAF shown") {
+                assert!(drift.low <= 0.0 && drift.high >= 0.0, "{}", told.words);
+            }
+        }
+        let drifting = told.iter().filter(|told| told.verdict == Verdict::NotSteady).count();
+        assert!((50..450).contains(&drifting), "{drifting} of 500: both kinds are looked at");
+    }
+
+    #[test]
+    fn a_window_that_scatters_too_much_to_see_a_quarter_cannot_tell() {
+        let wild = window(1, |_, noise| 2.5 + 2.0 * noise);
+        assert_eq!(wild.verdict, Verdict::CannotBeTold, "{}", wild.words);
+        assert!(
+            wild.words.contains("(99.5 %: -") && wild.words.ends_with("a drift of 25 % is not ruled out"),
+            "{}",
+            wild.words
+        );
+        let drift = wild.drift.expect("its interval is told nevertheless");
+        assert!(drift.high > 0.25 || drift.low < -0.2, "{drift:?}");
+        assert_eq!(window(1, |_, noise| 2.5 + 0.1 * noise).verdict, Verdict::NoDriftShown);
+    }
+
+    #[test]
+    fn the_mean_of_a_window_is_known_by_the_scatter_of_its_tenths() {
+        let mut told = window(1, |_, _| 2.5);
+        told.waf = vec![2.0, 3.0, 2.0, 3.0, 2.0, 3.0, 2.0, 3.0, 2.0, 3.0];
+        // Standard deviation 0.5270, over the root of ten, times 3.690.
+        assert!((told.margin().expect("ten tenths") - 0.614_94).abs() < 1e-4, "{:?}", told.margin());
+        told.waf.clear();
+        assert_eq!(told.margin(), None);
     }
 
     #[test]
