@@ -54,11 +54,19 @@ fn uniform_writes_wear_in_as_theory_has_it_whoever_writes_them() {
     }
 }
 
+/// What a run says about the WAF that it declared; `None` where nothing.
+fn note_on_declared(result: &Value) -> Option<&str> {
+    let notes = result["notes"].as_array().expect("notes").iter().filter_map(Value::as_str);
+    notes.into_iter().find(|note| note.starts_with("declared was a WAF of "))
+}
+
 /// The WAF that wearing in declared and the one that was measured, apart by no more than both are uncertain.
 fn assert_measured_as_declared(result: &Value) {
     let (steady, told) = (&result["steady_state"], &result["steadiness"]);
     assert_eq!((&steady["by"], &steady["converged"]), (&json!("workload"), &json!(true)), "{steady}");
     assert_eq!(told["verdict"], "no-drift-shown", "{told}");
+    assert_eq!(result["steady_state_measured"]["as_declared"], json!(true), "{}", result["steady_state_measured"]);
+    assert_eq!(note_on_declared(result), None);
     let tenths: Vec<f64> = told["waf"].as_array().expect("tenths").iter().map(number).collect();
     let mean = tenths.iter().sum::<f64>() / 10.0;
     let deviation = (tenths.iter().map(|waf| (waf - mean).powi(2)).sum::<f64>() / 9.0).sqrt();
@@ -95,7 +103,38 @@ fn after_uniform_overwriting_hot_and_cold_writes_are_not_steady_and_say_so() {
         assert_eq!(told["verdict"], "not-steady", "{told}");
         let upwards = number(&told["drift"]["change"]) > 0.01 && number(&told["start"]["change"]) > 0.01;
         assert!(upwards, "it declared {} of uniform writes: {told}", result["steady_state"]["waf"]);
+        if requests == 300_000 {
+            let note = note_on_declared(&result).expect("2.4 is not 2.8");
+            assert!(note.contains("uniform random writes is not that of this workload"), "{note}");
+        }
     }
+}
+
+#[test]
+fn what_preparing_without_time_declares_and_a_run_misses_is_said() {
+    let of = |job: Value| {
+        let mut request = request("steady", "greedy", 256, job);
+        request["drive"] = json!({ "file": concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/drives/small.toml") });
+        request["set"] = json!([]);
+        result_of(&request).expect("a run")
+    };
+    // A write of half a block of every die is placed whole before garbage is collected, however idle the drive is; and under
+    // load collection comes after the writes.
+    for job in [
+        json!({ "rw": "randwrite", "bs": "1m", "rate_iops": 5, "requests": 2_000 }),
+        json!({ "rw": "randwrite", "bs": "64k", "iodepth": 1, "requests": 20_000 }),
+    ] {
+        let result = of(job);
+        let (steady, measured) = (&result["steady_state"], &result["steady_state_measured"]);
+        assert_eq!((&steady["converged"], &measured["as_declared"]), (&json!(true), &json!(false)), "{measured}");
+        assert!(number(&measured["waf_high"]) < number(&steady["waf_low"]), "{steady} {measured}");
+        assert_eq!(measured["waf"], result["waf"]["total"]);
+        let note = note_on_declared(&result).expect("a note");
+        assert!(note.contains("worn in without time") && note.contains("--warmup"), "{note}");
+    }
+    let slow = of(json!({ "rw": "randwrite", "bs": "4k", "rate_iops": 100, "requests": 100_000 }));
+    assert_eq!(slow["steady_state_measured"]["as_declared"], json!(true), "{}", slow["steady_state_measured"]);
+    assert_eq!(note_on_declared(&slow), None);
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! The result: everything measured, as one JSON value.
 
+mod declared;
 mod fio;
 mod host_queue;
 mod latency;
@@ -16,6 +17,7 @@ use ninescope_kernel::Ns;
 use ninescope_model::{BlockGroup, CacheHint, OCCUPANCIES, Occupancy, Op};
 use serde_json::{Map, Value, json};
 
+use self::declared::AsDeclared;
 use crate::VERSION;
 use crate::assembly::Assembly;
 use crate::endurance;
@@ -64,6 +66,7 @@ pub fn result_json(input: &ResultInput<'_>) -> Result<Value, Error> {
         "prefill": input.prefill,
         "prepared_units": input.prepared_units,
         "steady_state": input.steady,
+        "steady_state_measured": as_declared(input),
         "notes": notes(input),
         "build": {
             "version": VERSION,
@@ -159,6 +162,14 @@ fn steadiness(device: &Seen<'_>) -> Option<Steadiness> {
     Steadiness::of(&device.meter.series.written(device.written()), round)
 }
 
+/// The measured write amplification beside the declared one; null where they cannot be compared.
+fn as_declared(input: &ResultInput<'_>) -> Option<AsDeclared> {
+    let device = input.device.as_ref()?;
+    let written = device.written();
+    let waf = (written.host > 0).then(|| written.flash as f64 / written.host as f64)?;
+    AsDeclared::of(input.steady, steadiness(device).as_ref(), waf)
+}
+
 /// How long the drive scrubbed, healed or refreshed after the host's last completion [ns].
 fn worked_on(device: &Seen<'_>) -> Ns {
     let host_ended = device.reliability.and_then(Reliability::host_ended);
@@ -216,6 +227,7 @@ fn notes(input: &ResultInput<'_>) -> Vec<String> {
         notes.extend(host_queue::overload_notes(device, input.report, input.job_names));
     }
     notes.extend(input.steady.and_then(SteadyState::trouble));
+    notes.extend(as_declared(input).zip(input.steady).and_then(|(measured, steady)| measured.note(steady)));
     notes
 }
 
