@@ -7,7 +7,7 @@ use crate::steadiness::{LEAST_CHANGE, LEVEL, Steadiness};
 
 /// A measured write amplification beside the one that was declared.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub struct AsDeclared {
+pub struct MeasuredWaf {
     /// Whether the two are apart by no more than both are uncertain and [`LEAST_CHANGE`].
     pub as_declared: bool,
     /// Bytes programmed per byte of the host in the measured window.
@@ -20,7 +20,7 @@ pub struct AsDeclared {
     pub level: f64,
 }
 
-impl AsDeclared {
+impl MeasuredWaf {
     /// Of a window that programmed `waf` bytes per byte of the host. `None` where nothing steady was declared, or the window
     /// is too short to tell.
     pub fn of(steady: Option<&SteadyState>, told: Option<&Steadiness>, waf: f64) -> Option<Self> {
@@ -70,7 +70,7 @@ mod tests {
     fn apart_by_more_than_both_are_uncertain_is_noted() {
         // 0.02 of the declared, none of the measured, and a hundredth of 2.5.
         let steady = declared(OverwrittenBy::Workload);
-        let told = |waf: f64| AsDeclared::of(Some(&steady), Some(&window()), waf).expect("a long window");
+        let told = |waf: f64| MeasuredWaf::of(Some(&steady), Some(&window()), waf).expect("a long window");
         assert_eq!(told(2.544).note(&steady), None);
         assert!(!told(2.546).as_declared && !told(2.454).as_declared);
         let note = told(2.2).note(&steady).expect("far away");
@@ -84,9 +84,9 @@ mod tests {
     #[test]
     fn what_declares_nothing_or_tells_nothing_is_not_compared() {
         let unsettled = SteadyState { converged: false, ..declared(OverwrittenBy::Workload) };
-        assert_eq!(AsDeclared::of(Some(&unsettled), Some(&window()), 9.0), None);
+        assert_eq!(MeasuredWaf::of(Some(&unsettled), Some(&window()), 9.0), None);
         let short = Steadiness::of(&[Written { host: 10, flash: 10, erased: 10 }; 10], 100).expect("written");
-        assert_eq!(AsDeclared::of(Some(&declared(OverwrittenBy::Uniform)), Some(&short), 9.0), None);
-        assert_eq!(AsDeclared::of(None, Some(&window()), 9.0), None);
+        assert_eq!(MeasuredWaf::of(Some(&declared(OverwrittenBy::Uniform)), Some(&short), 9.0), None);
+        assert_eq!(MeasuredWaf::of(None, Some(&window()), 9.0), None);
     }
 }

@@ -17,7 +17,7 @@ use ninescope_kernel::Ns;
 use ninescope_model::{BlockGroup, CacheHint, OCCUPANCIES, Occupancy, Op};
 use serde_json::{Map, Value, json};
 
-use self::declared::AsDeclared;
+use self::declared::MeasuredWaf;
 use crate::VERSION;
 use crate::assembly::Assembly;
 use crate::endurance;
@@ -163,11 +163,11 @@ fn steadiness(device: &Seen<'_>) -> Option<Steadiness> {
 }
 
 /// The measured write amplification beside the declared one; null where they cannot be compared.
-fn as_declared(input: &ResultInput<'_>) -> Option<AsDeclared> {
+fn as_declared(input: &ResultInput<'_>) -> Option<MeasuredWaf> {
     let device = input.device.as_ref()?;
     let written = device.written();
     let waf = (written.host > 0).then(|| written.flash as f64 / written.host as f64)?;
-    AsDeclared::of(input.steady, steadiness(device).as_ref(), waf)
+    MeasuredWaf::of(input.steady, steadiness(device).as_ref(), waf)
 }
 
 /// How long the drive scrubbed, healed or refreshed after the host's last completion [ns].
