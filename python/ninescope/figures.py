@@ -13,7 +13,7 @@ from typing import Literal, NamedTuple
 Form = Literal["line", "points", "bars", "steps"]
 Value = float | int | None
 
-PALETTE = ("#1f6fb4", "#d9621e", "#27a371", "#5a1a66", "#b88600", "#555555", "#c9649c", "#8c2d04")
+PALETTE = ("#1f6fb4", "#d9621e", "#34a664", "#5a1a66", "#d99e00", "#555555", "#c9649c", "#8c2d04")
 """Colours of series that name none, in their order; told apart on light and on dark ground, and by whoever is
 blind to red, to green or to blue."""
 DASHES: tuple[tuple[float, ...], ...] = ((), (5.0, 2.0), (1.2, 1.6), (7.0, 2.0, 1.2, 2.0))

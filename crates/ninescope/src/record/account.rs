@@ -187,12 +187,11 @@ impl Account {
     pub fn parts_of_stages(&self) -> Parts {
         let (mut parts, mut own) = (Parts::default(), Ns::ZERO);
         for stage in &self.stages {
-            match stage.cause {
-                Some(cause) => parts.add(cause, stage.until - stage.from),
-                None => {
-                    parts.add_die_wait(&stage.acts.sums());
-                    own += stage.acts.own();
-                }
+            if let Some(cause) = stage.cause {
+                parts.add(cause, stage.until - stage.from);
+            } else {
+                parts.add_die_wait(&stage.acts.sums());
+                own += stage.acts.own();
             }
         }
         let own_of_channel = Ns(self.parts.0[Cause::OwnParts as usize]).saturating_since(own);
