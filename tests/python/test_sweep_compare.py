@@ -79,8 +79,9 @@ def test_seeds_of_a_setting_give_the_paired_interval(cli, tmp_path):
     assert setting["setting"] == {"ftl.over_provisioning": 0.1}
     assert setting["design"] == "3 runs of each, paired by their seeds 1 to 3"
     waf = number(setting, "waf")
-    # Means 3.1 and 2.6: log ratio -0.175891. Without one pair each -0.172844, -0.198851, -0.156842: the jackknife's error is
-    # 0.024482, t(2) = 4.302653. The ratio lies from 0.754855 to 0.931878, and the difference is 3.1 times that less 1.
+    # Means 3.1 and 2.6: log ratio -0.175891. Without one pair each -0.172844, -0.198851 and -0.156842: the
+    # jackknife's error is 0.024482, t(2) = 4.302653. The ratio lies from 0.754855 to 0.931878, and the
+    # difference is 3.1 times that less 1.
     assert list(waf["difference"].values()) == pytest.approx([-0.5, -0.759950, -0.211178], abs=1e-5)
     assert waf["p"] == pytest.approx(P, abs=1e-6)
     # The erases are compared as well: two at once.

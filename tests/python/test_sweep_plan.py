@@ -483,9 +483,7 @@ def test_a_mistyped_axis_is_told_before_a_condition_that_names_it_rightly(cli, t
 
 def test_a_value_that_fits_no_drive_is_named_with_its_line_and_by_no_option(cli, tmp_path):
     err = refusal(cli, tmp_path, SMALL.replace("[0.1, 0.2]", "[0.001, 0.2]"))
-    assert (
-        "line 18: axes.ftl.over_provisioning: is 0.001, and geometry.blocks_per_plane is" in err
-    )
+    assert "line 18: axes.ftl.over_provisioning: is 0.001, and geometry.blocks_per_plane is" in err
     assert "--set" not in err
     few = SMALL.replace(f'file = "{DRIVE}"', 'preset = "tlc"\nset.geometry.blocks_per_plane = 3')
     err = refusal(cli, tmp_path, few.replace('"ftl.over_provisioning" = [0.1, 0.2]\n', ""))
