@@ -487,7 +487,7 @@ def test_a_value_that_fits_no_drive_is_named_with_its_line_and_by_no_option(cli,
     assert "--set" not in err
     few = SMALL.replace(f'file = "{DRIVE}"', 'preset = "tlc"\nset.geometry.blocks_per_plane = 3')
     err = refusal(cli, tmp_path, few.replace('"ftl.over_provisioning" = [0.1, 0.2]\n', ""))
-    assert "preset tlc: ftl.over_provisioning is " in err
+    assert "drive.set.geometry.blocks_per_plane: is 3, and ftl.over_provisioning" in err
     assert " at line " not in err  # of the preset: nobody has it at hand
 
 

@@ -155,7 +155,7 @@ impl Plan {
         };
         options.validate()?;
         let mut notes = Vec::new();
-        if options.closed_loop && source.time_scale.is_some_and(|scale| scale != 1.0) {
+        if options.closed_loop && source.time_scale.is_some_and(|scale| scale.to_bits() != 1_f64.to_bits()) {
             notes.push("time_scale is ignored: a closed loop leaves the times of the trace out".to_owned());
         }
         let mut summary = placed_summary(&path, &source, &mut options, &mut notes)?;

@@ -132,7 +132,7 @@ impl Backlog {
         let began = blocks[first].mean_submitted() - (ages[first] - least).max(0.0) / growth;
         let counts = blocks[first + 1..=last].iter().map(|block| block.count);
         (excess > arrivals * EXCESS_MIN).then(|| Overload {
-            load: (arrivals > 0.0).then(|| 1.0 + growth),
+            load: (arrivals > 0.0).then_some(1.0 + growth),
             arrivals_per_second: (arrivals > 0.0).then(|| counts.sum::<u64>() as f64 * 1e9 / arrivals),
             since: Ns(began.max(blocks[before].mean_submitted()) as u64),
             until: Ns(blocks[last].mean_submitted() as u64),

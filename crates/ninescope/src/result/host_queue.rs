@@ -86,7 +86,7 @@ fn rates(overload: &Overload) -> Option<(f64, f64)> {
 /// three digits.
 fn stretch(load: f64) -> f64 {
     let factor = load / LOAD_KEPT_UP_WITH;
-    let digits = 2 - factor.log10().floor() as i32;
+    let digits = 2 - libm::log10(factor).floor() as i32;
     // By a power of ten that is a whole number, so that the result is the number with so many digits.
     if digits >= 0 {
         let unit = 10_f64.powi(digits);
