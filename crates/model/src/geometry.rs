@@ -208,17 +208,20 @@ impl Geometry {
 
     fn check(&self) -> Result<(), GeometryError> {
         let error = |key, message: String| Err(GeometryError { key, message });
-        for (key, value) in [
+        let factors = [
             ("channels", self.channels),
             ("packages_per_channel", self.packages_per_channel),
             ("dies_per_package", self.dies_per_package),
             ("planes_per_die", self.planes_per_die),
             ("blocks_per_plane", self.blocks_per_plane),
             ("pages_per_block", self.pages_per_block),
+        ];
+        let others = [
             ("page_size", self.page_bytes),
             ("mapping_unit", self.unit_bytes),
             ("frontier_planes", self.frontier_planes),
-        ] {
+        ];
+        for (key, value) in factors.into_iter().chain(others) {
             if value == 0 {
                 return error(key, "must not be zero".into());
             }
@@ -257,14 +260,6 @@ impl Geometry {
                 format!("is {}, it must divide planes_per_die = {}", self.frontier_planes, self.planes_per_die),
             );
         }
-        let factors = [
-            ("channels", self.channels),
-            ("packages_per_channel", self.packages_per_channel),
-            ("dies_per_package", self.dies_per_package),
-            ("planes_per_die", self.planes_per_die),
-            ("blocks_per_plane", self.blocks_per_plane),
-            ("pages_per_block", self.pages_per_block),
-        ];
         let units_per_page = u64::from(self.page_bytes / unit);
         let units =
             factors.iter().try_fold(units_per_page, |product, (_, factor)| product.checked_mul((*factor).into()));

@@ -1,7 +1,7 @@
-//! RWB-DM: as WO-DM, and what is read hot or at random moves up as well (Okamoto et al., paper 001; spec 2.1, 2.2).
+//! RWB-DM: as WO-DM, and what is read hot or at random moves up as well (Okamoto et al., paper 001).
 //!
 //! The paper moves what is hot *or* random and keeps no copy below. The defaults move what is hot *and* random and keep
-//! the copy (inferred: prototype.md section 1 found the literal rule to move more than it gains).
+//! the copy (inferred; docs/decisions/0021 says what the paper's experiment decides).
 
 use ninescope_model::units::Bytes;
 use schemars::JsonSchema;
