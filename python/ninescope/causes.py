@@ -41,7 +41,7 @@ LOOKS: Mapping[str, Look] = {
     "read_modify_write": Look(
         "partial write",
         "#17a2a2",
-        "a unit written in part: the rest of it had to be read first, waits included",
+        "a unit written in part: the rest of it was read first, without what that read waited for",
     ),
     "program_wait": Look("program wait", "#54278f", "buffered data had to be programmed first"),
     "migration_wait": Look(

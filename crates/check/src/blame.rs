@@ -9,7 +9,7 @@ use ninescope_engine::meter::Parts;
 use ninescope_engine::{Access, View};
 use ninescope_kernel::{NONE, Ns};
 use ninescope_media::nand::{CommandKind, FlashCommand};
-use ninescope_model::{Cause, DieId, Source};
+use ninescope_model::{Cause, DieId, Lpa, Op, Ppa, Source};
 
 use crate::rule::{Checked, require};
 
@@ -60,7 +60,11 @@ struct Die {
 #[derive(Clone, Copy, Debug, Default)]
 struct Part {
     owner: u64,
+    /// Of a read of the rest of a unit written in part: that unit. Of a program: the last unit of its owner in the page.
+    lpa: Lpa,
     waits: Waits,
+    /// It is such a read.
+    merges: bool,
     /// Since when it waits for its channel.
     mark: Ns,
     /// It is read again: all that follows is retry.
@@ -79,15 +83,24 @@ pub struct Blame {
     slots: Vec<u64>,
     /// When each request inside was taken in.
     inside: BTreeMap<u64, Ns>,
+    /// Whether writes complete when they are programmed.
+    at_program: bool,
+    /// By slot: the unit that got its place last.
+    written: Vec<Lpa>,
+    /// By first unit of a page that is to be programmed for a request: the last unit in it.
+    last_in_page: BTreeMap<u32, Lpa>,
+    /// By request and unit written in part: what the reads of the rest of the unit waited for.
+    merges: BTreeMap<(u64, u32), Waits>,
 }
 
 impl Blame {
-    pub fn started(view: &View<'_>) -> Self {
+    pub fn started(view: &View<'_>, completes_at_program: bool) -> Self {
         let geometry = view.ftl.geometry();
         let idle = Die { owners: [NOBODY; 4], parked: ([NOBODY; 4], None), ..Die::default() };
         Self {
             dies: vec![idle; geometry.dies() as usize],
             channels: vec![VecDeque::new(); geometry.channels as usize],
+            at_program: completes_at_program,
             ..Self::default()
         }
     }
@@ -95,9 +108,19 @@ impl Blame {
     pub fn fetched(&mut self, now: Ns, slot: u32, id: u64) {
         if self.slots.len() <= slot as usize {
             self.slots.resize(slot as usize + 1, NOBODY);
+            self.written.resize(slot as usize + 1, Lpa::NONE);
         }
+        self.written[slot as usize] = Lpa::NONE;
         self.slots[slot as usize] = id;
         self.inside.insert(id, now);
+    }
+
+    /// A unit that a request wrote got a place.
+    pub fn unit_written(&mut self, view: &View<'_>, slot: u32, lpa: Lpa, place: Ppa) {
+        self.written[slot as usize] = lpa;
+        if self.at_program {
+            self.last_in_page.insert(view.ftl.geometry().first_unit_of_page(place).0, lpa);
+        }
     }
 
     /// A free die takes up a command: the waits of its accesses for it are over.
@@ -113,7 +136,7 @@ impl Blame {
                 self.parts.resize(index + 1, Part { owner: NOBODY, ..Part::default() });
             }
             let part = &mut self.parts[index];
-            if owner == NOBODY || access.source != Source::Host {
+            if owner == NOBODY || !matches!(access.source, Source::Host | Source::ReadModifyWrite) {
                 part.owner = NOBODY;
                 continue;
             }
@@ -121,7 +144,13 @@ impl Blame {
                 part.mark = Ns::NEVER;
                 continue;
             }
-            *part = Part { owner, mark: now, ..Part::default() };
+            let lpa = match access.source {
+                Source::ReadModifyWrite => access.lpa,
+                _ if command.kind == CommandKind::Read => Lpa::NONE,
+                _ => self.last_in_page.remove(&access.ppa.0).unwrap_or(Lpa::NONE),
+            };
+            let merges = access.source == Source::ReadModifyWrite;
+            *part = Part { owner, lpa, merges, mark: now, ..Part::default() };
             lay_over(&self.dies[id].done, access.queued, now, owner, &mut part.waits);
         }
         let first = accesses.first().copied().unwrap_or_default();
@@ -167,15 +196,23 @@ impl Blame {
         self.change(command.die, view.now, true);
         let owners = self.dies[command.die.index()].owners;
         let channel = self.channel_waits_end(view, command);
-        // Of its own command, the data of planes before it.
+        // Of its own command, the data of planes before it. What stays in the controller is there when those of all planes
+        // have left, unless each of them goes on through a decoder.
+        let together = view.reliability.is_none();
         for (position, plane) in command.addressed_planes().enumerate() {
             let Some(part) = self.parts.get_mut(command.transaction[plane] as usize) else { continue };
             if part.owner != owners[position] || part.owner == NOBODY || part.mark == Ns::NEVER {
                 continue;
             }
-            for (other, before) in command.addressed_planes().enumerate().take(position) {
-                let time = view.nand.data_time(u64::from(command.bytes[before])).0;
+            let merges = part.merges && together;
+            let others = command.addressed_planes().enumerate();
+            for (other, beside) in others.filter(|&(other, _)| other < position || merges && other > position) {
+                let time = view.nand.data_time(u64::from(command.bytes[beside])).0;
                 part.waits[if owners[other] == part.owner { OWN } else { CHANNEL }] += time;
+            }
+            if part.merges {
+                let waits = self.merges.entry((part.owner, part.lpa.0)).or_default();
+                waits.iter_mut().zip(part.waits).for_each(|(sum, wait)| *sum += wait);
             }
         }
         self.channels[channel].push_back(Stretch { from: view.now, until, lane: Some(CHANNEL), owners });
@@ -221,14 +258,20 @@ impl Blame {
     }
 
     /// A request completed with these parts.
-    pub fn completed(&mut self, view: &View<'_>, id: u64, parts: &Parts, (reads, transaction): (bool, u32)) -> Checked {
+    pub fn completed(
+        &mut self,
+        view: &View<'_>,
+        slot: u32,
+        id: u64,
+        (op, parts, transaction): (Op, &Parts, u32),
+    ) -> Checked {
         self.inside.remove(&id);
-        let Some(part) = self.parts.get(transaction as usize).filter(|part| part.owner == id) else { return Ok(()) };
-        // Of a write the access may be one of another medium, under the number of one that has ended.
-        if !reads && part.ended != view.now {
-            return Ok(());
+        let expected = self.waits_of(view.now, (slot, id), op, transaction);
+        while let Some((&merge, _)) = self.merges.range((id, 0)..=(id, u32::MAX)).next() {
+            self.merges.remove(&merge);
         }
-        for (cause, expected) in CAUSES.into_iter().zip(part.waits) {
+        let Some(expected) = expected else { return Ok(()) };
+        for (cause, expected) in CAUSES.into_iter().zip(expected) {
             let said = parts.0[cause as usize];
             require!(
                 said == expected,
@@ -239,6 +282,25 @@ impl Blame {
             );
         }
         Ok(())
+    }
+
+    /// What a request waited for that ended with this page access, or with a place in the write buffer; nothing is known of
+    /// those that ended otherwise.
+    fn waits_of(&self, now: Ns, (slot, id): (u32, u64), op: Op, transaction: u32) -> Option<Waits> {
+        let merged = |lpa: Lpa| self.merges.get(&(id, lpa.0)).copied().unwrap_or_default();
+        if op == Op::Write && transaction == NONE {
+            return (!self.at_program).then(|| merged(self.written[slot as usize]));
+        }
+        let part = self.parts.get(transaction as usize).filter(|part| part.owner == id)?;
+        // Of a write the access may be one of another medium, under the number of one that has ended.
+        if op == Op::Write && part.ended != now {
+            return None;
+        }
+        let mut waits = part.waits;
+        if op == Op::Write {
+            waits.iter_mut().zip(merged(part.lpa)).for_each(|(sum, wait)| *sum += wait);
+        }
+        Some(waits)
     }
 
     /// Forgets what ended before the oldest request inside came.

@@ -124,7 +124,7 @@ impl Checker {
         self.codes = ReliabilityBook::started(view, self.level == CheckLevel::Full).map(Box::new);
         self.clean = CleanUnits::started(view);
         if self.level == CheckLevel::Full && (self.banks.is_none() || self.tier.is_some()) {
-            self.blame = Some(Blame::started(view));
+            self.blame = Some(Blame::started(view, completes_at_program));
             let units = self.units.insert(Units::default());
             units.started(view);
             self.oracle = Some(Oracle::new(view, completes_at_program));
@@ -191,7 +191,7 @@ impl Checker {
     ) -> Checked {
         let order = self.requests.completed(view, slot, id, request, parts)?;
         if let Some(blame) = &mut self.blame {
-            blame.completed(view, id, parts, (request.op == Op::Read, transaction))?;
+            blame.completed(view, slot, id, (request.op, parts, transaction))?;
         }
         if let Some(banks) = &mut self.banks {
             banks.completed(view, slot, request)?;
@@ -224,6 +224,9 @@ impl Checker {
         self.ledger.host_units += 1;
         self.ledger.host_sectors += sectors_in(&request, lpa, view.ftl.geometry().sectors_per_unit());
         self.requests.unit_done(view, slot, lpa, Op::Write)?;
+        if let Some(blame) = &mut self.blame {
+            blame.unit_written(view, slot, lpa, new);
+        }
         agrees(view, lpa, new)?;
         self.groups.written(view, old, new)?;
         if let (Some(book), Some(banks)) = (&mut self.tier, &mut self.banks) {

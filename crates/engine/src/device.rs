@@ -240,7 +240,7 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
             channels: (0..geometry.channels).map(|_| ChannelUnit::default()).collect(),
             touched: BitTable::new(dies),
             channels_touched: BitTable::new(geometry.channels as usize),
-            transactions: TransactionStore::with_capacity(transactions, units),
+            transactions: TransactionStore::with_capacity(transactions, units, depth * 2),
             commands: Slab::with_capacity(depth),
             own_parts: OwnParts::new(resources.count(), depth * 8),
             meter: Meter::new(Ns::ZERO, lanes.len()),

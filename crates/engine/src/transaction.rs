@@ -3,9 +3,9 @@
 
 use ninescope_ftl::Residence;
 use ninescope_kernel::{Fifo, NONE, Ns, Slab};
-use ninescope_model::{Lpa, Occupancy, Ppa, SlotId, Source};
+use ninescope_model::{Cause, Lpa, Occupancy, Ppa, SlotId, Source};
 
-use crate::meter::DieLedger;
+use crate::meter::{DieLedger, Parts};
 
 /// The queues of a die, by what is waiting in them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -120,8 +120,9 @@ pub struct UnitRecord {
     pub taken_from: Residence,
     /// The next record of the chain.
     pub next: u32,
-    /// What the unit spent on its read-modify-write read [ns].
-    pub read_modify_write: Ns,
+    /// Of a unit written in part whose rest was read: where its time went until then, among the
+    /// [`merges`](TransactionStore::merges); `NONE` for others.
+    pub merge: u32,
 }
 
 impl Default for UnitRecord {
@@ -132,7 +133,7 @@ impl Default for UnitRecord {
             source: Source::Host,
             taken_from: Residence::NONE,
             next: NONE,
-            read_modify_write: Ns::ZERO,
+            merge: NONE,
         }
     }
 }
@@ -182,6 +183,22 @@ impl Default for Track {
     }
 }
 
+impl Track {
+    /// Adds what the transaction waited for, and what decoding added, to the parts of its command.
+    pub fn add_waits(&self, parts: &mut Parts, coded: bool) {
+        parts.add_die_wait(&self.die_wait);
+        parts.add(Cause::OwnParts, self.own_parts);
+        parts.add(Cause::Channel, self.channel);
+        if coded {
+            let Coding { wait, time, retry, refetch } = self.coding;
+            parts.add(Cause::DecoderWait, wait);
+            parts.add(Cause::Decode, time);
+            parts.add(Cause::Retry, retry);
+            parts.add(Cause::Refetch, refetch);
+        }
+    }
+}
+
 /// What codes add to a transaction.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Coding {
@@ -204,15 +221,18 @@ pub struct TransactionStore {
     pub tracks: Vec<Track>,
     /// The unit records.
     pub units: Slab<UnitRecord>,
+    /// Of units written in part whose rest is or was read: where their time went up to the end of that read.
+    pub merges: Slab<Parts>,
 }
 
 impl TransactionStore {
-    /// A store that does not allocate below `transactions` and `units` records.
-    pub fn with_capacity(transactions: usize, units: usize) -> Self {
+    /// A store that does not allocate below `transactions`, `units` and `merges` records.
+    pub fn with_capacity(transactions: usize, units: usize, merges: usize) -> Self {
         Self {
             slab: Slab::with_capacity(transactions),
             tracks: Vec::with_capacity(transactions),
             units: Slab::with_capacity(units),
+            merges: Slab::with_capacity(merges),
         }
     }
 
@@ -224,6 +244,16 @@ impl TransactionStore {
             self.tracks.push(Track::default());
         }
         index
+    }
+
+    /// Takes out where the time of a unit written in part went; nowhere for one whose rest was not read.
+    #[inline]
+    pub fn take_merge(&mut self, merge: u32) -> Parts {
+        if merge == NONE {
+            return Parts::default();
+        }
+        self.merges.remove(merge);
+        self.merges[merge]
     }
 
     /// The link of a transaction, for FIFOs.

@@ -31,8 +31,9 @@ pub struct WriteEntry {
     pub damage: Option<Harm>,
     /// Another copy of what is written exists.
     pub clean: bool,
-    /// What the unit's read-modify-write read took [ns].
-    pub read_modify_write: Ns,
+    /// For a unit written in part whose rest was read: where its time went until then, among the
+    /// [`merges`](crate::transaction::TransactionStore::merges); `NONE` for others.
+    pub merge: u32,
     /// Time spent stalled for want of a free page [ns].
     pub allocation_stall: Ns,
     /// Time spent stalled behind a full write buffer [ns].
@@ -68,8 +69,9 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
         let tail_partial = last != first && end % per_unit != 0;
         let whole = first + u32::from(head_partial)..last + 1 - u32::from(tail_partial);
         let units = if self.completes_at_program() { last - first + 1 } else { 0 };
-        // The read of the rest of a unit is a part too: its command may still move data when the unit is programmed.
-        self.commands[index].several_parts = units > 1 || units == 1 && head_partial;
+        // The read of the rest of a unit is a part too: its command may still move data when the unit is programmed, and the
+        // reads of both ends may wait for each other.
+        self.commands[index].several_parts = units > 1 || units == 1 && head_partial || head_partial && tail_partial;
         let entries = u32::from(head_partial) + u32::from(tail_partial) + u32::from(!whole.is_empty());
         self.commands[index].pending = units.max(entries);
         let partial = [(head_partial, first), (tail_partial, last)];
@@ -99,7 +101,7 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
             merged_with: None,
             damage: None,
             clean: self.ftl.knows_clean() && self.writes_clean(source, command),
-            read_modify_write: Ns::ZERO,
+            merge: NONE,
             allocation_stall: Ns::ZERO,
             buffer_stall: Ns::ZERO,
             stalled: (self.now, Cause::BufferStall),
@@ -136,7 +138,7 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
         let ppa = self.ftl.translate(Lpa(unit));
         let on_media = ppa != Ppa::UNMAPPED && !self.ftl.is_in_flight(ppa);
         if on_media {
-            return self.queue_read_modify_write(index, unit, ppa);
+            return self.queue_read_modify_write(index, unit, ppa, Parts::default());
         }
         if ppa == Ppa::UNMAPPED {
             self.counters.read_modify_write_unmapped += 1;
@@ -147,12 +149,21 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
         self.place_or_stall(WriteEntry { merged_with, ..self.entry(index, unit, unit + 1) })
     }
 
-    fn queue_read_modify_write(&mut self, command: u32, unit: u32, ppa: Ppa) -> Result<(), SimulationError> {
+    /// Reads the rest of a unit whose time until now went as `before` says.
+    fn queue_read_modify_write(
+        &mut self,
+        command: u32,
+        unit: u32,
+        ppa: Ppa,
+        before: Parts,
+    ) -> Result<(), SimulationError> {
         self.counters.read_modify_write_reads += 1;
+        let merge = self.transactions.merges.insert(before);
         let owner = self.transactions.units.insert(UnitRecord {
             lpa: Lpa(unit),
             parent: command,
             taken_from: self.ftl.residence(ppa),
+            merge,
             ..UnitRecord::default()
         });
         self.queue_read(Transaction {
@@ -161,6 +172,7 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
             units: 1,
             class: QueueClass::HostRead,
             source: Source::ReadModifyWrite,
+            tracked: true,
             ..Transaction::default()
         })
     }
@@ -171,14 +183,13 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
         let record = self.transactions.units[owner];
         self.transactions.units.remove(owner);
         let damage = self.harm_of(transaction, 0);
+        let track = &self.transactions.tracks[transaction as usize];
+        let parts = &mut self.transactions.merges[record.merge];
+        track.add_waits(parts, self.reliability.is_some());
+        parts.add(Cause::ReadModifyWrite, track.command_array + track.transfer);
         self.transactions.slab.remove(transaction);
         let entry = self.entry(record.parent, record.lpa.0, record.lpa.0 + 1);
-        self.place_or_stall(WriteEntry {
-            merged_with: Some(record.taken_from),
-            damage,
-            read_modify_write: self.now - self.commands[record.parent].mark,
-            ..entry
-        })
+        self.place_or_stall(WriteEntry { merged_with: Some(record.taken_from), damage, merge: record.merge, ..entry })
     }
 
     /// Whether a unit lies elsewhere than when its content was read for merging: another write changed it, or
@@ -292,12 +303,14 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
             _ => {}
         }
         if self.page_is_above(entry.next) {
+            self.transactions.take_merge(entry.merge);
             self.redirect_write(entry.command, entry.next)?;
             return Ok(Placing::GoesAbove);
         }
         if self.must_read_again(entry) {
             self.counters.read_modify_write_repeated += 1;
-            self.queue_read_modify_write(entry.command, entry.next, self.ftl.translate(Lpa(entry.next)))?;
+            let before = self.parts_before_placing(entry);
+            self.queue_read_modify_write(entry.command, entry.next, self.ftl.translate(Lpa(entry.next)), before)?;
             return Ok(Placing::ReadsAgain);
         }
         if entry.damage.is_some() && !self.is_merged_with_what_was_read(entry) {
@@ -310,12 +323,7 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
             let lpa = Lpa(entry.next);
             let clean = entry.clean && self.may_stay_clean(entry);
             let Some(placed) = self.ftl.write_as(lpa, clean) else { return Ok(Placing::Waits) };
-            let record = UnitRecord {
-                lpa,
-                parent: entry.command,
-                read_modify_write: entry.read_modify_write,
-                ..UnitRecord::default()
-            };
+            let record = UnitRecord { lpa, parent: entry.command, merge: entry.merge, ..UnitRecord::default() };
             let Placed { old, new, .. } = placed;
             observe!(self, Event::UnitWritten { slot: entry.command, lpa, old, new, merged_with });
             self.counters.host_sectors_placed += sectors;
@@ -365,11 +373,16 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
         if self.completes_at_program() {
             return self.send_partial_pages();
         }
-        let mut parts = Parts::default();
-        parts.add(Cause::ReadModifyWrite, entry.read_modify_write);
+        let parts = self.parts_before_placing(entry);
+        self.finish_part(entry.command, parts, NONE)
+    }
+
+    /// Where the time of an entry went until it is placed, or its unit is read again. What was kept of it is taken out.
+    fn parts_before_placing(&mut self, entry: &WriteEntry) -> Parts {
+        let mut parts = self.transactions.take_merge(entry.merge);
         parts.add(Cause::AllocationStall, entry.allocation_stall);
         parts.add(Cause::BufferStall, entry.buffer_stall);
-        self.finish_part(entry.command, parts, NONE)
+        parts
     }
 
     /// One part of a write is done; the last one completes the command and gives it its parts.
@@ -396,16 +409,13 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
         } else {
             Ns::ZERO
         };
+        let mut parts = self.transactions.take_merge(record.merge);
         let command = &self.commands[record.parent];
         let queued = self.transactions.slab[transaction].queued;
         let track = &self.transactions.tracks[transaction as usize];
-        let mut parts = Parts::default();
-        // Between the command's data and the queueing of its page lie the read-modify-write and stalls.
-        parts.add(Cause::ReadModifyWrite, record.read_modify_write);
-        parts.add(command.stall_cause, queued - command.mark - record.read_modify_write);
-        parts.add_die_wait(&track.die_wait);
-        parts.add(Cause::OwnParts, track.own_parts);
-        parts.add(Cause::Channel, track.channel);
+        // Between the command's data and the queueing of its page lie the read of the rest of its unit, and stalls.
+        parts.add(command.stall_cause, queued - command.mark - Ns(parts.total()));
+        track.add_waits(&mut parts, false);
         parts.add(Cause::Transfer, track.transfer);
         parts.add(Cause::Encode, coding);
         parts.add(Cause::CommandArray, self.now - track.mark - track.transfer - coding);

@@ -9,7 +9,6 @@ use crate::device::Device;
 use crate::error::SimulationError;
 use crate::meter::Parts;
 use crate::probe::{Event, Probe, observe};
-use crate::transaction::Coding;
 use ninescope_model::Cause;
 
 /// Read data for the host: one page access, or what the controller answers by itself.
@@ -143,18 +142,9 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
             parts.add(Cause::Link, self.now - job.ready);
             if job.transaction != NONE {
                 let track = &self.transactions.tracks[job.transaction as usize];
-                parts.add_die_wait(&track.die_wait);
-                parts.add(Cause::OwnParts, track.own_parts);
-                parts.add(Cause::Channel, track.channel);
+                track.add_waits(&mut parts, self.reliability.is_some());
                 parts.add(Cause::CommandArray, track.command_array);
                 parts.add(Cause::Transfer, track.transfer);
-                if self.reliability.is_some() {
-                    let Coding { wait, time, retry, refetch } = track.coding;
-                    parts.add(Cause::DecoderWait, wait);
-                    parts.add(Cause::Decode, time);
-                    parts.add(Cause::Retry, retry);
-                    parts.add(Cause::Refetch, refetch);
-                }
             }
             self.complete(job.command, parts, job.transaction)?;
         }

@@ -141,6 +141,11 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
             let bytes = u64::from(transaction.sectors) * 512;
             self.queue_link_out(LinkJob { ready: left, bytes, command: transaction.owner, transaction: index });
         }
+        for plane in command.addressed_planes().filter(|plane| staying_planes >> plane & 1 == 1) {
+            if self.transactions.slab[command.transaction[plane]].tracked {
+                self.data_stay_for_command(&command, plane, left);
+            }
+        }
         let unit = &mut self.channels[channel.index()];
         unit.busy += left - now;
         unit.free_at = left;

@@ -108,9 +108,9 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
         let transaction = self.transactions.slab[index];
         let command = match (transaction.class, transaction.source) {
             (QueueClass::HostRead, Source::Host) => transaction.owner,
+            (QueueClass::HostRead, _) => self.transactions.units[transaction.owner].parent,
             // Nobody waits for the programs of a write buffer.
             _ if self.write_completion == WriteCompletion::Buffer => NONE,
-            (QueueClass::HostRead, _) => self.transactions.units[transaction.owner].parent,
             (QueueClass::HostProgram, Source::Host) => self.transactions.parent_of_program(transaction.owner),
             _ => NONE,
         };
@@ -182,12 +182,29 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
 
     #[inline(never)]
     fn own_data_of_planes_before(&self, command: &FlashCommand, plane: usize) -> Ns {
+        self.own_data_of_planes(command, plane, |other| other < plane)
+    }
+
+    /// How long data of the same command leave from those other planes.
+    fn own_data_of_planes(&self, command: &FlashCommand, plane: usize, which: impl Fn(usize) -> bool) -> Ns {
         let share = |plane: usize| self.transactions.tracks[command.transaction[plane] as usize].share;
-        let before = command.addressed_planes().filter(|&other| other < plane && share(other) == share(plane));
+        let own = command.addressed_planes().filter(|&other| which(other) && share(other) == share(plane));
         match share(plane) {
             NONE => Ns::ZERO,
-            _ => before.fold(Ns::ZERO, |sum, other| sum + self.nand.data_time(u64::from(command.bytes[other]))),
+            _ => own.fold(Ns::ZERO, |sum, other| sum + self.nand.data_time(u64::from(command.bytes[other]))),
         }
+    }
+
+    /// The data of a page that stays in the controller for a command leave its die, whose channel is granted now. They are
+    /// there when the data of all planes have left, `until` then.
+    #[inline(never)]
+    pub(super) fn data_stay_for_command(&mut self, command: &FlashCommand, plane: usize, until: Ns) {
+        let transfer = self.nand.data_time(u64::from(command.bytes[plane]));
+        let own_beside = self.own_data_of_planes(command, plane, |other| other != plane);
+        let track = &mut self.transactions.tracks[command.transaction[plane] as usize];
+        track.channel += until - track.mark - transfer - own_beside;
+        track.own_parts += own_beside;
+        track.transfer = transfer;
     }
 
     /// The command of a die begins to wait for its channel.

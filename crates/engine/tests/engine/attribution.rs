@@ -120,7 +120,8 @@ fn a_write_that_completes_at_its_program_inherits_the_merge_and_the_die() {
     assert_eq!(
         run.parts(Op::Write),
         [
-            (Cause::ReadModifyWrite, 2 * UNIT_READ - 1_000),
+            (Cause::DieHostRead, UNIT_READ - 1_000),
+            (Cause::ReadModifyWrite, UNIT_READ),
             (Cause::CommandArray, COMMAND + PROGRAM),
             (Cause::Transfer, 4 * UNIT_TRANSFER),
         ]

@@ -121,7 +121,10 @@ fn a_partial_write_reads_again_when_another_write_changed_its_unit_meanwhile() {
     assert_eq!((run.counters().read_modify_write_reads, run.counters().read_modify_write_repeated), (2, 1));
     let reads: Vec<(u64, u32)> = run.issued(CommandKind::Read).iter().map(|(at, read)| (*at, read.die.0)).collect();
     assert_eq!(reads, [(PAGE_PROGRAM, 0), (PAGE_PROGRAM + UNIT_READ, 1)], "the old place, then the new one");
-    assert_eq!(run.parts(Op::Write), [(Cause::ReadModifyWrite, PAGE_PROGRAM + 2 * UNIT_READ - 5)]);
+    assert_eq!(
+        run.parts(Op::Write),
+        [(Cause::DieHostProgram, PAGE_PROGRAM - 5), (Cause::ReadModifyWrite, 2 * UNIT_READ)]
+    );
 }
 
 #[test]

@@ -5,7 +5,8 @@
 
 use crate::attribution::{shapes, worlds};
 use crate::scenario::{
-    COMMAND, Drive, Listed, PAGE_PROGRAM, PROGRAM, READ, UNIT, UNIT_TRANSFER, read_units, scenes, sectors, write_units,
+    COMMAND, Drive, Listed, PAGE_PROGRAM, PROGRAM, READ, UNIT, UNIT_READ, UNIT_TRANSFER, read_units, scenes, sectors,
+    write_units,
 };
 use ninescope_engine::meter::Parts;
 use ninescope_engine::{Event, Probe, SimulationError, View, WriteCompletion};
@@ -126,6 +127,38 @@ fn a_write_behind_another_is_behind_its_pages_and_behind_its_own() {
             (Cause::OwnParts, PAGE_PROGRAM),
         ]
     );
+}
+
+#[test]
+fn the_reads_of_both_ends_of_a_write_wait_for_each_other() {
+    let buffered = |drive: &mut Drive| drive.engine.write_completion = WriteCompletion::Buffer;
+    // The second half of unit 0 and the first half of unit 1.
+    let both_ends = || vec![sectors(Op::Write, 0, u64::from(UNIT) / 2, UNIT)];
+    let run = drive(buffered).run(both_ends());
+    assert_eq!(run.parts(Op::Write), [(Cause::ReadModifyWrite, UNIT_READ), (Cause::OwnParts, UNIT_READ)]);
+    // In one command their data leave one after the other, and are there when all have left.
+    let planes = |drive: &mut Drive| {
+        buffered(drive);
+        (drive.planes, drive.frontier_planes) = (2, 2);
+    };
+    let run = drive(planes).run(vec![sectors(Op::Write, 0, 3 * u64::from(UNIT) + u64::from(UNIT) / 2, UNIT)]);
+    let read = 2 * COMMAND + READ + UNIT_TRANSFER;
+    assert_eq!(run.parts(Op::Write), [(Cause::ReadModifyWrite, read), (Cause::OwnParts, UNIT_TRANSFER)]);
+}
+
+#[test]
+fn the_read_of_a_partial_write_waits_for_data_of_others_in_its_command() {
+    let planes = |drive: &mut Drive| {
+        drive.engine.write_completion = WriteCompletion::Buffer;
+        (drive.planes, drive.frontier_planes) = (2, 2);
+    };
+    let read = 2 * COMMAND + READ + UNIT_TRANSFER;
+    // The page of the read leaves before that of the write, or after it: the controller has both when both have left.
+    for (of_read, of_write) in [(0, 4), (4, 0)] {
+        let write = sectors(Op::Write, 0, of_write * u64::from(UNIT), UNIT / 2);
+        let run = drive(planes).run(vec![read_units(0, of_read, 4), write]);
+        assert_eq!(run.parts(Op::Write), [(Cause::ReadModifyWrite, read), (Cause::Channel, 4 * UNIT_TRANSFER)]);
+    }
 }
 
 #[test]

@@ -9,7 +9,7 @@ use std::collections::VecDeque;
 use ninescope_engine::Access;
 use ninescope_engine::meter::Parts;
 use ninescope_kernel::Ns;
-use ninescope_model::{Cause, DieId, Lpa, Op, Request, Source};
+use ninescope_model::{Cause, DieId, Lpa, Op, Ppa, Request, Source};
 
 use super::dies::{Acts, DieBook};
 
@@ -24,6 +24,8 @@ pub struct Visit {
     pub slot: u32,
     /// The unit written in part whose rest is read.
     pub lpa: Lpa,
+    /// The first unit that it accesses.
+    pub ppa: Ppa,
     /// When it was queued [ns].
     pub queued: Ns,
     /// When the die took it up [ns].
@@ -38,8 +40,12 @@ pub struct Visit {
     pub data_from: Ns,
     /// When its data had left [ns].
     pub data_until: Ns,
+    /// When its first decode began; 0 where nothing is decoded [ns].
+    pub decoder_taken: Ns,
     /// When its first decode ended; 0 where nothing is decoded [ns].
     pub decoded: Ns,
+    /// Of the rest of a unit written in part: when the controller had it, however often it was read; never until then [ns].
+    pub there: Ns,
     /// It did not decode and is read again: what follows is told as one.
     pub repeats: bool,
     /// It is being read again: its times are those of the first time.
@@ -55,13 +61,14 @@ impl Default for Visit {
 impl Visit {
     /// A visit that leaves the queue now.
     pub fn begun(now: Ns, die: DieId, access: &Access) -> Self {
-        let Access { source, slot, lpa, queued, .. } = *access;
+        let Access { ppa, source, slot, lpa, queued, .. } = *access;
         let later = Ns::ZERO;
         Self {
             die,
             source,
             slot,
             lpa,
+            ppa,
             queued,
             dispatched: now,
             issued: later,
@@ -69,7 +76,9 @@ impl Visit {
             ended: later,
             data_from: later,
             data_until: later,
+            decoder_taken: later,
             decoded: later,
+            there: Ns::NEVER,
             repeats: false,
             again: false,
         }
@@ -100,6 +109,8 @@ pub struct Wait {
     pub behind_others: Option<(Ns, Ns)>,
     /// Its waits at the head of the line, in order.
     pub steps: Vec<Step>,
+    /// The rest of the unit was read again when its turn came.
+    pub in_vain: bool,
 }
 
 impl Wait {
@@ -165,8 +176,10 @@ pub struct Journey<'a> {
     pub wait: Option<&'a Wait>,
     /// The waits of all writes at the head of the line, in order.
     pub line: &'a VecDeque<Step>,
-    /// Of a write: the read of the rest of that unit.
-    pub partial: Option<&'a Visit>,
+    /// Of a write: the reads of the rest of that unit, one after the other.
+    pub partial: Vec<&'a Visit>,
+    /// Of a write: how that unit waited for a place before it was read again, wait by wait.
+    pub waits_before: Vec<&'a Wait>,
     /// The page access it waited for last.
     pub visit: Option<&'a Visit>,
     pub parts: &'a Parts,
@@ -290,14 +303,14 @@ impl Stages<'_> {
     }
 
     fn write(&mut self) {
-        let Journey { visit, partial, link_in, now, .. } = *self.journey;
+        let Journey { visit, link_in, now, .. } = *self.journey;
         if let Some((from, until)) = link_in {
             self.named("link_wait", Some(Cause::Link), from, None, false);
             self.until(until, Cause::Link);
         }
-        let arrived = self.reached + self.part(Cause::ReadModifyWrite);
-        let die = partial.map(|visit| visit.die);
-        self.named("read_modify_write", Some(Cause::ReadModifyWrite), arrived, die, true);
+        for rest in &self.journey.partial {
+            self.read_of_rest(rest);
+        }
         self.stalls(visit.map_or(now, |visit| visit.queued), visit.map(|visit| visit.die));
         let Some(visit) = visit else { return };
         let die = Some(visit.die);
@@ -311,10 +324,37 @@ impl Stages<'_> {
         self.named("command_array", Some(Cause::CommandArray), now, die, true);
     }
 
+    /// The rest of a unit written in part is read.
+    fn read_of_rest(&mut self, visit: &Visit) {
+        if let Some(wait) = self.journey.waits_before.iter().find(|wait| wait.since == self.reached) {
+            self.until(visit.queued, wait.cause);
+        }
+        let (die, itself) = (Some(visit.die), Some(Cause::ReadModifyWrite));
+        self.named("die_queue", None, visit.dispatched, die, true);
+        self.named("channel", Some(Cause::Channel), visit.issued, die, false);
+        self.named("read_modify_write", itself, visit.ended, die, false);
+        self.named("channel", Some(Cause::Channel), visit.data_from, die, false);
+        self.named("read_modify_write", itself, visit.data_until, die, false);
+        if visit.decoded == Ns::ZERO {
+            // What stays in the controller is there when the data of all planes have left.
+            self.named("channel", Some(Cause::Channel), visit.there, die, false);
+            return;
+        }
+        self.until(visit.decoder_taken, Cause::DecoderWait);
+        self.until(visit.decoded, Cause::Decode);
+        let recovery = if self.part(Cause::Refetch) > Ns::ZERO { Cause::Refetch } else { Cause::Retry };
+        self.until(visit.there, recovery);
+    }
+
     /// Waits for places up to `until`. What is left of the time at the end was a wait for `last`, if for anyone.
     fn stalls(&mut self, until: Ns, last: Option<DieId>) {
-        let cause =
-            if self.part(Cause::AllocationStall) > Ns::ZERO { Cause::AllocationStall } else { Cause::BufferStall };
+        let [of_allocation, of_buffer] =
+            [Cause::AllocationStall, Cause::BufferStall].map(|cause| self.part(cause) > Ns::ZERO);
+        let cause = match self.journey.wait {
+            Some(wait) if of_allocation && of_buffer => wait.cause,
+            _ if of_allocation => Cause::AllocationStall,
+            _ => Cause::BufferStall,
+        };
         if let Some(wait) = self.journey.wait {
             if let Some((_, end)) = wait.behind_others.filter(|&(from, end)| from == self.reached && end <= until) {
                 self.behind_others(end, cause);

@@ -152,10 +152,10 @@ impl Probe for Recorder {
                 self.dies.ended(view.now, command);
             }
             Event::ReadWillRepeat { transaction } => self.requests.repeats(transaction),
-            Event::PageDecoded { transaction, until, failed, .. } => {
-                self.requests.decoded(transaction, until, failed == 0);
+            Event::PageDecoded { transaction, begins, until, failed, .. } => {
+                self.requests.decoded(transaction, (begins, until), failed == 0);
             }
-            Event::ReadGivenUp { transaction, .. } => self.requests.decoded(transaction, view.now, true),
+            Event::ReadGivenUp { transaction, .. } => self.requests.decoded(transaction, (view.now, view.now), true),
             Event::DataOut { command, until, held } => {
                 self.requests.data_out(view, command);
                 self.dies.data_out(view.now, command.die, held);

@@ -29,10 +29,35 @@ struct Inside {
     link_out: Ns,
     /// Units that wait for a place: the next unit of each part of it that stalls.
     waits: Vec<Wait>,
-    /// The wait of the unit that was placed last, if it had to wait.
-    last_wait: Option<usize>,
-    /// Reads of the rest of units written in part, by unit.
-    partial: Vec<(Lpa, Visit)>,
+    /// The last unit that it placed in each page.
+    placed: Vec<Placed>,
+    /// Reads of the rest of units written in part.
+    partial: Vec<Visit>,
+}
+
+/// The last unit that a request placed in a page.
+#[derive(Clone, Copy, Debug)]
+struct Placed {
+    lpa: Lpa,
+    /// The first unit of the page.
+    page: Ppa,
+    /// Its wait, if it had to wait.
+    wait: Option<usize>,
+}
+
+impl Inside {
+    /// The rest of a unit written in part is in the controller, if it had to be read.
+    fn rest_is_there(&mut self, now: Ns, lpa: Lpa) {
+        if let Some(visit) = self.partial.iter_mut().find(|visit| visit.lpa == lpa && visit.there == Ns::NEVER) {
+            visit.there = now;
+        }
+    }
+
+    /// The rest of a unit is read, for the first time or again.
+    fn is_read_again(&mut self, now: Ns, lpa: Lpa) {
+        self.rest_is_there(now, lpa);
+        self.waits.iter_mut().filter(|wait| wait.next == lpa).for_each(|wait| wait.in_vain = true);
+    }
 }
 
 /// All requests inside the drive, and the page accesses under way.
@@ -69,8 +94,9 @@ impl RequestBook {
         let inside = self.inside(slot);
         inside.waits.clear();
         inside.partial.clear();
-        let (waits, partial) = (std::mem::take(&mut inside.waits), std::mem::take(&mut inside.partial));
-        *inside = Inside { present: true, id, request, fetched: now, waits, partial, ..Inside::default() };
+        inside.placed.clear();
+        let Inside { waits, partial, placed, .. } = std::mem::take(inside);
+        *inside = Inside { present: true, id, request, fetched: now, waits, partial, placed, ..Inside::default() };
     }
 
     /// It is gone.
@@ -92,17 +118,24 @@ impl RequestBook {
 
     /// A unit finds no place.
     pub fn stalled(&mut self, now: Ns, slot: u32, lpa: Lpa, cause: Cause) {
-        self.inside(slot).waits.push(Wait { next: lpa, since: now, cause, behind_others: None, steps: Vec::new() });
+        self.inside(slot).rest_is_there(now, lpa);
+        let wait = Wait { next: lpa, since: now, cause, behind_others: None, steps: Vec::new(), in_vain: false };
+        self.inside(slot).waits.push(wait);
     }
 
     /// A unit got its place.
     pub fn unit_written(&mut self, view: &View<'_>, slot: u32, lpa: Lpa, new: Ppa) {
-        let (die, page) = (die_of(view, new), view.ftl.geometry().first_unit_of_page(new).0);
+        let (die, page) = (die_of(view, new), view.ftl.geometry().first_unit_of_page(new));
         let head = self.last_placed;
         let inside = self.inside(slot);
         let id = inside.id;
-        inside.last_wait = inside.waits.iter().rposition(|wait| wait.next == lpa);
-        if let Some(wait) = inside.last_wait.map(|wait| &mut inside.waits[wait]) {
+        inside.rest_is_there(view.now, lpa);
+        let wait = inside.waits.iter().rposition(|wait| wait.next == lpa && !wait.in_vain);
+        if inside.placed.last().is_some_and(|placed| placed.page == page) {
+            inside.placed.pop();
+        }
+        inside.placed.push(Placed { lpa, page, wait });
+        if let Some(wait) = wait.map(|wait| &mut inside.waits[wait]) {
             let step = wait.placed(view.now, die, head);
             self.last_placed = view.now;
             if self.line.len() == LINE_MAX {
@@ -110,7 +143,7 @@ impl RequestBook {
             }
             self.line.extend(step);
         }
-        self.writers.entry(page).or_default().add(id);
+        self.writers.entry(page.0).or_default().add(id);
     }
 
     // ---- visits to dies ----------------------------------------------------------------------------
@@ -134,8 +167,8 @@ impl RequestBook {
                 writers.ids().for_each(|id| requests.add(id));
             }
             if access.source == Source::ReadModifyWrite {
-                // What the unit waited for before it was read again belongs to the partial write.
-                self.inside(access.slot).waits.retain(|wait| wait.next != access.lpa);
+                // Where it is read again, that was decided when it was queued.
+                self.inside(access.slot).is_read_again(access.queued, access.lpa);
             }
             let index = access.transaction as usize;
             if self.visits.len() <= index {
@@ -177,11 +210,20 @@ impl RequestBook {
         }
     }
 
-    /// A page access was decoded until then, for good (`ends`) or not.
-    pub fn decoded(&mut self, transaction: u32, until: Ns, ends: bool) {
-        if let Some(visit) = self.visits.get_mut(transaction as usize) {
-            visit.decoded = until;
-            visit.repeats &= !ends;
+    /// A page access was in a decoder between these times, for good (`ends`) or not.
+    pub fn decoded(&mut self, transaction: u32, (from, until): (Ns, Ns), ends: bool) {
+        let Some(visit) = self.visits.get_mut(transaction as usize) else { return };
+        visit.repeats &= !ends;
+        if visit.decoded != Ns::ZERO {
+            return;
+        }
+        (visit.decoder_taken, visit.decoded) = (from, until);
+        let Visit { source, slot, lpa, .. } = *visit;
+        if source == Source::ReadModifyWrite {
+            let mut reads = self.inside(slot).partial.iter_mut();
+            if let Some(read) = reads.find(|read| read.lpa == lpa && read.there == Ns::NEVER) {
+                (read.decoder_taken, read.decoded) = (from, until);
+            }
         }
     }
 
@@ -196,10 +238,8 @@ impl RequestBook {
         debug_assert_eq!(command.kind, CommandKind::Read, "data leave after a read");
         for plane in command.addressed_planes() {
             let Some(&visit) = self.visits.get(command.transaction[plane] as usize) else { continue };
-            if visit.source == Source::ReadModifyWrite {
-                // What stays in the controller is there when the data of all planes have left.
-                let there = left.max(visit.decoded);
-                self.inside(visit.slot).partial.push((visit.lpa, Visit { data_until: there, ..visit }));
+            if visit.source == Source::ReadModifyWrite && !visit.again {
+                self.inside(visit.slot).partial.push(visit);
             }
         }
     }
@@ -218,9 +258,12 @@ impl RequestBook {
     ) -> Account {
         let unknown = Inside::default();
         let inside = self.inside.get(slot as usize).unwrap_or(&unknown);
-        // The read of the rest of a unit ends when the time that it accounts for does.
-        let arrived = inside.link_in.map(|(_, until)| until + Ns(parts.0[Cause::ReadModifyWrite as usize]));
-        let partial = inside.partial.iter().rfind(|(_, visit)| Some(visit.data_until) == arrived);
+        let visit = self.visits.get(transaction as usize).filter(|_| transaction != NONE);
+        // The unit that ended it is the last one in its last page, or the last one that got a place in the buffer.
+        let in_page = |placed: &&Placed| visit.is_none_or(|visit| visit.ppa == placed.page);
+        let last = inside.placed.iter().rfind(in_page);
+        let of_last = |visit: &&Visit| last.is_some_and(|last| last.lpa == visit.lpa);
+        let waited_in_vain = |wait: &&Wait| wait.in_vain && last.is_some_and(|last| last.lpa == wait.next);
         Account::of(&Journey {
             now: view.now,
             id: inside.id,
@@ -229,9 +272,10 @@ impl RequestBook {
             link_in: inside.link_in,
             link_out: inside.link_out,
             line: &self.line,
-            wait: inside.last_wait.and_then(|wait| inside.waits.get(wait)),
-            partial: partial.map(|(_, visit)| visit),
-            visit: self.visits.get(transaction as usize).filter(|_| transaction != NONE),
+            wait: last.and_then(|last| inside.waits.get(last.wait?)),
+            partial: inside.partial.iter().filter(of_last).collect(),
+            waits_before: inside.waits.iter().filter(waited_in_vain).collect(),
+            visit,
             parts,
             dies: dies.map(|(dies, _)| dies),
             most: dies.map_or(0, |(_, most)| most),

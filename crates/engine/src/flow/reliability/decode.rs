@@ -14,7 +14,7 @@ use crate::reliability::read_retry::Attempt;
 use crate::reliability::timetable::Appointment;
 use crate::reliability::{Harm, HarmedUnit, NandCode, Reliability, Sensed};
 use crate::sched::DiePhase;
-use crate::transaction::{Coding, Transaction, UnitRecord};
+use crate::transaction::{Coding, QueueClass, Transaction, UnitRecord};
 
 impl<Q: WakeQueue, P: Probe> Device<Q, P> {
     // ---- sensing ---------------------------------------------------------------------------------
@@ -303,17 +303,19 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
 
     /// The data of a page access is good, as far as anybody knows, when it is `ready`.
     pub(super) fn deliver(&mut self, index: u32, ready: Ns, coding: Coding) {
-        let Transaction { source, owner, sectors, epoch, attempts, .. } = self.transactions.slab[index];
+        let Transaction { source, owner, sectors, epoch, attempts, class, .. } = self.transactions.slab[index];
+        if class == QueueClass::HostRead {
+            let track = &mut self.transactions.tracks[index as usize];
+            if attempts == 0 {
+                track.coding = coding;
+            } else {
+                // Everything since the first decode failed.
+                track.coding.retry = ready - track.mark;
+            }
+        }
         if source != Source::Host {
             self.note(ready, Appointment::Decoded { transaction: index });
             return;
-        }
-        let track = &mut self.transactions.tracks[index as usize];
-        if attempts == 0 {
-            track.coding = coding;
-        } else {
-            // Everything since the first decode failed.
-            track.coding.retry = ready - track.mark;
         }
         if epoch != 0 {
             self.note(ready, Appointment::BroughtUp { migration: epoch - 1 });

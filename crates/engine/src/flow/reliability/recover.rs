@@ -11,13 +11,13 @@ use crate::probe::{Event, Probe, observe};
 use crate::reliability::backing_store::Fetch;
 use crate::reliability::timetable::Appointment;
 use crate::reliability::{Harm, NandCode};
-use crate::transaction::Transaction;
+use crate::transaction::{QueueClass, Transaction};
 
 impl<Q: WakeQueue, P: Probe> Device<Q, P> {
     /// The decoder says that a page access has units which it cannot make good.
     pub(super) fn read_failed(&mut self, index: u32) -> Result<(), SimulationError> {
-        let Transaction { source, attempts, .. } = self.transactions.slab[index];
-        if attempts == 0 && source == Source::Host {
+        let Transaction { class, attempts, .. } = self.transactions.slab[index];
+        if attempts == 0 && class == QueueClass::HostRead {
             self.transactions.tracks[index as usize].mark = self.now;
         }
         let part = self.reliable();
@@ -102,8 +102,12 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
     /// The units that were lost have come from the backing store.
     pub(super) fn read_refetched(&mut self, index: u32) -> Result<(), SimulationError> {
         let now = self.now;
-        let Transaction { source, owner, sectors, .. } = self.transactions.slab[index];
+        let Transaction { source, owner, sectors, class, .. } = self.transactions.slab[index];
         let failed = std::mem::take(&mut self.reliable().sensed[index as usize].decoded.failed);
+        if class == QueueClass::HostRead {
+            let track = &mut self.transactions.tracks[index as usize];
+            track.coding.refetch = now - track.mark;
+        }
         if source != Source::Host {
             return self.page_arrived(index);
         }
@@ -114,8 +118,6 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
                 self.heal(lpa, from)?;
             }
         }
-        let track = &mut self.transactions.tracks[index as usize];
-        track.coding.refetch = now - track.mark;
         let bytes = u64::from(sectors) * SECTOR_BYTES;
         self.queue_link_out(LinkJob { ready: now, bytes, command: owner, transaction: index });
         Ok(())
@@ -124,7 +126,7 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
     /// Nothing brings the data of an access back: the host is told, and what the drive read for itself is lost.
     fn give_up(&mut self, index: u32) -> Result<(), SimulationError> {
         let now = self.now;
-        let Transaction { source, owner, epoch, attempts, .. } = self.transactions.slab[index];
+        let Transaction { source, owner, epoch, attempts, class, .. } = self.transactions.slab[index];
         self.reliable().counters.failed_reads += 1;
         observe!(self, Event::ReadGivenUp { transaction: index, source });
         let failed = self.reliable().sensed[index as usize].decoded.failed;
@@ -134,6 +136,10 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
                 self.count_corruption_met(source, place);
             }
         }
+        if class == QueueClass::HostRead {
+            let track = &mut self.transactions.tracks[index as usize];
+            track.coding.retry = if attempts == 0 { Ns::ZERO } else { now - track.mark };
+        }
         if source != Source::Host {
             return self.page_arrived(index);
         }
@@ -141,8 +147,6 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
             let lpa = self.unit_of_access(index, number).0;
             self.report(owner, lpa)?;
         }
-        let track = &mut self.transactions.tracks[index as usize];
-        track.coding.retry = if attempts == 0 { Ns::ZERO } else { now - track.mark };
         if epoch != 0 {
             self.tiered().migrations[epoch - 1].harm_in_flash = Some(Harm::Lost);
             self.migration_data_arrived(epoch - 1)?;

@@ -20,7 +20,7 @@ const WELL: u64 = UNIT_READ + CLEAN;
 #[test]
 fn a_partial_write_over_what_cannot_be_read_loses_its_unit() {
     let run = old_data_is_lost(coded()).run(vec![sectors(Op::Write, 0, 4, 4), flush(1_000_000), read(LATER, 0)]);
-    assert_eq!(run.parts(Op::Write), [(Cause::ReadModifyWrite, IN_VAIN)]);
+    assert_eq!(run.parts(Op::Write), [(Cause::ReadModifyWrite, UNIT_READ), (Cause::Decode, CORRUPTED)]);
     let counted = run.reliable();
     assert_eq!((counted.failed_reads, counted.units_lost, counted.reads_reported), (1, 1, 1));
     assert_eq!(run.times(Event::Lost(Lpa(0))), [IN_VAIN]);
@@ -231,7 +231,7 @@ fn a_buffered_copy_of_a_lost_unit_reports_it_as_well() {
 #[test]
 fn nothing_is_lost_where_bits_do_not_fail() {
     let run = coded().run(vec![sectors(Op::Write, 0, 4, 4), flush(1_000_000), read(LATER, 0)]);
-    assert_eq!(run.parts(Op::Write), [(Cause::ReadModifyWrite, WELL)]);
+    assert_eq!(run.parts(Op::Write), [(Cause::ReadModifyWrite, UNIT_READ), (Cause::Decode, CLEAN)]);
     assert_eq!((run.reliable().units_lost, run.reliable().failed_reads, run.reliable().reads_reported), (0, 0, 0));
     assert_eq!((run.latency(1), run.latency(2)), (PAGE_PROGRAM + 4 * ENCODE, WELL));
 }
