@@ -3,6 +3,8 @@
 //! For preparing drives, for write-amplification experiments and for policy tests. There is no time,
 //! no buffer and no concurrency; a unit counts as programmed when its group is full.
 
+use std::ops::Range;
+
 use ninescope_model::{BlockGroup, Lpa, Pool, Ppa, Stream};
 
 use crate::config::FtlError;
@@ -14,17 +16,19 @@ pub struct InstantDriver<'a> {
     ftl: &'a mut Ftl,
     /// Whether another copy exists of what is written.
     clean: bool,
+    /// Pools that began a group for a request.
+    opened: Vec<Pool>,
 }
 
 impl<'a> InstantDriver<'a> {
     /// A driver of `ftl`, on which nothing may be outstanding.
     pub fn new(ftl: &'a mut Ftl) -> Self {
-        Self { ftl, clean: false }
+        Self { ftl, clean: false, opened: Vec::new() }
     }
 
     /// The same for data of which another copy exists.
     pub fn of_clean_data(ftl: &'a mut Ftl) -> Self {
-        Self { ftl, clean: true }
+        Self { ftl, clean: true, opened: Vec::new() }
     }
 
     /// The FTL it drives.
@@ -38,15 +42,40 @@ impl<'a> InstantDriver<'a> {
     /// [`FtlError::Full`] when no pool can take it and nothing can be reclaimed.
     #[inline]
     pub fn write(&mut self, lpa: Lpa) -> Result<Placed, FtlError> {
+        let placed = self.place(lpa)?;
+        if placed.opened {
+            self.collect(placed.pool);
+        }
+        Ok(placed)
+    }
+
+    /// Writes the units of a request. Garbage is collected when all of them have a place, as on a drive whose buffer takes a
+    /// request at once: what the request overwrites is garbage by then.
+    ///
+    /// # Errors
+    /// As [`InstantDriver::write`].
+    pub fn write_request(&mut self, units: Range<u32>) -> Result<(), FtlError> {
+        for unit in units {
+            let placed = self.place(Lpa(unit))?;
+            if placed.opened && !self.opened.contains(&placed.pool) {
+                self.opened.push(placed.pool);
+            }
+        }
+        while let Some(pool) = self.opened.pop() {
+            self.collect(pool);
+        }
+        Ok(())
+    }
+
+    /// Gives a unit its place, and collects where there is none.
+    #[inline]
+    fn place(&mut self, lpa: Lpa) -> Result<Placed, FtlError> {
         let placed = match self.ftl.write_as(lpa, self.clean) {
             Some(placed) => placed,
             None => self.write_after_collecting(lpa)?,
         };
         if placed.closed {
             self.close(placed.new);
-        }
-        if placed.opened {
-            self.collect(placed.pool);
         }
         Ok(placed)
     }

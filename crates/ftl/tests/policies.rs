@@ -558,6 +558,32 @@ fn the_fullest_drive_that_is_accepted_never_gets_stuck() {
 }
 
 #[test]
+fn what_a_request_overwrites_is_garbage_before_any_is_collected() {
+    // On the fullest drive that is accepted. A request that begins anywhere overwrites parts of two groups and more: placed
+    // unit by unit, its first unit has what its later units overwrite moved.
+    let moved = |units: u32, whole_requests: bool| {
+        let mut ftl = Ftl::new(&config(one_pool(), 64)).expect("enough spare groups");
+        let mut driver = InstantDriver::new(&mut ftl);
+        let mut stream = RandomStream::new(4, "tests", "requests");
+        for step in 0..2_000 {
+            let first = if step < 64 / units { units * step } else { stream.below(u64::from(65 - units)) as u32 };
+            if whole_requests {
+                driver.write_request(first..first + units).expect("not full");
+            } else {
+                (first..first + units).for_each(|unit| drop(driver.write(Lpa(unit)).expect("not full")));
+            }
+        }
+        assert_eq!(ftl.counters().host_units, u64::from(2_000 * units));
+        ftl.counters().gc_units
+    };
+    assert_eq!(moved(1, true), moved(1, false), "a request of one unit is both");
+    for units in [8, 16, 32] {
+        let (whole, by_unit) = (moved(units, true), moved(units, false));
+        assert!(whole < by_unit, "{units} units: {whole} moved, {by_unit} unit by unit");
+    }
+}
+
+#[test]
 fn freed_groups_are_reopened_in_the_order_in_which_they_became_free() {
     let config = FtlConfig { victim_selection: named("fifo"), ..config(one_pool(), 8) };
     let mut ftl = Ftl::new(&config).expect("enough spare groups");

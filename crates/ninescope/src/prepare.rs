@@ -280,9 +280,7 @@ fn write_own(driver: &mut InstantDriver<'_>, write: OwnWrite) -> Result<u64, Err
         (write.first..write.end).for_each(|unit| driver.trim(Lpa(unit)));
         return Ok(0);
     }
-    for unit in write.first..write.end {
-        driver.write(Lpa(unit)).map_err(internal)?;
-    }
+    driver.write_request(write.first..write.end).map_err(internal)?;
     Ok(u64::from(write.end - write.first))
 }
 

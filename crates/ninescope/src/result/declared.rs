@@ -42,8 +42,8 @@ impl MeasuredWaf {
         let why = match by {
             OverwrittenBy::Uniform => "the steady state of uniform random writes is not that of this workload",
             OverwrittenBy::Workload => {
-                "the drive was worn in without time, collecting between the units of a write, which a run does beside and after \
-                 them"
+                "the drive was worn in without time, with the garbage of each write collected before the next one; a run under load \
+                 collects later"
             }
         };
         Some(format!("{declared}, {measured}: {why}; `--warmup` lets the run itself wear the drive in"))

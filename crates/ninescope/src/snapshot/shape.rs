@@ -17,7 +17,7 @@ use crate::error::Error;
 use crate::prepare::{PrefillMode, Recipe};
 
 /// The format of files. It is raised when their layout changes, and when preparing the same shape gives another drive.
-pub const FORMAT: u32 = 2;
+pub const FORMAT: u32 = 3;
 
 /// What a prepared drive depends on.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
