@@ -37,7 +37,8 @@ def _said(entry: dict[str, str]) -> str:
             return "changes nothing that is issued"
         case "noted":
             return f"**noted**: {entry['effect']}"
-    return f"**refused**: {entry['instead']}"
+    taken = f" (`{entry['off']}` is taken)" if "off" in entry else ""
+    return f"**refused**: {entry['instead']}{taken}"
 
 
 def _order(said: str) -> int:

@@ -154,6 +154,23 @@ CASES = {
     "thinking of a deep job": Case(
         f"{ASYNC}[a]\nrw=read\nbs=4k\nsize=64k\niodepth=4\nthinktime=30ms\n", begins=True
     ),
+    "a rate of several sizes": Case(
+        "[a]\nioengine=null\nrw=randwrite\nbssplit=4k/50:16k/50\nrate_iops=500\nruntime=2\nsize=16m\ntime_based\n"
+        "norandommap\n",
+        ("drawn",),
+        drawn=True,
+    ),
+    "a rate of a range of sizes": Case(
+        "[a]\nioengine=null\nrw=randread\nbsrange=8k-32k\nrate_iops=400\nruntime=2\nsize=16m\ntime_based\n"
+        "norandommap\n",
+        ("drawn",),
+        drawn=True,
+    ),
+    "counts with suffixes": Case("[a]\nrw=read\nbs=4k\nsize=8m\nnumber_ios=1k\nioengine=libaio\niodepth=1k\n"),
+    "values that switch off": Case(
+        "[a]\nrw=read\nbs=4k\nsize=64k\nverify=0\nrate=1m\nrate=0\nsync=0\nrate_iops=0\n"
+    ),
+    "a time base without a time": Case("[a]\nrw=read\nbs=4k\nsize=64k\ntime_based\n"),
     "one exits alone": Case("[a]\nrw=read\nbs=4k\nsize=64k\nexitall\n"),
 }
 
@@ -199,6 +216,33 @@ class TestAgainstFio:
         ours = run_ours(text, tmp_path, fios)
         assert len(fios.jobs[0].requests) == 198
         assert len(ours.jobs[0].requests) == pytest.approx(171, abs=13), "three standard deviations"
+
+    @pytest.mark.parametrize("limit", ["", "number_ios=3000\n"])
+    def test_a_map_of_a_size_by_direction_ends_early(self, limit: str, tmp_path: Path) -> None:
+        """What the table says of it: of 5,324.8 B in the mean, 16 MiB are 3,151 requests."""
+        text = f"[a]\nrw=randrw\nrwmixread=70\nbs=4k,8k\nsize=16m\nioengine=null\n{limit}"
+        fios = run_fio(text, tmp_path)
+        ours = run_ours(text, tmp_path, fios)
+        assert len(fios.jobs[0].requests) == 2160
+        most = 3000 if limit else math.inf
+        assert len(ours.jobs[0].requests) == pytest.approx(min(3151, most), abs=60), "three standard deviations"
+
+    def test_a_job_that_ends_within_its_ramp_is_measured_by_fio_alone(self, tmp_path: Path) -> None:
+        text = "[a]\nioengine=null\nrw=randread\nbs=4k\nsize=4m\nramp_time=2\nrate_iops=1000\n"
+        fios = run_fio(text, tmp_path)
+        result = ninescope.Drive().run(ninescope.Workload.job_file(tmp_path / "job.fio"), prefill="none")
+        # Its log leaves out the ramp, its report does not.
+        assert fios.jobs[0].measured_ms == pytest.approx(1024, rel=0.1)
+        assert result.requests == 0
+        assert any("over before its ramp_time (fio" in note for note in result.notes)
+        assert "busy" not in str(result), "no shares of no time"
+
+    @pytest.mark.parametrize("name", [n for n, entry in OPTIONS.items() if "off" in entry])
+    def test_fio_issues_the_same_where_an_option_is_off(
+        self, name: str, plain: object, tmp_path: Path
+    ) -> None:
+        written = f"thread\n{name}={OPTIONS[name]['off']}\n"
+        assert filled(PLAIN.replace("thread\n", written), tmp_path / "off") == plain
 
     @pytest.mark.parametrize("name", [n for n, entry in OPTIONS.items() if entry["is"] == "unchanged"])
     def test_fio_issues_the_same_with_and_without(self, name: str, plain: object, tmp_path: Path) -> None:
@@ -334,10 +378,19 @@ def test_every_option_that_is_equal_is_in_a_comparison() -> None:
 def test_what_is_refused_is_named_with_what_to_do_instead(tmp_path: Path) -> None:
     path = tmp_path / "job.fio"
     for name in (name for name, entry in OPTIONS.items() if entry["is"] == "refused"):
-        path.write_text(f"[a]\nrw=read\n{name}=1\nsize=64k\n")
+        wanted = 2 if OPTIONS[name].get("off") == "1" else 1
+        path.write_text(f"[a]\nrw=read\n{name}={wanted}\nsize=64k\n")
         with pytest.raises(ninescope.ConfigError) as refused:
             ninescope.Drive().run(ninescope.Workload.job_file(path))
         assert f"line 3: {name}: not supported; {OPTIONS[name]['instead']}" in str(refused.value)
+
+
+@pytest.mark.skipif(not NATIVE, reason="the engine is not built")
+def test_the_value_that_switches_an_option_off_is_taken(tmp_path: Path) -> None:
+    path = tmp_path / "job.fio"
+    off = {name: entry["off"] for name, entry in OPTIONS.items() if "off" in entry}
+    path.write_text("[a]\nrw=read\nsize=64k\n" + "".join(f"{name}={value}\n" for name, value in off.items()))
+    assert ninescope.Drive().run(ninescope.Workload.job_file(path)).requests == 16
 
 
 @pytest.mark.skipif(not NATIVE, reason="the engine is not built")

@@ -231,7 +231,8 @@ fn endless(job: &JobConfig, alone: bool) -> JobConfig {
     }
     let JobConfig { iodepth, rate_process, .. } = JobConfig::default();
     // Sizes and places of the region are those of reads and writes: the kind of job stays.
-    JobConfig { iodepth, rate_process, rate_iops: None, write_rate_iops: None, rwmixread: 0.0, ..endless }
+    let unpaced = JobConfig { rate_iops: None, write_rate_iops: None, rate_by_bytes: false, ..endless };
+    JobConfig { iodepth, rate_process, rwmixread: 0.0, ..unpaced }
 }
 
 impl Turns {

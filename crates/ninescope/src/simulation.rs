@@ -295,6 +295,7 @@ impl<P: Probe> Simulation<P> {
             device: self.device().map(Device::seen),
             utilization,
             complete: complete && self.finished,
+            ramped: self.limits.warmup_time.is_some(),
             seed: self.seed,
             prefill: self.prefill,
             steady: self.steady.as_ref(),

@@ -146,7 +146,9 @@ fn a_ramp_is_not_measured_and_comes_before_the_duration() {
     }
     let over = run(&jobs(json!({ "rw": "randread", "requests": 5, "ramp_time": "1s" })));
     assert_eq!(over["requests"], 0);
-    assert!(over["notes"].to_string().contains("nothing was measured"), "{}", over["notes"]);
+    assert!(over["notes"].to_string().contains("over before its ramp_time"), "{}", over["notes"]);
+    // No time has no shares: dies were said to be busy all of it.
+    assert_eq!((&over["utilisation"], &over["host_queue"]["resources"]), (&Value::Null, &json!([])));
     let mut both = jobs(json!({ "rw": "randread", "requests": 50, "ramp_time": "1s" }));
     both["warmup"] = json!(10);
     let both = run(&both);

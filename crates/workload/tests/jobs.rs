@@ -51,6 +51,7 @@ fn a_job_file_speaks_fio() {
         offset_increment: None,
         rate_iops: Some(2e4),
         write_rate_iops: None,
+        rate_by_bytes: false,
         thinktime: None,
         thinktime_blocks: None,
         rate_process: RateProcess::Poisson,
@@ -100,6 +101,8 @@ fn what_has_no_meaning_is_named_by_its_key() {
         ("size_percent = 1e-6", "size_percent: a region of 0B does not hold"),
         ("bsrange = '4k-8k'\nbssplit = '4k/100'", "bsrange: `bssplit` says"),
         ("offset_increment = '1MiB'", "offset_increment: there is one job"),
+        ("rate_by_bytes = true", "rate_by_bytes: is for jobs with `rate_iops`"),
+        ("rw = 'rw'\nrate_iops = 5\nrate_by_bytes = true", "rate_by_bytes: wants a `write_rate_iops`"),
         ("rw = 'rw'\nwrite_rate_iops = 5", "write_rate_iops: belongs to a mixed job"),
         ("rw = 'read'\nrate_iops = 1\nwrite_rate_iops = 5", "write_rate_iops: belongs to a mixed job"),
         ("rw = 'rw'\nrate_iops = 1\nwrite_rate_iops = 0", "write_rate_iops: 0 is not a rate"),
@@ -169,6 +172,29 @@ fn the_mix_is_drawn_with_its_chance() {
         // The standard deviation at 70 % is 145.
         assert!((low..=high).contains(&reads), "{reads} reads at {percent} %");
     }
+}
+
+/// By the law itself: so many requests of the smallest size per second, whatever the sizes are.
+#[test]
+fn a_rate_by_bytes_gives_each_request_the_time_of_its_size() {
+    let paced = |text: &str, op: Op, least: u64, rate: f64| {
+        let mut before = 0_u64;
+        for request in draw(text).iter().filter(|request| request.op == op) {
+            let at = before as f64 * 512.0 / least as f64 / rate * 1e9;
+            assert!((request.submitted.0 as f64 - at).abs() <= 1.0, "{text}: {request:?} at {at}");
+            before += u64::from(request.sectors);
+        }
+        assert!(before > 0);
+    };
+    let alone = "rw = 'randwrite'\nbssplit = '16k/50:4k/50'\nrate_iops = 500\nrate_by_bytes = true\nrequests = 400";
+    paced(alone, Op::Write, 4096, 500.0);
+    let mixed = "rw = 'randrw'\nbsrange = '8k-32k,4k-16k'\nrate_iops = 500\nwrite_rate_iops = 90\n\
+        rate_by_bytes = true\nrequests = 400";
+    paced(mixed, Op::Read, 8192, 500.0);
+    paced(mixed, Op::Write, 4096, 90.0);
+    // Larger requests arrive less often: by the means of 20 and 10 KiB at 500 * 8 and 90 * 4 KiB/s.
+    let reads = job(mixed).read_share();
+    assert!((reads - 200.0 / 236.0).abs() < 1e-9, "{reads}");
 }
 
 #[test]

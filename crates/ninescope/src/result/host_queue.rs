@@ -47,9 +47,13 @@ pub fn section(device: &Seen<'_>, utilization: &Utilization) -> Value {
 const KINDS: [&str; 8] =
     ["die", "channel", "SCM bank", "SCM channel", "controller", "write buffer", "host link in", "host link out"];
 
-/// The busiest of each kind of resource, busiest first: its share of the time, and that of its kind on average.
+/// The busiest of each kind of resource, busiest first: its share of the time, and that of its kind on average. None of
+/// them where no time was measured.
 fn resources(busy: &[Vec<u64>; 8], elapsed: u64) -> Vec<Value> {
-    let elapsed = elapsed.max(1) as f64;
+    if elapsed == 0 {
+        return Vec::new();
+    }
+    let elapsed = elapsed as f64;
     let of_kind = |(kind, busy): (&str, &Vec<u64>)| {
         let (index, &most) = busy.iter().enumerate().max_by_key(|(_, time)| **time)?;
         let (most, count) = (most as f64 / elapsed, busy.len());

@@ -36,6 +36,8 @@ pub struct ResultInput<'a> {
     pub device: Option<Seen<'a>>,
     pub utilization: Option<Utilization>,
     pub complete: bool,
+    /// What is not measured at the beginning is the jobs' `ramp_time`.
+    pub ramped: bool,
     pub seed: u64,
     pub prefill: PrefillMode,
     pub steady: Option<&'a SteadyState>,
@@ -221,7 +223,8 @@ fn notes(input: &ResultInput<'_>) -> Vec<String> {
     }
     let unmeasured = input.device.is_some_and(|device| device.completed > 0 && device.meter.since == device.now);
     if input.complete && unmeasured {
-        notes.push("nothing was measured: the run was over before its warm-up".to_owned());
+        let unmeasured = if input.ramped { "ramp_time (fio would measure it whole)" } else { "warm-up" };
+        notes.push(format!("nothing was measured: the run was over before its {unmeasured}"));
     }
     if let Some(device) = &input.device {
         notes.extend(host_queue::overload_notes(device, input.report, input.job_names));
@@ -294,8 +297,12 @@ fn ftl_counters(device: &Seen<'_>) -> Value {
     })
 }
 
+/// Shares of the measured time; null where there is none.
 fn utilisation(utilization: &Utilization) -> Value {
-    let elapsed = utilization.elapsed.0.max(1) as f64;
+    if utilization.elapsed == Ns::ZERO {
+        return Value::Null;
+    }
+    let elapsed = utilization.elapsed.0 as f64;
     let mut used = json!({
         "controller": utilization.processor.0 as f64 / elapsed,
         "write_stalls": utilization.write_stalls.0 as f64 / elapsed,

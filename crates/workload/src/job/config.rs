@@ -163,6 +163,10 @@ pub struct JobConfig {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1e-3, max = 1e9))]
     pub write_rate_iops: Option<f64>,
+    /// `rate_iops` counts requests of the direction's smallest size: one of twice that takes twice the time, as in fio;
+    /// `false`: requests arrive at that rate, whatever their sizes.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub rate_by_bytes: bool,
     /// After so many requests of a closed loop the job waits for all it has in flight, and then for so long, before it
     /// goes on, kept by the engine.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -221,6 +225,7 @@ impl Default for JobConfig {
             offset_increment: None,
             rate_iops: None,
             write_rate_iops: None,
+            rate_by_bytes: false,
             thinktime: None,
             thinktime_blocks: None,
             rate_process: RateProcess::Linear,
@@ -274,14 +279,19 @@ impl JobRegion {
 }
 
 impl JobConfig {
-    /// The smallest and the largest request.
-    fn sizes(&self) -> (Bytes, Bytes) {
+    /// The smallest and the largest request of the directions in `ops`.
+    fn sizes(&self, ops: &[Op]) -> (Bytes, Bytes) {
         if let Some(range) = &self.bsrange {
-            return range.extremes(self.rw.ops());
+            return range.extremes(ops);
         }
         let Some(split) = &self.bssplit else { return (self.bs, self.bs) };
-        let sizes = || split.sizes(self.rw.ops());
+        let sizes = || split.sizes(ops);
         (sizes().min().unwrap_or(self.bs), sizes().max().unwrap_or(self.bs))
+    }
+
+    /// The smallest request of a direction.
+    pub(super) fn least_bytes(&self, op: Op) -> Bytes {
+        self.sizes(&[op]).0
     }
 
     /// The mean request of a direction [B].
@@ -302,9 +312,23 @@ impl JobConfig {
     pub fn read_share(&self) -> f64 {
         match (self.rw.ops().len(), self.rate_iops, self.write_rate_iops) {
             (1, _, _) => 1.0,
-            (_, Some(reads), Some(writes)) => reads / (reads + writes),
+            (_, Some(reads), Some(writes)) => {
+                let (reads, writes) =
+                    (reads * self.arrivals_per_rate(Op::Read), writes * self.arrivals_per_rate(Op::Write));
+                reads / (reads + writes)
+            }
             _ => self.rwmixread / 100.0,
         }
+    }
+
+    /// How long so many requests take to arrive at a rate of the first direction [s].
+    fn seconds_of(&self, requests: u64, rate: f64) -> f64 {
+        requests as f64 / (rate * self.arrivals_per_rate(self.rw.ops()[0]))
+    }
+
+    /// How many requests of a direction arrive in the mean for each one of its rate.
+    fn arrivals_per_rate(&self, op: Op) -> f64 {
+        if self.rate_by_bytes { self.least_bytes(op).0 as f64 / self.mean_bytes(op) } else { 1.0 }
     }
 
     /// The jobs that `numjobs` asks for: one, or copies named `name.0` and so on, as in fio.
@@ -343,7 +367,7 @@ impl JobConfig {
         self.validate_numbers()?;
         self.validate_rate()?;
         self.validate_thinking()?;
-        let (least, most) = self.sizes();
+        let (least, most) = self.sizes(self.rw.ops());
         let too_large = || JobError::new("bs", format!("{most} is too large, at most 1GiB is one request"));
         let request_sectors = u32::try_from(sectors("bs", most)?).map_err(|_| too_large())?;
         let stride = self.blockalign.filter(|_| self.rw.is_random()).unwrap_or(least);
@@ -497,6 +521,14 @@ impl JobConfig {
             let problem = "belongs to a mixed job whose reads have the rate `rate_iops`";
             return Err(JobError::new("write_rate_iops", problem));
         }
+        if self.rate_by_bytes && (self.rate_iops.is_none() || self.rate_process != RateProcess::Linear) {
+            let problem = "is for jobs with `rate_iops` and the `rate_process` linear";
+            return Err(JobError::new("rate_by_bytes", problem));
+        }
+        if self.rate_by_bytes && self.rw.ops().len() > 1 && self.write_rate_iops.is_none() {
+            let problem = "wants a `write_rate_iops` of a mixed job: reads and writes are paced each by themselves";
+            return Err(JobError::new("rate_by_bytes", problem));
+        }
         match (self.rate_iops, self.requests) {
             _ if self.write_rate_iops.is_some_and(|rate| !(1e-3..=1e9).contains(&rate)) => {
                 let rate = self.write_rate_iops.unwrap_or_default();
@@ -505,7 +537,7 @@ impl JobConfig {
             (Some(rate), _) if !(1e-3..=1e9).contains(&rate) => {
                 Err(JobError::new("rate_iops", format!("{rate} is not a rate from 0.001 to 1e9 per second")))
             }
-            (Some(rate), Some(requests)) if requests as f64 / rate > TIME_MAX.0 as f64 / 1e9 => {
+            (Some(rate), Some(requests)) if self.seconds_of(requests, rate) > TIME_MAX.0 as f64 / 1e9 => {
                 let problem = format!("{requests} requests at {rate} per second take more than 73 years");
                 Err(JobError::new("requests", problem))
             }

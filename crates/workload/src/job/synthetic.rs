@@ -90,6 +90,11 @@ enum ArrivalLaw {
         gap_ns: f64,
         index: u64,
     },
+    /// Each request takes the time of its sectors, which so many had before.
+    Paced {
+        sector_ns: f64,
+        passed: u64,
+    },
     /// `fraction` is what rounding to whole nanoseconds left over so far.
     Poisson {
         mean_gap_ns: f64,
@@ -211,7 +216,7 @@ impl Workload for SyntheticJob {
             self.remaining_sectors = self.remaining_sectors.saturating_sub(u64::from(sectors));
         }
         let position = self.next_position(op, sectors);
-        self.latest = self.arrivals.next_of(op);
+        self.latest = self.arrivals.next_of(op, sectors);
         self.writes_to_flush = self.writes_to_flush.saturating_sub(u64::from(op == Op::Write));
         Ok(Some(Request {
             submitted: self.latest,
@@ -352,17 +357,23 @@ impl Runs {
 
 impl ArrivalLaw {
     fn of_job(config: &JobConfig, stream: impl Fn(&'static str) -> RandomStream) -> Self {
-        let law = |rate_iops: f64, purpose| Self::new(rate_iops, config.rate_process, || stream(purpose));
+        let law = |op: Op, rate_iops: f64, purpose| {
+            if config.rate_by_bytes {
+                let of_least = config.least_bytes(op).0 as f64 / SECTOR_BYTES as f64;
+                return Self::Paced { sector_ns: 1e9 / rate_iops / of_least, passed: 0 };
+            }
+            Self::new(rate_iops, config.rate_process, || stream(purpose))
+        };
         let with_first = |mut law: Self| {
             let first = law.next();
             (law, first)
         };
         match (config.rate_iops, config.write_rate_iops) {
             (None, _) => Self::Closed,
-            (Some(rate), None) => law(rate, "arrival"),
+            (Some(rate), None) => law(config.rw.ops()[0], rate, "arrival"),
             (Some(reads), Some(writes)) => Self::ByDirection(Box::new([
-                with_first(law(reads, "arrival")),
-                with_first(law(writes, "arrival of writes")),
+                with_first(law(Op::Read, reads, "arrival")),
+                with_first(law(Op::Write, writes, "arrival of writes")),
             ])),
         }
     }
@@ -383,13 +394,25 @@ impl ArrivalLaw {
         }
     }
 
-    /// When the next request of a kind arrives.
+    /// When the next request of a kind arrives, which has so many sectors.
     #[inline]
-    fn next_of(&mut self, op: Op) -> Ns {
-        let Self::ByDirection(laws) = self else { return self.next() };
+    fn next_of(&mut self, op: Op, sectors: u32) -> Ns {
+        let Self::ByDirection(laws) = self else {
+            let next = self.next();
+            self.pass(sectors);
+            return next;
+        };
         let (law, next) = &mut laws[usize::from(op == Op::Write)];
+        law.pass(sectors);
         let after = law.next();
         std::mem::replace(next, after)
+    }
+
+    #[inline]
+    fn pass(&mut self, sectors: u32) {
+        if let Self::Paced { passed, .. } = self {
+            *passed = passed.saturating_add(u64::from(sectors));
+        }
     }
 
     #[inline]
@@ -403,6 +426,7 @@ impl ArrivalLaw {
                 *index += 1;
                 Ns(time_ns)
             }
+            Self::Paced { sector_ns, passed } => Ns(libm::round(*passed as f64 * *sector_ns) as u64),
             Self::Poisson { mean_gap_ns, now_ns, fraction, stream } => {
                 let exact = stream.exponential(*mean_gap_ns) + *fraction;
                 let whole = libm::floor(exact);

@@ -18,7 +18,11 @@ pub enum Handling {
     /// It is taken, with an effect that fio's does not have, or without one that fio's has.
     Noted { effect: String },
     /// The file is refused.
-    Refused { instead: String },
+    Refused {
+        instead: String,
+        /// The value that asks for nothing, and is taken.
+        off: Option<String>,
+    },
 }
 
 #[derive(Deserialize)]

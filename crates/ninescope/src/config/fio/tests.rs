@@ -152,6 +152,40 @@ fn rates_are_held_by_direction_and_shares_are_of_the_drive() {
 }
 
 #[test]
+fn what_switches_an_option_off_is_taken_and_counts_have_suffixes() {
+    let job = |text: &str| read(&format!("[a]\nrw=randwrite\nsize=64m\n{text}")).expect(text).jobs.remove(0);
+    for off in ["verify=0", "rate=0", "sync=0", "zonemode=none", "rate=1m\nrate=0", "rate_iops=0", "fill_fs=0"] {
+        assert_eq!(job(off), job(""), "{off}");
+    }
+    assert_eq!((job("rate_iops=1k").rate_iops, job("number_ios=1k").requests), (Some(1024.0), Some(1024)));
+    assert_eq!(job("ioengine=libaio\niodepth=1k").iodepth, 1024);
+}
+
+#[test]
+fn a_linear_rate_of_several_sizes_is_one_of_bytes() {
+    let by_bytes = |text: &str| read(&format!("[a]\nrw=randrw\n{text}")).expect(text).jobs[0].rate_by_bytes;
+    for text in ["rate_iops=5\nbssplit=4k/50:8k/50", "rate_iops=5\nbsrange=4k-8k"] {
+        assert!(by_bytes(text), "{text}");
+        assert!(!by_bytes(&format!("{text}\nrate_process=poisson")), "{text}");
+    }
+    for text in ["rate_iops=5", "bssplit=4k/50:8k/50", "rate_iops=0\nbsrange=4k-8k"] {
+        assert!(!by_bytes(text), "{text}");
+    }
+}
+
+#[test]
+fn a_note_about_some_of_the_jobs_names_them() {
+    let notes = |text: &str| read(text).expect(text).notes.join("\n");
+    let some = notes("[global]\nsize=1m\n[a]\nrw=randread\n[b]\nrw=randread\nbsrange=4k-8k\n[c]\ntime_based\n");
+    assert!(some.contains("job b: addresses are drawn anew"), "{some}");
+    assert!(some.contains("job c: time_based says nothing without runtime"), "{some}");
+    let two = notes("[global]\niodepth=4\nsize=1m\n[a]\n[b]\n[c]\nioengine=libaio\n");
+    assert!(two.contains("jobs a, b: ioengine psync"), "{two}");
+    let all = notes("[global]\niodepth=4\nsize=1m\n[a]\n[b]\n");
+    assert!(all.contains("\nioengine psync"), "{all}");
+}
+
+#[test]
 fn what_is_not_supported_is_named_with_its_line() {
     for (text, words) in [
         ("[a]\nrw=randread\nthinktime_iotime=5\n", vec!["a.fio", "line 3", "thinktime_iotime"]),
@@ -165,6 +199,7 @@ fn what_is_not_supported_is_named_with_its_line() {
         ("[a]\nrw=randread\niodept=5\n", vec!["line 3", "did you mean `iodepth`"]),
         ("[a]\nbsrange=4k-10k\n", vec!["line 2", "bsrange", "10KiB is not a multiple of 4KiB"]),
         ("[a]\nbsrange=4k\n", vec!["line 2", "is not a range"]),
+        ("[a]\nrandom_distribution=hotcold:90/10\n", vec!["line 2", "fio has no such distribution"]),
         ("[a]\nramp_time=5x\n", vec!["line 2", "5x"]),
         ("[a]\nrandom_distribution=zoned:60/10:40/90,50/50:50/50\n", vec!["line 2", "each direction"]),
         ("[a]\nstartdelay=1-5\n", vec!["line 2", "startdelay", "1-5"]),

@@ -33,11 +33,14 @@ pub fn ranges(value: &str) -> Result<SizeRange, String> {
     text.parse().map_err(|error: ninescope_workload::JobError| error.problem)
 }
 
-/// Rates of reads, writes and trims; a direction that is left out is like the one before it.
-pub fn rates(value: &str) -> Result<[u64; 3], String> {
+/// Rates of reads, writes and trims; a direction that is left out is like the one before it. None where all are 0.
+pub fn rates(value: &str) -> Result<Option<[u64; 3]>, String> {
     let mut rates = value.split(',').map(|rate| number(rate.trim())).collect::<Result<Vec<u64>, _>>()?;
     if rates.len() > 3 {
         return Err(format!("`{value}`: there are three directions: reads, writes, trims"));
+    }
+    if rates.iter().all(|&rate| rate == 0) {
+        return Ok(None);
     }
     if rates.contains(&0) {
         return Err(format!("`{value}`: a rate of 0, which leaves a direction free, is not supported"));
@@ -45,7 +48,7 @@ pub fn rates(value: &str) -> Result<[u64; 3], String> {
     while rates.len() < 3 {
         rates.extend(rates.last().copied());
     }
-    rates.try_into().map_err(|_| "no rates".to_owned())
+    rates.try_into().map(Some).map_err(|_| "no rates".to_owned())
 }
 
 /// fio divides a job's size among its files; here it has one.
@@ -109,13 +112,22 @@ pub fn distribution(value: &str) -> Result<ninescope_workload::AddressDistributi
     let text = match value {
         "zipf" => "zipf:1.1",
         "pareto" => "pareto:0.2",
+        other if other.starts_with("hotcold") => {
+            return Err(format!("`{other}`: fio has no such distribution; give zoned, such as zoned:90/10:10/90"));
+        }
         other => other,
     };
     text.parse().map_err(|error: ninescope_workload::JobError| error.problem)
 }
 
-pub fn number<T: std::str::FromStr>(value: &str) -> Result<T, String> {
-    value.parse().map_err(|_| format!("`{value}` is not a whole number in range"))
+/// A count, which takes the suffixes of a size.
+pub fn number<T: TryFrom<u64>>(value: &str) -> Result<T, String> {
+    let wrong = || format!("`{value}` is not a whole number in range");
+    size(value).ok().and_then(|count| T::try_from(count).ok()).ok_or_else(wrong)
+}
+
+fn whole(digits: &str) -> Result<u64, String> {
+    digits.parse().map_err(|_| format!("`{digits}` is not a whole number in range"))
 }
 
 pub fn percent(value: &str) -> Result<u8, String> {
@@ -149,7 +161,7 @@ pub fn size(value: &str) -> Result<u64, String> {
         }
         _ => return Err(format!("`{value}` is not a size such as 4k")),
     };
-    let number: u64 = number(&value[..digits])?;
+    let number = whole(&value[..digits])?;
     number.checked_mul(1 << (10 * power)).ok_or_else(|| format!("`{value}` is too large"))
 }
 
@@ -175,6 +187,6 @@ fn time_in(value: &str, bare_ns: u64) -> Result<Duration, String> {
         "d" => 86_400_000_000_000,
         _ => return Err(format!("`{value}` is not a time such as 60, 60s or 5m")),
     };
-    let number: u64 = number(&value[..digits])?;
+    let number = whole(&value[..digits])?;
     number.checked_mul(unit).map(Duration).ok_or_else(|| format!("`{value}` is too long"))
 }
