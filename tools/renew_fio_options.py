@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
+from typing import Any
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -29,16 +30,20 @@ def table() -> str:
     return "\n".join(lines) + "\n"
 
 
-def _said(entry: dict[str, str]) -> str:
+def _said(entry: dict[str, Any]) -> str:
     match entry["is"]:
         case "equal":
             return f"**equal**; {entry['but']}" if "but" in entry else "**equal**"
         case "unchanged":
             return "changes nothing that is issued"
         case "noted":
-            return f"**noted**: {entry['effect']}"
-    taken = f" (`{entry['off']}` is taken)" if "off" in entry else ""
-    return f"**refused**: {entry['instead']}{taken}"
+            return f"**noted**: {entry['effect']}{_taken(entry, 'changes nothing')}"
+    return f"**refused**: {entry['instead']}{_taken(entry, 'is taken')}"
+
+
+def _taken(entry: dict[str, Any], words: str) -> str:
+    values = ", ".join(f"`{value}`" for value in entry.get("off", ()))
+    return f" ({values} {words})" if values else ""
 
 
 def _order(said: str) -> int:

@@ -488,6 +488,8 @@ def facts(result: Result) -> Iterator[tuple[str, str]]:
         yield "events", ", ".join(happened)
     yield from _host_cache(document)
     yield from _suspensions(document.get("suspension") or {})
+    if "utilisation" in document and document["utilisation"] is None:
+        yield "busy", "-"  # Shares of no time.
     yield from _use(document.get("utilisation") or {})
     yield from host_queue_facts(result)
     wear: Mapping[str, Any] = document.get("wear") or {}

@@ -146,7 +146,8 @@ def _length(path: Path) -> int:
 def _file_of_each(text: str, folder: Path) -> list[str]:
     """Ask fio which file each job works on: alone in an empty folder, a section leaves its files there."""
     names: list[str] = []
-    quick = re.sub(r"(?m)^(runtime|ramp_time|startdelay)=.*$", "", text).replace("time_based", "")
+    quick = re.sub(r"(?m)^(runtime|ramp_time|startdelay)=.*$", "", text)
+    quick = re.sub(r"(?m)^time_based.*$", "", quick)
     quick = re.sub(r"(?m)^(thinktime.*)$", "", quick)
     (folder / "quick.fio").write_text(quick)
     for section in re.findall(r"(?m)^\[(.*)\]$", text):

@@ -146,7 +146,8 @@ fn a_ramp_is_not_measured_and_comes_before_the_duration() {
     }
     let over = run(&jobs(json!({ "rw": "randread", "requests": 5, "ramp_time": "1s" })));
     assert_eq!(over["requests"], 0);
-    assert!(over["notes"].to_string().contains("over before its ramp_time"), "{}", over["notes"]);
+    let note = "job job: nothing was measured: no request completed after the ramp_time";
+    assert!(over["notes"].to_string().contains(note), "{}", over["notes"]);
     // No time has no shares: dies were said to be busy all of it.
     assert_eq!((&over["utilisation"], &over["host_queue"]["resources"]), (&Value::Null, &json!([])));
     let mut both = jobs(json!({ "rw": "randread", "requests": 50, "ramp_time": "1s" }));
@@ -154,6 +155,22 @@ fn a_ramp_is_not_measured_and_comes_before_the_duration() {
     let both = run(&both);
     assert_eq!(both["requests"], 40);
     assert!(both["notes"].to_string().contains("takes the place of ramp_time"), "{}", both["notes"]);
+}
+
+#[test]
+fn jobs_that_end_within_the_ramp_are_named() {
+    let job = |name: &str, requests: u64| json!({ "name": name, "rw": "randread", "requests": requests, "rate_iops": 1000.0, "ramp_time": "10ms" });
+    let notes = |list: Vec<Value>| {
+        let result = run(&jobs(json!(list)));
+        let notes = result["notes"].as_array().expect("a list").iter().filter_map(Value::as_str);
+        notes.filter(|note| note.contains("nothing was measured")).map(str::to_owned).collect::<Vec<_>>()
+    };
+    // So many requests, one each millisecond.
+    let some = notes(vec![job("a", 5), job("b", 50), job("c", 6)]);
+    assert!(some.len() == 1 && some[0].starts_with("jobs a, c: nothing was measured"), "{some:?}");
+    let all = notes(vec![job("a", 5), job("b", 6)]);
+    assert!(all.len() == 1 && all[0].starts_with("jobs a, b: nothing was measured"), "{all:?}");
+    assert_eq!(notes(vec![job("a", 20), job("b", 50)]), Vec::<String>::new());
 }
 
 #[test]

@@ -25,6 +25,7 @@ _NOT_OF_WRITES = (
     "duration",
     "rate_iops",
     "write_rate_iops",
+    "rate_by_bytes",
     "rate_process",
     "rwmixread",
 )

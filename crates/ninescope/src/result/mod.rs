@@ -221,17 +221,39 @@ fn notes(input: &ResultInput<'_>) -> Vec<String> {
              the time before, shares of busy time and the simulated time are of the whole"
         ));
     }
-    let unmeasured = input.device.is_some_and(|device| device.completed > 0 && device.meter.since == device.now);
-    if input.complete && unmeasured {
-        let unmeasured = if input.ramped { "ramp_time (fio would measure it whole)" } else { "warm-up" };
-        notes.push(format!("nothing was measured: the run was over before its {unmeasured}"));
-    }
+    notes.extend(input.device.as_ref().filter(|_| input.complete).and_then(|device| unmeasured(input, device)));
     if let Some(device) = &input.device {
         notes.extend(host_queue::overload_notes(device, input.report, input.job_names));
     }
     notes.extend(input.steady.and_then(SteadyState::trouble));
     notes.extend(as_declared(input).zip(input.steady).and_then(|(measured, steady)| measured.note(steady)));
     notes
+}
+
+/// That a run, or jobs of it, were over before measuring began.
+fn unmeasured(input: &ResultInput<'_>, device: &Seen<'_>) -> Option<String> {
+    let nothing_at_all = device.completed > 0 && device.meter.since == device.now;
+    if !input.ramped {
+        return nothing_at_all.then(|| "nothing was measured: the run was over before its warm-up".to_owned());
+    }
+    let described = || input.report.options().jobs.iter().map(|(name, _)| name.as_str());
+    let of_lane = |(lane, name): (&LaneMeter, _)| {
+        let began_before = lane.since.is_some_and(|since| since <= device.meter.since);
+        (began_before && lane.ops.iter().all(|op| op.latency.count() == 0)).then_some(name)
+    };
+    let alone = device.meter.lanes.is_empty();
+    let jobs: Vec<&str> = if alone {
+        described().filter(|_| nothing_at_all).collect()
+    } else {
+        device.meter.lanes.iter().zip(input.job_names.iter().map(String::as_str)).filter_map(of_lane).collect()
+    };
+    let whose = match jobs[..] {
+        [] => return None,
+        [job] => format!("job {job}"),
+        _ => format!("jobs {}", jobs.join(", ")),
+    };
+    let problem = "nothing was measured: no request completed after the ramp_time (fio measures such a job whole)";
+    Some(format!("{whose}: {problem}"))
 }
 
 fn performance(input: &ResultInput<'_>, requests: u64) -> Value {

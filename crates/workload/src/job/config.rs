@@ -308,6 +308,14 @@ impl JobConfig {
         self.bssplit.is_some() || self.bsrange.is_some()
     }
 
+    /// Whether requests of one direction differ in size.
+    pub fn sizes_of_an_op_differ(&self) -> bool {
+        self.rw.ops().iter().any(|&op| {
+            let (least, most) = self.sizes(&[op]);
+            least != most
+        })
+    }
+
     /// The share of reads among the requests, where the first kind of operation counts as reads.
     pub fn read_share(&self) -> f64 {
         match (self.rw.ops().len(), self.rate_iops, self.write_rate_iops) {

@@ -92,8 +92,8 @@ fn keys_of(option: &str) -> &'static [&'static str] {
 /// What there is to say about the jobs of a file.
 #[derive(Default)]
 struct Notes {
-    unchanged: Vec<&'static str>,
-    effects: BTreeMap<&'static str, &'static str>,
+    unchanged: Vec<(&'static str, Vec<String>)>,
+    effects: BTreeMap<&'static str, (&'static str, Vec<String>)>,
     /// Sentences, each with the jobs that it is about.
     others: Vec<(String, Vec<String>)>,
     /// The job that is being read.
@@ -109,36 +109,54 @@ impl Notes {
 
     /// Once, whatever number of jobs it is about.
     fn say(&mut self, sentence: String) {
-        let job = self.job.clone();
-        match self.others.iter_mut().find(|(said, _)| *said == sentence) {
-            Some((_, jobs)) => jobs.push(job),
-            None => self.others.push((sentence, vec![job])),
-        }
+        Self::add(&mut self.others, sentence, &self.job);
     }
 
     fn unchanged(&mut self, option: &'static str) {
-        if !self.unchanged.contains(&option) {
-            self.unchanged.push(option);
+        Self::add(&mut self.unchanged, option, &self.job);
+    }
+
+    fn effect(&mut self, option: &'static str, effect: &'static str) {
+        let (_, jobs) = self.effects.entry(option).or_insert((effect, Vec::new()));
+        jobs.push(self.job.clone());
+    }
+
+    /// A job among those that the same is said of.
+    fn add<T: PartialEq>(said: &mut Vec<(T, Vec<String>)>, what: T, job: &str) {
+        match said.iter_mut().find(|(other, _)| *other == what) {
+            Some((_, jobs)) if jobs.last().is_some_and(|last| last == job) => {}
+            Some((_, jobs)) => jobs.push(job.to_owned()),
+            None => said.push((what, vec![job.to_owned()])),
         }
     }
 
     /// Of a file of so many jobs: what is about some of them names those.
     fn sentences(self, jobs_in_all: usize) -> Vec<String> {
-        let named = |(sentence, jobs): (String, Vec<String>)| match jobs.len() {
-            about if about == jobs_in_all => sentence,
-            1 => format!("job {}: {sentence}", jobs[0]),
-            _ => format!("jobs {}: {sentence}", jobs.join(", ")),
+        let named = |sentence: &str, jobs: &[String]| match jobs {
+            all if all.len() == jobs_in_all => sentence.to_owned(),
+            [job] => format!("job {job}: {sentence}"),
+            some => format!("jobs {}: {sentence}", some.join(", ")),
         };
-        let mut notes: Vec<String> = self.others.into_iter().map(named).collect();
-        // Options of one effect share a sentence.
-        let mut by_effect: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
-        for (option, effect) in self.effects {
-            by_effect.entry(effect).or_default().push(option);
+        let mut notes: Vec<String> = self.others.iter().map(|(sentence, jobs)| named(sentence, jobs)).collect();
+        // Options of one effect and of the same jobs share a sentence.
+        let mut by_effect: BTreeMap<(&str, Vec<String>), Vec<&str>> = BTreeMap::new();
+        for (option, of) in self.effects {
+            by_effect.entry(of).or_default().push(option);
         }
-        notes.extend(by_effect.into_iter().map(|(effect, options)| format!("{}: {effect}", options.join(", "))));
-        if !self.unchanged.is_empty() {
-            notes.push(format!("fio options that change nothing here: {}", self.unchanged.join(", ")));
+        let effects =
+            by_effect.iter().map(|((effect, jobs), options)| (format!("{}: {effect}", options.join(", ")), jobs));
+        notes.extend(effects.map(|(sentence, jobs)| named(&sentence, jobs)));
+        let mut unchanged: Vec<(Vec<String>, Vec<&str>)> = Vec::new();
+        for (option, jobs) in self.unchanged {
+            match unchanged.iter_mut().find(|(of, _)| *of == jobs) {
+                Some((_, options)) => options.push(option),
+                None => unchanged.push((jobs, vec![option])),
+            }
         }
+        let unchanged = unchanged.iter().map(|(jobs, options)| (jobs, options.join(", ")));
+        notes.extend(
+            unchanged.map(|(jobs, names)| named(&format!("fio options that change nothing here: {names}"), jobs)),
+        );
         notes
     }
 }
@@ -175,23 +193,22 @@ struct Thinking {
 fn job(section: &Section<'_>, notes: &mut Notes) -> Result<JobConfig, Problem> {
     let mut job = JobConfig { name: section.name.to_owned(), ..JobConfig::default() };
     let mut said = Said { iodepth: 1, loops: 1, ..Said::default() };
+    // As in fio, what is said last holds; that an option exists is asked of each line.
     for setting in &section.settings {
         let wrong = |message: String| (setting.line, format!("{}: {message}", setting.written));
-        let holds = section.setting(setting.key).is_some_and(|last| last.line == setting.line);
-        match handling(setting.key).map_err(wrong)?.1 {
+        let handling = handling(setting.key).map_err(wrong)?.1;
+        if section.setting(setting.key).is_some_and(|last| last.line != setting.line) {
+            continue;
+        }
+        match handling {
             Handling::Unchanged {} => notes.unchanged(setting.key),
-            Handling::Refused { off, .. } if off.as_deref() == Some(setting.value) => notes.unchanged(setting.key),
-            Handling::Refused { instead, .. } if holds => return Err(wrong(format!("not supported; {instead}"))),
-            Handling::Refused { .. } => {}
-            Handling::Noted { effect } => {
-                notes.effects.insert(setting.key, effect);
-                if holds {
-                    apply(setting, &mut job, &mut said).map_err(wrong)?;
-                }
+            off if off.is_off(setting.value) => notes.unchanged(setting.key),
+            Handling::Refused { instead, .. } => return Err(wrong(format!("not supported; {instead}"))),
+            Handling::Noted { effect, .. } => {
+                notes.effect(setting.key, effect);
+                apply(setting, &mut job, &mut said).map_err(wrong)?;
             }
-            // As in fio, what is said last holds.
-            Handling::Equal {} if holds => apply(setting, &mut job, &mut said).map_err(wrong)?,
-            Handling::Equal {} => {}
+            Handling::Equal {} => apply(setting, &mut job, &mut said).map_err(wrong)?,
         }
     }
     let wrong = |message| (section.line, message);
@@ -199,7 +216,11 @@ fn job(section: &Section<'_>, notes: &mut Notes) -> Result<JobConfig, Problem> {
     finish_pace(section, &mut job, &said, notes)?;
     finish_ends(&mut job, &said).map_err(wrong)?;
     if said.time_based && job.duration.is_none() {
-        notes.say("time_based says nothing without runtime, as in fio".to_owned());
+        notes.say("time_based does nothing without runtime, as in fio".to_owned());
+    }
+    if job.ramp_time.is_some() && said.number_ios.is_some() {
+        let here = "number_ios counts what is submitted during ramp_time too; fio counts from the end of ramp_time on";
+        notes.say(here.to_owned());
     }
     finish_map(&mut job, &said, notes);
     Ok(job)
@@ -224,11 +245,11 @@ fn apply(setting: &Setting<'_>, job: &mut JobConfig, said: &mut Said) -> Result<
         "ramp_time" => job.ramp_time = Some(values::time(value)?).filter(|ramp| ramp.0 > 0),
         "size" => (job.size, job.size_percent) = region(value)?,
         "offset" => job.offset = Bytes(size(value)?),
-        "io_size" => said.io_size = Some(size(value)?),
+        "io_size" => said.io_size = Some(size(value)?).filter(|&bytes| bytes > 0),
         "number_ios" => said.number_ios = Some(number(value)?).filter(|&requests| requests > 0),
         "runtime" => said.runtime = Some(values::time(value)?),
         "time_based" => said.time_based = flag(value)?,
-        "rate_iops" => said.rates = rates(value)?,
+        "rate_iops" => said.rates = Some(rates(value)?),
         "rate_process" => {
             job.rate_process = match value {
                 "linear" => RateProcess::Linear,
@@ -292,14 +313,7 @@ fn finish_pace(section: &Section<'_>, job: &mut JobConfig, said: &Said, notes: &
         notes.say(format!("ioengine {engine}{default} is synchronous: iodepth {} comes to 1", said.iodepth));
         job.iodepth = 1;
     }
-    let (first, last) = (job.rw.ops()[0], job.rw.ops()[job.rw.ops().len() - 1]);
-    if let Some(rates) = said.rates {
-        job.rate_iops = Some(rates[first as usize] as f64);
-        // Reads and writes of a mixed job are held to a rate each.
-        job.write_rate_iops = (first != last).then_some(rates[last as usize] as f64);
-        // fio makes a linear rate one of bytes: so many requests of the smallest size. A Poisson process counts requests.
-        job.rate_by_bytes = job.sizes_differ() && job.rate_process == RateProcess::Linear;
-    }
+    set_rates(job, said).map_err(wrong("rate_iops"))?;
     let Thinking { time, blocks, at_issue } = said.thinking;
     if time.is_some() {
         (job.thinktime, job.thinktime_blocks) = (time, blocks);
@@ -308,6 +322,29 @@ fn finish_pace(section: &Section<'_>, job: &mut JobConfig, said: &Said, notes: &
             return Err(wrong("thinktime_blocks_type")(problem.to_owned()));
         }
     }
+    Ok(())
+}
+
+/// Of the directions that there are.
+fn set_rates(job: &mut JobConfig, said: &Said) -> Result<(), String> {
+    let Some(rates) = said.rates else { return Ok(()) };
+    let of: Vec<u64> = job.rw.ops().iter().map(|&op| rates[op as usize]).collect();
+    match of[..] {
+        [rate] if rate > 0 => job.rate_iops = Some(rate as f64),
+        // Reads and writes of a mixed job are held to a rate each.
+        [reads, writes] if reads > 0 && writes > 0 => {
+            (job.rate_iops, job.write_rate_iops) = (Some(reads as f64), Some(writes as f64));
+        }
+        [reads, writes] if reads > 0 || writes > 0 => {
+            return Err(format!(
+                "{reads} for reads and {writes} for writes: a rate of 0, which leaves a direction of a mixed job free, is \
+                 not supported; give a job for each direction"
+            ));
+        }
+        _ => return Ok(()),
+    }
+    // fio makes a linear rate one of bytes: so many requests of the smallest size. A Poisson process counts requests.
+    job.rate_by_bytes = job.sizes_of_an_op_differ() && job.rate_process == RateProcess::Linear;
     Ok(())
 }
 
@@ -349,9 +386,11 @@ fn finish_ends(job: &mut JobConfig, said: &Said) -> Result<(), String> {
 }
 
 /// What fio's map does to requests of several sizes, measured with fio 3.33.
-const ENDS_OF_A_MAP: &str = "requests have several sizes; fio cuts requests of bssplit and bsrange to what its map has left (198 in place of 171 \
-                             for 1 MiB of 4k and 8k), and ends a mix with a size per direction early (2,160 in place \
-                             of 3,151 for 16 MiB of 70 % reads of 4k and writes of 8k)";
+const CUT_BY_A_MAP: &str = "requests have several sizes; fio cuts them to what its map has left (198 in place of 171 for \
+                            1 MiB of 4k and 8k)";
+/// The same of sizes that are one of each direction.
+const ENDED_BY_A_MAP: &str = "reads and writes have sizes of their own; fio ends such a job early, when its map is full (2,160 \
+                              requests in place of 3,151 for 16 MiB of 70 % reads of 4k and writes of 8k)";
 
 /// Whether random addresses come once before any comes again.
 fn finish_map(job: &mut JobConfig, said: &Said, notes: &mut Notes) {
@@ -361,7 +400,11 @@ fn finish_map(job: &mut JobConfig, said: &Said, notes: &mut Notes) {
     let wanted = uniform && (said.lfsr || !(said.norandommap || aligned));
     job.random_map = wanted && job.can_be_mapped();
     if wanted && !job.random_map {
-        let why = if job.sizes_differ() { ENDS_OF_A_MAP } else { "some do not jump" };
+        let why = match (job.sizes_of_an_op_differ(), job.sizes_differ()) {
+            (true, _) => CUT_BY_A_MAP,
+            (false, true) => ENDED_BY_A_MAP,
+            (false, false) => "some do not jump",
+        };
         notes.say(format!("addresses are drawn anew each time, as with norandommap: {why}"));
     }
 }

@@ -5,6 +5,7 @@ use std::sync::OnceLock;
 
 use serde::Deserialize;
 
+use super::values::{size, time};
 use crate::config::diagnostics::suggestion;
 
 /// What becomes of an option.
@@ -16,13 +17,31 @@ pub enum Handling {
     /// It changes nothing in what fio issues.
     Unchanged {},
     /// It is taken, with an effect that fio's does not have, or without one that fio's has.
-    Noted { effect: String },
+    Noted {
+        effect: String,
+        #[serde(default)]
+        off: Vec<String>,
+    },
     /// The file is refused.
     Refused {
         instead: String,
-        /// The value that asks for nothing, and is taken.
-        off: Option<String>,
+        #[serde(default)]
+        off: Vec<String>,
     },
+}
+
+impl Handling {
+    /// Whether a value asks for nothing, so that fio issues the same with and without it.
+    pub fn is_off(&self, value: &str) -> bool {
+        let (Self::Noted { off, .. } | Self::Refused { off, .. }) = self else { return false };
+        off.iter().any(|off| off == value || (off == "0" && is_nothing(value)))
+    }
+}
+
+/// Of each direction: no size, no count, no time.
+fn is_nothing(value: &str) -> bool {
+    let nothing = |part: &str| size(part) == Ok(0) || time(part).is_ok_and(|time| time.0 == 0);
+    value.split(',').all(|part| nothing(part.trim()))
 }
 
 #[derive(Deserialize)]
@@ -65,6 +84,19 @@ pub fn handling(name: &str) -> Result<(&'static str, &'static Handling), String>
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn nothing_has_many_spellings() {
+        let is_off = |name: &str, value: &str| handling(name).expect(name).1.is_off(value);
+        for nothing in ["0", "0k", "0,0", "0, 0m"] {
+            assert!(is_off("rate", nothing), "{nothing}");
+        }
+        assert!(is_off("latency_target", "0us") && is_off("sync", "none") && is_off("buffered", "0"));
+        for something in ["", "1", "0,1", "0,", "none", "k", "00x"] {
+            assert!(!is_off("rate", something), "{something}");
+        }
+        assert!(!is_off("sync", "dsync") && !is_off("direct", "0") && !is_off("size", "0"));
+    }
 
     #[test]
     fn every_option_of_the_table_is_read() {

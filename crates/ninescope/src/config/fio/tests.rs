@@ -157,6 +157,12 @@ fn what_switches_an_option_off_is_taken_and_counts_have_suffixes() {
     for off in ["verify=0", "rate=0", "sync=0", "zonemode=none", "rate=1m\nrate=0", "rate_iops=0", "fill_fs=0"] {
         assert_eq!(job(off), job(""), "{off}");
     }
+    for off in
+        ["rate=0k,0", "latency_target=0us", "sync=none", "io_size=0", "rate_iops=9,0", "buffered=0", "end_fsync=0"]
+    {
+        assert_eq!(job(off), job(""), "{off}");
+    }
+    assert_eq!(job("rate_iops=,9").rate_iops, Some(9.0));
     assert_eq!((job("rate_iops=1k").rate_iops, job("number_ios=1k").requests), (Some(1024.0), Some(1024)));
     assert_eq!(job("ioengine=libaio\niodepth=1k").iodepth, 1024);
 }
@@ -168,7 +174,8 @@ fn a_linear_rate_of_several_sizes_is_one_of_bytes() {
         assert!(by_bytes(text), "{text}");
         assert!(!by_bytes(&format!("{text}\nrate_process=poisson")), "{text}");
     }
-    for text in ["rate_iops=5", "bssplit=4k/50:8k/50", "rate_iops=0\nbsrange=4k-8k"] {
+    assert!(by_bytes("rate_iops=5\nbs=4k,8k\nbssplit=4k,4k/50:8k/50"), "of one direction");
+    for text in ["rate_iops=5", "rate_iops=5\nbs=4k,8k", "bssplit=4k/50:8k/50", "rate_iops=0\nbsrange=4k-8k"] {
         assert!(!by_bytes(text), "{text}");
     }
 }
@@ -178,9 +185,22 @@ fn a_note_about_some_of_the_jobs_names_them() {
     let notes = |text: &str| read(text).expect(text).notes.join("\n");
     let some = notes("[global]\nsize=1m\n[a]\nrw=randread\n[b]\nrw=randread\nbsrange=4k-8k\n[c]\ntime_based\n");
     assert!(some.contains("job b: addresses are drawn anew"), "{some}");
-    assert!(some.contains("job c: time_based says nothing without runtime"), "{some}");
+    assert!(some.contains("job c: time_based does nothing without runtime"), "{some}");
     let two = notes("[global]\niodepth=4\nsize=1m\n[a]\n[b]\n[c]\nioengine=libaio\n");
     assert!(two.contains("jobs a, b: ioengine psync"), "{two}");
+    let ramp = notes("[global]\nsize=1m\nramp_time=1\n[a]\nnumber_ios=9\n[b]\n");
+    assert!(ramp.contains("job a: number_ios counts what is submitted during ramp_time"), "{ramp}");
+    let effects =
+        notes("[global]\nsize=1m\nthread\n[a]\nend_fsync=1\n[b]\nend_fsync=1\nprio=2\n[c]\nverify=0\nnice=1\n");
+    assert!(effects.contains("jobs a, b: end_fsync: no flush follows"), "{effects}");
+    assert!(effects.contains("job b: prio: the drive knows no priorities"), "{effects}");
+    assert!(effects.contains("job c: fio options that change nothing here: verify, nice"), "{effects}");
+    assert!(effects.contains("\nfio options that change nothing here: thread"), "{effects}");
+    let off = notes("[global]\nend_fsync=1\nsize=1m\n[a]\nend_fsync=0\n");
+    assert!(
+        !off.contains("no flush follows") && off.contains("nothing here: end_fsync"),
+        "what is said last holds: {off}"
+    );
     let all = notes("[global]\niodepth=4\nsize=1m\n[a]\n[b]\n");
     assert!(all.contains("\nioengine psync"), "{all}");
 }
@@ -201,6 +221,7 @@ fn what_is_not_supported_is_named_with_its_line() {
         ("[a]\nbsrange=4k\n", vec!["line 2", "is not a range"]),
         ("[a]\nrandom_distribution=hotcold:90/10\n", vec!["line 2", "fio has no such distribution"]),
         ("[a]\nramp_time=5x\n", vec!["line 2", "5x"]),
+        ("[a]\nrw=randrw\nrate_iops=100,0\n", vec!["line 3", "rate_iops", "100 for reads and 0 for writes"]),
         ("[a]\nrandom_distribution=zoned:60/10:40/90,50/50:50/50\n", vec!["line 2", "each direction"]),
         ("[a]\nstartdelay=1-5\n", vec!["line 2", "startdelay", "1-5"]),
         ("[a]\nrw=sideways\n", vec!["line 2", "sideways", "randrw"]),

@@ -33,22 +33,18 @@ pub fn ranges(value: &str) -> Result<SizeRange, String> {
     text.parse().map_err(|error: ninescope_workload::JobError| error.problem)
 }
 
-/// Rates of reads, writes and trims; a direction that is left out is like the one before it. None where all are 0.
-pub fn rates(value: &str) -> Result<Option<[u64; 3]>, String> {
-    let mut rates = value.split(',').map(|rate| number(rate.trim())).collect::<Result<Vec<u64>, _>>()?;
+/// Rates of reads, writes and trims: 0, or nothing between commas, is no rate. A direction that is left out is like the
+/// one before it.
+pub fn rates(value: &str) -> Result<[u64; 3], String> {
+    let rate = |rate: &str| if rate.is_empty() { Ok(0) } else { number(rate) };
+    let mut rates = value.split(',').map(|each| rate(each.trim())).collect::<Result<Vec<u64>, _>>()?;
     if rates.len() > 3 {
         return Err(format!("`{value}`: there are three directions: reads, writes, trims"));
-    }
-    if rates.iter().all(|&rate| rate == 0) {
-        return Ok(None);
-    }
-    if rates.contains(&0) {
-        return Err(format!("`{value}`: a rate of 0, which leaves a direction free, is not supported"));
     }
     while rates.len() < 3 {
         rates.extend(rates.last().copied());
     }
-    rates.try_into().map(Some).map_err(|_| "no rates".to_owned())
+    rates.try_into().map_err(|_| "no rates".to_owned())
 }
 
 /// fio divides a job's size among its files; here it has one.
