@@ -8,6 +8,7 @@ said to change nothing, and the table in docs/jobs.md is the one that is tested.
 from __future__ import annotations
 
 import importlib.util
+import json
 import math
 import re
 import subprocess
@@ -90,6 +91,7 @@ CASES = {
     "a split of sizes": Case(
         "[a]\nrw=randwrite\nbssplit=4k/60:16k/30:64k/10\nsize=64m\nnorandommap\n", ("drawn",), drawn=True
     ),
+    "a split of one size": Case("[a]\nrw=randread\nbssplit=8k/100\nsize=1m\n", ("covered",)),
     "sizes by direction": Case("[a]\nrw=rw\nbs=4k,16k\nsize=2m\nrwmixread=50\n", ("drawn",), drawn=True),
     "sizes by direction, one of them": Case("[a]\nrw=write\nbs=4k,16k\nsize=256k\n"),
     "the later size holds": Case("[a]\nrw=read\nbs=1000\nsize=100k\nbs=4k\nsize=64k\n"),
@@ -291,6 +293,15 @@ class TestAgainstFio:
         assert len(fios.jobs[0].requests) == 1500
         assert result.requests == pytest.approx(1000, abs=2)
         assert any("fio counts from the end of ramp_time on" in note for note in result.notes)
+
+    def test_a_skewed_job_aligned_otherwise_is_ended_by_fio(self, tmp_path: Path) -> None:
+        text = "[a]\nioengine=null\nrw=randread\nbs=4k\nblockalign=16k\nsize=8m\nrandom_distribution=zipf:1.2\n"
+        (tmp_path / "job.fio").write_text(text)
+        out = fio(tmp_path, "job.fio", "--output-format=json")
+        assert json.loads(out[out.index("{") :])["jobs"][0]["read"]["total_ios"] < 512
+        result = ninescope.Drive().run(ninescope.Workload.job_file(tmp_path / "job.fio"), prefill="none")
+        assert result.requests == 2048
+        assert any("fio ends a job of zipf or pareto with blockalign" in note for note in result.notes)
 
     def test_an_empty_window_has_no_shares(self, tmp_path: Path) -> None:
         text = "[alone]\nioengine=null\nrw=randread\nbs=4k\nsize=1m\nramp_time=2\nrate_iops=1000\n"

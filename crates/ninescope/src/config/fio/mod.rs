@@ -291,6 +291,9 @@ fn finish_sizes(job: &mut JobConfig, said: &Said) -> Result<(), String> {
         return Err("bsrange: bssplit says already which sizes there are".to_owned());
     }
     if job.bssplit.is_some() {
+        if let Some(size) = only_size_of_split(job) {
+            (job.bs, job.bssplit) = (size, None);
+        }
         return Ok(());
     }
     let Some(range) = said.range.clone().or_else(|| said.bs.clone()) else { return Ok(()) };
@@ -299,6 +302,14 @@ fn finish_sizes(job: &mut JobConfig, said: &Said) -> Result<(), String> {
         None => job.bsrange = Some(range),
     }
     Ok(())
+}
+
+/// The size of a split that has one alone, such as 4k/100.
+fn only_size_of_split(job: &JobConfig) -> Option<Bytes> {
+    // Of sizes that do not differ the mean is the size.
+    let mut sizes = job.rw.ops().iter().map(|&op| job.mean_bytes(op) as u64);
+    let first = sizes.next().filter(|_| !job.sizes_of_an_op_differ())?;
+    sizes.all(|size| size == first).then_some(Bytes(first))
 }
 
 /// Depth, rates and rests.
@@ -337,8 +348,8 @@ fn set_rates(job: &mut JobConfig, said: &Said) -> Result<(), String> {
         }
         [reads, writes] if reads > 0 || writes > 0 => {
             return Err(format!(
-                "{reads} for reads and {writes} for writes: a rate of 0, which leaves a direction of a mixed job free, is \
-                 not supported; give a job for each direction"
+                "{reads} for reads and {writes} for writes: a rate of 0, which leaves a direction of a mixed job free, \
+                 is not supported; give a job for each direction"
             ));
         }
         _ => return Ok(()),
@@ -389,14 +400,21 @@ fn finish_ends(job: &mut JobConfig, said: &Said) -> Result<(), String> {
 const CUT_BY_A_MAP: &str = "requests have several sizes; fio cuts them to what its map has left (198 in place of 171 for \
                             1 MiB of 4k and 8k)";
 /// The same of sizes that are one of each direction.
-const ENDED_BY_A_MAP: &str = "reads and writes have sizes of their own; fio ends such a job early, when its map is full (2,160 \
-                              requests in place of 3,151 for 16 MiB of 70 % reads of 4k and writes of 8k)";
+const ENDED_BY_A_MAP: &str = "reads and writes have sizes of their own; fio ends such a job early, when its map is full \
+                              (2,160 requests in place of 3,151 for 16 MiB of 70 % reads of 4k and writes of 8k)";
 
 /// Whether random addresses come once before any comes again.
 fn finish_map(job: &mut JobConfig, said: &Said, notes: &mut Notes) {
     let uniform = job.rw.is_random() && job.random_distribution == AddressDistribution::Uniform;
     // Any use of blockalign turns the map off.
     let aligned = job.blockalign.is_some_and(|align| align != job.bs);
+    let skewed = matches!(job.random_distribution, AddressDistribution::Zipf(_) | AddressDistribution::Pareto(_));
+    if aligned && skewed && job.rw.is_random() {
+        notes.say(
+            "fio ends a job of zipf or pareto with blockalign at its first address beyond the file, often at once"
+                .to_owned(),
+        );
+    }
     let wanted = uniform && (said.lfsr || !(said.norandommap || aligned));
     job.random_map = wanted && job.can_be_mapped();
     if wanted && !job.random_map {

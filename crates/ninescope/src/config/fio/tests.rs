@@ -39,6 +39,8 @@ fn sizes_by_direction_and_ends_are_as_in_fio() {
     let job = |text: &str| read(&format!("[a]\n{text}")).expect(text).jobs.remove(0);
     let two = job("rw=randrw\nbs=4k,8k");
     assert_eq!((two.mean_bytes(Op::Read) as u64, two.mean_bytes(Op::Write) as u64), (4096, 8192));
+    assert_eq!(job("rw=randrw\nbssplit=8k/100"), job("rw=randrw\nbs=8k"), "a split of one size");
+    assert!(job("rw=randrw\nbssplit=4k/100,8k/100").bssplit.is_some());
     let based = job("rw=read\nsize=1m\nruntime=2m\ntime_based");
     assert_eq!((based.requests, based.duration), (None, Some(Duration(120_000_000_000))));
     assert_eq!(job("rw=read\nsize=1m\nruntime=60").requests, Some(256));
