@@ -295,7 +295,9 @@ class TestAgainstFio:
         assert any("fio counts from the end of ramp_time on" in note for note in result.notes)
 
     def test_a_skewed_job_aligned_otherwise_is_ended_by_fio(self, tmp_path: Path) -> None:
-        text = "[a]\nioengine=null\nrw=randread\nbs=4k\nblockalign=16k\nsize=8m\nrandom_distribution=zipf:1.2\n"
+        text = (
+            "[a]\nioengine=null\nrw=randread\nbs=4k\nblockalign=16k\nsize=8m\nrandom_distribution=zipf:1.2\n"
+        )
         (tmp_path / "job.fio").write_text(text)
         out = fio(tmp_path, "job.fio", "--output-format=json")
         assert json.loads(out[out.index("{") :])["jobs"][0]["read"]["total_ios"] < 512
