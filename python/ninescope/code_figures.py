@@ -13,7 +13,7 @@ from matplotlib.ticker import FuncFormatter, LogLocator
 
 from ninescope._native import ConfigError
 from ninescope.codes import Code
-from ninescope.plots import _INK, Figure, _finish, _tick, plain
+from ninescope.plots import _INK, Figure, _finish, _tick, head, plain
 
 FORMATS = ("png", "svg", "pdf")
 _FLOOR = 1e-30
@@ -36,7 +36,7 @@ def draw(
         )
     several = len(codes) > 1
     figure = Figure(figsize=(13 if several else 7.5, 5.2), dpi=150, layout="constrained", facecolor="white")
-    figure.suptitle(_title(codes), x=0.01, ha="left", fontsize=13, fontweight="bold", color=_INK)
+    head(figure, _title(codes))
     panels = figure.subplots(1, 2 if several else 1, squeeze=False)[0]
     _failures(panels[0], codes, uber, rber)
     if several:

@@ -7,6 +7,7 @@ pointer (`ninescope.report`). A series says whether it was measured or published
 from __future__ import annotations
 
 import dataclasses
+import math
 from collections.abc import Sequence
 from typing import Literal, NamedTuple
 
@@ -37,6 +38,8 @@ class Axis:
     categories: Sequence[str] = ()
     low: float | None = None
     high: float | None = None
+    ticks: Sequence[tuple[float, str]] = ()
+    """The places that a picture marks, and what it writes there; where there are none, round numbers."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -138,6 +141,82 @@ def styles(figure: Figure) -> dict[Key, Style]:
                 place,
             )
     return found
+
+
+_PIXEL = 1 / 400
+"""Of the height of a panel: values that are no further apart are drawn at one place."""
+
+
+def lies_under(panel: Panel, one: Series, other: Series) -> bool:
+    """Say whether all of a series is drawn where another one is as well.
+
+    Over categories whoever differs at all is drawn aside; elsewhere a pixel tells two series apart.
+    """
+    if panel.x.categories:
+        return all(
+            tuple(getattr(one, key)) == tuple(getattr(other, key)) for key in ("x", "y", "low", "high")
+        )
+    low, high = _ends(panel)
+    there = {place: value for place, value in zip(other.x, other.y, strict=True) if value is not None}
+    pairs = [
+        (value, there.get(place)) for place, value in zip(one.x, one.y, strict=True) if value is not None
+    ]
+
+    def height(value: float) -> float:
+        if panel.y.log:
+            return math.log(value / low) / math.log(high / low) if value > 0 and high > low else 0.0
+        return (value - low) / (high - low) if high > low else 0.0
+
+    return bool(pairs) and all(
+        below is not None and abs(height(value) - height(below)) <= _PIXEL for value, below in pairs
+    )
+
+
+def _ends(panel: Panel) -> tuple[float, float]:
+    """Return from where to where a panel reaches, but for its margin."""
+    values = [
+        float(value)
+        for series in panel.series
+        for key in ("y", "low", "high")
+        for value in getattr(series, key)
+        if value is not None and (value > 0 or not panel.y.log)
+    ]
+    low, high = min(values, default=1.0), max(values, default=1.0)
+    return (
+        low if panel.y.low is None else panel.y.low,
+        high if panel.y.high is None else panel.y.high,
+    )
+
+
+def _all_of(labels: Sequence[str]) -> str:
+    *others, last = labels
+    return f"{', '.join(others)} and {last}" if others else last
+
+
+def _where(panels: Sequence[str], figure: Figure) -> str:
+    return "" if len(panels) == len(figure.panels) else f" (in {'; '.join(panels)})"
+
+
+def words_on_hidden(figure: Figure) -> str:
+    """Say which measured series cannot be seen because others are drawn over all of them."""
+    found: dict[tuple[tuple[str, ...], str], list[str]] = {}
+    for panel in figure.panels:
+        drawn = [one for one in panel.series if one.form != "bars" and not one.published]
+        over: dict[str, list[str]] = {}
+        for number, one in enumerate(drawn):
+            later = [
+                other
+                for other in drawn[number + 1 :]
+                if other.form == one.form and lies_under(panel, one, other)
+            ]
+            if later:
+                over.setdefault(later[-1].label, []).append(one.label)
+        for above, below in over.items():
+            found.setdefault((tuple(below), above), []).append(panel.name)
+    return " ".join(
+        f"{_all_of(below)} {'lies' if len(below) == 1 else 'lie'} under {above}{_where(panels, figure)}."
+        for (below, above), panels in found.items()
+    )
 
 
 @dataclasses.dataclass(frozen=True)

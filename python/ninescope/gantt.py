@@ -9,7 +9,8 @@ from matplotlib.patches import Patch
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 
 from ninescope.causes import look, stacking_order
-from ninescope.plots import _INK, OP_COLOURS, _readable_on, _tick, new_figure, plain, say_empty
+from ninescope.contrast import readable_on
+from ninescope.plots import _INK, OP_COLOURS, _tick, new_figure, plain, say_empty
 from ninescope.result import Result, SlowRequest, Stage
 from ninescope.slowest import Deed, deeds
 from ninescope.text import drive_name, duration, occupancy_name, workload_name
@@ -173,5 +174,5 @@ def _draw(axes: Axes, row: int, bar: _Bar, end: float, shared: bool) -> None:
             ha="center",
             va="center",
             fontsize=size,
-            color=_readable_on(look_of.colour),
+            color=readable_on(look_of.colour, dark=_INK),
         )

@@ -21,7 +21,7 @@ from matplotlib.patches import Patch
 from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormatter, NullLocator
 from numpy.typing import NDArray
 
-from ninescope.figures import Axis, Figure, Key, Panel, Series, Style, Value, styles
+from ninescope.figures import Axis, Figure, Key, Panel, Series, Style, Value, styles, words_on_hidden
 from ninescope.files import written_whole
 from ninescope.plots import _INK, plain
 from ninescope.plots import Figure as Picture
@@ -47,10 +47,18 @@ _PANEL_INCHES = (6.0, 3.9)
 _INCHES_PER_LETTER = 0.066
 """Of the words of a legend, about."""
 _INCHES_PER_LETTER_OF_TITLE = 0.105
+_INCHES_PER_LETTER_OF_TICK = 0.07
+_ROWS_OF_TICKS = 4
+_STEPS = 64
+"""So many places of a piece of a line are looked at for what words would cover."""
+_BESIDE_INCHES = 0.9
+"""Of a panel's width, taken by what stands beside its axes, about."""
 _LETTERS_PER_INCH = 17
 """Of a caption, about."""
 _LETTERS_OF_PLACES = 68
 """So many of the names of places have room under one panel."""
+_PLAIN, _PLAIN_LOG = (1e-4, 1e8), (1e-2, 1e6)
+"""Numbers between these two are written without a power of ten, on linear and on logarithmic axes."""
 _FEW_DECADES = 0.7
 """A logarithmic axis of fewer is nearly linear, and has the ticks of a linear one."""
 _LETTER_OF_POINT = (0.058, 0.13)
@@ -72,7 +80,8 @@ def picture(figure: Figure) -> MatplotlibFigure:
     rows = max(1, math.ceil(len(figure.panels) / columns))
     panel_inches = _PANEL_INCHES if columns < 3 else _SMALL_PANEL_INCHES
     width = max(panel_inches[0] * columns, 7.5)
-    caption = textwrap.wrap(figure.caption, round((width - 0.3) * _LETTERS_PER_INCH))
+    words = " ".join(filter(None, (figure.caption, words_on_hidden(figure))))
+    caption = textwrap.wrap(words, round((width - 0.3) * _LETTERS_PER_INCH))
     handles, across = _legend(figure, looks, width)
     title = textwrap.wrap(figure.title, round(width / _INCHES_PER_LETTER_OF_TITLE))
     head = 0.14 + 0.22 * len(title)
@@ -132,11 +141,15 @@ def _key(series: Series) -> Key:
 
 
 def _legend(figure: Figure, looks: Looks, width: float) -> tuple[list[Artist], int]:
-    """Return what the legend shows, and how many of it stand side by side."""
+    """Return what the legend shows, and how many of it stand side by side.
+
+    A series without a name is all that there is in its panel: it needs no entry.
+    """
     forms: dict[Key, Series] = {}
     for panel in figure.panels:
         for series in panel.series:
-            forms.setdefault(_key(series), series)
+            if series.label:
+                forms.setdefault(_key(series), series)
     across = {_key(one) for panel in figure.panels for one in panel.series if panel.is_across(one)}
     shown = {
         key: dataclasses.replace(series, form="line", x=(), y=()) if key in across else series
@@ -232,7 +245,7 @@ def _panel(axes: Axes, panel: Panel, looks: Looks) -> None:
     _limits(axes, panel, base if bars else None)
     _ticks(axes, panel)
     for words, level in panel.lines:
-        _level(axes, words, level)
+        _level(axes, words, level, panel)
     for words, place in panel.borders:
         _border(axes, words, place)
     if panel.named:
@@ -342,13 +355,34 @@ def _ticks(axes: Axes, panel: Panel) -> None:
             else:
                 axis.set_major_locator(LogLocator(subs=(1, 2, 5) if decades < 2.2 else (1,), numticks=12))
             axis.set_minor_formatter(NullFormatter())
-        # Where each tick is a power of ten, most of them are written as one.
-        plainly = (1e-2, 1e6) if described.log else (1e-4, 1e8)
+        # Where one tick of a logarithmic axis is written as a power of ten, all are.
+        low, high = sorted(axis.get_view_interval())
+        is_far = described.log and (low < _PLAIN_LOG[0] or high >= _PLAIN_LOG[1])
+        plainly = (math.inf, math.inf) if is_far else _PLAIN_LOG if described.log else _PLAIN
         axis.set_major_formatter(FuncFormatter(lambda value, _, ends=plainly: _tick(value, *ends)))
     if not panel.x.log:
         axes.xaxis.set_major_locator(MaxNLocator(7, steps=[1, 2, 2.5, 5, 10]))
     if panel.x.categories:
         _names(axes, panel.x.categories)
+    elif panel.x.ticks:
+        _own_ticks(axes, panel.x)
+
+
+def _own_ticks(axes: Axes, axis: Axis) -> None:
+    """Mark the places that an axis names; words that are too near to others stand below them."""
+    grid = axes.get_gridspec()
+    width = axes.figure.get_size_inches()[0] / (grid.ncols if grid else 1) - _BESIDE_INCHES  # type: ignore[union-attr]
+    low, high = axes.get_xlim()
+    words, ends = [], [-math.inf] * _ROWS_OF_TICKS
+    for place, text in axis.ticks:
+        middle = _share(place, low, high, log=axis.log) * width
+        half = (len(text) + 1) * _INCHES_PER_LETTER_OF_TICK / 2
+        row = next((row for row, end in enumerate(ends) if middle - half >= end), None)
+        words.append("" if row is None else "\n" * row + text)
+        if row is not None:
+            ends[row] = middle + half
+    axes.set_xticks([place for place, _ in axis.ticks], words)
+    axes.xaxis.set_minor_locator(NullLocator())
 
 
 def _names(axes: Axes, names: Sequence[str]) -> None:
@@ -372,20 +406,78 @@ def _tick(value: float, least: float, most: float) -> str:
     return f"${power}$" if float(mantissa) == 1 else rf"${float(mantissa):g} \cdot {power}$"
 
 
-def _level(axes: Axes, words: str, level: float) -> None:
+def _level(axes: Axes, words: str, level: float, panel: Panel) -> None:
+    """Draw a level with its words, at the end and on the side where they cover least."""
     axes.axhline(level, color=_LEVEL, linewidth=1, linestyle=(0, (4, 3)), zorder=1)
+    at = _share(level, *axes.get_ylim(), log=panel.y.log)
+    width, height = _shares_of_words(axes, words)
+    drawn = _drawn(axes, panel)
+    places = [
+        (end, side)
+        for side, base in (("bottom", at), ("top", at - height))
+        if side == "bottom" or base > 0
+        for end in ("right", "left")
+    ]
+
+    def covered(place: tuple[str, str]) -> int:
+        left = 1 - width if place[0] == "right" else 0.0
+        base = at if place[1] == "bottom" else at - height
+        inside = (drawn[0] >= left) & (drawn[0] <= left + width)
+        return int((inside & (drawn[1] >= base) & (drawn[1] <= base + height)).sum())
+
+    end, side = min(places, key=covered)
     axes.annotate(
         words,
-        (0.995, level),
+        (0.995 if end == "right" else 0.005, level),
         xycoords=axes.get_yaxis_transform(),
-        xytext=(0, 2),
+        xytext=(0, 2 if side == "bottom" else -2),
         textcoords="offset points",
-        ha="right",
-        va="bottom",
+        ha=end,
+        va=side,
         fontsize=7.5,
         color=_GREY,
         bbox={"facecolor": "white", "alpha": 0.75, "edgecolor": "none", "pad": 0.6},
     )
+
+
+def _shares_of_words(axes: Axes, words: str) -> tuple[float, float]:
+    """Return how much of a panel words take, across and up."""
+    grid = axes.get_gridspec()
+    assert grid is not None and axes.figure is not None  # noqa: S101, PT018
+    width, height = axes.figure.get_size_inches()  # type: ignore[union-attr]
+    letter, line = _LETTER_OF_POINT
+    return len(words) * letter / (width / grid.ncols - _BESIDE_INCHES), 1.3 * line * grid.nrows / (height - 1)
+
+
+def _drawn(axes: Axes, panel: Panel) -> tuple[Numbers, Numbers]:
+    """Return places on lines, points and intervals, as shares of the panel."""
+    across, up = [np.zeros(0)], [np.zeros(0)]
+    for series in panel.series:
+        x = _shares(np.array(series.x, dtype=np.float64), axes.get_xlim(), panel.x)
+        y = _shares(_numbers(series.y, panel.y), axes.get_ylim(), panel.y)
+        steps = np.linspace(0, 1, _STEPS)
+        if series.form == "points" or len(x) < 2:
+            across.append(x)
+            up.append(y)
+        else:
+            across.append((x[:-1, None] + np.diff(x)[:, None] * steps).ravel())
+            up.append((y[:-1, None] + np.diff(y)[:, None] * steps).ravel())
+        if series.low and series.high:
+            low, high = (
+                _shares(_numbers(ends, panel.y), axes.get_ylim(), panel.y)
+                for ends in (series.low, series.high)
+            )
+            across.append(np.repeat(x, _STEPS))
+            up.append((low[:, None] + (high - low)[:, None] * steps).ravel())
+    return np.concatenate(across), np.concatenate(up)
+
+
+def _shares(values: Numbers, ends: tuple[float, float], axis: Axis) -> Numbers:
+    """Return how far along an axis values are; NaN where it has no place for one."""
+    if axis.log:
+        values = np.log(np.where(values > 0, values, math.nan))
+        ends = (math.log(ends[0]), math.log(ends[1]))
+    return (values - ends[0]) / (ends[1] - ends[0])
 
 
 def _border(axes: Axes, words: str, place: float) -> None:

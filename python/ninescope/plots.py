@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import os
+import textwrap
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +15,7 @@ from matplotlib.patches import Patch
 from matplotlib.ticker import FuncFormatter, NullLocator
 
 from ninescope.causes import look, stacking_order
+from ninescope.contrast import readable_on
 from ninescope.result import PERCENTILES, Band, Latency, Result
 from ninescope.text import band_ranges, drive_name, duration, workload_name
 
@@ -23,7 +25,11 @@ if TYPE_CHECKING:
 OP_COLOURS = {"read": "#1f6fb4", "write": "#d9621e", "trim": "#6a8f3c", "flush": "#7a5aa0"}
 _SMALL_SHARE = 0.01
 _FEW_REQUESTS = 10
+_PALE = 0.4
+"""The opacity of a bar that stands for few requests."""
 _INK = "#222222"
+_INCHES_PER_LETTER_AND_POINT = 0.0085
+"""How wide a bold letter is, about, for each point of its size."""
 
 
 class Figure(MatplotlibFigure):
@@ -72,10 +78,17 @@ def _finish(figure: Figure, path: str | os.PathLike[str] | None) -> Figure:
     return figure
 
 
+def head(figure: MatplotlibFigure, title: str, size: float = 13) -> None:
+    """Write the title of a figure, in as many lines as it needs."""
+    room = int(figure.get_figwidth() / (_INCHES_PER_LETTER_AND_POINT * size))
+    lines = textwrap.wrap(title, room, break_on_hyphens=False)
+    figure.suptitle("\n".join(lines), x=0.01, ha="left", fontsize=size, fontweight="bold", color=_INK)
+
+
 def new_figure(result: Result, title: str, width: float, height: float) -> Figure:
     """Begin a figure with title and provenance."""
     figure = Figure(figsize=(width, height), dpi=150, layout="constrained", facecolor="white")
-    figure.suptitle(title, x=0.01, ha="left", fontsize=13, fontweight="bold", color=_INK)
+    head(figure, title)
     state = "" if result.complete else "   INTERRUPTED"
     figure.text(
         0.995,
@@ -178,9 +191,10 @@ def _stack(axes: Axes, bands: tuple[Band, ...], causes: list[str]) -> None:
         bars = axes.bar(
             positions, shares, 0.82, base, color=look(cause).colour, edgecolor="white", linewidth=0.5
         )
-        for bar, band in zip(bars, bands, strict=True):
-            bar.set_alpha(0.4 if band.count < _FEW_REQUESTS else 1.0)
-        for position, share, bottom in zip(positions, shares, base, strict=True):
+        opacities = [_PALE if band.count < _FEW_REQUESTS else 1.0 for band in bands]
+        for bar, opacity in zip(bars, opacities, strict=True):
+            bar.set_alpha(opacity)
+        for position, share, bottom, opacity in zip(positions, shares, base, opacities, strict=True):
             if share >= 0.08:
                 axes.text(
                     float(position),
@@ -189,7 +203,7 @@ def _stack(axes: Axes, bands: tuple[Band, ...], causes: list[str]) -> None:
                     ha="center",
                     va="center",
                     fontsize=7.5,
-                    color=_readable_on(look(cause).colour),
+                    color=readable_on(look(cause).colour, dark=_INK, opacity=opacity),
                 )
         base += shares
     axes.set_ylim(0, 1)
@@ -289,11 +303,6 @@ def _short(count: int) -> str:
         if count >= size:
             return f"{count / size:.3g} {unit}"
     return str(count)
-
-
-def _readable_on(colour: str) -> str:
-    red, green, blue = (int(colour[index : index + 2], 16) for index in (1, 3, 5))
-    return "white" if 0.299 * red + 0.587 * green + 0.114 * blue < 140 else _INK
 
 
 def plain(axes: Any) -> None:

@@ -10,7 +10,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.ticker import FuncFormatter, NullLocator, PercentFormatter
 
-from ninescope.plots import _INK, OP_COLOURS, Figure, _finish, _tick, plain
+from ninescope.plots import _INK, OP_COLOURS, Figure, _finish, _tick, head, plain
 from ninescope.text import binary, duration
 
 Stat = Mapping[str, Any]
@@ -22,7 +22,7 @@ def draw(stat: Stat, name: str, directory: Path) -> list[Path]:
     for stem, (title, panel) in _FIGURES.items():
         path = directory / f"{stem}.png"
         figure = Figure(figsize=(8, 4.6), dpi=150, layout="constrained", facecolor="white")
-        figure.suptitle(f"{title}: {name}", x=0.01, ha="left", fontsize=12, fontweight="bold", color=_INK)
+        head(figure, f"{title}: {name}", 12)
         axes = figure.subplots()
         if panel(axes, stat):
             plain(axes)

@@ -5,12 +5,16 @@ from __future__ import annotations
 import itertools
 import math
 
+import matplotlib.colors
 import numpy as np
 import pytest
+from matplotlib.figure import Figure as MatplotlibFigure
 from matplotlib.patches import Rectangle
 
-from ninescope import pictures
+from ninescope import pictures, plots
+from ninescope.causes import LOOKS
 from ninescope.figures import NEUTRAL, PALETTE, Axis, Figure, Panel, Series, styles
+from ninescope.result import Band
 
 FORMS = ("line", "points", "bars", "steps")
 
@@ -233,3 +237,74 @@ def test_a_logarithmic_axis_of_less_than_a_decade_has_ticks_between():
     axes = axes_of(one_panel(Series("a", [0, 1, 2], [1.04, 1.06, 2.56]), y=Axis(log=True)))
     low, high = axes.get_ylim()
     assert len([tick for tick in axes.get_yticks() if low <= tick <= high]) >= 5
+
+
+def test_numbers_of_a_logarithmic_axis_are_all_written_in_one_way():
+    # 10,000 and 100,000 stood below a power of ten.
+    for low, high in ((1e3, 2e6), (1e-4, 1.0), (1.0, 1e5)):
+        axes = axes_of(one_panel(Series("a", [0, 1], [low, high]), y=Axis(log=True)))
+        axes.figure.canvas.draw()
+        bottom, top = axes.get_ylim()
+        words = [
+            label.get_text()
+            for place, label in zip(axes.get_yticks(), axes.get_yticklabels(), strict=True)
+            if bottom <= place <= top
+        ]
+        assert len({"^" in word for word in words}) == 1, words
+        assert ("^" in words[0]) == (high != 1e5)
+
+
+@pytest.mark.parametrize("falls", [True, False])
+def test_words_of_a_level_stand_where_they_cover_nothing(falls):
+    # Those of the survival curve stood on the curves: at the right, where these fall.
+    y = [100, 80, 10] if falls else [10, 80, 100]
+    axes = axes_of(one_panel(Series("a", [0, 1, 2], y), lines=[("fewer than ten samples", 30)]))
+    [words] = [text for text in axes.texts if text.get_text() == "fewer than ten samples"]
+    assert words.get_ha() == ("left" if falls else "right")
+    axes.figure.canvas.draw()
+    box = words.get_window_extent()
+    x = np.linspace(0, 2, 400)
+    drawn = axes.transData.transform(np.column_stack([x, np.interp(x, [0, 1, 2], y)]))
+    assert not any(box.contains(*place) for place in drawn)
+
+
+def luminance(colour) -> float:
+    """Relative luminance, WCAG 2.1: of what is seen where something shines through to white."""
+    *parts, opacity = matplotlib.colors.to_rgba(colour)
+    seen = [1 - opacity * (1 - part) for part in parts]
+    red, green, blue = (part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in seen)
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+
+def contrast(one, other) -> float:
+    low, high = sorted((luminance(one), luminance(other)))
+    return (high + 0.05) / (low + 0.05)
+
+
+@pytest.mark.parametrize("count", [3, 300])
+@pytest.mark.parametrize("cause", sorted(LOOKS))
+def test_numbers_are_read_on_their_bars_also_on_pale_ones(cause, count):
+    # White stood on the pale bars of bands with few requests.
+    axes = MatplotlibFigure().subplots()
+    band = Band(name="p50-p90", count=count, lower_ns=1, upper_ns=2, parts_ns={cause: 1.0})
+    plots._stack(axes, (band,), [cause])
+    [bar], [words] = axes.patches, axes.texts
+    # White or ink: on any ground one of them has at least the root of the contrast they have to each other.
+    least = math.sqrt(contrast("white", plots._INK))
+    assert contrast(words.get_color(), bar.get_facecolor()) >= least - 1e-9 > 3.98
+    other = {"white": plots._INK, plots._INK: "white"}[words.get_color()]
+    assert contrast(words.get_color(), bar.get_facecolor()) >= contrast(other, bar.get_facecolor())
+
+
+@pytest.mark.parametrize("width", [5.0, 12.0])
+def test_a_long_title_is_whole(width):
+    figure = MatplotlibFigure(figsize=(width, 4), layout="constrained")
+    figure.subplots()
+    title = "Where the time went: " + "a-workload-of-a-long-name.csv.zst, " * 5 + "on a drive"
+    plots.head(figure, title)
+    figure.canvas.draw()
+    box = figure._suptitle.get_window_extent()
+    assert box.x0 >= 0
+    assert box.x1 <= figure.bbox.width
+    assert box.y1 <= figure.bbox.height
+    assert figure._suptitle.get_text().split() == title.split()

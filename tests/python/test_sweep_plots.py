@@ -185,6 +185,154 @@ def test_too_many_lines_and_panels_name_the_ways_out():
     assert MOST_LINES >= 24
 
 
+# ---- Axes ------------------------------------------------------------------------------------------------
+
+
+def words_at_ticks(axes) -> dict[float, str]:
+    """What stands at each tick that can be seen; a word on a lower row begins with empty lines."""
+    axes.figure.canvas.draw()
+    low, high = axes.get_xlim()
+    pairs = zip(axes.get_xticks(), axes.get_xticklabels(), strict=True)
+    return {float(place): label.get_text().strip() for place, label in pairs if low <= place <= high}
+
+
+@pytest.mark.parametrize("log_x", [False, True])
+def test_an_axis_of_few_values_has_its_ticks_at_them_as_the_file_writes_them(log_x):
+    # A logarithmic axis had 2, 5, 10, 20 and 50 where 1, 4, 16 and 64 had been run.
+    depths = figure(FRAME, RECORD, "workload.iodepth", "iops", by="ftl.victim", log_x=log_x)
+    [axes] = pictures.picture(depths).axes
+    assert words_at_ticks(axes) == {1: "1", 4: "4", 16: "16", 64: "64"}
+    assert list(axes.xaxis.get_minorticklocs()) == []
+    times = figure(FRAME, RECORD, "nand.read", "waf_total", by="ftl.victim", log_x=log_x)
+    [axes] = pictures.picture(times).axes
+    assert words_at_ticks(axes) == {20: "20us", 40: "40us", 1000: "1ms"}
+    assert axes.get_xlabel() == "nand.read"  # its values say their units
+
+
+@pytest.mark.parametrize("facet", [(), ("nand.read",)])
+def test_words_of_ticks_do_not_overlap(facet):
+    depths = [1, 2, 4, 8, 16, 32, 64, 128]
+    rows = list(itertools.product(depths, ("20us", "40us", "1ms")))
+    frame = pl.DataFrame(
+        {
+            "workload.iodepth": [row[0] for row in rows],
+            "nand.read": [row[1] for row in rows],
+            STATE: [DONE] * len(rows),
+            "iops": [1_000.0 * row[0] for row in rows],
+        }
+    )
+    record = Record("depths", "", "", ("workload.iodepth", "nand.read"), ())
+    drawn = pictures.picture(figure(frame, record, "workload.iodepth", "iops", facet=facet))
+    drawn.canvas.draw()
+    for axes in drawn.axes:
+        assert list(words_at_ticks(axes).values()) == [str(depth) for depth in depths]
+        # Of the lines of a word only the last is written.
+        ends = []
+        for label in axes.get_xticklabels():
+            box = label.get_window_extent()
+            height = box.height / (1 + label.get_text().count("\n"))
+            ends.append((box.x0, box.y0, box.x1, box.y0 + height))
+        for (left, low, right, high), other in itertools.combinations(ends, 2):
+            is_apart = right < other[0] or other[2] < left or high <= other[1] or other[3] <= low
+            assert is_apart, (facet, left, other)
+
+
+def test_an_axis_of_many_values_has_round_ticks_and_its_unit():
+    values = [f"{10 * at}us" for at in range(1, 10)]
+    rates = [f"{100 * at}MB/s" for at in range(1, 10)]
+    frame = pl.DataFrame({"a": values, "b": rates, STATE: [DONE] * 9, "iops": [1.0 * at for at in range(9)]})
+    record = Record("many", "", "", ("a", "b"), ())
+    for name, label, last in (("a", "a [us]", 90), ("b", "b [MB/s]", 900)):
+        [panel] = figure(frame.select(name, STATE, "iops"), record_of(record, name), name, "iops").panels
+        assert (panel.x.label, panel.x.ticks) == (label, ())
+        assert panel.series[0].x[-1] == last
+
+
+def record_of(record: Record, name: str) -> Record:
+    return dataclasses.replace(record, columns=(name,))
+
+
+def test_a_logarithmic_axis_refuses_what_it_has_no_place_for():
+    frame = pl.DataFrame({"a": [0, 1, 2], STATE: [DONE] * 3, "iops": [1.0, 2.0, 3.0]})
+    record = Record("zero", "", "", ("a",), ())
+    with pytest.raises(ConfigError, match=r"--log-x: a logarithmic axis has no place for the 0 of a"):
+        figure(frame, record, "a", "iops", log_x=True)
+
+
+@pytest.mark.parametrize("by", [None, "ftl.over_provisioning"])
+def test_no_line_leads_over_values_that_are_names(by):
+    drawn = figure(
+        FRAME.filter(pl.col("seed") == 1), RECORD, "ftl.victim", "iops", by=by, facet=["nand.read"]
+    )
+    for axes in pictures.picture(drawn).axes:
+        assert axes.lines
+        assert all(line.get_linestyle() == "None" for line in axes.lines)
+        assert [label.get_text() for label in axes.get_xticklabels()] == ["greedy", "fifo"]
+    several = figure(FRAME, RECORD, "ftl.victim", "iops", facet=["nand.read"], by="workload.iodepth")
+    assert all(series.low and series.form == "points" for panel in several.panels for series in panel.series)
+
+
+# ---- Legends and what is hidden ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("facet", [(), ("nand.read",), ("nand.read", "ftl.victim")])
+def test_a_legend_has_words_for_all_it_shows(facet):
+    # Where a facet left no axis for lines, the legend was a handle without a word.
+    told = [name for name in ("ftl.victim", "nand.read") if name not in facet]
+    alone = pl.all_horizontal(pl.col(name) == ROWS[0][AXES.index(name)] for name in told) if told else True
+    frame = FRAME.filter(alone).filter(pl.col("ftl.over_provisioning") == 0.1)
+    drawn = pictures.picture(figure(frame, RECORD, "workload.iodepth", "iops", facet=facet))
+    assert drawn.legends == []
+    lines_of = pictures.picture(figure(FRAME, RECORD, "workload.iodepth", "iops", by="ftl.over_provisioning"))
+    [legend] = lines_of.legends
+    assert [text.get_text() for text in legend.get_texts()] == [
+        f"ftl.over_provisioning {value}" for value in (0.07, 0.1, 0.28)
+    ]
+
+
+def caption_of(*ys: list[float | None], log: bool = False, names: str = "abc", **axis: object) -> str:
+    series = [Series(name, range(len(y)), y) for name, y in zip(names, ys, strict=False)]
+    drawn = pictures.picture(Figure("f", "T", [Panel("", Axis(**axis), Axis(log=log), series)]))  # type: ignore[arg-type]
+    return " ".join(drawn.texts[1].get_text().split())
+
+
+def test_lines_that_others_hide_are_named():
+    # Panels are some 400 dots high: of 0 to 1000 a dot is 2.5.
+    assert caption_of([0, 500, 1000], [0, 501, 1000]) == "a lies under b."
+    assert caption_of([0, 500, 1000], [0, 520, 1000]) == ""
+    assert caption_of([0, 500, 1000], [0, 500, 1000], [0, 501, 1000]) == "a and b lie under c."
+    # What is hidden at some places is seen at others; what goes on beyond its end is seen there.
+    assert caption_of([0, 500, 1000], [0, 500, 0]) == ""
+    assert caption_of([0, 500, None], [0, 500, 1000]) == "a lies under b."
+    assert caption_of([0, 500, 1000], [0, 500, None]) == ""
+    # Of decades from 1 to 1000 a dot is 1.7 %: what is one dot on a linear axis is many on this one.
+    assert caption_of([1, 10, 1000], [1, 12, 1000]) == "a lies under b."
+    assert caption_of([1, 10, 1000], [1, 12, 1000], log=True) == ""
+    assert caption_of([1, 10, 1000], [1, 10.1, 1000], log=True) == "a lies under b."
+    # Over names those that differ stand side by side.
+    names = ["x", "y", "z"]
+    assert caption_of([0, 500, 1000], [0, 501, 1000], categories=names) == ""
+    assert caption_of([0, 500, 1000], [0, 500, 1000], categories=names) == "a lies under b."
+
+
+def test_panels_in_which_lines_are_hidden_are_named():
+    drawn = figure(FRAME, RECORD, "workload.iodepth", "iops", by="ftl.victim", facet=["nand.read"])
+    assert "ftl.victim greedy lies under ftl.victim fifo." in whole_caption(drawn)
+    one = pl.when(pl.col("nand.read") == "1ms").then(pl.col("waf_total") * 9).otherwise(pl.col("iops"))
+    drawn = figure(
+        FRAME.with_columns(one.alias("iops")), RECORD, "workload.iodepth", "iops", by="ftl.victim",
+        facet=["nand.read"], log_y=True,
+    )  # fmt: skip
+    assert (
+        "ftl.victim greedy lies under ftl.victim fifo (in nand.read 20us; nand.read 40us)."
+        in whole_caption(drawn)
+    )
+
+
+def whole_caption(drawn: Figure) -> str:
+    return " ".join(pictures.picture(drawn).texts[1].get_text().split())
+
+
 # ---- Looks -----------------------------------------------------------------------------------------------
 
 

@@ -48,21 +48,14 @@ def draw(comparison: Comparison) -> Figure | None:
     """Draw the shares of the causes, A and B next to each other in each band; None where there are none."""
     from matplotlib.patches import Patch
 
-    from ninescope.plots import Figure
+    from ninescope.plots import Figure, head
 
     panels = list(of_both(comparison))
     if not panels:
         return None
     causes = _large(band for _, a, b in panels for band in (*a, *b))
     figure = Figure(figsize=(3.2 + 6.4 * len(panels), 5.4), dpi=150, layout="constrained", facecolor="white")
-    figure.suptitle(
-        f"Where the time went: A, {comparison.a.title}; B, {comparison.b.title}",
-        x=0.01,
-        ha="left",
-        fontsize=12,
-        fontweight="bold",
-        color=_INK,
-    )
+    head(figure, f"Where the time went: A, {comparison.a.title}; B, {comparison.b.title}", 12)
     for axes, (op, a, b) in zip(figure.subplots(1, len(panels), squeeze=False)[0], panels, strict=True):
         _panel(axes, op, a, b, causes)
     handles = [

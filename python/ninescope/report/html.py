@@ -16,6 +16,7 @@ from typing import Any
 import jinja2
 from markupsafe import Markup, escape
 
+from ninescope.contrast import luminance
 from ninescope.figures import Figure
 from ninescope.report import values
 from ninescope.report.document import AttributionBand, AttributionBlock, Cell, Claims, Document, Part
@@ -250,8 +251,4 @@ def _is_dark(colour: str) -> bool:
     """Say whether white is the better colour on this one, by the contrast of WCAG."""
     if not re.fullmatch(r"#[0-9a-fA-F]{6}", colour):
         return False
-    parts = [int(colour[index : index + 2], 16) / 255 for index in (1, 3, 5)]
-    red, green, blue = (
-        part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts
-    )
-    return 0.2126 * red + 0.7152 * green + 0.0722 * blue < 0.179
+    return luminance(colour) < 0.179

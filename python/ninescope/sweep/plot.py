@@ -25,6 +25,8 @@ MOST_LINES = MOST_TOLD_APART
 MOST_PANELS = 30
 _IN_A_ROW = 3
 """Panels of one facet stand so many side by side."""
+_MARKED = 8
+"""An axis of no more values has a tick at each of them, written as the file has it."""
 _NAMED = 6
 """So many results that have no such number are named."""
 _PERCENTILE = re.compile(r"_p[0-9]")
@@ -45,6 +47,7 @@ def figure(
 ) -> Figure:
     """Describe the figure: a line for each value of `by`, or of all other axes together.
 
+    Over values that are no numbers it is points instead.
     A facet makes a panel for each of its values; of two the first makes rows, the second columns. Of several
     seeds, and of axes that nothing tells apart, the mean is drawn, with the least and the most around it.
     Workloads are always told apart: a mean over them is of nothing.
@@ -67,7 +70,11 @@ def figure(
             axis,
             Axis(scale.label, log=log_y),
             [
-                _line(_words(others, key), each, x, y, places, scale.scale)
+                dataclasses.replace(
+                    _line(_words(others, key), each, x, y, places, scale.scale),
+                    # Between names there is nothing that a line could lead over.
+                    form="points" if axis.categories else "line",
+                )
                 for key, each in _lines(part, others)
             ],
         )
@@ -197,6 +204,14 @@ def _caption(done: pl.DataFrame, unseen: list[str]) -> str:
     return f"Mean {'over' if unseen else 'of'} {words}; bars from the least to the most."
 
 
+_SCALES = {
+    "time": (1e-3, " [us]"),
+    "size": (2.0**-10, " [KiB]"),
+    "share": (100.0, " [%]"),
+    "rate": (1e-6, " [MB/s]"),
+}
+"""How many of what an axis counts a value's smallest unit is."""
+
 FORMS = ("png", "svg", "pdf")
 
 
@@ -220,12 +235,17 @@ def _places(frame: pl.DataFrame, x: str, is_log: bool) -> tuple[dict[Any, float]
     kinds = {size[0] for size in sizes.values() if isinstance(size, tuple)}
     if len(kinds) == 1 and all(isinstance(size, tuple) for size in sizes.values()):
         [kind] = kinds
-        scale, words = {"time": (1e-3, " [us]"), "size": (2.0**-10, " [KiB]"), "share": (100, " [%]")}.get(
-            kind, (1.0, "")
-        )
-        return {value: float(size[1]) * scale for value, size in sizes.items()}, Axis(
-            f"{x}{words}", log=is_log
-        )
+        scale, words = _SCALES.get(kind, (1.0, ""))
+        places = {value: float(size[1]) * scale for value, size in sizes.items()}
+        if (
+            is_log
+            and (none := next((value for value, place in places.items() if place <= 0), None)) is not None
+        ):
+            raise ConfigError(f"--log-x: a logarithmic axis has no place for the {shown(none)} of {x}")
+        ticks = sorted({place: shown(value) for value, place in reversed(places.items())}.items())
+        if len(ticks) > _MARKED:
+            return places, Axis(f"{x}{words}", log=is_log)
+        return places, Axis(x, log=is_log, ticks=ticks)  # its values have their units
     if is_log:
         raise ConfigError(f"--log-x: {x} has values that are no numbers")
     return {value: float(index) for index, value in enumerate(values)}, Axis(
