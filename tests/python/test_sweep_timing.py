@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import heapq
+import json
+import subprocess
+import sys
+import time
 
 import numpy as np
 import pytest
@@ -50,7 +54,14 @@ def test_a_span_holds_whatever_order_points_are_run_in():
 def test_a_span_by_hand():
     # 12 s of work for two, of which the longest takes 2 s: 6 s to 7 s, and a tenth more either way.
     assert span([2.0] * 6, 2, 0.1) == pytest.approx((6.5, 5.4, 7.7))
-    assert span([2.0] * 6, 2, 0.1).plus(1.5) == pytest.approx((8.0, 6.9, 9.2))
+    # What is done once is off by two fifths, and others may make all of it a quarter longer, or shorter.
+    whole = span([2.0] * 6, 2, 0.1).around(1.5)
+    assert whole == pytest.approx((8.0, 5.4 + 0.9, 7.7 + 2.1))
+    assert whole.beside_others(0.25) == pytest.approx((8.0, 6.3 / 1.25, 9.8 * 1.25))
+    # Keeping takes 0.5 s each: 3 s that lie beside the 6 s of the workers, or behind them.
+    assert span([2.0] * 6, 2, 0.1, 0.5) == pytest.approx((8.0, 5.4, 11.0))
+    # Where it takes longer than the workers do, it is what all wait for.
+    assert span([2.0] * 6, 2, 0.0, 4.0).low == pytest.approx(24.0)
     assert span([2.0] * 6, 100, 0.0) == pytest.approx((2 + 5 / 6, 2.0, 2 + 5 / 3))
     assert span([], 4, 0.1) == (0, 0, 0)
 
@@ -107,7 +118,7 @@ def test_what_is_begun_is_of_each_workload_and_keeps_all_workers_busy():
 def test_the_error_is_what_points_differ_by():
     points = points_of()
     even = {point.id: cost(running=2.0) for point in points[:4]}
-    assert error_of(points, Measured(0, even, 2)) == 0.1  # a second is not the run
+    assert error_of(points, Measured(0, even, 2)) == 0.25  # a second is not the run
     # 1, 3, 1, 3: s = 1.1547, over 2 and the root of 4, twice.
     uneven = {point.id: cost(running=1.0 + 2 * (at % 2)) for at, point in enumerate(points[:4])}
     assert error_of(points, Measured(0, uneven, 2)) == pytest.approx(2 * 1.154701 / 2 / 2, rel=1e-6)
@@ -122,19 +133,32 @@ def test_an_estimate_is_made_of_what_was_measured(monkeypatch):
     plan = plan_of(SweepFile.parse(SMALL))
     asked = []
 
-    def made_up(points, workers, drives):
+    def made_up(points, workers, drives, further):
         asked.append((len(points), workers, [drives.key(point) is not None for point in points]))
+        assert {point.id for point in (*points, *further)} == {point.id for point in plan.points}
         return Measured(
             1.5,
             {point.id: cost(preparing=2.0, loading=0.5, running=3.0, rest=0.25) for point in points},
             workers,
+            keeping=0.1,
+            ending=0.5,
+            reading=0.01,
+            unsteady=0.25,
         )
 
     monkeypatch.setattr(timing, "measured", made_up)
-    found = estimate.estimate(plan, list(plan.points), 2)
-    # 8 points of 3.75 s, and four drives of 2 s: 38 s for two workers, the longest 5.75 s.
+    found = estimate.estimate(plan, list(plan.points), 2, before=1.0)
+    # 8 points of 3.75 s, and four drives of 2 s: 38 s for two workers, the longest 5.75 s; 0.8 s to keep them.
+    # Once: 1 s until workers start, 1.5 s for that, and at the end 0.5 s for four results, 0.04 s for the others.
     assert asked == [(4, 2, [True] * 4)]
-    assert found.seconds == pytest.approx((1.5 + (19 + 21.875) / 2, 1.5 + 19 * 0.9, 1.5 + 21.875 * 1.1))
+    most = 19 + 2.875 + 0.8
+    assert found.seconds == pytest.approx(
+        (
+            3.04 + (19 + most) / 2,
+            (3.04 * 0.6 + 19 * 0.75) / 1.25,
+            (3.04 * 1.4 + most * 1.25) * 1.25,
+        )
+    )
     assert found.how == "an estimate: 4 points begun for a second"
     assert estimate.estimate(plan, [], 2).seconds == (0, 0, 0)
     assert estimate.estimate(plan, list(plan.points), 2, probe=False).seconds is None
@@ -143,7 +167,7 @@ def test_an_estimate_is_made_of_what_was_measured(monkeypatch):
 def test_points_done_before_say_how_long_others_take():
     plan = plan_of(SweepFile.parse(SMALL))
     found = estimate.estimate(plan, list(plan.points[:4]), 2, known={"a": 2.0, "b": 2.0})
-    assert found.seconds == pytest.approx((4.5, 4.0 * 0.9, 5.0 * 1.1))
+    assert found.seconds == pytest.approx((4.5, 4.0 * 0.75, 5.0 * 1.25))
     assert found.how == "as long as 2 points done before"
 
 
@@ -153,11 +177,77 @@ def test_measuring_runs_points_in_workers_at_the_same_time():
     drives = timing.PreparedDrives(timing.OWN, points)
     found = timing.measured(sample(points, 2), 2, drives)
     assert found.workers == 2
-    assert found.startup > 0
+    assert min(found.startup, found.keeping, found.ending, found.reading) > 0
+    assert found.unsteady >= 0
     assert len(found.costs) == 4
     for each in found.costs.values():
         assert min(each.preparing, each.loading, each.running, each.rest) > 0
         assert not each.is_rough
+
+
+def test_of_short_points_many_are_begun_and_of_long_ones_no_more_than_are_asked_for(monkeypatch):
+    points = points_of()
+    begun = sample(points, 1)
+    others = timing.further(points, begun)
+    assert sorted(each.id for each in (*begun, *others)) == sorted(each.id for each in points)
+    assert set(timing.measured(begun, 1, None, others).costs) == {point.id for point in points}
+    monkeypatch.setattr(timing, "MORE_SECONDS", 0.0)
+    assert set(timing.measured(begun, 1, None, others).costs) == {point.id for point in begun}
+
+
+def test_a_long_run_among_short_ones_says_what_a_request_takes():
+    # 0.5 s to begin with, and 1 ms for a request: of 100 requests 0.6 s, of 10,000 10.5 s. Taken by itself the
+    # short one says 6 ms for a request, which made 33 s of the long one.
+    text = SMALL.replace('"nand.read" = ["20us", "60us"]', '"run.requests" = [100, 10_000]')
+    points = points_of(text)
+    took = {100: 0.6, 10_000: 10.5}
+    found = Measured(0.0, {p.id: cost(running=took[p.run["requests"]]) for p in points[:4]}, 1)
+    assert sum(costs_of(points, found)) == pytest.approx(4 * (0.6 + 10.5))
+    assert error_of(points, found) < 0.3
+
+
+def test_what_no_workload_that_was_begun_says_of_others_is_in_the_error():
+    text = SMALL.replace('"nand.read" = ["20us", "60us"]', '"workload.iodepth" = [1, 2, 4, 8]')
+    points = points_of(text.replace("seeds = 2", ""))
+    by_depth = {depth: [p for p in points if p.workload.what["iodepth"] == depth] for depth in (1, 2, 4, 8)}
+    one = {by_depth[1][0].id: cost(running=1.0)}
+    # Three quarters of the points are of workloads of which nothing is known but one other: half of that.
+    assert error_of(points, Measured(0.0, one, 1)) == pytest.approx(0.25 + 0.75 * 0.5)
+    # 1 s and 3 s: mean 2, s = 1.4142, standard error 1; of the difference to the mean of two others root 2
+    # times as much, twice, over 2: 1.4142, for half of the points.
+    two = one | {by_depth[2][0].id: cost(running=3.0)}
+    assert error_of(points, Measured(0.0, two, 1)) == pytest.approx(0.25 + 0.5 * 1.414214, rel=1e-6)
+    assert len({point.workload.what["iodepth"] for point in sample(points, 1)}) == 4
+
+
+SWEEPS = {
+    "many short points": (SMALL.replace("seeds = 2", "seeds = 12"), 1),
+    "many short points side by side": (SMALL.replace("seeds = 2", "seeds = 12"), 2),
+    "drives that are shared": (SMALL.replace("[run]", '[run]\nprefill = "full"'), 2),
+    "mixed": (SMALL.replace('"nand.read" = ["20us", "60us"]', '"run.requests" = [300, 100_000]'), 2),
+    "few long ones": (SMALL.replace("requests = 300", "requests = 100_000").replace("seeds = 2", ""), 1),
+}
+
+
+def test_sweeps_take_as_long_as_their_plan_says(tmp_path):
+    # Each is measured right after its estimate, since both depend on what else the machine does at that time;
+    # as that may change in between, one of five may lie outside of its range. Before the start of processes,
+    # the lake and the load were in it, four of five lay above it.
+    outside = []
+    for name, (text, jobs) in SWEEPS.items():
+        file = tmp_path / "sweep.toml"
+        file.write_text(text)
+        program = [sys.executable, "-m", "ninescope", "sweep"]
+        asked = [*program, "plan", file, "--jobs", str(jobs), "--json"]
+        planned = subprocess.run(asked, capture_output=True, check=True, timeout=300)
+        said = Span(**json.loads(planned.stdout)["estimated_seconds"])
+        began = time.perf_counter()
+        run = [*program, "run", file, "--jobs", str(jobs), "--out", tmp_path / name.replace(" ", "-")]
+        subprocess.run(run, capture_output=True, check=True, timeout=300)
+        took = time.perf_counter() - began
+        if not said.low <= took <= said.high:
+            outside.append(f"{name}: {took:.1f} s instead of {said}")
+    assert len(outside) <= 1, outside
 
 
 def test_a_time_is_written_with_its_ends():

@@ -46,10 +46,11 @@ def search_plan(
     """Say what a search is made of, what it will take, and check it. Nothing is run to its end."""
     from ninescope.search.search import Search
     from ninescope.search.text import plan_lines
+    from ninescope.sweep.timing import age
 
     search = Search.from_file(file)
     plan = search.plan()
-    found = search.estimate(jobs, probe=not no_probe)
+    found = search.estimate(jobs, probe=not no_probe, before=age())
     if json_:
         print(json.dumps(_plan_as_json(search, plan, found)))
         return

@@ -88,14 +88,16 @@ def sweep_plan(
 ) -> None:
     """Say what a sweep is made of, and what it will take. Nothing is run to its end."""
     from ninescope import pool
-    from ninescope.sweep import estimate
+    from ninescope.sweep import estimate, timing
     from ninescope.sweep.sweep import Sweep, left_of
 
     sweep = Sweep.from_file(file)
     plan = sweep.plan()
     checked = estimate.check(sweep.file, plan)
     known, left = left_of(out, plan)
-    found = estimate.estimate(plan, left, jobs or pool.processors(), known=known, probe=not no_probe)
+    found = estimate.estimate(
+        plan, left, jobs or pool.processors(), known=known, probe=not no_probe, before=timing.age()
+    )
     if json_:
         print(json.dumps(_plan_as_json(plan, found)))
         return

@@ -42,8 +42,8 @@ class Estimate:
     """What the largest of them take that may run at once [B]."""
 
 
-def estimate(file: SearchFile, workers: int, *, probe: bool = True) -> Estimate:
-    """Estimate what a search takes on so many workers."""
+def estimate(file: SearchFile, workers: int, *, probe: bool = True, before: float = 0.0) -> Estimate:
+    """Estimate what a search takes on so many workers, and `before` it [s]: see that of sweeps."""
     evaluator = Evaluator(file, None)
     drawn = _drawn(file, evaluator)
     sizes = of_sweeps.estimate(
@@ -68,7 +68,8 @@ def estimate(file: SearchFile, workers: int, *, probe: bool = True) -> Estimate:
         # Searches prepare each drive anew.
         costs = [found.costs[point.id].whole for point in full] * (tried + after)
         costs += [found.costs[point.id].whole for point in brief] * short
-        seconds = timing.span(costs, at_once, _OTHER_DESIGNS).plus(found.startup)
+        seconds = timing.span(costs, at_once, _OTHER_DESIGNS, found.keeping)
+        seconds = seconds.around(before + found.around(len(costs))).beside_others(found.unsteady)
         begun = len(full) + len(brief)
     return Estimate(
         (short + tried + after) * each, seconds, begun, workers, sizes.worker_bytes, sizes.all_bytes

@@ -115,9 +115,12 @@ class Search:
         doubts = (*foreseen(file), *priced(file))
         return Plan(file.space.size(file.fixed()), short, DRAWN, tuple(refused), doubts)
 
-    def estimate(self, jobs: int | None = None, *, probe: bool = True) -> Estimate:
-        """Say what the search will take on so many workers; a few runs are begun, for a second each."""
-        return estimate(self.file, jobs or pool.processors(), probe=probe)
+    def estimate(self, jobs: int | None = None, *, probe: bool = True, before: float = 0.0) -> Estimate:
+        """Say what the search will take on so many workers; a few runs are begun, for a second each.
+
+        `before` is what is done before workers are started [s].
+        """
+        return estimate(self.file, jobs or pool.processors(), probe=probe, before=before)
 
     def run(
         self,

@@ -128,8 +128,12 @@ def estimate(
     *,
     known: Mapping[str, float] | None = None,
     probe: bool = True,
+    before: float = 0.0,
 ) -> Estimate:
-    """Estimate what points take. `known` says how long points took that were run before [s]."""
+    """Estimate what points take. `known` says how long points took that were run before [s].
+
+    `before` is what is done before workers are started [s]: to start a process, and to read, plan and check.
+    """
     sizes = sorted(table_bytes(left).values(), reverse=True) if left else []
     seconds, how = None, "not estimated"
     if not left:
@@ -138,13 +142,15 @@ def estimate(
         took = list(known.values())
         costs = [sum(took) / len(took)] * (len(left) - 1) + [max(took)]
         seconds = timing.span(costs, workers, timing.error_among(took))
+        seconds = seconds.around(2 * before)  # workers start as this process did
         how = f"as long as {plural(len(known), 'point')} done before"
     elif probe:
         begun = timing.sample(left, workers)
-        found = timing.measured(begun, workers, PreparedDrives(OWN, left))
+        found = timing.measured(begun, workers, PreparedDrives(OWN, left), timing.further(left, begun))
         costs = timing.costs_of(left, found)
-        seconds = timing.span(costs, workers, timing.error_of(left, found)).plus(found.startup)
-        how = f"an estimate: {plural(len(begun), 'point')} begun for a second"
+        seconds = timing.span(costs, workers, timing.error_of(left, found), found.keeping)
+        seconds = seconds.around(before + found.around(len(left))).beside_others(found.unsteady)
+        how = f"an estimate: {plural(len(found.costs), 'point')} begun for a second"
     return Estimate(len(left), seconds, workers, max(sizes, default=0), sum(sizes[:workers]), how)
 
 

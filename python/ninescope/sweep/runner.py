@@ -282,20 +282,9 @@ class Runner:
         return []
 
     def _kept(self, entry: _UnderWay, done: worker.Done) -> list[Outcome]:
-        point = entry.points[0]
-        kept = Kept(
-            id=point.id,
-            design=point.design,
-            build=entry.task.build,
-            what=described(point),
-            document=done.document,
-            metrics=done.metrics,
-            histograms=done.histograms,
-            blocks=done.blocks,
-            seconds=round(done.seconds, 3),
-        )
-        self._lake.put(kept)
-        return [Outcome(point, kept, is_new=not index) for index, point in enumerate(entry.points)]
+        result = kept(entry.points[0], done)
+        self._lake.put(result)
+        return [Outcome(point, result, is_new=not index) for index, point in enumerate(entry.points)]
 
     def _released(self, preparation: _UnderWay) -> list[Outcome]:
         """Start what waited for a drive. Where it could not be prepared, each point finds out for itself."""
@@ -351,6 +340,21 @@ def _of_another_build(answer: worker.OtherBuild) -> ConfigError:
 
 def _cannot_import(error: BaseException) -> ConfigError:
     return ConfigError(f"the workers cannot import what they need: {error}")
+
+
+def kept(point: Point, done: worker.Done) -> Kept:
+    """Return what a lake keeps of a point that is done."""
+    return Kept(
+        id=point.id,
+        design=point.design,
+        build=current_build(),
+        what=described(point),
+        document=done.document,
+        metrics=done.metrics,
+        histograms=done.histograms,
+        blocks=done.blocks,
+        seconds=round(done.seconds, 3),
+    )
 
 
 def described(point: Point) -> dict[str, Any]:

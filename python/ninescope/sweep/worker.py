@@ -8,8 +8,6 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-import gzip
-import json
 import os
 import tempfile
 import threading
@@ -117,6 +115,13 @@ def other_build(build: str) -> OtherBuild | None:
     return OtherBuild(this_worker(), current_build())
 
 
+def ready(build: str) -> OtherBuild | None:
+    """Load all that a point needs, and say which ninescope this worker is, if it is another."""
+    from ninescope import result, run, workload  # noqa: F401
+
+    return other_build(build)
+
+
 Answer = Done | Ready | Failed | Missing | OtherBuild
 
 
@@ -166,6 +171,8 @@ class Probed(NamedTuple):
     """What is done with its result."""
     is_rough: bool
     """Its run was not come to: another one, of a drive that was not prepared, stands for it."""
+    answer: Done | None = None
+    """What it came to so far, as it is taken home."""
 
     @property
     def whole(self) -> float:
@@ -211,15 +218,14 @@ def _probe(task: Task, paths: Mapping[str, str], seconds: float, *, to_the_run: 
         share = progress.done / progress.total if progress.total else 1.0
         bare = _probe(dataclasses.replace(task, run={**task.run, "prefill": "none"}), paths, seconds)
         preparing = spent / max(share, 1e-3)
-        return Probed(preparing, preparing / 2, bare.running, bare.rest, is_rough=True)
+        return bare._replace(preparing=preparing, loading=preparing / 2, is_rough=True)
     left = 1.0
     if progress is not None and not run.complete and progress.total and progress.done > first:
         left = (progress.total - first) / (progress.done - first)
     began = time.perf_counter()
     answer = _answer(task, run, 0.0)
-    gzip.compress(json.dumps(dataclasses.asdict(answer), default=str).encode())  # as a lake does
     rest = time.perf_counter() - began
-    return Probed(prepared, prepared, (spent - prepared) * left, rest, is_rough=False)
+    return Probed(prepared, prepared, (spent - prepared) * left, rest, is_rough=False, answer=answer)
 
 
 def _run(task: Task, paths: Mapping[str, str]) -> Done:
