@@ -148,8 +148,8 @@ def test_an_estimate_is_made_of_what_was_measured(monkeypatch):
 
     monkeypatch.setattr(timing, "measured", made_up)
     found = estimate.estimate(plan, list(plan.points), 2, before=1.0)
-    # 8 points of 3.75 s, and four drives of 2 s: 38 s for two workers, the longest 5.75 s; 0.8 s to keep them.
-    # Once: 1 s until workers start, 1.5 s for that, and at the end 0.5 s for four results, 0.04 s for the others.
+    # 8 points of 3.75 s, and four drives of 2 s: 38 s for two workers, the longest 5.75 s; 0.8 s to keep
+    # them. Once: 1 s until workers start, 1.5 s for that; at the end 0.5 s for four results, 0.04 s for others.
     assert asked == [(4, 2, [True] * 4)]
     most = 19 + 2.875 + 0.8
     assert found.seconds == pytest.approx(
@@ -196,8 +196,8 @@ def test_of_short_points_many_are_begun_and_of_long_ones_no_more_than_are_asked_
 
 
 def test_a_long_run_among_short_ones_says_what_a_request_takes():
-    # 0.5 s to begin with, and 1 ms for a request: of 100 requests 0.6 s, of 10,000 10.5 s. Taken by itself the
-    # short one says 6 ms for a request, which made 33 s of the long one.
+    # 0.5 s to begin with, and 1 ms for a request: of 100 requests 0.6 s, of 10,000 10.5 s. Taken by itself
+    # the short one says 6 ms for a request, which made 33 s of the long one.
     text = SMALL.replace('"nand.read" = ["20us", "60us"]', '"run.requests" = [100, 10_000]')
     points = points_of(text)
     took = {100: 0.6, 10_000: 10.5}

@@ -237,11 +237,9 @@ def _places(frame: pl.DataFrame, x: str, is_log: bool) -> tuple[dict[Any, float]
         [kind] = kinds
         scale, words = _SCALES.get(kind, (1.0, ""))
         places = {value: float(size[1]) * scale for value, size in sizes.items()}
-        if (
-            is_log
-            and (none := next((value for value, place in places.items() if place <= 0), None)) is not None
-        ):
-            raise ConfigError(f"--log-x: a logarithmic axis has no place for the {shown(none)} of {x}")
+        lost = [value for value, place in places.items() if place <= 0]
+        if is_log and lost:
+            raise ConfigError(f"--log-x: a logarithmic axis has no place for the {shown(lost[0])} of {x}")
         ticks = sorted({place: shown(value) for value, place in reversed(places.items())}.items())
         if len(ticks) > _MARKED:
             return places, Axis(f"{x}{words}", log=is_log)
