@@ -149,7 +149,8 @@ def test_an_estimate_is_made_of_what_was_measured(monkeypatch):
     monkeypatch.setattr(timing, "measured", made_up)
     found = estimate.estimate(plan, list(plan.points), 2, before=1.0)
     # 8 points of 3.75 s, and four drives of 2 s: 38 s for two workers, the longest 5.75 s; 0.8 s to keep
-    # them. Once: 1 s until workers start, 1.5 s for that; at the end 0.5 s for four results, 0.04 s for others.
+    # them. Once: 1 s until workers start, 1.5 s for that; at the end 0.5 s for four results, 0.04 s for the
+    # others.
     assert asked == [(4, 2, [True] * 4)]
     most = 19 + 2.875 + 0.8
     assert found.seconds == pytest.approx(

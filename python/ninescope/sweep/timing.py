@@ -2,9 +2,9 @@
 
 They are begun in as many worker processes as will run, at the same time, and their results are kept in a
 lake of their own meanwhile, so that what workers and parent take from each other (processors, caches,
-memory) is in what is measured. Of short points most of the time is none of a simulation: the start of this process and of
-workers, preparing a drive, taking a result home, keeping it, and the table of all results at the end are
-measured as well. `measured` measures, and all else is arithmetic with what it found.
+memory) is in what is measured. Of short points most of the time is none of a simulation: the start of this
+process and of workers, preparing a drive, taking a result home, keeping it, and the table of all results at
+the end are measured as well. `measured` measures, and all else is arithmetic with what it found.
 """
 
 from __future__ import annotations
