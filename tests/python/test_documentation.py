@@ -17,7 +17,7 @@ PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 NOT_HERE = ("make ", "git ", "cargo ", ".ci/run")  # they run the tests, or what the tests run in
 
 SHOWS_WHAT_IS_PRINTED = ("comparing.md", "searching.md")
-"""Pages whose first text block is what one of their commands prints, without gaps but for where "..." stands."""
+"""Pages whose first text block is what one of their commands prints, whole but for what "..." stands for."""
 
 
 def blocks(page: Path, *languages: str) -> list[str]:

@@ -165,11 +165,16 @@ def test_an_estimate_is_made_of_what_was_measured(monkeypatch):
     assert estimate.estimate(plan, list(plan.points), 2, probe=False).seconds is None
 
 
-def test_points_done_before_say_how_long_others_take():
+def test_points_done_before_say_how_long_others_take(monkeypatch):
+    monkeypatch.setattr(timing, "unsteadiness", lambda: 0.0)
     plan = plan_of(SweepFile.parse(SMALL))
     found = estimate.estimate(plan, list(plan.points[:4]), 2, known={"a": 2.0, "b": 2.0})
     assert found.seconds == pytest.approx((4.5, 4.0 * 0.75, 5.0 * 1.25))
     assert found.how == "as long as 2 points done before"
+    # The start of this process and of the workers, each a second, and others that may double all of it.
+    monkeypatch.setattr(timing, "unsteadiness", lambda: 1.0)
+    around = estimate.estimate(plan, list(plan.points[:4]), 2, known={"a": 2.0, "b": 2.0}, before=1.0)
+    assert around.seconds == pytest.approx((6.5, (3.0 + 2 * 0.6) / 2, (6.25 + 2 * 1.4) * 2))
 
 
 def test_measuring_runs_points_in_workers_at_the_same_time():

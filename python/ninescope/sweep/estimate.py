@@ -143,6 +143,7 @@ def estimate(
         costs = [sum(took) / len(took)] * (len(left) - 1) + [max(took)]
         seconds = timing.span(costs, workers, timing.error_among(took))
         seconds = seconds.around(2 * before)  # workers start as this process did
+        seconds = seconds.beside_others(timing.unsteadiness())
         how = f"as long as {plural(len(known), 'point')} done before"
     elif probe:
         begun = timing.sample(left, workers)

@@ -15,7 +15,7 @@ import math
 import os
 import tempfile
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from pathlib import Path
 from typing import NamedTuple
@@ -109,35 +109,39 @@ def measured(
     count = max(1, min(workers, len(points)))
     more = itertools.islice(further, MORE_ROUNDS * count)
     unsteady = unsteadiness()
-    costs: dict[str, Probed] = {}
-    keeping: list[float] = []
     with tempfile.TemporaryDirectory() as folder, pool.local(count) as given:
         began = time.perf_counter()
         given.on_each(worker.ready, current_build())
         startup = time.perf_counter() - began
         lake = Lake.open(Path(folder, "lake"), create=True)
-        under_way: dict[Future[Probed], Point] = {}
-        began = time.perf_counter()
 
-        def begin(point: Point) -> None:
-            prepared = OWN if drives is not None and drives.key(point) is not None else None
-            task = Task.of(point, prepared=prepared)
-            under_way[given.submit(worker.probe, task, SECONDS)] = point
+        def begin(point: Point) -> Future[Probed]:
+            is_kept = drives is not None and drives.key(point) is not None
+            return given.submit(worker.probe, Task.of(point, prepared=OWN if is_kept else None), SECONDS)
 
-        with Claims(lake.store) as claims:
-            for point in points:
-                begin(point)
-            while under_way:
-                done, _ = wait(under_way, return_when=FIRST_COMPLETED)
-                for future in done:
-                    point, probed = under_way.pop(future), future.result()
-                    keeping.append(_keep(lake, claims, point, probed.answer))
-                    costs[point.id] = probed._replace(answer=None)
-                    if time.perf_counter() - began < MORE_SECONDS:
-                        for each in itertools.islice(more, 1):
-                            begin(each)
+        costs, keeping = _begun(points, more, begin, lake)
         ending, reading = _end(lake)
-    return Measured(startup, costs, count, sum(keeping) / max(1, len(keeping)), ending, reading, unsteady)
+    return Measured(startup, costs, count, keeping, ending, reading, unsteady)
+
+
+def _begun(
+    points: Sequence[Point], more: Iterator[Point], begin: Callable[[Point], Future[Probed]], lake: Lake
+) -> tuple[dict[str, Probed], float]:
+    """Begin points, keep what they come to, and return what they take, and what keeping one takes [s]."""
+    costs: dict[str, Probed] = {}
+    keeping = 0.0
+    began = time.perf_counter()
+    with Claims(lake.store) as claims:
+        under_way = {begin(point): point for point in points}
+        while under_way:
+            done, _ = wait(under_way, return_when=FIRST_COMPLETED)
+            for future in done:
+                point, probed = under_way.pop(future), future.result()
+                keeping += _keep(lake, claims, point, probed.answer)
+                costs[point.id] = probed._replace(answer=None)
+                if time.perf_counter() - began < MORE_SECONDS:
+                    under_way |= {begin(another): another for another in itertools.islice(more, 1)}
+    return costs, keeping / max(1, len(costs))
 
 
 def _keep(lake: Lake, claims: Claims, point: Point, answer: Done | None) -> float:

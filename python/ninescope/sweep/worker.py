@@ -74,7 +74,8 @@ class Done:
     metrics: dict[str, float | int | None]
     histograms: dict[str, list[list[int]]]
     blocks: dict[str, list[list[list[int]]]]
-    seconds: float
+    seconds: float = 0.0
+    """How long it took, its result included; 0 where it was only begun [s]."""
     remarks: tuple[str, ...] = ()
     """What somebody should look at although it changes nothing in the result."""
 
@@ -223,7 +224,7 @@ def _probe(task: Task, paths: Mapping[str, str], seconds: float, *, to_the_run: 
     if progress is not None and not run.complete and progress.total and progress.done > first:
         left = (progress.total - first) / (progress.done - first)
     began = time.perf_counter()
-    answer = _answer(task, run, 0.0)
+    answer = _answer(task, run)
     rest = time.perf_counter() - began
     return Probed(prepared, prepared, (spent - prepared) * left, rest, is_rough=False, answer=answer)
 
@@ -234,7 +235,8 @@ def _run(task: Task, paths: Mapping[str, str]) -> Done:
     run = _begun(task, workload)
     for _ in run.slices():
         pass
-    return _answer(task, run, time.perf_counter() - began)
+    answer = _answer(task, run)
+    return dataclasses.replace(answer, seconds=time.perf_counter() - began)
 
 
 def _prepare(task: Task, paths: Mapping[str, str]) -> Ready:
@@ -261,7 +263,7 @@ def _begun(task: Task, workload: Workload) -> Run:
     return Run(request(task.drive, workload, seed=task.seed, snapshots=folder, **task.run))
 
 
-def _answer(task: Task, run: Run, seconds: float) -> Done:
+def _answer(task: Task, run: Run) -> Done:
     result = run.result()
     document = dict(result.document)
     for key in ("performance", "jobs", "fio version", "build"):  # times, and what is said twice
@@ -275,7 +277,7 @@ def _answer(task: Task, run: Run, seconds: float) -> Done:
         if latency.histogram is not None:
             histograms[op] = _sparse(latency.histogram)
         blocks[op] = [_sparse(block) for block in latency.blocks]
-    return Done(document, metrics_of(result), histograms, blocks, seconds, tuple(run.remarks()))
+    return Done(document, metrics_of(result), histograms, blocks, remarks=tuple(run.remarks()))
 
 
 def _sparse(histogram: Histogram) -> list[list[int]]:
