@@ -88,7 +88,8 @@ def _failures(axes: Axes, codes: Sequence[Code], uber: float, rber: float | None
     axes.yaxis.set_major_locator(LogLocator(numticks=12))
     axes.set_xlabel("raw bit error rate (dots: the largest that meets the target)", color=_INK)
     axes.set_ylabel("uncorrectable bit error rate", color=_INK)
-    axes.legend(frameon=False, fontsize=8.5, loc="upper left")
+    if len(codes) > 1:  # the title names one alone
+        axes.legend(frameon=False, fontsize=8.5, loc="upper left")
     plain(axes)
     axes.grid(axis="x", color="#e6e6e6", linewidth=0.6)
 

@@ -310,6 +310,7 @@ def plain(axes: Any) -> None:
     axes.spines[["top", "right"]].set_visible(False)
     axes.spines[["left", "bottom"]].set_color("#aaaaaa")
     axes.tick_params(colors="#444444", labelsize=8)
+    axes.tick_params(which="minor", labelcolor="#444444", labelsize=8)
     axes.grid(axis="y", color="#e6e6e6", linewidth=0.6)
     axes.set_axisbelow(True)
 

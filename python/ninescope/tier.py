@@ -114,6 +114,9 @@ def draw(result: Result) -> Figure:
     _in_time(axes[1][0], axes[1][1], result, tier)
     for each in axes.flat:
         plots.plain(each)
+    for each in axes[0]:  # bars lie, and numbers stand below them
+        each.grid(visible=False, axis="y")
+        each.grid(axis="x", color="#e6e6e6", linewidth=0.6)
     return figure
 
 
@@ -133,7 +136,8 @@ def _by_class(axes: Any, tier: Tier) -> None:
     axes.invert_yaxis()
     axes.set_xlabel("host data [GiB]")
     axes.set_title("Who served which accesses", fontsize=9, loc="left")
-    axes.legend(fontsize=7, frameon=False)
+    # Below the axes: within them it lies on whichever bars are long.
+    axes.legend(fontsize=8, frameon=False, loc="upper center", bbox_to_anchor=(0.5, -0.16), ncols=len(looks))
 
 
 def _migrations(axes: Any, tier: Tier) -> None:
@@ -142,6 +146,7 @@ def _migrations(axes: Any, tier: Tier) -> None:
     axes.bar_label(bars, labels=[f"{count:,}" for _, count in shown], fontsize=7, padding=3)
     axes.margins(x=0.15)
     axes.invert_yaxis()
+    axes.xaxis.set_major_formatter("{x:,.0f}")
     axes.set_xlabel("pages")
     axes.set_title("What moved, and why", fontsize=9, loc="left")
 

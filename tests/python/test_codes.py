@@ -270,7 +270,11 @@ def test_codes_are_values():
 
 def test_figures_are_drawn(tmp_path):
     figure = Code.bch("512B", 35).plot(tmp_path / "one.svg")
-    assert len(figure.axes) == 1
+    [axes] = figure.axes
+    assert axes.get_legend() is None  # the title names it
+    # Of less than two decades some of the minor ticks have numbers too: they were larger than the others.
+    ticks = [*axes.xaxis.get_major_ticks(), *axes.xaxis.get_minor_ticks()]
+    assert {tick.label1.get_fontsize() for tick in ticks} == {8}
     codes = [Code.bch("512B", errors) for errors in range(1, 20)] + [Code.crc("512B")]
     figure = plot(codes, tmp_path / "several.png", uber=1e-13, rber=1e-3)
     assert len(figure.axes) == 2

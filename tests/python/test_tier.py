@@ -77,6 +77,11 @@ def test_the_figure_is_drawn_and_goes_with_the_output(tmp_path: Path) -> None:
     titles = [axes.get_title(loc="left") for axes in figure.axes]
     assert titles == ["Who served which accesses", "What moved, and why", "Slots in time", "Hits in time"]
     assert (tmp_path / "tier.png").stat().st_size > 10_000
+    # The legend lay within the axes, on whichever bars were long.
+    figure.canvas.draw()
+    legend = figure.axes[0].get_legend().get_window_extent()
+    assert all(not legend.overlaps(axes.get_window_extent()) for axes in figure.axes)
+    assert 0 <= legend.x0 <= legend.x1 <= figure.bbox.width
     series = result.to_polars("series")
     assert series["scm_slots_used"].max() <= result.tier.slots  # type: ignore[union-attr]
     assert series["scm_page_accesses_total"].max() == result.tier.counters["page_accesses"]  # type: ignore[union-attr]
