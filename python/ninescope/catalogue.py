@@ -24,11 +24,25 @@ class Preset(NamedTuple):
     toml: str
 
 
+class Parameter(NamedTuple):
+    """What a policy can be told."""
+
+    name: str
+    summary: str
+    values: str
+    """What it may be, in words."""
+    default: Any
+    """None: it is left out."""
+    unit: str | None
+    """In what it is counted, where its values have no unit of their own: "count", "1/bit"."""
+
+
 class Policy(NamedTuple):
     """An algorithm that a drive's configuration can name."""
 
     name: str
     summary: str
+    parameters: tuple[Parameter, ...] = ()
 
 
 def presets(kind: str = "drives") -> list[Preset]:
@@ -51,11 +65,13 @@ def shipped_profiles() -> dict[str, Preset]:
 
 def policies() -> dict[str, list[Policy]]:
     """List the policies of each registry."""
-    registries: dict[str, list[dict[str, str]]] = json.loads(_native.policies())
-    return {
-        registry: [Policy(entry["name"], entry.get("summary", "")) for entry in entries]
-        for registry, entries in registries.items()
-    }
+    registries: dict[str, list[dict[str, Any]]] = json.loads(_native.policies())
+    return {registry: [_policy(entry) for entry in entries] for registry, entries in registries.items()}
+
+
+def _policy(entry: dict[str, Any]) -> Policy:
+    parameters = (Parameter(**parameter) for parameter in entry.get("parameters", ()))
+    return Policy(entry["name"], entry.get("summary", ""), tuple(parameters))
 
 
 def schemas() -> dict[str, str]:

@@ -1,8 +1,8 @@
 """Saying what a file is, and what is wrong with it, told by its name and by what stands in it.
 
 All that ninescope reads is known here: drives, jobs, profiles, host caches, sweeps, searches, what papers
-claim, traces and snapshots; and what it writes: results, comparisons and lakes. A TOML file is taken for what
-most of its keys belong to.
+claim, traces, snapshots and MQSim's files; and what it writes: results, comparisons and lakes. A TOML file is
+taken for what most of its keys belong to.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 from ninescope import _native, catalogue
 from ninescope._native import ConfigError
 from ninescope.files import text_of
+from ninescope.mqsim import document as mqsim
 from ninescope.profiles import is_profile
 from ninescope.saved import RESULT, read_result
 from ninescope.snapshots import SUFFIX, in_words, is_snapshot
@@ -112,6 +113,8 @@ def _by_name(path: Path) -> Callable[[str], Verdict] | None:
         return lambda _: _result(path.parent, f"a table of the result {path.parent}")
     if path.suffix == ".html" and "ninescope" in text_of(str(path))[:_HEAD]:
         return lambda _: Verdict("report", ["to be opened in a browser; nothing in it is read again"])
+    if mqsim.kind_of(str(path)) is not None:
+        return _mqsim
     return {".fio": _job, ".toml": _toml, ".json": _json}.get(path.suffix)
 
 
@@ -221,6 +224,15 @@ _KINDS = (
     _Kind(frozenset(("series", "table")), _published),
     _Kind(frozenset(("quick", "full")), _baseline),
 )
+
+
+def _mqsim(path: str) -> Verdict:
+    kind = mqsim.kind_of(path)
+    mqsim.read(path, next(tag for tag, each in mqsim.KINDS.items() if each == kind))
+    command = mqsim.import_command(path)
+    return Verdict(
+        f"{kind} of a configuration of MQSim", [f"{command} makes a drive and jobs of the two files"]
+    )
 
 
 # ---- What ninescope wrote --------------------------------------------------------------------------------

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import json
 import os
+import re
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ninescope import _native, catalogue
+from ninescope._native import ConfigError
 
 if TYPE_CHECKING:
     import numpy as np
@@ -31,6 +34,8 @@ class Drive:
 
     source: Mapping[str, str] | None = None
     settings: tuple[str, ...] = ()
+    _given: tuple[tuple[str, str], ...] = dataclasses.field(default=(), repr=False, compare=False)
+    """Settings that a program gave, each with how it wrote it: what messages call them."""
 
     @classmethod
     def preset(cls, name: str) -> Drive:
@@ -54,12 +59,17 @@ class Drive:
 
         A key that no drive has is refused with the nearest.
         """
-        changes = dict(settings or {}) | {key.replace("__", "."): value for key, value in keywords.items()}
-        return self.changed(changes)._looked_at()
+        dotted = dict(settings or {})
+        changes = dotted | {key.replace("__", "."): value for key, value in keywords.items()}
+        given = [(_setting(key, value), f"with_({{{key!r}: {value!r}}})") for key, value in dotted.items()]
+        for key, value in keywords.items():
+            given.append((_setting(key.replace("__", "."), value), f"with_({key}={value!r})"))
+        changed = self.changed(changes)
+        return dataclasses.replace(changed, _given=(*self._given, *given))._looked_at()
 
     def changed(self, settings: Mapping[str, object]) -> Drive:
         """Change keys unseen: for whoever has them looked at afterwards."""
-        added = tuple(f"{key}={_toml_value(value)}" for key, value in settings.items())
+        added = tuple(_setting(key, value) for key, value in settings.items())
         return dataclasses.replace(self, settings=self.settings + added)
 
     def _looked_at(self) -> Drive:
@@ -67,9 +77,22 @@ class Drive:
         self.resolve()
         return self
 
+    @contextlib.contextmanager
+    def _as_given(self) -> Iterator[None]:
+        """Have messages call settings as they were given to `with_`."""
+        try:
+            yield
+        except ConfigError as error:
+            told = str(error)
+            for setting, words in self._given:
+                if f"--set {setting}" in told:
+                    told = _with_words(told.replace(f"--set {setting}", words), setting, words)
+            raise ConfigError(told) from None
+
     def resolve(self) -> str:
         """Return the complete configuration as TOML, every default written out."""
-        return _native.resolve_drive(json.dumps(self.request()))
+        with self._as_given():
+            return _native.resolve_drive(json.dumps(self.request()))
 
     def added_rber(
         self, suspensions: Sequence[int], cycles: Sequence[int], *, loops: int = 1
@@ -82,7 +105,8 @@ class Drive:
         import numpy as np
 
         request = json.dumps(self.request())
-        return np.array(_native.added_rber(request, loops, list(cycles), list(suspensions)))
+        with self._as_given():
+            return np.array(_native.added_rber(request, loops, list(cycles), list(suspensions)))
 
     def run(
         self,
@@ -116,23 +140,23 @@ class Drive:
         """
         from ninescope.run import Run, request
 
-        run = Run(
-            request(
-                self,
-                workload,
-                seed=seed,
-                warmup=warmup,
-                requests=requests,
-                duration=duration,
-                prefill=prefill,
-                log_requests=log_requests,
-                check=check,
-                explain_slowest=explain_slowest,
-                trace_window=trace_window,
-                snapshots=snapshots,
-                from_snapshot=from_snapshot,
-            )
+        asked = request(
+            self,
+            workload,
+            seed=seed,
+            warmup=warmup,
+            requests=requests,
+            duration=duration,
+            prefill=prefill,
+            log_requests=log_requests,
+            check=check,
+            explain_slowest=explain_slowest,
+            trace_window=trace_window,
+            snapshots=snapshots,
+            from_snapshot=from_snapshot,
         )
+        with self._as_given():
+            run = Run(asked)
         for progress in run.slices():
             if on_progress is not None:
                 on_progress(progress)
@@ -158,7 +182,8 @@ class Drive:
         from ninescope.snapshots import check_target, preparation
 
         check_target(Path(path))
-        preparing = preparation(self, workload, prefill=prefill, seed=seed)
+        with self._as_given():
+            preparing = preparation(self, workload, prefill=prefill, seed=seed)
         for progress in preparing.slices():
             if on_progress is not None:
                 on_progress(progress)
@@ -167,6 +192,25 @@ class Drive:
     def request(self) -> dict[str, Any]:
         """Return this drive's part of a run request."""
         return {"drive": dict(self.source) if self.source else None, "set": list(self.settings)}
+
+
+def _setting(key: str, value: object) -> str:
+    """Write a change as `--set` takes it."""
+    return f"{key}={_toml_value(value)}"
+
+
+def _with_words(message: str, setting: str, words: str) -> str:
+    """Write the keys that a message proposes as whoever wrote `words` would."""
+    table = setting.partition("=")[0].rpartition(".")[0]
+    is_keyword = not words.startswith("with_({")
+
+    def proposed(match: re.Match[str]) -> str:
+        key = match[1] if "." in match[1] or not table else f"{table}.{match[1]}"
+        return f"`{key.replace('.', '__') if is_keyword else key}`"
+
+    told, mean, proposals = message.partition("did you mean ")
+    is_key = "unknown field" in told
+    return told + mean + (re.sub("`([^`]*)`", proposed, proposals) if is_key else proposals)
 
 
 def _toml_value(value: object) -> str:

@@ -388,7 +388,7 @@ def test_the_volumes_of_a_trace_are_placed_as_asked_for(cli, tmp_path):
     assert places == [("hm_0", 1 << 30), ("hm_1", 0)]
     assert volumes("--volume", "hm_1")[1] == 1
     for options, words in (
-        (("--volume", "zz"), "no volume `zz`; the trace has hm_0, hm_1"),
+        (("--volume", "zz"), "no volume `zz`; the trace has `hm_0`, `hm_1`"),
         (("--volumes", "beside"), "in-order, merge, map:"),
         (("--volumes", "map:hm_0=0B"), "volume `hm_1` has no place"),
     ):

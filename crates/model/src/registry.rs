@@ -18,7 +18,8 @@ use serde::de::{Deserializer, Error, MapAccess, Visitor};
 /// }
 /// ```
 /// makes `enum VictimSelectionConfig` (serde: a policy's name alone, or a table with `policy = "name"`
-/// and the policy's parameters) and `VictimSelectionConfig::LIST` of `(name, summary)`. Each parameter type
+/// and the policy's parameters), `VictimSelectionConfig::LIST` of `(name, summary)`, and
+/// `VictimSelectionConfig::parameters()`, what each can be told. Each parameter type
 /// implements `Default`, `Serialize`, `Deserialize` (with unknown fields refused) and `JsonSchema`.
 #[macro_export]
 macro_rules! policy_registry {
@@ -53,6 +54,11 @@ macro_rules! policy_registry {
             /// Every policy with its default parameters, in registry order.
             pub fn all() -> Vec<Self> {
                 vec![$(Self::$variant(<$parameters>::default()),)+]
+            }
+
+            /// The parameters of every policy, in registry order.
+            pub fn parameters() -> Vec<Vec<$crate::schema::Parameter>> {
+                vec![$($crate::schema::parameters::<$parameters>(),)+]
             }
 
             /// The name in configurations.

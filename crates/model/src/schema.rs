@@ -1,7 +1,9 @@
 //! Parts of JSON Schemas for what the derived ones cannot know: policies by name, other names of keys. This module must
 //! not know which files there are.
 
-use schemars::{Schema, json_schema};
+use schemars::generate::SchemaSettings;
+use schemars::{JsonSchema, Schema, json_schema};
+use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 /// A policy: its name alone, or a table with its name and parameters. Each policy comes with its summary and the
@@ -17,6 +19,102 @@ pub fn policy(policies: &[(&str, &str, Schema)]) -> Schema {
     });
     let names: Vec<Value> = names.collect();
     json_schema!({ "anyOf": [{ "oneOf": names }, { "anyOf": tables.collect::<Vec<_>>() }] })
+}
+
+/// A parameter of a policy, for whoever looks for what can be set.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Parameter {
+    /// Its key.
+    pub name: String,
+    /// What it means.
+    pub summary: String,
+    /// In what it is counted, where it has no unit of its own: "ns", "count".
+    pub unit: Option<String>,
+    /// What it may be, in words.
+    pub values: String,
+    /// What it is where nobody says it; absent: nothing.
+    pub default: Option<Value>,
+}
+
+/// The parameters of a policy, as its type describes them.
+pub fn parameters<T: JsonSchema + Default + Serialize>() -> Vec<Parameter> {
+    let schema = SchemaSettings::draft2020_12().into_generator().into_root_schema_for::<T>().to_value();
+    let defaults = serde_json::to_value(T::default()).unwrap_or_default();
+    let keys = schema.get("properties").and_then(Value::as_object);
+    let parameter = |(name, of): (&String, &Value)| {
+        let described = of["description"].as_str().unwrap_or_default();
+        let (summary, unit) = without_unit(described);
+        let values = values_in_words(of, &schema["$defs"]);
+        let default = defaults.get(name).filter(|value| !value.is_null()).cloned();
+        Parameter { name: name.clone(), summary, unit, values, default }
+    };
+    keys.into_iter().flatten().map(parameter).collect()
+}
+
+/// A description without its unit in brackets, and the unit.
+fn without_unit(described: &str) -> (String, Option<String>) {
+    let words = described.split_whitespace().collect::<Vec<_>>().join(" ");
+    let taken_apart = words.split_once(" [").and_then(|(before, rest)| Some((before, rest.split_once(']')?)));
+    let (summary, unit) = match taken_apart {
+        Some((before, (unit, after))) => (format!("{before}{after}"), Some(unit.to_owned())),
+        None => (words, None),
+    };
+    (summary.trim_end_matches('.').to_owned(), unit)
+}
+
+/// What a schema allows, in words.
+fn values_in_words(schema: &Value, definitions: &Value) -> String {
+    let of = |schema: &Value| values_in_words(schema, definitions);
+    if let Some(name) = schema["$ref"].as_str().and_then(|path| path.strip_prefix("#/$defs/")) {
+        return match name {
+            "Duration" => "a time".to_owned(),
+            "Bytes" => "a size".to_owned(),
+            "BytesPerSecond" => "a rate".to_owned(),
+            _ => of(&definitions[name]),
+        };
+    }
+    let ways = ["anyOf", "oneOf"].into_iter().find_map(|key| schema.get(key)?.as_array());
+    if let Some(ways) = ways {
+        let named = |way: &Value| way["const"].as_str().map(str::to_owned);
+        if let Some(names) = ways.iter().map(named).collect::<Option<Vec<_>>>() {
+            return names.join(", ");
+        }
+        // Of a policy its name alone will do; of what may be left out, what it is otherwise.
+        let first = ways.iter().find(|way| **way != json!({ "type": "null" }));
+        return first.map(of).unwrap_or_default();
+    }
+    if let Some(names) = schema["enum"].as_array() {
+        return names.iter().filter_map(Value::as_str).collect::<Vec<_>>().join(", ");
+    }
+    let types = schema["type"].as_array().map_or(std::slice::from_ref(&schema["type"]), Vec::as_slice);
+    match types.iter().filter_map(Value::as_str).find(|name| *name != "null") {
+        Some("integer") => format!("a whole number{}", range_in_words(schema)),
+        Some("number") => format!("a number{}", range_in_words(schema)),
+        Some("boolean") => "true or false".to_owned(),
+        Some("array") => format!("a list, each {}", of(&schema["items"])),
+        Some("object") => "a table".to_owned(),
+        _ => "a text".to_owned(),
+    }
+}
+
+fn range_in_words(schema: &Value) -> String {
+    let bound = |keys: [&'static str; 2]| keys.into_iter().find_map(move |key| Some((key, schema.get(key)?)));
+    let lower = bound(["minimum", "exclusiveMinimum"]);
+    let upper = bound(["maximum", "exclusiveMaximum"]).filter(|(_, most)| most.as_u64() != Some(u64::from(u32::MAX)));
+    let from = match lower {
+        Some(("minimum", least)) => format!(" from {least}"),
+        Some((_, least)) => format!(" above {least}"),
+        None => String::new(),
+    };
+    let to = match upper {
+        Some(("maximum", most)) if lower.is_some() => format!(" to {most}"),
+        Some(("maximum", most)) => format!(" of at most {most}"),
+        Some((_, most)) if lower.is_some() => format!(" and below {most}"),
+        Some((_, most)) => format!(" below {most}"),
+        None if matches!(lower, Some(("minimum", _))) => " on".to_owned(),
+        None => String::new(),
+    };
+    format!("{from}{to}")
 }
 
 /// Gives keys their other names: each pair is a key and what may stand in its place, but not beside it.
@@ -45,4 +143,57 @@ fn properties(schema: &mut Schema) -> &mut Map<String, Value> {
     let object = schema.ensure_object();
     let keys = object.entry("properties").or_insert_with(|| json!({}));
     keys.as_object_mut().expect("properties are an object")
+}
+
+#[cfg(test)]
+mod tests {
+    use std::num::NonZeroU32;
+
+    use super::*;
+    use crate::units::Duration;
+
+    /// Parameters of all kinds.
+    #[derive(Serialize, JsonSchema)]
+    #[serde(default)]
+    struct Told {
+        /// How long it waits
+        /// at most [ns]; absent: for ever.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        wait: Option<Duration>,
+        /// Candidates [count].
+        draws: NonZeroU32,
+        /// Share.
+        #[schemars(range(min = 0, max = 1))]
+        share: f64,
+        /// Whether.
+        flag: bool,
+        /// Rates [1/bit].
+        rates: Vec<f64>,
+    }
+
+    impl Default for Told {
+        fn default() -> Self {
+            let draws = NonZeroU32::new(10).expect("is not zero");
+            Self { wait: None, draws, share: 0.5, flag: false, rates: vec![0.1] }
+        }
+    }
+
+    #[test]
+    fn parameters_are_told_with_range_default_and_unit() {
+        let told = |name: &str, summary: &str, unit: Option<&str>, values: &str, default: Option<Value>| Parameter {
+            name: name.to_owned(),
+            summary: summary.to_owned(),
+            unit: unit.map(str::to_owned),
+            values: values.to_owned(),
+            default,
+        };
+        let expected = [
+            told("wait", "How long it waits at most; absent: for ever", Some("ns"), "a time", None),
+            told("draws", "Candidates", Some("count"), "a whole number from 1 on", Some(json!(10))),
+            told("share", "Share", None, "a number from 0 to 1", Some(json!(0.5))),
+            told("flag", "Whether", None, "true or false", Some(json!(false))),
+            told("rates", "Rates", Some("1/bit"), "a list, each a number", Some(json!([0.1]))),
+        ];
+        assert_eq!(parameters::<Told>(), expected);
+    }
 }

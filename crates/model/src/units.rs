@@ -11,15 +11,40 @@ use std::str::FromStr;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{Deserialize, Deserializer, Error, Visitor};
 use serde::{Serialize, Serializer};
+use serde_json::json;
 
 /// A value with a unit that cannot be read.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("`{value}` is not a {kind}: {problem}; write {accepted}")]
-pub struct UnitError {
-    value: String,
-    kind: &'static str,
-    problem: &'static str,
-    accepted: &'static str,
+pub enum UnitError {
+    /// It is none of its kind.
+    #[error("`{value}` is not a {kind}: {problem}; write {accepted}")]
+    Unreadable {
+        /// As it was written.
+        value: String,
+        /// What it should be.
+        kind: &'static str,
+        /// What is wrong with it.
+        problem: &'static str,
+        /// What can be written.
+        accepted: &'static str,
+    },
+    /// It is a number alone, which could be of any unit.
+    #[error("`{value}` has no unit: write {}", with_units(value, units))]
+    NoUnit {
+        /// As it was written.
+        value: String,
+        /// Units that it could have.
+        units: &'static [&'static str],
+    },
+}
+
+/// A number with each of the units, in words.
+fn with_units(number: &str, units: &[&str]) -> String {
+    let ways: Vec<String> = units.iter().map(|unit| format!("{number}{unit}")).collect();
+    match ways.split_last() {
+        Some((last, others)) if !others.is_empty() => format!("{} or {last}", others.join(", ")),
+        _ => ways.concat(),
+    }
 }
 
 /// What one kind of value accepts and how it prints.
@@ -32,6 +57,10 @@ struct Scale {
     printed: &'static [(&'static str, u64)],
     /// Whether a value between two whole base units is rounded to the nearest instead of refused.
     rounds: bool,
+    /// Units that a number alone, other than 0, is asked to have; none: it counts base units. A number of bytes is one
+    /// for whoever sees it, and fio's way to write a size; a time of 45 is microseconds to one and nanoseconds to the
+    /// other.
+    wanted: &'static [&'static str],
 }
 
 const KIB: u64 = 1 << 10;
@@ -77,11 +106,12 @@ const SIZE: Scale = Scale {
         ("B", 1),
     ],
     rounds: false,
+    wanted: &[],
 };
 
 const TIME: Scale = Scale {
     kind: "duration",
-    accepted: "a whole number of nanoseconds, or a number with ns, us, ms, s, min, h or d",
+    accepted: "a number with ns, us, ms, s, min, h or d, or 0",
     units: &[
         ("ns", 1),
         ("us", KB),
@@ -95,12 +125,13 @@ const TIME: Scale = Scale {
     ],
     printed: &[("d", DAY), ("h", HOUR), ("s", GB), ("ms", MB), ("us", KB), ("ns", 1)],
     rounds: false,
+    wanted: &["ns", "us", "ms", "s"],
 };
 
 const RATE: Scale = Scale {
     kind: "transfer rate",
-    accepted: "a whole number of bytes per second, or a number with B/s, KB/s, MB/s, GB/s, TB/s (powers of 1000), \
-               KiB/s, MiB/s, GiB/s or TiB/s (powers of 1024)",
+    accepted: "a number with B/s, KB/s, MB/s, GB/s, TB/s (powers of 1000), KiB/s, MiB/s, GiB/s or TiB/s (powers of \
+               1024), or 0",
     units: &[
         ("b/s", 1),
         ("kb/s", KB),
@@ -124,16 +155,22 @@ const RATE: Scale = Scale {
         ("B/s", 1),
     ],
     rounds: true,
+    wanted: &["B/s", "MB/s", "MiB/s", "GB/s"],
 };
 
 impl Scale {
     fn parse(&self, text: &str) -> Result<u64, UnitError> {
-        self.value_of(text.trim()).map_err(|problem| UnitError {
-            value: text.to_owned(),
-            kind: self.kind,
-            problem,
-            accepted: self.accepted,
-        })
+        let value = self.value_of(text.trim()).map_err(|problem| self.unreadable(text, problem))?;
+        let is_alone = || text.trim().bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
+        if value > 0 && !self.wanted.is_empty() && is_alone() { Err(self.no_unit(text.trim())) } else { Ok(value) }
+    }
+
+    fn unreadable(&self, text: &str, problem: &'static str) -> UnitError {
+        UnitError::Unreadable { value: text.to_owned(), kind: self.kind, problem, accepted: self.accepted }
+    }
+
+    fn no_unit(&self, number: &str) -> UnitError {
+        UnitError::NoUnit { value: number.to_owned(), units: self.wanted }
     }
 
     fn value_of(&self, text: &str) -> Result<u64, &'static str> {
@@ -181,13 +218,17 @@ impl Scale {
     /// What is written for such a value: a number, or a number with one of the units in a string.
     fn schema(&self) -> Schema {
         let units: Vec<String> = self.units.iter().map(|(name, _)| in_any_case(name)).collect();
-        let pattern = format!(r"^\s*[0-9]+(\.[0-9]+)?\s*({})?\s*$", units.join("|"));
+        let units = units.join("|");
+        let alone = self.wanted.is_empty();
+        let pattern = if alone {
+            format!(r"^\s*[0-9]+(\.[0-9]+)?\s*({units})?\s*$")
+        } else {
+            format!(r"^\s*([0-9]+(\.[0-9]+)?\s*({units})|0+(\.0+)?)\s*$")
+        };
+        let number = if alone { json!({ "type": "integer", "minimum": 0 }) } else { json!({ "const": 0 }) };
         json_schema!({
             "description": format!("A {}: {}.", self.kind, self.accepted),
-            "oneOf": [
-                { "type": "integer", "minimum": 0 },
-                { "type": "string", "pattern": pattern },
-            ],
+            "oneOf": [number, { "type": "string", "pattern": pattern }],
         })
     }
 
@@ -211,7 +252,7 @@ fn in_any_case(unit: &str) -> String {
     unit.chars().map(both).collect()
 }
 
-/// Reads a value from a string or a non-negative integer.
+/// Reads a value from a string, or from a number, which is what the same digits in a string are.
 struct ScaleVisitor(&'static Scale);
 
 impl Visitor<'_> for ScaleVisitor {
@@ -222,12 +263,16 @@ impl Visitor<'_> for ScaleVisitor {
     }
 
     fn visit_u64<E: Error>(self, value: u64) -> Result<u64, E> {
-        Ok(value)
+        self.0.parse(&value.to_string()).map_err(E::custom)
     }
 
     fn visit_i64<E: Error>(self, value: i64) -> Result<u64, E> {
         // A negative integer is refused with the same words as a negative string.
-        u64::try_from(value).or_else(|_| self.0.parse(&value.to_string()).map_err(E::custom))
+        self.0.parse(&value.to_string()).map_err(E::custom)
+    }
+
+    fn visit_f64<E: Error>(self, value: f64) -> Result<u64, E> {
+        self.0.parse(&value.to_string()).map_err(E::custom)
     }
 
     fn visit_str<E: Error>(self, text: &str) -> Result<u64, E> {
@@ -285,12 +330,12 @@ unit_value! {
 }
 
 unit_value! {
-    /// A span of time [ns]: "800ns", "45us", "3.5ms", "1s", "12h", "90d", or a plain integer.
+    /// A span of time [ns]: "800ns", "45us", "3.5ms", "1s", "12h", "90d", or 0.
     Duration, TIME
 }
 
 unit_value! {
-    /// A transfer rate [bytes per second]: "1200MB/s", "1.2GiB/s", or a plain integer. A fraction that is no
+    /// A transfer rate [bytes per second]: "1200MB/s", "1.2GiB/s", or 0. A fraction that is no
     /// whole number of bytes per second (as in "1.2GiB/s") is rounded to the nearest one.
     BytesPerSecond, RATE
 }
@@ -322,7 +367,7 @@ mod tests {
 
     #[test]
     fn durations_and_rates_are_read_exactly() {
-        for (text, ns) in [("45us", 45_000), ("3.5ms", 3_500_000), ("1s", 1_000_000_000), ("800ns", 800), ("17", 17)] {
+        for (text, ns) in [("45us", 45_000), ("3.5ms", 3_500_000), ("1s", 1_000_000_000), ("800ns", 800), ("0", 0), ("0.0", 0)] {
             assert_eq!(text.parse(), Ok(Duration(ns)), "{text}");
         }
         for (text, seconds) in [("2min", 120), ("36h", 129_600), ("0.5 h", 1800), ("90d", 7_776_000), ("1.5D", 129_600)]
@@ -345,6 +390,7 @@ mod tests {
             ("k", "begin with a number"),
             ("1.1KiB", "whole number"),
             ("0.1", "whole number"),
+            ("1e3", "unknown"),
             ("99999999999999999999", "too large"),
             ("16777216TiB", "too large"),
         ];
@@ -354,6 +400,17 @@ mod tests {
             assert!(error.contains("KiB"), "{error}");
         }
         assert!("0.5ns".parse::<Duration>().is_err() && "5MB".parse::<BytesPerSecond>().is_err());
+    }
+
+    #[test]
+    fn a_number_alone_counts_bytes_and_is_no_time_and_no_rate() {
+        for (text, ways) in [("45", "45ns, 45us, 45ms or 45s"), (" 4.5 ", "4.5ns, 4.5us, 4.5ms or 4.5s")] {
+            let error = text.parse::<Duration>().expect_err(text).to_string();
+            assert_eq!(error, format!("`{}` has no unit: write {ways}", text.trim()));
+        }
+        let error = "1200".parse::<BytesPerSecond>().expect_err("of no unit").to_string();
+        assert_eq!(error, "`1200` has no unit: write 1200B/s, 1200MB/s, 1200MiB/s or 1200GB/s");
+        assert_eq!(("4096".parse(), "0".parse()), (Ok(Bytes(4096)), Ok(BytesPerSecond(0))));
     }
 
     #[test]
@@ -377,12 +434,21 @@ mod tests {
             read: Duration,
             rate: BytesPerSecond,
         }
-        let settings: Settings = toml::from_str("unit = '16KiB'\nread = 45000\nrate = '1.2GB/s'").expect("good TOML");
+        let settings: Settings = toml::from_str("unit = 16384\nread = '45us'\nrate = '1.2GB/s'").expect("good TOML");
         assert_eq!(settings.read, Duration(45_000));
         let text = toml::to_string(&settings).expect("serializes");
         assert_eq!(text, "unit = \"16KiB\"\nread = \"45us\"\nrate = \"1200MB/s\"\n");
         assert_eq!(toml::from_str::<Settings>(&text).expect("reads back"), settings);
-        for (bad, reason) in [("unit = -1", "`-1`"), ("unit = 1.5", "a size"), ("unit = 'x'", "`x`")] {
+        let refused = [
+            ("unit = -1", "`-1`"),
+            ("unit = 1.5", "a size"),
+            ("unit = 'x'", "`x`"),
+            ("unit = 1\nread = 45", "`45` has no unit"),
+            ("unit = 1\nread = 4.5", "`4.5` has no unit"),
+            ("unit = 1\nread = 0\nrate = 1200", "`1200` has no unit"),
+            ("unit = 1\nread = -0.5", "negative"),
+        ];
+        for (bad, reason) in refused {
             let error = toml::from_str::<Settings>(bad).expect_err(bad).to_string();
             assert!(error.contains(reason), "{error}");
         }

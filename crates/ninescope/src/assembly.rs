@@ -269,7 +269,7 @@ fn check_media(drive: &LoadedDrive) -> Result<(), Error> {
     let name = placement.name();
     if let Some((table, ..)) = tables.iter().find(|(_, is_there, is_used)| *is_used && !is_there) {
         if name == PlacementConfig::default().name() {
-            return Err(drive.error(&format!("missing field `{table}`")));
+            return Err(no_table(drive, table));
         }
         return Err(drive.error_at("tier.placement", &format!("is `{name}`, which needs the table [{table}]")));
     }
@@ -282,14 +282,19 @@ fn check_media(drive: &LoadedDrive) -> Result<(), Error> {
     }
 }
 
+/// A drive of flash alone, as it is where nothing says otherwise, without a table of flash.
+fn no_table(drive: &LoadedDrive, table: &str) -> Error {
+    drive.error(&format!("the table [{table}] is missing, which a drive of flash needs"))
+}
+
 /// The shape of a drive's flash, whose table was found to be there.
 fn flash_shape(drive: &LoadedDrive) -> Result<&GeometryConfig, Error> {
-    drive.config.geometry.as_ref().ok_or_else(|| drive.error("missing field `geometry`"))
+    drive.config.geometry.as_ref().ok_or_else(|| no_table(drive, "geometry"))
 }
 
 /// The constants of a drive's flash, whose table was found to be there.
 fn flash(drive: &LoadedDrive) -> Result<&NandConfig, Error> {
-    drive.config.nand.as_ref().ok_or_else(|| drive.error("missing field `nand`"))
+    drive.config.nand.as_ref().ok_or_else(|| no_table(drive, "nand"))
 }
 
 fn geometry(drive: &LoadedDrive) -> Result<Geometry, Error> {

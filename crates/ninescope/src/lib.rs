@@ -42,6 +42,7 @@ use ninescope_ftl::policies::{
 };
 use ninescope_media::health::ErrorModelConfig;
 use ninescope_media::scm::ProgramVerifyConfig;
+use ninescope_model::schema::Parameter;
 use ninescope_tier::PlacementConfig;
 use ninescope_workload::TraceStatistics;
 
@@ -76,26 +77,29 @@ pub const VERSION: &str = env!("CARGO_PKG_VERSION");
 /// A policy registry: its configuration key, and (name, summary) of each policy.
 pub type PolicyRegistry = (&'static str, &'static [(&'static str, &'static str)]);
 
+/// Every registry: its configuration key, what is in it, and the parameters of each of its policies.
+const REGISTRIES: &[(PolicyRegistry, fn() -> Vec<Vec<Parameter>>)] = &[
+    (("ftl.page_allocation", PageAllocationConfig::LIST), PageAllocationConfig::parameters),
+    (("ftl.streams", StreamChoiceConfig::LIST), StreamChoiceConfig::parameters),
+    (("ftl.free_block_choice", FreeBlockChoiceConfig::LIST), FreeBlockChoiceConfig::parameters),
+    (("ftl.gc_trigger", GcTriggerConfig::LIST), GcTriggerConfig::parameters),
+    (("ftl.victim", VictimSelectionConfig::LIST), VictimSelectionConfig::parameters),
+    (("scheduler.transactions", TransactionSchedulerConfig::LIST), TransactionSchedulerConfig::parameters),
+    (("scheduler.suspend", SuspendPolicyConfig::LIST), SuspendPolicyConfig::parameters),
+    (("scm.wear_leveling", SectorWearLevelingConfig::LIST), SectorWearLevelingConfig::parameters),
+    (("scm.verify", ProgramVerifyConfig::LIST), ProgramVerifyConfig::parameters),
+    (("tier.placement", PlacementConfig::LIST), PlacementConfig::parameters),
+    (("nand.ecc", EccSchemeConfig::LIST), EccSchemeConfig::parameters),
+    (("nand.ecc.latency", LatencyConfig::LIST), LatencyConfig::parameters),
+    (("nand.errors", ErrorModelConfig::LIST), ErrorModelConfig::parameters),
+    (("nand.retry", ReadRetryConfig::LIST), ReadRetryConfig::parameters),
+    (("scrub", ScrubPolicyConfig::LIST), ScrubPolicyConfig::parameters),
+    (("refresh", RefreshPolicyConfig::LIST), RefreshPolicyConfig::parameters),
+];
+
 /// Every policy of every registry.
 pub fn policies() -> Vec<PolicyRegistry> {
-    vec![
-        ("ftl.page_allocation", PageAllocationConfig::LIST),
-        ("ftl.streams", StreamChoiceConfig::LIST),
-        ("ftl.free_block_choice", FreeBlockChoiceConfig::LIST),
-        ("ftl.gc_trigger", GcTriggerConfig::LIST),
-        ("ftl.victim", VictimSelectionConfig::LIST),
-        ("scheduler.transactions", TransactionSchedulerConfig::LIST),
-        ("scheduler.suspend", SuspendPolicyConfig::LIST),
-        ("scm.wear_leveling", SectorWearLevelingConfig::LIST),
-        ("scm.verify", ProgramVerifyConfig::LIST),
-        ("tier.placement", PlacementConfig::LIST),
-        ("nand.ecc", EccSchemeConfig::LIST),
-        ("nand.ecc.latency", LatencyConfig::LIST),
-        ("nand.errors", ErrorModelConfig::LIST),
-        ("nand.retry", ReadRetryConfig::LIST),
-        ("scrub", ScrubPolicyConfig::LIST),
-        ("refresh", RefreshPolicyConfig::LIST),
-    ]
+    REGISTRIES.iter().map(|(registry, _)| *registry).collect()
 }
 
 /// Every policy of the registries that a drive of flash alone without codes has a choice of.
@@ -104,21 +108,24 @@ pub fn policies_of_flash() -> Vec<PolicyRegistry> {
     policies().into_iter().filter(|(key, _)| chosen(key)).collect()
 }
 
-/// Every policy as JSON: `{registry: [{"name", "summary"}]}`.
+/// Every policy as JSON: `{registry: [{"name", "summary", "parameters"}]}`.
 ///
 /// # Errors
 /// [`Error::Internal`] when the text cannot be written.
 pub fn policies_json() -> Result<String, Error> {
-    let entry = |&(name, summary): &(&str, &str)| serde_json::json!({"name": name, "summary": summary});
-    let registry = |(key, list): PolicyRegistry| (key.to_owned(), list.iter().map(entry).collect());
-    let registries: serde_json::Map<String, serde_json::Value> = policies().into_iter().map(registry).collect();
+    let entry = |((name, summary), parameters): (&(&str, &str), Vec<Parameter>)| serde_json::json!({"name": name, "summary": summary, "parameters": parameters});
+    let registry = |((key, list), parameters): &(PolicyRegistry, fn() -> Vec<Vec<Parameter>>)| {
+        ((*key).to_owned(), list.iter().zip(parameters()).map(entry).collect())
+    };
+    let registries: serde_json::Map<String, serde_json::Value> = REGISTRIES.iter().map(registry).collect();
     serde_json::to_string(&registries).map_err(|error| Error::Internal(error.to_string()))
 }
 
 /// What is wrong with an option, without the place in a JSON text that the caller did not write.
 fn option_problem(message: &str) -> String {
     let message = message.rsplit_once(" at line ").map_or(message, |(message, _)| message);
-    if message.starts_with("format: ") { message.to_owned() } else { format!("trace options: {message}") }
+    let message = config::with_suggestion(message);
+    if message.starts_with("format: ") { message } else { format!("trace options: {message}") }
 }
 
 /// What a trace contains, as the JSON of `trace stat`. `options_json` holds [`TraceOptions`].

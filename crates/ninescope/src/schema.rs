@@ -123,6 +123,29 @@ fn referred(schema: &Value) -> Option<String> {
     schema.get("$ref")?.as_str()?.strip_prefix("#/$defs/").map(str::to_owned)
 }
 
+/// Every key of a drive with its tables ("ftl.victim.d"), tables among them, in the order of the alphabet.
+pub(crate) fn drive_keys() -> Vec<String> {
+    let schema = schema_of::<DriveConfig>();
+    let mut keys = BTreeSet::new();
+    keys_of(&schema, &schema["$defs"], "", &mut keys);
+    keys.into_iter().collect()
+}
+
+/// The keys of a table and of those in it; the tables of lists have no names.
+fn keys_of(schema: &Value, definitions: &Value, table: &str, keys: &mut BTreeSet<String>) {
+    if let Some(name) = referred(schema) {
+        keys_of(&definitions[&name], definitions, table, keys);
+    }
+    for way in WAYS.iter().filter_map(|ways| schema.get(ways)?.as_array()).flatten() {
+        keys_of(way, definitions, table, keys);
+    }
+    for (key, of) in schema.get("properties").and_then(Value::as_object).into_iter().flatten() {
+        let key = if table.is_empty() { key.clone() } else { format!("{table}.{key}") };
+        keys_of(of, definitions, &key, keys);
+        keys.insert(key);
+    }
+}
+
 /// Jobs: the keys of one at top level, or tables: one workload, perhaps behind a host cache, or several jobs.
 fn job() -> Value {
     let mut schema = schema_of::<JobConfig>();

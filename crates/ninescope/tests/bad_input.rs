@@ -54,7 +54,7 @@ fn mistakes_in_a_drive_name_their_line_or_key() {
         (
             "gc_reserve_blocks = 1",
             "victim = { policy = \"d-choices\", d = -1 }",
-            &["ftl.victim.d: invalid value", "line 28"],
+            &["ftl.victim.d: a whole number from 1 to 4294967295 is wanted, not -1", "line 28"],
         ),
         ("queue_depth = 64", "queue_depth = 0", &["controller.queue_depth", "must not be zero"]),
         ("\"3200MB/s\"", "\"0B/s\"", &["controller.link_rate", "must not be zero"]),
@@ -72,6 +72,10 @@ fn mistakes_in_a_drive_name_their_line_or_key() {
         ("\"3200MB/s\"", "\"1B/s\"", &["controller.link_rate", "line 32", "at least 1000 B/s"]),
         ("\"1200MB/s\"", "\"999B/s\"", &["nand.channel_rate", "at least 1000 B/s"]),
         ("erase_loops = 3", "erase_loops = 0", &["nand.erase_loops", "must not be zero"]),
+        ("erase_loops = 3", "erase_loops = 1000000", &["nand.erase_loops is 1000000, at most 64", "line 18"]),
+        ("erase_loop = \"1ms\"", "erase_loop = 45", &["nand.erase_loop: `45` has no unit", "line 17"]),
+        ("\"1200MB/s\"", "1200", &["nand.channel_rate: `1200` has no unit: write 1200B/s, 1200MB/s", "line 22"]),
+        ("\"34us\", \"52us\", \"61us\"", "34, 52, 61", &["nand.read[0]: `34` has no unit", "34us"]),
         ("erase_loop = \"1ms\"", "erase_loop = \"9000h\"", &["nand.erase_loop", "more than"]),
         ("[geometry]", "[geometry", &["line 3"]),
     ] {
@@ -84,7 +88,7 @@ fn mistakes_in_a_drive_name_their_line_or_key() {
 fn mistakes_about_suspending_name_their_key() {
     let no_points = "scheduler.suspend={policy=\"every-safe-point\",points_per_loop=0}";
     for (sets, wanted) in [
-        (&[no_points][..], &["scheduler.suspend", "points_per_loop", "nonzero"][..]),
+        (&[no_points][..], &["scheduler.suspend", "points_per_loop", "a whole number from 1 to"][..]),
         (
             &["scheduler.suspend={policy=\"safe-points-by-wear\",worn_points=0}"],
             &["scheduler.suspend", "worn_points", "must not be zero"],
@@ -411,7 +415,7 @@ fn mistakes_about_storage_class_memory_name_their_key() {
         request
     };
     for (set, wanted) in [
-        ("tier.placement=nand-only", &["missing field `geometry`"][..]),
+        ("tier.placement=nand-only", &["the table [geometry] is missing"][..]),
         ("scm.channels=0", &["--set scm.channels=0", "must not be zero"]),
         ("scm.banks_per_channel=3", &["scm.capacity", "1024 slots", "6 banks"]),
         ("scm.capacity=5000B", &["scm.capacity", "no whole number of slots"]),
@@ -428,7 +432,7 @@ fn mistakes_about_storage_class_memory_name_their_key() {
         ("scm.bit_cost=-1.0", &["scm.bit_cost", "greater than 0"]),
         ("scm.wear_leveling=laddder", &["did you mean `ladder`"]),
         ("scm.wear_leveling.spare=1.5", &["scm.wear_leveling.spare", "from 0 to 1"]),
-        ("scm.wear_leveling.overwrites=0", &["overwrites", "nonzero"]),
+        ("scm.wear_leveling.overwrites=0", &["overwrites", "a whole number from 1 to"]),
         ("scm.verify=to-teh-cap", &["--set scm.verify", "did you mean `to-the-cap`"]),
         ("scm.verify={policy=\"to-the-cap\",cycles=1001}", &["scm.verify.cycles", "is 1001", "at most 1000"]),
         ("scm.verify={policy=\"to-the-cap\",accept_bits=1}", &["unknown field `accept_bits`"]),

@@ -54,6 +54,14 @@ pub enum WorkloadError {
         /// What the first line with text looks like.
         first: String,
     },
+    /// The content is no text, and of no known binary format.
+    #[error("{file}: {problem}")]
+    Binary {
+        /// The file's name.
+        file: String,
+        /// What it is instead.
+        problem: String,
+    },
     /// The content can be of several formats, or is of several.
     #[error("{file}: reads as {candidates}; name the format with --format")]
     AmbiguousFormat {

@@ -54,6 +54,29 @@ fn strict_names_file_line_and_reason() {
 }
 
 #[test]
+fn what_is_no_text_is_told_and_never_shown() {
+    let noise: Vec<u8> = (0..=255).cycle().take(4000).collect();
+    let utf16: Vec<u8> = "1,hm,0,Read,0,512,1\n".encode_utf16().flat_map(u16::to_le_bytes).collect();
+    for (content, kind) in [
+        (&noise[..], "it is binary, not text"),
+        (&utf16[..], "it is binary, not text"),
+        (b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR", "it is a PNG image"),
+        (b"PK\x03\x04\x14\0\0\0", "it is a zip archive"),
+    ] {
+        let guessed = error_of(content, TraceOptions::default());
+        assert!(guessed.starts_with(&format!("memory: {kind}, and no trace in a format that is known (msr,")), "{guessed}");
+        let named = TraceOptions { format: Some(TraceFormat::Msr), ..TraceOptions::default() };
+        let named = error_of(content, named);
+        assert_eq!(named, format!("memory: {kind}, and msr is a format of text"));
+        let strict = error_of(content, TraceOptions { format: Some(TraceFormat::Msr), ..strict() });
+        assert!(strict.is_ascii() && !strict.bytes().any(|byte| byte.is_ascii_control()), "{strict}");
+    }
+    // A letter of another encoding leaves a text what it is.
+    let latin = b"1,hm,0,Read,0,512,1\n# caf\xe9 \x07\n2,hm,0,Read,0,512,1\n";
+    assert_eq!(requests(latin, strict()).expect("only a remark is odd").len(), 2);
+}
+
+#[test]
 fn a_value_that_cannot_be_is_said_of_the_nearest_format() {
     for (trace, words) in [
         (&b"1,h,0,Read,-4096,4096,1\n"[..], "as msr, the offset is negative"),

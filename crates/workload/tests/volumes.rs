@@ -48,7 +48,7 @@ fn volumes_lie_one_after_the_other_or_where_the_map_says() {
     assert_eq!(sectors(TraceOptions { map, ..TraceOptions::default() }), [8 * mib, 8, 8 * mib + 4096, 8]);
     assert_eq!(at(&[("hm_0", 0)]).expect_err("one is absent"), "volume `hm_1` has no place");
     let unknown = at(&[("hm_9", 0)]).expect_err("there is none");
-    assert_eq!(unknown, "the trace has no volume `hm_9`; it has hm_0, hm_1, src1_1");
+    assert_eq!(unknown, "the trace has no volume `hm_9`; it has `hm_0`, `hm_1`, `src1_1`");
     assert!(at(&[("hm_0", 5), ("hm_1", 0), ("src1_1", 0)]).expect_err("is odd").contains("multiple of 4 KiB"));
 }
 
@@ -58,7 +58,11 @@ fn one_volume_alone_is_read() {
     assert_eq!(sectors(only("hm_1")), [8]);
     let summary = scan(&only("hm_0"));
     assert_eq!((summary.requests, summary.devices, summary.skipped_lines), (2, 3, 0));
-    assert_eq!(error_of(TWO, only("hm_2")), "memory: there is no volume `hm_2`; the trace has hm_0, hm_1, src1_1");
+    let missing = "memory: there is no volume `hm_2`; the trace has `hm_0`, `hm_1`, `src1_1`";
+    assert_eq!(error_of(TWO, only("hm_2")), missing);
+    // Beside one that there is, it is not passed over.
+    let both = TraceOptions { volume: vec!["hm_1".to_owned(), "hm_2".to_owned()], ..TraceOptions::default() };
+    assert_eq!(error_of(TWO, both), missing);
 }
 
 #[test]

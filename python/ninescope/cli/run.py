@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from ninescope.drive import Drive
     from ninescope.workload import Workload
 
+_MANY = 1_000_000
+"""So many requests are more than a moment's work."""
 CHECK_LEVELS = ("off", "cheap", "full")
 
 
@@ -216,7 +218,8 @@ def run(
     if closed_loop:
         replay["iodepth"] = job.pop("iodepth")
     with contextlib.ExitStack() as stack:
-        chosen = workload_of(_one_source(workload, trace), job, replay, limit, seed, stack)
+        source = _one_source(workload, trace)
+        chosen = workload_of(source, job, replay, limit, seed, stack)
         asked = request(
             drive_of(drive, set_ or []),
             chosen,
@@ -236,15 +239,26 @@ def run(
             from ninescope.files import output_directory
 
             stack.enter_context(output_directory(Path(out)))
-        with naming_stdin(chosen.words):
-            with _naming_the_window(trace_window):
-                started = Run(asked)
+        with naming_stdin(chosen.words), _naming_the_window(trace_window):
+            started = Run(asked)
+        if source is None and not (size or limit or duration):
+            _say_how_many(started.progress().total)
             result = run_to_end(started, quiet=not sys.stderr.isatty())
         for remark in started.remarks():
             print(f"ninescope: {remark}", file=sys.stderr)
         deliver(result, None if out is None else Path(out), as_json=json_, fio_logs=fio_logs)
     if not result.complete:
         raise typer.Exit(EXIT_INTERRUPTED)
+
+
+def _say_how_many(requests: int | None) -> None:
+    """Say of a job whose length nobody chose how long it is."""
+    if requests is not None and requests >= _MANY:
+        print(
+            f"ninescope: {requests:,} requests cover the whole drive once; --requests N or --size SIZE makes "
+            "them fewer",
+            file=sys.stderr,
+        )
 
 
 def _one_source(positional: str | None, option: str | None) -> str | None:
@@ -304,6 +318,7 @@ def workload_of(
             raise typer.BadParameter(f"{_options(replay)} is about traces, and {source!r} is a job")
         return Workload.preset(source) if is_shipped else Workload.job_file(existing(source, "job file"))
     _refuse_unknown_name(source)
+    _refuse_mqsim(source)
     return Workload.trace(existing(source, "trace"), **replay)
 
 
@@ -323,6 +338,17 @@ def _refuse_unknown_name(source: str) -> None:
     raise typer.BadParameter(
         f"{source!r} is no file, and no job or profile has that name{did_you_mean(source, names)}"
     )
+
+
+def _refuse_mqsim(source: str) -> None:
+    """Say of a file of MQSim what becomes of it here."""
+    from ninescope.mqsim.document import import_command, kind_of
+
+    kind = kind_of(source)
+    if kind is not None:
+        raise typer.BadParameter(
+            f"{source}: {kind} of MQSim; {import_command(source)} makes files for ninescope of it"
+        )
 
 
 def _profile(source: str) -> str | None:
@@ -351,6 +377,7 @@ def drive_of(name: str | None, settings: list[str]) -> Drive:
     if name is None:
         drive = Drive()
     elif name.endswith(".toml") or os.sep in name:
+        _refuse_mqsim(name)
         drive = Drive.from_file(existing(name, "drive file"))
     else:
         try:
@@ -369,6 +396,10 @@ def _warmup(text: str) -> int | float:
         return value or 0
     if value >= 1 and value == int(value) and not text.endswith("%"):
         return int(value)
+    if value >= 1 and text.endswith("%"):
+        raise typer.BadParameter(
+            f"--warmup {text} is to be below 100 %: of all requests nothing would be left to measure"
+        )
     raise typer.BadParameter(f"--warmup wants a number of requests or a share such as 10%, not {text!r}")
 
 

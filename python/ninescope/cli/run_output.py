@@ -6,12 +6,18 @@ import contextlib
 import json
 import signal
 import sys
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING, Any
 
 from ninescope.cli.common import Interrupted, console
+
+_PROBED = 2.0
+"""So long a run is looked at before it is said how long it takes [s]."""
+_LONG = 20.0
+"""Runs that take longer than this from then on are told [s]."""
 
 if TYPE_CHECKING:
     from ninescope.result import Result
@@ -22,12 +28,35 @@ if TYPE_CHECKING:
 def run_to_end(run: Run, *, quiet: bool) -> Result:
     """Run until it is complete or a signal comes; a second signal stops at once, without a result."""
     with _stoppable() as stopped:
-        _follow(run.slices(), stopped, quiet=quiet)
+        _follow(_telling_how_long(run.slices()) if quiet else run.slices(), stopped, quiet=quiet)
         if not run.complete:
             prepared = run.progress().phase != "prepare"
             what = "this is the part that was run" if prepared else "the drive was still being prepared"
             print(f"ninescope: interrupted; {what}", file=sys.stderr)
         return run.result()
+
+
+def _telling_how_long(slices: Iterator[Progress]) -> Iterator[Progress]:
+    """Say once of a run that takes long how long it will take: where no bar is drawn, nothing else does."""
+    from ninescope.text import duration
+
+    began: tuple[float, int] | None = None
+    told = False
+    for progress in slices:
+        yield progress
+        if told or progress.phase != "run" or not progress.total:
+            continue
+        now = time.monotonic()
+        began = began or (now, progress.done)
+        taken, done = now - began[0], progress.done - began[1]
+        if taken >= _PROBED and done > 0:
+            told = True
+            left = taken * (progress.total - progress.done) / done
+            if left >= _LONG:
+                print(
+                    f"ninescope: {progress.total:,} requests will take about {duration(left * 1e9)} more",
+                    file=sys.stderr,
+                )
 
 
 def prepare_to_end(preparation: Preparation, *, quiet: bool) -> None:

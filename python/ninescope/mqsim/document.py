@@ -85,6 +85,29 @@ def read(path: str, root: str) -> Element:
     return found
 
 
+KINDS = {"Execution_Parameter_Set": "the drive", "MQSim_IO_Scenarios": "the workload"}
+"""MQSim's files by their outermost tags."""
+_HEAD = 4096
+"""So many bytes of a file hold its outermost tag, with what comments stand before it."""
+
+
+def kind_of(path: str) -> str | None:
+    """Say which file of MQSim a file is; None: it is none."""
+    try:
+        with open(path, "rb") as file:
+            head = file.read(_HEAD)
+    except OSError:
+        return None
+    return next((kind for tag, kind in KINDS.items() if f"<{tag}>".encode() in head), None)
+
+
+def import_command(path: str) -> str:
+    """Return the command that takes over a file of MQSim."""
+    files = ["SSDCONFIG.xml", "WORKLOAD.xml"]
+    files[kind_of(path) != "the drive"] = path
+    return f"`ninescope import mqsim {' '.join(files)} --out DIR`"
+
+
 class Sheet:
     """The values of one tag. What is asked for counts as known, and what is left in the end is not."""
 

@@ -204,7 +204,7 @@ def requests_of(file: SearchFile, workload: str, values: Mapping[str, Any]) -> i
     try:
         count = needs_of(file.base.point(known))[0]
     except ConfigError as error:
-        raise ConfigError(f"{workload}: {error}") from error
+        file.refuse_workload(workload, str(error))
     source = file.base.workloads[workload]
     if source.kind == "profile":
         drawn = source.words.get("requests")

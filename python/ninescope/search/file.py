@@ -24,7 +24,7 @@ from ninescope.search.goals import (
     objective,
 )
 from ninescope.search.space import Design, Kind, Parameter, Space, is_scale, ordered
-from ninescope.sweep.base import WORKLOAD, Base, KeyProblemError, of_drive
+from ninescope.sweep.base import WORKLOAD, Base, KeyProblemError, of_drive, of_workload
 from ninescope.sweep.conditions import Condition
 from ninescope.sweep.estimate import CHECK_SECONDS, needs_of
 from ninescope.sweep.file import SEED, Reader, as_read, path_of, said
@@ -176,6 +176,11 @@ class SearchFile:
         """Refuse an objective or a constraint where it stands."""
         key = of.direction if isinstance(of, Objective) else "constraints"
         raise ConfigError(_said_of(self.path, self.text, key, of.text, problem))
+
+    def refuse_workload(self, workload: str, message: str) -> NoReturn:
+        """Refuse a workload where it stands, for what the engine has against it."""
+        word, problem = of_workload(message)
+        self._refuse(problem if word else f"{workload}: {problem}", *self.base.place_of(workload, word))
 
     def _refuse(self, problem: str, *where: str | int) -> NoReturn:
         raise ConfigError(said(self.path, self.text, problem, where))

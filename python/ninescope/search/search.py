@@ -26,8 +26,9 @@ from ninescope.search.prices import priced
 from ninescope.search.record import KIND, Record
 from ninescope.search.space import Design
 from ninescope.search.trial import PRUNED, REFUSED, Trial
-from ninescope.sweep.base import of_drive
+from ninescope.sweep.base import of_drive, of_workload
 from ninescope.sweep.estimate import CHECK_SECONDS, needs_of
+from ninescope.sweep.file import said
 from ninescope.sweep.lake import Lake
 from ninescope.sweep.point import current_build, without_prose
 from ninescope.sweep.runner import Runner, refuse_other_builds
@@ -223,14 +224,17 @@ def _refused(file: SearchFile) -> list[str]:
                     try:
                         needs_of(point)
                     except ConfigError as error:
-                        failed[workload] = of_drive(str(error))[1]
+                        message = str(error)
+                        failed[workload] = message if of_workload(message)[0] else of_drive(message)[1]
                         raise
                     fine.add(workload)
         except ConfigError as error:
             problems.append(f"{file.space.label(design)}: {of_drive(str(error))[1]}")
     for workload, problem in failed.items():
         if problem and workload not in fine:
-            raise ConfigError(f"{file.path}: no design can be run on {workload}: {problem}")
+            word, told = of_workload(problem)
+            told = told if word else f"no design can be run on {workload}: {told}"
+            raise ConfigError(said(file.path, file.text, told, file.base.place_of(workload, word)))
     if len(problems) == DRAWN:
         raise ConfigError(f"{file.path}: of {DRAWN} designs none can be built: {problems[0]}")
     return problems

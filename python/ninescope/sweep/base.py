@@ -24,7 +24,7 @@ WORKLOAD = "workload"
 RUN = "run"
 DRIVE = "drive"
 _EXPECTED = re.compile(
-    r", expected one of (?P<known>`[^`]*`(?:, `[^`]*`)*)(?P<hint> ?did you mean `[^`]*`\?)?"
+    r", expected one of (?P<known>`[^`]*`(?:, `[^`]*`)*)(?P<hint> ?did you mean `[^?]*`\?)?"
 )
 _IN_RESOLVED = re.compile(r"\s+at line \d+, column \d+\b.*", re.DOTALL)
 _KEY_IS = re.compile(r"([a-z_]+(?:\.[a-z_0-9]+)+)(?: is |: )")
@@ -51,6 +51,8 @@ class Base:
     """Where relative paths begin."""
     set_: Mapping[str, Any] = dataclasses.field(default_factory=dict)
     """Keys of the drive that are set for all points."""
+    is_listed: bool = False
+    """Whether the file has a list of workloads, `[[workload]]`."""
     _resolved: dict[tuple[Any, ...], tuple[str, Drive, str]] = dataclasses.field(
         default_factory=dict, compare=False, repr=False
     )
@@ -67,7 +69,8 @@ class Base:
             run = checked_run(_table(document, RUN))
         except ConfigError as error:
             raise _keyed(RUN, error) from None
-        return cls(drive, _workloads(document.get(WORKLOAD), folder), run, folder, settings)
+        written = document.get(WORKLOAD)
+        return cls(drive, _workloads(written, folder), run, folder, settings, isinstance(written, list))
 
     def values(self, workload: str) -> dict[str, Any]:
         """Return the values of the keys that are set here."""
@@ -79,6 +82,11 @@ class Base:
             **{f"{WORKLOAD}.{key}": value for key, value in words.items()},
             WORKLOAD: workload,
         }
+
+    def place_of(self, workload: str, word: str = "") -> tuple[str | int, ...]:
+        """Return where a file has a workload, or a word of it."""
+        index = (list(self.workloads).index(workload),) if self.is_listed else ()
+        return (WORKLOAD, *index, *([word] if word else []))
 
     def point(self, values: Mapping[str, Any], *, seed: int = 1) -> Point:
         """Make a point with keys changed: `{"nand.read": "45us", "workload.iodepth": 8}`.
@@ -274,6 +282,17 @@ def of_setting(message: str) -> tuple[str, str]:
     setting, _, problem = message.removeprefix("--set ").partition(": ")
     key = setting.partition("=")[0]
     return key, plainly(problem).removeprefix(f"{key}: ").removeprefix(f"{key} ")
+
+
+def of_workload(message: str) -> tuple[str, str]:
+    """Return the word of a workload that the engine finds wrong ("" where it names none), and what."""
+    first, _, rest = message.partition(": ")
+    if first == "job":
+        word, _, problem = rest.partition(": ")
+        return (word, plainly(problem)) if word.isidentifier() else ("", plainly(rest))
+    if first.startswith(f"{WORKLOAD}."):
+        return first.removeprefix(f"{WORKLOAD}."), plainly(rest)
+    return "", plainly(message)
 
 
 def without_line(message: str) -> str:

@@ -17,7 +17,7 @@ from ninescope import _native
 from ninescope._native import ConfigError
 from ninescope.pool import Pool
 from ninescope.sweep import timing
-from ninescope.sweep.base import DRIVE, of_drive, of_setting, plainly, without_line
+from ninescope.sweep.base import DRIVE, WORKLOAD, of_drive, of_setting, of_workload, plainly, without_line
 from ninescope.sweep.file import SweepFile
 from ninescope.sweep.plan import Plan, Row
 from ninescope.sweep.point import Point
@@ -68,9 +68,15 @@ def check(file: SweepFile, plan: Plan, *, seconds: float = CHECK_SECONDS) -> int
             try:
                 needs_of(point)
             except ConfigError as error:
-                _refuse(file, str(error), plan.label(row))
+                _refuse(file, str(error), plan.label(row), _workload_of(file, point))
         checked += 1
     return checked
+
+
+def _workload_of(file: SweepFile, point: Point) -> str:
+    """Return the name of a point's workload, whose words may be changed in it."""
+    named = file.base.workloads.items()
+    return next((name for name, source in named if source is point.workload), next(iter(file.base.workloads)))
 
 
 def needs_of(point: Point) -> tuple[int | None, int]:
@@ -177,14 +183,15 @@ def _covering(plan: Plan) -> Iterator[Row]:
     yield from others
 
 
-def _refuse(file: SweepFile, message: str, label: str) -> NoReturn:
+def _refuse(file: SweepFile, message: str, label: str, workload: str) -> NoReturn:
     """Say what the engine has against a point, with the place in the file that it is about."""
     message = without_line(message)
-    first, _, rest = message.partition(": ")
-    if first == "job":
-        word, _, problem = rest.partition(": ")
-        place = file.where_is(f"workload.{word}") or ("workload", word)
-        file.refuse(f"{plainly(problem)} (at {label})", *place)
+    first = message.partition(": ")[0]
+    word, problem = of_workload(message)
+    if word:
+        is_axis = any(f"{WORKLOAD}.{word}" in axis.keys for axis in file.axes)
+        written = file.where_is(f"{WORKLOAD}.{word}") if is_axis else file.base.place_of(workload, word)
+        file.refuse(f"{problem} (at {label})", *written)
     if first == DRIVE:
         key, problem = of_drive(message)
         written = file.where_is(key) if key else ()

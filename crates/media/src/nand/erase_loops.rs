@@ -4,7 +4,7 @@
 use ninescope_kernel::RandomStream;
 
 /// The most loops an erase may take: more is a typing error.
-const LOOPS_MAX: usize = 64;
+const LOOPS_MAX: u32 = 64;
 /// The most cycles a row may stand for.
 const CYCLES_MAX: u32 = 10_000_000;
 /// How far the shares of a row may be from 1 in sum: what rounding to a thousandth leaves.
@@ -41,6 +41,7 @@ impl EraseLoops {
     pub(super) fn problem(&self) -> Option<String> {
         match self {
             Self::Fixed(0) => Some("must not be zero".into()),
+            Self::Fixed(loops) if *loops > LOOPS_MAX => Some(format!("is {loops}, at most {LOOPS_MAX} are supported")),
             Self::Fixed(_) => None,
             Self::ByWear(rows) => problem_of_rows(rows),
         }
@@ -58,7 +59,7 @@ fn problem_of_rows(rows: &[LoopShares]) -> Option<String> {
         if *cycles > CYCLES_MAX {
             return Some(format!("has {cycles} cycles, at most {CYCLES_MAX} are supported"));
         }
-        if shares.is_empty() || shares.len() > LOOPS_MAX {
+        if shares.is_empty() || shares.len() > LOOPS_MAX as usize {
             return Some(format!("has {} shares at {cycles} cycles, it needs 1 to {LOOPS_MAX}", shares.len()));
         }
         if let Some(share) = shares.iter().find(|share| !(0.0..=1.0).contains(*share)) {

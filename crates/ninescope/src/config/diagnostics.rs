@@ -2,21 +2,35 @@
 
 /// The candidate closest to `word`, if it is close enough to be a slip of the hand.
 pub fn suggestion<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
-    let closest = candidates.into_iter().map(|candidate| (edit_distance(word, candidate), candidate)).min()?;
-    (closest.0 <= 1 + word.len() / 4).then_some(closest.1)
+    let is_near = |candidate: &&str| edit_cost(word, candidate, &ALIKE) <= 1 + word.len() / 4;
+    candidates.into_iter().filter(is_near).min_by_key(|candidate| (edit_cost(word, candidate, &BY_HAND), *candidate))
 }
 
-/// Insertions, deletions, replacements and swaps of neighbours that turn `a` into `b`.
-fn edit_distance(a: &str, b: &str) -> usize {
+/// What it costs to turn one word into another, letter by letter.
+struct EditCosts {
+    missing: usize,
+    surplus: usize,
+    replaced: usize,
+    swapped: usize,
+}
+
+/// For how far words are apart.
+const ALIKE: EditCosts = EditCosts { missing: 1, surplus: 1, replaced: 1, swapped: 1 };
+/// For which of several near words was meant: whoever types fast or shortens a word leaves letters out and swaps them;
+/// another letter is another word more often.
+const BY_HAND: EditCosts = EditCosts { missing: 2, surplus: 3, replaced: 5, swapped: 2 };
+
+/// What insertions, deletions, replacements and swaps of neighbours that turn `a` into `b` cost at least.
+fn edit_cost(a: &str, b: &str, costs: &EditCosts) -> usize {
     let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
-    let mut rows = vec![(0..=b.len()).collect::<Vec<_>>()];
+    let mut rows = vec![(0..=b.len()).map(|letters| letters * costs.missing).collect::<Vec<_>>()];
     for i in 1..=a.len() {
-        let mut row = vec![i];
+        let mut row = vec![i * costs.surplus];
         for j in 1..=b.len() {
-            let replace = rows[i - 1][j - 1] + usize::from(a[i - 1] != b[j - 1]);
-            let mut least = replace.min(rows[i - 1][j] + 1).min(row[j - 1] + 1);
+            let replace = rows[i - 1][j - 1] + if a[i - 1] == b[j - 1] { 0 } else { costs.replaced };
+            let mut least = replace.min(rows[i - 1][j] + costs.surplus).min(row[j - 1] + costs.missing);
             if i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] {
-                least = least.min(rows[i - 2][j - 2] + 1);
+                least = least.min(rows[i - 2][j - 2] + costs.swapped);
             }
             row.push(least);
         }
@@ -25,18 +39,88 @@ fn edit_distance(a: &str, b: &str) -> usize {
     rows[a.len()][b.len()]
 }
 
-/// Adds "did you mean" to serde's "unknown field" and "unknown variant" messages.
+/// Makes serde's messages such that they can be read without knowing Rust, and adds "did you mean" to those of unknown
+/// keys and names.
 pub fn with_suggestion(message: &str) -> String {
+    in_plain_words(&with_nearest(message, |word, known| suggestion(word, known.iter().copied()).map(str::to_owned)))
+}
+
+/// A message of serde about a key or a name that is unknown, with what `nearest` says of it and what is known there.
+pub fn with_nearest(message: &str, nearest: impl Fn(&str, &[&str]) -> Option<String>) -> String {
     for marker in ["unknown field `", "unknown variant `"] {
         let Some(start) = message.find(marker) else { continue };
         let rest = &message[start + marker.len()..];
         let Some((word, expected)) = rest.split_once('`') else { continue };
-        let candidates: Vec<&str> = expected.split('`').skip(1).step_by(2).collect();
-        if let Some(meant) = suggestion(word, candidates) {
+        let known: Vec<&str> = expected.split('`').skip(1).step_by(2).collect();
+        if let Some(meant) = nearest(word, &known) {
             return format!("{}\n  did you mean `{meant}`?", message.trim_end());
         }
     }
     message.trim_end().to_owned()
+}
+
+/// A message of serde without the names of Rust's types.
+pub fn in_plain_words(message: &str) -> String {
+    message.split('\n').map(plain_line).collect::<Vec<_>>().join("\n")
+}
+
+fn plain_line(line: &str) -> String {
+    for marker in ["invalid type: ", "invalid value: ", "invalid length "] {
+        let Some((before, told)) = line.split_once(marker) else { continue };
+        // What is expected names no value, but a value may be any text.
+        let Some((found, expected)) = told.rsplit_once(", expected ") else { continue };
+        let found = if marker == "invalid length " { format!("a list of {found}") } else { value_in_words(found) };
+        return format!("{before}{} is wanted, not {found}", kind_in_words(expected));
+    }
+    let line = line.replace("unknown variant `", "unknown name `");
+    match line.split_once("missing field `").and_then(|(before, told)| Some((before, told.split_once('`')?))) {
+        Some((before, (key, rest))) => format!("{before}the key `{key}` is missing{rest}"),
+        None => line,
+    }
+}
+
+/// A value as it is written, of serde's description.
+fn value_in_words(found: &str) -> String {
+    for kind in ["string ", "integer ", "floating point ", "boolean ", "character "] {
+        if let Some(value) = found.strip_prefix(kind) {
+            return value.trim_matches('`').to_owned();
+        }
+    }
+    match found {
+        "sequence" | "tuple" | "tuple struct" => "a list",
+        "map" | "struct" => "a table",
+        "null" | "unit value" | "Option value" => "nothing",
+        "datetime" => "a date",
+        other => other,
+    }
+    .to_owned()
+}
+
+/// What serde expects.
+fn kind_in_words(expected: &str) -> String {
+    let whole = |most: &dyn std::fmt::Display| format!("a whole number from 0 to {most}");
+    if let Some(length) = expected.strip_prefix("a tuple of size ").or(expected.strip_prefix("an array of length ")) {
+        return format!("a list of {length}");
+    }
+    match expected {
+        "u8" => whole(&u8::MAX),
+        "u16" => whole(&u16::MAX),
+        "u32" => whole(&u32::MAX),
+        "u64" | "usize" => "a whole number".to_owned(),
+        "a nonzero u32" => format!("a whole number from 1 to {}", u32::MAX),
+        "a nonzero u64" | "a nonzero usize" => "a whole number from 1 on".to_owned(),
+        "i8" | "i16" | "i32" | "i64" => "a whole number".to_owned(),
+        "f32" | "f64" => "a number".to_owned(),
+        "a boolean" => "true or false".to_owned(),
+        "a string" | "string" | "str" | "a character" => "a text".to_owned(),
+        "a sequence" => "a list".to_owned(),
+        "a map" | "map" => "a table".to_owned(),
+        "path string" => "the name of a file".to_owned(),
+        "string or table" => "a name, or a table,".to_owned(),
+        _ if expected.starts_with("struct ") || expected.contains("tagged enum ") => "a table".to_owned(),
+        _ if expected.contains("enum ") || expected.contains("identifier") => "a name".to_owned(),
+        _ => expected.to_owned(),
+    }
 }
 
 /// `message` with the line of `key` ("table.name") in `text` and a caret, where the key is written there, or the inline
@@ -122,8 +206,64 @@ mod tests {
         assert_eq!(suggestion("chanels", keys), Some("channels"));
         assert_eq!(suggestion("plnaes_per_die", keys), Some("planes_per_die"));
         assert_eq!(suggestion("temperature", keys), None);
+        // Missing letters rather than another one: both are near.
+        assert_eq!(suggestion("randrd", ["randrw", "randread", "read"]), Some("randread"));
+        assert_eq!(suggestion("wirte", ["write", "read"]), Some("write"));
         let message = with_suggestion("unknown field `pgae_size`, expected one of `channels`, `page_size`");
         assert!(message.ends_with("did you mean `page_size`?"), "{message}");
+    }
+
+    #[test]
+    fn types_are_told_without_the_names_that_rust_has_for_them() {
+        #[derive(Debug, serde::Deserialize)]
+        #[allow(dead_code)] // only read
+        struct Inner {
+            deep: Option<u8>,
+        }
+        #[derive(Debug, serde::Deserialize)]
+        #[allow(dead_code)]
+        struct Keys {
+            count: Option<u64>,
+            small: Option<u32>,
+            some: Option<std::num::NonZeroU32>,
+            share: Option<f64>,
+            flag: Option<bool>,
+            name: Option<String>,
+            list: Option<Vec<u64>>,
+            pair: Option<(u64, u64)>,
+            table: Option<Inner>,
+            map: Option<std::collections::BTreeMap<String, String>>,
+            file: Option<std::path::PathBuf>,
+            #[serde(default)]
+            order: crate::config::PulseOrderConfig,
+        }
+        let cases = [
+            ("count = 'x'", "a whole number is wanted, not \"x\""),
+            ("count = ', expected u8'", "a whole number is wanted, not \", expected u8\""),
+            ("count = 1.5", "a whole number is wanted, not 1.5"),
+            ("count = -1", "a whole number is wanted, not -1"),
+            ("small = 5000000000", "a whole number from 0 to 4294967295 is wanted, not 5000000000"),
+            ("some = 0", "a whole number from 1 to 4294967295 is wanted, not 0"),
+            ("share = 'half'", "a number is wanted, not \"half\""),
+            ("flag = 1", "true or false is wanted, not 1"),
+            ("name = 1", "a text is wanted, not 1"),
+            ("list = 1", "a list is wanted, not 1"),
+            ("pair = [1]", "a list of 2 is wanted, not a list of 1"),
+            ("table = []", "a table is wanted, not a list"),
+            ("table = 1", "a table is wanted, not 1"),
+            ("map = true", "a table is wanted, not true"),
+            ("file = 1", "a text is wanted, not 1"),
+            ("name = {}", "a text is wanted, not a table"),
+            ("name = 1979-05-27", "a text is wanted, not a date"),
+            ("order = 3", "a name is wanted, not 3"),
+            ("order = 'turned'", "unknown name `turned`, expected `together` or `in-turn`"),
+        ];
+        for (text, told) in cases {
+            let error = toml::from_str::<Keys>(text).expect_err(text).to_string();
+            let message = with_suggestion(&error);
+            assert!(message.lines().any(|line| line == told), "{text}: {message}");
+        }
+        assert_eq!(with_suggestion("nand: missing field `read`"), "nand: the key `read` is missing");
     }
 
     #[test]

@@ -527,6 +527,10 @@ fn one_or_many<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Duratio
             Duration::deserialize(value.into_deserializer()).map(|one| vec![one])
         }
 
+        fn visit_f64<E: Error>(self, value: f64) -> Result<Self::Value, E> {
+            Duration::deserialize(value.into_deserializer()).map(|one| vec![one])
+        }
+
         fn visit_str<E: Error>(self, text: &str) -> Result<Self::Value, E> {
             Duration::deserialize(text.into_deserializer()).map(|one| vec![one])
         }

@@ -4,9 +4,12 @@ use ninescope_model::registry::below_key;
 use toml::{Table, Value};
 
 use super::DriveConfig;
-use super::diagnostics::{at_key, location, nearest_location, suggestion, with_suggestion};
+use super::diagnostics::{
+    at_key, in_plain_words, location, location_of_line, nearest_location, suggestion, with_nearest, with_suggestion,
+};
 use crate::error::Error;
 use crate::presets::{Preset, preset, presets};
+use crate::schema::drive_keys;
 
 /// A drive description with what is needed to point at its mistakes.
 #[derive(Clone, Debug)]
@@ -86,6 +89,7 @@ pub fn load_drive(origin: &str, text: &str, sets: &[String]) -> Result<LoadedDri
             .map_err(|error| Error::Input(format!("--set {set}: {}", error.message)))?;
     }
     let config = DriveConfig::deserialize_named(&table).map_err(|error| in_origin(error.in_text(text)))?;
+    check_sources(&config, text).map_err(in_origin)?;
     Ok(LoadedDrive { config, origin: origin.to_owned(), text: text.to_owned(), sets: sets.to_vec() })
 }
 
@@ -116,6 +120,48 @@ impl KeyError {
     }
 }
 
+/// Says of the table [sources] which of its keys is none of a drive.
+fn check_sources(config: &DriveConfig, text: &str) -> Result<(), String> {
+    let known = if config.sources.is_empty() { Vec::new() } else { drive_keys() };
+    let Some(unknown) = config.sources.keys().find(|key| !known.contains(key)) else { return Ok(()) };
+    let meant = suggestion(unknown, known.iter().map(String::as_str)).map(str::to_owned);
+    let meant = meant.or_else(|| elsewhere(unknown, &known));
+    let meant = meant.map(|meant| format!("; did you mean `{meant}`?")).unwrap_or_default();
+    let is_key = |line: &str| {
+        line.trim_start().trim_start_matches(['"', '\'']).strip_prefix(unknown).is_some_and(|rest| {
+            rest.trim_start_matches(['"', '\'']).trim_start().starts_with('=')
+        })
+    };
+    let line = text.lines().position(is_key).map(|index| location_of_line(text, index + 1)).unwrap_or_default();
+    Err(format!("sources: no key of a drive is called `{unknown}`{meant}{line}"))
+}
+
+/// The keys of other tables that are called `word`, or with all their tables so ("nand_read").
+fn elsewhere(word: &str, known: &[String]) -> Option<String> {
+    let is_it = |key: &&String| {
+        key.contains('.') && (key.rsplit('.').next() == Some(word) || key.replace('.', "_") == word)
+    };
+    let mut found: Vec<&str> = known.iter().filter(is_it).map(String::as_str).collect();
+    // The uppermost: parameters of policies are called alike.
+    let least = found.iter().map(|key| key.matches('.').count()).min()?;
+    found.retain(|key| key.matches('.').count() == least);
+    Some(found.join("` or `"))
+}
+
+/// What a key that a table does not have may mean: one of its own that is near, or one of another table.
+fn nearest_key(word: &str, known: &[&str]) -> Option<String> {
+    let near = || suggestion(word, known.iter().copied()).map(str::to_owned);
+    near().or_else(|| {
+        let keys = drive_keys();
+        elsewhere(word, &keys).or_else(|| {
+            let names = keys.iter().filter_map(|key| key.rsplit('.').next());
+            let spelled = keys.iter().map(|key| key.replace('.', "_")).collect::<Vec<_>>();
+            let meant = suggestion(word, names.chain(spelled.iter().map(String::as_str)))?;
+            elsewhere(meant, &keys)
+        })
+    })
+}
+
 impl DriveConfig {
     fn deserialize_named(table: &Table) -> Result<Self, KeyError> {
         serde_path_to_error::deserialize(Value::Table(table.clone())).map_err(|error| {
@@ -126,7 +172,7 @@ impl DriveConfig {
             let key = message.split(": ").next().filter(|key| key.starts_with(&path)).unwrap_or(&path);
             KeyError {
                 key: if path == "." { String::new() } else { key.to_owned() },
-                message: with_suggestion(&message),
+                message: in_plain_words(&with_nearest(&message, nearest_key)),
             }
         })
     }
@@ -254,5 +300,39 @@ mod tests {
         let based = error("base = \"tlc\"\n\n[geometry]\nchanels = 4\n", &[]);
         assert!(based.contains("line 4, column 1") && based.ends_with('^') && based.contains("`channels`"), "{based}");
         assert!(error("", &[]).contains("is empty"));
+    }
+
+    #[test]
+    fn a_key_of_another_table_is_named_with_its_table() {
+        let meant = |text: &str, sets: &[&str]| {
+            let message = error(text, sets);
+            let (_, meant) = message.split_once("did you mean ").unwrap_or_else(|| panic!("{message}"));
+            meant.split('?').next().unwrap_or_default().to_owned()
+        };
+        let tlc = "base = \"tlc\"\n";
+        for (set, key) in [
+            ("over_provisioning=0.2", "`ftl.over_provisioning`"),
+            ("over_provisoning=0.2", "`ftl.over_provisioning`"),
+            ("nand.page_size=4KiB", "`geometry.page_size`"),
+            ("nand_erase_loop=5ms", "`nand.erase_loop`"),
+            ("nand_erase_lop=5ms", "`nand.erase_loop`"),
+            ("queue_depth=4", "`controller.queue_depth`"),
+            ("capacity=1GiB", "`scm.capacity` or `storage_scm.capacity`"),
+        ] {
+            assert_eq!(meant(tlc, &[set]), key, "{set}");
+        }
+        assert_eq!(meant("base = \"tlc\"\nover_provisioning = 0.2\n", &[]), "`ftl.over_provisioning`");
+    }
+
+    #[test]
+    fn sources_are_of_keys_that_there_are() {
+        let of = |key: &str| error(&format!("base = \"tlc\"\n[sources]\n\"{key}\" = \"a book\"\n"), &[]);
+        let message = of("nand.raed");
+        assert!(message.contains("`nand.raed`; did you mean `nand.read`?") && message.contains("line 3"), "{message}");
+        assert!(of("read").contains("did you mean `nand.read` or"), "{}", of("read"));
+        assert!(of("colour").ends_with('^') && !of("colour").contains("did you mean"), "{}", of("colour"));
+        for key in ["nand", "nand.read", "ftl.victim", "ftl.victim.d", "scheduler.suspend.points_per_loop"] {
+            load_drive("x", &format!("base = \"tlc\"\n[sources]\n\"{key}\" = \"a book\"\n"), &[]).expect(key);
+        }
     }
 }

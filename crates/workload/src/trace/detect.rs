@@ -82,6 +82,37 @@ fn near_miss(head: &Head<'_>) -> String {
     lines.find_map(|line| formats().find_map(|&format| misses(line, format))).unwrap_or_default()
 }
 
+/// What begins with bytes that no text does.
+const BEGINNINGS: &[(&[u8], &str)] = &[
+    (b"\x89PNG", "it is a PNG image"),
+    (b"\xff\xd8\xff", "it is a JPEG image"),
+    (b"GIF8", "it is a GIF image"),
+    (b"%PDF-", "it is a PDF document"),
+    (b"PK\x03\x04", "it is a zip archive"),
+    (b"7z\xbc\xaf", "it is a 7z archive"),
+    (b"\x7fELF", "it is a program"),
+    (b"SQLite format 3", "it is a database of SQLite"),
+];
+/// So many bytes show whether a file is text.
+const SHOWN: usize = 4096;
+/// More than so many bytes that are in no text, and than one in so many, are not astray.
+const ASTRAY_MAX: usize = 2;
+const ASTRAY_SHARE: usize = 20;
+
+/// What content that begins with `start` is if it is no text.
+pub(super) fn kind_of_binary(start: &[u8]) -> Option<&'static str> {
+    if let Some((_, kind)) = BEGINNINGS.iter().find(|(bytes, _)| start.starts_with(bytes)) {
+        return Some(kind);
+    }
+    is_binary(&start[..start.len().min(SHOWN)]).then_some("it is binary, not text")
+}
+
+/// Whether bytes are no text: a letter of another encoding, or a byte that went astray, leave it text.
+pub(super) fn is_binary(bytes: &[u8]) -> bool {
+    let is_strange = |byte: &&u8| byte.is_ascii_control() && !byte.is_ascii_whitespace();
+    bytes.contains(&0) || bytes.iter().filter(is_strange).count() > ASTRAY_MAX + bytes.len() / ASTRAY_SHARE
+}
+
 /// The format of a trace that begins with `start`, which ends within a line unless it is the whole content.
 pub(super) fn detect(file: &str, start: &[u8], is_whole: bool) -> Result<TraceFormat, WorkloadError> {
     let head = Head::new(start, is_whole);
@@ -91,6 +122,11 @@ pub(super) fn detect(file: &str, start: &[u8], is_whole: bool) -> Result<TraceFo
     let rivals: Vec<_> = counts.iter().filter(is_rival).collect();
     match rivals[..] {
         [&(format, _)] => Ok(format),
+        [] if kind_of_binary(start).is_some() => {
+            let kind = kind_of_binary(start).unwrap_or_default();
+            let problem = format!("{kind}, and no trace in a format that is known ({})", TraceFormat::names());
+            Err(WorkloadError::Binary { file: file.to_owned(), problem })
+        }
         [] => {
             let first = head.lines().next();
             let first = first.map_or("all lines are blank".to_owned(), |line| {

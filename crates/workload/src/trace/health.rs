@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 
+use super::detect::is_binary;
 use crate::{LineProblem, Place};
 
 /// The longest excerpt of a line that is kept for messages [bytes].
@@ -78,9 +79,12 @@ pub(super) fn text_of(place: Place, content: &[u8]) -> String {
     }
 }
 
-/// The beginning of a line as printable text.
+/// The beginning of a line as printable text; what is no text is not shown.
 pub(super) fn excerpt(line: &[u8]) -> String {
     let shown = &line[..line.len().min(EXCERPT_BYTES)];
+    if is_binary(shown) {
+        return "(binary data)".to_owned();
+    }
     let mut text: String = String::from_utf8_lossy(shown).trim().chars().map(printable).collect();
     if line.len() > EXCERPT_BYTES {
         text.push_str("...");

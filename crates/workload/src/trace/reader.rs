@@ -115,6 +115,10 @@ impl TraceReader {
             if self.delivered == 0 {
                 return Err(self.records.none_usable());
             }
+            // Of several that are named one may be there.
+            if let Some(problem) = self.records.missing_volume() {
+                return Err(problem);
+            }
             if self.pass == self.options.loop_count {
                 return Ok(None);
             }

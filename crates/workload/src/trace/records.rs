@@ -6,7 +6,7 @@ use super::input::{Input, Record};
 use super::record::TraceRecord;
 use ninescope_model::Op;
 
-use super::detect::detect;
+use super::detect::{detect, kind_of_binary};
 use super::formats::AnyParser;
 use super::volumes::Volumes;
 use super::{TraceFormat, TraceHealth, TraceOptions, TraceVolume};
@@ -22,6 +22,8 @@ pub(super) struct Records {
     /// The least length of a binary format's record.
     record_bytes: Option<usize>,
     is_strict: bool,
+    /// What the file is if it is no text.
+    binary: Option<&'static str>,
     line: u64,
     pub health: TraceHealth,
     has_trims: bool,
@@ -39,9 +41,11 @@ impl Records {
         let format = options.format.map_or_else(|| detect(&file, start, is_whole), Ok)?;
         let parser = AnyParser::new(format, start)
             .map_err(|error| WorkloadError::BadColumns { file, problem: error.to_string() })?;
+        let binary = kind_of_binary(start);
         Ok(Self {
             input,
             format,
+            binary,
             parser,
             record_bytes: format.record_bytes(),
             is_strict: options.strict,
@@ -83,10 +87,21 @@ impl Records {
         Ok(record)
     }
 
+    /// The error for a volume that was named and is not among those found so far.
+    pub fn missing_volume(&self) -> Option<WorkloadError> {
+        let problem = self.volumes.missing()?;
+        Some(WorkloadError::NoVolume { file: self.file().to_owned(), problem })
+    }
+
     /// The error for a trace of which not one record could be used.
     pub fn none_usable(&self) -> WorkloadError {
-        if let Some(problem) = self.volumes.missing() {
-            return WorkloadError::NoVolume { file: self.file().to_owned(), problem };
+        // Where nothing can be read, no volume can be either.
+        if let Some(problem) = self.missing_volume().filter(|_| !self.volumes.list().is_empty()) {
+            return problem;
+        }
+        if let Some(kind) = self.binary.filter(|_| self.record_bytes.is_none()) {
+            let (file, format) = (self.file().to_owned(), self.format.name());
+            return WorkloadError::Binary { file, problem: format!("{kind}, and {format} is a format of text") };
         }
         WorkloadError::NoRequest {
             file: self.file().to_owned(),

@@ -186,6 +186,9 @@ impl Volumes {
 
     /// A chosen volume that was not found, and what there is instead.
     pub fn missing(&self) -> Option<String> {
+        if self.list.len() == VOLUMES_MAX {
+            return None; // those beyond are not listed
+        }
         let is_absent = |chosen: &&String| self.list.iter().all(|volume| volume.name != **chosen);
         let absent = self.chosen.iter().find(is_absent)?;
         Some(format!("there is no volume `{absent}`; the trace has {}", names_of(&self.list)))
@@ -195,7 +198,7 @@ impl Volumes {
 /// The names of volumes in one phrase.
 fn names_of(volumes: &[TraceVolume]) -> String {
     const SHOWN: usize = 20;
-    let names: Vec<_> = volumes.iter().take(SHOWN).map(|volume| volume.name.as_str()).collect();
+    let names: Vec<_> = volumes.iter().take(SHOWN).map(|volume| format!("`{}`", volume.name)).collect();
     let rest = volumes.len().saturating_sub(SHOWN);
     let names = names.join(", ");
     if rest == 0 { names } else { format!("{names} and {rest} more") }
