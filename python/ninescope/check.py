@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 from ninescope import _native, catalogue
 from ninescope._native import ConfigError
-from ninescope.files import text_of
+from ninescope.files import json_of, text_of
 from ninescope.mqsim import document as mqsim
 from ninescope.profiles import is_profile
 from ninescope.saved import RESULT, read_result
@@ -244,10 +244,7 @@ def _json(path: str) -> Verdict:
 
     if Path(path).name == MARK:
         return _folder(Path(path).parent)
-    try:
-        document = json.loads(text_of(path))
-    except ValueError as error:
-        raise ConfigError(f"{path}: is not JSON ({error})") from None
+    document = json_of(path)
     keys = document.keys() if isinstance(document, dict) else frozenset()
     if {"requests", "latency"} <= keys:
         return _result(Path(path), "result")

@@ -5,13 +5,14 @@ from __future__ import annotations
 import contextlib
 import difflib
 import gzip
+import json
 import os
 import re
 import shutil
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 from ninescope._native import ConfigError
 
@@ -205,3 +206,16 @@ def text_of(path: str) -> str:
         raise ConfigError(f"{path}: not a text file") from None
     except OSError as error:
         raise ConfigError(f"{path}: {error.strerror}") from error
+
+
+def json_of(path: str) -> Any:
+    """Return what a JSON file holds; what is none is told by its name."""
+    text = text_of(path)
+    if not text.strip():
+        raise ConfigError(f"{path}: the file is empty")
+    try:
+        return json.loads(text)
+    except json.JSONDecodeError as error:
+        raise ConfigError(
+            f"{path}: is not JSON (line {error.lineno}, column {error.colno}: {error.msg})"
+        ) from None

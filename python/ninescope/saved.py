@@ -47,6 +47,7 @@ def _is_result(file: Path) -> None:
     except UnicodeDecodeError as error:
         raise ConfigError(f"{file}: is not UTF-8 text (byte {error.start})") from error
     except ValueError as error:
-        raise ConfigError(f"{file}: is not JSON ({error})") from error
+        problem = f"is not JSON ({error})" if file.stat().st_size else "the file is empty"
+        raise ConfigError(f"{file}: {problem}") from error
     if not isinstance(document, dict) or not {"ninescope", "requests", "latency"} & document.keys():
         raise ConfigError(f"{file}: is not a result of ninescope")

@@ -10,6 +10,8 @@ import sys
 from collections.abc import Mapping
 from typing import Any
 
+_TWICE = re.compile(r"^(Cannot overwrite a value|Cannot declare .* twice)(?= \()")
+"""What the parser says of a key that is given again."""
 _BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")
 
 
@@ -17,7 +19,10 @@ def loads(text: str) -> dict[str, Any]:
     """Read TOML; a ValueError says where it is wrong."""
     # The module is part of Python 3.11, and a dependency before.
     tomllib: Any = importlib.import_module("tomllib" if sys.version_info >= (3, 11) else "tomli")
-    document: dict[str, Any] = tomllib.loads(text)
+    try:
+        document: dict[str, Any] = tomllib.loads(text)
+    except ValueError as error:
+        raise ValueError(_TWICE.sub("a key or table is there twice", str(error))) from None
     return document
 
 

@@ -160,9 +160,12 @@ const RATE: Scale = Scale {
 
 impl Scale {
     fn parse(&self, text: &str) -> Result<u64, UnitError> {
-        let value = self.value_of(text.trim()).map_err(|problem| self.unreadable(text, problem))?;
-        let is_alone = || text.trim().bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
-        if value > 0 && !self.wanted.is_empty() && is_alone() { Err(self.no_unit(text.trim())) } else { Ok(value) }
+        let is_alone = || text.bytes().all(|byte| byte.is_ascii_digit() || b". ".contains(&byte));
+        let is_positive = || text.trim().parse::<f64>().is_ok_and(|number| number > 0.0);
+        if !self.wanted.is_empty() && is_alone() && is_positive() {
+            return Err(self.no_unit(text.trim()));
+        }
+        self.value_of(text.trim()).map_err(|problem| self.unreadable(text, problem))
     }
 
     fn unreadable(&self, text: &str, problem: &'static str) -> UnitError {
@@ -367,7 +370,9 @@ mod tests {
 
     #[test]
     fn durations_and_rates_are_read_exactly() {
-        for (text, ns) in [("45us", 45_000), ("3.5ms", 3_500_000), ("1s", 1_000_000_000), ("800ns", 800), ("0", 0), ("0.0", 0)] {
+        for (text, ns) in
+            [("45us", 45_000), ("3.5ms", 3_500_000), ("1s", 1_000_000_000), ("800ns", 800), ("0", 0), ("0.0", 0)]
+        {
             assert_eq!(text.parse(), Ok(Duration(ns)), "{text}");
         }
         for (text, seconds) in [("2min", 120), ("36h", 129_600), ("0.5 h", 1800), ("90d", 7_776_000), ("1.5D", 129_600)]

@@ -64,7 +64,10 @@ fn what_is_no_text_is_told_and_never_shown() {
         (b"PK\x03\x04\x14\0\0\0", "it is a zip archive"),
     ] {
         let guessed = error_of(content, TraceOptions::default());
-        assert!(guessed.starts_with(&format!("memory: {kind}, and no trace in a format that is known (msr,")), "{guessed}");
+        assert!(
+            guessed.starts_with(&format!("memory: {kind}, and no trace in a format that is known (msr,")),
+            "{guessed}"
+        );
         let named = TraceOptions { format: Some(TraceFormat::Msr), ..TraceOptions::default() };
         let named = error_of(content, named);
         assert_eq!(named, format!("memory: {kind}, and msr is a format of text"));

@@ -58,7 +58,9 @@ def count(option: str, text: str) -> int:
     except ValueError:
         value = -1.0
     if not 1 <= value < 1 << 63 or value != int(value):
-        raise typer.BadParameter(f"{option} wants a whole number such as 1000000 or 1e6, not {text!r}")
+        raise typer.BadParameter(
+            f"{option} wants a whole number from 1 on, such as 1000000 or 1e6, not {text!r}"
+        )
     return int(value)
 
 

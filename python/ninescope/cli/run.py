@@ -192,6 +192,8 @@ def run(
     if trace_window is not None and out is None:
         raise typer.BadParameter("--trace-window writes a file, so it needs --out DIR")
     window = None if trace_window is None else _window(trace_window)
+    if rwmixread is not None and 0 < rwmixread < 1:
+        print(f"ninescope: --rwmixread {rwmixread:g} is {rwmixread:g} %, not a share", file=sys.stderr)
     job = {
         "rw": rw,
         "bs": bs,
@@ -239,10 +241,11 @@ def run(
             from ninescope.files import output_directory
 
             stack.enter_context(output_directory(Path(out)))
-        with naming_stdin(chosen.words), _naming_the_window(trace_window):
-            started = Run(asked)
-        if source is None and not (size or limit or duration):
-            _say_how_many(started.progress().total)
+        with naming_stdin(chosen.words):
+            with _naming_the_window(trace_window):
+                started = Run(asked)
+            if source is None and not (size or limit or duration):
+                _say_how_many(started.progress().total)
             result = run_to_end(started, quiet=not sys.stderr.isatty())
         for remark in started.remarks():
             print(f"ninescope: {remark}", file=sys.stderr)

@@ -67,7 +67,7 @@ fn drawn(dice: &mut Dice, parameter: &str, value: &toml::Value) -> Option<toml::
         "cycles" => Some(dice.one_of(&[0, 1, 2, 5, 20]).into()),
         "cycles_set" | "cycles_reset" | "verify_read" | "rber" if dice.chance(60) => None,
         "cycles_set" | "cycles_reset" => Some(dice.one_of(&[0, 1, 3, 9]).into()),
-        "verify_read" => Some(dice.one_of(&[1, 40, 3_000]).into()),
+        "verify_read" => Some(text(Duration(dice.one_of(&[1, 40, 3_000])))),
         "rber" => share(dice, &[0.0, 1e-4, 1e-3, 0.1]),
         "evict_free" => share(dice, &[0.0, 0.0, 0.1, 0.3, 0.5]),
         "evict_stop" if dice.chance(50) => None,

@@ -70,7 +70,13 @@ fn plain_line(line: &str) -> String {
         // What is expected names no value, but a value may be any text.
         let Some((found, expected)) = told.rsplit_once(", expected ") else { continue };
         let found = if marker == "invalid length " { format!("a list of {found}") } else { value_in_words(found) };
-        return format!("{before}{} is wanted, not {found}", kind_in_words(expected));
+        let wanted = kind_in_words(expected);
+        // Of a number in place of a name no more is told.
+        return if found == "unit variant" {
+            format!("{before}{wanted} is wanted")
+        } else {
+            format!("{before}{wanted} is wanted, not {found}")
+        };
     }
     let line = line.replace("unknown variant `", "unknown name `");
     match line.split_once("missing field `").and_then(|(before, told)| Some((before, told.split_once('`')?))) {
@@ -116,7 +122,7 @@ fn kind_in_words(expected: &str) -> String {
         "a sequence" => "a list".to_owned(),
         "a map" | "map" => "a table".to_owned(),
         "path string" => "the name of a file".to_owned(),
-        "string or table" => "a name, or a table,".to_owned(),
+        "string or table" | "string or map" | "string only" => "a name".to_owned(),
         _ if expected.starts_with("struct ") || expected.contains("tagged enum ") => "a table".to_owned(),
         _ if expected.contains("enum ") || expected.contains("identifier") => "a name".to_owned(),
         _ => expected.to_owned(),
@@ -249,13 +255,13 @@ mod tests {
             ("name = 1", "a text is wanted, not 1"),
             ("list = 1", "a list is wanted, not 1"),
             ("pair = [1]", "a list of 2 is wanted, not a list of 1"),
-            ("table = []", "a table is wanted, not a list"),
+            ("table = []", "a table is wanted, not a list of 0"),
             ("table = 1", "a table is wanted, not 1"),
             ("map = true", "a table is wanted, not true"),
-            ("file = 1", "a text is wanted, not 1"),
+            ("file = 1", "the name of a file is wanted, not 1"),
             ("name = {}", "a text is wanted, not a table"),
             ("name = 1979-05-27", "a text is wanted, not a date"),
-            ("order = 3", "a name is wanted, not 3"),
+            ("order = 3", "a name is wanted"),
             ("order = 'turned'", "unknown name `turned`, expected `together` or `in-turn`"),
         ];
         for (text, told) in cases {

@@ -100,6 +100,10 @@ pub fn parse_job_file(path: &Path, text: &str) -> Result<Option<JobFile>, Error>
 /// [`Error::Input`] with file, line and key.
 pub fn parse_host_cache(path: &Path, text: &str) -> Result<HostCacheConfig, Error> {
     let missing = || Error::Input(format!("{}: has no table [host_cache]", path.display()));
+    // A file of another kind is told as that, and not by the first of its keys.
+    if toml::from_str::<Table>(text).is_ok_and(|table| !table.contains_key("host_cache")) {
+        return Err(missing());
+    }
     parse_tables(path, text)?.host_cache.ok_or_else(missing)
 }
 

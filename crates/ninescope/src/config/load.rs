@@ -89,8 +89,9 @@ pub fn load_drive(origin: &str, text: &str, sets: &[String]) -> Result<LoadedDri
             .map_err(|error| Error::Input(format!("--set {set}: {}", error.message)))?;
     }
     let config = DriveConfig::deserialize_named(&table).map_err(|error| in_origin(error.in_text(text)))?;
-    check_sources(&config, text).map_err(in_origin)?;
-    Ok(LoadedDrive { config, origin: origin.to_owned(), text: text.to_owned(), sets: sets.to_vec() })
+    let loaded = LoadedDrive { config, origin: origin.to_owned(), text: text.to_owned(), sets: sets.to_vec() };
+    check_sources(&loaded)?;
+    Ok(loaded)
 }
 
 /// A preset with everything it takes from its own base. Presets do not name each other in a circle: a test loads
@@ -120,27 +121,30 @@ impl KeyError {
     }
 }
 
-/// Says of the table [sources] which of its keys is none of a drive.
-fn check_sources(config: &DriveConfig, text: &str) -> Result<(), String> {
-    let known = if config.sources.is_empty() { Vec::new() } else { drive_keys() };
-    let Some(unknown) = config.sources.keys().find(|key| !known.contains(key)) else { return Ok(()) };
+/// Refuses a key of the table [sources] that is none of a drive.
+fn check_sources(drive: &LoadedDrive) -> Result<(), Error> {
+    let (sources, text) = (&drive.config.sources, &drive.text);
+    let known = if sources.is_empty() { Vec::new() } else { drive_keys() };
+    let Some(unknown) = sources.keys().find(|key| !known.contains(key)) else { return Ok(()) };
     let meant = suggestion(unknown, known.iter().map(String::as_str)).map(str::to_owned);
     let meant = meant.or_else(|| elsewhere(unknown, &known));
     let meant = meant.map(|meant| format!("; did you mean `{meant}`?")).unwrap_or_default();
     let is_key = |line: &str| {
-        line.trim_start().trim_start_matches(['"', '\'']).strip_prefix(unknown).is_some_and(|rest| {
-            rest.trim_start_matches(['"', '\'']).trim_start().starts_with('=')
-        })
+        line.trim_start()
+            .trim_start_matches(['"', '\''])
+            .strip_prefix(unknown)
+            .is_some_and(|rest| rest.trim_start_matches(['"', '\'']).trim_start().starts_with('='))
     };
     let line = text.lines().position(is_key).map(|index| location_of_line(text, index + 1)).unwrap_or_default();
-    Err(format!("sources: no key of a drive is called `{unknown}`{meant}{line}"))
+    let set = drive.set_of(&format!("sources.{unknown}")).map(|set| format!("--set {set}"));
+    let origin = set.as_ref().unwrap_or(&drive.origin);
+    Err(Error::Input(format!("{origin}: sources: no key of a drive is called `{unknown}`{meant}{line}")))
 }
 
 /// The keys of other tables that are called `word`, or with all their tables so ("nand_read").
 fn elsewhere(word: &str, known: &[String]) -> Option<String> {
-    let is_it = |key: &&String| {
-        key.contains('.') && (key.rsplit('.').next() == Some(word) || key.replace('.', "_") == word)
-    };
+    let is_it =
+        |key: &&String| key.contains('.') && (key.rsplit('.').next() == Some(word) || key.replace('.', "_") == word);
     let mut found: Vec<&str> = known.iter().filter(is_it).map(String::as_str).collect();
     // The uppermost: parameters of policies are called alike.
     let least = found.iter().map(|key| key.matches('.').count()).min()?;
@@ -150,16 +154,15 @@ fn elsewhere(word: &str, known: &[String]) -> Option<String> {
 
 /// What a key that a table does not have may mean: one of its own that is near, or one of another table.
 fn nearest_key(word: &str, known: &[&str]) -> Option<String> {
+    let keys = drive_keys();
     let near = || suggestion(word, known.iter().copied()).map(str::to_owned);
-    near().or_else(|| {
-        let keys = drive_keys();
-        elsewhere(word, &keys).or_else(|| {
-            let names = keys.iter().filter_map(|key| key.rsplit('.').next());
-            let spelled = keys.iter().map(|key| key.replace('.', "_")).collect::<Vec<_>>();
-            let meant = suggestion(word, names.chain(spelled.iter().map(String::as_str)))?;
-            elsewhere(meant, &keys)
-        })
-    })
+    let near_elsewhere = || {
+        let names = keys.iter().filter_map(|key| key.rsplit('.').next());
+        let spelled = keys.iter().map(|key| key.replace('.', "_")).collect::<Vec<_>>();
+        let meant = suggestion(word, names.chain(spelled.iter().map(String::as_str)))?;
+        elsewhere(meant, &keys)
+    };
+    elsewhere(word, &keys).or_else(near).or_else(near_elsewhere)
 }
 
 impl DriveConfig {
@@ -214,10 +217,11 @@ fn apply_set(table: &mut Table, set: &str) -> Result<(), Error> {
     let bad = |message: &str| Error::Input(format!("--set {set}: {message}"));
     let (path, text) =
         set.split_once('=').ok_or_else(|| bad("must be key=value, such as ftl.over_provisioning=0.1"))?;
-    let value = toml::from_str::<Table>(&format!("value = {text}"))
-        .ok()
-        .and_then(|mut table| table.remove("value"))
-        .unwrap_or_else(|| Value::String(text.trim().to_owned()));
+    let value = toml::from_str::<Table>(&format!("value = {text}")).ok().and_then(|mut table| table.remove("value"));
+    if value.is_none() && text.trim_start().starts_with(['[', '{']) {
+        return Err(bad("is no list or table of TOML; texts within are quoted, as in [\"45us\", \"60us\"]"));
+    }
+    let value = value.unwrap_or_else(|| Value::String(text.trim().to_owned()));
     let mut keys: Vec<&str> = path.trim().split('.').collect();
     let last = keys.pop().filter(|last| !last.is_empty()).ok_or_else(|| bad("the key is empty"))?;
     let mut inner = &mut *table;
@@ -297,6 +301,7 @@ mod tests {
         assert!(error(preset, &["ftl.victim=greedi"]).contains("did you mean `greedy`"));
         assert!(error(preset, &["nonsense"]).contains("key=value"));
         assert!(error("base = \"tcl\"", &[]).contains("Did you mean `tlc`"));
+        assert!(error(preset, &["nand.read=[45us]"]).contains("texts within are quoted"));
         let based = error("base = \"tlc\"\n\n[geometry]\nchanels = 4\n", &[]);
         assert!(based.contains("line 4, column 1") && based.ends_with('^') && based.contains("`channels`"), "{based}");
         assert!(error("", &[]).contains("is empty"));
@@ -329,7 +334,8 @@ mod tests {
         let of = |key: &str| error(&format!("base = \"tlc\"\n[sources]\n\"{key}\" = \"a book\"\n"), &[]);
         let message = of("nand.raed");
         assert!(message.contains("`nand.raed`; did you mean `nand.read`?") && message.contains("line 3"), "{message}");
-        assert!(of("read").contains("did you mean `nand.read` or"), "{}", of("read"));
+        assert!(of("read").contains("or `nand.read` or"), "{}", of("read"));
+        assert!(error("base = \"tlc\"", &["sources.x=y"]).starts_with("--set sources.x=y: sources: no key"));
         assert!(of("colour").ends_with('^') && !of("colour").contains("did you mean"), "{}", of("colour"));
         for key in ["nand", "nand.read", "ftl.victim", "ftl.victim.d", "scheduler.suspend.points_per_loop"] {
             load_drive("x", &format!("base = \"tlc\"\n[sources]\n\"{key}\" = \"a book\"\n"), &[]).expect(key);

@@ -87,6 +87,13 @@ impl Records {
         Ok(record)
     }
 
+    /// The error for a file that is no text and is read as such.
+    fn no_text(&self) -> Option<WorkloadError> {
+        let kind = self.binary.filter(|_| self.record_bytes.is_none())?;
+        let problem = format!("{kind}, and {} is a format of text", self.format.name());
+        Some(WorkloadError::Binary { file: self.file().to_owned(), problem })
+    }
+
     /// The error for a volume that was named and is not among those found so far.
     pub fn missing_volume(&self) -> Option<WorkloadError> {
         let problem = self.volumes.missing()?;
@@ -99,9 +106,8 @@ impl Records {
         if let Some(problem) = self.missing_volume().filter(|_| !self.volumes.list().is_empty()) {
             return problem;
         }
-        if let Some(kind) = self.binary.filter(|_| self.record_bytes.is_none()) {
-            let (file, format) = (self.file().to_owned(), self.format.name());
-            return WorkloadError::Binary { file, problem: format!("{kind}, and {format} is a format of text") };
+        if let Some(problem) = self.no_text() {
+            return problem;
         }
         WorkloadError::NoRequest {
             file: self.file().to_owned(),
@@ -128,6 +134,9 @@ impl Records {
                 Ok(record) => return Ok(Some(record)),
                 Err(problem) if self.is_strict && problem.is_broken() => {
                     let (place, text) = (Place::Line(self.line), text_of(Place::Line(self.line), text));
+                    if let Some(problem) = self.no_text() {
+                        return Err(problem);
+                    }
                     return Err(WorkloadError::BadLine { file: self.file().to_owned(), place, problem, text });
                 }
                 Err(problem) => self.health.skip(Place::Line(self.line), text, problem),
