@@ -48,7 +48,7 @@ MISTAKES: dict[str, tuple[bytes, str]] = {
     "mixed.csv": (ROWS[:6000] + b"".join(b"%d 0 %d 8 1\n" % (i, 8 * i) for i in range(99)), "reads as msr"),
     "header.csv": (b"Timestamp,Hostname,Disk,Type,Offset,Size,Response\n", "reads as no known format"),
     "prose.txt": (b"this is\nno trace\n", "reads as no known format"),
-    "binary.bin": (bytes(range(256)) * 9, "reads as no known format"),
+    "binary.bin": (bytes(range(256)) * 9, "it is binary, not text, and no trace in a format that is known"),
     "negative.csv": (b"1,h,0,Read,-4096,4096,1\n2,h,0,Read,-8192,4096,1\n", "as msr, the offset is negative"),
     "far.csv": (b"1,h,0,Read,18446744073709551615,4096,1\n", "as msr, the address is too large"),
     "large.csv": (b"1,h,0,Read,0,99999999999999999999999,1\n", "as msr, the size is too large"),

@@ -118,7 +118,7 @@ def test_a_checked_run_finds_nothing_and_changes_nothing():
     ("arguments", "words"),
     [
         (("--set", "scm.channels=0"), "scm.channels must not be zero"),
-        (("--set", "tier.placement=nand-only"), "missing field `geometry`"),
+        (("--set", "tier.placement=nand-only"), "the table [geometry] is missing"),
         (("--explain-slowest", "3"), "do not know storage-class memory"),
     ],
 )

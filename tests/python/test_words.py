@@ -127,7 +127,7 @@ def test_what_is_mistyped_is_named_and_answered(cli, arguments, words):
 
 @pytest.mark.parametrize(
     ("mistyped", "meant"),
-    [("randrd", "randread"), ("randwr", "randwrite"), ("rnadrw", "randrw"), ("raed", "read")],
+    [("randrd", "randread"), ("randwite", "randwrite"), ("rnadrw", "randrw"), ("raed", "read")],
 )
 def test_missing_and_swapped_letters_are_slips_before_other_letters(cli, mistyped, meant):
     code, _, err = cli("run", "--rw", mistyped)

@@ -77,8 +77,11 @@ pub const VERSION: &str = env!("CARGO_PKG_VERSION");
 /// A policy registry: its configuration key, and (name, summary) of each policy.
 pub type PolicyRegistry = (&'static str, &'static [(&'static str, &'static str)]);
 
-/// Every registry: its configuration key, what is in it, and the parameters of each of its policies.
-const REGISTRIES: &[(PolicyRegistry, fn() -> Vec<Vec<Parameter>>)] = &[
+/// A registry with what gives the parameters of each of its policies.
+type ToldRegistry = (PolicyRegistry, fn() -> Vec<Vec<Parameter>>);
+
+/// Every registry.
+const REGISTRIES: &[ToldRegistry] = &[
     (("ftl.page_allocation", PageAllocationConfig::LIST), PageAllocationConfig::parameters),
     (("ftl.streams", StreamChoiceConfig::LIST), StreamChoiceConfig::parameters),
     (("ftl.free_block_choice", FreeBlockChoiceConfig::LIST), FreeBlockChoiceConfig::parameters),
@@ -114,7 +117,7 @@ pub fn policies_of_flash() -> Vec<PolicyRegistry> {
 /// [`Error::Internal`] when the text cannot be written.
 pub fn policies_json() -> Result<String, Error> {
     let entry = |((name, summary), parameters): (&(&str, &str), Vec<Parameter>)| serde_json::json!({"name": name, "summary": summary, "parameters": parameters});
-    let registry = |((key, list), parameters): &(PolicyRegistry, fn() -> Vec<Vec<Parameter>>)| {
+    let registry = |((key, list), parameters): &ToldRegistry| {
         ((*key).to_owned(), list.iter().zip(parameters()).map(entry).collect())
     };
     let registries: serde_json::Map<String, serde_json::Value> = REGISTRIES.iter().map(registry).collect();

@@ -141,7 +141,7 @@ fn check_sources(drive: &LoadedDrive) -> Result<(), Error> {
     Err(Error::Input(format!("{origin}: sources: no key of a drive is called `{unknown}`{meant}{line}")))
 }
 
-/// The keys of other tables that are called `word`, or with all their tables so ("nand_read").
+/// The keys of other tables that are called `word`, or with all their tables so (`nand_read`).
 fn elsewhere(word: &str, known: &[String]) -> Option<String> {
     let is_it =
         |key: &&String| key.contains('.') && (key.rsplit('.').next() == Some(word) || key.replace('.', "_") == word);
