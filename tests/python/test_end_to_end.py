@@ -215,7 +215,7 @@ def keys_of(schema: dict, node: dict, before: str = "") -> set[str]:
 def test_a_key_that_no_drive_has_is_refused_where_it_is_given():
     # It was refused by run() alone, far from where it was written.
     drive = ninescope.Drive.preset("tlc")
-    with pytest.raises(ninescope.ConfigError, match="did you mean `over_provisioning`"):
+    with pytest.raises(ninescope.ConfigError, match="did you mean `ftl__over_provisioning`"):
         drive.with_(ftl__over_provisoning=0.1)
     with pytest.raises(ninescope.ConfigError, match=r"ftl\.victim\.d: unknown field `d`"):
         drive.with_({"ftl.victim.d": 3})
