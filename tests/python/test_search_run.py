@@ -400,7 +400,7 @@ def test_plan_says_what_is_to_be_chosen(cli, tmp_path):
     assert "ftl.victim: greedy, fifo   if ftl.over_provisioning >= 0.15" in found.out
     wrong = cli("search", "plan", str(search_file(tmp_path, SMALL.replace('rw = "randrw"', 'rw = "randwr"'))))
     assert wrong.code == 2
-    assert "no design can be run on" in wrong.err
+    assert "line 15: workload.rw: unknown name `randwr`; did you mean 'randrw'?" in wrong.err
 
 
 def test_plan_says_what_it_takes(cli, tmp_path):
