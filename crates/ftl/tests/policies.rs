@@ -570,7 +570,9 @@ fn what_a_request_overwrites_is_garbage_before_any_is_collected() {
             if whole_requests {
                 driver.write_request(first..first + units).expect("not full");
             } else {
-                (first..first + units).for_each(|unit| drop(driver.write(Lpa(unit)).expect("not full")));
+                for unit in first..first + units {
+                    driver.write(Lpa(unit)).expect("not full");
+                }
             }
         }
         assert_eq!(ftl.counters().host_units, u64::from(2_000 * units));
