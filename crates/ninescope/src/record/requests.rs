@@ -166,10 +166,6 @@ impl RequestBook {
                 let writers = self.writers.remove(&page).unwrap_or_default();
                 writers.ids().for_each(|id| requests.add(id));
             }
-            if access.source == Source::ReadModifyWrite {
-                // Where it is read again, that was decided when it was queued.
-                self.inside(access.slot).is_read_again(access.queued, access.lpa);
-            }
             let index = access.transaction as usize;
             if self.visits.len() <= index {
                 self.visits.resize(index + 1, Visit::default());
@@ -178,10 +174,15 @@ impl RequestBook {
                 self.visits[index].again = true;
                 continue;
             }
+            if access.source == Source::ReadModifyWrite {
+                // Where it is read again, that was decided when it was queued.
+                self.inside(access.slot).is_read_again(access.queued, access.lpa);
+            }
             self.visits[index] = Visit::begun(view.now, command.die, access);
         }
         let source = accesses.first().map_or(Source::Host, |access| access.source);
-        Work::of(command, class, source, requests)
+        let awaited = accesses.iter().any(|access| access.slot != NONE);
+        Work::of(command, (class, source), requests, awaited)
     }
 
     fn visits(&mut self, command: &FlashCommand, mut change: impl FnMut(&mut Visit, usize)) {

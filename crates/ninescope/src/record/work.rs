@@ -47,6 +47,8 @@ pub struct Work {
     pub page: u32,
     /// The host requests it works for, as far as they are known.
     pub requests: Requests,
+    /// Whether these wait for it: nobody waits for the programs of a write buffer.
+    pub awaited: bool,
     /// Program pulses or erase loops, 1 for a read [count].
     pub segments: u32,
     /// Array time it needs [ns].
@@ -57,9 +59,14 @@ pub struct Work {
 
 impl Work {
     /// A command that was just taken from its queue.
-    pub fn of(command: &FlashCommand, class: QueueClass, source: Source, requests: Requests) -> Self {
+    pub fn of(
+        command: &FlashCommand,
+        (class, source): (QueueClass, Source),
+        requests: Requests,
+        awaited: bool,
+    ) -> Self {
         let FlashCommand { planes, block, page, .. } = *command;
-        Self { class, source, planes, block, page, requests, ..Self::default() }
+        Self { class, source, planes, block, page, requests, awaited, ..Self::default() }
     }
 
     /// What the die is occupied with while the array works or data moves.
