@@ -313,6 +313,22 @@ def test_rates_end_with_the_last_completion_where_a_drive_works_on(jobs, limits)
     assert any("worked on by itself" in note for note in document["notes"])
 
 
+def test_rates_and_busy_times_end_with_the_last_completion_where_garbage_is_collected_after_it():
+    """Little's law: with one request in flight, requests times their mean latency are the measured time."""
+    drive = ninescope.Drive.preset("tlc").with_(
+        {"geometry": {"channels": 2, "packages_per_channel": 1, "dies_per_package": 1, "planes_per_die": 1}},
+        geometry__blocks_per_plane=64,
+        ftl__frontier_planes=1,
+    )
+    job = ninescope.Workload.job(rw="randwrite", bs="16k", iodepth=1, requests=1_000)
+    document = drive.run(job, prefill="steady", log_requests=True).document
+    assert document["worked_on_ns"] > document["measured_ns"] / 20
+    throughput, latency = document["throughput"]["write"], document["latency"]["write"]
+    assert throughput["iops"] * latency["mean_ns"] / 1e9 == pytest.approx(1, rel=0.001)
+    assert document["measured_ns"] + document["worked_on_ns"] == document["simulated_ns"]
+    assert any("worked on by itself" in note for note in document["notes"])
+
+
 def test_other_operations_are_shown():
     result = ninescope.Drive.preset("tlc").run(
         ninescope.Workload.job(rw="randtrim", size="64m", requests=500), prefill="full"

@@ -14,8 +14,8 @@ fn request(seed: u64, policy: &str, check: &str) -> Value {
     let capacity = channels * banks * slot * between(1, 12);
     let drive = format!(
         "[scm]\nchannels = {channels}\nbanks_per_channel = {banks}\ncapacity = {capacity}\nslot_size = {slot}\n\
-         read = {}\nset = {}\nreset = {}\npulse_order = \"{}\"\ncommand_address = {}\nchannel_rate = {}\n\
-         [tier]\nplacement = \"scm-only\"\n[controller]\nqueue_depth = {}\ncommand_cost = {}\n[scheduler]\ntransactions = \"{}\"\n",
+         read = \"{}ns\"\nset = \"{}ns\"\nreset = \"{}ns\"\npulse_order = \"{}\"\ncommand_address = \"{}ns\"\nchannel_rate = \"{}B/s\"\n\
+         [tier]\nplacement = \"scm-only\"\n[controller]\nqueue_depth = {}\ncommand_cost = \"{}ns\"\n[scheduler]\ntransactions = \"{}\"\n",
         between(1, 2000),
         between(1, 3000),
         between(1, 3000),

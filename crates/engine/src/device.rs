@@ -48,7 +48,7 @@ pub struct Progress {
 }
 
 /// How the time of the drive's resources was used since measuring began.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Utilization {
     /// Measured time [ns].
     pub elapsed: Ns,
@@ -88,6 +88,15 @@ impl Utilization {
     }
 }
 
+/// What the host's last completion left behind, before the drive works on by itself.
+#[derive(Clone, Debug)]
+pub struct HostEnd {
+    /// How the resources' time was used until then.
+    pub utilization: Utilization,
+    /// What was written until then.
+    pub written: Written,
+}
+
 /// What a device has done so far, for whoever reports it.
 #[derive(Clone, Copy, Debug)]
 pub struct Seen<'a> {
@@ -97,6 +106,10 @@ pub struct Seen<'a> {
     pub digest: RunDigest,
     /// Commands completed, warm-up included.
     pub completed: u64,
+    /// When the last of them completed.
+    pub latest_completion: Ns,
+    /// What there was then, if it is known to be the last of all.
+    pub host_end: Option<&'a HostEnd>,
     /// What was measured.
     pub meter: &'a Meter,
     /// What was counted.
@@ -144,6 +157,12 @@ pub struct Device<Q: WakeQueue = TournamentTree, P: Probe = NoProbe> {
     /// What dies, banks and channels did for commands of several parts.
     pub(crate) own_parts: OwnParts,
     pub(crate) host: HostFront,
+    /// When the host's last command completed so far.
+    pub(crate) latest_completion: Ns,
+    /// What there was when nothing more came from the host.
+    pub(crate) host_end: Option<Box<HostEnd>>,
+    /// Room for it.
+    host_end_to_be: Option<Box<HostEnd>>,
     pub(crate) processor: SerialStage,
     pub(crate) link_in: SerialStage,
     pub(crate) link_out: LinkOut,
@@ -245,6 +264,9 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
             own_parts: OwnParts::new(resources.count(), depth * 8),
             meter: Meter::new(Ns::ZERO, lanes.len()),
             host: HostFront::new(lanes, config, limits),
+            latest_completion: Ns::ZERO,
+            host_end: None,
+            host_end_to_be: None,
             processor: SerialStage::default(),
             link_in: SerialStage::default(),
             link_out: LinkOut::new(config.link_rate, depth),
@@ -363,7 +385,12 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
     /// # Errors
     /// See [`SimulationError`]; the run is over then.
     pub fn run_slice(&mut self, events: u64) -> Result<Progress, SimulationError> {
-        if self.host.start() && P::ACTIVE {
+        let begins = self.host.start();
+        if begins {
+            // Made now, so that nothing is allocated at the end.
+            self.host_end_to_be = Some(Box::new(self.host_end_now()));
+        }
+        if begins && P::ACTIVE {
             let lane_depths = self.host.lane_depths();
             observe!(self, Event::Started { write_completion: self.write_completion, lane_depths: &lane_depths });
         }
@@ -658,6 +685,8 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
             now: self.now,
             digest: self.digest,
             completed: self.host.completed,
+            latest_completion: self.latest_completion,
+            host_end: self.host_end.as_deref(),
             meter: &self.meter,
             counters: &self.counters,
             ftl: &self.ftl,
@@ -669,21 +698,60 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
         }
     }
 
-    /// How the resources' time was used since measuring began.
+    /// How the resources' time was used since measuring began, until the host had all it asked for.
+    pub fn utilization_for_host(&mut self) -> Utilization {
+        match &self.host_end {
+            Some(end) => end.utilization.clone(),
+            None => self.utilization(),
+        }
+    }
+
+    /// A command completed. Behind the last one the drive works on by itself: programs what it holds, collects garbage.
+    #[inline]
+    pub(crate) fn note_completion(&mut self) {
+        self.latest_completion = self.now;
+        if self.commands.is_empty() && self.host.is_over(self.now) {
+            self.note_host_end();
+        }
+    }
+
+    #[cold]
+    fn note_host_end(&mut self) {
+        // A job may begin when all others are over: then it ends anew.
+        let Some(mut end) = self.host_end_to_be.take().or_else(|| self.host_end.take()) else { return };
+        self.utilization_into(&mut end.utilization);
+        end.written = self.written();
+        self.host_end = Some(end);
+    }
+
+    fn host_end_now(&mut self) -> HostEnd {
+        HostEnd { utilization: self.utilization(), written: self.written() }
+    }
+
+    /// The same until now.
     pub fn utilization(&mut self) -> Utilization {
+        let mut utilization = Utilization::default();
+        self.utilization_into(&mut utilization);
+        utilization
+    }
+
+    fn utilization_into(&mut self, into: &mut Utilization) {
+        fn renew<T>(list: &mut Vec<T>, items: impl Iterator<Item = T>) {
+            list.clear();
+            list.extend(items);
+        }
         let now = self.now;
         let until_now = |busy: Ns, free_at: Ns| busy.saturating_since(free_at.saturating_since(now));
-        Utilization {
-            elapsed: now - self.meter.since,
-            dies: self.dies.iter_mut().map(|die| die.ledger.measured(now)).collect(),
-            channels: self.channels.iter().map(|channel| until_now(channel.busy, channel.free_at)).collect(),
-            banks: self.scm.banks.iter_mut().map(|bank| bank.ledger.measured(now)).collect(),
-            bank_channels: self.scm.channels.iter().map(|channel| until_now(channel.busy, channel.free_at)).collect(),
-            write_stalls: self.stalls.measured(now),
-            processor: until_now(self.processor.busy, self.processor.free_at),
-            link_in: until_now(self.link_in.busy, self.link_in.free_at),
-            link_out: self.link_out.busy_until(now),
-        }
+        into.elapsed = now - self.meter.since;
+        renew(&mut into.dies, self.dies.iter_mut().map(|die| die.ledger.measured(now)));
+        renew(&mut into.channels, self.channels.iter().map(|channel| until_now(channel.busy, channel.free_at)));
+        renew(&mut into.banks, self.scm.banks.iter_mut().map(|bank| bank.ledger.measured(now)));
+        let bank_channels = self.scm.channels.iter().map(|channel| until_now(channel.busy, channel.free_at));
+        renew(&mut into.bank_channels, bank_channels);
+        into.write_stalls = self.stalls.measured(now);
+        into.processor = until_now(self.processor.busy, self.processor.free_at);
+        into.link_in = until_now(self.link_in.busy, self.link_in.free_at);
+        into.link_out = self.link_out.busy_until(now);
     }
 
     /// Notes how long each resource was busy so far, in the order of [`Utilization::busy`], without allocating.

@@ -21,7 +21,7 @@ mod transaction;
 
 pub use config::{EngineConfig, RunLimits, WriteCompletion};
 pub use counters::EngineCounters;
-pub use device::{Device, Progress, Seen, Utilization};
+pub use device::{Device, HostEnd, Progress, Seen, Utilization};
 pub use error::{SimulationError, Violation};
 pub use host::{LANES_MAX, LaneConfig, RequestLogEntry, Think};
 pub use probe::{Access, Event, MergedWith, NoProbe, Pair, Probe, ReadFrom, View};

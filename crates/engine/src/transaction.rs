@@ -123,6 +123,8 @@ pub struct UnitRecord {
     /// Of a unit written in part whose rest was read: where its time went until then, among the
     /// [`merges`](TransactionStore::merges); `NONE` for others.
     pub merge: u32,
+    /// Of such a unit: its turn to be placed had come, and it is read again.
+    pub had_turn: bool,
 }
 
 impl Default for UnitRecord {
@@ -134,6 +136,7 @@ impl Default for UnitRecord {
             taken_from: Residence::NONE,
             next: NONE,
             merge: NONE,
+            had_turn: false,
         }
     }
 }

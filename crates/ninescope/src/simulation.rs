@@ -285,7 +285,7 @@ impl<P: Probe> Simulation<P> {
 
     fn result_value(&mut self, complete: bool) -> Result<serde_json::Value, Error> {
         let utilization = match &mut self.stage {
-            Stage::Running(device) => Some(device.utilization()),
+            Stage::Running(device) => Some(device.utilization_for_host()),
             _ => None,
         };
         let probe_notes = self.device().map(|device| device.probe().notes()).unwrap_or_default();

@@ -31,6 +31,8 @@ pub struct WriteEntry {
     pub damage: Option<Harm>,
     /// Another copy of what is written exists.
     pub clean: bool,
+    /// Its turn had come before, and the rest of its unit had to be read again.
+    pub had_turn: bool,
     /// For a unit written in part whose rest was read: where its time went until then, among the
     /// [`merges`](crate::transaction::TransactionStore::merges); `NONE` for others.
     pub merge: u32,
@@ -69,9 +71,9 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
         let tail_partial = last != first && end % per_unit != 0;
         let whole = first + u32::from(head_partial)..last + 1 - u32::from(tail_partial);
         let units = if self.completes_at_program() { last - first + 1 } else { 0 };
-        // The read of the rest of a unit is a part too: its command may still move data when the unit is programmed, and the
-        // reads of both ends may wait for each other.
-        self.commands[index].several_parts = units > 1 || units == 1 && head_partial || head_partial && tail_partial;
+        // The read of the rest of a unit is a part too: its command may still move data when the unit is programmed or read
+        // again, and the reads of both ends may wait for each other.
+        self.commands[index].several_parts = units > 1 || head_partial || tail_partial;
         let entries = u32::from(head_partial) + u32::from(tail_partial) + u32::from(!whole.is_empty());
         self.commands[index].pending = units.max(entries);
         let partial = [(head_partial, first), (tail_partial, last)];
@@ -101,6 +103,7 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
             merged_with: None,
             damage: None,
             clean: self.ftl.knows_clean() && self.writes_clean(source, command),
+            had_turn: false,
             merge: NONE,
             allocation_stall: Ns::ZERO,
             buffer_stall: Ns::ZERO,
@@ -138,7 +141,7 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
         let ppa = self.ftl.translate(Lpa(unit));
         let on_media = ppa != Ppa::UNMAPPED && !self.ftl.is_in_flight(ppa);
         if on_media {
-            return self.queue_read_modify_write(index, unit, ppa, Parts::default());
+            return self.queue_read_modify_write(index, unit, ppa, None);
         }
         if ppa == Ppa::UNMAPPED {
             self.counters.read_modify_write_unmapped += 1;
@@ -149,21 +152,22 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
         self.place_or_stall(WriteEntry { merged_with, ..self.entry(index, unit, unit + 1) })
     }
 
-    /// Reads the rest of a unit whose time until now went as `before` says.
+    /// Reads the rest of a unit; `before` says where its time went up to its turn, if that had come.
     fn queue_read_modify_write(
         &mut self,
         command: u32,
         unit: u32,
         ppa: Ppa,
-        before: Parts,
+        before: Option<Parts>,
     ) -> Result<(), SimulationError> {
         self.counters.read_modify_write_reads += 1;
-        let merge = self.transactions.merges.insert(before);
+        let merge = self.transactions.merges.insert(before.unwrap_or_default());
         let owner = self.transactions.units.insert(UnitRecord {
             lpa: Lpa(unit),
             parent: command,
             taken_from: self.ftl.residence(ppa),
             merge,
+            had_turn: before.is_some(),
             ..UnitRecord::default()
         });
         self.queue_read(Transaction {
@@ -189,7 +193,8 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
         parts.add(Cause::ReadModifyWrite, track.command_array + track.transfer);
         self.transactions.slab.remove(transaction);
         let entry = self.entry(record.parent, record.lpa.0, record.lpa.0 + 1);
-        self.place_or_stall(WriteEntry { merged_with: Some(record.taken_from), damage, merge: record.merge, ..entry })
+        let UnitRecord { taken_from, merge, had_turn, .. } = record;
+        self.place_or_stall(WriteEntry { merged_with: Some(taken_from), damage, merge, had_turn, ..entry })
     }
 
     /// Whether a unit lies elsewhere than when its content was read for merging: another write changed it, or
@@ -233,9 +238,10 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
 
     // ---- placing -----------------------------------------------------------------------------------
 
-    /// Places the units of an entry, behind those that wait already.
+    /// Places the units of an entry, behind those that wait already. One whose turn had come keeps it.
     pub(super) fn place_or_stall(&mut self, mut entry: WriteEntry) -> Result<(), SimulationError> {
-        if self.stalled.is_empty() {
+        let before_it = if entry.had_turn { self.with_turn() } else { self.stalled.len() };
+        if before_it == 0 {
             match self.place(&mut entry)? {
                 Placing::Done => return self.entry_placed(&entry),
                 Placing::ReadsAgain | Placing::GoesAbove | Placing::NotWanted => return Ok(()),
@@ -247,7 +253,7 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
         if self.stalled.is_empty() {
             self.stalls.begin(self.now);
         }
-        self.stalled.push_back(entry);
+        self.stalled.insert(before_it, entry);
         if entry.source == Source::Host {
             let stalls = &mut self.counters;
             *(if cause == Cause::BufferStall { &mut stalls.buffer_stalls } else { &mut stalls.allocation_stalls }) += 1;
@@ -256,6 +262,11 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
         }
         self.touch_gc_of_full_pools();
         Ok(())
+    }
+
+    /// How many that wait had their turn before: they are first in the line.
+    fn with_turn(&self) -> usize {
+        self.stalled.iter().take_while(|entry| entry.had_turn).count()
     }
 
     /// While writes wait, every pool that cannot take them reconsiders: it may not have been asked since the
@@ -310,7 +321,7 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
         if self.must_read_again(entry) {
             self.counters.read_modify_write_repeated += 1;
             let before = self.parts_before_placing(entry);
-            self.queue_read_modify_write(entry.command, entry.next, self.ftl.translate(Lpa(entry.next)), before)?;
+            self.queue_read_modify_write(entry.command, entry.next, self.ftl.translate(Lpa(entry.next)), Some(before))?;
             return Ok(Placing::ReadsAgain);
         }
         if entry.damage.is_some() && !self.is_merged_with_what_was_read(entry) {

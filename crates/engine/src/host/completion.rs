@@ -42,6 +42,7 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
         if self.reliability.is_some() {
             self.reliable_command_completed(&command);
         }
+        self.note_completion();
         if self.host.completed <= self.host.warmup_requests {
             let (id, request) = (command.id, command.request());
             observe!(self, Event::Completed { slot: index, id, request, parts: &parts, transaction });

@@ -3,6 +3,7 @@
 
 use crate::scenario::{
     COMMAND, Drive, ERASE, PAGE_PROGRAM, READ, UNIT_READ, UNIT_TRANSFER, mixed_requests, mixed_sectors, policy, scenes,
+    sectors, write_units,
 };
 use ninescope_engine::WriteCompletion;
 use ninescope_kernel::Ns;
@@ -207,4 +208,20 @@ fn collection_on_the_fullest_drive_neither_runs_in_circles_nor_sleeps_nor_runs_o
             assert!(progress.finished, "world {number}.{seed} has no end");
         }
     }
+}
+
+#[test]
+fn a_partial_write_that_is_read_again_keeps_its_turn() {
+    let drive = Drive::with(|drive| {
+        drive.prepared = (0..8).collect();
+        drive.engine.buffered_pages = 1;
+    });
+    // The buffer holds a page. Behind the first one waits a page with unit 2, behind that a part of unit 2, whose rest is read
+    // meanwhile, and behind that two more pages. When the part has its turn, unit 2 is where the second page was programmed.
+    let later = PAGE_PROGRAM + UNIT_READ + 1;
+    let partial = sectors(Op::Write, 2, 2 * 8 + 4, 4);
+    let run = drive.run(vec![write_units(0, 8, 4), write_units(1, 2, 4), partial, write_units(later, 12, 8)]);
+    assert_eq!((run.counters().read_modify_write_reads, run.counters().read_modify_write_repeated), (2, 1));
+    // It waits for the second page, is read again, and waits for the third one, but not for the fourth.
+    assert_eq!(run.latency(2), 3 * PAGE_PROGRAM + 2 * UNIT_READ - 2);
 }

@@ -141,7 +141,8 @@ impl RequestBook {
             if self.line.len() == LINE_MAX {
                 self.line.pop_front();
             }
-            self.line.extend(step);
+            // Whoever waits behind it has waited for a place since the last one, also while this one was read again.
+            self.line.extend(step.map(|step| Step { from: step.from.min(head), ..step }));
         }
         self.writers.entry(page.0).or_default().add(id);
     }

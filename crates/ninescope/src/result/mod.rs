@@ -11,7 +11,6 @@ mod workload;
 mod write_amplification;
 
 use ninescope_engine::meter::{DieLedger, HintMeter, LaneMeter, LaneOpMeter};
-use ninescope_engine::reliability::Reliability;
 use ninescope_engine::{Seen, Utilization};
 use ninescope_kernel::Ns;
 use ninescope_model::{BlockGroup, CacheHint, OCCUPANCIES, Occupancy, Op};
@@ -86,7 +85,7 @@ pub fn result_json(input: &ResultInput<'_>) -> Result<Value, Error> {
         },
     });
     if let (Some(device), Some(utilization)) = (&input.device, &input.utilization) {
-        let mut measured = measurements(device, utilization, input.report)?;
+        let mut measured = measurements(device, utilization, input.report, input.complete)?;
         let drive = &input.assembly.config;
         for (medium, (key, config)) in
             [("scm", &drive.scm), ("storage_scm", &drive.storage_scm)].into_iter().enumerate()
@@ -115,17 +114,22 @@ pub fn result_json(input: &ResultInput<'_>) -> Result<Value, Error> {
     Ok(result)
 }
 
-fn measurements(device: &Seen<'_>, utilization: &Utilization, report: &WorkloadReport) -> Result<Value, Error> {
+fn measurements(
+    device: &Seen<'_>,
+    utilization: &Utilization,
+    report: &WorkloadReport,
+    complete: bool,
+) -> Result<Value, Error> {
     let meter = device.meter;
-    // A drive that heals or refreshes may work on for long when the host has all it asked for.
-    let worked_on = worked_on(device);
-    let elapsed = utilization.elapsed.saturating_since(worked_on).0;
+    let worked_on = if complete { worked_on(device) } else { Ns::ZERO };
+    let measured = device.now - device.meter.since;
+    let elapsed = measured.saturating_since(worked_on).0;
     let by_op = |value: &dyn Fn(Op) -> Value| -> Value {
         let filled = Op::ALL.into_iter().filter(|&op| meter.ops[op as usize].latency.count() > 0);
         Value::Object(filled.map(|op| (op.name().to_owned(), value(op))).collect::<Map<_, _>>())
     };
     Ok(json!({
-        "measured_ns": utilization.elapsed.0,
+        "measured_ns": elapsed,
         "worked_on_ns": worked_on.0,
         "throughput": by_op(&|op| {
             let meter = &meter.ops[op as usize];
@@ -161,7 +165,8 @@ fn measurements(device: &Seen<'_>, utilization: &Utilization, report: &WorkloadR
 fn steadiness(device: &Seen<'_>) -> Option<Steadiness> {
     let geometry = device.ftl.geometry();
     let round = u64::from(geometry.units_per_group()) * u64::from(geometry.pools()) * u64::from(geometry.unit_bytes);
-    Steadiness::of(&device.meter.series.written(device.written()), round)
+    let written = device.host_end.map_or_else(|| device.written(), |end| end.written);
+    Steadiness::of(&device.meter.series.written(written), round)
 }
 
 /// The measured write amplification beside the declared one; null where they cannot be compared.
@@ -172,10 +177,9 @@ fn as_declared(input: &ResultInput<'_>) -> Option<MeasuredWaf> {
     MeasuredWaf::of(input.steady, steadiness(device).as_ref(), waf)
 }
 
-/// How long the drive scrubbed, healed or refreshed after the host's last completion [ns].
+/// How long the drive worked on by itself after the host's last completion [ns].
 fn worked_on(device: &Seen<'_>) -> Ns {
-    let host_ended = device.reliability.and_then(Reliability::host_ended);
-    host_ended.map_or(Ns::ZERO, |ended| device.now.saturating_since(ended.max(device.meter.since)))
+    device.now.saturating_since(device.latest_completion.max(device.meter.since))
 }
 
 /// What each job did, in the words of the whole run; its time ends with its last completion.
@@ -213,14 +217,7 @@ fn notes(input: &ResultInput<'_>) -> Vec<String> {
     if !input.complete {
         notes.push("partial result: the run was interrupted".to_owned());
     }
-    // What was under way at the end takes a moment everywhere.
-    let is_long = |time: &Ns| time.0 > 1_000_000;
-    if let Some(worked_on) = input.device.as_ref().map(|device| worked_on(device)).filter(is_long) {
-        notes.push(format!(
-            "the drive worked on by itself for {worked_on} after the last completion (scrubbing, healing, refresh): rates are of \
-             the time before, shares of busy time and the simulated time are of the whole"
-        ));
-    }
+    notes.extend(input.device.as_ref().filter(|_| input.complete).and_then(alone));
     notes.extend(input.device.as_ref().filter(|_| input.complete).and_then(|device| unmeasured(input, device)));
     if let Some(device) = &input.device {
         notes.extend(host_queue::overload_notes(device, input.report, input.job_names));
@@ -228,6 +225,22 @@ fn notes(input: &ResultInput<'_>) -> Vec<String> {
     notes.extend(input.steady.and_then(SteadyState::trouble));
     notes.extend(as_declared(input).zip(input.steady).and_then(|(measured, steady)| measured.note(steady)));
     notes
+}
+
+/// That the drive worked on by itself; what was under way at the end takes a moment everywhere.
+fn alone(device: &Seen<'_>) -> Option<String> {
+    let (worked_on, whole) = (worked_on(device), device.now - device.meter.since);
+    let is_long = worked_on.0 > 1_000_000 && worked_on.0 > whole.0 / 20;
+    let (before, of_whole) = match device.host_end {
+        Some(_) => ("rates and shares of busy time are", "the simulated time is"),
+        None => ("rates are", "shares of busy time and the simulated time are"),
+    };
+    is_long.then(|| {
+        format!(
+            "the drive worked on by itself for {worked_on} after the last completion (programs, garbage collection, scrubbing, \
+             healing, refresh): {before} of the time before, {of_whole} of the whole"
+        )
+    })
 }
 
 /// That a run, or jobs of it, were over before measuring began.

@@ -37,11 +37,14 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
         let command = &mut self.commands[index];
         command.mark = now;
         let (lba, sectors) = (command.lba, command.sectors);
-        let pages = || pages_of(lba, sectors, self.sectors_per_page());
+        let (per_page, whole) = (self.sectors_per_page(), self.tiered().tier.whole());
+        let pages = || pages_of(lba, sectors, per_page);
         let parts = pages().count() as u32;
+        // The read that completes a page in flash is a part as well.
+        let several = parts > 1 || pages().any(|(_, mask)| mask != whole);
         let command = &mut self.commands[index];
-        (command.pending, command.several_parts) = (parts, parts > 1);
-        for (page, mask) in pages_of(lba, sectors, self.sectors_per_page()) {
+        (command.pending, command.several_parts) = (parts, several);
+        for (page, mask) in pages() {
             match self.tiered().tier.write(page, mask, sectors) {
                 WriteTo::Upper => self.write_above(index, page, mask)?,
                 WriteTo::Lower => self.write_below(index, page, mask)?,
