@@ -31,7 +31,13 @@ from ninescope.cli import (
     sweep,
     trace,
 )
-from ninescope.cli.common import EXIT_BAD_INPUT, EXIT_FAILURE, EXIT_INTERRUPTED, Interrupted
+from ninescope.cli.common import (
+    EXIT_BAD_INPUT,
+    EXIT_CLOSED_PIPE,
+    EXIT_FAILURE,
+    EXIT_INTERRUPTED,
+    Interrupted,
+)
 
 app = typer.Typer(
     name="ninescope",
@@ -58,6 +64,18 @@ for name, verbs in (
 
 def main(arguments: Sequence[str] | None = None) -> NoReturn:
     """Run the command line; every way out has its exit code."""
+    try:
+        _run(arguments)
+    except BrokenPipeError:
+        _end_quietly()
+    except SystemExit as end:
+        # What draws tables and reads options makes an end of its own of it.
+        if isinstance(end.__context__, BrokenPipeError):
+            _end_quietly()
+        raise
+
+
+def _run(arguments: Sequence[str] | None) -> NoReturn:
     signal.signal(signal.SIGINT, _interrupt)
     signal.signal(signal.SIGTERM, _interrupt)
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
@@ -68,9 +86,8 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
             app(args=arguments, prog_name="ninescope")
         finally:
             sys.stdout.flush()
-    except BrokenPipeError:  # whoever read the output has seen enough
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        sys.exit(EXIT_FAILURE)
+    except BrokenPipeError:
+        raise
     except OSError as error:  # of the output: every other one is caught where it is known
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         print(f"ninescope: error: cannot write the output: {error.strerror}", file=sys.stderr)
@@ -84,21 +101,35 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
         print("ninescope: error: the engine is not built; `make demo` builds it", file=sys.stderr)
         sys.exit(EXIT_FAILURE)
     except Exception as error:
-        from ninescope import ConfigError, SimulationError
-
-        if isinstance(error, ConfigError):
-            print(f"ninescope: error: {error}", file=sys.stderr)
-            sys.exit(EXIT_BAD_INPUT)
-        if isinstance(error, SimulationError):
-            print(f"ninescope: internal error: {error}", file=sys.stderr)
-            typed = sys.argv[1:] if arguments is None else arguments
-            again = _replay_command(typed)
-            if again:
-                same = ", with the same standard input" if "-" in typed else ""
-                print(f"ninescope: to replay it to that point{same}: {again}", file=sys.stderr)
-            sys.exit(EXIT_FAILURE)
+        _end_in_words(error, sys.argv[1:] if arguments is None else arguments)
         raise
     sys.exit(0)
+
+
+def _end_in_words(error: Exception, typed: Sequence[str]) -> None:
+    """End with what is wrong with the input, or within ninescope; return where nobody has words for it."""
+    from ninescope import ConfigError, SimulationError
+
+    if isinstance(error, ConfigError):
+        print(f"ninescope: error: {error}", file=sys.stderr)
+        sys.exit(EXIT_BAD_INPUT)
+    if isinstance(error, SimulationError):
+        print(f"ninescope: internal error: {error}", file=sys.stderr)
+        again = _replay_command(typed)
+        if again:
+            same = ", with the same standard input" if "-" in typed else ""
+            print(f"ninescope: to replay it to that point{same}: {again}", file=sys.stderr)
+        sys.exit(EXIT_FAILURE)
+
+
+def _end_quietly() -> NoReturn:
+    """End as other tools do when whoever read the output has seen enough."""
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            stream.flush()
+        except OSError:  # what is left of it is written where nobody reads
+            os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+    sys.exit(EXIT_CLOSED_PIPE)
 
 
 def _replay_command(arguments: Sequence[str]) -> str | None:

@@ -6,6 +6,7 @@ import contextlib
 import math
 import sys
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -25,6 +26,8 @@ Volume = Annotated[
 EXIT_FAILURE = 1
 EXIT_BAD_INPUT = 2
 EXIT_INTERRUPTED = 130
+EXIT_CLOSED_PIPE = 141
+"""What a shell says of a program that SIGPIPE ended, as it ends other tools."""
 
 
 class Interrupted(BaseException):
@@ -71,6 +74,12 @@ def one_of(option: str, word: str, known: tuple[str, ...]) -> str:
 
         raise typer.BadParameter(f"{option} {word!r} is not known{did_you_mean(word, known)}")
     return word
+
+
+def html_file(out: str) -> None:
+    """Refuse a name that promises another kind of file than HTML."""
+    if Path(out).suffix != ".html":
+        raise typer.BadParameter(f"--out wants a file that ends in .html, not {out!r}")
 
 
 def console() -> Console:

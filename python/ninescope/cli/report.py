@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from ninescope.cli.common import html_file
+
 if TYPE_CHECKING:
     from ninescope.report.document import Document
 
@@ -41,6 +43,8 @@ def report(
     folder = given if given.is_dir() else given.parent
     if out is not None and (not out or Path(out).is_dir()):
         raise ConfigError(f"--out wants the name of a file, not {out!r}")
+    if out is not None:
+        html_file(out)
     name = "report.html" if other is None else "comparison.html"
     target = folder / name if out is None else Path(out)
     if not target.parent.is_dir():

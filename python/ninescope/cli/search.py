@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ninescope.cli.common import Interrupted, console, one_of
+from ninescope.cli.common import Interrupted, console, html_file, one_of
 from ninescope.cli.sweep import Dask, Directory, Jobs, JsonFlag, Memory, Out, Ray, Retry, bytes_of, workers
 
 if TYPE_CHECKING:
@@ -219,6 +219,8 @@ def search_report(
     from ninescope.report.search import of_search
 
     record = _opened(directory, search)
+    if out is not None:
+        html_file(out)
     target = Path(out) if out is not None else Path(directory) / f"{record.name}.html"
     print(f"written to {write(of_search(record), target)}")
 
