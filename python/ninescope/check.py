@@ -1,8 +1,7 @@
 """Saying what a file is, and what is wrong with it, told by its name and by what stands in it.
 
 All that ninescope reads is known here: drives, jobs, profiles, host caches, sweeps, searches, what papers
-claim, traces, snapshots and MQSim's files; and what it writes: results, comparisons and lakes. A TOML file is
-taken for what most of its keys belong to.
+claim, traces, snapshots and MQSim's files; and what it writes: results, comparisons and lakes.
 """
 
 from __future__ import annotations
@@ -13,7 +12,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from ninescope import _native, catalogue
+from ninescope import _native, catalogue, kinds
 from ninescope._native import ConfigError
 from ninescope.files import json_of, text_of
 from ninescope.mqsim import document as mqsim
@@ -23,58 +22,6 @@ from ninescope.snapshots import SUFFIX, in_words, is_snapshot
 from ninescope.snapshots import check as check_snapshot
 from ninescope.toml import loads
 
-_DRIVE_KEYS = frozenset(
-    (
-        "base",
-        "geometry",
-        "nand",
-        "scm",
-        "storage_scm",
-        "tier",
-        "ftl",
-        "controller",
-        "scheduler",
-        "backing_store",
-        "scrub",
-        "refresh",
-        "endurance",
-        "sources",
-    )
-)
-_JOB_KEYS = frozenset(
-    (
-        "rw",
-        "readwrite",
-        "bs",
-        "blocksize",
-        "iodepth",
-        "job",
-        "jobs",
-        "requests",
-        "size",
-        "rwmixread",
-        "host_cache",
-        "file_system",
-    )
-)
-_SWEEP_KEYS = frozenset(("axes", "when", "zip", "seeds", "drive", "workload", "run"))
-_SEARCH_KEYS = frozenset(
-    (
-        "parameters",
-        "minimise",
-        "maximise",
-        "constraints",
-        "trials",
-        "batch",
-        "sampler",
-        "pruning",
-        "final",
-        "zip",
-        "drive",
-        "workload",
-        "run",
-    )
-)
 _HOST_CACHE = "host_cache"
 _TABLES = ("latency.parquet", "latency_blocks.parquet", "series.parquet", "requests.parquet")
 """What stands beside the JSON of a result."""
@@ -126,13 +73,14 @@ def _toml(path: str) -> Verdict:
         text = Path(path).read_text(encoding="utf-8-sig")
         profile = _native.ProfileBatches(path, text, None, 1)
         return Verdict("profile", [f"{profile.original_requests:,} requests, {profile.label}"])
-    try:
-        keys = frozenset(loads(text_of(path)))
-    except ValueError:  # the engine says it, with its line
-        return _drive(path)
-    # Of kinds that fit alike the first; what is of no kind is looked at as a drive.
-    kind = max(_KINDS, key=lambda one: len(keys & one.keys))
-    return kind.check(path)
+    if kinds.is_of_none(path):
+        raise ConfigError(
+            f"{path}: TOML of no kind that ninescope knows (drives, jobs, profiles, host caches, sweeps, "
+            "searches, files of papers)"
+        )
+    kind = kinds.kind_of(path)
+    # What is no TOML, or has slips alone, is looked at as a drive: the engine says it, with its line.
+    return _drive(path) if kind is None else _CHECKS[kind](path)
 
 
 def _drive(path: str) -> Verdict:
@@ -207,23 +155,15 @@ def _baseline(path: str) -> Verdict:
     return Verdict("baseline of a paper", [f"{mode}: {len(each)} verdicts" for mode, each in found.items()])
 
 
-class _Kind(NamedTuple):
-    """A kind of TOML file."""
-
-    keys: frozenset[str]
-    """What stands at its top, as far as others do not have it."""
-    check: Callable[[str], Verdict]
-
-
-_KINDS = (
-    _Kind(_DRIVE_KEYS, _drive),
-    _Kind(_JOB_KEYS, _job_or_host_cache),
-    _Kind(_SWEEP_KEYS, _sweep),
-    _Kind(_SEARCH_KEYS, _search),
-    _Kind(frozenset(("paper", "claim")), _claims),
-    _Kind(frozenset(("series", "table")), _published),
-    _Kind(frozenset(("quick", "full")), _baseline),
-)
+_CHECKS: Mapping[kinds.Kind, Callable[[str], Verdict]] = {
+    kinds.DRIVE: _drive,
+    kinds.JOB: _job_or_host_cache,
+    kinds.SWEEP: _sweep,
+    kinds.SEARCH: _search,
+    kinds.CLAIMS: _claims,
+    kinds.PUBLISHED: _published,
+    kinds.BASELINE: _baseline,
+}
 
 
 def _mqsim(path: str) -> Verdict:
@@ -308,10 +248,12 @@ def _trace(path: str, *, strict: bool, format: str | None) -> Verdict:  # noqa: 
 
 def _refuse_damage(path: str, stat: dict[str, Any]) -> None:
     """Refuse a trace of which so much had to be skipped or mended that it is another one."""
+    from ninescope.text import broken_line
+
     lost, clamped, kept = stat.get("broken_lines", 0), stat.get("clamped", 0), stat["requests"]
     skipped = stat.get("first_skipped") or {}
     if lost > DAMAGED * (lost + kept):
-        where = f"; the first is number {skipped['line']}: {skipped['reason']}" if skipped else ""
+        where = f"; the first is {broken_line(skipped)}" if skipped else ""
         raise ConfigError(
             f"{path}: {lost:,} of {lost + kept:,} lines give no request{where} (--strict stops at the first)"
         )

@@ -62,7 +62,9 @@ def profile_of(
 def is_profile(path: str | os.PathLike[str]) -> bool:
     """Tell a profile from other TOML files; what cannot be read is none."""
     try:
-        return PROFILE_KEY in loads(Path(path).read_text(encoding="utf-8-sig"))
+        # Tables of that name are in files of other programs.
+        key = loads(Path(path).read_text(encoding="utf-8-sig")).get(PROFILE_KEY)
+        return key is not None and not isinstance(key, dict)
     except (OSError, ValueError):  # whoever reads it next says it, with its line
         return False
 

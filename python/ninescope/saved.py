@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from ninescope._native import ConfigError
+from ninescope.kinds import kind_of
 from ninescope.result import Result
 
 RESULT = "result.json"
@@ -38,8 +39,18 @@ def refused(path: Path, what: str) -> Iterator[None]:
         raise ConfigError(f"{path}: is {what} ({type(error).__name__}: {reason})") from error
 
 
+def _refuse_other_files(file: Path) -> None:
+    """Say of a file that is not called JSON what is wanted in its place."""
+    if file.suffix == ".json" or not file.is_file():
+        return
+    kind = kind_of(file) if file.suffix == ".toml" else None
+    what = "no result" if kind is None else f"a {kind.name}, not a result"
+    raise ConfigError(f"{file}: is {what}; wanted is what `run --out DIR` wrote: DIR, or DIR/{RESULT}")
+
+
 def _is_result(file: Path) -> None:
     """Refuse what is not the JSON of a run."""
+    _refuse_other_files(file)
     try:
         document = json.loads(file.read_text(encoding="utf-8"))
     except OSError as error:

@@ -97,9 +97,11 @@ class SearchFile:
     @classmethod
     def read(cls, path: str | os.PathLike[str]) -> SearchFile:
         """Read a search file. What is wrong is named by file, line and key."""
+        from ninescope import kinds
         from ninescope.files import existing, text_of
 
         given = existing(os.fspath(path), "search file")
+        kinds.refuse_others(given, kinds.SEARCH)
         return cls.parse(text_of(given), given, Path(given).parent)
 
     @classmethod

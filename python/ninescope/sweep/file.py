@@ -66,9 +66,11 @@ class SweepFile:
     @classmethod
     def read(cls, path: str | os.PathLike[str]) -> SweepFile:
         """Read a sweep file. What is wrong is named by file, line and key."""
+        from ninescope import kinds
         from ninescope.files import existing, text_of
 
         given = existing(os.fspath(path), "sweep file")
+        kinds.refuse_others(given, kinds.SWEEP)
         return cls.parse(text_of(given), given, Path(given).parent)
 
     @classmethod
