@@ -10,6 +10,7 @@ import os
 import re
 import shutil
 import tempfile
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -25,6 +26,9 @@ _COMPRESSED = {b"\x1f\x8b": ".gz", b"\x28\xb5\x2f\xfd": ".zst", b"PAR1": ".parqu
 
 
 _LOCK = ".ninescope.lock"
+_TRIES = 4
+_A_MOMENT = 0.05
+"""So often, and after so long, a lock that others share is asked for again [s]."""
 _LEFT_OVER = re.compile(r"\..+\.\d+\.tmp")
 """What `written_whole` writes to; of a process that was killed it is left behind."""
 _held: dict[str, int] = {}
@@ -32,17 +36,17 @@ _held: dict[str, int] = {}
 
 
 @contextlib.contextmanager
-def alone(lock: Path, what: Path) -> Iterator[None]:
+def alone(lock: Path, what: Path, *, together: bool = False) -> Iterator[None]:
     """Keep other processes from writing something meanwhile; refuse where another one does.
 
-    The system gives the lock up with the process that has it, however that ends: a file that is left behind
-    keeps nobody out.
+    Those that write `together`, as runners of one lake do, keep out only whoever does not. The system gives
+    the lock up with the process that has it, however that ends: a file that is left behind keeps nobody out.
     """
     name = os.path.realpath(lock)
     descriptor = -1
     if name not in _held:
         try:
-            descriptor = take_lock(Path(name))
+            descriptor = _take_with_others(Path(name)) if together else take_lock(Path(name))
         except TakenError as by:
             raise ConfigError(f"cannot write to {what}: another ninescope is writing it{by}") from None
         except OSError as error:
@@ -56,20 +60,37 @@ def alone(lock: Path, what: Path) -> Iterator[None]:
             del _held[name]
         if descriptor >= 0:
             with contextlib.suppress(OSError):
-                os.unlink(name)  # while it is held: nobody has this file who was not refused
+                if together:
+                    fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)  # where no other is left
+                if os.path.samestat(os.fstat(descriptor), os.stat(name)):
+                    os.unlink(name)  # while it is held: nobody has this file who was not refused
+            with contextlib.suppress(OSError):
+                fcntl.flock(descriptor, fcntl.LOCK_UN)  # also of processes that were forked meanwhile
             os.close(descriptor)
+
+
+def _take_with_others(path: Path) -> int:
+    """Take a lock that others may have at the same time."""
+    for _ in range(_TRIES):
+        with contextlib.suppress(TakenError):
+            return take_lock(path, together=True)
+        time.sleep(_A_MOMENT)  # whoever has it may be taking the file away
+    return take_lock(path, together=True)
 
 
 class TakenError(Exception):
     """Another process has a lock; in words which, where it says."""
 
 
-def take_lock(path: Path) -> int:
-    """Take a lock and return its open file, which has it until it is closed; -1: no locks are known here."""
+def take_lock(path: Path, *, together: bool = False) -> int:
+    """Take a lock and return its open file, which has it until it is closed; -1: no locks are known here.
+
+    Any number may have it `together`, while nobody has it alone; these write no number of a process into it.
+    """
     while True:
         descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
         try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            fcntl.flock(descriptor, (fcntl.LOCK_SH if together else fcntl.LOCK_EX) | fcntl.LOCK_NB)
         except BlockingIOError:
             by = os.read(descriptor, 32).decode("ascii", "replace").strip()
             os.close(descriptor)
@@ -81,7 +102,8 @@ def take_lock(path: Path) -> int:
         with contextlib.suppress(OSError):
             if os.path.samestat(os.fstat(descriptor), os.stat(path)):
                 os.truncate(descriptor, 0)
-                os.write(descriptor, f"{os.getpid()}\n".encode())
+                if not together:
+                    os.write(descriptor, f"{os.getpid()}\n".encode())
                 return descriptor
         os.close(descriptor)
 
@@ -114,10 +136,11 @@ def written_whole(path: Path) -> Iterator[Path]:
 
 
 @contextlib.contextmanager
-def output_directory(path: Path, *, shared: bool = False) -> Iterator[Path]:
+def output_directory(path: Path, *, shared: bool = False, together: bool = False) -> Iterator[Path]:
     """Make a directory for results and prove that it can be written; take it away again when nothing came.
 
-    It is one process's alone until the block ends; a `shared` one holds files that are nobody's together.
+    It is one process's alone until the block ends; a `shared` one holds files that are nobody's together, and
+    one that is written `together` belongs to all who say so.
     """
     if path.exists() and not path.is_dir():
         raise ConfigError(f"cannot write to {path}: it is not a directory")
@@ -133,8 +156,8 @@ def output_directory(path: Path, *, shared: bool = False) -> Iterator[Path]:
     except OSError as error:
         raise ConfigError(f"cannot write to {path}: {error.strerror}") from error
     try:
-        with contextlib.nullcontext() if shared else alone(path / _LOCK, path):
-            if not shared:
+        with contextlib.nullcontext() if shared else alone(path / _LOCK, path, together=together):
+            if not shared and not together:
                 _sweep_up(path)
             yield path
     finally:

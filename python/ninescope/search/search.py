@@ -146,7 +146,7 @@ class Search:
         _refuse_url(out)
         wanted = trials or self.file.trials
         say = on_step or (lambda step: None)
-        with workers_of(executor, jobs, memory) as workers:
+        with open_store(out).written(), workers_of(executor, jobs, memory) as workers:
             # Nothing is written before all that can be refused was looked at.
             refuse_other_builds(workers)
             lake = Lake.open(out, create=True)

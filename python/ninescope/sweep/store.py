@@ -8,11 +8,12 @@ import posixpath
 import threading
 import time
 from collections.abc import Iterator
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any, Protocol
 
 from ninescope._native import ConfigError
-from ninescope.files import written_whole
+from ninescope.files import output_directory, written_whole
 
 _writing = threading.Lock()
 """Two threads that write one file would share the temporary one, which is named by the process."""
@@ -46,6 +47,9 @@ class Store(Protocol):
 
     def label(self, name: str = "") -> str:
         """Return what a person calls the store, or a file of it."""
+
+    def written(self) -> AbstractContextManager[object]:
+        """Keep out, as far as the store can, whoever writes something else here meanwhile."""
 
 
 def open_store(location: str | os.PathLike[str]) -> Store:
@@ -120,6 +124,10 @@ class FolderStore:
     def exists(self, name: str) -> bool:
         """Say whether there is such a file."""
         return (self._folder / name).exists()
+
+    def written(self) -> AbstractContextManager[object]:
+        """Share the folder with those who run points, and with nobody else."""
+        return output_directory(self._folder, together=True)
 
     def label(self, name: str = "") -> str:
         """Return the path."""
@@ -208,6 +216,10 @@ class UrlStore:
         """Say whether there is such a file."""
         with self._saying("read", name):
             return bool(self._files.exists(self._at(name)))
+
+    def written(self) -> AbstractContextManager[object]:
+        """Keep nobody out: what keeps the files knows no locks."""
+        return contextlib.nullcontext()
 
     def label(self, name: str = "") -> str:
         """Return the URL."""

@@ -139,12 +139,14 @@ class Sweep:
         plan = self.plan()
         estimate.check(self.file, plan)
         # What is refused leaves nothing behind: a new lake is made when all is accepted.
-        there = Lake.open(out) if open_store(out).exists(MARK) else None
+        store = open_store(out)
+        there = Lake.open(out) if store.exists(MARK) else None
         left = _left(there, plan.points, retry)
         if not left and there is not None:
-            Record.of(plan).save(there)
+            with store.written():
+                Record.of(plan).save(there)
             return self.status(out)
-        with workers_of(executor, jobs, memory) as workers:
+        with store.written(), workers_of(executor, jobs, memory) as workers:
             estimate.refuse_too_large(plan, left, workers)
             refuse_other_builds(workers)
             lake = there or Lake.open(out, create=True)
