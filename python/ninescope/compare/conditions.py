@@ -10,6 +10,8 @@ from ninescope.result import Result
 _DRIVE_NOT = ("sources", "summary")
 """Words about a drive, of which nothing depends."""
 _RUN_NOT = ("seed", "set", "check")
+_CUTS = ("requests", "duration", "warmup")
+"""What of the way something was run says which of the workload's requests were measured."""
 _WORKLOAD_NOT = ("path", "hash")
 """Two files may hold the same requests, and one hash stands for all of their statistics."""
 
@@ -51,8 +53,12 @@ def differing(a: Result, b: Result) -> list[Difference]:
 
 
 def same_workload(a: Result, b: Result) -> bool:
-    """Say whether both ran the same trace or the same jobs, cut to the same length."""
-    return not [each for each in differing(a, b) if each.key.startswith(("workload.", "run."))]
+    """Say whether both ran the same trace or the same jobs, cut to the same length.
+
+    What the drive held before, and whatever else is not the workload's, is no difference of workloads.
+    """
+    runs = ({key: _run(each).get(key) for key in _CUTS} for each in (a, b))
+    return not [*_between("workload", _workload(a), _workload(b)), *_between("run", *runs)]
 
 
 def same_requests(a: Result, b: Result) -> bool:
