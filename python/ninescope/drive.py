@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from ninescope import _native, catalogue
 from ninescope._native import ConfigError
+from ninescope.numbers import whole
 
 if TYPE_CHECKING:
     import numpy as np
@@ -45,9 +46,12 @@ class Drive:
     @classmethod
     def from_file(cls, path: str | os.PathLike[str]) -> Drive:
         """Read a drive from a TOML file."""
+        from ninescope import kinds
         from ninescope.files import existing
 
-        return cls({"file": existing(os.fspath(path), "drive file")})._looked_at()
+        given = existing(os.fspath(path), "drive file")
+        kinds.refuse_others(given, kinds.DRIVE)
+        return cls({"file": given})._looked_at()
 
     @classmethod
     def from_toml(cls, text: str) -> Drive:
@@ -114,7 +118,7 @@ class Drive:
         *,
         seed: int = 1,
         warmup: int | float = 0,
-        requests: int | None = None,
+        requests: int | float | None = None,
         duration: str | None = None,
         prefill: str = "footprint",
         log_requests: bool = False,
@@ -223,7 +227,7 @@ def _toml_value(value: object) -> str:
         return "{ " + ", ".join(f"{key} = {_quoted(item)}" for key, item in value.items()) + " }"
     if isinstance(value, list | tuple):
         return "[" + ", ".join(_quoted(item) for item in value) + "]"
-    return str(value)
+    return str(whole(value))
 
 
 def _quoted(value: object) -> str:

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ninescope import _native
+from ninescope.numbers import whole
 
 if TYPE_CHECKING:
     import numpy as np
@@ -49,7 +50,7 @@ def request(
     *,
     seed: int = 1,
     warmup: int | float = 0,
-    requests: int | None = None,
+    requests: int | float | None = None,
     duration: str | None = None,
     prefill: str = "footprint",
     log_requests: bool = False,
@@ -73,14 +74,14 @@ def request(
         # They change nothing in a run, so that a run without them is asked for as ever.
         **{key: os.fspath(place) for key, place in places.items() if place is not None},
         "workload": dict(workload.words),
-        "seed": seed,
-        "warmup": warmup,
-        "requests": requests,
+        "seed": whole(seed),
+        "warmup": whole(warmup),
+        "requests": whole(requests),
         "duration": duration,
         "prefill": prefill,
         "log_requests": log_requests,
         "check": check,
-        "explain_slowest": explain_slowest,
+        "explain_slowest": whole(explain_slowest),
         "trace_window": None if trace_window is None else _window(trace_window),
     }
 

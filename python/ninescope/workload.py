@@ -10,6 +10,8 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+from ninescope.numbers import whole
+
 
 @dataclasses.dataclass(frozen=True)
 class Workload:
@@ -60,10 +62,10 @@ class Workload:
             "trace": os.fspath(path),
             "format": format,
             "strict": strict,
-            "loop": loop,
+            "loop": whole(loop),
             "time_scale": time_scale,
             "closed_loop": closed_loop,
-            "iodepth": iodepth,
+            "iodepth": whole(iodepth),
             "trims": trims,
             "volume": list(volume),
             "volumes": volumes,
@@ -85,19 +87,19 @@ class Workload:
     @classmethod
     def job(cls, **words: object) -> Workload:
         """Make requests in fio's words: `job(rw="randread", bs="4k", iodepth=32, requests=1_000_000)`."""
-        return cls._looked_at({"job": words})
+        return cls._looked_at({"job": _in_whole(words)})
 
     @classmethod
     def jobs(cls, *jobs: Mapping[str, object]) -> Workload:
         """Run several jobs at the same time, each with a `name`: `jobs({"name": "a", "rw": "read"}, ...)`."""
-        return cls._looked_at({"job": [dict(job) for job in jobs]})
+        return cls._looked_at({"job": [_in_whole(job) for job in jobs]})
 
     @classmethod
     def profile(
         cls,
         profile: str | os.PathLike[str],
         *,
-        requests: int | None = None,
+        requests: int | float | None = None,
         seed: int = 1,
         **replay: Any,
     ) -> Workload:
@@ -110,16 +112,20 @@ class Workload:
 
         folder = TemporaryFolder()
         path = Path(folder.path, "drawn.rows.zst")
-        drawn = draw_rows(profile, path, requests=requests, seed=seed)
+        drawn = draw_rows(profile, path, requests=whole(requests), seed=seed)
         words = cls.trace(path, **{**replay, "trims": True}).words
         return cls({**words, "name": f"{drawn.name} ({drawn.label})", "copied_from": "profile"}, folder)
 
     @classmethod
     def job_file(cls, path: str | os.PathLike[str]) -> Workload:
         """Read jobs from a TOML file, or from a job file of fio (`.fio`)."""
+        from ninescope import kinds
         from ninescope.files import existing
 
-        return cls._looked_at({"job_file": existing(os.fspath(path), "job file")})
+        given = existing(os.fspath(path), "job file")
+        if given.endswith(".toml"):
+            kinds.refuse_others(given, kinds.JOB)
+        return cls._looked_at({"job_file": given})
 
     @classmethod
     def preset(cls, name: str) -> Workload:
@@ -131,6 +137,10 @@ class Workload:
         """Return a job if it can be read; whether a drive has room for it is seen when it is run."""
         _refuse_words(words, of=("job", "preset", str(words.get("job_file", "job"))))
         return cls(words)
+
+
+def _in_whole(job: Mapping[str, object]) -> dict[str, object]:
+    return {key: whole(value) for key, value in job.items()}
 
 
 def _refuse_words(words: Mapping[str, Any], *, of: tuple[str, ...]) -> None:

@@ -1,0 +1,10 @@
+"""Numbers as people write them in programs: 1e6 is a whole one."""
+
+from __future__ import annotations
+
+from typing import Any
+
+
+def whole(number: Any) -> Any:
+    """Return a float that is whole as an int; everything else is judged where it is read."""
+    return int(number) if isinstance(number, float) and number.is_integer() else number
