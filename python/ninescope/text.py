@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import io
+import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -128,7 +129,7 @@ def render(result: Result, *, bars: bool, width: int | None = None) -> Iterator[
     yield _headline(result)
     if any(True for _ in result.latency):
         yield ""
-        yield _latency_table(result)
+        yield _latency_table(result, width)
     if result.jobs:
         yield ""
         yield _job_table(result, width)
@@ -180,9 +181,40 @@ def _headline(result: Result) -> RenderableType:
     return Group(*(Text(" ") + line for line in lines))
 
 
-def _latency_table(result: Result) -> RenderableType:
+def _latency_table(result: Result, width: int | None) -> RenderableType:
+    """Show the latency, operations side by side.
+
+    `width` is that of a terminal; where that is too narrow the operations stand below each other, and where
+    it still is, each number stands on a line of its own. No name or number is cut.
+    """
+    table, remarks = _latencies_side_by_side(result)
+    shown: list[RenderableType] = [table]
+    if width is not None and natural_width(table) > width:
+        shown = list(_latencies_stacked(table, width))
+    return Group(*shown, *(Text(f"  {remark}", "dim") for remark in remarks))
+
+
+def _latencies_stacked(wide: Table, width: int) -> Iterator[RenderableType]:
+    """Yield the columns of a table of latencies one below the other, each with the names of its rows."""
+    names, *columns = ([str(cell) for cell in column.cells] for column in wide.columns)
+    for head, cells in zip((str(column.header) for column in wide.columns[1:]), columns, strict=True):
+        table = Table(box=None, show_header=False, pad_edge=True, padding=(0, 2, 0, 1))
+        table.add_column(no_wrap=True)
+        table.add_column(justify="right", no_wrap=True)
+        rows = [(name, cell) for name, cell in zip(names, cells, strict=True) if cell.strip()]
+        for row in rows:
+            table.add_row(*row)
+        yield Text(f" {head}", "bold")
+        if natural_width(table) <= width:
+            yield table
+        else:
+            yield from (Padding(Text(f"{name} {cell.strip()}"), (0, 0, 0, 3)) for name, cell in rows)
+
+
+def _latencies_side_by_side(result: Result) -> tuple[Table, list[str]]:
+    """Return the table, and what is to be said below it."""
     table = Table(box=None, pad_edge=True, header_style="bold", padding=(0, 2, 0, 1))
-    table.add_column("")
+    table.add_column("", no_wrap=True)
     columns: list[tuple[str, Latency]] = []
     for op, latency in result.latency:
         columns.append((op, latency))
@@ -214,7 +246,7 @@ def _latency_table(result: Result) -> RenderableType:
     if untrusted:
         beyond = f"p{untrusted[0]}" + (" and beyond" if len(untrusted) > 1 else "")
         remarks.append(f"{beyond}: too few samples to show (they are in the JSON)")
-    return Group(table, *(Text(f"  {remark}", "dim") for remark in remarks))
+    return table, remarks
 
 
 def _job_table(result: Result, width: int | None) -> RenderableType:
@@ -394,14 +426,7 @@ class _CauseTable:
         shown = stacking_order(largest[:room])
         rest = [1 - sum(band.share(cause) for cause in shown) for band in self._bands]
         with_rest = any(share >= _SMALL_SHARE / 2 for share in rest)
-        table = Table(
-            title=f"  {self._title}",
-            title_justify="left",
-            title_style="bold",
-            box=None,
-            header_style="bold",
-            padding=(0, 0, 0, 1),
-        )
+        table = Table(box=None, header_style="bold", padding=(0, 0, 0, 1))
         for name in (" band", "requests", "mean"):
             table.add_column(name, justify="left" if name == " band" else "right", no_wrap=True)
         if bars:
@@ -419,6 +444,11 @@ class _CauseTable:
             if with_rest:
                 cells.append(_cell(other))
             table.add_row(*cells)
+        # A title of the table's would be folded at the table's width.
+        yield Text(f"  {self._title}", "bold")
+        if natural_width(table) > options.max_width:
+            yield from self._in_words(ranges, counts, times)
+            return
         yield table
         folded = largest[room:]
         if folded:
@@ -427,6 +457,16 @@ class _CauseTable:
                 for cause in folded
             )
             yield Text(f"  other, for want of room: {', '.join(names)}", "dim")
+
+    def _in_words(self, ranges: list[str], counts: list[str], times: list[str]) -> Iterator[RenderableType]:
+        """Yield each band with its causes as sentences, for whoever has no room for columns."""
+        for band, reach, count, time in zip(self._bands, ranges, counts, times, strict=True):
+            yield Padding(Text(f"{reach}: {count} requests, mean {time}", "bold"), (0, 0, 0, 2))
+            named = [
+                cause for cause in stacking_order(band.parts_ns) if band.share(cause) >= _SMALL_SHARE / 2
+            ]
+            words = ", ".join(f"{look(cause).label} {_share(band.share(cause))}" for cause in named)
+            yield Padding(Text(words), (0, 0, 0, 4))
 
 
 def _cell(share: float) -> Text:
@@ -714,7 +754,7 @@ def trace_remarks(trace: Mapping[str, Any]) -> Iterator[str]:
     skipped = trace.get("skipped_lines")
     if skipped:
         first = trace.get("first_skipped") or {}
-        where = f"; the first broken one is number {first['line']}: {first['reason']}" if first else ""
+        where = f"; the first broken one is {broken_line(first)}" if first else ""
         were = "was" if skipped == 1 else "were"
         yield f"{_lines(skipped)} of the trace gave no request and {were} skipped{where}"
     for key, words in (
@@ -724,6 +764,20 @@ def trace_remarks(trace: Mapping[str, Any]) -> Iterator[str]:
     ):
         if trace.get(key):
             yield f"{trace[key]:,} {words}"
+
+
+def broken_line(first: Mapping[str, Any]) -> str:
+    """Tell the first broken line of a trace by its number; the names of columns are told as such."""
+    if is_header(first.get("text", "")):
+        return f"number {first['line']}, which looks like a header: {first['text']}"
+    return f"number {first['line']}: {first['reason']}"
+
+
+def is_header(line: str) -> bool:
+    """Say whether a line of a trace names columns: words alone, and one of them what every trace has."""
+    words = [word.strip().strip("\"'").lower() for word in re.split(r"[,;\t]", line)]
+    named = any(name in word for word in words for name in ("time", "offset", "size", "lba", "address"))
+    return len(words) > 1 and named and all(re.match(r"[a-z_]", word) for word in words)
 
 
 def _lines(count: int) -> str:

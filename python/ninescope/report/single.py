@@ -185,7 +185,7 @@ def _slowest(result: Result) -> Iterator[Block]:
         rows: list[list[str | Cell]] = [
             [
                 f"{request.id:,}",
-                duration(request.submitted_ns),
+                f"{request.submitted_ns / 1e6:,.3f} ms",  # as a window around it is given
                 duration(request.latency_ns),
                 ", ".join(
                     f"{look(cause).label} {time / request.latency_ns * 100:.0f}%"
