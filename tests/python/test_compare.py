@@ -290,6 +290,24 @@ def test_what_differs_is_listed_by_its_keys():
     assert DRIVE["summary"] not in str(differing(a, b))
 
 
+def with_run(seed: int, **changes: object) -> Result:
+    result = of_numbers(np.random.default_rng(seed), seed=seed)
+    result.document["config"]["run"].update(changes)
+    return result
+
+
+def test_what_the_drive_held_before_is_no_difference_of_workloads():
+    found = compare([with_run(1), with_run(2)], [with_run(seed, prefill="steady") for seed in (1, 2)])
+    assert found.design == "2 runs of each, paired by their seeds 1 to 2"
+    assert "the workloads differ" not in " | ".join(found.remarks)
+    assert ("run.prefill", "full", "steady") in found.differences
+
+
+@pytest.mark.parametrize("key", ["requests", "duration", "warmup"])
+def test_how_a_workload_is_cut_is_one(key):
+    assert not same_workload(with_run(1), with_run(1, **{key: "7"}))
+
+
 def test_what_weakens_a_comparison_is_said():
     a = of_latencies(exponential(1))
     b = of_latencies(

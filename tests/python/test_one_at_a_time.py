@@ -14,6 +14,7 @@ import pytest
 from conftest import NATIVE, ROOT, command
 from ninescope import ConfigError
 from ninescope.files import alone, output_directory, output_file, written_whole
+from sweep_samples import run_here
 
 HOLDS = """
 import sys, time
@@ -188,3 +189,57 @@ def test_a_file_written_whole_by_two_is_that_of_one(tmp_path):
         assert str(os.getpid()) in temporary.name
         temporary.write_text("whole")
     assert (tmp_path / "f").read_text() == "whole"
+
+
+# ---- Lakes -----------------------------------------------------------------------------------------------
+
+SHARES = """
+import sys
+from pathlib import Path
+from ninescope.sweep.store import FolderStore
+with FolderStore(Path(sys.argv[2])).written():
+    print("here", flush=True)
+    sys.stdin.readline()
+"""
+
+
+def sharing(path: Path) -> subprocess.Popen[str]:
+    other = subprocess.Popen(
+        [sys.executable, "-c", SHARES, "", path], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    )
+    assert other.stdout.readline() == "here\n"
+    return other
+
+
+def test_a_sweep_is_not_run_into_a_folder_that_is_written(sweep, tmp_path):
+    folder = tmp_path / "out"
+    other = holding("output_directory", folder)
+    with pytest.raises(ConfigError, match=rf"another ninescope is writing it \(process {other.pid}\)"):
+        run_here(sweep, folder)
+    assert not (folder / "lake.json").exists()
+    ended(other)
+    assert run_here(sweep, folder).done == 8
+    assert not (folder / ".ninescope.lock").exists()
+
+
+def test_runners_share_a_lake_and_keep_others_out_until_the_last_has_ended(sweep, tmp_path):
+    first, second = sharing(tmp_path / "lake"), sharing(tmp_path / "lake")
+    assert run_here(sweep, tmp_path / "lake").done == 8
+    for runner in (first, second):
+        with (
+            pytest.raises(ConfigError, match="another ninescope is writing it"),
+            output_directory(tmp_path / "lake"),
+        ):
+            pytest.fail("beside a sweep")
+        ended(runner)
+    with output_directory(tmp_path / "lake"):
+        pass
+    assert not (tmp_path / "lake/.ninescope.lock").exists()
+
+
+def test_a_runner_that_was_killed_keeps_nobody_out(tmp_path):
+    runner = sharing(tmp_path / "lake")
+    runner.kill()
+    ended(runner, "")
+    with output_directory(tmp_path / "lake"):
+        pass

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import re
+import subprocess
 
 import pytest
 from rich.console import Console, Group
@@ -12,7 +13,7 @@ from rich.table import Table
 from rich.text import Text
 
 from compare_samples import document
-from conftest import NATIVE
+from conftest import NATIVE, ROOT, command
 from ninescope.compare import compare
 from ninescope.lines import plain_text, print_whole
 from ninescope.result import Result
@@ -85,3 +86,39 @@ def test_a_value_of_a_key_is_compared_whole():
     shown = str(compare(one, other))
     for number in (1, 2):
         assert f"{LONG}-{number}" in shown
+
+
+# ---- A pipe that is closed -------------------------------------------------------------------------------
+
+
+def closed_at(*arguments: object, lines: int, errors: bool = False) -> tuple[int, bytes]:
+    """Run a program and close its pipe after so many lines; return its exit code and what else it said."""
+    pipe = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT if errors else subprocess.PIPE}
+    with subprocess.Popen([*command(), *map(str, arguments)], **pipe) as process:
+        for _ in range(lines):
+            assert process.stdout.readline()
+        process.stdout.close()
+        said = b"" if errors else process.stderr.read()
+        return process.wait(120), said
+
+
+@pytest.mark.skipif(not NATIVE, reason="the engine is not built")
+@pytest.mark.parametrize(
+    ("arguments", "lines"),
+    [
+        (("policies",), 0),
+        (("policies", "--json"), 0),
+        (("--help",), 0),
+        (("run", "--rw", "randread", "--requests", "200"), 0),
+        (("run", "--rw", "randread", "--requests", "200", "--json"), 0),
+        (("trace", "convert", ROOT / "examples/traces/pgbench.csv.zst", "-", "--to", "msr"), 1),
+    ],
+)
+def test_a_closed_pipe_ends_quietly(arguments, lines):
+    # 128 + SIGPIPE, which is 13: what a shell says of `yes | head -1`.
+    assert closed_at(*arguments, lines=lines) == (128 + 13, b"")
+
+
+@pytest.mark.skipif(not NATIVE, reason="the engine is not built")
+def test_a_message_that_nobody_reads_is_no_bug():
+    assert closed_at("run", "--rw", "randrd", lines=0, errors=True)[0] == 128 + 13

@@ -231,6 +231,34 @@ def test_a_narrow_terminal_cuts_no_name_or_number_of_a_job(made, width):
     assert all(len(line) <= width for line in text.splitlines())
 
 
+@pytest.mark.parametrize("width", [24, 30, 36, 40, 44, 46, 48, 52, 60, 80])
+def test_no_terminal_is_so_narrow_that_names_or_numbers_are_cut(made, width):
+    text = on_a_terminal(made, width)
+    assert "\u2026" not in text
+    assert all(len(line) <= width for line in text.splitlines())
+    # Folded at blanks alone, so that words are whole; what a table is to hold is in the document.
+    words = " ".join(text.split())
+    for op in ("read", "write"):
+        latency = made.document["latency"][op]
+        assert f"{latency['count']:,}" in words
+        for name, value in (("mean", latency["mean_ns"]), ("max", latency["max_ns"])):
+            assert name in words
+            assert duration(value) in words
+        for key, value in latency["percentiles_ns"].items():
+            if key not in latency["insufficient"]:
+                assert f"p{key} " in words
+                assert duration(value) in words
+
+
+def test_the_title_of_a_table_is_one_line_where_there_is_room(made):
+    bands = [{"band": "p50", "count": 720, "parts_ns": {"transfer": 1.0}}]
+    told = made.document | {"attribution": {"read": bands}}
+    title = "Where the time of reads went"
+    # A table of one cause is narrower than its title.
+    for width in (40, 100):
+        assert title in on_a_terminal(Result(told), width)
+
+
 def test_causes_without_room_for_a_column_are_named_with_their_largest_share(made):
     causes = ("transfer", "link", "die_gc_program", "die_erase", "die_host_read", "program_wait")
     shares = {"p50": (60, 6, 1, 1, 2, 30), "max": (2, 5, 55, 7, 1, 30)}

@@ -380,3 +380,111 @@ def test_the_list_of_policies_says_what_each_can_be_told(cli):
     assert "true or false, by default false" in out
     assert "    retention" in cli("policies", "refresh").out
     assert "by default left out" in cli("policies", "refresh").out
+
+
+# ---- Files of the wrong kind -----------------------------------------------------------------------------
+
+DEMO = ROOT / "examples/drives/demo.toml"
+SWEEP = ROOT / "examples/sweeps/codes.toml"
+SEARCH_FILE = ROOT / "examples/searches/best-drive.toml"
+PROFILE = ROOT / "presets/profiles/hm_0.toml"
+
+
+@pytest.mark.parametrize(
+    ("command", "path", "words"),
+    [
+        (("run",), DEMO, "is a drive, not a job; `ninescope run WORKLOAD --drive "),
+        (("run",), SWEEP, "is a sweep, not a job; `ninescope sweep run "),
+        (("run",), SEARCH_FILE, "is a search, not a job; `ninescope search run "),
+        (("run", "--rw", "read", "--drive"), SWEEP, "is a sweep, not a drive; `ninescope sweep run "),
+        (("run", "--rw", "read", "--drive"), PROFILE, "is a profile, not a drive; `ninescope run "),
+        (("sweep", "plan"), SEARCH_FILE, "is a search, not a sweep; `ninescope search run "),
+        (("search", "plan"), SWEEP, "is a sweep, not a search; `ninescope sweep run "),
+        (("sweep", "plan"), DEMO, "is a drive, not a sweep; "),
+        (("check",), ROOT / "Cargo.toml", "TOML of no kind that ninescope knows"),
+        (("check",), ROOT / "pyproject.toml", "TOML of no kind that ninescope knows"),
+        (("run",), ROOT / "Cargo.toml", "is TOML of no kind that ninescope knows, and a job is wanted"),
+        (("report",), DEMO, "is a drive, not a result; wanted is what `run --out DIR` wrote"),
+        (("report",), ROOT / "README.md", "is no result; wanted is what `run --out DIR` wrote"),
+        (("compare", ROOT / "README.md"), DEMO, "is no result; wanted is what `run --out DIR` wrote"),
+    ],
+)
+def test_a_file_of_the_wrong_kind_is_told_as_what_it_is(cli, command, path, words):
+    code, out, err = cli(*command, path)
+    assert (code, out) == (2, "")
+    assert len(err.splitlines()) == 1
+    assert words in err
+    assert "did you mean" not in err
+
+
+def test_the_configuration_of_a_result_is_a_drive(cli, tmp_path):
+    assert cli("run", "--rw", "read", "--requests", "50", *SMALL, "--out", tmp_path / "a").code == 0
+    code, _, err = cli("run", tmp_path / "a/config.toml")
+    assert code == 2
+    assert "is a drive, not a job" in err
+
+
+@pytest.mark.parametrize("name", ["x.pdf", "x", "x.png", "x.HTM"])
+def test_a_report_is_html_by_its_name(cli, tmp_path, name):
+    assert cli("run", "--rw", "read", "--requests", "50", *SMALL, "--out", tmp_path / "a").code == 0
+    code, out, err = cli("report", tmp_path / "a", "--out", tmp_path / name)
+    assert (code, out) == (2, "")
+    assert "--out wants a file that ends in .html" in err
+    assert not (tmp_path / name).exists()
+
+
+def test_a_header_of_a_trace_is_called_that(cli, tmp_path):
+    path = tmp_path / "headed.csv"
+    rows = "".join(f"{10 * row},hm,0,Read,{4096 * row},4096,1\n" for row in range(100))
+    path.write_text("Timestamp,Hostname,DiskNumber,Type,Offset,Size,ResponseTime\n" + rows)
+    for command in ("check", "run"):
+        code, out, err = cli(command, path)
+        assert code == 0, err
+        assert "number 1, which looks like a header: Timestamp,Hostname," in " ".join(out.split())
+    path.write_text("x,hm,0,Read,0,4096,1\n" + rows)
+    _, out, _ = cli("check", path)
+    assert "header" not in out
+    assert "the timestamp is not a whole number" in out
+
+
+# ---- Parameters, numbers ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("--set", "ftl.victim.d=3"), "`d` is a parameter of d-choices, not of greedy"),
+        (("--set", "nand.read=1e30s"), "exponents are unknown here"),
+        (("--random-distribution", "hotcold:99.5/1"), "must be whole percents"),
+        (("--random-distribution", "zoned:99.5/1:0.5/99"), "must list zones in whole percents"),
+    ],
+)
+def test_what_is_wanted_in_its_place_is_said(cli, arguments, words):
+    code, out, err = cli("run", "--rw", "randread", "--requests", "20", *SMALL, *arguments)
+    assert (code, out) == (2, "")
+    assert words in err
+    assert "did you mean" not in err
+
+
+def test_words_that_have_nothing_in_common_are_not_suggested(cli):
+    code, _, err = cli("run", "--rw", "randread", *SMALL, "--set", "x=1")
+    assert code == 2
+    assert "unknown field `x`" in err
+    assert "did you mean" not in err
+
+
+def test_whole_floats_are_whole_numbers_in_python():
+    from ninescope import Drive, Workload
+
+    drive = Drive.from_file(ROOT / "examples/drives/small.toml")
+    words = {"rw": "randread", "size": "4m"}
+    asked = drive.run(Workload.job(**words, iodepth=4, requests=1000))
+    same = drive.with_(controller__queue_depth=32.0)
+    assert same.resolve() == drive.with_(controller__queue_depth=32).resolve()
+    for found in (
+        drive.run(Workload.job(**words, iodepth=4.0, requests=1e3)),
+        drive.run(Workload.job(**words, iodepth=4), requests=1e3),
+    ):
+        assert (found.requests, found.digest) == (1000, asked.digest)
+    with pytest.raises(Exception, match="whole number"):
+        drive.run(Workload.job(**words), requests=1.5)

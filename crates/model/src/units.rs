@@ -189,6 +189,9 @@ impl Scale {
             return Err("it does not begin with a number");
         }
         let unit = unit.trim_start().to_lowercase();
+        if is_exponent(&unit) {
+            return Err("exponents are unknown here, all digits are written");
+        }
         let factor = if unit.is_empty() {
             1
         } else {
@@ -243,6 +246,11 @@ impl Scale {
             None => write!(formatter, "0{}", self.printed.last().map_or("", |(name, _)| name)),
         }
     }
+}
+
+/// Whether what follows a number begins as an exponent does ("e30s"); no unit has a digit or a sign there.
+fn is_exponent(unit: &str) -> bool {
+    unit.strip_prefix('e').is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit() || c == '+' || c == '-'))
 }
 
 /// A pattern of a unit in capitals, small letters or both: JSON Schema knows no patterns without regard to case.
@@ -396,6 +404,10 @@ mod tests {
             ("1.1KiB", "whole number"),
             ("0.1", "whole number"),
             ("1e3", "unknown"),
+            ("1e3", "exponent"),
+            ("1E30k", "exponent"),
+            ("1.5e-3k", "exponent"),
+            ("1exa", "the unit is unknown"),
             ("99999999999999999999", "too large"),
             ("16777216TiB", "too large"),
         ];

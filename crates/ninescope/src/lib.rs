@@ -105,6 +105,16 @@ pub fn policies() -> Vec<PolicyRegistry> {
     REGISTRIES.iter().map(|(registry, _)| *registry).collect()
 }
 
+/// The policies of a registry that have a parameter.
+fn policies_with(registry: &str, parameter: &str) -> Vec<&'static str> {
+    // Both parts of storage-class memory have the same.
+    let registry = registry.strip_prefix("storage_").unwrap_or(registry);
+    let of = REGISTRIES.iter().filter(|((key, _), _)| *key == registry);
+    let named = of.flat_map(|((_, list), parameters)| list.iter().zip(parameters()));
+    let has = |parameters: &[Parameter]| parameters.iter().any(|one| one.name == parameter);
+    named.filter(|(_, parameters)| has(parameters)).map(|((name, _), _)| *name).collect()
+}
+
 /// Every policy of the registries that a drive of flash alone without codes has a choice of.
 pub fn policies_of_flash() -> Vec<PolicyRegistry> {
     let chosen = |key: &str| key.starts_with("scheduler.") || (key.starts_with("ftl.") && key != "ftl.streams");

@@ -118,6 +118,11 @@ fn what_has_no_meaning_is_named_by_its_key() {
         ("random_distribution = 'zoned:60/10:40/90,50/50:50/50'", "each direction"),
         ("random_distribution = 'zoned:100/0:0/100'", "zone without blocks"),
         ("random_distribution = 'hotcold:101/10'", "more than 100 %"),
+        (
+            "random_distribution = 'hotcold:99.5/1'",
+            "whole percents, as <% of accesses>/<% of region>, such as hotcold:90/10",
+        ),
+        ("random_distribution = 'zoned:99.5/1:0.5/99'", "list zones in whole percents"),
         ("bssplit = '4k/60:8k/60'", "120 %"),
         ("bssplit = '4k/60:8k/30'", "90 %"),
         ("bssplit = '5k1'", "bssplit: `5k1`"),

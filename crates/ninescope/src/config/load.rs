@@ -8,6 +8,7 @@ use super::diagnostics::{
     at_key, in_plain_words, location, location_of_line, nearest_location, suggestion, with_nearest, with_suggestion,
 };
 use crate::error::Error;
+use crate::policies_with;
 use crate::presets::{Preset, preset, presets};
 use crate::schema::drive_keys;
 
@@ -152,9 +153,11 @@ fn elsewhere(word: &str, known: &[String]) -> Option<String> {
     Some(found.join("` or `"))
 }
 
-/// What a key that a table does not have may mean: one of its own that is near, or one of another table.
-fn nearest_key(word: &str, known: &[&str]) -> Option<String> {
-    let keys = drive_keys();
+/// What a key that is `typed` with its tables, and that its table does not have, may mean: one of its own that is near,
+/// or one of another table.
+fn nearest_key(typed: &str, word: &str, known: &[&str]) -> Option<String> {
+    let mut keys = drive_keys();
+    keys.retain(|key| key != typed);
     let near = || suggestion(word, known.iter().copied()).map(str::to_owned);
     let near_elsewhere = || {
         let names = keys.iter().filter_map(|key| key.rsplit('.').next());
@@ -165,17 +168,30 @@ fn nearest_key(word: &str, known: &[&str]) -> Option<String> {
     elsewhere(word, &keys).or_else(near).or_else(near_elsewhere)
 }
 
+/// What is wrong with a parameter that other policies have than the one that `drive` chooses.
+fn of_another_policy(drive: &Value, key: &str) -> Option<String> {
+    let (registry, parameter) = key.rsplit_once('.')?;
+    let policy = registry.split('.').try_fold(drive, |table, key| table.get(key))?;
+    let chosen = policy.as_str().or_else(|| policy.get("policy")?.as_str())?;
+    let others = policies_with(registry, parameter);
+    let is_of_others = !others.is_empty() && !others.contains(&chosen);
+    is_of_others.then(|| format!("{key}: `{parameter}` is a parameter of {}, not of {chosen}", others.join(" and ")))
+}
+
 impl DriveConfig {
     fn deserialize_named(table: &Table) -> Result<Self, KeyError> {
-        serde_path_to_error::deserialize(Value::Table(table.clone())).map_err(|error| {
+        let drive = Value::Table(table.clone());
+        serde_path_to_error::deserialize(drive.clone()).map_err(|error| {
             let path = error.path().to_string();
             // The lines after the first repeat the path.
             let inner = error.inner().to_string();
             let message = below_key(&path, inner.lines().next().unwrap_or_default());
             let key = message.split(": ").next().filter(|key| key.starts_with(&path)).unwrap_or(&path);
+            let policy = message.contains("unknown field `").then(|| of_another_policy(&drive, key)).flatten();
+            let nearest = || with_nearest(&message, |word, known| nearest_key(key, word, known));
             KeyError {
                 key: if path == "." { String::new() } else { key.to_owned() },
-                message: in_plain_words(&with_nearest(&message, nearest_key)),
+                message: in_plain_words(&policy.unwrap_or_else(nearest)),
             }
         })
     }
@@ -327,6 +343,32 @@ mod tests {
             assert_eq!(meant(tlc, &[set]), key, "{set}");
         }
         assert_eq!(meant("base = \"tlc\"\nover_provisioning = 0.2\n", &[]), "`ftl.over_provisioning`");
+    }
+
+    #[test]
+    fn a_parameter_of_another_policy_is_told_as_that() {
+        let tlc = "base = \"tlc\"\n";
+        let of_greedy = "ftl.victim.d: `d` is a parameter of d-choices, not of greedy";
+        assert_eq!(error(tlc, &["ftl.victim=greedy", "ftl.victim.d=3"]), format!("--set ftl.victim.d=3: {of_greedy}"));
+        let in_file = error("base = \"tlc\"\n[ftl.victim]\npolicy = \"greedy\"\nd = 3\n", &[]);
+        assert!(in_file.starts_with(&format!("drive.toml: {of_greedy}\n  at line 4")), "{in_file}");
+        // Other keys of that name are named, and those that nobody has get no answer.
+        assert!(error(tlc, &["nand.d=3"]).ends_with("did you mean `ftl.victim.d`?"));
+        for set in ["x=1", "ftl.victim.x=1"] {
+            assert!(!error(tlc, &[set]).contains("did you mean"), "{set}");
+        }
+    }
+
+    #[test]
+    fn no_key_is_answered_with_itself() {
+        // Many of them belong to policies that this drive does not choose.
+        for key in drive_keys() {
+            let sets = [format!("{key}=1")];
+            let Err(told) = load_drive("drive.toml", "base = \"tlc\"\n", &sets) else { continue };
+            let told = told.to_string();
+            let meant = told.split_once("did you mean ").map_or("", |(_, meant)| meant);
+            assert!(!meant.contains(&format!("`{key}`")), "{told}");
+        }
     }
 
     #[test]

@@ -59,7 +59,7 @@ impl FromStr for AddressDistribution {
                 }
                 Self::Zoned(zones.split(':').map(zone).collect::<Option<_>>().ok_or_else(|| refused(ZONES))?)
             }
-            Some(("hotcold", hot)) => Self::HotCold(zone(hot).ok_or_else(|| refused(ZONES))?),
+            Some(("hotcold", hot)) => Self::HotCold(zone(hot).ok_or_else(|| refused(HOT))?),
             _ => {
                 return Err(refused(
                     "is no distribution; write \"uniform\", \"zipf:<theta>\", \"pareto:<h>\", \
@@ -71,7 +71,9 @@ impl FromStr for AddressDistribution {
     }
 }
 
-const ZONES: &str = "must list zones as <% of accesses>/<% of region>, such as 60/10:30/20:10/70";
+const ZONES: &str =
+    "must list zones in whole percents, as <% of accesses>/<% of region>, such as zoned:60/10:30/20:10/70";
+const HOT: &str = "must be whole percents, as <% of accesses>/<% of region>, such as hotcold:90/10";
 
 fn zone(text: &str) -> Option<Zone> {
     let (accesses, blocks) = text.split_once('/')?;
