@@ -629,3 +629,25 @@ def test_the_chart_library_is_what_its_readme_says():
 def test_the_script_parses(tmp_path: Path):
     script = ROOT / "python/ninescope/report/templates/report.js"
     assert subprocess.run(["node", "--check", str(script)]).returncode == 0
+
+
+def test_slow_requests_are_submitted_at_times_that_a_window_can_be_taken_around():
+    from ninescope.report.single import _slowest
+    from ninescope.result import Result
+
+    # The first is 108 s, 184 ms and 138 us after the beginning; both are 108 s.
+    times = {"108,184.138 ms": 108_184_138_499, "107,950.000 ms": 107_950_000_000}
+    requests = [
+        {
+            "id": number,
+            "lba": 0,
+            "sectors": 8,
+            "submitted_ns": time,
+            "completed_ns": time + 1000,
+            "latency_ns": 1000,
+            "parts_ns": {"transfer": 1000},
+        }
+        for number, time in enumerate(times.values())
+    ]
+    table, _ = _slowest(Result({"slowest": {"read": requests}}))
+    assert [row[1] for row in table.rows] == list(times)
