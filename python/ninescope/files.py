@@ -10,6 +10,7 @@ import os
 import re
 import shutil
 import tempfile
+import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -33,6 +34,9 @@ _LEFT_OVER = re.compile(r"\..+\.\d+\.tmp")
 """What `written_whole` writes to; of a process that was killed it is left behind."""
 _held: dict[str, int] = {}
 """How often this process has each lock: what it does within what it does is no other's."""
+_locks: dict[str, int] = {}
+"""The open file of each, which the last to give it up closes."""
+_taking = threading.Lock()
 
 
 @contextlib.contextmanager
@@ -43,30 +47,37 @@ def alone(lock: Path, what: Path, *, together: bool = False) -> Iterator[None]:
     the lock up with the process that has it, however that ends: a file that is left behind keeps nobody out.
     """
     name = os.path.realpath(lock)
-    descriptor = -1
-    if name not in _held:
-        try:
-            descriptor = _take_with_others(Path(name)) if together else take_lock(Path(name))
-        except TakenError as by:
-            raise ConfigError(f"cannot write to {what}: another ninescope is writing it{by}") from None
-        except OSError as error:
-            raise ConfigError(f"cannot write to {what}: {error.strerror}") from error
-    _held[name] = _held.get(name, 0) + 1
+    with _taking:
+        if name not in _held:
+            try:
+                descriptor = _take_with_others(Path(name)) if together else take_lock(Path(name))
+            except TakenError as by:
+                raise ConfigError(f"cannot write to {what}: another ninescope is writing it{by}") from None
+            except OSError as error:
+                raise ConfigError(f"cannot write to {what}: {error.strerror}") from error
+            _held[name], _locks[name] = 0, descriptor
+        _held[name] += 1
     try:
         yield
     finally:
-        _held[name] -= 1
-        if not _held[name]:
-            del _held[name]
-        if descriptor >= 0:
-            with contextlib.suppress(OSError):
-                if together:
-                    fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)  # where no other is left
-                if os.path.samestat(os.fstat(descriptor), os.stat(name)):
-                    os.unlink(name)  # while it is held: nobody has this file who was not refused
-            with contextlib.suppress(OSError):
-                fcntl.flock(descriptor, fcntl.LOCK_UN)  # also of processes that were forked meanwhile
-            os.close(descriptor)
+        with _taking:
+            _held[name] -= 1
+            if not _held[name]:
+                del _held[name]
+                _give_up(name, _locks.pop(name))
+
+
+def _give_up(name: str, descriptor: int) -> None:
+    """Give up a lock, and take its file away where nobody else has it."""
+    if descriptor < 0:
+        return
+    with contextlib.suppress(OSError):
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)  # fails where others write together with this
+        if os.path.samestat(os.fstat(descriptor), os.stat(name)):
+            os.unlink(name)  # while it is held: nobody has this file who was not refused
+    with contextlib.suppress(OSError):
+        fcntl.flock(descriptor, fcntl.LOCK_UN)  # also of processes that were forked meanwhile
+    os.close(descriptor)
 
 
 def _take_with_others(path: Path) -> int:

@@ -243,3 +243,15 @@ def test_a_runner_that_was_killed_keeps_nobody_out(tmp_path):
     ended(runner, "")
     with output_directory(tmp_path / "lake"):
         pass
+
+
+def test_of_two_threads_the_last_gives_a_folder_up(tmp_path):
+    first, second = output_directory(tmp_path), output_directory(tmp_path)
+    first.__enter__()
+    second.__enter__()
+    first.__exit__(None, None, None)  # who took it is done before the other
+    tried = [sys.executable, "-c", HOLDS, "output_directory", tmp_path]
+    done = subprocess.run(tried, input="\n", capture_output=True, text=True)
+    assert f"another ninescope is writing it (process {os.getpid()})" in done.stderr
+    second.__exit__(None, None, None)
+    ended(holding("output_directory", tmp_path))
