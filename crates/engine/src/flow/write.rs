@@ -33,6 +33,8 @@ pub struct WriteEntry {
     pub clean: bool,
     /// Its turn had come before, and the rest of its unit had to be read again.
     pub had_turn: bool,
+    /// Some of its units have their places: without a write buffer nobody else comes into its page.
+    pub begun: bool,
     /// For a unit written in part whose rest was read: where its time went until then, among the
     /// [`merges`](crate::transaction::TransactionStore::merges); `NONE` for others.
     pub merge: u32,
@@ -104,6 +106,7 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
             damage: None,
             clean: self.ftl.knows_clean() && self.writes_clean(source, command),
             had_turn: false,
+            begun: false,
             merge: NONE,
             allocation_stall: Ns::ZERO,
             buffer_stall: Ns::ZERO,
@@ -264,9 +267,9 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
         Ok(())
     }
 
-    /// How many that wait had their turn before: they are first in the line.
+    /// How many that wait had their turn before, or have it: they are first in the line.
     fn with_turn(&self) -> usize {
-        self.stalled.iter().take_while(|entry| entry.had_turn).count()
+        self.stalled.iter().take_while(|entry| entry.had_turn || entry.begun).count()
     }
 
     /// While writes wait, every pool that cannot take them reconsiders: it may not have been asked since the
@@ -344,6 +347,7 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
             }
             self.host_unit_placed(&placed, chained.then_some(record));
             entry.next += 1;
+            entry.begun = true;
         }
         Ok(Placing::Done)
     }
