@@ -135,16 +135,24 @@ fn judge(all: Written, changes: Option<(Change, Change)>, round_bytes: u64) -> (
 }
 
 impl Steadiness {
-    /// How far to either side the interval of the window's write amplification reaches, at [`LEVEL`], by the scatter of its
-    /// tenths; `None` where it is too short for that.
-    pub fn margin(&self) -> Option<f64> {
-        if self.waf.len() < BATCHES {
-            return None;
-        }
-        let middle = mean(self.waf.iter().copied());
-        let squares: f64 = self.waf.iter().map(|waf| (waf - middle) * (waf - middle)).sum();
-        Some(T_OF_MEAN * libm::sqrt(squares / (BATCHES * (BATCHES - 1)) as f64))
+    /// The interval of the window's write amplification `waf`, at [`LEVEL`], by the scatter of its tenths: its lower and its upper
+    /// end; `None` where it is too short for that.
+    pub fn interval_of(&self, waf: f64) -> Option<(f64, f64)> {
+        (self.waf.len() == BATCHES).then(|| interval_of_mean(waf, &self.waf, T_OF_MEAN))
     }
+}
+
+/// The interval of a write amplification by the scatter of its parts, at the level that Student's `t` of one degree less than
+/// parts has: that of its logarithm, with the error that the jackknife finds, as of every mean of what cannot be negative.
+/// Less than 1 is possible only where writes meet before they reach the flash, which parts show.
+pub fn interval_of_mean(waf: f64, parts: &[f64], t: f64) -> (f64, f64) {
+    let (count, sum) = (parts.len() as f64, parts.iter().sum::<f64>());
+    let without_one = || parts.iter().map(|part| libm::log(((sum - part) / (count - 1.0)).max(f64::MIN_POSITIVE)));
+    let level = mean(without_one());
+    let squares: f64 = without_one().map(|log| (log - level) * (log - level)).sum();
+    let factor = libm::exp(t * libm::sqrt(squares * (count - 1.0) / count));
+    let least = parts.iter().copied().fold(waf.min(1.0), f64::min);
+    ((waf / factor).max(least), waf * factor)
 }
 
 impl Change {
@@ -348,10 +356,45 @@ mod tests {
     fn the_mean_of_a_window_is_known_by_the_scatter_of_its_tenths() {
         let mut told = window(1, |_, _| 2.5);
         told.waf = vec![2.0, 3.0, 2.0, 3.0, 2.0, 3.0, 2.0, 3.0, 2.0, 3.0];
-        // Standard deviation 0.5270, over the root of ten, times 3.690.
-        assert!((told.margin().expect("ten tenths") - 0.614_94).abs() < 1e-4, "{:?}", told.margin());
+        // Without a 2 the mean is 23/9, without a 3 it is 22/9: the error of its logarithm is the root of 9 times their half
+        // distance, 0.022_226, times 3.690.
+        let (low, high) = told.interval_of(2.5).expect("ten tenths");
+        assert!((low - 1.954_77).abs() < 1e-4 && (high - 3.197_31).abs() < 1e-4, "{low} to {high}");
         told.waf.clear();
-        assert_eq!(told.margin(), None);
+        assert_eq!(told.interval_of(2.5), None);
+    }
+
+    #[test]
+    fn no_interval_of_a_write_amplification_reaches_what_is_impossible() {
+        let mut stream = RandomStream::new(1, "steadiness", "tenths");
+        for round in 0..20_000 {
+            // From all alike to one that is a million times the others.
+            let spread = f64::from(round % 20);
+            let mut tenths = |least: f64| -> Vec<f64> {
+                (0..BATCHES).map(|_| least + libm::exp(spread * stream.unit()) - 1.0).collect()
+            };
+            let whole = tenths(1.0);
+            let waf = mean(whole.iter().copied());
+            let (low, high) = interval_of_mean(waf, &whole, T_OF_MEAN);
+            assert!((1.0..=waf).contains(&low) && high >= waf, "{low} to {high}: {whole:?}");
+            let merged = tenths(0.01);
+            let waf = mean(merged.iter().copied());
+            let (low, high) = interval_of_mean(waf, &merged, T_OF_MEAN);
+            assert!(low > 0.0 && low <= waf && high >= waf, "{low} to {high}: {merged:?}");
+        }
+    }
+
+    #[test]
+    fn a_narrow_interval_is_that_of_student() {
+        let mut stream = RandomStream::new(2, "steadiness", "tenths");
+        for _ in 0..1_000 {
+            let tenths: Vec<f64> = (0..BATCHES).map(|_| 2.5 + 0.02 * stream.unit()).collect();
+            let waf = mean(tenths.iter().copied());
+            let squares: f64 = tenths.iter().map(|tenth| (tenth - waf).powi(2)).sum();
+            let student = T_OF_MEAN * (squares / (BATCHES * (BATCHES - 1)) as f64).sqrt();
+            let (low, high) = interval_of_mean(waf, &tenths, T_OF_MEAN);
+            assert!(((high - waf) / student - 1.0).abs() < 0.01 && ((waf - low) / student - 1.0).abs() < 0.01);
+        }
     }
 
     #[test]

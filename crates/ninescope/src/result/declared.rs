@@ -1,9 +1,15 @@
 //! Whether the write amplification that wearing in declared is the one that was measured.
 
+use ninescope_engine::Utilization;
 use serde::Serialize;
 
 use crate::settling::{OverwrittenBy, SteadyState};
 use crate::steadiness::{LEAST_CHANGE, LEVEL, Steadiness};
+
+/// A die that is busy for so much of the time never rests long enough to collect what one write leaves before the next.
+const SATURATED: f64 = 0.9;
+/// Where writes waited for the write buffer, or for a free page, for so much of the time, they were not taken one by one.
+const WAITED: f64 = 0.01;
 
 /// A measured write amplification beside the one that was declared.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
@@ -25,34 +31,54 @@ impl MeasuredWaf {
     /// is too short to tell.
     pub fn of(steady: Option<&SteadyState>, told: Option<&Steadiness>, waf: f64) -> Option<Self> {
         let steady = steady.filter(|steady| steady.converged)?;
-        let margin = told?.margin()?;
-        let uncertain = margin + (steady.waf_high - steady.waf_low) / 2.0 + LEAST_CHANGE * steady.waf;
-        let as_declared = (waf - steady.waf).abs() <= uncertain;
-        Some(Self { as_declared, waf, waf_low: waf - margin, waf_high: waf + margin, level: LEVEL })
+        let (waf_low, waf_high) = told?.interval_of(waf)?;
+        // Logarithms: twice as much is as far as half as much. Upper ends are never cut off.
+        let uncertain = libm::log(waf_high / waf) + libm::log(steady.waf_high / steady.waf) + libm::log1p(LEAST_CHANGE);
+        let as_declared = libm::log(waf / steady.waf).abs() <= uncertain;
+        Some(Self { as_declared, waf, waf_low, waf_high, level: LEVEL })
     }
 
-    /// What a reader must know where they differ.
-    pub fn note(&self, steady: &SteadyState) -> Option<String> {
+    /// What a reader must know where they differ. Without time each write's garbage is collected before the next one, as in a
+    /// run that lets the drive: where it did not differ in that, preparing ended too soon.
+    pub fn note(&self, steady: &SteadyState, used: &Utilization) -> Option<String> {
         if self.as_declared {
             return None;
         }
         let SteadyState { waf, waf_low, waf_high, by, .. } = steady;
         let declared = format!("declared was a WAF of {waf:.3} ({waf_low:.3} to {waf_high:.3})");
         let measured = format!("measured is {:.3} ({:.3} to {:.3})", self.waf, self.waf_low, self.waf_high);
-        let why = match by {
-            OverwrittenBy::Uniform => "the steady state of uniform random writes is not that of this workload",
-            OverwrittenBy::Workload => {
-                "the drive was worn in without time, with the garbage of each write collected before the next one; a run under load \
-                 collects later"
+        let wear_in = "`--warmup` lets the run itself wear the drive in";
+        let (why, remedy) = match by {
+            OverwrittenBy::Uniform => {
+                ("the steady state of uniform random writes is not that of this workload", wear_in)
             }
+            OverwrittenBy::Workload if was_under_load(used) => (
+                "the drive was worn in without time, with the garbage of each write collected before the next one; a run under load \
+                 collects later",
+                "what it measures is that of its load, and `--warmup` leaves out how it gets there",
+            ),
+            OverwrittenBy::Workload => (
+                "no die was saturated and no write waited, so that it is not the load: the drive had not settled when preparing \
+                 ended",
+                wear_in,
+            ),
         };
-        Some(format!("{declared}, {measured}: {why}; `--warmup` lets the run itself wear the drive in"))
+        Some(format!("{declared}, {measured}: {why}; {remedy}"))
     }
+}
+
+/// Whether some die was saturated, or writes waited.
+fn was_under_load(used: &Utilization) -> bool {
+    let share = |time: u64| time as f64 / used.elapsed.0.max(1) as f64;
+    let [dies, _, _, _, _, stalls, ..] = used.busy();
+    dies.into_iter().any(|busy| share(busy) >= SATURATED) || stalls.into_iter().any(|stall| share(stall) >= WAITED)
 }
 
 #[cfg(test)]
 mod tests {
     use ninescope_engine::meter::Written;
+    use ninescope_kernel::Ns;
+    use ninescope_model::{OCCUPANCIES, Occupancy};
 
     use super::*;
 
@@ -66,18 +92,55 @@ mod tests {
         Steadiness::of(&[Written { host: 1_000, flash: 2_500, erased: 2_500 }; 100], 100).expect("written")
     }
 
+    /// A second in which the busiest of two dies was busy, and writes waited, for so many thousandths.
+    fn used(busy: u64, waited: u64) -> Utilization {
+        let mut dies = vec![[0; OCCUPANCIES]; 2];
+        for (die, busy) in dies.iter_mut().zip([0, busy]) {
+            die[Occupancy::Idle as usize] = (1_000 - busy) * 1_000_000;
+            die[Occupancy::HostProgram as usize] = busy * 1_000_000;
+        }
+        let (channels, banks, bank_channels) = Default::default();
+        Utilization {
+            elapsed: Ns(1_000_000_000),
+            dies,
+            channels,
+            banks,
+            bank_channels,
+            processor: Ns(0),
+            write_stalls: Ns(waited * 1_000_000),
+            link_in: Ns(0),
+            link_out: Ns(0),
+        }
+    }
+
+    #[test]
+    fn load_is_blamed_where_there_was_some() {
+        let steady = declared(OverwrittenBy::Workload);
+        let measured = MeasuredWaf::of(Some(&steady), Some(&window()), 3.4).expect("a long window");
+        let note = |busy, waited| measured.note(&steady, &used(busy, waited)).expect("far away");
+        for (busy, waited) in [(990, 0), (70, 300), (1_000, 1_000)] {
+            let note = note(busy, waited);
+            assert!(note.contains("a run under load collects later") && !note.contains("settled"), "{note}");
+        }
+        for (busy, waited) in [(2, 0), (70, 1)] {
+            let note = note(busy, waited);
+            assert!(note.contains("had not settled when preparing ended") && !note.contains("under load"), "{note}");
+        }
+    }
+
     #[test]
     fn apart_by_more_than_both_are_uncertain_is_noted() {
-        // 0.02 of the declared, none of the measured, and a hundredth of 2.5.
+        // 0.008 of the declared, none of the measured, and a hundredth, in logarithms: 2.5 times or by 1.0181.
         let steady = declared(OverwrittenBy::Workload);
         let told = |waf: f64| MeasuredWaf::of(Some(&steady), Some(&window()), waf).expect("a long window");
-        assert_eq!(told(2.544).note(&steady), None);
+        let loaded = used(1_000, 0);
+        assert_eq!(told(2.544).note(&steady, &loaded), None);
         assert!(!told(2.546).as_declared && !told(2.454).as_declared);
-        let note = told(2.2).note(&steady).expect("far away");
+        let note = told(2.2).note(&steady, &loaded).expect("far away");
         let numbers = "declared was a WAF of 2.500 (2.480 to 2.520), measured is 2.200 (2.200 to 2.200)";
         assert!(note.starts_with(numbers) && note.contains("without time") && note.contains("`--warmup`"), "{note}");
         let uniform = declared(OverwrittenBy::Uniform);
-        let note = told(2.2).note(&uniform).expect("far away");
+        let note = told(2.2).note(&uniform, &loaded).expect("far away");
         assert!(note.contains("uniform random writes is not that of this workload"), "{note}");
     }
 

@@ -223,7 +223,9 @@ fn notes(input: &ResultInput<'_>) -> Vec<String> {
         notes.extend(host_queue::overload_notes(device, input.report, input.job_names));
     }
     notes.extend(input.steady.and_then(SteadyState::trouble));
-    notes.extend(as_declared(input).zip(input.steady).and_then(|(measured, steady)| measured.note(steady)));
+    if let (Some(measured), Some(steady), Some(used)) = (as_declared(input), input.steady, &input.utilization) {
+        notes.extend(measured.note(steady, used));
+    }
     notes
 }
 
