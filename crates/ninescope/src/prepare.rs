@@ -4,12 +4,12 @@ use std::ops::Range;
 
 use ninescope_ftl::{Ftl, FtlError, InstantDriver};
 use ninescope_kernel::{RandomStream, RunDigest};
-use ninescope_model::Lpa;
+use ninescope_model::{BlockGroup, Lpa};
 use serde::{Deserialize, Serialize};
 
 use crate::error::Error;
 use crate::own_writes::{OwnWrite, OwnWrites};
-use crate::settling::{Settling, SteadyState, Window, unreached};
+use crate::settling::{DRIVE_WRITES_MAX, Settling, SteadyState, Unreached, Window};
 
 /// What the drive holds when the run begins.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -46,7 +46,6 @@ pub enum Overwriting {
 }
 
 const WINDOWS_PER_DRIVE_WRITE: u32 = 10;
-const DRIVE_WRITES_MAX: u32 = 20;
 /// However long a window is, there may be so many.
 const WINDOWS_AT_LEAST: u64 = 10;
 
@@ -83,6 +82,8 @@ pub struct Preparation {
     stream: RandomStream,
     own: Option<OwnWrites>,
     settling: Option<Settling>,
+    /// What was full when overwriting began.
+    full_before: Vec<BlockGroup>,
     /// What fills one block group in each pool [units].
     round: u32,
     /// Host writes in a window [units].
@@ -133,6 +134,7 @@ impl Preparation {
             stream: RandomStream::new(seed, "prepare", "overwrite"),
             own,
             settling,
+            full_before: Vec::new(),
             round,
             window,
             window_done: 0,
@@ -228,6 +230,9 @@ impl Preparation {
 
     fn overwrite(&mut self, driver: &mut InstantDriver<'_>, units: u32) -> Result<(), Error> {
         let mut left = u64::from(units);
+        if self.window_done == 0 && self.settling.as_ref().is_some_and(|settling| settling.windows() == 0) {
+            self.full_before = full_groups(driver.ftl());
+        }
         while left > 0 {
             if self.window_done == 0 {
                 self.window_start = Window::of(driver.ftl(), self.host_bytes);
@@ -268,9 +273,14 @@ impl Preparation {
         let window = Window::of(driver.ftl(), self.host_bytes).since(&self.window_start);
         let unit_bytes = u64::from(driver.ftl().geometry().unit_bytes);
         if let Some(settling) = &mut self.settling {
-            settling.take(window, unreached(driver.ftl()), unit_bytes);
+            settling.take(window, Unreached::of(driver.ftl(), &self.full_before), unit_bytes);
         }
     }
+}
+
+fn full_groups(ftl: &Ftl) -> Vec<BlockGroup> {
+    let units = ftl.geometry().units_per_group();
+    (0..ftl.geometry().groups()).map(BlockGroup).filter(|&group| ftl.group(group).write_pointer == units).collect()
 }
 
 /// Carries a write or a TRIM of a workload out; returns the units that it wrote.

@@ -174,6 +174,48 @@ fn what_is_overwritten_too_seldom_to_settle_says_so() {
 }
 
 #[test]
+fn garbage_of_cold_data_is_waited_for_whatever_the_seed_and_the_channels() {
+    // Hot writes alone collect at 1.0x until cold garbage, 1 % of the drive in each drive write, has taken the spare space: that
+    // is most of 20 drive writes with a fifth of it, and more with as much again. No last half is flat that is the end.
+    let declared = |channels: u32, spare: f64, share: &str, seed: u64| {
+        let mut request = request("steady", "greedy", 256, random_writes(&format!("hotcold:{share}"), 100));
+        let sets = request["set"].as_array_mut().expect("a list");
+        sets.extend([json!(format!("geometry.channels={channels}")), json!(format!("ftl.over_provisioning={spare}"))]);
+        request["seed"] = json!(seed);
+        result_of(&request).expect("a run")["steady_state"].clone()
+    };
+    for seed in 0..5 {
+        for (channels, spare, share) in [(1, 0.2, "99/1"), (3, 0.2, "99/1"), (1, 1.0, "99/1")] {
+            let steady = declared(channels, spare, share, seed);
+            assert_eq!(steady["converged"], json!(false), "{channels} channels, seed {seed}, {share}: {steady}");
+        }
+        // A tenth of the writes have been everywhere soon.
+        let steady = declared(1, 0.2, "90/10", seed);
+        assert_eq!(steady["converged"], json!(true), "seed {seed}: {steady}");
+        assert!(number(&steady["waf"]) > 3.0 && number(&steady["unreached"]) < 0.05, "seed {seed}: {steady}");
+    }
+}
+
+#[test]
+fn what_is_written_again_in_order_settles_beside_what_is_never_written() {
+    // Half of the drive is never written; some blocks of the rest are full of garbage for ever.
+    for job in [
+        json!({ "rw": "write", "bs": "64k", "size": "24m", "requests": 1_000 }),
+        json!({ "rw": "write", "requests": 1_000 }),
+    ] {
+        let result = result_of(&request("steady", "greedy", 256, job)).expect("a run");
+        let steady = &result["steady_state"];
+        assert_eq!((&steady["converged"], &steady["waf"]), (&json!(true), &json!(1.0)), "{steady}");
+        assert!(number(&steady["drive_writes"]) < 5.0, "{steady}");
+    }
+    let job = json!({ "rw": "randwrite", "size": "200m", "rate_iops": 10, "requests": 1_000 });
+    let steady = result_of(&request("steady", "greedy", 2_048, job)).expect("a run")["steady_state"].clone();
+    assert_eq!(steady["converged"], json!(true), "{steady}");
+    // Blocks that are never written again stay full: all the spare space, of a drive of 400 MiB, is that of its half.
+    assert_within(number(&steady["waf"]), greedy(1.0 + 2.0 * OVER_PROVISIONING, 64), 0.015);
+}
+
+#[test]
 fn a_fresh_drive_lives_on_free_blocks_and_says_so() {
     let result = result_of(&request("full", "greedy", 256, random_writes("uniform", 2_000))).expect("a run");
     let told = &result["steadiness"];
