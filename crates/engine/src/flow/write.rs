@@ -267,9 +267,10 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
         Ok(())
     }
 
-    /// How many that wait had their turn before, or have it: they are first in the line.
+    /// How many that wait had their turn before, or have it in a page that is theirs alone: they are first in the line.
     fn with_turn(&self) -> usize {
-        self.stalled.iter().take_while(|entry| entry.had_turn || entry.begun).count()
+        let alone = self.completes_at_program();
+        self.stalled.iter().take_while(|entry| entry.had_turn || alone && entry.begun).count()
     }
 
     /// While writes wait, every pool that cannot take them reconsiders: it may not have been asked since the
