@@ -266,6 +266,7 @@ def test_a_mistake_fails_the_schema_and_the_check(cli, validators, tmp_path, kin
         '[job]\nrw = "randread"\nnumjobs = 256\noffset_increment = "1m"\nsize = "1m"\n',
         '[[jobs]]\nrw = "rw"\nrate_iops = 10\nwrite_rate_iops = 2.5\nrequests = 9\n',
         '[job]\nrw = "write"\nbssplit = "4k/50:8k/50"\nrate_iops = 10\nrate_by_bytes = true\nrequests = 9\n',
+        '[job]\nrw = "randrw"\nsize = "1MiB"\neach_pass = "same"\npass_size = "64KiB"\nrequests = 99\n',
         '[[jobs]]\nname = "a"\nstartdelay = "1ms"\n[[jobs]]\nname = "b"\nstonewall = true\n',
         'summary = "reads"\n[job]\nrw = "read"\n',
         'summary = "two"\n[[jobs]]\nname = "a"\n[[jobs]]\nname = "b"\n',

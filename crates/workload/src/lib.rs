@@ -18,8 +18,8 @@ pub use error::{LineProblem, Place, WorkloadError};
 pub use file_system::{FileOperations, FileSystem, FileSystemConfig, Personality};
 pub use host_cache::{HostCache, HostCacheConfig, HostCacheStatistics};
 pub use job::{
-    AccessPattern, AddressDistribution, JobConfig, JobError, JobRegion, RateProcess, SizeRange, SizeSplit,
-    SyntheticJob, Zone,
+    AccessPattern, AddressDistribution, EachPass, Grid, JobConfig, JobError, JobRegion, RateProcess, SizeRange,
+    SizeSplit, SyntheticJob, Zone,
 };
 pub use page_set::{PAGE_BYTES, PageRanks, PageSet};
 pub use source::{Arrival, REQUEST_SECTORS_MAX, TIME_MAX, Workload};

@@ -5,7 +5,9 @@ mod common;
 use common::drain;
 use ninescope_model::units::{Bytes, Duration};
 use ninescope_model::{Op, Request};
-use ninescope_workload::{AccessPattern, AddressDistribution, Arrival, JobConfig, RateProcess, SyntheticJob, Workload};
+use ninescope_workload::{
+    AccessPattern, AddressDistribution, Arrival, EachPass, JobConfig, RateProcess, SyntheticJob, Workload,
+};
 
 const DRIVE_SECTORS: u64 = 1 << 21;
 
@@ -26,7 +28,8 @@ fn draw_seeded(text: &str, seed: u64) -> Vec<Request> {
 fn a_job_file_speaks_fio() {
     let read = job("name = 'a'\nrw = 'randrw'\nbs = '16k'\nrwmixread = 70\niodepth = 32\n\
         random_distribution = 'zipf:1.2'\noffset = '1MiB'\nsize = '64MiB'\nnumber_ios = 1000\nduration = '5s'\n\
-        rate_iops = 2e4\nrate_process = 'poisson'\nblockalign = 4096\nflush_every = 10");
+        rate_iops = 2e4\nrate_process = 'poisson'\nblockalign = 4096\nflush_every = 10\n\
+        each_pass = 'anew'\npass_size = '16MiB'");
     let expected = JobConfig {
         name: "a".to_owned(),
         rw: AccessPattern::RandRw,
@@ -43,6 +46,8 @@ fn a_job_file_speaks_fio() {
         size_percent: None,
         requests: Some(1000),
         io_size: None,
+        each_pass: Some(EachPass::Anew),
+        pass_size: Some(Bytes(16 << 20)),
         duration: Some(Duration(5_000_000_000)),
         ramp_time: None,
         startdelay: None,
@@ -81,6 +86,8 @@ fn what_has_no_meaning_is_named_by_its_key() {
         ("requests = 0", "requests: 0"),
         ("flush_every = 0", "flush_every: 0"),
         ("io_size = 0", "io_size: 0"),
+        ("each_pass = 'same'\npass_size = 0", "pass_size: 0"),
+        ("pass_size = '1MiB'", "pass_size: says how long a pass is"),
         ("random_map = true", "random_map: is for random jobs"),
         ("rw = 'randread'\nrandom_map = true\nrandom_distribution = 'zipf:1'", "random_map: is for random jobs"),
         ("rw = 'randread'\nrandom_map = true\nbssplit = '4k/50:8k/50'", "random_map: is for random jobs"),
@@ -210,6 +217,69 @@ fn a_flush_follows_every_so_many_writes() {
     assert_eq!(ops, [write, write, flush, write, write, flush, write, write], "none after the last, as in fio");
     assert!(all.windows(2).all(|pair| pair[0].submitted <= pair[1].submitted));
     assert!(all.iter().filter(|request| request.op == Op::Flush).all(|flush| flush.sectors == 0));
+}
+
+#[test]
+fn passes_that_are_the_same_repeat_the_first_one() {
+    let of_pass = |text: &str, pass: usize| -> Vec<Vec<(Op, u64, u32)>> {
+        let all = draw(text);
+        all.chunks(pass).map(|pass| pass.iter().map(|one| (one.op, one.lba.0, one.sectors)).collect()).collect()
+    };
+    let same = "size = '1MiB'\nrequests = 1024\neach_pass = 'same'\n";
+    for text in [
+        "rw = 'randwrite'\nrandom_map = true",
+        "rw = 'randrw'",
+        "rw = 'rw'\nrwmixread = 30",
+        "rw = 'randread'\npercentage_random = 40",
+        "rw = 'randread'\nrandom_distribution = 'zipf:1.1'",
+    ] {
+        let passes = of_pass(&format!("{same}{text}"), 256);
+        assert!(passes.iter().all(|pass| *pass == passes[0]) && passes.len() == 4, "{text}");
+        assert!(passes[0].iter().any(|one| one.1 != passes[0][0].1));
+    }
+    // So many bytes, in whole requests of 8 sectors: 100 KiB are 25, and a region of 10 KiB holds 2.
+    let short = of_pass(&format!("{same}pass_size = '100KiB'\nrw = 'randread'"), 25);
+    assert!(short[..40].iter().all(|pass| *pass == short[0]));
+    let tiny = draw("rw = 'write'\nsize = '10KiB'\neach_pass = 'same'\nrequests = 6");
+    assert!(tiny.iter().map(|one| one.lba.0).eq([0, 8, 0, 8, 0, 8]));
+}
+
+#[test]
+fn passes_that_are_drawn_anew_begin_at_the_region_in_each_direction() {
+    let text = "rw = 'rw'\nsize = '1MiB'\nrequests = 1024\neach_pass = 'anew'";
+    let all = draw(text);
+    let kinds: Vec<Vec<Op>> = all.chunks(256).map(|pass| pass.iter().map(|one| one.op).collect()).collect();
+    assert!(kinds.windows(2).all(|pair| pair[0] != pair[1]), "the mix is drawn on");
+    for (pass, op) in all.chunks(256).flat_map(|pass| [(pass, Op::Read), (pass, Op::Write)]) {
+        let places = pass.iter().filter(|one| one.op == op).map(|one| one.lba.0 / 8);
+        assert!(places.clone().eq(0..places.count() as u64), "{op:?}: one after another from the first place on");
+    }
+    // Without passes each direction runs on to the region's end.
+    let on = draw("rw = 'rw'\nsize = '1MiB'\nrequests = 1024");
+    assert!(on.iter().filter(|one| one.op == Op::Read).take(256).map(|one| one.lba.0 / 8).eq(0..256));
+}
+
+#[test]
+fn random_addresses_of_a_direction_are_multiples_of_its_smallest_size() {
+    for sizes in ["bssplit = '4k/100,16k/100'", "bsrange = '4k-8k,16k-32k'", "bssplit = '4k/50:8k/50,16k/50:64k/50'"] {
+        for law in ["uniform", "zipf:0.5", "zoned:60/10:40/90"] {
+            let text = format!("rw = 'randrw'\nsize = '1MiB'\nrequests = 4000\n{sizes}\nrandom_distribution = '{law}'");
+            let all = draw(&text);
+            let of = |op: Op| all.iter().filter(move |one| one.op == op);
+            assert!(of(Op::Write).all(|one| one.lba.0 % 32 == 0), "{text}");
+            assert!(of(Op::Read).any(|one| one.lba.0 % 32 == 8), "{text}");
+            assert!(all.iter().all(|one| one.end() <= 2048), "{text}");
+            // Each direction reaches its own last place: 1 MiB less its largest request.
+            let least = [4_u64, 16].map(|size| size * 2);
+            let largest = [Op::Read, Op::Write].map(|op| of(op).map(|one| u64::from(one.sectors)).max().unwrap_or(0));
+            for (index, op) in [Op::Read, Op::Write].into_iter().enumerate() {
+                let last = (2048 - largest[index]) / least[index] * least[index];
+                assert_eq!(of(op).map(|one| one.lba.0).max(), Some(last), "{text}");
+            }
+        }
+    }
+    let aligned = draw("rw = 'randrw'\nsize = '1MiB'\nrequests = 999\nbssplit = '4k,8k'\nblockalign = 16384");
+    assert!(aligned.iter().all(|one| one.lba.0 % 32 == 0), "of both, where it is given");
 }
 
 #[test]

@@ -83,6 +83,16 @@ pub enum RateProcess {
     Poisson,
 }
 
+/// What a job draws in a pass over its region that is not the first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum EachPass {
+    /// Other addresses, sizes and directions than in the passes before it.
+    Anew,
+    /// The same addresses, sizes and directions in the same order, as fio does unless `randrepeat=0`.
+    Same,
+}
+
 /// A synthetic job.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
@@ -135,6 +145,13 @@ pub struct JobConfig {
     /// The job ends when its requests come to so many bytes; the one that reaches them is made whole.
     #[serde(alias = "io_limit", skip_serializing_if = "Option::is_none")]
     pub io_size: Option<Bytes>,
+    /// The job works in passes: each begins where the first began, in each direction, and draws `"anew"` or the
+    /// `"same"` again. Absent: what is drawn, and where requests follow each other, goes on through the whole job.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub each_pass: Option<EachPass>,
+    /// A pass ends when its requests come to so many bytes; absent: to the region's length, in whole requests.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub pass_size: Option<Bytes>,
     /// How long the job runs in simulated time, kept by the engine.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub duration: Option<Duration>,
@@ -177,7 +194,8 @@ pub struct JobConfig {
     pub thinktime_blocks: Option<u64>,
     /// How the arrivals of an open-loop job are spread.
     pub rate_process: RateProcess,
-    /// What random addresses are multiples of, from the region's beginning [bytes]; absent: `bs`.
+    /// What random addresses are multiples of, from the region's beginning [bytes]; absent: `bs`, or the smallest size of
+    /// each direction.
     #[serde(alias = "ba", skip_serializing_if = "Option::is_none")]
     pub blockalign: Option<Bytes>,
     /// A flush follows each time this many writes were made, but not the job's last request, as in fio.
@@ -217,6 +235,8 @@ impl Default for JobConfig {
             size_percent: None,
             requests: None,
             io_size: None,
+            each_pass: None,
+            pass_size: None,
             duration: None,
             ramp_time: None,
             startdelay: None,
@@ -255,6 +275,15 @@ fn whole_where_it_is<S: Serializer>(percent: &f64, serializer: S) -> Result<S::O
     serializer.serialize_f64(*percent)
 }
 
+/// The places that requests of a direction can begin at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Grid {
+    /// From one place to the next [sectors].
+    pub stride_sectors: u64,
+    /// Places; at least one.
+    pub places: u64,
+}
+
 /// The part of a drive a job works on, as a grid of places a request can begin at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct JobRegion {
@@ -268,6 +297,8 @@ pub struct JobRegion {
     pub stride_sectors: u64,
     /// Places; at least one.
     pub places: u64,
+    /// The grid of random writes, where that of the reads beside them is another one.
+    pub of_writes: Option<Grid>,
 }
 
 impl JobRegion {
@@ -289,8 +320,13 @@ impl JobConfig {
         (sizes().min().unwrap_or(self.bs), sizes().max().unwrap_or(self.bs))
     }
 
+    /// The smallest and the largest request.
+    pub fn sizes_of_all(&self) -> (Bytes, Bytes) {
+        self.sizes(self.rw.ops())
+    }
+
     /// The smallest request of a direction.
-    pub(super) fn least_bytes(&self, op: Op) -> Bytes {
+    pub fn least_bytes(&self, op: Op) -> Bytes {
         self.sizes(&[op]).0
     }
 
@@ -378,8 +414,7 @@ impl JobConfig {
         let (least, most) = self.sizes(self.rw.ops());
         let too_large = || JobError::new("bs", format!("{most} is too large, at most 1GiB is one request"));
         let request_sectors = u32::try_from(sectors("bs", most)?).map_err(|_| too_large())?;
-        let stride = self.blockalign.filter(|_| self.rw.is_random()).unwrap_or(least);
-        let stride_sectors = sectors("blockalign", stride)?;
+        sectors("blockalign", self.blockalign.filter(|_| self.rw.is_random()).unwrap_or(least))?;
         if !self.offset.0.is_multiple_of(SECTOR_BYTES) {
             return Err(JobError::new("offset", format!("{} is not a multiple of 512 bytes", self.offset)));
         }
@@ -396,9 +431,36 @@ impl JobConfig {
         if request_sectors > REQUEST_SECTORS_MAX {
             return Err(too_large());
         }
-        let places = (region_bytes - most.0) / (stride_sectors * SECTOR_BYTES) + 1;
+        let (Grid { stride_sectors, places }, of_writes) = self.grids(region_bytes)?;
         let first_sector = self.offset.0 / SECTOR_BYTES;
-        Ok(JobRegion { first_sector, sectors: region_bytes / SECTOR_BYTES, request_sectors, stride_sectors, places })
+        let sectors = region_bytes / SECTOR_BYTES;
+        Ok(JobRegion { first_sector, sectors, request_sectors, stride_sectors, places, of_writes })
+    }
+
+    /// The grid of places, and that of random writes where reads have another one: as in fio, random addresses of a
+    /// direction are multiples of its own smallest request.
+    fn grids(&self, region_bytes: u64) -> Result<(Grid, Option<Grid>), JobError> {
+        let grid = |ops: &[Op]| -> Result<Grid, JobError> {
+            let (least, most) = self.sizes(ops);
+            let stride = self.blockalign.filter(|_| self.rw.is_random()).unwrap_or(least);
+            let stride_sectors = sectors("blockalign", stride)?;
+            Ok(Grid { stride_sectors, places: (region_bytes - most.0) / (stride_sectors * SECTOR_BYTES) + 1 })
+        };
+        match self.rw.ops() {
+            [first, second] if self.rw.is_random() => {
+                let (first, second) = (grid(&[*first])?, grid(&[*second])?);
+                Ok((first, Some(second).filter(|grid| *grid != first)))
+            }
+            ops => Ok((grid(ops)?, None)),
+        }
+    }
+
+    /// How long a pass is, where the job works in passes [sectors].
+    pub(super) fn pass_sectors(&self, region: &JobRegion) -> Option<u64> {
+        self.each_pass?;
+        let whole = region.sectors - region.sectors % u64::from(region.request_sectors);
+        let of_region = if self.sizes_differ() { region.sectors } else { whole };
+        Some(self.pass_size.map_or(of_region, |bytes| bytes.0.div_ceil(SECTOR_BYTES)))
     }
 
     /// How many requests it makes, flushes not counted, where that is known: not where its duration alone ends it, and by
@@ -479,6 +541,13 @@ impl JobConfig {
         }
         if self.io_size == Some(Bytes(0)) {
             return Err(JobError::new("io_size", "0 bytes are no request; write at least 512"));
+        }
+        if self.pass_size == Some(Bytes(0)) {
+            return Err(JobError::new("pass_size", "0 bytes are no request; write at least 512"));
+        }
+        if self.pass_size.is_some() && self.each_pass.is_none() {
+            let problem = "says how long a pass is, and no `each_pass` says what a pass draws (anew or same)";
+            return Err(JobError::new("pass_size", problem));
         }
         if self.flush_every == Some(0) {
             return Err(JobError::new("flush_every", "0 is not a number of writes; leave it out for no flushes"));

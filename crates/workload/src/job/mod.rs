@@ -11,7 +11,7 @@ mod scramble;
 mod sizes;
 mod synthetic;
 
-pub use config::{AccessPattern, JobConfig, JobError, JobRegion, RateProcess};
+pub use config::{AccessPattern, EachPass, Grid, JobConfig, JobError, JobRegion, RateProcess};
 pub use distribution::{AddressDistribution, Zone};
 pub use sizes::{SizeRange, SizeSplit};
 pub use synthetic::SyntheticJob;

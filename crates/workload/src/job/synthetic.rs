@@ -6,7 +6,7 @@ use ninescope_model::{Lba, Op, Request, SECTOR_BYTES};
 use super::distribution::Zone;
 use super::order::Order;
 use super::scramble::Scramble;
-use super::{AccessPattern, AddressDistribution, JobConfig, JobError, JobRegion, RateProcess};
+use super::{AccessPattern, AddressDistribution, EachPass, JobConfig, JobError, JobRegion, RateProcess};
 use crate::{Arrival, Workload, WorkloadError};
 
 /// A chance that is not whole percents is drawn in so many parts.
@@ -16,11 +16,8 @@ const PARTS: u64 = 100_000_000;
 pub struct SyntheticJob {
     config: JobConfig,
     region: JobRegion,
-    operations: OperationLaw,
-    addresses: AddressLaw,
-    runs: Option<Runs>,
-    /// Where sizes are drawn.
-    sizes: Option<RandomStream>,
+    draws: Draws,
+    passes: Option<Box<Passes>>,
     arrivals: ArrivalLaw,
     /// Requests still to come; `u64::MAX` for a job that bytes or its duration alone end.
     remaining: u64,
@@ -30,7 +27,30 @@ pub struct SyntheticJob {
     latest: Ns,
 }
 
+/// What is drawn of each request, and from which state on.
+#[derive(Clone)]
+struct Draws {
+    operations: OperationLaw,
+    addresses: AddressLaw,
+    /// Of writes, where their grid is not that of the reads.
+    of_writes: Option<Box<AddressLaw>>,
+    runs: Option<Runs>,
+    /// Where sizes are drawn.
+    sizes: Option<RandomStream>,
+}
+
+/// The passes of a job that has them.
+struct Passes {
+    /// Of each pass.
+    sectors: u64,
+    /// Of this one, still to come.
+    left: u64,
+    /// What each begins with, where all draw the same.
+    first: Option<Draws>,
+}
+
 /// Which operation comes next.
+#[derive(Clone)]
 enum OperationLaw {
     Always(Op),
     /// So many `reads` of so many requests `of` all, by chance.
@@ -44,6 +64,7 @@ enum OperationLaw {
 }
 
 /// Where requests go on that follow the one before them: one position per operation [sectors of the region].
+#[derive(Clone)]
 struct Runs {
     positions: [u64; Op::ALL.len()],
     /// Which of them do: all, or those that a random job draws.
@@ -51,6 +72,7 @@ struct Runs {
 }
 
 /// Which place of the region comes next.
+#[derive(Clone)]
 enum AddressLaw {
     /// The one after the last.
     Sequential,
@@ -115,10 +137,11 @@ impl SyntheticJob {
         let region = config.validate(drive_sectors.saturating_mul(SECTOR_BYTES))?;
         let component = format!("job {}", config.name);
         let stream = |purpose: &'static str| RandomStream::new(seed, &component, purpose);
-        let operations = OperationLaw::new(&config, || stream("mix"));
-        let addresses = AddressLaw::new(&config, &region, || stream("address"));
-        let runs = Runs::new(&config, || stream("run"));
-        let sizes = config.sizes_differ().then(|| stream("size"));
+        let draws = Draws::new(&config, &region, stream);
+        let passes = config.pass_sectors(&region).map(|sectors| {
+            let first = (config.each_pass == Some(EachPass::Same)).then(|| draws.clone());
+            Box::new(Passes { sectors, left: sectors, first })
+        });
         let arrivals = ArrivalLaw::of_job(&config, stream);
         let remaining = config.requests_at_most(&region).unwrap_or(u64::MAX);
         let remaining_sectors = config.io_size.map_or(u64::MAX, |bytes| bytes.0.div_ceil(SECTOR_BYTES));
@@ -126,10 +149,8 @@ impl SyntheticJob {
         Ok(Self {
             config,
             region,
-            operations,
-            addresses,
-            runs,
-            sizes,
+            draws,
+            passes,
             arrivals,
             remaining,
             remaining_sectors,
@@ -148,31 +169,15 @@ impl SyntheticJob {
         self.region
     }
 
+    /// Begins the next pass where one is through.
     #[inline]
-    fn next_size(&mut self, op: Op) -> u32 {
-        let Some(stream) = &mut self.sizes else { return self.region.request_sectors };
-        match (&self.config.bssplit, &self.config.bsrange) {
-            (Some(split), _) => split.draw(op, stream),
-            (None, Some(range)) => range.draw(op, stream),
-            (None, None) => self.region.request_sectors,
+    fn enter_pass(&mut self) {
+        let Some(passes) = self.passes.as_mut().filter(|passes| passes.left == 0) else { return };
+        passes.left = passes.sectors;
+        match &passes.first {
+            Some(first) => self.draws.clone_from(first),
+            None => self.draws.begin_anew(&self.region),
         }
-    }
-
-    /// Where the next request of `sectors` begins in the region [sectors].
-    #[inline]
-    fn next_position(&mut self, op: Op, sectors: u32) -> u64 {
-        let Some(runs) = &mut self.runs else {
-            return self.addresses.next(self.region.places) * self.region.stride_sectors;
-        };
-        let position = if runs.goes_on(self.config.percentage_random) {
-            runs.positions[op as usize]
-        } else {
-            self.addresses.next(self.region.places) * self.region.stride_sectors
-        };
-        // Back to the beginning where it does not fit; the region holds every request.
-        let position = if position + u64::from(sectors) > self.region.sectors { 0 } else { position };
-        runs.positions[op as usize] = position + u64::from(sectors);
-        position
     }
 
     /// Whether a flush is due now; counts it as made.
@@ -210,12 +215,16 @@ impl Workload for SyntheticJob {
         if self.remaining != u64::MAX {
             self.remaining -= 1;
         }
-        let op = self.operations.next(&self.arrivals);
-        let sectors = self.next_size(op);
+        self.enter_pass();
+        let op = self.draws.operations.next(&self.arrivals);
+        let sectors = self.draws.next_size(op, &self.config, &self.region);
         if self.remaining_sectors != u64::MAX {
             self.remaining_sectors = self.remaining_sectors.saturating_sub(u64::from(sectors));
         }
-        let position = self.next_position(op, sectors);
+        if let Some(passes) = &mut self.passes {
+            passes.left = passes.left.saturating_sub(u64::from(sectors));
+        }
+        let position = self.draws.next_position(op, sectors, &self.config, &self.region);
         self.latest = self.arrivals.next_of(op, sectors);
         self.writes_to_flush = self.writes_to_flush.saturating_sub(u64::from(op == Op::Write));
         Ok(Some(Request {
@@ -225,6 +234,63 @@ impl Workload for SyntheticJob {
             op,
             ..Request::default()
         }))
+    }
+}
+
+impl Draws {
+    fn new(config: &JobConfig, region: &JobRegion, stream: impl Fn(&'static str) -> RandomStream) -> Self {
+        let law = |places: u64, purpose: &'static str| AddressLaw::new(config, places, || stream(purpose));
+        Self {
+            operations: OperationLaw::new(config, || stream("mix")),
+            addresses: law(region.places, "address"),
+            of_writes: region.of_writes.map(|grid| Box::new(law(grid.places, "address of writes"))),
+            runs: Runs::new(config, || stream("run")),
+            sizes: config.sizes_differ().then(|| stream("size")),
+        }
+    }
+
+    /// From the region's beginning on, by numbers that have not come.
+    fn begin_anew(&mut self, region: &JobRegion) {
+        if let Some(runs) = &mut self.runs {
+            runs.positions = [0; Op::ALL.len()];
+        }
+        if let AddressLaw::Mapped { come, .. } = &mut self.addresses {
+            *come = region.places;
+        }
+    }
+
+    #[inline]
+    fn next_size(&mut self, op: Op, config: &JobConfig, region: &JobRegion) -> u32 {
+        let Some(stream) = &mut self.sizes else { return region.request_sectors };
+        match (&config.bssplit, &config.bsrange) {
+            (Some(split), _) => split.draw(op, stream),
+            (None, Some(range)) => range.draw(op, stream),
+            (None, None) => region.request_sectors,
+        }
+    }
+
+    /// Where the next request of `sectors` begins in the region [sectors].
+    #[inline]
+    fn next_position(&mut self, op: Op, sectors: u32, config: &JobConfig, region: &JobRegion) -> u64 {
+        let goes_on = self.runs.as_mut().is_some_and(|runs| runs.goes_on(config.percentage_random));
+        let position = match &self.runs {
+            Some(runs) if goes_on => runs.positions[op as usize],
+            _ => self.next_place(op, region),
+        };
+        let Some(runs) = &mut self.runs else { return position };
+        // Back to the beginning where it does not fit; the region holds every request.
+        let position = if position + u64::from(sectors) > region.sectors { 0 } else { position };
+        runs.positions[op as usize] = position + u64::from(sectors);
+        position
+    }
+
+    /// A place that does not follow the one before it [sectors].
+    #[inline]
+    fn next_place(&mut self, op: Op, region: &JobRegion) -> u64 {
+        match (&mut self.of_writes, region.of_writes) {
+            (Some(law), Some(grid)) if op == Op::Write => law.next(grid.places) * grid.stride_sectors,
+            _ => self.addresses.next(region.places) * region.stride_sectors,
+        }
     }
 }
 
@@ -261,29 +327,27 @@ impl OperationLaw {
 }
 
 impl AddressLaw {
-    fn new(config: &JobConfig, region: &JobRegion, stream: impl FnOnce() -> RandomStream) -> Self {
+    fn new(config: &JobConfig, places: u64, stream: impl FnOnce() -> RandomStream) -> Self {
         match &config.random_distribution {
             _ if !config.rw.is_random() => Self::Sequential,
             AddressDistribution::Uniform if config.random_map => {
-                Self::Mapped { order: Order::new(region.places, 0), come: region.places, stream: stream() }
+                Self::Mapped { order: Order::new(places, 0), come: places, stream: stream() }
             }
             AddressDistribution::Uniform => Self::Uniform(stream()),
-            AddressDistribution::Zipf(theta) => Self::Zipf {
-                law: Zipf::new(region.places, *theta),
-                scramble: Scramble::new(region.places),
-                stream: stream(),
-            },
+            AddressDistribution::Zipf(theta) => {
+                Self::Zipf { law: Zipf::new(places, *theta), scramble: Scramble::new(places), stream: stream() }
+            }
             AddressDistribution::Pareto(share) => Self::Pareto {
                 power: libm::log(*share) / libm::log(1.0 - share),
-                scramble: Scramble::new(region.places),
+                scramble: Scramble::new(places),
                 stream: stream(),
             },
             AddressDistribution::Zoned(zones) => {
-                Self::Zoned { zones: laid_out(zones, region.places), scramble: None, stream: stream() }
+                Self::Zoned { zones: laid_out(zones, places), scramble: None, stream: stream() }
             }
             AddressDistribution::HotCold(hot) => Self::Zoned {
-                zones: laid_out(&hot.with_the_rest().unwrap_or([*hot; 2]), region.places),
-                scramble: Some(Scramble::new(region.places)),
+                zones: laid_out(&hot.with_the_rest().unwrap_or([*hot; 2]), places),
+                scramble: Some(Scramble::new(places)),
                 stream: stream(),
             },
         }
