@@ -150,7 +150,7 @@ def _file_of_each(text: str, folder: Path) -> list[str]:
     quick = re.sub(r"(?m)^time_based.*$", "", quick)
     quick = re.sub(r"(?m)^(thinktime.*)$", "", quick)
     (folder / "quick.fio").write_text(quick)
-    for section in re.findall(r"(?m)^\[(.*)\]$", text):
+    for section in dict.fromkeys(re.findall(r"(?m)^\[(.*)\]$", text)):
         if section == "global":
             continue
         place = folder / f"of-{section}"

@@ -1,14 +1,14 @@
 //! What a workload itself does to a drive, without time: its writes and TRIMs, again and again.
 //!
-//! Jobs go on without end, in turns, and draw other random numbers than in the run; which addresses are hot is a
-//! property of the job. A trace is replayed from its beginning when it is over.
+//! Jobs go on without end, in turns, and draw other random numbers than in the run, unless their passes are all the
+//! same; which addresses are hot is a property of the job. A trace is replayed from its beginning when it is over.
 
 use std::path::{Path, PathBuf};
 
 use ninescope_kernel::{RandomStream, RunDigest};
 use ninescope_model::units::Duration;
 use ninescope_model::{Op, Request, SECTOR_BYTES};
-use ninescope_workload::{Arrival, JobConfig, SyntheticJob, TIME_MAX, TraceOptions, TraceReader, Workload};
+use ninescope_workload::{Arrival, EachPass, JobConfig, SyntheticJob, TIME_MAX, TraceOptions, TraceReader, Workload};
 
 use crate::assembly::Assembly;
 use crate::error::Error;
@@ -113,9 +113,12 @@ impl OwnWrites {
         let alone = kept.len() == 1;
         let follow = kept.iter().any(|job| job.stonewall || job.startdelay.is_some());
         let configs: Vec<JobConfig> = kept.into_iter().map(|job| endless(job, alone)).collect();
+        let run_seed = seed;
         let seed = RandomStream::new(seed, "prepare", "workload").bits();
         let internal = |error: &dyn std::fmt::Display| Error::Internal(error.to_string());
         let turns = |config: &JobConfig| -> Result<Turns, Error> {
+            // The passes of the run go on from those that wear the drive in, where all are the same.
+            let seed = if repeats(config) { run_seed } else { seed };
             let workload = SyntheticJob::new(config.clone(), assembly.logical_sectors(), seed);
             Turns::new(Box::new(workload.map_err(|error| internal(&error))?), config.iodepth)
         };
@@ -219,6 +222,7 @@ fn trims(job: &JobConfig) -> bool {
 fn endless(job: &JobConfig, alone: bool) -> JobConfig {
     let endless = JobConfig {
         requests: None,
+        io_size: None,
         duration: Some(Duration(TIME_MAX.0 / 2)),
         ramp_time: None,
         startdelay: None,
@@ -226,13 +230,19 @@ fn endless(job: &JobConfig, alone: bool) -> JobConfig {
         flush_every: None,
         ..job.clone()
     };
-    if !alone {
+    // Where passes repeat, the reads beside the writes say which blocks are written.
+    if !alone || repeats(job) {
         return endless;
     }
     let JobConfig { iodepth, rate_process, .. } = JobConfig::default();
     // Sizes and places of the region are those of reads and writes: the kind of job stays.
     let unpaced = JobConfig { rate_iops: None, write_rate_iops: None, rate_by_bytes: false, ..endless };
     JobConfig { iodepth, rate_process, rwmixread: 0.0, ..unpaced }
+}
+
+/// Whether it draws the same again and again.
+fn repeats(job: &JobConfig) -> bool {
+    job.each_pass == Some(EachPass::Same)
 }
 
 impl Turns {

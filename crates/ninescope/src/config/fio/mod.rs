@@ -10,12 +10,13 @@ mod sections;
 mod tests;
 mod values;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use ninescope_engine::LANES_MAX;
+use ninescope_model::Op;
 use ninescope_model::units::{Bytes, Duration};
-use ninescope_workload::{AddressDistribution, JobConfig, RateProcess, SizeRange};
+use ninescope_workload::{AddressDistribution, EachPass, JobConfig, RateProcess, SizeRange};
 
 use super::LoadedJobs;
 use super::jobs::SectionOrigin;
@@ -53,10 +54,25 @@ pub fn parse_fio(path: &Path, text: &str) -> Result<LoadedJobs, Error> {
         return Err(at((setting.line, "exitall: not supported; give every job a runtime".to_owned())));
     }
     let files = files::lay_out(&sections, &mut jobs).map_err(at)?;
+    let renamed = tell_apart(&mut jobs);
     let origins = sections.iter().map(origin).collect();
     let mut loaded = LoadedJobs::of_sections(path, text, origins, jobs);
-    loaded.notes = files.into_iter().chain(notes.sentences(sections.len())).collect();
+    loaded.notes = files.into_iter().chain(renamed).chain(notes.sentences(sections.len())).collect();
     Ok(loaded)
+}
+
+/// Gives jobs of one name, which fio takes, names of their own: random numbers depend on them. Returns what is to be said.
+fn tell_apart(jobs: &mut [Vec<JobConfig>]) -> Option<String> {
+    let mut taken: BTreeSet<String> = jobs.iter().flatten().map(|job| job.name.clone()).collect();
+    let (mut seen, mut said) = (BTreeSet::new(), Vec::new());
+    for job in jobs.iter_mut().flatten().filter(|job| !seen.insert(job.name.clone())) {
+        let mut names = (2..).map(|number| format!("{}-{number}", job.name));
+        let Some(name) = names.find(|name| !taken.contains(name)) else { continue };
+        said.push(format!("another job `{}` is called `{name}` here", job.name));
+        taken.insert(name.clone());
+        job.name = name;
+    }
+    (!said.is_empty()).then(|| said.join("; "))
 }
 
 /// Where the keys of a section's job come from, and what is written there.
@@ -83,6 +99,7 @@ fn keys_of(option: &str) -> &'static [&'static str] {
         "size" => &["size_percent"],
         "runtime" => &["duration"],
         "number_ios" | "loops" => &["requests"],
+        "randrepeat" => &["each_pass"],
         "fsync" | "fdatasync" => &["flush_every"],
         "rate_iops" => &["write_rate_iops"],
         _ => &[],
@@ -163,6 +180,7 @@ impl Notes {
 
 /// What takes more than one option to know.
 #[derive(Default)]
+#[allow(clippy::struct_excessive_bools)] // each is an option of fio
 struct Said {
     /// One size, of all directions or of each.
     bs: Option<SizeRange>,
@@ -177,6 +195,10 @@ struct Said {
     rates: Option<[u64; 3]>,
     norandommap: bool,
     lfsr: bool,
+    /// Passes draw other numbers than the first.
+    anew: bool,
+    /// The smallest reads and writes, whether there are any or not.
+    least: [u64; 2],
     thinking: Thinking,
 }
 
@@ -206,19 +228,19 @@ fn job(section: &Section<'_>, notes: &mut Notes) -> Result<JobConfig, Problem> {
             Handling::Refused { instead, .. } => return Err(wrong(format!("not supported; {instead}"))),
             Handling::Noted { effect, .. } => {
                 notes.effect(setting.key, effect);
-                apply(setting, &mut job, &mut said).map_err(wrong)?;
+                apply(section, setting, &mut job, &mut said).map_err(wrong)?;
             }
-            Handling::Equal {} => apply(setting, &mut job, &mut said).map_err(wrong)?,
+            Handling::Equal {} => apply(section, setting, &mut job, &mut said).map_err(wrong)?,
         }
     }
     let wrong = |message| (section.line, message);
-    finish_sizes(&mut job, &said).map_err(wrong)?;
+    finish_sizes(&mut job, &mut said).map_err(wrong)?;
     finish_pace(section, &mut job, &said, notes)?;
     finish_ends(&mut job, &said).map_err(wrong)?;
     if said.time_based && job.duration.is_none() {
         notes.say("time_based does nothing without runtime, as in fio".to_owned());
     }
-    if job.ramp_time.is_some() && said.number_ios.is_some() {
+    if job.ramp_time.is_some() && job.requests.is_some() && said.number_ios.is_some() {
         let here = "number_ios counts what is submitted during ramp_time too; fio counts from the end of ramp_time on";
         notes.say(here.to_owned());
     }
@@ -226,14 +248,14 @@ fn job(section: &Section<'_>, notes: &mut Notes) -> Result<JobConfig, Problem> {
     Ok(job)
 }
 
-fn apply(setting: &Setting<'_>, job: &mut JobConfig, said: &mut Said) -> Result<(), String> {
+fn apply(section: &Section<'_>, setting: &Setting<'_>, job: &mut JobConfig, said: &mut Said) -> Result<(), String> {
     use values::{copies, distribution, flag, number, one_file, pattern, percent, ranges, rates, region, size, sizes};
     let value = setting.value;
     match setting.key {
         "rw" => job.rw = pattern(value)?,
-        "bs" => said.bs = Some(sizes(value)?),
-        "bssplit" => job.bssplit = Some(values::split(value)?),
-        "bsrange" => said.range = Some(ranges(value)?),
+        "bs" => said.bs = Some(sizes(&section.by_direction("bs", str::to_owned))?),
+        "bssplit" => job.bssplit = Some(values::split(&section.by_direction("bssplit", |size| format!("{size}/100")))?),
+        "bsrange" => said.range = Some(ranges(&section.by_direction("bsrange", |size| format!("{size}-{size}")))?),
         "rwmixread" => job.rwmixread = f64::from(percent(value)?),
         "rwmixwrite" => job.rwmixread = f64::from(100 - percent(value)?),
         "iodepth" => said.iodepth = number(value)?,
@@ -274,6 +296,7 @@ fn apply(setting: &Setting<'_>, job: &mut JobConfig, said: &mut Said) -> Result<
                 _ => return Err(format!("`{value}` is not tausworthe, tausworthe64 or lfsr")),
             }
         }
+        "randrepeat" => said.anew = !matches!(value, "" | "true"),
         "norandommap" => said.norandommap = flag(value)?,
         "percentage_random" => job.percentage_random = percent(value)?,
         "blockalign" => job.blockalign = Some(Bytes(size(value)?)),
@@ -286,26 +309,26 @@ fn apply(setting: &Setting<'_>, job: &mut JobConfig, said: &mut Said) -> Result<
 }
 
 /// As in fio: a range or a split says the sizes, wherever `bs` stands.
-fn finish_sizes(job: &mut JobConfig, said: &Said) -> Result<(), String> {
+fn finish_sizes(job: &mut JobConfig, said: &mut Said) -> Result<(), String> {
     if job.bssplit.is_some() && said.range.is_some() {
         return Err("bsrange: bssplit says already which sizes there are".to_owned());
     }
-    if job.bssplit.is_some() {
-        if let Some(size) = only_size_of_split(job) {
-            (job.bs, job.bssplit) = (size, None);
-        }
-        return Ok(());
+    if job.bssplit.is_none() {
+        job.bsrange = said.range.clone().or_else(|| said.bs.clone());
     }
-    let Some(range) = said.range.clone().or_else(|| said.bs.clone()) else { return Ok(()) };
-    match range.only_size(job.rw.ops()) {
-        Some(size) => job.bs = size,
-        None => job.bsrange = Some(range),
+    said.least = [Op::Read, Op::Write].map(|op| job.least_bytes(op).0);
+    if let Some(size) = only_size_of_split(job) {
+        (job.bs, job.bssplit) = (size, None);
+    }
+    if let Some(size) = job.bsrange.as_ref().and_then(|range| range.only_size(job.rw.ops())) {
+        (job.bs, job.bsrange) = (size, None);
     }
     Ok(())
 }
 
 /// The size of a split that has one alone, such as 4k/100.
 fn only_size_of_split(job: &JobConfig) -> Option<Bytes> {
+    job.bssplit.as_ref()?;
     // Of sizes that do not differ the mean is the size.
     let mut sizes = job.rw.ops().iter().map(|&op| job.mean_bytes(op) as u64);
     let first = sizes.next().filter(|_| !job.sizes_of_an_op_differ())?;
@@ -366,11 +389,13 @@ fn finish_ends(job: &mut JobConfig, said: &Said) -> Result<(), String> {
     }
     job.duration = said.runtime.filter(|runtime| runtime.0 > 0);
     if said.time_based && job.duration.is_some() {
+        // Such a job is one pass, but a shift register begins the same order again.
+        let again = said.lfsr && job.rw.ops().len() == 1 && can_repeat(job);
+        job.each_pass = again.then_some(EachPass::Same);
         return Ok(());
     }
     job.requests = said.number_ios.map(|requests| requests.saturating_mul(said.loops));
-    let bytes = said.io_size.or(job.size.map(|size| size.0));
-    let Some(bytes) = bytes else {
+    let Some(bytes) = bytes_in_all(job, said) else {
         // A region whose length the drive alone knows is covered once.
         let unknown = if said.loops > 1 { Some("loops") } else { job.duration.and(Some("runtime")) };
         return match unknown {
@@ -386,14 +411,58 @@ fn finish_ends(job: &mut JobConfig, said: &Said) -> Result<(), String> {
         return Ok(()); // The region once.
     }
     if job.sizes_differ() {
-        job.io_size = Some(Bytes(bytes.saturating_mul(said.loops)));
+        job.io_size = Some(Bytes(bytes));
         return Ok(());
     }
     // fio issues the last request of `io_size` whole, and none that reaches beyond `size`.
-    let of_pass = if said.io_size.is_some() { bytes.div_ceil(job.bs.0) } else { (bytes / job.bs.0).max(1) };
-    let in_all = of_pass.saturating_mul(said.loops);
+    let in_all = bytes.div_ceil(job.bs.0);
     job.requests = Some(job.requests.map_or(in_all, |requests| requests.min(in_all)));
     Ok(())
+}
+
+/// How many bytes its requests come to, where that is known, and how it passes over its region as often as that takes.
+///
+/// fio begins passes until there were `loops` of them and `io_size` has no room for another request, and ends within a
+/// pass at `io_size` times `loops`.
+fn bytes_in_all(job: &mut JobConfig, said: &Said) -> Option<u64> {
+    let law = if said.anew || !can_repeat(job) { EachPass::Anew } else { EachPass::Same };
+    // Without its map fio writes and trims `io_size` in one pass; a shift register begins its order again.
+    let reads_alone = job.rw.ops() == [Op::Read];
+    let in_one = said.norandommap && job.rw.is_random() && !reads_alone && !said.lfsr;
+    let Some(Bytes(size)) = job.size else {
+        // Of a share of the drive, or all of it.
+        job.each_pass = said.io_size.filter(|_| !in_one).map(|_| law);
+        return said.io_size.map(|bytes| bytes.saturating_mul(said.loops));
+    };
+    let (least, most) = job.sizes_of_all();
+    // Requests of one size are whole, and none reaches beyond the region.
+    let whole = |bytes: u64| if least == most { bytes - bytes % most.0 } else { bytes };
+    let mut pass = whole(size).max(most.0.min(size)).max(1);
+    let longer = said.io_size.filter(|&bytes| in_one && bytes > size);
+    if let Some(bytes) = longer {
+        pass = if least == most { bytes.next_multiple_of(most.0) } else { bytes };
+    }
+    let bytes = match said.io_size {
+        None => pass.saturating_mul(said.loops),
+        Some(bytes) => {
+            let passes = (bytes.saturating_add(1)).saturating_sub(most.0).div_ceil(pass).max(said.loops);
+            bytes.saturating_mul(said.loops).min(pass.saturating_mul(passes))
+        }
+    };
+    if bytes > pass {
+        job.each_pass = Some(law);
+        job.pass_size = longer.map(|_| Bytes(pass));
+    }
+    Some(bytes)
+}
+
+/// Whether a pass of fio can be like the one before it: the numbers of `zipf` and `pareto` go on through all of them.
+fn can_repeat(job: &JobConfig) -> bool {
+    !job.rw.is_random() || !is_skewed(&job.random_distribution)
+}
+
+fn is_skewed(law: &AddressDistribution) -> bool {
+    matches!(law, AddressDistribution::Zipf(_) | AddressDistribution::Pareto(_))
 }
 
 /// What fio's map does to requests of several sizes, measured with fio 3.33.
@@ -403,17 +472,27 @@ const CUT_BY_A_MAP: &str = "requests have several sizes; fio cuts them to what i
 const ENDED_BY_A_MAP: &str = "reads and writes have sizes of their own; fio ends such a job early, when its map is full \
                               (2,160 requests in place of 3,151 for 16 MiB of 70 % reads of 4k and writes of 8k)";
 
+/// What fio does to skewed addresses of more than the smallest size.
+const ENDED_BEYOND_THE_FILE: &str = "fio ends a job of zipf or pareto with blockalign, or with a size per direction, at its \
+                                     first address beyond the file, often at once";
+/// The same of a mix.
+const LEFT_OUT_BEYOND_THE_FILE: &str = "of a mix of zipf or pareto with blockalign, or with a size per direction, fio \
+                                        leaves out the requests whose address lies beyond the file, most of the larger \
+                                        ones";
+
 /// Whether random addresses come once before any comes again.
 fn finish_map(job: &mut JobConfig, said: &Said, notes: &mut Notes) {
     let uniform = job.rw.is_random() && job.random_distribution == AddressDistribution::Uniform;
     // Any use of blockalign turns the map off.
     let aligned = job.blockalign.is_some_and(|align| align != job.bs);
-    let skewed = matches!(job.random_distribution, AddressDistribution::Zipf(_) | AddressDistribution::Pareto(_));
-    if aligned && skewed && job.rw.is_random() {
-        notes.say(
-            "fio ends a job of zipf or pareto with blockalign at its first address beyond the file, often at once"
-                .to_owned(),
-        );
+    if is_skewed(&job.random_distribution) && job.rw.is_random() {
+        // fio draws multiples of the smallest size of all directions, and takes them for multiples of the alignment.
+        let smallest = Bytes(said.least[0].min(said.least[1]));
+        let coarser = job.rw.ops().iter().any(|&op| job.blockalign.unwrap_or(job.least_bytes(op)) > smallest);
+        if aligned || coarser {
+            let what = if job.rw.ops().len() > 1 { LEFT_OUT_BEYOND_THE_FILE } else { ENDED_BEYOND_THE_FILE };
+            notes.say(what.to_owned());
+        }
     }
     let wanted = uniform && (said.lfsr || !(said.norandommap || aligned));
     job.random_map = wanted && job.can_be_mapped();

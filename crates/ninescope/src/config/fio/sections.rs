@@ -36,6 +36,31 @@ impl<'a> Section<'a> {
     pub fn value(&self, key: &str) -> Option<&'a str> {
         self.setting(key).map(|setting| setting.value)
     }
+
+    /// The value of an option that says sizes, by direction after commas: what is left out is as the lines before say, and
+    /// where these say nothing, of the size that `bs` says, written as `of_size` writes it.
+    pub fn by_direction(&self, key: &str, of_size: impl Fn(&str) -> String) -> String {
+        let value = self.value(key).unwrap_or_default();
+        let parts = value.split(',').count();
+        if parts > 3 || value.split(',').all(|part| !part.trim().is_empty()) {
+            return value.to_owned();
+        }
+        let sizes = self.filled("bs", ["4k"; 3].map(str::to_owned));
+        self.filled(key, sizes.map(|size| of_size(&size))).join(",")
+    }
+
+    /// The values of an option by direction, in the place of those `before`.
+    fn filled(&self, key: &str, mut before: [String; 3]) -> [String; 3] {
+        for setting in self.settings.iter().filter(|setting| setting.key == key) {
+            let parts: Vec<&str> = setting.value.split(',').map(str::trim).collect();
+            // A last value holds for the directions behind it too.
+            let values = parts.iter().chain(std::iter::repeat(parts.last().unwrap_or(&"")));
+            for (direction, value) in before.iter_mut().zip(values).filter(|(_, value)| !value.is_empty()) {
+                (*value).clone_into(direction);
+            }
+        }
+        before
+    }
 }
 
 /// The jobs of a file.
@@ -44,8 +69,9 @@ pub fn sections(text: &str) -> Result<Vec<Section<'_>>, Problem> {
     let mut jobs: Vec<Section<'_>> = Vec::new();
     let mut inside: Option<bool> = None; // of the global section
     for (index, line) in text.lines().enumerate() {
-        let (number, line) = (index + 1, line.trim());
-        if line.is_empty() || line.starts_with(['#', ';']) {
+        // A comment may stand behind anything.
+        let (number, line) = (index + 1, line.split(['#', ';']).next().unwrap_or_default().trim());
+        if line.is_empty() {
             continue;
         }
         if let Some(rest) = line.strip_prefix('[') {

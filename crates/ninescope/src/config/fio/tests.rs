@@ -4,7 +4,7 @@ use std::path::Path;
 
 use ninescope_model::Op;
 use ninescope_model::units::{Bytes, Duration};
-use ninescope_workload::{AccessPattern, AddressDistribution, JobConfig};
+use ninescope_workload::{AccessPattern, AddressDistribution, EachPass, JobConfig};
 
 use super::{LoadedJobs, parse_fio};
 
@@ -24,6 +24,7 @@ fn a_job_takes_what_the_global_section_says_and_changes_it() {
         iodepth: 32,
         size: Some(Bytes(64 << 20)),
         requests: Some(1 << 18),
+        each_pass: Some(EachPass::Anew),
         duration: Some(Duration(5_000_000_000)),
         random_distribution: AddressDistribution::Zipf(1.1),
         flush_every: Some(10),
@@ -54,6 +55,79 @@ fn sizes_by_direction_and_ends_are_as_in_fio() {
     assert_eq!(job("rw=read\nsize=64k\nnumber_ios=10\nruntime=1\ntime_based").requests, None);
     let split = job("rw=read\nsize=64k\nbssplit=4k/50:8k/50\nloops=2\nnorandommap");
     assert_eq!((split.requests, split.io_size), (None, Some(Bytes(128 << 10))));
+}
+
+/// What fio 3.33 issued for `rw=write bs=64k size=4m` with these `io_size` and `loops` [MiB].
+#[test]
+fn bytes_and_loops_end_a_job_where_they_end_it_in_fio() {
+    for (io_size, loops, issued) in
+        [(10, 3, 12), (20, 3, 20), (1, 3, 3), (3, 2, 6), (10, 1, 10), (5, 2, 8), (2, 5, 10), (4, 2, 8), (16, 3, 16)]
+    {
+        let text = format!("[a]\nrw=write\nbs=64k\nsize=4m\nio_size={io_size}m\nloops={loops}\n");
+        let job = read(&text).expect("is legal").jobs.remove(0);
+        assert_eq!(job.requests, Some(issued * 16), "{text}");
+        assert_eq!(job.each_pass, (issued > 4).then_some(EachPass::Same), "{text}");
+    }
+    let requests = |text: &str| read(&format!("[a]\nrw=write\nbs=4k\n{text}")).expect(text).jobs[0].requests;
+    // A rest that holds no request begins no pass, and `loops` of them are whole.
+    assert_eq!(requests("size=64k\nio_size=66k"), Some(16));
+    assert_eq!(requests("size=64k\nio_size=70k"), Some(18));
+    assert_eq!(requests("size=64k\nio_size=74k\nloops=2"), Some(32));
+    assert_eq!(requests("size=10k\nio_size=20k"), Some(5));
+    assert_eq!(requests("size=10k\nio_size=21k"), Some(6));
+    assert_eq!(requests("size=64k\nnumber_ios=9\nio_size=32k\nloops=2"), Some(16));
+    assert_eq!(requests("size=64k\nnumber_ios=20\nloops=3"), Some(48));
+}
+
+#[test]
+fn passes_are_the_same_unless_fio_draws_anew() {
+    let passes = |text: &str| {
+        let job = read(&format!("[a]\nrw=randwrite\nbs=4k\nsize=4m\n{text}")).expect(text).jobs.remove(0);
+        (job.each_pass, job.pass_size.map(|size| size.0 >> 20))
+    };
+    for text in ["loops=2", "io_size=9m", "loops=2\nrandrepeat=1", "loops=2\nnorandommap", "rw=randrw\nloops=2"] {
+        assert_eq!(passes(text), (Some(EachPass::Same), None), "{text}");
+    }
+    for text in ["randrepeat=0", "allrandrepeat=1\nrandrepeat=0", "random_distribution=zipf"] {
+        assert_eq!(passes(&format!("loops=2\n{text}")), (Some(EachPass::Anew), None), "{text}");
+    }
+    for text in ["", "io_size=2m", "io_size=9m\nnorandommap", "loops=2\nruntime=1\ntime_based", "number_ios=99"] {
+        assert_eq!(passes(text), (None, None), "{text}");
+    }
+    assert_eq!(passes("io_size=9m\nnorandommap\nloops=2"), (Some(EachPass::Same), Some(9)));
+    assert_eq!(passes("rw=randread\nio_size=9m\nnorandommap"), (Some(EachPass::Same), None));
+    assert_eq!(passes("random_generator=lfsr\nruntime=1\ntime_based"), (Some(EachPass::Same), None));
+}
+
+#[test]
+fn a_direction_that_is_left_out_keeps_its_size() {
+    let sizes = |text: &str| {
+        let job = read(&format!("[global]\nbs=16k\n[a]\nrw=rw\n{text}")).expect(text).jobs.remove(0);
+        [Op::Read, Op::Write].map(|op| job.mean_bytes(op) as u64 >> 10)
+    };
+    assert_eq!(sizes("bs=,8k"), [16, 8]);
+    assert_eq!(sizes("bs=8k,"), [8, 16]);
+    assert_eq!(sizes("bs=4k\nbs=,8k"), [4, 8]);
+    assert_eq!(sizes("bs=,0x2000"), [16, 8]);
+    assert_eq!(sizes("bsrange=,4k-12k"), [16, 8]);
+    assert_eq!(sizes("bssplit=,4k/50:12k/50\nbs=4k"), [4, 8]);
+    let error = read("[a]\nrw=rw\nbs=4k,4k,4k,\n").expect_err("four directions");
+    assert!(error.contains("line 3"), "{error}");
+}
+
+#[test]
+fn comments_stand_behind_anything() {
+    let job = |text: &str| read(text).expect(text).jobs.remove(0);
+    assert_eq!(job("[a] # c\nrw=read;c\nbs=8k # c ; d\nnorandommap # c\n"), job("[a]\nrw=read\nbs=8k\nnorandommap\n"));
+}
+
+#[test]
+fn jobs_of_one_name_share_its_file_and_draw_their_own_numbers() {
+    let LoadedJobs { jobs, notes, .. } =
+        read("[a]\nsize=64k\n[a]\nsize=32k\n[a-2]\nsize=4k\n[a]\nsize=8k\nnumjobs=2\n").expect("fio takes them");
+    let facts: Vec<(&str, u64)> = jobs.iter().map(|job| (job.name.as_str(), job.offset.0 >> 10)).collect();
+    assert_eq!(facts, [("a", 0), ("a-3", 0), ("a-2", 64), ("a.0", 0), ("a.1", 68)]);
+    assert!(notes.iter().any(|note| note == "another job `a` is called `a-3` here"), "{notes:?}");
 }
 
 #[test]
@@ -203,6 +277,8 @@ fn a_note_about_some_of_the_jobs_names_them() {
         !off.contains("no flush follows") && off.contains("nothing here: end_fsync"),
         "what is said last holds: {off}"
     );
+    let based = notes("[a]\nsize=1m\nramp_time=1\nruntime=1\ntime_based\nnumber_ios=9\n");
+    assert!(!based.contains("number_ios counts"), "its time alone ends it: {based}");
     let all = notes("[global]\niodepth=4\nsize=1m\n[a]\n[b]\n");
     assert!(all.contains("\nioengine psync"), "{all}");
 }
@@ -228,6 +304,7 @@ fn what_is_not_supported_is_named_with_its_line() {
         ("[a]\nstartdelay=1-5\n", vec!["line 2", "startdelay", "1-5"]),
         ("[a]\nrw=sideways\n", vec!["line 2", "sideways", "randrw"]),
         ("[a]\nbs=4ki\n", vec!["line 2", "power of 1000"]),
+        ("[a]\nsize=0x10k\n", vec!["line 2", "hexadecimal", "no suffix"]),
         ("[a]\nsize=0%\n", vec!["line 2", "share of the drive"]),
         ("[a]\noffset=10%\n", vec!["line 2", "for size alone"]),
         ("[a]\nsize=10%\nruntime=5\n", vec!["line 1", "runtime", "time_based"]),

@@ -141,9 +141,13 @@ pub fn flag(value: &str) -> Result<bool, String> {
     }
 }
 
-/// A size with fio's suffixes: k, m, g, t, with or without b, in units of 1024.
+/// A size with fio's suffixes: k, m, g, t, with or without b, in units of 1024; or a hexadecimal one without, `0x1000`.
 pub fn size(value: &str) -> Result<u64, String> {
     let value = value.trim().to_ascii_lowercase();
+    if let Some(digits) = value.strip_prefix("0x") {
+        let wrong = |_| format!("`{value}` is not a hexadecimal number, which has no suffix");
+        return u64::from_str_radix(digits, 16).map_err(wrong);
+    }
     let digits = value.find(|letter: char| !letter.is_ascii_digit()).unwrap_or(value.len());
     let power = match &value[digits..] {
         "" | "b" => 0,
