@@ -216,35 +216,45 @@ CASES = {
         "[a]\nrw=randrw\nrwmixread=50\nbs=4k\nsize=4m\nloops=8\n", ("repeated",), drawn=True
     ),
     "passes of a sequential mix": Case(
-        "[a]\nrw=rw\nbs=16k\nsize=16m\nio_size=64m\n", ("repeated",), drawn=True
+        f"{ASYNC}[a]\nrw=rw\nbs=16k\nsize=16m\nio_size=64m\n", ("repeated",), drawn=True
     ),
     "passes of several sizes": Case(
-        "[a]\nrw=randread\nbssplit=4k/50:16k/50\nsize=4m\nloops=3\nnorandommap\n", ("repeated",), drawn=True
+        f"{ASYNC}[a]\nrw=randread\nbssplit=4k/50:16k/50\nsize=4m\nloops=3\nnorandommap\n",
+        ("repeated",),
+        drawn=True,
     ),
     "passes of reads without a map": Case(
-        "[a]\nrw=randread\nbs=4k\nsize=4m\nio_size=12m\nnorandommap\n", ("repeated",)
+        f"{ASYNC}[a]\nrw=randread\nbs=4k\nsize=4m\nio_size=12m\nnorandommap\n", ("repeated",)
     ),
     "one pass of writes without a map": Case(
-        "[a]\nrw=randwrite\nbs=4k\nsize=4m\nio_size=12m\nnorandommap\n", ("single",)
+        f"{ASYNC}[a]\nrw=randwrite\nbs=4k\nsize=4m\nio_size=12m\nnorandommap\n", ("single",)
     ),
     "long passes without a map": Case(
-        "[a]\nrw=randwrite\nbs=4k\nsize=1m\nio_size=2m\nloops=2\nnorandommap\n", ("repeated",)
+        f"{ASYNC}[a]\nrw=randwrite\nbs=4k\nsize=1m\nio_size=2m\nloops=2\nnorandommap\n", ("repeated",)
     ),
     "passes in which some jump": Case(
-        "[a]\nrw=randread\nbs=4k\nsize=4m\nloops=2\npercentage_random=30\nnorandommap\n", ("repeated",)
+        f"{ASYNC}[a]\nrw=randread\nbs=4k\nsize=4m\nloops=2\npercentage_random=30\nnorandommap\n",
+        ("repeated",),
     ),
     "passes over zones": Case(
-        "[a]\nrw=randread\nbs=4k\nsize=4m\nloops=2\nrandom_distribution=zoned:60/10:40/90\n", ("repeated",)
+        f"{ASYNC}[a]\nrw=randread\nbs=4k\nsize=4m\nloops=2\nrandom_distribution=zoned:60/10:40/90\n",
+        ("repeated",),
     ),
     "passes of a shift register": Case(
         "[a]\nrw=randread\nbs=4k\nsize=1m\nloops=3\nrandom_generator=lfsr\n", ("repeated",)
     ),
+    "one pass of a synchronous engine": Case(
+        "[a]\nrw=randread\nbs=4k\nsize=4m\nio_size=10m\nloops=3\nnorandommap\n", ("single",)
+    ),
+    "one pass of the null engine": Case(
+        "[a]\nioengine=null\nrw=randread\nbs=4k\nsize=4m\nloops=3\nnorandommap\n", ("single",)
+    ),
     "passes drawn anew": Case("[a]\nrw=randwrite\nbs=4k\nsize=1m\nloops=3\nrandrepeat=0\n", ("single",)),
     "passes of a mix drawn anew": Case(
-        "[a]\nrw=rw\nbs=4k\nsize=1m\nloops=4\nrandrepeat=0\n", ("anew",), drawn=True
+        f"{ASYNC}[a]\nrw=rw\nbs=4k\nsize=1m\nloops=4\nrandrepeat=0\n", ("anew",), drawn=True
     ),
     "passes of zipf": Case(
-        "[a]\nrw=randread\nbs=4k\nsize=4m\nloops=3\nrandom_distribution=zipf:1.1\n", ("single",)
+        f"{ASYNC}[a]\nrw=randread\nbs=4k\nsize=4m\nloops=3\nrandom_distribution=zipf:1.1\n", ("single",)
     ),
     "bytes beyond loops": Case("[a]\nrw=write\nbs=64k\nsize=4m\nio_size=18m\nloops=3\n"),
     "loops beyond bytes": Case("[a]\nrw=write\nbs=64k\nsize=4m\nio_size=10m\nloops=3\n"),

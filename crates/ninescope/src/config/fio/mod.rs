@@ -197,6 +197,8 @@ struct Said {
     lfsr: bool,
     /// Passes draw other numbers than the first.
     anew: bool,
+    /// Each request is over when it is submitted.
+    synchronous: bool,
     /// The smallest reads and writes, whether there are any or not.
     least: [u64; 2],
     thinking: Thinking,
@@ -235,7 +237,7 @@ fn job(section: &Section<'_>, notes: &mut Notes) -> Result<JobConfig, Problem> {
     }
     let wrong = |message| (section.line, message);
     finish_sizes(&mut job, &mut said).map_err(wrong)?;
-    finish_pace(section, &mut job, &said, notes)?;
+    finish_pace(section, &mut job, &mut said, notes)?;
     finish_ends(&mut job, &said).map_err(wrong)?;
     if said.time_based && job.duration.is_none() {
         notes.say("time_based does nothing without runtime, as in fio".to_owned());
@@ -336,12 +338,13 @@ fn only_size_of_split(job: &JobConfig) -> Option<Bytes> {
 }
 
 /// Depth, rates and rests.
-fn finish_pace(section: &Section<'_>, job: &mut JobConfig, said: &Said, notes: &mut Notes) -> Result<(), Problem> {
+fn finish_pace(section: &Section<'_>, job: &mut JobConfig, said: &mut Said, notes: &mut Notes) -> Result<(), Problem> {
     let line = |key: &str| section.setting(key).map_or(section.line, |setting| setting.line);
     let wrong = |key: &'static str| move |message: String| (line(key), format!("{key}: {message}"));
     let engine = section.value("ioengine").unwrap_or("psync");
     let synchronous = values::is_synchronous(engine).map_err(wrong("ioengine"))?;
     job.iodepth = said.iodepth;
+    said.synchronous = synchronous || (engine == "null" && said.iodepth == 1);
     if synchronous && said.iodepth > 1 {
         let default = if section.setting("ioengine").is_none() { ", fio's default," } else { "" };
         notes.say(format!("ioengine {engine}{default} is synchronous: iodepth {} comes to 1", said.iodepth));
@@ -426,9 +429,7 @@ fn finish_ends(job: &mut JobConfig, said: &Said) -> Result<(), String> {
 /// pass at `io_size` times `loops`.
 fn bytes_in_all(job: &mut JobConfig, said: &Said) -> Option<u64> {
     let law = if said.anew || !can_repeat(job) { EachPass::Anew } else { EachPass::Same };
-    // Without its map fio writes and trims `io_size` in one pass; a shift register begins its order again.
-    let reads_alone = job.rw.ops() == [Op::Read];
-    let in_one = said.norandommap && job.rw.is_random() && !reads_alone && !said.lfsr;
+    let in_one = is_in_one_pass(job, said);
     let Some(Bytes(size)) = job.size else {
         // Of a share of the drive, or all of it.
         job.each_pass = said.io_size.filter(|_| !in_one).map(|_| law);
@@ -438,6 +439,10 @@ fn bytes_in_all(job: &mut JobConfig, said: &Said) -> Option<u64> {
     // Requests of one size are whole, and none reaches beyond the region.
     let whole = |bytes: u64| if least == most { bytes - bytes % most.0 } else { bytes };
     let mut pass = whole(size).max(most.0.min(size)).max(1);
+    let sequential_mix = job.rw.ops().len() > 1 && !job.rw.is_random();
+    if said.synchronous && (in_one || sequential_mix) {
+        return Some(said.io_size.unwrap_or(pass).saturating_mul(said.loops));
+    }
     let longer = said.io_size.filter(|&bytes| in_one && bytes > size);
     if let Some(bytes) = longer {
         pass = if least == most { bytes.next_multiple_of(most.0) } else { bytes };
@@ -454,6 +459,24 @@ fn bytes_in_all(job: &mut JobConfig, said: &Said) -> Option<u64> {
         job.pass_size = longer.map(|_| Bytes(pass));
     }
     Some(bytes)
+}
+
+/// Whether random requests beyond `size` belong to one pass. A map that is full ends a pass of fio, and so does a shift
+/// register that is through; without one bytes do, which fio counts where requests are in flight: of reads `size`, of the
+/// others with `norandommap` `io_size`.
+fn is_in_one_pass(job: &JobConfig, said: &Said) -> bool {
+    let mapped = is_mapped(job, said) && job.percentage_random == 100;
+    let reads_alone = job.rw.ops() == [Op::Read];
+    let in_flight = said.norandommap && !reads_alone && !said.lfsr;
+    job.rw.is_random() && if said.synchronous { !mapped } else { in_flight }
+}
+
+/// Whether fio keeps a map of the blocks that came, or a shift register that knows them.
+fn is_mapped(job: &JobConfig, said: &Said) -> bool {
+    let uniform = job.rw.is_random() && job.random_distribution == AddressDistribution::Uniform;
+    // Any use of blockalign turns the map off.
+    let aligned = job.blockalign.is_some_and(|align| align != job.bs);
+    uniform && (said.lfsr || !(said.norandommap || aligned))
 }
 
 /// Whether a pass of fio can be like the one before it: the numbers of `zipf` and `pareto` go on through all of them.
@@ -482,8 +505,6 @@ const LEFT_OUT_BEYOND_THE_FILE: &str = "of a mix of zipf or pareto with blockali
 
 /// Whether random addresses come once before any comes again.
 fn finish_map(job: &mut JobConfig, said: &Said, notes: &mut Notes) {
-    let uniform = job.rw.is_random() && job.random_distribution == AddressDistribution::Uniform;
-    // Any use of blockalign turns the map off.
     let aligned = job.blockalign.is_some_and(|align| align != job.bs);
     if is_skewed(&job.random_distribution) && job.rw.is_random() {
         // fio draws multiples of the smallest size of all directions, and takes them for multiples of the alignment.
@@ -494,7 +515,7 @@ fn finish_map(job: &mut JobConfig, said: &Said, notes: &mut Notes) {
             notes.say(what.to_owned());
         }
     }
-    let wanted = uniform && (said.lfsr || !(said.norandommap || aligned));
+    let wanted = is_mapped(job, said);
     job.random_map = wanted && job.can_be_mapped();
     if wanted && !job.random_map {
         let why = match (job.sizes_of_an_op_differ(), job.sizes_differ()) {
