@@ -270,9 +270,9 @@ CASES = {
         "[a]\nrw=randrw\nbsrange=4k-8k,16k-32k\nsize=32m\nnorandommap\n", ("drawn",), drawn=True
     ),
     "a size for writes alone": Case(
-        "[global]\nbs=16k\n[a]\nrw=rw\nbs=,8k\nsize=4m\n", ("drawn",), drawn=True
+        "[global]\nbs=16k\n[a]\nrw=rw\nbs=,8k\nsize=4m\n", ("in order",), drawn=True
     ),
-    "a size for reads alone": Case("[a]\nrw=rw\nbs=8k,\nsize=4m\n", ("drawn",), drawn=True),
+    "a size for reads alone": Case("[a]\nrw=rw\nbs=8k,\nsize=4m\n", ("in order",), drawn=True),
     "comments behind values, and hexadecimal": Case(
         "[a]\nrw=read # c\nbs=0x1000 ; c\nsize=64k# c ; d\nnumber_ios=0xa\n"
     ),
