@@ -701,8 +701,9 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
     /// How the resources' time was used since measuring began, until the host had all it asked for.
     pub fn utilization_for_host(&mut self) -> Utilization {
         match &self.host_end {
-            Some(end) => end.utilization.clone(),
-            None => self.utilization(),
+            // Measuring may begin after it: of a run that is over within its ramp nothing is measured.
+            Some(end) if self.meter.since < self.latest_completion => end.utilization.clone(),
+            _ => self.utilization(),
         }
     }
 

@@ -256,7 +256,6 @@ fn mistakes_in_sections_of_fio_name_the_section_and_the_line() {
         ("[a]\nrw=read\nsize=8k\nbs=16k\n", &["j.fio: size: ", "line 3"]),
         ("[a]\nsize=8k\nsize=1g\nsize=2g\n", &["j.fio: size: 2GiB", "line 4"]),
         ("[a]\nsize=4k\nbs=8k\n", &["j.fio: size: ", "line 2"]),
-        ("[a]\nsize=4k\n[a]\nsize=4k\n", &["j.fio: job `a`: name: two are called `a`", "line 3"]),
     ] {
         let message = input_error(&file(&scratch, "j.fio", text));
         for part in wanted {
