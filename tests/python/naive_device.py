@@ -176,6 +176,9 @@ class Entry:
     merged_with: Location | None = None
     """Of a unit written in part: where its rest was read."""
     is_in_part: bool = False
+    had_turn: bool = False
+    """It was its turn, and the rest of its unit had to be read again."""
+    is_begun: bool = False
 
 
 class NaiveDevice:
@@ -363,10 +366,10 @@ class NaiveDevice:
     def _completes_at_program(self) -> bool:
         return self.controller.write_completion == "program"
 
-    def _write_in_part(self, unit: int) -> None:
+    def _write_in_part(self, unit: int, *, had_turn: bool = False) -> None:
         """The rest of the unit is read first, unless there is none or the controller still has it."""
         location = self.ftl.map.get(unit)
-        entry = Entry([unit], location, is_in_part=True)
+        entry = Entry([unit], location, is_in_part=True, had_turn=had_turn)
         if location is None or not self.ftl.on_media(location):
             self._place_or_stall(entry)
             return
@@ -387,9 +390,16 @@ class NaiveDevice:
         return entry.merged_with is None or location != entry.merged_with
 
     def _place_or_stall(self, entry: Entry) -> None:
-        """Place the units, behind those that wait already."""
-        if self._stalled or not self._place(entry):
-            self._stalled.append(entry)
+        """Place the units, behind those that wait already; one that had its turn goes before the others."""
+        before = len(self._stalled)
+        if entry.had_turn:
+            # Without a write buffer a page is of one entry.
+            keeps = [
+                other.had_turn or (self._completes_at_program and other.is_begun) for other in self._stalled
+            ]
+            before = keeps.index(False) if False in keeps else len(keeps)
+        if before or not self._place(entry):
+            self._stalled.insert(before, entry)
             self._ask_full_pools()
 
     def _retry_stalled(self) -> None:
@@ -405,13 +415,14 @@ class NaiveDevice:
     def _place(self, entry: Entry) -> bool:
         """Place as many units as can be; returns whether the entry need not wait any longer."""
         if self._must_read_again(entry):
-            self._write_in_part(entry.units[0])
+            self._write_in_part(entry.units[0], had_turn=True)
             return True
         while entry.units:
             written = self.ftl.write(entry.units[0])
             if written is None:
                 return False
             entry.units.pop(0)
+            entry.is_begun = True
             self._host_unit_placed(written)
         if self._completes_at_program:
             for pool in self.ftl.pools:

@@ -217,7 +217,7 @@ def test_a_key_that_no_drive_has_is_refused_where_it_is_given():
     drive = ninescope.Drive.preset("tlc")
     with pytest.raises(ninescope.ConfigError, match="did you mean `ftl__over_provisioning`"):
         drive.with_(ftl__over_provisoning=0.1)
-    with pytest.raises(ninescope.ConfigError, match=r"ftl\.victim\.d: unknown field `d`"):
+    with pytest.raises(ninescope.ConfigError, match="`d` is a parameter of d-choices, not of greedy"):
         drive.with_({"ftl.victim.d": 3})
     assert drive.with_({"ftl.victim": "d-choices", "ftl.victim.d": 3}).run(MIX, requests=10).requests == 10
     schema = json.loads(ninescope.catalogue.schemas()["drive"])
@@ -316,7 +316,10 @@ def test_rates_end_with_the_last_completion_where_a_drive_works_on(jobs, limits)
 def test_rates_and_busy_times_end_with_the_last_completion_where_garbage_is_collected_after_it():
     """Little's law: with one request in flight, requests times their mean latency are the measured time."""
     drive = ninescope.Drive.preset("tlc").with_(
-        {"geometry": {"channels": 2, "packages_per_channel": 1, "dies_per_package": 1, "planes_per_die": 1}},
+        geometry__channels=2,
+        geometry__packages_per_channel=1,
+        geometry__dies_per_package=1,
+        geometry__planes_per_die=1,
         geometry__blocks_per_plane=64,
         ftl__frontier_planes=1,
     )

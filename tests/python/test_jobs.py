@@ -88,7 +88,6 @@ def test_files_of_several_jobs_run_and_are_checked(cli):
             "[a]\nrw=read\n[b]\nrw=read\nthinktime_iotime=5\n",
             ("j.fio", "line 5", "thinktime_iotime"),
         ),
-        ("j.fio", "[a]\nsize=1m\n[a]\nsize=1m\n", ("called `a`",)),
         ("j.toml", '[[jobs]]\nname = "a"\n[[jobs]]\nname = "b"\niodepht = 3\n', ("line 5", "`iodepth`")),
         (
             "j.toml",
