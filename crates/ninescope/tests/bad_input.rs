@@ -435,7 +435,10 @@ fn mistakes_about_storage_class_memory_name_their_key() {
         ("scm.wear_leveling.overwrites=0", &["overwrites", "a whole number from 1 to"]),
         ("scm.verify=to-teh-cap", &["--set scm.verify", "did you mean `to-the-cap`"]),
         ("scm.verify={policy=\"to-the-cap\",cycles=1001}", &["scm.verify.cycles", "is 1001", "at most 1000"]),
-        ("scm.verify={policy=\"to-the-cap\",accept_bits=1}", &["`accept_bits` is a parameter of until-pass, not of to-the-cap"]),
+        (
+            "scm.verify={policy=\"to-the-cap\",accept_bits=1}",
+            &["`accept_bits` is a parameter of until-pass, not of to-the-cap"],
+        ),
         ("scm.verify={policy=\"until-pass\",accept_bits=4096}", &["scm.verify.accept_bits", "the 4096 cells"]),
         ("scm.verify={policy=\"until-pass\",rber=0.6}", &["scm.verify.rber", "is 0.6", "0 to 0.5"]),
         ("scm.verify={policy=\"until-pass\",decay=0.0}", &["scm.verify.decay", "is 0", "above 0"]),
