@@ -39,10 +39,10 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
         self.commands.remove(index);
         let awaited = self.host.is_awaited(now);
         self.host.completed(command.lane, command.op, now);
+        self.note_completion();
         if self.reliability.is_some() {
             self.reliable_command_completed(&command);
         }
-        self.note_completion();
         if self.host.completed <= self.host.warmup_requests {
             let (id, request) = (command.id, command.request());
             observe!(self, Event::Completed { slot: index, id, request, parts: &parts, transaction });

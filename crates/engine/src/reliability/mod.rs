@@ -297,10 +297,8 @@ pub struct Reliability {
     pub(crate) counters: ReliabilityCounters,
     /// The first timers are noted, and what is corrupt from the start is.
     pub(crate) started: bool,
-    /// When a command of the host completed the last time [ns].
-    pub(crate) latest_completion: Ns,
-    /// The same once it is noticed that nothing more comes from the host: timers are void [ns].
-    pub(crate) host_ended: Option<Ns>,
+    /// It was noticed that nothing more comes from the host: timers are void.
+    pub(crate) host_ended: bool,
 }
 
 /// The code of a medium of SCM, and how often its bits fail.
@@ -398,8 +396,7 @@ impl Reliability {
             timetable: Timetable::with_capacity(transactions + 8),
             counters: ReliabilityCounters::default(),
             started: false,
-            latest_completion: Ns::ZERO,
-            host_ended: None,
+            host_ended: false,
             retry,
         }
     }
@@ -434,10 +431,9 @@ impl Reliability {
         self.scrub.as_deref()
     }
 
-    /// When the host's last command completed, on a drive that may work on by itself for long after that: it scrubs, heals or
-    /// refreshes [ns].
-    pub fn host_ended(&self) -> Option<Ns> {
-        self.host_ended.filter(|_| self.scrub.is_some() || self.refresh.is_some() || self.backing_store.is_some())
+    /// Whether it was noticed that nothing more comes from the host.
+    pub fn host_ended(&self) -> bool {
+        self.host_ended
     }
 
     /// When data is written anew.

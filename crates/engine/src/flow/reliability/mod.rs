@@ -112,19 +112,14 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
     /// after the last completion and had nothing to ask for.
     pub(crate) fn host_has_ended(&mut self) -> bool {
         let over = self.host.is_over(self.now);
-        let part = self.reliable();
-        if over && part.host_ended.is_none() {
-            part.host_ended = Some(part.latest_completion);
-        }
+        self.reliable().host_ended |= over;
         over
     }
 
     /// A command completed. Behind the last one, nothing is waited for that only time brings.
     #[inline(never)]
     pub(crate) fn reliable_command_completed(&mut self, command: &HostCommand) {
-        let now = self.now;
         let part = self.reliable();
-        part.latest_completion = now;
         if command.op == Op::Read {
             part.counters.reads_reported += u64::from(command.reported);
             part.counters.reads_wrong += u64::from(command.wrong && !command.reported);

@@ -34,7 +34,7 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
             let part = self.reliable();
             let most = part.scrub.as_ref().map_or(0, |scrub| scrub.pages_in_flight());
             let ScrubPass { running, reads, .. } = part.pass;
-            if !running || part.host_ended.is_some() || reads >= most {
+            if !running || part.host_ended || reads >= most {
                 return Ok(());
             }
             let Some(first) = self.next_page_to_scrub() else {
@@ -105,7 +105,7 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
         part.pass.running = false;
         part.counters.scrub_passes += 1;
         let next = part.scrub.as_ref().map(|scrub| (part.pass.began + scrub.period()).max(now));
-        if let Some(at) = next.filter(|_| self.reliable().host_ended.is_none()) {
+        if let Some(at) = next.filter(|_| !self.reliable().host_ended) {
             self.note(at, Appointment::ScrubPass);
         }
         observe!(self, Event::ScrubPassEnded);
