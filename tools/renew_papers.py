@@ -24,17 +24,25 @@ from typing import Any
 from ninescope import pictures
 from ninescope.papers import record, sensitivity
 from ninescope.papers.document import (
+    GIVEN_COLUMNS,
+    INFERRED_COLUMNS,
+    PREDICTED_NOTE,
+    RULES_COLUMNS,
+    count_columns,
     counted,
     differing_words,
     fragile_words,
+    given_rows,
+    inferred_rows,
     measured_words,
     of_folder,
-    origin_words,
     own_claims,
     published_claims,
     published_words,
+    rules_rows,
+    under_words,
 )
-from ninescope.papers.judge import HOLDS, VERDICTS
+from ninescope.papers.judge import HOLDS
 from ninescope.papers.record import figure_title, table_title
 from ninescope.report.html import render
 
@@ -117,6 +125,7 @@ def whole(found: Sequence[Stored], docs: Path) -> str:
         "how claims are judged, and [report.html](report.html) is this with figures that show values, in one "
         "file to download.",
         by_paper(found, docs, ""),
+        PREDICTED_NOTE,
         by_grade(found),
         "## Claims",
         _table(
@@ -159,6 +168,8 @@ def whole(found: Sequence[Stored], docs: Path) -> str:
 
 def by_paper(found: Sequence[Stored], docs: Path, prefix: str) -> str:
     """Count verdicts by paper."""
+    every = [claim for one in found for claim in one["claims"]]
+    counts = count_columns(published_claims(every))
     rows = []
     for one in found:
         words = one["paper"]
@@ -167,24 +178,24 @@ def by_paper(found: Sequence[Stored], docs: Path, prefix: str) -> str:
         if swings is not None:
             fragile = fragile_words(one, swings)
         link = f"[{words['id']}]({prefix}{words['id']}.md)"
-        rows.append([link, words["title"], *counted(published_claims(one["claims"])), fragile])
-    every = [claim for one in found for claim in one["claims"]]
-    rows.append(["all", "published claims", *counted(published_claims(every)), ""])
+        rows.append([link, words["title"], *counted(published_claims(one["claims"]), counts), fragile])
+    rows.append(["all", "published claims", *counted(published_claims(every), counts), ""])
     if ours := own_claims(every):
         named = ", ".join(claim["id"] for claim in ours)
-        rows.append(["our own", f"not of a paper: {named}", *counted(ours), ""])
-    return _table(["paper", "about", "claims", *VERDICTS, "fragile"], rows)
+        rows.append(["our own", f"not of a paper: {named}", *counted(ours, counts), ""])
+    return _table(["paper", "about", *counts, "fragile"], rows)
 
 
 def by_grade(found: Sequence[Stored]) -> str:
     """Count verdicts by grade."""
+    counts = count_columns(published_claims([claim for one in found for claim in one["claims"]]))
     rows = []
     for grade in GRADES:
         claims = [
             claim for one in found for claim in published_claims(one["claims"]) if claim["grade"] == grade
         ]
-        rows.append([grade, *counted(claims)])
-    return _table(["grade", "claims", *VERDICTS], rows)
+        rows.append([grade, *counted(claims, counts)])
+    return _table(["grade", *counts], rows)
 
 
 def page(found: Stored, swings: Stored | None) -> str:
@@ -270,11 +281,15 @@ def _tables(found: Stored) -> Iterator[str]:
 
 
 def _sensitivity(found: Stored, swings: Stored | None) -> Iterator[str]:
+    if given := found.get("given"):
+        yield "## What the paper gives"
+        yield _table(GIVEN_COLUMNS, given_rows(given))
+    yield "## What it does not give"
+    yield _table(INFERRED_COLUMNS, inferred_rows(found["inferred"]))
+    if rules := found.get("rules"):
+        yield "Rules that were chosen:"
+        yield _table(RULES_COLUMNS, rules_rows(rules))
     yield "## Sensitivity"
-    yield _table(
-        ["what the paper does not give", "as chosen", "why"],
-        [[one["name"], one["value"], one["why"]] for one in found["inferred"]],
-    )
     if swings is None:
         yield "No run has varied these values."
         return
@@ -297,8 +312,8 @@ def _own_in_words(found: Sequence[Stored]) -> str:
 
 
 def _statement(claim: Stored) -> str:
-    origin = origin_words(claim)
-    return f"{claim['statement']} *({origin})*" if origin else str(claim["statement"])
+    words = under_words(claim)
+    return f"{claim['statement']} *({words})*" if words else str(claim["statement"])
 
 
 def _count(claims: Sequence[Stored], verdict: str) -> int:

@@ -26,6 +26,40 @@ def loads(text: str) -> dict[str, Any]:
     return document
 
 
+_HEADER = re.compile(r"\s*(\[\[?)\s*([\w.-]+)\s*\]")
+
+
+def line_of(text: str, where: str, key: str) -> int:
+    """Return the line of a key of the table `where`, or else of that table; 0 where neither is written.
+
+    Tables of an array are named with their number, `claim[2].check[0]`; an array itself is a key.
+    """
+    table, best = "", 0
+    counts: dict[str, int] = {}
+    for number, line in enumerate(text.splitlines(), 1):
+        if header := _HEADER.match(line):
+            table = _place(header[2], counts, opens=header[1] == "[[")
+            if not best and (table == where or (not where and header[2] == key)):
+                best = number
+        elif table == where and re.match(rf"\s*[\"']?{re.escape(key)}[\"']?\s*=", line):
+            return number
+    return best
+
+
+def _place(name: str, counts: dict[str, int], *, opens: bool) -> str:
+    """Name a table by its place: the number in each array that its name goes through."""
+    words: list[str] = []
+    parts = name.split(".")
+    for depth in range(1, len(parts) + 1):
+        array = ".".join(parts[:depth])
+        if opens and depth == len(parts):
+            counts[array] = counts.get(array, -1) + 1
+            for other in [one for one in counts if one.startswith(f"{array}.")]:
+                del counts[other]
+        words.append(f"{parts[depth - 1]}[{counts[array]}]" if array in counts else parts[depth - 1])
+    return ".".join(words)
+
+
 def dumps(table: Mapping[str, Any], name: str = "") -> str:
     """Write a table; keys whose value is None are left out."""
     values = [(key, value) for key, value in table.items() if value is not None]

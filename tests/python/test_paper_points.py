@@ -185,10 +185,11 @@ def test_all_papers_end_with_a_summary(experiment, cli):
     )
     out = cli("papers", "run", "all", "--experiments", folder).out
     rows = [line.split() for line in out[out.index("All papers") :].splitlines()]
-    assert rows[2][:5] == ["900", "1", "1", "0", "0"]
-    assert rows[3][:5] == ["901", "1", "0", "0", "1"]
-    assert rows[4][:5] == ["all", "2", "1", "0", "1"]
-    assert "not judged with these settings: 9.2" in out
+    # Claims, those that hold, the predicted of them, those that are not reproduced, those not judged.
+    assert rows[2][:6] == ["900", "1", "1", "1", "0", "0"]
+    assert rows[3][:6] == ["901", "1", "0", "0", "0", "1"]
+    assert rows[4][:6] == ["all", "2", "1", "1", "0", "1"]
+    assert "not judged: 9.2" in out
     assert "in a full run" not in out
     (experiment.parent / "baseline.toml").write_text('[full]\n"9.1" = "not reproduced"\n')
     out = cli("papers", "run", "all", "--experiments", folder).out

@@ -207,10 +207,11 @@ def test_all_papers_have_one_report(cli, experiments, tmp_path):
     text = (out / "report.html").read_text()
     assert text.count("<h1") == 1
     tables = {block.title: block for block in found.blocks() if isinstance(block, TableBlock)}
-    assert [row[2:6] for row in tables["By paper"].rows] == [
-        ["3", "1", "1", "1"],
-        ["3", "1", "1", "1"],
-        ["1", "1", "0", "0"],
+    # Claims, those that hold, the predicted of them, those that are not reproduced, those not judged.
+    assert [row[2:7] for row in tables["By paper"].rows] == [
+        ["3", "1", "1", "1", "1"],
+        ["3", "1", "1", "1", "1"],
+        ["1", "1", "0", "0", "0"],
     ]
     assert [row[-1] for row in tables["By paper"].rows] == ["not examined", "not examined", ""]
     assert ("of our own", "1 of 1 hold") in next(

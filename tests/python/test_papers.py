@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import os
 import re
@@ -265,13 +266,21 @@ def test_a_bound_includes_its_ends():
     assert verdict({"x": False}, Bound("x", 1, 1))[0] == "not reproduced"
 
 
-def test_a_quick_run_does_not_judge_a_bound_within_the_interval():
+@pytest.mark.parametrize(
+    ("measured", "quick", "full"),
+    [
+        (between(2, 3), "not reproduced", "not reproduced"),
+        (between(4, 5.5), "too short to say", "not reproduced"),
+        (between(4, 8), "too short to say", "holds"),
+        (between(5, 9), "holds", "holds"),
+        (between(6, 10), "too short to say", "holds"),
+        (between(9.5, 11), "not reproduced", "not reproduced"),
+    ],
+)
+def test_a_quick_run_does_not_judge_a_bound_within_the_interval(measured, quick, full):
     check = Bound("x", 5, 9)
-    near, far = between(4, 5.5), between(2, 3)
-    assert verdict({"x": near}, check, quick=True)[0] == "not judged"
-    assert verdict({"x": near}, check, quick=False)[0] == "not reproduced"
-    assert verdict({"x": far}, check, quick=True)[0] == "not reproduced"
-    assert verdict({"x": between(4, 8)}, check, quick=True)[0] == "holds"
+    assert verdict({"x": measured}, check, quick=True)[0] == quick
+    assert verdict({"x": measured}, check, quick=False)[0] == full
 
 
 def test_what_is_not_measured_or_rests_on_too_few_samples_is_not_judged():
@@ -279,14 +288,20 @@ def test_what_is_not_measured_or_rests_on_too_few_samples_is_not_judged():
     assert verdict({"x": {"value": 1, "insufficient": True}}, Bound("x", 1, 2))[0] == "not judged"
     few = {"a": between(1, 2), "b": between(3, 4, insufficient=True)}
     assert verdict(few, Order(("a", "b"), ("<",)))[0] == "not judged"
+    # A longer run may have them.
+    assert verdict(few, Order(("a", "b"), ("<",)), quick=True)[0] == "too short to say"
+    assert verdict({"x": {"value": 1, "insufficient": True}}, Bound("x", 1, 2), quick=True)[0] == (
+        "too short to say"
+    )
+    assert verdict({"x": None}, Bound("x", 1, 2), quick=True)[0] == "not judged"
 
 
 @pytest.mark.parametrize(
     ("first", "relation", "second", "expected"),
     [
         (between(1, 2), "<", between(3, 4), "holds"),
-        (between(1, 3), "<", between(2, 4), "not judged"),
-        (between(2, 4), "<", between(1, 3), "not judged"),
+        (between(1, 3), "<", between(2, 4), "too short to say"),
+        (between(2, 4), "<", between(1, 3), "too short to say"),
         (between(3, 4), "<", between(1, 2), "not reproduced"),
         (between(1, 2), "<=", between(1, 2), "holds"),
         (between(2, 4), "<=", between(1, 3), "holds"),
@@ -301,7 +316,7 @@ def test_an_order_is_claimed_only_where_intervals_do_not_overlap(first, relation
     check = Order(("a", "b"), (relation,))
     assert verdict({"a": first, "b": second}, check, quick=True)[0] == expected
     # A full run has no excuse.
-    expected = expected.replace("not judged", "not reproduced")
+    expected = expected.replace("too short to say", "not reproduced")
     assert verdict({"a": first, "b": second}, check, quick=False)[0] == expected
 
 
@@ -335,12 +350,15 @@ def test_a_claim_may_need_only_some_of_its_checks():
 def test_a_quick_run_leaves_out_what_it_is_too_short_for():
     measured = {"a": 5, "b": {"value": 5, "insufficient": True}}
     claim = Claim("1", "so", "quantitative", 1, "here", (Bound("a", 5, 5), Bound("b", 1, 2, full_only=True)))
-    assert judge(claim, measured, quick=True).verdict == "holds"
+    # What is left out may fail: that the rest holds does not say that the claim does.
+    assert judge(claim, measured, quick=True).verdict == "too short to say"
     assert judge(claim, measured, quick=False).verdict == "not judged"
+    assert judge(dataclasses.replace(claim, at_least=1), measured, quick=True).verdict == "holds"
+    assert judge(claim, {**measured, "a": 6}, quick=True).verdict == "not reproduced"
     alone = Claim("1", "so", "quantitative", 1, "here", claim.checks[1:])
     judgement = judge(alone, {"a": 5, "b": 1}, quick=True)
-    assert judgement.verdict == "not judged"
-    assert "too short" in judgement.cause
+    assert judgement.verdict == "too short to say"
+    assert "only with --full" in judgement.cause
 
 
 def test_the_margin_of_a_value_is_its_distance_to_the_nearest_limit():
@@ -431,14 +449,14 @@ class TestRunning:
             "nothing is free",
         ):
             assert text in " ".join(out.split())
-        assert "4 claims: 3 hold, 1 not reproduced, 0 not judged" in out
+        assert "4 claims: 3 hold, 3 of them predicted, 1 not reproduced" in out
 
     def test_claims_of_our_own_are_not_counted_as_published(self, cli, experiments):
         change(experiments, 'grade = "ordering"', 'grade = "ordering"\norigin = "ours"')
         code, out, _ = cli("papers", "run", "all", "--full", "--experiments", experiments)
         assert code == 0
         words = " ".join(out.split())
-        assert "3 claims: 2 hold, 1 not reproduced, 0 not judged, and 1 of our own" in words
+        assert "3 claims: 2 hold, 2 of them predicted, 1 not reproduced, and 1 of our own" in words
         assert "(ordering, a claim of our own, not the paper's)" in words
 
     def test_files(self, cli, experiments, tmp_path):

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from ninescope.papers.report import Report
     from ninescope.papers.runner import Step
     from ninescope.papers.sensitivity import Sensitivity
+    from ninescope.papers.values import Values
     from ninescope.pool import Pool
 
 app = typer.Typer(help="Judge published claims by experiments.", no_args_is_help=True, rich_markup_mode=None)
@@ -123,14 +124,14 @@ def papers_run(
         raise typer.BadParameter("--out wants a directory, and its name is empty")
     chosen = catalogue.chosen(catalogue.experiments_folder(experiments), paper)
     for one in chosen:  # before anything runs for minutes
-        one.claims()
         one.published()
         one.baseline()
+    values = {one.id: one.values() for one in chosen}
     reports = []
     for one in chosen:
         folder = _folder(out, one, paper)
         with _telling_what_is_kept(folder), workers(jobs, None, dask, None) as given:
-            report = _judged(one, folder, quick=not full, seed=seed, jobs=jobs, given=given)
+            report = _judged(one, folder, values[one.id], quick=not full, seed=seed, jobs=jobs, given=given)
         if renew_baseline:
             one.renew_baseline(report.mode, report.verdicts)
         reports.append(report)
@@ -249,7 +250,14 @@ def _fail_if_worse(reports: list[Report]) -> None:
 
 
 def _judged(
-    paper: Paper, out: Path | None, *, quick: bool, seed: int, jobs: int | None, given: Pool | None
+    paper: Paper,
+    out: Path | None,
+    values: Values,
+    *,
+    quick: bool,
+    seed: int,
+    jobs: int | None,
+    given: Pool | None,
 ) -> Report:
     """Run one paper's experiment and judge its claims."""
     from ninescope.files import output_directory
@@ -284,6 +292,7 @@ def _judged(
             measurement,
             tuple(regressions(committed, verdicts)),
             by_full_run=overruled(baseline.get("full", {}), verdicts) if quick else {},
+            values=values,
         )
         if out is not None:
             record.save(report, out, published, inferred)

@@ -14,6 +14,8 @@ from ninescope.catalogue import did_you_mean
 from ninescope.papers.claims import Claims, load_claims, load_toml
 from ninescope.papers.judge import HOLDS, NOT_REPRODUCED, VERDICTS
 from ninescope.papers.published import Published, load_published
+from ninescope.papers.runner import inferred
+from ninescope.papers.values import Values, load_values
 
 MODES = ("quick", "full")
 _FOLDER = re.compile(r"(\d{3})-[\w-]+")
@@ -53,6 +55,11 @@ class Paper:
     def published(self) -> Published:
         """Read what the paper's figures and tables show."""
         return load_published(self.folder / "published.toml")
+
+    def values(self) -> Values:
+        """Read what of the configuration is published, and by which figures the rest was chosen."""
+        file = self.folder / "values.toml"
+        return load_values(file, self.claims(), inferred(self.experiment_file)) if file.exists() else Values()
 
     def baseline(self) -> dict[str, dict[str, str]]:
         """Read the committed verdicts: by mode, then by claim."""

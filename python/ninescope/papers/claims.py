@@ -5,7 +5,6 @@ from __future__ import annotations
 import dataclasses
 import difflib
 import math
-import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NoReturn
@@ -330,29 +329,9 @@ class _Reader:
 
     def _refuse(self, where: str, key: str, problem: str) -> NoReturn:
         named = ".".join(part for part in (where, key) if part)
-        line = _line(self._text, where, key)
+        line = toml.line_of(self._text, where, key)
         at = f", line {line}" if line else ""
         raise ConfigError(f"{self._path}{at}: {named}: {problem}")
-
-
-def _line(text: str, where: str, key: str) -> int:
-    """Return the line of a key, or else of its table; 0 where neither is written."""
-    table, best, claim, check = "", 0, -1, -1
-    for number, line in enumerate(text.splitlines(), 1):
-        header = re.match(r"\s*(\[\[?)\s*([\w.]+)\s*\]", line)
-        if header:
-            table = header[2]
-            if header[1] == "[[" and table == "claim":
-                claim, check = claim + 1, -1
-                table = f"claim[{claim}]"
-            elif header[1] == "[[" and table == "claim.check":
-                check += 1
-                table = f"claim[{claim}].check[{check}]"
-            if not best and (table == where or (not where and header[2] == key)):
-                best = number
-        elif table == where and re.match(rf"\s*[\"']?{re.escape(key)}[\"']?\s*=", line):
-            return number
-    return best
 
 
 def _without_common_parts(names: Sequence[str]) -> list[tuple[str, str]]:

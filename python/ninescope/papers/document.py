@@ -16,9 +16,10 @@ from ninescope._native import ConfigError
 from ninescope.causes import look, stacking_order
 from ninescope.papers import record, sensitivity
 from ninescope.papers.claims import ORIGINS
-from ninescope.papers.judge import HOLDS, NOT_JUDGED, NOT_REPRODUCED, OF_FULL_RUN, VERDICTS
+from ninescope.papers.judge import HOLDS, NOT_JUDGED, NOT_REPRODUCED, OF_FULL_RUN, TOO_SHORT, VERDICTS
 from ninescope.papers.record import figure_title, table_title
 from ninescope.papers.report import full_run_words
+from ninescope.papers.values import PREDICTED
 from ninescope.report.document import (
     AttributionBand,
     AttributionBlock,
@@ -151,7 +152,12 @@ def own_claims(claims: Sequence[Stored]) -> list[Stored]:
 def _score(papers: Sequence[_Paper]) -> Facts:
     """Count verdicts of published claims; those of our own stand beside them."""
     claims = [claim for paper in papers for claim in paper.published]
-    rows = [(verdict, f"{_count(claims, verdict)} of {len(claims)}") for verdict in VERDICTS]
+    columns = count_columns(claims)[1:]
+    held = _count(claims, HOLDS)
+    rows = [
+        (column, f"{_of_column(claims, column)} of {held if column == _PREDICTED else len(claims)}")
+        for column in columns
+    ]
     if ours := [claim for paper in papers for claim in own_claims(paper.claims)]:
         rows.append(("of our own", f"{_count(ours, HOLDS)} of {len(ours)} hold"))
     examined = [paper for paper in papers if paper.swings is not None]
@@ -171,23 +177,53 @@ def _caveats(paper: _Paper) -> list[Block]:
 
 
 def _by_paper(papers: Sequence[_Paper]) -> TableBlock:
+    every = [claim for paper in papers for claim in paper.claims]
+    counts = count_columns(published_claims(every))
     rows: list[list[str | Cell]] = []
     for paper in papers:
         name = Cell(paper.id, link=f"paper-{paper.id}")
-        counts = counted(paper.published)
-        rows.append([name, paper.found["paper"]["title"], *counts, _words_of_fragile(paper)])
-    every = [claim for paper in papers for claim in paper.claims]
-    rows.append(["all", "published claims", *counted(published_claims(every)), _sum_of_fragile(papers)])
+        held = counted(paper.published, counts)
+        rows.append([name, paper.found["paper"]["title"], *held, _words_of_fragile(paper)])
+    rows.append(
+        ["all", "published claims", *counted(published_claims(every), counts), _sum_of_fragile(papers)]
+    )
     if ours := own_claims(every):
         named = ", ".join(claim["id"] for claim in ours)
-        rows.append(["our own", f"not of a paper: {named}", *counted(ours), ""])
-    columns = ["paper", "about", "claims", *VERDICTS, "fragile"]
-    return TableBlock("By paper", columns, rows, note=_FRAGILE, stacked=True)
+        rows.append(["our own", f"not of a paper: {named}", *counted(ours, counts), ""])
+    columns = ["paper", "about", *counts, "fragile"]
+    note = f"{PREDICTED_NOTE} {_FRAGILE}" if _PREDICTED in counts else _FRAGILE
+    return TableBlock("By paper", columns, rows, note=note, stacked=True)
 
 
-def counted(claims: Sequence[Stored]) -> list[str]:
-    """Return how many claims there are, and how many of each verdict."""
-    return [str(len(claims)), *(str(_count(claims, verdict)) for verdict in VERDICTS)]
+def count_columns(claims: Sequence[Stored]) -> list[str]:
+    """Name what a count shows: quick runs alone are too short for some claims, and old records mark none."""
+    columns = [_CLAIMS, *VERDICTS]
+    if not _count(claims, TOO_SHORT):
+        columns.remove(TOO_SHORT)
+    if any(claim.get("mark") for claim in claims):
+        columns.insert(columns.index(HOLDS) + 1, _PREDICTED)
+    return columns
+
+
+def counted(claims: Sequence[Stored], columns: Sequence[str]) -> list[str]:
+    """Count claims by `count_columns`."""
+    return [str(_of_column(claims, column)) for column in columns]
+
+
+def _of_column(claims: Sequence[Stored], column: str) -> int:
+    if column == _CLAIMS:
+        return len(claims)
+    if column == _PREDICTED:
+        return sum(claim["verdict"] == HOLDS and claim["mark"] == PREDICTED for claim in claims)
+    return _count(claims, column)
+
+
+_CLAIMS = "claims"
+_PREDICTED = "of them predicted"
+PREDICTED_NOTE = (
+    "Predicted: no value or rule was chosen by the figure that a claim is judged by; the others are "
+    "calibrated, and say that the mechanism can bring it about."
+)
 
 
 def _sum_of_fragile(papers: Sequence[_Paper]) -> str:
@@ -226,11 +262,12 @@ def fragile_words(found: Stored, swings: Stored) -> str:
 
 
 def _by_grade(papers: Sequence[_Paper]) -> TableBlock:
+    counts = count_columns([claim for paper in papers for claim in paper.published])
     rows = []
     for grade in GRADES:
         claims = [claim for paper in papers for claim in paper.published if claim["grade"] == grade]
-        rows.append([grade, *counted(claims)])
-    return TableBlock("Published claims by grade", ["grade", "claims", *VERDICTS], rows)
+        rows.append([grade, *counted(claims, counts)])
+    return TableBlock("Published claims by grade", ["grade", *counts], rows)
 
 
 def _open(papers: Sequence[_Paper]) -> list[Block]:
@@ -241,7 +278,7 @@ def _open(papers: Sequence[_Paper]) -> list[Block]:
             rows.append(
                 [
                     Cell(claim["id"], link=claim_anchor(claim)),
-                    Cell(claim["statement"], under=origin_words(claim)),
+                    Cell(claim["statement"], under=under_words(claim)),
                     published_words(claim["published"]),
                     measured_words(claim),
                     Cell(
@@ -297,6 +334,11 @@ def origin_words(claim: Stored) -> str:
     return ORIGINS.get(claim.get("origin", "paper"), "")
 
 
+def under_words(claim: Stored) -> str:
+    """Say of a claim whether it is predicted, and whose it is."""
+    return "; ".join(filter(None, (claim.get("mark", ""), origin_words(claim))))
+
+
 def remark(claim: Stored) -> str:
     """Say why a claim does not hold; or by how little it does, and on what that rests."""
     other = claim.get("verdict_of_full_run")
@@ -322,6 +364,7 @@ def _claim(claim: Stored) -> ClaimLine:
         verdict=claim["verdict"],
         cause=remark(claim),
         source="; ".join(filter(None, (origin_words(claim), claim["source"]))),
+        mark=claim.get("mark", ""),
         details=[
             CheckLine(check["text"], _values_of(check), check["verdict"], check["cause"])
             for check in claim["checks"]
@@ -408,11 +451,35 @@ def _attribution(stored: Stored, prefix: str) -> AttributionBlock:
 _REST = Part("everything else", "#bbbbbb", "what took less than a hundredth in all of them")
 
 
+GIVEN_COLUMNS = ("value", "is", "source")
+INFERRED_COLUMNS = ("value", "as chosen", "why", "calibrated on")
+RULES_COLUMNS = ("rule", "calibrated on", "how")
+
+
+def given_rows(given: Sequence[Stored]) -> list[list[str]]:
+    """Tabulate what of the configuration the paper gives."""
+    return [[one["name"], one["value"], one["source"]] for one in given]
+
+
+def inferred_rows(inferred: Sequence[Stored]) -> list[list[str]]:
+    """Tabulate what it does not give, and the published figure that each was chosen by, if any was."""
+    return [[one["name"], one["value"], one["why"], one.get("calibrated_on", "")] for one in inferred]
+
+
+def rules_rows(rules: Sequence[Stored]) -> list[list[str]]:
+    """Tabulate what was decided that is no value."""
+    return [[one["name"], one["calibrated_on"], one["how"]] for one in rules]
+
+
 def _sensitivity(paper: _Paper) -> Iterator[Block]:
+    if given := paper.found.get("given"):
+        yield TableBlock("What the paper gives", GIVEN_COLUMNS, given_rows(given))
     inferred = paper.found["inferred"]
     if inferred:
-        rows = [[one["name"], one["value"], one["why"]] for one in inferred]
-        yield TableBlock("What the paper does not give", ["value", "as chosen", "why"], rows)
+        rows = inferred_rows(inferred)
+        yield TableBlock("What the paper does not give", INFERRED_COLUMNS, rows)
+    if rules := paper.found.get("rules"):
+        yield TableBlock("Rules that were chosen", RULES_COLUMNS, rules_rows(rules))
     swings = paper.swings
     if swings is None:
         yield Text(["No run has varied these values (`ninescope papers sensitivity`)."])
@@ -458,7 +525,7 @@ def differing_words(claims: Sequence[Stored], swings: Stored) -> str:
     )
 
 
-_SHORT = {HOLDS: "holds", NOT_REPRODUCED: "fails", NOT_JUDGED: "open"}
+_SHORT = {HOLDS: "holds", NOT_REPRODUCED: "fails", NOT_JUDGED: "open", TOO_SHORT: "open"}
 
 
 def _swing(swing: Stored) -> Cell:

@@ -13,7 +13,9 @@ from ninescope.papers.claims import Bound, Check, Claim, Order
 HOLDS = "holds"
 NOT_REPRODUCED = "not reproduced"
 NOT_JUDGED = "not judged"
-VERDICTS = (HOLDS, NOT_REPRODUCED, NOT_JUDGED)
+TOO_SHORT = "too short to say"
+"""Of a quick run: it might judge otherwise than a full one does."""
+VERDICTS = (HOLDS, NOT_REPRODUCED, NOT_JUDGED, TOO_SHORT)
 OF_FULL_RUN = "Of the full run:"
 """Before what was written about a full run, in what a quick one says."""
 LEFT_OUT = "only with --full"
@@ -71,6 +73,11 @@ class Judgement:
     quick: bool = False
 
     @property
+    def is_open(self) -> bool:
+        """Say whether it is decided neither way."""
+        return self.verdict in (NOT_JUDGED, TOO_SHORT)
+
+    @property
     def explanation(self) -> str:
         """Why it is thought not to hold; empty where it does. Its numbers are those of a full run."""
         return "" if self.verdict == HOLDS else self._of_full_run(self.claim.explanation)
@@ -112,6 +119,8 @@ class Judgement:
         if self.verdict == HOLDS:
             return ""
         decisive = [finding.cause for finding in self.findings if finding.verdict == self.verdict]
+        if any(finding.verdict == LEFT_OUT for finding in self.findings):
+            decisive.append(f"some of its checks are made {LEFT_OUT}")
         count = [] if self.claim.at_least is None else [self.score]
         return ". ".join(
             [
@@ -126,8 +135,8 @@ def judge(claim: Claim, measured: Mapping[str, Any], *, quick: bool = False) -> 
     """Judge one claim: it holds where all checks do, or as many as it asks for.
 
     One check that fails outweighs one that cannot be decided.
-    A quick run leaves out the checks that it is too short for, and does not judge an order whose intervals
-    overlap.
+    A quick run leaves out the checks that it is too short for, and does not judge what its intervals leave
+    open: where that decides, it is too short to say what a full run would.
     """
     names = dict.fromkeys(name for check in claim.checks for name in check.names)
     readings = {name: reading(measured, name, claim.id) for name in names}
@@ -135,12 +144,6 @@ def judge(claim: Claim, measured: Mapping[str, Any], *, quick: bool = False) -> 
         Finding(check, LEFT_OUT) if quick and check.full_only else _finding(check, readings, quick=quick)
         for check in claim.checks
     )
-    verdicts = {finding.verdict for finding in findings} - {LEFT_OUT}
-    if not verdicts:
-        findings = tuple(
-            Finding(check, NOT_JUDGED, "a quick run is too short for it") for check in claim.checks
-        )
-        return Judgement(claim, NOT_JUDGED, readings, findings, quick)
     verdict = _verdict(claim, [finding.verdict for finding in findings])
     return Judgement(claim, verdict, readings, findings, quick)
 
@@ -150,7 +153,9 @@ def _verdict(claim: Claim, found: Sequence[str]) -> str:
     may_fail = len(claim.checks) - claim.needed
     if found.count(NOT_REPRODUCED) > may_fail:
         return NOT_REPRODUCED
-    return NOT_JUDGED if found.count(NOT_REPRODUCED) + found.count(NOT_JUDGED) > may_fail else HOLDS
+    if found.count(HOLDS) >= claim.needed:
+        return HOLDS
+    return NOT_JUDGED if NOT_JUDGED in found else TOO_SHORT
 
 
 def reading(measured: Mapping[str, Any], name: str, claim: str) -> Reading:
@@ -188,15 +193,17 @@ def _finding(check: Check, readings: Mapping[str, Reading], *, quick: bool) -> F
 
 
 def _bound(check: Bound, readings: Mapping[str, Reading], *, quick: bool) -> Finding:
-    """Judge a value; a quick run does not judge one whose interval reaches beyond the bound it misses."""
+    """Judge a value; a quick run does not judge one whose interval lies on both sides of a limit."""
     measured = readings[check.name]
     if not measured.enough:
-        return Finding(check, NOT_JUDGED, f"too few samples for {check.name}")
+        return Finding(check, TOO_SHORT if quick else NOT_JUDGED, f"too few samples for {check.name}")
     assert measured.value is not None  # noqa: S101
+    if quick and (
+        measured.bottom < check.low <= measured.top or measured.bottom <= check.high < measured.top
+    ):
+        return Finding(check, TOO_SHORT, f"cannot be told apart: {check}, measured {measured}")
     if check.low <= measured.value <= check.high:
         return Finding(check, HOLDS)
-    if quick and measured.bottom <= check.high and measured.top >= check.low:
-        return Finding(check, NOT_JUDGED, f"cannot be told apart: {check}, measured {measured}")
     return Finding(check, NOT_REPRODUCED, f"wanted {check}, measured {measured}")
 
 
@@ -216,7 +223,8 @@ def _order(check: Order, readings: Mapping[str, Reading], *, quick: bool) -> Fin
             open_.append(f"cannot be told apart: {words}")
     if wrong or (open_ and not quick):
         return Finding(check, NOT_REPRODUCED, "; ".join(wrong + open_))
-    return Finding(check, NOT_JUDGED, "; ".join(open_ + few)) if open_ or few else Finding(check, HOLDS)
+    undecided = TOO_SHORT if quick else NOT_JUDGED
+    return Finding(check, undecided, "; ".join(open_ + few)) if open_ or few else Finding(check, HOLDS)
 
 
 def _names(tree: Mapping[str, Any], before: str = "") -> Iterator[str]:

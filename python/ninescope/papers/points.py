@@ -17,7 +17,7 @@ from ninescope.build import build, digest
 from ninescope.files import written_whole
 from ninescope.papers.experiment import Point, Settings
 
-_NO_MATTER = ("claims.toml", "published.toml", "baseline.toml", "findings.py", "README.md")
+_NO_MATTER = ("claims.toml", "published.toml", "values.toml", "baseline.toml", "findings.py", "README.md")
 """Files of an experiment that simulate nothing."""
 
 

@@ -57,7 +57,14 @@ def record(report: Report, published: Published, inferred: Sequence[Inferred]) -
         "figures": [dataclasses.asdict(figure) for figure in published.on(measurement.figures)],
         "configuration": _configuration(report),
         "attributions": [dataclasses.asdict(one) for one in measurement.summary.attributions],
-        "inferred": [dataclasses.asdict(one) for one in inferred],
+        "given": [dataclasses.asdict(one) for one in report.values.published],
+        "inferred": [
+            {**dataclasses.asdict(one), "calibrated_on": report.values.calibrated_on(one.name)}
+            for one in inferred
+        ],
+        "rules": [
+            {"name": one.of, "calibrated_on": one.words, "how": one.how} for one in report.values.rules
+        ],
         "runs": [list(run) for run in runs],
         "digest": digest_of(runs),
         "manifest": {
@@ -83,7 +90,8 @@ def _claim(report: Report, judgement: Any) -> dict[str, Any]:
         "explanation": judgement.explanation,
         "note": " ".join(filter(None, (*near_words(judgement), judgement.note))),
     }
-    return claim_as_json(report.paper.id, judgement, report.by_full_run) | words
+    mark = report.mark(judgement)
+    return claim_as_json(report.paper.id, judgement, report.by_full_run, mark) | words
 
 
 def _check(finding: Finding, readings: Mapping[str, Reading]) -> dict[str, Any]:

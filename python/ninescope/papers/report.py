@@ -15,14 +15,23 @@ from ninescope.lines import print_whole
 from ninescope.papers.catalogue import Paper
 from ninescope.papers.claims import ORIGINS, Bound, Claims
 from ninescope.papers.experiment import Cell, Settings, Table
-from ninescope.papers.judge import HOLDS, LEFT_OUT, NOT_JUDGED, NOT_REPRODUCED, Judgement, Reading
+from ninescope.papers.judge import (
+    HOLDS,
+    LEFT_OUT,
+    NOT_JUDGED,
+    NOT_REPRODUCED,
+    TOO_SHORT,
+    Judgement,
+    Reading,
+)
 from ninescope.papers.runner import Measurement
 from ninescope.papers.sensitivity import Sensitivity
+from ninescope.papers.values import PREDICTED, Values
 
 _LONG = 40
 """A cell of more characters may be wrapped."""
-_MARKS = {HOLDS: "+", NOT_REPRODUCED: "-", NOT_JUDGED: "?"}
-_STYLES = {HOLDS: "green", NOT_REPRODUCED: "bold red", NOT_JUDGED: "yellow"}
+_MARKS = {HOLDS: "+", NOT_REPRODUCED: "-", NOT_JUDGED: "?", TOO_SHORT: "?"}
+_STYLES = {HOLDS: "green", NOT_REPRODUCED: "bold red", NOT_JUDGED: "yellow", TOO_SHORT: "yellow"}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -37,6 +46,8 @@ class Report:
     regressions: tuple[str, ...]
     by_full_run: Mapping[str, str] = dataclasses.field(default_factory=dict)
     """Of a quick run: the committed verdicts of a full one, where they are others."""
+    values: Values = dataclasses.field(default_factory=Values)
+    """What of the configuration is published, and by which figures the rest was chosen."""
 
     @property
     def mode(self) -> str:
@@ -47,6 +58,18 @@ class Report:
     def verdicts(self) -> dict[str, str]:
         """The verdict of each claim."""
         return {judgement.claim.id: judgement.verdict for judgement in self.judgements}
+
+    def mark(self, judgement: Judgement) -> str:
+        """Return whether a claim is calibrated or predicted; one of our own was published by nobody."""
+        claim = judgement.claim
+        return "" if claim.origin == "ours" else self.values.mark(claim.id)
+
+    def predicted(self, verdict: str) -> int:
+        """Count the published claims with a verdict that no value was chosen by."""
+        return sum(
+            judgement.verdict == verdict and self.mark(judgement) == PREDICTED
+            for judgement in self.judgements
+        )
 
     def as_json(self) -> dict[str, Any]:
         """Return the document of `--json`. It depends on nothing but settings and build."""
@@ -63,7 +86,8 @@ class Report:
                 }
             ],
             "claims": [
-                claim_as_json(self.paper.id, judgement, self.by_full_run) for judgement in self.judgements
+                claim_as_json(self.paper.id, judgement, self.by_full_run, self.mark(judgement))
+                for judgement in self.judgements
             ],
         }
 
@@ -75,7 +99,7 @@ def together(reports: Sequence[Report]) -> dict[str, Any]:
 
 
 def claim_as_json(
-    paper: str, judgement: Judgement, by_full_run: Mapping[str, str] | None = None
+    paper: str, judgement: Judgement, by_full_run: Mapping[str, str] | None = None, mark: str = ""
 ) -> dict[str, Any]:
     """Return a claim with its verdict, and that of a full run where a quick one judges otherwise."""
     claim = judgement.claim
@@ -87,6 +111,7 @@ def claim_as_json(
         "grade": claim.grade,
         "source": claim.source,
         "origin": claim.origin,
+        "mark": mark,
         "published": claim.published,
         "range": [str(check) for check in claim.checks],
         "measured": {name: reading.value for name, reading in judgement.readings.items()},
@@ -112,31 +137,39 @@ def print_summary(reports: Sequence[Report], console: Console) -> None:
     shown = RichTable(
         title="All papers", title_justify="left", title_style="bold", box=None, padding=(0, 2, 0, 0)
     )
-    for column in ("paper", "claims", *_MARKS, "wall time"):
+    known = verdicts_shown([verdict for report in reports for verdict in report.verdicts.values()])
+    for column in ("paper", "claims", known[0], "of them predicted", *known[1:], "wall time"):
         shown.add_column(column, justify="left" if column == "paper" else "right", no_wrap=True)
 
-    def count(judgements: Sequence[Judgement]) -> list[str]:
-        verdicts = [str(sum(judgement.verdict == verdict for judgement in judgements)) for verdict in _MARKS]
-        return [str(len(judgements)), *verdicts]
+    def count(judgements: Sequence[Judgement], predicted: str) -> list[str]:
+        held, *others = (str(sum(one.verdict == verdict for one in judgements)) for verdict in known)
+        return [str(len(judgements)), held, predicted, *others]
 
     for report in reports:
         seconds = f"{report.measurement.seconds:.0f} s"
-        shown.add_row(report.paper.id, *count(published_ones(report.judgements)), seconds)
+        predicted = str(report.predicted(HOLDS))
+        shown.add_row(report.paper.id, *count(published_ones(report.judgements), predicted), seconds)
     every = [judgement for report in reports for judgement in report.judgements]
     total = sum(report.measurement.seconds for report in reports)
-    shown.add_row("all", *count(published_ones(every)), f"{total:.0f} s", style="bold")
+    predicted = str(sum(report.predicted(HOLDS) for report in reports))
+    shown.add_row("all", *count(published_ones(every), predicted), f"{total:.0f} s", style="bold")
     if ours := [judgement for judgement in every if judgement.claim.origin == "ours"]:
-        shown.add_row("our own", *count(ours), "")
+        shown.add_row("our own", *count(ours, ""), "")
     print_whole([Padding.indent(shown, 1)], console)
-    open_claims = [judgement.claim.id for judgement in every if judgement.verdict == NOT_JUDGED]
-    if open_claims:
-        console.print(f" {NOT_JUDGED} with these settings: {', '.join(open_claims)}")
+    for verdict, words in ((NOT_JUDGED, NOT_JUDGED), (TOO_SHORT, "too short a run to say")):
+        if claims := [judgement.claim.id for judgement in every if judgement.verdict == verdict]:
+            console.print(f" {words}: {', '.join(claims)}")
     for verdict in (NOT_REPRODUCED, HOLDS):
         others = [
             claim for report in reports for claim, found in report.by_full_run.items() if found == verdict
         ]
         if others:
             console.print(f" {verdict} in a full run, which counts: {', '.join(others)}")
+
+
+def verdicts_shown(found: Sequence[str]) -> list[str]:
+    """Return the verdicts that a count shows: those that there are, and in any case whether claims hold."""
+    return [verdict for verdict in _MARKS if verdict in (HOLDS, NOT_REPRODUCED) or verdict in found]
 
 
 def published_ones(judgements: Sequence[Judgement]) -> list[Judgement]:
@@ -170,12 +203,13 @@ def _render(report: Report) -> Iterator[RenderableType]:
         yield Padding.indent(_table(table), 1)
         yield Text()
     for judgement in report.judgements:
-        yield from _judgement(judgement, report.by_full_run.get(judgement.claim.id))
+        yield from _judgement(judgement, report.by_full_run.get(judgement.claim.id), report.mark(judgement))
     found = published_ones(report.judgements)
-    counts = [
-        f"{sum(judgement.verdict == verdict for judgement in found)} {words}"
-        for verdict, words in ((HOLDS, "hold"), (NOT_REPRODUCED, NOT_REPRODUCED), (NOT_JUDGED, NOT_JUDGED))
-    ]
+    counts = []
+    for verdict in verdicts_shown([judgement.verdict for judgement in found]):
+        count = sum(judgement.verdict == verdict for judgement in found)
+        predicted = f"hold, {report.predicted(HOLDS)} of them predicted"
+        counts.append(f"{count} {predicted if verdict == HOLDS else verdict}")
     ours = len(report.judgements) - len(found)
     summary = (
         f"{len(found)} claims: {', '.join(counts)}{f', and {ours} of our own' if ours else ''}   "
@@ -189,13 +223,13 @@ def full_run_words(verdict: str) -> str:
     return f"A full run judges otherwise, and it counts: {verdict}."
 
 
-def _judgement(judgement: Judgement, by_full_run: str | None) -> Iterator[RenderableType]:
+def _judgement(judgement: Judgement, by_full_run: str | None, mark: str) -> Iterator[RenderableType]:
     claim = judgement.claim
     heading = Text.assemble(
         (f"{claim.id:<5}", "bold"),
         (f"{judgement.verdict:<16}", _STYLES[judgement.verdict]),
         claim.statement,
-        (f"  ({', '.join(filter(None, (claim.grade, ORIGINS[claim.origin])))})", "dim"),
+        (f"  ({', '.join(filter(None, (claim.grade, mark, ORIGINS[claim.origin])))})", "dim"),
     )
     heading.overflow = "fold"
     yield Padding.indent(heading, 1)

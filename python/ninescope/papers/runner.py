@@ -29,7 +29,7 @@ from ninescope.figures import Figure
 from ninescope.papers.experiment import Experiment, Findings, Inferred, Point, Settings, Summary
 from ninescope.papers.points import Identity, Kept, PointStore
 
-FORBIDDEN = ("claims.toml", "published.toml")
+FORBIDDEN = ("claims.toml", "published.toml", "values.toml")
 FINDINGS = "findings.py"
 ATTEMPTS = 3
 """So often a simulation is given to a worker that is lost, before it is to blame itself."""

@@ -148,7 +148,7 @@ class ClaimLine:
     published: str
     measured: str
     verdict: str
-    """`holds`, `not reproduced`, `not judged`."""
+    """`holds`, `not reproduced`, `not judged`, `too short to say`."""
     cause: str = ""
     """Why it does not hold; or what has to be known where it does."""
     source: str = ""
@@ -156,6 +156,8 @@ class ClaimLine:
     details: Sequence[CheckLine] = ()
     anchor: str = ""
     """What links lead to; unique in the document."""
+    mark: str = ""
+    """`calibrated`, `predicted`; empty where that is not known."""
 
 
 @dataclasses.dataclass(frozen=True)
