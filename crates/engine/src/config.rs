@@ -33,6 +33,8 @@ pub struct EngineConfig {
     pub write_completion: WriteCompletion,
     /// Host pages of one die that are filled and not yet programmed [count]; a write beyond waits.
     pub buffered_pages: u32,
+    /// Host pages of all dies together that are filled and not yet programmed [count]; `None`: the sum of the dies' own.
+    pub shared_buffered_pages: Option<u32>,
     /// After this long a partly filled page is padded and programmed; `None`: it waits to be filled.
     pub page_timeout: Option<Ns>,
     /// Whether commands to several planes of a die are merged.
@@ -52,6 +54,11 @@ impl EngineConfig {
     /// in each frontier of a die, all but the last page of it.
     pub fn buffered_pages_min(geometry: &Geometry) -> u32 {
         geometry.pools_per_die() * (geometry.frontier_planes - 1) + 1
+    }
+
+    /// The fewest with which every stripe can fill where all dies share the buffer.
+    pub fn shared_buffered_pages_min(geometry: &Geometry) -> u32 {
+        geometry.dies() * (Self::buffered_pages_min(geometry) - 1) + 1
     }
 }
 

@@ -190,6 +190,9 @@ pub struct Device<Q: WakeQueue = TournamentTree, P: Probe = NoProbe> {
     pub(crate) multi_plane: bool,
     pub(crate) read_any_block: bool,
     pub(crate) buffered_pages_max: u32,
+    /// Filled pages of all dies that wait for their program, and how many there may be.
+    pub(crate) shared_buffered_pages: u32,
+    pub(crate) shared_buffered_pages_max: u32,
     pub(crate) gc_pages_max: u32,
     pub(crate) write_completion: WriteCompletion,
     pub(crate) page_timeout: Option<Ns>,
@@ -288,6 +291,10 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
             probe,
             multi_plane: config.multi_plane,
             buffered_pages_max: config.buffered_pages.max(EngineConfig::buffered_pages_min(&geometry)),
+            shared_buffered_pages: 0,
+            shared_buffered_pages_max: config
+                .shared_buffered_pages
+                .map_or(u32::MAX, |pages| pages.max(EngineConfig::shared_buffered_pages_min(&geometry))),
             gc_pages_max: config.gc_pages_in_flight.max(1),
             write_completion: config.write_completion,
             page_timeout: config.page_timeout,
@@ -867,6 +874,7 @@ mod tests {
             link_rate: Rate(0),
             write_completion: WriteCompletion::Buffer,
             buffered_pages: 2,
+            shared_buffered_pages: None,
             page_timeout: None,
             multi_plane: true,
             gc_pages_in_flight: 1,

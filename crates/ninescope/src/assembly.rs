@@ -496,6 +496,7 @@ fn engine_config(drive: &LoadedDrive, geometry: &Geometry, log_requests: bool) -
         ("controller.queue_depth", u64::from(controller.queue_depth)),
         ("controller.link_rate", controller.link_rate.0),
         ("controller.buffered_pages", u64::from(controller.buffered_pages.unwrap_or(1))),
+        ("controller.shared_buffered_pages", u64::from(controller.shared_buffered_pages.unwrap_or(1))),
         ("ftl.gc_pages_in_flight", u64::from(drive.config.ftl.gc_pages_in_flight.unwrap_or(1))),
         ("controller.page_timeout", controller.page_timeout.map_or(1, |timeout| timeout.0)),
     ] {
@@ -506,6 +507,7 @@ fn engine_config(drive: &LoadedDrive, geometry: &Geometry, log_requests: bool) -
     for (key, entries) in [
         ("controller.queue_depth", u64::from(controller.queue_depth)),
         ("controller.buffered_pages", u64::from(controller.buffered_pages.unwrap_or(1))),
+        ("controller.shared_buffered_pages", u64::from(controller.shared_buffered_pages.unwrap_or(1))),
         ("ftl.gc_pages_in_flight", u64::from(drive.config.ftl.gc_pages_in_flight.unwrap_or(1))),
     ] {
         if entries > ENTRIES_MAX {
@@ -539,6 +541,15 @@ fn engine_config(drive: &LoadedDrive, geometry: &Geometry, log_requests: bool) -
         let message = format!("is {buffered_pages}, at least {least} are needed, or a stripe could never fill");
         return Err(drive.error_at("controller.buffered_pages", &message));
     }
+    let least_shared = geometry.dies() * (least - 1) + 1;
+    if let Some(shared) = controller.shared_buffered_pages.filter(|shared| *shared < least_shared) {
+        let message = format!(
+            "is {shared}, at least {least_shared} are needed: {} for each of {} dies, or a stripe could never fill",
+            least - 1,
+            geometry.dies()
+        );
+        return Err(drive.error_at("controller.shared_buffered_pages", &message));
+    }
     let scheduler = &drive.config.scheduler;
     if let Some((key, Duration(0))) = scheduler.suspend.patience() {
         let message = "must not be zero: an operation would be suspended for no read (`none` suspends nothing)";
@@ -550,6 +561,7 @@ fn engine_config(drive: &LoadedDrive, geometry: &Geometry, log_requests: bool) -
         link_rate: Rate(controller.link_rate.0),
         write_completion: controller.write_completion,
         buffered_pages,
+        shared_buffered_pages: controller.shared_buffered_pages,
         page_timeout: controller.page_timeout.map(|timeout| Ns(timeout.0)),
         multi_plane: scheduler.multi_plane,
         gc_pages_in_flight: drive.config.ftl.gc_pages_in_flight.unwrap_or(4 * geometry.frontier_planes),

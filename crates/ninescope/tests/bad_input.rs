@@ -227,6 +227,9 @@ fn mistakes_in_a_set_name_it() {
         ("controller.buffered_pages=0", &["controller.buffered_pages"]),
         ("ftl.victim={policy=\"d-choices\", d=4294967295}", &["ftl.victim.d", "at most 1000", "`greedy`"]),
         ("controller.buffered_pages=1", &["controller.buffered_pages", "at least 2"]),
+        ("controller.shared_buffered_pages=0", &["controller.shared_buffered_pages", "must not be zero"]),
+        ("controller.shared_buffered_pages=70000", &["controller.shared_buffered_pages", "at most 65535"]),
+        ("controller.shared_buffered_pages=1", &["controller.shared_buffered_pages", "1 for each of"]),
     ] {
         expect(&with_set(set), wanted);
     }

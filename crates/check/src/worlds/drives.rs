@@ -186,6 +186,7 @@ fn controller(dice: &mut Dice) -> ControllerConfig {
         command_cost: dice.time(0, 4),
         write_completion: if dice.chance(65) { WriteCompletion::Buffer } else { WriteCompletion::Program },
         buffered_pages: dice.chance(60).then(|| dice.small(1, 20)),
+        shared_buffered_pages: dice.chance(20).then(|| dice.small(1, 400)),
         page_timeout: dice.chance(30).then(|| dice.time(1, 7)),
     }
 }

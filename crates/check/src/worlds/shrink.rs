@@ -107,6 +107,7 @@ impl Search<'_> {
         for (section, key) in [
             ("controller", "page_timeout"),
             ("controller", "buffered_pages"),
+            ("controller", "shared_buffered_pages"),
             ("ftl", "gc_pages_in_flight"),
             ("tier", "migrations_in_flight"),
         ] {

@@ -160,15 +160,40 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
         if unit.buffered_pages == self.buffered_pages_max {
             self.set_room(die, false);
         }
+        self.shared_buffered_pages += 1;
+        if self.shared_buffered_pages == self.shared_buffered_pages_max {
+            self.close_shared_buffer();
+        }
     }
 
     fn unbuffer_page(&mut self, die: DieId) {
         let unit = &mut self.dies[die.index()];
         unit.buffered_pages -= 1;
-        if unit.buffered_pages + 1 == self.buffered_pages_max {
+        let die_has_room_again = unit.buffered_pages + 1 == self.buffered_pages_max;
+        self.shared_buffered_pages -= 1;
+        if self.shared_buffered_pages + 1 == self.shared_buffered_pages_max {
+            self.open_shared_buffer();
+        } else if die_has_room_again && self.shared_buffered_pages < self.shared_buffered_pages_max {
             self.set_room(die, true);
             self.retry_stalled = !self.stalled.is_empty();
         }
+    }
+
+    /// No die takes a page of the host: one that is stuck holds up the others.
+    #[cold]
+    fn close_shared_buffer(&mut self) {
+        for die in (0..self.geometry.dies()).map(DieId) {
+            self.set_room(die, false);
+        }
+    }
+
+    /// Dies take pages of the host again, but for those that hold their own most.
+    #[cold]
+    fn open_shared_buffer(&mut self) {
+        for die in (0..self.geometry.dies()).map(DieId) {
+            self.set_room(die, self.dies[die.index()].buffered_pages < self.buffered_pages_max);
+        }
+        self.retry_stalled = !self.stalled.is_empty();
     }
 
     fn set_room(&mut self, die: DieId, room: bool) {

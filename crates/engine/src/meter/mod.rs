@@ -13,7 +13,7 @@ mod series;
 mod suspensions;
 
 use ninescope_kernel::Ns;
-use ninescope_model::{CacheHint, Op};
+use ninescope_model::{CacheHint, Cause, Op};
 
 pub use attribution::{Attribution, Band, Parts};
 pub use backlog::{Backlog, Overload, QueueHolders};
@@ -38,6 +38,8 @@ pub struct OpMeter {
     pub host_queue: Moments,
     /// Causes by latency bucket.
     pub attribution: Attribution,
+    /// Commands some of whose latency was a wait behind an erase.
+    pub behind_erase: u64,
     /// Host bytes moved [B].
     pub bytes: u64,
 }
@@ -161,6 +163,7 @@ impl Meter {
         meter.device_latency.record(latency.0 - host_queue.0);
         meter.host_queue.record(host_queue.0);
         meter.attribution.record(bucket, parts);
+        meter.behind_erase += u64::from(parts.0[Cause::DieErase as usize] > 0);
         meter.bytes += bytes;
         self.latency_sum += u128::from(latency.0);
         self.series.record(op, now, latency, bytes);

@@ -26,6 +26,10 @@ fn a_read_behind_an_erase() {
             (Cause::Transfer, UNIT_TRANSFER),
         ]
     );
+    // The read that comes when the erase is over waits for none, and the writes have their buffer.
+    let run = scenes::erase_with_reads(&[1_000_000, 2_000_000, COMMAND + ERASE + 1_000_000], false);
+    let of = |op: Op| run.device.meter().ops[op as usize].behind_erase;
+    assert_eq!((of(Op::Read), of(Op::Write)), (2, 0));
 }
 
 #[test]

@@ -367,6 +367,23 @@ fn the_write_buffer_holds_as_many_pages_as_it_is_given() {
     }
 }
 
+#[test]
+fn dies_may_share_the_write_buffer() {
+    // Pages go to the two dies in turn; as many as the buffer holds are taken at once, the others as programs end.
+    for pages in 1..=5_u32 {
+        let mut drive = Drive::with(|drive| drive.channels = 2);
+        (drive.engine.buffered_pages, drive.engine.shared_buffered_pages) = (8, Some(pages));
+        let run = drive.run((0..6).map(|page| write_units(0, page * 4, 4)).collect());
+        // Two programs run at a time where the buffer holds two pages, else one.
+        let at_a_time = u64::from(pages.min(2));
+        for page in 0..6_u64 {
+            let programs_before = (page + 1).saturating_sub(u64::from(pages)).div_ceil(at_a_time);
+            assert_eq!(run.latency(page), programs_before * PAGE_PROGRAM, "page {page} with {pages} pages shared");
+        }
+        assert_eq!(run.counters().buffer_stalls, 6 - u64::from(pages));
+    }
+}
+
 // ---- ends ------------------------------------------------------------------------------------------------
 
 #[test]

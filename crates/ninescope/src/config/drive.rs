@@ -440,6 +440,10 @@ pub struct ControllerConfig {
     /// Filled pages of a die that wait for their program [count]; absent: two stripes per frontier.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub buffered_pages: Option<u32>,
+    /// Filled pages of all dies together that wait for their program [count]: with as many, one die that is stuck holds up
+    /// the writes to all; absent: what the dies may have is all.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub shared_buffered_pages: Option<u32>,
     /// After this long a partly filled page is padded and programmed [ns]; absent: it waits.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub page_timeout: Option<Duration>,
@@ -453,6 +457,7 @@ impl Default for ControllerConfig {
             command_cost: Duration(1_000),
             write_completion: WriteCompletion::default(),
             buffered_pages: None,
+            shared_buffered_pages: None,
             page_timeout: None,
         }
     }

@@ -391,6 +391,12 @@ fn suspension(device: &Seen<'_>) -> Value {
     let ledger = &device.meter.suspensions;
     let (added_rber_mean, added_rber_max) = ledger.added_rber();
     let (erase_ns_mean, erase_ns_max) = ledger.took_ns();
+    let behind_erase: Map<_, _> = Op::ALL
+        .into_iter()
+        .map(|op| (op, &device.meter.ops[op as usize]))
+        .filter(|(_, meter)| meter.latency.count() > 0)
+        .map(|(op, meter)| (op.name().to_owned(), json!(meter.behind_erase)))
+        .collect();
     json!({
         "erases": ledger.erases(),
         "suspended_erases": ledger.suspended(),
@@ -404,6 +410,7 @@ fn suspension(device: &Seen<'_>) -> Value {
         "lost_ns": ledger.lost_ns(),
         "erase_ns_mean": erase_ns_mean,
         "erase_ns_max": erase_ns_max,
+        "behind_erase": behind_erase,
     })
 }
 

@@ -98,6 +98,7 @@ impl Bench {
                 link_rate: Rate(0),
                 write_completion: WriteCompletion::Buffer,
                 buffered_pages: 4,
+                shared_buffered_pages: None,
                 page_timeout: None,
                 multi_plane: true,
                 gc_pages_in_flight: 4,

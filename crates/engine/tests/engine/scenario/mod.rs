@@ -355,6 +355,7 @@ impl Default for Drive {
                 link_rate: Rate(0),
                 write_completion: WriteCompletion::Buffer,
                 buffered_pages: 64,
+                shared_buffered_pages: None,
                 page_timeout: None,
                 multi_plane: true,
                 gc_pages_in_flight: 4,
