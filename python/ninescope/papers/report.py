@@ -31,6 +31,7 @@ from ninescope.papers.values import PREDICTED, Values
 _LONG = 40
 """A cell of more characters may be wrapped."""
 _MARKS = {HOLDS: "+", NOT_REPRODUCED: "-", NOT_JUDGED: "?", TOO_SHORT: "?"}
+_VERDICT_WIDTH = 2 + max(map(len, _MARKS))
 _STYLES = {HOLDS: "green", NOT_REPRODUCED: "bold red", NOT_JUDGED: "yellow", TOO_SHORT: "yellow"}
 
 
@@ -188,7 +189,9 @@ def print_sensitivity(found: Sensitivity, console: Console) -> None:
     for finding in found.findings:
         verdict = finding.chosen.verdict
         heading = Text.assemble(
-            (f"{finding.claim:<5}", "bold"), (f"{verdict:<16}", _STYLES[verdict]), finding.statement
+            (f"{finding.claim:<5}", "bold"),
+            (f"{verdict:<{_VERDICT_WIDTH}}", _STYLES[verdict]),
+            finding.statement,
         )
         console.print(Padding.indent(heading, 1))
         console.print(Padding.indent(Text(finding.words), 6))
@@ -227,7 +230,7 @@ def _judgement(judgement: Judgement, by_full_run: str | None, mark: str) -> Iter
     claim = judgement.claim
     heading = Text.assemble(
         (f"{claim.id:<5}", "bold"),
-        (f"{judgement.verdict:<16}", _STYLES[judgement.verdict]),
+        (f"{judgement.verdict:<{_VERDICT_WIDTH}}", _STYLES[judgement.verdict]),
         claim.statement,
         (f"  ({', '.join(filter(None, (claim.grade, mark, ORIGINS[claim.origin])))})", "dim"),
     )
