@@ -104,6 +104,29 @@ def test_requests_are_those_of_the_job_files(experiment):
         assert job["requests"] == requests
 
 
+def test_runs_of_other_seeds_are_put_together(experiment):
+    runs = [
+        experiment.long_runs(
+            experiment.drive("ssr-des", Settings()), "fio", 3_000_000, seeds, Settings(length=0.02)
+        )
+        for seeds in ([1], [2], [1, 2])
+    ]
+    one, other, both = runs
+    for op in ("read", "write"):
+        first, second, found = (run["latency"][op] for run in runs)
+        assert found["count"] == first["count"] + second["count"]
+        assert found["mean_ns"] * found["count"] == pytest.approx(
+            first["mean_ns"] * first["count"] + second["mean_ns"] * second["count"]
+        )
+        assert found["max_ns"] == max(first["max_ns"], second["max_ns"])
+        low, high = sorted(run["percentiles_ns"]["90"] for run in (first, second))
+        assert low <= found["percentiles_ns"]["90"] <= high
+        behind = first["behind_erase"] * first["count"] + second["behind_erase"] * second["count"]
+        assert found["behind_erase"] * found["count"] == pytest.approx(behind)
+    assert both["erases"] == one["erases"] + other["erases"]
+    assert set(both["seeds"]) == {"1", "2"}
+
+
 def test_what_is_inferred_is_what_the_presets_have(experiment):
     names = [value.name for value in experiment.INFERRED]
     assert list(experiment.inferred(Settings())) == names
