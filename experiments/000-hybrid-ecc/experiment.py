@@ -148,13 +148,13 @@ def simulate(point: Point, settings: Settings) -> dict[str, Any]:
     volume = point.parameters["volume"]
     if kind == "codes":
         requests = settings.requests((QUICK_CODE_REQUESTS if settings.quick else FULL_REQUESTS)[volume])
-        return {"runs": coded_runs(stand_ins.draw(volume, requests, seed=settings.seed), settings)}
+        return {"runs": coded_runs(stand_ins.take(volume, requests, settings), settings)}
     if kind == "otherwise":
         # No verdict rests on these: a full run has more of them, and not longer ones.
         requests = settings.requests(QUICK_CODE_REQUESTS[volume])
-        return {"runs": varied_runs(stand_ins.draw(volume, requests, seed=settings.seed), settings)}
+        return {"runs": varied_runs(stand_ins.take(volume, requests, settings), settings)}
     requests = settings.requests((QUICK_REQUESTS if settings.quick else FULL_REQUESTS)[volume])
-    stand_in = stand_ins.draw(volume, requests, seed=settings.seed)
+    stand_in = stand_ins.take(volume, requests, settings)
     return {
         "stand_in": stand_in.as_row(),
         "runs": {

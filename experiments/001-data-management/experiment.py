@@ -332,7 +332,7 @@ def variant_runs(variant: str) -> list[dict[str, Any]]:
 def simulate(point: Point, settings: Settings) -> dict[str, Any]:
     """Draw a stand-in and run it on one drive after the other."""
     volume = point.parameters["volume"]
-    stand_in = stand_ins.draw(volume, point.parameters["requests"], seed=settings.seed)
+    stand_in = stand_ins.take(volume, point.parameters["requests"], settings)
     return {
         "stand_in": stand_in.as_row(),
         "runs": {words["name"]: measure(stand_in, words, settings) for words in point.parameters["runs"]},

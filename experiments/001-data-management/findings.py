@@ -41,6 +41,18 @@ VOLUME_COLOURS = dict(zip((*VOLUMES, *OTHERS), (*PALETTE, *MORE_COLOURS), strict
 Results = Mapping[str, dict[str, Any]]
 
 
+ALL_VOLUMES = 36
+"""Of figure 3."""
+CLASS_6 = 6
+
+
+def of_class_6(settings: Settings) -> int | None:
+    """Count the volumes that are read hot and sequentially, where somebody has all of them."""
+    if len(settings.volumes) < ALL_VOLUMES:
+        return None
+    return sum(volume.class_number == CLASS_6 for volume in settings.volumes)
+
+
 def summarise(results: Results, settings: Settings) -> Summary:
     """Name what was measured."""
     if settings.brief:
@@ -50,7 +62,7 @@ def summarise(results: Results, settings: Settings) -> Summary:
         "iops": iops,
         "margin": {volume: {key: margins(cell) for key, cell in cells(iops[volume])} for volume in VOLUMES},
         "spread": {volume: {key: spread(cell) for key, cell in cells(iops[volume])} for volume in VOLUMES},
-        "class_6_volumes_of_all": None,
+        "class_6_volumes_of_all": of_class_6(settings),
         **of_quantitative_claims(results),
         "caches": caches(results),
     }

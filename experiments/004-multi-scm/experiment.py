@@ -197,7 +197,7 @@ def variant_runs(variant: str) -> list[dict[str, Any]]:
 def simulate(point: Point, settings: Settings) -> dict[str, Any]:
     """Draw a stand-in and run it on one drive after the other."""
     requests = settings.requests(round(settings.varying(DRAWN, point.parameters["requests"])))
-    stand_in = stand_ins.draw(point.parameters["volume"], requests, seed=settings.seed)
+    stand_in = stand_ins.take(point.parameters["volume"], requests, settings)
     return {
         "stand_in": stand_in.as_row(),
         "runs": {words["name"]: measure(stand_in, words, settings) for words in point.parameters["runs"]},

@@ -16,6 +16,7 @@ from ninescope.cli.sweep import workers
 
 if TYPE_CHECKING:
     from ninescope.papers.catalogue import Paper
+    from ninescope.papers.experiment import Settings
     from ninescope.papers.report import Report
     from ninescope.papers.runner import Step
     from ninescope.papers.sensitivity import Sensitivity
@@ -105,6 +106,14 @@ def papers_run(
     experiments: Annotated[
         str | None, typer.Option(metavar="DIR", help="The folder of experiments, if not the checkout's.")
     ] = None,
+    traces: Annotated[
+        str | None,
+        typer.Option(
+            metavar="DIR",
+            help="Run real volumes of MSR Cambridge (DIR/prxy_0.csv and so on, plain or compressed) where "
+            "stand-ins are run otherwise.",
+        ),
+    ] = None,
     renew_baseline: Annotated[
         bool,
         typer.Option("--renew-baseline", help="Make these verdicts the ones that must hold from now on."),
@@ -115,23 +124,27 @@ def papers_run(
     Exits with 1 where a claim that holds in the committed baseline no longer does.
     """
     from ninescope.papers import catalogue
+    from ninescope.papers.experiment import Settings
 
     if quick and full:
         raise typer.BadParameter("--quick or --full, not both")
-    if renew_baseline and seed != 1:
-        raise typer.BadParameter("the baseline is that of seed 1: --renew-baseline goes without --seed")
+    if renew_baseline:
+        _refuse_as_baseline(seed, traces)
     if out is not None and not out:
         raise typer.BadParameter("--out wants a directory, and its name is empty")
-    chosen = catalogue.chosen(catalogue.experiments_folder(experiments), paper)
+    folder_of_all = catalogue.experiments_folder(experiments)
+    chosen = catalogue.chosen(folder_of_all, paper)
     for one in chosen:  # before anything runs for minutes
         one.published()
         one.baseline()
     values = {one.id: one.values() for one in chosen}
+    real = {} if traces is None else catalogue.real_volumes(chosen, traces, folder_of_all)
     reports = []
     for one in chosen:
         folder = _folder(out, one, paper)
         with _telling_what_is_kept(folder), workers(jobs, None, dask, None) as given:
-            report = _judged(one, folder, values[one.id], quick=not full, seed=seed, jobs=jobs, given=given)
+            settings = Settings(quick=not full, seed=seed, volumes=real.get(one.id, ()))
+            report = _judged(one, folder, values[one.id], settings, jobs=jobs, given=given)
         if renew_baseline:
             one.renew_baseline(report.mode, report.verdicts)
         reports.append(report)
@@ -214,6 +227,13 @@ def papers_sensitivity(
         _write_html(Path(out), say=not json_)
 
 
+def _refuse_as_baseline(seed: int, traces: str | None) -> None:
+    if seed != 1:
+        raise typer.BadParameter("the baseline is that of seed 1: --renew-baseline goes without --seed")
+    if traces is not None:
+        raise typer.BadParameter("the baseline is that of stand-ins: --renew-baseline goes without --traces")
+
+
 def _folder(out: str | None, paper: Paper, word: str) -> Path | None:
     """Return the folder of a paper: with `all` each has its own, which a paper alone finds again."""
     if out is None:
@@ -253,9 +273,8 @@ def _judged(
     paper: Paper,
     out: Path | None,
     values: Values,
+    settings: Settings,
     *,
-    quick: bool,
-    seed: int,
     jobs: int | None,
     given: Pool | None,
 ) -> Report:
@@ -263,11 +282,10 @@ def _judged(
     from ninescope.files import output_directory
     from ninescope.papers import record, runner
     from ninescope.papers.catalogue import overruled, regressions
-    from ninescope.papers.experiment import Settings
     from ninescope.papers.judge import judge
     from ninescope.papers.report import Report
 
-    settings = Settings(quick=quick, seed=seed)
+    quick = settings.quick
     claims, published = paper.claims(), paper.published()
     with contextlib.nullcontext() if out is None else output_directory(out):
         with _failing(paper), _steps(paper.id) as on_step:
@@ -282,7 +300,8 @@ def _judged(
             inferred = () if out is None else runner.inferred(paper.experiment_file)
         judgements = tuple(judge(claim, measurement.summary.measured, quick=quick) for claim in claims.claims)
         verdicts = {judgement.claim.id: judgement.verdict for judgement in judgements}
-        baseline = paper.baseline()
+        # What is committed was judged with stand-ins.
+        baseline = {} if settings.volumes else paper.baseline()
         committed = baseline.get("quick" if quick else "full", {})
         report = Report(
             paper,

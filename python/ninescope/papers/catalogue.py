@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import itertools
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import ninescope
@@ -14,8 +14,10 @@ from ninescope.catalogue import did_you_mean
 from ninescope.papers.claims import Claims, load_claims, load_toml
 from ninescope.papers.judge import HOLDS, NOT_REPRODUCED, VERDICTS
 from ninescope.papers.published import Published, load_published
-from ninescope.papers.runner import inferred
+from ninescope.papers.runner import inferred, volumes
 from ninescope.papers.values import Values, load_values
+from ninescope.papers.volumes import FILE as REGISTER
+from ninescope.papers.volumes import RealVolume, load_register, look
 
 MODES = ("quick", "full")
 _FOLDER = re.compile(r"(\d{3})-[\w-]+")
@@ -111,6 +113,21 @@ def overruled(full: Mapping[str, str], quick: Mapping[str, str]) -> dict[str, st
         for claim, verdict in quick.items()
         if verdict in decided and full.get(claim) in decided and full[claim] != verdict
     }
+
+
+def real_volumes(chosen: Sequence[Paper], traces: str, folder: Path) -> dict[str, tuple[RealVolume, ...]]:
+    """Find the published volumes that papers run in a folder of traces; return them by paper.
+
+    Each volume that is there is read whole, and refused unless it is the one that was published.
+    """
+    needed = {paper.id: volumes(paper.experiment_file) for paper in chosen}
+    using = [paper for paper, names in needed.items() if names]
+    if not using:
+        raise ConfigError(f"--traces: paper {', '.join(needed)} runs no published volume")
+    register = load_register(folder / REGISTER)
+    names = dict.fromkeys(name for paper in using for name in needed[paper])
+    found = look(Path(traces), register, [name for name in names if name in register])
+    return dict.fromkeys(using, found)
 
 
 def experiments_folder(given: str | None) -> Path:

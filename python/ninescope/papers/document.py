@@ -18,7 +18,7 @@ from ninescope.papers import record, sensitivity
 from ninescope.papers.claims import ORIGINS
 from ninescope.papers.judge import HOLDS, NOT_JUDGED, NOT_REPRODUCED, OF_FULL_RUN, TOO_SHORT, VERDICTS
 from ninescope.papers.record import figure_title, table_title
-from ninescope.papers.report import full_run_words
+from ninescope.papers.report import full_run_words, real_traces_words
 from ninescope.papers.values import PREDICTED
 from ninescope.report.document import (
     AttributionBand,
@@ -172,7 +172,9 @@ def _count(claims: Sequence[Stored], verdict: str) -> int:
 
 
 def _caveats(paper: _Paper) -> list[Block]:
-    caveats = paper.found["paper"].get("caveats", [])
+    caveats = list(paper.found["paper"].get("caveats", []))
+    if volumes := paper.found.get("real_traces"):
+        caveats.insert(0, real_traces_words(volumes))
     return [Notes(caveats)] if caveats else []
 
 

@@ -3,6 +3,7 @@
 `experiment.py` says what is simulated:
 
     INFERRED: tuple[Inferred, ...]                             # optional: what the paper leaves open
+    VOLUMES: tuple[str, ...]                                   # optional: published volumes that it runs
     def points(settings: Settings) -> list[Point]: ...         # what has to be simulated
     def simulate(point: Point, settings: Settings) -> dict:    # one of them, in a process of its own
 
@@ -23,6 +24,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
 from ninescope.figures import Figure
+from ninescope.papers.volumes import RealVolume, as_rows
 
 Cell = str | float | int | None
 
@@ -54,10 +56,16 @@ class Settings:
     """The inferred value that is not what was chosen, by its name."""
     factor: float = 1.0
     """The multiple that it is."""
+    volumes: Sequence[RealVolume] = ()
+    """Real volumes that somebody has: they take the places of their stand-ins."""
 
     def varying(self, name: str, value: float) -> float:
         """Return an inferred value: as it was chosen, or varied."""
         return value * self.factor if name == self.varied else value
+
+    def as_words(self) -> dict[str, Any]:
+        """Return what a result depends on: of real volumes not where they lie."""
+        return {**dataclasses.asdict(self), "volumes": as_rows(self.volumes)}
 
     def requests(self, count: int) -> int:
         """Return how many requests a run has that has so many otherwise."""

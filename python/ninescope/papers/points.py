@@ -7,7 +7,6 @@ published is not among it.
 
 from __future__ import annotations
 
-import dataclasses
 import hashlib
 import json
 from pathlib import Path
@@ -46,7 +45,7 @@ class PointStore:
 
     def __init__(self, folder: Path, identity: Identity, settings: Settings) -> None:
         self.folder = folder
-        self._settings = dataclasses.asdict(settings)
+        self._settings = settings.as_words()
         self._identity = identity
 
     def file(self, point: Point) -> Path:

@@ -29,6 +29,7 @@ from ninescope.papers.judge import Finding, Reading
 from ninescope.papers.published import Published
 from ninescope.papers.report import Report, claim_as_json, near_words, print_report
 from ninescope.papers.runner import FORBIDDEN
+from ninescope.papers.volumes import as_rows
 
 FILE = "report.json"
 FORMAT = 1
@@ -51,6 +52,7 @@ def record(report: Report, published: Published, inferred: Sequence[Inferred]) -
         },
         "mode": report.mode,
         "seed": report.settings.seed,
+        "real_traces": as_rows(report.settings.volumes),
         "claims": [_claim(report, judgement) for judgement in report.judgements],
         "regressions": list(report.regressions),
         "tables": [_table(table, published) for table in measurement.summary.tables],

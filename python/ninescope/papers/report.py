@@ -27,6 +27,7 @@ from ninescope.papers.judge import (
 from ninescope.papers.runner import Measurement
 from ninescope.papers.sensitivity import Sensitivity
 from ninescope.papers.values import PREDICTED, Values
+from ninescope.papers.volumes import as_rows
 
 _LONG = 40
 """A cell of more characters may be wrapped."""
@@ -83,6 +84,7 @@ class Report:
                     "mode": self.mode,
                     "seed": self.settings.seed,
                     "regressions": list(self.regressions),
+                    "real_traces": as_rows(self.settings.volumes),
                     "tables": [dataclasses.asdict(table) for table in self.measurement.summary.tables],
                 }
             ],
@@ -201,6 +203,8 @@ def print_sensitivity(found: Sensitivity, console: Console) -> None:
 def _render(report: Report) -> Iterator[RenderableType]:
     yield Padding.indent(Text(f"{report.paper.id}  {report.claims.title}", style="bold"), 1)
     yield Padding.indent(Text(report.claims.citation, style="dim"), 1)
+    if volumes := as_rows(report.settings.volumes):
+        yield Padding.indent(Text(real_traces_words(volumes)), 1)
     yield Text()
     for table in report.measurement.summary.tables:
         yield Padding.indent(_table(table), 1)
@@ -219,6 +223,14 @@ def _render(report: Report) -> Iterator[RenderableType]:
         f"({report.mode}, seed {report.settings.seed}, {report.measurement.seconds:.0f} s of wall time)"
     )
     yield Padding.indent(Text(summary), 1)
+
+
+def real_traces_words(volumes: Sequence[Mapping[str, Any]]) -> str:
+    """Say which real traces took the places of stand-ins, and how they were recognised."""
+    named = [
+        f"{one['name']} ({one['requests']:,} requests, hash {one['hash']}, {one['known']})" for one in volumes
+    ]
+    return f"Real traces, where claims speak of stand-ins: {'; '.join(named)}."
 
 
 def full_run_words(verdict: str) -> str:

@@ -213,6 +213,13 @@ def inferred(experiment: Path) -> tuple[Inferred, ...]:
     return found
 
 
+def volumes(experiment: Path) -> tuple[str, ...]:
+    """Return the published volumes that an experiment runs."""
+    with pool.local(1, begin=_begin_worker) as workers:
+        found: tuple[str, ...] = _answer(workers.submit(_volumes, experiment))
+    return found
+
+
 def _answer(future: Future[Any]) -> Any:
     try:
         kind, answer = future.result()
@@ -375,6 +382,10 @@ def _configuration(path: Path, settings: Settings) -> tuple[str, Any]:
         return dict(findings.configuration(settings)) if hasattr(findings, "configuration") else {}
 
     return _guarded(run)
+
+
+def _volumes(path: Path) -> tuple[str, Any]:
+    return _guarded(lambda: tuple(getattr(load(path), "VOLUMES", ())))
 
 
 def _inferred(path: Path) -> tuple[str, Any]:

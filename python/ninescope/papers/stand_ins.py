@@ -1,5 +1,7 @@
 """What experiments with stand-ins of traces share: drawing one, and sizing a drive by what it touches.
 
+Where somebody has the volume that a stand-in is for, its own requests take the place of those that are drawn.
+
 A stand-in that is drawn shorter than its volume touches less. So that a share of memory means the same for
 all of them, drives are made as large as the footprint of what was drawn.
 """
@@ -11,10 +13,14 @@ import dataclasses
 import functools
 import math
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 import ninescope
 from ninescope import toml
+from ninescope.papers.experiment import Settings
+from ninescope.papers.volumes import RealVolume
+from ninescope.traces import TemporaryFolder, convert
 
 WARMUP = 0.3
 """Left out: memory is empty at first, and what is touched for the first time says nothing about a cache."""
@@ -29,6 +35,8 @@ class StandIn:
     statistics: Mapping[str, Any]
     footprint: int
     """Bytes that it touches, in pages of 4 KiB, which a run puts next to each other."""
+    is_real: bool = False
+    """It is the beginning of a real volume, and stands in for nothing."""
 
     def as_row(self) -> dict[str, Any]:
         """Return what it is like, in numbers and texts."""
@@ -43,6 +51,7 @@ class StandIn:
             "written_footprint": found["written_footprint_bytes"],
             "read_and_written": self._read_and_written(),
             "class": found["class"],
+            "is_real": self.is_real,
         }
 
     def _read_and_written(self) -> float:
@@ -52,6 +61,26 @@ class StandIn:
 
 
 PLANES = ("channels", "packages_per_channel", "dies_per_package", "planes_per_die")
+
+
+def take(name: str, requests: int, settings: Settings, *, iodepth: int = 1) -> StandIn:
+    """Take so many requests of a real volume, where somebody has it, or else draw its stand-in."""
+    for volume in settings.volumes:
+        if volume.name == name:
+            return beginning(volume, min(requests, volume.requests), iodepth=iodepth)
+    return draw(name, requests, seed=settings.seed, iodepth=iodepth)
+
+
+@functools.lru_cache(maxsize=2)
+def beginning(volume: RealVolume, requests: int, *, iodepth: int = 1) -> StandIn:
+    """Take the first requests of a real volume, replayed in a closed loop; the last two are kept."""
+    folder = TemporaryFolder()
+    path = Path(folder.path, f"{volume.name}.csv.zst")
+    convert(volume.file, str(path), format="msr", requests=requests)
+    trace = ninescope.Workload.trace(path, closed_loop=True, iodepth=iodepth, addresses="compact")
+    statistics = ninescope.trace_stat(path)
+    workload = ninescope.Workload(trace.words, folder)
+    return StandIn(volume.name, workload, statistics, statistics["footprint_bytes"], is_real=True)
 
 
 @functools.lru_cache(maxsize=2)
