@@ -17,7 +17,7 @@ pytestmark = pytest.mark.skipif(not NATIVE, reason="the engine is not built")
 
 TAILS = ROOT / "examples/sweeps/ssr-tails.toml"
 EXPERIMENT = ROOT / "experiments/002-ssr/experiment.py"
-LENGTH = 0.01
+LENGTH = 0.02
 
 
 @pytest.fixture
@@ -49,6 +49,7 @@ def test_a_sweep_runs_what_the_experiment_runs(ssr, tmp_path):
     for workload in ssr.WORKLOADS:
         for policy in ssr.POLICIES:
             words = {"kind": "run", "workload": workload, "policy": policy}
-            expected.add(ssr.simulate(Point(f"{workload}/{policy}", words), settings)["digest"])
+            run = ssr.simulate(Point(f"{workload}/{policy}", words), settings)
+            expected.add(run["seeds"][str(settings.seed)]["provenance"]["digest"])
     assert len(expected) == len(ssr.WORKLOADS) * len(ssr.POLICIES)
     assert found == expected
