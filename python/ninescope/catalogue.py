@@ -50,11 +50,13 @@ def presets(kind: str = "drives") -> list[Preset]:
     return [Preset(*preset) for preset in _native.presets(kind)]
 
 
-def preset(name: str) -> Preset:
-    """Return one preset of any kind; an unknown name is answered with the nearest."""
-    known = {preset.name: preset for kind in PRESET_KINDS for preset in presets(kind)}
+def preset(name: str, kind: str | None = None) -> Preset:
+    """Return one preset of a kind, or of any; an unknown name is answered with the nearest."""
+    kinds = PRESET_KINDS if kind is None else (kind,)
+    known = {preset.name: preset for one in kinds for preset in presets(one)}
     if name not in known:
-        raise ConfigError(f"no preset is named {name!r}{did_you_mean(name, known)}")
+        what = "preset" if kind is None else kind.removesuffix("s")
+        raise ConfigError(f"no {what} is named {name!r}{did_you_mean(name, known)}")
     return known[name]
 
 

@@ -29,7 +29,8 @@ _HEAD = 4096
 """So many letters of a page say who made it."""
 DAMAGED = 0.05
 """The share of broken lines, or of times out of order, from which on a trace is not right."""
-_SMALL_JOB = {"rw": "read", "requests": 1}
+_SMALL_JOB = {"rw": "read", "bs": "512", "requests": 1}
+"""Fits on every drive there is."""
 
 
 class Verdict(NamedTuple):

@@ -41,7 +41,7 @@ class Drive:
     @classmethod
     def preset(cls, name: str) -> Drive:
         """Take a drive that comes with ninescope (`ninescope.presets()` lists them)."""
-        return cls({"preset": catalogue.preset(name).name})
+        return cls({"preset": catalogue.preset(name, "drives").name})
 
     @classmethod
     def from_file(cls, path: str | os.PathLike[str]) -> Drive:

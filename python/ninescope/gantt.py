@@ -12,7 +12,7 @@ from ninescope.causes import look, stacking_order
 from ninescope.contrast import readable_on
 from ninescope.plots import _INK, OP_COLOURS, _tick, new_figure, plain, say_empty
 from ninescope.result import Result, SlowRequest, Stage
-from ninescope.slowest import Deed, deeds
+from ninescope.slowest import STALLS, Deed, deeds
 from ninescope.text import drive_name, duration, occupancy_name, workload_name
 
 if TYPE_CHECKING:
@@ -112,6 +112,8 @@ def _short(deed: Deed) -> str:
 def _stage_text(stage: Stage) -> str:
     if stage.behind_others:
         return f"{look(stage.stage).label}, behind other writes"
+    if stage.stage in STALLS and stage.die is None:
+        return f"{look(stage.stage).label}, behind its own pages"
     return look(stage.stage).label + ("" if stage.die is None else f", die {stage.die}")
 
 

@@ -73,6 +73,10 @@ class Overload:
     """How old those were when they completed."""
     time_scale: float | None = None
     """The time scale of the trace that would bring the load to 0.9; None of jobs, and of one instant."""
+    rate_iops: float | None = None
+    """The rate of the job that would do so; None of what has no rate of its own."""
+    write_rate_iops: float | None = None
+    """The same of its writes, where they have a rate of their own."""
     job: str | None = None
     """The job whose requests they were, where there are several."""
     resources: tuple[Resource, ...] = ()

@@ -109,19 +109,27 @@ def _in_words(stages: Sequence[Stage]) -> str:
     label = look(stage.stage).label
     if stage.behind_others:
         return f"{label}, behind other writes that waited for room"
-    dies = list(dict.fromkeys(stage.die for stage in stages if stage.die is not None))
+    dies = list(dict.fromkeys(die for stage in stages for die in _dies(stage)))
     if not dies:
         return "waits for the host link" if stage.stage == "link_wait" else label
     named = ", ".join(map(str, dies[:_DIES])) + (", ..." if len(dies) > _DIES else "")
     where = f"die{'' if len(dies) == 1 else 's'} {named}"
     if stage.stage in STALLS:
-        return f"{label}, until {where} had room"
+        own = " for its own pages" if any(stage.die is None for stage in stages) else ""
+        return f"{label}, until {where} had room{own}"
     match stage.stage:
         case "die_queue":
             return f"in the queue of {where}"
         case "read_modify_write":
             return f"{label}: reads the rest from {where}"
     return f"{label}, {where}"
+
+
+def _dies(stage: Stage) -> tuple[int, ...]:
+    """Return the dies that a stage was about."""
+    if stage.die is not None:
+        return (stage.die,)
+    return tuple(act.die for act in stage.die_did if act.die is not None)
 
 
 def _summed(stages: Sequence[Stage], did: Sequence[Deed]) -> list[tuple[int, str]]:

@@ -189,3 +189,30 @@ def test_a_job_file_of_fio_runs(cli):
     assert result["requests"] == 3000
     assert result["workload"]["job"]["bssplit"].startswith("4096/60:16384/30:65536/10")
     assert any("direct: there is no page cache" in note for note in result["notes"])
+
+
+def test_a_drive_smaller_than_a_usual_request_is_a_drive(cli, tmp_path):
+    # Six blocks of 512 B, 1 KiB of it for the host: the job that looks at it is nobody's mistake.
+    path = tmp_path / "tiny.toml"
+    path.write_text(
+        'base = "tlc"\n[geometry]\nchannels = 1\npackages_per_channel = 1\ndies_per_package = 1\n'
+        'planes_per_die = 1\nblocks_per_plane = 6\npages_per_block = 1\npage_size = "512B"\n'
+        '[ftl]\nmapping_unit = "512B"\nfrontier_planes = 1\nover_provisioning = 1.5\n'
+    )
+    code, out, err = cli("check", path)
+    assert (code, err) == (0, "")
+    assert out.startswith(f"{path}: drive, OK")
+
+
+def test_a_job_file_given_as_a_drive_is_told_to_be_one(cli, tmp_path):
+    path = tmp_path / "job.fio"
+    path.write_text("[a]\nrw=randread\nbs=4k\nsize=1m\n")
+    code, _, err = cli("run", "--rw", "randread", "--drive", path)
+    assert code == 2
+    assert "is a job file, not a drive; `ninescope run" in err
+    code, _, err = cli("run", "--rw", "randread", "--drive", "nosuch.fio")
+    assert code == 2
+    assert "no drive is named 'nosuch.fio'" in err
+    assert "tlc" in err
+    assert "varmail" not in err
+    assert "tpcc" not in err

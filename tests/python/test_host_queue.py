@@ -255,3 +255,41 @@ def test_trace_stat_tells_the_clock(cli, tmp_path):
     assert "30 different ones, multiples of 1.00 s" in re.sub(r"\s+", " ", cli("trace", "stat", path).out)
     stat = json.loads(cli("trace", "stat", path, "--json").out)
     assert (stat["distinct_times"], stat["time_resolution_ns"]) == (30, 10**9)
+
+
+RATE_DRIVE = ninescope.Drive.from_toml(DRIVE)
+
+
+def paced(**job: object) -> ninescope.Result:
+    return RATE_DRIVE.run(ninescope.Workload.job(size="1m", requests=20_000, **job), prefill="full")
+
+
+@pytest.mark.parametrize("load", [1.5, 20.0, 3_000.0])
+def test_a_job_is_told_the_rate_that_would_do(load):
+    """One request after the other of 50 us: 20,000 per second are served, and 18,000 are 90 % of them."""
+    rate = load * 1e9 / SERVICE
+    result = paced(rw="randread", bs="4k", rate_iops=rate)
+    [overload] = result.host_queue.overload
+    assert overload.time_scale is None
+    assert overload.rate_iops == pytest.approx(0.9e9 / SERVICE, rel=0.02)
+    assert float(f"{overload.rate_iops:.3g}") == overload.rate_iops
+    assert f"rate_iops={overload.rate_iops:.0f} " in about_load(result)[0]
+    assert paced(rw="randread", bs="4k", rate_iops=overload.rate_iops).host_queue.kept_up
+
+
+def test_rates_of_both_directions_are_lowered_alike():
+    [overload] = paced(rw="randrw", bs="4k", rate_iops=90_000, write_rate_iops=30_000).host_queue.overload
+    assert overload.write_rate_iops is not None
+    assert overload.rate_iops == pytest.approx(3 * overload.write_rate_iops, rel=0.01)
+    assert overload.rate_iops + overload.write_rate_iops < 90_000
+
+
+def test_arrivals_of_a_fixed_rate_are_known_to_the_last():
+    """20,000 requests at 100,000 per second: the last of them arrives after 199.99 ms."""
+    result = paced(rw="randrw", bs="4k", rate_iops=100_000)
+    [overload] = result.host_queue.overload
+    assert overload.arrivals_per_second == 100_000
+    assert overload.completions_per_second == pytest.approx(100_000 / overload.load)
+    assert overload.until_ns == pytest.approx(20_000 * 10_000, abs=10_000)
+    assert " (100 k and " in about_load(result)[0]
+    assert "to the last at 200 ms" in about_load(result)[0]

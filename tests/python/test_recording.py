@@ -105,6 +105,26 @@ def test_a_window_that_is_none_is_refused(window):
         ninescope.Drive.preset("tlc").run(job, trace_window=window)
 
 
+@needs_the_engine
+def test_a_lone_write_waits_for_room_for_its_own_pages(tmp_path):
+    # Of 31 MiB, beginning and ending within units, into a buffer that holds a small part of it.
+    path = tmp_path / "lone.txt"
+    path.write_text("0 0 1 63489 0\n")
+    trace = ninescope.Workload.trace(path, format="mqsim")
+    result = ninescope.Drive.from_file(DEMO).run(trace, prefill="full", explain_slowest=1)
+    [request] = result.slowest.write
+    stalls = [stage for stage in request.stages if stage.stage == "buffer_stall"]
+    assert sum(stage.until_ns - stage.from_ns for stage in stalls) > request.latency_ns / 2
+    assert not any(stage.behind_others for stage in request.stages)
+    programs = [act for stage in stalls for act in stage.die_did if act.command == "host program"]
+    assert programs
+    assert all(act.own for act in programs if act.requests == (request.id,) and act.occupancy == "host_program")
+    text = str(result)
+    assert "for its own pages" in text
+    assert "behind other writes" not in text
+    result.plot.slowest()
+
+
 # ---- with the engine -----------------------------------------------------------------------------------
 
 

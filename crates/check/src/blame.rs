@@ -89,6 +89,8 @@ pub struct Blame {
     written: Vec<Lpa>,
     /// By first unit of a page that is to be programmed for a request: the last unit in it.
     last_in_page: BTreeMap<u32, Lpa>,
+    /// By first unit of a page that is to be programmed out of a write buffer: who wrote into it last.
+    last_writers: BTreeMap<u32, u64>,
     /// By request and unit written in part: what the reads of the rest of the unit waited for.
     merges: BTreeMap<(u64, u32), Waits>,
 }
@@ -118,9 +120,17 @@ impl Blame {
     /// A unit that a request wrote got a place.
     pub fn unit_written(&mut self, view: &View<'_>, slot: u32, lpa: Lpa, place: Ppa) {
         self.written[slot as usize] = lpa;
+        let page = view.ftl.geometry().first_unit_of_page(place).0;
         if self.at_program {
-            self.last_in_page.insert(view.ftl.geometry().first_unit_of_page(place).0, lpa);
+            self.last_in_page.insert(page, lpa);
+        } else {
+            self.last_writers.insert(page, self.slots[slot as usize]);
         }
+    }
+
+    /// A unit that no request wrote got a place.
+    pub fn unit_healed(&mut self, view: &View<'_>, place: Ppa) {
+        self.last_writers.remove(&view.ftl.geometry().first_unit_of_page(place).0);
     }
 
     /// A free die takes up a command: the waits of its accesses for it are over.
@@ -154,6 +164,12 @@ impl Blame {
             lay_over(&self.dies[id].done, access.queued, now, owner, &mut part.waits);
         }
         let first = accesses.first().copied().unwrap_or_default();
+        if command.kind == CommandKind::Program && !self.at_program {
+            // Nobody waits for the end of such a program, but reads for the same writes may wait behind it.
+            for (owner, access) in owners.iter_mut().zip(accesses).filter(|(_, access)| access.source == Source::Host) {
+                *owner = self.last_writers.remove(&access.ppa.0).unwrap_or(NOBODY);
+            }
+        }
         let die = &mut self.dies[id];
         die.owners = owners;
         die.lane = match (command.kind, first.source) {

@@ -599,13 +599,18 @@ impl Probe for Checker {
             | Event::EvictionPlaced { .. }
             | Event::UnitSuperseded { .. }
             | Event::MigrationEnded { .. } => self.tier_event(view, &event),
+            Event::UnitHealed { new, .. } => {
+                if let Some(blame) = &mut self.blame {
+                    blame.unit_healed(view, new);
+                }
+                self.coded_event(view, &event)
+            }
             Event::PageDecoded { .. }
             | Event::SectorsDecoded { .. }
             | Event::ReadWillRepeat { .. }
             | Event::ReadGivenUp { .. }
             | Event::UnitCorrupted { .. }
             | Event::UnitFetched { .. }
-            | Event::UnitHealed { .. }
             | Event::HealDropped { .. }
             | Event::UnitLost { .. }
             | Event::UnitMadeWrong { .. }

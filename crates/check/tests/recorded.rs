@@ -8,7 +8,7 @@ use ninescope_check::Checker;
 use ninescope_check::worlds::generate;
 use ninescope_engine::{Device, Pair};
 use ninescope_kernel::{Ns, TournamentTree};
-use ninescope_model::Op;
+use ninescope_model::{Occupancy, Op};
 use serde_json::{Value, json};
 
 fn result(extra: &Value) -> (Value, Option<String>) {
@@ -65,6 +65,15 @@ fn in_random_worlds_the_stages_of_every_request_sum_to_its_parts() {
                 assert_eq!(stage.from, reached, "seed {seed}: {account:?}");
                 reached = stage.until;
                 behind += u64::from(stage.behind_others);
+                // What a request is blamed for is what others did.
+                let own = account.id;
+                let in_queue = stage.acts.listed.iter().filter(|_| stage.cause.is_none());
+                for act in in_queue.filter(|act| act.work.requests.ids().eq([own])) {
+                    assert!(
+                        act.occupancy() == Occupancy::SuspendOverhead || act.is_for(own),
+                        "seed {seed}: {account:?}"
+                    );
+                }
                 waited += u64::from(stage.cause.is_none());
             }
             assert_eq!(reached, account.completed, "seed {seed}: {account:?}");

@@ -5,7 +5,7 @@ use ninescope_ftl::Residence;
 use ninescope_kernel::{Fifo, NONE, Ns, Slab};
 use ninescope_model::{Cause, Lpa, Occupancy, Ppa, SlotId, Source};
 
-use crate::meter::{DieLedger, Parts};
+use crate::meter::{DieLedger, LastingShare, Parts};
 
 /// The queues of a die, by what is waiting in them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -154,6 +154,8 @@ pub struct Track {
     /// What its command has of the die, among the shares of [`OwnParts`](crate::meter::OwnParts); `NONE` where the command
     /// has one part alone.
     pub share: u32,
+    /// Of a program out of a write buffer: the same of the command whose unit came last into its page.
+    pub filled_by: LastingShare,
     /// Until issue: what the die had done for the command when this was queued. From issue on: waiting for the die and the
     /// channel while they worked for other parts of the command [ns].
     pub own_parts: Ns,
@@ -176,6 +178,7 @@ impl Default for Track {
             snapshot_taken: false,
             mark: Ns::ZERO,
             share: NONE,
+            filled_by: LastingShare::NONE,
             own_parts: Ns::ZERO,
             channel_of_own: Ns::ZERO,
             channel: Ns::ZERO,

@@ -62,6 +62,8 @@ impl Residence {
 pub struct Padded {
     /// The last unit of the page.
     pub last: Ppa,
+    /// The last unit before the padding.
+    pub written: Ppa,
     /// The page was the last of its stripe.
     pub stripe_complete: bool,
     /// The page was the last of its group.
@@ -386,6 +388,7 @@ impl Ftl {
         if frontier.group == NONE || frontier.next.is_multiple_of(units_per_page) {
             return None;
         }
+        let written = Ppa(self.geometry.first_unit(BlockGroup(frontier.group)).0 + frontier.next - 1);
         loop {
             let placed = self.allocate(pool, stream, Lpa::NONE)?;
             self.counters.padding_units += 1;
@@ -395,7 +398,7 @@ impl Ftl {
                     let position = self.position_of[pool.index()];
                     self.page_allocation.placed(Placement { position, page_complete: true, stripe_complete });
                 }
-                return Some(Padded { last, stripe_complete, closed });
+                return Some(Padded { last, written, stripe_complete, closed });
             }
         }
     }

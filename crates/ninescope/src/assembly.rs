@@ -20,6 +20,8 @@ use crate::reliability;
 use crate::scm::ScmAssembly;
 use crate::tier;
 
+/// Numbers of blocks that are tried for one that is enough: with an over-provisioning that needs more nobody is helped.
+const TRIED_MAX: usize = 1 << 20;
 /// The default drive is at least this large [B], and its planes at least this many blocks.
 const FITTED_BYTES_MIN: u64 = 8 << 30;
 const FITTED_BLOCKS_MIN: u32 = 256;
@@ -356,7 +358,7 @@ fn ftl_config(drive: &LoadedDrive, geometry: Geometry, seed: u64) -> Result<FtlC
     }
     let config = FtlConfig {
         geometry,
-        logical_units: (f64::from(geometry.units()) / (1.0 + over_provisioning)).floor() as u32,
+        logical_units: logical_units(u64::from(geometry.units()), over_provisioning) as u32,
         reserve_groups: section.gc_reserve_blocks,
         page_allocation: section.page_allocation.clone(),
         stream_choice: section.streams.clone(),
@@ -366,8 +368,42 @@ fn ftl_config(drive: &LoadedDrive, geometry: Geometry, seed: u64) -> Result<FtlC
         seed,
     };
     let spare = ("ftl.over_provisioning", over_provisioning.to_string());
-    config.check().map_err(|error| drive.error_between(&[spare, blocks, reserve], &error.to_string()))?;
+    config.check().map_err(|_| {
+        let held = config.spare_groups_needed();
+        let enough = blocks_that_suffice(&config, over_provisioning).map_or_else(
+            || "no number of blocks would do".to_owned(),
+            |blocks| format!("{blocks} blocks per plane are enough"),
+        );
+        let message = format!(
+            "over-provisioning leaves too few spare blocks beside the {held} of each plane for frontiers, reserve and garbage \
+             collection; raise over_provisioning or blocks_per_plane: {enough} with this over_provisioning"
+        );
+        drive.error_between(&[spare, blocks, reserve], &message)
+    })?;
     Ok(config)
+}
+
+/// The units that the host sees of so many on the media.
+fn logical_units(units: u64, over_provisioning: f64) -> u64 {
+    (units as f64 / (1.0 + over_provisioning)).floor() as u64
+}
+
+/// The fewest blocks per plane, above those there are, of which over-provisioning leaves enough spare ones: with each block
+/// the host sees more, too.
+fn blocks_that_suffice(config: &FtlConfig, over_provisioning: f64) -> Option<u64> {
+    let geometry = &config.geometry;
+    let per_index = u64::from(geometry.units()) / u64::from(geometry.blocks_per_plane);
+    let (pools, per_group) = (u64::from(geometry.pools()), u64::from(geometry.units_per_group()));
+    let held = u64::from(config.spare_groups_needed());
+    let suffices = |blocks: &u64| {
+        let logical = logical_units(per_index * blocks, over_provisioning);
+        logical > 0 && logical.div_ceil(pools).div_ceil(per_group) + held <= *blocks
+    };
+    // Spare are op / (1 + op) of them, and at most a block more by rounding: fewer than these cannot do.
+    let least = (held - 1) as f64 * (1.0 + over_provisioning) / over_provisioning;
+    let first = (least as u64).max(u64::from(geometry.blocks_per_plane) + 1);
+    let most = u64::from(u32::MAX) / per_index;
+    (first..=most).take(TRIED_MAX).find(suffices)
 }
 
 fn over_provisioning(drive: &LoadedDrive) -> Result<f64, Error> {

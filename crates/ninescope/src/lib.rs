@@ -7,6 +7,7 @@ mod assembly;
 mod cached;
 pub mod codes;
 pub mod config;
+mod digits;
 pub mod endurance;
 mod error;
 mod jobs;

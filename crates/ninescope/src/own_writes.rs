@@ -11,6 +11,7 @@ use ninescope_model::{Op, Request, SECTOR_BYTES};
 use ninescope_workload::{Arrival, EachPass, JobConfig, SyntheticJob, TIME_MAX, TraceOptions, TraceReader, Workload};
 
 use crate::assembly::Assembly;
+use crate::digits;
 use crate::error::Error;
 use crate::jobs::Jobs;
 use crate::snapshot::hash_of;
@@ -141,7 +142,8 @@ impl OwnWrites {
         let options = TraceOptions { loop_count: 1, ..options.clone() };
         let units = UnitShape::of(assembly);
         let mut reader = TraceReader::open(path, options.clone())?;
-        let (mut writes, mut digest, mut count, mut pass_units) = (Vec::new(), RunDigest::default(), 0_usize, 0_u64);
+        let (mut writes, mut digest, mut count) = (Vec::new(), RunDigest::default(), 0_usize);
+        let (mut pass_units, mut host_sectors) = (0_u64, 0_u64);
         while let Some(request) = reader.next_request()? {
             let Some(write) = units.write(&request) else { continue };
             digest.word(u64::from(write.first) << 32 | u64::from(write.end));
@@ -149,6 +151,7 @@ impl OwnWrites {
             count += 1;
             if write.sectors > 0 {
                 pass_units += u64::from(write.end - write.first);
+                host_sectors += u64::from(write.sectors);
             }
             if count <= KEPT_MAX {
                 writes.push(write);
@@ -162,10 +165,12 @@ impl OwnWrites {
         } else {
             Source::Trace { path: path.to_owned(), options: Box::new(options), reader: None }
         };
-        let share = 100.0 * pass_units as f64 / f64::from(units.logical_units);
+        let share = 100.0 * host_sectors as f64 / assembly.logical_sectors() as f64;
         let note = (share < 100.0).then(|| {
             format!(
-                "the trace writes {share:.3} % of the drive: preparing repeats its writes until the drive is steady"
+                "the host writes {} % of the drive's capacity in the trace, what it writes again counted again: preparing \
+                 repeats these writes until the drive is steady",
+                digits::nearest(share)
             )
         });
         Ok(WearIn::Own(Self { source, units, identity: digest.to_hex(), pass_units: Some(pass_units), note }))

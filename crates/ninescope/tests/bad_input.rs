@@ -28,6 +28,27 @@ fn with_text(from: &str, to: &str) -> Value {
 }
 
 #[test]
+fn the_number_of_blocks_that_is_said_to_be_enough_is_enough_and_one_less_is_not() {
+    let with_blocks = |share: &str, blocks: u64| {
+        tiny_request(&[
+            &format!("ftl.over_provisioning={share}"),
+            &format!("geometry.blocks_per_plane={blocks}"),
+            "geometry.pages_per_block=3",
+        ])
+    };
+    for (share, too_few) in [("0.07", 5), ("0.05", 12), ("0.1", 40), ("0.011", 300), ("1.5", 3), ("0.28", 2)] {
+        let message = input_error(&with_blocks(share, too_few));
+        let (before, _) = message.split_once(" blocks per plane are enough").unwrap_or_else(|| panic!("{message}"));
+        let enough: u64 = before.rsplit(' ').next().and_then(|word| word.parse().ok()).expect("a number");
+        let loads =
+            |blocks: u64| support::simulation(&with_blocks(share, blocks)).map(drop).map_err(|error| error.to_string());
+        let is_too_small = |told: Result<(), String>| told.is_err_and(|told| told.contains("spare blocks"));
+        assert!(!is_too_small(loads(enough)), "{share}: {enough}");
+        assert!(is_too_small(loads(enough - 1)), "{share}: {enough}");
+    }
+}
+
+#[test]
 fn mistakes_in_a_drive_name_their_line_or_key() {
     for (from, to, wanted) in [
         ("page_size", "pgae_size", &["drive", "line 10", "did you mean `page_size`"][..]),

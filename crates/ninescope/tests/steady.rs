@@ -285,8 +285,17 @@ fn a_trace_is_replayed_until_the_drive_is_steady() {
     let replays = number(&steady["replays"]);
     assert!(replays > 5.0 && replays.fract() == 0.0, "{steady}");
     let notes = result["notes"].to_string();
-    assert!(notes.contains("the trace writes 15.625 % of the drive"), "{notes}");
+    assert!(notes.contains("the host writes 15.6 % of the drive's capacity"), "{notes}");
     assert_within(number(&result["waf"]["total"]), number(&steady["waf"]), 0.05);
+
+    // Half a unit each time: of the data of the host that is half as much as of the units that are written for it.
+    let halves: String =
+        (0..500).map(|index| msr_line(index, "Write", u64::from(index % 250) * 16_384 + 512, 2_048)).collect();
+    let result = result_of(&of_trace(&scratch.file("halves.csv", halves), "steady")).expect("a run");
+    let notes = result["notes"].to_string();
+    let share = 100.0 * 500.0 * 2_048.0 / number(&result["drive"]["logical_bytes"]);
+    assert_eq!(format!("{share:.2}"), "1.95");
+    assert!(notes.contains("the host writes 1.95 % of the drive's capacity in the trace"), "{notes}");
 
     let path = scratch.file("reads.csv", msr_line(0, "Read", 0, 4_096));
     let result = result_of(&of_trace(&path, "steady")).expect("a run");

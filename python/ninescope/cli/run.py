@@ -379,6 +379,8 @@ def drive_of(name: str | None, settings: list[str]) -> Drive:
             raise typer.BadParameter(f"--set wants key=value, not {setting!r}")
     if name is None:
         drive = Drive()
+    elif name.endswith(".fio") and Path(name).is_file():
+        raise ConfigError(f"--drive: {name} is a job file, not a drive; `ninescope run {name}` runs it")
     elif name.endswith(".toml") or os.sep in name:
         _refuse_mqsim(name)
         drive = Drive.from_file(existing(name, "drive file"))

@@ -140,7 +140,7 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
         let stripe = &mut self.stripes[Self::stripe_index(pool, placed.stream)];
         stripe.open.push(&mut self.transactions.units, unit);
         if placed.page_complete {
-            self.page_filled(pool, placed.stream, placed.new, placed.stripe_complete);
+            self.page_filled(pool, placed.stream, (placed.new, placed.new), placed.stripe_complete);
         }
         Ok(())
     }

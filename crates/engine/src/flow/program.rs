@@ -8,6 +8,7 @@ use ninescope_model::{BlockGroup, DieId, Geometry, Pool, Ppa, Source, Stream};
 
 use crate::device::Device;
 use crate::error::SimulationError;
+use crate::meter::LastingShare;
 use crate::probe::{Event, Probe, observe};
 use crate::transaction::{QueueClass, Transaction, UnitChain, UnitRecord};
 
@@ -20,13 +21,19 @@ pub struct OpenStripe {
     pub open: UnitChain,
     /// Heads of the chains of filled pages, by plane.
     pub filled: [u32; 4],
+    /// The unit written last by one of those commands that are told of the programs of what they wrote, and its share of the die.
+    pub writer: (Ppa, LastingShare),
+    /// By plane: the share of such a command in the program of a filled page, into which it wrote last.
+    pub filled_by: [LastingShare; 4],
 }
 
 impl OpenStripe {
     /// The stripe of a frontier whose pages up to `last` are with the media: what a prepared drive left.
     pub fn after(geometry: &Geometry, last: Option<Ppa>) -> Self {
         let first_page = last.map_or(0, |last| (geometry.locate(last).plane_in_group + 1) % geometry.frontier_planes);
-        Self { first_page, open: UnitChain::default(), filled: [NONE; 4] }
+        let nobody = LastingShare::NONE;
+        let writer = (Ppa::UNMAPPED, nobody);
+        Self { first_page, open: UnitChain::default(), filled: [NONE; 4], writer, filled_by: [nobody; 4] }
     }
 }
 
@@ -70,19 +77,22 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
             self.gc_touched.set(placed.pool.index());
         }
         if placed.page_complete {
-            self.page_filled(placed.pool, placed.stream, placed.new, placed.stripe_complete);
+            self.page_filled(placed.pool, placed.stream, (placed.new, placed.new), placed.stripe_complete);
         } else if let Some(timeout) = self.page_timeout {
             self.set_page_deadline(placed, timeout);
         }
     }
 
-    /// A page of a frontier is full; `last` is its last unit. With `send` it goes to the die at once,
-    /// together with the filled pages of its stripe before it.
-    pub(crate) fn page_filled(&mut self, pool: Pool, stream: Stream, last: Ppa, send: bool) {
+    /// A page of a frontier is full; `last` is its last unit, and `written` the last one that is no padding. With `send` it goes
+    /// to the die at once, together with the filled pages of its stripe before it.
+    pub(crate) fn page_filled(&mut self, pool: Pool, stream: Stream, (written, last): (Ppa, Ppa), send: bool) {
         let place = self.geometry.locate(last);
         let stripe = &mut self.stripes[Self::stripe_index(pool, stream)];
         stripe.filled[place.plane_in_group as usize] = std::mem::take(&mut stripe.open).head;
         if !stream.is_of_moves() {
+            let by_writer = stripe.writer.0 == written;
+            stripe.filled_by[place.plane_in_group as usize] =
+                if by_writer { stripe.writer.1 } else { LastingShare::NONE };
             self.buffer_page(pool);
         }
         if send {
@@ -112,7 +122,8 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
                 let tracked = transaction.owner != NONE;
                 let class = QueueClass::HostProgram;
                 let source = if tracked { self.transactions.units[transaction.owner].source } else { Source::Host };
-                self.enqueue(die, Transaction { epoch, class, source, tracked, ..transaction });
+                let index = self.enqueue(die, Transaction { epoch, class, source, tracked, ..transaction });
+                self.transactions.tracks[index as usize].filled_by = stripe.filled_by[plane as usize];
             }
         }
         let next_page = (last_plane + 1) % self.geometry.frontier_planes;
@@ -122,11 +133,11 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
     /// Pads the open page of a stream, if it is partly filled, and sends it and the filled pages before it
     /// in its stripe. Returns whether anything was sent.
     pub(crate) fn pad_and_send(&mut self, pool: Pool, stream: Stream) -> Result<bool, SimulationError> {
-        if let Some(Padded { last, .. }) = self.ftl.pad(pool, stream) {
+        if let Some(Padded { last, written, .. }) = self.ftl.pad(pool, stream) {
             self.counters.padded_pages += u64::from(!stream.is_of_moves());
             self.counters.gc_padded_pages += u64::from(stream.is_of_moves());
             observe!(self, Event::Padded { last });
-            self.page_filled(pool, stream, last, true);
+            self.page_filled(pool, stream, (written, last), true);
             return Ok(true);
         }
         // No page is open, but filled pages may wait for the rest of their stripe.

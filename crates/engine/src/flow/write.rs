@@ -334,6 +334,8 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
         let chained = self.completes_at_program();
         let merged_with = if P::ACTIVE { self.content_merged_with(entry) } else { MergedWith::Nothing };
         let sectors = self.sectors_of_each(entry);
+        // Another part of the command may yet read the rest of a unit, and wait for the program of what is written here.
+        let may_wait_for_it = !chained && self.commands[entry.command].pending > 1;
         while entry.next < entry.end {
             let lpa = Lpa(entry.next);
             let clean = entry.clean && self.may_stay_clean(entry);
@@ -345,6 +347,9 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
             self.overtake_flush_reads(lpa);
             if self.reliability.is_some() {
                 self.host_unit_written(entry, lpa)?;
+            }
+            if may_wait_for_it {
+                self.unit_written_last(&placed, entry.command);
             }
             self.host_unit_placed(&placed, chained.then_some(record));
             entry.next += 1;

@@ -31,6 +31,8 @@ pub struct Backlog {
     length: u64,
     closed: Vec<Block>,
     open: Block,
+    /// When the request arrived that came last, and its age at its completion.
+    last: (Ns, Ns),
 }
 
 /// So many requests that completed after each other.
@@ -53,15 +55,15 @@ pub struct Overload {
     pub arrivals_per_second: Option<f64>,
     /// The time from which on they fell behind.
     pub since: Ns,
-    /// The time of the last arrivals.
+    /// When the last of them arrived.
     pub until: Ns,
-    /// Mean age of the last requests at their completion.
+    /// How old that was when it completed.
     pub age: Ns,
 }
 
 impl Default for Backlog {
     fn default() -> Self {
-        Self { length: 1, closed: Vec::with_capacity(BLOCKS), open: Block::default() }
+        Self { length: 1, closed: Vec::with_capacity(BLOCKS), open: Block::default(), last: (Ns::ZERO, Ns::ZERO) }
     }
 }
 
@@ -89,6 +91,9 @@ impl Backlog {
         block.count += 1;
         block.submitted += u128::from(submitted.0);
         block.age += u128::from(age.0);
+        if submitted >= self.last.0 {
+            self.last = (submitted, age);
+        }
         if block.count == self.length {
             self.close();
         }
@@ -135,8 +140,8 @@ impl Backlog {
             load: (arrivals > 0.0).then_some(1.0 + growth),
             arrivals_per_second: (arrivals > 0.0).then(|| counts.sum::<u64>() as f64 * 1e9 / arrivals),
             since: Ns(began.max(blocks[before].mean_submitted()) as u64),
-            until: Ns(blocks[last].mean_submitted() as u64),
-            age: Ns(ages[last] as u64),
+            until: self.last.0,
+            age: self.last.1,
         })
     }
 }
@@ -214,6 +219,9 @@ mod tests {
         for requests in [16, 100, 1_000, 65_536, 100_001] {
             let overload = served((0..requests).map(|number| number * 800), 1_000).overload().expect("too fast");
             assert!((overload.load.expect("they take time") - 1.25).abs() < 1e-9, "{requests}: {overload:?}");
+            // The last of them arrives after all gaps, and is served when all have been.
+            let last = (requests - 1) * 800;
+            assert_eq!((overload.until, overload.age), (Ns(last), Ns(requests * 1_000 - last)), "{requests}");
         }
         assert_eq!(served((0..10_000).map(|number| number * 1_000), 1_000).overload(), None, "just kept up with");
     }

@@ -21,7 +21,7 @@ pub use blocks::{Blocks, bootstrap};
 pub use busy::BusyMoments;
 pub use histogram::{Histogram, Moments};
 pub use ledger::{DieLedger, OccupancyLedger, Spells};
-pub use own_parts::OwnParts;
+pub use own_parts::{LastingShare, OwnParts};
 pub use series::{Sample, Series, TierSample, Written};
 pub use suspensions::SuspensionLedger;
 

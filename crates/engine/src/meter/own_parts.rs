@@ -48,9 +48,23 @@ impl Held {
     }
 }
 
+/// A share that is looked for by one who may outlive its command.
+#[derive(Clone, Copy, Debug)]
+pub struct LastingShare {
+    share: u32,
+    serial: u32,
+}
+
+impl LastingShare {
+    /// None.
+    pub const NONE: Self = Self { share: NONE, serial: 0 };
+}
+
 /// What one die, bank or channel did for one command.
 #[derive(Clone, Copy, Debug)]
 struct Share {
+    /// Its number among all that were ever made; 0 when its command has completed.
+    serial: u32,
     /// The command; `NONE` when it has completed.
     command: u32,
     resource: ResourceId,
@@ -70,6 +84,7 @@ struct Share {
 impl Default for Share {
     fn default() -> Self {
         Self {
+            serial: 0,
             command: NONE,
             resource: ResourceId(NONE),
             channel: NONE,
@@ -88,12 +103,14 @@ pub struct OwnParts {
     shares: Slab<Share>,
     /// By resource: the share that was asked for last.
     latest: Vec<u32>,
+    /// How many shares were made; it may begin anew.
+    made: u32,
 }
 
 impl OwnParts {
     /// No shares, for so many resources. Allocates only beyond `shares` of them.
     pub fn new(resources: usize, shares: usize) -> Self {
-        Self { shares: Slab::with_capacity(shares), latest: vec![NONE; resources] }
+        Self { shares: Slab::with_capacity(shares), latest: vec![NONE; resources], made: 0 }
     }
 
     /// The share of a command in a die or bank on a channel. `first` is the first share of the command, which may change.
@@ -111,7 +128,8 @@ impl OwnParts {
     }
 
     fn insert(&mut self, share: Share, first: &mut u32) -> u32 {
-        *first = self.shares.insert(share);
+        self.made = self.made.wrapping_add(1).max(1);
+        *first = self.shares.insert(Share { serial: self.made, ..share });
         self.latest[share.resource.0 as usize] = *first;
         *first
     }
@@ -138,11 +156,21 @@ impl OwnParts {
         let mut at = first;
         while at != NONE {
             let share = &mut self.shares[at];
-            share.command = NONE;
+            (share.command, share.serial) = (NONE, 0);
             let next = share.next;
             self.shares.remove(at);
             at = next;
         }
+    }
+
+    /// A share by a name that holds no other one once its command has completed.
+    pub fn lasting(&self, share: u32) -> LastingShare {
+        LastingShare { share, serial: self.shares[share].serial }
+    }
+
+    /// The share of that name, `NONE` where its command has completed.
+    pub fn of_lasting(&self, LastingShare { share, serial }: LastingShare) -> u32 {
+        if share != NONE && self.shares[share].serial == serial { share } else { NONE }
     }
 
     /// What the die of a share did for its command until now; `ledger` is the die's, up to now.
@@ -247,11 +275,16 @@ mod tests {
         assert_ne!(share, of_other);
         assert_eq!(own.join(1, &mut one, die, false), share, "not the latest, but there");
         own.open(share, &ledger(0, 0, 0));
+        let lasting = own.lasting(share);
+        assert_eq!(own.of_lasting(lasting), share);
         own.release(one);
+        assert_eq!(own.of_lasting(lasting), NONE);
         own.release(other);
         assert!(own.is_empty());
         let mut again = NONE;
         let fresh = own.join(1, &mut again, die, true);
+        assert_eq!(own.of_lasting(lasting), NONE, "nor found by its old name");
+        assert_eq!(own.of_lasting(own.lasting(fresh)), fresh);
         assert_eq!(own.held(fresh, Ns(9), &ledger(9, 9, 9)).total(), Ns(0), "nothing is inherited");
     }
 }

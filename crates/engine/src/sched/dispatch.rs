@@ -213,10 +213,11 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
         for plane in unit.command.addressed_planes() {
             let index = unit.command.transaction[plane];
             let Transaction { tracked, class, .. } = self.transactions.slab[index];
-            if !tracked && class != QueueClass::HostRead {
+            let track = &self.transactions.tracks[index as usize];
+            if !tracked && class == QueueClass::HostProgram {
+                unit.shared |= self.own_parts.of_lasting(track.filled_by) != NONE;
                 continue;
             }
-            let track = &self.transactions.tracks[index as usize];
             unit.shared |= track.share != NONE;
             if !tracked {
                 continue;

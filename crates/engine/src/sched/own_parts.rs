@@ -4,6 +4,7 @@
 //! ([`OwnParts`](crate::meter::OwnParts)). What the share grew by while a part waited is the part's wait behind its own
 //! command; the rest is behind others.
 
+use ninescope_ftl::Placed;
 use ninescope_kernel::{NONE, Ns, WakeQueue};
 use ninescope_media::nand::FlashCommand;
 use ninescope_model::{BankId, DieId, Op, Source};
@@ -16,11 +17,17 @@ use crate::probe::Probe;
 use crate::transaction::{QueueClass, TransactionStore, UnitRecord};
 
 /// The share that a transaction works for, `NONE` for none.
-fn share_of(transactions: &TransactionStore, index: u32) -> u32 {
+fn share_of(own: &OwnParts, transactions: &TransactionStore, index: u32) -> u32 {
     let transaction = &transactions.slab[index];
-    // Of other transactions the track is that of somebody before.
-    let has_track = transaction.tracked || transaction.class == QueueClass::HostRead;
-    if has_track { transactions.tracks[index as usize].share } else { NONE }
+    let track = &transactions.tracks[index as usize];
+    match transaction.class {
+        _ if transaction.tracked => track.share,
+        QueueClass::HostRead => track.share,
+        // Out of a write buffer, which the command may have left long ago.
+        QueueClass::HostProgram => own.of_lasting(track.filled_by),
+        // The track is that of somebody before.
+        _ => NONE,
+    }
 }
 
 /// Visits the shares that a command of a die works for.
@@ -31,7 +38,7 @@ fn each_share_of(
     mut visit: impl FnMut(&mut OwnParts, u32),
 ) {
     for plane in command.addressed_planes() {
-        let share = share_of(transactions, command.transaction[plane]);
+        let share = share_of(own, transactions, command.transaction[plane]);
         if share != NONE {
             visit(own, share);
         }
@@ -109,7 +116,7 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
         let command = match (transaction.class, transaction.source) {
             (QueueClass::HostRead, Source::Host) => transaction.owner,
             (QueueClass::HostRead, _) => self.transactions.units[transaction.owner].parent,
-            // Nobody waits for the programs of a write buffer.
+            // Nobody waits for the end of a program of a write buffer: see `unit_written_last`.
             _ if self.write_completion == WriteCompletion::Buffer => NONE,
             (QueueClass::HostProgram, Source::Host) => self.transactions.parent_of_program(transaction.owner),
             _ => NONE,
@@ -117,6 +124,15 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
         let shares = command != NONE && self.commands[command].several_parts;
         let share = if shares { self.join_share_of_die(die, command) } else { NONE };
         self.transactions.tracks[index as usize].share = share;
+    }
+
+    /// A command that buffers its writes, and may still read the rest of a unit, wrote a unit: the program of the page is its own
+    /// unless somebody writes into the page after it.
+    #[inline(never)]
+    pub(crate) fn unit_written_last(&mut self, placed: &Placed, command: u32) {
+        let share = self.join_share_of_die(self.geometry.die_of_pool(placed.pool), command);
+        let stripe = &mut self.stripes[Self::stripe_index(placed.pool, placed.stream)];
+        stripe.writer = (placed.new, self.own_parts.lasting(share));
     }
 
     #[inline(never)]
@@ -240,7 +256,7 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
     pub(super) fn open_share_of_bank(&mut self, bank: BankId) {
         let unit = &mut self.scm.banks[bank.index()];
         let ledger = unit.ledger.read(self.now);
-        let share = share_of(&self.transactions, unit.transaction);
+        let share = share_of(&self.own_parts, &self.transactions, unit.transaction);
         if share != NONE {
             self.own_parts.open(share, ledger);
         }
@@ -250,7 +266,7 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
     pub(super) fn close_share_of_bank(&mut self, bank: BankId, until: Ns) {
         let (now, unit) = (self.now, &mut self.scm.banks[bank.index()]);
         let ledger = unit.ledger.read(now);
-        let share = share_of(&self.transactions, unit.transaction);
+        let share = share_of(&self.own_parts, &self.transactions, unit.transaction);
         if share != NONE {
             self.own_parts.close(share, now, until, ledger);
         }
@@ -259,7 +275,7 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
     /// The transaction of a bank gets its channel `until` then, after waiting for it.
     pub(super) fn end_shared_channel_wait_of_bank(&mut self, bank: BankId, until: Ns) {
         let (now, index) = (self.now, self.scm.banks[bank.index()].transaction);
-        let share = share_of(&self.transactions, index);
+        let share = share_of(&self.own_parts, &self.transactions, index);
         if share != NONE {
             self.transactions.end_channel_wait(&self.own_parts, index, now);
             self.own_parts.channel_taken(share, now, until);

@@ -245,6 +245,42 @@ fn a_request_alone_in_an_idle_drive_is_behind_nobody() {
     assert!(own_parts > 0, "some requests had parts that waited for each other");
 }
 
+#[test]
+fn a_buffered_write_alone_in_an_idle_drive_is_behind_nobody() {
+    // Its units fill a small buffer. While its last unit, written in part, waits for room, garbage collection may move what that
+    // is to be merged with: it is read again, behind the programs of what the same write has filled.
+    let (mut own_parts, mut repeated) = (0, 0);
+    let seen = std::cell::RefCell::new((&mut own_parts, &mut repeated));
+    check(300, &shapes(), |mut drive| {
+        drive.engine.write_completion = WriteCompletion::Buffer;
+        drive.engine.buffered_pages = 4;
+        // The pages of a stripe are programmed at once: none of an earlier write goes out by itself.
+        drive.engine.multi_plane = true;
+        let mut requests = long_requests(&drive, 120, false);
+        for (id, request) in requests.iter_mut().enumerate() {
+            // What the one before has left in the buffer is programmed by then.
+            (request.op, request.submitted) = (Op::Write, Ns(id as u64 * 1_000_000_000));
+        }
+        let mut device =
+            drive.device::<TournamentTree, ByRequest>(Listed::boxed(requests, Arrival::Open), ByRequest::default());
+        device.run().map_err(|error| TestCaseError::fail(format!("{error}")))?;
+        let mut seen = seen.borrow_mut();
+        *seen.1 += device.counters().read_modify_write_repeated;
+        let collected = device.counters().gc_page_reads + device.counters().group_erases > 0;
+        for (id, (_, parts)) in device.probe().requests.iter().enumerate() {
+            let of = |cause: Cause| parts.0[cause as usize];
+            prop_assert_eq!(of(Cause::DieHostRead) + of(Cause::DieHostProgram), 0, "request {}: {:?}", id, parts);
+            if !collected {
+                let others = of(Cause::DieWaitingForChannel) + of(Cause::Channel);
+                prop_assert_eq!(others, 0, "request {}: {:?}", id, parts);
+            }
+            *seen.0 += of(Cause::OwnParts);
+        }
+        Ok(())
+    });
+    assert!(own_parts > 0 && repeated > 100, "{own_parts} ns behind own parts, {repeated} units read again");
+}
+
 /// What waits there were behind somebody or oneself [ns].
 fn waits(parts: &Parts) -> u64 {
     let whose = [Cause::DieHostRead, Cause::DieWaitingForChannel, Cause::Channel, Cause::OwnParts];

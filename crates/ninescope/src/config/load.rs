@@ -68,10 +68,14 @@ impl LoadedDrive {
 pub fn load_drive(origin: &str, text: &str, sets: &[String]) -> Result<LoadedDrive, Error> {
     let in_origin = |message: String| Error::Input(format!("{origin}: {message}"));
     let mut table: Table = toml::from_str(text).map_err(|error| in_origin(with_suggestion(&error.to_string())))?;
+    let mut summary = Summary { is_own: table.contains_key(SUMMARY), name: name_of(origin).to_owned(), of: None };
     if let Some(base) = table.remove("base") {
         let name = base.as_str().ok_or_else(|| in_origin("base must be the name of a preset".into()))?;
         let base = preset(name).ok_or_else(|| in_origin(unknown_preset(name)))?;
         let mut merged = preset_table(base)?;
+        if !summary.is_own {
+            (summary.name, summary.of) = (name.to_owned(), Some(DriveConfig::of_preset(&merged)?));
+        }
         forget_ratio_for_capacity(&mut merged, &table);
         merge(&mut merged, table);
         table = merged;
@@ -82,6 +86,7 @@ pub fn load_drive(origin: &str, text: &str, sets: &[String]) -> Result<LoadedDri
     if !sets.is_empty() {
         // With every default written out, so that one parameter of a default policy can be set alone.
         let config = DriveConfig::deserialize_named(&table).map_err(|error| in_origin(error.in_text(text)))?;
+        summary.of.get_or_insert_with(|| config.clone());
         table = Table::try_from(&config).map_err(|error| Error::Internal(error.to_string()))?;
     }
     for set in sets {
@@ -89,10 +94,49 @@ pub fn load_drive(origin: &str, text: &str, sets: &[String]) -> Result<LoadedDri
         DriveConfig::deserialize_named(&table)
             .map_err(|error| Error::Input(format!("--set {set}: {}", error.message)))?;
     }
-    let config = DriveConfig::deserialize_named(&table).map_err(|error| in_origin(error.in_text(text)))?;
+    let mut config = DriveConfig::deserialize_named(&table).map_err(|error| in_origin(error.in_text(text)))?;
+    if !sets.iter().any(|set| set.split('=').next().is_some_and(|key| key.trim() == SUMMARY)) {
+        summary.put_on(&mut config)?;
+    }
     let loaded = LoadedDrive { config, origin: origin.to_owned(), text: text.to_owned(), sets: sets.to_vec() };
     check_sources(&loaded)?;
     Ok(loaded)
+}
+
+/// The key of a drive's summary.
+const SUMMARY: &str = "summary";
+
+/// What a drive's summary was written for.
+struct Summary {
+    /// The file has one of its own.
+    is_own: bool,
+    /// What it is a summary of.
+    name: String,
+    /// The drive that it was written for, if the description may have changed it.
+    of: Option<DriveConfig>,
+}
+
+impl Summary {
+    /// Leaves the summary to a drive that is as its summary says, and gives another to one that was changed.
+    fn put_on(&self, config: &mut DriveConfig) -> Result<(), Error> {
+        let Some(of) = &self.of else { return Ok(()) };
+        let tables = |config: &DriveConfig| Table::try_from(config).map_err(|error| Error::Internal(error.to_string()));
+        let (was, is) = (tables(of)?, tables(config)?);
+        let mut changed: Vec<&str> = was.keys().chain(is.keys()).map(String::as_str).collect();
+        changed.sort_unstable();
+        changed.dedup();
+        changed.retain(|&key| ![SUMMARY, "sources"].contains(&key) && was.get(key) != is.get(key));
+        if !changed.is_empty() {
+            config.summary = format!("{}, with changes in {}", self.name, changed.join(", "));
+        }
+        Ok(())
+    }
+}
+
+/// What a drive is called that comes from a file or a preset.
+fn name_of(origin: &str) -> &str {
+    let path = std::path::Path::new(origin.strip_prefix("preset ").unwrap_or(origin));
+    path.file_stem().and_then(std::ffi::OsStr::to_str).unwrap_or(origin)
 }
 
 /// A preset with everything it takes from its own base. Presets do not name each other in a circle: a test loads
@@ -179,6 +223,11 @@ fn of_another_policy(drive: &Value, key: &str) -> Option<String> {
 }
 
 impl DriveConfig {
+    /// Of a preset's table.
+    fn of_preset(table: &Table) -> Result<Self, Error> {
+        Self::deserialize_named(table).map_err(|error| Error::Internal(error.message))
+    }
+
     fn deserialize_named(table: &Table) -> Result<Self, KeyError> {
         let drive = Value::Table(table.clone());
         serde_path_to_error::deserialize(drive.clone()).map_err(|error| {
@@ -287,6 +336,32 @@ mod tests {
         assert_eq!(ratio("base = \"hybrid-wo\"", &["scm.capacity=1GiB", "tier.scm_ratio=0.5"]), Some(0.5));
         let both = "base = \"hybrid-wo\"\n[scm]\ncapacity = \"1GiB\"\n[tier]\nscm_ratio = 0.2";
         assert_eq!(ratio(both, &[]), Some(0.2));
+    }
+
+    #[test]
+    fn a_summary_is_inherited_by_what_it_fits_alone() {
+        let summary = |text: &str, sets: &[&str]| {
+            let sets: Vec<String> = sets.iter().map(|&set| set.to_owned()).collect();
+            load_drive("dir/mine.toml", text, &sets).expect("legal").config.summary
+        };
+        let tlc = preset("tlc").expect("it is shipped");
+        // Nothing is changed, or to what it was.
+        assert_eq!(summary("base = \"tlc\"\n", &[]), tlc.summary());
+        assert_eq!(summary("base = \"tlc\"\n[geometry]\nchannels = 8\n", &["geometry.channels=8"]), tlc.summary());
+        assert_eq!(summary(tlc.toml, &[]), tlc.summary());
+        let changed = "base = \"tlc\"\n[geometry]\nchannels = 2\n";
+        assert_eq!(summary(changed, &[]), "tlc, with changes in geometry");
+        assert_eq!(
+            summary(changed, &["ftl.over_provisioning=0.5", "sources.nand=a book"]),
+            "tlc, with changes in ftl, geometry"
+        );
+        assert_eq!(summary(changed, &["summary=Two channels"]), "Two channels");
+        let own = format!("summary = \"Mine\"\n{changed}");
+        assert_eq!(summary(&own, &[]), "Mine");
+        assert_eq!(summary(&own, &["geometry.channels=2"]), "Mine");
+        assert_eq!(summary(&own, &["geometry.channels=4"]), "mine, with changes in geometry");
+        let load = |sets: &[String]| load_drive("preset tlc", tlc.toml, sets).expect("legal").config.summary;
+        assert_eq!(load(&["geometry.channels=4".to_owned()]), "tlc, with changes in geometry");
     }
 
     #[test]

@@ -94,6 +94,8 @@ pub struct Step {
     pub until: Ns,
     /// The die that had room then.
     pub die: DieId,
+    /// The request that got the place.
+    pub request: u64,
 }
 
 /// A part of a write that waits for places, unit after unit.
@@ -105,8 +107,8 @@ pub struct Wait {
     pub since: Ns,
     /// Why.
     pub cause: Cause,
-    /// How long others were before it in the line, from and until [ns].
-    pub behind_others: Option<(Ns, Ns)>,
+    /// How long something was before it in the line, from and until [ns].
+    pub in_line: Option<(Ns, Ns)>,
     /// Its waits at the head of the line, in order.
     pub steps: Vec<Step>,
     /// The rest of the unit was read again when its turn came.
@@ -115,12 +117,12 @@ pub struct Wait {
 
 impl Wait {
     /// The next unit got its place on a die. It was at the head of the line since `head`. Returns how it waited there.
-    pub fn placed(&mut self, now: Ns, die: DieId, head: Ns) -> Option<Step> {
+    pub fn placed(&mut self, now: Ns, (die, request): (DieId, u64), head: Ns) -> Option<Step> {
         self.next = Lpa(self.next.0.wrapping_add(1));
         if self.since < head {
-            self.behind_others = Some((self.since, head));
+            self.in_line = Some((self.since, head));
         }
-        let step = Step { from: self.since.max(head), until: now, die };
+        let step = Step { from: self.since.max(head), until: now, die, request };
         self.since = now;
         if step.from == step.until {
             return None;
@@ -143,7 +145,8 @@ pub struct Stage {
     pub until: Ns,
     /// The die that the request waits for or works on.
     pub die: Option<DieId>,
-    /// Of a wait for a place: other writes waited before it, and `acts` are those of the dies these waited for.
+    /// Of a wait for a place: writes of other requests waited before it. Where no die is named, `acts` are those of the dies
+    /// that what was before it waited for.
     pub behind_others: bool,
     /// What that die did meanwhile.
     pub acts: Acts,
@@ -269,20 +272,38 @@ impl Stages<'_> {
         self.list.push(Stage { name, cause, from, until, die, behind_others: false, acts });
     }
 
-    /// A wait behind other writes: the dies that those waited for, one after the other, are to be looked at.
-    fn behind_others(&mut self, until: Ns, cause: Cause) {
+    /// A wait behind what was before it in the line. Where that is of other writes, the stage says so; where it is of the
+    /// request itself, that waited for room for its own pages.
+    fn in_line(&mut self, until: Ns, cause: Cause) {
+        let line = self.journey.line;
+        let first = line.partition_point(|step| step.until <= self.reached);
+        let steps: Vec<Step> = line.range(first..).take_while(|step| step.from < until).copied().collect();
+        let is_own = |step: &Step| step.request == self.journey.id;
+        let runs: Vec<&[Step]> = steps.chunk_by(|one, next| is_own(one) == is_own(next)).collect();
+        for (position, run) in runs.iter().enumerate() {
+            let last = position + 1 == runs.len();
+            let end = run.last().filter(|_| !last).map_or(until, |step| step.until);
+            self.behind(run, end, cause);
+        }
+        if runs.is_empty() {
+            self.behind(&[], until, cause);
+        }
+    }
+
+    /// A wait for the dies that the writes before it waited for, one after the other.
+    fn behind(&mut self, steps: &[Step], until: Ns, cause: Cause) {
         let from = self.reached;
         self.reached = until;
         let mut acts = self.no_acts();
-        let first = self.journey.line.partition_point(|step| step.until <= from);
-        for step in self.journey.line.range(first..).take_while(|step| step.from < until) {
+        for step in steps {
             if let Some(dies) = self.journey.dies {
                 dies.between(step.die, step.from.max(from), step.until.min(until), &mut acts);
             }
         }
         self.most -= acts.listed.len();
+        let behind_others = steps.first().is_none_or(|step| step.request != self.journey.id);
         let (name, cause) = (cause.name(), Some(cause));
-        self.list.push(Stage { name, cause, from, until, die: None, behind_others: true, acts });
+        self.list.push(Stage { name, cause, from, until, die: None, behind_others, acts });
     }
 
     fn read(&mut self) {
@@ -356,8 +377,8 @@ impl Stages<'_> {
             _ => Cause::BufferStall,
         };
         if let Some(wait) = self.journey.wait {
-            if let Some((_, end)) = wait.behind_others.filter(|&(from, end)| from == self.reached && end <= until) {
-                self.behind_others(end, cause);
+            if let Some((_, end)) = wait.in_line.filter(|&(from, end)| from == self.reached && end <= until) {
+                self.in_line(end, cause);
             }
             // A step that began before another unit's time was counted is not the request's.
             for step in &wait.steps {

@@ -72,7 +72,7 @@ impl Stretch {
     pub fn is_for(&self, request: u64) -> bool {
         let for_host =
             matches!(self.occupancy(), Occupancy::WaitingForChannel | Occupancy::HostRead | Occupancy::HostProgram);
-        for_host && self.work.awaited && self.work.requests.ids().any(|id| id == request)
+        for_host && self.work.own_of.ids().any(|id| id == request)
     }
 
     /// Its length [ns].

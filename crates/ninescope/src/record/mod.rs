@@ -134,6 +134,7 @@ impl Probe for Recorder {
             Event::LinkIn { slot, from, until } => self.requests.link_in(slot, from, until),
             Event::LinkOut { slot, from } => self.requests.link_out(slot, from),
             Event::UnitWritten { slot, lpa, new, .. } => self.requests.unit_written(view, slot, lpa, new),
+            Event::UnitHealed { new, .. } => self.requests.unit_healed(view, new),
             Event::WriteStalled { slot, lpa, cause } => self.requests.stalled(view.now, slot, lpa, cause),
             Event::Dispatched { command, class, accesses } => {
                 let work = self.requests.dispatched(view, command, class, accesses);

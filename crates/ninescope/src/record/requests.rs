@@ -72,7 +72,16 @@ pub struct RequestBook {
     /// When the last write that had waited got a place [ns].
     last_placed: Ns,
     /// Who wrote into the pages that have not gone to their die yet, by first unit.
-    writers: BTreeMap<u32, Requests>,
+    writers: BTreeMap<u32, Writers>,
+}
+
+/// The requests that wrote into a page.
+#[derive(Clone, Copy, Debug, Default)]
+struct Writers {
+    /// The first of them.
+    requests: Requests,
+    /// The last one; none where what came last is of no request.
+    last: Option<u64>,
 }
 
 impl RequestBook {
@@ -119,7 +128,7 @@ impl RequestBook {
     /// A unit finds no place.
     pub fn stalled(&mut self, now: Ns, slot: u32, lpa: Lpa, cause: Cause) {
         self.inside(slot).rest_is_there(now, lpa);
-        let wait = Wait { next: lpa, since: now, cause, behind_others: None, steps: Vec::new(), in_vain: false };
+        let wait = Wait { next: lpa, since: now, cause, in_line: None, steps: Vec::new(), in_vain: false };
         self.inside(slot).waits.push(wait);
     }
 
@@ -136,7 +145,7 @@ impl RequestBook {
         }
         inside.placed.push(Placed { lpa, page, wait });
         if let Some(wait) = wait.map(|wait| &mut inside.waits[wait]) {
-            let step = wait.placed(view.now, die, head);
+            let step = wait.placed(view.now, (die, id), head);
             self.last_placed = view.now;
             if self.line.len() == LINE_MAX {
                 self.line.pop_front();
@@ -144,7 +153,15 @@ impl RequestBook {
             // Whoever waits behind it has waited for a place since the last one, also while this one was read again.
             self.line.extend(step.map(|step| Step { from: step.from.min(head), ..step }));
         }
-        self.writers.entry(page.0).or_default().add(id);
+        let writers = self.writers.entry(page.0).or_default();
+        writers.requests.add(id);
+        writers.last = Some(id);
+    }
+
+    /// A unit that no request wrote got its place.
+    pub fn unit_healed(&mut self, view: &View<'_>, new: Ppa) {
+        let page = view.ftl.geometry().first_unit_of_page(new);
+        self.writers.entry(page.0).or_default().last = None;
     }
 
     // ---- visits to dies ----------------------------------------------------------------------------
@@ -157,15 +174,17 @@ impl RequestBook {
         class: QueueClass,
         accesses: &[Access],
     ) -> Work {
-        let mut requests = Requests::default();
+        let (mut requests, mut own_of) = (Requests::default(), Requests::default());
         for access in accesses {
             if access.slot != NONE {
-                requests.add(self.inside(access.slot).id);
+                let id = self.inside(access.slot).id;
+                [&mut requests, &mut own_of].map(|known| known.add(id));
             }
             if class == QueueClass::HostProgram {
                 let page = view.ftl.geometry().first_unit_of_page(access.ppa).0;
                 let writers = self.writers.remove(&page).unwrap_or_default();
-                writers.ids().for_each(|id| requests.add(id));
+                writers.last.into_iter().for_each(|id| own_of.add(id));
+                own_of.ids().chain(writers.requests.ids()).for_each(|id| requests.add(id));
             }
             let index = access.transaction as usize;
             if self.visits.len() <= index {
@@ -182,8 +201,7 @@ impl RequestBook {
             self.visits[index] = Visit::begun(view.now, command.die, access);
         }
         let source = accesses.first().map_or(Source::Host, |access| access.source);
-        let awaited = accesses.iter().any(|access| access.slot != NONE);
-        Work::of(command, (class, source), requests, awaited)
+        Work::of(command, (class, source), [requests, own_of])
     }
 
     fn visits(&mut self, command: &FlashCommand, mut change: impl FnMut(&mut Visit, usize)) {

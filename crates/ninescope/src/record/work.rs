@@ -47,8 +47,8 @@ pub struct Work {
     pub page: u32,
     /// The host requests it works for, as far as they are known.
     pub requests: Requests,
-    /// Whether these wait for it: nobody waits for the programs of a write buffer.
-    pub awaited: bool,
+    /// Those of them whose own it is: they wait for it, or wrote last into a page that it programs out of a write buffer.
+    pub own_of: Requests,
     /// Program pulses or erase loops, 1 for a read [count].
     pub segments: u32,
     /// Array time it needs [ns].
@@ -62,11 +62,10 @@ impl Work {
     pub fn of(
         command: &FlashCommand,
         (class, source): (QueueClass, Source),
-        requests: Requests,
-        awaited: bool,
+        [requests, own_of]: [Requests; 2],
     ) -> Self {
         let FlashCommand { planes, block, page, .. } = *command;
-        Self { class, source, planes, block, page, requests, awaited, ..Self::default() }
+        Self { class, source, planes, block, page, requests, own_of, ..Self::default() }
     }
 
     /// What the die is occupied with while the array works or data moves.

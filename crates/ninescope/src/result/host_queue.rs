@@ -5,10 +5,12 @@ use ninescope_engine::meter::Overload;
 use ninescope_engine::{Seen, Utilization};
 use ninescope_kernel::Ns;
 use ninescope_model::{Cause, Op};
+use ninescope_workload::JobConfig;
 use serde_json::{Map, Value, json};
 
 use super::WorkloadReport;
 use super::latency::mean_parts;
+use crate::digits;
 
 /// The load that arrivals are to be stretched to: a queue at a load of 1 would still grow, if slower.
 const LOAD_KEPT_UP_WITH: f64 = 0.9;
@@ -80,31 +82,34 @@ fn overloaded(device: &Seen<'_>) -> impl Iterator<Item = (usize, Overload)> {
     lanes.filter_map(|(lane, backlog)| Some((lane, backlog.overload()?)))
 }
 
-/// Requests that arrived and that completed per second while they fell behind; `None`: they arrived at one instant.
-fn rates(overload: &Overload) -> Option<(f64, f64)> {
-    let (arrived, load) = overload.arrivals_per_second.zip(overload.load)?;
+/// Requests that arrived and that completed per second while they fell behind; `None`: they arrived at one instant. Of a
+/// job with a fixed rate the arrivals are known, of all others they are counted.
+fn rates(overload: &Overload, job: Option<&JobConfig>) -> Option<(f64, f64)> {
+    let (counted, load) = overload.arrivals_per_second.zip(overload.load)?;
+    let arrived = job.and_then(JobConfig::arrivals_per_second).unwrap_or(counted);
     Some((arrived, arrived / load))
 }
 
 /// What the gaps between arrivals would have to be multiplied by to bring a load to [`LOAD_KEPT_UP_WITH`], rounded up to
 /// three digits.
 fn stretch(load: f64) -> f64 {
-    let factor = load / LOAD_KEPT_UP_WITH;
-    let digits = 2 - libm::log10(factor).floor() as i32;
-    // By a power of ten that is a whole number, so that the result is the number with so many digits.
-    if digits >= 0 {
-        let unit = 10_f64.powi(digits);
-        return (factor * unit).ceil() / unit;
-    }
-    let unit = 10_f64.powi(-digits);
-    (factor / unit).ceil() * unit
+    digits::up(load / LOAD_KEPT_UP_WITH)
+}
+
+/// The rates of a job, that of its writes second where they have one of their own, that would bring a load to
+/// [`LOAD_KEPT_UP_WITH`], rounded down to three digits.
+fn rates_kept_up_with(load: f64, job: &JobConfig) -> Option<(f64, Option<f64>)> {
+    let lowered = |rate: f64| digits::down(rate * LOAD_KEPT_UP_WITH / load);
+    Some((lowered(job.rate_iops?), job.write_rate_iops.map(lowered)))
 }
 
 /// One entry for each lane that was not kept up with.
 pub fn overload(device: &Seen<'_>, utilization: &Utilization, report: &WorkloadReport, job_names: &[String]) -> Value {
     let entry = |(lane, overload): (usize, Overload)| {
         let scale = overload.load.zip(report.time_scale()).map(|(load, now)| stretch(load * now));
-        let rates = rates(&overload);
+        let job = report.job_of_lane(lane);
+        let rates = rates(&overload, job);
+        let lower = overload.load.zip(job).and_then(|(load, job)| rates_kept_up_with(load, job));
         json!({
             "job": job_names.get(lane),
             "load": overload.load,
@@ -114,6 +119,8 @@ pub fn overload(device: &Seen<'_>, utilization: &Utilization, report: &WorkloadR
             "until_ns": overload.until.0,
             "age_ns": overload.age.0,
             "time_scale": scale,
+            "rate_iops": lower.map(|(rate, _)| rate),
+            "write_rate_iops": lower.and_then(|(_, of_writes)| of_writes),
             "resources": resources_since(overload.since, device, utilization),
         })
     };
@@ -125,7 +132,8 @@ pub fn overload_notes(device: &Seen<'_>, report: &WorkloadReport, job_names: &[S
     let note = |(lane, overload): (usize, Overload)| {
         let whose = job_names.get(lane).map_or_else(String::new, |name| format!("job {name}: "));
         let [since, until, age] = [overload.since, overload.until, overload.age].map(span);
-        let (how, factor) = match overload.load.zip(rates(&overload)) {
+        let job = report.job_of_lane(lane);
+        let (how, factor) = match overload.load.zip(rates(&overload, job)) {
             Some((load, (arrivals, completions))) => (
                 format!(
                     "requests arrive {} times as fast as they complete ({} and {} per second), from {since} to the last \
@@ -138,18 +146,22 @@ pub fn overload_notes(device: &Seen<'_>, report: &WorkloadReport, job_names: &[S
             ),
             None => (format!("all requests from {since} on arrive at once"), None),
         };
-        let way_out = match (report.time_scale(), factor) {
-            (Some(_), Some(factor)) => format!(
-                "--time-scale {factor} would bring the load to {:.0} %, --closed-loop keeps a queue depth in place of the times",
-                LOAD_KEPT_UP_WITH * 100.0
+        let percent = LOAD_KEPT_UP_WITH * 100.0;
+        let lower = overload.load.zip(job).and_then(|(load, job)| rates_kept_up_with(load, job));
+        let way_out = match (report.time_scale(), lower, factor) {
+            (Some(_), _, Some(factor)) => format!(
+                "--time-scale {factor} would bring the load to {percent:.0} %, --closed-loop keeps a queue depth in place of \
+                 the times"
             ),
-            (Some(_), None) => "--closed-loop keeps a queue depth in place of the times".to_owned(),
-            (None, Some(factor)) => format!(
-                "a rate_iops {} times as high would bring the load to {:.0} %, without rate_iops iodepth is kept",
-                three_digits(1.0 / factor),
-                LOAD_KEPT_UP_WITH * 100.0
+            (Some(_), _, None) => "--closed-loop keeps a queue depth in place of the times".to_owned(),
+            (None, Some((rate, of_writes)), _) => format!(
+                "rate_iops={rate}{} would bring the load to {percent:.0} %, without rate_iops iodepth is kept",
+                of_writes.map_or_else(String::new, |rate| format!(" and write_rate_iops={rate}"))
             ),
-            (None, None) => "a job without rate_iops keeps its iodepth".to_owned(),
+            (None, None, Some(factor)) => {
+                format!("requests {factor} times as far apart would bring the load to {percent:.0} %")
+            }
+            (None, None, None) => "a job without rate_iops keeps its iodepth".to_owned(),
         };
         format!(
             "{whose}the drive does not keep up: {how}, which was {age} old when it completed; latencies tell how long \

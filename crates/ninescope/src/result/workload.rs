@@ -14,6 +14,8 @@ use crate::request::WorkloadSource;
 pub struct WorkloadReport {
     value: Value,
     options: JobOptions,
+    /// The job of each lane.
+    jobs: Vec<JobConfig>,
 }
 
 impl WorkloadReport {
@@ -66,7 +68,7 @@ impl WorkloadReport {
             [job] => value["job"] = serde_json::to_value(job).map_err(internal)?,
             jobs => value["jobs"] = serde_json::to_value(jobs).map_err(internal)?,
         }
-        Ok(Self { value, options })
+        Ok(Self { value, options, jobs: jobs.to_vec() })
     }
 
     /// Of a job file with a file system or a host cache: its complete description.
@@ -104,6 +106,11 @@ impl WorkloadReport {
         self.value["time_scale"].as_f64()
     }
 
+    /// The job whose requests a lane has; nothing where it has others.
+    pub fn job_of_lane(&self, lane: usize) -> Option<&JobConfig> {
+        self.jobs.get(lane)
+    }
+
     /// The entry.
     pub fn value(&self) -> &Value {
         &self.value
@@ -115,6 +122,6 @@ impl WorkloadReport {
     }
 
     fn without_jobs(value: Value) -> Self {
-        Self { value, options: JobOptions::default() }
+        Self { value, options: JobOptions::default(), jobs: Vec::new() }
     }
 }

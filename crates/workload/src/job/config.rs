@@ -365,6 +365,13 @@ impl JobConfig {
         }
     }
 
+    /// How many requests arrive per second, where they arrive at a fixed rate.
+    pub fn arrivals_per_second(&self) -> Option<f64> {
+        let rate = self.rate_iops.filter(|_| self.rate_process == RateProcess::Linear)?;
+        let of_first = rate * self.arrivals_per_rate(self.rw.ops()[0]);
+        Some(of_first + self.write_rate_iops.map_or(0.0, |rate| rate * self.arrivals_per_rate(Op::Write)))
+    }
+
     /// How long so many requests take to arrive at a rate of the first direction [s].
     fn seconds_of(&self, requests: u64, rate: f64) -> f64 {
         requests as f64 / (rate * self.arrivals_per_rate(self.rw.ops()[0]))

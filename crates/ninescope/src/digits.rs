@@ -1,0 +1,56 @@
+//! Numbers in notes: as many digits as count.
+
+/// Digits that count.
+const DIGITS: i32 = 3;
+
+/// The unit of the last digit that counts, as (multiplier, divisor): one of them is 1, the other a whole power of ten, so that
+/// what is rounded is the number with so many digits.
+fn last_digit(value: f64) -> (f64, f64) {
+    let digits = DIGITS - 1 - libm::log10(value).floor() as i32;
+    if digits >= 0 { (10_f64.powi(digits), 1.0) } else { (1.0, 10_f64.powi(-digits)) }
+}
+
+fn rounded(value: f64, how: impl Fn(f64) -> f64) -> f64 {
+    if value <= 0.0 || !value.is_finite() {
+        return value;
+    }
+    let (up, down) = last_digit(value);
+    how(value * up / down) / up * down
+}
+
+/// A positive number rounded up to three digits.
+pub fn up(value: f64) -> f64 {
+    rounded(value, f64::ceil)
+}
+
+/// A positive number rounded down to three digits.
+pub fn down(value: f64) -> f64 {
+    rounded(value, f64::floor)
+}
+
+/// The nearest number of three digits.
+pub fn nearest(value: f64) -> f64 {
+    rounded(value, f64::round)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn three_digits_count_wherever_the_point_is() {
+        for (value, below, near, above) in [
+            (1_234.5, "1230", "1230", "1240"),
+            (1_237.0, "1230", "1240", "1240"),
+            (0.000_123_9, "0.000123", "0.000124", "0.000124"),
+            (84.388, "84.3", "84.4", "84.4"),
+            (0.5, "0.5", "0.5", "0.5"),
+            (999.6, "999", "1000", "1000"),
+            (3e5, "300000", "300000", "300000"),
+        ] {
+            let written = [down(value), nearest(value), up(value)].map(|value| value.to_string());
+            assert_eq!(written, [below, near, above], "{value}");
+        }
+        assert_eq!([down(0.0), nearest(0.0), up(0.0)], [0.0; 3]);
+    }
+}
