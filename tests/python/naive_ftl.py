@@ -313,13 +313,15 @@ def candidates(groups: list[Group]) -> list[Group]:
     return [group for group in groups if group.may_be_victim]
 
 
-def drawn(groups: list[Group], stream: RandomStream) -> Group | None:
-    """Any candidate alike: up to 16 draws among all groups, then one among the candidates."""
+def drawn(
+    groups: list[Group], stream: RandomStream, wanted: Callable[[Group], bool] = lambda group: True
+) -> Group | None:
+    """Any wanted candidate alike: up to 16 draws among all groups, then one among the wanted candidates."""
     for _ in range(16):
         group = groups[stream.below(len(groups))]
-        if group.may_be_victim:
+        if group.may_be_victim and wanted(group):
             return group
-    left = candidates(groups)
+    left = [group for group in candidates(groups) if wanted(group)]
     return left[stream.below(len(left))] if left else None
 
 
@@ -351,7 +353,13 @@ def best_of_several(parameters: Policy, seed: int) -> Choice:
     return choose
 
 
-VICTIM = {"greedy": greedy, "fifo": filled_first, "random": at_random, "d-choices": best_of_several}
+VICTIM = {
+    "greedy": greedy,
+    "fifo": filled_first,
+    "random": at_random,
+    "random-invalid": at_random_with_something_invalid,
+    "d-choices": best_of_several,
+}
 
 REGISTRIES: dict[str, dict[str, Any]] = {
     "ftl.page_allocation": PAGE_ALLOCATION,
@@ -362,6 +370,11 @@ REGISTRIES: dict[str, dict[str, Any]] = {
 
 
 # ---- the translation layer -------------------------------------------------------------------------------
+
+
+def at_random_with_something_invalid(parameters: Policy, seed: int) -> Choice:
+    stream = RandomStream(seed, "ftl", "victim random-invalid")
+    return lambda groups: drawn(groups, stream, lambda group: group.invalid_count > 0)
 
 
 class NaiveFtl:

@@ -43,6 +43,7 @@ VARIANTS: dict[str, list[Policy]] = {
         {"policy": "d-choices"},
         {"policy": "d-choices", "d": 2},
     ],
+        {"policy": "random-invalid"},
 }
 
 # (shape, reserve): channels, packages, dies, planes, blocks, pages, page bytes, unit bytes, frontier planes.

@@ -313,6 +313,47 @@ fn random_takes_every_candidate_equally_often() {
 }
 
 #[test]
+fn random_invalid_takes_every_candidate_with_something_invalid_equally_often() {
+    let choices = choices_of(named("random-invalid"), 200_000);
+    assert!(choices.len() > 10_000, "{} victims", choices.len());
+    let (mut ranks, mut variance, mut left_out) = (0.0, 0.0, 0);
+    for choice in &choices {
+        let wanted: Vec<_> = choice.candidates.iter().filter(|(_, valid)| *valid < 8).collect();
+        left_out += choice.candidates.len() - wanted.len();
+        let rank = wanted.iter().position(|(group, _)| *group == choice.victim).expect("it holds something invalid");
+        let count = wanted.len() as f64;
+        ranks += rank as f64 - (count - 1.0) / 2.0;
+        variance += (count * count - 1.0) / 12.0;
+    }
+    assert!(left_out > 1_000, "{left_out} candidates were valid throughout");
+    let deviation = f64::sqrt(variance);
+    assert!(ranks.abs() < 4.0 * deviation, "{} standard deviations", ranks / deviation);
+}
+
+#[test]
+fn random_invalid_takes_nothing_where_everything_is_valid() {
+    // Four full groups, nothing overwritten: to fill an open page, greedy would take one of them.
+    for (name, expected) in [("greedy", true), ("random-invalid", false)] {
+        let config = FtlConfig { victim_selection: named(name), ..config(one_pool(), 56) };
+        let mut ftl = Ftl::new(&config).expect("enough spare groups");
+        for unit in 0..32 {
+            let placed = ftl.write(Lpa(unit)).expect("an empty drive");
+            if placed.closed {
+                ftl.programmed(ftl.geometry().group_and_offset(placed.new).0, 8);
+            }
+        }
+        let step = ftl.gc_next(Pool(0), true);
+        assert_eq!(matches!(step, GcStep::MovePage { .. }), expected, "{name}: {step:?}");
+        assert_eq!(ftl.counters().gc_victims, u64::from(expected), "{name}");
+        ftl.write(Lpa(3)).expect("space");
+        assert!(
+            matches!(ftl.gc_next(Pool(0), true), GcStep::MovePage { .. }),
+            "{name}: one group has something invalid"
+        );
+    }
+}
+
+#[test]
 fn d_choices_takes_a_candidate_with_fewest_valid_units_as_often_as_d_draws_find_one() {
     for d in [1_u8, 2, 5, 10] {
         let policy = VictimSelectionConfig::DChoices(DChoices { d: u32::from(d).try_into().expect("d is not zero") });

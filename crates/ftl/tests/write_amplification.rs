@@ -16,7 +16,7 @@
 //! With `NINESCOPE_LONG=1` in the environment the tests with little spare space run too.
 
 use ninescope_ftl::policies::gc_trigger::free_groups::FreeGroups;
-use ninescope_ftl::policies::victim_selection::{d_choices, fifo, greedy, random};
+use ninescope_ftl::policies::victim_selection::{d_choices, fifo, greedy, random, random_invalid};
 use ninescope_ftl::policies::{FreeBlockChoiceConfig, GcTriggerConfig, PageAllocationConfig, VictimSelectionConfig};
 use ninescope_ftl::{Ftl, FtlConfig, FtlCounters, GroupState, InstantDriver};
 use ninescope_kernel::RandomStream;
@@ -31,6 +31,7 @@ const FREE: u32 = RESERVE + BEYOND_RESERVE + 1;
 const FIFO: VictimSelectionConfig = VictimSelectionConfig::Fifo(fifo::Fifo {});
 const GREEDY: VictimSelectionConfig = VictimSelectionConfig::Greedy(greedy::Greedy {});
 const RANDOM: VictimSelectionConfig = VictimSelectionConfig::Random(random::Random {});
+const RANDOM_INVALID: VictimSelectionConfig = VictimSelectionConfig::RandomInvalid(random_invalid::RandomInvalid {});
 
 fn d_choices(d: u32) -> VictimSelectionConfig {
     VictimSelectionConfig::DChoices(d_choices::DChoices { d: d.try_into().expect("d is not zero") })
@@ -267,6 +268,34 @@ fn random_meets_one_over_one_minus_utilisation() {
         let (drive, measured) = measure_uniform(RANDOM, pages, 1.28, (20, 40));
         assert_within(&format!("random b={pages}"), measured, oracle::random(drive.spare_factor()), 0.01);
     }
+}
+
+#[test]
+fn random_among_those_with_something_invalid_meets_its_closed_form() {
+    // Below random, the more so the smaller the blocks: a block of four is drawn while all of it is valid with a chance of a half.
+    for pages in [4, 16, 64] {
+        let (drive, measured) = measure_uniform(RANDOM_INVALID, pages, 1.28, (20, 40));
+        let expected = oracle::random_invalid(drive.spare_factor(), pages);
+        assert_within(&format!("random-invalid b={pages}"), measured, expected, 0.01);
+    }
+}
+
+#[test]
+fn what_is_never_written_does_not_count_where_valid_groups_are_no_victims() {
+    // The second half of the drive is written once, in whole groups. Its groups stay where they are, and the first half has all
+    // that is spare to itself; victims that are drawn from all groups move the second half with it.
+    let pages = 16;
+    let mut amplification = Vec::new();
+    for policy in [RANDOM_INVALID, RANDOM] {
+        let units = Drive::new(policy.clone(), pages, 1.28).units();
+        let written = (units / 2).next_multiple_of(pages);
+        let (drive, measured) = measure(policy, pages, 1.28, (20, 20), uniform(written));
+        let spare_factor = f64::from(candidate_units(pages) - (drive.units() - written)) / f64::from(written);
+        amplification.push((measured, oracle::random_invalid(spare_factor, pages)));
+    }
+    let [(apart, expected), (together, _)] = amplification[..] else { unreachable!("two policies") };
+    assert_within("half of the drive written", apart, expected, 0.01);
+    assert!(together > 1.5 * expected, "{together} with random victims, {apart} without valid groups");
 }
 
 #[test]

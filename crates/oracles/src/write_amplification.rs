@@ -140,6 +140,16 @@ pub fn random(spare_factor: f64) -> f64 {
     spare_factor / (spare_factor - 1.0)
 }
 
+/// A victim drawn at random among the blocks that hold an invalid page, uniform random writes: `1 / (1 - (1 - 1/b) / a)`.
+///
+/// Mean field. A block rests until the first of its `b` pages is overwritten, and is drawn at a constant rate from then on. If
+/// that is `m` times the rate at which a page is overwritten, each of the other `b - 1` pages is valid still with a chance of
+/// `m / (1 + m)`; and the mean of valid pages over the lives of all blocks, `(m + b) / (1 + m)` over `(m + b) / m` of them,
+/// comes to the same, and is `1 / a`. Large blocks approach [`random`].
+pub fn random_invalid(spare_factor: f64, pages_per_block: u32) -> f64 {
+    1.0 / (1.0 - (1.0 - 1.0 / f64::from(pages_per_block)) / spare_factor)
+}
+
 /// The best of `choices` blocks drawn at random, uniform random writes, many blocks.
 ///
 /// Mean field, Van Houdt, SIGMETRICS 2013. One choice is [`random`], many choices approach
@@ -295,6 +305,15 @@ mod tests {
             assert!((mean - f64::from(pages_per_block) / spare_factor).abs() < 1e-9);
             assert!(fractions.iter().all(|fraction| *fraction >= 0.0));
         }
+    }
+
+    #[test]
+    fn random_among_those_with_an_invalid_page_lies_between_nothing_moved_and_random() {
+        // One page to a block: what is drawn holds nothing.
+        assert_printed(random_invalid(1.28, 1), 1.0);
+        // Two pages: a block is drawn with its other page valid in 1 / 1.28 of the cases; 1 / (1 - 0.5 / 1.28).
+        assert_printed(random_invalid(1.28, 2), 1.6410);
+        assert!((random_invalid(1.28, 1 << 20) / random(1.28) - 1.0).abs() < 1e-5);
     }
 
     #[test]

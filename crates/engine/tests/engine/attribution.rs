@@ -166,7 +166,7 @@ pub fn shapes() -> impl Strategy<Value = Drive> {
     let geometry = (1_u32..=2, 1_u32..=2, prop::sample::select(vec![(1_u32, 1_u32), (2, 1), (2, 2), (4, 2)]));
     let units = prop::sample::select(vec![512_u32, 4_096, 16_384]);
     let policies = (
-        prop::sample::select(vec!["greedy", "fifo", "random", "d-choices"]),
+        prop::sample::select(vec!["greedy", "fifo", "random", "random-invalid", "d-choices"]),
         prop::sample::select(vec!["round-robin", "static"]),
         prop::sample::select(vec!["reads-first", "fifo"]),
         prop::sample::select(vec!["fifo", "least-worn"]),

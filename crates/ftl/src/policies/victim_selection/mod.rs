@@ -4,6 +4,7 @@ pub mod d_choices;
 pub mod fifo;
 pub mod greedy;
 pub mod random;
+pub mod random_invalid;
 
 use std::fmt::Debug;
 
@@ -83,6 +84,7 @@ policy_registry! {
     "greedy" => Greedy(greedy::Greedy), "the candidate with the fewest valid units";
     "fifo" => Fifo(fifo::Fifo), "the group that was filled first";
     "random" => Random(random::Random), "any candidate with equal probability";
+    "random-invalid" => RandomInvalid(random_invalid::RandomInvalid), "any candidate that holds something invalid with equal probability";
     "d-choices" => DChoices(d_choices::DChoices), "the one with the fewest valid units among d drawn at random";
 }
 
@@ -92,6 +94,7 @@ impl VictimSelectionConfig {
             Self::Greedy(parameters) => Box::new(*parameters),
             Self::Fifo(_) => Box::new(fifo::FifoSelection::new(geometry)),
             Self::Random(_) => Box::new(random::RandomSelection::new(seed)),
+            Self::RandomInvalid(_) => Box::new(random_invalid::RandomInvalidSelection::new(seed)),
             Self::DChoices(parameters) => Box::new(d_choices::DChoicesSelection::new(*parameters, seed)),
         }
     }

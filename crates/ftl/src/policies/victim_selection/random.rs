@@ -40,18 +40,29 @@ impl Snapshot for RandomSelection {
     }
 }
 
-/// A uniform draw among the candidates: rejection while most groups are candidates, else by counting.
+/// A uniform draw among the candidates.
 pub(super) fn draw_candidate(view: &CandidateView<'_>, stream: &mut RandomStream) -> Option<u32> {
+    draw_among(view, stream, |_| true)
+}
+
+/// A uniform draw among the candidates with a number of valid units that is `wanted`: rejection while most groups are such,
+/// else by counting.
+pub(super) fn draw_among(
+    view: &CandidateView<'_>,
+    stream: &mut RandomStream,
+    wanted: impl Fn(u32) -> bool,
+) -> Option<u32> {
+    let is_wanted = |&index: &u32| view.valid_units(index).is_some_and(&wanted);
     for _ in 0..16 {
         let index = stream.below(u64::from(view.len())) as u32;
-        if view.valid_units(index).is_some() {
+        if is_wanted(&index) {
             return Some(index);
         }
     }
-    let candidates = (0..view.len()).filter(|&index| view.valid_units(index).is_some()).count();
-    if candidates == 0 {
+    let count = (0..view.len()).filter(is_wanted).count();
+    if count == 0 {
         return None;
     }
-    let chosen = stream.below(candidates as u64) as usize;
-    (0..view.len()).filter(|&index| view.valid_units(index).is_some()).nth(chosen)
+    let chosen = stream.below(count as u64) as usize;
+    (0..view.len()).filter(is_wanted).nth(chosen)
 }
