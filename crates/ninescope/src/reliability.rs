@@ -118,9 +118,14 @@ fn corruption(drive: &LoadedDrive, nand: &NandConfig) -> Result<Option<Corruptio
             return Err(drive.error_at(&format!("nand.corruption.{key}"), &message));
         }
     }
+    if let Some(until) = section.until.filter(|until| *until <= section.at) {
+        let message = format!("is {until}, it must lie after `at`, which is {}", section.at);
+        return Err(drive.error_at("nand.corruption.until", &message));
+    }
     Ok(Some(CorruptionConfig {
         initial_rber: section.initial_rber,
         at: Ns(section.at.0),
+        until: section.until.map(|until| Ns(until.0)),
         hourly_rber: section.hourly_rber,
     }))
 }

@@ -183,6 +183,10 @@ fn mistakes_about_codes_name_their_key() {
             "nand.corruption={initial_rber=0.6}",
             &["--set nand.corruption={", "nand.corruption.initial_rber is 0.6", "0.5"],
         ),
+        (
+            "nand.corruption={initial_rber=1e-7,at=\"2s\",until=\"2s\"}",
+            &["nand.corruption.until is 2s", "after `at`", "2s"],
+        ),
         ("nand.corruption={hourly_rber=-1.0}", &["nand.corruption.hourly_rber is -1"]),
         ("nand.initial_age=-1h", &["nand.initial_age", "-1h"]),
         // What is done about them.

@@ -58,7 +58,7 @@ const TIER_CASES: [&str; 8] = [
 ];
 
 /// The same trace behind a cache, on flash whose bits fail, under codes and with what depends on them.
-const CODED_CASES: [&str; 20] = [
+const CODED_CASES: [&str; 21] = [
     "ftl.streams=single",
     "ftl.streams=clean-apart",
     "nand.ecc=none",
@@ -76,6 +76,7 @@ const CODED_CASES: [&str; 20] = [
     "nand.retry=shifted-reference",
     "nand.retry=soft-sensing",
     "nand.corruption={initial_rber=1e-5,at=\"0s\",hourly_rber=0.5}",
+    "nand.corruption={initial_rber=1e-4,at=\"100us\",until=\"3ms\"}",
     "refresh={policy=\"limits\",reads=20}",
     "refresh={policy=\"limits\",retention=\"30d\",period=\"1ms\"}",
     "scrub={policy=\"periodic\",period=\"2ms\"}",

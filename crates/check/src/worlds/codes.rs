@@ -220,12 +220,16 @@ fn fit_retry(dice: &mut Dice, drive: &mut Table) {
 
 fn corruption(dice: &mut Dice, drive: &mut Table) {
     let bits = bytes_at(drive, "ftl.mapping_unit").unwrap_or(4096) as f64 * 8.0;
-    let section = [
+    let at = if dice.chance(50) { Duration(0) } else { dice.time(1, 8) };
+    let mut section = vec![
         ("initial_rber".to_owned(), (dice.one_of(&[0.0, 0.02, 0.1, 0.7]) / bits).into()),
-        ("at".to_owned(), text(if dice.chance(50) { Duration(0) } else { dice.time(1, 8) })),
+        ("at".to_owned(), text(at)),
         // One per hour and unit at most: seldom in what a world lasts.
         ("hourly_rber".to_owned(), dice.one_of(&[0.0, 0.5, 0.5]).into()),
     ];
+    if dice.chance(40) {
+        section.push(("until".to_owned(), text(Duration(at.0 + dice.time(1, 8).0.max(1)))));
+    }
     put_at(drive, "nand.corruption", Table::from_iter(section));
 }
 

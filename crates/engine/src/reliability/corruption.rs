@@ -11,10 +11,12 @@ const NS_PER_HOUR: f64 = 3_600e9;
 /// How much is injected.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct CorruptionConfig {
-    /// Chance that a bit goes wrong at the time `at`.
+    /// Chance that a bit goes wrong at the time `at`, or between it and `until`.
     pub initial_rber: f64,
     /// When that is [ns].
     pub at: Ns,
+    /// Where it is later than `at`, each unit goes wrong at a time of its own, all times between the two alike [ns].
+    pub until: Option<Ns>,
     /// Chance per hour that a bit becomes wrong.
     pub hourly_rber: f64,
 }
@@ -35,8 +37,12 @@ pub struct Corruption {
     units: u32,
     stream: RandomStream,
     initial: f64,
-    /// When the first injection happens [ns].
+    /// When the first injection happens, or begins [ns].
     pub at: Ns,
+    /// How long it takes [ns]; zero: it happens at once.
+    window: Ns,
+    /// Units that go wrong within it, the next one last.
+    coming: Vec<(Ns, Ppa)>,
     /// Mean time from one unit's turn to the next [ns]; none where nothing is injected over time.
     mean_interval: Option<f64>,
 }
@@ -52,8 +58,36 @@ impl Corruption {
             stream: RandomStream::new(seed, "corruption", "units"),
             initial: CorruptionConfig::of_unit(config.initial_rber, unit_bytes),
             at: config.at,
+            window: config.until.map_or(Ns::ZERO, |until| Ns(until.0.saturating_sub(config.at.0))),
+            coming: Vec::new(),
             mean_interval: (per_hour > 0.0).then(|| NS_PER_HOUR / per_hour),
         }
+    }
+
+    /// Whether the first injection takes time, instead of happening at once.
+    pub fn takes_time(&self) -> bool {
+        self.window > Ns::ZERO
+    }
+
+    /// Draws which places go wrong within the time of the first injection, whatever they will hold, and when each does.
+    pub fn draw_times(&mut self) {
+        for unit in 0..self.units {
+            if self.stream.unit() < self.initial {
+                let at = Ns(self.at.0 + self.stream.below(self.window.0));
+                self.coming.push((at, Ppa(unit)));
+            }
+        }
+        self.coming.sort_unstable_by_key(|&(at, ppa)| std::cmp::Reverse((at, ppa)));
+    }
+
+    /// When the next of them does.
+    pub fn next_time(&self) -> Option<Ns> {
+        self.coming.last().map(|&(at, _)| at)
+    }
+
+    /// The next of them whose time has come by `now`.
+    pub fn due(&mut self, now: Ns) -> Option<Ppa> {
+        self.coming.pop_if(|(at, _)| *at <= now).map(|(_, ppa)| ppa)
     }
 
     /// Whether a unit, in turn, goes wrong at the first injection.

@@ -55,8 +55,10 @@ pub enum Appointment {
     ScrubPass,
     /// The ages of all groups are looked at.
     RefreshCheck,
-    /// Units go wrong at once.
+    /// Units go wrong at once, or begin to, one after another.
     FirstCorruption,
+    /// The time of units has come that go wrong one after another.
+    TimedCorruption,
     /// Something in the array becomes corrupt.
     Corruption,
 }
@@ -64,7 +66,10 @@ pub enum Appointment {
 impl Appointment {
     /// Whether nothing waits for it, so that it is forgotten when the host has ended.
     fn is_timer(self) -> bool {
-        matches!(self, Self::ScrubPass | Self::RefreshCheck | Self::FirstCorruption | Self::Corruption)
+        matches!(
+            self,
+            Self::ScrubPass | Self::RefreshCheck | Self::FirstCorruption | Self::TimedCorruption | Self::Corruption
+        )
     }
 }
 

@@ -8,11 +8,16 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct CorruptionSection {
-    /// Chance that a bit of what is written goes wrong at one time, at the start unless `at` says otherwise.
+    /// Chance that a bit of what is written goes wrong at one time, at the start unless `at` says otherwise, or from then
+    /// on `until` another time.
     #[schemars(range(min = 0, max = 0.5))]
     pub initial_rber: f64,
     /// When that is [ns].
     pub at: Duration,
+    /// Where it is given, errors come one after another from `at` on: each mapping unit goes wrong at a time of its own, all
+    /// times up to this one alike [ns].
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub until: Option<Duration>,
     /// Chance per hour that a bit becomes wrong.
     #[schemars(range(min = 0, max = 0.5))]
     pub hourly_rber: f64,
@@ -20,7 +25,7 @@ pub struct CorruptionSection {
 
 impl Default for CorruptionSection {
     fn default() -> Self {
-        Self { initial_rber: 0.0, at: Duration(0), hourly_rber: 0.0 }
+        Self { initial_rber: 0.0, at: Duration(0), until: None, hourly_rber: 0.0 }
     }
 }
 

@@ -49,11 +49,49 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
 
     // ---- injection -------------------------------------------------------------------------------
 
+    /// The first injection: at once, or in the time that it takes.
+    pub(super) fn begin_corruption(&mut self) -> Result<(), SimulationError> {
+        let Some(corruption) = &mut self.reliable().corruption else { return Ok(()) };
+        if !corruption.takes_time() {
+            return self.corrupt_at_once();
+        }
+        corruption.draw_times();
+        self.note_timed_corruption();
+        Ok(())
+    }
+
+    fn note_timed_corruption(&mut self) {
+        let next = self.reliable().corruption.as_ref().and_then(Corruption::next_time);
+        if let Some(at) = next {
+            self.note(at, Appointment::TimedCorruption);
+        }
+    }
+
+    /// Units whose time has come go wrong, where they hold something.
+    pub(super) fn corrupt_in_time(&mut self) -> Result<(), SimulationError> {
+        if !self.goes_on()? {
+            return Ok(());
+        }
+        let now = self.now;
+        while let Some(ppa) = self.reliable().corruption.as_mut().and_then(|corruption| corruption.due(now)) {
+            if self.holds_data(ppa) {
+                self.corrupt(ppa)?;
+            }
+        }
+        self.note_timed_corruption();
+        Ok(())
+    }
+
+    /// Whether something lies on the media that the map points at.
+    fn holds_data(&self, ppa: Ppa) -> bool {
+        self.ftl.is_valid(ppa) && !self.ftl.is_in_flight(ppa)
+    }
+
     /// Each unit that holds something may go wrong.
-    pub(super) fn corrupt_at_once(&mut self) -> Result<(), SimulationError> {
+    fn corrupt_at_once(&mut self) -> Result<(), SimulationError> {
         for ppa in (0..self.geometry.units()).map(Ppa) {
-            let holds = self.ftl.is_valid(ppa) && !self.ftl.is_in_flight(ppa);
-            let draws = holds && self.reliable().corruption.as_mut().is_some_and(Corruption::draw_initial);
+            let draws =
+                self.holds_data(ppa) && self.reliable().corruption.as_mut().is_some_and(Corruption::draw_initial);
             if draws {
                 self.corrupt(ppa)?;
             }
@@ -74,7 +112,7 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
             return Ok(());
         }
         let unit = self.reliable().corruption.as_mut().map(Corruption::draw_unit);
-        if let Some(ppa) = unit.filter(|&ppa| self.ftl.is_valid(ppa) && !self.ftl.is_in_flight(ppa)) {
+        if let Some(ppa) = unit.filter(|&ppa| self.holds_data(ppa)) {
             self.corrupt(ppa)?;
         }
         self.note_next_corruption();

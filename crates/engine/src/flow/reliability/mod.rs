@@ -64,7 +64,8 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
             Appointment::Prefetched { lpa, from } => self.heal(lpa, from),
             Appointment::ScrubPass => self.begin_scrub_pass(),
             Appointment::RefreshCheck => self.check_ages(),
-            Appointment::FirstCorruption => self.corrupt_at_once(),
+            Appointment::FirstCorruption => self.begin_corruption(),
+            Appointment::TimedCorruption => self.corrupt_in_time(),
             Appointment::Corruption => self.corrupt_next(),
         }
     }
@@ -75,7 +76,7 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
             return Ok(());
         }
         match self.reliable().corruption.as_ref().map(|corruption| corruption.at) {
-            Some(Ns::ZERO) => self.corrupt_at_once()?,
+            Some(Ns::ZERO) => self.begin_corruption()?,
             Some(at) => self.note(at, Appointment::FirstCorruption),
             None => {}
         }

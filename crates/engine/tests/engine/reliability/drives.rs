@@ -82,7 +82,8 @@ impl Coded for Drive {
 
     fn all_corrupt_at(mut self, at: u64) -> Self {
         // A unit of which every other bit fails has a wrong one with a chance of 1 - 2^-32768.
-        self.reliability.nand.corruption = Some(CorruptionConfig { initial_rber: 0.5, at: Ns(at), hourly_rber: 0.0 });
+        self.reliability.nand.corruption =
+            Some(CorruptionConfig { initial_rber: 0.5, at: Ns(at), until: None, hourly_rber: 0.0 });
         self
     }
 }

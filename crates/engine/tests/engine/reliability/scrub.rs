@@ -201,11 +201,63 @@ fn the_share_of_corrupt_units_at_the_start_is_that_of_their_bits() {
     for seed in 0..seeds {
         drive.reliability.seed = seed;
         drive.reliability.nand.corruption =
-            Some(CorruptionConfig { initial_rber: 1e-7, at: Ns::ZERO, hourly_rber: 0.0 });
+            Some(CorruptionConfig { initial_rber: 1e-7, at: Ns::ZERO, until: None, hourly_rber: 0.0 });
         sum += drive.run(vec![until(0)]).reliable().corruptions;
     }
     let expected = share * 12_000.0 * f64::from(seeds as u32);
     assert!((sum as f64 - expected).abs() < 4.0 * expected.sqrt(), "{sum} for {expected}");
+}
+
+#[test]
+fn errors_of_a_window_come_all_through_it_and_at_no_other_time() {
+    // 12,000 units of which 3.27e-3 go wrong between the 2nd second and the 6th: 39 in a run, and ten in each second. The
+    // places that hold nothing have their draws as well.
+    let mut drive = cache();
+    (drive.blocks, drive.pages, drive.logical_units) = (60, 64, 12_000);
+    drive.prepared = (0..12_000).collect();
+    drive.reliability.nand.corruption =
+        Some(CorruptionConfig { initial_rber: 1e-7, at: Ns(2 * LATER), until: Some(Ns(6 * LATER)), hourly_rber: 0.0 });
+    let seeds = 40;
+    let mut by_second = [0_u32; 8];
+    for seed in 0..seeds {
+        drive.reliability.seed = seed;
+        let run = drive.run(vec![until(8 * LATER)]);
+        let times = run.events().iter().filter(|(_, event)| matches!(event, Event::Corrupted(_))).map(|(at, _)| *at);
+        times.for_each(|at| by_second[(at / LATER) as usize] += 1);
+        let counted = run.reliable();
+        assert_eq!(counted.corruptions_under_edc, counted.corruptions, "all of it was prepared as clean data");
+    }
+    let share = 1.0 - (1.0 - 1e-7_f64).powi(32_768);
+    let expected = share * 12_000.0 * f64::from(seeds as u32) / 4.0;
+    assert_eq!((&by_second[..2], &by_second[6..]), (&[0, 0][..], &[0, 0][..]));
+    for found in &by_second[2..6] {
+        assert!((f64::from(*found) - expected).abs() < 4.0 * expected.sqrt(), "{by_second:?} for {expected} a second");
+    }
+    // A run that ends before the window does has had a part of it, and one that ends before it begins, nothing.
+    let ended = |at| drive.run(vec![until(at)]).reliable().corruptions;
+    assert_eq!(ended(2 * LATER - 1), 0);
+    assert!((1..60).contains(&ended(4 * LATER)));
+}
+
+#[test]
+fn a_unit_goes_wrong_once_in_a_window_and_what_is_written_meanwhile_may_too() {
+    // Every place goes wrong within a second. The host overwrites unit 0 in the middle of it, so that it lies at a place whose
+    // time has come or not.
+    let mut drive = cache();
+    drive.reliability.nand.corruption =
+        Some(CorruptionConfig { initial_rber: 0.5, at: Ns::ZERO, until: Some(Ns(LATER)), hourly_rber: 0.0 });
+    let run = drive.run(vec![write(LATER / 2, 0), until(2 * LATER)]);
+    let places: Vec<_> = run
+        .events()
+        .iter()
+        .filter_map(|(_, event)| if let Event::Corrupted(ppa) = event { Some(*ppa) } else { None })
+        .collect();
+    let mut once = places.clone();
+    once.sort();
+    once.dedup();
+    assert_eq!(once.len(), places.len());
+    // The seven that stay, and unit 0 where it lay or lies, or both, or neither.
+    assert!((7..=9).contains(&places.len()) && run.reliable().corruptions == places.len() as u64, "{places:?}");
 }
 
 #[test]
@@ -214,7 +266,8 @@ fn corruption_over_time_comes_at_its_hourly_rate() {
     let mut drive = cache();
     (drive.blocks, drive.pages, drive.logical_units) = (60, 64, 12_000);
     drive.prepared = (0..12_000).collect();
-    drive.reliability.nand.corruption = Some(CorruptionConfig { initial_rber: 0.0, at: Ns::ZERO, hourly_rber: 1e-7 });
+    drive.reliability.nand.corruption =
+        Some(CorruptionConfig { initial_rber: 0.0, at: Ns::ZERO, until: None, hourly_rber: 1e-7 });
     let hours = 30;
     let run = drive.run(vec![until(hours * 3_600 * LATER)]);
     // A unit whose turn comes twice is corrupt once: 1 - e^-(rate x hours) of all of them.
