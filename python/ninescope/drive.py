@@ -121,6 +121,7 @@ class Drive:
         requests: int | float | None = None,
         duration: str | None = None,
         prefill: str = "footprint",
+        prefill_order: str = "ascending",
         log_requests: bool = False,
         check: str = "off",
         explain_slowest: int | None = None,
@@ -132,9 +133,9 @@ class Drive:
         """Run a workload on this drive.
 
         `warmup` (requests, or a share below 1) are run and left out of the statistics. `prefill` is
-        "footprint", "full", "raw", "steady", "steady-uniform" or "none". `log_requests` keeps one row per
-        request. `check` is "off", "cheap" or "full": a checker walks beside the run, and SimulationError says
-        which invariant broke.
+        "footprint", "full", "raw", "steady", "steady-uniform" or "none", and `prefill_order` "ascending" or
+        "random", which lays neighbours apart. `log_requests` keeps one row per request. `check` is "off",
+        "cheap" or "full": a checker walks beside the run, and SimulationError says which invariant broke.
         `explain_slowest` tells the way of so many of the slowest reads and writes (`result.slowest`).
         `trace_window`, as ("10ms", "12ms"), keeps a timeline of all dies and channels (`result.timeline`).
         `snapshots` is a folder of prepared drives: one that is there is not prepared again, one that is not
@@ -152,6 +153,7 @@ class Drive:
             requests=requests,
             duration=duration,
             prefill=prefill,
+            prefill_order=prefill_order,
             log_requests=log_requests,
             check=check,
             explain_slowest=explain_slowest,
@@ -174,6 +176,7 @@ class Drive:
         *,
         workload: Workload | None = None,
         prefill: str = "steady",
+        prefill_order: str = "ascending",
         seed: int = 1,
         on_progress: Callable[[Progress], None] | None = None,
     ) -> None:
@@ -187,7 +190,7 @@ class Drive:
 
         check_target(Path(path))
         with self._as_given():
-            preparing = preparation(self, workload, prefill=prefill, seed=seed)
+            preparing = preparation(self, workload, prefill=prefill, prefill_order=prefill_order, seed=seed)
         for progress in preparing.slices():
             if on_progress is not None:
                 on_progress(progress)

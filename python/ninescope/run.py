@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from ninescope.workload import Workload
 
 SLICE_MS = 50
+PREFILL_ORDERS = ("ascending", "random")
 PREFILLS = ("footprint", "full", "raw", "steady", "steady-uniform", "none")
 """What a drive may hold when a run begins (`docs/usage.md`)."""
 
@@ -53,6 +54,7 @@ def request(
     requests: int | float | None = None,
     duration: str | None = None,
     prefill: str = "footprint",
+    prefill_order: str = "ascending",
     log_requests: bool = False,
     check: str = "off",
     explain_slowest: int | None = None,
@@ -73,6 +75,7 @@ def request(
         **drive.request(),
         # They change nothing in a run, so that a run without them is asked for as ever.
         **{key: os.fspath(place) for key, place in places.items() if place is not None},
+        **({} if prefill_order == "ascending" else {"prefill_order": prefill_order}),
         "workload": dict(workload.words),
         "seed": whole(seed),
         "warmup": whole(warmup),

@@ -50,7 +50,9 @@ class Preparation:
         self._preparation.save(os.fspath(path))
 
 
-def preparation(drive: Drive, workload: Workload | None, *, prefill: str, seed: int) -> Preparation:
+def preparation(
+    drive: Drive, workload: Workload | None, *, prefill: str, prefill_order: str = "ascending", seed: int
+) -> Preparation:
     """Begin to prepare a drive as a run of `workload` would."""
     from ninescope.run import request
     from ninescope.workload import Workload
@@ -61,7 +63,7 @@ def preparation(drive: Drive, workload: Workload | None, *, prefill: str, seed: 
                 f"prefill {prefill!r} depends on the workload, and none is given ({', '.join(_FULL)} do not)"
             )
         workload = Workload.job(rw="read", requests=1)
-    return Preparation(request(drive, workload, prefill=prefill, seed=seed))
+    return Preparation(request(drive, workload, prefill=prefill, prefill_order=prefill_order, seed=seed))
 
 
 def check_target(path: Path) -> None:
@@ -141,7 +143,8 @@ def in_words(known: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
 
 def _preparing(known: Mapping[str, Any], recipe: Mapping[str, Any]) -> str:
     """Tell how a drive was prepared."""
-    told = f"{recipe['fill_units']:,} units written"
+    at_random = recipe.get("fill_order") == "random"
+    told = f"{recipe['fill_units']:,} units written{' in random order' if at_random else ''}"
     overwritten = known["prepared_units"] - recipe["fill_units"]
     if overwritten <= 0:
         return told

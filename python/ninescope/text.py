@@ -646,7 +646,9 @@ def _prepared(document: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
             f"(WAF {steady['waf']:.2f}, from {steady['waf_low']:.2f} to {steady['waf_high']:.2f})"
         )
     if text:
-        yield "before", f"the drive {text}"
+        run = (document.get("config") or {}).get("run") or {}
+        order = ", filled in random order" if run.get("prefill_order") == "random" else ""
+        yield "before", f"the drive {text}{order}"
 
 
 def notes(result: Result) -> Iterator[str]:

@@ -19,6 +19,7 @@ import pytest
 import ninescope
 from naive_device import SCHEDULERS, Controller, NaiveDevice, Request
 from naive_ftl import Policy, Settings, Shape
+from naive_random import RandomStream
 from ninescope.run import request
 from test_naive_ftl import VARIANTS
 
@@ -36,6 +37,7 @@ class World:
     over_provisioning: float
     prefill: str
     pattern: str
+    prefill_order: str
 
 
 def odd_or_round(generator: random.Random, low: int, high: int) -> int:
@@ -113,6 +115,7 @@ def drawn_world(seed: int) -> World:
         over_provisioning=over_provisioning,
         prefill=generator.choice(["none", "footprint", "full", "full"]),
         pattern=generator.choice(["trace", "trace", "flushes", "trims"]),
+        prefill_order=generator.choice(["ascending", "ascending", "random"]),
     )
 
 
@@ -235,7 +238,14 @@ def simulated(world: World) -> tuple[list[Request], list[int]]:
             workload = write_trace(Path(folder) / "trace.txt", drawn_trace(world))
         else:
             workload = ninescope.Workload.job(**drawn_job(world))
-        words = request(drive, workload, seed=world.settings.seed, prefill=world.prefill, log_requests=True)
+        words = request(
+            drive,
+            workload,
+            seed=world.settings.seed,
+            prefill=world.prefill,
+            prefill_order=world.prefill_order,
+            log_requests=True,
+        )
         log = run_to_the_end(words).request_log()
     order = ("read", "write", "trim", "flush")
     columns = (log[name].tolist() for name in ("op", "lba", "sectors", "latency_ns"))
@@ -246,8 +256,21 @@ def simulated(world: World) -> tuple[list[Request], list[int]]:
 # ---- the model's side ------------------------------------------------------------------------------------
 
 
+def in_order_of_writing(world: World, units: list[int]) -> list[int]:
+    """In random order the last one is drawn first, among all, and what was drawn first is written first."""
+    if world.prefill_order == "ascending":
+        return units
+    stream = RandomStream(world.settings.seed, "prepare", "order")
+    left, drawn = list(units), []
+    while left:
+        chosen = stream.below(len(left)) if len(left) > 1 else 0
+        left[chosen], left[-1] = left[-1], left[chosen]
+        drawn.append(left.pop())
+    return drawn
+
+
 def prefilled_units(world: World, requests: list[Request]) -> list[int]:
-    """What the drive holds at the start, in the order of writing."""
+    """What the drive holds at the start, by address."""
     units = range(world.settings.logical_units)
     per_unit = world.settings.shape.unit_bytes // SECTOR
     if world.prefill == "none":
@@ -278,12 +301,14 @@ def compare(seed: int) -> None:
     requests, theirs = simulated(world)
     if world.pattern == "trace":
         assert requests == drawn_trace(world), f"seed {seed}: the engine was asked something else"
-    device = NaiveDevice(world.settings, world.controller, prefilled_units(world, requests))
+    prefilled = in_order_of_writing(world, prefilled_units(world, requests))
+    device = NaiveDevice(world.settings, world.controller, prefilled)
     ours = device.run(requests)
     for number, (naive, simulated_ns) in enumerate(zip(ours, theirs, strict=True)):
         assert naive == simulated_ns, (
             f"seed {seed}, request {number} {requests[number]}: the model says {naive} ns, the engine "
-            f"{simulated_ns} ns (prefill {world.prefill}, {world.pattern}){drive_toml(world)}"
+            f"{simulated_ns} ns (prefill {world.prefill} {world.prefill_order}, {world.pattern})"
+            f"{drive_toml(world)}"
         )
 
 

@@ -55,7 +55,7 @@ pub use ninescope_model::Op;
 pub use ninescope_workload::profile::{Profile, ProfileWorkload};
 pub use ninescope_workload::{TraceOptions, TraceReader, TraceWriter, Workload, WriteReport, checked_request};
 pub use plan::Plan;
-pub use prepare::PrefillMode;
+pub use prepare::{PrefillMode, PrefillOrder};
 pub use preparing::DrivePreparation;
 pub use presets::{Preset, PresetKind, presets, presets_of};
 pub use profiles::{drawn_from_profile, parse_profile, profile_of_trace, profile_text};

@@ -503,7 +503,8 @@ pub(crate) fn preparation(
     let geometry = &assembly.geometry;
     let overwritten = 0..assembly.ftl.logical_units;
     let round = geometry.units_per_group() * geometry.pools();
-    let made = |fill, overwriting| Preparation::new(fill, overwriting, round, request.seed);
+    let made =
+        |fill, overwriting| Preparation::new(fill, overwriting, round, request.seed).in_order(request.prefill_order);
     // What is overwritten in place needs no preparing: every sector is there.
     let mode = if geometry.pools() == 0 { PrefillMode::None } else { request.prefill };
     let whole = || vec![overwritten.clone()];

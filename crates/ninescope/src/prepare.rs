@@ -31,6 +31,24 @@ pub enum PrefillMode {
     None,
 }
 
+/// In which order the units are written that a drive holds when the run begins.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum PrefillOrder {
+    /// By their addresses.
+    #[default]
+    Ascending,
+    /// At random, all orders alike, so that neighbours lie apart: as in a cache, which fills in the order of its misses.
+    Random,
+}
+
+impl PrefillOrder {
+    /// Whether it is what nobody need ask for.
+    pub fn is_ascending(&self) -> bool {
+        *self == Self::Ascending
+    }
+}
+
 /// How a full drive is overwritten.
 #[derive(Debug, Default)]
 pub enum Overwriting {
@@ -53,10 +71,13 @@ const WINDOWS_AT_LEAST: u64 = 10;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Recipe {
-    /// Units written in order [count].
+    /// Units written once [count].
     pub fill_units: u64,
     /// Which they are.
     pub fill_hash: String,
+    /// In which order; absent: by their addresses.
+    #[serde(default, skip_serializing_if = "PrefillOrder::is_ascending")]
+    pub fill_order: PrefillOrder,
     /// The units that are then overwritten, and the one behind them.
     pub overwrite: (u32, u32),
     /// How many of them, where their number is given [count].
@@ -72,9 +93,13 @@ pub struct Recipe {
 /// A preparation that advances in steps.
 #[derive(Debug)]
 pub struct Preparation {
-    /// Ranges of units to write in order, and how far that is.
+    /// Ranges of units to write, and how far that is where it is done by their addresses.
     fill: Vec<Range<u32>>,
     range: usize,
+    order: PrefillOrder,
+    /// In random order: the units still to write, the next one last. Made when the first is written.
+    shuffled: Option<Vec<u32>>,
+    order_stream: RandomStream,
     /// Units that are overwritten; empty where no steady state is asked for.
     overwrite: Range<u32>,
     /// Units still to overwrite where their number is given.
@@ -129,6 +154,9 @@ impl Preparation {
         Self {
             fill,
             range: 0,
+            order: PrefillOrder::Ascending,
+            shuffled: None,
+            order_stream: RandomStream::new(seed, "prepare", "order"),
             overwrite,
             overwrites_left,
             stream: RandomStream::new(seed, "prepare", "overwrite"),
@@ -145,6 +173,11 @@ impl Preparation {
             total: fill_units + most,
             settled: false,
         }
+    }
+
+    /// The same, with the units of `fill` written in this order.
+    pub fn in_order(self, order: PrefillOrder) -> Self {
+        Self { order, ..self }
     }
 
     /// Leaves everything as it is.
@@ -167,6 +200,7 @@ impl Preparation {
         Recipe {
             fill_units: self.fill.iter().map(|range| u64::from(range.end - range.start)).sum(),
             fill_hash: digest.to_hex(),
+            fill_order: self.order,
             overwrite: (self.overwrite.start, self.overwrite.end),
             overwrites: self.overwrites_left,
             until_steady: self.settling.is_some(),
@@ -200,6 +234,31 @@ impl Preparation {
         }
         // What lies on a cache before its host has written anything came from behind it.
         let mut driver = InstantDriver::of_clean_data(ftl);
+        let left = match self.order {
+            PrefillOrder::Ascending => self.fill_by_address(&mut driver, units)?,
+            PrefillOrder::Random => self.fill_at_random(&mut driver, units)?,
+        };
+        if self.filled() && !self.overwriting_done() {
+            self.overwrite(&mut driver, left)?;
+        }
+        if self.filled() && self.overwriting_done() {
+            driver.settle();
+            ftl.clear_counters();
+            self.settled = true;
+        }
+        Ok(self.settled)
+    }
+
+    /// Whether everything was written once that is to be.
+    fn filled(&self) -> bool {
+        match self.order {
+            PrefillOrder::Ascending => self.range == self.fill.len(),
+            PrefillOrder::Random => self.shuffled.as_ref().is_some_and(Vec::is_empty),
+        }
+    }
+
+    /// Writes up to so many of the units to fill; returns how many of them are left to write of others.
+    fn fill_by_address(&mut self, driver: &mut InstantDriver<'_>, units: u32) -> Result<u32, Error> {
         let mut left = units;
         while left > 0 && self.range < self.fill.len() {
             let range = &mut self.fill[self.range];
@@ -212,15 +271,26 @@ impl Preparation {
             self.written += u64::from(take);
             self.range += usize::from(range.start == range.end);
         }
-        if self.range == self.fill.len() && !self.overwriting_done() {
-            self.overwrite(&mut driver, left)?;
+        Ok(left)
+    }
+
+    /// The same in random order: each unit in turn changes places with one of those before it, or stays (Fisher and Yates).
+    fn fill_at_random(&mut self, driver: &mut InstantDriver<'_>, units: u32) -> Result<u32, Error> {
+        let (fill, stream) = (&self.fill, &mut self.order_stream);
+        let shuffled = self.shuffled.get_or_insert_with(|| {
+            let mut all: Vec<u32> = fill.iter().cloned().flatten().collect();
+            (1..all.len()).rev().for_each(|last| all.swap(last, stream.below(last as u64 + 1) as usize));
+            all
+        });
+        let mut left = units;
+        while left > 0
+            && let Some(unit) = shuffled.pop()
+        {
+            driver.write(Lpa(unit)).map_err(internal)?;
+            left -= 1;
+            self.written += 1;
         }
-        if self.range == self.fill.len() && self.overwriting_done() {
-            driver.settle();
-            ftl.clear_counters();
-            self.settled = true;
-        }
-        Ok(self.settled)
+        Ok(left)
     }
 
     fn overwriting_done(&self) -> bool {

@@ -16,7 +16,7 @@ use crate::config::{
     with_suggestion,
 };
 use crate::error::Error;
-use crate::prepare::PrefillMode;
+use crate::prepare::{PrefillMode, PrefillOrder};
 use crate::presets::{DEFAULT_PRESET, PresetKind, preset, shipped};
 use crate::record::RecordSettings;
 use crate::snapshot::SnapshotPlace;
@@ -174,6 +174,9 @@ pub struct RunRequest {
     /// What the drive holds at the start.
     #[serde(default)]
     pub prefill: PrefillMode,
+    /// In which order that is written.
+    #[serde(default)]
+    pub prefill_order: PrefillOrder,
     /// A folder of prepared drives: one that is there is not prepared again, one that is not is kept there. It
     /// changes nothing in the run.
     #[serde(default)]
@@ -309,7 +312,7 @@ impl RunRequest {
             Some(Warmup::Requests(requests)) => requests.into(),
             Some(Warmup::Share(share)) => share.into(),
         };
-        serde_json::json!({
+        let mut settings = serde_json::json!({
             "seed": self.seed,
             "prefill": self.prefill,
             "warmup": warmup,
@@ -317,7 +320,11 @@ impl RunRequest {
             "duration": self.duration,
             "set": self.set,
             "check": self.check,
-        })
+        });
+        if !self.prefill_order.is_ascending() {
+            settings["prefill_order"] = serde_json::json!(self.prefill_order);
+        }
+        settings
     }
 
     /// The drive's description with all changes applied.

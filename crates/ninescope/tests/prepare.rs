@@ -4,6 +4,8 @@ mod support;
 
 use std::collections::BTreeSet;
 
+use ninescope::{Plan, RunRequest};
+use ninescope_model::{Lpa, Ppa};
 use ninescope_oracles::write_amplification::greedy;
 use serde_json::{Value, json};
 use support::{data_text, result_of, tiny_request};
@@ -55,6 +57,60 @@ fn full_is_every_unit_once() {
     assert_eq!(result["prepared_units"], json!(960));
     assert_eq!(result["ftl"]["mapped_units"], result["ftl"]["logical_units"]);
     assert_eq!(result["counters"]["unmapped_units"], json!(0));
+}
+
+/// Where each unit lies of a drive that was prepared so; none where it is not there.
+fn places(prefill: &str, order: &str, seed: u64) -> Vec<Option<u32>> {
+    let mut request = tiny_request(&[]);
+    (request["prefill"], request["prefill_order"], request["seed"]) = (json!(prefill), json!(order), json!(seed));
+    let mut plan = Plan::new(&RunRequest::from_json(&request.to_string()).expect("a request")).expect("a run");
+    let ftl = plan.prepare().expect("the tiny drive").ftl;
+    let place = |unit| Some(ftl.translate(Lpa(unit))).filter(|&place| place != Ppa::UNMAPPED).map(|place| place.0);
+    (0..ftl.logical_units()).map(place).collect()
+}
+
+/// How far units with neighbouring addresses lie apart in the mean, in places that hold something.
+fn mean_distance(places: &[Option<u32>]) -> f64 {
+    let mut taken: Vec<u32> = places.iter().flatten().copied().collect();
+    taken.sort_unstable();
+    let rank = |place: u32| taken.binary_search(&place).expect("it is taken") as f64;
+    let ranks: Vec<f64> = places.iter().flatten().map(|&place| rank(place)).collect();
+    ranks.windows(2).map(|pair| (pair[0] - pair[1]).abs()).sum::<f64>() / (ranks.len() - 1) as f64
+}
+
+#[test]
+fn in_random_order_the_same_units_lie_anywhere() {
+    let (ascending, random) = (places("full", "ascending", 1), places("full", "random", 1));
+    assert_eq!(
+        random.iter().flatten().collect::<BTreeSet<_>>().len(),
+        960,
+        "every unit is there, at a place of its own"
+    );
+    // In the mean two of n places lie (n + 1) / 3 apart, with a standard deviation of n / sqrt(18).
+    let (expected, deviation) = (961.0 / 3.0, 960.0 / 18.0_f64.sqrt() / 959.0_f64.sqrt());
+    let (near, apart) = (mean_distance(&ascending), mean_distance(&random));
+    assert!((apart - expected).abs() < 5.0 * deviation, "{apart} places apart, {expected} expected");
+    assert!(near < expected - 5.0 * deviation, "{near} places apart by address");
+    // The order is the seed's.
+    assert_eq!(places("full", "random", 1), random);
+    assert_ne!(places("full", "random", 2), random);
+}
+
+#[test]
+fn in_random_order_a_footprint_is_a_footprint_and_nothing_is_nothing() {
+    let held = |places: Vec<Option<u32>>| -> BTreeSet<usize> {
+        places.into_iter().enumerate().filter_map(|(unit, place)| place.map(|_| unit)).collect()
+    };
+    let footprint = held(places("footprint", "ascending", 1));
+    assert!(!footprint.is_empty() && footprint.len() < 960);
+    assert_eq!(held(places("footprint", "random", 1)), footprint);
+    assert!(held(places("none", "random", 1)).is_empty());
+    let mut request = tiny_request(&[]);
+    (request["prefill"], request["prefill_order"]) = (json!("steady-uniform"), json!("random"));
+    let result = result_of(&request).expect("the tiny run");
+    assert_eq!(result["config"]["run"]["prefill_order"], json!("random"), "a result says how it was made");
+    assert_eq!(result["ftl"]["mapped_units"], json!(960));
+    assert!(prepared("full")["config"]["run"].get("prefill_order").is_none());
 }
 
 #[test]

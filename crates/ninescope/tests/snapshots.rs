@@ -167,6 +167,10 @@ fn what_preparing_depends_on_is_in_the_shape() {
     assert!(why.contains("ftl.seed is 1 there and 9 here"), "{why}");
     let why = refusal(&self::shape(&request("raw", &[ROOMY])), &bytes).expect("another recipe");
     assert!(why.contains("prefill is \"full\" there and \"raw\" here"), "{why}");
+    let mut shuffled = wanted.clone();
+    shuffled["prefill_order"] = json!("random");
+    let why = refusal(&self::shape(&shuffled), &bytes).expect("another order");
+    assert!(why.contains("recipe.fill_order is null there and \"random\" here"), "{why}");
 }
 
 #[test]
@@ -433,6 +437,7 @@ fn a_shape_is_prepared_to_the_same_drive_as_ever() {
         ("steady-uniform", "ftl.mapping_unit=512B"),
         ("steady", "ftl.victim=greedy"),
         ("steady", "ftl.mapping_unit=16KiB"),
+        ("steady-uniform", "ftl.victim=random-invalid"),
     ];
     for (prefill, set) in cases {
         let mut digest = RunDigest::default();

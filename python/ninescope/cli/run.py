@@ -61,6 +61,12 @@ def run(
             metavar="footprint|full|raw|steady|steady-uniform|none", help="What the drive holds at first."
         ),
     ] = "footprint",
+    prefill_order: Annotated[
+        str,
+        typer.Option(
+            metavar="ascending|random", help="In which order it was written; random lays neighbours apart."
+        ),
+    ] = "ascending",
     snapshots: Annotated[
         str | None,
         typer.Option(metavar="DIR", help="Keep prepared drives here, and take them from here next time."),
@@ -172,7 +178,7 @@ def run(
     Nothing else is needed: `ninescope run TRACE` takes the default drive, enlarged where the trace reaches
     further.
     """
-    from ninescope.run import PREFILLS, Run, request
+    from ninescope.run import PREFILL_ORDERS, PREFILLS, Run, request
 
     limit = None if requests is None else count("--requests", requests)
     if duration is not None and duration.replace(".", "", 1).isdigit():
@@ -230,6 +236,7 @@ def run(
             requests=limit,
             duration=duration,
             prefill=one_of("--prefill", prefill, PREFILLS),
+            prefill_order=one_of("--prefill-order", prefill_order, PREFILL_ORDERS),
             log_requests=log_requests,
             check=one_of("--check", check, CHECK_LEVELS),
             explain_slowest=explain_slowest,

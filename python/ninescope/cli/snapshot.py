@@ -47,19 +47,28 @@ def snapshot_save(
     prefill: Annotated[
         str, typer.Option(metavar="footprint|full|raw|steady|steady-uniform", help="What the drive holds.")
     ] = "steady",
+    prefill_order: Annotated[
+        str,
+        typer.Option(
+            metavar="ascending|random", help="In which order it is written; random lays neighbours apart."
+        ),
+    ] = "ascending",
 ) -> None:
     """Prepare a drive as `run` does and write it to FILE, for `run --from-snapshot FILE`."""
     from ninescope.files import alone
-    from ninescope.run import PREFILLS
+    from ninescope.run import PREFILL_ORDERS, PREFILLS
     from ninescope.snapshots import check_target, describe, in_words, preparation
 
     check_target(Path(file))
     prefill = one_of("--prefill", prefill, tuple(kind for kind in PREFILLS if kind != "none"))
+    order = one_of("--prefill-order", prefill_order, PREFILL_ORDERS)
     with contextlib.ExitStack() as stack:
         stack.enter_context(alone(Path(file).with_name(f".{Path(file).name}.lock"), Path(file)))
         chosen = None if workload is None else workload_of(workload, {}, {}, None, seed, stack)
         with naming_stdin({} if chosen is None else chosen.words):
-            preparing = preparation(drive_of(drive, set_ or []), chosen, prefill=prefill, seed=seed)
+            preparing = preparation(
+                drive_of(drive, set_ or []), chosen, prefill=prefill, prefill_order=order, seed=seed
+            )
         prepare_to_end(preparing, quiet=not sys.stderr.isatty())
         preparing.save(file)
     print_pairs(list(in_words(describe(file))))

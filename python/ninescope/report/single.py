@@ -336,7 +336,9 @@ def _workload_facts(workload: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
 
 def _before(result: Result) -> Iterator[tuple[str, str]]:
     if result.document.get("prefill"):
-        yield "prefill", str(result.document["prefill"])
+        run = (result.document.get("config") or {}).get("run") or {}
+        order = ", in random order" if run.get("prefill_order") == "random" else ""
+        yield "prefill", f"{result.document['prefill']}{order}"
 
 
 def _provenance(result: Result) -> Iterator[tuple[str, str]]:

@@ -13,14 +13,14 @@ from ninescope._native import ConfigError
 from ninescope.build import build
 from ninescope.catalogue import did_you_mean
 from ninescope.drive import Drive
-from ninescope.run import PREFILLS
+from ninescope.run import PREFILL_ORDERS, PREFILLS
 from ninescope.sweep.source import Source
 
 FORMAT = 1
 """Of what is kept of a point; another one makes all points others."""
 WITH_PART = ("sweep/source.py", "sweep/worker.py")
 """Files of sweeps on which results depend."""
-RUN_WORDS = ("prefill", "warmup", "requests", "duration", "check")
+RUN_WORDS = ("prefill", "prefill_order", "warmup", "requests", "duration", "check")
 """What `[run]` says, as `Drive.run` takes it."""
 
 
@@ -88,7 +88,7 @@ def checked_run(run: Mapping[str, Any]) -> dict[str, Any]:
     return {key: value for key, value in checked.items() if value != _DEFAULTS.get(key)}
 
 
-_DEFAULTS = {"prefill": "footprint", "warmup": 0, "check": "off"}
+_DEFAULTS = {"prefill": "footprint", "prefill_order": "ascending", "warmup": 0, "check": "off"}
 
 
 def _count(key: str, value: object) -> int:
@@ -129,6 +129,7 @@ def _time(key: str, value: object) -> str:
 
 _CHECKS: Mapping[str, Any] = {
     "prefill": _one_of(*PREFILLS),
+    "prefill_order": _one_of(*PREFILL_ORDERS),
     "warmup": _share_or_count,
     "requests": _count,
     "duration": _time,

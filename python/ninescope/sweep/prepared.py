@@ -58,7 +58,7 @@ class PreparedDrives:
         of_drive = self._of_drive(point.config)
         if prefill == "none" or of_drive is None:
             return None
-        words: list[object] = [of_drive, prefill, point.seed]
+        words: list[object] = [of_drive, prefill, point.run.get("prefill_order"), point.seed]
         if prefill == "footprint" or point.drive.source is None:
             how_far = {key: value for key, value in point.run.items() if key not in ("prefill", "check")}
             words += [point.workload.identity(), how_far]

@@ -1,7 +1,7 @@
 //! Worlds from seeds. Every draw is made from one stream, so that a seed is a world; numbers are small, so
 //! that everything collides.
 
-use ninescope::PrefillMode;
+use ninescope::{PrefillMode, PrefillOrder};
 use ninescope_kernel::Ns;
 use ninescope_model::{CacheHint, Lba, Op, Request};
 
@@ -38,6 +38,7 @@ pub fn generate(seed: u64) -> World {
                 PrefillMode::Raw,
                 PrefillMode::None,
             ]),
+            prefill_order: dice.one_of(&[PrefillOrder::Ascending, PrefillOrder::Ascending, PrefillOrder::Random]),
             requests: Vec::new(),
             drive,
         };

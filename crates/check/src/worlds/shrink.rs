@@ -1,7 +1,7 @@
 //! Shrinks a world while a condition holds: fewer requests first, then a plainer drive, then rounder numbers.
 
 use super::{ArrivalKind, World};
-use ninescope::PrefillMode;
+use ninescope::{PrefillMode, PrefillOrder};
 use ninescope_kernel::Ns;
 
 /// The smallest world found, by at most `attempts` trials of the condition.
@@ -177,6 +177,8 @@ impl Search<'_> {
                 break;
             }
         }
+        let candidate = World { prefill_order: PrefillOrder::Ascending, ..self.best.clone() };
+        self.try_out(candidate);
         let candidate = World { warmup: 0, ..self.best.clone() };
         self.try_out(candidate);
         if self.best.arrival == ArrivalKind::Closed {

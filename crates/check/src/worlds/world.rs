@@ -4,7 +4,7 @@ use std::fmt;
 use std::path::Path;
 use std::str::FromStr;
 
-use ninescope::{CheckLevel, DriveSource, Plan, PrefillMode, RunRequest};
+use ninescope::{CheckLevel, DriveSource, Plan, PrefillMode, PrefillOrder, RunRequest};
 use ninescope_kernel::Ns;
 use ninescope_model::{CacheHint, Lba, Op, Request};
 use ninescope_workload::Arrival;
@@ -39,6 +39,9 @@ pub struct World {
     pub warmup: u64,
     /// What the drive holds at the start.
     pub prefill: PrefillMode,
+    /// In which order that was written.
+    #[serde(default, skip_serializing_if = "PrefillOrder::is_ascending")]
+    pub prefill_order: PrefillOrder,
     /// The requests: `"time operation first-sector sectors"`, time in ns; a cache's hint may follow.
     pub requests: Vec<Line>,
     /// The complete drive.
@@ -148,6 +151,7 @@ impl World {
             seed: self.seed,
             warmup: (self.warmup > 0).then_some(ninescope::Warmup::Requests(self.warmup)),
             prefill: self.prefill,
+            prefill_order: self.prefill_order,
             check: CheckLevel::Full,
             ..RunRequest::default()
         }
