@@ -160,6 +160,8 @@ class Pool:
     """Units handed out to be moved that have no new place yet."""
     has_room: bool = True
     """The driver lets host writes in."""
+    host_waits: bool = False
+    """The trigger does not let host writes take a free group."""
 
     def __post_init__(self) -> None:
         self.groups = [Group(self, block) for block in range(self.shape.blocks_per_plane)]
@@ -296,11 +298,34 @@ FREE_BLOCK_CHOICE = {"fifo": free_longest, "least-worn": fewest_erases}
 # ---- policies: when garbage collection is needed ---------------------------------------------------------
 
 
-def few_free_groups(parameters: Policy, free_in_prospect: int, reserve: int) -> bool:
-    return free_in_prospect <= reserve + parameters.get("beyond_reserve", 1)
+class FewFreeGroups:
+    """Needed at a mark and below; the host is not its business."""
+
+    def __init__(self, parameters: Policy, reserve: int) -> None:
+        self.mark = reserve + parameters.get("beyond_reserve", 1)
+
+    def needed(self, in_prospect: int, host_waits: bool) -> bool:
+        return in_prospect <= self.mark
+
+    def host_waits(self, free: int, waited: bool) -> bool:
+        return False
 
 
-GC_TRIGGER = {"free-groups": few_free_groups}
+class Foreground(FewFreeGroups):
+    """From its mark on the host waits, and what is needed is more than the mark."""
+
+    def __init__(self, parameters: Policy, reserve: int) -> None:
+        super().__init__(parameters, reserve)
+        self.enough = self.mark + parameters.get("gain", 2)
+
+    def needed(self, in_prospect: int, host_waits: bool) -> bool:
+        return in_prospect < self.enough if host_waits else super().needed(in_prospect, False)
+
+    def host_waits(self, free: int, waited: bool) -> bool:
+        return free < self.enough if waited else free <= self.mark
+
+
+GC_TRIGGER = {"free-groups": FewFreeGroups, "foreground": Foreground}
 
 
 # ---- policies: what is collected -------------------------------------------------------------------------
@@ -341,6 +366,11 @@ def at_random(parameters: Policy, seed: int) -> Choice:
     return lambda groups: drawn(groups, stream)
 
 
+def at_random_with_something_invalid(parameters: Policy, seed: int) -> Choice:
+    stream = RandomStream(seed, "ftl", "victim random-invalid")
+    return lambda groups: drawn(groups, stream, lambda group: group.invalid_count > 0)
+
+
 def best_of_several(parameters: Policy, seed: int) -> Choice:
     stream = RandomStream(seed, "ftl", "victim d-choices")
 
@@ -372,11 +402,6 @@ REGISTRIES: dict[str, dict[str, Any]] = {
 # ---- the translation layer -------------------------------------------------------------------------------
 
 
-def at_random_with_something_invalid(parameters: Policy, seed: int) -> Choice:
-    stream = RandomStream(seed, "ftl", "victim random-invalid")
-    return lambda groups: drawn(groups, stream, lambda group: group.invalid_count > 0)
-
-
 class NaiveFtl:
     """Map, frontiers and garbage collection of one drive, without time."""
 
@@ -389,7 +414,9 @@ class NaiveFtl:
             in_stripe_order(self.pools, self.shape), settings.page_allocation
         )
         self._choose_free = FREE_BLOCK_CHOICE[settings.free_block_choice["policy"]]
-        self._trigger = settings.gc_trigger
+        self._trigger = GC_TRIGGER[settings.gc_trigger["policy"]](
+            settings.gc_trigger, settings.reserve_groups
+        )
         self._choose_victim = VICTIM[settings.victim["policy"]](settings.victim, settings.seed)
         self._filled_groups = 0
         self.count = dict.fromkeys(("host", "gc", "padding", "trimmed", "victims", "holding", "erased"), 0)
@@ -398,7 +425,7 @@ class NaiveFtl:
 
     def has_space(self, pool: Pool) -> bool:
         """Host writes find units: in their open group, or in a free group beyond the reserve."""
-        return pool.frontier[HOST] is not None or len(pool.free) > self.reserve
+        return pool.frontier[HOST] is not None or not self.is_urgent(pool)
 
     def write(self, unit: int) -> Written | None:
         pool = self._allocation.choose(unit, lambda pool: pool.has_room and self.has_space(pool))
@@ -437,7 +464,20 @@ class NaiveFtl:
     # -- garbage collection --
 
     def is_urgent(self, pool: Pool) -> bool:
+        """Host writes wait for it: nothing is free for them, or the trigger has them wait."""
+        return pool.host_waits or self.lacks_space(pool)
+
+    def lacks_space(self, pool: Pool) -> bool:
         return len(pool.free) <= self.reserve
+
+    def rests(self, pool: Pool) -> bool:
+        """Nothing is under way or left to do: the host does not wait for what does not come."""
+        waited = pool.host_waits and not pool.erasing
+        pool.host_waits = pool.host_waits and not waited
+        return waited
+
+    def _free_groups_changed(self, pool: Pool) -> None:
+        pool.host_waits = self._trigger.host_waits(len(pool.free), pool.host_waits)
 
     def next_step(self, pool: Pool, *, fill: bool = False) -> Step:
         """What garbage collection wants done next. With `fill` it wants to fill an open page of moves."""
@@ -455,7 +495,7 @@ class NaiveFtl:
 
     def _is_needed(self, pool: Pool) -> bool:
         in_prospect = len(pool.free) + len(pool.erasing) + len(pool.emptied)
-        return GC_TRIGGER[self._trigger["policy"]](self._trigger, in_prospect, self.reserve)
+        return self._trigger.needed(in_prospect, pool.host_waits)
 
     def _has_victim(self, pool: Pool, fill: bool) -> bool:
         """Without `fill`, only where the invalid units of all candidates together make a group."""
@@ -535,6 +575,7 @@ class NaiveFtl:
         pool = group.pool
         pool.erasing.remove(group)
         pool.free.append(group)
+        self._free_groups_changed(pool)
         group.erases += 1
         group.content, group.valid, group.handed_out = [], set(), set()
         group.programmed, group.filled_as, group.is_victim = 0, None, False
@@ -548,6 +589,7 @@ class NaiveFtl:
         if group is None:
             group = self._choose_free(pool.free)
             pool.free.remove(group)
+            self._free_groups_changed(pool)
             pool.frontier[stream] = group
         group.content.append(unit)
         if group.is_full:
@@ -629,6 +671,7 @@ class InstantDrive:
                 for position in step.positions:
                     self._move(step.group.location(position))
             else:
+                self.ftl.rests(pool)
                 return
 
     def _move(self, source: Location) -> None:

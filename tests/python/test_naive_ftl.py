@@ -35,15 +35,18 @@ VARIANTS: dict[str, list[Policy]] = {
         {"policy": "free-groups", "beyond_reserve": 0},
         {"policy": "free-groups"},
         {"policy": "free-groups", "beyond_reserve": 3},
+        {"policy": "foreground"},
+        {"policy": "foreground", "beyond_reserve": 0, "gain": 1},
+        {"policy": "foreground", "beyond_reserve": 3, "gain": 4},
     ],
     "ftl.victim": [
         {"policy": "greedy"},
         {"policy": "fifo"},
         {"policy": "random"},
+        {"policy": "random-invalid"},
         {"policy": "d-choices"},
         {"policy": "d-choices", "d": 2},
     ],
-        {"policy": "random-invalid"},
 }
 
 # (shape, reserve): channels, packages, dies, planes, blocks, pages, page bytes, unit bytes, frontier planes.

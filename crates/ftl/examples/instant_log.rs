@@ -142,7 +142,10 @@ impl<W: Write> Teller<'_, W> {
                     writeln!(self.out, "{} erase {}", self.number, self.group(group))?;
                     self.ftl.erased(group);
                 }
-                GcStep::Wait | GcStep::Nothing => return Ok(()),
+                GcStep::Wait | GcStep::Nothing => {
+                    self.ftl.gc_rests(pool);
+                    return Ok(());
+                }
             }
         }
     }

@@ -495,8 +495,9 @@ impl Ftl {
     #[inline(never)]
     fn open_group(&mut self, pool: Pool, stream: Stream) -> bool {
         let record = &mut self.pools[pool.index()];
-        let reserve = if stream.is_of_moves() { 0 } else { self.reserve_groups as usize };
-        if record.free.len() <= reserve {
+        let of_host = !stream.is_of_moves();
+        let reserve = if of_host { self.reserve_groups as usize } else { 0 };
+        if record.free.len() <= reserve || of_host && record.holds_host {
             return false;
         }
         let position = self.free_block_choice.choose(&record.free, &self.groups);
@@ -507,6 +508,7 @@ impl Ftl {
         let block = &mut self.groups[group as usize];
         block.state = GroupState::Open;
         block.stream = stream.0 as u8;
+        self.hold_host(pool);
         self.refresh_space(pool);
         true
     }
@@ -546,7 +548,7 @@ impl Ftl {
 
     fn refresh_space(&mut self, pool: Pool) {
         let record = &self.pools[pool.index()];
-        let free = record.free.len() as u32 > self.reserve_groups;
+        let free = record.free.len() as u32 > self.reserve_groups && !record.holds_host;
         let position = self.position_of[pool.index()] as usize;
         let room = self.has_room.get(position);
         for stream in [Stream::HOST, Stream::CLEAN] {

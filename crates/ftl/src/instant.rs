@@ -115,7 +115,10 @@ impl<'a> InstantDriver<'a> {
             match self.ftl.gc_next(pool, false) {
                 GcStep::MovePage { first, mask } => self.move_page(pool, first, mask),
                 GcStep::Erase(group) => self.ftl.erased(group),
-                GcStep::Wait | GcStep::Nothing => return,
+                GcStep::Wait | GcStep::Nothing => {
+                    self.ftl.gc_rests(pool);
+                    return;
+                }
             }
         }
     }

@@ -54,6 +54,8 @@ pub struct PoolRecord {
     pub erasing: u32,
     /// Units handed out to be moved that were neither placed nor dropped.
     pub handed_out: u32,
+    /// Host writes open no group: they wait for garbage collection, although groups beyond the reserve are free.
+    pub holds_host: bool,
 }
 
 impl PoolRecord {
@@ -67,6 +69,7 @@ impl PoolRecord {
             draining: Vec::with_capacity(8),
             erasing: 0,
             handed_out: 0,
+            holds_host: false,
         }
     }
 

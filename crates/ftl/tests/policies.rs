@@ -481,6 +481,112 @@ fn static_striping_places_by_address_alone() {
     assert!(ftl.write(Lpa(0)).is_some());
 }
 
+// ---- cleaning in the foreground --------------------------------------------------------------------------
+
+/// Writes a unit where there is space for it, and reports the end of the programs of a group that it fills.
+fn written(ftl: &mut Ftl, unit: u32) -> bool {
+    let Some(placed) = ftl.write(Lpa(unit)) else { return false };
+    if placed.closed {
+        let (group, _) = ftl.geometry().group_and_offset(placed.new);
+        ftl.programmed(group, 8);
+    }
+    true
+}
+
+/// The pool of 12 groups with 7 full and then so many overwritten in order: 5 less those are free, one of them in reserve.
+fn overwritten(trigger: &serde_json::Value, units: u32) -> Ftl {
+    let gc_trigger = serde_json::from_value(trigger.clone()).expect("a policy of the registry");
+    let mut ftl = Ftl::new(&FtlConfig { gc_trigger, ..config(one_pool(), 56) }).expect("enough spare groups");
+    for unit in (0..56).chain(0..units) {
+        assert!(written(&mut ftl, unit), "unit {unit}");
+    }
+    ftl
+}
+
+#[test]
+fn cleaning_in_the_foreground_has_the_host_wait_until_enough_is_free() {
+    let foreground = serde_json::json!({ "policy": "foreground", "beyond_reserve": 2, "gain": 2 });
+    // The first overwrite opens a group, four are free; the ninth opens another, three are free, which is the mark. That one
+    // is filled, to the sixteenth, and no other is opened.
+    let ftl = overwritten(&foreground, 8);
+    assert_eq!((ftl.free_groups(Pool(0)), ftl.gc_is_urgent(Pool(0)), ftl.counters().host_holds), (4, false, 0));
+    let mut ftl = overwritten(&foreground, 16);
+    assert_eq!((ftl.free_groups(Pool(0)), ftl.gc_is_urgent(Pool(0)), ftl.counters().host_holds), (3, true, 1));
+    assert!(!written(&mut ftl, 16) && !ftl.has_space_anywhere(false), "three are free, two beyond the reserve");
+    // Five must be free: two victims, which hold nothing.
+    for free in [4, 5] {
+        assert!(!written(&mut ftl, 16), "{free} are not free yet");
+        let GcStep::Erase(group) = ftl.gc_next(Pool(0), false) else { panic!("groups 0 and 1 were overwritten") };
+        assert!(!ftl.gc_rests(Pool(0)), "the erase is under way");
+        ftl.erased(group);
+        assert_eq!(ftl.free_groups(Pool(0)), free);
+    }
+    assert!(!ftl.gc_is_urgent(Pool(0)) && ftl.gc_next(Pool(0), false) == GcStep::Nothing);
+    assert!(written(&mut ftl, 16));
+    // The same mark without waiting.
+    let mut ftl = overwritten(&serde_json::json!({ "policy": "free-groups", "beyond_reserve": 2 }), 16);
+    assert!(written(&mut ftl, 16));
+    assert_eq!((ftl.free_groups(Pool(0)), ftl.counters().host_holds), (2, 0));
+}
+
+#[test]
+fn the_host_does_not_wait_for_what_cannot_be_reclaimed() {
+    // A mark that nothing reaches, and nothing overwritten.
+    let high = serde_json::json!({ "policy": "foreground", "beyond_reserve": 9, "gain": 3 });
+    let gc_trigger = serde_json::from_value(high).expect("a policy of the registry");
+    let mut ftl = Ftl::new(&FtlConfig { gc_trigger, ..config(one_pool(), 56) }).expect("enough spare groups");
+    let mut held = 0;
+    for unit in 0..56 {
+        if !written(&mut ftl, unit) {
+            held += 1;
+            assert_eq!(ftl.gc_next(Pool(0), false), GcStep::Nothing);
+            assert!(ftl.gc_rests(Pool(0)) && !ftl.gc_rests(Pool(0)), "once");
+            assert!(written(&mut ftl, unit), "unit {unit}");
+        }
+    }
+    // Ten free groups are the mark, which the second group of the seven reaches: the five after it had to wait.
+    assert_eq!((held, ftl.counters().host_holds, ftl.free_groups(Pool(0))), (5, 6, 5));
+}
+
+#[test]
+fn a_pool_that_cleans_in_the_foreground_never_falls_below_its_mark() {
+    // Five groups are the mark, and the three that the data fills leave room for seven.
+    for (policy, fewest) in [("foreground", 5), ("free-groups", 1)] {
+        let trigger = serde_json::json!({ "policy": policy, "beyond_reserve": 4 });
+        let gc_trigger = serde_json::from_value(trigger).expect("a policy of the registry");
+        let mut ftl = Ftl::new(&FtlConfig { gc_trigger, ..config(one_pool(), 24) }).expect("enough spare groups");
+        let mut stream = RandomStream::new(11, "tests", "foreground");
+        let mut least = u32::MAX;
+        for step in 0..4_000 {
+            let unit = if step < 24 { step } else { stream.below(24) as u32 };
+            // Garbage collection is as slow as can be: it does something only while the host can do nothing.
+            while !written(&mut ftl, unit) {
+                one_step(&mut ftl);
+            }
+            least = least.min(ftl.free_groups(Pool(0)));
+        }
+        assert_eq!(least, fewest, "{policy}");
+    }
+}
+
+/// Carries out one step of garbage collection.
+fn one_step(ftl: &mut Ftl) {
+    match ftl.gc_next(Pool(0), false) {
+        GcStep::Erase(group) => ftl.erased(group),
+        GcStep::MovePage { first, mask } => {
+            for from in (0..2).filter(|bit| mask >> bit & 1 == 1).map(|bit| Ppa(first.0 + bit)) {
+                let lpa = ftl.content(from);
+                let placed = ftl.place_move(Pool(0), lpa, from).expect("the reserve takes a victim");
+                if placed.closed {
+                    ftl.programmed(ftl.geometry().group_and_offset(placed.new).0, 8);
+                }
+                assert!(ftl.moved(lpa, ftl.residence(from), placed.new));
+            }
+        }
+        GcStep::Wait | GcStep::Nothing => assert!(ftl.gc_rests(Pool(0)), "the host waits for something"),
+    }
+}
+
 // ---- registries ---------------------------------------------------------------------------------------
 
 /// A setting that takes a name or a table.

@@ -50,12 +50,21 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
                     self.queue_gc_read(pool, first, mask)?;
                 }
                 GcStep::Erase(group) => self.queue_erase(group),
-                GcStep::Nothing => return Ok(()),
+                GcStep::Nothing => {
+                    self.gc_found_nothing(pool, job);
+                    return Ok(());
+                }
                 GcStep::Wait if job.reads + job.programs > 0 => return Ok(()),
                 GcStep::Wait if self.ftl.refresh_waits(pool) => return self.send_open_moves(pool),
                 // Nothing is under way: what the victim waits for lies in an open page. It may lie there until
                 // somebody waits for the victim: filling the page moves units that nothing is gained by.
                 GcStep::Wait if !self.ftl.gc_is_urgent(pool) => return Ok(()),
+                // Host writes wait although there is space. An open page of clean moves would have to be padded, and padding
+                // could take more than the victims give, time and again.
+                GcStep::Wait if self.ftl.knows_clean() && !self.ftl.lacks_space(pool) => {
+                    self.gc_found_nothing(pool, job);
+                    return Ok(());
+                }
                 // An open page of clean moves is not filled, as what is moved to fill a page goes with dirty data.
                 GcStep::Wait if self.ftl.knows_clean() && self.pad_and_send(pool, Stream::GC_CLEAN)? => return Ok(()),
                 GcStep::Wait if !job.fill => self.gc_jobs[pool.index()].fill = true,
@@ -65,6 +74,13 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
                     return self.send_open_moves(pool);
                 }
             }
+        }
+    }
+
+    /// Where nothing is under way either, host writes that the trigger has wait for garbage collection go on.
+    fn gc_found_nothing(&mut self, pool: Pool, job: GcJob) {
+        if job.reads + job.programs == 0 && self.ftl.gc_rests(pool) {
+            self.retry_stalled = !self.stalled.is_empty();
         }
     }
 

@@ -2,13 +2,14 @@
 //! counter. All times are computed by hand from the constants of `scenario`.
 
 use crate::scenario::{
-    COMMAND, Drive, ERASE, PAGE_PROGRAM, READ, UNIT_READ, UNIT_TRANSFER, mixed_requests, mixed_sectors, policy, scenes,
-    sectors, write_units,
+    COMMAND, Drive, ERASE, PAGE_PROGRAM, READ, UNIT_READ, UNIT_TRANSFER, mixed_requests, mixed_sectors, policy,
+    policy_with, scenes, sectors, write, write_units,
 };
 use ninescope_engine::WriteCompletion;
 use ninescope_kernel::Ns;
 use ninescope_media::nand::CommandKind;
 use ninescope_model::{BlockGroup, Cause, Op, Ppa};
+use serde_json::json;
 
 /// Units of a group of the default drive.
 const GROUP: u32 = 8;
@@ -136,6 +137,39 @@ fn a_write_that_finds_no_free_page_stalls_until_an_erase_ends() {
     assert_eq!(run.latency(32), COMMAND + ERASE, "garbage collection goes before the queued programs");
     assert_eq!(run.parts(Op::Write), [(Cause::AllocationStall, COMMAND + ERASE)]);
     assert_eq!(run.device.probe().fewest_free_after_host, Some(1), "the reserve was left, and nothing but the reserve");
+}
+
+#[test]
+fn a_write_stalls_for_cleaning_in_the_foreground_although_pages_are_free() {
+    // Three groups are free. The first write of a unit opens one, and the erase of group 0 begins; the ninth finds no open
+    // group, waits for the third free one, opens it, and two are free again.
+    let triggers = [
+        (json!({ "policy": "free-groups", "beyond_reserve": 1 }), (0, 0), 0),
+        (json!({ "policy": "foreground", "beyond_reserve": 1, "gain": 1 }), (1, 2), COMMAND + ERASE),
+    ];
+    for (trigger, stalls_and_holds, latency) in triggers {
+        let mut drive = Drive::before_erase();
+        drive.gc_trigger = policy_with(&trigger);
+        let run = drive.run(vec![write_units(0, 16, 8), write(0, 0)]);
+        assert_eq!((run.counters().allocation_stalls, run.ftl().host_holds), stalls_and_holds, "{trigger}");
+        assert_eq!(run.latency(1), latency, "{trigger}");
+    }
+}
+
+#[test]
+fn cleaning_in_the_foreground_goes_on_under_lasting_writes() {
+    let run = |trigger: serde_json::Value| {
+        let mut drive = Drive::busy();
+        drive.gc_trigger = policy_with(&trigger);
+        drive.run(mixed_requests(1, 20_000, drive.logical_units, 10_000, 30))
+    };
+    let held = run(json!({ "policy": "foreground", "beyond_reserve": 1, "gain": 1 }));
+    let free = run(json!({ "policy": "free-groups", "beyond_reserve": 1 }));
+    assert!(held.ftl().host_holds > 100 && held.ftl().erased_groups > 100, "{:?}", held.ftl());
+    // The host opens no group once two are free, and all that it wants can be reclaimed.
+    let fewest = [&held, &free].map(|run| run.device.probe().fewest_free_after_host);
+    assert_eq!(fewest[0], Some(2));
+    assert!(fewest[1] < Some(2), "without waiting it takes what there is: {fewest:?}");
 }
 
 #[test]

@@ -434,6 +434,8 @@ fn ftl_fields(counters: &FtlCounters) -> [(&'static str, u64); 10] {
         healed_units: _,
         migrated_units: _,
         refreshed_groups: _,
+        // Of a trigger that has a scene of its own.
+        host_holds: _,
     } = *counters;
     [
         ("host_units", host_units),

@@ -33,10 +33,29 @@ pub enum GcStep {
 }
 
 impl Ftl {
-    /// Whether host writes wait for this pool's garbage collection: nothing is free beyond the reserve.
+    /// Whether host writes wait for this pool's garbage collection: nothing is free beyond the reserve, or the trigger has
+    /// them wait.
     #[inline]
     pub fn gc_is_urgent(&self, pool: Pool) -> bool {
+        self.pools[pool.index()].holds_host || self.lacks_space(pool)
+    }
+
+    /// Whether nothing is free beyond the reserve.
+    #[inline]
+    pub fn lacks_space(&self, pool: Pool) -> bool {
         self.pools[pool.index()].free.len() as u32 <= self.reserve_groups
+    }
+
+    /// The driver has nothing of this pool's garbage collection under way, and [`Self::gc_next`] gives it nothing to do: what
+    /// the trigger has host writes wait for does not come by itself, and they go on. Returns whether any waited.
+    pub fn gc_rests(&mut self, pool: Pool) -> bool {
+        let record = &mut self.pools[pool.index()];
+        if !record.holds_host || record.erasing > 0 {
+            return false;
+        }
+        record.holds_host = false;
+        self.refresh_space(pool);
+        true
     }
 
     /// Whether a pool's garbage collection empties a group to refresh it, which gives nobody space who waits for some.
@@ -86,12 +105,25 @@ impl Ftl {
 
     /// Whether the pool has too few free groups, counting those that what was handed out will free.
     pub fn gc_is_needed(&self, pool: Pool) -> bool {
+        self.gc_trigger.needed(self.space_of(pool))
+    }
+
+    fn space_of(&self, pool: Pool) -> PoolSpace {
         let record = &self.pools[pool.index()];
-        self.gc_trigger.needed(PoolSpace {
+        PoolSpace {
+            free: record.free.len() as u32,
             free_in_prospect: record.free_in_prospect(),
             reserve: self.reserve_groups,
             groups: self.geometry.blocks_per_plane,
-        })
+            holds_host: record.holds_host,
+        }
+    }
+
+    /// Has host writes wait, or go on, after the number of free groups has changed.
+    pub(super) fn hold_host(&mut self, pool: Pool) {
+        let holds = self.gc_trigger.holds_host(self.space_of(pool));
+        let before = std::mem::replace(&mut self.pools[pool.index()].holds_host, holds);
+        self.counters.host_holds += u64::from(holds && !before);
     }
 
     /// Whether a move of `lpa` from `from` still makes sense: its content is the unit's still.
@@ -160,6 +192,7 @@ impl Ftl {
         pool_record.erasing -= 1;
         pool_record.free.push_back(group.0);
         self.counters.erased_groups += 1;
+        self.hold_host(pool);
         self.refresh_space(pool);
     }
 

@@ -329,6 +329,7 @@ fn ftl_counters(device: &Seen<'_>) -> Value {
         "gc_victims": counters.gc_victims,
         "gc_victim_valid_units": counters.gc_victim_valid_units,
         "refreshed_groups": counters.refreshed_groups,
+        "host_holds": counters.host_holds,
         "programmed_units": counters.programmed_units(),
         "units_per_host_unit": (counters.host_units > 0).then(|| counters.write_amplification()),
     })

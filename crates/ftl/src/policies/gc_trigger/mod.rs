@@ -1,5 +1,6 @@
 //! When garbage collection is needed. The FTL decides need; the scheduler decides when it runs.
 
+pub mod foreground;
 pub mod free_groups;
 
 use std::fmt::Debug;
@@ -10,30 +11,42 @@ use ninescope_model::policy_registry;
 /// What a trigger may look at.
 #[derive(Clone, Copy, Debug)]
 pub struct PoolSpace {
+    /// Groups that are free.
+    pub free: u32,
     /// Groups that are free or will be when what was handed out has ended.
     pub free_in_prospect: u32,
     /// Groups that host writes never take.
     pub reserve: u32,
     /// Groups of the pool.
     pub groups: u32,
+    /// Host writes wait for garbage collection already, as [`GcTrigger::holds_host`] said.
+    pub holds_host: bool,
 }
 
 /// Decides need. Asked whenever a pool's free groups change.
 pub trait GcTrigger: Debug + Send + Snapshot {
     /// Whether the pool should reclaim another group.
     fn needed(&self, space: PoolSpace) -> bool;
+
+    /// Whether host writes leave the pool's free groups alone, and so wait for garbage collection, although there are groups
+    /// beyond the reserve. Asked whenever a group is opened or becomes free. Where nothing can be reclaimed they do not wait.
+    fn holds_host(&self, _space: PoolSpace) -> bool {
+        false
+    }
 }
 
 policy_registry! {
     /// When garbage collection is needed.
     GcTriggerConfig;
     "free-groups" => FreeGroups(free_groups::FreeGroups), "when no more than a number of groups beyond the reserve are free";
+    "foreground" => Foreground(foreground::Foreground), "as free-groups, and host writes wait until it has freed some more";
 }
 
 impl GcTriggerConfig {
     pub(crate) fn build(&self) -> Box<dyn GcTrigger> {
         match self {
             Self::FreeGroups(parameters) => Box::new(*parameters),
+            Self::Foreground(parameters) => Box::new(*parameters),
         }
     }
 }
