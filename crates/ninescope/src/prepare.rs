@@ -44,6 +44,7 @@ pub enum PrefillOrder {
 
 impl PrefillOrder {
     /// Whether it is what nobody need ask for.
+    #[allow(clippy::trivially_copy_pass_by_ref)] // as serde calls it
     pub fn is_ascending(&self) -> bool {
         *self == Self::Ascending
     }

@@ -2,7 +2,7 @@
 //! of the pool until garbage collection has freed `gain` more, so that the pool never falls below its mark while there is
 //! anything to reclaim. Groups that are open already are filled meanwhile, and other pools take what they can.
 //!
-//! DiskSim's SSD extension of 2008 cleans so: an element whose free blocks fall to a low watermark (5 % of all unless told
+//! `DiskSim`'s SSD extension of 2008 cleans so: an element whose free blocks fall to a low watermark (5 % of all unless told
 //! otherwise) does nothing but clean until they have passed the high one, which is the low one and one more, hence a gain of two.
 
 use std::num::NonZeroU32;
@@ -30,11 +30,11 @@ impl Default for Foreground {
 }
 
 impl Foreground {
-    fn low(&self, space: PoolSpace) -> u32 {
+    fn low(self, space: PoolSpace) -> u32 {
         space.reserve.saturating_add(self.beyond_reserve)
     }
 
-    fn high(&self, space: PoolSpace) -> u32 {
+    fn high(self, space: PoolSpace) -> u32 {
         self.low(space).saturating_add(self.gain.get())
     }
 }

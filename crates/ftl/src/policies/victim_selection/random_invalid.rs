@@ -3,7 +3,7 @@
 //! again: write amplification follows the part of the drive that is written. For uniform writes it lies below random's,
 //! `1 / (1 - (1 - 1 / b) utilisation)` with `b` units in a group.
 //!
-//! DiskSim's SSD extension of 2008 has the rule ("pick a random block with at least 1 empty page slot") beside greedy.
+//! `DiskSim`'s SSD extension of 2008 has the rule ("pick a random block with at least 1 empty page slot") beside greedy.
 
 use ninescope_kernel::{RandomStream, SectionReader, SectionWriter, Snapshot, SnapshotError};
 use schemars::JsonSchema;
