@@ -67,6 +67,7 @@ fn several_jobs_on_two_media_break_no_invariant_and_checking_changes_nothing() {
         ("rwb-dm", ", migration = \"foreground\""),
         ("nv-wb", ""),
         ("nv-wb", ", migration = \"foreground\", evict_free = 0.0, evict_stop = 0.0"),
+        ("nv-wb", ", fetch_on_write = true, write_back = \"whole-pages\""),
     ] {
         let unchecked = result(&request(placement, settings, "off"));
         for level in ["cheap", "full"] {

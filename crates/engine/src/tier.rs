@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use ninescope_ftl::Residence;
 use ninescope_kernel::{BitTable, NONE, Slab};
-use ninescope_tier::{PlacementConfig, Tier};
+use ninescope_tier::{PlacementConfig, Slot, Tier, WriteBack};
 
 use crate::meter::TierSample;
 use crate::reliability::Harm;
@@ -123,6 +123,12 @@ pub struct TierPart {
 }
 
 impl TierPart {
+    /// The sectors of a dirty slot that go down: all that it holds where whole pages go, else those that were written in it.
+    pub(crate) fn goes_down(&self, slot: &Slot) -> u32 {
+        let whole_pages = self.lower == Lower::Flash || self.tier.rules().write_back == WriteBack::WholePages;
+        if whole_pages { slot.valid } else { slot.dirty }
+    }
+
     /// An empty upper medium of `slots` above `pages` pages. `depth` commands are inside the drive at most. `None`
     /// where the placement knows one medium only.
     pub fn new(config: &TierConfig, slots: u32, pages: u32, sectors_per_page: u32, depth: u32) -> Option<Self> {

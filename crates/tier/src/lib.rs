@@ -11,7 +11,7 @@ mod recent;
 mod residency;
 mod tier;
 
-pub use policies::{Access, DataPlacement, OnRead, PlacementConfig, Rules, VictimRule, WriteTo};
+pub use policies::{Access, DataPlacement, OnRead, PlacementConfig, Rules, VictimRule, WriteBack, WriteTo};
 pub use recent::RecentPages;
 pub use residency::{Residency, Slot, SlotState};
 pub use tier::{ClassCounters, Eviction, Tier, TierCounters};

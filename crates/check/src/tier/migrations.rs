@@ -4,6 +4,7 @@ use ninescope_engine::{Lower, MergedWith, MigrationKind, SimulationError, View};
 use ninescope_kernel::{NONE, Ns};
 use ninescope_media::scm::ScmCommandKind as Kind;
 use ninescope_model::{Ppa, SlotId};
+use ninescope_tier::WriteBack;
 
 use super::{Slot, SlotUse, State, TierBook};
 use crate::blocks::Blocks;
@@ -141,7 +142,7 @@ impl TierBook {
         }
     }
 
-    /// The copy that goes down is read: all that is valid where flash takes whole pages, else what is dirty.
+    /// The copy that goes down is read: all that is valid where whole pages go down, else what is dirty.
     fn read_to_leave(
         &mut self,
         now: Ns,
@@ -149,9 +150,9 @@ impl TierBook {
         (slot, sectors): (SlotId, u32),
         marks: &mut Marks,
     ) -> Result<SlotUse, SimulationError> {
-        let lower = self.lower;
+        let whole_pages = self.lower == Lower::Flash || self.write_back == WriteBack::WholePages;
         let record = self.slot(slot);
-        let goes = if lower == Lower::Flash { record.valid } else { record.dirty };
+        let goes = if whole_pages { record.valid } else { record.dirty };
         record.rewritten = 0;
         let state = record.state;
         if state != State::Leaving(index) || goes != sectors {

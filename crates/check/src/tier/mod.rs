@@ -11,6 +11,7 @@ use ninescope_engine::{Lower, SimulationError, View};
 use ninescope_kernel::{NONE, Ns};
 use ninescope_media::scm::ScmCommandKind as Kind;
 use ninescope_model::{Lpa, Op, Ppa, SlotId, Source};
+use ninescope_tier::WriteBack;
 
 use crate::marks::{Mark, Marks};
 use crate::requests::{Requests, mask_of};
@@ -74,6 +75,7 @@ pub enum SlotUse {
 #[derive(Debug)]
 pub struct TierBook {
     lower: Lower,
+    write_back: WriteBack,
     /// The first slot below, where that is storage-class memory.
     first_below: u32,
     sectors: u32,
@@ -107,6 +109,7 @@ impl TierBook {
         let pages = if part.lower() == Lower::Scm { below.slots } else { view.ftl.logical_units() };
         Some(Self {
             lower: part.lower(),
+            write_back: part.tier().rules().write_back,
             first_below: layout.first_slot(1),
             sectors: upper.sectors_per_slot,
             whole: (u64::MAX >> (64 - upper.sectors_per_slot)) as u32,

@@ -200,10 +200,12 @@ fn rwb_dm_takes_the_sum() {
 #[test]
 fn nv_wb_takes_the_sum() {
     for (seed, free) in [0.0, 0.01, 0.2].into_iter().enumerate() {
-        for fetch in [false, true] {
+        for (fetch, write_back) in
+            [(false, "dirty-sectors"), (false, "whole-pages"), (true, "dirty-sectors"), (true, "whole-pages")]
+        {
             let placement = serde_json::json!({
                 "policy": "nv-wb", "migration": "foreground", "evict_free": free, "evict_stop": free,
-                "fetch_on_write": fetch,
+                "fetch_on_write": fetch, "write_back": write_back,
             });
             for reads in [30, 70] {
                 check(&placement, &flash(85_001), seed as u64, reads);

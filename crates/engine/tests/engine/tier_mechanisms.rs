@@ -222,6 +222,9 @@ fn any_placement(stream: &mut RandomStream) -> Value {
     }
     let free = [0.0, 0.1, 0.3][stream.below(3) as usize];
     (placement["evict_free"], placement["evict_stop"]) = (json!(free), json!(free + 0.1));
+    if policy == "nv-wb" && fetch {
+        placement["write_back"] = json!("whole-pages");
+    }
     placement
 }
 

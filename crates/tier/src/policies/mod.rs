@@ -84,6 +84,17 @@ pub enum MigrationMode {
     Foreground,
 }
 
+/// What of a dirty page is written below. Flash takes whole pages, whatever is chosen.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum WriteBack {
+    /// The sectors that were written above.
+    #[default]
+    DirtySectors,
+    /// All sectors that the slot holds: data moves by whole pages.
+    WholePages,
+}
+
 /// What is hot, and what is random: see [`crate::RecentPages`] and spec 1.2 of paper 000.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Classes {
@@ -137,6 +148,8 @@ pub struct Rules {
     pub classes: Classes,
     /// A page of which a part was written is completed from the lower medium.
     pub fetch_on_write: bool,
+    /// What of a dirty page goes down.
+    pub write_back: WriteBack,
 }
 
 impl Rules {

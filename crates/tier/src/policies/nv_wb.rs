@@ -1,13 +1,13 @@
 //! NV-WB: memory-type above storage-type SCM (paper 004, "Multi-SCM SSD"; spec 5.2).
 //!
-//! A write-back cache with an LRU table of 16 KiB pages. A write miss fetches nothing: the page has only the sectors
-//! that were written. A read miss is answered from below, and the page is copied up. Only dirty sectors go down.
-//! The copies run in the background (spec 8), for which a few slots are kept free.
+//! A write-back cache with an LRU table of 16 KiB pages. A read miss is answered from below, and the page is copied up.
+//! By itself a write miss fetches nothing, so that the page has only the sectors that were written, and only dirty sectors go
+//! down (inferred); `fetch_on_write` with `write_back = "whole-pages"` moves whole pages both ways, as the slides say. The copies run in the background (spec 8), for which a few slots are kept free.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Access, Classes, DataPlacement, MigrationMode, OnRead, Rules, VictimRule, WriteTo};
+use super::{Access, Classes, DataPlacement, MigrationMode, OnRead, Rules, VictimRule, WriteBack, WriteTo};
 
 /// Its parameters.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -26,6 +26,8 @@ pub struct NvWb {
     pub migration: MigrationMode,
     /// Whether the rest of a page written in part is brought up from below.
     pub fetch_on_write: bool,
+    /// What of a dirty page is written below.
+    pub write_back: WriteBack,
 }
 
 impl Default for NvWb {
@@ -36,6 +38,7 @@ impl Default for NvWb {
             victim: VictimRule::Lru,
             migration: MigrationMode::Background,
             fetch_on_write: false,
+            write_back: WriteBack::DirtySectors,
         }
     }
 }
@@ -50,6 +53,7 @@ impl NvWb {
             migration: self.migration,
             classes: Classes::default(),
             fetch_on_write: self.fetch_on_write,
+            write_back: self.write_back,
         }
     }
 }

@@ -7,7 +7,7 @@ use ninescope_model::units::Bytes;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Access, Classes, DataPlacement, MigrationMode, OnRead, Rules, VictimRule, WriteTo};
+use super::{Access, Classes, DataPlacement, MigrationMode, OnRead, Rules, VictimRule, WriteBack, WriteTo};
 
 /// Which reads bring a page up.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -76,6 +76,7 @@ impl RwbDm {
             migration: self.migration,
             classes: self.classes(),
             fetch_on_write: false,
+            write_back: WriteBack::default(),
         }
     }
 

@@ -7,7 +7,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Access, Classes, DataPlacement, MigrationMode, OnRead, Rules, VictimRule, WriteTo};
+use super::{Access, Classes, DataPlacement, MigrationMode, OnRead, Rules, VictimRule, WriteBack, WriteTo};
 
 /// Its parameters.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -54,6 +54,7 @@ impl Wb {
             migration: self.migration,
             classes: Classes::default(),
             fetch_on_write: self.fetch_on_write,
+            write_back: WriteBack::default(),
         }
     }
 }

@@ -8,7 +8,7 @@ use ninescope_model::units::Bytes;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Access, Classes, DataPlacement, MigrationMode, OnRead, Rules, VictimRule, WriteTo};
+use super::{Access, Classes, DataPlacement, MigrationMode, OnRead, Rules, VictimRule, WriteBack, WriteTo};
 
 /// Its parameters.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -60,6 +60,7 @@ impl WoDm {
             migration: self.migration,
             classes: self.classes(),
             fetch_on_write: false,
+            write_back: WriteBack::default(),
         }
     }
 

@@ -1,7 +1,7 @@
 //! Eviction: the dirty sectors of a slot go down, so that it becomes free.
 //!
 //! Above flash a page goes down whole: what the slot does not hold is read from flash and merged. Above storage-type
-//! memory its dirty sectors alone are written.
+//! memory its dirty sectors alone are written, or all that the slot holds, as the policy says.
 
 use ninescope_kernel::{NONE, WakeQueue};
 use ninescope_model::{Lpa, Ppa, SlotId, Source};
@@ -20,7 +20,7 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
         let command = self.waits_for_migration(command);
         let part = self.tiered();
         let record = *part.tier.slot(slot);
-        let mask = if part.lower == Lower::Flash { record.valid } else { record.dirty };
+        let mask = part.goes_down(&record);
         let merges = part.lower == Lower::Flash && record.valid != part.tier.whole();
         part.evictions += 1;
         let migration = part.migrations.insert(Migration {
@@ -84,8 +84,7 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
         let part = self.tiered();
         let slot = part.migrations[migration].slot;
         part.tier.residency_mut().read_to_leave(slot);
-        let record = part.tier.slot(slot);
-        let sectors = if part.lower == Lower::Flash { record.valid } else { record.dirty };
+        let sectors = part.goes_down(part.tier.slot(slot));
         part.migrations[migration].sectors = sectors;
         if sectors == 0 {
             self.migration_data_arrived(migration)?;

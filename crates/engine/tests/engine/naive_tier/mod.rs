@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use ninescope_tier::PlacementConfig;
 use ninescope_tier::policies::rwb_dm::MoveRule;
-use ninescope_tier::policies::{Rules, VictimRule};
+use ninescope_tier::policies::{Rules, VictimRule, WriteBack};
 
 /// What a request does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -191,7 +191,8 @@ impl NaiveTier {
                 Leaving { slot_read, merge: if merges { read } else { 0 }, write: program }
             }
             Below::Memory { write, .. } => {
-                Leaving { slot_read: cost(self.times.read, held.dirty), merge: 0, write: cost(write, held.dirty) }
+                let goes = if self.rules.write_back == WriteBack::WholePages { held.valid } else { held.dirty };
+                Leaving { slot_read: cost(self.times.read, goes), merge: 0, write: cost(write, goes) }
             }
         })
     }
