@@ -71,6 +71,42 @@ def test_a_larger_upper_medium_hits_more() -> None:
     assert ratios[0] < ratios[-1]
 
 
+def of_memory(**placement: object) -> ninescope.Result:
+    """Two memories under `nv-wb`, with these of its parameters, one request after the other."""
+    drive = small("multi-scm").with_(tier__placement={"policy": "nv-wb", **placement})
+    job = ninescope.Workload.job(rw="randrw", bs="4k", size="128MiB", requests=10_000, iodepth=1)
+    return drive.run(job)
+
+
+def test_dirty_sectors_go_down_or_whole_pages() -> None:
+    for moves, per_page in ((False, 8), (True, 32)):
+        write_back = "whole-pages" if moves else "dirty-sectors"
+        result = of_memory(migration="foreground", fetch_on_write=moves, write_back=write_back)
+        counters = result.document["tier"]["counters"]
+        gone = counters["evicted_dirty"] + counters["evictions_kept"]
+        written = result.document["storage_scm"]["counters"]["sectors_written"]
+        assert gone > 1000
+        if moves:
+            assert written == per_page * gone
+        else:
+            # A request has eight sectors; a few pages were written twice before they left.
+            assert per_page * gone <= written < 1.5 * per_page * gone
+
+
+def test_a_request_waits_for_as_much_as_it_is_told_to() -> None:
+    modes = ("background", "foreground-reads", "foreground")
+    means = [of_memory(migration=mode).latency.read.mean_ns for mode in modes]
+    assert means == sorted(means)
+    assert means[0] < means[1] < means[2]
+
+
+@pytest.mark.parametrize("key", ["migration", "write_back"])
+def test_words_that_a_placement_does_not_know_are_refused_with_those_it_does(key: str) -> None:
+    known = {"migration": "foreground-reads", "write_back": "whole-pages"}[key]
+    with pytest.raises(ninescope.ConfigError, match=known):
+        of_memory(**{key: "sometimes"})
+
+
 def test_the_figure_is_drawn_and_goes_with_the_output(tmp_path: Path) -> None:
     result = small("hybrid-rwb").run(mixed())
     figure = result.plot.tier(tmp_path / "tier.png")

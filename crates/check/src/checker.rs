@@ -196,6 +196,9 @@ impl Checker {
         if let Some(banks) = &mut self.banks {
             banks.completed(view, slot, request)?;
         }
+        if let Some(book) = &mut self.tier {
+            book.host_completes(view, slot)?;
+        }
         if request.op == Op::Trim && forgets(view) {
             self.ledger.trimmed(view, request);
         }

@@ -77,7 +77,8 @@ rules! {
     BelowForgotten, "below-forgotten",
         "Flash forgets a page when all of its sectors are dirty above, and only then.";
     MigrationOrder, "migration-order",
-        "A migration reads before it writes, ends once, on its medium or void, and no more are under way than may be.";
+        "A migration reads before it writes, ends once, on its medium or void, and no more are under way than may be; \
+         whoever is to wait for one does.";
     DecoderDoubleBooked, "decoder-double-booked",
         "A decoder works on one access at a time, the first to arrive first, for the time its codewords take.";
     PageDecoded, "page-decoded",

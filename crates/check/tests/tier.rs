@@ -68,6 +68,10 @@ fn several_jobs_on_two_media_break_no_invariant_and_checking_changes_nothing() {
         ("nv-wb", ""),
         ("nv-wb", ", migration = \"foreground\", evict_free = 0.0, evict_stop = 0.0"),
         ("nv-wb", ", fetch_on_write = true, write_back = \"whole-pages\""),
+        ("wb", ", migration = \"foreground-reads\", evict_free = 0.2, evict_stop = 0.4, fetch_on_write = true"),
+        ("wo-dm", ", migration = \"foreground-reads\", evict_free = 0.2, evict_stop = 0.2"),
+        ("rwb-dm", ", migration = \"foreground-reads\", keep_copy = false, moves = \"hot-or-random\""),
+        ("nv-wb", ", migration = \"foreground-reads\", fetch_on_write = true"),
     ] {
         let unchecked = result(&request(placement, settings, "off"));
         for level in ["cheap", "full"] {

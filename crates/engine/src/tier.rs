@@ -48,9 +48,11 @@ pub struct Migration {
     pub reads: u8,
     /// An eviction is completed with what the unit held below.
     pub merges: bool,
+    /// That is read when the slot has been, not beside it.
+    pub rest_is_due: bool,
     /// Where the unit lay in flash whose content was read, if any was.
     pub taken_from: Residence,
-    /// The host command that completes when this has ended, `NONE` for none.
+    /// The host command that completes when this has ended, or has read what it carries; `NONE` for none.
     pub command: u32,
     /// What it read from flash is no good.
     pub harm_in_flash: Option<Harm>,
@@ -68,6 +70,7 @@ impl Default for Migration {
             sectors: 0,
             reads: 0,
             merges: false,
+            rest_is_due: false,
             taken_from: Residence::NONE,
             command: NONE,
             harm_in_flash: None,
@@ -123,7 +126,7 @@ pub struct TierPart {
 }
 
 impl TierPart {
-    /// The sectors of a dirty slot that go down: all that it holds where whole pages go, else those that were written in it.
+    /// The sectors of a dirty slot that go down: all that it holds where whole pages go, else those written in it.
     pub(crate) fn goes_down(&self, slot: &Slot) -> u32 {
         let whole_pages = self.lower == Lower::Flash || self.tier.rules().write_back == WriteBack::WholePages;
         if whole_pages { slot.valid } else { slot.dirty }

@@ -5,6 +5,7 @@ use ninescope_kernel::{NONE, Ns};
 use ninescope_media::scm::ScmCommandKind as Kind;
 use ninescope_model::{Ppa, SlotId};
 use ninescope_tier::WriteBack;
+use ninescope_tier::policies::MigrationMode;
 
 use super::{Slot, SlotUse, State, TierBook};
 use crate::blocks::Blocks;
@@ -39,6 +40,8 @@ pub struct Migration {
     written: Written,
     /// Where it lies in flash, with the erases of that group.
     placed: Option<(Ppa, u32)>,
+    /// The host command that waits for it, `NONE` for none.
+    waits: u32,
 }
 
 impl Migration {
@@ -93,7 +96,26 @@ impl TierBook {
             arrives: Ns::ZERO,
             written: Written::Not,
             placed: None,
+            waits: said.command,
         });
+        Ok(())
+    }
+
+    /// A host command completes: what it waited for has ended, or was read where it waits for no more.
+    pub fn host_completes(&mut self, view: &View<'_>, slot: u32) -> Checked {
+        let (now, of_flash) = (view.now, self.lower == Lower::Flash);
+        for (index, record) in self.migrations.iter_mut().enumerate() {
+            let Some(record) = record.as_mut().filter(|record| record.waits == slot) else { continue };
+            record.waits = NONE;
+            // What comes up from flash is read by the host itself.
+            let read = record.slot_read && record.arrives <= now || record.void || of_flash && !record.goes_down();
+            require!(
+                read && self.migration == MigrationMode::ForegroundReads,
+                MigrationOrder,
+                now,
+                "the command of slot {slot} completes and was to wait for migration {index}, which is {record:?}"
+            );
+        }
         Ok(())
     }
 

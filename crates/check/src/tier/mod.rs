@@ -12,6 +12,7 @@ use ninescope_kernel::{NONE, Ns};
 use ninescope_media::scm::ScmCommandKind as Kind;
 use ninescope_model::{Lpa, Op, Ppa, SlotId, Source};
 use ninescope_tier::WriteBack;
+use ninescope_tier::policies::MigrationMode;
 
 use crate::marks::{Mark, Marks};
 use crate::requests::{Requests, mask_of};
@@ -76,6 +77,7 @@ pub enum SlotUse {
 pub struct TierBook {
     lower: Lower,
     write_back: WriteBack,
+    migration: MigrationMode,
     /// The first slot below, where that is storage-class memory.
     first_below: u32,
     sectors: u32,
@@ -110,6 +112,7 @@ impl TierBook {
         Some(Self {
             lower: part.lower(),
             write_back: part.tier().rules().write_back,
+            migration: part.tier().rules().migration,
             first_below: layout.first_slot(1),
             sectors: upper.sectors_per_slot,
             whole: (u64::MAX >> (64 - upper.sectors_per_slot)) as u32,

@@ -74,7 +74,7 @@ fn drawn(dice: &mut Dice, parameter: &str, value: &toml::Value) -> Option<toml::
         "evict_stop" => share(dice, &[0.0, 0.1, 0.3, 0.5, 0.8]),
         "hot_entries" => share(dice, &[0.0, 0.5, 1.0, 2.0, 10.0]),
         "victim" if value.as_str().is_some() => word(dice, &["lru", "fifo", "sequential-first"]),
-        "migration" => word(dice, &["foreground", "background"]),
+        "migration" => word(dice, &["foreground", "foreground-reads", "background"]),
         "write_back" => word(dice, &["dirty-sectors", "whole-pages"]),
         "moves" => word(dice, &["hot-and-random", "hot-or-random"]),
         "random_up_to" => word(dice, &["0B", "512B", "2KiB", "8KiB", "64KiB"]),

@@ -1,18 +1,17 @@
-//! Drives of two media against a closed-loop accumulator: at queue depth 1 with foreground migration, one bank and one
-//! die, the latency of every request is the sum of the times of what it causes, to the nanosecond.
+//! Drives of two media against an accumulator: at queue depth 1, with one bank and one die, the latency of every request is
+//! the sum of the times of what it waits for, to the nanosecond. With foreground migration requests follow each other
+//! closely; else each comes when what the last one left to do in the background is done.
 //!
 //! The model in `naive_tier` follows the published pseudo-code (papers 000, 001 and 004) with lists and maps, and knows
 //! nothing of the engine. Two media work at the same time where the drive may begin two things at once: where a page
 //! that leaves is completed from flash, its slot and flash are read side by side, and while the victim's slot is read
 //! for a page that is coming up, flash or the slower memory reads that page. There the longer time counts; everything
-//! else is a plain sum. Two kinds of run have no such sum and are not compared:
-//!
-//! - Background migration: what the last request left to do holds bank and die when the next one comes, so that the
-//!   latency of a request depends on all before it. `scenarios` of the `ninescope` crate work a few out by hand.
-//! - Requests of several pages: one page's eviction overlaps with the next one's access. They come in the scenarios too.
+//! else is a plain sum, and with `foreground-reads` what completes a page that leaves is read after its slot. Requests of
+//! several pages have no such sum and are not compared: one page's eviction overlaps with the next one's access. They come
+//! in the `scenarios` of the `ninescope` crate.
 
 use crate::common::tiered::{TierBench, placement, slots_in_use};
-use crate::common::{Bench, closed, request};
+use crate::common::{Bench, at, closed, open, request};
 use crate::naive_tier::{Below, Kind, NaiveTier, Times};
 use ninescope_engine::{Device, EngineConfig, WriteCompletion};
 use ninescope_kernel::{Ns, RandomStream, Rate};
@@ -102,8 +101,21 @@ fn times(placement: &PlacementConfig, flash: &Bench) -> Times {
     Times { read: access(&UPPER, UPPER.read), write: write(&UPPER), below }
 }
 
+/// How requests follow each other.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Pace {
+    /// When the last one has completed.
+    Closely,
+    /// When all that the last one left to do is done.
+    Slowly,
+}
+
 /// Compares every latency, and in the end every slot and counter.
 fn check(description: &serde_json::Value, flash: &Bench, seed: u64, reads: u64) -> Device {
+    check_at(Pace::Closely, description, flash, seed, reads)
+}
+
+fn check_at(pace: Pace, description: &serde_json::Value, flash: &Bench, seed: u64, reads: u64) -> Device {
     let placement = placement(description);
     let requests = requests(seed, reads);
     let mut model = NaiveTier::new(&placement, SLOTS, SECTORS, PAGES, times(&placement, flash));
@@ -121,7 +133,11 @@ fn check(description: &serde_json::Value, flash: &Bench, seed: u64, reads: u64) 
             model.serve(kind, page, mask as u32)
         })
         .collect();
-    let device = bench(&placement, flash).run(closed(requests.clone()));
+    let bench = bench(&placement, flash);
+    let device = match pace {
+        Pace::Closely => bench.run(closed(requests.clone())),
+        Pace::Slowly => bench.run(open(spaced(&requests))),
+    };
     for (index, entry) in device.request_log().iter().enumerate() {
         assert_eq!(entry.latency.0, expected[index], "request {index}, {:?}, of {description}", requests[index]);
     }
@@ -133,10 +149,26 @@ fn check(description: &serde_json::Value, flash: &Bench, seed: u64, reads: u64) 
     device
 }
 
+/// The same requests, so far from each other that nothing is left to do when the next one comes.
+fn spaced(requests: &[Request]) -> Vec<Request> {
+    const APART: u64 = 100_000_000;
+    requests.iter().enumerate().map(|(index, &request)| at(index as u64 * APART, request)).collect()
+}
+
+/// Under each way to migrate, where nothing is left to do when a request comes.
+fn check_modes(placement: &serde_json::Value, flash: &Bench, seed: u64) {
+    for migration in ["background", "foreground-reads", "foreground"] {
+        let mut placement = placement.clone();
+        placement["migration"] = migration.into();
+        check_at(Pace::Slowly, &placement, flash, seed, 50);
+    }
+}
+
 /// Under each placement, with a flash that is slow and one that is faster than a slot.
 fn check_all(placements: &[serde_json::Value]) {
     for (index, placement) in placements.iter().enumerate() {
         for read in [85_001, 1_003] {
+            check_modes(placement, &flash(read), index as u64);
             for reads in [30, 70] {
                 let device = check(placement, &flash(read), index as u64, reads);
                 let evicted = device.seen().tier.map(|part| part.tier().counters().evicted_dirty);
@@ -207,9 +239,42 @@ fn nv_wb_takes_the_sum() {
                 "policy": "nv-wb", "migration": "foreground", "evict_free": free, "evict_stop": free,
                 "fetch_on_write": fetch, "write_back": write_back,
             });
+            check_modes(&placement, &flash(85_001), seed as u64);
             for reads in [30, 70] {
                 check(&placement, &flash(85_001), seed as u64, reads);
             }
         }
+    }
+}
+
+/// Waiting for less takes no longer: request by request where nothing is left over from the last one and slots are kept
+/// free, and over a run of requests that follow each other closely.
+#[test]
+fn who_waits_for_less_is_served_sooner() {
+    for (policy, fetch) in [("wb", true), ("wo-dm", false), ("rwb-dm", false), ("nv-wb", true)] {
+        let latencies = |migration: &str, pace: Pace| {
+            let mut description = serde_json::json!({
+                "policy": policy, "migration": migration, "evict_free": 0.2, "evict_stop": 0.2,
+            });
+            if fetch {
+                description["fetch_on_write"] = true.into();
+            }
+            let placement = placement(&description);
+            let bench = bench(&placement, &flash(85_001));
+            let requests = requests(3, 40);
+            let device = match pace {
+                Pace::Closely => bench.run(closed(requests)),
+                Pace::Slowly => bench.run(open(spaced(&requests))),
+            };
+            device.request_log().iter().map(|entry| entry.latency.0).collect::<Vec<u64>>()
+        };
+        let modes = ["background", "foreground-reads", "foreground"];
+        let [background, reads, foreground] = modes.map(|migration| latencies(migration, Pace::Slowly));
+        for index in 0..REQUESTS {
+            let three = [background[index], reads[index], foreground[index]];
+            assert!(three.is_sorted(), "request {index} of {policy}: {three:?}");
+        }
+        let sums = modes.map(|migration| latencies(migration, Pace::Closely).iter().sum::<u64>());
+        assert!(sums.is_sorted() && sums[0] < sums[1] && sums[1] < sums[2], "{policy}: {sums:?}");
     }
 }

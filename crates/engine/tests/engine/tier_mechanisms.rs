@@ -17,6 +17,8 @@ use serde_json::{Value, json};
 const PAGE: u64 = 32;
 /// A sector of SCM, a page of flash read and programmed [ns].
 const SECTOR: u64 = 1_100;
+/// A sector of the slower memory [ns].
+const BELOW: u64 = 10_100;
 const FLASH_READ: u64 = 101_000;
 const FLASH_PROGRAM: u64 = 1_001_000;
 
@@ -144,6 +146,86 @@ fn the_rest_of_a_page_written_in_part_is_fetched() {
     }
 }
 
+/// Two slots, one of which is to be free. The second write has the first page leave, of which one sector is above.
+fn write_that_has_a_page_leave(migration: &str, after: Option<ninescope_model::Request>) -> Vec<u64> {
+    let description = json!({ "policy": "wb", "migration": migration, "evict_free": 0.4, "evict_stop": 0.4 });
+    let mut bench = TierBench::round(&description);
+    (bench.slots.0, bench.depth) = (2, 2);
+    let requests = [write(0, 1), at(10_000_000, write(PAGE, 1))].into_iter().chain(after);
+    latencies(&bench.run(open(requests.collect())))
+}
+
+#[test]
+fn a_request_waits_for_as_much_of_a_migration_as_the_mode_says() {
+    let second = |migration| write_that_has_a_page_leave(migration, None)[1];
+    assert_eq!(second("background"), SECTOR);
+    // Written, then the slot is read, then flash; the program goes on behind.
+    assert_eq!(second("foreground-reads"), SECTOR + SECTOR + FLASH_READ);
+    // Flash is read from the beginning, beside all of it.
+    assert_eq!(second("foreground"), FLASH_READ + FLASH_PROGRAM);
+}
+
+#[test]
+fn a_request_does_not_wait_for_what_was_trimmed() {
+    let trimmed_at = |time| write_that_has_a_page_leave("foreground-reads", Some(at(10_000_000 + time, trim(0, 32))));
+    // Before the bank takes up the slot, before it has read it, while flash reads the rest.
+    assert_eq!(trimmed_at(500), [SECTOR, SECTOR, 0]);
+    assert_eq!(trimmed_at(SECTOR + 500), [SECTOR, 2 * SECTOR, 0]);
+    assert_eq!(trimmed_at(2 * SECTOR + 500), [SECTOR, 2 * SECTOR + FLASH_READ, 0]);
+}
+
+#[test]
+fn a_read_waits_for_what_it_brings_up_to_be_read() {
+    let first = |policy: &str, migration: &str| {
+        let description = json!({ "policy": policy, "migration": migration });
+        latencies(&TierBench::round(&description).run(closed(vec![read(0, 1)])))[0]
+    };
+    // From flash the host's read brings the page; the slower memory is read once more, for the page.
+    assert_eq!(first("wb", "foreground-reads"), FLASH_READ);
+    assert_eq!(first("wb", "foreground"), FLASH_READ + 32 * SECTOR);
+    assert_eq!(first("nv-wb", "background"), BELOW);
+    assert_eq!(first("nv-wb", "foreground-reads"), BELOW + 32 * BELOW);
+    assert_eq!(first("nv-wb", "foreground"), BELOW + 32 * BELOW + 32 * SECTOR);
+}
+
+/// One slot. A page comes up whole, three sectors of it are written, and another page has it leave.
+fn page_that_leaves_for_memory(write_back: &str) -> Device {
+    let description =
+        json!({ "policy": "nv-wb", "migration": "foreground", "write_back": write_back, "evict_free": 0.0 });
+    let mut bench = TierBench::round(&description);
+    bench.slots.0 = 1;
+    bench.run(closed(vec![read(0, 32), write(4, 3), write(PAGE, 1)]))
+}
+
+#[test]
+fn dirty_sectors_go_down_or_the_page_they_are_in() {
+    for (write_back, sectors) in [("dirty-sectors", 3), ("whole-pages", 32)] {
+        let device = page_that_leaves_for_memory(write_back);
+        let leaves = sectors * (SECTOR + BELOW);
+        let up = 32 * BELOW + 32 * BELOW + 32 * SECTOR;
+        assert_eq!(latencies(&device), [up, 3 * SECTOR, leaves + SECTOR], "{write_back}");
+        let scm = device.scm();
+        // Above, the host writes 3 and 1 and a page comes up; below, it is read for the host and to come up.
+        assert_eq!((scm.counters(0).sectors_written, scm.counters(0).sectors_read), (3 + 32 + 1, sectors));
+        assert_eq!((scm.counters(1).sectors_written, scm.counters(1).sectors_read), (sectors, 32 + 32));
+        assert_eq!(slots_in_use(&device), [(1, 1, 1)]);
+    }
+}
+
+#[test]
+fn a_page_written_in_part_goes_down_without_what_its_slot_never_held() {
+    // Nothing is fetched: the slot holds five sectors, all of them dirty, and no others can go down.
+    for write_back in ["dirty-sectors", "whole-pages"] {
+        let description =
+            json!({ "policy": "nv-wb", "migration": "foreground", "write_back": write_back, "evict_free": 0.0 });
+        let mut bench = TierBench::round(&description);
+        bench.slots.0 = 1;
+        let device = bench.run(closed(vec![write(4, 5), write(PAGE, 1)]));
+        assert_eq!(latencies(&device), [5 * SECTOR, 5 * (SECTOR + BELOW) + SECTOR]);
+        assert_eq!(device.scm().counters(1).sectors_written, 5);
+    }
+}
+
 /// Requests of all classes to a few pages.
 fn mixed(description: &Value) -> Device {
     let mut stream = RandomStream::new(3, "tests", "mixed");
@@ -208,7 +290,7 @@ fn any_placement(stream: &mut RandomStream) -> Value {
     let mut choose = |choices: &[&str]| choices[stream.below(choices.len() as u64) as usize].to_owned();
     let policy = choose(&["wb", "wo-dm", "rwb-dm", "nv-wb"]);
     let mut placement = json!({
-        "policy": policy, "migration": choose(&["foreground", "background"]),
+        "policy": policy, "migration": choose(&["foreground", "foreground-reads", "background"]),
         "victim": choose(&["lru", "sequential-first"]),
     });
     let fetch = choose(&["yes", "no"]) == "yes";

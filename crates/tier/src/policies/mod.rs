@@ -80,6 +80,8 @@ pub enum MigrationMode {
     /// They do not, as long as a slot is free.
     #[default]
     Background,
+    /// They complete when what moves has been read, decoded and merged, one after the other; writing goes on behind them.
+    ForegroundReads,
     /// They complete when these have ended.
     Foreground,
 }
@@ -153,9 +155,14 @@ pub struct Rules {
 }
 
 impl Rules {
-    /// Whether requests wait for the migrations they cause.
+    /// Whether requests wait for the migrations they cause, or for what these read.
     pub fn waits(&self) -> bool {
-        self.migration == MigrationMode::Foreground
+        self.migration != MigrationMode::Background
+    }
+
+    /// Whether requests wait for what migrations read alone, which is read one after the other.
+    pub fn waits_for_reads(&self) -> bool {
+        self.migration == MigrationMode::ForegroundReads
     }
 }
 

@@ -15,13 +15,15 @@ use crate::tier::{Lower, Migration, MigrationKind};
 use crate::transaction::{QueueClass, Transaction};
 
 impl<Q: WakeQueue, P: Probe> Device<Q, P> {
-    /// Reads what is to go down, from the slot and, where flash completes the page, from there.
+    /// Reads what is to go down, from the slot and, where flash completes the page, from there: beside the slot, or when
+    /// that has been read.
     pub(super) fn start_eviction(&mut self, slot: u32, command: u32) -> Result<(), SimulationError> {
         let command = self.waits_for_migration(command);
         let part = self.tiered();
         let record = *part.tier.slot(slot);
         let mask = part.goes_down(&record);
         let merges = part.lower == Lower::Flash && record.valid != part.tier.whole();
+        let rest_is_due = merges && part.tier.rules().waits_for_reads();
         part.evictions += 1;
         let migration = part.migrations.insert(Migration {
             kind: MigrationKind::Evict,
@@ -30,16 +32,23 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
             forgotten: record.forgotten,
             reads: 1,
             merges,
+            rest_is_due,
             command,
             ..Migration::default()
         });
         observe!(self, Event::MigrationBegan { migration });
         let access = Transaction::on_slot(SlotId(slot), mask, QueueClass::MoveRead, migration);
         self.enqueue_on_bank(Transaction { source: Source::Migration, ..access });
-        if merges {
+        if merges && !rest_is_due {
             self.read_rest(migration)?;
         }
         Ok(())
+    }
+
+    /// The slot of an eviction was read: what completes it is read now if it was not before.
+    pub(super) fn read_rest_if_due(&mut self, migration: u32) -> Result<(), SimulationError> {
+        let due = std::mem::take(&mut self.tiered().migrations[migration].rest_is_due);
+        if due && !self.eviction_is_void(migration) { self.read_rest(migration) } else { Ok(()) }
     }
 
     /// A command that waits for migrations, if the policy has it wait.

@@ -33,7 +33,9 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
         }
         part.filling.set(page as usize);
         part.fills += 1;
-        let command = self.waits_for_migration(command);
+        // Nothing is to be read of what the controller holds.
+        let is_read = reads == 0 && self.tiered().tier.rules().waits_for_reads();
+        let command = if is_read { NONE } else { self.waits_for_migration(command) };
         let record = Migration { kind, page, reads, sectors: written, taken_from, command, ..Migration::default() };
         let migration = self.tiered().migrations.insert(record);
         observe!(self, Event::MigrationBegan { migration });

@@ -175,15 +175,22 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
 
     /// The unit that a migration read from flash is in the controller.
     pub(crate) fn migration_data_arrived(&mut self, migration: u32) -> Result<(), SimulationError> {
-        let record = &mut self.tiered().migrations[migration];
-        record.reads -= 1;
+        self.tiered().migrations[migration].reads -= 1;
+        if self.tiered().migrations[migration].reads == 0 {
+            self.read_rest_if_due(migration)?;
+        }
+        let part = self.tiered();
+        let reads_alone = part.tier.rules().waits_for_reads();
+        let record = &mut part.migrations[migration];
         if record.reads > 0 {
             return Ok(());
         }
+        let command = if reads_alone { std::mem::replace(&mut record.command, NONE) } else { NONE };
         match record.kind {
-            MigrationKind::Evict => self.place_eviction(migration),
-            MigrationKind::CopyUp | MigrationKind::MoveUp => self.fill_arrived(migration),
+            MigrationKind::Evict => self.place_eviction(migration)?,
+            MigrationKind::CopyUp | MigrationKind::MoveUp => self.fill_arrived(migration)?,
         }
+        self.migration_wait_ends(command)
     }
 
     /// A migration is over. The command that waits for it may complete.
@@ -193,11 +200,16 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
         part.migrations.remove(migration);
         observe!(self, Event::MigrationEnded { migration });
         self.tier_touched = true;
-        if record.command == NONE {
+        self.migration_wait_ends(record.command)
+    }
+
+    /// What a command waited for of a migration is done.
+    fn migration_wait_ends(&mut self, command: u32) -> Result<(), SimulationError> {
+        if command == NONE {
             return Ok(());
         }
         let mut parts = Parts::default();
-        parts.add(Cause::MigrationWait, self.now - self.commands[record.command].mark);
-        self.finish_part(record.command, parts, NONE)
+        parts.add(Cause::MigrationWait, self.now - self.commands[command].mark);
+        self.finish_part(command, parts, NONE)
     }
 }

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use ninescope_tier::PlacementConfig;
 use ninescope_tier::policies::rwb_dm::MoveRule;
-use ninescope_tier::policies::{Rules, VictimRule, WriteBack};
+use ninescope_tier::policies::{MigrationMode, Rules, VictimRule, WriteBack};
 
 /// What a request does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -238,6 +238,25 @@ impl NaiveTier {
         }
     }
 
+    /// When all that completes an eviction has been read: beside its slot, which is read by `slot`, or when that has been.
+    /// What flash reads before ends at `before`.
+    fn merged(&self, slot: u64, before: u64, merge: u64) -> u64 {
+        match (merge, self.rules.migration) {
+            (0, _) => slot,
+            (_, MigrationMode::ForegroundReads) => slot.max(before) + merge,
+            _ => slot.max(before + merge),
+        }
+    }
+
+    /// What a request waits for: itself, also until all is `read` that moves because of it, or until all has `ended`.
+    fn waits(&self, host: u64, read: u64, ended: u64) -> u64 {
+        match self.rules.migration {
+            MigrationMode::Background => host,
+            MigrationMode::ForegroundReads => host.max(read),
+            MigrationMode::Foreground => ended,
+        }
+    }
+
     /// Writes to a free slot, and has a page leave so that another one is free.
     fn time_to_write(&self, host: u64, lacking: u32, leaving: Option<Leaving>) -> u64 {
         let (fetch, fill) = (self.fetch(lacking), cost(self.times.write, lacking));
@@ -249,7 +268,11 @@ impl NaiveTier {
         // Below, what was to be fetched is read first, then the rest of what leaves.
         let left = left_slot.max(fetch + merge) + write;
         let filled = if lacking == 0 { host } else { filled };
-        if leaving.is_some() { left.max(filled) } else { filled }
+        if leaving.is_some() {
+            self.waits(host, fetch.max(self.merged(left_slot, fetch, merge)), left.max(filled))
+        } else {
+            self.waits(host, fetch, filled)
+        }
     }
 
     /// Writes to the slot of a page that has to leave first.
@@ -257,12 +280,14 @@ impl NaiveTier {
         let (fetch, fill) = (self.fetch(lacking), cost(self.times.write, lacking));
         match (self.times.below, leaving) {
             // Flash was read while the write waited; memory is read once there is a slot.
-            (_, None) => host.max(fetch) + fill,
+            (_, None) => self.waits(host, fetch, host.max(fetch) + fill),
             (Below::Flash { .. }, Some(Leaving { slot_read, merge, write })) => {
-                slot_read.max(fetch + merge) + write + host + fill
+                let written = self.merged(slot_read, fetch, merge).max(fetch) + write + host;
+                self.waits(written, fetch, written + fill)
             }
             (Below::Memory { .. }, Some(Leaving { slot_read, write, .. })) => {
-                slot_read + write + host.max(fetch) + fill
+                let freed = slot_read + write;
+                self.waits(freed + host, freed + fetch, freed + host.max(fetch) + fill)
             }
         }
     }
@@ -332,7 +357,8 @@ impl NaiveTier {
                 Below::Flash { .. } => from_below,
                 Below::Memory { read, .. } => from_below + cost(read, lacking),
             };
-            there.max(from_above) + cost(self.times.write, lacking)
+            let host = from_above.max(from_below);
+            self.waits(host, there, there.max(from_above) + cost(self.times.write, lacking))
         } else {
             self.time_to_bring_up(page, from_below)
         };
@@ -356,23 +382,26 @@ impl NaiveTier {
         }
         let fill = cost(self.times.write, self.whole);
         match (self.times.below, leaving) {
-            (Below::Flash { .. }, None) => host + fill,
+            (Below::Flash { .. }, None) => self.waits(host, host, host + fill),
             (Below::Flash { .. }, Some(Leaving { slot_read, merge, write })) => {
                 // The die reads for the host, then for the merge, then programs.
                 let left = slot_read.max(host + merge) + write;
-                if waits_for_slot { left + fill } else { left.max(host.max(slot_read) + fill) }
+                let ended = if waits_for_slot { left + fill } else { left.max(host.max(slot_read) + fill) };
+                self.waits(host, self.merged(slot_read, host, merge), ended)
             }
-            (Below::Memory { read, .. }, None) => host + cost(read, self.whole) + fill,
+            (Below::Memory { read, .. }, None) => {
+                let there = host + cost(read, self.whole);
+                self.waits(host, there, there + fill)
+            }
             (Below::Memory { read, .. }, Some(Leaving { slot_read, write, .. })) => {
                 let page_read = cost(read, self.whole);
-                if waits_for_slot {
-                    slot_read.max(host) + write + page_read + fill
-                } else if slot_read <= host {
+                if waits_for_slot || slot_read <= host {
                     // What goes down goes before what is read to come up.
-                    host + write + page_read + fill
+                    let there = slot_read.max(host) + write + page_read;
+                    self.waits(host, there, there + fill)
                 } else {
-                    let there = host + page_read;
-                    (there.max(slot_read) + fill).max(there.max(slot_read) + write)
+                    let read = (host + page_read).max(slot_read);
+                    self.waits(host, read, (read + fill).max(read + write))
                 }
             }
         }
