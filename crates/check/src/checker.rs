@@ -153,7 +153,9 @@ impl Checker {
 
     fn host_units_sensed(&mut self, view: &View<'_>, slot: u32, (first, units): (Ppa, u8), brings_up: u32) -> Checked {
         for place in (first.0..first.0 + u32::from(units)).map(Ppa) {
-            self.coded_unit_sensed(view, place, view.ftl.content(place), Taker::Host(slot));
+            if let Some(codes) = &mut self.codes {
+                codes.host_unit_sensed(view, place, view.ftl.content(place), slot, brings_up != NONE);
+            }
         }
         if let Some(codes) = self.codes.as_mut().filter(|_| brings_up != NONE) {
             codes.reads.brought_up(first, view.ftl.content(first), brings_up);
@@ -298,6 +300,9 @@ impl Checker {
             _ if self.oracle.is_none() => return Ok(()),
             _ => mask_of(&self.requests.get(view, slot)?.request, lpa, sectors_per_unit(view)),
         };
+        if let (Some(codes), ReadFrom::Media(place)) = (&mut self.codes, from) {
+            codes.asks_for(slot, place, mask);
+        }
         if let Some(oracle) = &mut self.oracle {
             oracle.read(view, slot, (lpa, mask), from, &mut self.marks)?;
         }

@@ -63,6 +63,8 @@ pub struct Transaction {
     pub owner: u32,
     /// A host program's flush epoch; on SCM its sectors, see [`Transaction::sector_mask`].
     pub epoch: u32,
+    /// Of a host read of flash, the sectors that it asks for of its first unit, one bit each; 0 where it takes whole units.
+    pub asked_of_first: u32,
     /// Host sectors a read delivers (at most 32 units of 32 sectors), or sectors of an access of SCM.
     pub sectors: u16,
     /// Units the channel moves.

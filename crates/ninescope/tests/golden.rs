@@ -46,13 +46,14 @@ const SCM_CASES: [&str; 10] = [
 ];
 
 /// The same trace on two media.
-const TIER_CASES: [&str; 8] = [
+const TIER_CASES: [&str; 9] = [
     "tier.placement=wb",
     "tier.placement=wo-dm",
     "tier.placement=rwb-dm",
     "tier.placement=nv-wb",
     "tier.placement={policy=\"wo-dm\",victim=\"sequential-first\",evict_free=0.2,evict_stop=0.3}",
     "tier.placement={policy=\"wo-dm\",victim=\"fifo\",migration=\"foreground\"}",
+    "tier.placement={policy=\"wo-dm\",migration=\"foreground-reads\",evict_free=0.2,evict_stop=0.2}",
     "tier.placement={policy=\"rwb-dm\",moves=\"hot-or-random\",keep_copy=false}",
     "tier.placement={policy=\"wb\",fetch_on_write=true,migration=\"background\",evict_free=0.1,evict_stop=0.1}",
 ];

@@ -6,7 +6,7 @@ use ninescope_engine::View;
 use ninescope_engine::reliability::NandCode;
 use ninescope_engine::reliability::code::{Code, CodeCounters};
 use ninescope_kernel::Ns;
-use ninescope_model::Source;
+use ninescope_model::{SECTOR_BYTES, Source};
 
 use crate::rule::{Checked, require};
 
@@ -84,14 +84,15 @@ impl Decoders {
     }
 
     /// An access that came over a channel is decoded, which takes `more` than its codewords. `units` is where those lie
-    /// that were asked for, empty where that is not known; `measured` whether it was sensed since measuring began.
+    /// that were asked for, with their sectors that were, empty where that is not known; `measured` whether it was sensed
+    /// since measuring began.
     pub fn take(
         &mut self,
         view: &View<'_>,
         code: &Code,
         channel: u32,
         decoding: &Decoding,
-        (units, more, measured): (&[u32], Ns, bool),
+        (units, more, measured): (&[(u32, u32)], Ns, bool),
     ) -> Checked {
         let Decoding { arrived, begins, until, codewords, corrupted, failed, undetected, .. } = *decoding;
         let scheme = code.scheme();
@@ -122,17 +123,22 @@ impl Decoders {
         Ok(())
     }
 
-    /// The codewords that hold something of `units`: those divide a codeword, or a codeword divides them.
-    pub fn codewords_of(&self, code: &Code, units: &[u32]) -> u32 {
+    /// The codewords that hold something of the sectors of `units`: those divide a codeword, or a codeword divides them.
+    pub fn codewords_of(&self, code: &Code, units: &[(u32, u32)]) -> u32 {
         let user_bytes = code.scheme().user_bytes();
-        if user_bytes <= self.unit_bytes {
-            return units.len() as u32 * (self.unit_bytes / user_bytes);
-        }
-        let per_codeword = user_bytes / self.unit_bytes;
-        units.iter().map(|unit| unit / per_codeword).collect::<BTreeSet<_>>().len() as u32
+        // By the bytes that a codeword holds, counted over units.
+        let codewords = units.iter().flat_map(|&(unit, sectors)| {
+            let first = u64::from(unit) * u64::from(self.unit_bytes);
+            let held = self.unit_bytes / SECTOR_BYTES as u32;
+            (0..held).filter(move |sector| sectors >> sector & 1 == 1).flat_map(move |sector| {
+                let from = first + u64::from(sector) * SECTOR_BYTES;
+                from / u64::from(user_bytes)..=(from + SECTOR_BYTES - 1) / u64::from(user_bytes)
+            })
+        });
+        codewords.collect::<BTreeSet<u64>>().len() as u32
     }
 
-    fn count(&mut self, code: &Code, decoding: &Decoding, units: &[u32]) {
+    fn count(&mut self, code: &Code, decoding: &Decoding, units: &[(u32, u32)]) {
         let Decoding { codewords, corrupted, failed, undetected, attempt, .. } = *decoding;
         self.codewords += u64::from(codewords);
         self.corrupted += u64::from(corrupted);
@@ -149,7 +155,7 @@ impl Decoders {
         let bounds_of = |mask: u32| {
             let all = u64::from(mask.count_ones());
             let chosen = units.iter().enumerate().filter(|(number, _)| mask >> number & 1 == 1);
-            let chosen: Vec<u32> = chosen.map(|(_, &unit)| unit).collect();
+            let chosen: Vec<(u32, u32)> = chosen.map(|(_, &unit)| unit).collect();
             match (units.is_empty(), per_codeword) {
                 (true, _) => (all.div_ceil(per_codeword.into()), all * of_unit),
                 (_, 1) => (all, all * of_unit),

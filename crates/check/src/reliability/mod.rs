@@ -12,6 +12,8 @@ pub mod reads;
 mod refresh;
 mod scrub;
 
+use std::collections::BTreeMap;
+
 use ninescope_engine::reliability::code::Code;
 use ninescope_engine::reliability::{Harm, NandCode, ReliabilityCounters};
 use ninescope_engine::{Access, Event, SimulationError, View};
@@ -77,6 +79,8 @@ pub struct ReliabilityBook {
     heals: Heals,
     /// By slot of a host command: parts of a read that may cross the link, from when on [ns], and how many have begun to.
     parts: Vec<(Vec<Ns>, usize)>,
+    /// By slot of a host command and place: the sectors that it asks for there.
+    asked: BTreeMap<(u32, Ppa), u32>,
     counts: Counts,
     measured_since: Option<Ns>,
     /// It is known which units page accesses bring.
@@ -115,6 +119,7 @@ impl ReliabilityBook {
             sectors: Vec::new(),
             heals,
             parts: Vec::new(),
+            asked: BTreeMap::new(),
             counts: Counts::default(),
             measured_since: None,
             knows_units,
@@ -197,7 +202,18 @@ impl ReliabilityBook {
 
     /// A unit is in its page register, for somebody.
     pub fn unit_sensed(&mut self, view: &View<'_>, place: Ppa, lpa: Lpa, taker: Taker) {
-        self.reads.unit_sensed(view, place, lpa, taker, &self.corruption);
+        self.reads.unit_sensed(view, place, (lpa, u32::MAX), taker, &self.corruption);
+    }
+
+    /// The same for a read of the host, which may ask for some of its sectors; what it brings up it takes whole.
+    pub fn host_unit_sensed(&mut self, view: &View<'_>, place: Ppa, lpa: Lpa, slot: u32, goes_up: bool) {
+        let asked = self.asked.get(&(slot, place)).copied().filter(|_| !goes_up);
+        self.reads.unit_sensed(view, place, (lpa, asked.unwrap_or(u32::MAX)), Taker::Host(slot), &self.corruption);
+    }
+
+    /// A read of the host asks for sectors of a unit of flash.
+    pub fn asks_for(&mut self, slot: u32, place: Ppa, sectors: u32) {
+        self.asked.insert((slot, place), sectors);
     }
 
     /// The scrubber's page is in its register.
@@ -242,7 +258,7 @@ impl ReliabilityBook {
         let geometry = view.ftl.geometry();
         let pool = geometry.pool_and_block(geometry.group_and_offset(decoded.ppa).0).0;
         let channel = geometry.channel_of_die(geometry.die_of_pool(pool)).0;
-        let places: Vec<u32> = decoded.units.iter().map(|unit| unit.place.0).collect();
+        let places: Vec<(u32, u32)> = decoded.units.iter().map(|unit| (unit.place.0, unit.sectors)).collect();
         own.take(view, code, channel, decoding, (&places, more, decoded.measured))?;
         self.corruption.decoded(view, decoding, decoded.sensed, &decoded.units)?;
         if decoded.repeats {
@@ -392,6 +408,8 @@ impl ReliabilityBook {
             self.parts.resize_with(slot as usize + 1, Default::default);
         }
         self.reads.forget_merges(slot);
+        let mut behind = self.asked.split_off(&(slot, Ppa(0)));
+        self.asked.append(&mut behind.split_off(&(slot + 1, Ppa(0))));
         let (ready, begun) = &mut self.parts[slot as usize];
         ready.clear();
         *begun = 0;
@@ -486,7 +504,7 @@ impl ReliabilityBook {
         let read = self.sectors.swap_remove(position);
         let first_channel = if medium == 0 { 0 } else { layout.medium(0).channels };
         let channel = layout.channel_of_bank(layout.bank_of_slot(slot)).0 - first_channel;
-        let sectors: Vec<u32> = (0..read.mask.count_ones()).collect();
+        let sectors: Vec<_> = (0..read.mask.count_ones()).map(|sector| (sector, u32::MAX)).collect();
         own.take(view, code, channel, decoding, (&sectors, Ns::ZERO, true))?;
         let harm = match (decoding.failed, decoding.undetected) {
             (0, 0) => None,
@@ -603,7 +621,8 @@ impl ReliabilityBook {
 fn moves_whole_codewords(now: Ns, (own, code): (&Decoders, &Code), units: &[u32], bytes: u32) -> Checked {
     let scheme = code.scheme();
     let of_codeword = scheme.user_bytes() + if scheme.moves_parity() { scheme.parity_bytes() } else { 0 };
-    let expected = own.codewords_of(code, units) * of_codeword;
+    let whole: Vec<_> = units.iter().map(|&unit| (unit, u32::MAX)).collect();
+    let expected = own.codewords_of(code, &whole) * of_codeword;
     require!(
         units.is_empty() || bytes == expected,
         PageDecoded,

@@ -49,7 +49,9 @@ struct SensedUnit {
     lpa: Lpa,
     place: Ppa,
     taker: Taker,
-    /// It was corrupt then: its place in that life.
+    /// Its sectors that are asked for, one bit each.
+    sectors: u32,
+    /// It was corrupt then, where it is decoded: its place in that life.
     corrupt: Option<Copy>,
     /// Corrupt ones among the other units of its codeword.
     mates: Vec<Copy>,
@@ -103,6 +105,8 @@ struct PageRead {
 pub struct Told {
     pub lpa: Lpa,
     pub place: Ppa,
+    /// Its sectors that were asked for, one bit each.
+    pub sectors: u32,
     pub corrupt: Option<Copy>,
     /// Corrupt ones among the other units of its codeword.
     pub mates: Vec<Copy>,
@@ -255,7 +259,14 @@ impl PageReads {
     }
 
     /// A unit is in the register of its page, for somebody.
-    pub fn unit_sensed(&mut self, view: &View<'_>, place: Ppa, lpa: Lpa, taker: Taker, corruption: &Corruption) {
+    pub fn unit_sensed(
+        &mut self,
+        view: &View<'_>,
+        place: Ppa,
+        (lpa, sectors): (Lpa, u32),
+        taker: Taker,
+        corruption: &Corruption,
+    ) {
         let page = |place| view.ftl.geometry().first_unit_of_page(place);
         let reads = &self.reads;
         let Some(&index) = self.just_sensed.iter().find(|&&index| page(reads[index as usize].ppa) == page(place))
@@ -267,7 +278,9 @@ impl PageReads {
         let is_there = lpa != Lpa::NONE && view.ftl.translate(lpa) == place;
         read.left |= u32::from(!is_there) << number;
         let mates = corruption.mates(view, place);
-        read.units.push(SensedUnit { lpa, place, taker, corrupt: corruption.found(view, place), mates });
+        // Wrong bits lie in the first codeword of a unit, which need not be decoded for the others.
+        let corrupt = corruption.found(view, place).filter(|_| sectors & corruption.first_codeword(view, place) != 0);
+        read.units.push(SensedUnit { lpa, place, taker, sectors, corrupt, mates });
         self.expect(taker, lpa);
     }
 
@@ -612,6 +625,7 @@ fn told_of(read: &PageRead, open: u32) -> Vec<Told> {
         decoded: open >> number & 1 == 1,
         lpa: unit.lpa,
         place: unit.place,
+        sectors: unit.sectors,
         corrupt: unit.corrupt,
         mates: unit.mates.clone(),
         failed: read.failed >> number & 1 == 1,

@@ -24,6 +24,7 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
             let lpa = self.unit_of(sector);
             let unit_end = (u64::from(lpa.0) + 1) * sectors_per_unit;
             let sectors = (end.min(unit_end) - sector) as u16;
+            let first_of_unit = sector + sectors_per_unit - unit_end;
             sector += u64::from(sectors);
             if sector < end {
                 self.commands[index].several_parts = true;
@@ -50,6 +51,7 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
             access.ppa = ppa;
             access.units = 1;
             access.sectors = sectors;
+            access.asked_of_first = (((1_u64 << sectors) - 1) << first_of_unit) as u32;
         }
         pending += u32::from(access.units > 0);
         self.queue_host_read(&access)?;

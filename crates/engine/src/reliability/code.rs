@@ -2,6 +2,7 @@
 
 use ninescope_ecc::{ErrorSampler, RberLevel, Scheme};
 use ninescope_kernel::{Ns, RandomStream};
+use ninescope_model::SECTOR_BYTES;
 use serde::Serialize;
 
 /// What was counted of a code since measuring began.
@@ -38,6 +39,21 @@ pub struct Decoded {
     pub undetected: u32,
     /// Errors of the worst codeword that has more than are corrected; else 0 [bit].
     pub worst: u32,
+}
+
+/// Sectors that an access asks for of the first and of the last of its units, one bit each; of those between it asks for
+/// all, and of a unit that is both for what both say.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Asked {
+    /// Of the first unit.
+    pub first: u32,
+    /// Of the last one.
+    pub last: u32,
+}
+
+impl Asked {
+    /// Whole units.
+    pub const ALL: Self = Self { first: u32::MAX, last: u32::MAX };
 }
 
 /// One code with its decoders.
@@ -147,24 +163,66 @@ impl Code {
         self.scheme.encode_time(codewords)
     }
 
-    /// Draws what the decoder finds in `units`. A bit of `injected` says that a unit has one wrong bit beyond those that
-    /// fail by themselves.
+    /// What of an access matters for the codewords that are decoded: all of its units, unless several codewords make a unit.
     #[inline]
-    pub fn draw(&mut self, level: Option<RberLevel>, units: u32, injected: u32) -> Decoded {
-        let codewords = self.scheme.codewords(units * self.unit_bytes);
+    fn narrowed(&self, asked: Asked) -> Asked {
+        if self.scheme.user_bytes() < self.unit_bytes { asked } else { Asked::ALL }
+    }
+
+    /// Whether one of the codewords of `units` holds a sector that is asked for.
+    fn is_asked(&self, codeword: u32, units: u32, asked: Asked) -> bool {
+        let user_bytes = self.scheme.user_bytes();
+        let per_unit = self.unit_bytes / user_bytes;
+        let (unit, first_byte) = (codeword / per_unit, codeword % per_unit * user_bytes);
+        let from = first_byte / SECTOR_BYTES as u32;
+        let end = (first_byte + user_bytes).div_ceil(SECTOR_BYTES as u32);
+        let of_first = if unit == 0 { asked.first } else { u32::MAX };
+        let of_last = if unit + 1 == units { asked.last } else { u32::MAX };
+        let held = (((1_u64 << (end - from)) - 1) << from) as u32;
+        held & of_first & of_last != 0
+    }
+
+    /// Of `injected` errors of `units`, those in codewords that are decoded when so much is asked for.
+    pub fn injected_in(&self, injected: u32, units: u32, asked: Asked) -> u32 {
+        let asked = self.narrowed(asked);
+        if asked == Asked::ALL || injected & 1 == 0 || self.is_asked(0, units, asked) {
+            return injected;
+        }
+        // Of the last unit, the codeword with its first sector is decoded in any case.
+        injected & !1
+    }
+
+    /// Draws what the decoder finds in the codewords of `units` that hold what is `asked` for. A bit of `injected` says that
+    /// a unit has one wrong bit beyond those that fail by themselves.
+    #[inline]
+    pub fn draw(&mut self, level: Option<RberLevel>, units: u32, injected: u32, asked: Asked) -> Decoded {
+        let asked = self.narrowed(asked);
+        let mut codewords = self.scheme.codewords(units * self.unit_bytes);
+        if asked != Asked::ALL {
+            codewords = (0..codewords).filter(|&codeword| self.is_asked(codeword, units, asked)).count() as u32;
+        }
         let mut decoded = Decoded { codewords, ..Decoded::default() };
         if level.is_some() || injected != 0 {
-            self.draw_errors(level, units, injected, &mut decoded);
+            self.draw_errors(level, (units, asked), injected, &mut decoded);
         }
         self.counters.codewords += u64::from(codewords);
         self.counters.corrupted_codewords += u64::from(decoded.corrupted);
         decoded
     }
 
-    fn draw_errors(&mut self, level: Option<RberLevel>, units: u32, injected: u32, decoded: &mut Decoded) {
+    fn draw_errors(
+        &mut self,
+        level: Option<RberLevel>,
+        (units, asked): (u32, Asked),
+        injected: u32,
+        decoded: &mut Decoded,
+    ) {
         let correctable = self.scheme.correctable();
         let (mut corrupted, mut corrected_bits) = (0, 0);
-        for codeword in 0..decoded.codewords {
+        for codeword in 0..self.scheme.codewords(units * self.unit_bytes) {
+            if asked != Asked::ALL && !self.is_asked(codeword, units, asked) {
+                continue;
+            }
             let mut errors = level.map_or(0, |level| self.draw_codeword(level));
             if injected != 0 {
                 errors += self.injected_errors(codeword, injected & self.units_of(codeword, units));

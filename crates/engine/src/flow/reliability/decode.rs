@@ -9,7 +9,7 @@ use crate::device::Device;
 use crate::error::SimulationError;
 use crate::host::LinkJob;
 use crate::probe::{Event, Probe, observe};
-use crate::reliability::code::Decoded;
+use crate::reliability::code::{Asked, Decoded};
 use crate::reliability::read_retry::Attempt;
 use crate::reliability::timetable::Appointment;
 use crate::reliability::{Harm, HarmedUnit, NandCode, Reliability, Sensed};
@@ -60,16 +60,38 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
 
     fn draw_page(&mut self, transaction: &Transaction, code: NandCode) -> Decoded {
         let level = self.levels_of(transaction.ppa)[code as usize];
+        let asked = self.sectors_asked(transaction);
         let part = self.reliable();
         let Some(of_code) = &mut part.nand[code as usize] else { return Decoded::default() };
         if part.corruption.is_some() || of_code.spans_units() {
-            return self.draw_units(transaction, code, level);
+            return self.draw_units(transaction, (code, asked), level);
         }
-        of_code.draw(level, u32::from(transaction.units), 0)
+        of_code.draw(level, u32::from(transaction.units), 0, asked)
+    }
+
+    /// Which sectors of its units a page access asks for: each codeword is decoded by itself, so that others need not be.
+    fn sectors_asked(&self, transaction: &Transaction) -> Asked {
+        let Transaction { asked_of_first, sectors, units, .. } = *transaction;
+        if asked_of_first == 0 {
+            return Asked::ALL;
+        }
+        let per_unit = self.geometry.sectors_per_unit();
+        let mask = |sectors: u32| ((1_u64 << sectors) - 1) as u32;
+        let first = if asked_of_first == mask(per_unit) { u32::MAX } else { asked_of_first };
+        if units == 1 {
+            return Asked { first, last: u32::MAX };
+        }
+        let of_last = u32::from(sectors) - asked_of_first.count_ones() - (u32::from(units) - 2) * per_unit;
+        Asked { first, last: if of_last == per_unit { u32::MAX } else { mask(of_last) } }
     }
 
     /// The same unit by unit: for codewords of several units, all of which are read, and for units that are corrupt.
-    fn draw_units(&mut self, transaction: &Transaction, code: NandCode, level: Option<RberLevel>) -> Decoded {
+    fn draw_units(
+        &mut self,
+        transaction: &Transaction,
+        (code, sectors): (NandCode, Asked),
+        level: Option<RberLevel>,
+    ) -> Decoded {
         let asked = self.units_asked(transaction);
         let first = self.geometry.first_unit_of_page(transaction.ppa).0;
         let part = self.reliability.as_mut().expect("a drive with codes");
@@ -79,7 +101,8 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
         let injected = part.corruption.as_ref().map_or(0, |corruption| {
             places().fold(0, |mask, (number, place)| mask | u32::from(corruption.is_corrupt(place)) << number)
         });
-        let decoded = code.draw(level, read.count_ones(), injected);
+        let injected = code.injected_in(injected, read.count_ones(), sectors);
+        let decoded = code.draw(level, read.count_ones(), injected, sectors);
         let corrected = injected & !(decoded.failed | decoded.undetected);
         for (_, place) in places().filter(|(number, _)| corrected >> number & 1 == 1) {
             part.counters.corruptions_corrected += u64::from(part.meet_corruption(place));
@@ -151,6 +174,8 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
 
     /// What reading a page again brings. Its worst codeword decides for all that did not decode.
     fn draw_attempt(&mut self, index: u32, attempt: u8) -> Decoded {
+        let transaction = self.transactions.slab[index];
+        let asked = self.sectors_asked(&transaction);
         let part = self.reliability.as_mut().expect("a drive with codes");
         let Sensed { decoded, code, .. } = part.sensed[index as usize];
         let (Some(retry), Some(code)) = (&part.retry, &mut part.nand[code as usize]) else { return decoded };
@@ -160,7 +185,8 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
         match retry.attempt(u32::from(attempt), decoded.worst, correctable, &mut part.retry_stream) {
             Attempt::Decoded => {
                 code.counters.corrected_bits += u64::from(decoded.worst.min(correctable));
-                self.count_corrected(index, decoded.failed);
+                let corrected = code.injected_in(decoded.failed, transaction.units.into(), asked);
+                self.count_corrected(index, corrected);
                 Decoded { failed: 0, ..decoded }
             }
             Attempt::Failed(worst) => {

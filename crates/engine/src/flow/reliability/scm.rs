@@ -8,7 +8,7 @@ use crate::device::Device;
 use crate::error::SimulationError;
 use crate::host::LinkJob;
 use crate::probe::{Event, Probe, observe};
-use crate::reliability::code::Decoded;
+use crate::reliability::code::{Asked, Decoded};
 use crate::reliability::timetable::Appointment;
 use crate::reliability::{Harm, Sensed};
 use crate::tier::Migration;
@@ -81,7 +81,7 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
         let Some(of_medium) = &mut part.scm[medium] else { return Ok(arrives) };
         let level = of_medium.level(writes);
         let code = &mut of_medium.code;
-        let decoded = code.draw(level, u32::from(transaction.sectors), 0);
+        let decoded = code.draw(level, u32::from(transaction.sectors), 0, Asked::ALL);
         let time = code.scheme().decode_time(decoded.codewords, decoded.corrupted);
         let begins = code.take_decoder(channel, arrives, time);
         let until = begins + time;

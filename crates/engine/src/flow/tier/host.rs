@@ -170,6 +170,8 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
             owner: index,
             // What a read of flash brings up goes on to its migration, whose number is one less.
             epoch: fill.map_or(0, |migration| migration + 1),
+            // What goes up goes up whole.
+            asked_of_first: if fill.is_some() { 0 } else { mask },
             sectors: sectors as u16,
             units: 1,
             class: QueueClass::HostRead,

@@ -198,6 +198,43 @@ fn sectors_of_a_unit_are_read_with_their_codewords_and_no_more_cross_the_link() 
 }
 
 #[test]
+fn a_read_decodes_the_codewords_that_it_asks_for() {
+    // A unit has eight sectors, and crosses the channel whole; each codeword is decoded by itself.
+    for (bytes, first, count, units, codewords) in [
+        // Two sectors to a codeword: one codeword, and two of them for as many sectors.
+        (1_024, 2, 2, 1, 1),
+        (1_024, 1, 2, 1, 2),
+        // The last sector of a unit and the first one of the next.
+        (1_024, 7, 2, 2, 2),
+        // The last codeword of a unit, the next unit, and three codewords of the one behind it.
+        (1_024, 6, 16, 3, 1 + 4 + 3),
+        (1_024, 0, 8, 1, 4),
+        // One sector to a codeword.
+        (512, 3, 1, 1, 1),
+        (512, 6, 4, 2, 4),
+        // One codeword to a unit, and one to two of them.
+        (4_096, 3, 1, 1, 1),
+        (8_192, 3, 1, 2, 1),
+    ] {
+        let run = with_codewords_of(bytes).run(vec![sectors(Op::Read, 0, first, count)]);
+        let what = format!("{count} sectors from {first} in codewords of {bytes} B");
+        let expected = COMMAND + READ + units * UNIT_TRANSFER + codewords * CLEAN;
+        let counted = run.code(NandCode::Ecc);
+        assert_eq!(run.latency(0), expected, "{what}");
+        assert_eq!((counted.codewords, counted.decoder_busy_ns), (codewords, codewords * CLEAN), "{what}");
+    }
+}
+
+#[test]
+fn a_die_that_keeps_its_page_for_the_decoder_keeps_it_for_what_is_asked_for() {
+    let code = Bch { user_data: Bytes(1_024), holds_die: true, ..bch() };
+    let drive = Drive { reliability: Default::default(), ..coded() }.with_ecc(code);
+    let run = drive.run(vec![sectors(Op::Read, 0, 0, 2), read(0, 4)]);
+    let first = UNIT_READ + CLEAN;
+    assert_eq!((run.latency(0), run.latency(1)), (first, first + UNIT_READ + 4 * CLEAN));
+}
+
+#[test]
 fn parity_crosses_the_channel_where_it_is_told_to() {
     // 48 errors in GF(2^16) take 768 bits, 96 B: 4192 B at 4.096 B/ns, rounded up.
     let drive = Drive { reliability: Default::default(), ..coded() }.with_ecc(Bch { moves_parity: true, ..bch() });

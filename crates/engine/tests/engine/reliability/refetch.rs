@@ -1,6 +1,7 @@
 //! Clean data under a detecting code: what it refuses is fetched from the store behind the drive, and written anew.
 
 use ninescope_ecc::policies::ecc_scheme::bch::Bch;
+use ninescope_ecc::policies::ecc_scheme::crc::Crc;
 use ninescope_engine::WriteCompletion;
 use ninescope_engine::reliability::NandCode;
 use ninescope_kernel::Rate;
@@ -8,7 +9,7 @@ use ninescope_media::nand::CommandKind;
 use ninescope_model::units::Bytes;
 use ninescope_model::{Cause, Lpa, Op, Ppa, Source, Stream};
 
-use crate::reliability::drives::{CHECK, CLEAN, CORRUPTED, Coded, LATER, REFETCH, bch, cache, clean};
+use crate::reliability::drives::{CHECK, CLEAN, CORRUPTED, Coded, LATER, REFETCH, bch, cache, clean, crc};
 use crate::scenario::{
     COMMAND, Drive, Event, READ, UNIT_READ, UNIT_TRANSFER, policy_with, read, read_units, sectors, trim, write,
     write_units,
@@ -53,6 +54,18 @@ fn a_corrupt_unit_is_fetched_for_the_host_and_written_anew() {
     assert_eq!((counted.refetched, counted.corruptions_met_by_host, counted.prefetched), (1, 1, 0));
     assert_eq!((counted.reads_reported, counted.failed_reads, counted.retries), (0, 0, 0));
     assert_eq!((run.ftl().healed_units, run.ftl().host_units, counted.heals_dropped), (1, 0, 0));
+}
+
+#[test]
+fn a_wrong_bit_is_met_in_its_codeword_alone() {
+    // Four codewords to a unit, of which the first has the wrong bit: whoever asks for the last one does not meet it.
+    let drive = cache().with_edc(Crc { user_data: Bytes(1_024), ..crc() }).all_corrupt_at(0);
+    let run = drive.run(vec![sectors(Op::Read, 0, 6, 2), sectors(Op::Read, LATER, 0, 2)]);
+    assert_eq!(run.latency(0), UNIT_READ + CHECK);
+    assert_eq!(run.latency(1), UNIT_READ + CHECK + REFETCH);
+    let counted = run.reliable();
+    assert_eq!((counted.refetched, counted.corruptions_met_by_host, counted.reads_wrong), (1, 1, 0));
+    assert_eq!(run.code(NandCode::Edc).codewords, 2);
 }
 
 #[test]

@@ -317,6 +317,19 @@ fn an_eviction_passes_the_decoder_of_its_slot() {
 }
 
 #[test]
+fn a_request_that_waits_for_reads_waits_for_their_decoders() {
+    // Two slots, one of which is to be free: page 0, of which one sector is above, leaves for page 1.
+    let description = json!({
+        "policy": "wb", "migration": "foreground-reads", "copy_reads": false, "evict_free": 0.4, "evict_stop": 0.4,
+    });
+    let drive = two_media(&description, vec![of_medium(code(), None)], 2);
+    let device = drive.run(vec![write(0, 1), at(10_000_000, write(32, 1))]);
+    // Written; its slot read and decoded; then flash, which has no code, read; the program goes on behind.
+    let written = SECTOR + ENCODE;
+    assert_eq!(latencies(&device), [written, written + SECTOR + CLEAN + FLASH_READ]);
+}
+
+#[test]
 fn a_page_that_is_copied_up_is_encoded_for_its_slot() {
     let drive = two_media(&json!({ "policy": "wb", "migration": "foreground" }), vec![of_medium(code(), None)], 1);
     let device = drive.run(vec![read(0, 1), at(1_000_000, read(1, 1))]);
@@ -372,6 +385,22 @@ fn a_page_that_was_rewritten_on_its_way_down_is_not_lost() {
     assert_eq!((lost, reported), (1, 0));
     let first_down = 100_000 + PAGE + 32 * CORRUPTED + FLASH_PROGRAM;
     assert!(device.now().0 > first_down + FLASH_PROGRAM, "it went down twice");
+}
+
+#[test]
+fn of_flash_the_codewords_are_decoded_that_hold_what_is_not_above() {
+    // A page of four codewords. The second one lies above: it is not decoded, unless the page goes up as a whole.
+    for (placement, codewords) in [(wb_of_writes(), 3), (wb(), 4)] {
+        let mut drive = two_media(&placement, vec![of_medium(code(), None)], 4);
+        let of_flash = crate::reliability::drives::bch();
+        drive.reliability.nand.ecc = Some(EccSchemeConfig::Bch(of_flash).build().expect("a code"));
+        let device = drive.run(vec![write(8, 8), at(100_000, read(0, 32))]);
+        let decoded = codewords * crate::reliability::drives::CLEAN;
+        assert_eq!(latencies(&device), [8 * (SECTOR + ENCODE), FLASH_READ + decoded]);
+        let part = device.seen().reliability.expect("a drive with codes");
+        let counted = part.nand_code(ninescope_engine::reliability::NandCode::Ecc).expect("a code").counters;
+        assert_eq!(counted.codewords, codewords);
+    }
 }
 
 #[test]
