@@ -46,6 +46,7 @@ VARIANTS: dict[str, dict[str, Any]] = {
             "victim": "sequential-first",
             "evict_free": 0.2,
             "evict_stop": 0.2,
+            "migration": BASE["tier"]["placement"]["migration"],
             "moves": "hot-or-random",
             "keep_copy": False,
         }
@@ -82,7 +83,8 @@ CODE_VARIANTS: dict[str, dict[str, Any]] = {
     },
     "what is read hot goes up (RWB-DM)": VARIANTS["what is read hot goes up (RWB-DM)"],
     "the page used longest ago leaves": VARIANTS["the page used longest ago leaves"],
-    "evictions in the foreground": {f"{PLACEMENT}.migration": "foreground"},
+    "evictions in the background": {f"{PLACEMENT}.migration": "background"},
+    "evictions in the foreground, with their programs": {f"{PLACEMENT}.migration": "foreground"},
     "one cell access takes 100 ns": {"scm.read": "100ns", "scm.set": "100ns", "scm.reset": "100ns"},
     "dies are free while their page is decoded": {"nand.ecc.holds_die": False},
 }
