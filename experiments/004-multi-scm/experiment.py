@@ -49,7 +49,11 @@ CASE_WORDS = {
     "weak": "M only, weak",
 }
 CASE_SHARE = 5
-BUSES = {"0.2": "2560MB/s", "0.4": "1280MB/s", "0.57": "898.25MB/s", "1.28": "400MB/s"}
+QUICK_PASSES = 2
+FULL_PASSES = 3
+"""How often wear is measured over the requests of a volume, in one run: the same for all of them. In one pass
+the most worn sector of S has a few writes, and a hot page one slot of M; it comes back into another."""
+BUSES = {"0.2": "2560MB/s", "0.4": "1280MB/s", "0.5": "1024MB/s", "0.57": "898.25MB/s", "1.28": "400MB/s"}
 """Time of one sector on the bus [us]."""
 BUS_VOLUMES = ("prxy_0", "prxy_1")
 VARIANTS: dict[str, dict[str, Any]] = {
@@ -57,7 +61,12 @@ VARIANTS: dict[str, dict[str, Any]] = {
     "queue depth 8": {"iodepth": 8},
     "8 banks of S": {"changes": {"storage_scm.banks_per_channel": 8}},
     "copies in the foreground": {"changes": {"tier.placement.migration": "foreground"}},
-    "pages written in part are fetched": {"changes": {"tier.placement.fetch_on_write": True}},
+    "no fetch, and dirty sectors alone go down": {
+        "changes": {"tier.placement.fetch_on_write": False, "tier.placement.write_back": "dirty-sectors"}
+    },
+    "pages are fetched, and dirty sectors alone go down": {
+        "changes": {"tier.placement.write_back": "dirty-sectors"}
+    },
     "one copy at a time": {"changes": {"tier.migrations_in_flight": 1}},
 }
 """What the slides leave open, decided otherwise; only with a full run, and no verdict rests on it."""
@@ -138,9 +147,22 @@ def volume_runs(volume: str, settings: Settings) -> list[dict[str, Any]]:
     names = {run["name"] for run in runs}
     of_cases = [multi(CASE_SHARE, case) for case in cases(volume, settings)]
     runs += [run for run in of_cases if run["name"] not in names]
-    if volume == WEAK_VOLUME and not settings.brief:
-        runs += [multi(CASE_SHARE, "weak", str(interval), interval=interval) for interval in INTERVALS]
-    return runs
+    if settings.brief:
+        return runs
+    if volume == WEAK_VOLUME:
+        of_cases += [multi(CASE_SHARE, "weak", str(interval), interval=interval) for interval in INTERVALS]
+        runs += of_cases[-len(INTERVALS) :]
+    return runs + [wear_of(run, settings) for run in of_cases]
+
+
+def wear_of(run: Mapping[str, Any], settings: Settings) -> dict[str, Any]:
+    """Say the same run over several passes, for its wear."""
+    return {**run, "name": f"{run['name']}/wear", "passes": passes(settings)}
+
+
+def passes(settings: Settings) -> int:
+    """Return how many passes wear is measured over."""
+    return QUICK_PASSES if settings.quick else FULL_PASSES
 
 
 def shares(volume: str, settings: Settings) -> tuple[int, ...]:
@@ -209,6 +231,8 @@ def measure(stand_in: stand_ins.StandIn, words: Mapping[str, Any], settings: Set
     workload = stand_in.workload
     if "iodepth" in words:
         workload = stand_ins.deeper(stand_in, words["iodepth"])
+    if "passes" in words:
+        workload = stand_ins.repeated(stand_in, words["passes"])
     drive = stand_ins.drive(describe(stand_in.footprint, words, settings))
     warmup = settings.varying(WARMUP, stand_ins.WARMUP)
     document = drive.run(workload, seed=settings.seed, warmup=warmup).document

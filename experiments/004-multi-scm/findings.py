@@ -23,6 +23,7 @@ from experiment import (
     VOLUMES,
     WEAK_VOLUME,
     cases,
+    passes,
     shares,
     weak_interval,
 )
@@ -70,7 +71,7 @@ def summarise(results: Results, settings: Settings) -> Summary:
         stand_in_table(results),
         share_table(measured, settings),
         case_table(measured),
-        wear_table(results, measured),
+        wear_table(results, measured, settings),
         bus_table(measured),
         *([] if settings.quick else [variant_table(results)]),
     ]
@@ -129,18 +130,49 @@ def case_run(results: Results, volume: str, case: str) -> dict[str, Any]:
     return found
 
 
+def wear_run(results: Results, volume: str, case: str) -> dict[str, Any]:
+    """Return the run of a case over several passes."""
+    found: dict[str, Any] = results[volume]["runs"][f"{CASE_SHARE}/{case}/wear"]
+    return found
+
+
 def wear_at_limit(results: Results, volume: str) -> dict[str, float | None]:
     """Return the writes of the most worn sector of M when that of S has reached what it endures.
 
-    The run is taken to come again and again, each time with the same wear.
+    What the most worn sectors of both gain after the first pass is taken to come again with each pass. The
+    first pass is left out of what recurs: it begins with a new drive, and in M it wears one slot with a hot
+    page that comes back into another one, so that the most worn sector of M hardly gains from the next. Nor
+    is the whole of a few passes taken to recur, for the same reason: over them the most worn sector of M is
+    that of one pass. As passes become many, what both gain in one is what the limit depends on.
     """
-    return {case: worn_at_limit(case_run(results, volume, case)["wear"]) for case in CASES}
+    return {
+        case: worn_at_limit(case_run(results, volume, case)["wear"], wear_run(results, volume, case)["wear"])
+        for case in CASES
+    }
 
 
-def worn_at_limit(wear: Mapping[str, Any]) -> float | None:
-    """Return that of one run; None where it wrote nothing to S."""
+def worn_at_limit(first: Mapping[str, Any], wear: Mapping[str, Any]) -> float | None:
+    """Return that of one pass and of several; None where S gains nothing after the first."""
     of_s = wear["s"]["writes_max"]
-    return BASE["storage_scm"]["endurance_writes"] / of_s * wear["m"]["writes_max"] if of_s else None
+    growth = ratio_of_growth(first, wear)
+    if growth is None:
+        return None
+    return float(wear["m"]["writes_max"] + (BASE["storage_scm"]["endurance_writes"] - of_s) * growth)
+
+
+def over(of_m: float, of_s: float) -> float | None:
+    """Return the wear of M over that of S; None where S has none."""
+    return of_m / of_s if of_s else None
+
+
+def ratio_of_growth(
+    first: Mapping[str, Any], wear: Mapping[str, Any], of_s: str = "writes_max"
+) -> float | None:
+    """Return what the most worn sector of M gained after the first pass, over what that of S did.
+
+    Or over what the mean sector of S did: the most worn one of a levelled memory tends to gain as much.
+    """
+    return over(wear["m"]["writes_max"] - first["m"]["writes_max"], wear["s"][of_s] - first["s"][of_s])
 
 
 def wear_ratios(results: Results, volume: str) -> dict[str, float | None]:
@@ -279,33 +311,41 @@ def case_table(measured: Mapping[str, Any]) -> Table:
     return Table(f"IOPS with {CASE_SHARE} % M-SCM by wear levelling", columns, rows)
 
 
-def wear_table(results: Results, measured: Mapping[str, Any]) -> Table:
+def wear_table(results: Results, measured: Mapping[str, Any], settings: Settings) -> Table:
     """Tabulate wear, and which memory is the first to reach what it endures."""
     rows: list[list[Any]] = []
     for volume in VOLUMES:
         for case, words in CASE_WORDS.items():
-            run = case_run(results, volume, case)
+            first, run = case_run(results, volume, case), wear_run(results, volume, case)
             wear = run["wear"]
+            ratios = (
+                measured["wear_ratio"][volume][case],
+                ratio_of_growth(first["wear"], wear, "writes_mean"),
+                over(wear["m"]["writes_max"], wear["s"]["writes_max"]),
+            )
             worn = measured["m_wear_at_s_limit"][volume][case]
-            ratio = measured["wear_ratio"][volume][case]
             rows.append(
                 [
                     volume,
                     words,
                     f"{wear['m']['writes_max']:,}",
                     f"{wear['s']['writes_max']:,}",
-                    None if ratio is None else f"{ratio:.3g}",
+                    f"{wear['s']['writes_mean']:.2f}",
+                    *(None if ratio is None else f"{ratio:.3g}" for ratio in ratios),
                     None if worn is None else f"{worn:.2g}",
                     f"{run['copies']['m'] or 0:.3f}",
                     f"{run['copies']['s'] or 0:.3f}",
                 ]
             )
-    columns = ["volume", "levelled", "most worn of M", "of S", "M : S", "M at the limit of S"]
+    columns = ["volume", "levelled", "most worn of M", "of S", "mean of S", "M : S", "by the mean of S"]
     return Table(
         "Wear: writes of the most worn sector",
-        [*columns, "copies a write, M", "S"],
+        [*columns, "of all passes", "M at the limit of S", "copies a write, M", "S"],
         rows,
-        note="at the limit of S: the run again and again until the most worn sector of S has reached it",
+        note=f"of a run of {passes(settings)} passes over the requests. At the limit of S: what both gained "
+        "after the first pass again and again until the most worn sector of S has reached it; M : S is of "
+        "then. By the mean of S: the gain of the most worn sector of M over that of the mean one of S. Of all "
+        "passes: the most worn of M over that of S, the first pass with them. No verdict rests on these two",
     )
 
 
@@ -479,8 +519,8 @@ def endurance(results: Results) -> Figure:
         "endurance",
         "Wear of M-SCM when S-SCM has reached its limit",
         [panel],
-        caption=f"{STAND_INS}{CASE_SHARE} % of M-SCM. Extrapolated: the run is taken to come again, with the "
-        "same wear each time, until the most worn sector of S-SCM has reached its limit. The slides give no "
+        caption=f"{STAND_INS}{CASE_SHARE} % of M-SCM. Extrapolated: what the passes after the first add is "
+        "taken to come again until the most worn sector of S-SCM has reached its limit. The slides give no "
         "numbers.",
         columns=1,
     )
@@ -493,7 +533,10 @@ def weak_levelling(results: Results, settings: Settings) -> Figure:
     runs = {interval: results[WEAK_VOLUME]["runs"][names[interval]] for interval in sorted(names)}
     first = iops(results, WEAK_VOLUME, f"{CASE_SHARE}/case-1")
     gained = [100 * (run["iops"] / first - 1) for run in runs.values()]
-    worn = [worn_at_limit(run["wear"]) for run in runs.values()]
+    repeated = (results[WEAK_VOLUME]["runs"][f"{names[interval]}/wear"] for interval in runs)
+    worn = [
+        worn_at_limit(run["wear"], more["wear"]) for run, more in zip(runs.values(), repeated, strict=True)
+    ]
     axis = Axis("overwrites from one levelling of M-SCM to the next", log=True)
     label, colour = WEAK_VOLUME, COLOURS[WEAK_VOLUME]
     return Figure(

@@ -82,7 +82,7 @@ ROW = {
         "hot_from": 20.0,
     },
 }
-WEAR = {"m": {"writes_max": 7}, "s": {"writes_max": 3}}
+WEAR = {"m": {"writes_max": 7, "writes_mean": 2.0}, "s": {"writes_max": 3, "writes_mean": 0.5}}
 CURVE = {"bits": [1, 35], "encode_ns": [5, 5], "decode_ns": [5, 9], "acceptable_ber": [1e-9, 2e-3]}
 CODE = {
     "curve": CURVE,
@@ -238,6 +238,35 @@ def test_changes_reach_into_tables_and_take_keys_out():
 def test_what_memory_costs():
     cost = findings("004").cost
     assert [round(cost(share), 3) for share in (0, 5, 8, 10, 100)] == [1, 1.117, 1.187, 1.233, 3.333]
+
+
+def test_wear_is_extrapolated_from_passes():
+    module = findings("004")
+    once = {"m": {"writes_max": 600, "writes_mean": 9.0}, "s": {"writes_max": 2, "writes_mean": 0.5}}
+    thrice = {"m": {"writes_max": 900, "writes_mean": 27.0}, "s": {"writes_max": 5, "writes_mean": 1.5}}
+    # After the first pass M gains 300 where S gains 3, or 1 in the mean; S endures 1e5, and has 5 by now.
+    assert module.ratio_of_growth(once, thrice) == pytest.approx(100)
+    assert module.ratio_of_growth(once, thrice, "writes_mean") == pytest.approx(300)
+    assert module.worn_at_limit(once, thrice) == pytest.approx(900 + 100 * (1e5 - 5))
+    assert module.worn_at_limit(thrice, thrice) is None
+
+
+def test_wear_is_of_as_many_passes_for_each_volume_and_case():
+    module = experiment("004")
+    for quick, passes in ((True, 2), (False, 3)):
+        points = module.points(Settings(quick=quick))
+        volumes = [point for point in points if point.name in module.VOLUMES]
+        assert len(volumes) == 4
+        for point in volumes:
+            runs = {run["name"]: run for run in point.parameters["runs"]}
+            worn = {name for name in runs if name.endswith("/wear")}
+            assert {f"{module.CASE_SHARE}/{case}/wear" for case in module.CASES} <= worn
+            for name in worn:
+                # The same run, but for its length.
+                once = runs[name.removesuffix("/wear")]
+                assert runs[name] == {**once, "name": name, "passes": passes}
+    brief = [run for point in module.points(Settings(brief=True)) for run in point.parameters["runs"]]
+    assert not [run for run in brief if "passes" in run]
 
 
 def test_which_case_is_nearest_to_both_limits():

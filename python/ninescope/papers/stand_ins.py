@@ -98,6 +98,11 @@ def deeper(stand_in: StandIn, iodepth: int) -> ninescope.Workload:
     return dataclasses.replace(stand_in.workload, words={**stand_in.workload.words, "iodepth": iodepth})
 
 
+def repeated(stand_in: StandIn, passes: int) -> ninescope.Workload:
+    """Return the same requests so many times, one pass behind the other."""
+    return dataclasses.replace(stand_in.workload, words={**stand_in.workload.words, "loop": passes})
+
+
 def flash_sized(
     base: Mapping[str, Any], footprint: int, capacity: float, changes: Mapping[str, Any]
 ) -> dict[str, Any]:
