@@ -26,6 +26,10 @@ except ImportError:  # then nobody is refused
 _COMPRESSED = {b"\x1f\x8b": ".gz", b"\x28\xb5\x2f\xfd": ".zst", b"PAR1": ".parquet"}
 
 
+LAKE_MARK = "lake.json"
+"""The file that makes a folder a lake of results."""
+WRITTEN_ALONE = {"result.json": "the result of a run", "comparison.json": "a comparison"}
+"""What makes a folder that of one result."""
 _LOCK = ".ninescope.lock"
 _TRIES = 4
 _A_MOMENT = 0.05
@@ -155,6 +159,11 @@ def output_directory(path: Path, *, shared: bool = False, together: bool = False
     """
     if path.exists() and not path.is_dir():
         raise ConfigError(f"cannot write to {path}: it is not a directory")
+    if not shared and not together and (path / LAKE_MARK).exists():
+        raise ConfigError(
+            f"cannot write to {path}: it is a lake of results ({LAKE_MARK}), which shares its folder with "
+            "nothing else; name another one"
+        )
     created = []
     for directory in (path, *path.parents):
         if directory.exists():

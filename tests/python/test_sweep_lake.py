@@ -262,6 +262,66 @@ def test_a_figure_has_a_line_for_each_value_and_the_spread_of_the_seeds(sweep, l
     assert panel.series[0].low[0] == min(means[:2]) / 1e3
 
 
+def tree(folder: Path) -> dict[Path, bytes]:
+    return {path: path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file()}
+
+
+def test_a_lake_shares_its_folder_with_no_result_and_no_comparison(cli, lake, tmp_path):
+    before = tree(lake)
+    for name in ("one", "other"):
+        job = ("run", "--rw", "read", "--size", "1m", "--prefill", "none")
+        assert cli(*job, "--out", tmp_path / name).code == 0
+    compared = ("compare", tmp_path / "one", tmp_path / "other", "--out")
+    assert cli(*compared, tmp_path / "both").code == 0
+    result = ninescope.Result.load(tmp_path / "one")
+    for words in ((*job, "--out", lake), (*compared, lake)):
+        code, out, err = cli(*words)
+        assert (code, out, err.count("\n")) == (2, "", 1)
+        assert "is a lake of results (lake.json), which shares its folder with nothing else" in err
+    with pytest.raises(ninescope.ConfigError, match="is a lake of results"):
+        result.save(lake)
+    assert tree(lake) == before
+
+    for folder, words in (
+        ("one", "the result of a run (result.json)"),
+        ("both", "a comparison (comparison.json)"),
+    ):
+        before = tree(tmp_path / folder)
+        code, out, err = cli("sweep", "run", sweep_file(tmp_path), "--out", tmp_path / folder)
+        assert (code, out, err.count("\n")) == (2, "", 1)
+        assert f"it holds {words}, and a lake of results shares its folder with nothing else" in err
+        with pytest.raises(ninescope.ConfigError, match="shares its folder with nothing else"):
+            Lake.open(tmp_path / folder, create=True)
+        assert tree(tmp_path / folder) == before
+
+
+def test_a_terminal_with_no_room_for_a_number_has_a_block_for_each_row(lake, monkeypatch, capsys):
+    from rich.console import Console
+
+    from ninescope.sweep import record
+    from ninescope.sweep.text import print_table
+
+    opened = Lake.open(lake)
+    found = record.Record.load(opened)
+    frame = record.table(opened, found)
+    # Two axes and seeds take 37 letters, and the shortest number 8 more.
+    print_table(frame, found, Console(force_terminal=True, width=44, color_system=None), chosen=False)
+    blocks = capsys.readouterr().out.strip().split("\n\n")
+    assert len(blocks) == frame.height
+    for block, (space, read, seed) in zip(blocks, frame.select(found.columns).rows(), strict=True):
+        cells = dict(line.rsplit("  ", 1) for line in block.splitlines() if "the same in all" not in line)
+        cells = {name.strip(): value for name, value in cells.items()}
+        assert (cells["ftl.over_provisioning"], cells["nand.read"]) == (str(space), read)
+        assert cells["seed"] == str(seed)
+        assert {"IOPS", "lifetime [years]"} <= cells.keys()
+        assert max(map(len, block.splitlines())) <= 44
+    # Where there is room for some numbers the others are left out, in words.
+    print_table(frame, found, Console(force_terminal=True, width=64, color_system=None), chosen=False)
+    lines = capsys.readouterr().out.splitlines()
+    assert len(lines) == frame.height + 2
+    assert lines[-1].startswith("left out, for want of room: ")
+
+
 def test_a_pipe_has_whole_rows_and_a_narrow_terminal_whole_cells(lake, monkeypatch, capsys):
     from rich.console import Console
 

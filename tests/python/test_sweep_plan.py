@@ -582,3 +582,22 @@ def test_values_of_python_are_what_their_toml_would_be():
     document["axes"]["nadn.read"] = document["axes"].pop("nand.read")
     with pytest.raises(ninescope.ConfigError, match=r"^sweep: axes.nadn.read: .*did you mean 'nand'"):
         Sweep.from_dict(document).plan()
+
+
+@pytest.mark.parametrize(
+    ("axes", "words"),
+    [
+        ({"workload.iodpeth": [1, 2]}, r"axes.workload.iodpeth: unknown field `iodpeth`; did you mean"),
+        ({"workload.iodepth": [0, 2]}, r"axes.workload.iodepth: 0 requests outstanding do no work"),
+        ({"workload.size": ["16m", "1t"]}, r"axes.workload.size: .*is more than the"),
+    ],
+)
+def test_a_plan_of_python_refuses_what_a_run_refuses(tmp_path, axes, words):
+    document = tomllib.loads(SMALL) | {"axes": axes}
+    for refused in (
+        lambda: Sweep.from_dict(document).plan(),
+        lambda: Sweep.from_dict(document).run(tmp_path / "lake"),
+    ):
+        with pytest.raises(ninescope.ConfigError, match=words):
+            refused()
+    assert not (tmp_path / "lake").exists()

@@ -93,7 +93,6 @@ def sweep_plan(
 
     sweep = Sweep.from_file(file)
     plan = sweep.plan()
-    checked = estimate.check(sweep.file, plan)
     known, left = left_of(out, plan)
     found = estimate.estimate(
         plan, left, jobs or pool.processors(), known=known, probe=not no_probe, before=timing.age()
@@ -103,7 +102,7 @@ def sweep_plan(
         return
     from ninescope.sweep.text import plan_lines
 
-    for line in plan_lines(sweep.file, plan, found, checked, show):
+    for line in plan_lines(sweep.file, plan, found, sweep.checked, show):
         print(line)
 
 

@@ -29,7 +29,7 @@ from ninescope.search.trial import PRUNED, REFUSED, Trial
 from ninescope.sweep.base import of_drive, of_workload
 from ninescope.sweep.estimate import CHECK_SECONDS, needs_of
 from ninescope.sweep.file import said
-from ninescope.sweep.lake import Lake
+from ninescope.sweep.lake import MARK, Lake, refuse_results
 from ninescope.sweep.point import current_build, without_prose
 from ninescope.sweep.runner import Runner, refuse_other_builds
 from ninescope.sweep.store import FolderStore, open_store
@@ -144,6 +144,8 @@ class Search:
         optuna()
         self.plan()
         _refuse_url(out)
+        if not open_store(out).exists(MARK):
+            refuse_results(open_store(out))
         wanted = trials or self.file.trials
         say = on_step or (lambda step: None)
         with open_store(out).written(), workers_of(executor, jobs, memory) as workers:

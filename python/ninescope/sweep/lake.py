@@ -24,13 +24,14 @@ from typing import TYPE_CHECKING, Any
 
 from ninescope._native import ConfigError
 from ninescope.catalogue import did_you_mean
+from ninescope.files import LAKE_MARK, WRITTEN_ALONE
 from ninescope.sweep.store import FolderStore, Store, open_store
 
 if TYPE_CHECKING:
     from ninescope.result import Histogram, Result
 
 VERSION = 1
-MARK = "lake.json"
+MARK = LAKE_MARK
 """The file that makes a folder a lake."""
 SNAPSHOTS = "snapshots"
 """The folder of prepared drives, where workers see the lake. It holds no results and may be removed."""
@@ -85,6 +86,16 @@ class Failure:
     what: Mapping[str, Any]
 
 
+def refuse_results(store: Store) -> None:
+    """Refuse to make a lake where something else was written: whose a file is could not be told."""
+    for name, what in WRITTEN_ALONE.items():
+        if store.exists(name):
+            raise ConfigError(
+                f"cannot write to {store.label()}: it holds {what} ({name}), and a lake of results shares "
+                "its folder with nothing else; name another one"
+            )
+
+
 class Lake:
     """A lake that is there. Everybody may read; runners write points, each its own file."""
 
@@ -103,6 +114,7 @@ class Lake:
                 raise ConfigError(
                     f"{store.label()}: there is no lake of results here (no {MARK}); `sweep run` makes one"
                 ) from None
+            refuse_results(store)
             version = VERSION
             mark = {"format": _WORDS, "version": VERSION}
             store.write(MARK, json.dumps(mark).encode() + b"\n")

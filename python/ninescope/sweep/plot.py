@@ -13,6 +13,7 @@ import polars as pl
 
 from ninescope._native import ConfigError
 from ninescope.figures import MOST_TOLD_APART, Axis, Figure, Panel, Series
+from ninescope.lines import some
 from ninescope.metrics import checked, unit
 from ninescope.sweep.base import WORKLOAD
 from ninescope.sweep.conditions import plain
@@ -27,8 +28,8 @@ _IN_A_ROW = 3
 """Panels of one facet stand so many side by side."""
 _MARKED = 8
 """An axis of no more values has a tick at each of them, written as the file has it."""
-_NAMED = 6
-"""So many results that have no such number are named."""
+_NAMED = 2
+"""So many results that have no such number are named: words below a figure are beside its point."""
 _PERCENTILE = re.compile(r"_p[0-9]")
 _MARGIN = 0.05
 """Between what is drawn and the ends of an axis that panels have in common, as a share of it."""
@@ -89,18 +90,34 @@ def figure(
 
 
 def withheld(frame: pl.DataFrame, axes: Sequence[str], y: str) -> str:
-    """Say which results are not in a figure for want of such a number, and why; nothing where all have it."""
+    """Say which results are not in a figure for want of such a number, and why; nothing where all have it.
+
+    Where they are all that some values of an axis have, these name them; otherwise the first are named.
+    """
     y = checked(y)
     done = frame.filter(pl.col(STATE) == DONE)
     gone = done.filter(pl.col(y).is_null())
     if not gone.height:
         return ""
     told = [name for name in axes if name != SEED and done[name].n_unique() > 1]
+    begin = f"Left out, {gone.height} of {done.height} results have no {y}{_why(y)}"
+    if axis := _told_by(done, gone, told):
+        values = [shown(value) for value in gone[axis].unique(maintain_order=True)]
+        return f"{begin}: all of {axis}={some(values)}."
     keys = gone.select(told).unique(maintain_order=True).rows() if told else []
     words = [_words(told, key) for key in keys]
     more = f"; and {len(words) - _NAMED} more" if len(words) > _NAMED else ""
     named = f": {'; '.join(words[:_NAMED])}{more}" if words else ""
-    return f"Left out, {gone.height} of {done.height} results have no {y}{_why(y)}{named}."
+    return f"{begin}{named}."
+
+
+def _told_by(done: pl.DataFrame, gone: pl.DataFrame, axes: Sequence[str]) -> str:
+    """Return the axis some values of which are those of all that is left out, and of nothing else."""
+    for axis in axes:
+        values = set(gone[axis].to_list())
+        if sum(value in values for value in done[axis].to_list()) == gone.height < done.height:
+            return axis
+    return ""
 
 
 def _why(y: str) -> str:

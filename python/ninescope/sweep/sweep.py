@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from ninescope import pool
 from ninescope._native import ConfigError
 from ninescope.sweep.file import SweepFile
-from ninescope.sweep.lake import MARK, SNAPSHOTS, Failure, Lake
+from ninescope.sweep.lake import MARK, SNAPSHOTS, Failure, Lake, refuse_results
 from ninescope.sweep.plan import Plan, plan_of
 from ninescope.sweep.point import Point
 from ninescope.sweep.prepared import OWN, PreparedDrives
@@ -101,12 +101,20 @@ class Sweep:
         return self.file.name
 
     def plan(self) -> Plan:
-        """Return all points. Nothing runs."""
+        """Return all points, checked as a run checks them first. Nothing runs."""
+        _ = self.checked
         return self._plan
 
     @functools.cached_property
     def _plan(self) -> Plan:
         return plan_of(self.file)
+
+    @functools.cached_property
+    def checked(self) -> int:
+        """How many points were checked with their workloads; what is wrong with one is refused."""
+        from ninescope.sweep import estimate
+
+        return estimate.check(self.file, self._plan)
 
     def run(
         self,
@@ -137,10 +145,11 @@ class Sweep:
         from ninescope.sweep.record import Record
 
         plan = self.plan()
-        estimate.check(self.file, plan)
         # What is refused leaves nothing behind: a new lake is made when all is accepted.
         store = open_store(out)
         there = Lake.open(out) if store.exists(MARK) else None
+        if there is None:
+            refuse_results(store)
         left = _left(there, plan.points, retry)
         if not left and there is not None:
             with store.written():
@@ -180,7 +189,7 @@ class Sweep:
         """Say how far the sweep is in a lake."""
         from ninescope.sweep.record import Record
 
-        return status(Lake.open(out), Record.of(self.plan()))
+        return status(Lake.open(out), Record.of(self._plan))
 
     def table(
         self, out: Location, *, where: str | Sequence[str] = (), all_builds: bool = False
@@ -192,7 +201,7 @@ class Sweep:
         from ninescope.sweep import record
         from ninescope.sweep.filters import filtered
 
-        known = record.Record.of(self.plan())
+        known = record.Record.of(self._plan)
         frame = record.table(Lake.open(out), known, all_builds=all_builds)
         return filtered(frame, known, [where] if isinstance(where, str) else where)
 
@@ -201,7 +210,7 @@ class Sweep:
         from ninescope.sweep.compare import compared
         from ninescope.sweep.record import Record
 
-        return compared(Lake.open(out), Record.of(self.plan()), a, b)
+        return compared(Lake.open(out), Record.of(self._plan), a, b)
 
     def plot(
         self,
@@ -223,7 +232,7 @@ class Sweep:
         from ninescope.sweep.plot import figure, save
         from ninescope.sweep.record import Record
 
-        frame, record = self.table(out, where=where), Record.of(self.plan())
+        frame, record = self.table(out, where=where), Record.of(self._plan)
         facets = (facet,) if isinstance(facet, str) else facet
         drawn = figure(frame, record, x, y, by=by, facet=facets, log_x=log_x, log_y=log_y)
         return save(drawn, Path(os.fspath(path)))

@@ -69,7 +69,8 @@ def _size(count: int) -> str:
 def print_table(frame: pl.DataFrame, record: Record, console: Console, *, chosen: bool) -> None:
     """Print the rows of a sweep, with the numbers that say most where none were chosen.
 
-    Of those that nobody chose, a narrow terminal shows as many as it has room for.
+    Of those that nobody chose, a narrow terminal shows as many as it has room for; where it has none for a
+    single one, all of them in a block for each row.
     """
     if chosen:
         print_frame(frame, console)
@@ -78,10 +79,12 @@ def print_table(frame: pl.DataFrame, record: Record, console: Console, *, chosen
     state = ["state"] if (frame["state"] != "done").any() else []
     extra = ["build"] if "build" in frame.columns else []
     kept = [*record.columns, *extra, *state]
-    left_out: list[str] = []
-    while measured and is_too_wide(*_cells_of(frame.select(*kept, *measured)), console):
-        left_out.insert(0, measured.pop())
-    print_frame(frame.select(*kept, *measured), console)
+    shown, left_out = list(measured), list[str]()
+    while shown and is_too_wide(*_cells_of(frame.select(*kept, *shown)), console):
+        left_out.insert(0, shown.pop())
+    if not shown:
+        shown, left_out = measured, []
+    print_frame(frame.select(*kept, *shown), console)
     if left_out:
         print(f"left out, for want of room: {', '.join(left_out)}")
 
