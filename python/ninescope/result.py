@@ -401,16 +401,18 @@ class Result:
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Result:
         """Read what `save` or `ninescope run --out` wrote: the directory, or a `result.json` alone."""
+        from ninescope.saved import RESULT, document_of, refused
+
         path = Path(path)
-        directory = path if path.is_dir() else path.parent
-        document = json.loads((path / "result.json" if path.is_dir() else path).read_text(encoding="utf-8"))
-        result = cls(document)
+        file = path / RESULT if path.is_dir() else path
+        result = cls(document_of(file))
         if path.is_dir():
-            result._directory = directory
-            result._histograms = _read_histograms(directory / "latency.parquet")
-            result._blocks = _read_blocks(directory / "latency_blocks.parquet")
-            with contextlib.suppress(FileNotFoundError):
-                result._timeline = (directory / "timeline.json").read_text(encoding="utf-8")
+            result._directory = path
+            with refused(file, "a damaged result"):
+                result._histograms = _read_histograms(path / "latency.parquet")
+                result._blocks = _read_blocks(path / "latency_blocks.parquet")
+                with contextlib.suppress(FileNotFoundError):
+                    result._timeline = (path / "timeline.json").read_text(encoding="utf-8")
         return result
 
     @property

@@ -6,20 +6,22 @@ import contextlib
 import json
 from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from ninescope._native import ConfigError
 from ninescope.kinds import kind_of
-from ninescope.result import Result
+
+if TYPE_CHECKING:
+    from ninescope.result import Result
 
 RESULT = "result.json"
 
 
 def read_result(path: Path) -> Result:
     """Read a folder that `save` or `run --out` wrote, or a `result.json` alone; refuse what is neither."""
-    file = path / RESULT if path.is_dir() else path
-    _is_result(file)
-    with refused(file, "a damaged result"):
-        return Result.load(path)
+    from ninescope.result import Result
+
+    return Result.load(path)
 
 
 @contextlib.contextmanager
@@ -48,8 +50,8 @@ def _refuse_other_files(file: Path) -> None:
     raise ConfigError(f"{file}: is {what}; wanted is what `run --out DIR` wrote: DIR, or DIR/{RESULT}")
 
 
-def _is_result(file: Path) -> None:
-    """Refuse what is not the JSON of a run."""
+def document_of(file: Path) -> dict[str, Any]:
+    """Read the JSON of a run; refuse what is none."""
     _refuse_other_files(file)
     try:
         document = json.loads(file.read_text(encoding="utf-8"))
@@ -62,3 +64,4 @@ def _is_result(file: Path) -> None:
         raise ConfigError(f"{file}: {problem}") from error
     if not isinstance(document, dict) or not {"ninescope", "requests", "latency"} & document.keys():
         raise ConfigError(f"{file}: is not a result of ninescope")
+    return document

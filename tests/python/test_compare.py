@@ -17,7 +17,7 @@ import ninescope
 from compare_samples import DRIVE, JOB, document, of_latencies, of_numbers, one_left_out
 from conftest import NATIVE
 from ninescope.compare import Side, compare, load
-from ninescope.compare.attribution import joined
+from ninescope.compare.attribution import draw, joined
 from ninescope.compare.conditions import differing, same_requests, same_workload
 from ninescope.compare.text import ratio as shown_ratio
 from ninescope.compare.verdict import by_chance, without_chance
@@ -452,6 +452,79 @@ def test_bands_of_replications_are_put_together():
     fast, slow = joined([banded(1, 100, 300.0), banded(2, 300, 500.0)], "read")
     assert (fast.count, dict(fast.parts_ns)) == (400, {"command_array": 40.0})
     assert (slow.count, slow.upper_ns, dict(slow.parts_ns)) == (20, 902, {"die_erase": 400.0})
+
+
+@pytest.mark.parametrize("width", [0.0, 300.0])
+def test_a_band_without_a_bar_says_so(width):
+    # Beside the bars of A a place was blank, and nothing told why.
+    both = banded(1, 100, 300.0)
+    one = banded(1, 100, 300.0)
+    one.document["attribution"]["read"].pop()
+    drawn = draw(compare(both, one if width else both))
+    [axes] = drawn.axes
+    words = [text.get_text() for text in axes.texts]
+    assert words.count("B: no requests") == (1 if width else 0)
+    assert "A: no requests" not in words
+    drawn.canvas.draw()
+    assert all(
+        axes.bbox.padded(1).contains(*axes.transData.transform(text.get_position())) for text in axes.texts
+    )
+    assert ("A band without a bar" in str(drawn.get_supxlabel())) == bool(width)
+
+
+# ---- What is no result -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ("x", "B is a Result, or several with other seeds, not 'x'; Result.load reads one"),
+        (Path("out"), "Result.load reads one"),
+        (None, "B is a Result, or several with other seeds, not None"),
+        (7, "not 7"),
+        ([None], "not None"),
+        (["x", "y"], "not 'x'; Result.load reads one"),
+        ([], "B holds no result"),
+    ],
+)
+def test_what_is_no_result_is_refused(given, words):
+    with pytest.raises(ninescope.ConfigError, match=re.escape(words)):
+        compare(banded(1, 100, 300.0), given)
+
+
+def test_a_comparison_is_gone_through_metric_by_metric():
+    comparison = compare(banded(1, 100, 300.0), banded(2, 100, 300.0))
+    rows = list(comparison)
+    assert rows == list(comparison.rows)
+    assert len(comparison) == len(rows) > 5
+    assert all(comparison[row.metric.key] is row and row.metric.key in comparison for row in comparison)
+    assert "read.p42" not in comparison
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "words"),
+    [
+        ("nowhere", None, "nowhere: No such file or directory"),
+        ("empty.json", "", "empty.json: the file is empty"),
+        ("broken.json", "{", "broken.json: is not JSON"),
+        ("list.json", "[]", "list.json: is not a result of ninescope"),
+        ("it.toml", "base = 'tlc'", "not a result"),
+        (".", None, "result.json: No such file or directory"),
+    ],
+)
+def test_what_cannot_be_loaded_is_refused(tmp_path, name, content, words):
+    path = tmp_path / name
+    if content is not None:
+        path.write_text(content)
+    with pytest.raises(ninescope.ConfigError, match=re.escape(words)):
+        Result.load(path)
+
+
+def test_a_damaged_table_of_a_result_is_refused(tmp_path):
+    banded(1, 100, 300.0).save(tmp_path)
+    (tmp_path / "latency.parquet").write_bytes(b"no Parquet")
+    with pytest.raises(ninescope.ConfigError, match="is a damaged result"):
+        Result.load(tmp_path)
 
 
 # ---- Delivery --------------------------------------------------------------------------------------------

@@ -220,6 +220,14 @@ def test_bad_claims_are_named_by_file_line_and_key(cli, experiments, before, aft
     assert "Traceback" not in err
 
 
+@pytest.mark.parametrize("word", ["009", "90", "al"])
+def test_papers_there_are_are_listed_to_whoever_names_another(cli, experiments, word):
+    code, out, err = cli("papers", "run", word, "--experiments", experiments)
+    assert (code, out) == (2, "")
+    assert f"there is no paper '{word}': there are 900, and `all`" in err
+    assert "did you mean" not in err
+
+
 def test_claims_that_are_missing_or_no_text_are_named(cli, experiments):
     path = experiments / "900-test/claims.toml"
     path.write_bytes(b"\xff\xfe")

@@ -18,6 +18,10 @@ if TYPE_CHECKING:
 _SMALL_SHARE = 0.01
 _BAR = 0.36
 _INK = "#222222"
+_EMPTY = (
+    "A band without a bar: where many requests take equally long they lie in one band together, and a band "
+    "beside it is empty."
+)
 Bands = tuple[Band, ...]
 
 
@@ -63,6 +67,8 @@ def draw(comparison: Comparison) -> Figure | None:
         for cause in reversed(causes)
     ]
     figure.legend(handles=handles, loc="outside right center", frameon=False, fontsize=9)
+    if any({band.name for band in a} ^ {band.name for band in b} for _, a, b in panels):
+        figure.supxlabel(_EMPTY, fontsize=8, color=_INK)
     return figure
 
 
@@ -100,8 +106,14 @@ def _panel(axes: Axes, op: str, a: Bands, b: Bands, causes: Sequence[str]) -> No
             _bar(axes, place, band, causes)
             above = f"{label}\n{duration(band.mean_ns)}"
             axes.text(place, 1.01, above, ha="center", va="bottom", fontsize=6.5, color=_INK)
+        for name in names:
+            if name not in {band.name for band in bands}:
+                place = names.index(name) + aside * (_BAR + 0.04)
+                words = f"{label}: no requests"
+                axes.text(place, 0.5, words, ha="center", va="center", rotation=90, fontsize=6.5, color=_INK)
     places = reaches(b) | reaches(a)
     axes.set_xticks(range(len(names)), [places[name].replace("-", "\u2013") for name in names], fontsize=8)
+    axes.set_xlim(-0.5, len(names) - 0.5)
     axes.set_ylim(0, 1.12)
     axes.set_yticks([0, 0.25, 0.5, 0.75, 1], ["0 %", "25 %", "50 %", "75 %", "100 %"])
     title = f"{op}{'es' if op == 'flush' else 's'}"

@@ -60,6 +60,18 @@ class Comparison:
         known = [row.metric.key for row in self.rows]
         raise KeyError(f"no metric {key!r} is compared{did_you_mean(key, known)}")
 
+    def __iter__(self) -> Iterator[Row]:
+        """Go through all metrics that are compared, in the order in which they are shown."""
+        return iter(self.rows)
+
+    def __len__(self) -> int:
+        """Return how many metrics are compared."""
+        return len(self.rows)
+
+    def __contains__(self, key: object) -> bool:
+        """Say whether a metric of this key is compared."""
+        return any(row.metric.key == key for row in self.rows)
+
     def is_equal_throughout(self, row: Row) -> bool:
         """Say whether both measured the same, run by run; never where runs of other seeds face each other."""
         return self.a.seeds == self.b.seeds and all(

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import dataclasses
 import itertools
-from collections.abc import Sequence
+import os
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from ninescope._native import ConfigError
@@ -27,7 +28,7 @@ class Side:
     @classmethod
     def of(cls, name: str, results: Result | Sequence[Result], source: str = "") -> Side:
         """Take one result, or replications; refuse runs of several designs, and two with one seed."""
-        given = [results] if isinstance(results, Result) else list(results)
+        given = _results(name, results)
         if not given:
             raise ConfigError(f"{name} holds no result")
         runs = sorted(given, key=_seed)
@@ -89,6 +90,20 @@ def _whole(path: Path) -> Result:
         _ = result.throughput, result.attribution, result.waf, result.endurance, result.cost
         result.to_polars("series")
     return result
+
+
+def _results(name: str, given: object) -> list[Result]:
+    """Return the results that somebody gave: one, or several."""
+    if isinstance(given, Result):
+        return [given]
+    several = given if isinstance(given, Iterable) and not isinstance(given, str | bytes) else (given,)
+    results: list[Result] = []
+    for each in several:
+        if not isinstance(each, Result):
+            hint = "; Result.load reads one" if isinstance(each, str | os.PathLike) else ""
+            raise ConfigError(f"{name} is a Result, or several with other seeds, not {each!r}{hint}")
+        results.append(each)
+    return results
 
 
 def _seed(result: Result) -> int:

@@ -169,5 +169,5 @@ def chosen(folder: Path, word: str) -> list[Paper]:
     if word == "all":
         return list(known.values())
     if word not in known:
-        raise ConfigError(f"there is no paper {word!r}{did_you_mean(word, [*known, 'all'])}")
+        raise ConfigError(f"there is no paper {word!r}: there are {', '.join(known)}, and `all`")
     return [known[word]]
