@@ -296,6 +296,34 @@ def test_numbers_are_read_on_their_bars_also_on_pale_ones(cause, count):
     assert contrast(words.get_color(), bar.get_facecolor()) >= contrast(other, bar.get_facecolor())
 
 
+def in_lab(colour: str) -> tuple[float, float, float]:
+    """CIELAB under D65 (CIE 15:2004): the distance of two is how different they look."""
+    red, green, blue = (
+        part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4
+        for part in matplotlib.colors.to_rgb(colour)
+    )
+    x = (0.4124 * red + 0.3576 * green + 0.1805 * blue) / 0.9505
+    y = 0.2126 * red + 0.7152 * green + 0.0722 * blue
+    z = (0.0193 * red + 0.1192 * green + 0.9505 * blue) / 1.0890
+    x, y, z = (
+        part ** (1 / 3) if part > (6 / 29) ** 3 else part / 3 * (29 / 6) ** 2 + 4 / 29 for part in (x, y, z)
+    )
+    return 116 * y - 16, 500 * (x - y), 200 * (y - z)
+
+
+def test_causes_are_told_apart_by_their_colours():
+    # Waits behind host reads and behind a channel wait were 13 apart, two that often lie on each other.
+    places = {cause: in_lab(look.colour) for cause, look in LOOKS.items()}
+    apart = {(a, b): math.dist(places[a], places[b]) for a, b in itertools.combinations(LOOKS, 2)}
+    assert min(apart.values()) >= 14, min(apart, key=apart.get)
+    assert min(apart[pair] for pair in itertools.pairwise(LOOKS)) >= 16
+    # What nearly every band has of these lies on each other; in print without colours lightness alone tells.
+    waits = ["transfer", "own_parts", "channel", "die_host_read", "die_host_program"]
+    for a, b in [*itertools.pairwise(waits), ("die_host_read", "die_waiting_for_channel")]:
+        assert apart[a, b] >= 20, (a, b)
+        assert abs(places[a][0] - places[b][0]) >= 8, (a, b)
+
+
 @pytest.mark.parametrize("width", [5.0, 12.0])
 def test_a_long_title_is_whole(width):
     figure = MatplotlibFigure(figsize=(width, 4), layout="constrained")
