@@ -45,7 +45,7 @@ NATIVE_SOURCES := $(shell find crates presets -name '*.rs' -o -name '*.toml' -o 
 # One interpreter for every build of the binding.
 export PYO3_PYTHON := $(abspath $(BIN))/python
 
-.PHONY: help demo test test-ray figures papers-docs papers-drawn fio-docs bench bench-sweeps lint worlds minimal-worlds stand-ins fuzz unsafe deny coverage lock clean
+.PHONY: help demo test test-ray figures papers-docs papers-drawn today-docs fio-docs bench bench-sweeps lint worlds minimal-worlds stand-ins fuzz unsafe deny coverage lock clean
 .DEFAULT_GOAL := help
 
 help: ## Show this list
@@ -69,6 +69,9 @@ figures: demo ## Renew what README.md and docs/ show of the demo
 papers-docs: $(STAMPS)/native ## Renew docs/papers from OUT=out/papers, where `papers run all --full --out` wrote
 	@$(BIN)/python tools/renew_papers.py $(OUT)
 
+today-docs: $(STAMPS)/native ## Renew docs/papers/today from OUT=out/today, where its sweeps wrote
+	@$(BIN)/python tools/renew_today.py $(OUT)
+
 fio-docs: $(STAMPS)/dev ## Renew the table of fio's options in docs/jobs.md
 	@$(BIN)/python tools/renew_fio_options.py
 
@@ -88,9 +91,9 @@ bench-sweeps: $(STAMPS)/native $(STAMPS)/sweep ## Measure how sweeps scale, and 
 lint: $(STAMPS)/native $(STAMPS)/dev ## Check format, lints and types
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets --locked -- -D warnings
-	$(BIN)/ruff check python tests/python experiments/0* tools/renew_papers.py tools/renew_readme.py tools/renew_fio_options.py tools/coverage_table.py \
+	$(BIN)/ruff check python tests/python experiments/0* tools/renew_papers.py tools/renew_today.py tools/renew_readme.py tools/renew_fio_options.py tools/coverage_table.py \
 		tools/fidelity.py tools/stand_ins tools/bench_sweeps
-	$(BIN)/ruff format --check python tests/python experiments/0* tools/renew_papers.py tools/renew_readme.py tools/renew_fio_options.py tools/coverage_table.py \
+	$(BIN)/ruff format --check python tests/python experiments/0* tools/renew_papers.py tools/renew_today.py tools/renew_readme.py tools/renew_fio_options.py tools/coverage_table.py \
 		tools/fidelity.py tools/stand_ins tools/bench_sweeps
 	$(BIN)/mypy --strict python/ninescope
 	@# Folder by folder: their files share names.

@@ -1,0 +1,85 @@
+"""Renew the tables of docs/papers/today from what the sweeps behind them came to.
+
+    make today-docs OUT=out/today
+
+`OUT` holds a lake of each sweep of examples/sweeps/today, by its name (002 and so on). The numbers of a lake are kept
+beside the page as CSV, its figures as PNG; a page has a place for each table, and a test says that the tables are
+what the kept numbers come to.
+"""
+
+from __future__ import annotations
+
+import csv
+import re
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+DOCS = ROOT / "docs/papers/today"
+PLACE = re.compile(
+    r"<!-- (?P<name>\S+): (?P<rows>.+?) by (?P<column>.+?): (?P<value>\S+) -->\n.*?<!-- end -->", re.DOTALL
+)
+"""`<!-- 002: workload, workload.iodepth by suspend: read_p99.99_us -->`: what rows, columns and cells are."""
+FIGURES = {"002": ("--x", "workload.iodepth", "--y", "read_p99.99", "--facet", "workload")}
+SCALES = {"_us": ("_ns", 1e-3)}
+
+
+def main(lakes: Path) -> None:
+    """Take the lakes."""
+    for page in sorted(DOCS.glob("*.md")):
+        lake = lakes / page.stem
+        if not lake.is_dir():
+            sys.exit(f"{lake}: there is no lake of {page.name}")
+        table = _ninescope("sweep", "table", str(lake), "--csv")
+        page.with_suffix(".csv").write_text(table, encoding="utf-8")
+        if page.stem in FIGURES:
+            figure = page.with_suffix(".png")
+            _ninescope("sweep", "plot", str(lake), *FIGURES[page.stem], "--out", str(figure))
+        page.write_text(with_tables(page.read_text(encoding="utf-8"), DOCS), encoding="utf-8")
+
+
+def _ninescope(*words: str) -> str:
+    program = Path(sys.executable).with_name("ninescope")
+    return subprocess.run([program, *words], check=True, capture_output=True, text=True).stdout
+
+
+def with_tables(page: str, folder: Path) -> str:
+    """Fill each place of a page with the table that it asks for."""
+
+    def table(place: re.Match[str]) -> str:
+        with (folder / f"{place['name']}.csv").open(encoding="utf-8", newline="") as file:
+            rows = list(csv.DictReader(file))
+        words = place[0].split("\n", 1)[0]
+        return f"{words}\n{pivot(rows, place['rows'].split(', '), place['column'], place['value'])}\n<!-- end -->"
+
+    return PLACE.sub(table, page)
+
+
+def pivot(rows: Sequence[Mapping[str, str]], by: Sequence[str], column: str, value: str) -> str:
+    """Tabulate a number: a line for each combination of `by`, a column for each value of `column`."""
+    lines: dict[tuple[str, ...], dict[str, str]] = {}
+    columns: dict[str, None] = {}
+    for row in rows:
+        columns[row[column]] = None
+        lines.setdefault(tuple(row[key] for key in by), {})[row[column]] = _number(row, value)
+    heads = [*(key.removeprefix("workload.") for key in by), *columns]
+    found = [heads, ["---"] * len(by) + ["---:"] * len(columns)]
+    found += [[*key, *(cells.get(name, "-") for name in columns)] for key, cells in lines.items()]
+    return "\n".join("| " + " | ".join(line) + " |" for line in found)
+
+
+def _number(row: Mapping[str, str], name: str) -> str:
+    factor = 1.0
+    for unit, (stored, scale) in SCALES.items():
+        if name.endswith(unit):
+            name, factor = name.removesuffix(unit) + stored, scale
+    if not row[name]:
+        return "-"
+    found = float(row[name]) * factor
+    return f"{found:,.0f}" if abs(found) >= 100 else f"{found:.3g}"
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))
