@@ -13,6 +13,7 @@ from experiment import (
     DRIVES,
     FILEBENCH,
     FLEXECC,
+    IDLE_SHARE,
     OF_QUANTITATIVE_LEDGERS,
     PREFILLED,
     RBER,
@@ -30,6 +31,9 @@ from ninescope.papers.experiment import Settings, Summary, Table
 
 COLOURS = {BCH_SSD: "#444444", FLEXECC: "#1f6fb4"}
 LABELS = {BCH_SSD: "BCH-SSD", FLEXECC: "FlexECC"}
+
+BUSY = f"{100 * (1 - IDLE_SHARE):.1f} %"
+"""How busy dies are."""
 
 Results = Mapping[str, dict[str, Any]]
 
@@ -84,7 +88,7 @@ def of_quantitative_claims(results: Results, settings: Settings) -> dict[str, An
     with_ledger = OF_QUANTITATIVE_LEDGERS if settings.brief else tuple(WORKLOADS)
     return {
         "improvement_percent": {name: improvement(results[name]["runs"]) for name in WORKLOADS},
-        "ledger": {name: ledger(results[name]["ledger"], scale) for name in with_ledger},
+        "ledger": {name: ledger(results[name]["ledger"], settings) for name in with_ledger},
         "reads_of_10m": {name: reads_of(results[name]["runs"][FLEXECC]) for name in WORKLOADS},
         "crc_read_share": {name: crc_read_share(results[name]["runs"][FLEXECC]) for name in WORKLOADS},
         "crc_moved": {
@@ -141,10 +145,11 @@ LEDGER = (
 )
 
 
-def ledger(run: Mapping[str, Any], scale: int) -> dict[str, Any]:
+def ledger(run: Mapping[str, Any], settings: Settings) -> dict[str, Any]:
     """Return what became of the pages that were made bad."""
+    scale = scale_of(settings)
     cache = {**run["cache"], "prefetched": prefetched_before_read(run["cache"])}
-    expected = cache_blocks(scale) * (1 - (1 - RBER) ** (8 * 4096))
+    expected = cache_blocks(settings) * (1 - (1 - RBER) ** (8 * 4096))
     count = cache["corruptions"]
     return {
         "corruptions": count * scale,
@@ -358,8 +363,8 @@ def response(results: Results) -> Figure:
         "response",
         "Mean response with busy dies",
         [relative_panel(name, "mean response, BCH-SSD = 1", key, results) for name, key in panels.items()],
-        caption=f"{STAND_INS} The load is not published: requests come so fast that the dies of BCH-SSD "
-        "are 90 % busy, and FlexECC gets the same requests at the same times. The slides show all requests.",
+        caption=f"{STAND_INS} The load is not published: requests come so fast that the dies of BCH-SSD are "
+        f"{BUSY} busy, and FlexECC gets the same requests at the same times. The slides show all requests.",
         columns=3,
     )
 
@@ -410,8 +415,8 @@ def faults(results: Results) -> Figure:
                 lines=[("BCH-SSD", 1.0)],
             )
         ],
-        caption="Errors are put into the drive in the middle of the run, and the scrubber begins then; dies "
-        "of BCH-SSD are 90 % busy without errors. The slides' figure has no numbers; its rates are inferred.",
+        caption="Errors come one after another as long as requests do; dies of BCH-SSD are "
+        f"{BUSY} busy without errors. The slides' figure has no numbers; its rates are inferred.",
         columns=1,
     )
 
