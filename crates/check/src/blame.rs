@@ -85,8 +85,8 @@ pub struct Blame {
     inside: BTreeMap<u64, Ns>,
     /// Whether writes complete when they are programmed.
     at_program: bool,
-    /// By slot: the unit that got its place last.
-    written: Vec<Lpa>,
+    /// By slot: the unit that got its place last, and when.
+    written: Vec<(Lpa, Ns)>,
     /// By first unit of a page that is to be programmed for a request: the last unit in it.
     last_in_page: BTreeMap<u32, Lpa>,
     /// By first unit of a page that is to be programmed out of a write buffer: who wrote into it last.
@@ -110,16 +110,16 @@ impl Blame {
     pub fn fetched(&mut self, now: Ns, slot: u32, id: u64) {
         if self.slots.len() <= slot as usize {
             self.slots.resize(slot as usize + 1, NOBODY);
-            self.written.resize(slot as usize + 1, Lpa::NONE);
+            self.written.resize(slot as usize + 1, (Lpa::NONE, Ns::NEVER));
         }
-        self.written[slot as usize] = Lpa::NONE;
+        self.written[slot as usize] = (Lpa::NONE, Ns::NEVER);
         self.slots[slot as usize] = id;
         self.inside.insert(id, now);
     }
 
     /// A unit that a request wrote got a place.
     pub fn unit_written(&mut self, view: &View<'_>, slot: u32, lpa: Lpa, place: Ppa) {
-        self.written[slot as usize] = lpa;
+        self.written[slot as usize] = (lpa, view.now);
         let page = view.ftl.geometry().first_unit_of_page(place).0;
         if self.at_program {
             self.last_in_page.insert(page, lpa);
@@ -305,7 +305,9 @@ impl Blame {
     fn waits_of(&self, now: Ns, (slot, id): (u32, u64), op: Op, transaction: u32) -> Option<Waits> {
         let merged = |lpa: Lpa| self.merges.get(&(id, lpa.0)).copied().unwrap_or_default();
         if op == Op::Write && transaction == NONE {
-            return (!self.at_program).then(|| merged(self.written[slot as usize]));
+            // What completes later than its last unit got a place in flash waited for one above.
+            let (lpa, at) = self.written[slot as usize];
+            return (!self.at_program && at == now).then(|| merged(lpa));
         }
         let part = self.parts.get(transaction as usize).filter(|part| part.owner == id)?;
         // Of a write the access may be one of another medium, under the number of one that has ended.
