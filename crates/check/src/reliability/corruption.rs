@@ -46,6 +46,16 @@ fn units_per_codeword(view: &View<'_>, code: NandCode) -> u32 {
     (user_bytes / view.ftl.geometry().unit_bytes).max(1)
 }
 
+/// The sectors of a unit that the first of its codewords holds, one bit each; all where codewords are longer.
+pub fn first_codeword(view: &View<'_>, place: Ppa) -> u32 {
+    let code = reliability(view).nand_code(super::code_of(view, place));
+    let user_bytes = code.map_or(u32::MAX, |code| code.scheme().user_bytes());
+    if user_bytes >= view.ftl.geometry().unit_bytes {
+        return u32::MAX;
+    }
+    u32::MAX >> (32 - user_bytes.div_ceil(SECTOR_BYTES as u32))
+}
+
 impl Corruption {
     pub fn new(knows_units: bool) -> Self {
         Self { knows_units, ..Self::default() }
@@ -69,16 +79,6 @@ impl Corruption {
     /// A place in its present life, if what lies there is corrupt.
     pub fn found(&self, view: &View<'_>, place: Ppa) -> Option<Copy> {
         Some(copy(view, place)).filter(|key| self.copies.contains_key(key))
-    }
-
-    /// The sectors of a unit that the first of its codewords holds, one bit each; all where codewords are longer.
-    pub fn first_codeword(&self, view: &View<'_>, place: Ppa) -> u32 {
-        let code = reliability(view).nand_code(super::code_of(view, place));
-        let user_bytes = code.map_or(u32::MAX, |code| code.scheme().user_bytes());
-        if user_bytes >= view.ftl.geometry().unit_bytes {
-            return u32::MAX;
-        }
-        u32::MAX >> (32 - user_bytes.div_ceil(SECTOR_BYTES as u32))
     }
 
     /// Those of the other units of a place's codeword that are corrupt.

@@ -11,7 +11,7 @@ use ninescope_kernel::{NONE, Ns};
 use ninescope_media::nand::{CommandKind, FlashCommand};
 use ninescope_model::{Lpa, Ppa, Source};
 
-use super::corruption::{Copy, Corruption};
+use super::corruption::{Copy, Corruption, first_codeword};
 use super::decoders::Decoding;
 use super::heals::Heals;
 use crate::rule::{Checked, Rule, require};
@@ -279,7 +279,7 @@ impl PageReads {
         read.left |= u32::from(!is_there) << number;
         let mates = corruption.mates(view, place);
         // Wrong bits lie in the first codeword of a unit, which need not be decoded for the others.
-        let corrupt = corruption.found(view, place).filter(|_| sectors & corruption.first_codeword(view, place) != 0);
+        let corrupt = corruption.found(view, place).filter(|_| sectors & first_codeword(view, place) != 0);
         read.units.push(SensedUnit { lpa, place, taker, sectors, corrupt, mates });
         self.expect(taker, lpa);
     }
