@@ -71,7 +71,7 @@ PLACEMENTS: dict[str, dict[str, Any]] = {
         "evict_stop": EVICT_FREE,
         "migration": "background",
         "moves": "hot-or-random",
-        "keep_copy": True,
+        "keep_copy": False,
     },
 }
 SHORT = {"wb": "WB", "wo-dm": "WO-DM", "rwb-dm": "RWB-DM", "nand-only": "NAND only"}
@@ -87,9 +87,9 @@ LATENCIES = {"1us": ("1us", "1us"), "10us": ("10us", "10us")}
 ASYMMETRIC = ("500ns", "5us")
 MOVE_RULES: dict[str, dict[str, Any]] = {
     "hot-and-random": {"moves": "hot-and-random"},
-    "without-a-copy": {"keep_copy": False},
+    "with-a-copy": {"keep_copy": True},
 }
-"""What RWB-DM brings up: the paper's rule, with a copy that stays in flash and without."""
+"""Decided otherwise: what RWB-DM brings up, and whether a copy stays in flash."""
 MOVING = ("prxy_1", "proj_3")
 MOVE_RATIOS = (3, 25)
 SKEWED = ("prxy_0", "prxy_1")
@@ -107,6 +107,7 @@ VARIANTS: dict[str, dict[str, Any]] = {
     "20 % kept free": {
         "placement": {name: {"evict_free": 0.2, "evict_stop": 0.2} for name in ("wo-dm", "rwb-dm")}
     },
+    "a copy stays in flash": {"placement": {"rwb-dm": {"keep_copy": True}}},
     "random up to 8 KiB": {"placement": {name: {"random_up_to": "8KiB"} for name in ("wo-dm", "rwb-dm")}},
     "sequential pages leave first": {
         "placement": {name: {"victim": "sequential-first"} for name in ("wo-dm", "rwb-dm")}

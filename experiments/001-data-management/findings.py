@@ -306,9 +306,9 @@ def move_table(results: Results) -> Table:
             rows.append([volume, f"{ratio} %", *map(count, found)])
     return Table(
         "RWB-DM: which reads bring a page up",
-        ["volume", "SCM / flash", "WB", "WO-DM", "RWB-DM", "hot and random", "without a copy"],
+        ["volume", "SCM / flash", "WB", "WO-DM", "RWB-DM", "hot and random", "with a copy"],
         rows,
-        note="the first requests alone; no verdict rests on it. RWB-DM: hot or random, with a copy in flash",
+        note="the first requests alone; no verdict rests on it. RWB-DM: hot or random, no copy in flash",
     )
 
 
