@@ -344,8 +344,9 @@ def wear_table(results: Results, measured: Mapping[str, Any], settings: Settings
         rows,
         note=f"of a run of {passes(settings)} passes over the requests. At the limit of S: what both gained "
         "after the first pass again and again until the most worn sector of S has reached it; M : S is of "
-        "then. By the mean of S: the gain of the most worn sector of M over that of the mean one of S. Of all "
-        "passes: the most worn of M over that of S, the first pass with them. No verdict rests on these two",
+        "then. By the mean of S: the gain of the most worn sector of M over that of the mean one of S. Of "
+        "all passes: the most worn of M over that of S, the first pass with them. No verdict rests on these "
+        "two",
     )
 
 
