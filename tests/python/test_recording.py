@@ -116,9 +116,9 @@ def test_a_lone_write_waits_for_room_for_its_own_pages(tmp_path):
     stalls = [stage for stage in request.stages if stage.stage == "buffer_stall"]
     assert sum(stage.until_ns - stage.from_ns for stage in stalls) > request.latency_ns / 2
     assert not any(stage.behind_others for stage in request.stages)
-    programs = [act for stage in stalls for act in stage.die_did if act.command == "host program"]
+    programs = [act for stage in stalls for act in stage.die_did if act.occupancy == "host_program"]
     assert programs
-    assert all(act.own for act in programs if act.requests == (request.id,) and act.occupancy == "host_program")
+    assert all(act.own for act in programs if act.requests == (request.id,))
     text = str(result)
     assert "for its own pages" in text
     assert "behind other writes" not in text

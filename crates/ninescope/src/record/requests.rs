@@ -178,7 +178,8 @@ impl RequestBook {
         for access in accesses {
             if access.slot != NONE {
                 let id = self.inside(access.slot).id;
-                [&mut requests, &mut own_of].map(|known| known.add(id));
+                requests.add(id);
+                own_of.add(id);
             }
             if class == QueueClass::HostProgram {
                 let page = view.ftl.geometry().first_unit_of_page(access.ppa).0;
