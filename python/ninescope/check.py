@@ -111,16 +111,15 @@ def _check_run(request: dict[str, object]) -> list[str]:
 
 
 def _sweep(path: str) -> Verdict:
-    from ninescope.sweep import estimate
     from ninescope.sweep.sweep import Sweep
     from ninescope.sweep.values import plural
 
     sweep = Sweep.from_file(path)
     plan = sweep.plan()
-    checked = estimate.check(sweep.file, plan)
     notes = [f"{plural(len(plan.points), 'point')}; `ninescope sweep plan {path}` lists them"]
-    if checked < len(plan.rows):
-        notes.append(f"checked with their workloads: {plural(checked, 'point')}; the others by their drives")
+    if sweep.checked < len(plan.rows):
+        points = plural(sweep.checked, "point")
+        notes.append(f"checked with their workloads: {points}; the others by their drives")
     return Verdict("sweep", notes)
 
 

@@ -224,7 +224,7 @@ def test_bad_claims_are_named_by_file_line_and_key(cli, experiments, before, aft
 def test_papers_there_are_are_listed_to_whoever_names_another(cli, experiments, word):
     code, out, err = cli("papers", "run", word, "--experiments", experiments)
     assert (code, out) == (2, "")
-    assert f"there is no paper '{word}': there are 900, and `all`" in err
+    assert f"there is no paper '{word}'; there is 900, all" in err
     assert "did you mean" not in err
 
 

@@ -169,5 +169,5 @@ def chosen(folder: Path, word: str) -> list[Paper]:
     if word == "all":
         return list(known.values())
     if word not in known:
-        raise ConfigError(f"there is no paper {word!r}: there are {', '.join(known)}, and `all`")
+        raise ConfigError(f"there is no paper {word!r}; there is {', '.join([*known, 'all'])}")
     return [known[word]]
