@@ -129,6 +129,21 @@ def test_a_lone_write_waits_for_room_for_its_own_pages(tmp_path):
 
 
 @needs_the_engine
+@pytest.mark.parametrize("size", ["1m", "4m"])
+def test_a_part_of_the_request_itself_has_one_name_in_lists_and_in_sums(size):
+    """More than the 16 dies read at once: what the last part waits for is another part of the same request."""
+    job = ninescope.Workload.job(rw="randread", bs=size, iodepth=1, size="256m", requests=20)
+    result = ninescope.Drive.from_file(DEMO).run(job, prefill="full", explain_slowest=1)
+    [request] = result.slowest.read
+    acts = [act for stage in request.stages for act in stage.die_did]
+    assert {act.own for act in acts} == {True}, "it is alone"
+    assert all(act.what.startswith("own parts: host read of this request") for act in acts)
+    told = str(result)[str(result).index("slowest read") :]
+    assert "own parts" in told
+    assert told.count("host read of this request") == told.count("own parts: host read of this request")
+
+
+@needs_the_engine
 def test_the_command_line_writes_a_timeline_that_viewers_accept(cli, tmp_path):
     out = tmp_path / "run"
     code, text, err = cli(

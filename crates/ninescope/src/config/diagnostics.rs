@@ -50,6 +50,13 @@ pub fn with_suggestion(message: &str) -> String {
     in_plain_words(&with_nearest(message, |word, known| suggestion(word, known.iter().copied()).map(str::to_owned)))
 }
 
+/// What is wrong with a text of TOML, in plain words: only what is no TOML is an error of parsing.
+pub fn of_toml(text: &str, error: &toml::de::Error) -> String {
+    let message = with_suggestion(&error.to_string());
+    let is_toml = toml::from_str::<toml::Table>(text).is_ok();
+    message.strip_prefix("TOML parse error ").filter(|_| is_toml).map_or_else(|| message.clone(), str::to_owned)
+}
+
 /// A message of serde about a key or a name that is unknown, with what `nearest` says of it and what is known there.
 pub fn with_nearest(message: &str, nearest: impl Fn(&str, &[&str]) -> Option<String>) -> String {
     for marker in ["unknown field `", "unknown variant `"] {
@@ -275,6 +282,19 @@ mod tests {
             assert!(message.lines().any(|line| line == told), "{text}: {message}");
         }
         assert_eq!(with_suggestion("nand: missing field `read`"), "nand: the key `read` is missing");
+    }
+
+    #[test]
+    fn only_what_is_no_toml_is_an_error_of_parsing() {
+        let told = |text: &str| {
+            let error = toml::from_str::<ninescope_workload::JobConfig>(text).expect_err(text);
+            of_toml(text, &error)
+        };
+        for (text, problem) in [("rw = 'read'\nbss = '4k'", "unknown field `bss`"), ("\niodepth = 'x'", "is wanted")] {
+            let told = told(text);
+            assert!(told.starts_with("at line 2, column ") && told.contains(problem), "{told}");
+        }
+        assert!(told("rw = read").starts_with("TOML parse error at line 1, column 6"), "{}", told("rw = read"));
     }
 
     #[test]

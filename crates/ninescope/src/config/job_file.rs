@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use toml::Table;
 
-use super::diagnostics::{location, nearest_location, with_suggestion};
+use super::diagnostics::{location, nearest_location, of_toml};
 use crate::error::Error;
 
 /// What makes the requests to the disk, or to the drive itself.
@@ -113,5 +113,5 @@ fn parse_tables(path: &Path, text: &str) -> Result<JobTables, Error> {
         let problem = "several jobs and a file system or a host cache do not go together; give one [job]";
         return Err(wrong(&format!("{problem}{}", location(text, "jobs[0]"))));
     }
-    toml::from_str(text).map_err(|error| wrong(&with_suggestion(&error.to_string())))
+    toml::from_str(text).map_err(|error| wrong(&of_toml(text, &error)))
 }

@@ -8,7 +8,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use toml::Table;
 
-use super::diagnostics::{location_of_line, nearest_location, with_suggestion};
+use super::diagnostics::{location_of_line, nearest_location, of_toml};
 use crate::error::Error;
 
 /// A job file with the keys in a table of their own.
@@ -179,7 +179,7 @@ pub fn parse_jobs(path: &Path, text: &str) -> Result<LoadedJobs, Error> {
     } else {
         toml::from_str(text).map(|job| (one(""), vec![job]))
     };
-    let (places, jobs) = parsed.map_err(|error| refused(&with_suggestion(&error.to_string())))?;
+    let (places, jobs) = parsed.map_err(|error| refused(&of_toml(text, &error)))?;
     if jobs.is_empty() { Err(refused("`jobs` is empty")) } else { Ok(LoadedJobs::in_file(path, text, places, jobs)) }
 }
 

@@ -88,6 +88,12 @@ fn act(stretch: &Stretch, stage: &Stage) -> Value {
 
 /// "erase of block 17 (loops 1-2 of 3, suspended 1x)".
 fn in_words(stretch: &Stretch, own: bool) -> String {
+    let words = act_in_words(stretch, own);
+    // As the cause is called that such time counts for.
+    if own { format!("own parts: {words}") } else { words }
+}
+
+fn act_in_words(stretch: &Stretch, own: bool) -> String {
     let work = &stretch.work;
     let title = if own { format!("{} of this request", work.kind()) } else { work.title() };
     let main = match stretch.doing {
