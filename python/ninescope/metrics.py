@@ -79,7 +79,8 @@ def metrics_of(result: Result) -> Metrics:
     found["simulated_ns"] = result.simulated_ns
     moved = result.throughput
     found["iops"] = sum(of.iops for of in moved.values())
-    found["bytes_per_second"] = sum(of.bytes_per_second for of in moved.values())
+    # A trim moves no data.
+    found["bytes_per_second"] = sum(of.bytes_per_second for op, of in moved.items() if op in OPS)
     for op in OPS:
         if op in moved:
             found[f"{op}_iops"] = moved[op].iops

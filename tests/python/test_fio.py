@@ -131,6 +131,22 @@ def test_the_json_has_the_keys_that_fio_has(result, tmp_path: Path):
     assert set(theirs["read"]["clat_ns"]["percentile"]) <= set(ours["read"]["clat_ns"]["percentile"])
 
 
+def test_trims_have_the_bytes_that_fio_counts(tmp_path: Path, cli):
+    text = "[a]\nioengine=null\nrw=randtrim\nbs=32k\nsize=16m\n[b]\nioengine=null\nrw=write\nbs=4k\nsize=1m\n"
+    (tmp_path / "job.fio").write_text(text)
+    out = tool(tmp_path, "fio", "job.fio", "--output-format=json+").stdout
+    theirs = json.loads(out[out.index("{") :])["jobs"]
+    code, printed, err = cli("run", tmp_path / "job.fio", "--json")
+    assert code == 0, err
+    ours = json.loads(printed)["jobs"]
+    for op in ("read", "write", "trim"):
+        for key in ("total_ios", "io_bytes", "io_kbytes"):
+            assert [job[op][key] for job in ours] == [job[op][key] for job in theirs], (op, key)
+    trims = ours[0]["trim"]
+    assert trims["io_bytes"] == 16 << 20
+    assert trims["bw_bytes"] == pytest.approx(trims["iops"] * (32 << 10), rel=1e-6)
+
+
 def test_what_a_job_file_says_is_told_as_fio_tells_it(tmp_path: Path, cli):
     text = "[global]\nioengine=libaio\nsize=64k\nbs=4k\n[a]\nrw=randread\n[b]\nrw=write\nnumjobs=2\nbs=8k\n"
     (tmp_path / "job.fio").write_text(text)

@@ -9,6 +9,7 @@ import pytest
 
 import ninescope
 from conftest import NATIVE, ROOT
+from ninescope.metrics import metrics_of
 
 pytestmark = pytest.mark.skipif(not NATIVE, reason="the engine is not built")
 
@@ -36,6 +37,20 @@ def test_each_job_is_told_by_itself(result):
     assert reader.iops * reader.latency.read.mean_ns / 1e9 == pytest.approx(4, rel=0.01)
     assert log.throughput["write"].iops == pytest.approx(2000, rel=0.02)
     assert ninescope.Drive.preset("tlc").run(ninescope.Workload.job(rw="read", requests=5)).jobs == ()
+
+
+def test_a_trim_has_bytes_and_moves_none():
+    work = (
+        {"name": "trims", "rw": "randtrim", "bs": "32k", "size": "1m"},
+        {"name": "reads", "rw": "read", "size": "64k"},
+    )
+    result = ninescope.Drive.preset("tlc").run(ninescope.Workload.jobs(*work))
+    trims, reads = result.jobs
+    assert trims.throughput["trim"].bytes == result.throughput["trim"].bytes == 1 << 20
+    assert trims.throughput["trim"].bytes_per_second == pytest.approx(trims.iops * (32 << 10))
+    assert (trims.bytes, reads.bytes) == (0, 64 << 10)
+    moved = metrics_of(result)["bytes_per_second"]
+    assert moved == pytest.approx(result.throughput["read"].bytes_per_second)
 
 
 def test_the_log_of_requests_names_the_job_where_there_are_several(result, tmp_path):

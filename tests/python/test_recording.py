@@ -131,7 +131,7 @@ def test_a_lone_write_waits_for_room_for_its_own_pages(tmp_path):
 @needs_the_engine
 @pytest.mark.parametrize("size", ["1m", "4m"])
 def test_a_part_of_the_request_itself_has_one_name_in_lists_and_in_sums(size):
-    """More than the 16 dies read at once: what the last part waits for is another part of the same request."""
+    """More than the 16 dies read at once: what the last part waits for are other parts of the request."""
     job = ninescope.Workload.job(rw="randread", bs=size, iodepth=1, size="256m", requests=20)
     result = ninescope.Drive.from_file(DEMO).run(job, prefill="full", explain_slowest=1)
     [request] = result.slowest.read

@@ -53,8 +53,8 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
             return Ok(());
         }
         let bytes = match command.op {
-            Op::Read | Op::Write => u64::from(command.sectors) * SECTOR_BYTES,
-            Op::Trim | Op::Flush => 0,
+            Op::Read | Op::Write | Op::Trim => u64::from(command.sectors) * SECTOR_BYTES,
+            Op::Flush => 0,
         };
         if self.meter.series.is_over(now) {
             let written = self.written();
@@ -75,7 +75,8 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
             self.meter.series.note_tier(part.sample());
         }
         if command.hint != CacheHint::None {
-            self.meter.record_hint(command.hint, latency, bytes);
+            let moved = if command.op == Op::Trim { 0 } else { bytes };
+            self.meter.record_hint(command.hint, latency, moved);
         }
         let (id, request) = (command.id, command.request());
         observe!(self, Event::Completed { slot: index, id, request, parts: &parts, transaction });

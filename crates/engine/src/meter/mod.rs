@@ -40,7 +40,7 @@ pub struct OpMeter {
     pub attribution: Attribution,
     /// Commands some of whose latency was a wait behind an erase.
     pub behind_erase: u64,
-    /// Host bytes moved [B].
+    /// Bytes of the host that were read, written or trimmed [B].
     pub bytes: u64,
 }
 
@@ -53,7 +53,7 @@ pub struct LaneOpMeter {
     pub device_latency: Histogram,
     /// Submission to fetch.
     pub host_queue: Moments,
-    /// Host bytes moved [B].
+    /// Bytes of the host that were read, written or trimmed [B].
     pub bytes: u64,
 }
 

@@ -192,7 +192,8 @@ fn by_job(device: &Seen<'_>, names: &[String]) -> Value {
             Value::Object(filled().map(|op| (op.name().to_owned(), value(&lane.ops[op as usize]))).collect())
         };
         let requests: u64 = lane.ops.iter().map(|op| op.latency.count()).sum();
-        let bytes: u64 = lane.ops.iter().map(|op| op.bytes).sum();
+        // A trim moves no data.
+        let bytes: u64 = [Op::Read, Op::Write].into_iter().map(|op| lane.ops[op as usize].bytes).sum();
         json!({
             "name": name,
             "began_ns": lane.since.map(|since| since.0),
