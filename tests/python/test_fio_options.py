@@ -280,6 +280,18 @@ CASES = {
         "[global]\nbs=4k\n[a]\nrw=read\nsize=64k\n[a]\nrw=write\nsize=32k\n", ("exact",) * 2
     ),
     "a time base without a time": Case("[a]\nrw=read\nbs=4k\nsize=64k\ntime_based\n"),
+    # 83 requests of 12 KiB lie within 1000 KiB, and 84 come to it.
+    "a part of a request at an offset": Case("[a]\nrw=write\nbs=12k\nsize=1000k\noffset=3k\n"),
+    "a part of a request, by a map": Case("[a]\nrw=randread\nbs=12k\nsize=1000k\n", ("covered",)),
+    "a part of a request of a mix": Case(
+        "[a]\nrw=rw\nbs=12k\nsize=1000k\noffset=1m\n", ("in order",), drawn=True
+    ),
+    "a part of a request without a map": Case(
+        "[a]\nrw=randread\nbs=12k\nsize=1000k\nnorandommap\n", ("drawn",)
+    ),
+    "a part of a request in passes": Case(
+        f"{ASYNC}[a]\nrw=randread\nbs=12k\nsize=1000k\nnorandommap\nloops=3\n", ("repeated",)
+    ),
     "one exits alone": Case("[a]\nrw=read\nbs=4k\nsize=64k\nexitall\n"),
 }
 
@@ -340,6 +352,56 @@ class TestAgainstFio:
         assert len(ours.jobs[0].requests) == pytest.approx(min(3151, most), abs=60), (
             "three standard deviations"
         )
+
+    def test_a_map_finer_than_the_requests_ends_a_job_of_fio_by_chance(self, tmp_path: Path) -> None:
+        """What its note says. Of n places, k are drawn and moved to the next free one; all find one before
+        the end with the chance (1 - x) e^x, x = k/n: the mean of x is e - 2, its standard deviation 0.22.
+        """
+        text = "[a]\nioengine=null\nrw=randwrite\nbs=4k,8k\nsize=4m\n"
+        (tmp_path / "job.fio").write_text(text)
+        result = ninescope.Drive().run(ninescope.Workload.job_file(tmp_path / "job.fio"), prefill="none")
+        assert result.requests == 512
+        [note] = [note for note in result.notes if "fio ends such a job early" in note]
+        assert "72 % of its requests in the mean (396 in place of 512" in note
+        assert len(run_fio(text, tmp_path).jobs[0].requests) == 396
+        (tmp_path / "drawn.fio").write_text(f"{text}randrepeat=0\nnumjobs=64\n")
+        out = fio(tmp_path, "drawn.fio", "--output-format=json")
+        shares = [job["write"]["total_ios"] / 512 for job in json.loads(out[out.index("{") :])["jobs"]]
+        assert len(shares) == 64
+        assert sum(shares) / 64 == pytest.approx(math.e - 2, abs=4 * 0.22 / 8), "four standard deviations"
+
+    def test_a_shift_register_finer_than_the_requests_ends_a_job_of_fio(self, tmp_path: Path) -> None:
+        text = "[a]\nioengine=null\nrw=randwrite\nbs=4k,8k\nsize=64m\nrandom_generator=lfsr\n"
+        (tmp_path / "job.fio").write_text(text)
+        out = fio(tmp_path, "job.fio", "--output-format=json")
+        assert json.loads(out[out.index("{") :])["jobs"][0]["write"]["total_ios"] < 100
+        result = ninescope.Drive().run(ninescope.Workload.job_file(tmp_path / "job.fio"), prefill="none")
+        assert result.requests == 8192
+        assert any(
+            "fio ends a job of lfsr at its first address beyond the file" in note for note in result.notes
+        )
+
+    def test_a_file_that_reaches_further_takes_a_request_more_in_fio(self, tmp_path: Path) -> None:
+        text = "[a]\nrw=read\nbs=12k\nsize=1000k\noffset=1m\nfilename=longer\n"
+        fios = run_fio(text, tmp_path, files=("longer",), length=3 << 20)
+        ours = run_ours(text, tmp_path, fios)
+        assert [len(run.jobs[0].requests) for run in (fios, ours)] == [84, 83]
+        result = ninescope.Drive().run(ninescope.Workload.job_file(tmp_path / "job.fio"), prefill="none")
+        assert any("where the file reaches further, as a device does" in note for note in result.notes)
+
+    @pytest.mark.parametrize("law", ["percentage_random=50", "random_distribution=pareto:0.4"])
+    def test_a_part_of_a_request_ends_some_jobs_of_fio(self, law: str, tmp_path: Path) -> None:
+        """Which of them is chance: at about every 84th request it draws the part at the end."""
+        text = (
+            "[a]\nioengine=null\nrw=randread\nbs=12k\nsize=1000k\nnorandommap\nrandrepeat=0\n"
+            f"numjobs=16\n{law}\n"
+        )
+        (tmp_path / "job.fio").write_text(text)
+        out = fio(tmp_path, "job.fio", "--output-format=json")
+        assert min(job["read"]["total_ios"] for job in json.loads(out[out.index("{") :])["jobs"]) < 84
+        result = ninescope.Drive().run(ninescope.Workload.job_file(tmp_path / "job.fio"), prefill="none")
+        assert result.requests == 16 * 84
+        assert any("at the first request that would reach beyond size" in note for note in result.notes)
 
     def test_a_job_that_ends_within_its_ramp_is_measured_by_fio_alone(self, tmp_path: Path) -> None:
         """Each of them: 256 and 2,048 requests at 1,000/s, with a ramp of a second."""

@@ -79,6 +79,102 @@ fn bytes_and_loops_end_a_job_where_they_end_it_in_fio() {
     assert_eq!(requests("size=64k\nnumber_ios=20\nloops=3"), Some(48));
 }
 
+/// How many requests fio 3.33 issued for `bs=12k size=1000k`, with `psync` and with `libaio`.
+#[test]
+fn a_part_of_a_request_is_made_where_fio_makes_it() {
+    for (text, issued) in [
+        ("rw=read", 83),
+        ("rw=rw\nrwmixread=100", 83),
+        ("rw=randwrite", 83),
+        ("rw=randrw", 83),
+        ("rw=randread\nnorandommap\nrandom_generator=lfsr", 83),
+        ("rw=read\nloops=3", 249),
+        ("rw=randread\nloops=3", 249),
+        ("rw=randread\nio_size=2500k", 209),
+        ("rw=rw", 84),
+        ("rw=rw\nrwmixread=90\noffset=1m", 84),
+        ("rw=randread\nnorandommap", 84),
+        ("rw=randrw\nnorandommap", 84),
+        ("rw=randread\nblockalign=4k", 84),
+        ("rw=randread\nrandom_distribution=zipf:1.1", 84),
+        ("rw=randread\nrandom_distribution=zoned:60/10:40/90", 84),
+        ("rw=rw\nnumber_ios=200", 84),
+        ("rw=rw\nio_size=500k", 42),
+        ("rw=rw\nio_size=500k\nloops=3", 125),
+        ("rw=rw\nloops=3", 250),
+        ("rw=rw\nio_size=2500k", 209),
+        ("rw=randread\nnorandommap\nloops=3", 250),
+        ("rw=randwrite\nnorandommap\nio_size=2500k\nloops=2", 417),
+    ] {
+        for engine in ["psync", "libaio"] {
+            let file = format!("[a]\nioengine={engine}\nbs=12k\nsize=1000k\n{text}\n");
+            let job = read(&file).expect(&file).jobs.remove(0);
+            let region = job.validate(1 << 30).expect(&file);
+            assert_eq!(job.requests_in_all(&region), Some(issued), "{file}");
+        }
+    }
+    // A pass of these, too, is 84 requests.
+    let pass = |text: &str| {
+        let text = format!("[a]\nioengine=libaio\nbs=12k\nsize=1000k\nloops=3\n{text}\n");
+        read(&text).expect(&text).jobs[0].pass_size
+    };
+    assert_eq!(pass("rw=rw"), Some(Bytes(84 * 12 << 10)));
+    assert_eq!(pass("rw=randread\nnorandommap"), Some(Bytes(84 * 12 << 10)));
+    assert_eq!(pass("rw=randread"), None);
+}
+
+#[test]
+fn what_fio_does_at_a_part_of_a_request_alone_is_said() {
+    let said = |text: &str| read(&format!("[a]\nbs=12k\nsize=1000k\n{text}")).expect(text).notes.join("\n");
+    for text in ["rw=read\nfilename=x", "rw=write\nfilename=x\nioengine=libaio", "rw=rw\nrwmixread=0\nfilename=x"] {
+        assert!(said(text).contains("where the file reaches further"), "{text}");
+    }
+    for text in [
+        "rw=read",
+        "rw=rw\nfilename=x",
+        "rw=read\nfilename=x\nioengine=null",
+        "rw=randread\nfilename=x",
+        "rw=read\nfilename=x\nsize=996k",
+        "rw=read\nfilename=x\nio_size=500k",
+    ] {
+        assert!(!said(text).contains("no multiple of bs"), "{text}");
+    }
+    for text in ["rw=randread\nrandom_distribution=zipf:1.1", "rw=randwrite\npercentage_random=50"] {
+        assert!(said(text).contains("at the first request that would reach beyond size"), "{text}");
+        assert!(!said(&format!("{text}\nsize=996k")).contains("no multiple of bs"), "{text}");
+    }
+}
+
+/// fio's map has blocks of the smallest size of all directions, also of those that the job does not use.
+#[test]
+fn a_map_finer_than_the_requests_is_said_to_end_a_job_of_fio() {
+    let said = |text: &str| read(&format!("[a]\nsize=4m\n{text}")).expect(text).notes.join("\n");
+    for text in [
+        "rw=randwrite\nbs=4k,8k",
+        "rw=randread\nbs=8k,4k",
+        "rw=randread\nbs=8k,8k,4k",
+        "rw=randrw\nbs=8k,8k,4k",
+        "rw=randtrim\nbs=4k,8k,16k",
+        "rw=randwrite\nbssplit=4k/100,8k/100",
+        "rw=randwrite\nbsrange=4k-8k,8k-16k",
+    ] {
+        assert!(said(text).contains("fio ends such a job early"), "{text}: {}", said(text));
+        let register = said(&format!("{text}\nrandom_generator=lfsr"));
+        assert!(register.contains("fio ends a job of lfsr") && !register.contains("such a job early"), "{register}");
+        assert!(!said(&format!("{text}\nnorandommap")).contains("fio ends"), "{text}");
+    }
+    for text in [
+        "rw=randwrite\nbs=8k,4k",
+        "rw=randread\nbs=4k,8k",
+        "rw=write\nbs=4k,8k",
+        "rw=randwrite\nbs=4k,8k\npercentage_random=50",
+        "rw=randwrite\nbs=4k,8k\nrandom_distribution=zoned:60/10:40/90",
+        "rw=randwrite\nbs=4k,8k\nblockalign=4k",
+    ] {
+        assert!(!said(text).contains("fio ends"), "{text}: {}", said(text));
+    }
+}
+
 #[test]
 fn passes_are_the_same_unless_fio_draws_anew() {
     let passes = |text: &str| {
