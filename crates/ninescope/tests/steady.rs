@@ -293,7 +293,7 @@ fn a_trace_is_replayed_until_the_drive_is_steady() {
         (0..500).map(|index| msr_line(index, "Write", u64::from(index % 250) * 16_384 + 512, 2_048)).collect();
     let result = result_of(&of_trace(&scratch.file("halves.csv", halves), "steady")).expect("a run");
     let notes = result["notes"].to_string();
-    let share = 100.0 * 500.0 * 2_048.0 / number(&result["drive"]["logical_bytes"]);
+    let share = 100.0 * 500.0 * 2_048.0 / number(&result["config"]["logical_bytes"]);
     assert_eq!(format!("{share:.2}"), "1.95");
     assert!(notes.contains("the host writes 1.95 % of the drive's capacity in the trace"), "{notes}");
 
