@@ -118,8 +118,8 @@ fn a_part_of_a_request_is_made_where_fio_makes_it() {
         let text = format!("[a]\nioengine=libaio\nbs=12k\nsize=1000k\nloops=3\n{text}\n");
         read(&text).expect(&text).jobs[0].pass_size
     };
-    assert_eq!(pass("rw=rw"), Some(Bytes(84 * 12 << 10)));
-    assert_eq!(pass("rw=randread\nnorandommap"), Some(Bytes(84 * 12 << 10)));
+    assert_eq!(pass("rw=rw"), Some(Bytes(84 * 12 * 1024)));
+    assert_eq!(pass("rw=randread\nnorandommap"), Some(Bytes(84 * 12 * 1024)));
     assert_eq!(pass("rw=randread"), None);
 }
 
