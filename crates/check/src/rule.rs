@@ -34,7 +34,7 @@ rules! {
         "No job has more requests inside the device than its depth, and its requests are counted as its own.";
     Attribution, "attribution", "The parts of a request sum to its latency.";
     Blame, "blame",
-        "A wait is behind others for as long as others held the die or channel, and behind own parts for the rest; a request alone is behind no other.";
+        "A wait is behind others for as long as others held the die or channel, and behind own parts for the rest; a request alone is behind no other. A page that a write buffer programs is the own of the write whose unit came last into it.";
     Mapping, "mapping",
         "The map, the reverse map and the valid bits agree, and the map changes only as the events say.";
     ValidCount, "valid-count", "A group's valid count is the number of valid bits in it.";

@@ -127,6 +127,8 @@ pub struct UnitRecord {
     pub merge: u32,
     /// Of such a unit: its turn to be placed had come, and it is read again.
     pub had_turn: bool,
+    /// Why it waited for its place, if it did.
+    pub stall_cause: Cause,
 }
 
 impl Default for UnitRecord {
@@ -139,6 +141,7 @@ impl Default for UnitRecord {
             next: NONE,
             merge: NONE,
             had_turn: false,
+            stall_cause: Cause::BufferStall,
         }
     }
 }

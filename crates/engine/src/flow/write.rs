@@ -260,7 +260,6 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
         if entry.source == Source::Host {
             let stalls = &mut self.counters;
             *(if cause == Cause::BufferStall { &mut stalls.buffer_stalls } else { &mut stalls.allocation_stalls }) += 1;
-            self.commands[entry.command].stall_cause = cause;
             observe!(self, Event::WriteStalled { slot: entry.command, lpa: Lpa(entry.next), cause });
         }
         self.touch_gc_of_full_pools();
@@ -340,7 +339,9 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
             let lpa = Lpa(entry.next);
             let clean = entry.clean && self.may_stay_clean(entry);
             let Some(placed) = self.ftl.write_as(lpa, clean) else { return Ok(Placing::Waits) };
-            let record = UnitRecord { lpa, parent: entry.command, merge: entry.merge, ..UnitRecord::default() };
+            let stall_cause = entry.stalled.1;
+            let record =
+                UnitRecord { lpa, parent: entry.command, merge: entry.merge, stall_cause, ..UnitRecord::default() };
             let Placed { old, new, .. } = placed;
             observe!(self, Event::UnitWritten { slot: entry.command, lpa, old, new, merged_with });
             self.counters.host_sectors_placed += sectors;
@@ -435,7 +436,7 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
         let queued = self.transactions.slab[transaction].queued;
         let track = &self.transactions.tracks[transaction as usize];
         // Between the command's data and the queueing of its page lie the read of the rest of its unit, and stalls.
-        parts.add(command.stall_cause, queued - command.mark - Ns(parts.total()));
+        parts.add(record.stall_cause, queued - command.mark - Ns(parts.total()));
         track.add_waits(&mut parts, false);
         parts.add(Cause::Transfer, track.transfer);
         parts.add(Cause::Encode, coding);

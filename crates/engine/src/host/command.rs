@@ -1,7 +1,7 @@
 //! A host command inside the device.
 
 use ninescope_kernel::{NONE, Ns, Slab};
-use ninescope_model::{CacheHint, Cause, Op, Request};
+use ninescope_model::{CacheHint, Op, Request};
 
 /// State of one command.
 #[derive(Clone, Copy, Debug)]
@@ -26,8 +26,6 @@ pub struct HostCommand {
     pub several_parts: bool,
     /// The first of its shares of dies, banks and channels, `NONE` for none.
     pub shares: u32,
-    /// What stalled its units last.
-    pub stall_cause: Cause,
     /// Parts it waits for: page reads, forwarded data, units to place or to program.
     pub pending: u32,
     /// Link of the stage it is in.
@@ -57,7 +55,6 @@ impl Default for HostCommand {
             wrong: false,
             several_parts: false,
             shares: NONE,
-            stall_cause: Cause::BufferStall,
             pending: 0,
             next: NONE,
             submitted: Ns::ZERO,

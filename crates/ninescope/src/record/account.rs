@@ -363,7 +363,8 @@ impl Stages<'_> {
         }
         self.until(visit.decoder_taken, Cause::DecoderWait);
         self.until(visit.decoded, Cause::Decode);
-        let recovery = if self.part(Cause::Refetch) > Ns::ZERO { Cause::Refetch } else { Cause::Retry };
+        // Read twice, the unit may have been clean once, and then dirty: each read has a recovery of its own.
+        let recovery = if visit.repeats { Cause::Retry } else { Cause::Refetch };
         self.until(visit.there, recovery);
     }
 

@@ -239,11 +239,12 @@ impl RequestBook {
             return;
         }
         (visit.decoder_taken, visit.decoded) = (from, until);
-        let Visit { source, slot, lpa, .. } = *visit;
+        let visit = *visit;
+        let Visit { source, slot, lpa, .. } = visit;
         if source == Source::ReadModifyWrite {
             let mut reads = self.inside(slot).partial.iter_mut();
             if let Some(read) = reads.find(|read| read.lpa == lpa && read.there == Ns::NEVER) {
-                (read.decoder_taken, read.decoded) = (from, until);
+                (read.decoder_taken, read.decoded, read.repeats) = (from, until, visit.repeats);
             }
         }
     }
