@@ -225,15 +225,19 @@ def test_a_sweep_is_not_run_into_a_folder_that_is_written(sweep, tmp_path):
 def test_runners_share_a_lake_and_keep_others_out_until_the_last_has_ended(sweep, tmp_path):
     first, second = sharing(tmp_path / "lake"), sharing(tmp_path / "lake")
     assert run_here(sweep, tmp_path / "lake").done == 8
+    lock = tmp_path / "lake/.ninescope.lock"
     for runner in (first, second):
         with (
             pytest.raises(ConfigError, match="another ninescope is writing it"),
-            output_directory(tmp_path / "lake"),
+            alone(lock, tmp_path / "lake"),
         ):
             pytest.fail("beside a sweep")
         ended(runner)
-    with output_directory(tmp_path / "lake"):
+    with alone(lock, tmp_path / "lake"):
         pass
+    # What is no sweep stays out of a lake for good.
+    with pytest.raises(ConfigError, match="a lake of results"), output_directory(tmp_path / "lake"):
+        pytest.fail("in a lake")
     assert not (tmp_path / "lake/.ninescope.lock").exists()
 
 

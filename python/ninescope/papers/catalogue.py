@@ -12,12 +12,13 @@ import ninescope
 from ninescope._native import ConfigError
 from ninescope.catalogue import did_you_mean
 from ninescope.papers.claims import Claims, load_claims, load_toml
+from ninescope.papers.experiment import RealVolume
 from ninescope.papers.judge import HOLDS, NOT_REPRODUCED, VERDICTS
 from ninescope.papers.published import Published, load_published
 from ninescope.papers.runner import inferred, volumes
 from ninescope.papers.values import Values, load_values
 from ninescope.papers.volumes import FILE as REGISTER
-from ninescope.papers.volumes import RealVolume, load_register, look
+from ninescope.papers.volumes import load_register, look
 
 MODES = ("quick", "full")
 _FOLDER = re.compile(r"(\d{3})-[\w-]+")

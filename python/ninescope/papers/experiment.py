@@ -24,7 +24,6 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
 from ninescope.figures import Figure
-from ninescope.papers.volumes import RealVolume, as_rows
 
 Cell = str | float | int | None
 
@@ -39,6 +38,27 @@ class Inferred:
     """What was chosen, with its unit."""
     why: str
     """Where it comes from."""
+
+
+@dataclasses.dataclass(frozen=True)
+class RealVolume:
+    """A volume that somebody has."""
+
+    name: str
+    file: str
+    requests: int
+    hash: str
+    known: str
+    """How it was recognised."""
+    class_number: int
+    """Of 8, at a border of 8 KB between random and sequential."""
+
+
+def as_rows(volumes: Sequence[RealVolume]) -> list[dict[str, Any]]:
+    """Return what results say of them: not where they lie."""
+    return [
+        {key: value for key, value in dataclasses.asdict(one).items() if key != "file"} for one in volumes
+    ]
 
 
 @dataclasses.dataclass(frozen=True)

@@ -24,12 +24,11 @@ from ninescope.build import build
 from ninescope.figures import Axis, Figure, Panel, Series
 from ninescope.papers import machine, provenance
 from ninescope.papers.claims import Bound, Order
-from ninescope.papers.experiment import Inferred, Table
+from ninescope.papers.experiment import Inferred, Table, as_rows
 from ninescope.papers.judge import Finding, Reading
 from ninescope.papers.published import Published
 from ninescope.papers.report import Report, claim_as_json, near_words, print_report
 from ninescope.papers.runner import FORBIDDEN
-from ninescope.papers.volumes import as_rows
 
 FILE = "report.json"
 FORMAT = 1

@@ -14,7 +14,7 @@ from rich.text import Text
 from ninescope.lines import print_whole
 from ninescope.papers.catalogue import Paper
 from ninescope.papers.claims import ORIGINS, Bound, Claims
-from ninescope.papers.experiment import Cell, Settings, Table
+from ninescope.papers.experiment import Cell, Settings, Table, as_rows
 from ninescope.papers.judge import (
     HOLDS,
     LEFT_OUT,
@@ -27,7 +27,6 @@ from ninescope.papers.judge import (
 from ninescope.papers.runner import Measurement
 from ninescope.papers.sensitivity import Sensitivity
 from ninescope.papers.values import PREDICTED, Values
-from ninescope.papers.volumes import as_rows
 
 _LONG = 40
 """A cell of more characters may be wrapped."""

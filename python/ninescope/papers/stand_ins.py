@@ -18,8 +18,7 @@ from typing import Any
 
 import ninescope
 from ninescope import toml
-from ninescope.papers.experiment import Settings
-from ninescope.papers.volumes import RealVolume
+from ninescope.papers.experiment import RealVolume, Settings
 from ninescope.traces import TemporaryFolder, convert
 
 WARMUP = 0.3

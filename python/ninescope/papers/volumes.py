@@ -7,14 +7,14 @@ published. What simulates is only told where it lies.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any
 
 import ninescope
 from ninescope._native import ConfigError
 from ninescope.catalogue import did_you_mean
 from ninescope.papers.claims import load_toml
+from ninescope.papers.experiment import RealVolume
 
 ENDINGS = (".csv", ".csv.gz", ".csv.zst", ".csv.bz2", ".csv.xz")
 FILE = "volumes.toml"
@@ -31,20 +31,6 @@ class Volume:
     requests: int
     hash: str | None = None
     """Of all its requests, as `ninescope trace stat` says it."""
-
-
-@dataclasses.dataclass(frozen=True)
-class RealVolume:
-    """A volume that somebody has."""
-
-    name: str
-    file: str
-    requests: int
-    hash: str
-    known: str
-    """How it was recognised."""
-    class_number: int
-    """Of 8, at a border of 8 KB between random and sequential."""
 
 
 def load_register(path: Path) -> dict[str, Volume]:
@@ -103,10 +89,3 @@ def _recognised(file: Path, volume: Volume) -> RealVolume:
     known = BY_COUNT if volume.hash is None else BY_HASH
     number = found["class"]["number"]
     return RealVolume(volume.name, str(file.resolve()), requests, found["hash"], known, number)
-
-
-def as_rows(volumes: Sequence[RealVolume]) -> list[dict[str, Any]]:
-    """Return what results say of them: not where they lie."""
-    return [
-        {key: value for key, value in dataclasses.asdict(one).items() if key != "file"} for one in volumes
-    ]
