@@ -115,20 +115,20 @@ INFERRED = (
     Inferred(
         "size of the cache",
         "14.5 GiB, 3.80 million pages of 4 KiB",
-        "calibrated on claim 3.9: CRC_MOVED of the workloads that write is every clean page once. 4107 bad"
-        " pages at 1e-7 are 1.26 million pages, or 4096 bits for each of ten million requests",
+        "not published, chosen (values.toml): 4107 bad pages at 1e-7 are 1.26 million pages, or 4096 bits for"
+        " each of ten million requests",
     ),
     Inferred(
         "blocks in reserve",
         "a third of all blocks",
-        "calibrated on claim 3.9: CRC_MOVED of R_75, and of R_90, which moves nothing, so that more than a"
-        " million pages are free before garbage is collected; DiskSim's default of 15 % leaves too few",
+        "not published, chosen (values.toml): more than a million pages have to be free before garbage is"
+        " collected; DiskSim's default of 15 % leaves too few",
     ),
     Inferred(
         "ftl.victim",
         "any block with something invalid (varied: greedy, and any block at all)",
-        "calibrated on claim 3.9: that a page is moved once and not again; a rule of DiskSim's SSD extension,"
-        " whose default is greedy",
+        "not published, chosen (values.toml): a page is moved once and not again; a rule of DiskSim's SSD"
+        " extension, whose default is greedy",
     ),
     Inferred(
         "order in which the cache was filled",
@@ -138,8 +138,8 @@ INFERRED = (
     Inferred(
         "idle share of the dies",
         f"{IDLE_SHARE}, on BCH-SSD with busy dies",
-        "calibrated on claim 3.2: no load is published, and this one is chosen once, for what R_90 gains; the"
-        " idle share is varied and not the busy one",
+        "no load is published: chosen once, for what R_90 gains; the idle share is varied and not the busy"
+        " one",
     ),
     Inferred(
         "ftl.gc_trigger",
@@ -160,13 +160,13 @@ INFERRED = (
     Inferred(
         "part that R_75 and R_90 write",
         "1/27.5 and 1/61 of the cache",
-        "calibrated on claim 3.8: their shares of reads under BCH, as reads go to all pages alike",
+        "not published, chosen (values.toml): reads go to all pages alike",
     ),
     Inferred(
         "files that are written",
         "300 MiB, of File, Mail and OLTP; a log as large, of Web",
-        "calibrated on claim 3.10: few pages go from BCH to CRC, which speaks for few that are written; more"
-        " than a 64th of the cache, so that blocks hold one of them in the mean",
+        "not published, chosen (values.toml): few, and more than a 64th of the cache, so that blocks hold"
+        " one of them in the mean",
     ),
     Inferred(
         "latency of the disk", "8 ms, four at a time", "not published: 5 to 10 ms are customary; chosen"
@@ -174,7 +174,7 @@ INFERRED = (
     Inferred(
         "scrub.period",
         "60 s of the workload's time",
-        "not published: calibrated on claim 3.6, most bad pages are found before anybody reads them",
+        "not published, chosen (values.toml)",
     ),
     Inferred(
         "file_system.dirty_expire",

@@ -85,7 +85,7 @@ def simulated(paper: str, settings: Settings, monkeypatch: pytest.MonkeyPatch) -
     """All that a brief run asks of drives: which requests, how many are left out, and what drive it is."""
     module, asked = module_of(paper), []
 
-    def draw(name: str, requests: int, *, seed: int, iodepth: int = 1) -> stand_ins.StandIn:
+    def draw(name: str, requests: int, *, seed: int) -> stand_ins.StandIn:
         row = {"requests": 1, "writes": 0, "mean_read_bytes": 0, "mean_write_bytes": 0, "class": {}}
         statistics = {**row, "read_footprint_bytes": 0, "written_footprint_bytes": 0}
         drawn: Any = (name, requests)

@@ -56,9 +56,9 @@ impl EngineConfig {
         geometry.pools_per_die() * (geometry.frontier_planes - 1) + 1
     }
 
-    /// The fewest with which every stripe can fill where all dies share the buffer.
-    pub fn shared_buffered_pages_min(geometry: &Geometry) -> u32 {
-        geometry.dies() * (Self::buffered_pages_min(geometry) - 1) + 1
+    /// The fewest with which every stripe can fill where all dies share the buffer, each of which needs `of_die`.
+    pub fn shared_buffered_pages_min(geometry: &Geometry, of_die: u32) -> u32 {
+        geometry.dies() * (of_die - 1) + 1
     }
 }
 

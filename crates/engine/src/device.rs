@@ -239,6 +239,7 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
         let resources = Resources::new(geometry.dies(), geometry.channels, 0, 0);
         let (dies, pools) = (geometry.dies() as usize, geometry.pools() as usize);
         let depth = config.queue_depth as usize;
+        let of_die = EngineConfig::buffered_pages_min(&geometry);
         // Reads of a command, pages in the write buffer, pages garbage collection moves, and erases.
         let transactions =
             depth * 4 + dies * config.buffered_pages as usize + pools * config.gc_pages_in_flight as usize * 2;
@@ -290,11 +291,11 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
             digest: RunDigest::default(),
             probe,
             multi_plane: config.multi_plane,
-            buffered_pages_max: config.buffered_pages.max(EngineConfig::buffered_pages_min(&geometry)),
+            buffered_pages_max: config.buffered_pages.max(of_die),
             shared_buffered_pages: 0,
             shared_buffered_pages_max: config
                 .shared_buffered_pages
-                .map_or(u32::MAX, |pages| pages.max(EngineConfig::shared_buffered_pages_min(&geometry))),
+                .map_or(u32::MAX, |pages| pages.max(EngineConfig::shared_buffered_pages_min(&geometry, of_die))),
             gc_pages_max: config.gc_pages_in_flight.max(1),
             write_completion: config.write_completion,
             page_timeout: config.page_timeout,

@@ -577,7 +577,7 @@ fn engine_config(drive: &LoadedDrive, geometry: &Geometry, log_requests: bool) -
         let message = format!("is {buffered_pages}, at least {least} are needed, or a stripe could never fill");
         return Err(drive.error_at("controller.buffered_pages", &message));
     }
-    let least_shared = geometry.dies() * (least - 1) + 1;
+    let least_shared = EngineConfig::shared_buffered_pages_min(geometry, least);
     if let Some(shared) = controller.shared_buffered_pages.filter(|shared| *shared < least_shared) {
         let message = format!(
             "is {shared}, at least {least_shared} are needed: {} for each of {} dies, or a stripe could never fill",

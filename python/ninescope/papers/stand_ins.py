@@ -62,21 +62,21 @@ class StandIn:
 PLANES = ("channels", "packages_per_channel", "dies_per_package", "planes_per_die")
 
 
-def take(name: str, requests: int, settings: Settings, *, iodepth: int = 1) -> StandIn:
+def take(name: str, requests: int, settings: Settings) -> StandIn:
     """Take so many requests of a real volume, where somebody has it, or else draw its stand-in."""
     for volume in settings.volumes:
         if volume.name == name:
-            return beginning(volume, min(requests, volume.requests), iodepth=iodepth)
-    return draw(name, requests, seed=settings.seed, iodepth=iodepth)
+            return beginning(volume, min(requests, volume.requests))
+    return draw(name, requests, seed=settings.seed)
 
 
 @functools.lru_cache(maxsize=2)
-def beginning(volume: RealVolume, requests: int, *, iodepth: int = 1) -> StandIn:
+def beginning(volume: RealVolume, requests: int) -> StandIn:
     """Take the first requests of a real volume, replayed in a closed loop; the last two are kept."""
     folder = TemporaryFolder()
     path = Path(folder.path, f"{volume.name}.csv.zst")
     convert(volume.file, str(path), format="msr", requests=requests)
-    trace = ninescope.Workload.trace(path, closed_loop=True, iodepth=iodepth, addresses="compact")
+    trace = ninescope.Workload.trace(path, closed_loop=True, iodepth=1, addresses="compact")
     statistics = ninescope.trace_stat(path)
     workload = ninescope.Workload(trace.words, folder)
     return StandIn(volume.name, workload, statistics, statistics["footprint_bytes"], is_real=True)
