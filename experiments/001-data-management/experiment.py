@@ -7,11 +7,13 @@ and what would count as reproducing it are in files that nothing here may read.
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+import ninescope
 from ninescope import catalogue, toml
 from ninescope.papers import provenance, stand_ins
 from ninescope.papers.experiment import Inferred, Point, Settings
@@ -98,12 +100,14 @@ BACKGROUND = {"migration": "background", "evict_free": EVICT_FREE, "evict_stop":
 VARIANTS: dict[str, dict[str, Any]] = {
     "as it is": {},
     "queue depth 8": {"iodepth": 8},
+    "queue depth 32": {"iodepth": 32},
     "1 die": {"changes": {"geometry.channels": 1, "geometry.dies_per_package": 1}},
     "16 dies": {"changes": {"geometry.dies_per_package": 4, "geometry.pages_per_block": 32}},
     "MLC": {"changes": {"nand.read": "85us", "nand.program": "1.7ms", "nand.erase_loop": "8.5ms"}},
     "flash of 1.67 footprints": {"capacity": 1.25 / 0.75},
-    "writes end in RAM": {"changes": {"controller.write_completion": "buffer"}},
+    "writes end in flash": {"changes": {"controller.write_completion": "program"}},
     "WB evicts in the background": {"placement": {"wb": BACKGROUND}},
+    "WB waits for what it evicts to be read": {"placement": {"wb": {"migration": "foreground-reads"}}},
     "20 % kept free": {
         "placement": {name: {"evict_free": 0.2, "evict_stop": 0.2} for name in ("wo-dm", "rwb-dm")}
     },
@@ -113,9 +117,22 @@ VARIANTS: dict[str, dict[str, Any]] = {
         "placement": {name: {"victim": "sequential-first"} for name in ("wo-dm", "rwb-dm")}
     },
 }
-"""What the paper leaves open, decided otherwise; only with a full run, and no verdict rests on it."""
+"""What the paper leaves open, decided otherwise, on whole volumes; only with a full run, and no verdict rests
+on it."""
 VARIANT_VOLUMES = ("prxy_0", "prxy_1", "proj_3")
 VARIANT_RATIO = 3
+SEARCHED = (
+    "queue depth 8",
+    "queue depth 32",
+    "MLC",
+    "writes end in flash",
+    "WB evicts in the background",
+    "WB waits for what it evicts to be read",
+    "a copy stays in flash",
+)
+"""Those that decide which placement is best: each is tried over the ratios as well."""
+SEARCHED_RATIOS = (1, 5, 100)
+OPEN_LOOP = "open loop"
 
 INFERRED = (
     Inferred("dies", "8", "the paper names no shape; a prototype on other stand-ins recommends 8 to 16"),
@@ -174,7 +191,7 @@ def points(settings: Settings) -> list[Point]:
         kept_free(settings),
         caches(settings),
         *move_rules(settings),
-        *([] if settings.quick else [*variants(settings), *whole_stand_ins(settings)]),
+        *([] if settings.quick else [*beyond_verdicts(settings), *whole_stand_ins(settings)]),
     ]
 
 
@@ -245,12 +262,21 @@ def move_rules(settings: Settings) -> list[Point]:
     return groups
 
 
-def variants(settings: Settings) -> list[Point]:
-    """Decide otherwise what the paper leaves open."""
+def beyond_verdicts(settings: Settings) -> list[Point]:
+    """Decide otherwise what the paper leaves open, and let requests come at their own times."""
+    requests = requests_of(settings)
     return [
-        group(volume, variant, variant_runs(variant), scaled(FIRST_REQUESTS, settings))
-        for volume in VARIANT_VOLUMES
-        for variant in VARIANTS
+        *(
+            group(volume, variant, variant_runs(variant, volume), requests)
+            for volume in VARIANT_VOLUMES
+            for variant in VARIANTS
+        ),
+        *(
+            group(
+                volume, OPEN_LOOP, [run(name, VARIANT_RATIO, is_open=True) for name in PLACEMENTS], requests
+            )
+            for volume in VARIANT_VOLUMES
+        ),
     ]
 
 
@@ -317,12 +343,14 @@ def latency(read: str, write: str) -> dict[str, Any]:
     return {"scm.read": read, "scm.set": write, "scm.reset": write}
 
 
-def variant_runs(variant: str) -> list[dict[str, Any]]:
+def variant_runs(variant: str, volume: str) -> list[dict[str, Any]]:
     """Say what a variant runs."""
     words = dict(VARIANTS[variant])
     by_placement = words.pop("placement", {})
+    more = SEARCHED_RATIOS if volume == "prxy_1" and variant in SEARCHED else ()
     return [
-        run(placement, VARIANT_RATIO, placement_changes=by_placement.get(placement), **words)
+        run(placement, ratio, placement_changes=by_placement.get(placement), **words)
+        for ratio in (VARIANT_RATIO, *more)
         for placement in PLACEMENTS
     ]
 
@@ -346,11 +374,14 @@ def measure(stand_in: stand_ins.StandIn, words: Mapping[str, Any], settings: Set
     workload = stand_in.workload
     if "iodepth" in words:
         workload = stand_ins.deeper(stand_in, words["iodepth"])
+    if "is_open" in words:
+        workload = at_own_times(stand_in)
     warmup = warmup_share(settings)
     result = stand_ins.drive(description).run(workload, seed=settings.seed, warmup=warmup)
     document = result.document
     return {
         "iops": sum(document["throughput"][op]["iops"] for op in ("read", "write")),
+        "mean_us": mean_us(document),
         "scm_over_footprint": scm_share(document, stand_in.footprint),
         "waf": result.waf.total,
         "erases": document["operations"]["erases"],
@@ -358,6 +389,19 @@ def measure(stand_in: stand_ins.StandIn, words: Mapping[str, Any], settings: Set
         "tier": document.get("tier", {}).get("counters", {}),
         provenance.KEY: provenance.of_run(document),
     }
+
+
+def at_own_times(stand_in: stand_ins.StandIn) -> ninescope.Workload:
+    """Return the same requests at their own times, with whatever idle time lies between them."""
+    words = {**stand_in.workload.words, "closed_loop": False, "iodepth": None}
+    return dataclasses.replace(stand_in.workload, words=words)
+
+
+def mean_us(document: Mapping[str, Any]) -> float:
+    """Return how long a request takes on average."""
+    latency = [document["latency"][op] for op in ("read", "write")]
+    count = sum(each["count"] for each in latency)
+    return sum(each["count"] * (each["mean_ns"] or 0) for each in latency) / (1e3 * max(count, 1))
 
 
 def warmup_share(settings: Settings) -> float:

@@ -14,9 +14,12 @@ from experiment import (
     MOVE_RATIOS,
     MOVE_RULES,
     MOVING,
+    OPEN_LOOP,
     PLACEMENTS,
     RATIOS,
     SATURATION_RATIOS,
+    SEARCHED,
+    SEARCHED_RATIOS,
     SHORT,
     SIBLING_RATIOS,
     SKEWED,
@@ -76,7 +79,11 @@ def summarise(results: Results, settings: Settings) -> Summary:
         move_table(results),
         movement_table(results),
         below_table(results),
-        *([] if settings.quick else [variant_table(results)]),
+        *(
+            []
+            if settings.quick
+            else [variant_table(results), search_table(results), open_loop_table(results)]
+        ),
     ]
     return Summary(measured, tables)
 
@@ -375,8 +382,64 @@ def variant_table(results: Results) -> Table:
         f"Decided otherwise: IOPS at {VARIANT_RATIO} %",
         columns,
         rows,
-        note="the first requests alone, which are another workload than the whole: "
-        "to be compared among each other, and not with the table of IOPS; no verdict rests on them",
+        note="whole volumes, as in the table of IOPS; no verdict rests on them. Writes end in flash: a "
+        "request that writes to flash waits for the program",
+    )
+
+
+def search_table(results: Results) -> Table:
+    """Tabulate which placement is the best under each of what decides it, and what more memory brings."""
+    found = {"as it is": {}} | {variant: results[f"prxy_1/{variant}"]["runs"] for variant in SEARCHED}
+    for placement in PLACEMENTS:
+        for ratio in (VARIANT_RATIO, *SEARCHED_RATIOS):
+            name = f"{placement}/{ratio}"
+            found["as it is"][name] = results[f"prxy_1/{placement}"]["runs"][name]
+    rows: list[list[Any]] = []
+    for variant, runs in found.items():
+        others = {volume: results[f"{volume}/{variant}"]["runs"] for volume in ("prxy_0", "proj_3")}
+        row: list[Any] = [variant, *(ahead(others[volume], VARIANT_RATIO) for volume in others)]
+        row += [ahead(runs, ratio) for ratio in sorted((VARIANT_RATIO, *SEARCHED_RATIOS))]
+        low, high = SATURATION_RATIOS
+        row += [
+            percent(runs[f"{name}/{low}"]["iops"] / runs[f"{name}/{high}"]["iops"]) for name in PLACEMENTS
+        ]
+        rows.append(row)
+    columns = ["decided otherwise", *(f"{volume} {VARIANT_RATIO} %" for volume in ("prxy_0", "proj_3"))]
+    columns += [f"prxy_1 {ratio} %" for ratio in sorted((VARIANT_RATIO, *SEARCHED_RATIOS))]
+    columns += [f"{SHORT[name]} at 5 over 100 %" for name in PLACEMENTS]
+    return Table(
+        "What decides which placement is best",
+        columns,
+        rows,
+        note="the best, and by how much it is ahead of the next; whole volumes",
+    )
+
+
+def ahead(runs: Mapping[str, Any], ratio: int) -> str:
+    """Write the best placement, and by how much it is ahead of the next."""
+    iops = {name: runs[f"{name}/{ratio}"]["iops"] for name in PLACEMENTS}
+    best, second = sorted(iops, key=lambda name: -iops[name])[:2]
+    return f"{SHORT[best]} +{100 * (iops[best] / iops[second] - 1):.1f}%"
+
+
+def percent(share: float) -> str:
+    """Write a share."""
+    return f"{share:.0%}"
+
+
+def open_loop_table(results: Results) -> Table:
+    """Tabulate how long requests take that come at their own times."""
+    rows: list[list[Any]] = []
+    for volume in VARIANT_VOLUMES:
+        runs = results[f"{volume}/{OPEN_LOOP}"]["runs"]
+        mean = {name: runs[f"{name}/{VARIANT_RATIO}"]["mean_us"] for name in PLACEMENTS}
+        best = min(mean, key=lambda name: mean[name])
+        rows.append([volume, *(f"{mean[name]:,.1f}" for name in PLACEMENTS), SHORT[best]])
+    return Table(
+        f"Requests at their own times: mean response at {VARIANT_RATIO} % [us]",
+        ["volume", *(SHORT[name] for name in PLACEMENTS), "best"],
+        rows,
+        note="whole volumes at the published rates, with the idle time between requests",
     )
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import bisect
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -42,11 +42,14 @@ VARIANTS = {
     "buffer": "a shared write buffer",
     "programs": "programs not suspended",
     "by-wear": "loops by wear",
+    "own-rate": "the trace's own rate",
 }
-"""What the paper leaves open, decided otherwise, with as many requests as a quick run: under FIO, those of
-`BOTH` under the stand-in too. The baseline of the modern drive, by which figure 1 is judged, has as many as
-the others."""
-BOTH = ("buffer",)
+"""What the paper leaves open, decided otherwise, with as many requests as a quick run: under FIO, unless
+`VARIED_UNDER` says more. The baseline of the modern drive, by which figure 1 is judged, has as many as the
+others."""
+VARIED_UNDER = {"buffer": ("fio", "tpcc-stand-in"), "own-rate": ("tpcc-stand-in",)}
+OWN_RATE = 51_273
+"""Requests a second of the trace that comes with MQSim, which the stand-in is made after."""
 FULL_SEEDS = 2
 """Runs of a full one that are put together: ten writes and more then lie beyond p99.9999."""
 WARMUP_REQUESTS = 1_000_000
@@ -68,6 +71,7 @@ ERROR_CYCLES = (100, 200, 500, 1_000)
 ERROR_SUSPENSIONS = tuple(range(101))
 """Suspensions of one erase: as many as the paper tried."""
 
+RATE = "rate of the TPC-C stand-in"
 AERO = "table 1 is missing from the text at hand; the authors' simulator (AERO) has it"
 INFERRED = (
     Inferred("nand.suspend_recover", "100 us", "section 3.1 says about 100 us"),
@@ -90,6 +94,11 @@ INFERRED = (
         "ftl.over_provisioning",
         "20 % of the flash",
         f"{AERO}, as a share of the flash, which is what is varied",
+    ),
+    Inferred(
+        RATE,
+        "41,000 requests a second",
+        "no load is published: at it dies that nobody suspends are as busy as under FIO (77 %)",
     ),
 )
 """Pages per block (576) and the link (3.2 GiB/s) follow from the paper's own numbers."""
@@ -126,7 +135,7 @@ def variants() -> list[Point]:
             weight=10,
         )
         for variant in VARIANTS
-        for workload in (WORKLOADS if variant in BOTH else ("fio",))
+        for workload in VARIED_UNDER.get(variant, ("fio",))
         for policy in POLICIES
     ]
     practical = {"kind": "run", "workload": "fio", "policy": "ssr-baseline", "variant": "practical"}
@@ -155,7 +164,8 @@ def simulate(point: Point, settings: Settings) -> dict[str, Any]:
     is_long = not settings.quick and (not variant or (variant, policy) == (MODERN, "ssr-baseline"))
     requests = (FULL_REQUESTS if is_long else QUICK_REQUESTS)[workload]
     seeds = [settings.seed + index for index in range(FULL_SEEDS if is_long else 1)]
-    return long_runs(varied(policy, variant, settings), workload, requests, seeds, settings)
+    words = job(workload, settings, OWN_RATE if variant == "own-rate" else None)
+    return long_runs(varied(policy, variant, settings), words, requests, seeds, settings)
 
 
 # ---- drives ------------------------------------------------------------------------------------------
@@ -171,7 +181,7 @@ def drive(policy: str, settings: Settings, variant: str | None = None) -> ninesc
     varied = settings.varied
     # Two policies never let an erase stand still for long: they have no such limit.
     has_no_limit = varied == "scheduler.suspend.parked_max" and policy in ("ssr-baseline", "ssr-ies")
-    if varied and not has_no_limit:
+    if varied and varied != RATE and not has_no_limit:
         changes[varied] = inferred(settings)[varied]
     return ninescope.Drive.preset(policy).with_(changes)
 
@@ -229,13 +239,21 @@ def bit_errors(settings: Settings) -> dict[str, Any]:
 # ---- long runs ---------------------------------------------------------------------------------------
 
 
+def job(workload: str, settings: Settings, rate: int | None = None) -> dict[str, Any]:
+    """Return the words of a workload; of one that comes at a rate, at this one."""
+    words = toml.loads((HERE / "workloads" / f"{workload}.toml").read_text(encoding="utf-8"))
+    if "rate_iops" in words:
+        words["rate_iops"] = round(settings.varying(RATE, rate or words["rate_iops"]))
+    return words
+
+
 def long_runs(
-    drive: ninescope.Drive, workload: str, requests: int, seeds: list[int], settings: Settings
+    drive: ninescope.Drive, words: Mapping[str, Any], requests: int, seeds: list[int], settings: Settings
 ) -> dict[str, Any]:
     """Run a workload on a drive that collects garbage from the first request on, once for each seed."""
     results = [
         drive.run(
-            ninescope.Workload.job_file(HERE / "workloads" / f"{workload}.toml"),
+            ninescope.Workload.job(**words),
             seed=seed,
             requests=settings.requests(requests),
             prefill=PREFILL,

@@ -139,30 +139,28 @@ def wear_run(results: Results, volume: str, case: str) -> dict[str, Any]:
 def wear_at_limit(results: Results, volume: str) -> dict[str, float | None]:
     """Return the writes of the most worn sector of M when that of S has reached what it endures.
 
-    What the most worn sectors of both gain after the first pass is taken to come again with each pass. The
-    first pass is left out of what recurs: it begins with a new drive, and in M it wears one slot with a hot
-    page that comes back into another one, so that the most worn sector of M hardly gains from the next. Nor
-    is the whole of a few passes taken to recur, for the same reason: over them the most worn sector of M is
-    that of one pass. As passes become many, what both gain in one is what the limit depends on.
+    The run of several passes is taken to recur as a whole, as the slides' one run must have been. Its first
+    pass wears one slot of M with a hot page that comes back into another one later, so that this overstates
+    M for thousands of passes, and what is gained after the first pass (`ratio_of_growth`) understates it as
+    long as hot pages have not come back into the slots that they had.
     """
-    return {
-        case: worn_at_limit(case_run(results, volume, case)["wear"], wear_run(results, volume, case)["wear"])
-        for case in CASES
-    }
+    return {case: worn_at_limit(wear_run(results, volume, case)["wear"]) for case in CASES}
 
 
-def worn_at_limit(first: Mapping[str, Any], wear: Mapping[str, Any]) -> float | None:
-    """Return that of one pass and of several; None where S gains nothing after the first."""
-    of_s = wear["s"]["writes_max"]
-    growth = ratio_of_growth(first, wear)
-    if growth is None:
-        return None
-    return float(wear["m"]["writes_max"] + (BASE["storage_scm"]["endurance_writes"] - of_s) * growth)
+def worn_at_limit(wear: Mapping[str, Any]) -> float | None:
+    """Return that of a run that recurs; None where S is not worn."""
+    ratio = ratio_of_all(wear)
+    return None if ratio is None else float(BASE["storage_scm"]["endurance_writes"] * ratio)
 
 
 def over(of_m: float, of_s: float) -> float | None:
     """Return the wear of M over that of S; None where S has none."""
     return of_m / of_s if of_s else None
+
+
+def ratio_of_all(wear: Mapping[str, Any]) -> float | None:
+    """Return the wear of the most worn sector of M over that of S, the first pass with the others."""
+    return over(wear["m"]["writes_max"], wear["s"]["writes_max"])
 
 
 def ratio_of_growth(
@@ -176,10 +174,8 @@ def ratio_of_growth(
 
 
 def wear_ratios(results: Results, volume: str) -> dict[str, float | None]:
-    """Return the wear of the most worn sector of M over that of S."""
-    limit = BASE["storage_scm"]["endurance_writes"]
-    worn = wear_at_limit(results, volume)
-    return {case: None if value is None else value / limit for case, value in worn.items()}
+    """Return the wear of the most worn sector of M over that of S, by case."""
+    return {case: ratio_of_all(wear_run(results, volume, case)["wear"]) for case in CASES}
 
 
 def nearest_to_both_limits(ratios: Mapping[str, Mapping[str, float | None]]) -> int:
@@ -320,8 +316,8 @@ def wear_table(results: Results, measured: Mapping[str, Any], settings: Settings
             wear = run["wear"]
             ratios = (
                 measured["wear_ratio"][volume][case],
+                ratio_of_growth(first["wear"], wear),
                 ratio_of_growth(first["wear"], wear, "writes_mean"),
-                over(wear["m"]["writes_max"], wear["s"]["writes_max"]),
             )
             worn = measured["m_wear_at_s_limit"][volume][case]
             rows.append(
@@ -337,16 +333,15 @@ def wear_table(results: Results, measured: Mapping[str, Any], settings: Settings
                     f"{run['copies']['s'] or 0:.3f}",
                 ]
             )
-    columns = ["volume", "levelled", "most worn of M", "of S", "mean of S", "M : S", "by the mean of S"]
+    columns = ["volume", "levelled", "most worn of M", "of S", "mean of S", "M : S", "after the first pass"]
     return Table(
         "Wear: writes of the most worn sector",
-        [*columns, "of all passes", "M at the limit of S", "copies a write, M", "S"],
+        [*columns, "by the mean of S", "M at the limit of S", "copies a write, M", "S"],
         rows,
-        note=f"of a run of {passes(settings)} passes over the requests. At the limit of S: what both gained "
-        "after the first pass again and again until the most worn sector of S has reached it; M : S is of "
-        "then. By the mean of S: the gain of the most worn sector of M over that of the mean one of S. Of "
-        "all passes: the most worn of M over that of S, the first pass with them. No verdict rests on these "
-        "two",
+        note=f"of a run of {passes(settings)} passes over the requests, taken to recur as a whole until the "
+        "most worn sector of S has reached its limit. After the first pass: what the most worn sector of M "
+        "gained then over what that of S did; by the mean of S: over what the mean one did. No verdict rests "
+        "on these two",
     )
 
 
@@ -520,7 +515,7 @@ def endurance(results: Results) -> Figure:
         "endurance",
         "Wear of M-SCM when S-SCM has reached its limit",
         [panel],
-        caption=f"{STAND_INS}{CASE_SHARE} % of M-SCM. Extrapolated: what the passes after the first add is "
+        caption=f"{STAND_INS}{CASE_SHARE} % of M-SCM. Extrapolated: a run of several passes is "
         "taken to come again until the most worn sector of S-SCM has reached its limit. The slides give no "
         "numbers.",
         columns=1,
@@ -535,9 +530,7 @@ def weak_levelling(results: Results, settings: Settings) -> Figure:
     first = iops(results, WEAK_VOLUME, f"{CASE_SHARE}/case-1")
     gained = [100 * (run["iops"] / first - 1) for run in runs.values()]
     repeated = (results[WEAK_VOLUME]["runs"][f"{names[interval]}/wear"] for interval in runs)
-    worn = [
-        worn_at_limit(run["wear"], more["wear"]) for run, more in zip(runs.values(), repeated, strict=True)
-    ]
+    worn = [worn_at_limit(run["wear"]) for run in repeated]
     axis = Axis("overwrites from one levelling of M-SCM to the next", log=True)
     label, colour = WEAK_VOLUME, COLOURS[WEAK_VOLUME]
     return Figure(

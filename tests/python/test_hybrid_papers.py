@@ -100,6 +100,7 @@ MATHEMATICS = {"scm": CODE, "nand": CODE, "choices": CHOICES, "ber_left": [1.0, 
 RUN = {
     "ber_factor": 0.51,
     "iops": 1000.0,
+    "mean_us": 900.0,
     "requests": 700,
     "scm_over_footprint": 0.1,
     "erases": 3,
@@ -244,11 +245,13 @@ def test_wear_is_extrapolated_from_passes():
     module = findings("004")
     once = {"m": {"writes_max": 600, "writes_mean": 9.0}, "s": {"writes_max": 2, "writes_mean": 0.5}}
     thrice = {"m": {"writes_max": 900, "writes_mean": 27.0}, "s": {"writes_max": 5, "writes_mean": 1.5}}
-    # After the first pass M gains 300 where S gains 3, or 1 in the mean; S endures 1e5, and has 5 by now.
+    # M has 900 where S has 5, which endures 1e5: that recurs 20,000 times.
+    assert module.worn_at_limit(thrice) == pytest.approx(900 * 20_000)
+    assert module.worn_at_limit({**thrice, "s": {"writes_max": 0, "writes_mean": 0.0}}) is None
+    # After the first pass M gains 300 where S gains 3, or 1 in the mean.
     assert module.ratio_of_growth(once, thrice) == pytest.approx(100)
     assert module.ratio_of_growth(once, thrice, "writes_mean") == pytest.approx(300)
-    assert module.worn_at_limit(once, thrice) == pytest.approx(900 + 100 * (1e5 - 5))
-    assert module.worn_at_limit(thrice, thrice) is None
+    assert module.ratio_of_growth(thrice, thrice) is None
 
 
 def test_wear_is_of_as_many_passes_for_each_volume_and_case():

@@ -107,7 +107,11 @@ def test_requests_are_those_of_the_job_files(experiment):
 def test_runs_of_other_seeds_are_put_together(experiment):
     runs = [
         experiment.long_runs(
-            experiment.drive("ssr-des", Settings()), "fio", 3_000_000, seeds, Settings(length=0.02)
+            experiment.drive("ssr-des", Settings()),
+            experiment.job("fio", Settings()),
+            3_000_000,
+            seeds,
+            Settings(length=0.02),
         )
         for seeds in ([1], [2], [1, 2])
     ]
@@ -128,7 +132,7 @@ def test_runs_of_other_seeds_are_put_together(experiment):
 
 
 def test_what_is_inferred_is_what_the_presets_have(experiment):
-    names = [value.name for value in experiment.INFERRED]
+    names = [value.name for value in experiment.INFERRED if value.name != experiment.RATE]
     assert list(experiment.inferred(Settings())) == names
     for policy in experiment.POLICIES:
         preset = keys_of(experiment.drive(policy, Settings()))
@@ -140,9 +144,14 @@ def test_what_is_inferred_is_what_the_presets_have(experiment):
 def test_each_inferred_value_changes_the_drives(experiment, factor):
     chosen = keys_of(experiment.drive("ssr-static", Settings()))
     for value in experiment.INFERRED:
-        varied = keys_of(experiment.drive("ssr-static", Settings(varied=value.name, factor=factor)))
+        settings = Settings(varied=value.name, factor=factor)
+        varied = keys_of(experiment.drive("ssr-static", settings))
         different = {key for key in chosen if varied[key] != chosen[key]}
-        assert different == {value.name.split(".")[0]}, value.name
+        rate = experiment.job("tpcc-stand-in", settings)["rate_iops"]
+        if value.name == experiment.RATE:
+            assert (different, rate) == (set(), factor * 41_000)
+        else:
+            assert (different, rate) == ({value.name.split(".")[0]}, 41_000), value.name
 
 
 @pytest.mark.parametrize("factor", [0.5, 1.5])
