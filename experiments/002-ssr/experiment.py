@@ -97,8 +97,8 @@ INFERRED = (
     ),
     Inferred(
         RATE,
-        "41,000 requests a second",
-        "no load is published: at it dies that nobody suspends are as busy as under FIO (77 %)",
+        "40,000 requests a second",
+        "no load is published: the most, in thousands, that the drive keeps up with under every policy",
     ),
 )
 """Pages per block (576) and the link (3.2 GiB/s) follow from the paper's own numbers."""

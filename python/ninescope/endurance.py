@@ -11,6 +11,8 @@ from ninescope.stored import known_keys
 _MEDIA = {"nand": "flash", "scm": "storage-class memory", "storage_scm": "storage-type memory"}
 """What media are called in text; others by their keys."""
 _YEAR_NS = 365 * 86_400e9
+_OTHER_WAF = 1.25
+"""A window whose WAF differs from the declared one by this factor says little of a lifetime."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -157,7 +159,7 @@ def facts(document: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     endurance: Mapping[str, Any] = document.get("endurance") or {}
     lifetime: Mapping[str, Any] = endurance.get("lifetime") or {}
     if lifetime.get("passes") is not None:
-        yield "lifetime", _lifetime(endurance, lifetime)
+        yield "lifetime", "; ".join([_lifetime(endurance, lifetime), *_in_steady_state(document, lifetime)])
     elif "unknown" in (lifetime.get("reason") or ""):
         yield "lifetime", lifetime["reason"]
     cost: Mapping[str, Any] = document.get("cost") or {}
@@ -168,6 +170,26 @@ def facts(document: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         if cost.get("iops_per_cost") is not None:
             words += f"; {quantity(cost['iops_per_cost'])} IOPS per GB of that"
         yield "cost", words
+
+
+def _in_steady_state(document: Mapping[str, Any], lifetime: Mapping[str, Any]) -> Iterator[str]:
+    """Say how long it would be at the declared WAF, where the window is too short to show that one."""
+    from ninescope.text import quantity
+
+    steady = document.get("steady_state")
+    measured = (document.get("waf") or {}).get("total")
+    is_short = not document.get("steady_state_measured")
+    if not (isinstance(steady, Mapping) and steady.get("converged") and measured and is_short):
+        return
+    declared, years = steady["waf"], lifetime.get("years")
+    has_one_medium = len((document.get("endurance") or {}).get("media") or {}) == 1
+    is_other = not 1 / _OTHER_WAF < declared / measured < _OTHER_WAF
+    if years and has_one_medium and is_other:
+        then = quantity(years * measured / declared)
+        yield (
+            f"THE WINDOW IS TOO SHORT FOR ITS WAF ({measured:.2f}): {then} years at that of the steady "
+            f"state, {declared:.2f}"
+        )
 
 
 def _lifetime(endurance: Mapping[str, Any], lifetime: Mapping[str, Any]) -> str:

@@ -91,6 +91,18 @@ class Overload:
 
 
 @dataclasses.dataclass(frozen=True)
+class Undecided:
+    """Completions that went on for long after the last arrival, of a run in which no overload shows."""
+
+    arrivals_ns: int
+    """From the first arrival to the last."""
+    drain_ns: int
+    """From the last arrival to the last completion."""
+    job: str | None = None
+    """The job whose requests they were, where there are several."""
+
+
+@dataclasses.dataclass(frozen=True)
 class HostQueue:
     """What there is to know of the wait in the host."""
 
@@ -101,7 +113,9 @@ class HostQueue:
     resources: tuple[Resource, ...]
     """The busiest of each kind, busiest first."""
     overload: tuple[Overload, ...]
-    """The arrivals that the drive did not keep up with; empty where it kept up, bursts or not."""
+    """The arrivals that the drive did not keep up with; empty where none are known."""
+    undecided: tuple[Undecided, ...] = ()
+    """Those of which the run is too short to say whether the drive kept up."""
 
     @classmethod
     def of(cls, document: Mapping[str, Any]) -> HostQueue | None:
@@ -114,12 +128,13 @@ class HostQueue:
             holders={op: known_keys(Holder, holder) for op, holder in stored["holders"].items()},
             resources=tuple(known_keys(Resource, resource) for resource in stored["resources"]),
             overload=tuple(map(Overload.of, stored["overload"])),
+            undecided=tuple(known_keys(Undecided, left) for left in stored.get("undecided", ())),
         )
 
     @property
     def kept_up(self) -> bool:
-        """Whether the drive kept up with its arrivals."""
-        return not self.overload
+        """Whether the drive kept up with its arrivals, as far as the run tells."""
+        return not self.overload and not self.undecided
 
     @property
     def matters(self) -> bool:
@@ -146,9 +161,14 @@ def bands_in_device(bands: tuple[Band, ...]) -> tuple[Band, ...]:
 
 
 def facts(result: Result) -> Iterator[tuple[str, str]]:
-    """Yield lines on what filled the queue, and on what was busiest; nothing where few requests waited."""
+    """Yield lines on what filled the queue, and on what was busiest; nothing where few requests waited.
+
+    Requests that fall behind may wait within the drive alone.
+    """
+    from ninescope.text import duration
+
     queue = result.host_queue
-    if queue is None or not queue.matters:
+    if queue is None or not (queue.matters or queue.overload or queue.undecided):
         return
     held = [
         f"{op} {look(cause).label} {share:.0%}"
@@ -160,6 +180,13 @@ def facts(result: Result) -> Iterator[tuple[str, str]]:
         gave = f"{commands:,} commands gave theirs to one that waited"
         yield "queue full", f"its slots were held by {', '.join(held[:_SHOWN])} ({gave})"
     yield from _busiest(queue, result)
+    for left in queue.undecided:
+        whose = "" if left.job is None else f"job {left.job}: "
+        yield (
+            "kept up",
+            f"{whose}cannot be told: completions went on for {duration(left.drain_ns)} after "
+            f"{duration(left.arrivals_ns)} of arrivals; more requests would tell",
+        )
     if queue.kept_up:
         yield "kept up", "yes: requests waited in bursts, which were worked off"
 

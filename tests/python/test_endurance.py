@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
+import re
 
 import pytest
 
 import ninescope
-from conftest import run_program
+from conftest import ROOT, run_program
 
 DAYS = 365
 
@@ -109,3 +110,13 @@ def test_an_unrated_drive_says_what_is_missing():
     assert result.endurance.lifetime.passes is None
     assert "unknown: the drive does not say nand.endurance_cycles" in " ".join(str(result).split())
     assert result.cost.reason == "unknown: the drive does not say nand.bit_cost"
+
+
+def test_a_window_that_is_too_short_for_its_waf_says_so():
+    drive = ninescope.Drive.from_toml(ROOT / "examples/drives/demo.toml")
+    job = ninescope.Workload.job(rw="randwrite", bs="16k", requests=400, rate_iops=2_000)
+    text = re.sub(r"\s+", " ", str(drive.run(job, prefill="steady")))
+    assert "THE WINDOW IS TOO SHORT FOR ITS WAF" in text
+    assert "that of the steady state" in text
+    new = re.sub(r"\s+", " ", str(drive.run(job, prefill="none")))
+    assert "TOO SHORT FOR ITS WAF" not in new

@@ -122,13 +122,27 @@ def test_the_json_has_the_keys_that_fio_has(result, tmp_path: Path):
     theirs = json.loads(tool(tmp_path, "fio", *words).stdout)["jobs"][0]
     ours = result.document["jobs"][0]
     of_machine = {"usr_cpu", "sys_cpu", "ctx", "majf", "minf", "eta"}
-    of_depth = {key for key in theirs if key.startswith(("iodepth_", "latency_"))} | {"sync"}
+    of_depth = {key for key in theirs if key.startswith(("iodepth_", "latency_"))}
     assert set(theirs) - of_machine - of_depth - set(ours) == set()
     of_samples = {key for key in theirs["read"] if key.startswith(("bw_", "iops_"))} - {"bw_bytes"}
     assert set(theirs["read"]) - of_samples - set(ours["read"]) == set()
     for key in ("slat_ns", "clat_ns", "lat_ns"):
         assert set(theirs["read"][key]) - set(ours["read"][key]) == set()
     assert set(theirs["read"]["clat_ns"]["percentile"]) <= set(ours["read"]["clat_ns"]["percentile"])
+
+
+def test_groups_and_flushes_are_those_that_fio_counts(tmp_path: Path, cli):
+    text = "[global]\nioengine=null\nsize=256k\nbs=4k\n[a]\nrw=read\n[b]\nrw=write\nfsync=8\n"
+    text += "stonewall\n[c]\nrw=read\n"
+    (tmp_path / "job.fio").write_text(text)
+    out = tool(tmp_path, "fio", "job.fio", "--output-format=json+").stdout
+    theirs = json.loads(out[out.index("{") :])["jobs"]
+    code, printed, err = cli("run", tmp_path / "job.fio", "--json")
+    assert code == 0, err
+    ours = json.loads(printed)["jobs"]
+    assert [job["groupid"] for job in ours] == [job["groupid"] for job in theirs] == [0, 1, 1]
+    assert ours[1]["sync"]["total_ios"] == theirs[1]["sync"]["total_ios"] > 0
+    assert all(job["job_runtime"] >= 1 and job["read"]["runtime"] >= 1 for job in ours)
 
 
 def test_trims_have_the_bytes_that_fio_counts(tmp_path: Path, cli):

@@ -293,3 +293,34 @@ def test_arrivals_of_a_fixed_rate_are_known_to_the_last():
     assert overload.until_ns == pytest.approx(20_000 * 10_000, abs=10_000)
     assert " (100 k and " in about_load(result)[0]
     assert "to the last at 200 ms" in about_load(result)[0]
+
+
+def test_what_goes_on_after_the_last_arrival_is_no_keeping_up(tmp_path):
+    """Requests of a twelfth of the time come at its end: that they are worked off is all that is known."""
+    steady = np.arange(22_000) * 2 * SERVICE
+    burst = np.full(4_000, steady[-1])
+    result = run(trace(tmp_path, np.concatenate([steady, burst])))
+    queue = result.host_queue
+    assert not queue.overload
+    assert not queue.kept_up
+    [left] = queue.undecided
+    assert left.arrivals_ns == steady[-1]
+    assert left.drain_ns == pytest.approx(4_000 * SERVICE, rel=0.05)
+    text = re.sub(r"\s+", " ", str(result))
+    assert "kept up cannot be told: completions went on for" in text
+
+
+@pytest.mark.parametrize(("rate", "requests"), [(2, 2), (100, 100)])
+def test_rates_are_over_the_duration_that_ended_a_job(rate, requests):
+    """As fio counts: the last of two requests in a second comes after half of it."""
+    drive = ninescope.Drive.preset("tlc")
+    job = {"rw": "randread", "bs": "4k", "size": "1m", "rate_iops": rate, "duration": "1s"}
+    alone = drive.run(ninescope.Workload.job(**job))
+    assert sum(each["iops"] for each in alone.document["throughput"].values()) == pytest.approx(
+        requests, rel=1e-9
+    )
+    both = drive.run(ninescope.Workload.jobs({"name": "a", **job}, {"name": "b", **job}))
+    assert [each.iops for each in both.jobs] == pytest.approx([requests, requests], rel=0.011)
+    # One that its number of requests ended was over with the last of them.
+    ended = drive.run(ninescope.Workload.job(**{**job, "requests": requests // 2}))
+    assert ended.document["measured_ns"] < 0.51e9

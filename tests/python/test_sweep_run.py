@@ -19,8 +19,8 @@ import pytest
 import ninescope
 from ninescope import pool
 from ninescope.metrics import NAMES
+from ninescope.sweep import dataset, worker
 from ninescope.sweep import runner as runner_module
-from ninescope.sweep import worker
 from ninescope.sweep.lake import Lake
 from ninescope.sweep.point import Point
 from ninescope.sweep.runner import Runner
@@ -128,6 +128,24 @@ def flipped(content: bytes) -> bytes:
     return (
         content[:middle] + bytes(byte ^ 0xFF for byte in content[middle : middle + 8]) + content[middle + 8 :]
     )
+
+
+def test_what_ends_while_status_looks_is_not_damaged(sweep, undisturbed, tmp_path, monkeypatch):
+    lake = tmp_path / "lake"
+    run_here(sweep, lake)
+    last = sorted((lake / "points").iterdir())[3]
+    content = last.read_bytes()
+    last.unlink()
+    refreshed = dataset.refreshed
+
+    def another_ends(of):
+        table = refreshed(of)
+        last.write_bytes(content)
+        return table
+
+    monkeypatch.setattr(dataset, "refreshed", another_ends)
+    status = sweep.status(lake)
+    assert (status.left, status.damaged) == (1, ())
 
 
 @pytest.mark.parametrize(

@@ -188,7 +188,11 @@ impl Scale {
         if number.is_empty() {
             return Err("it does not begin with a number");
         }
-        let unit = unit.trim_start().to_lowercase();
+        let unit = unit.trim_start();
+        if matches!(unit, "Kb/s" | "Mb/s" | "Gb/s" | "Tb/s") {
+            return Err("a small b after a capital stands for bits: bytes are B");
+        }
+        let unit = unit.to_lowercase();
         if is_exponent(&unit) {
             return Err("exponents are unknown here, all digits are written");
         }
@@ -387,7 +391,14 @@ mod tests {
         {
             assert_eq!(text.parse(), Ok(Duration(seconds * GB)), "{text}");
         }
-        for (text, rate) in [("1200MB/s", 1_200_000_000), ("3.2GB/s", 3_200_000_000), ("1.2GiB/s", 1_288_490_189)] {
+        let error = "1200Mb/s".parse::<BytesPerSecond>().expect_err("bits").to_string();
+        assert!(error.contains("bits"), "{error}");
+        for (text, rate) in [
+            ("1200MB/s", 1_200_000_000),
+            ("1200mb/s", 1_200_000_000),
+            ("3.2GB/s", 3_200_000_000),
+            ("1.2GiB/s", 1_288_490_189),
+        ] {
             assert_eq!(text.parse(), Ok(BytesPerSecond(rate)), "{text}");
         }
     }

@@ -375,8 +375,8 @@ fn ftl_config(drive: &LoadedDrive, geometry: Geometry, seed: u64) -> Result<FtlC
             |blocks| format!("{blocks} blocks per plane are enough"),
         );
         let message = format!(
-            "over-provisioning leaves too few spare blocks beside the {held} of each plane for frontiers, reserve and garbage \
-             collection; raise over_provisioning or blocks_per_plane: {enough} with this over_provisioning"
+            "over-provisioning leaves fewer spare blocks than the {held} that each plane needs for frontiers, reserve and \
+             garbage collection; raise over_provisioning or blocks_per_plane: {enough} with this over_provisioning"
         );
         drive.error_between(&[spare, blocks, reserve], &message)
     })?;

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 _POINTS = 160
 """A curve over time has at most so many."""
+_NOTED = 0.01
+"""Less than this share that is not drawn is not spoken of."""
 _COLOURS = {"read": "#1f6fb4", "write": "#d9621e"}
 
 
@@ -112,8 +114,16 @@ def _write_amplification(columns: dict[str, Column], groups: _Groups) -> Figure:
             )
         ],
         f"Each point stands for {groups.length:.3g} s. In a drive that has settled both are level, and the "
-        "same on average.",
+        f"same on average.{_not_drawn(columns['flash_programmed_bytes'], groups)}",
     )
+
+
+def _not_drawn(programmed: Column, groups: _Groups) -> str:
+    """Say what was programmed where nothing is drawn: garbage is collected after the last request, too."""
+    left = 1 - float(groups.sums(programmed).sum() / programmed.sum())
+    if left < _NOTED:
+        return ""
+    return f" {left:.0%} of what was programmed is not drawn: it was after the last whole interval."
 
 
 def _tier(columns: dict[str, Column], groups: _Groups, slots: int) -> Figure | None:

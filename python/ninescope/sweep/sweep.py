@@ -253,6 +253,8 @@ def status(lake: Lake, record: Any) -> Status:
     from ninescope.sweep.dataset import refreshed
     from ninescope.sweep.values import shown
 
+    # What comes to an end from here on is in no table yet: it is neither done nor damaged.
+    written = lake.ids()
     kept = set(refreshed(lake)["point"].to_list())
     quarantined = lake.quarantined()
     labels: dict[str, str] = {}
@@ -264,7 +266,7 @@ def status(lake: Lake, record: Any) -> Status:
         for point, label in labels.items()
         if point in quarantined and point not in kept
     )
-    unread = sorted(lake.ids() & (set(labels) - kept))
+    unread = sorted(written & (set(labels) - kept))
     damaged = tuple(lake.file_of(point) for point in unread)
     return Status(record.name, len(labels), len(kept & set(labels)), failures, damaged=damaged)
 

@@ -6,6 +6,10 @@
 //! many completions each, and the steps of the mean age from block to block are asked whether they are steps in one
 //! direction. That needs no knowledge of what the drive can do, and holds wherever the requests wait: in the host
 //! or, with a deep queue, in the drive.
+//!
+//! Steps may be of very different sizes, where garbage is collected now and then or reads go first, and chance alone
+//! explains few large ones. So where completions go on long after the last arrival, ages that rise all the same
+//! (Kendall's tau) are told too; and where they do not, that the run does not tell.
 
 use ninescope_kernel::Ns;
 use ninescope_model::{Cause, Op};
@@ -21,6 +25,14 @@ const BLOCKS_MIN: usize = 16;
 const STANDARD_ERRORS: f64 = 4.0;
 /// The least excess of arrivals over completions that is told: less is a trend of the latency, not of the queue.
 const EXCESS_MIN: f64 = 0.01;
+/// Completions that go on for this share of the time of the arrivals after the last of them: no burst within a run.
+const DRAIN_LONG: f64 = 0.1;
+/// As long as that, and a run is too short to say that the drive kept up.
+const DRAIN_NOTED: f64 = 0.05;
+/// Kendall's tau of ages that rise: three of four pairs of blocks are in their order.
+const TAU_RISING: f64 = 0.5;
+/// Of fewer requests the service of a single one is as long as that.
+const REQUESTS_MIN: u64 = 100;
 /// Requests are as little behind as ever up to this share of what they are behind at the last.
 const AS_LITTLE: f64 = 0.02;
 
@@ -31,8 +43,22 @@ pub struct Backlog {
     length: u64,
     closed: Vec<Block>,
     open: Block,
+    count: u64,
+    /// When the first request arrived.
+    first: Ns,
     /// When the request arrived that came last, and its age at its completion.
     last: (Ns, Ns),
+    /// When the last one completed.
+    completed: Ns,
+}
+
+/// Completions went on for long after the last arrival, and no overload shows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Undecided {
+    /// From the first arrival to the last.
+    pub arrivals: Ns,
+    /// From the last arrival to the last completion.
+    pub drain: Ns,
 }
 
 /// So many requests that completed after each other.
@@ -63,7 +89,15 @@ pub struct Overload {
 
 impl Default for Backlog {
     fn default() -> Self {
-        Self { length: 1, closed: Vec::with_capacity(BLOCKS), open: Block::default(), last: (Ns::ZERO, Ns::ZERO) }
+        Self {
+            length: 1,
+            closed: Vec::with_capacity(BLOCKS),
+            open: Block::default(),
+            count: 0,
+            first: Ns(u64::MAX),
+            last: (Ns::ZERO, Ns::ZERO),
+            completed: Ns::ZERO,
+        }
     }
 }
 
@@ -91,6 +125,9 @@ impl Backlog {
         block.count += 1;
         block.submitted += u128::from(submitted.0);
         block.age += u128::from(age.0);
+        self.count += 1;
+        self.first = self.first.min(submitted);
+        self.completed = self.completed.max(Ns(submitted.0 + age.0));
         if submitted >= self.last.0 {
             self.last = (submitted, age);
         }
@@ -114,6 +151,20 @@ impl Backlog {
         self.closed.push(std::mem::take(&mut self.open));
     }
 
+    /// Whether completions went on after the last arrival for that share of the time of the arrivals.
+    fn drains_for(&self, share: f64) -> bool {
+        let (arrivals, drain) = (self.last.0.0.saturating_sub(self.first.0), self.completed.0 - self.last.0.0);
+        self.count >= REQUESTS_MIN && drain as f64 >= share * arrivals as f64
+    }
+
+    /// Says that the run is too short to say whether the drive kept up.
+    pub fn undecided(&self) -> Option<Undecided> {
+        (self.drains_for(DRAIN_NOTED) && self.overload().is_none()).then(|| Undecided {
+            arrivals: Ns(self.last.0.0 - self.first.0),
+            drain: Ns(self.completed.0 - self.last.0.0),
+        })
+    }
+
     /// Says whether requests fell behind to the end of the run, and by how much.
     pub fn overload(&self) -> Option<Overload> {
         let blocks = &self.closed[..];
@@ -121,7 +172,7 @@ impl Backlog {
             return None;
         }
         let ages: Vec<f64> = blocks.iter().map(Block::mean_age).collect();
-        if !steps_point_upwards(&ages) {
+        if !steps_point_upwards(&ages) && !(self.drains_for(DRAIN_LONG) && rise(&ages)) {
             return None;
         }
         let last = blocks.len() - 1;
@@ -153,6 +204,17 @@ fn steps_point_upwards(values: &[f64]) -> bool {
     let squares: f64 = values.windows(2).map(|pair| (pair[1] - pair[0] - mean).powi(2)).sum();
     // mean > t * sqrt(squares / (count - 1) / count), without a root.
     mean > 0.0 && mean * mean * count * (count - 1.0) > STANDARD_ERRORS * STANDARD_ERRORS * squares
+}
+
+/// Whether values rise, by however different steps: Kendall's tau of them and their places.
+fn rise(values: &[f64]) -> bool {
+    let pairs = (0..values.len()).flat_map(|at| values[..at].iter().map(move |before| (before, &values[at])));
+    let (mut ordered, mut count) = (0_i64, 0_i64);
+    for (before, after) in pairs {
+        ordered += i64::from(after > before) - i64::from(after < before);
+        count += 1;
+    }
+    ordered as f64 >= TAU_RISING * count as f64
 }
 
 /// What the commands were busy with that held the slots of a full queue.
@@ -224,6 +286,35 @@ mod tests {
             assert_eq!((overload.until, overload.age), (Ns(last), Ns(requests * 1_000 - last)), "{requests}");
         }
         assert_eq!(served((0..10_000).map(|number| number * 1_000), 1_000).overload(), None, "just kept up with");
+    }
+
+    /// A server at a load of 2 that stands still now and then for as long as hundreds of services, as one that collects
+    /// garbage does: few large steps, whose standard error is as large as their mean.
+    #[test]
+    fn a_lumpy_overload_is_told_by_what_is_left_at_the_last_arrival() {
+        let (mut backlog, mut free) = (Backlog::default(), 0_u64);
+        for number in 0..20_000_u64 {
+            let pause = if matches!(number, 7_000 | 13_000 | 19_000) { 6_000_000 } else { 0 };
+            free = free.max(number * 1_000) + 1_000 + pause;
+            backlog.record(Ns(number * 1_000), Ns(free - number * 1_000));
+        }
+        let ages: Vec<f64> = backlog.closed.iter().map(Block::mean_age).collect();
+        assert!(!steps_point_upwards(&ages), "{ages:?}");
+        let load = backlog.overload().expect("18 ms are left after 20").load.expect("they take time");
+        assert!((1.5..2.5).contains(&load), "{load}");
+        assert_eq!(backlog.undecided(), None);
+    }
+
+    /// A tenth of the requests come at once at the last instant: no more than that they are worked off is known.
+    #[test]
+    fn what_a_burst_at_the_end_leaves_is_undecided() {
+        let arrivals = (0..10_000_u64).map(|number| number.min(9_000) * 1_500);
+        let backlog = served(arrivals, 1_000);
+        assert_eq!(backlog.overload(), None);
+        let undecided = backlog.undecided().expect("1 ms of 13.5");
+        assert_eq!((undecided.arrivals, undecided.drain), (Ns(13_500_000), Ns(1_000_000)));
+        assert_eq!(served((0..10_000).map(|number| number * 1_500), 1_000).undecided(), None);
+        assert_eq!(served((0..50).map(|number| number * 1_000), 9_000).undecided(), None, "too few to say anything");
     }
 
     #[test]

@@ -16,7 +16,7 @@ use ninescope_kernel::Ns;
 use ninescope_model::{CacheHint, Cause, Op};
 
 pub use attribution::{Attribution, Band, Parts};
-pub use backlog::{Backlog, Overload, QueueHolders};
+pub use backlog::{Backlog, Overload, QueueHolders, Undecided};
 pub use blocks::{Blocks, bootstrap};
 pub use busy::BusyMoments;
 pub use histogram::{Histogram, Moments};

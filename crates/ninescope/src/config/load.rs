@@ -77,9 +77,11 @@ pub fn load_drive(origin: &str, text: &str, sets: &[String]) -> Result<LoadedDri
             (summary.name, summary.of) = (name.to_owned(), Some(DriveConfig::of_preset(&merged)?));
         }
         forget_ratio_for_capacity(&mut merged, &table);
+        let was = in_full(&DriveConfig::of_preset(&merged)?)?;
         merge(&mut merged, table);
         table = merged;
-        DriveConfig::deserialize_named(&table).map_err(|error| in_origin(error.in_text(text)))?;
+        let is = DriveConfig::deserialize_named(&table).map_err(|error| in_origin(error.in_text(text)))?;
+        forget_sources(&mut table, &was, &in_full(&is)?);
     } else if table.is_empty() {
         return Err(in_origin("the file is empty; `base = \"tlc\"` takes everything from a preset".into()));
     }
@@ -87,12 +89,14 @@ pub fn load_drive(origin: &str, text: &str, sets: &[String]) -> Result<LoadedDri
         // With every default written out, so that one parameter of a default policy can be set alone.
         let config = DriveConfig::deserialize_named(&table).map_err(|error| in_origin(error.in_text(text)))?;
         summary.of.get_or_insert_with(|| config.clone());
-        table = Table::try_from(&config).map_err(|error| Error::Internal(error.to_string()))?;
+        table = in_full(&config)?;
     }
     for set in sets {
+        let was = table.clone();
         apply_set(&mut table, set)?;
-        DriveConfig::deserialize_named(&table)
+        let is = DriveConfig::deserialize_named(&table)
             .map_err(|error| Error::Input(format!("--set {set}: {}", error.message)))?;
+        forget_sources(&mut table, &was, &in_full(&is)?);
     }
     let mut config = DriveConfig::deserialize_named(&table).map_err(|error| in_origin(error.in_text(text)))?;
     if !sets.iter().any(|set| set.split('=').next().is_some_and(|key| key.trim() == SUMMARY)) {
@@ -102,6 +106,29 @@ pub fn load_drive(origin: &str, text: &str, sets: &[String]) -> Result<LoadedDri
     check_sources(&loaded)?;
     Ok(loaded)
 }
+
+/// A description with every default written out.
+fn in_full(config: &DriveConfig) -> Result<Table, Error> {
+    Table::try_from(config).map_err(|error| Error::Internal(error.to_string()))
+}
+
+/// Takes out of `table` the sources of values that were changed, unless the change brought sources of its own: where a value
+/// came from says nothing of another one.
+fn forget_sources(table: &mut Table, was: &Table, is: &Table) {
+    let of = |table: &Table, key: &str| {
+        let mut at = Value::Table(table.clone());
+        for part in key.split('.') {
+            at = at.as_table_mut()?.remove(part)?;
+        }
+        Some(at)
+    };
+    let Some(Value::Table(before)) = was.get(SOURCES) else { return };
+    let Some(Value::Table(sources)) = table.get_mut(SOURCES) else { return };
+    sources.retain(|key, source| before.get(key) != Some(source) || of(was, key) == of(is, key));
+}
+
+/// The key of what a drive's values were taken from.
+const SOURCES: &str = "sources";
 
 /// The key of a drive's summary.
 const SUMMARY: &str = "summary";
@@ -120,12 +147,11 @@ impl Summary {
     /// Leaves the summary to a drive that is as its summary says, and gives another to one that was changed.
     fn put_on(&self, config: &mut DriveConfig) -> Result<(), Error> {
         let Some(of) = &self.of else { return Ok(()) };
-        let tables = |config: &DriveConfig| Table::try_from(config).map_err(|error| Error::Internal(error.to_string()));
-        let (was, is) = (tables(of)?, tables(config)?);
+        let (was, is) = (in_full(of)?, in_full(config)?);
         let mut changed: Vec<&str> = was.keys().chain(is.keys()).map(String::as_str).collect();
         changed.sort_unstable();
         changed.dedup();
-        changed.retain(|&key| ![SUMMARY, "sources"].contains(&key) && was.get(key) != is.get(key));
+        changed.retain(|&key| ![SUMMARY, SOURCES].contains(&key) && was.get(key) != is.get(key));
         if !changed.is_empty() {
             config.summary = format!("{}, with changes in {}", self.name, changed.join(", "));
         }
@@ -444,6 +470,31 @@ mod tests {
             let meant = told.split_once("did you mean ").map_or("", |(_, meant)| meant);
             assert!(!meant.contains(&format!("`{key}`")), "{told}");
         }
+    }
+
+    #[test]
+    fn a_value_that_was_changed_loses_its_source() {
+        let sources = |text: &str, sets: &[&str]| {
+            let sets: Vec<String> = sets.iter().map(|&set| set.to_owned()).collect();
+            load_drive("x", text, &sets).expect(text).config.sources
+        };
+        let base = "base = \"aero\"\n";
+        let all = sources(base, &[]);
+        assert!(all.contains_key("nand.erase_loop") && all.contains_key("geometry.channels"), "{all:?}");
+        let without = |key: &str| {
+            let mut left = all.clone();
+            left.remove(key);
+            left
+        };
+        assert_eq!(sources(&format!("{base}[geometry]\nchannels = 3\n"), &[]), without("geometry.channels"));
+        assert_eq!(sources(base, &["nand.erase_loop=5ms"]), without("nand.erase_loop"));
+        // The same value is still from there, however it is written.
+        assert_eq!(sources(base, &["nand.erase_loop=3500us"]), all);
+        let own = sources(
+            &format!("{base}[nand]\nerase_loop = \"5ms\"\n[sources]\n\"nand.erase_loop\" = \"a measurement\"\n"),
+            &[],
+        );
+        assert_eq!(own.get("nand.erase_loop").map(String::as_str), Some("a measurement"));
     }
 
     #[test]

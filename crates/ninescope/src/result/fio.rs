@@ -6,6 +6,8 @@ use ninescope_engine::meter::{Histogram, LaneMeter, LaneOpMeter, Meter, Moments,
 use ninescope_model::Op;
 use serde_json::{Map, Value, json};
 
+use super::{WorkloadReport, span};
+
 /// Percentiles fio prints by default, and two nines beyond: percent and parts per billion.
 const PERCENTILES: [(f64, u64); 19] = [
     (1.0, 10_000_000),
@@ -93,7 +95,7 @@ impl Direction<'_> {
             "bw_bytes": bytes_per_second as u64,
             "bw": (bytes_per_second / 1024.0) as u64,
             "iops": per_second(self.latency.count() as f64),
-            "runtime": elapsed_ns / 1_000_000,
+            "runtime": milliseconds(elapsed_ns),
             "total_ios": self.latency.count(),
             "short_ios": 0,
             "drop_ios": 0,
@@ -106,40 +108,52 @@ impl Direction<'_> {
 
 /// One entry for each job, or one that stands for the whole run; `described` has the name and the options of each. `slat`
 /// is the wait in the host because the drive's queue was full, `clat` what the device took, `lat` both.
-pub fn jobs(meter: &Meter, described: &[(String, BTreeMap<String, String>)], elapsed_ns: u64) -> Vec<Value> {
+pub fn jobs(meter: &Meter, report: &WorkloadReport, elapsed_ns: u64, complete: bool) -> Vec<Value> {
+    let described = &report.options().jobs;
     let whole = ("ninescope".to_owned(), BTreeMap::new());
     if meter.lanes.is_empty() {
         let of = |meter: &OpMeter| -> Value {
             let OpMeter { latency, device_latency, host_queue, bytes, .. } = meter;
             Direction { latency, device_latency, host_queue, bytes: *bytes }.value(elapsed_ns)
         };
-        return vec![job(described.first().unwrap_or(&whole), &|op| of(&meter.ops[op as usize]), elapsed_ns)];
+        return vec![job(described.first().unwrap_or(&whole), 0, &|op| of(&meter.ops[op as usize]), elapsed_ns)];
     }
-    let lane = |(lane, described): (&LaneMeter, &(String, BTreeMap<String, String>))| {
-        let elapsed_ns = lane.elapsed().0;
+    let mut group = 0;
+    let lane = |(index, (lane, described)): (usize, (&LaneMeter, &(String, BTreeMap<String, String>)))| {
+        let elapsed_ns = span::of_lane(lane, index, report, complete).0;
+        // A wall begins a group.
+        group += usize::from(index > 0 && report.job_of_lane(index).is_some_and(|job| job.stonewall));
         let of = |meter: &LaneOpMeter| {
             let LaneOpMeter { latency, device_latency, host_queue, bytes } = meter;
             Direction { latency, device_latency, host_queue, bytes: *bytes }.value(elapsed_ns)
         };
-        job(described, &|op| of(&lane.ops[op as usize]), elapsed_ns)
+        job(described, group, &|op| of(&lane.ops[op as usize]), elapsed_ns)
     };
-    meter.lanes.iter().zip(described).map(lane).collect()
+    meter.lanes.iter().zip(described).enumerate().map(lane).collect()
+}
+
+/// Whole ones; of what took any time at least one, so that rates can be made from it.
+fn milliseconds(ns: u64) -> u64 {
+    (ns / 1_000_000).max(u64::from(ns > 0))
 }
 
 fn job(
     (name, options): &(String, BTreeMap<String, String>),
+    group: usize,
     direction: &dyn Fn(Op) -> Value,
     elapsed_ns: u64,
 ) -> Value {
+    let flushes = direction(Op::Flush);
     json!({
         "jobname": name,
-        "groupid": 0,
+        "groupid": group,
         "error": 0,
         "elapsed": elapsed_ns.div_ceil(1_000_000_000),
         "job options": options,
         "read": direction(Op::Read),
         "write": direction(Op::Write),
         "trim": direction(Op::Trim),
-        "job_runtime": elapsed_ns / 1_000_000,
+        "sync": { "total_ios": flushes["total_ios"], "lat_ns": flushes["lat_ns"] },
+        "job_runtime": milliseconds(elapsed_ns),
     })
 }

@@ -42,6 +42,7 @@ pub fn section(device: &Seen<'_>, utilization: &Utilization) -> Value {
         "holders": Op::ALL.into_iter().filter_map(holders).collect::<Map<_, _>>(),
         "resources": resources(&utilization.busy(), utilization.elapsed.0),
         "overload": [],
+        "undecided": [],
     })
 }
 
@@ -125,6 +126,16 @@ pub fn overload(device: &Seen<'_>, utilization: &Utilization, report: &WorkloadR
         })
     };
     overloaded(device).map(entry).collect()
+}
+
+/// One entry for each lane of which the run is too short to say whether it was kept up with.
+pub fn undecided(device: &Seen<'_>, job_names: &[String]) -> Value {
+    let lanes = device.meter.backlogs.iter().enumerate();
+    let entry = |(lane, backlog): (usize, &ninescope_engine::meter::Backlog)| {
+        let left = backlog.undecided()?;
+        Some(json!({"job": job_names.get(lane), "arrivals_ns": left.arrivals.0, "drain_ns": left.drain.0}))
+    };
+    lanes.filter_map(entry).collect()
 }
 
 /// What is said of them, with the options that change it.

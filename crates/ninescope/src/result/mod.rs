@@ -6,6 +6,7 @@ mod host_queue;
 mod latency;
 mod reliability;
 mod scm;
+mod span;
 mod tier;
 mod workload;
 mod write_amplification;
@@ -104,8 +105,9 @@ pub fn result_json(input: &ResultInput<'_>) -> Result<Value, Error> {
         measured["endurance"] = serde_json::to_value(endurance).map_err(internal)?;
         measured["cost"] = serde_json::to_value(cost).map_err(internal)?;
         measured["host_queue"]["overload"] = host_queue::overload(device, utilization, input.report, input.job_names);
+        measured["host_queue"]["undecided"] = host_queue::undecided(device, input.job_names);
         if !input.job_names.is_empty() {
-            measured["by_job"] = by_job(device, input.job_names);
+            measured["by_job"] = by_job(device, input);
         }
         if let (Value::Object(result), Value::Object(measured)) = (&mut result, measured) {
             result.extend(measured);
@@ -123,7 +125,10 @@ fn measurements(
     let meter = device.meter;
     let worked_on = if complete { worked_on(device) } else { Ns::ZERO };
     let measured = device.now - device.meter.since;
-    let elapsed = measured.saturating_since(worked_on).0;
+    // A job that its time ended was measured to that time, whether or not anything completed at its end.
+    let latest = meter.since.max(device.latest_completion);
+    let idle = if complete { span::ended_by_time(device, report).max().unwrap_or(latest) } else { latest };
+    let elapsed = (measured.saturating_since(worked_on) + idle.saturating_since(latest)).0;
     let by_op = |value: &dyn Fn(Op) -> Value| -> Value {
         let filled = Op::ALL.into_iter().filter(|&op| meter.ops[op as usize].latency.count() > 0);
         Value::Object(filled.map(|op| (op.name().to_owned(), value(op))).collect::<Map<_, _>>())
@@ -157,7 +162,7 @@ fn measurements(
         "suspension": suspension(device),
         "fio version": format!("ninescope-{VERSION}"),
         "global options": report.options().global,
-        "jobs": fio::jobs(meter, &report.options().jobs, elapsed),
+        "jobs": fio::jobs(meter, report, elapsed, complete),
     }))
 }
 
@@ -182,10 +187,10 @@ fn worked_on(device: &Seen<'_>) -> Ns {
     device.now.saturating_since(device.latest_completion.max(device.meter.since))
 }
 
-/// What each job did, in the words of the whole run; its time ends with its last completion.
-fn by_job(device: &Seen<'_>, names: &[String]) -> Value {
-    let entry = |(lane, name): (&LaneMeter, &String)| {
-        let elapsed = lane.elapsed().0;
+/// What each job did, in the words of the whole run; its time ends with its last completion, or when its duration is over.
+fn by_job(device: &Seen<'_>, input: &ResultInput<'_>) -> Value {
+    let entry = |(index, (lane, name)): (usize, (&LaneMeter, &String))| {
+        let elapsed = span::of_lane(lane, index, input.report, input.complete).0;
         let per_second = |amount: u64| if elapsed == 0 { 0.0 } else { amount as f64 * 1e9 / elapsed as f64 };
         let filled = || Op::ALL.into_iter().filter(|&op| lane.ops[op as usize].latency.count() > 0);
         let by_op = |value: &dyn Fn(&LaneOpMeter) -> Value| -> Value {
@@ -210,7 +215,7 @@ fn by_job(device: &Seen<'_>, names: &[String]) -> Value {
             "latency": by_op(&|op| latency::summary_without_intervals(&op.latency)),
         })
     };
-    device.meter.lanes.iter().zip(names).map(entry).collect()
+    device.meter.lanes.iter().zip(input.job_names).enumerate().map(entry).collect()
 }
 
 fn notes(input: &ResultInput<'_>) -> Vec<String> {

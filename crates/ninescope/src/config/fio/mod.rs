@@ -354,6 +354,12 @@ fn finish_pace(section: &Section<'_>, job: &mut JobConfig, said: &mut Said, note
     set_rates(job, said).map_err(wrong("rate_iops"))?;
     let Thinking { time, blocks, at_issue } = said.thinking;
     if time.is_some() {
+        if section.setting("ramp_time").is_some() {
+            notes.say(
+                "thinktime rests during ramp_time too; fio 3.33 makes up for those rests when it begins to measure"
+                    .to_owned(),
+            );
+        }
         (job.thinktime, job.thinktime_blocks) = (time, blocks);
         if at_issue && job.iodepth > 1 {
             let problem = "`issue` is not supported with a depth of more than 1";
