@@ -113,7 +113,7 @@ def test_an_unrated_drive_says_what_is_missing():
 
 
 def test_a_window_that_is_too_short_for_its_waf_says_so():
-    drive = ninescope.Drive.from_toml(ROOT / "examples/drives/demo.toml")
+    drive = ninescope.Drive.from_toml((ROOT / "examples/drives/demo.toml").read_text())
     job = ninescope.Workload.job(rw="randwrite", bs="16k", requests=400, rate_iops=2_000)
     text = re.sub(r"\s+", " ", str(drive.run(job, prefill="steady")))
     assert "THE WINDOW IS TOO SHORT FOR ITS WAF" in text

@@ -172,7 +172,8 @@ impl Backlog {
             return None;
         }
         let ages: Vec<f64> = blocks.iter().map(Block::mean_age).collect();
-        if !steps_point_upwards(&ages) && !(self.drains_for(DRAIN_LONG) && rise(&ages)) {
+        let fell_behind = steps_point_upwards(&ages) || (self.drains_for(DRAIN_LONG) && rise(&ages));
+        if !fell_behind {
             return None;
         }
         let last = blocks.len() - 1;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use ninescope_engine::meter::{Histogram, LaneMeter, LaneOpMeter, Meter, Moments, OpMeter};
+use ninescope_engine::meter::{Histogram, LaneOpMeter, Meter, Moments, OpMeter};
 use ninescope_model::Op;
 use serde_json::{Map, Value, json};
 
@@ -108,7 +108,7 @@ impl Direction<'_> {
 
 /// One entry for each job, or one that stands for the whole run; `described` has the name and the options of each. `slat`
 /// is the wait in the host because the drive's queue was full, `clat` what the device took, `lat` both.
-pub fn jobs(meter: &Meter, report: &WorkloadReport, elapsed_ns: u64, complete: bool) -> Vec<Value> {
+pub fn jobs(meter: &Meter, report: &WorkloadReport, elapsed_ns: u64, ends: span::Ends<'_>) -> Vec<Value> {
     let described = &report.options().jobs;
     let whole = ("ninescope".to_owned(), BTreeMap::new());
     if meter.lanes.is_empty() {
@@ -119,17 +119,18 @@ pub fn jobs(meter: &Meter, report: &WorkloadReport, elapsed_ns: u64, complete: b
         return vec![job(described.first().unwrap_or(&whole), 0, &|op| of(&meter.ops[op as usize]), elapsed_ns)];
     }
     let mut group = 0;
-    let lane = |(index, (lane, described)): (usize, (&LaneMeter, &(String, BTreeMap<String, String>)))| {
-        let elapsed_ns = span::of_lane(lane, index, report, complete).0;
+    let mut entries = Vec::with_capacity(meter.lanes.len());
+    for (index, (lane, described)) in meter.lanes.iter().zip(described).enumerate() {
+        let elapsed_ns = span::of_lane(lane, index, ends).0;
         // A wall begins a group.
         group += usize::from(index > 0 && report.job_of_lane(index).is_some_and(|job| job.stonewall));
         let of = |meter: &LaneOpMeter| {
             let LaneOpMeter { latency, device_latency, host_queue, bytes } = meter;
             Direction { latency, device_latency, host_queue, bytes: *bytes }.value(elapsed_ns)
         };
-        job(described, group, &|op| of(&lane.ops[op as usize]), elapsed_ns)
-    };
-    meter.lanes.iter().zip(described).enumerate().map(lane).collect()
+        entries.push(job(described, group, &|op| of(&lane.ops[op as usize]), elapsed_ns));
+    }
+    entries
 }
 
 /// Whole ones; of what took any time at least one, so that rates can be made from it.

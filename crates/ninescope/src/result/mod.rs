@@ -86,7 +86,7 @@ pub fn result_json(input: &ResultInput<'_>) -> Result<Value, Error> {
         },
     });
     if let (Some(device), Some(utilization)) = (&input.device, &input.utilization) {
-        let mut measured = measurements(device, utilization, input.report, input.complete)?;
+        let mut measured = measurements(device, utilization, input)?;
         let drive = &input.assembly.config;
         for (medium, (key, config)) in
             [("scm", &drive.scm), ("storage_scm", &drive.storage_scm)].into_iter().enumerate()
@@ -116,19 +116,15 @@ pub fn result_json(input: &ResultInput<'_>) -> Result<Value, Error> {
     Ok(result)
 }
 
-fn measurements(
-    device: &Seen<'_>,
-    utilization: &Utilization,
-    report: &WorkloadReport,
-    complete: bool,
-) -> Result<Value, Error> {
+fn measurements(device: &Seen<'_>, utilization: &Utilization, input: &ResultInput<'_>) -> Result<Value, Error> {
     let meter = device.meter;
-    let worked_on = if complete { worked_on(device) } else { Ns::ZERO };
+    let (report, ends) = (input.report, span::Ends::of(input.report, input.run, input.complete));
+    let worked_on = if input.complete { worked_on(device) } else { Ns::ZERO };
     let measured = device.now - device.meter.since;
     // A job that its time ended was measured to that time, whether or not anything completed at its end.
     let latest = meter.since.max(device.latest_completion);
-    let idle = if complete { span::ended_by_time(device, report).max().unwrap_or(latest) } else { latest };
-    let elapsed = (measured.saturating_since(worked_on) + idle.saturating_since(latest)).0;
+    let end = ends.by_time(device).max().unwrap_or(latest);
+    let elapsed = (measured.saturating_since(worked_on) + end.saturating_since(latest)).0;
     let by_op = |value: &dyn Fn(Op) -> Value| -> Value {
         let filled = Op::ALL.into_iter().filter(|&op| meter.ops[op as usize].latency.count() > 0);
         Value::Object(filled.map(|op| (op.name().to_owned(), value(op))).collect::<Map<_, _>>())
@@ -162,7 +158,7 @@ fn measurements(
         "suspension": suspension(device),
         "fio version": format!("ninescope-{VERSION}"),
         "global options": report.options().global,
-        "jobs": fio::jobs(meter, report, elapsed, complete),
+        "jobs": fio::jobs(meter, report, elapsed, ends),
     }))
 }
 
@@ -189,8 +185,9 @@ fn worked_on(device: &Seen<'_>) -> Ns {
 
 /// What each job did, in the words of the whole run; its time ends with its last completion, or when its duration is over.
 fn by_job(device: &Seen<'_>, input: &ResultInput<'_>) -> Value {
+    let ends = span::Ends::of(input.report, input.run, input.complete);
     let entry = |(index, (lane, name)): (usize, (&LaneMeter, &String))| {
-        let elapsed = span::of_lane(lane, index, input.report, input.complete).0;
+        let elapsed = span::of_lane(lane, index, ends).0;
         let per_second = |amount: u64| if elapsed == 0 { 0.0 } else { amount as f64 * 1e9 / elapsed as f64 };
         let filled = || Op::ALL.into_iter().filter(|&op| lane.ops[op as usize].latency.count() > 0);
         let by_op = |value: &dyn Fn(&LaneOpMeter) -> Value| -> Value {

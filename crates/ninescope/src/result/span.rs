@@ -1,25 +1,48 @@
 //! How long was measured: to the last completion, or to the end of a duration that ended a job.
 //!
 //! A job of two requests a second for a second issues two requests, the last of them in the middle of the second: it has
-//! two requests per second, not four.
+//! two requests per second, not four. Limits of the whole run cut several jobs short, so that no duration ended them.
 
 use ninescope_engine::Seen;
 use ninescope_engine::meter::LaneMeter;
 use ninescope_kernel::Ns;
 use ninescope_workload::JobConfig;
+use serde_json::Value;
 
 use super::WorkloadReport;
 
-/// When durations ended jobs, in simulated time.
-pub fn ended_by_time<'a>(device: &'a Seen<'_>, report: &'a WorkloadReport) -> impl Iterator<Item = Ns> + 'a {
-    let lanes = &device.meter.lanes;
-    let alone = report.job_of_lane(0).filter(|_| lanes.is_empty()).and_then(|job| end_alone(job, device.completed));
-    alone.into_iter().chain(lanes.iter().enumerate().filter_map(|(index, lane)| end_of_lane(lane, index, report)))
+/// The jobs of a run that came to their own ends; none where the run was interrupted or has limits of its own.
+#[derive(Clone, Copy)]
+pub struct Ends<'a> {
+    report: &'a WorkloadReport,
+    /// Of several jobs.
+    known: bool,
+    complete: bool,
+}
+
+impl<'a> Ends<'a> {
+    /// `run` is what the run was asked for.
+    pub fn of(report: &'a WorkloadReport, run: &Value, complete: bool) -> Self {
+        let known = complete && run["requests"].is_null() && run["duration"].is_null();
+        Self { report, known, complete }
+    }
+
+    /// When durations ended jobs, in simulated time.
+    pub fn by_time(self, device: &'a Seen<'_>) -> impl Iterator<Item = Ns> + 'a {
+        let lanes = &device.meter.lanes;
+        let is_alone = lanes.is_empty() && self.complete;
+        let alone = self.report.job_of_lane(0).filter(|_| is_alone).and_then(|job| end_alone(job, device.completed));
+        alone.into_iter().chain(lanes.iter().enumerate().filter_map(move |(index, lane)| self.of_one(lane, index)))
+    }
+
+    fn of_one(self, lane: &LaneMeter, index: usize) -> Option<Ns> {
+        end_of_lane(lane, index, self.report).filter(|_| self.known)
+    }
 }
 
 /// How long a job of several was measured.
-pub fn of_lane(lane: &LaneMeter, index: usize, report: &WorkloadReport, complete: bool) -> Ns {
-    let end = end_of_lane(lane, index, report).filter(|_| complete);
+pub fn of_lane(lane: &LaneMeter, index: usize, ends: Ends<'_>) -> Ns {
+    let end = ends.of_one(lane, index);
     let latest = lane.elapsed();
     end.zip(lane.since).map_or(latest, |(end, since)| latest.max(end.saturating_since(since)))
 }
