@@ -2,8 +2,8 @@
 
     make today-docs OUT=out/today
 
-`OUT` holds a lake of each sweep of examples/sweeps/today, by its name (002 and so on). The numbers of a lake
-are kept beside the page as CSV, its figures as PNG. A page has a place for each table; a test says that the
+`OUT` holds lakes of sweeps of examples/sweeps/today, by their names (002 and so on); pages without one stay.
+The numbers of a lake are kept beside the page as CSV, its figures as PNG. A page has a place for each table; a test says that the
 tables are what the kept numbers come to.
 """
 
@@ -22,16 +22,23 @@ PLACE = re.compile(
     r"<!-- (?P<name>\S+): (?P<rows>.+?) by (?P<column>.+?): (?P<value>\S+) -->\n.*?<!-- end -->", re.DOTALL
 )
 """`<!-- 002: workload, workload.iodepth by suspend: read_p99.99_us -->`: what rows, columns and cells are."""
-FIGURES = {"002": ("--x", "workload.iodepth", "--y", "read_p99.99", "--facet", "workload")}
+_BY_DEPTH = ("--x", "workload.iodepth", "--facet", "workload", "--y")
+FIGURES = {
+    "000": (*_BY_DEPTH, "iops", "--log-y"),
+    "001": (*_BY_DEPTH, "iops", "--log-y"),
+    "002": (*_BY_DEPTH, "read_p99.99"),
+    "004": ("--x", "tier.scm_ratio", "--facet", "workload", "--y", "iops_per_cost"),
+}
 SCALES = {"_us": ("_ns", 1e-3)}
 
 
 def main(lakes: Path) -> None:
     """Take the lakes."""
-    for page in sorted(DOCS.glob("*.md")):
+    pages = [page for page in sorted(DOCS.glob("*.md")) if (lakes / page.stem).is_dir()]
+    if not pages:
+        sys.exit(f"{lakes}: there is no lake of a page here")
+    for page in pages:
         lake = lakes / page.stem
-        if not lake.is_dir():
-            sys.exit(f"{lake}: there is no lake of {page.name}")
         table = _ninescope("sweep", "table", str(lake), "--csv")
         page.with_suffix(".csv").write_text(table, encoding="utf-8")
         if page.stem in FIGURES:
