@@ -3,8 +3,8 @@
     make today-docs OUT=out/today
 
 `OUT` holds lakes of sweeps of examples/sweeps/today, by their names (002 and so on); pages without one stay.
-The numbers of a lake are kept beside the page as CSV, its figures as PNG. A page has a place for each table; a test says that the
-tables are what the kept numbers come to.
+The numbers of a lake are kept beside the page as CSV, its figures as PNG. A page has a place for each
+table; a test says that the tables are what the kept numbers come to.
 """
 
 from __future__ import annotations
