@@ -277,3 +277,28 @@ fn the_examples_of_several_jobs_run() {
         assert_eq!(names(&result), jobs, "{name}");
     }
 }
+
+/// A rate that is far beyond the drive, ended by a number of requests and by the time in which so many arrive: it is the same
+/// run, to the wait of each request.
+#[test]
+fn what_arrived_before_the_end_enters_behind_it_as_it_would_have() {
+    const RATE: u64 = 2_000_000;
+    let ended = |limit: (&str, Value)| {
+        let mut request = tiny_request(&[]);
+        request["workload"] = json!({ "job": { "rw": "randrw", "bs": "4k", "rate_iops": RATE } });
+        request["workload"]["job"][limit.0] = limit.1;
+        run(&request)
+    };
+    let (by_time, by_count) = (ended(("duration", json!("4ms"))), ended(("requests", json!(RATE / 250))));
+    assert_eq!(by_time["requests"], json!(RATE / 250));
+    for key in ["digest", "latency", "latency_without_host_queue", "attribution"] {
+        assert_eq!(by_time[key], by_count[key], "{key}");
+    }
+    let waited = by_time["host_queue"]["share"]["read"].as_f64().expect("it waits");
+    assert!(waited > 0.5, "{waited} of the time in the host's queue");
+    let two = |limit: (&str, Value)| {
+        let job = |name: &str| json!({ "name": name, "rw": "randread", "bs": "4k", "rate_iops": RATE, limit.0: limit.1.clone() });
+        run(&jobs(json!([job("a"), job("b")])))["digest"].clone()
+    };
+    assert_eq!(two(("duration", json!("2ms"))), two(("requests", json!(RATE / 500))));
+}

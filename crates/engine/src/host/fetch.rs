@@ -44,6 +44,7 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
         // Never in the past: what has arrived was taken in before.
         let arrival = self.resources.arrival();
         let wake = self.host.next_wake(self.now);
+        debug_assert!(wake.is_none_or(|at| at > self.now), "time goes on");
         if self.queue.wake_time(arrival) != wake.unwrap_or(Ns::NEVER) {
             match wake {
                 Some(at) => self.queue.schedule(arrival, at),

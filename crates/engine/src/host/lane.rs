@@ -63,7 +63,7 @@ pub(super) struct Lane {
     /// Its commands inside the device.
     pub inside: u32,
     pub depth: u32,
-    /// Nothing is submitted at or after this time.
+    /// Nothing is submitted at or after this time; what an open workload submitted before may still wait for a slot.
     pub ends: Ns,
     /// When it began; until then, when it may.
     pub begins: Ns,
@@ -185,10 +185,14 @@ impl Lane {
     /// Whether a command of its enters the device at `now`, if that has room.
     #[inline]
     pub fn is_ready(&self, now: Ns) -> bool {
+        // What arrived in time and waits for a slot enters behind the end, too.
+        let comes = |next: Request| match self.arrival {
+            Arrival::Open => next.submitted <= now && next.submitted < self.ends,
+            Arrival::Closed => now < self.ends,
+        };
         self.inside < self.depth
-            && now < self.ends
             && self.rests.as_ref().is_none_or(|rests| rests.until <= now)
-            && self.next.is_some_and(|next| self.arrival == Arrival::Closed || next.submitted <= now)
+            && self.next.is_some_and(comes)
     }
 
     /// Whether its next request has arrived and was not taken in.
