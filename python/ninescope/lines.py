@@ -70,11 +70,17 @@ def plain_text(parts: Iterable[RenderableType], width: int = PAGE) -> str:
 
 
 def print_whole(parts: Iterable[RenderableType], console: Console) -> None:
-    """Print what rich draws, in colour where there is a terminal, and uncut where there is none."""
-    if console.is_terminal:
-        console.print(*parts, sep="\n")
-    else:
-        console.print(plain_text(parts, console.width), markup=False, highlight=False, soft_wrap=True)
+    """Print what rich draws, in colour where there is a terminal, and uncut where there is none.
+
+    A table that a terminal is too narrow for is printed as where there is none: its lines are broken by the
+    terminal, and no cell or column is lost.
+    """
+    for part in parts:
+        if console.is_terminal and _least_width(part) <= console.width:
+            console.print(part)
+        else:
+            text = plain_text([part], console.width)
+            console.print(text, markup=False, highlight=False, soft_wrap=True)
 
 
 def natural_width(table: Table) -> int:
