@@ -401,7 +401,8 @@ def mean_us(document: Mapping[str, Any]) -> float:
     """Return how long a request takes on average."""
     latency = [document["latency"][op] for op in ("read", "write")]
     count = sum(each["count"] for each in latency)
-    return sum(each["count"] * (each["mean_ns"] or 0) for each in latency) / (1e3 * max(count, 1))
+    total_ns: float = sum(each["count"] * (each["mean_ns"] or 0) for each in latency)
+    return total_ns / (1e3 * max(int(count), 1))
 
 
 def warmup_share(settings: Settings) -> float:

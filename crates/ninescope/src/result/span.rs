@@ -57,10 +57,11 @@ fn end_alone(job: &JobConfig, completed: u64) -> Option<Ns> {
 /// The same of one of several, whose beginning and ramp are behind it when it is measured.
 fn end_of_lane(lane: &LaneMeter, index: usize, report: &WorkloadReport) -> Option<Ns> {
     let job = report.job_of_lane(index)?;
-    let counted = lane.ops.iter().map(|op| op.latency.count()).sum();
+    let counted: u64 = lane.ops.iter().map(|op| op.latency.count()).sum();
     // Of a job with a ramp not all that it issued are counted.
     let is_known = job.requests.is_none() || job.ramp_time.is_none();
-    let lasts = job.duration.filter(|_| is_known && is_unlimited(job, counted))?;
+    // Of one that issued nothing nothing was measured.
+    let lasts = job.duration.filter(|_| counted > 0 && is_known && is_unlimited(job, counted))?;
     Some(lane.since? + Ns(lasts.0))
 }
 
