@@ -185,7 +185,7 @@ def facts(result: Result) -> Iterator[tuple[str, str]]:
         yield (
             "kept up",
             f"{whose}cannot be told: completions went on for {duration(left.drain_ns)} after "
-            f"{duration(left.arrivals_ns)} of arrivals; more requests would tell",
+            f"{duration(left.arrivals_ns)} of arrivals; a longer run may tell",
         )
     if queue.kept_up:
         yield "kept up", "yes: requests waited in bursts, which were worked off"

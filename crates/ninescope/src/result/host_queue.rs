@@ -159,6 +159,7 @@ pub fn overload_notes(device: &Seen<'_>, report: &WorkloadReport, job_names: &[S
         };
         let percent = LOAD_KEPT_UP_WITH * 100.0;
         let lower = overload.load.zip(job).and_then(|(load, job)| rates_kept_up_with(load, job));
+        let beside = if job_names.len() > 1 { " with the other jobs as they were" } else { "" };
         let way_out = match (report.time_scale(), lower, factor) {
             (Some(_), _, Some(factor)) => format!(
                 "--time-scale {factor} would bring the load to {percent:.0} %, --closed-loop keeps a queue depth in place of \
@@ -166,7 +167,7 @@ pub fn overload_notes(device: &Seen<'_>, report: &WorkloadReport, job_names: &[S
             ),
             (Some(_), _, None) => "--closed-loop keeps a queue depth in place of the times".to_owned(),
             (None, Some((rate, of_writes)), _) => format!(
-                "rate_iops={rate}{} would bring the load to {percent:.0} %, without rate_iops iodepth is kept",
+                "rate_iops={rate}{} would bring the load to {percent:.0} %{beside}, without rate_iops iodepth is kept",
                 of_writes.map_or_else(String::new, |rate| format!(" and write_rate_iops={rate}"))
             ),
             (None, None, Some(factor)) => {
