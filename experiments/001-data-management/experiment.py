@@ -7,13 +7,11 @@ and what would count as reproducing it are in files that nothing here may read.
 
 from __future__ import annotations
 
-import dataclasses
 import math
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-import ninescope
 from ninescope import catalogue, toml
 from ninescope.papers import provenance, stand_ins
 from ninescope.papers.experiment import Inferred, Point, Settings
@@ -375,7 +373,7 @@ def measure(stand_in: stand_ins.StandIn, words: Mapping[str, Any], settings: Set
     if "iodepth" in words:
         workload = stand_ins.deeper(stand_in, words["iodepth"])
     if "is_open" in words:
-        workload = at_own_times(stand_in)
+        workload = stand_ins.at_own_times(stand_in)
     warmup = warmup_share(settings)
     result = stand_ins.drive(description).run(workload, seed=settings.seed, warmup=warmup)
     document = result.document
@@ -389,12 +387,6 @@ def measure(stand_in: stand_ins.StandIn, words: Mapping[str, Any], settings: Set
         "tier": document.get("tier", {}).get("counters", {}),
         provenance.KEY: provenance.of_run(document),
     }
-
-
-def at_own_times(stand_in: stand_ins.StandIn) -> ninescope.Workload:
-    """Return the same requests at their own times, with whatever idle time lies between them."""
-    words = {**stand_in.workload.words, "closed_loop": False, "iodepth": None}
-    return dataclasses.replace(stand_in.workload, words=words)
 
 
 def mean_us(document: Mapping[str, Any]) -> float:

@@ -131,15 +131,19 @@ def test_the_json_has_the_keys_that_fio_has(result, tmp_path: Path):
     assert set(theirs["read"]["clat_ns"]["percentile"]) <= set(ours["read"]["clat_ns"]["percentile"])
 
 
+def told_by_both(tmp_path: Path, cli, text: str) -> tuple[dict, dict]:
+    """Run a job file here and by fio: both results in JSON."""
+    (tmp_path / "job.fio").write_text(text)
+    out = tool(tmp_path, "fio", "job.fio", "--output-format=json+").stdout
+    code, printed, err = cli("run", tmp_path / "job.fio", "--json")
+    assert code == 0, err
+    return json.loads(printed), json.loads(out[out.index("{") :])
+
+
 def test_groups_and_flushes_are_those_that_fio_counts(tmp_path: Path, cli):
     text = "[global]\nioengine=null\nsize=256k\nbs=4k\n[a]\nrw=read\n[b]\nrw=write\nfsync=8\n"
     text += "stonewall\n[c]\nrw=read\n"
-    (tmp_path / "job.fio").write_text(text)
-    out = tool(tmp_path, "fio", "job.fio", "--output-format=json+").stdout
-    theirs = json.loads(out[out.index("{") :])["jobs"]
-    code, printed, err = cli("run", tmp_path / "job.fio", "--json")
-    assert code == 0, err
-    ours = json.loads(printed)["jobs"]
+    ours, theirs = (told["jobs"] for told in told_by_both(tmp_path, cli, text))
     assert [job["groupid"] for job in ours] == [job["groupid"] for job in theirs] == [0, 1, 1]
     assert ours[1]["sync"]["total_ios"] == theirs[1]["sync"]["total_ios"] > 0
     assert all(job["job_runtime"] >= 1 and job["read"]["runtime"] >= 1 for job in ours)
@@ -147,12 +151,7 @@ def test_groups_and_flushes_are_those_that_fio_counts(tmp_path: Path, cli):
 
 def test_trims_have_the_bytes_that_fio_counts(tmp_path: Path, cli):
     text = "[a]\nioengine=null\nrw=randtrim\nbs=32k\nsize=16m\n[b]\nioengine=null\nrw=write\nbs=4k\nsize=1m\n"
-    (tmp_path / "job.fio").write_text(text)
-    out = tool(tmp_path, "fio", "job.fio", "--output-format=json+").stdout
-    theirs = json.loads(out[out.index("{") :])["jobs"]
-    code, printed, err = cli("run", tmp_path / "job.fio", "--json")
-    assert code == 0, err
-    ours = json.loads(printed)["jobs"]
+    ours, theirs = (told["jobs"] for told in told_by_both(tmp_path, cli, text))
     for op in ("read", "write", "trim"):
         for key in ("total_ios", "io_bytes", "io_kbytes"):
             assert [job[op][key] for job in ours] == [job[op][key] for job in theirs], (op, key)
@@ -163,12 +162,7 @@ def test_trims_have_the_bytes_that_fio_counts(tmp_path: Path, cli):
 
 def test_what_a_job_file_says_is_told_as_fio_tells_it(tmp_path: Path, cli):
     text = "[global]\nioengine=libaio\nsize=64k\nbs=4k\n[a]\nrw=randread\n[b]\nrw=write\nnumjobs=2\nbs=8k\n"
-    (tmp_path / "job.fio").write_text(text)
-    out = tool(tmp_path, "fio", "job.fio", "--output-format=json+").stdout
-    theirs = json.loads(out[out.index("{") :])
-    code, printed, err = cli("run", tmp_path / "job.fio", "--json")
-    assert code == 0, err
-    ours = json.loads(printed)
+    ours, theirs = told_by_both(tmp_path, cli, text)
     assert ours["global options"] == theirs["global options"]
     assert [job["job options"] for job in ours["jobs"]] == [job["job options"] for job in theirs["jobs"]]
     # Copies have names of their own here: random numbers depend on them.

@@ -320,7 +320,7 @@ def test_rates_are_over_the_duration_that_ended_a_job(rate, requests):
         requests, rel=1e-9
     )
     both = drive.run(ninescope.Workload.jobs({"name": "a", **job}, {"name": "b", **job}))
-    assert [each.iops for each in both.jobs] == pytest.approx([requests, requests], rel=0.011)
+    assert [each.iops for each in both.jobs] == pytest.approx([requests, requests], rel=1e-9)
     # One that its number of requests ended was over with the last of them.
     ended = drive.run(ninescope.Workload.job(**{**job, "requests": requests // 2}))
     assert ended.document["measured_ns"] < 0.51e9

@@ -94,12 +94,21 @@ def draw(name: str, requests: int, *, seed: int, iodepth: int = 1) -> StandIn:
 
 def deeper(stand_in: StandIn, iodepth: int) -> ninescope.Workload:
     """Return the same requests with more of them in flight."""
-    return dataclasses.replace(stand_in.workload, words={**stand_in.workload.words, "iodepth": iodepth})
+    return _with_words(stand_in, iodepth=iodepth)
+
+
+def at_own_times(stand_in: StandIn) -> ninescope.Workload:
+    """Return the same requests at their own times, with whatever idle time lies between them."""
+    return _with_words(stand_in, closed_loop=False, iodepth=None)
 
 
 def repeated(stand_in: StandIn, passes: int) -> ninescope.Workload:
     """Return the same requests so many times, one pass behind the other."""
-    return dataclasses.replace(stand_in.workload, words={**stand_in.workload.words, "loop": passes})
+    return _with_words(stand_in, loop=passes)
+
+
+def _with_words(stand_in: StandIn, **words: object) -> ninescope.Workload:
+    return dataclasses.replace(stand_in.workload, words={**stand_in.workload.words, **words})
 
 
 def flash_sized(

@@ -9,7 +9,8 @@
 //!
 //! Steps may be of very different sizes, where garbage is collected now and then or reads go first, and chance alone
 //! explains few large ones. So where completions go on long after the last arrival, ages that rise all the same
-//! (Kendall's tau) are told too; and where they do not, that the run does not tell.
+//! (Kendall's tau) are told too, and so are many requests that are open at the last arrival; and where neither is so, that the
+//! run does not tell.
 
 use ninescope_kernel::Ns;
 use ninescope_model::{Cause, Op};
@@ -45,7 +46,6 @@ pub struct Backlog {
     length: u64,
     closed: Vec<Block>,
     open: Block,
-    count: u64,
     /// When the first request arrived.
     first: Ns,
     /// When the request arrived that came last, and its age at its completion.
@@ -95,7 +95,6 @@ impl Default for Backlog {
             length: 1,
             closed: Vec::with_capacity(BLOCKS),
             open: Block::default(),
-            count: 0,
             first: Ns(u64::MAX),
             last: (Ns::ZERO, Ns::ZERO),
             completed: Ns::ZERO,
@@ -127,7 +126,6 @@ impl Backlog {
         block.count += 1;
         block.submitted += u128::from(submitted.0);
         block.age += u128::from(age.0);
-        self.count += 1;
         self.first = self.first.min(submitted);
         self.completed = self.completed.max(Ns(submitted.0 + age.0));
         if submitted >= self.last.0 {
@@ -153,10 +151,21 @@ impl Backlog {
         self.closed.push(std::mem::take(&mut self.open));
     }
 
+    /// Requests that completed.
+    fn count(&self) -> u64 {
+        self.closed.iter().map(|block| block.count).sum::<u64>() + self.open.count
+    }
+
+    /// From the first arrival to the last, and from there to the last completion.
+    fn span(&self) -> Undecided {
+        let (last, _) = self.last;
+        Undecided { arrivals: last.saturating_since(self.first), drain: self.completed.saturating_since(last) }
+    }
+
     /// Whether completions went on after the last arrival for that share of the time of the arrivals.
     fn drains_for(&self, share: f64) -> bool {
-        let (arrivals, drain) = (self.last.0.0.saturating_sub(self.first.0), self.completed.0 - self.last.0.0);
-        self.count >= REQUESTS_MIN && drain as f64 >= share * arrivals as f64
+        let Undecided { arrivals, drain } = self.span();
+        self.count() >= REQUESTS_MIN && drain.0 as f64 >= share * arrivals.0 as f64
     }
 
     /// How many had completed at a time, between the middles of blocks by a straight line.
@@ -170,19 +179,18 @@ impl Backlog {
             }
             (at, done, before) = (middle, half_done, before + count);
         }
-        self.count as f64
+        self.count() as f64
     }
 
     /// The same where most completions lie behind the last arrival, when other work has ended and the queue drains fast: ages
     /// fall there, and hide that they rose. What was open when the last request arrived tells.
     fn left_behind(&self) -> Option<Overload> {
+        let (count, arrivals) = (self.count() as f64, self.span().arrivals.0);
         let in_time = self.completed_by(self.last.0.0 as f64);
-        let open = self.count as f64 - in_time;
-        let arrivals = self.last.0.0.saturating_sub(self.first.0);
-        let is_overload = arrivals > 0 && in_time > 0.0 && open >= OPEN_MANY * self.count as f64;
+        let is_overload = arrivals > 0 && in_time > 0.0 && count - in_time >= OPEN_MANY * count;
         (is_overload && self.drains_for(DRAIN_LONG)).then(|| Overload {
-            load: Some(self.count as f64 / in_time),
-            arrivals_per_second: Some(self.count as f64 * 1e9 / arrivals as f64),
+            load: Some(count / in_time),
+            arrivals_per_second: Some(count * 1e9 / arrivals as f64),
             since: self.first,
             until: self.last.0,
             age: self.last.1,
@@ -191,10 +199,7 @@ impl Backlog {
 
     /// Says that the run is too short to say whether the drive kept up.
     pub fn undecided(&self) -> Option<Undecided> {
-        (self.drains_for(DRAIN_NOTED) && self.overload().is_none()).then(|| Undecided {
-            arrivals: Ns(self.last.0.0 - self.first.0),
-            drain: Ns(self.completed.0 - self.last.0.0),
-        })
+        (self.drains_for(DRAIN_NOTED) && self.overload().is_none()).then(|| self.span())
     }
 
     /// Says whether requests fell behind to the end of the run, and by how much.

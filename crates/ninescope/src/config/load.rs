@@ -115,16 +115,16 @@ fn in_full(config: &DriveConfig) -> Result<Table, Error> {
 /// Takes out of `table` the sources of values that were changed, unless the change brought sources of its own: where a value
 /// came from says nothing of another one.
 fn forget_sources(table: &mut Table, was: &Table, is: &Table) {
-    let of = |table: &Table, key: &str| {
-        let mut at = Value::Table(table.clone());
-        for part in key.split('.') {
-            at = at.as_table_mut()?.remove(part)?;
-        }
-        Some(at)
-    };
     let Some(Value::Table(before)) = was.get(SOURCES) else { return };
     let Some(Value::Table(sources)) = table.get_mut(SOURCES) else { return };
-    sources.retain(|key, source| before.get(key) != Some(source) || of(was, key) == of(is, key));
+    sources.retain(|key, source| before.get(key) != Some(source) || value_at(was, key) == value_at(is, key));
+}
+
+/// The value of a key such as "nand.read".
+fn value_at<'a>(table: &'a Table, key: &str) -> Option<&'a Value> {
+    let mut parts = key.split('.');
+    let first = table.get(parts.next()?);
+    parts.try_fold(first?, |at, part| at.get(part))
 }
 
 /// The key of what a drive's values were taken from.

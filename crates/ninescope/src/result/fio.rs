@@ -121,7 +121,7 @@ pub fn jobs(meter: &Meter, report: &WorkloadReport, elapsed_ns: u64, ends: span:
     let mut group = 0;
     let mut entries = Vec::with_capacity(meter.lanes.len());
     for (index, (lane, described)) in meter.lanes.iter().zip(described).enumerate() {
-        let elapsed_ns = span::of_lane(lane, index, ends).0;
+        let elapsed_ns = ends.elapsed(lane, index).0;
         // A wall begins a group.
         group += usize::from(index > 0 && report.job_of_lane(index).is_some_and(|job| job.stonewall));
         let of = |meter: &LaneOpMeter| {

@@ -1,7 +1,7 @@
 //! The wait in the host: how much of the time it is, what the drive's queue was full of, which resource was busiest,
 //! and whether the drive kept up with its arrivals at all.
 
-use ninescope_engine::meter::Overload;
+use ninescope_engine::meter::{Backlog, Overload};
 use ninescope_engine::{Seen, Utilization};
 use ninescope_kernel::Ns;
 use ninescope_model::{Cause, Op};
@@ -131,7 +131,7 @@ pub fn overload(device: &Seen<'_>, utilization: &Utilization, report: &WorkloadR
 /// One entry for each lane of which the run is too short to say whether it was kept up with.
 pub fn undecided(device: &Seen<'_>, job_names: &[String]) -> Value {
     let lanes = device.meter.backlogs.iter().enumerate();
-    let entry = |(lane, backlog): (usize, &ninescope_engine::meter::Backlog)| {
+    let entry = |(lane, backlog): (usize, &Backlog)| {
         let left = backlog.undecided()?;
         Some(json!({"job": job_names.get(lane), "arrivals_ns": left.arrivals.0, "drain_ns": left.drain.0}))
     };

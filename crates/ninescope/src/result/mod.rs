@@ -187,7 +187,7 @@ fn worked_on(device: &Seen<'_>) -> Ns {
 fn by_job(device: &Seen<'_>, input: &ResultInput<'_>) -> Value {
     let ends = span::Ends::of(input.report, input.run, input.complete);
     let entry = |(index, (lane, name)): (usize, (&LaneMeter, &String))| {
-        let elapsed = span::of_lane(lane, index, ends).0;
+        let elapsed = ends.elapsed(lane, index).0;
         let per_second = |amount: u64| if elapsed == 0 { 0.0 } else { amount as f64 * 1e9 / elapsed as f64 };
         let filled = || Op::ALL.into_iter().filter(|&op| lane.ops[op as usize].latency.count() > 0);
         let by_op = |value: &dyn Fn(&LaneOpMeter) -> Value| -> Value {
