@@ -18,10 +18,15 @@ from experiment import (
     FULL_SHARES,
     INTERVALS,
     LADDER,
+    PLACED_SHARES,
+    PLACED_VOLUME,
+    PLACEMENTS,
     QUICK_SHARES,
+    UNPAUSED_CASES,
     VARIANTS,
     VOLUMES,
     WEAK_VOLUME,
+    WITHOUT_PAUSES,
     cases,
     passes,
     shares,
@@ -73,7 +78,7 @@ def summarise(results: Results, settings: Settings) -> Summary:
         case_table(measured),
         wear_table(results, measured, settings),
         bus_table(measured),
-        *([] if settings.quick else [variant_table(results)]),
+        *([] if settings.quick else [variant_table(results), placement_table(results), pause_table(results)]),
     ]
     return Summary(measured, tables)
 
@@ -385,6 +390,55 @@ def variant_table(results: Results) -> Table:
         "Decided otherwise: gain over S-SCM alone, and of case 3 over case 1",
         columns,
         rows,
+    )
+
+
+def placement_table(results: Results) -> Table:
+    """Tabulate what it changes where pages lie."""
+    rows: list[list[Any]] = []
+    for how in PLACEMENTS:
+        group = f"{PLACED_VOLUME}/{how}"
+        alone = iops(results, group, "all-s/levelled")
+        row: list[Any] = [how]
+        for share in PLACED_SHARES:
+            over_alone = iops(results, group, f"{share}/case-1") / alone
+            row.append(f"{100 * (over_alone - 1):+.1f} %, {over_alone / cost(share):.2f}")
+        rows.append(row)
+    return Table(
+        f"What no statistic fixes: where the pages of {PLACED_VOLUME} lie",
+        ["pages lie", *(f"{share} % of M" for share in PLACED_SHARES)],
+        rows,
+        note="gain over S-SCM alone, and IOPS per cost, both levelled; as drawn: evenly over the volume, "
+        "whenever and however often they are used; the same requests of the same pages otherwise",
+    )
+
+
+def pause_table(results: Results) -> Table:
+    """Tabulate what it changes for wear if busy pages are used from the beginning to the end."""
+    limits = {"m": BASE["scm"]["endurance_writes"], "s": BASE["storage_scm"]["endurance_writes"]}
+    rows: list[list[Any]] = []
+    for volume, of_volume in UNPAUSED_CASES.items():
+        for case in of_volume:
+            row: list[Any] = [volume, CASE_WORDS[case]]
+            unpaused = results[f"{volume}/{WITHOUT_PAUSES}"]["runs"][f"{CASE_SHARE}/{case}/wear"]
+            for run in (wear_run(results, volume, case), unpaused):
+                wear = run["wear"]
+                worn = worn_at_limit(wear)
+                row += [
+                    f"{wear['m']['writes_max']:,}",
+                    f"{wear['s']['writes_max']:,}",
+                    None if worn is None else f"{worn:.2g}",
+                ]
+            rows.append(row)
+    columns = ["most worn of M", "of S", "M at the limit of S"]
+    return Table(
+        "What no statistic fixes: whether busy pages pause",
+        ["volume", "levelled", *columns, *(f"{column}, no pause" for column in columns)],
+        rows,
+        note="as drawn a busy page is left alone in the first and the last percent of the requests, so that "
+        "it leaves M-SCM between two passes and comes back into another slot; without pauses its requests "
+        f"are spread from beginning to end, and it keeps its slot. M endures {limits['m']:.0e} writes, S "
+        f"{limits['s']:.0e}",
     )
 
 

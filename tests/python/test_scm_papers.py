@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import functools
 import itertools
+from collections import Counter
 from typing import Any
 
 import pytest
@@ -123,3 +124,74 @@ def test_drives_of_inferred_values_can_be_built(paper, monkeypatch):
         settings = Settings(brief=True, varied=inferred.name, factor=factor)
         for _, _, warmup, description in simulated(paper, settings, monkeypatch)[::5]:
             assert build(description).run(job, warmup=warmup).document["requests"] > 0
+
+
+# ---- paper 004: what no statistic fixes ------------------------------------------------------------------
+
+
+def rows_of(stand_in: stand_ins.StandIn) -> list[tuple[str, int, int]]:
+    """Each request: what it does, where it begins and how long it is, in sectors."""
+    rows = module_of("004")._rows(stand_in)
+    return list(zip(rows["op"], rows["lba"], rows["sectors"], strict=True))
+
+
+def pages_of(request: tuple[str, int, int]) -> range:
+    _, lba, sectors = request
+    return range(lba // 8, (lba + sectors - 1) // 8 + 1)
+
+
+def uses_of(requests: list[tuple[str, int, int]]) -> dict[int, int]:
+    return Counter(page for request in requests for page in pages_of(request))
+
+
+@pytest.fixture(scope="module")
+def drawn() -> stand_ins.StandIn:
+    return stand_ins.draw("hm_0", 20_000, seed=1)
+
+
+@needs_engine
+@pytest.mark.parametrize("how", ["by first use", "by popularity"])
+def test_pages_lie_elsewhere_and_their_requests_stay(how, drawn):
+    before, after = rows_of(drawn), rows_of(module_of("004").ARRANGEMENTS[how](drawn))
+    assert [(op, lba % 8, sectors) for op, lba, sectors in before] == [
+        (op, lba % 8, sectors) for op, lba, sectors in after
+    ]
+    # One page becomes one page, whatever request touches it, and nothing lies between them.
+    moved: dict[int, int] = {}
+    for old, new in zip(before, after, strict=True):
+        for page, place in zip(pages_of(old), pages_of(new), strict=True):
+            assert moved.setdefault(page, place) == place
+    assert sorted(moved.values()) == list(range(len(moved)))
+    uses = uses_of(after)
+    if how == "by first use":
+        # Neighbours that are used later stay, so that not every page lies where its turn is.
+        turns = dict.fromkeys(page for request in after for page in pages_of(request))
+        late = sorted(abs(page - turn) for turn, page in enumerate(turns))
+        assert late[len(late) // 2] < len(moved) / 20
+    else:
+        tenth = len(moved) // 10
+        most, least = (
+            sum(uses[page] for page in part) for part in (range(tenth), range(9 * tenth, 10 * tenth))
+        )
+        assert most > 3 * least
+
+
+@needs_engine
+def test_busy_pages_are_used_from_the_beginning_to_the_end(drawn, monkeypatch):
+    module = module_of("004")
+    monkeypatch.setattr(module, "BUSY", 20)
+    before, after = rows_of(drawn), rows_of(module.without_pauses(drawn))
+    assert Counter(before) == Counter(after)
+    begun = Counter(lba // 8 for _, lba, _ in before)
+    busy = [page for page, count in begun.items() if count >= 20]
+    assert len(busy) >= 5
+    for page in busy:
+        own = [[request for request in each if request[1] // 8 == page] for each in (before, after)]
+        assert own[0] == own[1]
+        places = [place for place, request in enumerate(after) if request[1] // 8 == page]
+        # Within a few gaps of either end: others move between them.
+        gap = len(after) / len(places)
+        assert places[0] <= 3 * gap
+        assert len(after) - places[-1] <= 3 * gap
+    idle = [lba for _, lba, _ in before if begun[lba // 8] < 20]
+    assert [lba for _, lba, _ in after if begun[lba // 8] < 20] == idle
