@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from ninescope._native import ConfigError
-from ninescope.files import LAKE_MARK
+from ninescope.files import LAKE_MARK, existing
 from ninescope.saved import RESULT
 
 
@@ -93,3 +93,9 @@ def refuse_as_workload(path: Path) -> None:
     kind = kind_of(path)
     if kind is not None:
         raise ConfigError(f"{path}: is {kind.name}, and no workload; {kind.readers}")
+
+
+def trace_file(path: str) -> str:
+    """Return the path of a trace that can be read; what is known to be none is told by what it is."""
+    refuse_as_workload(Path(path))
+    return existing(path, "trace")
