@@ -338,15 +338,15 @@ fn finish_sizes(job: &mut JobConfig, said: &mut Said) -> Result<(), String> {
 fn finish_jumps(section: &Section<'_>, job: &mut JobConfig, said: &Said) -> Result<(), Problem> {
     let Some(shares) = said.jumps else { return Ok(()) };
     let of: Vec<u8> = job.rw.ops().iter().map(|&op| shares[op as usize]).collect();
-    if let [reads, writes] = of[..] {
-        if reads != writes {
-            let line = section.setting("percentage_random").map_or(section.line, |setting| setting.line);
-            let problem = format!(
-                "percentage_random: {reads} for reads and {writes} for writes is not supported: one share holds for all \
-                 requests of a job; give a job for each direction"
-            );
-            return Err((line, problem));
-        }
+    if let [reads, writes] = of[..]
+        && reads != writes
+    {
+        let line = section.setting("percentage_random").map_or(section.line, |setting| setting.line);
+        let problem = format!(
+            "percentage_random: {reads} for reads and {writes} for writes is not supported: one share holds for all \
+             requests of a job; give a job for each direction"
+        );
+        return Err((line, problem));
     }
     job.percentage_random = of.first().copied().unwrap_or(100);
     Ok(())
