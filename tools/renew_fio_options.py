@@ -33,7 +33,8 @@ def table() -> str:
 def _said(entry: dict[str, Any]) -> str:
     match entry["is"]:
         case "equal":
-            return f"**equal**; {entry['but']}" if "but" in entry else "**equal**"
+            equal = f"**equal** of {entry['of']}" if "of" in entry else "**equal**"
+            return f"{equal}; {entry['but']}" if "but" in entry else equal
         case "unchanged":
             return "changes nothing that is issued"
         case "noted":

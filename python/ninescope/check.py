@@ -1,7 +1,7 @@
 """Saying what a file is, and what is wrong with it, told by its name and by what stands in it.
 
 All that ninescope reads is known here: drives, jobs, profiles, host caches, sweeps, searches, what papers
-claim, traces, snapshots and MQSim's files; and what it writes: results, comparisons and lakes.
+claim, traces, snapshots and MQSim's files; and what it writes: results, comparisons, lakes and logs.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from ninescope.saved import RESULT, read_result
 from ninescope.snapshots import SUFFIX, in_words, is_snapshot
 from ninescope.snapshots import check as check_snapshot
 from ninescope.toml import loads
+from ninescope.written import RESULTS, json_kind, log_kind
 
 _HOST_CACHE = "host_cache"
 _TABLES = ("latency.parquet", "latency_blocks.parquet", "series.parquet", "requests.parquet")
@@ -63,6 +64,8 @@ def _by_name(path: Path) -> Callable[[str], Verdict] | None:
         return lambda _: Verdict("report", ["to be opened in a browser; nothing in it is read again"])
     if mqsim.kind_of(str(path)) is not None:
         return _mqsim
+    if log_kind(path) is not None:
+        return _log
     return {".fio": _job, ".toml": _toml, ".json": _json}.get(path.suffix)
 
 
@@ -185,20 +188,18 @@ def _json(path: str) -> Verdict:
     if Path(path).name == MARK:
         return _folder(Path(path).parent)
     document = json_of(path)
-    keys = document.keys() if isinstance(document, dict) else frozenset()
-    if {"requests", "latency"} <= keys:
+    kind = json_kind(document)
+    if kind is None:
+        raise ConfigError(f"{path}: JSON of no kind that ninescope knows (results, comparisons, lakes)")
+    if kind is RESULTS:
         return _result(Path(path), "result")
-    for key, kind in _WRITTEN.items():
-        if key in keys:
-            return Verdict(kind, ["made by ninescope; nothing reads it again"])
-    raise ConfigError(f"{path}: JSON of no kind that ninescope knows (results, comparisons, lakes)")
+    return Verdict(kind.name.removeprefix("a "), [f"made by ninescope; {kind.readers}"])
 
 
-_WRITTEN: Mapping[str, str] = {
-    "sweep_comparison": "comparison of a sweep",
-    "comparison": "comparison",
-    "traceEvents": "timeline, for ui.perfetto.dev",
-}
+def _log(path: str) -> Verdict:
+    kind = log_kind(Path(path))
+    assert kind is not None  # noqa: S101
+    return Verdict(kind.name.removeprefix("a "), [f"no input; {kind.readers}"])
 
 
 def _folder(path: Path) -> Verdict:

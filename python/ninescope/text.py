@@ -6,6 +6,7 @@ import dataclasses
 import io
 import re
 from collections.abc import Iterator, Mapping
+from itertools import pairwise
 from typing import Any
 
 from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderResult
@@ -139,9 +140,8 @@ def render(result: Result, *, bars: bool, width: int | None = None) -> Iterator[
         inside = bands_in_device(bands)
         if inside:
             yield _CauseTable(f"Where the time of {plural(op)} in the device went", inside, bars)
-        misshapen = misshapen_band(bands)
-        if misshapen:
-            yield Text(f"  {misshapen}", "dim")
+        for remark in filter(None, (misshapen_band(bands), empty_bands(bands))):
+            yield Text(f"  {remark}", "dim")
         yield from _tail_in_words(bands)
     if result.document.get("slowest"):
         from ninescope.slowest import told
@@ -367,6 +367,24 @@ def misshapen_band(bands: tuple[Band, ...]) -> str:
             worst = off
             text = f"{reach} holds {_share(band.count / total)}"
     return f"bands end where buckets of the histogram end: {text} of the requests" if text else ""
+
+
+def empty_bands(bands: tuple[Band, ...]) -> str:
+    """Name the bands before the last one that are not shown, because there is no request in them."""
+    shown = {band.name for band in bands}
+    names = [f"p{key}" for key in PERCENTILES]
+    last = bands[-1].name if bands else ""
+    missing: list[tuple[str, str]] = []
+    for start, end in pairwise(["min", *names[: names.index(last) if last in names else None]]):
+        if end in shown:
+            continue
+        goes_on = missing and missing[-1][1] == start
+        missing.append((missing.pop()[0] if goes_on else start, end))
+    if not missing or not bands:
+        return ""
+    ends = "both its ends lie" if len(missing) == 1 else "both ends of each lie"
+    listed = " and in ".join("-".join(each) for each in missing)
+    return f"no request in {listed}: {ends} in one bucket of the histogram"
 
 
 def _tail_in_words(bands: tuple[Band, ...]) -> Iterator[RenderableType]:
@@ -641,9 +659,12 @@ def _prepared(document: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     if isinstance(steady, Mapping) and steady.get("window_waf"):
         by = " by the workload" if steady.get("by") == "workload" else ""
         settled = "to steady state" if steady.get("converged") else "but not to steady state"
+        waf, low, high = (f"{steady[key]:.2f}" for key in ("waf", "waf_low", "waf_high"))
+        # Of windows that are alike, or of one alone, there is no interval to speak of.
+        ends = "" if low == waf == high else f", from {low} to {high}"
         text = (
             f"was full and overwritten {steady.get('drive_writes', 0):.1f} times{by}, {settled} "
-            f"(WAF {steady['waf']:.2f}, from {steady['waf_low']:.2f} to {steady['waf_high']:.2f})"
+            f"(WAF {waf}{ends})"
         )
     if text:
         run = (document.get("config") or {}).get("run") or {}

@@ -74,7 +74,10 @@ class Workload:
         }
         from ninescope.files import existing
         from ninescope.traces import TemporaryFolder, copy_of_parquet, is_parquet
+        from ninescope.written import refuse_as_workload
 
+        if format is None:
+            refuse_as_workload(Path(path))
         existing(os.fspath(path), "trace")
         # Without its content, which is read when it is run: of nothing only the words can be wrong.
         _refuse_words({**words, "trace": os.devnull}, of=("workload.", "format:", "volumes"))

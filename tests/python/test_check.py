@@ -77,7 +77,7 @@ def test_what_ninescope_wrote_is_checked_as_what_it_is(cli, tmp_path):
         "--drive",
         EXAMPLES / "drives/small.toml",
     )
-    assert cli(*run, "--out", tmp_path / "a").code == 0
+    assert cli(*run, "--out", tmp_path / "a", "--fio-logs").code == 0
     assert cli(*run, "--seed", "2", "--out", tmp_path / "b").code == 0
     assert cli("compare", tmp_path / "a", tmp_path / "b", "--out", tmp_path / "c.json").code == 0
     assert cli("report", tmp_path / "a", "--out", tmp_path / "r.html").code == 0
@@ -88,10 +88,26 @@ def test_what_ninescope_wrote_is_checked_as_what_it_is(cli, tmp_path):
         ("a/latency.parquet", "a table of the result"),
         ("c.json", "comparison"),
         ("r.html", "report"),
+        ("a/ninescope_bw.log", "log of bandwidth [KiB/s], as fio writes it, OK\n  no input; fio2gnuplot"),
+        ("a/ninescope_iops.log", "log of IOPS, as fio writes it"),
+        ("a/ninescope_lat.log", "log of latency [ns], as fio writes it"),
     ):
         code, out, err = cli("check", tmp_path / path)
         assert (code, err) == (0, ""), path
         assert out.startswith(f"{tmp_path / path}: {kind}"), out
+    for path, words in (
+        ("a", "is a result, and no workload; `ninescope report`, `ninescope compare`"),
+        ("a/result.json", "is a result, and no workload; `ninescope report`, `ninescope compare`"),
+        ("c.json", "is a comparison, and no workload; nothing reads it again"),
+        (
+            "a/ninescope_bw.log",
+            "is a log of bandwidth [KiB/s], as fio writes it, and no workload",
+        ),
+    ):
+        for verb in (("run",), ("trace", "stat")):
+            code, out, err = cli(*verb, tmp_path / path)
+            assert (code, out) == (2, ""), (verb, path)
+            assert f"{tmp_path / path}: {words}" in err, err
     (tmp_path / "a/series.parquet").write_bytes(b"PAR1 and no more")
     code, out, err = cli("check", tmp_path / "a")
     assert (code, out) == (2, "")
@@ -158,6 +174,20 @@ def test_every_preset_is_right(cli, tmp_path):
             code, out, err = cli("check", path)
             assert (code, err) == (0, ""), preset.name
             assert verdict in out
+
+
+def test_a_log_of_fio_is_told_from_a_trace(cli, tmp_path):
+    rows = "".join(f"{10 * row}, {100 + row}, {row % 2}, 4096, 0\n" for row in range(40))
+    for name, text, kind in (
+        ("run_clat.1.log", rows, "log of completion latency [ns], as fio writes it"),
+        ("any.log", rows, "log, as fio writes it"),
+        ("trace.log", "0,0,read,4096,8192\n", ""),
+    ):
+        path = tmp_path / name
+        path.write_text(text)
+        code, out, err = cli("check", path)
+        assert (code, out.startswith(f"{path}: {kind}, OK")) == ((0, True) if kind else (2, False)), out + err
+        assert kind or "reads as no known format" in err
 
 
 @pytest.mark.parametrize(

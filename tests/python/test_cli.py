@@ -333,6 +333,26 @@ def test_an_inconsistency_of_the_engine_exits_with_1(monkeypatch, cli):
         )
 
 
+def test_an_option_without_its_value_is_told_with_its_values(cli):
+    for option, values in (("--check", "off, cheap or full"), ("--prefill-order", "ascending or random")):
+        code, out, err = cli(*JOB, option)
+        assert (code, out) == (2, "")
+        assert f"Option '{option}' requires an argument: {values}." in " ".join(err.split())
+    code, _, err = cli(*JOB, "--seed")
+    assert (code, "requires an argument." in err) == (2, True)
+    # What follows it is taken for its value.
+    code, _, err = cli(*JOB, "--check", "--json")
+    assert (code, "there is off, cheap, full" in err) == (2, True)
+
+
+@pytest.mark.skipif(not NATIVE, reason="the engine is not built")
+def test_a_mix_of_one_direction_is_told_to_say_nothing(cli):
+    words = "ninescope: --rwmixread says nothing of --rw randread, which is of one direction\n"
+    job = ("run", "--rw", "randread", "--size", "4m", "--requests", "20")
+    assert words in cli(*job, "--rwmixread", "70").err
+    assert cli(*job).err == ""
+
+
 @pytest.mark.skipif(not NATIVE, reason="the engine is not built")
 def test_a_checked_run_is_the_run_and_says_so(cli):
     digests = set()

@@ -191,7 +191,8 @@ def test_single_runs_are_compared_by_what_varies_within_them():
     assert found["read.iops"].contrast.ratio.value == pytest.approx(
         b.throughput["read"].iops / a.throughput["read"].iops
     )
-    assert found["read.p99.99"].verdict.words == "cannot be told (too few samples)"
+    words = "cannot be told (fewer than 10 requests beyond it in A and B)"
+    assert found["read.p99.99"].verdict.words == words
     assert not found["read.p99.99"].is_trusted
 
 
@@ -251,7 +252,13 @@ def test_the_same_run_twice():
 
 def test_a_short_run_and_a_run_without_tables_cannot_be_told():
     short = compare(of_latencies(exponential(1, 150)), of_latencies(exponential(2, 150)))
-    assert short["read.p50"].verdict.words == "cannot be told (too few samples)"
+    words = "cannot be told (A and B too short for an interval: it takes 8,192 requests)"
+    assert short["read.p50"].verdict.words == words
+    longer = compare(of_latencies(exponential(1, 10_240)), of_latencies(exponential(2, 150)))
+    assert longer["read.p50"].verdict.words == words.replace("A and B too", "B too")
+    assert longer["read.p99"].verdict.words == "cannot be told (fewer than 10 requests beyond it in B)"
+    assert "  fewer than 10 requests beyond: read p99.99, read p99.999" in str(longer)
+    assert "too few" not in str(longer)
     assert short["read.mean"].verdict.words.startswith("cannot be told (")
     assert "16 are needed" in short["read.mean"].verdict.words
     alone = [Result(of_latencies(exponential(1, least=least)).document) for least in (40_000, 60_000)]

@@ -256,6 +256,19 @@ CASES = {
     "passes of zipf": Case(
         f"{ASYNC}[a]\nrw=randread\nbs=4k\nsize=4m\nloops=3\nrandom_distribution=zipf:1.1\n", ("single",)
     ),
+    "fewer bytes than the size, read in loops": Case("[a]\nrw=read\nsize=1m\nio_size=512k\nloops=3\n"),
+    "a share of the device begins it": Case(
+        "[global]\nfilename=drive\n[a]\nrw=read\nbs=16k\noffset=33%\nsize=1m\n", files=("drive",)
+    ),
+    "shares begin and end it": Case(
+        "[global]\nfilename=drive\n[a]\nrw=randread\nbs=64k\noffset=25%\nsize=1%\nnorandommap\nnumber_ios=500\n",
+        ("drawn",),
+        files=("drive",),
+    ),
+    "the jumps of reads alone": Case(
+        "[a]\nrw=randread\nbs=4k\nsize=4m\npercentage_random=30,80\nnorandommap\n", ("drawn",)
+    ),
+    "a mix of reads alone": Case("[a]\nrw=read\nbs=4k\nsize=1m\nrwmixread=70\n"),
     "bytes beyond loops": Case("[a]\nrw=write\nbs=64k\nsize=4m\nio_size=18m\nloops=3\n"),
     "loops beyond bytes": Case("[a]\nrw=write\nbs=64k\nsize=4m\nio_size=10m\nloops=3\n"),
     "fewer bytes than the size, in loops": Case("[a]\nrw=write\nbs=64k\nsize=4m\nio_size=3m\nloops=2\n"),
@@ -340,6 +353,40 @@ class TestAgainstFio:
         ours = run_ours(text, tmp_path, fios)
         assert len(fios.jobs[0].requests) == 198
         assert len(ours.jobs[0].requests) == pytest.approx(171, abs=13), "three standard deviations"
+
+    @pytest.mark.parametrize(
+        "split", ["4k/50:8k/50", "4k/60:16k/30:64k/10", "4k/50:64k/50", "4k/10:64k/50:32k/40"]
+    )
+    def test_a_map_of_several_sizes_makes_no_more_requests_than_the_note_says(
+        self, split: str, tmp_path: Path
+    ) -> None:
+        text = f"[a]\nrw=randread\nbssplit={split}\nsize=4m\nioengine=null\n"
+        issued = len(run_fio(text, tmp_path).jobs[0].requests)
+        shares = [(int(size) << 10, int(share)) for size, share in re.findall(r"(\d+)k/(\d+)", split)]
+        whole = (4 << 20) / (sum(size * share for size, share in shares) / 100)
+        notes = " ".join(ninescope.Drive().run(ninescope.Workload.job_file(tmp_path / "job.fio")).notes)
+        [most] = re.findall(r"up to ([0-9.]+) times as many", notes)
+        assert 1.1 * whole < issued < float(most) * whole
+
+    @pytest.mark.parametrize(("mix", "times"), [(25, 1.3), (50, 2.0), (90, 10.0)])
+    @pytest.mark.parametrize("every", [1, 3, 10])
+    def test_a_flush_comes_again_after_each_read_in_fio_before_3_38(
+        self, mix: int, times: float, every: int, tmp_path: Path
+    ) -> None:
+        """What a note says of a mix: as many flushes in the mean; which reads come when is chance."""
+        text = f"[a]\nrw=randrw\nrwmixread={mix}\nbs=4k\nsize=16m\nfsync={every}\nioengine=null\n"
+        job = tmp_path / "job.fio"
+        job.write_text(text)
+        told = json.loads(fio(tmp_path, job, "--output-format=json"))
+        if tuple(map(int, re.findall(r"\d+", told["fio version"])[:2])) >= (3, 38):
+            pytest.skip("this fio flushes after writes alone")
+        issued = told["jobs"][0]
+        result = ninescope.Drive().run(ninescope.Workload.job_file(job))
+        assert any(f"makes {times} times as many flushes" in note for note in result.notes)
+        ours = result.latency.flush.count
+        assert ours == pytest.approx(result.latency.write.count / every, abs=1)
+        of_writes = issued["write"]["total_ios"] / every
+        assert issued["sync"]["total_ios"] == pytest.approx(times * of_writes, rel=0.2)
 
     @pytest.mark.parametrize("limit", ["", "number_ios=3000\n"])
     def test_a_map_of_a_size_by_direction_ends_early(self, limit: str, tmp_path: Path) -> None:

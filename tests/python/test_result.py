@@ -205,6 +205,33 @@ def test_a_band_that_holds_more_than_its_name_says_is_pointed_out(made):
     assert "bands end where buckets of the histogram end: min-p50 holds 72% of the requests" in text
 
 
+def test_a_band_without_a_request_is_named(made):
+    assert "no request in" not in str(made)
+
+    def words(*names: str) -> str:
+        bands = [{"band": name, "count": 500, "parts_ns": {"transfer": 1.0}} for name in names]
+        lines = str(Result(made.document | {"attribution": {"read": bands}})).splitlines()
+        return "".join(line.strip() for line in lines if "no request in" in line)
+
+    assert words("p50", "p90", "p99", "p99.99") == (
+        "no request in p99-p99.9: both its ends lie in one bucket of the histogram"
+    )
+    assert words("p50", "p99.9", "p99.99", "p99.9999") == (
+        "no request in p50-p99 and in p99.99-p99.999: both ends of each lie in one bucket of the histogram"
+    )
+    assert words("p50") == words("p50", "p90", "p99") == ""
+
+
+def test_a_steady_state_without_an_interval_is_told_without_one(made):
+    def before(low: float, high: float) -> str:
+        steady = {"window_waf": [1.0], "waf": 1.25, "waf_low": low, "waf_high": high, "converged": True}
+        told = {"steady_state": steady | {"drive_writes": 1.0}, "config": {"drive": {"nand": {}}}}
+        return " ".join(str(Result(made.document | told)).split())
+
+    assert "to steady state (WAF 1.25)" in before(1.25, 1.25)
+    assert "to steady state (WAF 1.25, from 1.20 to 1.31)" in before(1.2, 1.31)
+
+
 def on_a_terminal(result: Result, width: int) -> str:
     console = Console(file=io.StringIO(), width=width, force_terminal=True, color_system=None)
     print_result(result, console)

@@ -215,6 +215,7 @@ def test_every_key_has_a_description(validators):
         ("job", 'rw = "randread"\nbssplit = "4k/60;64k/40"\n'),
         ("job", 'rw = "randrw"\nrwmixread = -0.5\n'),
         ("job", 'rw = "read"\nsize_percent = 0\n'),
+        ("job", 'rw = "read"\noffset_percent = 100\n'),
         ("job", 'rw = "read"\nnumjobs = 0\n'),
         ("job", 'rw = "read"\nnumjobs = 257\n'),
         ("job", 'rw = "read"\nstonewall = 1\n'),
@@ -263,6 +264,7 @@ def test_a_mistake_fails_the_schema_and_the_check(cli, validators, tmp_path, kin
     "text",
     [
         'rw = "rw"\nrwmixread = 62.5\nbsrange = "4k-16k"\nramp_time = "1ms"\nsize_percent = 0.5\n',
+        'rw = "read"\noffset_percent = 12.5\nsize = "1MiB"\n',
         '[job]\nrw = "randread"\nnumjobs = 256\noffset_increment = "1m"\nsize = "1m"\n',
         '[[jobs]]\nrw = "rw"\nrate_iops = 10\nwrite_rate_iops = 2.5\nrequests = 9\n',
         '[job]\nrw = "write"\nbssplit = "4k/50:8k/50"\nrate_iops = 10\nrate_by_bytes = true\nrequests = 9\n',

@@ -317,6 +317,14 @@ fn geometry(drive: &LoadedDrive) -> Result<Geometry, Error> {
         ftl.frontier_planes.unwrap_or(shape.planes_per_die),
     )
     .map_err(|error| {
+        if let ("frontier_planes", Some(planes)) = (error.key, ftl.frontier_planes) {
+            let (frontier, all) = ("ftl.frontier_planes", "geometry.planes_per_die");
+            let value = |key: &str, value: u32| format!("{value}{}", drive.whence(key));
+            let values = [(frontier, value(frontier, planes)), (all, value(all, shape.planes_per_die))];
+            if planes > 0 && shape.planes_per_die > 0 {
+                return drive.error_between(&values, "ftl.frontier_planes must divide geometry.planes_per_die");
+            }
+        }
         let table = if matches!(error.key, "mapping_unit" | "frontier_planes") { "ftl" } else { "geometry" };
         drive.error_at(&format!("{table}.{}", error.key), &error.message)
     })

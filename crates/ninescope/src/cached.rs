@@ -135,10 +135,10 @@ pub(crate) fn behind_cache(
 
 /// A job on the disk behind a cache. Its own limits count requests of the disk, those of the run requests of the drive.
 fn disk_job(request: &RunRequest, mut job: JobConfig) -> Result<DiskWork, JobError> {
-    let Some(size) = job.size else {
+    if job.size.is_none() {
         let problem = "is absent: with a host cache the region lies on the disk behind it, and has a size of its own";
         return Err(JobError::new("job.size", problem));
-    };
+    }
     let of_several = [
         ("job.numjobs", job.numjobs != 1),
         ("job.stonewall", job.stonewall),
@@ -152,7 +152,7 @@ fn disk_job(request: &RunRequest, mut job: JobConfig) -> Result<DiskWork, JobErr
             "does not go with a host cache, behind which one job runs from the beginning on",
         ));
     }
-    let disk_bytes = job.offset.0.saturating_add(size.0);
+    let disk_bytes = job.drive_bytes();
     let duration = request.duration.or(job.duration);
     if request.requests.is_some() || request.duration.is_some() {
         // The run ends it, however many requests of the disk that takes.

@@ -90,14 +90,14 @@ impl Jobs {
         }
     }
 
-    /// The first byte behind everything that the jobs name.
+    /// What a drive must hold for everything that the jobs name [B].
     pub fn end(&self) -> u64 {
-        self.list.iter().map(named_end).max().unwrap_or_default()
+        self.list.iter().map(JobConfig::drive_bytes).max().unwrap_or_default()
     }
 
     /// What is wrong where no drive is large enough for [`Jobs::end`].
     pub fn beyond_any_drive(&self, problem: String) -> Error {
-        let farthest = (0..self.list.len()).max_by_key(|&index| named_end(&self.list[index])).unwrap_or_default();
+        let farthest = (0..self.list.len()).max_by_key(|&index| self.list[index].drive_bytes()).unwrap_or_default();
         self.refused(farthest, &JobError::new("size", problem))
     }
 
@@ -169,11 +169,6 @@ impl Jobs {
         };
         self.list.iter().enumerate().map(lane).collect()
     }
-}
-
-/// The first byte behind what a job names; nothing where it names no size.
-fn named_end(job: &JobConfig) -> u64 {
-    job.size.map_or(0, |size| job.offset.0.saturating_add(size.0))
 }
 
 /// A TRIM takes the controller's time alone. Where that is none, a queue that is kept full of TRIMs never sees

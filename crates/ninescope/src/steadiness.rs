@@ -17,6 +17,8 @@ pub const LEAST_CHANGE: f64 = 0.01;
 pub const LEVEL: f64 = 1.0 - FALSE_ALARMS / 2.0;
 /// A window that does not rule a change by this factor out, up or down, cannot tell.
 pub const RESOLUTION: f64 = 1.25;
+/// What rounding leaves of no change at all.
+const ALIKE: f64 = 1e-9;
 /// Rounds of block groups that each piece must have, so that bursts of moves do not show.
 const ROUNDS_PER_BATCH: u64 = 2;
 /// By how many rounds, beside [`LEAST_CHANGE`], erases may lag behind programs in a drive that has settled.
@@ -180,7 +182,11 @@ impl Change {
         1.0 + self.high < RESOLUTION && (1.0 + self.low) * RESOLUTION > 1.0
     }
 
+    /// Its interval in words: none, where nothing scatters.
     fn interval(&self) -> String {
+        if self.low.abs().max(self.high.abs()) < ALIKE {
+            return "all tenths are alike".to_owned();
+        }
         format!("{:.1} %: {:+.1} to {:+.1} %", 100.0 * self.level, 100.0 * self.low, 100.0 * self.high)
     }
 }
@@ -404,7 +410,10 @@ mod tests {
         assert_eq!((told.verdict, told.drift.map(|drift| drift.change)), (Verdict::NotSteady, Some(0.0)));
         assert!(told.words.contains("lives on blocks that were free: 0 %"), "{}", told.words);
         let worn_in = vec![Written { host: 1_000, flash: 1_000, erased: 1_000 }; 100];
-        assert_eq!(Steadiness::of(&worn_in, ROUND).map(|told| told.verdict), Some(Verdict::NoDriftShown));
+        let told = Steadiness::of(&worn_in, ROUND).expect("written");
+        assert_eq!(told.verdict, Verdict::NoDriftShown);
+        let words = "no drift of WAF shown: +0.0 % over the window (all tenths are alike)";
+        assert_eq!(told.words, words, "what does not scatter has no interval");
     }
 
     #[test]

@@ -63,6 +63,11 @@ fn mistakes_in_a_drive_name_their_line_or_key() {
         ("page_size = \"16KiB\"", "page_size = \"10000B\"", &["geometry.page_size", "512 B x 2^n", "line 10"]),
         ("page_size = \"16KiB\"", "page_size = \"8GiB\"", &["geometry.page_size", "too large"]),
         ("planes_per_die = 2", "planes_per_die = 9", &["geometry.planes_per_die", "at most 4"]),
+        (
+            "gc_reserve_blocks = 1",
+            "gc_reserve_blocks = 1\nfrontier_planes = 3",
+            &["ftl.frontier_planes is 3, and geometry.planes_per_die is 2: ftl.frontier_planes must divide", "line 29"],
+        ),
         ("mapping_unit = \"4KiB\"", "mapping_unit = \"32KiB\"", &["ftl.mapping_unit", "at most the page"]),
         ("over_provisioning = 0.6", "over_provisioning = 0.0", &["ftl.over_provisioning", "greater than 0"]),
         ("over_provisioning = 0.6", "over_provisioning = -0.5", &["ftl.over_provisioning", "greater than 0"]),
@@ -102,6 +107,27 @@ fn mistakes_in_a_drive_name_their_line_or_key() {
     ] {
         expect(&with_text(from, to), wanted);
     }
+}
+
+/// Who changes one of two values that go together is told of the other, and whose it is.
+#[test]
+fn planes_that_do_not_go_together_are_named_with_where_they_come_from() {
+    let of_text = |text: &str| {
+        let mut request = tiny_request(&[]);
+        request["drive"] = json!({ "toml": text });
+        request
+    };
+    let based = "base = \"tlc\"\n[geometry]\nplanes_per_die = 2\n";
+    let whose =
+        "geometry.planes_per_die is 2, and ftl.frontier_planes is 4 (from its base tlc): ftl.frontier_planes must";
+    expect(&of_text(based), &[whose, "line 3"]);
+    let based = "base = \"tlc\"\n[ftl]\nfrontier_planes = 3\n";
+    expect(&of_text(based), &["is 3, and geometry.planes_per_die is 4 (from its base tlc): ", "line 3"]);
+    let mut request = tiny_request(&["geometry.planes_per_die=2"]);
+    request["drive"] = json!({ "preset": "tlc" });
+    let whose =
+        "--set geometry.planes_per_die=2: geometry.planes_per_die is 2, and ftl.frontier_planes is 4 (from preset tlc)";
+    expect(&request, &[whose]);
 }
 
 /// Suspending: no safe point, no loop, a cost beyond what is interrupted, wear that nobody knows.

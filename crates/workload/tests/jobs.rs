@@ -43,6 +43,7 @@ fn a_job_file_speaks_fio() {
         random_distribution: AddressDistribution::Zipf(1.2),
         offset: Bytes(1 << 20),
         size: Some(Bytes(64 << 20)),
+        offset_percent: None,
         size_percent: None,
         requests: Some(1000),
         io_size: None,
@@ -103,6 +104,9 @@ fn what_has_no_meaning_is_named_by_its_key() {
         ("startdelay = '1000000h'", "startdelay: is longer"),
         ("ramp_time = '1000000h'", "ramp_time: is longer"),
         ("size_percent = 0", "size_percent: 0 is not a share"),
+        ("offset_percent = -1", "offset_percent: -1 is not a share"),
+        ("offset_percent = 100", "offset_percent: 100 is not a share"),
+        ("offset_percent = 75\nsize = '300MiB'", "size: 300MiB is more than the 256MiB from the offset"),
         ("size_percent = 100.5", "size_percent: 100.5 is not a share"),
         ("size_percent = 50\nsize = '1MiB'", "size_percent: `size` says"),
         ("size_percent = 1e-6", "size_percent: a region of 0B does not hold"),
@@ -529,6 +533,24 @@ fn a_share_of_the_drive_is_of_the_whole_drive_and_ends_with_it() {
     assert_eq!(places("size_percent = 10"), drive / 10);
     assert_eq!(places("size_percent = 12.5"), drive / 8);
     assert_eq!(places("size_percent = 100\noffset = '512MiB'"), drive / 2, "cut off at the end");
+    assert_eq!(places("size_percent = 100\noffset_percent = 50"), drive / 2, "the same in percent");
+}
+
+/// As fio 3.33 begins at `offset=33%` of a file of 1 MiB: at the next request.
+#[test]
+fn an_offset_in_percent_is_of_the_whole_drive_and_begins_at_a_request() {
+    let region = |text: &str| job(text).validate(DRIVE_SECTORS * 512).expect(text);
+    let begin = |text: &str| region(text).first_sector * 512;
+    let drive = DRIVE_SECTORS * 512;
+    assert_eq!(begin("offset_percent = 25"), drive / 4);
+    assert_eq!(region("offset_percent = 25").sectors, 3 * DRIVE_SECTORS / 4, "to the drive's end");
+    assert_eq!(begin("offset_percent = 33"), (drive / 100 * 33).next_multiple_of(4096));
+    assert_eq!(begin("bs = '64k'\noffset_percent = 33"), (drive / 100 * 33).next_multiple_of(65_536));
+    assert_eq!(begin("offset_percent = 25\noffset = '1MiB'"), drive / 4 + (1 << 20), "both add up");
+    // What a drive must hold, so that a quarter and the region fit.
+    let needed = job("offset_percent = 25\nsize = '768MiB'").drive_bytes();
+    assert!((1 << 30..(1 << 30) + 8192).contains(&needed), "{needed}");
+    assert_eq!(job("offset = '1MiB'\nsize = '1MiB'").drive_bytes(), 2 << 20);
 }
 
 #[test]

@@ -36,6 +36,7 @@ from ninescope.cli.common import (
     EXIT_CLOSED_PIPE,
     EXIT_FAILURE,
     EXIT_INTERRUPTED,
+    Command,
     Interrupted,
 )
 
@@ -49,7 +50,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 for verb in (run.run, compare.compare, report.report, check.check, ecc.ecc, policies.policies, schema.schema):
-    app.command()(verb)
+    app.command(cls=Command)(verb)
 for name, verbs in (
     ("presets", presets.app),
     ("import", import_.app),

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from typer.core import TyperCommand
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -65,6 +66,22 @@ def count(option: str, text: str) -> int:
             f"{option} wants a whole number from 1 on, such as 1000000 or 1e6, not {text!r}"
         )
     return int(value)
+
+
+class Command(TyperCommand):
+    """A verb whose options say, where their value is missing, what it may be."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Read the arguments; an option without its value is told with its values."""
+        try:
+            return super().parse_args(ctx, args)
+        except Exception as error:  # typer does not give the class of this one away
+            name, message = getattr(error, "option_name", None), getattr(error, "message", "")
+            metavar = next((each.metavar for each in self.params if name in each.opts), None)
+            words = str(metavar or "").split("|")
+            if "requires an argument" in message and len(words) > 1:
+                vars(error)["message"] = f"{message.rstrip('.')}: {', '.join(words[:-1])} or {words[-1]}."
+            raise
 
 
 def one_of(option: str, word: str, known: tuple[str, ...]) -> str:

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 _MANY = 1_000_000
 """So many requests are more than a moment's work."""
 CHECK_LEVELS = ("off", "cheap", "full")
+_OF_ONE_DIRECTION = ("read", "write", "trim", "randread", "randwrite", "randtrim")
 
 
 def run(
@@ -198,8 +199,7 @@ def run(
     if trace_window is not None and out is None:
         raise typer.BadParameter("--trace-window writes a file, so it needs --out DIR")
     window = None if trace_window is None else _window(trace_window)
-    if rwmixread is not None and 0 < rwmixread < 1:
-        print(f"ninescope: --rwmixread {rwmixread:g} is {rwmixread:g} %, not a share", file=sys.stderr)
+    _say_what_a_mix_is(rw, rwmixread)
     job = {
         "rw": rw,
         "bs": bs,
@@ -259,6 +259,14 @@ def run(
         deliver(result, None if out is None else Path(out), as_json=json_, fio_logs=fio_logs)
     if not result.complete:
         raise typer.Exit(EXIT_INTERRUPTED)
+
+
+def _say_what_a_mix_is(rw: str | None, rwmixread: float | None) -> None:
+    """Say of a mix that it is none, or that it looks like a share."""
+    if rwmixread is not None and rw in _OF_ONE_DIRECTION:
+        print(f"ninescope: --rwmixread says nothing of --rw {rw}, which is of one direction", file=sys.stderr)
+    elif rwmixread is not None and 0 < rwmixread < 1:
+        print(f"ninescope: --rwmixread {rwmixread:g} is {rwmixread:g} %, not a share", file=sys.stderr)
 
 
 def _say_how_many(requests: int | None) -> None:
@@ -329,7 +337,7 @@ def workload_of(
         return Workload.preset(source) if is_shipped else Workload.job_file(existing(source, "job file"))
     _refuse_unknown_name(source)
     _refuse_mqsim(source)
-    return Workload.trace(existing(source, "trace"), **replay)
+    return Workload.trace(source, **replay)
 
 
 def _is_shipped_job(source: str) -> bool:

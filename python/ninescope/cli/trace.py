@@ -30,7 +30,8 @@ def trace_stat(
 ) -> None:
     """Say what a trace contains."""
     from ninescope import catalogue
-    from ninescope.files import existing, output_directory, spooled
+    from ninescope.files import output_directory, spooled
+    from ninescope.written import trace_file
 
     if out is not None and not out:
         raise typer.BadParameter("--out wants a directory, and its name is empty")
@@ -40,7 +41,7 @@ def trace_stat(
         if file == "-":
             path, name = stack.enter_context(spooled(sys.stdin.buffer)), "standard input"
         else:
-            path, name = Path(existing(file, "trace")), Path(file).name
+            path, name = Path(trace_file(file)), Path(file).name
         with naming_stdin({"trace": path, "name": file}):
             stat = catalogue.trace_stat(path, format=format_, strict=strict, trims=trims, volume=volume or ())
         if out is not None:
@@ -93,8 +94,9 @@ def trace_convert(
     ] = 1.0,
 ) -> None:
     """Write a trace in another format."""
-    from ninescope.files import existing, spooled
+    from ninescope.files import spooled
     from ninescope.traces import convert, target_format
+    from ninescope.written import trace_file
 
     target_format(target, to)  # before a long trace is taken in
     options = {
@@ -106,7 +108,7 @@ def trace_convert(
         "time_scale": checked_time_scale(time_scale),
     }
     with contextlib.ExitStack() as stack:
-        path = stack.enter_context(spooled(sys.stdin.buffer)) if source == "-" else existing(source, "trace")
+        path = stack.enter_context(spooled(sys.stdin.buffer)) if source == "-" else trace_file(source)
         with naming_stdin({"trace": path, "name": source}):
             done = convert(path, target, to=to, **options)
     report = sys.stderr if target == "-" else sys.stdout
@@ -132,13 +134,14 @@ def trace_profile(
 ) -> None:
     """Reduce a trace to a profile: what it is like in numbers, and no row of it."""
     from ninescope._native import ConfigError
-    from ninescope.files import existing, output_file, spooled
+    from ninescope.files import output_file, spooled
     from ninescope.profiles import profile_of
+    from ninescope.written import trace_file
 
     if out != "-" and not out.endswith(".toml"):
         raise ConfigError(f"--out {out!r}: a profile's file ends in .toml")
     with contextlib.ExitStack() as stack:
-        path = stack.enter_context(spooled(sys.stdin.buffer)) if file == "-" else existing(file, "trace")
+        path = stack.enter_context(spooled(sys.stdin.buffer)) if file == "-" else trace_file(file)
         called = name if name is not None else "standard input" if file == "-" else _stem(file)
         with naming_stdin({"trace": path, "name": file}):
             text = profile_of(
@@ -220,10 +223,10 @@ def trace_compare(
     from ninescope.catalogue import shipped_profiles
     from ninescope.cli.run import drive_of
     from ninescope.fidelity import as_text, compare
-    from ninescope.files import existing
     from ninescope.profiles import draw_rows, is_profile
+    from ninescope.written import trace_file
 
-    existing(original, "trace")
+    trace_file(original)
     chosen = None if drive is None else drive_of(drive, [])
     with tempfile.TemporaryDirectory(prefix="ninescope-") as folder:
         stand_in: str | Path = other
@@ -231,7 +234,7 @@ def trace_compare(
             stand_in = Path(folder, "drawn.rows.zst")
             draw_rows(other, stand_in, seed=seed)
         else:
-            existing(other, "trace")
+            trace_file(other)
         rows = compare(original, stand_in, drive=chosen)
     if json_:
         print(json.dumps([{**dataclasses.asdict(row), "difference": row.difference} for row in rows]))

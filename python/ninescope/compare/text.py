@@ -12,6 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from ninescope.compare.values import shown
+from ninescope.compare.within import TAIL
 from ninescope.lines import PAGE, plain_text, print_whole
 
 if TYPE_CHECKING:
@@ -38,7 +39,7 @@ def ratio(row: Row) -> str:
 
 
 def too_few(comparison: Comparison) -> list[Row]:
-    """Return the percentiles that too few samples stand behind on both sides; tables leave them out."""
+    """Return the percentiles that too few requests lie beyond on both sides; tables leave them out."""
     return [row for row in comparison.rows if row.metric.percentile and not row.is_trusted]
 
 
@@ -133,4 +134,4 @@ def _below(comparison: Comparison) -> Iterator[RenderableType]:
         )
     names = [row.metric.label for row in too_few(comparison)]
     if names:
-        yield Text(f"  too few samples: {', '.join(names)} (they are in the JSON)", "dim")
+        yield Text(f"  fewer than {TAIL} requests beyond: {', '.join(names)} (they are in the JSON)", "dim")

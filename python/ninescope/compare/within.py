@@ -31,6 +31,11 @@ if TYPE_CHECKING:
 
 Columns = Mapping[str, Numbers]
 
+TAIL = 10
+"""A percentile is trusted where so many requests lie beyond it."""
+OF_BLOCKS = 8_192
+"""So many requests of an operation are cut into as many blocks as say something of chance."""
+
 
 class ByBlocks:
     """Percentiles of A and B by the blocks of their runs; several runs of one design are put together."""
@@ -41,23 +46,27 @@ class ByBlocks:
         self._known: dict[str, Mapping[str, Contrast]] = {}
 
     def contrast(self, metric: Metric) -> Contrast:
-        """Compare a percentile; `TooShortError` where too few samples stand behind it."""
+        """Compare a percentile; `TooShortError` where too few requests stand behind it."""
         if metric.op not in DATA_OPS:
             raise TooShortError("no blocks are kept of it; runs with several seeds are needed")
         merged = [_merged(runs, metric.op) for runs in (self._a, self._b)]
         if not all(metric.percentile in each.percentiles_ns for each in merged):
             raise TooShortError("not measured in both")
-        if any(metric.percentile in each.insufficient for each in merged):
-            raise TooShortError("too few samples")
+        short = [
+            name for name, each in zip("AB", merged, strict=True) if metric.percentile in each.insufficient
+        ]
+        if short:
+            raise TooShortError(f"fewer than {TAIL} requests beyond it in {' and '.join(short)}")
         if metric.op not in self._known:
             self._known[metric.op] = self._contrasts(merged)
         return self._known[metric.op][metric.percentile]
 
     def _contrasts(self, merged: Sequence[Latency]) -> Mapping[str, Contrast]:
         """Compare all percentiles of an operation: they share their resamples."""
-        if not all(latency.blocks for latency in merged):
+        short = [name for name, each in zip("AB", merged, strict=True) if not each.blocks]
+        if short:
             raise TooShortError(
-                "too few samples"
+                f"{' and '.join(short)} too short for an interval: it takes {OF_BLOCKS:,} requests"
                 if all(_has_tables(result) for result in (*self._a, *self._b))
                 else "no blocks of the run: give its folder, not its JSON alone"
             )
@@ -138,7 +147,8 @@ def _columns(result: Result) -> Columns:
             else "no time series: give the folder of the run, not its JSON alone"
         )
     if frame.height < 2:
-        raise TooShortError("too few samples")
+        # The last one is left out: the run ended in it.
+        raise TooShortError("no whole interval of time, and 16 are needed")
     return {name: frame[name].to_numpy().astype(np.float64) for name in frame.columns}
 
 

@@ -13,6 +13,7 @@ from ninescope.compare.metrics import Metric
 from ninescope.compare.sides import Side
 from ninescope.compare.text import too_few
 from ninescope.compare.values import MINUS, shown, signed
+from ninescope.compare.within import TAIL
 from ninescope.figures import Figure
 from ninescope.report.document import (
     AttributionBand,
@@ -98,7 +99,7 @@ def _table(comparison: Comparison) -> TableBlock:
         remarks.append(f"Verdicts are corrected for {judged} metrics at once, after Holm.")
     if left_out:
         names = ", ".join(row.metric.label for row in left_out)
-        remarks.append(f"Left out, because too few samples stand behind them: {names}.")
+        remarks.append(f"Left out, because fewer than {TAIL} requests lie beyond them: {names}.")
     columns = ["", "verdict", "A", "B", "B - A", "B / A"]  # what a phone shows first says most
     return TableBlock("A and B, metric by metric", columns, rows, " ".join(remarks))
 

@@ -35,6 +35,7 @@ from ninescope.text import (
     band_ranges,
     drive_name,
     duration,
+    empty_bands,
     facts,
     misshapen_band,
     notes,
@@ -158,9 +159,8 @@ def _attribution(name: str, title: str, bands: tuple[Band, ...]) -> AttributionB
     ]
     if any(band.count < 10 for band in bands):
         remarks.append("Pale: fewer than 10 requests.")
-    misshapen = misshapen_band(bands)
-    if misshapen:
-        remarks.append(f"{misshapen[0].upper()}{misshapen[1:]}.")
+    for remark in filter(None, (misshapen_band(bands), empty_bands(bands))):
+        remarks.append(f"{remark[0].upper()}{remark[1:]}.")
     return AttributionBlock(
         name=name,
         title=title,

@@ -230,5 +230,7 @@ fn jobs_hold(jobs: &[JobConfig]) {
 
 /// What a job gives that may be no number.
 fn numbers(job: &JobConfig) -> impl Iterator<Item = f64> + use<> {
-    [Some(job.rwmixread), job.size_percent, job.rate_iops, job.write_rate_iops].into_iter().flatten()
+    [Some(job.rwmixread), job.size_percent, job.offset_percent, job.rate_iops, job.write_rate_iops]
+        .into_iter()
+        .flatten()
 }

@@ -52,7 +52,7 @@ impl JobFile {
         match (&self.host_cache, &self.work) {
             (Some(cache), _) => cache.size.map_or(0, |size| size.0),
             (None, JobWork::FileSystem(system)) => system.disk_size.0,
-            (None, JobWork::Job(job)) => job.size.map_or(0, |size| job.offset.0.saturating_add(size.0)),
+            (None, JobWork::Job(job)) => job.drive_bytes(),
         }
     }
 }

@@ -51,6 +51,20 @@ impl LoadedDrive {
         self.error_at(key, &format!("is {value}, and {}: {message}", others.join(", ")))
     }
 
+    /// Where a key's value comes from, for whoever did not give it: " (from ...)", or nothing where it was given.
+    pub fn whence(&self, key: &str) -> String {
+        if self.set_of(key).is_some() {
+            return String::new();
+        }
+        let is_written = !location(&self.text, key).is_empty();
+        let base = toml::from_str::<Table>(&self.text).ok().and_then(|table| table.get("base").cloned());
+        match base {
+            Some(Value::String(base)) if !is_written => format!(" (from its base {base})"),
+            _ if is_written && self.origin.starts_with("preset ") => format!(" (from {})", self.origin),
+            _ => String::new(),
+        }
+    }
+
     /// The last of the changes that sets a key, or a table that holds it.
     fn set_of(&self, key: &str) -> Option<&String> {
         self.sets.iter().rev().find(|set| {

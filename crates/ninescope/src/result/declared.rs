@@ -45,8 +45,8 @@ impl MeasuredWaf {
             return None;
         }
         let SteadyState { waf, waf_low, waf_high, by, .. } = steady;
-        let declared = format!("declared was a WAF of {waf:.3} ({waf_low:.3} to {waf_high:.3})");
-        let measured = format!("measured is {:.3} ({:.3} to {:.3})", self.waf, self.waf_low, self.waf_high);
+        let declared = format!("declared was a WAF of {}", with_ends(*waf, *waf_low, *waf_high));
+        let measured = format!("measured is {}", with_ends(self.waf, self.waf_low, self.waf_high));
         let wear_in = "`--warmup` lets the run itself wear the drive in";
         let (why, remedy) = match by {
             OverwrittenBy::Uniform => {
@@ -65,6 +65,12 @@ impl MeasuredWaf {
         };
         Some(format!("{declared}, {measured}: {why}; {remedy}"))
     }
+}
+
+/// A write amplification with the ends of its interval, where these are not the value itself.
+fn with_ends(waf: f64, low: f64, high: f64) -> String {
+    let [value, low, high] = [waf, low, high].map(|waf| format!("{waf:.3}"));
+    if low == value && high == value { value } else { format!("{value} ({low} to {high})") }
 }
 
 /// Whether some die was saturated, or writes waited.
@@ -137,7 +143,8 @@ mod tests {
         assert_eq!(told(2.544).note(&steady, &loaded), None);
         assert!(!told(2.546).as_declared && !told(2.454).as_declared);
         let note = told(2.2).note(&steady, &loaded).expect("far away");
-        let numbers = "declared was a WAF of 2.500 (2.480 to 2.520), measured is 2.200 (2.200 to 2.200)";
+        let numbers = "declared was a WAF of 2.500 (2.480 to 2.520), measured is 2.200: ";
+        // Nothing scatters in the window, and there is no interval to speak of.
         assert!(note.starts_with(numbers) && note.contains("without time") && note.contains("`--warmup`"), "{note}");
         let uniform = declared(OverwrittenBy::Uniform);
         let note = told(2.2).note(&uniform, &loaded).expect("far away");

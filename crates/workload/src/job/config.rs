@@ -131,6 +131,11 @@ pub struct JobConfig {
     pub random_map: bool,
     /// Where the job's region begins [bytes].
     pub offset: Bytes,
+    /// Where it begins as a share of the drive, rounded up to a multiple of the smallest request; `offset` is added to it
+    /// [percent].
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("minimum" = 0, "exclusiveMaximum" = 100))]
+    pub offset_percent: Option<f64>,
     /// The region's length [bytes]; absent: to the end of the drive.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub size: Option<Bytes>,
@@ -231,6 +236,7 @@ impl Default for JobConfig {
             percentage_random: 100,
             random_map: false,
             offset: Bytes(0),
+            offset_percent: None,
             size: None,
             size_percent: None,
             requests: None,
@@ -425,7 +431,8 @@ impl JobConfig {
         if !self.offset.0.is_multiple_of(SECTOR_BYTES) {
             return Err(JobError::new("offset", format!("{} is not a multiple of 512 bytes", self.offset)));
         }
-        let region_bytes = self.region_bytes(drive_bytes, least)?;
+        let begin = self.begin(drive_bytes);
+        let region_bytes = self.region_bytes(drive_bytes, begin, least)?;
         if region_bytes < most.0 {
             let key = match (self.size, self.size_percent) {
                 (Some(_), _) => "size",
@@ -439,7 +446,7 @@ impl JobConfig {
             return Err(too_large());
         }
         let (Grid { stride_sectors, places }, of_writes) = self.grids(region_bytes)?;
-        let first_sector = self.offset.0 / SECTOR_BYTES;
+        let first_sector = begin / SECTOR_BYTES;
         let sectors = region_bytes / SECTOR_BYTES;
         Ok(JobRegion { first_sector, sectors, request_sectors, stride_sectors, places, of_writes })
     }
@@ -493,17 +500,39 @@ impl JobConfig {
     }
 
     /// The mean request [B].
-    fn mean_request(&self) -> f64 {
+    pub fn mean_request(&self) -> f64 {
         let ops = self.rw.ops();
         let reads = self.read_share();
         self.mean_bytes(ops[0]) * reads + self.mean_bytes(ops[ops.len() - 1]) * (1.0 - reads)
     }
 
+    /// The smallest request of all directions, whether there are any of them or not.
+    pub fn smallest(&self) -> Bytes {
+        [Op::Read, Op::Write, Op::Trim].map(|op| self.least_bytes(op)).into_iter().min().unwrap_or(self.bs)
+    }
+
+    /// Where the region begins [B].
+    fn begin(&self, drive_bytes: u64) -> u64 {
+        let Some(percent) = self.offset_percent else { return self.offset.0 };
+        // As in fio: of the whole drive, at the next request.
+        let share = (drive_bytes as f64 * percent / 100.0) as u64;
+        let begin = share.checked_next_multiple_of(self.smallest().0.max(SECTOR_BYTES)).unwrap_or(u64::MAX);
+        begin.saturating_add(self.offset.0)
+    }
+
+    /// How large a drive must be for the region, as far as the job says it [B].
+    pub fn drive_bytes(&self) -> u64 {
+        let Some(Bytes(size)) = self.size else { return 0 };
+        let end = self.offset.0.saturating_add(size);
+        let behind = 1.0 - self.offset_percent.unwrap_or(0.0) / 100.0;
+        if behind < 1.0 { libm::ceil((end.saturating_add(self.smallest().0)) as f64 / behind) as u64 } else { end }
+    }
+
     /// The region's length, which must lie on the drive.
-    fn region_bytes(&self, drive_bytes: u64, least: Bytes) -> Result<u64, JobError> {
-        let available = drive_bytes.checked_sub(self.offset.0).filter(|&bytes| bytes > 0).ok_or_else(|| {
-            let problem = format!("{} lies beyond the drive of {}", self.offset, Bytes(drive_bytes));
-            JobError::new("offset", problem)
+    fn region_bytes(&self, drive_bytes: u64, begin: u64, least: Bytes) -> Result<u64, JobError> {
+        let available = drive_bytes.checked_sub(begin).filter(|&bytes| bytes > 0).ok_or_else(|| {
+            let problem = format!("{} lies beyond the drive of {}", Bytes(begin), Bytes(drive_bytes));
+            JobError::new(if self.offset_percent.is_some() { "offset_percent" } else { "offset" }, problem)
         })?;
         if let Some(percent) = self.size_percent {
             // As in fio: of the whole drive, in whole requests.
@@ -533,6 +562,10 @@ impl JobConfig {
         if self.size_percent.is_some_and(|percent| !(percent > 0.0 && percent <= 100.0)) {
             let problem = format!("{} is not a share of the drive above 0", self.size_percent.unwrap_or_default());
             return Err(JobError::new("size_percent", problem));
+        }
+        if self.offset_percent.is_some_and(|percent| !(0.0..100.0).contains(&percent)) {
+            let problem = format!("{} is not a share of the drive below 100", self.offset_percent.unwrap_or_default());
+            return Err(JobError::new("offset_percent", problem));
         }
         if self.size_percent.is_some() && self.size.is_some() {
             return Err(JobError::new("size_percent", "`size` says how long the region is already"));

@@ -70,6 +70,12 @@ fn file_of<'a>(section: &Section<'a>, copy: usize) -> Result<File<'a>, Problem> 
 
 /// Where the job's part of its file ends [B].
 fn end_in_file(section: &Section<'_>, job: &JobConfig) -> Result<u64, Problem> {
+    if job.offset_percent.is_some() {
+        let line = section.setting("offset").map_or(section.line, |setting| setting.line);
+        let problem = "give it in bytes: a share is of the whole drive, and jobs have files of their own, which lie one after \
+                       another; with filename= they share one";
+        return Err((line, format!("offset: {problem}")));
+    }
     let Some(size) = job.size else {
         let line = section.setting("size").map_or(section.line, |setting| setting.line);
         let problem = "give it in bytes: jobs have files of their own, which lie one after another; with filename= they \

@@ -97,6 +97,7 @@ fn keys_of(option: &str) -> &'static [&'static str] {
     match option {
         "bsrange" | "bssplit" => &["bs"],
         "size" => &["size_percent"],
+        "offset" => &["offset_percent"],
         "runtime" => &["duration"],
         "number_ios" | "loops" => &["requests"],
         "randrepeat" => &["each_pass"],
@@ -193,6 +194,8 @@ struct Said {
     loops: u64,
     /// Of reads, writes and trims, [requests/s].
     rates: Option<[u64; 3]>,
+    /// How many of the reads, writes and trims jump [percent].
+    jumps: Option<[u8; 3]>,
     norandommap: bool,
     lfsr: bool,
     /// Passes draw other numbers than the first.
@@ -237,6 +240,7 @@ fn job(section: &Section<'_>, notes: &mut Notes) -> Result<JobConfig, Problem> {
     }
     let wrong = |message| (section.line, message);
     finish_sizes(&mut job, &mut said).map_err(wrong)?;
+    finish_jumps(section, &mut job, &said)?;
     finish_pace(section, &mut job, &mut said, notes)?;
     finish_ends(&mut job, &said).map_err(wrong)?;
     if said.time_based && job.duration.is_none() {
@@ -247,6 +251,7 @@ fn job(section: &Section<'_>, notes: &mut Notes) -> Result<JobConfig, Problem> {
         notes.say(here.to_owned());
     }
     finish_map(&mut job, &said, notes);
+    say_what_a_mix_changes(section, &job, notes);
     say_what_ends_beyond(section, &job, &said, notes);
     Ok(job)
 }
@@ -269,7 +274,7 @@ fn apply(section: &Section<'_>, setting: &Setting<'_>, job: &mut JobConfig, said
         "startdelay" => job.startdelay = Some(values::time(value)?).filter(|delay| delay.0 > 0),
         "ramp_time" => job.ramp_time = Some(values::time(value)?).filter(|ramp| ramp.0 > 0),
         "size" => (job.size, job.size_percent) = region(value)?,
-        "offset" => job.offset = Bytes(size(value)?),
+        "offset" => (job.offset, job.offset_percent) = values::begin(value)?,
         "io_size" => said.io_size = Some(size(value)?).filter(|&bytes| bytes > 0),
         "number_ios" => said.number_ios = Some(number(value)?).filter(|&requests| requests > 0),
         "runtime" => said.runtime = Some(values::time(value)?),
@@ -301,7 +306,7 @@ fn apply(section: &Section<'_>, setting: &Setting<'_>, job: &mut JobConfig, said
         }
         "randrepeat" => said.anew = !matches!(value, "" | "true"),
         "norandommap" => said.norandommap = flag(value)?,
-        "percentage_random" => job.percentage_random = percent(value)?,
+        "percentage_random" => said.jumps = Some(values::shares(value)?),
         "blockalign" => job.blockalign = Some(Bytes(size(value)?)),
         "fsync" | "fdatasync" => job.flush_every = Some(number(value)?).filter(|&every: &u64| every > 0),
         "loops" => said.loops = number::<u64>(value)?.max(1),
@@ -319,13 +324,31 @@ fn finish_sizes(job: &mut JobConfig, said: &mut Said) -> Result<(), String> {
     if job.bssplit.is_none() {
         job.bsrange = said.range.clone().or_else(|| said.bs.clone());
     }
-    said.smallest = [Op::Read, Op::Write, Op::Trim].map(|op| job.least_bytes(op)).into_iter().min().unwrap_or(job.bs);
+    said.smallest = job.smallest();
     if let Some(size) = only_size_of_split(job) {
         (job.bs, job.bssplit) = (size, None);
     }
     if let Some(size) = job.bsrange.as_ref().and_then(|range| range.only_size(job.rw.ops())) {
         (job.bs, job.bsrange) = (size, None);
     }
+    Ok(())
+}
+
+/// How many requests jump: one share for all directions that there are.
+fn finish_jumps(section: &Section<'_>, job: &mut JobConfig, said: &Said) -> Result<(), Problem> {
+    let Some(shares) = said.jumps else { return Ok(()) };
+    let of: Vec<u8> = job.rw.ops().iter().map(|&op| shares[op as usize]).collect();
+    if let [reads, writes] = of[..]
+        && reads != writes
+    {
+        let line = section.setting("percentage_random").map_or(section.line, |setting| setting.line);
+        let problem = format!(
+            "percentage_random: {reads} for reads and {writes} for writes is not supported: one share holds for all \
+             requests of a job; give a job for each direction"
+        );
+        return Err((line, problem));
+    }
+    job.percentage_random = of.first().copied().unwrap_or(100);
     Ok(())
 }
 
@@ -512,9 +535,16 @@ fn is_skewed(law: &AddressDistribution) -> bool {
     matches!(law, AddressDistribution::Zipf(_) | AddressDistribution::Pareto(_))
 }
 
-/// What fio's map does to requests of several sizes, measured with fio 3.33.
-const CUT_BY_A_MAP: &str = "requests have several sizes; fio cuts them to what its map has left (198 in place of 171 for \
-                            1 MiB of 4k and 8k)";
+/// What fio's map does to requests of several sizes. None is cut to less than a block of the map, which is the smallest of
+/// all directions; how many more that makes is for fio to say.
+fn cut_by_a_map(job: &JobConfig, said: &Said) -> String {
+    let most = job.mean_request() / said.smallest.0 as f64;
+    format!(
+        "requests have several sizes; fio cuts them to what its map has left, and so issues more of them, with these sizes \
+         up to {most:.1} times as many (198 in place of 171 for 1 MiB of 4k and 8k)"
+    )
+}
+
 /// The same of sizes that are one of each direction.
 const ENDED_BY_A_MAP: &str = "reads and writes have sizes of their own; fio ends such a job early, when its map is full \
                               (2,160 requests in place of 3,151 for 16 MiB of 70 % reads of 4k and writes of 8k)";
@@ -560,11 +590,31 @@ fn finish_map(job: &mut JobConfig, said: &Said, notes: &mut Notes) {
     job.random_map = wanted && job.can_be_mapped();
     if wanted && !job.random_map {
         let why = match (job.sizes_of_an_op_differ(), job.sizes_differ()) {
-            (true, _) => CUT_BY_A_MAP,
-            (false, true) => ENDED_BY_A_MAP,
-            (false, false) => "some do not jump",
+            (true, _) => cut_by_a_map(job, said),
+            (false, true) => ENDED_BY_A_MAP.to_owned(),
+            (false, false) => "some do not jump".to_owned(),
         };
         notes.say(format!("addresses are drawn anew each time, as with norandommap: {why}"));
+    }
+}
+
+/// What is about the mix of a job, or about one that it has not.
+fn say_what_a_mix_changes(section: &Section<'_>, job: &JobConfig, notes: &mut Notes) {
+    let given = |keys: [&'static str; 2]| keys.into_iter().filter(|key| section.setting(key).is_some());
+    if let [op] = job.rw.ops() {
+        for key in given(["rwmixread", "rwmixwrite"]) {
+            notes.say(format!("{key} says nothing of a job of {}s alone, as in fio", op.name()));
+        }
+    }
+    // Each read that comes while as many writes were made is followed by one.
+    let writes = 1.0 - job.read_share();
+    let Some(every) = job.flush_every.filter(|_| !is_of_one_direction(job) && writes > 0.0) else { return };
+    for key in given(["fsync", "fdatasync"]) {
+        let more = 1.0 / writes;
+        notes.say(format!(
+            "{key}: one flush follows every {every} writes, as in fio from 3.38 on; before, fio repeats it after each read until \
+             the next write, which makes {more:.1} times as many flushes in the mean"
+        ));
     }
 }
 

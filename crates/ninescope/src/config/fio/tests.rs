@@ -336,6 +336,16 @@ fn rates_are_held_by_direction_and_shares_are_of_the_drive() {
     assert_eq!((share.size, share.size_percent, share.requests), (None, Some(25.0), None));
     assert_eq!((share.duration, share.ramp_time), (Some(Duration(5_000_000_000)), Some(Duration(2_000_000_000))));
     assert_eq!(job("size=25%\nsize=1m").size_percent, None, "what is said last holds");
+    let begin = |text: &str| (job(text).offset, job(text).offset_percent);
+    assert_eq!(begin("offset=25%"), (Bytes(0), Some(25.0)));
+    assert_eq!((begin("offset=25%\noffset=1m"), begin("offset=0%")), ((Bytes(1 << 20), None), (Bytes(0), None)));
+    let jumps = |text: &str| job(&format!("{text}\nnorandommap")).percentage_random;
+    let of_one = ["rw=randread\npercentage_random=50,30", "rw=randwrite\npercentage_random=30,50"];
+    assert_eq!(of_one.map(jumps), [50, 50], "of the direction that there is");
+    assert_eq!(
+        ["50", "50,50", "50,50,9"].map(|share| jumps(&format!("rw=randrw\npercentage_random={share}"))),
+        [50; 3]
+    );
 }
 
 #[test]
@@ -394,6 +404,27 @@ fn a_note_about_some_of_the_jobs_names_them() {
     assert!(all.contains("\nioengine psync"), "{all}");
 }
 
+/// fio 3.33 issued 246 syncs of a mix with 25 % reads, where there are 184 here.
+#[test]
+fn what_fio_does_with_a_mix_is_noted_of_mixes_alone() {
+    let notes = |text: &str| read(&format!("[a]\nsize=1m\n{text}")).expect(text).notes.join("; ");
+    let often = |mix: u32| notes(&format!("rw=randrw\nrwmixread={mix}\nfsync=3"));
+    assert!(often(25).contains("fsync: one flush follows every 3 writes, as in fio from 3.38 on"), "{}", often(25));
+    assert!(often(25).contains("1.3 times as many") && often(90).contains("10.0 times as many"), "{}", often(90));
+    assert!(notes("rw=rw\nfdatasync=2").contains("fdatasync: one flush"), "of either");
+    for text in ["rw=write\nfsync=3", "rw=randrw\nrwmixread=0\nfsync=3", "rw=randrw\nfsync=0", "rw=randrw"] {
+        assert!(!notes(text).contains("flush"), "{text}: {}", notes(text));
+    }
+    assert!(notes("rw=randread\nrwmixread=70").contains("rwmixread says nothing of a job of reads alone"));
+    assert!(notes("rw=write\nrwmixwrite=70").contains("rwmixwrite says nothing of a job of writes alone"));
+    assert!(!notes("rw=rw\nrwmixread=70").contains("says nothing"));
+    // No request is smaller than a block of the map.
+    for (split, most) in [("4k/50:8k/50", "1.5"), ("4k/60:16k/30:64k/10", "3.4"), ("8k/50:16k/50", "1.5")] {
+        let notes = notes(&format!("rw=randread\nbssplit={split}"));
+        assert!(notes.contains(&format!("up to {most} times as many")), "{split}: {notes}");
+    }
+}
+
 #[test]
 fn what_is_not_supported_is_named_with_its_line() {
     for (text, words) in [
@@ -417,7 +448,14 @@ fn what_is_not_supported_is_named_with_its_line() {
         ("[a]\nbs=4ki\n", vec!["line 2", "power of 1000"]),
         ("[a]\nsize=0x10k\n", vec!["line 2", "hexadecimal", "no suffix"]),
         ("[a]\nsize=0%\n", vec!["line 2", "share of the drive"]),
-        ("[a]\noffset=10%\n", vec!["line 2", "for size alone"]),
+        ("[a]\noffset=100%\n", vec!["line 2", "offset", "share of the drive"]),
+        ("[a]\nio_size=10%\n", vec!["line 2", "for size and offset alone"]),
+        ("[a]\nsize=1m\n[b]\nsize=1m\noffset=10%\n", vec!["line 5", "offset: give it in bytes", "filename="]),
+        (
+            "[a]\nrw=randrw\npercentage_random=50,30\n",
+            vec!["line 3", "percentage_random: 50 for reads and 30 for writes", "give a job for each direction"],
+        ),
+        ("[a]\npercentage_random=50,130\n", vec!["line 2", "`130` is not a percentage"]),
         ("[a]\nsize=10%\nruntime=5\n", vec!["line 1", "runtime", "time_based"]),
         ("[a]\nsize=10%\nloops=5\n", vec!["line 1", "loops"]),
         ("[a]\nsize=${SIZE}\n", vec!["line 2", "environment"]),

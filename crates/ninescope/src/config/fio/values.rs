@@ -36,15 +36,24 @@ pub fn ranges(value: &str) -> Result<SizeRange, String> {
 /// Rates of reads, writes and trims: 0, or nothing between commas, is no rate. A direction that is left out is like the
 /// one before it.
 pub fn rates(value: &str) -> Result<[u64; 3], String> {
-    let rate = |rate: &str| if rate.is_empty() { Ok(0) } else { number(rate) };
-    let mut rates = value.split(',').map(|each| rate(each.trim())).collect::<Result<Vec<u64>, _>>()?;
-    if rates.len() > 3 {
+    by_direction(value, |rate| if rate.is_empty() { Ok(0) } else { number(rate) })
+}
+
+/// Shares of reads, writes and trims [percent]: all of them where nothing stands between commas.
+pub fn shares(value: &str) -> Result<[u8; 3], String> {
+    by_direction(value, |share| if share.is_empty() { Ok(100) } else { percent(share) })
+}
+
+/// What is said of reads, writes and trims.
+fn by_direction<T: Copy>(value: &str, read: impl Fn(&str) -> Result<T, String>) -> Result<[T; 3], String> {
+    let mut found = value.split(',').map(|each| read(each.trim())).collect::<Result<Vec<T>, _>>()?;
+    if found.len() > 3 {
         return Err(format!("`{value}`: there are three directions: reads, writes, trims"));
     }
-    while rates.len() < 3 {
-        rates.extend(rates.last().copied());
+    while found.len() < 3 {
+        found.extend(found.last().copied());
     }
-    rates.try_into().map_err(|_| "no rates".to_owned())
+    found.try_into().map_err(|_| "no value".to_owned())
 }
 
 /// fio divides a job's size among its files; here it has one.
@@ -67,6 +76,15 @@ pub fn region(value: &str) -> Result<(Option<Bytes>, Option<f64>), String> {
     match number::<u8>(percent.trim())? {
         percent @ 1..=100 => Ok((None, Some(f64::from(percent)))),
         _ => Err(format!("`{value}` is not a share of the drive (1% to 100%)")),
+    }
+}
+
+/// Where a region begins: at so many bytes, or at what share of the drive [percent].
+pub fn begin(value: &str) -> Result<(Bytes, Option<f64>), String> {
+    let Some(percent) = value.strip_suffix('%') else { return Ok((Bytes(size(value)?), None)) };
+    match number::<u8>(percent.trim())? {
+        percent @ 0..=99 => Ok((Bytes(0), Some(f64::from(percent)).filter(|&percent| percent > 0.0))),
+        _ => Err(format!("`{value}` is not a share of the drive (0% to 99%)")),
     }
 }
 
@@ -155,7 +173,9 @@ pub fn size(value: &str) -> Result<u64, String> {
         "m" | "mb" => 2,
         "g" | "gb" => 3,
         "t" | "tb" => 4,
-        "%" => return Err(format!("`{value}`: a share of the drive is read for size alone; write the bytes")),
+        "%" => {
+            return Err(format!("`{value}`: a share of the drive is read for size and offset alone; write the bytes"));
+        }
         suffix if suffix.contains('i') => {
             return Err(format!("`{value}`: fio takes {suffix} for a power of 1000; write k, m or g"));
         }
