@@ -22,7 +22,7 @@ const SLOW: &str = "{ policy = 'cycles', bits_per_cycle = 8, cycle = '10ns', key
 const QUADRATIC: &str = "{ policy = 'cycles', bits_per_cycle = 8, cycle = '10ns', key_equation = 'quadratic', \
                          factor = 0.16, overlapped = true }";
 
-/// Decoders of Sun, Rose and Zhang (`SiPS` 2006), as on the slides of paper 003.
+/// Decoders of Sun, Rose and Zhang (`SiPS` 2006), as on the slides of `FlexECC`.
 #[test]
 fn six_published_decoders_lie_within_a_tenth() {
     for (user_data, correctable, bits, published) in [
@@ -106,7 +106,7 @@ fn a_code_that_corrects_nothing_only_passes_its_bits() {
     assert_eq!(scheme.decode_time(1, 1), scheme.decode_time(1, 0));
 }
 
-/// The latencies of paper 003: a page of 4 KiB under one checksum, and under eight BCH codewords of 512 B.
+/// The latencies of `FlexECC`: a page of 4 KiB under one checksum, and under eight BCH codewords of 512 B.
 #[test]
 fn fixed_times_are_per_codeword() {
     let page = build("{ policy = 'bch', user_data = '4KiB', correctable = 5, latency = 'fixed' }");

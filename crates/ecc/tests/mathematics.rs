@@ -64,7 +64,8 @@ fn a_rate_without_place_for_one_error_is_refused() {
     }
 }
 
-/// Table of the acceptable bit error rate, worked out from the definition for papers 000 and 003 with another program.
+/// Table of the acceptable bit error rate, worked out from the definition for the codes of a hybrid drive and of
+/// `FlexECC`, with another program.
 #[test]
 fn acceptable_bit_error_rates_are_those_of_the_table() {
     let table = [

@@ -152,7 +152,8 @@ fn acceptable_rber(correctable: u32) -> f64 {
     good
 }
 
-/// Specification 1.3: a cut of 49 % lowers the bits a code has to correct from 35 to 25, 30 to 22 and so on.
+/// By the binomial law of a codeword: a cut of 49 % lowers the bits a code has to correct from 35 to 25, 30 to 22 and
+/// so on.
 #[test]
 fn twenty_cycles_spare_the_code_a_third_of_its_strength() {
     let factor = scm("policy = 'to-the-cap'\ncycles = 20", &TIMING, 1).ber_factor(0);

@@ -53,7 +53,7 @@ fn the_time_of_a_command_is_the_sum_over_its_sectors() {
     assert_eq!(sectors(in_turn(), Kind::Write, 3), Ns(540));
     assert_eq!(sectors(in_turn(), Kind::Copy, 2), Ns(560));
     let together = together();
-    // 512 B at 1.28 GB/s are 400 ns (specification 5.4), and a burst is rounded up once.
+    // 512 B at 1.28 GB/s are 400 ns, and a burst is rounded up once.
     assert_eq!(together.data_time(BankId(0), 512), Ns(400));
     assert_eq!(scm(&ScmTiming { channel_rate: Rate(900_000_000), ..timing() }).data_time(BankId(0), 1024), Ns(1138));
 }

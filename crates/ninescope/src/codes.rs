@@ -202,7 +202,7 @@ mod tests {
         }
     }
 
-    /// Half of the errors after 20 cycles: the code of paper 000 may correct 25 errors instead of 35.
+    /// Half of the errors after 20 cycles: a code of rate 9/10 may correct 25 errors instead of 35.
     #[test]
     fn verify_cycles_spare_parity() {
         let rber = strongest_bch("512B", 0.9, None).expect("a code").aber(1e-15);

@@ -275,7 +275,7 @@ impl<P: Probe> Simulation<P> {
         columns
     }
 
-    /// The result so far as JSON (the shape of the design, section 6). `complete` says whether the caller let it finish.
+    /// The result so far as JSON (docs/results.md). `complete` says whether the caller let it finish.
     ///
     /// # Errors
     /// [`Error::Internal`] when the result cannot be written.

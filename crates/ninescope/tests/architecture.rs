@@ -27,7 +27,7 @@ fn storey(name: &str) -> usize {
     STOREYS
         .iter()
         .position(|storey| storey.contains(&name))
-        .unwrap_or_else(|| panic!("crate {name} has no storey: the design, section 2, says where a crate belongs"))
+        .unwrap_or_else(|| panic!("crate {name} has no storey: ARCHITECTURE.md says where a crate belongs"))
 }
 
 /// The folder of a workspace package: `ninescope-ftl` lives in `ftl`.

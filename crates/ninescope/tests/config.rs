@@ -29,7 +29,7 @@ fn every_preset_is_a_complete_drive_that_runs() {
     }
 }
 
-/// The means that AERO's block models have, as the specification of paper 002 lists them (table 4.2).
+/// The means that AERO's block models have, as they are published.
 #[test]
 fn the_erase_loops_of_aero_have_the_published_means() {
     let drive = resolved(&json!({ "drive": { "preset": "aero" } }));

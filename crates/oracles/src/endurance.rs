@@ -1,8 +1,8 @@
 //! How long a drive lasts, and what it costs.
 //!
-//! Notation: `flash_bytes` is T, all bytes of the flash with over-provisioning; `cycles` are the rated P/E cycles; `waf` is
-//! W, bytes programmed per byte of the host; `spare_factor` is a = T/U, physical over logical bytes. Years have 365 days.
-//! The formulas hold where wear is level: every block has the mean number of erases.
+//! Notation: `flash_bytes` is T, all bytes of the flash with over-provisioning; `cycles` are the rated P/E cycles;
+//! `waf` is W, bytes programmed per byte of the host; `spare_factor` is a = T/U, physical over logical bytes. Years
+//! have 365 days. The formulas hold where wear is level: every block has the mean number of erases.
 
 const DAYS_PER_YEAR: f64 = 365.0;
 
@@ -65,7 +65,8 @@ mod tests {
 
     #[test]
     fn the_published_mixes_cost_what_the_slides_say() {
-        // Specification 5.4: 5, 8 and 10 % of M-SCM (20) beside S-SCM (6) cost 1.117, 1.187 and 1.233 of S-SCM alone.
+        // Bit costs of 20 and 6: 5, 8 and 10 % of M-SCM (20) beside S-SCM (6) cost 1.117, 1.187 and 1.233 of S-SCM
+        // alone.
         for (share, relative) in [(0.05, 1.117), (0.08, 1.187), (0.10, 1.233)] {
             assert!((cost_of_mix(share, 20.0, 6.0) / 6.0 - relative).abs() < 5e-4, "{share}");
         }

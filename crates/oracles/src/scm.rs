@@ -1,7 +1,8 @@
 //! Bounds of storage-class memory that is overwritten in place: what a serial sector costs, what a bus lets through,
 //! and what wear levelling adds.
 //!
-//! Times are in nanoseconds. Published for the multi-SCM drive (FMS slides, paper 004) as ratios; the arithmetic is here.
+//! Times are in nanoseconds. Published for the multi-SCM drive (Kinoshita, Matsui and Takeuchi, FMS slides) as ratios;
+//! the arithmetic is here.
 
 /// How much faster a serial drive gets when all of its memory takes `fast` instead of `slow` per sector, where
 /// `overhead` per sector (the bus) stays: `(overhead + slow) / (overhead + fast)`. No caching between the two media can
@@ -45,7 +46,8 @@ pub fn start_gap_overhead(psi: u32, copy: f64) -> f64 {
     copy / f64::from(psi)
 }
 
-/// The most that a write on a serial drive can gain when the ladder is left out: `bus + write` is what it takes by itself.
+/// The most that a write on a serial drive can gain when the ladder is left out: `bus + write` is what it takes by
+/// itself.
 pub fn gain_without_ladder_max(overwrites: u32, copy: f64, bus: f64, write: f64) -> f64 {
     1.0 + ladder_overhead_max(overwrites, copy) / (bus + write)
 }
@@ -56,7 +58,7 @@ mod tests {
 
     #[test]
     fn the_published_gain_needs_a_bus_of_900_megabytes_per_second() {
-        // Specification 5.4: +134 % requires at most 0.57 us per 512 B, that is 900 MB/s.
+        // A gain of 134 % requires at most 0.57 us per 512 B, that is 900 MB/s.
         let overhead = overhead_that_allows(2.34, 1000.0, 100.0);
         assert!((overhead - 571.6).abs() < 0.1, "{overhead}");
         assert!((512.0 / overhead * 1e3 - 896.0).abs() < 1.0);
@@ -75,8 +77,8 @@ mod tests {
 
     #[test]
     fn levelling_the_fast_memory_costs_what_is_published_only_if_its_copies_cross_the_bus() {
-        // Published for prxy_0, which nearly only writes: +14 % when the fast memory is not levelled. At 0.4 us of bus a write
-        // takes 0.5 us, and an in-memory copy in every five of them 0.04 us a write.
+        // Published for prxy_0, which nearly only writes: +14 % when the fast memory is not levelled. At 0.4 us of bus
+        // a write takes 0.5 us, and an in-memory copy in every five of them 0.04 us a write.
         let in_memory = gain_without_ladder_max(5, copy_in_memory(100.0, 100.0), 400.0, 100.0);
         assert!((in_memory - 1.08).abs() < 1e-9, "{in_memory}");
         let through = gain_without_ladder_max(5, copy_through_controller(100.0, 100.0, 400.0, 0.0), 400.0, 100.0);

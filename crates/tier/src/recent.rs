@@ -1,7 +1,7 @@
 //! The table of recently used pages that tells hot ones from cold ones.
 //!
-//! Spec of paper 000: a page is hot if it is in an LRU table with as many entries as the storage-class memory has page
-//! slots (the size is inferred). It is asked before an access is entered.
+//! As published for CDE: a page is hot if it is in an LRU table with as many entries as the storage-class memory has
+//! page slots (the size is inferred). It is asked before an access is entered.
 
 use ninescope_kernel::{NONE, table};
 

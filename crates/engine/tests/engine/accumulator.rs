@@ -1,14 +1,14 @@
-//! Drives of two media against an accumulator: at queue depth 1, with one bank and one die, the latency of every request is
-//! the sum of the times of what it waits for, to the nanosecond. With foreground migration requests follow each other
-//! closely; else each comes when what the last one left to do in the background is done.
+//! Drives of two media against an accumulator: at queue depth 1, with one bank and one die, the latency of every
+//! request is the sum of the times of what it waits for, to the nanosecond. With foreground migration requests follow
+//! each other closely; else each comes when what the last one left to do in the background is done.
 //!
-//! The model in `naive_tier` follows the published pseudo-code (papers 000, 001 and 004) with lists and maps, and knows
-//! nothing of the engine. Two media work at the same time where the drive may begin two things at once: where a page
-//! that leaves is completed from flash, its slot and flash are read side by side, and while the victim's slot is read
-//! for a page that is coming up, flash or the slower memory reads that page. There the longer time counts; everything
-//! else is a plain sum, and with `foreground-reads` what completes a page that leaves is read after its slot. Requests of
-//! several pages have no such sum and are not compared: one page's eviction overlaps with the next one's access. They come
-//! in the `scenarios` of the `ninescope` crate.
+//! The model in `naive_tier` follows the published pseudo-code (of CDE, WB, WO-DM, RWB-DM and NV-WB) with lists and
+//! maps, and knows nothing of the engine. Two media work at the same time where the drive may begin two things at once:
+//! where a page that leaves is completed from flash, its slot and flash are read side by side, and while the victim's
+//! slot is read for a page that is coming up, flash or the slower memory reads that page. There the longer time counts;
+//! everything else is a plain sum, and with `foreground-reads` what completes a page that leaves is read after its
+//! slot. Requests of several pages have no such sum and are not compared: one page's eviction overlaps with the next
+//! one's access. They come in the `scenarios` of the `ninescope` crate.
 
 use crate::common::tiered::{TierBench, placement, slots_in_use};
 use crate::common::{Bench, at, closed, open, request};

@@ -1,4 +1,4 @@
-//! Each hazard of the design is provoked by a hand-made scene, does what the design says, and shows in its
+//! Each hazard is provoked by a hand-made scene, does what its name says, and shows in its
 //! counter. All times are computed by hand from the constants of `scenario`.
 
 use crate::scenario::{
@@ -141,8 +141,8 @@ fn a_write_that_finds_no_free_page_stalls_until_an_erase_ends() {
 
 #[test]
 fn a_write_stalls_for_cleaning_in_the_foreground_although_pages_are_free() {
-    // Three groups are free. The first write of a unit opens one, and the erase of group 0 begins; the ninth finds no open
-    // group, waits for the third free one, opens it, and two are free again.
+    // Three groups are free. The first write of a unit opens one, and the erase of group 0 begins; the ninth finds no
+    // open group, waits for the third free one, opens it, and two are free again.
     let triggers = [
         (json!({ "policy": "free-groups", "beyond_reserve": 1 }), (0, 0), 0),
         (json!({ "policy": "foreground", "beyond_reserve": 1, "gain": 1 }), (1, 2), COMMAND + ERASE),
@@ -250,8 +250,9 @@ fn a_partial_write_that_is_read_again_keeps_its_turn() {
         drive.prepared = (0..8).collect();
         drive.engine.buffered_pages = 1;
     });
-    // The buffer holds a page. Behind the first one waits a page with unit 2, behind that a part of unit 2, whose rest is read
-    // meanwhile, and behind that two more pages. When the part has its turn, unit 2 is where the second page was programmed.
+    // The buffer holds a page. Behind the first one waits a page with unit 2, behind that a part of unit 2, whose rest
+    // is read meanwhile, and behind that two more pages. When the part has its turn, unit 2 is where the second page
+    // was programmed.
     let later = PAGE_PROGRAM + UNIT_READ + 1;
     let partial = sectors(Op::Write, 2, 2 * 8 + 4, 4);
     let run = drive.run(vec![write_units(0, 8, 4), write_units(1, 2, 4), partial, write_units(later, 12, 8)]);

@@ -19,8 +19,8 @@ use ninescope_workload::{Arrival, Workload};
 const SEED: u64 = 17;
 
 /// A drive by hand: 2 channels of 2 banks, 16 slots of 32 sectors; reads of 100 ns, set pulses of 70, reset pulses of
-/// 110, 10 ns of command, 400 ns of bus per sector; copies go through the controller. It takes 1 us per command, the link
-/// 1 ns per byte.
+/// 110, 10 ns of command, 400 ns of bus per sector; copies go through the controller. It takes 1 us per command, the
+/// link 1 ns per byte.
 #[derive(Clone, Debug)]
 struct ScmBench {
     channels: u32,
@@ -160,8 +160,8 @@ fn parts_on_one_channel_wait_for_each_others_bytes() {
 
 #[test]
 fn parts_on_one_bank_are_behind_nobody_else() {
-    // Both slots are of the only bank: the first holds it from 1000 to 3010, the second until 5020, whose data cross the
-    // link behind those of the first, from 5058 to 7106.
+    // Both slots are of the only bank: the first holds it from 1000 to 3010, the second until 5020, whose data cross
+    // the link behind those of the first, from 5058 to 7106.
     let bench = ScmBench { channels: 1, banks_per_channel: 1, ..ScmBench::new() };
     let device = bench.run(closed(vec![read(28, 8)]), 1);
     let expected = [
@@ -240,8 +240,8 @@ fn copies_of_one_write_cross_the_channel_together() {
     }
 }
 
-/// Two banks on a channel, rungs of two; the third write to sector 0 comes at 2000 and the bank has read what it copies at
-/// 2100. Another request to the other bank is given with its time.
+/// Two banks on a channel, rungs of two; the third write to sector 0 comes at 2000 and the bank has read what it copies
+/// at 2100. Another request to the other bank is given with its time.
 fn third_write_beside(other: (u64, Request), copies: CopyPath) -> Device {
     let mut bench = banks_on_a_channel(2, ladder(2)).copying(copies);
     (bench.engine.command_cost, bench.engine.link_rate) = (Ns::ZERO, Rate(0));
@@ -258,8 +258,8 @@ fn by_number(device: &Device) -> Vec<u64> {
 
 #[test]
 fn copies_wait_for_the_channel_of_their_bank() {
-    // The other write sends four sectors from 2050 to 3660 and is through at 4100. The copy crosses from 3660 to 4470 and is
-    // written until 4580; then its write: 410 on the channel and 110.
+    // The other write sends four sectors from 2050 to 3660 and is through at 4100. The copy crosses from 3660 to 4470
+    // and is written until 4580; then its write: 410 on the channel and 110.
     let device = third_write_beside((2050, write(4, 4)), CopyPath::ThroughController);
     assert_eq!(by_number(&device), [520, 520, 2580 + 520, 2050]);
     let expected =
@@ -274,8 +274,8 @@ fn copies_wait_for_the_channel_of_their_bank() {
 
 #[test]
 fn other_banks_wait_for_the_channel_while_copies_cross_it() {
-    // The copy crosses from 2100 to 2910 and is written until 3020. The other write waits from 2150 on, sends until 3320 and
-    // is through at 3430. The copying bank's own write waits for that from 3020 on.
+    // The copy crosses from 2100 to 2910 and is written until 3020. The other write waits from 2150 on, sends until
+    // 3320 and is through at 3430. The copying bank's own write waits for that from 3020 on.
     let mut device = third_write_beside((2150, write(4, 1)), CopyPath::ThroughController);
     assert_eq!(by_number(&device), [520, 520, 1020 + 300 + 520, 760 + 520]);
     let expected = [
@@ -288,7 +288,8 @@ fn other_banks_wait_for_the_channel_while_copies_cross_it() {
     assert_eq!(device.scm().counters(0).channel_waits, 2);
     // Four commands with a sector each, and a copy out and in.
     assert_eq!(device.utilization().bank_channels[0], Ns(4 * 410 + 810));
-    // Memory that copies by itself asks for the channel at 2210, behind the other write, which has it from 2150 to 2560.
+    // Memory that copies by itself asks for the channel at 2210, behind the other write, which has it from 2150 to
+    // 2560.
     let mut device = third_write_beside((2150, write(4, 1)), CopyPath::InMemory);
     assert_eq!(by_number(&device), [520, 520, 210 + 350 + 520, 520]);
     assert_eq!(device.scm().counters(0).channel_waits, 1);
@@ -326,8 +327,8 @@ fn writes_until_they_pass_take_as_many_cycles_as_their_cells_fail() {
     let bench = ScmBench { verify, ..ScmBench::serial(ScmBench::new().timing) };
     let device = bench.run(closed(vec![write(0, 32); REQUESTS as usize]), 1);
     let counters = *device.scm().counters(0);
-    // The mean of cycles is the sum over v < 20 of P[a cell still fails after v of them], of verify reads that of v < 19
-    // and the first, which every sector has; the rate after v cycles is that of the specification, 1.3.
+    // The mean of cycles is the sum over v < 20 of P[a cell still fails after v of them], of verify reads that of v <
+    // 19 and the first, which every sector has; the rate after v cycles is that of the specification, 1.3.
     let fails = |cycles: u32| {
         let cut = 0.49 * (-f64::from(cycles) / 5.0).exp_m1() / (-4.0_f64).exp_m1();
         1.0 - (1.0 - 2e-4 * (1.0 - cut)).powi(4096)
@@ -377,7 +378,7 @@ fn symmetric(time: u64) -> ScmTiming {
 
 #[test]
 fn a_serial_drive_gains_from_faster_memory_what_its_bus_allows() {
-    // Specification 5.4 of paper 004: 0.4 us of bus, the prototype's; 1.28 us, a bus of 400 MB/s, which cannot reproduce
+    // Multi-SCM drive: 0.4 us of bus, inferred; 1.28 us, a bus of 400 MB/s, which cannot reproduce
     // the paper's +134 %; and 0.5 us, which can.
     for overhead in [400, 500, 1280] {
         let time_of = |time: u64| {
@@ -396,7 +397,8 @@ fn a_serial_drive_gains_from_faster_memory_what_its_bus_allows() {
 
 #[test]
 fn caching_in_faster_memory_gains_what_the_bus_allows_and_no_more() {
-    // 0.4 us of bus above and below, 0.1 and 1 us of array. Sixteen pages are read in turn; eight slots or all hold them.
+    // 0.4 us of bus above and below, 0.1 and 1 us of array. Sixteen pages are read in turn; eight slots or all hold
+    // them.
     let time_of = |slots: u32, placement: &str| {
         let mut bench = TierBench::round(&serde_json::json!({ "policy": placement, "migration": "foreground" }));
         (bench.slots, bench.times) = ((slots, 16), (tiered::symmetric(100, 400), tiered::symmetric(1000, 400)));
@@ -431,7 +433,8 @@ fn levelling_takes_the_time_that_the_bounds_say() {
             let overwrites_of = overwrites.try_into().expect("a rung");
             let ladder = SectorWearLevelingConfig::Ladder(Ladder { overwrites: overwrites_of, ..Ladder::default() });
             let added = mean_of(&ladder, &one) / bounds::ladder_overhead_max(overwrites, copy);
-            // Who received a copy is one overwrite ahead and sits out the next rung: about every second stay ends in one.
+            // Who received a copy is one overwrite ahead and sits out the next rung: about every second stay ends in
+            // one.
             assert!((0.5..=1.0).contains(&added), "one sector alone: {added} of the most");
             // All alike: nothing is swapped.
             assert!(mean_of(&ladder, &in_turn).abs() < 1e-9);

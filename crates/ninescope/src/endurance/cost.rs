@@ -79,7 +79,8 @@ mod tests {
 
     #[test]
     fn the_published_mixes_cost_what_the_slides_say() {
-        // Specification 5.4: 20 x + 6 (1 - x) per GB; 5, 8 and 10 % of M-SCM cost 1.117, 1.187 and 1.233 of S-SCM alone.
+        // Bit costs of 20 and 6: 20 x + 6 (1 - x) per GB; 5, 8 and 10 % of M-SCM cost 1.117, 1.187 and 1.233 of S-SCM
+        // alone.
         let mix = |share: u64| {
             let price = |raw_bytes, bit_cost| Price { raw_bytes, bit_cost: Some(bit_cost), key: KEY };
             let fast = ("scm", price(share * 1_000_000_000, 20.0));

@@ -80,7 +80,8 @@ pub enum MigrationMode {
     /// They do not, as long as a slot is free.
     #[default]
     Background,
-    /// They complete when what moves has been read, decoded and merged, one after the other; writing goes on behind them.
+    /// They complete when what moves has been read, decoded and merged, one after the other; writing goes on behind
+    /// them.
     ForegroundReads,
     /// They complete when these have ended.
     Foreground,
@@ -97,7 +98,7 @@ pub enum WriteBack {
     WholePages,
 }
 
-/// What is hot, and what is random: see [`crate::RecentPages`] and spec 1.2 of paper 000.
+/// What is hot, and what is random: see [`crate::RecentPages`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Classes {
     /// Entries of the table of recent pages, as a share of the slots.
@@ -109,14 +110,14 @@ pub struct Classes {
 }
 
 impl Default for Classes {
-    /// Those of papers 000 and 001: a table of as many entries as slots, and 8 KiB (spec 1.2; the tie is inferred).
+    /// Those published for CDE: a table of as many entries as slots, and 8 KiB (the tie is inferred).
     fn default() -> Self {
         Self { hot_entries: 1.0, hot_uses: 1, random_up_to: Bytes(8192) }
     }
 }
 
 impl Classes {
-    /// Where paper 000 places a write (and paper 001 after it): up if it is hot or random.
+    /// Where CDE, WO-DM and RWB-DM place a write: up if it is hot or random.
     #[inline]
     pub fn place(&self, access: &Access) -> WriteTo {
         if self.is_hot(access) || self.is_random(access) { WriteTo::Upper } else { WriteTo::Lower }
@@ -171,10 +172,10 @@ policy_registry! {
     PlacementConfig;
     "nand-only" => NandOnly(nand_only::NandOnly), "everything in flash";
     "scm-only" => ScmOnly(scm_only::ScmOnly), "everything in storage-class memory, overwritten in place";
-    "wb" => Wb(wb::Wb), "SCM caches flash: writes and what is read go there, clean pages are dropped free (paper 001)";
-    "wo-dm" => WoDm(wo_dm::WoDm), "hot or random writes to SCM, cold sequential data to flash; reads move nothing (papers 000, 001: CDE)";
-    "rwb-dm" => RwbDm(rwb_dm::RwbDm), "as wo-dm, and what is read hot and random, or hot or random, goes up to SCM (paper 001)";
-    "nv-wb" => NvWb(nv_wb::NvWb), "memory-type SCM caches storage-type SCM (paper 004)";
+    "wb" => Wb(wb::Wb), "SCM caches flash: writes and what is read go there, clean pages are dropped free";
+    "wo-dm" => WoDm(wo_dm::WoDm), "hot or random writes to SCM, cold sequential data to flash; reads move nothing (CDE)";
+    "rwb-dm" => RwbDm(rwb_dm::RwbDm), "as wo-dm, and what is read hot and random, or hot or random, goes up to SCM";
+    "nv-wb" => NvWb(nv_wb::NvWb), "memory-type SCM caches storage-type SCM";
 }
 
 /// What lies below the upper medium.

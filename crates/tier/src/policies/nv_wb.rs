@@ -1,9 +1,9 @@
-//! NV-WB: memory-type above storage-type SCM (paper 004, "Multi-SCM SSD"; spec 5.2).
+//! NV-WB: memory-type above storage-type SCM (Kinoshita, Matsui and Takeuchi, "Multi-SCM SSD", FMS slides).
 //!
 //! A write-back cache with an LRU table of 16 KiB pages. A read miss is answered from below, and the page is copied up.
-//! By itself a write miss fetches nothing, so that the page has only the sectors that were written, and only dirty sectors
-//! go down (inferred); `fetch_on_write` with `write_back = "whole-pages"` moves whole pages both ways, as the slides say.
-//! The copies run in the background (spec 8), for which a few slots are kept free.
+//! By itself a write miss fetches nothing, so that the page has only the sectors that were written, and only dirty
+//! sectors go down (inferred); `fetch_on_write` with `write_back = "whole-pages"` moves whole pages both ways, as the
+//! slides say. The copies run in the background (inferred), for which a few slots are kept free.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

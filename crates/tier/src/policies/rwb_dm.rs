@@ -1,7 +1,7 @@
-//! RWB-DM: as WO-DM, and what is read hot or at random moves up as well (Okamoto et al., paper 001).
+//! RWB-DM: as WO-DM, and what is read hot or at random moves up as well (Yamada et al., SCM/NAND flash hybrid SSD).
 //!
-//! The paper moves what is hot *or* random and keeps no copy below, and so does its experiment (docs/decisions/0021). The
-//! defaults, for drives to use, move what is hot *and* random and keep the copy.
+//! The paper moves what is hot *or* random and keeps no copy below, and so does its experiment (docs/decisions/0021).
+//! The defaults, for drives to use, move what is hot *and* random and keep the copy.
 
 use ninescope_model::units::Bytes;
 use schemars::JsonSchema;

@@ -1,5 +1,5 @@
-//! WB: storage-class memory as a write-back cache of flash, as the reference of paper 001 (Okamoto et al., section 2;
-//! spec 2.1, 2.2).
+//! WB: storage-class memory as a write-back cache of flash, the reference of Yamada et al.
+//! (SCM/NAND flash hybrid SSD, section 2).
 //!
 //! All writes go to the cache, and what is read from flash is copied into it. The cache is inclusive: a clean page has
 //! its copy in flash and is dropped free. A page is evicted where a slot is needed, and whoever needs it waits.
@@ -13,8 +13,8 @@ use super::{Access, Classes, DataPlacement, MigrationMode, OnRead, Rules, Victim
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Wb {
-    /// Pages are evicted while no more than this share of the slots is free; 0: where a slot is needed (inferred,
-    /// spec 2.2).
+    /// Pages are evicted while no more than this share of the slots is free; 0: where a slot is needed
+    /// (inferred).
     #[schemars(range(min = 0, max = 1))]
     pub evict_free: f64,
     /// Once begun, eviction goes on until more than this share is free; that of `evict_free`, if left out.

@@ -1,7 +1,8 @@
-//! WO-DM, which paper 000 calls cold data eviction (CDE): storage-class memory holds what is written hot or at random,
-//! flash what is cold and sequential (Sun et al. 2014 as both papers cite it). Reads move nothing.
+//! WO-DM, which Kinoshita et al. (error remedies of SCM) call cold data eviction (CDE): storage-class memory holds what
+//! is written hot or at random, flash what is cold and sequential (Sun et al. 2014 as both papers cite it). Reads move
+//! nothing.
 //!
-//! Paper 000 empties slots that were written sequentially first and at 20 % free, paper 001 the one used longest ago
+//! CDE empties slots that were written sequentially first and at 20 % free, WO-DM the one used longest ago
 //! and at 8 %: the presets say which.
 
 use ninescope_model::units::Bytes;

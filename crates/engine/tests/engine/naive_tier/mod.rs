@@ -1,4 +1,4 @@
-//! The placements as their pseudo-code says (specifications of papers 000, 001 and 004), one request after the other,
+//! The placements as their pseudo-code says (of CDE, WB, WO-DM, RWB-DM and NV-WB), one request after the other,
 //! with the time each takes. Slow and plain: lists that are searched, maps that are scanned.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -238,8 +238,8 @@ impl NaiveTier {
         }
     }
 
-    /// When all that completes an eviction has been read: beside its slot, which is read by `slot`, or when that has been.
-    /// What flash reads before ends at `before`.
+    /// When all that completes an eviction has been read: beside its slot, which is read by `slot`, or when that has
+    /// been. What flash reads before ends at `before`.
     fn merged(&self, slot: u64, before: u64, merge: u64) -> u64 {
         match (merge, self.rules.migration) {
             (0, _) => slot,

@@ -168,7 +168,8 @@ fn verified_writes_are_encoded_first() {
 
 #[test]
 fn verifying_cuts_the_errors_that_reads_find() {
-    // Specification 1.3 of paper 000: after v of 20 cycles 0.49 (1 - e^(-v/5)) / (1 - e^-4) of the errors are gone.
+    // The law of a verify cycle (`curve.rs`): after v of 20 cycles 0.49 (1 - e^(-v/5)) / (1 - e^-4) of the errors are
+    // gone.
     let corrected = |cycles: u32| {
         let verify = Some(ProgramVerifyConfig::ToTheCap(ToTheCap { cycles, ..ToTheCap::default() }));
         let memory = Memory { verify, errors: Some(constant(1e-4)), ..Memory::new() };

@@ -1,4 +1,4 @@
-//! The scenes that provoke each hazard of the design; `hazards.rs` says what must happen in them, and
+//! The scenes that provoke each hazard; `hazards.rs` says what must happen in them, and
 //! `mechanisms.rs` counts them among the runs that together make every counter rise.
 
 use ninescope_model::Op;

@@ -1,7 +1,7 @@
-//! The threshold ladder of the multi-SCM drive (FMS slides, paper 004; `C_th` and `C_ow` are its names): a sector is
-//! overwritten in place until its wear reaches the rung `C_th`. Then its content goes to a sector a whole rung of
-//! `C_ow` overwrites lower: an invalid one, or a valid one whose content, which is cold, goes the other way. Where no
-//! such sector is left, the next rung begins.
+//! The threshold ladder of the multi-SCM drive (Kinoshita, Matsui and Takeuchi, FMS slides; `C_th` and `C_ow` are its
+//! names): a sector is overwritten in place until its wear reaches the rung `C_th`. Then its content goes to a sector a
+//! whole rung of `C_ow` overwrites lower: an invalid one, or a valid one whose content, which is cold, goes the other
+//! way. Where no such sector is left, the next rung begins.
 //!
 //! Two rules are not on the slides. The target is a *whole* rung lower, or sectors that age alike would be swapped for
 //! nothing. And a copy is made only when `C_ow` writes have paid for it, or content that was just moved to a worn

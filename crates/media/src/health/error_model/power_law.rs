@@ -8,7 +8,7 @@
 //!      + reads_factor N^reads_cycles_exponent r^reads_exponent
 //!      + suspensions_factor s^suspensions_exponent
 //! ```
-//! where the last summand, of `s` suspensions too many in the last erase, is not theirs: SSR (paper 002) published its
+//! where the last summand, of `s` suspensions too many in the last erase, is not theirs: SSR published its
 //! sign and trend alone, see [`SuspendLimit`]. The default constants are those of 2y-nm MLC flash in that model, as the
 //! public source of SimpleSSD (`ftl/read_reclaim`) has them, with the time in days.
 //!

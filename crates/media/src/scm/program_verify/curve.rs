@@ -1,8 +1,8 @@
 //! What verify cycles do to bit errors.
 //!
-//! Paper 000 publishes one point: 20 cycles cut the bit error rate by 49 %. **Inferred**: that the cut saturates
-//! exponentially, `BER(V) = BER0 (1 - reduction (1 - exp(-V / decay)) / (1 - exp(-reference / decay)))`, and its decay
-//! of 5 cycles; the measured curve (Ning et al., JJAP 2014) was not readable.
+//! Kinoshita et al. (error remedies of SCM) publish one point: 20 cycles cut the bit error rate by 49 %. **Inferred**:
+//! that the cut saturates exponentially, `BER(V) = BER0 (1 - reduction (1 - exp(-V / decay)) / (1 - exp(-reference /
+//! decay)))`, and its decay of 5 cycles; the measured curve (Ning et al., JJAP 2014) was not readable.
 
 use crate::ParameterError;
 use crate::parameter::within;

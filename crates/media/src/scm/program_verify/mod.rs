@@ -1,9 +1,10 @@
 //! Verify-program: after the pulses of a sector write the sector is read, and cells that did not take their value get
 //! another pulse; cycle by cycle.
 //!
-//! Paper 000, section 3 (Ning et al., JJAP 2014; Matsui et al., SSDM 2017): a write takes `t_pulse`, and each cycle a
-//! verify read and another pulse more; 20 cycles cut the bit error rate by 49 %. A policy says when to stop. It draws
-//! how many cycles a sector takes; what they last and whom they delay is asked elsewhere.
+//! Kinoshita et al. (error remedies of SCM), section 3 (Ning et al., JJAP 2014; Matsui et al., SSDM 2017): a write
+//! takes `t_pulse`, and each cycle a verify read and another pulse more; 20 cycles cut the bit error rate by 49 %. A
+//! policy says when to stop. It draws how many cycles a sector takes; what they last and whom they delay is asked
+//! elsewhere.
 
 pub mod curve;
 pub mod to_the_cap;
@@ -63,7 +64,7 @@ pub struct WrittenCells {
 policy_registry! {
     /// When the verifying of a sector write ends.
     ProgramVerifyConfig;
-    "to-the-cap" => ToTheCap(to_the_cap::ToTheCap), "all cycles, whether cells still fail or not (paper 000)";
+    "to-the-cap" => ToTheCap(to_the_cap::ToTheCap), "all cycles, whether cells still fail or not";
     "until-pass" => UntilPass(until_pass::UntilPass), "cycles until no more than accept_bits cells fail, drawn per sector";
 }
 

@@ -1,4 +1,4 @@
-//! All cycles, always: the deterministic form of paper 000.
+//! All cycles, always: the deterministic form.
 //!
 //! Where bit errors are as frequent as there (5e-4 and more), nearly every sector has a cell that still fails after the
 //! last cycle, so that a loop that stops when all pass runs to its cap anyway; that is why a write is slowed in equal
@@ -17,7 +17,7 @@ use crate::ParameterError;
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct ToTheCap {
-    /// Cycles after the first pulses; paper 000 tries 0 to 20 [count].
+    /// Cycles after the first pulses; 0 to 20 are published [count].
     #[schemars(range(max = 1000))]
     pub cycles: u32,
     /// Cycles in which cells are set; absent: `cycles` [count].

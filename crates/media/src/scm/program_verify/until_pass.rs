@@ -1,10 +1,11 @@
 //! Cycles until a sector passes: until at most `accept_bits` of its cells fail, or the cap is reached.
 //!
-//! Paper 000, section 3: after each pulse the sector is read, and where the write failed both are repeated. Accepting a
-//! few bits and leaving them to the code saves most of the cycles (Tanakamaru et al., TCAS-I 2015). **Inferred**: that
-//! cells fail independently of each other, each for good from the cycle after which it passes, so that the numbers of
-//! failing cells after 0, 1, 2 ... cycles are binomial and each set of them lies in the one before. Then a sector
-//! passes by cycle `v` exactly if no more than `accept_bits` fail after it, and one uniform draw decides its cycles.
+//! Kinoshita et al. (error remedies of SCM), section 3: after each pulse the sector is read, and where the write failed
+//! both are repeated. Accepting a few bits and leaving them to the code saves most of the cycles (Tanakamaru et al.,
+//! TCAS-I 2015). **Inferred**: that cells fail independently of each other, each for good from the cycle after which it
+//! passes, so that the numbers of failing cells after 0, 1, 2 ... cycles are binomial and each set of them lies in the
+//! one before. Then a sector passes by cycle `v` exactly if no more than `accept_bits` fail after it, and one uniform
+//! draw decides its cycles.
 
 use ninescope_kernel::RandomStream;
 use ninescope_model::units::Duration;
@@ -18,14 +19,14 @@ use crate::health::RBER_MAX;
 use crate::parameter::within;
 
 /// Failing cells after the first pulses where neither the policy nor the memory says it: chosen, of the rates for
-/// which paper 000 chooses codes.
+/// which codes are chosen.
 const RBER_CHOSEN: f64 = 1e-3;
 
 /// As many cycles as a sector needs.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct UntilPass {
-    /// The most cycles after the first pulses; paper 000 tries 0 to 20 [count].
+    /// The most cycles after the first pulses; 0 to 20 are published [count].
     #[schemars(range(max = 1000))]
     pub cycles: u32,
     /// The most cycles in which cells are set; absent: `cycles` [count].
@@ -282,7 +283,7 @@ mod tests {
         }
     }
 
-    /// Specification 1.3: at 5e-4 a sector of 4551 cells has a failing bit with 0.90, at 1e-3 with 0.99.
+    /// By the binomial law: at 5e-4 a sector of 4551 cells has a failing bit with 0.90, at 1e-3 with 0.99.
     #[test]
     fn frequent_errors_run_the_loop_to_its_cap() {
         let never_passes =
