@@ -80,6 +80,21 @@ impl Corruption {
         self.coming.sort_unstable_by_key(|&(at, ppa)| std::cmp::Reverse((at, ppa)));
     }
 
+    /// When the first injection begins and ends, where it takes time [ns].
+    pub fn timed(&self) -> (Ns, Ns) {
+        (self.at, self.at + self.window)
+    }
+
+    /// Whether units go wrong at a rate as well, without an end.
+    pub fn has_rate(&self) -> bool {
+        self.mean_interval.is_some()
+    }
+
+    /// Those of them whose time is still to come, with their times, the next one last.
+    pub fn coming(&self) -> &[(Ns, Ppa)] {
+        &self.coming
+    }
+
     /// When the next of them does.
     pub fn next_time(&self) -> Option<Ns> {
         self.coming.last().map(|&(at, _)| at)
