@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use ninescope_engine::View;
+use ninescope_engine::reliability::corruption::Corruption as Injection;
 use ninescope_engine::reliability::{NandCode, ReliabilityCounters};
 use ninescope_kernel::Ns;
 use ninescope_model::{BlockGroup, Ppa, SECTOR_BYTES, Source};
@@ -83,7 +84,7 @@ impl Corruption {
     #[inline]
     pub fn time_passes(view: &View<'_>) -> Checked {
         let part = reliability(view);
-        let Some(next) = part.corruption().and_then(|corruption| corruption.next_time()) else { return Ok(()) };
+        let Some(next) = part.corruption().and_then(Injection::next_time) else { return Ok(()) };
         require!(
             next >= view.now || part.host_ended(),
             CorruptPassed,

@@ -137,13 +137,13 @@ fn was_filled(world: &World, ftl: &Ftl) -> Result<(), Failure> {
         return Err(Failure::new("prepare", message));
     }
     let pairs = || written.iter().flat_map(|group| group.windows(2));
-    let (count, ascents) = (pairs().count() as f64, pairs().filter(|pair| pair[0] < pair[1]).count() as f64);
+    let (count, ascents) = (pairs().count(), pairs().filter(|pair| pair[0] < pair[1]).count());
     // Of n units in random order (n + 1) / 12 is the variance of their ascents.
     let variance: f64 =
         written.iter().filter(|group| group.len() > 1).map(|group| (group.len() + 1) as f64 / 12.0).sum();
     let in_order = match world.prefill_order {
         PrefillOrder::Ascending => ascents == count,
-        PrefillOrder::Random => (ascents - count / 2.0).abs() <= DEVIATIONS * variance.sqrt(),
+        PrefillOrder::Random => (ascents as f64 - count as f64 / 2.0).abs() <= DEVIATIONS * variance.sqrt(),
     };
     if !in_order {
         let message =
