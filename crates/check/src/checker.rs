@@ -124,7 +124,7 @@ impl Checker {
         self.groups.started(view);
         self.space.started(view, buffer);
         self.banks = ScmBanks::started(view, self.level == CheckLevel::Full);
-        self.tier = TierBook::started(view);
+        self.tier = TierBook::started(view, self.level == CheckLevel::Full);
         self.codes = ReliabilityBook::started(view, self.level == CheckLevel::Full).map(Box::new);
         self.clean = CleanUnits::started(view);
         if self.level == CheckLevel::Full && (self.banks.is_none() || self.tier.is_some()) {

@@ -136,13 +136,13 @@ impl TierBook {
 
     /// A host command completes: what it waited for has ended, or was read where it waits for no more.
     pub fn host_completes(&mut self, view: &View<'_>, slot: u32) -> Checked {
-        let (now, of_flash) = (view.now, self.lower == Lower::Flash);
+        let (now, of_flash, knows_units) = (view.now, self.lower == Lower::Flash, self.knows_units);
         for (index, record) in self.migrations.iter_mut().enumerate() {
             let Some(record) = record.as_mut().filter(|record| record.waits == slot) else { continue };
             record.waits = NONE;
             // What comes up from flash is read by the host itself.
             let arrived = record.slot_read && record.arrives <= now || of_flash && !record.goes_down();
-            let read = record.void || arrived && record.rest != Rest::Queued;
+            let read = record.void || arrived && (!knows_units || record.rest != Rest::Queued);
             require!(
                 read && self.migration == MigrationMode::ForegroundReads,
                 MigrationOrder,

@@ -102,12 +102,16 @@ pub struct TierBook {
     looked_for_below: Option<(u32, u32, u32)>,
     /// The rest of this page is to be brought up, as it is written in part: the next migration does.
     fetched_next: Option<u32>,
+    /// It is told what is in page registers.
+    knows_units: bool,
     counts: Counts,
 }
 
 impl TierBook {
     /// The account of a drive whose upper medium is empty; none for a drive of one medium.
-    pub fn started(view: &View<'_>) -> Option<Self> {
+    ///
+    /// It may be told what is in page registers (`knows_units`).
+    pub fn started(view: &View<'_>, knows_units: bool) -> Option<Self> {
         let part = view.tier?;
         let layout = view.scm.layout();
         let (upper, below) = (layout.medium(0), layout.medium(1));
@@ -131,6 +135,7 @@ impl TierBook {
             superseded: None,
             looked_for_below: None,
             fetched_next: None,
+            knows_units,
             counts: Counts::default(),
         })
     }
