@@ -4,7 +4,7 @@ mod above;
 mod codes;
 
 use ninescope::CheckLevel;
-use ninescope_engine::{Event, MergedWith, Probe, SimulationError, View, WriteCompletion};
+use ninescope_engine::{BufferLimits, Event, MergedWith, Probe, SimulationError, View, WriteCompletion};
 use ninescope_kernel::{NONE, Ns};
 use ninescope_media::nand::{CommandKind, FlashCommand};
 use ninescope_model::{CacheHint, Lpa, Op, Ppa, Request, Source};
@@ -22,6 +22,7 @@ use crate::reliability::reads::Taker;
 use crate::requests::{Requests, forgets, mask_of, sectors_in, sectors_per_unit};
 use crate::rule::{Checked, require};
 use crate::scm::ScmBanks;
+use crate::space::Space;
 use crate::sweep::sweep;
 use crate::tier::TierBook;
 use crate::transfers::Transfers;
@@ -42,6 +43,7 @@ pub struct Checker {
     now: Ns,
     requests: Requests,
     groups: Groups,
+    space: Space,
     blocks: Blocks,
     dies: Dies,
     transfers: Transfers,
@@ -69,6 +71,7 @@ impl Checker {
             now: Ns::ZERO,
             requests: Requests::default(),
             groups: Groups::default(),
+            space: Space::default(),
             blocks: Blocks::default(),
             dies: Dies::default(),
             transfers: Transfers::default(),
@@ -113,14 +116,15 @@ impl Checker {
         (self.requests.taken_in(), self.requests.completed_count())
     }
 
-    fn started(&mut self, view: &View<'_>, completes_at_program: bool) -> Checked {
+    fn started(&mut self, view: &View<'_>, completes_at_program: bool, buffer: BufferLimits) -> Checked {
         let geometry = view.ftl.geometry();
         self.dies.started(geometry.dies());
         self.transfers.started(geometry.channels);
         self.blocks.started(view);
         self.groups.started(view);
+        self.space.started(view, buffer);
         self.banks = ScmBanks::started(view, self.level == CheckLevel::Full);
-        self.tier = TierBook::started(view);
+        self.tier = TierBook::started(view, self.level == CheckLevel::Full);
         self.codes = ReliabilityBook::started(view, self.level == CheckLevel::Full).map(Box::new);
         self.clean = CleanUnits::started(view);
         if self.level == CheckLevel::Full && (self.banks.is_none() || self.tier.is_some()) {
@@ -146,6 +150,7 @@ impl Checker {
             }
         }
         self.sweep_codes(view)?;
+        self.space.sweep(view)?;
         sweep(view, self.units.as_ref(), &self.groups, &self.blocks)
     }
 
@@ -217,6 +222,12 @@ impl Checker {
         }
     }
 
+    /// A unit that the host wrote, or that goes where such units go, got a place.
+    fn host_unit_placed(&mut self, view: &View<'_>, old: Ppa, new: Ppa) -> Checked {
+        self.groups.written(view, old, new)?;
+        self.space.host_unit(view, new)
+    }
+
     fn unit_written(
         &mut self,
         view: &View<'_>,
@@ -233,7 +244,7 @@ impl Checker {
             blame.unit_written(view, slot, lpa, new);
         }
         agrees(view, lpa, new)?;
-        self.groups.written(view, old, new)?;
+        self.host_unit_placed(view, old, new)?;
         if let (Some(book), Some(banks)) = (&mut self.tier, &mut self.banks) {
             banks.done_in_flash(slot, mask_of(&request, lpa, sectors_per_unit(view)).count_ones());
             book.written_below(view, lpa.0)?;
@@ -313,10 +324,13 @@ impl Checker {
     fn read_queued(&mut self, view: &View<'_>, ppa: Ppa, source: Source) -> Checked {
         self.ledger.read_queued(source);
         if let (Source::Migration, Some(book)) = (source, &mut self.tier) {
-            book.read_queued(view, ppa);
+            book.read_queued(view, ppa)?;
         }
         if let Some(codes) = &mut self.codes {
             codes.read_queued(view, ppa, source)?;
+        }
+        if source == Source::GarbageCollection {
+            self.space.victim_read(view, ppa)?;
         }
         self.groups.read_queued(view, ppa)
     }
@@ -363,6 +377,7 @@ impl Checker {
         match command.kind {
             CommandKind::Read => self.groups.read_ended(view, command)?,
             CommandKind::Program => {
+                self.space.programmed(view, command)?;
                 if let Some(oracle) = &mut self.oracle {
                     oracle.programs_ended(&self.blocks, view);
                 }
@@ -377,6 +392,7 @@ impl Checker {
     fn move_placed(&mut self, view: &View<'_>, record: u32, lpa: Lpa, (from, to): (Ppa, Ppa)) -> Checked {
         self.ledger.move_units += 1;
         self.groups.move_placed(view, to)?;
+        self.space.move_unit(view, to);
         self.coded_move_placed(view, record, lpa, (from, to))?;
         match &mut self.oracle {
             Some(oracle) => oracle.move_placed(view, record, lpa, to),
@@ -493,9 +509,9 @@ impl Probe for Checker {
             codes.settle(view, &event)?;
         }
         match event {
-            Event::Started { write_completion, lane_depths } => {
+            Event::Started { write_completion, lane_depths, buffer } => {
                 self.requests.started(lane_depths);
-                self.started(view, write_completion == WriteCompletion::Program)
+                self.started(view, write_completion == WriteCompletion::Program, buffer)
             }
             Event::Fetched { slot, id, lane, request } => {
                 self.sweep_when_due(view)?;
@@ -518,6 +534,7 @@ impl Probe for Checker {
             Event::UnitTrimmed { slot, lpa, old } => self.unit_trimmed(view, slot, lpa, old),
             Event::Padded { last } => {
                 self.ledger.padded(view, last, self.groups.padded(view, last)?);
+                self.space.padded(view, last);
                 Ok(())
             }
             Event::ReadQueued { ppa, source } => self.read_queued(view, ppa, source),
@@ -590,8 +607,10 @@ impl Probe for Checker {
                 if let Some(codes) = &mut self.codes {
                     codes.erased(view, group);
                 }
+                self.space.erased(view, group);
                 self.groups.erased(view.now, group)
             }
+            Event::HostReleased { pool } => self.space.released(view, pool),
             Event::SlotDispatched { .. }
             | Event::SectorCopied { .. }
             | Event::SectorPlaced { .. }
@@ -602,6 +621,7 @@ impl Probe for Checker {
             Event::SlotTaken { .. }
             | Event::PageLeft { .. }
             | Event::PageRead { .. }
+            | Event::PageWritten { .. }
             | Event::MigrationBegan { .. }
             | Event::MigrationUnitSensed { .. }
             | Event::EvictionPlaced { .. }
@@ -617,6 +637,7 @@ impl Probe for Checker {
             | Event::SectorsDecoded { .. }
             | Event::ReadWillRepeat { .. }
             | Event::ReadGivenUp { .. }
+            | Event::CorruptionDrawn
             | Event::UnitCorrupted { .. }
             | Event::UnitFetched { .. }
             | Event::HealDropped { .. }

@@ -21,6 +21,7 @@ mod reliability;
 mod requests;
 mod rule;
 mod scm;
+mod space;
 mod sweep;
 mod tier;
 mod transfers;

@@ -42,6 +42,9 @@ rules! {
         "Every group is in exactly one state, and the free lists and frontiers hold those whose state says so.";
     ProgramOrder, "program-order",
         "Units of a group are handed out and its pages programmed in ascending order, once between erases.";
+    Space, "space",
+        "Host writes leave the reserve alone, and all free groups where collection is in the foreground until it has gained enough or finds nothing to do; no page goes into a write buffer that is full.";
+    Victim, "victim", "A group that is emptied for its space is one that the policy may choose.";
     ReadUnprogrammed, "read-unprogrammed", "Only programmed pages are read.";
     EraseWithValidUnits, "erase-with-valid-units", "No group that holds valid units is erased.";
     EraseUnderRead, "erase-under-read", "No group is erased while a read of it is queued or running.";
@@ -85,7 +88,7 @@ rules! {
         "A page that is read goes through a decoder before anybody gets it; one that fails is read again, fetched or given up.";
     EncodeTime, "encode-time", "Programs and writes under a code begin when their data are encoded.";
     CorruptPassed, "corrupt-passed",
-        "Corrupt units stay so until they are erased; no read takes one for good that its code could not correct.";
+        "Units become corrupt at their times and stay so until they are erased; no read takes one for good that its code could not correct.";
     DirtyUnderDetection, "dirty-under-detection",
         "Where clean data is kept apart, its groups hold clean units alone, so that no dirty one is under a code that only detects.";
     CopyBehind, "copy-behind",

@@ -14,7 +14,7 @@ use crate::error::SimulationError;
 use crate::flow::{FlushEpochs, FlushRead, GcJob, OpenStripe, PageDeadline, WriteEntry};
 use crate::host::{HostCommand, HostFront, LaneConfig, LinkOut, RequestLogEntry, SerialStage};
 use crate::meter::{DieLedger, Meter, OwnParts, Spells, Written};
-use crate::probe::{Event, NoProbe, Probe, observe};
+use crate::probe::{BufferLimits, Event, NoProbe, Probe, observe};
 use crate::reliability::{Reliability, ReliabilityConfig};
 use crate::resources::Resources;
 use crate::sched::scm::BankPhase;
@@ -400,7 +400,9 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
         }
         if begins && P::ACTIVE {
             let lane_depths = self.host.lane_depths();
-            observe!(self, Event::Started { write_completion: self.write_completion, lane_depths: &lane_depths });
+            let write_completion = self.write_completion;
+            let buffer = BufferLimits { of_die: self.buffered_pages_max, of_all: self.shared_buffered_pages_max };
+            observe!(self, Event::Started { write_completion, lane_depths: &lane_depths, buffer });
         }
         if self.reliability.is_some() {
             self.start_reliability()?;

@@ -24,7 +24,7 @@ pub use counters::EngineCounters;
 pub use device::{Device, HostEnd, Progress, Seen, Utilization};
 pub use error::{SimulationError, Violation};
 pub use host::{LANES_MAX, LaneConfig, RequestLogEntry, Think};
-pub use probe::{Access, Event, MergedWith, NoProbe, Pair, Probe, ReadFrom, View};
+pub use probe::{Access, BufferLimits, Event, MergedWith, NoProbe, Pair, Probe, ReadFrom, View};
 pub use sched::suspend_policy::{self, SuspendPolicy, SuspendPolicyConfig};
 pub use sched::transaction_scheduler::{self, TransactionScheduler, TransactionSchedulerConfig};
 pub use scm::{ScmCounters, ScmPart};

@@ -7,7 +7,7 @@ use ninescope_ftl::Ftl;
 use ninescope_kernel::{NONE, Ns};
 use ninescope_media::nand::{FlashCommand, Nand};
 use ninescope_media::scm::{ScmCommand, ScmCommandKind, Verified};
-use ninescope_model::{BankId, BlockGroup, Cause, DieId, Lpa, Ppa, Request, SlotId, Source};
+use ninescope_model::{BankId, BlockGroup, Cause, DieId, Lpa, Pool, Ppa, Request, SlotId, Source};
 
 use crate::meter::{Meter, Parts};
 use crate::reliability::{NandCode, Reliability};
@@ -89,14 +89,24 @@ impl Default for Access {
     }
 }
 
+/// Filled pages of the host that may wait for their program.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BufferLimits {
+    /// Of one die.
+    pub of_die: u32,
+    /// Of all dies together.
+    pub of_all: u32,
+}
+
 /// One thing the device does, told right after it was decided or done. `slot` is the place of a host
 /// command inside the device: it names one command from its [`Event::Fetched`] to its [`Event::Completed`].
 #[derive(Clone, Copy, Debug)]
 #[allow(missing_docs)] // each variant's sentence says what its fields are
 pub enum Event<'a> {
     /// The run begins: what the FTL and the media hold is what preparing left.
-    /// `write_completion` is when writes complete, `lane_depths` the most commands that each lane has inside.
-    Started { write_completion: WriteCompletion, lane_depths: &'a [u32] },
+    /// `write_completion` is when writes complete, `lane_depths` the most commands that each lane has inside, `buffer` how
+    /// much the write buffer takes.
+    Started { write_completion: WriteCompletion, lane_depths: &'a [u32], buffer: BufferLimits },
     /// A host command of a lane entered the device; `request.submitted` is when the host submitted it.
     Fetched { slot: u32, id: u64, lane: u16, request: Request },
     /// The data of a host write crosses the link from `from` to `until` [ns].
@@ -151,6 +161,9 @@ pub enum Event<'a> {
     Resumed { die: DieId },
     /// A group is erased and free.
     Erased { group: BlockGroup },
+    /// Host writes that waited for a pool's garbage collection, because its trigger has them wait, go on without what it was to
+    /// free: it finds nothing to do.
+    HostReleased { pool: Pool },
     /// An access of a slot of SCM left its bank's queue, for the host command `command` or, as `source` says, the
     /// migration of that number: bit `i` of `sectors` is sector `i` of the slot.
     SlotDispatched { kind: ScmCommandKind, source: Source, command: u32, slot: SlotId, sectors: u32 },
@@ -175,6 +188,8 @@ pub enum Event<'a> {
     PageLeft { page: u32, slot: SlotId },
     /// A host read found out where the sectors of a page are: these in its slot, those below.
     PageRead { slot: u32, page: u32, above: u32, below: u32 },
+    /// A host write of sectors of a page is about to go to its slot, which it may have to be given first.
+    PageWritten { slot: u32, page: u32, sectors: u32 },
     /// A migration begins. The tier of the view knows it until it ended.
     MigrationBegan { migration: u32 },
     /// The unit of flash that a migration asked for is in its die's register.
@@ -221,6 +236,8 @@ pub enum Event<'a> {
     ReadWillRepeat { transaction: u32 },
     /// A page access that did not decode is given up.
     ReadGivenUp { transaction: u32, source: Source },
+    /// It was drawn which units become corrupt over time, and when: the view knows all that are still to come.
+    CorruptionDrawn,
     /// A unit of flash becomes corrupt, and stays so until it is erased.
     UnitCorrupted { ppa: Ppa },
     /// A unit is read from the backing store, for the host or a move that needs it (`wanted`), or because the scrubber

@@ -15,7 +15,9 @@ use crate::config::{FtlConfig, FtlError};
 use crate::counters::FtlCounters;
 use crate::policies::page_allocation::{Placement, pools_by_position};
 use crate::policies::victim_selection::NOT_A_CANDIDATE;
-use crate::policies::{FreeBlockChoice, GcTrigger, PageAllocation, StreamChoice, VictimSelection};
+use crate::policies::{
+    FreeBlockChoice, GcTrigger, GcTriggerConfig, PageAllocation, StreamChoice, VictimSelection, VictimSelectionConfig,
+};
 use crate::pool::{PoolRecord, STREAMS};
 
 pub use collection::GcStep;
@@ -70,6 +72,15 @@ pub struct Padded {
     pub closed: bool,
 }
 
+/// What garbage collection was told to do.
+#[derive(Clone, Debug)]
+pub struct CollectionRules {
+    /// When it is needed.
+    pub gc_trigger: GcTriggerConfig,
+    /// What it empties next.
+    pub victim_selection: VictimSelectionConfig,
+}
+
 /// Streams that take what the host writes.
 const HOST_STREAMS: usize = STREAMS / 2;
 
@@ -103,6 +114,7 @@ pub struct Ftl {
     free_block_choice: Box<dyn FreeBlockChoice>,
     gc_trigger: Box<dyn GcTrigger>,
     victim_selection: Box<dyn VictimSelection>,
+    rules: CollectionRules,
     closed_groups: u32,
     mapped_units: u32,
     counters: FtlCounters,
@@ -168,11 +180,30 @@ impl Ftl {
             free_block_choice: config.free_block_choice.build(),
             gc_trigger: config.gc_trigger.build(),
             victim_selection: config.victim_selection.build(&geometry, config.seed),
+            rules: CollectionRules {
+                gc_trigger: config.gc_trigger.clone(),
+                victim_selection: config.victim_selection.clone(),
+            },
             closed_groups: 0,
             mapped_units: 0,
             counters: FtlCounters::default(),
             erases_before: vec![0; geometry.groups() as usize],
         }
+    }
+
+    /// What garbage collection was told to do.
+    pub fn rules(&self) -> &CollectionRules {
+        &self.rules
+    }
+
+    /// Free groups of each pool that host writes never take.
+    pub fn reserve_groups(&self) -> u32 {
+        self.reserve_groups
+    }
+
+    /// Whether the trigger has host writes wait for a pool's garbage collection.
+    pub fn holds_host(&self, pool: Pool) -> bool {
+        self.pools[pool.index()].holds_host
     }
 
     /// The drive's shape.

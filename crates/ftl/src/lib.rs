@@ -16,5 +16,5 @@ mod pool;
 pub use block::{BlockRecord, GroupState};
 pub use config::{FtlConfig, FtlError};
 pub use counters::FtlCounters;
-pub use ftl::{Ftl, GcStep, Padded, Placed, Residence};
+pub use ftl::{CollectionRules, Ftl, GcStep, Padded, Placed, Residence};
 pub use instant::InstantDriver;

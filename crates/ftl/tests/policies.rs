@@ -5,6 +5,8 @@
 //! unit lies, on the free groups and on wear. Policies that draw at random are checked draw by draw against
 //! what they could see: a victim must be a candidate, and victims must follow the policy's law.
 
+use std::collections::BTreeMap;
+
 use ninescope_ftl::policies::gc_trigger::free_groups::FreeGroups;
 use ninescope_ftl::policies::page_allocation::round_robin::{Granularity, RoundRobin};
 use ninescope_ftl::policies::page_allocation::static_striping::StaticStriping;
@@ -317,10 +319,13 @@ fn random_invalid_takes_every_candidate_with_something_invalid_equally_often() {
     let choices = choices_of(named("random-invalid"), 200_000);
     assert!(choices.len() > 10_000, "{} victims", choices.len());
     let (mut ranks, mut variance, mut left_out) = (0.0, 0.0, 0);
+    // By how many there are to choose from: how often each was chosen.
+    let mut chosen: BTreeMap<usize, Vec<u32>> = BTreeMap::new();
     for choice in &choices {
         let wanted: Vec<_> = choice.candidates.iter().filter(|(_, valid)| *valid < 8).collect();
         left_out += choice.candidates.len() - wanted.len();
         let rank = wanted.iter().position(|(group, _)| *group == choice.victim).expect("it holds something invalid");
+        chosen.entry(wanted.len()).or_insert_with(|| vec![0; wanted.len()])[rank] += 1;
         let count = wanted.len() as f64;
         ranks += rank as f64 - (count - 1.0) / 2.0;
         variance += (count * count - 1.0) / 12.0;
@@ -328,6 +333,17 @@ fn random_invalid_takes_every_candidate_with_something_invalid_equally_often() {
     assert!(left_out > 1_000, "{left_out} candidates were valid throughout");
     let deviation = f64::sqrt(variance);
     assert!(ranks.abs() < 4.0 * deviation, "{} standard deviations", ranks / deviation);
+    // All alike: chi-square over all of them, where each is expected five times at least.
+    let (mut chi_square, mut freedom) = (0.0, 0.0);
+    for counts in chosen.values() {
+        let expected = f64::from(counts.iter().sum::<u32>()) / counts.len() as f64;
+        if expected >= 5.0 {
+            chi_square += counts.iter().map(|&count| (f64::from(count) - expected).powi(2) / expected).sum::<f64>();
+            freedom += counts.len() as f64 - 1.0;
+        }
+    }
+    let above = (chi_square - freedom) / f64::sqrt(2.0 * freedom);
+    assert!(freedom >= 10.0 && above < 4.0, "chi-square {chi_square} of {freedom} degrees of freedom");
 }
 
 #[test]

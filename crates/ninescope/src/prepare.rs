@@ -275,12 +275,12 @@ impl Preparation {
         Ok(left)
     }
 
-    /// The same in random order: each unit in turn changes places with one of those before it, or stays (Fisher and Yates).
+    /// The same in random order.
     fn fill_at_random(&mut self, driver: &mut InstantDriver<'_>, units: u32) -> Result<u32, Error> {
         let (fill, stream) = (&self.fill, &mut self.order_stream);
         let shuffled = self.shuffled.get_or_insert_with(|| {
             let mut all: Vec<u32> = fill.iter().cloned().flatten().collect();
-            (1..all.len()).rev().for_each(|last| all.swap(last, stream.below(last as u64 + 1) as usize));
+            shuffle(&mut all, stream);
             all
         });
         let mut left = units;
@@ -365,7 +365,35 @@ fn write_own(driver: &mut InstantDriver<'_>, write: OwnWrite) -> Result<u64, Err
     Ok(u64::from(write.end - write.first))
 }
 
+/// All orders alike: each unit in turn changes places with one of those before it, or stays (Fisher and Yates).
+fn shuffle(units: &mut [u32], stream: &mut RandomStream) {
+    (1..units.len()).rev().for_each(|last| units.swap(last, stream.below(last as u64 + 1) as usize));
+}
+
 #[allow(clippy::needless_pass_by_value)] // as `map_err` calls it
 fn internal(error: FtlError) -> Error {
     Error::Internal(error.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use super::*;
+
+    #[test]
+    fn all_orders_of_a_random_prefill_are_alike() {
+        const ROUNDS: u32 = 24_000;
+        let mut stream = RandomStream::new(5, "prepare", "order");
+        let mut counts: BTreeMap<[u32; 4], u32> = BTreeMap::new();
+        for _ in 0..ROUNDS {
+            let mut units = [0, 1, 2, 3];
+            shuffle(&mut units, &mut stream);
+            *counts.entry(units).or_default() += 1;
+        }
+        let expected = f64::from(ROUNDS) / 24.0;
+        let chi_square: f64 = counts.values().map(|&count| (f64::from(count) - expected).powi(2) / expected).sum();
+        assert_eq!(counts.len(), 24, "every order");
+        assert!(chi_square < 49.7, "chi-square {chi_square} of 23 degrees of freedom");
+    }
 }

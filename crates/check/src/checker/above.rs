@@ -104,6 +104,9 @@ impl Checker {
                 }
                 book.page_read(view, &self.requests, slot, (page, above, below), &mut self.marks)
             }
+            Event::PageWritten { slot, page, sectors } => {
+                book.page_written(view, &self.requests, slot, (page, sectors))
+            }
             Event::MigrationBegan { migration } => {
                 book.migration_began(view, migration)?;
                 if let Some(oracle) = &mut self.oracle {
@@ -112,6 +115,7 @@ impl Checker {
                 Ok(())
             }
             Event::MigrationUnitSensed { migration, ppa } => {
+                book.rest_sensed(view.now, migration)?;
                 self.coded_unit_sensed(view, ppa, view.ftl.content(ppa), Taker::Migration(migration));
                 match &mut self.oracle {
                     Some(oracle) => oracle.migration_sensed(view, migration, ppa),
@@ -146,7 +150,7 @@ impl Checker {
     ) -> Checked {
         self.ledger.migrated_units += 1;
         agrees(view, lpa, new)?;
-        self.groups.written(view, old, new)?;
+        self.host_unit_placed(view, old, new)?;
         let Some(book) = &mut self.tier else { return Ok(()) };
         let from_slot = book.eviction_placed(view, migration, lpa.0, new, merged_with)?;
         self.coded_eviction_placed(view, migration, (lpa, old, new), merged_with)?;
@@ -180,6 +184,9 @@ impl Checker {
     #[inline(never)]
     pub(super) fn settle_tier(&mut self, view: &View<'_>, event: &Event<'_>) -> Checked {
         let Some(book) = &mut self.tier else { return Ok(()) };
+        if !matches!(event, Event::SlotTaken { .. } | Event::MigrationBegan { .. }) {
+            book.settle_fetch(view.now)?;
+        }
         // What is lost or wrong is told in between.
         let may_belong = matches!(
             event,

@@ -37,6 +37,7 @@ impl Checker {
                 Ok(())
             }
             Event::ReadGivenUp { transaction, source } => codes.given_up(view, transaction, source),
+            Event::CorruptionDrawn => codes.corruption_drawn(view),
             Event::UnitCorrupted { ppa } => codes.corrupted(view, ppa),
             Event::UnitFetched { lpa, from, wanted } => self.unit_fetched(view, lpa, from, wanted),
             Event::UnitHealed { lpa, old, new } => self.unit_healed(view, lpa, (old, new)),
@@ -221,7 +222,7 @@ impl Checker {
     fn unit_healed(&mut self, view: &View<'_>, lpa: Lpa, (old, new): (Ppa, Ppa)) -> Checked {
         self.ledger.healed_units += 1;
         agrees(view, lpa, new)?;
-        self.groups.written(view, old, new)?;
+        self.host_unit_placed(view, old, new)?;
         if let Some(codes) = &mut self.codes {
             codes.healed(view, lpa, old)?;
             codes.left(old);

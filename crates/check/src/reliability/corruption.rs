@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use ninescope_engine::View;
+use ninescope_engine::reliability::corruption::Corruption as Injection;
 use ninescope_engine::reliability::{NandCode, ReliabilityCounters};
 use ninescope_kernel::Ns;
 use ninescope_model::{BlockGroup, Ppa, SECTOR_BYTES, Source};
@@ -34,6 +35,8 @@ pub struct Corruption {
     /// Those of `copies` whose group was erased since.
     erased: u64,
     under_edc: u64,
+    /// When each unit goes wrong that goes wrong at a time of its own [ns].
+    drawn: BTreeMap<u32, Ns>,
 }
 
 fn copy(view: &View<'_>, place: Ppa) -> Copy {
@@ -61,8 +64,48 @@ impl Corruption {
         Self { knows_units, ..Self::default() }
     }
 
+    /// It was drawn which units go wrong at times of their own: each once, within the time of the injection.
+    pub fn drawn(&mut self, view: &View<'_>) -> Checked {
+        let Some(part) = reliability(view).corruption() else { return Ok(()) };
+        let (from, until) = part.timed();
+        for &(at, place) in part.coming() {
+            let twice = self.drawn.insert(place.0, at);
+            require!(
+                from <= at && at < until && twice.is_none(),
+                CorruptPassed,
+                view.now,
+                "unit {place} is to go wrong at {at}, within {from} to {until}, and at {twice:?}"
+            );
+        }
+        Ok(())
+    }
+
+    /// No unit is to go wrong that should have before now.
+    #[inline]
+    pub fn time_passes(view: &View<'_>) -> Checked {
+        let part = reliability(view);
+        let Some(next) = part.corruption().and_then(Injection::next_time) else { return Ok(()) };
+        require!(
+            next >= view.now || part.host_ended(),
+            CorruptPassed,
+            view.now,
+            "a unit was to go wrong at {next} and has not"
+        );
+        Ok(())
+    }
+
     /// A unit becomes corrupt: one that holds something and is on the media.
     pub fn corrupted(&mut self, view: &View<'_>, place: Ppa) -> Checked {
+        let in_time = reliability(view).corruption().filter(|part| part.takes_time() && !part.has_rate());
+        if in_time.is_some() {
+            let due = self.drawn.get(&place.0).copied();
+            require!(
+                due == Some(view.now),
+                CorruptPassed,
+                view.now,
+                "unit {place} becomes corrupt, which was to at {due:?}"
+            );
+        }
         let rests = view.ftl.is_valid(place) && !view.ftl.is_in_flight(place);
         let before = self.copies.insert(copy(view, place), (Met::ByNobody, Ns::NEVER));
         require!(

@@ -139,6 +139,7 @@ impl ReliabilityBook {
             _ => None,
         };
         self.damage.spoke(view.now, said)?;
+        Corruption::time_passes(view)?;
         self.reads.time_passes(view, &mut self.heals)
     }
 
@@ -333,6 +334,11 @@ impl ReliabilityBook {
     pub fn heal_dropped(&mut self, view: &View<'_>, lpa: Lpa, from: Ppa) -> Checked {
         self.counts.heals_dropped += 1;
         if self.knows_units { self.heals.dealt_with(view, lpa, from, false) } else { Ok(()) }
+    }
+
+    /// It was drawn which units become corrupt over time.
+    pub fn corruption_drawn(&mut self, view: &View<'_>) -> Checked {
+        self.corruption.drawn(view)
     }
 
     pub fn corrupted(&mut self, view: &View<'_>, ppa: Ppa) -> Checked {

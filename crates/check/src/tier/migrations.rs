@@ -23,6 +23,17 @@ enum Written {
     Ended,
 }
 
+/// How far flash was read for a migration alone. It may be read again, for which nobody waits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Rest {
+    /// Not at all.
+    Not,
+    /// The read is queued.
+    Queued,
+    /// It was in a page register.
+    Sensed,
+}
+
 /// The checker's own record of a migration.
 #[derive(Clone, Copy, Debug)]
 pub struct Migration {
@@ -36,6 +47,8 @@ pub struct Migration {
     sectors: u32,
     /// When they are in the controller [ns].
     arrives: Ns,
+    /// What of it is read in flash, for it alone.
+    rest: Rest,
     /// How far it was written to a slot.
     written: Written,
     /// Where it lies in flash, with the erases of that group.
@@ -78,6 +91,25 @@ impl TierBook {
             );
             record.state = State::Leaving(index);
         }
+        if !down {
+            if self.fetched_next == Some(said.page) && said.kind == MigrationKind::CopyUp {
+                self.fetched_next = None;
+            }
+            // What comes up is caused by a request; what the controller holds is read already.
+            let waits = match self.migration {
+                MigrationMode::Background => false,
+                MigrationMode::ForegroundReads => said.reads > 0,
+                MigrationMode::Foreground => true,
+            };
+            require!(
+                waits == (said.command != NONE),
+                MigrationOrder,
+                view.now,
+                "page {} comes up, and its request is{} to wait for that",
+                said.page,
+                if waits { "" } else { " not" }
+            );
+        }
         let under_way = if down { &mut self.evictions } else { &mut self.fills };
         *under_way += 1;
         require!(
@@ -94,6 +126,7 @@ impl TierBook {
             slot_read: false,
             sectors: 0,
             arrives: Ns::ZERO,
+            rest: Rest::Not,
             written: Written::Not,
             placed: None,
             waits: said.command,
@@ -103,12 +136,13 @@ impl TierBook {
 
     /// A host command completes: what it waited for has ended, or was read where it waits for no more.
     pub fn host_completes(&mut self, view: &View<'_>, slot: u32) -> Checked {
-        let (now, of_flash) = (view.now, self.lower == Lower::Flash);
+        let (now, of_flash, knows_units) = (view.now, self.lower == Lower::Flash, self.knows_units);
         for (index, record) in self.migrations.iter_mut().enumerate() {
             let Some(record) = record.as_mut().filter(|record| record.waits == slot) else { continue };
             record.waits = NONE;
             // What comes up from flash is read by the host itself.
-            let read = record.slot_read && record.arrives <= now || record.void || of_flash && !record.goes_down();
+            let arrived = record.slot_read && record.arrives <= now || of_flash && !record.goes_down();
+            let read = record.void || arrived && (!knows_units || record.rest != Rest::Queued);
             require!(
                 read && self.migration == MigrationMode::ForegroundReads,
                 MigrationOrder,
@@ -116,6 +150,45 @@ impl TierBook {
                 "the command of slot {slot} completes and was to wait for migration {index}, which is {record:?}"
             );
         }
+        Ok(())
+    }
+
+    /// Whether a page is on its way up.
+    pub(super) fn is_coming_up(&self, page: u32) -> bool {
+        self.migrations.iter().flatten().any(|record| record.page == page && !record.goes_down())
+    }
+
+    /// A read of flash is queued for a migration of a page: what completes one that `leaves` is read when its slot was, where
+    /// requests wait for what is read.
+    pub(super) fn rest_queued(&mut self, view: &View<'_>, page: u32, leaves: bool) -> Checked {
+        let of_page = |record: &&mut Migration| record.page == page && record.goes_down() == leaves;
+        let in_turn = self.migration == MigrationMode::ForegroundReads;
+        let Some(record) = self.migrations.iter_mut().flatten().find(of_page) else {
+            let what = format!("page {page} is read in flash for a migration that is not under way");
+            return Err(Rule::MigrationOrder.violated(view.now, what));
+        };
+        if record.rest == Rest::Not {
+            record.rest = Rest::Queued;
+        }
+        require!(
+            !(leaves && in_turn) || record.slot_read && record.arrives <= view.now,
+            MigrationOrder,
+            view.now,
+            "the rest of page {page} is read in flash before its slot was: {record:?}"
+        );
+        Ok(())
+    }
+
+    /// What a migration reads in flash is in its page register.
+    pub fn rest_sensed(&mut self, now: Ns, index: u32) -> Checked {
+        let record = self.migration(now, index)?;
+        require!(
+            record.rest != Rest::Not,
+            MigrationOrder,
+            now,
+            "what migration {index} did not ask for is read: {record:?}"
+        );
+        record.rest = Rest::Sensed;
         Ok(())
     }
 

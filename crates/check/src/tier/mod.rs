@@ -77,6 +77,7 @@ pub enum SlotUse {
 pub struct TierBook {
     lower: Lower,
     write_back: WriteBack,
+    fetch_on_write: bool,
     migration: MigrationMode,
     /// The first slot below, where that is storage-class memory.
     first_below: u32,
@@ -99,12 +100,18 @@ pub struct TierBook {
     superseded: Option<u32>,
     /// What a read is about to look for in flash: command, page, sectors.
     looked_for_below: Option<(u32, u32, u32)>,
+    /// The rest of this page is to be brought up, as it is written in part: the next migration does.
+    fetched_next: Option<u32>,
+    /// It is told what is in page registers.
+    knows_units: bool,
     counts: Counts,
 }
 
 impl TierBook {
     /// The account of a drive whose upper medium is empty; none for a drive of one medium.
-    pub fn started(view: &View<'_>) -> Option<Self> {
+    ///
+    /// It may be told what is in page registers (`knows_units`).
+    pub fn started(view: &View<'_>, knows_units: bool) -> Option<Self> {
         let part = view.tier?;
         let layout = view.scm.layout();
         let (upper, below) = (layout.medium(0), layout.medium(1));
@@ -112,6 +119,7 @@ impl TierBook {
         Some(Self {
             lower: part.lower(),
             write_back: part.tier().rules().write_back,
+            fetch_on_write: part.tier().rules().fetch_on_write,
             migration: part.tier().rules().migration,
             first_below: layout.first_slot(1),
             sectors: upper.sectors_per_slot,
@@ -126,6 +134,8 @@ impl TierBook {
             left_at: Ns::ZERO,
             superseded: None,
             looked_for_below: None,
+            fetched_next: None,
+            knows_units,
             counts: Counts::default(),
         })
     }
@@ -187,6 +197,13 @@ impl TierBook {
                 format!("the command of slot {command} does not look below for sectors {sectors:#x} of page {page}");
             return Err(Rule::LostData.violated(now, what));
         }
+        Ok(())
+    }
+
+    /// What a write is to bring up is brought up at once.
+    pub fn settle_fetch(&mut self, now: Ns) -> Checked {
+        let page = self.fetched_next.take();
+        require!(page.is_none(), MigrationOrder, now, "the rest of page {page:?}, written in part, is not brought up");
         Ok(())
     }
 
@@ -332,6 +349,31 @@ impl TierBook {
 
     // ---- writes of the host ----------------------------------------------------------------------
 
+    /// The host is about to write sectors of a page to its slot, or to wait for one.
+    pub fn page_written(
+        &mut self,
+        view: &View<'_>,
+        requests: &Requests,
+        command: u32,
+        (page, sectors): (u32, u32),
+    ) -> Checked {
+        let request = requests.get(view, command)?.request;
+        let asked = mask_of(&request, Lpa(page), self.sectors);
+        require!(
+            request.op == Op::Write && sectors == asked && asked != 0,
+            SlotMasks,
+            view.now,
+            "{request:?} is to write sectors {sectors:#x} of page {page}"
+        );
+        let is_below = self.lower == Lower::Scm || view.ftl.translate(Lpa(page)) != Ppa::UNMAPPED;
+        let wanted = self.fetch_on_write && sectors != self.whole && self.slot_of(page).is_none() && is_below;
+        let most = view.tier.map_or(0, ninescope_engine::TierPart::in_flight_max);
+        if wanted && self.fills < most && !self.is_coming_up(page) {
+            self.fetched_next = Some(page);
+        }
+        Ok(())
+    }
+
     /// The host writes a page to flash: it has no slot.
     pub fn written_below(&mut self, view: &View<'_>, page: u32) -> Checked {
         let slot = self.slot_of(page);
@@ -460,9 +502,10 @@ impl TierBook {
     }
 
     /// A page read of flash is queued for a migration: of the two that ask for them, evictions are counted.
-    pub fn read_queued(&mut self, view: &View<'_>, ppa: Ppa) {
+    pub fn read_queued(&mut self, view: &View<'_>, ppa: Ppa) -> Checked {
         let page = view.ftl.content(ppa).0;
         let leaves = self.slot_of(page).is_some_and(|slot| matches!(self.slots[slot.index()].state, State::Leaving(_)));
         self.counts.evictions_merged += u64::from(leaves);
+        self.rest_queued(view, page, leaves)
     }
 }

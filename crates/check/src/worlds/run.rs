@@ -4,9 +4,11 @@
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use ninescope::{CheckLevel, Error};
+use ninescope::{CheckLevel, Error, PrefillMode, PrefillOrder};
 use ninescope_engine::{Device, Event, NoProbe, Probe, SimulationError, View};
+use ninescope_ftl::Ftl;
 use ninescope_kernel::{IndexedHeap, TournamentTree, WakeQueue};
+use ninescope_model::{BlockGroup, Lpa, Ppa};
 use ninescope_tier::PlacementConfig;
 
 use super::World;
@@ -79,6 +81,7 @@ pub fn run(world: &World) -> Result<Outcome, Failure> {
 fn run_twice(world: &World) -> Result<Outcome, Failure> {
     let checker = Checker::new(CheckLevel::Full).sweeping_every(SWEEP_EVENTS);
     let mut checked: Device<TournamentTree, Checker> = device(world, checker)?;
+    was_filled(world, checked.seen().ftl)?;
     finish(world, &mut checked, u64::MAX)?;
     let seen = checked.seen();
     let outcome = Outcome {
@@ -107,6 +110,47 @@ fn run_twice(world: &World) -> Result<Outcome, Failure> {
         return Err(Failure::new("incomplete", message));
     }
     Ok(outcome)
+}
+
+/// Standard deviations that the order of a prefill may lie off chance: never, in all worlds there will be.
+const DEVIATIONS: f64 = 8.0;
+
+/// What is written once before a run is there once, and in its order: units that lie side by side ascend, or, where the order
+/// is random, as often as not.
+fn was_filled(world: &World, ftl: &Ftl) -> Result<(), Failure> {
+    if !matches!(world.prefill, PrefillMode::Footprint | PrefillMode::Full) {
+        return Ok(());
+    }
+    let groups = (0..ftl.geometry().groups()).map(BlockGroup);
+    let units_of = |group| -> Vec<Lpa> {
+        let (first, count) = (ftl.geometry().first_unit(group).0, ftl.group(group).write_pointer);
+        let contents = (first..first + count).map(|unit| ftl.content(Ppa(unit)));
+        // Pages that stayed open were padded.
+        contents.filter(|&lpa| lpa != Lpa::NONE).collect()
+    };
+    let written: Vec<Vec<Lpa>> = groups.map(units_of).collect();
+    let units: usize = written.iter().map(Vec::len).sum();
+    let all = world.prefill == PrefillMode::Full;
+    if units != ftl.mapped_units() as usize || (all && ftl.mapped_units() != ftl.logical_units()) {
+        let (mapped, logical) = (ftl.mapped_units(), ftl.logical_units());
+        let message = format!("{units} units were written to fill the drive, {mapped} of {logical} are mapped");
+        return Err(Failure::new("prepare", message));
+    }
+    let pairs = || written.iter().flat_map(|group| group.windows(2));
+    let (count, ascents) = (pairs().count(), pairs().filter(|pair| pair[0] < pair[1]).count());
+    // Of n units in random order (n + 1) / 12 is the variance of their ascents.
+    let variance: f64 =
+        written.iter().filter(|group| group.len() > 1).map(|group| (group.len() + 1) as f64 / 12.0).sum();
+    let in_order = match world.prefill_order {
+        PrefillOrder::Ascending => ascents == count,
+        PrefillOrder::Random => (ascents as f64 - count as f64 / 2.0).abs() <= DEVIATIONS * variance.sqrt(),
+    };
+    if !in_order {
+        let message =
+            format!("{ascents} of {count} pairs of neighbours ascend where the order is {:?}", world.prefill_order);
+        return Err(Failure::new("prepare", message));
+    }
+    Ok(())
 }
 
 fn device<Q: WakeQueue, P: Probe>(world: &World, probe: P) -> Result<Device<Q, P>, Failure> {

@@ -50,10 +50,7 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
                     self.queue_gc_read(pool, first, mask)?;
                 }
                 GcStep::Erase(group) => self.queue_erase(group),
-                GcStep::Nothing => {
-                    self.gc_found_nothing(pool, job);
-                    return Ok(());
-                }
+                GcStep::Nothing => return self.gc_found_nothing(pool, job),
                 GcStep::Wait if job.reads + job.programs > 0 => return Ok(()),
                 GcStep::Wait if self.ftl.refresh_waits(pool) => return self.send_open_moves(pool),
                 // Nothing is under way: what the victim waits for lies in an open page. It may lie there until
@@ -62,8 +59,7 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
                 // Host writes wait although there is space. An open page of clean moves would have to be padded, and padding
                 // could take more than the victims give, time and again.
                 GcStep::Wait if self.ftl.knows_clean() && !self.ftl.lacks_space(pool) => {
-                    self.gc_found_nothing(pool, job);
-                    return Ok(());
+                    return self.gc_found_nothing(pool, job);
                 }
                 // An open page of clean moves is not filled, as what is moved to fill a page goes with dirty data.
                 GcStep::Wait if self.ftl.knows_clean() && self.pad_and_send(pool, Stream::GC_CLEAN)? => return Ok(()),
@@ -78,10 +74,12 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
     }
 
     /// Where nothing is under way either, host writes that the trigger has wait for garbage collection go on.
-    fn gc_found_nothing(&mut self, pool: Pool, job: GcJob) {
+    fn gc_found_nothing(&mut self, pool: Pool, job: GcJob) -> Result<(), SimulationError> {
         if job.reads + job.programs == 0 && self.ftl.gc_rests(pool) {
             self.retry_stalled = !self.stalled.is_empty();
+            observe!(self, Event::HostReleased { pool });
         }
+        Ok(())
     }
 
     /// Pads the open pages of moves and sends them to their die.

@@ -80,6 +80,21 @@ impl Corruption {
         self.coming.sort_unstable_by_key(|&(at, ppa)| std::cmp::Reverse((at, ppa)));
     }
 
+    /// When the first injection begins and ends, where it takes time [ns].
+    pub fn timed(&self) -> (Ns, Ns) {
+        (self.at, self.at + self.window)
+    }
+
+    /// Whether units go wrong at a rate as well, without an end.
+    pub fn has_rate(&self) -> bool {
+        self.mean_interval.is_some()
+    }
+
+    /// Those of them whose time is still to come, with their times, the next one last.
+    pub fn coming(&self) -> &[(Ns, Ppa)] {
+        &self.coming
+    }
+
     /// When the next of them does.
     pub fn next_time(&self) -> Option<Ns> {
         self.coming.last().map(|&(at, _)| at)
@@ -135,5 +150,42 @@ impl Corruption {
             self.met.clear(unit);
         }
         unmet
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_unit_goes_wrong_once_and_at_all_times_of_the_window_alike() {
+        const UNITS: u32 = 20_000;
+        let config = CorruptionConfig { initial_rber: 0.5, at: Ns(1_000), until: Some(Ns(17_000)), hourly_rber: 0.0 };
+        let mut corruption = Corruption::new(&config, UNITS, 512, 3);
+        corruption.draw_times();
+        assert_eq!((corruption.timed(), corruption.has_rate()), ((Ns(1_000), Ns(17_000)), false));
+        let (mut units, mut counts) = (vec![false; UNITS as usize], [0_u32; 16]);
+        let mut before = Ns::ZERO;
+        while let Some(next) = corruption.next_time() {
+            assert!(before <= next && corruption.due(Ns(next.0 - 1)).is_none(), "in the order of their times");
+            let unit = corruption.due(next).expect("its time has come").index();
+            assert!(!std::mem::replace(&mut units[unit], true), "unit {unit} twice");
+            counts[(next.0 as usize - 1_000) / 1_000] += 1;
+            before = next;
+        }
+        // Of 4,096 bits one is wrong for sure.
+        assert!(units.iter().all(|&unit| unit), "every unit");
+        let expected = f64::from(UNITS) / 16.0;
+        let chi_square: f64 = counts.iter().map(|&count| (f64::from(count) - expected).powi(2) / expected).sum();
+        assert!(chi_square < 37.7, "chi-square {chi_square} of 15 degrees of freedom: {counts:?}");
+    }
+
+    #[test]
+    fn a_unit_that_is_corrupt_is_not_made_so_again() {
+        let config = CorruptionConfig { initial_rber: 0.0, at: Ns::ZERO, until: None, hourly_rber: 1e-3 };
+        let mut corruption = Corruption::new(&config, 4, 512, 3);
+        assert!(corruption.corrupt(Ppa(2)) && !corruption.corrupt(Ppa(2)));
+        assert_eq!(corruption.erased(Ppa(0), 4), 1);
+        assert!(corruption.corrupt(Ppa(2)), "its group was erased since");
     }
 }

@@ -446,6 +446,11 @@ impl Reliability {
         self.backing_store.as_ref()
     }
 
+    /// What makes units corrupt, where anything does.
+    pub fn corruption(&self) -> Option<&Corruption> {
+        self.corruption.as_ref()
+    }
+
     /// Whether a unit of flash is corrupt by injection.
     pub fn is_corrupt(&self, ppa: Ppa) -> bool {
         self.corruption.as_ref().is_some_and(|corruption| corruption.is_corrupt(ppa))

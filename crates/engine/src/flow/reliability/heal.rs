@@ -56,6 +56,7 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
             return self.corrupt_at_once();
         }
         corruption.draw_times();
+        observe!(self, Event::CorruptionDrawn);
         self.note_timed_corruption();
         Ok(())
     }

@@ -55,6 +55,7 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
 
     /// Writes sectors of a page to its slot, for which the page may have to wait.
     pub(crate) fn write_above(&mut self, index: u32, page: u32, mask: u32) -> Result<(), SimulationError> {
+        observe!(self, Event::PageWritten { slot: index, page, sectors: mask });
         let had_slot = self.tiered().tier.residency().slot_of(page).is_some();
         if let Some(slot) = self.slot_for(page)? {
             self.queue_upper_write(index, slot, mask);

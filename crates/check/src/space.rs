@@ -1,0 +1,198 @@
+//! What host writes may take: free groups, as far as garbage collection leaves them, and room in the write buffer.
+
+use ninescope_engine::{BufferLimits, View};
+use ninescope_ftl::GroupState;
+use ninescope_ftl::policies::{GcTriggerConfig, VictimSelectionConfig};
+use ninescope_media::nand::FlashCommand;
+use ninescope_model::{BlockGroup, Pool, Ppa, Stream};
+
+use crate::blocks::group_of_block;
+use crate::rule::{Checked, require};
+
+/// The checker's own record of a pool.
+#[derive(Clone, Copy, Debug, Default)]
+struct PoolSpace {
+    free: u32,
+    /// Host writes wait for garbage collection.
+    held: bool,
+}
+
+/// Free groups of all pools, and filled pages of the host that wait for their program.
+#[derive(Debug, Default)]
+pub struct Space {
+    pools: Vec<PoolSpace>,
+    reserve: u32,
+    /// Where collection is in the foreground: groups that are free when host writes begin to wait, and when they go on.
+    marks: Option<(u32, u32)>,
+    /// What garbage collection empties holds something invalid.
+    spares_valid: bool,
+    /// By die.
+    buffered: Vec<u32>,
+    buffered_in_all: u32,
+    limits: Option<BufferLimits>,
+}
+
+impl Space {
+    /// Takes over what preparing left. Nothing is on its way to the media.
+    pub fn started(&mut self, view: &View<'_>, limits: BufferLimits) {
+        let geometry = view.ftl.geometry();
+        self.reserve = view.ftl.reserve_groups();
+        self.marks = match view.ftl.rules().gc_trigger {
+            GcTriggerConfig::FreeGroups(_) => None,
+            GcTriggerConfig::Foreground(trigger) => {
+                let low = self.reserve.saturating_add(trigger.beyond_reserve);
+                Some((low, low.saturating_add(trigger.gain.get())))
+            }
+        };
+        self.spares_valid = matches!(view.ftl.rules().victim_selection, VictimSelectionConfig::RandomInvalid(_));
+        let of = |pool| PoolSpace { free: view.ftl.free_groups(pool), held: view.ftl.holds_host(pool) };
+        self.pools = (0..geometry.pools()).map(Pool).map(of).collect();
+        self.buffered = vec![0; geometry.dies() as usize];
+        (self.buffered_in_all, self.limits) = (0, Some(limits));
+    }
+
+    fn pool(&mut self, view: &View<'_>, group: BlockGroup) -> &mut PoolSpace {
+        &mut self.pools[view.ftl.geometry().pool_and_block(group).0.index()]
+    }
+
+    /// The number of free groups of a pool has changed.
+    fn free_changed(&mut self, pool: Pool) {
+        let record = &mut self.pools[pool.index()];
+        record.held = self.marks.is_some_and(|(low, high)| record.free <= low || (record.held && record.free < high));
+    }
+
+    fn opened(&mut self, view: &View<'_>, group: BlockGroup) {
+        self.pool(view, group).free -= 1;
+        self.free_changed(view.ftl.geometry().pool_and_block(group).0);
+    }
+
+    /// A unit of a stream of the host got a place.
+    #[inline]
+    pub fn host_unit(&mut self, view: &View<'_>, place: Ppa) -> Checked {
+        let geometry = view.ftl.geometry();
+        let (group, offset) = geometry.group_and_offset(place);
+        let pool = geometry.pool_and_block(group).0;
+        let die = geometry.die_of_pool(pool);
+        let (of_die, in_all) = (self.buffered[die.index()], self.buffered_in_all);
+        require!(
+            self.limits.is_none_or(|limits| of_die < limits.of_die && in_all < limits.of_all),
+            Space,
+            view.now,
+            "unit {place} goes to die {die}, for which {of_die} pages are in the write buffer, of {in_all} in all; {:?}",
+            self.limits
+        );
+        if offset == 0 {
+            let PoolSpace { free, held } = self.pools[pool.index()];
+            require!(
+                free > self.reserve && !held,
+                Space,
+                view.now,
+                "a host write opens group {group} where {free} are free in pool {pool}, {} are the reserve{}",
+                self.reserve,
+                if held { ", and host writes wait for garbage collection" } else { "" }
+            );
+            self.opened(view, group);
+        }
+        if (offset + 1).is_multiple_of(geometry.units_per_page()) {
+            self.buffered[die.index()] += 1;
+            self.buffered_in_all += 1;
+        }
+        Ok(())
+    }
+
+    /// A move got a place.
+    pub fn move_unit(&mut self, view: &View<'_>, place: Ppa) {
+        let (group, offset) = view.ftl.geometry().group_and_offset(place);
+        if offset == 0 {
+            self.opened(view, group);
+        }
+    }
+
+    /// An open page was filled up: one of the host goes into the buffer whether or not that has room.
+    pub fn padded(&mut self, view: &View<'_>, last: Ppa) {
+        let geometry = view.ftl.geometry();
+        if !view.ftl.stream_of(last).is_of_moves() {
+            let pool = geometry.pool_and_block(geometry.group_and_offset(last).0).0;
+            self.buffered[geometry.die_of_pool(pool).index()] += 1;
+            self.buffered_in_all += 1;
+        }
+    }
+
+    /// A program ended: pages of the host are in the buffer no more.
+    pub fn programmed(&mut self, view: &View<'_>, command: &FlashCommand) -> Checked {
+        for plane in command.addressed_planes() {
+            let group = group_of_block(view.ftl.geometry(), command.die, plane, command.block[plane]);
+            if Stream(u32::from(view.ftl.group(group).stream)).is_of_moves() {
+                continue;
+            }
+            let of_die = &mut self.buffered[command.die.index()];
+            require!(*of_die > 0, Space, view.now, "die {} programs a page that is in no buffer", command.die);
+            *of_die -= 1;
+            self.buffered_in_all -= 1;
+        }
+        Ok(())
+    }
+
+    /// A group is free.
+    pub fn erased(&mut self, view: &View<'_>, group: BlockGroup) {
+        self.pool(view, group).free += 1;
+        self.free_changed(view.ftl.geometry().pool_and_block(group).0);
+    }
+
+    /// Host writes of a pool go on, although garbage collection did not gain what they waited for: they did wait, and it finds
+    /// less than a group's worth of what is invalid in what it may empty. Where clean data is kept apart it may rest before.
+    pub fn released(&mut self, view: &View<'_>, pool: Pool) -> Checked {
+        let geometry = view.ftl.geometry();
+        let units = geometry.units_per_group();
+        let groups = (pool.0 * geometry.blocks_per_plane..).take(geometry.blocks_per_plane as usize).map(BlockGroup);
+        let gained = |group: BlockGroup| {
+            let record = view.ftl.group(group);
+            let is_filled = record.pending == 0 && record.programmed == units;
+            match record.state {
+                GroupState::Closed if is_filled => units - view.ftl.valid_units(group),
+                GroupState::Collecting => units - view.ftl.valid_units(group),
+                GroupState::Erasing => units,
+                _ => 0,
+            }
+        };
+        let held = std::mem::replace(&mut self.pools[pool.index()].held, false);
+        let to_gain: u32 = groups.map(gained).sum();
+        require!(
+            held && (to_gain < units || view.ftl.knows_clean()),
+            Space,
+            view.now,
+            "host writes of pool {pool} are told to wait no more: {}, and garbage collection may gain {to_gain} units",
+            if held { "they waited" } else { "they did not wait" }
+        );
+        Ok(())
+    }
+
+    /// Garbage collection reads a page of a group to move it.
+    pub fn victim_read(&self, view: &View<'_>, ppa: Ppa) -> Checked {
+        let group = view.ftl.geometry().group_and_offset(ppa).0;
+        // What is chosen does not become valid again.
+        let is_full = view.ftl.valid_units(group) == view.ftl.geometry().units_per_group();
+        require!(
+            !(self.spares_valid && is_full) || view.ftl.group(group).refreshed,
+            Victim,
+            view.now,
+            "group {group}, all of which is valid, is emptied by a policy that takes none such"
+        );
+        Ok(())
+    }
+
+    /// The device says the same of all pools.
+    pub fn sweep(&self, view: &View<'_>) -> Checked {
+        for (pool, own) in self.pools.iter().enumerate() {
+            let id = Pool(pool as u32);
+            let said = (view.ftl.free_groups(id), view.ftl.holds_host(id));
+            require!(
+                said == (own.free, own.held),
+                Space,
+                view.now,
+                "pool {pool}: free groups and whether host writes wait are said to be {said:?}, they are {own:?}"
+            );
+        }
+        Ok(())
+    }
+}
