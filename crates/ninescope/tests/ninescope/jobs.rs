@@ -1,9 +1,7 @@
 //! Several jobs in one run: from TOML, from fio's files and from a request, with their limits and their results.
 
-mod support;
-
+use crate::support::{Scratch, data, input_error, result_of, tiny_request};
 use serde_json::{Value, json};
-use support::{Scratch, data, input_error, result_of, tiny_request};
 
 /// Jobs on the small drive.
 fn jobs(jobs: Value) -> Value {

@@ -1,14 +1,12 @@
 //! The shipped profiles: each can be drawn from, always gives the same requests, and two short ones are as published.
 //! `make stand-ins` measures all of them at full length; `NINESCOPE_BLESS=1` renews the golden digests here.
 
-mod common;
-
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use common::TemporaryFile;
+use crate::common::TemporaryFile;
 use ninescope_kernel::RunDigest;
 use ninescope_model::Op;
 use ninescope_workload::profile::{Profile, ProfileWorkload};

@@ -1,13 +1,11 @@
 //! Golden digests: what a small trace does under every policy of every registry. The numbers are copied from
 //! our own output; they say that behaviour changed, not that it is right. `NINESCOPE_BLESS=1 cargo test -p
-//! ninescope --test golden` renews them.
-
-mod support;
+//! ninescope --test ninescope golden` renews them.
 
 use std::fmt::Write;
 
+use crate::support::{data, data_text, result_of, tiny_request};
 use serde_json::{Value, json};
-use support::{data, data_text, result_of, tiny_request};
 
 const FILE: &str = "golden.txt";
 
@@ -168,7 +166,7 @@ fn every_policy_gives_its_golden_digest() {
     assert!(
         changed.is_empty(),
         "the behaviour of these cases changed:\n{}\nIf that is meant, say why in the commit and renew the file with\n  \
-         NINESCOPE_BLESS=1 cargo test -p ninescope --test golden",
+         NINESCOPE_BLESS=1 cargo test -p ninescope --test ninescope golden",
         changed.join("\n")
     );
 }
@@ -191,7 +189,7 @@ fn a_policy_that_is_named_differs_from_its_neighbours_or_is_the_default() {
 fn the_slices_of_a_run_do_not_show_in_its_digest() {
     let request = tiny_request(&[]);
     let whole = result_of(&request).expect("the tiny run")["digest"].clone();
-    let mut simulation = support::simulation(&request).expect("the tiny run");
+    let mut simulation = crate::support::simulation(&request).expect("the tiny run");
     while !simulation.run_slice(std::time::Duration::ZERO).expect("the tiny run").finished {}
     let sliced: Value = serde_json::from_str(&simulation.result_json(true).expect("a result")).expect("JSON");
     assert_eq!(sliced["digest"], whole);

@@ -1,11 +1,9 @@
 //! Drive descriptions: presets, a base with changes, single values set on top, and the default drive that is
 //! sized to its trace.
 
-mod support;
-
+use crate::support::{Scratch, data, data_text, result_of, simulation, tiny_request};
 use ninescope::{presets, resolve_drive};
 use serde_json::{Value, json};
-use support::{Scratch, data, data_text, result_of, simulation, tiny_request};
 
 fn resolved(request: &Value) -> toml::Table {
     let text = resolve_drive(&request.to_string()).expect("a legal drive");

@@ -74,7 +74,7 @@ fn a_violation_says_what_where_when_and_with_which_seed() {
 
 #[test]
 fn every_invariant_is_in_the_documentation_as_it_is_in_the_code() {
-    let page = include_str!("../../../docs/checking.md");
+    let page = include_str!("../../../../docs/checking.md");
     for rule in Rule::ALL {
         let row = format!("| `{}` | {} |", rule.name(), rule.summary());
         assert!(page.contains(&row), "docs/checking.md lacks the row\n{row}");

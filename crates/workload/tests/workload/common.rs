@@ -1,8 +1,8 @@
 //! What the tests of trace readers share: traces made in memory and in temporary files.
-#![allow(dead_code, reason = "each test program uses its own part")]
 
 use std::io::Cursor;
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicU32, Ordering};
 
 use ninescope_model::Request;
 use ninescope_workload::{TraceOptions, TraceReader, Workload, WorkloadError};
@@ -37,7 +37,9 @@ pub struct TemporaryFile(pub PathBuf);
 
 impl TemporaryFile {
     pub fn new(name: &str, content: &[u8]) -> Self {
-        let path = std::env::temp_dir().join(format!("ninescope-{}-{name}", std::process::id()));
+        static MADE: AtomicU32 = AtomicU32::new(0);
+        let number = MADE.fetch_add(1, Ordering::Relaxed);
+        let path = std::env::temp_dir().join(format!("ninescope-{}-{number}-{name}", std::process::id()));
         std::fs::write(&path, content).expect("the temporary directory can be written");
         Self(path)
     }

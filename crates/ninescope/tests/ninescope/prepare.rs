@@ -1,14 +1,12 @@
 //! What the drive holds when a run begins, and when overwriting has reached a steady state.
 
-mod support;
-
 use std::collections::BTreeSet;
 
+use crate::support::{data_text, result_of, tiny_request};
 use ninescope::{Plan, RunRequest};
 use ninescope_model::{Lpa, Ppa};
 use ninescope_oracles::write_amplification::greedy;
 use serde_json::{Value, json};
-use support::{data_text, result_of, tiny_request};
 
 fn prepared(prefill: &str) -> Value {
     let mut request = tiny_request(&[]);
@@ -144,7 +142,7 @@ fn a_steady_state_has_the_write_amplification_of_theory() {
     // One pool of 4200 blocks of 64 pages, uniform random overwrites, greedy collection.
     let over_provisioning = 0.4;
     let request = json!({
-        "drive": { "file": support::data("tiny.toml") },
+        "drive": { "file": crate::support::data("tiny.toml") },
         "set": [
             "geometry.channels=1", "geometry.planes_per_die=1", "geometry.blocks_per_plane=4200",
             "geometry.pages_per_block=64", "geometry.page_size=4KiB",

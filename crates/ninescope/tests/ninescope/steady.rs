@@ -1,11 +1,9 @@
 //! A drive that the workload itself wears in is steady: what is declared is measured, and measured on. What is not says so.
 
-mod support;
-
+use crate::support::{Scratch, data, input_error, result_of};
 use ninescope::{Plan, RunRequest};
 use ninescope_oracles::write_amplification::{TrafficClass, fifo, fifo_hot_cold, greedy};
 use serde_json::{Value, json};
-use support::{Scratch, data, input_error, result_of};
 
 const OVER_PROVISIONING: f64 = 0.28;
 

@@ -1,10 +1,8 @@
 //! Random drives of storage-class memory under the checker: every policy of wear levelling, every order of dispatch.
 
-mod support;
-
+use crate::support::result;
 use ninescope_kernel::RandomStream;
 use serde_json::{Value, json};
-use support::result;
 
 /// A drive and a job drawn from a seed, with a policy of wear levelling.
 fn request(seed: u64, policy: &str, check: &str) -> Value {

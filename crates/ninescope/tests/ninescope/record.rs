@@ -1,8 +1,6 @@
 //! Recording: what is said of a request is what happened to it, to the nanosecond, and saying it changes nothing.
 
-mod support;
-
-#[path = "../../engine/tests/engine/scenario/mod.rs"]
+#[path = "../../../engine/tests/engine/scenario/mod.rs"]
 mod scenario;
 
 use ninescope::record::{Account, Doing, RecordSettings, Recorder, Stage, Stretch};
@@ -316,7 +314,7 @@ fn every_event_has_what_viewers_need_and_slices_of_a_track_nest() {
 // ---- the run ------------------------------------------------------------------------------------------------
 
 fn request(extra: &Value) -> Value {
-    let mut request = support::tiny_request(&[]);
+    let mut request = crate::support::tiny_request(&[]);
     for (key, value) in extra.as_object().expect("an object") {
         request[key] = value.clone();
     }
@@ -339,7 +337,7 @@ fn recorded_result(request: &Value) -> (Value, Option<String>) {
 
 #[test]
 fn recording_does_not_show_in_the_digest() {
-    let plain = support::result_of(&request(&json!({ "prefill": "full" }))).expect("the tiny run");
+    let plain = crate::support::result_of(&request(&json!({ "prefill": "full" }))).expect("the tiny run");
     let (result, timeline) = recorded_result(&request(&json!({
         "prefill": "full", "explain_slowest": 7, "trace_window": { "from": "1ms", "until": "4ms" },
     })));
@@ -376,9 +374,9 @@ fn bad_settings_name_their_key() {
         (json!({ "explain_slowest": 1001 }), "1 to 1000"),
         (json!({ "explain_slowest": -1 }), "explain_slowest"),
     ] {
-        let message = support::input_error(&request(&extra));
+        let message = crate::support::input_error(&request(&extra));
         assert!(message.contains(wanted), "`{wanted}` is missing in: {message}");
     }
-    let message = support::input_error(&request(&json!({ "explain_slowest": 3 })));
+    let message = crate::support::input_error(&request(&json!({ "explain_slowest": 3 })));
     assert!(message.contains("needs a run with a recorder") || message.contains("need a run with a recorder"));
 }

@@ -1,16 +1,14 @@
 //! Write amplification is what the dies programmed over what the host wrote, lane by lane.
 
-mod support;
-
 use std::time::Duration;
 
+use crate::support::{data, result_of, tiny_request};
 use ninescope::{Plan, RunRequest, Simulation};
 use ninescope_engine::{Event, Probe, SimulationError, View};
 use ninescope_media::nand::CommandKind;
 use ninescope_model::BlockGroup;
 use ninescope_oracles::write_amplification::greedy;
 use serde_json::{Value, json};
-use support::{data, result_of, tiny_request};
 
 const LANES: [&str; 8] = ["host", "partial_writes", "migration", "gc", "scrub", "wear", "padding", "map"];
 

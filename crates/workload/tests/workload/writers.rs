@@ -1,10 +1,8 @@
 //! What is written reads back as it was.
 
-mod common;
-
 use std::io;
 
-use common::{requests, strict};
+use crate::common::{requests, strict};
 use ninescope_kernel::Ns;
 use ninescope_model::{Lba, Op, Request};
 use ninescope_workload::{Compression, TraceOptions, TraceWriter, WriteReport, WrittenFormat, checked_request};

@@ -8,8 +8,7 @@ use ninescope_workload::host_cache::{InitialContent, Replacement};
 use ninescope_workload::{Arrival, HostCache, HostCacheConfig, HostCacheStatistics, Workload, WorkloadError};
 use proptest::prelude::*;
 
-mod naive_cache;
-use naive_cache::{NaiveCache, Told};
+use crate::naive_cache::{NaiveCache, Told};
 
 const BLOCK: u64 = 4096;
 const SECTORS: u64 = BLOCK / 512;

@@ -3,11 +3,9 @@
 
 #![allow(clippy::float_cmp, reason = "counts and quotients of counts are told exactly")]
 
-mod support;
-
+use crate::support::{data, input_error, result_of, tiny_request};
 use ninescope_oracles::endurance;
 use serde_json::{Value, json};
-use support::{data, input_error, result_of, tiny_request};
 
 fn number(value: &Value) -> f64 {
     value.as_f64().unwrap_or_else(|| panic!("a number, not {value}"))

@@ -1,8 +1,7 @@
 //! Runs of the library from JSON requests, and the small drive and trace of `tests/data`.
 
-#![allow(dead_code, reason = "each test binary uses a part of this")]
-
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use ninescope::{Error, RunRequest, Simulation};
@@ -24,7 +23,9 @@ pub struct Scratch(PathBuf);
 impl Scratch {
     /// A new folder; `name` is the test's.
     pub fn new(name: &str) -> Self {
-        let folder = std::env::temp_dir().join(format!("ninescope-test-{}-{name}", std::process::id()));
+        static MADE: AtomicU32 = AtomicU32::new(0);
+        let number = MADE.fetch_add(1, Ordering::Relaxed);
+        let folder = std::env::temp_dir().join(format!("ninescope-test-{}-{number}-{name}", std::process::id()));
         std::fs::create_dir_all(&folder).expect("a folder for temporary files");
         Self(folder)
     }

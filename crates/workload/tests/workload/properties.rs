@@ -1,10 +1,8 @@
 //! Properties of the trace readers on arbitrary input.
 
-mod common;
-
 use std::fmt::Write;
 
-use common::{reader, requests, strict, vscsi_record};
+use crate::common::{reader, requests, strict, vscsi_record};
 use ninescope_kernel::Ns;
 use ninescope_model::{Lba, Op, Request};
 use ninescope_workload::{TraceFormat, TraceOptions, Workload};

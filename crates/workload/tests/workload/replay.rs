@@ -1,8 +1,6 @@
 //! How a trace is replayed: loops, limits, time scale, closed loop, and its summary.
 
-mod common;
-
-use common::{TemporaryFile, drain, requests};
+use crate::common::{TemporaryFile, drain, requests};
 use ninescope_workload::{Arrival, TraceFormat, TraceOptions, TraceReader, TraceSummary, Workload};
 
 const TRACE: &[u8] = b"1000 0 0 8 0\n1010 1 8 16 1\n# remark\n1040 0 100 1 0\nbroken\n";

@@ -1,10 +1,8 @@
 //! Runs through a host cache: what is shipped, what the result says of them, and what is refused.
 
-mod support;
-
+use crate::support::{Scratch, data, input_error, result_of};
 use ninescope::{PresetKind, presets_of};
 use serde_json::{Value, json};
-use support::{Scratch, data, input_error, result_of};
 
 const SMALL_JOB: &str = r#"
 [job]

@@ -1,11 +1,9 @@
 //! The statistics of a trace against theory and against the definition, computed the slow way.
 
-mod common;
-
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-use common::TemporaryFile;
+use crate::common::TemporaryFile;
 use ninescope_kernel::RandomStream;
 use ninescope_oracles::caches::{che_lru, king_lru, zipf};
 use ninescope_workload::trace::ReuseCurve;

@@ -1,10 +1,8 @@
 //! Traces of several volumes, and addresses that do not fit.
 
-mod common;
-
 use std::collections::BTreeMap;
 
-use common::{TemporaryFile, error_of, requests};
+use crate::common::{TemporaryFile, error_of, requests};
 use ninescope_workload::{AddressMap, TraceFormat, TraceOptions, TraceSummary};
 
 const MIB: u64 = 1 << 20;
@@ -102,7 +100,8 @@ fn requests_that_follow_each_other_show_the_unit() {
     let rows = |size: u64, step: u64| -> Vec<u8> {
         (0..64_u64).flat_map(|n| format!("{n}.5 0 {} {size} 1\n", n * step).into_bytes()).collect()
     };
-    let format = |content: &[u8]| common::reader(content, TraceOptions::default()).map(|reader| reader.format()).ok();
+    let format =
+        |content: &[u8]| crate::common::reader(content, TraceOptions::default()).map(|reader| reader.format()).ok();
     assert_eq!(format(&rows(8, 8)), Some(TraceFormat::DiskSim));
     assert_eq!(format(&rows(2, 16)), Some(TraceFormat::Umass));
     assert_eq!(format(&rows(8, 1000)), None);
@@ -116,7 +115,7 @@ fn every_example_line_is_told_from_content() {
         let Some(example) = example.filter(|_| !is_shared) else { continue };
         let content =
             if *name == "fio" { format!("{example}\n0 /dev/sdb read 0 512\n") } else { (*example).to_owned() };
-        let reader = common::reader(content.as_bytes(), TraceOptions::default());
+        let reader = crate::common::reader(content.as_bytes(), TraceOptions::default());
         assert_eq!(reader.unwrap_or_else(|error| panic!("{name}: {error}")).format(), *format, "{name}");
     }
 }

@@ -1,8 +1,6 @@
 //! Synthetic jobs: their description and what they draw.
 
-mod common;
-
-use common::drain;
+use crate::common::drain;
 use ninescope_model::units::{Bytes, Duration};
 use ninescope_model::{Op, Request};
 use ninescope_workload::{

@@ -1,8 +1,6 @@
 //! What trace readers do with input that is broken, odd or out of order.
 
-mod common;
-
-use common::{TemporaryFile, drain, error_of, reader, requests, strict, vscsi_record};
+use crate::common::{TemporaryFile, drain, error_of, reader, requests, strict, vscsi_record};
 use ninescope_kernel::Ns;
 use ninescope_model::Op;
 use ninescope_workload::{TraceFormat, TraceHealth, TraceOptions, TraceReader};

@@ -1,10 +1,8 @@
 //! Bad input is refused with a message that names the file, the line or the key, never with a panic and never as
 //! a fault of ninescope.
 
-mod support;
-
+use crate::support::{Scratch, data, data_text, input_error, result_of, tiny_request};
 use serde_json::{Value, json};
-use support::{Scratch, data, data_text, input_error, result_of, tiny_request};
 
 /// Every part of `wanted` is in the message of `request`.
 fn expect(request: &Value, wanted: &[&str]) {
@@ -40,8 +38,9 @@ fn the_number_of_blocks_that_is_said_to_be_enough_is_enough_and_one_less_is_not(
         let message = input_error(&with_blocks(share, too_few));
         let (before, _) = message.split_once(" blocks per plane are enough").unwrap_or_else(|| panic!("{message}"));
         let enough: u64 = before.rsplit(' ').next().and_then(|word| word.parse().ok()).expect("a number");
-        let loads =
-            |blocks: u64| support::simulation(&with_blocks(share, blocks)).map(drop).map_err(|error| error.to_string());
+        let loads = |blocks: u64| {
+            crate::support::simulation(&with_blocks(share, blocks)).map(drop).map_err(|error| error.to_string())
+        };
         let is_too_small = |told: Result<(), String>| told.is_err_and(|told| told.contains("spare blocks"));
         assert!(!is_too_small(loads(enough)), "{share}: {enough}");
         assert!(is_too_small(loads(enough - 1)), "{share}: {enough}");

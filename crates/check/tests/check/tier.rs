@@ -1,9 +1,7 @@
 //! Drives of two media under several jobs: every placement, checked cheaply, in full and not at all.
 
-mod support;
-
+use crate::support::result;
 use serde_json::{Value, json};
-use support::result;
 
 /// The flash of a drive whose pages are slots of 4 KiB.
 const FLASH: &str = r#"

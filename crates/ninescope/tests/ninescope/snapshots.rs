@@ -1,13 +1,11 @@
 //! A drive from a snapshot is the drive that was prepared, and no other file is taken for it.
 
-mod support;
-
 use std::path::{Path, PathBuf};
 
+use crate::support::{Scratch, data, data_text, finished, input_error, result_of, tiny_request};
 use ninescope::{DrivePreparation, Error, Plan, PreparedDrive, RunRequest, SNAPSHOT_FORMAT, Shape};
 use ninescope_kernel::{RunDigest, Snapshot};
 use serde_json::{Value, json};
-use support::{Scratch, data, data_text, finished, input_error, result_of, tiny_request};
 
 fn request(prefill: &str, sets: &[&str]) -> Value {
     let mut request = tiny_request(sets);
@@ -416,7 +414,7 @@ fn drives_of_two_media_and_behind_a_cache_are_kept_too() {
 
 const PREPARED: &str = "prepared.txt";
 
-/// Golden: what a shape is prepared to. `NINESCOPE_BLESS=1 cargo test -p ninescope --test snapshots` renews it, once the
+/// Golden: what a shape is prepared to. `NINESCOPE_BLESS=1 cargo test -p ninescope --test ninescope snapshots` renews it, once the
 /// format was raised: files that were written before must not be taken for what is prepared now.
 #[test]
 fn a_shape_is_prepared_to_the_same_drive_as_ever() {

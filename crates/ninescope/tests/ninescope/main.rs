@@ -1,0 +1,17 @@
+//! The library as its callers see it: one program for all of it, because each program compiles and links the whole
+//! engine again.
+
+mod architecture;
+mod bad_input;
+mod config;
+mod endurance;
+mod golden;
+mod host_cache;
+mod jobs;
+mod prepare;
+mod record;
+mod scenarios;
+mod snapshots;
+mod steady;
+mod support;
+mod write_amplification;
