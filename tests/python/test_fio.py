@@ -171,6 +171,14 @@ def test_jobs_that_their_runtime_ends_behind_a_ramp_have_its_rates(text, tmp_pat
     assert ours[0]["write"]["iops"] == pytest.approx(2, abs=0.01)
 
 
+def test_a_job_of_several_sizes_that_its_runtime_ends_has_its_rate(tmp_path: Path, cli):
+    """Gaps are as long as requests are large, and the last of them is not over at the end."""
+    text = "[a]\nioengine=null\nsize=64m\nrw=randread\nbssplit=4k/90:1m/10\nnorandommap\nrate_iops=100\nruntime=2\n"
+    ([mine], [fios]) = (told["jobs"] for told in told_by_both(tmp_path, cli, text))
+    assert mine["read"]["runtime"] == 2000
+    assert fios["read"]["runtime"] == pytest.approx(2000, rel=0.01)
+
+
 def test_what_a_job_file_says_is_told_as_fio_tells_it(tmp_path: Path, cli):
     text = "[global]\nioengine=libaio\nsize=64k\nbs=4k\n[a]\nrw=randread\n[b]\nrw=write\nnumjobs=2\nbs=8k\n"
     ours, theirs = told_by_both(tmp_path, cli, text)

@@ -29,7 +29,7 @@ const EXCESS_MIN: f64 = 0.01;
 /// Completions that go on for this share of the time of the arrivals after the last of them: no burst within a run.
 const DRAIN_LONG: f64 = 0.1;
 /// As long as that, and a run is too short to say that the drive kept up.
-const DRAIN_NOTED: f64 = 0.05;
+const DRAIN_NOTED: f64 = 0.02;
 /// Kendall's tau of ages that rise: three of four pairs of blocks are in their order.
 const TAU_RISING: f64 = 0.5;
 /// The same of ages that rise all along. Of 200 queues at a load of exactly 1 one comes to that and to [`EXCESS_MIN`],
@@ -378,7 +378,7 @@ mod tests {
         }
         let ages = backlog.ages();
         assert!(!steps_point_upwards(&ages), "{ages:?}");
-        assert!(!backlog.drains_for(DRAIN_NOTED));
+        assert!(!backlog.drains_for(DRAIN_LONG));
         // Half a percent and 2.1 ms, over some 84 ms: in the first 16 they are behind by a fiftieth of the whole or so.
         let load = backlog.overload().expect("requests are older and older").load.expect("they take time");
         assert!((load - 1.030).abs() < 0.002, "{load}");

@@ -85,6 +85,11 @@ impl LaneMeter {
         self.ops.iter().map(|op| op.latency.count()).sum()
     }
 
+    /// The bytes of that.
+    pub fn bytes(&self) -> u64 {
+        self.ops.iter().map(|op| op.bytes).sum()
+    }
+
     /// The time from its beginning to its latest completion.
     pub fn elapsed(&self) -> Ns {
         self.since.map_or(Ns::ZERO, |since| self.latest.saturating_since(since))

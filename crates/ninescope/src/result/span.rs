@@ -30,7 +30,7 @@ impl<'a> Ends<'a> {
     /// When durations ended jobs, in simulated time.
     pub fn by_time(self, device: &'a Seen<'_>) -> impl Iterator<Item = Ns> + 'a {
         let lanes = &device.meter.lanes;
-        let alone = if lanes.is_empty() { self.of_the_only_one(device.completed) } else { None };
+        let alone = if lanes.is_empty() { self.of_the_only_one(device) } else { None };
         alone.into_iter().chain(lanes.iter().enumerate().filter_map(move |(index, lane)| self.of_lane(lane, index)))
     }
 
@@ -40,9 +40,10 @@ impl<'a> Ends<'a> {
         end.map_or(Ns::ZERO, |(end, since)| end.saturating_since(since)).max(lane.elapsed())
     }
 
-    fn of_the_only_one(self, completed: u64) -> Option<Ns> {
+    fn of_the_only_one(self, device: &Seen<'_>) -> Option<Ns> {
         let job = self.report.job_of_lane(0).filter(|_| self.complete)?;
-        let lasts = job.duration.filter(|_| ends_by_nothing_else(job, completed))?;
+        let moved = device.meter.ops.iter().map(|op| op.bytes).sum();
+        let lasts = job.duration.filter(|_| ends_by_nothing_else(job, device.completed, moved))?;
         let before = [job.startdelay, job.ramp_time].into_iter().flatten().map(|time| time.0).sum::<u64>();
         Some(Ns(before + lasts.0))
     }
@@ -52,12 +53,15 @@ impl<'a> Ends<'a> {
         let job = self.report.job_of_lane(index).filter(|_| self.complete && !self.limited)?;
         let counted = lane.completed();
         // Of one that issued nothing nothing was measured.
-        let lasts = job.duration.filter(|_| counted > 0 && ends_by_nothing_else(job, lane.before + counted))?;
+        let lasts =
+            job.duration.filter(|_| counted > 0 && ends_by_nothing_else(job, lane.before + counted, lane.bytes()))?;
         Some(lane.since? + Ns(lasts.0))
     }
 }
 
-/// Whether a job neither came to its number of requests nor has bytes to come to.
-fn ends_by_nothing_else(job: &JobConfig, completed: u64) -> bool {
-    job.io_size.is_none() && job.requests.is_none_or(|requests| completed < requests)
+/// Whether a job neither came to its number of requests nor to its bytes, of which a ramp leaves unknown how many came
+/// before.
+fn ends_by_nothing_else(job: &JobConfig, completed: u64, moved: u64) -> bool {
+    let has_bytes_left = |size: u64| job.ramp_time.is_none() && moved < size;
+    job.io_size.is_none_or(|size| has_bytes_left(size.0)) && job.requests.is_none_or(|requests| completed < requests)
 }
