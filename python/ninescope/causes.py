@@ -47,7 +47,11 @@ LOOKS: Mapping[str, Look] = {
     "migration_wait": Look(
         "migration wait", "#17007b", "a page had to be moved first: it waited for a free slot of SCM"
     ),
-    "die_host_read": Look("behind host read", "#d1a6c0", "its die was busy with another host read"),
+    "die_host_read": Look(
+        "behind host read",
+        "#d1a6c0",
+        "its die read for another host request, or the rest of a partial write",
+    ),
     "die_host_program": Look(
         "behind host program", "#797db7", "its die was busy programming what another request wrote"
     ),

@@ -160,6 +160,17 @@ def test_trims_have_the_bytes_that_fio_counts(tmp_path: Path, cli):
     assert trims["bw_bytes"] == pytest.approx(trims["iops"] * (32 << 10), rel=1e-6)
 
 
+@pytest.mark.parametrize("text", ["numjobs=2\n", "[b]\nrate_iops=5\nruntime=2\n"])
+def test_jobs_that_their_runtime_ends_behind_a_ramp_have_its_rates(text, tmp_path: Path, cli):
+    """They have bytes left: nothing but the end of the runtime ends them, in the middle between two requests."""
+    common = "[global]\nioengine=null\nbs=4k\nrw=write\nsize=4m\nramp_time=1\n[a]\nrate_iops=2\nruntime=3\n"
+    ours, theirs = (told["jobs"] for told in told_by_both(tmp_path, cli, common + text))
+    for mine, fios in zip(ours, theirs, strict=True):
+        assert mine["write"]["total_ios"] == pytest.approx(fios["write"]["total_ios"], abs=1)
+        assert mine["write"]["runtime"] == pytest.approx(fios["write"]["runtime"], rel=0.01)
+    assert ours[0]["write"]["iops"] == pytest.approx(2, abs=0.01)
+
+
 def test_what_a_job_file_says_is_told_as_fio_tells_it(tmp_path: Path, cli):
     text = "[global]\nioengine=libaio\nsize=64k\nbs=4k\n[a]\nrw=randread\n[b]\nrw=write\nnumjobs=2\nbs=8k\n"
     ours, theirs = told_by_both(tmp_path, cli, text)

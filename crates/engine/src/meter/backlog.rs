@@ -8,9 +8,9 @@
 //! or, with a deep queue, in the drive.
 //!
 //! Steps may be of very different sizes, where garbage is collected now and then or reads go first, and chance alone
-//! explains few large ones. So where completions go on long after the last arrival, ages that rise all the same
-//! (Kendall's tau) are told too, and so are many requests that are open at the last arrival; and where neither is so, that the
-//! run does not tell.
+//! explains few large ones. So ages that rise from nearly every block to the next (Kendall's tau) are told too, where
+//! completions go on long after the last arrival also such as rise by and large, and many requests that are open at the
+//! last arrival. Where none is so, and requests got older and did not get younger again, the run does not tell.
 
 use ninescope_kernel::Ns;
 use ninescope_model::{Cause, Op};
@@ -32,6 +32,12 @@ const DRAIN_LONG: f64 = 0.1;
 const DRAIN_NOTED: f64 = 0.05;
 /// Kendall's tau of ages that rise: three of four pairs of blocks are in their order.
 const TAU_RISING: f64 = 0.5;
+/// The same of ages that rise all along. Of 200 queues at a load of exactly 1 one comes to that and to [`EXCESS_MIN`],
+/// and none at 0.98, whose services are 1, 100 or 2000 times as long as their mean gap (simulated, 20,000 and 100,000
+/// arrivals).
+const TAU_ALL_ALONG: f64 = 0.9;
+/// Requests that got older by this share of the time of the arrivals, and not younger again, may go on doing so.
+const EXCESS_NOTED: f64 = 0.002;
 /// This share of the requests that is still to be completed when the last one arrives is no burst.
 const OPEN_MANY: f64 = 0.25;
 /// Of fewer requests the service of a single one is as long as that.
@@ -54,7 +60,7 @@ pub struct Backlog {
     completed: Ns,
 }
 
-/// Completions went on for long after the last arrival, and no overload shows.
+/// Completions went on for long after the last arrival, or requests got older to the last, and no overload shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Undecided {
     /// From the first arrival to the last.
@@ -182,8 +188,8 @@ impl Backlog {
         self.count() as f64
     }
 
-    /// The same where most completions lie behind the last arrival, when other work has ended and the queue drains fast: ages
-    /// fall there, and hide that they rose. What was open when the last request arrived tells.
+    /// The same where most completions lie behind the last arrival, when other work has ended and the queue drains
+    /// fast: ages fall there, and hide that they rose. What was open when the last request arrived tells.
     fn left_behind(&self) -> Option<Overload> {
         let (count, arrivals) = (self.count() as f64, self.span().arrivals.0);
         let in_time = self.completed_by(self.last.0.0 as f64);
@@ -199,7 +205,23 @@ impl Backlog {
 
     /// Says that the run is too short to say whether the drive kept up.
     pub fn undecided(&self) -> Option<Undecided> {
-        (self.drains_for(DRAIN_NOTED) && self.overload().is_none()).then(|| self.span())
+        ((self.drains_for(DRAIN_NOTED) || self.got_older()) && self.overload().is_none()).then(|| self.span())
+    }
+
+    /// Whether requests got older by and large, and the last ones are not young again.
+    fn got_older(&self) -> bool {
+        let ages = self.ages();
+        let Some(&last) = ages.last().filter(|_| ages.len() >= BLOCKS_MIN && self.count() >= REQUESTS_MIN) else {
+            return false;
+        };
+        let (least, most) =
+            ages.iter().fold((f64::INFINITY, 0.0_f64), |(least, most), &age| (least.min(age), most.max(age)));
+        let by = (last - least) / self.span().arrivals.0 as f64;
+        tau(&ages) >= TAU_RISING && last > most / 2.0 && by > EXCESS_NOTED
+    }
+
+    fn ages(&self) -> Vec<f64> {
+        self.closed.iter().map(Block::mean_age).collect()
     }
 
     /// Says whether requests fell behind to the end of the run, and by how much.
@@ -208,8 +230,9 @@ impl Backlog {
         if blocks.len() < BLOCKS_MIN {
             return None;
         }
-        let ages: Vec<f64> = blocks.iter().map(Block::mean_age).collect();
-        let fell_behind = steps_point_upwards(&ages) || (self.drains_for(DRAIN_LONG) && rise(&ages));
+        let ages = self.ages();
+        let least_tau = if self.drains_for(DRAIN_LONG) { TAU_RISING } else { TAU_ALL_ALONG };
+        let fell_behind = steps_point_upwards(&ages) || tau(&ages) >= least_tau;
         if !fell_behind {
             return self.left_behind();
         }
@@ -244,15 +267,15 @@ fn steps_point_upwards(values: &[f64]) -> bool {
     mean > 0.0 && mean * mean * count * (count - 1.0) > STANDARD_ERRORS * STANDARD_ERRORS * squares
 }
 
-/// Whether values rise, by however different steps: Kendall's tau of them and their places.
-fn rise(values: &[f64]) -> bool {
+/// How far values rise, by however different steps: Kendall's tau of them and their places.
+fn tau(values: &[f64]) -> f64 {
     let pairs = (0..values.len()).flat_map(|at| values[..at].iter().map(move |before| (before, &values[at])));
     let (mut ordered, mut count) = (0_i64, 0_i64);
     for (before, after) in pairs {
         ordered += i64::from(after > before) - i64::from(after < before);
         count += 1;
     }
-    ordered as f64 >= TAU_RISING * count as f64
+    ordered as f64 / count.max(1) as f64
 }
 
 /// What the commands were busy with that held the slots of a full queue.
@@ -343,7 +366,38 @@ mod tests {
         assert_eq!(backlog.undecided(), None);
     }
 
-    /// A server that another job leaves a twelfth of, until that is over: then all that waits is served within a third of the time.
+    /// A server that is half a percent too slow and stands still three times: nearly all of what it is behind by is
+    /// three steps, and requests are older from block to block all the same.
+    #[test]
+    fn ages_that_rise_all_along_are_an_overload_however_unlike_their_steps_are() {
+        let (mut backlog, mut free) = (Backlog::default(), 0_u64);
+        for number in 0..100_000_u64 {
+            let pause = if matches!(number, 30_000 | 60_000 | 90_000) { 700_000 } else { 0 };
+            free = free.max(number * 1_000) + 1_005 + pause;
+            backlog.record(Ns(number * 1_000), Ns(free - number * 1_000));
+        }
+        let ages = backlog.ages();
+        assert!(!steps_point_upwards(&ages), "{ages:?}");
+        assert!(!backlog.drains_for(DRAIN_NOTED));
+        // Half a percent and 2.1 ms, over some 84 ms: in the first 16 they are behind by a fiftieth of the whole or so.
+        let load = backlog.overload().expect("requests are older and older").load.expect("they take time");
+        assert!((load - 1.030).abs() < 0.002, "{load}");
+    }
+
+    /// Behind by half a percent at the end, and never less behind than before: neither worked off nor an overload.
+    #[test]
+    fn requests_that_get_older_by_little_are_undecided() {
+        let slowly = (0..100_000_u64).map(|number| number * 995);
+        let backlog = served(slowly, 1_000);
+        assert_eq!(backlog.overload(), None);
+        assert!(backlog.undecided().is_some());
+        // The same, until they stop coming for a while.
+        let worked_off = (0..100_000_u64).map(|number| number * 995 + if number < 90_000 { 0 } else { 2_000_000 });
+        assert_eq!(served(worked_off, 1_000).undecided(), None);
+    }
+
+    /// A server that another job leaves a twelfth of, until that is over: then all that waits is served within a third
+    /// of the time.
     #[test]
     fn an_overload_that_drains_fast_behind_the_last_arrival_is_told() {
         let (mut backlog, mut free) = (Backlog::default(), 0_u64);
@@ -397,7 +451,8 @@ mod tests {
         assert!(overload.since.0.abs_diff(SLOW * 50_000) < 1_024 * 250, "{overload:?}");
     }
 
-    /// One burst, at the beginning, in the middle or at the end, and one per second: all are worked off but the last one.
+    /// One burst, at the beginning, in the middle or at the end, and one per second: all are worked off but the last
+    /// one.
     #[test]
     fn bursts_are_no_overload() {
         const COUNT: u64 = 20_000;

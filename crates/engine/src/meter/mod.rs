@@ -75,9 +75,16 @@ pub struct LaneMeter {
     pub since: Option<Ns>,
     /// Its latest completion.
     pub latest: Ns,
+    /// What it had completed when measuring began.
+    pub before: u64,
 }
 
 impl LaneMeter {
+    /// What it completed since measuring began.
+    pub fn completed(&self) -> u64 {
+        self.ops.iter().map(|op| op.latency.count()).sum()
+    }
+
     /// The time from its beginning to its latest completion.
     pub fn elapsed(&self) -> Ns {
         self.since.map_or(Ns::ZERO, |since| self.latest.saturating_since(since))
@@ -132,6 +139,7 @@ impl Meter {
         *self = Self::new(since, self.backlogs.len());
         for (lane, before) in self.lanes.iter_mut().zip(begun) {
             lane.since = before.since.map(|_| since);
+            lane.before = before.before + before.completed();
         }
     }
 

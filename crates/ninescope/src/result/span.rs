@@ -50,11 +50,9 @@ impl<'a> Ends<'a> {
     /// Of one of several, whose beginning and ramp are behind it when it is measured.
     fn of_lane(self, lane: &LaneMeter, index: usize) -> Option<Ns> {
         let job = self.report.job_of_lane(index).filter(|_| self.complete && !self.limited)?;
-        let counted: u64 = lane.ops.iter().map(|op| op.latency.count()).sum();
-        // Of a job with a ramp not all that it issued are counted.
-        let is_known = job.requests.is_none() || job.ramp_time.is_none();
+        let counted = lane.completed();
         // Of one that issued nothing nothing was measured.
-        let lasts = job.duration.filter(|_| counted > 0 && is_known && ends_by_nothing_else(job, counted))?;
+        let lasts = job.duration.filter(|_| counted > 0 && ends_by_nothing_else(job, lane.before + counted))?;
         Some(lane.since? + Ns(lasts.0))
     }
 }
