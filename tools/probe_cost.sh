@@ -9,7 +9,7 @@ copy=target/unobserved/source
 mkdir -p "$copy"
 rm -rf "${copy:?}/crates"
 cp -r Cargo.toml Cargo.lock presets crates "$copy"/
-sed -i 's/        if P::ACTIVE {/        if false {/' "$copy/crates/engine/src/probe.rs"
+sed -i 's/        if K::ACTIVE {/        if false {/' "$copy/crates/engine/src/probe.rs"
 if cmp -s crates/engine/src/probe.rs "$copy/crates/engine/src/probe.rs"; then
   echo "probe_cost: the place where events are told has changed; mend this script" >&2
   exit 2

@@ -493,10 +493,7 @@ impl Checker {
 }
 
 impl Probe for Checker {
-    // Inlined, so that each place where an event is told calls its own handler and the event is never made. A table: an
-    // arm for each event.
-    #[allow(clippy::inline_always, clippy::too_many_lines)]
-    #[inline(always)]
+    #[allow(clippy::too_many_lines)] // a table: an arm for each event
     fn observe(&mut self, view: &View<'_>, event: Event<'_>) -> Result<(), SimulationError> {
         self.events += 1;
         self.until_sweep = self.until_sweep.saturating_sub(1);

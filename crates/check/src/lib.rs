@@ -33,20 +33,22 @@ pub use marks::{Mark, Marks};
 pub use rule::Rule;
 
 use ninescope::{AnySimulation, CheckLevel, Error, Plan, RecordedSimulation, RunRequest, Simulation};
+use ninescope_engine::{Probe, Watched};
 
-/// The run of a request, with the checker and the recorder it asks for. There are three kinds of device: without a
-/// probe, with the checker alone, and with the recorder and perhaps the checker.
+/// The run of a request, with the checker and the recorder it asks for. Either is a probe; a run that asks for neither is
+/// on a device that tells nothing.
 ///
 /// # Errors
 /// [`Error::Input`] that names file, line or key.
 pub fn simulation(request: &RunRequest) -> Result<Box<dyn AnySimulation>, Error> {
     let settings = request.record_settings()?;
     if settings.any() {
-        let checker = (request.check != CheckLevel::Off).then(|| Checker::new(request.check));
+        let checker =
+            (request.check != CheckLevel::Off).then(|| Box::new(Checker::new(request.check)) as Box<dyn Probe>);
         return Ok(Box::new(RecordedSimulation::of_plan(Plan::new(request)?, checker, settings)?));
     }
     if request.check == CheckLevel::Off {
         return Ok(Box::new(Simulation::new(request)?));
     }
-    Ok(Box::new(Simulation::of_plan(Plan::new(request)?, Checker::new(request.check))?))
+    Ok(Box::new(Simulation::<Watched>::of_plan(Plan::new(request)?, Box::new(Checker::new(request.check)))?))
 }

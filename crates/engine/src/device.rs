@@ -1,9 +1,10 @@
 //! The device: all state of one drive in simulation, and the loop that moves time on.
 
+use std::any::Any;
 use std::collections::VecDeque;
 
 use ninescope_ftl::Ftl;
-use ninescope_kernel::{BitTable, NONE, Ns, ResourceId, RunDigest, Slab, TournamentTree, WakeQueue};
+use ninescope_kernel::{BitTable, NONE, Ns, ResourceId, RunDigest, Slab, WakeQueue};
 use ninescope_media::nand::{CommandKind, FlashCommand, Nand};
 use ninescope_model::{BankId, ChannelId, DieId, Geometry, OCCUPANCIES, Pool, SECTOR_BYTES, Stream};
 use ninescope_workload::{HostCacheStatistics, Workload};
@@ -13,8 +14,9 @@ use crate::counters::EngineCounters;
 use crate::error::SimulationError;
 use crate::flow::{FlushEpochs, FlushRead, GcJob, OpenStripe, PageDeadline, WriteEntry};
 use crate::host::{HostCommand, HostFront, LaneConfig, LinkOut, RequestLogEntry, SerialStage};
+use crate::kind::{Kind, Plain, Watched};
 use crate::meter::{DieLedger, Meter, OwnParts, Spells, Written};
-use crate::probe::{BufferLimits, Event, NoProbe, Probe, observe};
+use crate::probe::{BufferLimits, Event, Probe, observe};
 use crate::reliability::{Reliability, ReliabilityConfig};
 use crate::resources::Resources;
 use crate::sched::scm::BankPhase;
@@ -135,13 +137,12 @@ impl Seen<'_> {
     }
 }
 
-/// One simulated drive with its workload. Generic in the wake-up queue (every queue gives the same run)
-/// and in the probe (none by default).
+/// One simulated drive with its workload, of one of the [kinds](Kind) there are.
 #[derive(Debug)]
 #[allow(clippy::struct_excessive_bools)] // four facts that have nothing to do with each other
-pub struct Device<Q: WakeQueue = TournamentTree, P: Probe = NoProbe> {
+pub struct Device<K: Kind = Plain> {
     pub(crate) now: Ns,
-    pub(crate) queue: Q,
+    pub(crate) queue: K::Queue,
     pub(crate) resources: Resources,
     pub(crate) geometry: Geometry,
     pub(crate) ftl: Ftl,
@@ -186,7 +187,7 @@ pub struct Device<Q: WakeQueue = TournamentTree, P: Probe = NoProbe> {
     pub(crate) meter: Meter,
     pub(crate) log: Option<Vec<RequestLogEntry>>,
     pub(crate) digest: RunDigest,
-    pub(crate) probe: P,
+    pub(crate) probe: K::Probe,
     pub(crate) multi_plane: bool,
     pub(crate) read_any_block: bool,
     pub(crate) buffered_pages_max: u32,
@@ -211,7 +212,7 @@ pub struct Device<Q: WakeQueue = TournamentTree, P: Probe = NoProbe> {
     finished_told: bool,
 }
 
-impl<Q: WakeQueue, P: Probe> Device<Q, P> {
+impl<K: Kind> Device<K> {
     /// Puts a drive with one workload together. `ftl` is quiet (empty or prepared), and `nand` holds what it
     /// programmed.
     pub fn new(
@@ -220,7 +221,7 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
         ftl: Ftl,
         nand: Nand,
         workload: Box<dyn Workload>,
-        probe: P,
+        probe: K::Probe,
     ) -> Self {
         let lane = LaneConfig::new(workload, limits.closed_queue_depth);
         Self::with_lanes(config, limits, ftl, nand, vec![lane], probe)
@@ -233,7 +234,17 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
         ftl: Ftl,
         nand: Nand,
         lanes: Vec<LaneConfig>,
-        probe: P,
+        probe: K::Probe,
+    ) -> Self {
+        K::assemble(config, limits, (ftl, nand), lanes, probe)
+    }
+
+    pub(crate) fn assemble(
+        config: &EngineConfig,
+        limits: &RunLimits,
+        (ftl, nand): (Ftl, Nand),
+        lanes: Vec<LaneConfig>,
+        probe: K::Probe,
     ) -> Self {
         let geometry = *ftl.geometry();
         let resources = Resources::new(geometry.dies(), geometry.channels, 0, 0);
@@ -253,7 +264,7 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
             streams.map(|(pool, stream)| OpenStripe::after(&geometry, ftl.last_allocated(pool, stream))).collect();
         Self {
             now: Ns::ZERO,
-            queue: Q::new(resources.count()),
+            queue: K::Queue::new(resources.count()),
             resources,
             geometry,
             ftl,
@@ -310,7 +321,13 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
     }
 
     /// A drive of storage-class memory alone, with several workloads that run at the same time.
-    pub fn of_scm(config: &EngineConfig, limits: &RunLimits, scm: ScmPart, lanes: Vec<LaneConfig>, probe: P) -> Self {
+    pub fn of_scm(
+        config: &EngineConfig,
+        limits: &RunLimits,
+        scm: ScmPart,
+        lanes: Vec<LaneConfig>,
+        probe: K::Probe,
+    ) -> Self {
         let mut device = Self::with_lanes(config, limits, Ftl::absent(), Nand::absent(), lanes, probe);
         let shape = *scm.layout();
         let resources = Resources::new(0, 0, shape.banks(), shape.channels());
@@ -335,7 +352,7 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
         scm: ScmPart,
         tier: &TierConfig,
         lanes: Vec<LaneConfig>,
-        probe: P,
+        probe: K::Probe,
     ) -> Self {
         let mut device = Self::with_lanes(config, limits, ftl, nand, lanes, probe);
         let shape = *scm.layout();
@@ -365,7 +382,7 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
     }
 
     fn set_resources(&mut self, resources: Resources) {
-        self.queue = Q::new(resources.count());
+        self.queue = K::Queue::new(resources.count());
         self.own_parts = OwnParts::new(resources.count(), self.commands.capacity() * 8);
         self.resources = resources;
     }
@@ -393,12 +410,16 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
     /// # Errors
     /// See [`SimulationError`]; the run is over then.
     pub fn run_slice(&mut self, events: u64) -> Result<Progress, SimulationError> {
+        K::run_slice(self, events)
+    }
+
+    pub(crate) fn handle_events(&mut self, events: u64) -> Result<Progress, SimulationError> {
         let begins = self.host.start();
         if begins {
             // Made now, so that nothing is allocated at the end.
             self.host_end_to_be = Some(Box::new(self.host_end_now()));
         }
-        if begins && P::ACTIVE {
+        if begins && K::ACTIVE {
             let lane_depths = self.host.lane_depths();
             let write_completion = self.write_completion;
             let buffer = BufferLimits { of_die: self.buffered_pages_max, of_all: self.shared_buffered_pages_max };
@@ -431,7 +452,7 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
             if self.reliability.is_some() {
                 self.host_has_ended();
             }
-            if P::ACTIVE && !self.finished_told {
+            if K::ACTIVE && !self.finished_told {
                 self.finished_told = true;
                 let utilization = self.utilization();
                 observe!(self, Event::Finished { utilization: &utilization });
@@ -674,9 +695,9 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
         written(&self.ftl, &self.scm, &self.counters)
     }
 
-    /// The probe.
-    pub fn probe(&self) -> &P {
-        &self.probe
+    /// Sentences of its probe for the result.
+    pub fn notes(&self) -> Vec<String> {
+        self.probe.notes()
     }
 
     /// Commands completed so far, warm-up included.
@@ -787,6 +808,17 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
     }
 }
 
+impl Device<Watched> {
+    /// The probe it was given.
+    ///
+    /// # Panics
+    /// If that is of another type.
+    pub fn probe<P: Probe>(&self) -> &P {
+        let probe: &dyn Any = &*self.probe;
+        probe.downcast_ref().expect("a probe of the type it was given")
+    }
+}
+
 fn busy_of_unit(unit: &DieLedger, elapsed: u64) -> u64 {
     elapsed.saturating_sub(unit[ninescope_model::Occupancy::Idle as usize])
 }
@@ -807,6 +839,7 @@ const _: () = assert!(OCCUPANCIES == 12 && CLASSES <= 8 && NONE == u32::MAX);
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::NoProbe;
     use crate::sched::transaction_scheduler::{DieView, TransactionSchedulerConfig};
     use crate::transaction::QueueClass;
     use ninescope_ftl::FtlConfig;

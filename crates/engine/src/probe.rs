@@ -1,7 +1,10 @@
-//! Observation: a generic probe that is told what the device does, compiled away where there is none.
+//! Observation: a probe that is told what the device does. Where there is none, nothing is even made to be told.
 //!
 //! A probe receives and never changes anything: the run is the same with every probe. It may end the run
 //! with an error.
+
+use std::any::Any;
+use std::fmt;
 
 use ninescope_ftl::Ftl;
 use ninescope_kernel::{NONE, Ns};
@@ -278,10 +281,7 @@ pub enum Event<'a> {
 }
 
 /// Told each step of a run. Probes that only want some events ignore the others.
-pub trait Probe {
-    /// Whether the device tells it anything at all.
-    const ACTIVE: bool = true;
-
+pub trait Probe: Any + Send {
     /// Something happened.
     ///
     /// # Errors
@@ -305,8 +305,6 @@ pub trait Probe {
 pub struct NoProbe;
 
 impl Probe for NoProbe {
-    const ACTIVE: bool = false;
-
     fn observe(&mut self, _view: &View<'_>, _event: Event<'_>) -> Result<(), SimulationError> {
         Ok(())
     }
@@ -317,8 +315,6 @@ impl Probe for NoProbe {
 pub struct Pair<A, B>(pub A, pub B);
 
 impl<A: Probe, B: Probe> Probe for Pair<A, B> {
-    const ACTIVE: bool = A::ACTIVE || B::ACTIVE;
-
     fn observe(&mut self, view: &View<'_>, event: Event<'_>) -> Result<(), SimulationError> {
         self.0.observe(view, event)?;
         self.1.observe(view, event)
@@ -335,10 +331,8 @@ impl<A: Probe, B: Probe> Probe for Pair<A, B> {
     }
 }
 
-/// A probe that may be left out when the run begins, at the price of making its events.
+/// A probe that may be left out when the run begins.
 impl<P: Probe> Probe for Option<P> {
-    const ACTIVE: bool = P::ACTIVE;
-
     fn observe(&mut self, view: &View<'_>, event: Event<'_>) -> Result<(), SimulationError> {
         self.as_mut().map_or(Ok(()), |probe| probe.observe(view, event))
     }
@@ -352,11 +346,32 @@ impl<P: Probe> Probe for Option<P> {
     }
 }
 
+/// Any probe.
+impl Probe for Box<dyn Probe> {
+    fn observe(&mut self, view: &View<'_>, event: Event<'_>) -> Result<(), SimulationError> {
+        (**self).observe(view, event)
+    }
+
+    fn follows_data(&self) -> bool {
+        (**self).follows_data()
+    }
+
+    fn notes(&self) -> Vec<String> {
+        (**self).notes()
+    }
+}
+
+impl fmt::Debug for dyn Probe {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("Probe")
+    }
+}
+
 /// Tells a device's probe an event and passes its error on. The fields are borrowed one by one, so that the
 /// event may refer to others; without a probe the event is not even made.
 macro_rules! observe {
     ($device:expr, $event:expr) => {
-        if P::ACTIVE {
+        if K::ACTIVE {
             let view = $crate::probe::View {
                 now: $device.now,
                 ftl: &$device.ftl,
@@ -367,7 +382,7 @@ macro_rules! observe {
                 counters: &$device.counters,
                 meter: &$device.meter,
             };
-            $device.probe.observe(&view, $event)?;
+            $crate::probe::Probe::observe(&mut $device.probe, &view, $event)?;
         }
     };
 }

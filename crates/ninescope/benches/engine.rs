@@ -10,8 +10,8 @@ use ninescope::{
     DriveSource, Plan, PresetKind, ProfileWorkload, RunRequest, Simulation, Workload, WorkloadSource, parse_profile,
     presets_of,
 };
-use ninescope_engine::NoProbe;
 use ninescope_engine::meter::{OccupancyLedger, OpMeter, Parts};
+use ninescope_engine::{NoProbe, Plain};
 use ninescope_kernel::{Ns, RandomStream};
 use ninescope_model::{Cause, Lba, Occupancy, Request};
 use ninescope_workload::Arrival;
@@ -125,7 +125,7 @@ fn placements() {
         let mut request = RunRequest::from_json(r#"{"seed": 1}"#).expect("a legal request");
         request.drive = Some(DriveSource::Preset(drive.to_owned()));
         let plan = Plan::of_requests(&request, requests.clone(), Arrival::Open, u32::MAX).expect("a legal run");
-        let mut simulation = Simulation::of_plan(plan, NoProbe).expect("a drive");
+        let mut simulation = Simulation::<Plain>::of_plan(plan, NoProbe).expect("a drive");
         while !simulation.run_slice(Duration::from_secs(3600)).expect("a run without faults").finished {}
         let result: Value = serde_json::from_str(&simulation.result_json(true).expect("a result")).expect("JSON");
         let number = |value: &Value| value.as_f64().expect("a number");

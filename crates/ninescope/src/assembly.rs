@@ -1,10 +1,10 @@
 //! From a drive description to the parts it describes.
 
 use ninescope_engine::reliability::ReliabilityConfig;
-use ninescope_engine::{Device, EngineConfig, LaneConfig, Probe, RunLimits, SuspendPolicyConfig, TierConfig};
+use ninescope_engine::{Device, EngineConfig, Kind, LaneConfig, RunLimits, SuspendPolicyConfig, TierConfig};
 use ninescope_ftl::policies::VictimSelectionConfig;
 use ninescope_ftl::{Ftl, FtlConfig, FtlError};
-use ninescope_kernel::{Ns, Rate, WakeQueue};
+use ninescope_kernel::{Ns, Rate};
 use ninescope_media::health::{LimitByWear, SuspendLimit, WearPoint};
 use ninescope_media::nand::{EraseLoops, LoopShares, Nand, NandTiming, Wear};
 use ninescope_model::units::Duration;
@@ -150,13 +150,13 @@ impl Assembly {
     ///
     /// # Errors
     /// [`Error::Internal`]: everything was checked before.
-    pub fn device<Q: WakeQueue, P: Probe>(
+    pub fn device<K: Kind>(
         &self,
         limits: &RunLimits,
         ftl: Ftl,
         lanes: Vec<LaneConfig>,
-        probe: P,
-    ) -> Result<Device<Q, P>, Error> {
+        probe: K::Probe,
+    ) -> Result<Device<K>, Error> {
         let mut device = if let Some(tier) = &self.tier {
             let (nand, scm) = (self.media_for(&ftl)?, self.scm.part(self.seed)?);
             Device::of_tier(&self.engine, limits, ftl, nand, scm, tier, lanes, probe)

@@ -4,8 +4,8 @@
 use std::ops::Range;
 use std::path::Path;
 
-use ninescope_engine::{Device, LaneConfig, Probe, RunLimits};
-use ninescope_kernel::{Ns, WakeQueue};
+use ninescope_engine::{Device, Kind, LaneConfig, RunLimits};
+use ninescope_kernel::Ns;
 use ninescope_model::units::Duration;
 use ninescope_model::{Request, SECTOR_BYTES};
 use ninescope_workload::{
@@ -328,11 +328,11 @@ impl Plan {
         }
     }
 
-    /// Puts the device together around a prepared drive, with any wake-up queue and probe.
+    /// Puts the device together around a prepared drive, of any kind, with its probe.
     ///
     /// # Errors
     /// [`Error::Internal`] when a checked drive cannot be built.
-    pub fn device_of<Q: WakeQueue, P: Probe>(self, drive: PreparedDrive, probe: P) -> Result<Device<Q, P>, Error> {
+    pub fn device_of<K: Kind>(self, drive: PreparedDrive, probe: K::Probe) -> Result<Device<K>, Error> {
         self.assembly.device(&self.limits, drive.ftl, self.lanes, probe)
     }
 
@@ -340,7 +340,7 @@ impl Plan {
     ///
     /// # Errors
     /// [`Error::Internal`] when a checked configuration cannot be prepared.
-    pub fn into_device<Q: WakeQueue, P: Probe>(mut self, probe: P) -> Result<Device<Q, P>, Error> {
+    pub fn into_device<K: Kind>(mut self, probe: K::Probe) -> Result<Device<K>, Error> {
         let drive = self.prepare()?;
         self.device_of(drive, probe)
     }

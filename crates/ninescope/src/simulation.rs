@@ -3,8 +3,10 @@
 use std::time::{Duration as WallTime, Instant};
 
 use ninescope_engine::meter::{Histogram, Sample, Written};
-use ninescope_engine::{Device, LaneConfig, NoProbe, Pair, Probe, RequestLogEntry, RunLimits, Seen, SimulationError};
-use ninescope_kernel::{Ns, TournamentTree};
+use ninescope_engine::{
+    Device, Kind, LaneConfig, NoProbe, Pair, Plain, Probe, RequestLogEntry, RunLimits, Seen, SimulationError, Watched,
+};
+use ninescope_kernel::Ns;
 use ninescope_model::Op;
 
 use crate::assembly::Assembly;
@@ -46,28 +48,28 @@ pub struct SliceProgress {
 }
 
 /// What exists before the device does.
-struct Waiting<P: Probe> {
+struct Waiting<K: Kind> {
     preparing: Preparing,
     lanes: Vec<LaneConfig>,
-    probe: P,
+    probe: K::Probe,
 }
 
-enum Stage<P: Probe> {
-    Preparing(Box<Waiting<P>>),
-    Running(Box<Device<TournamentTree, P>>),
+enum Stage<K: Kind> {
+    Preparing(Box<Waiting<K>>),
+    Running(Box<Device<K>>),
     /// Between two stages, or after a failed change of stage.
     Nothing,
 }
 
-/// One run, with any probe.
-pub struct Simulation<P: Probe = NoProbe> {
+/// One run, watched or not.
+pub struct Simulation<K: Kind = Plain> {
     assembly: Assembly,
     seed: u64,
     prefill: PrefillMode,
     limits: RunLimits,
     report: WorkloadReport,
     total_requests: Option<u64>,
-    stage: Stage<P>,
+    stage: Stage<K>,
     job_names: Vec<String>,
     steady: Option<SteadyState>,
     prepared_units: u64,
@@ -82,7 +84,7 @@ pub struct Simulation<P: Probe = NoProbe> {
     run: serde_json::Value,
 }
 
-impl<P: Probe> std::fmt::Debug for Simulation<P> {
+impl<K: Kind> std::fmt::Debug for Simulation<K> {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         formatter
             .debug_struct("Simulation")
@@ -109,12 +111,12 @@ impl Simulation {
     }
 }
 
-impl<P: Probe> Simulation<P> {
+impl<K: Kind> Simulation<K> {
     /// The run of a plan, with a probe.
     ///
     /// # Errors
     /// [`Error::Input`] when its snapshot cannot be there.
-    pub fn of_plan(mut plan: Plan, probe: P) -> Result<Self, Error> {
+    pub fn of_plan(mut plan: Plan, probe: K::Probe) -> Result<Self, Error> {
         let preparing = Preparing::of_plan(&mut plan)?;
         Ok(Self {
             assembly: plan.assembly,
@@ -205,7 +207,7 @@ impl<P: Probe> Simulation<P> {
     }
 
     /// The device, once it runs.
-    pub fn device(&self) -> Option<&Device<TournamentTree, P>> {
+    pub fn device(&self) -> Option<&Device<K>> {
         match &self.stage {
             Stage::Running(device) => Some(device),
             _ => None,
@@ -288,7 +290,7 @@ impl<P: Probe> Simulation<P> {
             Stage::Running(device) => Some(device.utilization_for_host()),
             _ => None,
         };
-        let probe_notes = self.device().map(|device| device.probe().notes()).unwrap_or_default();
+        let probe_notes = self.device().map(Device::notes).unwrap_or_default();
         let notes: Vec<String> = self.notes.iter().cloned().chain(probe_notes).collect();
         let input = ResultInput {
             assembly: &self.assembly,
@@ -315,25 +317,29 @@ impl<P: Probe> Simulation<P> {
 
 /// A run that is recorded, beside any other probe: its result also holds the slowest requests.
 #[derive(Debug)]
-pub struct RecordedSimulation<P: Probe>(Simulation<Pair<P, Recorder>>);
+pub struct RecordedSimulation(Simulation<Watched>);
 
-impl<P: Probe> RecordedSimulation<P> {
-    /// The run of a plan, with a probe and the recorder.
+/// What such a run is watched by.
+type Watchers = Pair<Option<Box<dyn Probe>>, Recorder>;
+
+impl RecordedSimulation {
+    /// The run of a plan, with the recorder, and beside it any other probe.
     ///
     /// # Errors
     /// [`Error::Input`] where the drive holds what the recorder does not follow; [`Error::Internal`] when a checked
     /// drive cannot be built.
-    pub fn of_plan(plan: Plan, probe: P, settings: RecordSettings) -> Result<Self, Error> {
+    pub fn of_plan(plan: Plan, beside: Option<Box<dyn Probe>>, settings: RecordSettings) -> Result<Self, Error> {
         if !plan.assembly.scm.media.is_empty() {
             let message = "explain_slowest and trace_window follow flash; they do not know storage-class memory yet";
             return Err(Error::Input(message.to_owned()));
         }
-        Ok(Self(Simulation::of_plan(plan, Pair(probe, Recorder::new(settings)))?))
+        let watchers: Watchers = Pair(beside, Recorder::new(settings));
+        Ok(Self(Simulation::<Watched>::of_plan(plan, Box::new(watchers))?))
     }
 
     /// What was recorded, once the device runs.
     pub fn recorder(&self) -> Option<&Recorder> {
-        self.0.device().map(|device| &device.probe().1)
+        self.0.device().map(|device| &device.probe::<Watchers>().1)
     }
 }
 
@@ -380,7 +386,7 @@ pub trait AnySimulation: Send {
     }
 }
 
-impl<P: Probe + Send> AnySimulation for Simulation<P> {
+impl<K: Kind> AnySimulation for Simulation<K> {
     fn run_slice(&mut self, budget: WallTime) -> Result<SliceProgress, Error> {
         Self::run_slice(self, budget)
     }
@@ -418,7 +424,7 @@ impl<P: Probe + Send> AnySimulation for Simulation<P> {
     }
 }
 
-impl<P: Probe + Send> AnySimulation for RecordedSimulation<P> {
+impl AnySimulation for RecordedSimulation {
     fn run_slice(&mut self, budget: WallTime) -> Result<SliceProgress, Error> {
         self.0.run_slice(budget)
     }

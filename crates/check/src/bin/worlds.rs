@@ -131,7 +131,7 @@ fn trace_world(file: &Path) -> ExitCode {
             return ExitCode::from(2);
         }
     };
-    match trace(&world, &mut |line| println!("{line}")) {
+    match trace(&world, Box::new(|line| println!("{line}"))) {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => {
             println!("{}: {}", failure.name, failure.message);

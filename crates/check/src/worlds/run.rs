@@ -5,9 +5,8 @@ use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use ninescope::{CheckLevel, Error, PrefillMode, PrefillOrder};
-use ninescope_engine::{Device, Event, NoProbe, Probe, SimulationError, View};
+use ninescope_engine::{Device, Event, Kind, NoProbe, OnHeap, Probe, SimulationError, View, Watched};
 use ninescope_ftl::Ftl;
-use ninescope_kernel::{IndexedHeap, TournamentTree, WakeQueue};
 use ninescope_model::{BlockGroup, Lpa, Ppa};
 use ninescope_tier::PlacementConfig;
 
@@ -80,7 +79,7 @@ pub fn run(world: &World) -> Result<Outcome, Failure> {
 
 fn run_twice(world: &World) -> Result<Outcome, Failure> {
     let checker = Checker::new(CheckLevel::Full).sweeping_every(SWEEP_EVENTS);
-    let mut checked: Device<TournamentTree, Checker> = device(world, checker)?;
+    let mut checked = device::<Watched>(world, Box::new(checker))?;
     was_filled(world, checked.seen().ftl)?;
     finish(world, &mut checked, u64::MAX)?;
     let seen = checked.seen();
@@ -88,11 +87,11 @@ fn run_twice(world: &World) -> Result<Outcome, Failure> {
         digest: seen.digest.to_hex(),
         marks: marks(world, &checked),
         events: seen.counters.events,
-        checked: checked.probe().events(),
+        checked: checked.probe::<Checker>().events(),
         requests: seen.completed,
     };
     // Slices of a few events, a number that the world decides.
-    let mut plain: Device<IndexedHeap, NoProbe> = device(world, NoProbe)?;
+    let mut plain = device::<OnHeap>(world, NoProbe)?;
     finish(world, &mut plain, 1 + world.seed % 97)?;
     let again = plain.seen();
     if again.digest.to_hex() != outcome.digest || again.counters != seen.counters {
@@ -153,7 +152,7 @@ fn was_filled(world: &World, ftl: &Ftl) -> Result<(), Failure> {
     Ok(())
 }
 
-fn device<Q: WakeQueue, P: Probe>(world: &World, probe: P) -> Result<Device<Q, P>, Failure> {
+fn device<K: Kind>(world: &World, probe: K::Probe) -> Result<Device<K>, Failure> {
     let built = world.plan().and_then(|plan| plan.into_device(probe));
     built.map_err(|error| match error {
         Error::Input(message) => Failure::new("refused", message),
@@ -161,7 +160,7 @@ fn device<Q: WakeQueue, P: Probe>(world: &World, probe: P) -> Result<Device<Q, P
     })
 }
 
-fn finish<Q: WakeQueue, P: Probe>(world: &World, device: &mut Device<Q, P>, slice: u64) -> Result<(), Failure> {
+fn finish<K: Kind>(world: &World, device: &mut Device<K>, slice: u64) -> Result<(), Failure> {
     let (mut completed, mut since) = (0, 0);
     loop {
         let progress = device.run_slice(slice.min(EVENTS_PER_REQUEST_MAX / 2)).map_err(|error| {
@@ -189,19 +188,19 @@ fn finish<Q: WakeQueue, P: Probe>(world: &World, device: &mut Device<Q, P>, slic
 ///
 /// # Errors
 /// What it broke.
-pub fn trace(world: &World, tell: &mut dyn FnMut(String)) -> Result<(), Failure> {
+pub fn trace(world: &World, tell: Box<dyn FnMut(String) + Send>) -> Result<(), Failure> {
     let checker = Checker::new(CheckLevel::Full).sweeping_every(SWEEP_EVENTS);
-    let mut device: Device<TournamentTree, Traced<'_>> = device(world, Traced { checker, tell })?;
+    let mut device = device::<Watched>(world, Box::new(Traced { checker, tell }))?;
     finish(world, &mut device, u64::MAX)
 }
 
 /// A checker that tells what it is told.
-struct Traced<'a> {
+struct Traced {
     checker: Checker,
-    tell: &'a mut dyn FnMut(String),
+    tell: Box<dyn FnMut(String) + Send>,
 }
 
-impl Probe for Traced<'_> {
+impl Probe for Traced {
     fn observe(&mut self, view: &View<'_>, event: Event<'_>) -> Result<(), SimulationError> {
         (self.tell)(format!("{:>14} {event:?}", view.now.0));
         self.checker.observe(view, event)
@@ -209,7 +208,7 @@ impl Probe for Traced<'_> {
 }
 
 /// Counters by name, the checker's sightings, and the policies that ran.
-fn marks(world: &World, device: &Device<TournamentTree, Checker>) -> BTreeMap<String, u64> {
+fn marks(world: &World, device: &Device<Watched>) -> BTreeMap<String, u64> {
     let mut marks = BTreeMap::new();
     let seen = device.seen();
     let mut add = |prefix: &str, counters: Result<serde_json::Value, serde_json::Error>| {
@@ -225,7 +224,7 @@ fn marks(world: &World, device: &Device<TournamentTree, Checker>) -> BTreeMap<St
     if let Some(part) = seen.tier {
         add("tier.", serde_json::to_value(part.tier().counters()));
     }
-    marks.extend(device.probe().marks().counts().map(|(name, count)| (name.to_owned(), count)));
+    marks.extend(device.probe::<Checker>().marks().counts().map(|(name, count)| (name.to_owned(), count)));
     for (key, _) in ninescope::policies() {
         if let Some(name) = policy_name(&world.drive, key) {
             marks.insert(format!("{key} = {name}"), 1);

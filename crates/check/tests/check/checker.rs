@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use ninescope::{CheckLevel, Plan, RunRequest, Simulation};
 use ninescope_check::{Checker, Rule};
-use ninescope_engine::{Event, Probe, SimulationError, View};
+use ninescope_engine::{Event, Probe, SimulationError, View, Watched};
 
 fn request(check: &str, extra: &str) -> RunRequest {
     RunRequest::from_json(&format!(
@@ -58,7 +58,7 @@ impl Probe for Fussy {
 #[test]
 fn a_violation_says_what_where_when_and_with_which_seed() {
     let plan = Plan::new(&request("off", "")).expect("a legal request");
-    let mut run = Simulation::of_plan(plan, Fussy(0)).expect("a legal drive");
+    let mut run = Simulation::<Watched>::of_plan(plan, Box::new(Fussy(0))).expect("a legal drive");
     let error = loop {
         match run.run_slice(Duration::from_secs(1)) {
             Ok(progress) => assert!(!progress.finished, "the fault was passed over"),
@@ -110,7 +110,7 @@ fn the_books_of_jobs_are_compared_with_what_was_seen() {
     let run = |less_depth, lane| {
         let plan = Plan::new(&request("off", "")).expect("a legal request");
         let liar = Liar { checker: Checker::new(CheckLevel::Cheap), less_depth, lane };
-        let mut run = Simulation::of_plan(plan, liar).expect("a legal drive");
+        let mut run = Simulation::<Watched>::of_plan(plan, Box::new(liar)).expect("a legal drive");
         loop {
             match run.run_slice(Duration::from_secs(1)) {
                 Ok(progress) if progress.finished => return Ok(()),

@@ -1,4 +1,4 @@
-//! The checker seen from outside: one program, because each program compiles and links the whole engine again.
+//! The checker seen from outside: one program, because each program links the whole engine again.
 //! What deliberate faults do to it is in `mutations`, which compiles a copy of its own.
 
 mod checker;

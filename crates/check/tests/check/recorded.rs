@@ -6,8 +6,8 @@ use ninescope::record::{RecordSettings, Recorder};
 use ninescope::{CheckLevel, RunRequest};
 use ninescope_check::Checker;
 use ninescope_check::worlds::generate;
-use ninescope_engine::{Device, Pair};
-use ninescope_kernel::{Ns, TournamentTree};
+use ninescope_engine::{Pair, Watched};
+use ninescope_kernel::Ns;
 use ninescope_model::{Occupancy, Op};
 use serde_json::{Value, json};
 
@@ -55,9 +55,9 @@ fn in_random_worlds_the_stages_of_every_request_sum_to_its_parts() {
         let settings = RecordSettings { slowest: 10_000, window: Some((Ns(0), Ns(2_000_000))) };
         let probe = Pair(Checker::new(CheckLevel::Cheap), Recorder::new(settings));
         let plan = world.plan().unwrap_or_else(|error| panic!("seed {seed}: {error}"));
-        let mut device: Device<TournamentTree, _> = plan.into_device(probe).expect("a drive");
+        let mut device = plan.into_device::<Watched>(Box::new(probe)).expect("a drive");
         device.run().unwrap_or_else(|error| panic!("seed {seed}: {error}"));
-        let recorder = &device.probe().1;
+        let recorder = &device.probe::<Pair<Checker, Recorder>>().1;
         for account in [Op::Read, Op::Write].into_iter().flat_map(|op| recorder.slowest(op)) {
             assert_eq!(account.parts_of_stages(), account.parts, "seed {seed}: {account:?}");
             let mut reached = account.request.submitted;

@@ -6,8 +6,8 @@ use std::collections::BTreeSet;
 use ninescope::{CheckLevel, Plan, PrefillMode, PreparedDrive};
 use ninescope_check::Checker;
 use ninescope_check::worlds::{World, generate};
-use ninescope_engine::{Device, NoProbe, Probe};
-use ninescope_kernel::{IndexedHeap, Snapshot, TournamentTree, WakeQueue};
+use ninescope_engine::{Device, Kind, NoProbe, OnHeap, Watched};
+use ninescope_kernel::Snapshot;
 
 /// Random worlds of every run of the tests.
 const WORLDS: u64 = 300;
@@ -18,7 +18,7 @@ fn plan(world: &World) -> Plan {
     world.plan().unwrap_or_else(|error| panic!("seed {}: {error}", world.seed))
 }
 
-fn run<Q: WakeQueue, P: Probe>(world: &World, drive: PreparedDrive, probe: P) -> Device<Q, P> {
+fn run<K: Kind>(world: &World, drive: PreparedDrive, probe: K::Probe) -> Device<K> {
     let mut device = plan(world).device_of(drive, probe).expect("a drive that was checked");
     while !device.run_slice(10_000).unwrap_or_else(|error| panic!("seed {}: {error}", world.seed)).finished {}
     device
@@ -43,8 +43,8 @@ fn compare(world: &World) -> usize {
     assert_eq!(read.write(&shape, Vec::new()).expect("memory takes everything"), file, "seed {}", world.seed);
 
     let checker = Checker::new(CheckLevel::Full).sweeping_every(300);
-    let checked: Device<TournamentTree, Checker> = run(world, read, checker);
-    let plain: Device<IndexedHeap, NoProbe> = run(world, prepared, NoProbe);
+    let checked = run::<Watched>(world, read, Box::new(checker));
+    let plain = run::<OnHeap>(world, prepared, NoProbe);
     let (one, other) = (checked.seen(), plain.seen());
     assert_eq!(one.digest, other.digest, "seed {}", world.seed);
     assert_eq!(one.counters, other.counters, "seed {}", world.seed);

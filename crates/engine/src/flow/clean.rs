@@ -1,13 +1,13 @@
 //! Data of which another copy exists: what a cache writes as clean, and what it has flushed.
 
-use ninescope_kernel::WakeQueue;
 use ninescope_model::{CacheHint, Lpa, Source};
 
 use crate::device::Device;
 use crate::error::SimulationError;
 use crate::flow::WriteEntry;
 use crate::host::HostCommand;
-use crate::probe::{Event, Probe, ReadFrom, observe};
+use crate::kind::Kind;
+use crate::probe::{Event, ReadFrom, observe};
 
 /// A unit that a command reads whole, so that it is written to the store behind the drive.
 #[derive(Clone, Copy, Debug)]
@@ -20,7 +20,7 @@ pub struct FlushRead {
     pub wrong: bool,
 }
 
-impl<Q: WakeQueue, P: Probe> Device<Q, P> {
+impl<K: Kind> Device<K> {
     /// Whether another copy exists of what is written, as far as whoever writes it knows.
     pub(crate) fn writes_clean(&self, source: Source, command: u32) -> bool {
         match source {

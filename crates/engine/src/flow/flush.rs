@@ -5,13 +5,13 @@
 
 use std::collections::VecDeque;
 
-use ninescope_kernel::{NONE, WakeQueue};
+use ninescope_kernel::NONE;
 use ninescope_model::Cause;
 
 use crate::device::Device;
 use crate::error::SimulationError;
+use crate::kind::Kind;
 use crate::meter::Parts;
-use crate::probe::Probe;
 
 #[derive(Clone, Copy, Debug)]
 struct Epoch {
@@ -70,7 +70,7 @@ impl FlushEpochs {
     }
 }
 
-impl<Q: WakeQueue, P: Probe> Device<Q, P> {
+impl<K: Kind> Device<K> {
     /// Pads and sends every open page the host wrote into, and waits for their programs.
     pub(crate) fn start_flush(&mut self, index: u32) -> Result<(), SimulationError> {
         self.commands[index].mark = self.now;

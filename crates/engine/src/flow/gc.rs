@@ -1,12 +1,13 @@
 //! Garbage collection in time: page reads, moves, programs, erases of each pool.
 
 use ninescope_ftl::{GcStep, Residence};
-use ninescope_kernel::{NONE, WakeQueue};
+use ninescope_kernel::NONE;
 use ninescope_model::{BlockGroup, Pool, Ppa, Source, Stream};
 
 use crate::device::Device;
 use crate::error::SimulationError;
-use crate::probe::{Event, Probe, observe};
+use crate::kind::Kind;
+use crate::probe::{Event, observe};
 use crate::transaction::{QueueClass, Transaction, UnitChain, UnitRecord};
 
 /// What a pool's garbage collection has under way.
@@ -28,7 +29,7 @@ impl GcJob {
     }
 }
 
-impl<Q: WakeQueue, P: Probe> Device<Q, P> {
+impl<K: Kind> Device<K> {
     /// Lets the pool of a unit that became invalid reconsider: it may be worth collecting now.
     #[inline]
     pub(crate) fn touch_gc_of(&mut self, ppa: Ppa) {

@@ -12,11 +12,11 @@ mod scm_only;
 mod tier;
 mod write;
 
-use ninescope_kernel::{NONE, Ns, WakeQueue};
+use ninescope_kernel::{NONE, Ns};
 use ninescope_model::{BlockGroup, Lpa, Pool, Stream};
 
 use crate::device::Device;
-use crate::probe::Probe;
+use crate::kind::Kind;
 
 pub use clean::FlushRead;
 pub use flush::FlushEpochs;
@@ -24,7 +24,7 @@ pub use gc::GcJob;
 pub use program::{OpenStripe, PageDeadline};
 pub use write::WriteEntry;
 
-impl<Q: WakeQueue, P: Probe> Device<Q, P> {
+impl<K: Kind> Device<K> {
     /// The mapping unit that holds a sector.
     #[inline]
     pub(crate) fn unit_of(&self, lba: u64) -> Lpa {

@@ -8,8 +8,9 @@ use ninescope_model::{BlockGroup, DieId, Geometry, Pool, Ppa, Source, Stream};
 
 use crate::device::Device;
 use crate::error::SimulationError;
+use crate::kind::Kind;
 use crate::meter::LastingShare;
-use crate::probe::{Event, Probe, observe};
+use crate::probe::{Event, observe};
 use crate::transaction::{QueueClass, Transaction, UnitChain, UnitRecord};
 
 /// Pages of a frontier's stripe that are not yet with their die.
@@ -62,7 +63,7 @@ impl PageDeadline {
     }
 }
 
-impl<Q: WakeQueue, P: Probe> Device<Q, P> {
+impl<K: Kind> Device<K> {
     /// Follows a unit that the host wrote into its page.
     // Called for host writes and for pages that come down from a tier, as `Ftl::write` is.
     #[allow(clippy::inline_always)]

@@ -1,15 +1,16 @@
 //! Host reads: split by unit, translated, merged where units lie side by side in one page.
 
-use ninescope_kernel::{NONE, WakeQueue};
+use ninescope_kernel::NONE;
 use ninescope_model::{CacheHint, Lpa, Ppa, SECTOR_BYTES, Source};
 
 use crate::device::Device;
 use crate::error::SimulationError;
 use crate::host::LinkJob;
-use crate::probe::{Event, Probe, ReadFrom, observe};
+use crate::kind::Kind;
+use crate::probe::{Event, ReadFrom, observe};
 use crate::transaction::{QueueClass, Transaction};
 
-impl<Q: WakeQueue, P: Probe> Device<Q, P> {
+impl<K: Kind> Device<K> {
     /// Turns a read command into page reads. What the controller can answer by itself (units still on
     /// their way to the media, units never written) goes straight to the link.
     pub(crate) fn start_read(&mut self, index: u32) -> Result<(), SimulationError> {

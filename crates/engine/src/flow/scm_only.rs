@@ -4,16 +4,16 @@
 //! non-volatile and fast, so that there is no buffer to hide it, and a FLUSH has nothing to wait for. The order in which a
 //! bank issues transactions is the order of contents.
 
-use ninescope_kernel::{NONE, Ns, WakeQueue};
+use ninescope_kernel::{NONE, Ns};
 use ninescope_model::{Cause, SlotId};
 
 use crate::device::Device;
 use crate::error::SimulationError;
+use crate::kind::Kind;
 use crate::meter::Parts;
-use crate::probe::Probe;
 use crate::transaction::{QueueClass, Transaction};
 
-impl<Q: WakeQueue, P: Probe> Device<Q, P> {
+impl<K: Kind> Device<K> {
     /// Turns a read, or a write whose data is in the controller, into accesses of slots.
     #[inline(never)]
     #[allow(clippy::unnecessary_wraps)] // all paths of a command have the same type

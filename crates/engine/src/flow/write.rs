@@ -1,14 +1,15 @@
 //! Host writes and TRIMs: read-modify-write of units written in part, placing, stalls.
 
 use ninescope_ftl::{Placed, Residence};
-use ninescope_kernel::{NONE, Ns, WakeQueue};
+use ninescope_kernel::{NONE, Ns};
 use ninescope_model::{Cause, Lpa, Ppa, SECTOR_BYTES, Source, Stream};
 
 use crate::config::WriteCompletion;
 use crate::device::Device;
 use crate::error::SimulationError;
+use crate::kind::Kind;
 use crate::meter::Parts;
-use crate::probe::{Event, MergedWith, Probe, observe};
+use crate::probe::{Event, MergedWith, observe};
 use crate::reliability::Harm;
 use crate::transaction::{QueueClass, Transaction, UnitRecord};
 
@@ -60,7 +61,7 @@ pub(crate) enum Placing {
     NotWanted,
 }
 
-impl<Q: WakeQueue, P: Probe> Device<Q, P> {
+impl<K: Kind> Device<K> {
     /// The data of a write command is in the controller.
     pub(crate) fn start_write(&mut self, index: u32) -> Result<(), SimulationError> {
         let command = &mut self.commands[index];
@@ -331,7 +332,7 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
             entry.damage = None;
         }
         let chained = self.completes_at_program();
-        let merged_with = if P::ACTIVE { self.content_merged_with(entry) } else { MergedWith::Nothing };
+        let merged_with = if K::ACTIVE { self.content_merged_with(entry) } else { MergedWith::Nothing };
         let sectors = self.sectors_of_each(entry);
         // Another part of the command may yet read the rest of a unit, and wait for the program of what is written here.
         let may_wait_for_it = !chained && self.commands[entry.command].pending > 1;
@@ -371,7 +372,7 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
             self.read_rest_again(entry.command)?;
             return Ok(Placing::ReadsAgain);
         }
-        let merged_with = if P::ACTIVE { self.content_merged_with(entry) } else { MergedWith::Nothing };
+        let merged_with = if K::ACTIVE { self.content_merged_with(entry) } else { MergedWith::Nothing };
         let lpa = Lpa(entry.next);
         let of_flash = self.is_merged_with_what_was_read(entry);
         let Some(placed) = self.ftl.take_down(lpa) else { return Ok(Placing::Waits) };

@@ -1,15 +1,16 @@
 //! A command completes: its parts are closed, counted and checked.
 
-use ninescope_kernel::{NONE, WakeQueue};
+use ninescope_kernel::NONE;
 use ninescope_model::{CacheHint, Cause, Op, SECTOR_BYTES};
 
 use super::RequestLogEntry;
 use crate::device::Device;
 use crate::error::SimulationError;
+use crate::kind::Kind;
 use crate::meter::Parts;
-use crate::probe::{Event, Probe, observe};
+use crate::probe::{Event, observe};
 
-impl<Q: WakeQueue, P: Probe> Device<Q, P> {
+impl<K: Kind> Device<K> {
     /// Completes a command. `parts` are those of its critical chain since the command left the front
     /// stages (host queue, processor, link towards the device), which are added here. `transaction` is its page
     /// access, `NONE` where it has none.

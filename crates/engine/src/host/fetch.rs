@@ -8,10 +8,11 @@ use super::HostCommand;
 use super::command::command_link;
 use crate::device::{Device, Flow};
 use crate::error::SimulationError;
-use crate::probe::{Event, Probe, observe};
+use crate::kind::Kind;
+use crate::probe::{Event, observe};
 use crate::transaction::QueueClass;
 
-impl<Q: WakeQueue, P: Probe> Device<Q, P> {
+impl<K: Kind> Device<K> {
     /// Takes in every command that has arrived and has room.
     #[inline]
     pub(crate) fn fetch_commands(&mut self) -> Result<(), SimulationError> {

@@ -7,8 +7,9 @@ use ninescope_kernel::{NONE, Ns, Rate, WakeQueue};
 
 use crate::device::Device;
 use crate::error::SimulationError;
+use crate::kind::Kind;
 use crate::meter::Parts;
-use crate::probe::{Event, Probe, observe};
+use crate::probe::{Event, observe};
 use ninescope_model::Cause;
 
 /// Read data for the host: one page access, or what the controller answers by itself.
@@ -117,7 +118,7 @@ impl LinkOut {
     }
 }
 
-impl<Q: WakeQueue, P: Probe> Device<Q, P> {
+impl<K: Kind> Device<K> {
     /// Queues data for the host.
     #[inline]
     pub(crate) fn queue_link_out(&mut self, job: LinkJob) {

@@ -13,14 +13,15 @@ use super::{DiePhase, DieUnit};
 use crate::device::Device;
 use crate::error::SimulationError;
 use crate::host::LinkJob;
-use crate::probe::{Event, Probe, observe};
+use crate::kind::Kind;
+use crate::probe::{Event, observe};
 use crate::transaction::QueueClass;
 
 fn channel_link(dies: &mut [DieUnit], index: u32) -> &mut u32 {
     &mut dies[index as usize].channel_next
 }
 
-impl<Q: WakeQueue, P: Probe> Device<Q, P> {
+impl<K: Kind> Device<K> {
     /// Asks for the channel for the die's next phase. It is granted before time moves on if it is free.
     #[inline]
     pub(crate) fn request_channel(&mut self, die: DieId) {

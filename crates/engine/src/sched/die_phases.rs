@@ -1,16 +1,17 @@
 //! What happens when a die's present phase ends.
 
-use ninescope_kernel::{NONE, WakeQueue};
+use ninescope_kernel::NONE;
 use ninescope_media::nand::{CommandKind, FlashCommand};
 use ninescope_model::{DieId, Occupancy, Source};
 
 use super::DiePhase;
 use crate::device::Device;
 use crate::error::SimulationError;
+use crate::kind::Kind;
 use crate::probe::{Event, Probe, observe};
 use crate::transaction::{Transaction, UnitRecord};
 
-impl<Q: WakeQueue, P: Probe> Device<Q, P> {
+impl<K: Kind> Device<K> {
     /// The die's wake-up came.
     #[inline]
     pub(crate) fn die_woke(&mut self, die: DieId) -> Result<(), SimulationError> {
@@ -77,7 +78,7 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
                 track.command_array = self.now - track.mark;
                 track.mark = self.now;
             }
-            if P::ACTIVE && self.probe.follows_data() {
+            if K::ACTIVE && self.probe.follows_data() {
                 self.tell_what_was_sensed(&transaction)?;
             }
             if self.reliability.is_some() {

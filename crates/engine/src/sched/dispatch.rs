@@ -1,6 +1,6 @@
 //! Giving a free die its next command.
 
-use ninescope_kernel::{NONE, Ns, WakeQueue};
+use ninescope_kernel::{NONE, Ns};
 use ninescope_media::nand::{CommandKind, DieState, FlashCommand};
 use ninescope_model::{DieId, Lpa, Pool, Source};
 
@@ -8,13 +8,14 @@ use super::DiePhase;
 use super::transaction_scheduler::DieView;
 use crate::device::Device;
 use crate::error::SimulationError;
-use crate::probe::{Access, Event, Probe, observe};
+use crate::kind::Kind;
+use crate::probe::{Access, Event, observe};
 use crate::transaction::{CLASSES, QueueClass, Transaction, TransactionStore};
 
 /// How many waiting transactions are looked at to fill the other planes of a command.
 const MERGE_WINDOW: usize = 8;
 
-impl<Q: WakeQueue, P: Probe> Device<Q, P> {
+impl<K: Kind> Device<K> {
     /// Issues the next command of a die if it is free and something waits; resumes a parked operation if
     /// nothing does.
     pub(crate) fn dispatch(&mut self, die: DieId) -> Result<(), SimulationError> {
@@ -87,7 +88,7 @@ impl<Q: WakeQueue, P: Probe> Device<Q, P> {
             self.open_shares(die);
         }
         self.request_channel(die);
-        if P::ACTIVE {
+        if K::ACTIVE {
             let mut planes = [Access::default(); 4];
             let accesses = self.accesses_of(&command, &mut planes);
             observe!(self, Event::Dispatched { command: &command, class, accesses });

@@ -5,10 +5,10 @@ use ninescope_model::DieId;
 
 use super::DiePhase;
 use crate::device::Device;
-use crate::probe::Probe;
+use crate::kind::Kind;
 use crate::transaction::{QueueClass, Transaction};
 
-impl<Q: WakeQueue, P: Probe> Device<Q, P> {
+impl<K: Kind> Device<K> {
     /// Queues a transaction on a die, from which it is dispatched before time moves on if the die is free.
     #[inline]
     pub(crate) fn enqueue(&mut self, die: DieId, transaction: Transaction) -> u32 {

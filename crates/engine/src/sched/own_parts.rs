@@ -5,15 +5,15 @@
 //! command; the rest is behind others.
 
 use ninescope_ftl::Placed;
-use ninescope_kernel::{NONE, Ns, WakeQueue};
+use ninescope_kernel::{NONE, Ns};
 use ninescope_media::nand::FlashCommand;
 use ninescope_model::{BankId, DieId, Op, Source};
 
 use crate::config::WriteCompletion;
 use crate::device::{Device, Flow};
 use crate::host::HostCommand;
+use crate::kind::Kind;
 use crate::meter::{DieLedger, OwnParts};
-use crate::probe::Probe;
 use crate::transaction::{QueueClass, TransactionStore, UnitRecord};
 
 /// The share that a transaction works for, `NONE` for none.
@@ -108,7 +108,7 @@ impl TransactionStore {
     }
 }
 
-impl<Q: WakeQueue, P: Probe> Device<Q, P> {
+impl<K: Kind> Device<K> {
     /// Gives a transaction that is queued on a die its share of it, if its command has several parts.
     #[inline]
     pub(super) fn join_share(&mut self, die: DieId, index: u32) {

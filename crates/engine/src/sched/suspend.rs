@@ -8,10 +8,11 @@ use super::DiePhase;
 use super::suspend_policy::{SuspendDecision, SuspendQuestion};
 use crate::device::Device;
 use crate::error::SimulationError;
-use crate::probe::{Event, Probe, observe};
+use crate::kind::Kind;
+use crate::probe::{Event, observe};
 use crate::transaction::QueueClass;
 
-impl<Q: WakeQueue, P: Probe> Device<Q, P> {
+impl<K: Kind> Device<K> {
     /// Asks the suspend policy, if there is one, about the operation that keeps a read waiting.
     #[inline]
     pub(crate) fn consider_suspend(&mut self, die: DieId) {

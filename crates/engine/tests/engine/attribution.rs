@@ -6,8 +6,8 @@ use crate::scenario::{
     COMMAND, Drive, ERASE, Listed, PAGE_PROGRAM, PROGRAM, READ, UNIT_READ, UNIT_TRANSFER, flush, mixed_sectors, policy,
     policy_with, read, read_units, scenes, sectors, write, write_units,
 };
-use ninescope_engine::{Event, Probe, SimulationError, View, WriteCompletion};
-use ninescope_kernel::{Ns, Rate, TournamentTree};
+use ninescope_engine::{Event, Probe, SimulationError, View, Watched, WriteCompletion};
+use ninescope_kernel::{Ns, Rate};
 use ninescope_model::{Cause, Occupancy, Op};
 use ninescope_workload::Arrival;
 use proptest::prelude::*;
@@ -269,19 +269,19 @@ fn runs_well(world: &World) -> Result<(), TestCaseError> {
     let unit = drive.unit_bytes / 512;
     let requests = mixed_sectors(drive.seed, world.requests, drive.sectors(), unit, world.gap, world.read_percent);
     let probe = Counting { open: world.arrival == Arrival::Open, ..Counting::default() };
-    let mut device = drive.device::<TournamentTree, Counting>(Listed::boxed(requests, world.arrival), probe);
+    let mut device = drive.device::<Watched>(Listed::boxed(requests, world.arrival), Box::new(probe));
     // Far more events than any of these worlds needs: one that goes on for ever fails.
     match device.run_slice(500_000) {
         Ok(progress) => prop_assert!(progress.finished, "no end at {}", progress.now),
         Err(error) => return Err(TestCaseError::fail(format!("{error}"))),
     }
-    prop_assert_eq!(device.probe().completed, world.requests);
+    prop_assert_eq!(device.probe::<Counting>().completed, world.requests);
     // What was metered is all there was, by two ways of adding up.
     let meter = device.meter();
     let parts: u128 = meter.ops.iter().map(|op| u128::from(op.attribution.total().total())).sum();
     prop_assert_eq!(parts, meter.latency_sum);
     if world.arrival == Arrival::Open {
-        prop_assert_eq!(meter.latency_sum, device.probe().latency_sum);
+        prop_assert_eq!(meter.latency_sum, device.probe::<Counting>().latency_sum);
     }
     let elapsed = device.now().0;
     for die in device.utilization().dies {

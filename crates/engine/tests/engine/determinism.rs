@@ -2,8 +2,8 @@
 //! the log, or what is measured.
 
 use crate::scenario::{Drive, Listed, Recorder, mixed_requests, policy_with};
-use ninescope_engine::{Device, Event, NoProbe, Probe, SimulationError, View};
-use ninescope_kernel::{IndexedHeap, Ns, TournamentTree, WakeQueue};
+use ninescope_engine::{Device, Event, Kind, NoProbe, OnHeap, Plain, Probe, SimulationError, View, Watched};
+use ninescope_kernel::Ns;
 use ninescope_workload::{Arrival, JobConfig, SyntheticJob, Workload};
 
 /// A probe of its own that looks at nothing.
@@ -27,8 +27,8 @@ fn workload(drive: &Drive) -> Box<dyn Workload> {
     Listed::boxed(mixed_requests(drive.seed, 6_000, drive.logical_units, 15_000, 55), Arrival::Open)
 }
 
-fn digest_with<Q: WakeQueue, P: Probe>(drive: &Drive, probe: P, slice: u64) -> String {
-    let mut device: Device<Q, P> = drive.device(workload(drive), probe);
+fn digest_with<K: Kind>(drive: &Drive, probe: K::Probe, slice: u64) -> String {
+    let mut device: Device<K> = drive.device(workload(drive), probe);
     while !device.run_slice(slice).expect("the run goes well").finished {}
     assert_eq!(device.completed(), 6_000);
     assert!(device.ftl().counters().erased_groups + u64::from(drive.limits.warmup_requests > 0) > 0);
@@ -36,7 +36,7 @@ fn digest_with<Q: WakeQueue, P: Probe>(drive: &Drive, probe: P, slice: u64) -> S
 }
 
 fn digest(drive: &Drive) -> String {
-    digest_with::<TournamentTree, NoProbe>(drive, NoProbe, u64::MAX / 2)
+    digest_with::<Plain>(drive, NoProbe, u64::MAX / 2)
 }
 
 #[test]
@@ -46,23 +46,23 @@ fn equal_input_gives_the_equal_digest() {
 
 #[test]
 fn the_event_queue_does_not_change_the_run() {
-    let with_heap = digest_with::<IndexedHeap, NoProbe>(&drive(), NoProbe, u64::MAX / 2);
+    let with_heap = digest_with::<OnHeap>(&drive(), NoProbe, u64::MAX / 2);
     assert_eq!(digest(&drive()), with_heap);
 }
 
 #[test]
 fn a_probe_does_not_change_the_run() {
     let expected = digest(&drive());
-    assert_eq!(digest_with::<TournamentTree, Idle>(&drive(), Idle, u64::MAX / 2), expected);
+    assert_eq!(digest_with::<Watched>(&drive(), Box::new(Idle), u64::MAX / 2), expected);
     let recorder = Recorder { reserve: 1, ..Recorder::default() };
-    assert_eq!(digest_with::<TournamentTree, Recorder>(&drive(), recorder, u64::MAX / 2), expected);
+    assert_eq!(digest_with::<Watched>(&drive(), Box::new(recorder), u64::MAX / 2), expected);
 }
 
 #[test]
 fn slices_do_not_change_the_run() {
     let expected = digest(&drive());
     for slice in [1, 7, 1_000] {
-        assert_eq!(digest_with::<TournamentTree, NoProbe>(&drive(), NoProbe, slice), expected, "slices of {slice}");
+        assert_eq!(digest_with::<Plain>(&drive(), NoProbe, slice), expected, "slices of {slice}");
     }
 }
 
@@ -109,7 +109,7 @@ fn synthetic_jobs_run_equally_under_either_queue_and_any_slice() {
     let run = |slice: u64, seed: u64, heap: bool| {
         let workload = || Box::new(SyntheticJob::new(job.clone(), drive.sectors(), seed).expect("a legal job"));
         if heap {
-            let mut device: Device<IndexedHeap> = drive.device(workload(), NoProbe);
+            let mut device: Device<OnHeap> = drive.device(workload(), NoProbe);
             while !device.run_slice(slice).expect("the run goes well").finished {}
             return device.digest().to_hex();
         }

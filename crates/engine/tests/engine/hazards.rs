@@ -136,7 +136,7 @@ fn a_write_that_finds_no_free_page_stalls_until_an_erase_ends() {
     assert_eq!(run.latency(31), 0, "the last unit that fits");
     assert_eq!(run.latency(32), COMMAND + ERASE, "garbage collection goes before the queued programs");
     assert_eq!(run.parts(Op::Write), [(Cause::AllocationStall, COMMAND + ERASE)]);
-    assert_eq!(run.device.probe().fewest_free_after_host, Some(1), "the reserve was left, and nothing but the reserve");
+    assert_eq!(run.recorder().fewest_free_after_host, Some(1), "the reserve was left, and nothing but the reserve");
 }
 
 #[test]
@@ -167,7 +167,7 @@ fn cleaning_in_the_foreground_goes_on_under_lasting_writes() {
     let free = run(json!({ "policy": "free-groups", "beyond_reserve": 1 }));
     assert!(held.ftl().host_holds > 100 && held.ftl().erased_groups > 100, "{:?}", held.ftl());
     // The host opens no group once two are free, and all that it wants can be reclaimed.
-    let fewest = [&held, &free].map(|run| run.device.probe().fewest_free_after_host);
+    let fewest = [&held, &free].map(|run| run.recorder().fewest_free_after_host);
     assert_eq!(fewest[0], Some(2));
     assert!(fewest[1] < Some(2), "without waiting it takes what there is: {fewest:?}");
 }
@@ -189,7 +189,7 @@ fn host_writes_never_take_the_reserve() {
         drive.blocks = 15 + reserve + 1;
         let run = drive.run(mixed_requests(u64::from(reserve), 20_000, drive.logical_units, 20_000, 20));
         assert!(run.ftl().erased_groups > 50, "{} erases", run.ftl().erased_groups);
-        assert_eq!(run.device.probe().fewest_free_after_host, Some(reserve), "used up to the reserve");
+        assert_eq!(run.recorder().fewest_free_after_host, Some(reserve), "used up to the reserve");
     }
 }
 

@@ -8,10 +8,10 @@
 use crate::common::{Bench, Prefill, at, closed, flush, open, read, slc, timing, trim, write};
 use ninescope_engine::meter::DieLedger;
 use ninescope_engine::{
-    Device, Event, NoProbe, Probe, RequestLogEntry, SimulationError, SuspendPolicyConfig, TransactionSchedulerConfig,
-    View, WriteCompletion,
+    Device, Event, NoProbe, OnHeap, Probe, RequestLogEntry, SimulationError, SuspendPolicyConfig,
+    TransactionSchedulerConfig, View, Watched, WriteCompletion,
 };
-use ninescope_kernel::{IndexedHeap, Ns, RandomStream, Rate, TournamentTree};
+use ninescope_kernel::{Ns, RandomStream, Rate};
 use ninescope_media::nand::{CommandKind, NandTiming};
 use ninescope_model::{Cause, Occupancy, Op, Request};
 use ninescope_oracles::peak_bandwidth::{DriveRates, PeakBandwidth};
@@ -365,7 +365,7 @@ fn every_nanosecond_of_a_die_is_in_one_occupancy_and_no_resource_is_overbooked()
         bench.limits.warmup_requests = warmup;
         let requests = mixed_requests(&bench, 10_000, 150_000);
         let workload = if arrival == Arrival::Open { open(requests) } else { closed(requests) };
-        let mut device = bench.device_with::<TournamentTree, ChannelTime>(workload, ChannelTime::default());
+        let mut device = bench.device_with::<Watched>(workload, Box::new(ChannelTime::default()));
         // Also in the middle of the run, where transfers and array operations are under way.
         loop {
             let finished = device.run_slice(997).expect("no error").finished;
@@ -384,7 +384,11 @@ fn every_nanosecond_of_a_die_is_in_one_occupancy_and_no_resource_is_overbooked()
         assert!(device.counters().suspends > 10 && device.counters().group_erases > 100);
         if warmup == 0 {
             let channels: u64 = used.channels.iter().map(|busy| busy.0).sum();
-            assert_eq!(channels, device.probe().total, "channels are busy with commands, addresses and data");
+            assert_eq!(
+                channels,
+                device.probe::<ChannelTime>().total,
+                "channels are busy with commands, addresses and data"
+            );
             let link_out: u64 = device.meter().ops[Op::Read as usize].bytes / 2;
             assert_eq!(used.link_out.0, link_out, "the link moves 2 B/ns, and all sizes are even");
             assert_eq!(used.link_in.0, device.meter().ops[Op::Write as usize].bytes / 2);
@@ -553,10 +557,10 @@ fn the_same_run_twice_has_the_same_digest_and_another_one_has_not() {
     unseen.engine.log_requests = false;
     unseen.limits.warmup_requests = 1_000;
     assert_eq!(unseen.run(open(requests.clone())).digest(), reference.digest());
-    let mut probed = bench.device_with::<TournamentTree, ChannelTime>(open(requests), ChannelTime::default());
+    let mut probed = bench.device_with::<Watched>(open(requests), Box::new(ChannelTime::default()));
     probed.run().expect("the run ends well");
     assert_eq!(probed.digest(), reference.digest());
-    assert_eq!(probed.probe().reads, reference.counters().read_commands);
+    assert_eq!(probed.probe::<ChannelTime>().reads, reference.counters().read_commands);
 }
 
 #[test]
@@ -583,7 +587,7 @@ fn neither_slices_nor_the_kind_of_wake_up_queue_change_a_run() {
             assert_eq!(device.digest(), reference.digest(), "slices of {slice} events");
             assert_eq!(device.counters(), reference.counters(), "slices of {slice} events");
         }
-        let mut heap = bench.device_with::<IndexedHeap, NoProbe>(workload(), NoProbe);
+        let mut heap = bench.device_with::<OnHeap>(workload(), NoProbe);
         heap.run().expect("the run ends well");
         assert_eq!(heap.digest(), reference.digest());
     }

@@ -4,8 +4,10 @@
 
 use crate::common::{Bench, at, closed, flush, open, read, slc};
 use ninescope_engine::reliability::{Reliability, ReliabilityConfig};
-use ninescope_engine::{Device, Event, LaneConfig, NoProbe, Probe, RunLimits, SimulationError, Think, View};
-use ninescope_kernel::{IndexedHeap, Ns, RandomStream, TournamentTree, WakeQueue};
+use ninescope_engine::{
+    Device, Event, Kind, LaneConfig, NoProbe, OnHeap, Probe, RunLimits, SimulationError, Think, View, Watched,
+};
+use ninescope_kernel::{Ns, RandomStream};
 use ninescope_model::{DieId, Lpa, Request};
 use ninescope_oracles::little::LittleSides;
 
@@ -71,16 +73,16 @@ impl Probe for Times {
     }
 }
 
-fn run_on<Q: WakeQueue>(bench: &Bench, lanes: Vec<LaneConfig>) -> Device<Q, Times> {
+fn run_on<K: Kind>(bench: &Bench, lanes: Vec<LaneConfig>, probe: K::Probe) -> Device<K> {
     let ftl = bench.ftl();
     let nand = bench.nand(&ftl);
-    let mut device = Device::with_lanes(&bench.engine, &bench.limits, ftl, nand, lanes, Times::default());
+    let mut device = Device::with_lanes(&bench.engine, &bench.limits, ftl, nand, lanes, probe);
     device.run().expect("the run ends well");
     device
 }
 
-fn run(bench: &Bench, lanes: Vec<LaneConfig>) -> Device<TournamentTree, Times> {
-    run_on(bench, lanes)
+fn run(bench: &Bench, lanes: Vec<LaneConfig>) -> Device<Watched> {
+    run_on::<Watched>(bench, lanes, Box::new(Times::default()))
 }
 
 #[test]
@@ -90,7 +92,7 @@ fn closed_jobs_on_dies_of_their_own_run_as_if_alone() {
     let alone = [&first, &second].map(|requests| run(&bench, vec![lane(requests.clone(), 1)]));
     let together = run(&bench, vec![lane(first, 1), lane(second, 1)]);
     for (index, alone) in alone.iter().enumerate() {
-        assert_eq!(together.probe().lanes[index], alone.probe().lanes[0]);
+        assert_eq!(together.probe::<Times>().lanes[index], alone.probe::<Times>().lanes[0]);
         let metered = &together.meter().lanes[index];
         assert_eq!(metered.ops[0].latency.count(), alone.meter().ops[0].latency.count());
         assert_eq!(metered.elapsed(), alone.now(), "as many requests in the same time: the same IOPS");
@@ -104,7 +106,7 @@ fn submissions(count: usize, depth: u32, rest: u64, every: u64, duration: Option
     let bench = servers(1);
     let think = Some(Think { time: Ns(rest), every });
     let device = run(&bench, vec![LaneConfig { think, duration, ..lane(reads_of(&bench, &[0], count), depth) }]);
-    (device.probe().lanes[0].iter().map(|&(submitted, _)| submitted).collect(), device.now())
+    (device.probe::<Times>().lanes[0].iter().map(|&(submitted, _)| submitted).collect(), device.now())
 }
 
 #[test]
@@ -137,7 +139,7 @@ fn an_open_job_keeps_its_rate_whatever_a_closed_one_does() {
     for depth in [1, 4, 32] {
         let lanes = vec![lane(reads_of(&bench, &[0], 3_000), depth), arriving(reads_of(&bench, &[0], count), gap)];
         let device = run(&bench, lanes);
-        let submitted: Vec<u64> = device.probe().lanes[1].iter().map(|&(submitted, _)| submitted).collect();
+        let submitted: Vec<u64> = device.probe::<Times>().lanes[1].iter().map(|&(submitted, _)| submitted).collect();
         assert_eq!(submitted, (0..count as u64).map(|index| index * gap).collect::<Vec<_>>(), "depth {depth}");
         let metered = &device.meter().lanes[1];
         let rate = metered.ops[0].latency.count() as f64 / (metered.elapsed().0 as f64 / 1e9);
@@ -180,7 +182,7 @@ fn each_lane_has_its_turn_where_the_drive_is_full() {
     bench.engine.queue_depth = 1;
     let device = run(&bench, (0..3).map(|_| lane(reads_of(&bench, &[0], 50), 8)).collect());
     let turns: Vec<u16> = (0..150).map(|index| index % 3).collect();
-    assert_eq!(device.probe().fetched, turns);
+    assert_eq!(device.probe::<Times>().fetched, turns);
 }
 
 #[test]
@@ -197,9 +199,9 @@ fn depths_hold_by_lane_and_littles_law_does_in_each() {
             vec![lane(some(stream, 400), 2), lane(some(stream, 900), 5), arriving(some(stream, 200), 30_000)]
         };
         let device = run(&bench, lanes(&mut stream.clone()));
-        let again = run_on::<IndexedHeap>(&bench, lanes(&mut stream));
+        let again = run_on::<OnHeap>(&bench, lanes(&mut stream), NoProbe);
         assert_eq!(device.digest(), again.digest(), "with any wake-up queue");
-        let times = device.probe();
+        let times = device.probe::<Times>();
         assert_eq!(times.inside_max[..2], [2.min(queue_depth), 5.min(queue_depth)]);
         assert!(times.inside_max[2] <= queue_depth);
         for (lane, metered) in times.lanes.iter().zip(&device.meter().lanes) {
@@ -224,7 +226,8 @@ fn a_lane_begins_at_its_time_and_its_duration_counts_from_there() {
     later.begins = Ns(2 * delay);
     later.duration = Some(Ns(10 * SERVICE));
     let device = run(&bench, vec![late, later]);
-    let begins = |lane: usize| device.probe().lanes[lane].iter().map(|&(submitted, _)| submitted).collect::<Vec<_>>();
+    let begins =
+        |lane: usize| device.probe::<Times>().lanes[lane].iter().map(|&(submitted, _)| submitted).collect::<Vec<_>>();
     assert_eq!(begins(0), (0..10).map(|index| delay + index * SERVICE).collect::<Vec<_>>());
     assert_eq!(begins(1), (0..5).map(|index| 2 * delay + index * 2 * SERVICE).collect::<Vec<_>>());
     assert_eq!(device.meter().lanes[0].since, Some(Ns(delay)));
@@ -238,14 +241,14 @@ fn a_stage_begins_when_everything_before_it_is_over() {
     last.begins = Ns(40 * SERVICE);
     let lanes = vec![staged(10, &[0], 0), staged(20, &[1], 0), staged(5, &[0], 1), staged(7, &[1], 1), last];
     let device = run(&bench, lanes);
-    let first = |lane: usize| device.probe().lanes[lane][0].0;
+    let first = |lane: usize| device.probe::<Times>().lanes[lane][0].0;
     assert_eq!([0, 1, 2, 3, 4].map(first), [0, 0, 20 * SERVICE, 20 * SERVICE, 40 * SERVICE]);
     // An open workload that its duration ends is over with its last completion.
     let mut rated = arriving(reads_of(&bench, &[0], 50), 3 * SERVICE);
     rated.duration = Some(Ns(10 * SERVICE));
     let device = run(&bench, vec![rated, staged(1, &[0], 1)]);
-    assert_eq!(device.probe().lanes[1], [(10 * SERVICE, 11 * SERVICE)]);
-    assert_eq!(device.probe().lanes[0].len(), 4);
+    assert_eq!(device.probe::<Times>().lanes[1], [(10 * SERVICE, 11 * SERVICE)]);
+    assert_eq!(device.probe::<Times>().lanes[0].len(), 4);
 }
 
 #[test]
@@ -265,7 +268,7 @@ fn the_limits_of_the_run_are_those_of_all_lanes_together() {
     let lanes = vec![lane(reads_of(&bench, &[0], 100), 1), arriving(reads_of(&bench, &[1], 100), SERVICE)];
     bench.limits = RunLimits { duration: Some(Ns(7 * SERVICE)), ..bench.limits };
     let device = run(&bench, lanes);
-    assert_eq!(device.probe().lanes.iter().map(Vec::len).collect::<Vec<_>>(), [7, 7]);
+    assert_eq!(device.probe::<Times>().lanes.iter().map(Vec::len).collect::<Vec<_>>(), [7, 7]);
 }
 
 #[test]
@@ -295,6 +298,6 @@ fn a_stage_behind_work_without_media_begins_in_the_same_instant() {
     let first = lane(vec![flush(); 3], 1);
     let second = LaneConfig { stage: 1, ..lane(reads_of(&bench, &[0], 1), 1) };
     let device = run(&bench, vec![first, second]);
-    assert_eq!(device.probe().lanes[1], [(0, SERVICE)]);
+    assert_eq!(device.probe::<Times>().lanes[1], [(0, SERVICE)]);
     assert_eq!(bench.die_of(&bench.ftl(), Lpa(0)), DieId(0));
 }

@@ -1,5 +1,4 @@
-//! The tests of the engine that drive it whole: one program, because the engine is generic over what it is measured
-//! by and each test program would compile all of it again.
+//! The tests of the engine that drive it whole: one program, because each program links all of it again.
 //!
 //! `tests/allocation.rs` stands alone: it counts what the whole process allocates.
 

@@ -9,8 +9,8 @@ use crate::scenario::{
     write_units,
 };
 use ninescope_engine::meter::Parts;
-use ninescope_engine::{Event, Probe, SimulationError, View, WriteCompletion};
-use ninescope_kernel::{NONE, Ns, RandomStream, Rate, TournamentTree};
+use ninescope_engine::{Event, Probe, SimulationError, View, Watched, WriteCompletion};
+use ninescope_kernel::{NONE, Ns, RandomStream, Rate};
 use ninescope_model::{Cause, Op, Request};
 use ninescope_workload::Arrival;
 use proptest::prelude::*;
@@ -194,10 +194,10 @@ impl Probe for ByRequest {
 }
 
 fn run(drive: &Drive, requests: Vec<Request>, arrival: Arrival) -> Result<(ByRequest, bool), TestCaseError> {
-    let mut device = drive.device::<TournamentTree, ByRequest>(Listed::boxed(requests, arrival), ByRequest::default());
+    let mut device = drive.device::<Watched>(Listed::boxed(requests, arrival), Box::new(ByRequest::default()));
     device.run().map_err(|error| TestCaseError::fail(format!("{error}")))?;
     let collected = device.counters().gc_page_reads + device.counters().group_erases > 0;
-    let probe = device.probe();
+    let probe = device.probe::<ByRequest>();
     Ok((ByRequest { requests: probe.requests.clone(), on_media: probe.on_media.clone() }, collected))
 }
 
@@ -262,12 +262,12 @@ fn a_buffered_write_alone_in_an_idle_drive_is_behind_nobody() {
             (request.op, request.submitted) = (Op::Write, Ns(id as u64 * 1_000_000_000));
         }
         let mut device =
-            drive.device::<TournamentTree, ByRequest>(Listed::boxed(requests, Arrival::Open), ByRequest::default());
+            drive.device::<Watched>(Listed::boxed(requests, Arrival::Open), Box::new(ByRequest::default()));
         device.run().map_err(|error| TestCaseError::fail(format!("{error}")))?;
         let mut seen = seen.borrow_mut();
         *seen.1 += device.counters().read_modify_write_repeated;
         let collected = device.counters().gc_page_reads + device.counters().group_erases > 0;
-        for (id, (_, parts)) in device.probe().requests.iter().enumerate() {
+        for (id, (_, parts)) in device.probe::<ByRequest>().requests.iter().enumerate() {
             let of = |cause: Cause| parts.0[cause as usize];
             prop_assert_eq!(of(Cause::DieHostRead) + of(Cause::DieHostProgram), 0, "request {}: {:?}", id, parts);
             if !collected {

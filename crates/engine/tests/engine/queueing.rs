@@ -7,8 +7,8 @@
 
 use crate::common::statistics::{Poisson, STUDENT_95, batch_half_width, mean};
 use crate::common::{Bench, at, closed, flush, generated, open, read, slc, trim, write};
-use ninescope_engine::{Device, Event, Probe, SimulationError, View};
-use ninescope_kernel::{Ns, RandomStream, TournamentTree};
+use ninescope_engine::{Device, Event, Probe, SimulationError, View, Watched};
+use ninescope_kernel::{Ns, RandomStream};
 use ninescope_media::nand::{CommandKind, DieState};
 use ninescope_model::{DieId, Lpa, Op, Request};
 use ninescope_oracles::little::LittleSides;
@@ -65,10 +65,10 @@ fn md1_waits(rho: f64, requests: usize, seed: u64) -> Vec<u32> {
         left = left.checked_sub(1)?;
         Some(at(arrivals.next(), read(places.below(units) * UNIT_SECTORS, UNIT_SECTORS as u32)))
     });
-    let mut device = bench.device_with::<TournamentTree, Waits>(workload, Waits(Vec::with_capacity(requests)));
+    let mut device = bench.device_with::<Watched>(workload, Box::new(Waits(Vec::with_capacity(requests))));
     device.run().expect("the run ends well");
-    assert_eq!(device.probe().0.len(), requests);
-    device.probe().0.clone()
+    assert_eq!(device.probe::<Waits>().0.len(), requests);
+    device.probe::<Waits>().0.clone()
 }
 
 #[test]
@@ -346,9 +346,9 @@ fn mean_page_wait(sizes: &[u64], rho: f64, requests: u64) -> f64 {
             at(time, read(stream.below(units - pages) * UNIT_SECTORS, (pages * UNIT_SECTORS) as u32))
         })
         .collect();
-    let mut device = bench.device_with::<TournamentTree, Issues>(open(list), Issues::default());
+    let mut device = bench.device_with::<Watched>(open(list), Box::new(Issues::default()));
     device.run().expect("the run ends well");
-    let issued = &device.probe().0;
+    let issued = &device.probe::<Issues>().0;
     assert_eq!(issued.len(), submitted.len(), "a request of n pages is n page reads");
     // Pages are served in the order in which they came.
     let total: u64 = issued.iter().zip(&submitted).map(|(issued, submitted)| issued - submitted).sum();

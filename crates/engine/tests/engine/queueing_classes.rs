@@ -14,8 +14,8 @@ use std::collections::VecDeque;
 
 use crate::common::statistics::{Poisson, STUDENT_99_9, batch_half_width, mean};
 use crate::common::{Bench, Prefill, at, generated, read, slc, write};
-use ninescope_engine::{Event, Probe, SimulationError, TransactionSchedulerConfig, View, WriteCompletion};
-use ninescope_kernel::{Ns, RandomStream, Rate, TournamentTree};
+use ninescope_engine::{Event, Probe, SimulationError, TransactionSchedulerConfig, View, Watched, WriteCompletion};
+use ninescope_kernel::{Ns, RandomStream, Rate};
 use ninescope_media::nand::EraseLoops;
 use ninescope_model::{Lpa, Op};
 use ninescope_oracles::queueing::{self as oracle, ServiceClass};
@@ -131,9 +131,9 @@ impl Probe for Sojourns {
 fn sojourns(bench: &Bench, other: Other, workload: impl Workload + 'static) -> Sojourns {
     let probe =
         Sojourns { other, read_times: Vec::new(), reads: Vec::new(), others: Vec::new(), erases: VecDeque::new() };
-    let mut device = bench.device_with::<TournamentTree, _>(workload, probe);
+    let mut device = bench.device_with::<Watched>(workload, Box::new(probe));
     device.run().expect("the run ends well");
-    let Sojourns { read_times, reads, others, erases, .. } = device.probe();
+    let Sojourns { read_times, reads, others, erases, .. } = device.probe::<Sojourns>();
     assert!(erases.is_empty(), "each write has its erase");
     let counters = device.counters();
     assert_eq!((counters.gc_page_reads, counters.allocation_stalls, counters.buffer_stalls), (0, 0, 0));

@@ -7,7 +7,7 @@ use ninescope_engine::{Device, EngineConfig, LaneConfig, NoProbe, RunLimits, Scm
 use ninescope_ftl::policies::sector_wear_leveling::ladder::Ladder;
 use ninescope_ftl::policies::sector_wear_leveling::start_gap::StartGap;
 use ninescope_ftl::policies::{SectorWearLeveling, SectorWearLevelingConfig};
-use ninescope_kernel::{Ns, RandomStream, Rate, TournamentTree};
+use ninescope_kernel::{Ns, RandomStream, Rate};
 use ninescope_media::scm::program_verify::to_the_cap::ToTheCap;
 use ninescope_media::scm::program_verify::until_pass::UntilPass;
 use ninescope_media::scm::{CopyPath, ProgramVerify, ProgramVerifyConfig, PulseOrder, Scm, ScmTiming, WrittenCells};
@@ -91,8 +91,7 @@ impl ScmBench {
         }
         let scm = ScmPart::new(&[(shape, self.leveling.clone())], media);
         let lanes = vec![LaneConfig::new(Box::new(workload), depth)];
-        let mut device: Device<TournamentTree> =
-            Device::of_scm(&self.engine, &RunLimits::default(), scm, lanes, NoProbe);
+        let mut device: Device = Device::of_scm(&self.engine, &RunLimits::default(), scm, lanes, NoProbe);
         device.run().expect("the run ends well");
         device
     }

@@ -2,8 +2,8 @@
 //! stretches add up. A probe of its own adds them up from the events, beside the accounts of the engine.
 
 use crate::scenario::{COMMAND, Drive, Listed, UNIT_READ, mixed_requests, policy_with, read, write};
-use ninescope_engine::{Event, Probe, SimulationError, View};
-use ninescope_kernel::{Ns, TournamentTree};
+use ninescope_engine::{Event, Probe, SimulationError, View, Watched};
+use ninescope_kernel::Ns;
 use ninescope_media::nand::{CommandKind, EraseLoops, FlashCommand};
 use ninescope_model::{DieId, Op, Ppa, Request};
 use ninescope_workload::Arrival;
@@ -116,9 +116,9 @@ impl Probe for Stretches {
 
 fn watch(drive: &Drive, requests: Vec<Request>) -> Stretches {
     let probe = Stretches::for_dies(drive.geometry().dies());
-    let mut device = drive.device::<TournamentTree, _>(Listed::boxed(requests, Arrival::Open), probe);
+    let mut device = drive.device::<Watched>(Listed::boxed(requests, Arrival::Open), Box::new(probe));
     device.run().expect("the run comes to its end");
-    let Stretches { on_die, ended, reads } = device.probe();
+    let Stretches { on_die, ended, reads } = device.probe::<Stretches>();
     assert!(on_die.iter().all(Option::is_none), "every operation ends");
     Stretches { on_die: Vec::new(), ended: ended.clone(), reads: reads.clone() }
 }

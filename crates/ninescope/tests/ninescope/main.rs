@@ -1,5 +1,5 @@
-//! The library as its callers see it: one program for all of it, because each program compiles and links the whole
-//! engine again.
+//! The library as its callers see it: one program for all of it, because each program links the whole engine
+//! again.
 
 mod architecture;
 mod bad_input;

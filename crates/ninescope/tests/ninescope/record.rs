@@ -5,8 +5,8 @@ mod scenario;
 
 use ninescope::record::{Account, Doing, RecordSettings, Recorder, Stage, Stretch};
 use ninescope::{Plan, RecordedSimulation, RunRequest};
-use ninescope_engine::{Device, NoProbe, WriteCompletion};
-use ninescope_kernel::{Ns, TournamentTree};
+use ninescope_engine::{Device, Watched, WriteCompletion};
+use ninescope_kernel::Ns;
 use ninescope_model::{Cause, DieId, Occupancy, Op, Request};
 use ninescope_workload::Arrival;
 use scenario::{
@@ -15,12 +15,12 @@ use scenario::{
 };
 use serde_json::{Value, json};
 
-type Recorded = Device<TournamentTree, Recorder>;
+type Recorded = Device<Watched>;
 
 fn recorded(drive: &Drive, requests: Vec<Request>, slowest: usize, window: Option<(u64, u64)>) -> Recorded {
     let window = window.map(|(from, until)| (Ns(from), Ns(until)));
     let recorder = Recorder::new(RecordSettings { slowest, window });
-    let mut device = drive.device(Listed::boxed(requests, Arrival::Open), recorder);
+    let mut device = drive.device::<Watched>(Listed::boxed(requests, Arrival::Open), Box::new(recorder));
     device.run().expect("the run comes to its end");
     device
 }
@@ -50,7 +50,7 @@ fn held(stage: &Stage) -> Vec<(Occupancy, u64, u64)> {
 #[test]
 fn a_read_that_suspends_an_erase_is_told_stage_by_stage() {
     let device = suspended_erase(None);
-    let reads = device.probe().slowest(Op::Read);
+    let reads = device.probe::<Recorder>().slowest(Op::Read);
     let [account] = reads.as_slice() else { panic!("one read, not {}", reads.len()) };
     let stop = COMMAND + 2 * ERASE_LOOP;
     let (issued, sensed) = (stop + RECOVER, stop + RECOVER + COMMAND + READ);
@@ -69,7 +69,7 @@ fn a_read_that_suspends_an_erase_is_told_stage_by_stage() {
     assert_eq!(queue.acts.listed[0].segments_in_words().as_deref(), Some("loop 2 of 3"));
     assert_eq!((queue.acts.listed[0].work.suspensions, queue.acts.listed[1].work.suspensions), (0, 1));
     assert_eq!(queue.acts.listed[1].doing, Doing::Recovering);
-    let told = device.probe().slowest_json().expect("it was asked for");
+    let told = device.probe::<Recorder>().slowest_json().expect("it was asked for");
     let queue = &told["read"][0]["stages"][0];
     assert_eq!(queue["die_did"][0]["what"], "erase of block 0 (loop 2 of 3)");
     assert_eq!(queue["die_did"][1]["what"], "recovery after suspending the erase of block 0 (suspended 1x)");
@@ -79,7 +79,7 @@ fn a_read_that_suspends_an_erase_is_told_stage_by_stage() {
 #[test]
 fn a_second_read_waits_behind_the_first_and_knows_its_number() {
     let device = recorded(&suspending_drive(), vec![write(0, 16), read(1_500_000, 20), read(1_500_000, 21)], 5, None);
-    let slowest = device.probe().slowest(Op::Read)[0].clone();
+    let slowest = device.probe::<Recorder>().slowest(Op::Read)[0].clone();
     let begins = COMMAND + 2 * ERASE_LOOP + RECOVER;
     assert_eq!(slowest.id, 2, "the later of the two waits longer");
     let waited: Vec<_> = slowest.stages[0].acts.listed.iter().filter(|held| held.from.0 >= begins).collect();
@@ -93,7 +93,7 @@ fn a_second_read_waits_behind_the_first_and_knows_its_number() {
 fn a_write_that_finds_the_buffer_full_says_which_die_it_waited_for_and_what_that_did() {
     let drive = Drive::with(|drive| drive.engine.buffered_pages = 1);
     let device = recorded(&drive, vec![write_units(0, 0, 4), write(10, 4)], 5, None);
-    let account = device.probe().slowest(Op::Write)[0].clone();
+    let account = device.probe::<Recorder>().slowest(Op::Write)[0].clone();
     assert_eq!(stages(&account), [("buffer_stall", 10, PAGE_PROGRAM)]);
     let stall = &account.stages[0];
     assert_eq!(stall.die, Some(DieId(0)));
@@ -105,7 +105,7 @@ fn a_write_that_finds_the_buffer_full_says_which_die_it_waited_for_and_what_that
 fn a_write_without_a_free_page_waits_for_the_erase_that_gives_it_one() {
     let drive = Drive::with(|drive| drive.prepared = (0..24).collect());
     let device = recorded(&drive, (0..33).map(|unit| write(0, unit % 24)).collect(), 1, None);
-    let account = device.probe().slowest(Op::Write)[0].clone();
+    let account = device.probe::<Recorder>().slowest(Op::Write)[0].clone();
     let [stall] = account.stages.as_slice() else { panic!("{:?}", account.stages) };
     assert_eq!((stall.name, stall.until), ("allocation_stall", account.completed));
     assert_eq!(stall.acts.listed.back().map(Stretch::occupancy), Some(Occupancy::Erase), "the last thing before room");
@@ -135,7 +135,7 @@ fn check_stages(account: &Account) {
 
 /// Every request of a run, as many as can be explained.
 fn all_accounts(device: &Recorded) -> Vec<&Account> {
-    [Op::Read, Op::Write].into_iter().flat_map(|op| device.probe().slowest(op)).collect()
+    [Op::Read, Op::Write].into_iter().flat_map(|op| device.probe::<Recorder>().slowest(op)).collect()
 }
 
 /// Drives under more load than they bear, with suspends of erases and programs, and both ways to complete writes.
@@ -209,7 +209,7 @@ fn the_slowest_are_the_slowest_and_the_warm_up_is_not_among_them() {
         let mut measured: Vec<_> = device.request_log().iter().filter(|entry| entry.op == op).collect();
         measured.sort_by_key(|entry| (std::cmp::Reverse(entry.latency), entry.id));
         let expected: Vec<u64> = measured.iter().take(20).map(|entry| entry.id).collect();
-        let found: Vec<u64> = device.probe().slowest(op).iter().map(|account| account.id).collect();
+        let found: Vec<u64> = device.probe::<Recorder>().slowest(op).iter().map(|account| account.id).collect();
         assert_eq!(found, expected, "{}", op.name());
     }
 }
@@ -217,7 +217,7 @@ fn the_slowest_are_the_slowest_and_the_warm_up_is_not_among_them() {
 // ---- the timeline ----------------------------------------------------------------------------------------
 
 fn events(device: &Recorded) -> Vec<Value> {
-    let text = device.probe().timeline_json().expect("a timeline was asked for");
+    let text = device.probe::<Recorder>().timeline_json().expect("a timeline was asked for");
     let document: Value = serde_json::from_str(&text).expect("JSON");
     document["traceEvents"].as_array().expect("a list").clone()
 }
@@ -273,7 +273,7 @@ fn what_reaches_beyond_the_window_is_cut_to_it_and_says_what_it_was() {
     assert_eq!(whole["args"]["uncut_from_ns"], 0);
     let request: Vec<&Value> = events.iter().filter(|event| event["cat"] == "request").collect();
     assert_eq!(request.len(), 4, "the read and its wait, cut: {request:?}");
-    assert_eq!(request[0]["args"]["latency_ns"], device.probe().slowest(Op::Read)[0].latency().0);
+    assert_eq!(request[0]["args"]["latency_ns"], device.probe::<Recorder>().slowest(Op::Read)[0].latency().0);
 }
 
 #[test]
@@ -321,10 +321,10 @@ fn request(extra: &Value) -> Value {
     request
 }
 
-fn simulation(request: &Value) -> RecordedSimulation<NoProbe> {
+fn simulation(request: &Value) -> RecordedSimulation {
     let request = RunRequest::from_json(&request.to_string()).expect("a legal request");
     let settings = request.record_settings().expect("legal settings");
-    RecordedSimulation::of_plan(Plan::new(&request).expect("a legal request"), NoProbe, settings).expect("a run")
+    RecordedSimulation::of_plan(Plan::new(&request).expect("a legal request"), None, settings).expect("a run")
 }
 
 fn recorded_result(request: &Value) -> (Value, Option<String>) {

@@ -8,8 +8,8 @@
 use std::path::PathBuf;
 
 use ninescope::{Plan, RunRequest};
-use ninescope_engine::{Device, Event, Probe, SimulationError, View};
-use ninescope_kernel::{Ns, TournamentTree};
+use ninescope_engine::{Device, Event, Probe, SimulationError, View, Watched};
+use ninescope_kernel::Ns;
 use ninescope_model::{Lba, Op, Request};
 use ninescope_tier::SlotState;
 use ninescope_workload::Arrival;
@@ -102,7 +102,7 @@ impl Scenario {
         }
     }
 
-    fn run(&self) -> Device<TournamentTree, Moves> {
+    fn run(&self) -> Device<Watched> {
         let request = json!({
             "drive": { "toml": self.drive }, "prefill": "full", "log_requests": true, "seed": 1,
         });
@@ -115,7 +115,7 @@ impl Scenario {
         };
         let requests = self.requests.iter().map(|row| self.request(row, sectors_per_page)).collect();
         let plan = Plan::of_requests(&run, requests, Arrival::Open, 8).expect("a legal drive");
-        let mut device: Device<TournamentTree, Moves> = plan.into_device(Moves::default()).expect("a prepared drive");
+        let mut device = plan.into_device::<Watched>(Box::new(Moves::default())).expect("a prepared drive");
         device.run().unwrap_or_else(|error| panic!("{}: {error}", self.name));
         device
     }
@@ -140,7 +140,7 @@ impl Probe for Moves {
 }
 
 /// What the counters say, those of the tier by their names and those of the memory behind `scm.` or `storage_scm.`.
-fn counters(device: &Device<TournamentTree, Moves>) -> Value {
+fn counters(device: &Device<Watched>) -> Value {
     let seen = device.seen();
     let tier = seen.tier.map(|part| *part.tier().counters()).unwrap_or_default();
     let mut all = serde_json::to_value(tier).expect("numbers");
@@ -150,7 +150,7 @@ fn counters(device: &Device<TournamentTree, Moves>) -> Value {
 }
 
 /// Every slot in use as (page, valid, dirty), by page.
-fn slots(device: &Device<TournamentTree, Moves>) -> Vec<(u32, u32, u32)> {
+fn slots(device: &Device<Watched>) -> Vec<(u32, u32, u32)> {
     let seen = device.seen();
     let Some(part) = seen.tier else { return Vec::new() };
     let residency = part.tier().residency();
@@ -173,7 +173,7 @@ fn check(path: &PathBuf) -> usize {
     }
     assert_eq!(log.len(), expected.len(), "{name}: requests");
     let wanted = scenario.moves.iter().map(|row| (number(&row[0]), row[1].as_str(), number(&row[2]) as u32));
-    let moved = &device.probe().0;
+    let moved = &device.probe::<Moves>().0;
     for (got, wanted) in moved.iter().zip(wanted) {
         assert_eq!(*got, wanted, "{name}: (time [ns], what, page)");
     }

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use crate::support::{data, result_of, tiny_request};
 use ninescope::{Plan, RunRequest, Simulation};
-use ninescope_engine::{Event, Probe, SimulationError, View};
+use ninescope_engine::{Event, Probe, SimulationError, View, Watched};
 use ninescope_media::nand::CommandKind;
 use ninescope_model::BlockGroup;
 use ninescope_oracles::write_amplification::greedy;
@@ -33,10 +33,10 @@ impl Probe for ProgrammedPages {
 fn counted(request: &Value) -> (Value, u64) {
     let request = RunRequest::from_json(&request.to_string()).expect("a request");
     let plan = Plan::new(&request).expect("a plan");
-    let mut run = Simulation::of_plan(plan, ProgrammedPages::default()).expect("a run");
+    let mut run = Simulation::<Watched>::of_plan(plan, Box::new(ProgrammedPages::default())).expect("a run");
     while !run.run_slice(Duration::from_secs(1)).expect("it runs").finished {}
     let device = run.device().expect("it ran");
-    let (pages, ftl) = (device.probe().0, device.ftl());
+    let (pages, ftl) = (device.probe::<ProgrammedPages>().0, device.ftl());
     // What was handed out of pages that are not full yet: those of the host time out, those of moves wait for more.
     let records = (0..ftl.geometry().groups()).map(|group| ftl.group(BlockGroup(group)));
     let open_units: u32 = records.map(|record| record.write_pointer - record.programmed).sum();

@@ -8,7 +8,8 @@ use ninescope_model::{ChannelId, DieId, Lpa, Ppa, SECTOR_BYTES, Source};
 use crate::device::Device;
 use crate::error::SimulationError;
 use crate::host::LinkJob;
-use crate::probe::{Event, Probe, observe};
+use crate::kind::Kind;
+use crate::probe::{Event, observe};
 use crate::reliability::code::{Asked, Decoded};
 use crate::reliability::read_retry::Attempt;
 use crate::reliability::timetable::Appointment;
@@ -16,7 +17,7 @@ use crate::reliability::{Harm, HarmedUnit, NandCode, Reliability, Sensed};
 use crate::sched::DiePhase;
 use crate::transaction::{Coding, QueueClass, Transaction, UnitRecord};
 
-impl<Q: WakeQueue, P: Probe> Device<Q, P> {
+impl<K: Kind> Device<K> {
     // ---- sensing ---------------------------------------------------------------------------------
 
     /// A page is in its die's register: draws what its decoder will find. The group is there still, and is not erased

@@ -1,14 +1,14 @@
 //! What codes change about commands on their way to the media.
 
-use ninescope_kernel::{Ns, WakeQueue};
+use ninescope_kernel::Ns;
 use ninescope_media::nand::{CommandKind, FlashCommand};
 use ninescope_model::Ppa;
 
 use crate::device::Device;
-use crate::probe::Probe;
+use crate::kind::Kind;
 use crate::reliability::NandCode;
 
-impl<Q: WakeQueue, P: Probe> Device<Q, P> {
+impl<K: Kind> Device<K> {
     /// The code of the group of a place: clean data kept apart has a code of its own, where the drive has one.
     pub(crate) fn nand_code_of(&self, ppa: Ppa) -> NandCode {
         let has_edc = self.reliability.as_ref().is_some_and(|part| part.nand[NandCode::Edc as usize].is_some());

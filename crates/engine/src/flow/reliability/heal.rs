@@ -1,19 +1,20 @@
 //! What was fetched from the backing store is written anew, as clean data, and what is injected in the other direction.
 
 use ninescope_ftl::{Placed, Residence};
-use ninescope_kernel::{NONE, WakeQueue};
+use ninescope_kernel::NONE;
 use ninescope_model::{Lpa, Ppa, Source};
 
 use crate::device::Device;
 use crate::error::SimulationError;
 use crate::flow::WriteEntry;
 use crate::flow::write::Placing;
-use crate::probe::{Event, Probe, observe};
+use crate::kind::Kind;
+use crate::probe::{Event, observe};
 use crate::reliability::NandCode;
 use crate::reliability::corruption::Corruption;
 use crate::reliability::timetable::Appointment;
 
-impl<Q: WakeQueue, P: Probe> Device<Q, P> {
+impl<K: Kind> Device<K> {
     /// The content of a unit has come: its copy at `from` is replaced.
     pub(super) fn heal(&mut self, lpa: Lpa, from: Residence) -> Result<(), SimulationError> {
         let entry = self.entry_of(Source::Scrub, NONE, lpa.0, lpa.0 + 1);

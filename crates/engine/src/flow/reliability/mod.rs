@@ -18,11 +18,12 @@ use crate::device::Device;
 use crate::error::SimulationError;
 use crate::flow::WriteEntry;
 use crate::host::HostCommand;
-use crate::probe::{Event, Probe, ReadFrom, observe};
+use crate::kind::Kind;
+use crate::probe::{Event, ReadFrom, observe};
 use crate::reliability::timetable::Appointment;
 use crate::reliability::{Harm, NandCode, Reliability};
 
-impl<Q: WakeQueue, P: Probe> Device<Q, P> {
+impl<K: Kind> Device<K> {
     /// The reliability of a drive that has it: nobody else calls.
     #[inline]
     pub(crate) fn reliable(&mut self) -> &mut Reliability {

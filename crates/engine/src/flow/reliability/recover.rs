@@ -1,19 +1,20 @@
 //! Page reads that did not decode: read again, fetched from the backing store, or given up.
 
-use ninescope_kernel::{Ns, WakeQueue};
+use ninescope_kernel::Ns;
 use ninescope_model::{Lpa, Ppa, SECTOR_BYTES, Source};
 
 use super::decode::ones;
 use crate::device::Device;
 use crate::error::SimulationError;
 use crate::host::LinkJob;
-use crate::probe::{Event, Probe, observe};
+use crate::kind::Kind;
+use crate::probe::{Event, observe};
 use crate::reliability::backing_store::Fetch;
 use crate::reliability::timetable::Appointment;
 use crate::reliability::{Harm, NandCode};
 use crate::transaction::{QueueClass, Transaction};
 
-impl<Q: WakeQueue, P: Probe> Device<Q, P> {
+impl<K: Kind> Device<K> {
     /// The decoder says that a page access has units which it cannot make good.
     pub(super) fn read_failed(&mut self, index: u32) -> Result<(), SimulationError> {
         let Transaction { class, attempts, .. } = self.transactions.slab[index];

@@ -1,14 +1,14 @@
 //! Refresh: groups whose data is too old, or was read too often, are emptied by garbage collection, which writes it anew.
 
-use ninescope_kernel::WakeQueue;
 use ninescope_model::BlockGroup;
 
 use crate::device::Device;
 use crate::error::SimulationError;
-use crate::probe::{Event, Probe, observe};
+use crate::kind::Kind;
+use crate::probe::{Event, observe};
 use crate::reliability::timetable::Appointment;
 
-impl<Q: WakeQueue, P: Probe> Device<Q, P> {
+impl<K: Kind> Device<K> {
     /// A page read is queued on a group.
     #[inline(never)]
     pub(crate) fn reliable_read_queued(&mut self, group: BlockGroup) -> Result<(), SimulationError> {

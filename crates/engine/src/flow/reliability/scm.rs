@@ -1,20 +1,21 @@
 //! Sectors of storage-class memory on their way through a decoder, and what encoding adds to their writes.
 
-use ninescope_kernel::{Ns, WakeQueue};
+use ninescope_kernel::Ns;
 use ninescope_media::scm::{ScmCommand, ScmCommandKind};
 use ninescope_model::{BankId, ChannelId, Lpa, SECTOR_BYTES, SlotId, Source};
 
 use crate::device::Device;
 use crate::error::SimulationError;
 use crate::host::LinkJob;
-use crate::probe::{Event, Probe, observe};
+use crate::kind::Kind;
+use crate::probe::{Event, observe};
 use crate::reliability::code::{Asked, Decoded};
 use crate::reliability::timetable::Appointment;
 use crate::reliability::{Harm, Sensed};
 use crate::tier::Migration;
 use crate::transaction::{Coding, QueueClass, Transaction};
 
-impl<Q: WakeQueue, P: Probe> Device<Q, P> {
+impl<K: Kind> Device<K> {
     /// Whether the sectors of a bank are guarded by a code.
     #[inline]
     pub(crate) fn bank_is_coded(&self, bank: BankId) -> bool {

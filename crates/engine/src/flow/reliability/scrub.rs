@@ -2,17 +2,17 @@
 //! what is corrupt is found before the host asks for it.
 
 use ninescope_ftl::GroupState;
-use ninescope_kernel::WakeQueue;
 use ninescope_model::{BlockGroup, Pool, Ppa, Source, Stream};
 
 use crate::device::Device;
 use crate::error::SimulationError;
-use crate::probe::{Event, Probe, observe};
+use crate::kind::Kind;
+use crate::probe::{Event, observe};
 use crate::reliability::timetable::Appointment;
 use crate::reliability::{NandCode, ScrubPass};
 use crate::transaction::{QueueClass, Transaction};
 
-impl<Q: WakeQueue, P: Probe> Device<Q, P> {
+impl<K: Kind> Device<K> {
     /// It is time for a pass.
     pub(super) fn begin_scrub_pass(&mut self) -> Result<(), SimulationError> {
         if !self.goes_on()? {

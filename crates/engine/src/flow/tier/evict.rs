@@ -3,18 +3,19 @@
 //! Above flash a page goes down whole: what the slot does not hold is read from flash and merged. Above storage-type
 //! memory its dirty sectors alone are written, or all that the slot holds, as the policy says.
 
-use ninescope_kernel::{NONE, WakeQueue};
+use ninescope_kernel::NONE;
 use ninescope_model::{Lpa, Ppa, SlotId, Source};
 use ninescope_tier::SlotState;
 
 use crate::device::Device;
 use crate::error::SimulationError;
 use crate::flow::WriteEntry;
-use crate::probe::{Event, Probe, observe};
+use crate::kind::Kind;
+use crate::probe::{Event, observe};
 use crate::tier::{Lower, Migration, MigrationKind};
 use crate::transaction::{QueueClass, Transaction};
 
-impl<Q: WakeQueue, P: Probe> Device<Q, P> {
+impl<K: Kind> Device<K> {
     /// Reads what is to go down, from the slot and, where flash completes the page, from there: beside the slot, or when
     /// that has been read.
     pub(super) fn start_eviction(&mut self, slot: u32, command: u32) -> Result<(), SimulationError> {

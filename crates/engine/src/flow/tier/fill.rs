@@ -1,16 +1,17 @@
 //! Pages that go up: copied, or moved so that the lower medium forgets them.
 
-use ninescope_kernel::{NONE, WakeQueue};
+use ninescope_kernel::NONE;
 use ninescope_model::{Lpa, Ppa, SlotId, Source};
 use ninescope_tier::OnRead;
 
 use crate::device::Device;
 use crate::error::SimulationError;
-use crate::probe::{Event, Probe, ReadFrom, observe};
+use crate::kind::Kind;
+use crate::probe::{Event, ReadFrom, observe};
 use crate::tier::{Lower, Migration, MigrationKind, SlotWaiter};
 use crate::transaction::{QueueClass, Transaction};
 
-impl<Q: WakeQueue, P: Probe> Device<Q, P> {
+impl<K: Kind> Device<K> {
     /// Begins to bring a page up but for the sectors `written`, with `reads` of it under way. `None` where it is on its
     /// way already, or too many are.
     fn begin_fill(

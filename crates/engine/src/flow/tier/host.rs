@@ -1,14 +1,15 @@
 //! Host requests on drives with two media.
 
-use ninescope_kernel::{NONE, WakeQueue};
+use ninescope_kernel::NONE;
 use ninescope_model::{Lpa, Op, SECTOR_BYTES, SlotId, Source};
 use ninescope_tier::{OnRead, WriteTo};
 
 use crate::device::Device;
 use crate::error::SimulationError;
 use crate::host::LinkJob;
+use crate::kind::Kind;
 use crate::meter::Parts;
-use crate::probe::{Event, Probe, ReadFrom, observe};
+use crate::probe::{Event, ReadFrom, observe};
 use crate::tier::{Lower, SlotWaiter};
 use crate::transaction::{QueueClass, Transaction};
 
@@ -22,7 +23,7 @@ fn pages_of(lba: u64, sectors: u32, per_page: u32) -> impl Iterator<Item = (u32,
     })
 }
 
-impl<Q: WakeQueue, P: Probe> Device<Q, P> {
+impl<K: Kind> Device<K> {
     #[inline]
     fn sectors_per_page(&self) -> u32 {
         self.scm.layout().medium(0).sectors_per_slot

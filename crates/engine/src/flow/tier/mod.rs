@@ -14,18 +14,19 @@ mod evict;
 mod fill;
 mod host;
 
-use ninescope_kernel::{NONE, WakeQueue};
+use ninescope_kernel::NONE;
 use ninescope_model::{Cause, Lpa, Ppa, SlotId, Source};
 use ninescope_tier::Eviction;
 
 use crate::device::Device;
 use crate::error::SimulationError;
+use crate::kind::Kind;
 use crate::meter::Parts;
-use crate::probe::{Event, Probe, observe};
+use crate::probe::{Event, observe};
 use crate::tier::{Lower, MigrationKind, SlotWaiter, TierPart};
 use crate::transaction::{QueueClass, Transaction};
 
-impl<Q: WakeQueue, P: Probe> Device<Q, P> {
+impl<K: Kind> Device<K> {
     /// The tier. Called in the flows of drives that have one.
     #[inline]
     pub(crate) fn tiered(&mut self) -> &mut TierPart {

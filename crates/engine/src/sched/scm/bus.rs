@@ -9,14 +9,15 @@ use super::{BankPhase, BankUnit};
 use crate::device::Device;
 use crate::error::SimulationError;
 use crate::host::LinkJob;
-use crate::probe::{Event, Probe, observe};
+use crate::kind::Kind;
+use crate::probe::{Event, observe};
 use crate::transaction::{Coding, Transaction};
 
 fn bank_link(banks: &mut [BankUnit], index: u32) -> &mut u32 {
     &mut banks[index as usize].channel_next
 }
 
-impl<Q: WakeQueue, P: Probe> Device<Q, P> {
+impl<K: Kind> Device<K> {
     /// Asks for the channel, for which the bank waits in the phase named: to send its command, what it copies, or the data
     /// that it read.
     #[inline]

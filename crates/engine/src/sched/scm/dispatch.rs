@@ -8,11 +8,12 @@ use ninescope_model::{BankId, Occupancy, Source};
 use super::BankPhase;
 use crate::device::Device;
 use crate::error::SimulationError;
-use crate::probe::{Event, Probe, observe};
+use crate::kind::Kind;
+use crate::probe::{Event, observe};
 use crate::sched::transaction_scheduler::DieView;
 use crate::transaction::{CLASSES, QueueClass, Transaction, TransactionStore};
 
-impl<Q: WakeQueue, P: Probe> Device<Q, P> {
+impl<K: Kind> Device<K> {
     /// Queues a transaction on its bank, from which it is dispatched before time moves on if the bank is free.
     #[inline]
     pub(crate) fn enqueue_on_bank(&mut self, transaction: Transaction) {

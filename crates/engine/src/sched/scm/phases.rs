@@ -1,15 +1,15 @@
 //! What happens when a bank's present phase ends.
 
-use ninescope_kernel::WakeQueue;
 use ninescope_media::scm::{ScmCommand, ScmCommandKind};
 use ninescope_model::{BankId, Occupancy, Source};
 
 use super::{BankPhase, BankUnit};
 use crate::device::Device;
 use crate::error::SimulationError;
-use crate::probe::{Event, Probe, observe};
+use crate::kind::Kind;
+use crate::probe::{Event, observe};
 
-impl<Q: WakeQueue, P: Probe> Device<Q, P> {
+impl<K: Kind> Device<K> {
     /// The bank's wake-up came.
     pub(crate) fn bank_woke(&mut self, bank: BankId) -> Result<(), SimulationError> {
         match self.scm.banks[bank.index()].phase {

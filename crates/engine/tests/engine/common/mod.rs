@@ -9,11 +9,12 @@ pub mod statistics;
 pub mod tiered;
 
 use ninescope_engine::{
-    Device, EngineConfig, NoProbe, Probe, RunLimits, SuspendPolicyConfig, TransactionSchedulerConfig, WriteCompletion,
+    Device, EngineConfig, Kind, NoProbe, Plain, RunLimits, SuspendPolicyConfig, TransactionSchedulerConfig,
+    WriteCompletion,
 };
 use ninescope_ftl::policies::{FreeBlockChoiceConfig, GcTriggerConfig, PageAllocationConfig, VictimSelectionConfig};
 use ninescope_ftl::{Ftl, FtlConfig, InstantDriver};
-use ninescope_kernel::{Ns, Rate, TournamentTree, WakeQueue};
+use ninescope_kernel::{Ns, Rate};
 use ninescope_media::nand::{EraseLoops, Nand, NandTiming};
 use ninescope_model::{BlockGroup, DieId, Geometry, Lba, Lpa, Op, Request};
 use ninescope_workload::{Arrival, Workload, WorkloadError};
@@ -201,11 +202,11 @@ impl Bench {
 
     /// A device ready to run.
     pub fn device(&self, workload: impl Workload + 'static) -> Device {
-        self.device_with::<TournamentTree, NoProbe>(workload, NoProbe)
+        self.device_with::<Plain>(workload, NoProbe)
     }
 
     /// A device with another wake-up queue or a probe.
-    pub fn device_with<Q: WakeQueue, P: Probe>(&self, workload: impl Workload + 'static, probe: P) -> Device<Q, P> {
+    pub fn device_with<K: Kind>(&self, workload: impl Workload + 'static, probe: K::Probe) -> Device<K> {
         let ftl = self.ftl();
         let nand = self.nand(&ftl);
         Device::new(&self.engine, &self.limits, ftl, nand, Box::new(workload), probe)

@@ -2,8 +2,8 @@
 //! decoder is a queue of Poisson arrivals and constant service.
 
 use ninescope_ecc::policies::ecc_scheme::bch::Bch;
-use ninescope_engine::{Event, Probe, SimulationError, View};
-use ninescope_kernel::{Ns, RandomStream, Rate, TournamentTree};
+use ninescope_engine::{Event, Probe, SimulationError, View, Watched};
+use ninescope_kernel::{Ns, RandomStream, Rate};
 use ninescope_model::Cause;
 use ninescope_oracles::queueing as oracle;
 use ninescope_workload::Arrival;
@@ -52,14 +52,17 @@ fn waits(decoders: u32, rho: f64, requests: u64) -> Waits {
         left = left.checked_sub(1)?;
         Some(read(arrivals.next(), places.below(24 * 64)))
     });
-    let mut device = drive.device::<TournamentTree, Waits>(Box::new(workload), Waits::default());
+    let mut device = drive.device::<Watched>(Box::new(workload), Box::new(Waits::default()));
     device.run().expect("the run ends well");
     // What the requests are told is what the pages waited.
     let parts = device.meter().ops[0].attribution.total();
-    let waited: u64 = device.probe().waited.iter().map(|&waited| u64::from(waited)).sum();
+    let waited: u64 = device.probe::<Waits>().waited.iter().map(|&waited| u64::from(waited)).sum();
     assert_eq!(parts.0[Cause::DecoderWait as usize], waited);
     assert_eq!(parts.0[Cause::Decode as usize], requests * CLEAN);
-    std::mem::take(&mut Waits { arrived: device.probe().arrived.clone(), waited: device.probe().waited.clone() })
+    std::mem::take(&mut Waits {
+        arrived: device.probe::<Waits>().arrived.clone(),
+        waited: device.probe::<Waits>().waited.clone(),
+    })
 }
 
 #[test]

@@ -4,10 +4,9 @@
 use ninescope_ecc::EccSchemeConfig;
 use ninescope_ecc::policies::ecc_scheme::bch::Bch;
 use ninescope_ecc::policies::ecc_scheme::crc::Crc;
-use ninescope_engine::NoProbe;
 use ninescope_engine::reliability::code::CodeCounters;
 use ninescope_engine::reliability::{NandCode, ReliabilityCounters};
-use ninescope_kernel::TournamentTree;
+use ninescope_engine::{NoProbe, Plain};
 use ninescope_model::{Cause, Op};
 use ninescope_workload::Arrival;
 use serde_json::json;
@@ -36,7 +35,7 @@ fn reads(drive: &Drive, count: u64) -> Reads {
         left = left.checked_sub(1)?;
         Some(read(0, left % 8))
     });
-    let mut device = drive.device::<TournamentTree, NoProbe>(Box::new(workload), NoProbe);
+    let mut device = drive.device::<Plain>(Box::new(workload), NoProbe);
     device.run().expect("the run ends well");
     let mut times: Vec<u64> = device.request_log().iter().map(|entry| entry.latency.0).collect();
     times.sort_unstable();

@@ -10,14 +10,14 @@ pub mod scenes;
 
 use ninescope_engine::reliability::{NandCode, ReliabilityConfig};
 use ninescope_engine::{
-    self as engine, Device, EngineConfig, Probe, RunLimits, SimulationError, SuspendPolicyConfig,
-    TransactionSchedulerConfig, View, WriteCompletion,
+    self as engine, Device, EngineConfig, Kind, Probe, RunLimits, SimulationError, SuspendPolicyConfig,
+    TransactionSchedulerConfig, View, Watched, WriteCompletion,
 };
 use ninescope_ftl::policies::{
     FreeBlockChoiceConfig, GcTriggerConfig, PageAllocationConfig, StreamChoiceConfig, VictimSelectionConfig,
 };
 use ninescope_ftl::{Ftl, FtlConfig, FtlCounters, InstantDriver};
-use ninescope_kernel::{Ns, RandomStream, Rate, TournamentTree, WakeQueue};
+use ninescope_kernel::{Ns, RandomStream, Rate};
 use ninescope_media::health::SuspendLimit;
 use ninescope_media::nand::{CommandKind, EraseLoops, FlashCommand, Nand, NandTiming, Wear};
 use ninescope_model::{BlockGroup, Cause, DieId, Geometry, Lba, Lpa, Op, Pool, Ppa, Request, Source, Stream};
@@ -485,7 +485,7 @@ impl Drive {
     }
 
     /// The device with any queue, workload and probe.
-    pub fn device<Q: WakeQueue, P: Probe>(&self, workload: Box<dyn Workload>, probe: P) -> Device<Q, P> {
+    pub fn device<K: Kind>(&self, workload: Box<dyn Workload>, probe: K::Probe) -> Device<K> {
         let (ftl, nand) = self.parts();
         let mut device = Device::new(&self.engine, &self.limits, ftl, nand, workload, probe);
         device.set_reliability(&self.reliability);
@@ -493,9 +493,9 @@ impl Drive {
     }
 
     /// The device that gets `requests` at their times.
-    pub fn recorded(&self, requests: Vec<Request>) -> Device<TournamentTree, Recorder> {
+    pub fn recorded(&self, requests: Vec<Request>) -> Device<Watched> {
         let probe = Recorder { reserve: self.reserve, ..Recorder::default() };
-        self.device(Listed::boxed(requests, Arrival::Open), probe)
+        self.device::<Watched>(Listed::boxed(requests, Arrival::Open), Box::new(probe))
     }
 
     /// Runs `requests` to the end.
@@ -513,7 +513,7 @@ impl Drive {
 
 /// A finished run.
 pub struct Outcome {
-    pub device: Device<TournamentTree, Recorder>,
+    pub device: Device<Watched>,
 }
 
 impl Outcome {
@@ -525,8 +525,13 @@ impl Outcome {
         self.device.ftl().counters()
     }
 
+    /// What watched it.
+    pub fn recorder(&self) -> &Recorder {
+        self.device.probe()
+    }
+
     pub fn events(&self) -> &[(u64, Event)] {
-        &self.device.probe().events
+        &self.recorder().events
     }
 
     /// When request number `id` completed [ns].
