@@ -14,10 +14,10 @@ from typing import Any, NamedTuple
 
 from ninescope import _native, catalogue, kinds
 from ninescope._native import ConfigError
-from ninescope.files import json_of, text_of
+from ninescope.files import RESULT, json_of, text_of
 from ninescope.mqsim import document as mqsim
 from ninescope.profiles import is_profile
-from ninescope.saved import RESULT, read_result
+from ninescope.saved import read_result
 from ninescope.snapshots import SUFFIX, in_words, is_snapshot
 from ninescope.snapshots import check as check_snapshot
 from ninescope.toml import loads

@@ -26,9 +26,11 @@ except ImportError:  # then nobody is refused
 _COMPRESSED = {b"\x1f\x8b": ".gz", b"\x28\xb5\x2f\xfd": ".zst", b"PAR1": ".parquet"}
 
 
+RESULT = "result.json"
+"""The file of a result, in the folder that `run --out` writes."""
 LAKE_MARK = "lake.json"
 """The file that makes a folder a lake of results."""
-WRITTEN_ALONE = {"result.json": "the result of a run", "comparison.json": "a comparison"}
+WRITTEN_ALONE = {RESULT: "the result of a run", "comparison.json": "a comparison"}
 """What makes a folder that of one result."""
 _LOCK = ".ninescope.lock"
 _TRIES = 4

@@ -401,7 +401,8 @@ class Result:
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Result:
         """Read what `save` or `ninescope run --out` wrote: the directory, or a `result.json` alone."""
-        from ninescope.saved import RESULT, document_of, refused
+        from ninescope.files import RESULT
+        from ninescope.saved import document_of, refused
 
         path = Path(path)
         file = path / RESULT if path.is_dir() else path

@@ -9,12 +9,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ninescope._native import ConfigError
+from ninescope.files import RESULT
 from ninescope.kinds import kind_of
 
 if TYPE_CHECKING:
     from ninescope.result import Result
-
-RESULT = "result.json"
 
 
 def read_result(path: Path) -> Result:

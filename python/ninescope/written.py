@@ -9,8 +9,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from ninescope._native import ConfigError
-from ninescope.files import LAKE_MARK, existing
-from ninescope.saved import RESULT
+from ninescope.files import LAKE_MARK, RESULT, existing
 
 
 class Written(NamedTuple):

@@ -10,8 +10,9 @@ from pathlib import Path
 
 from ninescope._native import ConfigError
 from ninescope.compare.conditions import differing
+from ninescope.files import RESULT
 from ninescope.result import DATA_OPS, Result
-from ninescope.saved import RESULT, read_result, refused
+from ninescope.saved import read_result, refused
 from ninescope.text import drive_name, workload_name
 
 
