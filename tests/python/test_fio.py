@@ -162,7 +162,7 @@ def test_trims_have_the_bytes_that_fio_counts(tmp_path: Path, cli):
 
 @pytest.mark.parametrize("text", ["numjobs=2\n", "[b]\nrate_iops=5\nruntime=2\n"])
 def test_jobs_that_their_runtime_ends_behind_a_ramp_have_its_rates(text, tmp_path: Path, cli):
-    """They have bytes left: nothing but the end of the runtime ends them, in the middle between two requests."""
+    """They have bytes left: nothing but the end of the runtime ends them, between two requests."""
     common = "[global]\nioengine=null\nbs=4k\nrw=write\nsize=4m\nramp_time=1\n[a]\nrate_iops=2\nruntime=3\n"
     ours, theirs = (told["jobs"] for told in told_by_both(tmp_path, cli, common + text))
     for mine, fios in zip(ours, theirs, strict=True):
@@ -173,7 +173,8 @@ def test_jobs_that_their_runtime_ends_behind_a_ramp_have_its_rates(text, tmp_pat
 
 def test_a_job_of_several_sizes_that_its_runtime_ends_has_its_rate(tmp_path: Path, cli):
     """Gaps are as long as requests are large, and the last of them is not over at the end."""
-    text = "[a]\nioengine=null\nsize=64m\nrw=randread\nbssplit=4k/90:1m/10\nnorandommap\nrate_iops=100\nruntime=2\n"
+    text = "[a]\nioengine=null\nsize=64m\nrw=randread\nbssplit=4k/90:1m/10\nnorandommap\n"
+    text += "rate_iops=100\nruntime=2\n"
     ([mine], [fios]) = (told["jobs"] for told in told_by_both(tmp_path, cli, text))
     assert mine["read"]["runtime"] == 2000
     assert fios["read"]["runtime"] == pytest.approx(2000, rel=0.01)
