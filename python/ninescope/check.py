@@ -21,7 +21,7 @@ from ninescope.saved import read_result
 from ninescope.snapshots import SUFFIX, in_words, is_snapshot
 from ninescope.snapshots import check as check_snapshot
 from ninescope.toml import loads
-from ninescope.written import RESULTS, json_kind, log_kind
+from ninescope.written import RESULTS, Written, json_kind, log_kind
 
 _HOST_CACHE = "host_cache"
 _TABLES = ("latency.parquet", "latency_blocks.parquet", "series.parquet", "requests.parquet")
@@ -64,8 +64,9 @@ def _by_name(path: Path) -> Callable[[str], Verdict] | None:
         return lambda _: Verdict("report", ["to be opened in a browser; nothing in it is read again"])
     if mqsim.kind_of(str(path)) is not None:
         return _mqsim
-    if log_kind(path) is not None:
-        return _log
+    log = log_kind(path)
+    if log is not None:
+        return lambda _: _made(log, "no input")
     return {".fio": _job, ".toml": _toml, ".json": _json}.get(path.suffix)
 
 
@@ -193,13 +194,11 @@ def _json(path: str) -> Verdict:
         raise ConfigError(f"{path}: JSON of no kind that ninescope knows (results, comparisons, lakes)")
     if kind is RESULTS:
         return _result(Path(path), "result")
-    return Verdict(kind.name.removeprefix("a "), [f"made by ninescope; {kind.readers}"])
+    return _made(kind, "made by ninescope")
 
 
-def _log(path: str) -> Verdict:
-    kind = log_kind(Path(path))
-    assert kind is not None  # noqa: S101
-    return Verdict(kind.name.removeprefix("a "), [f"no input; {kind.readers}"])
+def _made(kind: Written, what: str) -> Verdict:
+    return Verdict(kind.name.removeprefix("a "), [f"{what}; {kind.readers}"])
 
 
 def _folder(path: Path) -> Verdict:

@@ -73,7 +73,7 @@ def log_kind(path: Path) -> Written | None:
     )
 
 
-def kind_of(path: Path) -> Written | None:
+def _kind_of(path: Path) -> Written | None:
     """Return what a file or folder is that ninescope wrote and that is no workload; None: it may be one."""
     if path.is_dir():
         if (path / RESULT).exists():
@@ -89,7 +89,7 @@ def kind_of(path: Path) -> Written | None:
 
 def refuse_as_workload(path: Path) -> None:
     """Say of what is no workload what it is, and who reads it."""
-    kind = kind_of(path)
+    kind = _kind_of(path)
     if kind is not None:
         raise ConfigError(f"{path}: is {kind.name}, and no workload; {kind.readers}")
 

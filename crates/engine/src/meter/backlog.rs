@@ -327,11 +327,17 @@ impl QueueHolders {
 mod tests {
     use super::*;
 
-    /// A server of a fixed service time, first come first served: Lindley's recursion.
+    /// A server of a fixed service time, first come first served.
     fn served(arrivals: impl IntoIterator<Item = u64>, service: u64) -> Backlog {
+        served_in(arrivals, |_, _| service)
+    }
+
+    /// The same of a service time by the number of a request and the time at which the one before it was served: Lindley's
+    /// recursion.
+    fn served_in(arrivals: impl IntoIterator<Item = u64>, service: impl Fn(u64, u64) -> u64) -> Backlog {
         let (mut backlog, mut free) = (Backlog::default(), 0_u64);
-        for arrival in arrivals {
-            free = free.max(arrival) + service;
+        for (number, arrival) in (0..).zip(arrivals) {
+            free = free.max(arrival) + service(number, free);
             backlog.record(Ns(arrival), Ns(free - arrival));
         }
         backlog
@@ -353,12 +359,8 @@ mod tests {
     /// garbage does: few large steps, whose standard error is as large as their mean.
     #[test]
     fn a_lumpy_overload_is_told_by_what_is_left_at_the_last_arrival() {
-        let (mut backlog, mut free) = (Backlog::default(), 0_u64);
-        for number in 0..20_000_u64 {
-            let pause = if matches!(number, 7_000 | 13_000 | 19_000) { 6_000_000 } else { 0 };
-            free = free.max(number * 1_000) + 1_000 + pause;
-            backlog.record(Ns(number * 1_000), Ns(free - number * 1_000));
-        }
+        let pause = |number| if matches!(number, 7_000 | 13_000 | 19_000) { 6_000_000 } else { 0 };
+        let backlog = served_in((0..20_000).map(|number| number * 1_000), |number, _| 1_000 + pause(number));
         let ages: Vec<f64> = backlog.closed.iter().map(Block::mean_age).collect();
         assert!(!steps_point_upwards(&ages), "{ages:?}");
         let load = backlog.overload().expect("18 ms are left after 20").load.expect("they take time");
@@ -370,12 +372,8 @@ mod tests {
     /// three steps, and requests are older from block to block all the same.
     #[test]
     fn ages_that_rise_all_along_are_an_overload_however_unlike_their_steps_are() {
-        let (mut backlog, mut free) = (Backlog::default(), 0_u64);
-        for number in 0..100_000_u64 {
-            let pause = if matches!(number, 30_000 | 60_000 | 90_000) { 700_000 } else { 0 };
-            free = free.max(number * 1_000) + 1_005 + pause;
-            backlog.record(Ns(number * 1_000), Ns(free - number * 1_000));
-        }
+        let pause = |number| if matches!(number, 30_000 | 60_000 | 90_000) { 700_000 } else { 0 };
+        let backlog = served_in((0..100_000).map(|number| number * 1_000), |number, _| 1_005 + pause(number));
         let ages = backlog.ages();
         assert!(!steps_point_upwards(&ages), "{ages:?}");
         assert!(!backlog.drains_for(DRAIN_LONG));
@@ -400,12 +398,9 @@ mod tests {
     /// of the time.
     #[test]
     fn an_overload_that_drains_fast_behind_the_last_arrival_is_told() {
-        let (mut backlog, mut free) = (Backlog::default(), 0_u64);
-        for number in 0..160_000_u64 {
-            let service = if free < 8_000_000_000 { 600_000 } else { 22_000 };
-            free = free.max(number * 50_000) + service;
-            backlog.record(Ns(number * 50_000), Ns(free - number * 50_000));
-        }
+        let shared = |free| free < 8_000_000_000;
+        let arrivals = (0..160_000).map(|number| number * 50_000);
+        let backlog = served_in(arrivals, |_, free| if shared(free) { 600_000 } else { 22_000 });
         let overload = backlog.overload().expect("nine of ten are open at the last arrival");
         let load = overload.load.expect("they take time");
         assert!((load / 12.0 - 1.0).abs() < 0.15, "{load}");
@@ -436,13 +431,9 @@ mod tests {
     fn a_short_overload_after_a_long_idle_time_has_its_own_factor() {
         const SLOW: u64 = 30_000;
         // The slow ones are not all served in the same time.
-        let served_in = |number: u64| 1_000 + number * 7 % 13;
+        let service = |number: u64, _| 1_000 + number * 7 % 13;
         let arrivals = (0..2 * SLOW).map(|number| number.min(SLOW) * 50_000 + number.saturating_sub(SLOW) * 250);
-        let (mut backlog, mut free) = (Backlog::default(), 0);
-        for (number, arrival) in (0..).zip(arrivals) {
-            free = arrival.max(free) + served_in(number);
-            backlog.record(Ns(arrival), Ns(free - arrival));
-        }
+        let backlog = served_in(arrivals, service);
         let overload = backlog.overload().expect("too fast");
         let load = overload.load.expect("they take time");
         assert!((load - 1.006 * 4.0).abs() < 0.02, "{overload:?}");
