@@ -72,8 +72,6 @@ IDLE_SHARE = 0.02
 """Of the dies of BCH-SSD: requests come faster by so much that they are busy but for that."""
 STRETCH = 1 / 3
 """Of the time of a run: dies are so busy in the busiest stretch as long as this."""
-HELD_US = {"read": 25 + 5, "program": 200 + 0.8, "erase": 1_500}
-"""How long a die of BCH-SSD is held, its codec included: published, and what the preset has."""
 WRITTEN_SHARE = {"r75": 1 / 27.5, "r90": 1 / 61}
 """Of the blocks of the cache: those that R_75 and R_90 write."""
 FILES_KIB = {"fileserver": 400 << 10, "webserver": 1000 << 10, "varmail": 260 << 10, "oltp": 320 << 10}
@@ -497,14 +495,16 @@ def at_its_rate(workload: Load, words: tuple[tuple[str, Any], ...]) -> dict[str,
     result = workload.result(BCH_SSD, 1.0, others)
     found = measure(result.document)
     stretch = dict(words).get("stretch", workload.settings.varying("busiest stretch", STRETCH))
-    return {**found, "busy": found["busy"] * busiest(result.to_polars("series"), stretch)}
+    return {
+        **found,
+        "busy": found["busy"] * busiest(result.to_polars("series"), held_by_each(result.document), stretch),
+    }
 
 
-def busiest(series: pl.DataFrame, stretch: float) -> float:
+def busiest(series: pl.DataFrame, each: Mapping[str, float], stretch: float) -> float:
     """Return how much busier dies are in the busiest stretch of a run, of that share of it, than in all.
 
-    By what was done in each interval of the run and how long it holds a die, without what is decided
-    otherwise: only the shares of the stretches matter.
+    By what was done in each interval of the run, and how long one of each kind held a die in all of it.
     """
     import numpy as np
 
@@ -513,7 +513,7 @@ def busiest(series: pl.DataFrame, stretch: float) -> float:
     erased = series["flash_erased_bytes"].to_numpy() / (PAGE_BYTES * PAGES_PER_BLOCK)
     # What is collected is read first, and programmed.
     reads = series["reads"].to_numpy() + programmed - host
-    held = reads * HELD_US["read"] + programmed * HELD_US["program"] + erased * HELD_US["erase"]
+    held = reads * each["read"] + programmed * each["program"] + erased * each["erase"]
     # The last interval may be shorter.
     held = held[:-1] if len(held) > 1 else held
     length = min(len(held), max(1, round(stretch * len(held))))
@@ -578,18 +578,39 @@ COUNTERS = {
 """Counters of a cache-oriented drive: their names here, and in a result."""
 CLEANING = ("gc_read", "gc_program", "erase")
 """What a die does when it collects garbage."""
+EACH = {
+    "read": (("host_read", "gc_read"), ("host_reads", "gc_reads")),
+    "program": (("host_program", "gc_program"), ("programs",)),
+    "erase": (("erase",), ("erases",)),
+}
+"""What holds a die, and the operations that it is of."""
+
+
+def held_ns(document: Mapping[str, Any]) -> dict[str, float]:
+    """Return how long dies were held in all, by what for."""
+    geometry = document["config"]["drive"]["geometry"]
+    count_of_dies = math.prod(
+        geometry[key] for key in ("channels", "packages_per_channel", "dies_per_package")
+    )
+    occupancy = document["utilisation"]["dies"]["occupancy"]
+    return {name: share * document["measured_ns"] * count_of_dies for name, share in occupancy.items()}
+
+
+def held_by_each(document: Mapping[str, Any]) -> dict[str, float]:
+    """Return how long a read, a program and an erase each held a die [ns]."""
+    held, operations = held_ns(document), document["operations"]
+    found = {}
+    for name, (holders, counted) in EACH.items():
+        count = sum(operations[key] for key in counted)
+        found[name] = sum(held.get(key, 0.0) for key in holders) / max(count, 1)
+    return found
 
 
 def measure(document: Mapping[str, Any]) -> dict[str, Any]:
     """Keep what matters of a result."""
     hints = {name: (of["count"], of["mean_ns"]) for name, of in document["hints"].items()}
     requests = sum(count for count, _ in hints.values())
-    geometry = document["config"]["drive"]["geometry"]
-    count_of_dies = math.prod(
-        geometry[key] for key in ("channels", "packages_per_channel", "dies_per_package")
-    )
-    occupancy = document["utilisation"]["dies"]["occupancy"]
-    held = {name: share * document["measured_ns"] * count_of_dies for name, share in occupancy.items()}
+    held = held_ns(document)
     cache = (document.get("reliability") or {}).get("cache") or {}
     return {
         "requests": requests,
@@ -597,7 +618,7 @@ def measure(document: Mapping[str, Any]) -> dict[str, Any]:
         "response_ns": sum(count * mean for count, mean in hints.values()) / requests,
         "read_ns": mean_of(hints, ("host_read", "flush_read")),
         "write_ns": mean_of(hints, ("dirty_write", "clean_write")),
-        "busy": 1 - occupancy["idle"],
+        "busy": 1 - document["utilisation"]["dies"]["occupancy"]["idle"],
         "cleaning_ns": sum(held.get(name, 0.0) for name in CLEANING),
         "gc_units": document["ftl"]["gc_units"],
         "erases": document["operations"]["erases"],

@@ -343,20 +343,31 @@ def series_of(**columns: list[int]) -> Any:
 
 
 def test_the_busiest_stretch_is_that_in_which_dies_are_held_longest(module):
+    each = {"read": 30.0, "program": 200.0, "erase": 1500.0}
     # The last interval may be shorter, and is left out.
     reads = series_of(reads=[1, 1, 1, 1, 4, 4, 0])
-    assert module.busiest(reads, 1.0) == pytest.approx(1)
-    assert module.busiest(reads, 1 / 3) == pytest.approx(2)
-    assert module.busiest(reads, 2 / 3) == pytest.approx(10 / 4 / 2)
-    # A page that is moved is read, 30 us, and programmed, 200.8; 64 of them are erased in 1500.
+    assert module.busiest(reads, each, 1.0) == pytest.approx(1)
+    assert module.busiest(reads, each, 1 / 3) == pytest.approx(2)
+    assert module.busiest(reads, each, 2 / 3) == pytest.approx(10 / 4 / 2)
+    # A page that is moved is read and programmed; 64 of them are erased in 1500.
     page = 4096
     cleaning = series_of(
         host_written_bytes=[page, page, page, 0],
         flash_programmed_bytes=[page, page, 2 * page, 0],
         flash_erased_bytes=[0, 0, 64 * page, 0],
     )
-    whole = 3 * 200.8 + 230.8 + 1500
-    assert module.busiest(cleaning, 1 / 3) == pytest.approx((200.8 + 230.8 + 1500) / (whole / 3))
+    whole = 3 * 200 + 230 + 1500
+    assert module.busiest(cleaning, each, 1 / 3) == pytest.approx((200 + 230 + 1500) / (whole / 3))
+
+
+def test_what_each_operation_held_a_die_for_is_what_the_run_says(module):
+    document = {
+        "measured_ns": 1_000,
+        "config": {"drive": {"geometry": {"channels": 2, "packages_per_channel": 1, "dies_per_package": 2}}},
+        "utilisation": {"dies": {"occupancy": {"host_read": 0.3, "gc_read": 0.1, "erase": 0.2, "idle": 0.4}}},
+        "operations": {"host_reads": 15, "gc_reads": 5, "programs": 0, "erases": 2},
+    }
+    assert module.held_by_each(document) == pytest.approx({"read": 80.0, "program": 0.0, "erase": 400.0})
 
 
 def test_every_inferred_value_changes_what_is_simulated(module, monkeypatch):
@@ -371,6 +382,7 @@ def test_every_inferred_value_changes_what_is_simulated(module, monkeypatch):
 
     monkeypatch.setattr(module.Load, "result", lambda *arguments: Recorded())
     monkeypatch.setattr(module, "measure", lambda document: {"busy": 0.15})
+    monkeypatch.setattr(module, "held_by_each", lambda document: {"read": 30, "program": 200, "erase": 1500})
     chosen = simulated(module, Settings(length=0.001))
     assert simulated(module, Settings(length=0.001, varied="nothing", factor=0.5)) == chosen
     for inferred in module.INFERRED:
