@@ -27,7 +27,7 @@ def test_each_number_of_the_shape_is_changed_alone(tool):
     _, volumes = tool.table.load()
     volume = next(each for each in volumes if each.name == tool.VOLUME)
     shapes = list(tool.shapes(volume))
-    assert len(shapes) == 1 + 2 * len(volume.shape) == 7
+    assert len(shapes) == 1 + 2 * len(volume.shape) == 5
     assert tool.varied(volume, shapes[0]) == volume
     for shape in shapes[1:]:
         ratios = {key: tool.varied(volume, shape).shape[key] / value for key, value in volume.shape.items()}
@@ -42,9 +42,9 @@ def test_the_best_placement_is_marked_and_the_impossible_is_said(tool):
         for place, placement in enumerate(("wb", "wo-dm", "rwb-dm"))
         for ratio in tool.RATIOS
     }
-    found = tool.Found(tool.Shape("cold_writes", 0.5), 3 << 20, iops, 1.25)
+    found = tool.Found(tool.Shape("hot_slope", 0.5), 3 << 20, iops, 1.25)
     line = tool.row(found)
-    assert line.startswith("| writes that are cold x 0.5 | 3 MiB | 1 / 1,001 / **2,001** |")
+    assert line.startswith("| slope of popularity x 0.5 | 3 MiB | 1 / 1,001 / **2,001** |")
     assert line.endswith("| +125% |")
     page = tool.page([found, "written hot x 0.5: impossible: too few pages"])
     assert page.count("\n| ") == 2 + 1

@@ -4,7 +4,7 @@ Classes of objects are used at very different rates, and all of them together ha
 the rewrite interval. Of all ways to spread the rewrites of each class over intervals that have both the mean
 interval of each class and the quantiles of the whole, the one of greatest entropy is taken: in each class,
 intervals are exponentially tilted from one law that is even in the logarithm between the quantiles (iterative
-proportional fitting).
+proportional fitting). Where more is known of all uses, such as what LRU caches of a size miss, both are met.
 """
 
 from __future__ import annotations
@@ -25,6 +25,8 @@ WITHIN = (0.5, 0.9, 0.99)
 FEW_POINTS = 9
 MANY_POINTS = 25
 MANY = 20_000
+# So small a share is not fitted: what the means leave of it may be less than any factor makes up for.
+RARE = 0.002
 # How far the shares between the quantiles may lie off before the constraint is called impossible.
 SHARE_TOLERANCE = 0.15
 
@@ -33,24 +35,42 @@ SHARE_TOLERANCE = 0.15
 class Row:
     """Further uses of one class."""
 
-    weight: float
+    # How much it counts in each of the pooled laws.
+    weights: tuple[float, ...]
     mean: float
+    # Whether the mean is the greatest that it may be, and not what it is.
+    at_most: bool = False
 
 
-def tilted(base: Array, grid: Array, mean: float) -> Array:
-    """`base` times an exponential in `grid` such that its mean is `mean`, or as near to it as it can be."""
-    low, high = -80.0 / grid[-1], 80.0 / grid[0]
-    mass = base
-    for _ in range(80):
+@dataclass
+class Pooled:
+    """What is known of the intervals of all classes together: shares up to each mark."""
+
+    # What it follows from, if it must be met; else it is met as nearly as can be.
+    constraint: str
+    marks: tuple[float, ...]
+    within: tuple[float, ...]
+
+
+def tilted(base: Array, grid: Array, means: Array, at_most: NDArray[np.bool_] | None = None) -> Array:
+    """Each row of `base` times an exponential in `grid`, such that its mean is as right as it can be."""
+    low = np.full(len(base), -80.0 / grid[0])
+    high = np.full(len(base), 80.0 / grid[0])
+    mass = base / base.sum(axis=1, keepdims=True)
+    kept = np.zeros(len(base), dtype=bool)
+    if at_most is not None:
+        kept = at_most & (mass @ grid <= means)
+    there = np.where(base > 0, 0.0, -np.inf)
+    untilted = mass
+    for _ in range(110):
         middle = (low + high) / 2
-        exponent = -middle * grid
-        mass = base * np.exp(exponent - exponent[base > 0].max())
-        mass = mass / mass.sum()
-        if float((mass * grid).sum()) > mean:
-            low = middle
-        else:
-            high = middle
-    return mass
+        exponent = -middle[:, None] * grid[None, :]
+        mass = base * np.exp(exponent - (exponent + there).max(axis=1, keepdims=True))
+        mass = mass / mass.sum(axis=1, keepdims=True)
+        above = mass @ grid > means
+        low, high = np.where(above, middle, low), np.where(above, high, middle)
+    found: Array = np.where(kept[:, None], untilted, mass)
+    return found
 
 
 def grid_to(longest: float) -> Array:
@@ -58,38 +78,54 @@ def grid_to(longest: float) -> Array:
     return np.geomspace(1.0, longest, BINS)
 
 
-def spread(
-    rows: list[Row], marks: tuple[float, float, float], within: tuple[float, float, float], longest: float
-) -> list[Array]:
+def spread(rows: list[Row], pooled: list[Pooled], longest: float) -> list[Array]:
     """The laws of the lags of each class, on `grid_to(longest)`; of all, the shares lie within the marks."""
     grid = grid_to(longest)
-    group = np.searchsorted(np.array(marks), grid, side="left")
-    shares = np.diff([0.0, *within, 1.0])
-    sizes = np.array([max(int((group == place).sum()), 1) for place in range(len(shares))], dtype=float)
-    scale = shares / sizes
-    total = sum(row.weight for row in rows)
-    laws: list[Array] = []
-    seen = np.zeros(len(shares))
+    groups = [np.searchsorted(np.array(each.marks), grid, side="left") for each in pooled]
+    shares = [np.diff([0.0, *each.within, 1.0]) for each in pooled]
+    sizes = [
+        np.maximum(np.bincount(group, minlength=len(share)), 1)
+        for group, share in zip(groups, shares, strict=True)
+    ]
+    scales = [share / size for share, size in zip(shares, sizes, strict=True)]
+    weights = np.array([row.weights for row in rows])
+    totals = np.maximum(weights.sum(axis=0), 1e-12)
+    # How much of a class each pooled law is about.
+    part = weights / np.maximum(weights.max(axis=1, keepdims=True), 1e-12)
+    means = np.array([row.mean for row in rows])
+    at_most = np.array([row.at_most for row in rows])
+    laws: Array = np.zeros((len(rows), len(grid)))
+    seen = [share.copy() for share in shares]
     for _ in range(ROUNDS):
-        base: Array = scale[group]
-        laws = [tilted(base, grid, row.mean) for row in rows]
-        mixed: Array = np.zeros(len(grid))
-        for row, law in zip(rows, laws, strict=True):
-            mixed += (row.weight / total) * law
-        seen = np.array([float(np.sum(mixed[group == place])) for place in range(len(shares))])
-        if float(np.abs(seen / shares - 1).max()) < 0.002:
+        logarithm: Array = np.zeros((len(rows), len(grid)))
+        for place, (scale, group) in enumerate(zip(scales, groups, strict=True)):
+            logarithm += part[:, place : place + 1] * np.log(np.maximum(scale[group], 1e-30))[None, :]
+        base = np.exp(logarithm - logarithm.max(axis=1, keepdims=True))
+        laws = tilted(base, grid, means, at_most)
+        mixed = (weights / totals).T @ laws
+        seen = [
+            np.bincount(group, weights=law, minlength=len(share))
+            for group, law, share in zip(groups, mixed, shares, strict=True)
+        ]
+        if all(
+            float(np.abs(found / np.maximum(share, 1e-9) - 1)[share > RARE].max()) < 0.002
+            for found, share in zip(seen, shares, strict=True)
+        ):
             break
-        scale = scale * np.clip(shares / np.maximum(seen, 1e-12), 0.5, 2.0) ** 0.7
-        scale = scale / scale.max()
-    off = float(np.abs(np.cumsum(seen)[:3] - np.cumsum(shares)[:3]).max())
-    if off > SHARE_TOLERANCE:
-        below = [f"{share:.3f}" for share in np.cumsum(seen)[:3]]
-        raise ImpossibleError(
-            "rewrite_p50_s, rewrite_p90_s, rewrite_p99_s",
-            f"with these popularities {', '.join(below)} of the rewrites come within them, not "
-            + ", ".join(f"{share:.3f}" for share in within),
-        )
-    return laws
+        for place, (found, share) in enumerate(zip(seen, shares, strict=True)):
+            raised = np.where(share > RARE, share / np.maximum(found, 1e-12), 1.0)
+            scale = scales[place] * np.clip(raised, 0.5, 2.0) ** (0.7 / len(pooled))
+            scales[place] = scale / scale.max()
+    for each, found, share in zip(pooled, seen, shares, strict=True):
+        off = float(np.abs(np.cumsum(found)[:-1] - np.cumsum(share)[:-1]).max())
+        if each.constraint and off > SHARE_TOLERANCE:
+            below = [f"{value:.3f}" for value in np.cumsum(found)[:-1]]
+            raise ImpossibleError(
+                each.constraint,
+                f"with these popularities {', '.join(below)} of the further uses come within them, not "
+                + ", ".join(f"{value:.3f}" for value in each.within),
+            )
+    return list(laws)
 
 
 def mean_of(points: list[float]) -> float:

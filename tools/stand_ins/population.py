@@ -1,38 +1,33 @@
 """From numbers about a volume to objects with uses of their own.
 
 The numbers are those of a *window*, the first requests of the volume, of which most is published, and of the
-whole. Where the window is the whole both are the same.
+whole. Where the window is the whole both are the same. What a profile says of the objects is not known here
+(`classes.py`).
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+import math
+from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
-from arrivals import arrivals
 from ladder import Popularity, Rung, bisect, ladder
-from lags import Row, grid_to, quantiles_of, spread, tilted
 from problem import ImpossibleError
 
-PAGE_SECTORS = 8
 PAGE_BYTES = 4096
-STRETCHES = 16
-CLASSES = (1, 2, 4, 16, 64)
 # Of the room that objects have, what their uses fill on average.
 FILLED = 0.95
-# Uses from which on an object is used a little more or less often to make the sum right.
-MANY_USES = 16.0
-# So few objects are all of one size.
-FEW_OBJECTS = 300
 # Objects of the busiest hundredth of the pages are all there by this share of the trace.
 EARLY = 0.02
-# Share of the new objects that go on where an earlier request ended: reads that scan, and writes. Inferred.
-RUNS = {"read": 0.6, "write": 0.3}
-# How long what is only read is read again, as a share of the trace. Inferred.
+# How long what is only read is read again, as a share of the trace, where no miss ratio is known. Inferred.
 READ_LIFE = 0.12
-# Share of the larger objects read once that come right after the one before: scans. Inferred.
-NEAR = 0.7
+# Of what is only read, the part that is read again at most, and how much of that goes to the busiest tenth.
+# Inferred.
+READ_AGAIN, READ_OFTEN = 0.6, 0.5
+# Of pages that are used alike, as many lie in large objects at most.
+LARGE_AT_MOST = 0.95
 
 
 @dataclass
@@ -66,8 +61,20 @@ class Targets:
     # Bytes of the whole, where they are published and the window's are not like them.
     bytes: float | None = None
     anchors: list[tuple[float, float]] = field(default_factory=list)
+    # Of what is only read, the part that is read again at most, and how much of that the busiest tenth has.
+    read_again: float = READ_AGAIN
+    read_often: float = READ_OFTEN
     # Hot and cold sets as chosen, instead of published popularity.
     shape: dict[str, float] | None = None
+    # Sizes of LRU caches, as parts of all first addresses, and what they miss; shares of the further uses
+    # that are to come within the distances that follow.
+    lru: list[tuple[float, float]] = field(default_factory=list)
+    lru_within: tuple[float, ...] = ()
+    # What is used so many times as often is this power of it as likely to be used in larger requests.
+    size_slope: float = 0.0
+    # By operation, the share of the objects that are used together with the one that was new before, behind
+    # which they lie.
+    close: dict[str, float] | None = None
 
 
 @dataclass
@@ -86,35 +93,43 @@ class Group:
     life: float
     kind: str
 
+    @property
+    def only_read(self) -> bool:
+        """Whether it is never written."""
+        return self.op == "read" and self.reads >= self.uses
 
-def sectors_of(pages: float, cut: int) -> list[list[int]]:
-    """Sizes of several pages with a mean, less some sectors of the last."""
-    label = max(size for size in CLASSES if size <= max(pages, 2))
-    above = {2: 3, 4: 15, 16: 63, 64: 4096}[label]
-    low = max(label, round(pages / 2))
-    high = min(max(round(1.6 * pages), low + 1), above)
-    share = min(max((pages - low) / (high - low), 0.0), 1.0)
+
+def lean(groups: list[Group], slope: float) -> None:
+    """Move pages between the small and the large objects that are used alike; their requests stay as many.
+
+    With a slope above 0 busy pages are used in larger requests and idle ones in smaller ones, so that there
+    are more objects.
+    """
+    if not slope:
+        return
     pairs = [
-        [low * PAGE_SECTORS - cut, round(1000 * (1 - share))],
-        [high * PAGE_SECTORS - cut, round(1000 * share)],
+        (small, large)
+        for small, large in pairwise(groups)
+        if (small.kind, small.uses, small.births) == (large.kind, large.uses, large.births)
+        and small.pages < large.pages
     ]
-    return [pair for pair in pairs if pair[1] > 0]
+    pages = [small.count * small.pages + large.count * large.pages for small, large in pairs]
+    shares = [large.count * large.pages / there for (_, large), there in zip(pairs, pages, strict=True)]
 
+    def leant(level: float) -> list[float]:
+        raised = ((small.uses / level) ** slope for small, _ in pairs)
+        return [min(share * factor, LARGE_AT_MOST) for share, factor in zip(shares, raised, strict=True)]
 
-def parts_of_page(mean: float, unaligned: float) -> list[list[int]]:
-    """Sizes within a page with a mean, of which a share is no whole page."""
-    if mean > 7.99:
-        return [[PAGE_SECTORS, 1]]
-    share = min(max(unaligned, (8 - mean) / 7), 1.0)
-    size = max(8 - (8 - mean) / share, 1.0)
-    low = min(int(size), 7)
-    high_share = min(size - low, 1.0)
-    sizes = {8: 1 - share}
-    for sectors, part in ((low, share * (1 - high_share)), (low + 1, share * high_share)):
-        sizes[sectors] = sizes.get(sectors, 0.0) + part
-    return [
-        [sectors, round(1000 * part)] for sectors, part in sorted(sizes.items()) if round(1000 * part) > 0
-    ]
+    def spared(found: list[float]) -> float:
+        """Requests that the large ones spare."""
+        return sum(
+            there * share * small.uses * (1 / small.pages - 1 / large.pages)
+            for (small, large), there, share in zip(pairs, pages, found, strict=True)
+        )
+
+    level = math.exp(bisect(lambda level: spared(leant(math.exp(level))), spared(shares), -10.0, 20.0))
+    for (small, large), there, share in zip(pairs, pages, leant(level), strict=True):
+        small.count, large.count = there * (1 - share) / small.pages, there * share / large.pages
 
 
 class Builder:
@@ -140,11 +155,14 @@ class Builder:
             self.build_shape(self.targets.shape)
         else:
             self.build_published()
+            for is_read in (False, True):
+                lean([group for group in self.groups if group.only_read == is_read], self.targets.size_slope)
         return self.groups
 
     # Volumes whose popularity is published, or inferred as if it were.
 
     def build_published(self) -> None:
+        """Objects by the rungs of the published popularity, and reads beside them."""
         t = self.targets
         growth = self.write_growth
         # Pages read and not written, in the window and in all; pages written.
@@ -312,7 +330,7 @@ class Builder:
         pages = max(large[1], mean * 1.05, 2.0)
         share = min(max((1 - 1 / mean) / (1 - 1 / pages), 0.0), 1.0)
         often = page_reads / only_read
-        again = min(0.6, (often - 1) / 2)
+        again = min(t.read_again, (often - 1) / 2)
         window_part = min(
             max((t.window_pages - t.window_written) / only_read, 0.01) if not self.is_whole else 1.0, 0.99
         )
@@ -324,10 +342,12 @@ class Builder:
         if again > 0.001:
             extra = (often - 1) / again
             rungs += [
-                (0.9 * again, 1 + extra * 0.5 / 0.9, "again"),
-                (0.1 * again, 1 + extra * 0.5 / 0.1, "often"),
+                (0.9 * again, 1 + extra * (1 - t.read_often) / 0.9, "again"),
+                (0.1 * again, 1 + extra * t.read_often / 0.1, "often"),
             ]
         for of_pages, uses, kind in rungs:
+            if of_pages <= 0:
+                continue
             for pages_each, part in ((1.0, 1 - share), (pages, share)):
                 count = only_read * of_pages * part / pages_each
                 if count >= 0.5:
@@ -405,13 +425,15 @@ class Builder:
                 )
             )
             pages = hot_reads if op == "read" else hot_writes
-            hot[op] = HotUses(op, requests - cold_requests, page_accesses - cold * again, pages)
+            hot[op] = HotUses(
+                op, requests - cold_requests, page_accesses - cold * again, pages, shape["hot_slope"]
+            )
         self.add_hot(hot["read"], hot["write"])
 
     def add_hot(self, reads: HotUses, writes: HotUses) -> None:
         """Add pages that are read hot; writes go to the busiest of them.
 
-        A power law of slope 0.6 each, in four steps. Inferred.
+        A power law each, in four steps.
         """
         early = [(0.0, EARLY, 1.0)]
         life = FILLED * (1 - EARLY) * self.targets.requests
@@ -444,6 +466,8 @@ class HotUses:
     requests: float
     page_accesses: float
     pages: float
+    # Popularity falls by this power of the rank.
+    slope: float
 
     @property
     def mean(self) -> float:
@@ -462,209 +486,5 @@ class HotUses:
         """Accesses of each page, the busiest first; those beyond the pages have none."""
         used = max(int(self.pages), 8)
         curve = np.zeros(max(ranks, used))
-        curve[:used] = np.arange(1, used + 1, dtype=float) ** -0.6
+        curve[:used] = np.arange(1, used + 1, dtype=float) ** -self.slope
         return curve * (self.page_accesses / curve.sum())
-
-
-def births_of(count: int, births: list[tuple[float, float, float]]) -> list[int]:
-    """How many are born in each stretch."""
-    edges = np.linspace(0, 1, STRETCHES + 1)
-    sums = np.zeros(STRETCHES + 1)
-    for low, high, part in births:
-        sums += part * np.clip((edges - low) / max(high - low, 1e-9), 0, 1)
-    whole = np.round(sums / sums[-1] * count).astype(int)
-    return [int(value) for value in np.diff(whole)]
-
-
-def split(group: Group) -> list[Group]:
-    """A group whose uses lie between two classes of uses becomes two."""
-    count = max(round(group.count), 1)
-    if group.uses >= MANY_USES:
-        # A few busy objects are no whole number of them: so many are used as often in all.
-        scale = group.count / count
-        # Few of several sizes would make each seed another volume.
-        pages = float(round(group.pages)) if count <= FEW_OBJECTS else group.pages
-        scale *= group.pages / pages
-        group = replace(group, pages=pages, uses=group.uses * scale, reads=group.reads * scale)
-    label = 1 << int(np.log2(max(group.uses, 1.0)))
-    above = group.uses - (2 * label - 1)
-    if above <= 0:
-        return [replace(group, count=count)]
-    more = round(above * count)
-    parts = [(count - more, 2.0 * label - 1), (more, 2.0 * label)]
-    found = []
-    for objects, uses in parts:
-        reads = group.reads if group.reads < group.uses else uses
-        if objects > 0:
-            found.append(replace(group, count=objects, uses=uses, reads=min(reads, uses)))
-    return found
-
-
-def classes(targets: Targets, groups: list[Group]) -> list[dict[str, Any]]:
-    """The groups as classes of a profile."""
-    t = targets
-    gap_s = t.window_duration_s / t.window
-    groups = [part for group in groups for part in split(group)]
-    common = [group for group in groups if group.kind != "late"]
-    written_only = [group for group in common if group.op == "write"]
-    small = [group for group in written_only if group.pages < 1.5]
-    accesses = sum(group.count * group.uses * group.pages for group in common)
-    small_uses = sum(group.count * group.uses for group in small)
-    large_uses = sum(group.count * group.uses for group in written_only) - small_uses
-    # Where many requests end within a page, large ones do so in the middle of their last.
-    cut = PAGE_SECTORS // 2 if t.fill < 0.9 else 0
-    mean_small = 8 - (accesses * 8 * (1 - t.fill) - large_uses * cut) / max(small_uses, 1)
-    mean_small = min(mean_small, 8.0)
-    if mean_small < 1:
-        raise ImpossibleError(
-            "mean_request_bytes", f"requests within a page would have {mean_small:.2f} sectors"
-        )
-    unaligned = t.unaligned_share * sum(group.count * group.uses for group in groups) / max(small_uses, 1)
-    small_sizes = parts_of_page(mean_small, unaligned)
-    grid = grid_to(t.requests)
-    again = [group for group in groups if group.uses > 1]
-    written = [group for group in again if group.op == "write" or group.reads < group.uses]
-    rows = [
-        Row(
-            max((group.uses - group.reads - 1), 0.02) * group.count * group.pages,
-            max(group.life / max(group.uses - 1, 1.0), 1.5),
-        )
-        for group in written
-    ]
-    if t.shape:
-        even = np.full(len(grid), 1.0)
-        laws = [tilted(even, grid, row.mean) for row in rows]
-    else:
-        q50, q90, q99 = t.quantiles_s
-        laws = (
-            spread(rows, (q50 / gap_s, q90 / gap_s, q99 / gap_s), t.within, float(t.requests)) if rows else []
-        )
-    by_group = {id(group): law for group, law in zip(written, laws, strict=True)}
-    made: list[dict[str, Any]] = []
-    for group in groups:
-        count = int(group.count)
-        total = round(count * group.uses)
-        label = 1 << max(int(np.log2(max(total / count, 1.0))), 0)
-        lag = group.life / max(group.uses - 1, 1.0) if group.uses > 1 else 0.0
-        law: dict[str, Any] = {
-            "op": group.op,
-            "uses": label,
-            "pages": max(size for size in CLASSES if size <= max(round(group.pages), 1)),
-            "lag": 0 if group.uses <= 1 else 4 ** int(np.log2(max(lag, 1)) / 2),
-            "total": total,
-            "births": births_of(count, group.births),
-            "sizes": sizes_of(group, small_sizes, cut),
-            "next": [],
-        }
-        if group.kind == "scan" and group.pages >= 1.5:
-            law["next"] = [[len(made), 1]]
-            law["near"] = NEAR
-        if total > count:
-            mean = max(lag, 1.5)
-            chosen = by_group.get(id(group))
-            if chosen is None:
-                chosen = tilted(np.full(len(grid), 1.0), grid, mean)
-            law["ops"] = operations(group)
-            lags = quantiles_of(chosen, grid, mean, total - count)
-            law["parts"] = [{"part": "whole", "after": [["whole", 1]], "lags": lags}]
-        made.append(law)
-    settle_total(made, round(t.requests))
-    return made
-
-
-def sizes_of(group: Group, small: list[list[int]], cut: int) -> list[list[int]]:
-    """Sizes of the objects of a group: only what is never read ends within a page."""
-    if group.pages < 1.5:
-        return small if group.op == "write" else [[PAGE_SECTORS, 1]]
-    cut = cut if group.op == "write" else 0
-    if group.count <= FEW_OBJECTS and group.uses >= MANY_USES:
-        return [[round(group.pages) * PAGE_SECTORS - cut, 1]]
-    return sectors_of(group.pages, cut)
-
-
-def operations(group: Group) -> list[list[Any]]:
-    """Which operation follows which."""
-    if group.op == "write":
-        return [["write", "write", 1]]
-    writes = group.uses - group.reads
-    if writes <= 0:
-        return [["read", "read", 1]]
-    if group.kind == "hot":
-        # What is hot is read and written in no order.
-        of_reads = round(1000 * group.reads / group.uses)
-        return [
-            [before, after, part]
-            for before in ("read", "write")
-            for after, part in (("read", of_reads), ("write", 1000 - of_reads))
-            if part > 0
-        ]
-    back = min((group.reads - 1) / max(writes - 1, 0.1), 0.9)
-    chain: list[list[Any]] = [["read", "write", 1]]
-    if writes > 1:
-        chain.append(["write", "write", round(1000 * (1 - back))])
-        if back > 0:
-            chain.append(["write", "read", round(1000 * back)])
-    return chain
-
-
-def settle_total(made: list[dict[str, Any]], requests: int) -> None:
-    """Makes all uses as many as there are requests: classes with most uses take the difference."""
-    missing = requests - sum(law["total"] for law in made)
-    if abs(missing) > 0.03 * requests:
-        raise ImpossibleError("requests", f"the objects take {-missing} more than there are")
-    takers = [law for law in made if law["uses"] >= 4]
-    takers = takers or made
-    whole = sum(law["total"] for law in takers)
-    for law in sorted(takers, key=lambda law: int(law["total"])):
-        objects = sum(law["births"])
-        share = round(missing * law["total"] / whole)
-        whole -= law["total"]
-        least, most = objects * law["uses"], objects * (2 * law["uses"] - 1)
-        total = min(max(law["total"] + share, least), most)
-        missing -= total - law["total"]
-        law["total"] = total
-    # What is left over goes wherever there is room.
-    for law in sorted(made, key=lambda law: -int(law["total"])):
-        objects = sum(law["births"])
-        total = min(max(law["total"] + missing, objects * law["uses"]), objects * (2 * law["uses"] - 1))
-        if law["uses"] >= 2:
-            missing -= total - law["total"]
-            law["total"] = total
-    if missing != 0:
-        raise ImpossibleError("requests", f"the objects take {-missing} more than there are")
-
-
-def profile_of(name: str, sources: list[str], targets: Targets) -> dict[str, Any]:
-    """The profile of a volume."""
-    t = targets
-    groups = Builder(t).build()
-    # The rarest first: it takes the first births of a stretch whatever else there is.
-    made = classes(t, groups)
-    kinds = {law["op"] for law in made}
-    # What goes on behind a part of a page would cross the borders of pages.
-    has_parts = any(size % PAGE_SECTORS for law in made for size, _ in law["sizes"])
-    shares = RUNS | ({"write": 0.0} if has_parts else {})
-    for law in made:
-        run = round(100 * shares[law["op"]])
-        law["lie"] = [["jump", 100 - run], ["run", run]]
-    runs = [{"op": op, "ends": [[1, 1]]} for op in ("read", "write") if op in kinds]
-    span = int(t.span_bytes) // PAGE_BYTES * PAGE_BYTES
-    return {
-        "profile": 1,
-        "name": name,
-        "summary": f"MSR Cambridge {name}: {t.requests / 1e6:.3g} M requests, {t.pages * 4 / 2**20:.3g} GiB",
-        "label": "stand-in",
-        "source": sources,
-        "original": {
-            "requests": round(t.requests),
-            "duration": f"{round(t.duration_s * 1e9)}ns",
-            "footprint": f"{round(t.pages) * 4}KiB",
-        },
-        "addresses": {"span": f"{span // 1024}KiB", "continues": "again", "phases": [[0, 1]]},
-        "arrivals": arrivals(round(t.requests), t.anchors),
-        "runs": runs,
-        "objects": made,
-    }
-
-
-__all__ = ["Targets", "bisect", "profile_of"]

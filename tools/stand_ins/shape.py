@@ -31,9 +31,8 @@ RATIOS = (1, 3, 25)
 SHARE = 5
 """M-SCM as a percentage of all memory: what paper 004 finds best for prxy_1."""
 WORDS = {
-    "hot_read_pages": "read hot",
     "hot_write_pages": "written hot",
-    "cold_writes": "writes that are cold",
+    "hot_slope": "slope of popularity",
 }
 
 

@@ -10,11 +10,14 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import toml_text
+from classes import profile_of
 from lags import WITHIN
-from population import Targets, profile_of
+from population import READ_AGAIN, READ_OFTEN, Targets
 from problem import ImpossibleError
-from table import GAP_FROM, GAP_TO, Volume
+from reuse import within
+from table import GAP_FROM, GAP_TO, LRU, Volume
 
 ROOT = Path(__file__).parents[2]
 PAGE_BYTES = 4096
@@ -23,7 +26,7 @@ ROUNDS = 8
 # What is near enough to stop at.
 NEAR, NEAR_INFERRED = 0.04, 0.15
 # Corrections: how much of a deviation, and from which on. Counts are nearly right as they are built.
-DAMPING, DAMPING_COUNTS = 0.8, 0.6
+DAMPING, DAMPING_COUNTS, DAMPING_HITS = 0.8, 0.6, 0.5
 # Each round corrects less than the one before.
 STRENGTH, CALMER = 1.0, 0.87
 DEAD, DEAD_COUNTS = 0.015, 0.025
@@ -48,6 +51,18 @@ CORRECTS_WINDOW = {
     "rewrite_mean_s": "mean_s",
     "multiple_share": "multiple_share",
 }
+# Inferred numbers that nothing measures.
+CHOSEN = {"read_again", "read_often"}
+# How close together the data of a window of requests lies, and the first guess at what makes it so.
+CLOSENESS = {"read": "read_closeness", "write": "written_closeness"}
+CLOSE = {"read": 0.6, "write": 0.4}
+# So many are used together at most: chains of twenty objects.
+CLOSE_AT_MOST = 0.95
+DAMPING_CLOSE = 0.6
+# The least share of the requests that a cache larger by a step has to hit.
+FEW = 1e-5
+# How much steeper larger requests go to what is busy, where there are too few first addresses.
+SLOPE_STEP = 0.6
 CORRECTS_WHOLE = {"pages": "pages", "read_pages": "read_pages", "bytes": "bytes"}
 
 HEADING = "# A profile of ninescope: what a trace is like. `ninescope trace generate` draws one from it.\n"
@@ -112,7 +127,10 @@ def targets_of(volume: Volume) -> Targets:
     fill = 1.0 if bytes_there is None else bytes_there * window / (PAGE_BYTES * (page_reads + page_writes))
     shape = dict(volume.shape)
     if shape:
-        shape["cold_reads"] = known("cold_reads")
+        shape |= {key: known(key) for key in ("hot_read_pages", "cold_reads", "cold_writes")}
+    lru = volume.lru
+    new = min(whole("first_addresses", 0) / requests, lru[-1][1]) if lru else 0.0
+    near = volume.find("whole", CLOSENESS["read"])
     return Targets(
         requests=requests,
         writes=writes,
@@ -139,6 +157,11 @@ def targets_of(volume: Volume) -> Targets:
         bytes=volume.find("whole", "bytes"),
         anchors=anchors,
         shape=shape or None,
+        read_again=volume.inferred.get("read_again", (READ_AGAIN, ""))[0],
+        read_often=volume.inferred.get("read_often", (READ_OFTEN, ""))[0],
+        lru=lru,
+        lru_within=tuple(within(lru, new)),
+        close=None if near is None else CLOSE,
     )
 
 
@@ -184,7 +207,9 @@ def wanted(volume: Volume, first: Targets) -> list[tuple[str, str, float]]:
     there = {(of, key) for of, key, _ in found}
     more: list[tuple[str, str, float]] = []
     if not volume.shape:
-        more = [(volume.window, key, value) for key, (value, _) in volume.inferred.items()]
+        more = [
+            (volume.window, key, value) for key, (value, _) in volume.inferred.items() if key not in CHOSEN
+        ]
     more += [("whole", key, value) for key, (value, _) in volume.inferred_whole.items()]
     del first
     return found + [each for each in more if each[:2] not in there]
@@ -227,11 +252,55 @@ def corrected(
         shifted(now, wanted, got, strength)
         for now, wanted, got in zip(targets.within, WITHIN, shares, strict=True)
     ]
-    within = (moved[0], max(moved[1], moved[0] + 0.02), max(moved[2], moved[1] + 0.002, moved[0] + 0.03))
+    moved_within = (
+        moved[0],
+        max(moved[1], moved[0] + 0.02),
+        max(moved[2], moved[1] + 0.002, moved[0] + 0.03),
+    )
     for share in ("top_share", "multiple_share"):
         if share in changes:
             changes[share] = min(changes[share], 0.98)
-    return replace(targets, within=within, **changes)
+    if targets.lru:
+        changes["lru_within"] = corrected_hits(targets, measured, strength)
+    if targets.lru and volume.find("whole", "first_addresses") is not None:
+        factor = (volume.find("whole", "first_addresses") or 1.0) / measured["whole"]["first_addresses"]
+        changes["size_slope"] = min(
+            max(targets.size_slope + strength * SLOPE_STEP * math.log(factor), 0.0), 1.0
+        )
+    if targets.close is not None:
+        changes["close"] = corrected_closeness(targets.close, volume, measured, strength)
+    return replace(targets, within=moved_within, **changes)
+
+
+def corrected_hits(targets: Targets, measured: Measured, strength: float) -> tuple[float, ...]:
+    """The shares of the further uses that are to come within the distances of each size of an LRU cache.
+
+    What comes between two sizes, and beyond the last, is made more where it came out too little.
+    """
+    there = measured["whole"]
+    new = there["first_addresses"] / there["requests"]
+    parts = []
+    for missed in (
+        [each for _, each in targets.lru],
+        [there[LRU.format(round(1000 * part))] for part, _ in targets.lru],
+    ):
+        parts.append(np.maximum(-np.diff([1.0, *missed, min(new, missed[-1] - FEW)]), FEW))
+    now = np.maximum(np.diff([0.0, *targets.lru_within, 1.0]), FEW)
+    raised = now * np.clip(parts[0] / parts[1], 0.3, 3.0) ** (strength * DAMPING_HITS)
+    return tuple(float(share) for share in np.cumsum(raised / raised.sum())[:-1])
+
+
+def corrected_closeness(
+    close: dict[str, float], volume: Volume, measured: Measured, strength: float
+) -> dict[str, float]:
+    """The shares of the objects that are used together with the one that was new before, by operation."""
+    found = {}
+    for op, key in CLOSENESS.items():
+        # What is used by itself has a closeness of one.
+        factor = ((volume.find("whole", key) or 1.0) - 1) / max(measured["whole"][key] - 1, 0.01)
+        raised = shifted(close[op], min(0.5 * factor, 0.9), 0.5, strength * DAMPING_CLOSE)
+        found[op] = min(raised, CLOSE_AT_MOST)
+    return found
 
 
 def solve(volume: Volume, sources: list[str], folder: Path, rounds: int = ROUNDS) -> Measured:

@@ -20,6 +20,7 @@ SCALED = {
     "page_reads",
     "bytes",
     "span_bytes",
+    "first_addresses",
     "duration_s",
     # A shorter trace in which pages are written as often has shorter intervals.
     "rewrite_p50_s",
@@ -28,6 +29,9 @@ SCALED = {
     "rewrite_mean_s",
 }
 GAP_FROM, GAP_TO = 10_000, 490_000
+# What an LRU cache of so many thousandths of all first addresses misses.
+LRU = "lru_missed_{}_permille"
+LRU_SIZES = (1, 3, 10, 30, 100, 200, 400, 800)
 
 
 @dataclass(frozen=True)
@@ -64,6 +68,12 @@ class Volume:
     def find(self, of: str, key: str) -> float | None:
         """A published number."""
         return next((each.value for each in self.constraints if (each.of, each.key) == (of, key)), None)
+
+    @property
+    def lru(self) -> list[tuple[float, float]]:
+        """Sizes of LRU caches, as parts of the first addresses, and what they miss."""
+        found = [(size / 1000, self.find("whole", LRU.format(size))) for size in LRU_SIZES]
+        return [(part, missed) for part, missed in found if missed is not None]
 
     @property
     def lengths(self) -> list[int]:

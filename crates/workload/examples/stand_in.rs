@@ -4,6 +4,7 @@
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::ops::Range;
 
 use ninescope_model::{Op, Request, SECTOR_BYTES};
 use ninescope_workload::profile::{Profile, ProfileWorkload};
@@ -15,12 +16,114 @@ const PAGE_SECTORS: u64 = PAGE_BYTES / SECTOR_BYTES;
 const CHUNK: u64 = 512;
 /// Buckets per power of two of the intervals.
 const BUCKET_BITS: u32 = 8;
+/// Sizes of LRU caches, in thousandths of the addresses at which requests begin: those of which miss ratios are published.
+const LRU_PERMILLE: [u32; 8] = [1, 3, 10, 30, 100, 200, 400, 800];
+/// Reads, and writes, of a window in which is counted how close together pages lie: of as many there are excerpts.
+const WINDOWS: [u64; 2] = [5_820, 1_000];
 
 #[derive(Clone, Copy, Default)]
 struct Page {
     reads: u32,
     writes: u32,
     written_ns: u64,
+}
+
+/// How many other addresses were used since an address was used last: what an LRU cache of as many holds.
+#[derive(Default)]
+struct StackDistances {
+    last: BTreeMap<u64, usize>,
+    /// A Fenwick tree over the requests, with a one at the latest use of each address.
+    latest: Vec<u32>,
+    /// Requests by their distance; new addresses are in none.
+    counts: Vec<u64>,
+    requests: usize,
+}
+
+impl StackDistances {
+    fn new(requests: u64) -> Self {
+        Self { latest: vec![0; requests as usize + 1], ..Self::default() }
+    }
+
+    fn add(&mut self, address: u64) {
+        let now = self.requests + 1;
+        self.requests = now;
+        if let Some(before) = self.last.insert(address, now) {
+            let distance = self.last.len() - self.uses_until(before);
+            self.move_by(before, u32::MAX);
+            if self.counts.len() <= distance {
+                self.counts.resize(distance + 1, 0);
+            }
+            self.counts[distance] += 1;
+        }
+        self.move_by(now, 1);
+    }
+
+    fn uses_until(&self, place: usize) -> usize {
+        let places =
+            std::iter::successors(Some(place), |place| Some(place & (place - 1))).take_while(|&place| place > 0);
+        places.map(|place| self.latest[place] as usize).sum()
+    }
+
+    fn move_by(&mut self, place: usize, by: u32) {
+        let end = self.latest.len();
+        let places = std::iter::successors(Some(place), |place| Some(place + (place & place.wrapping_neg())));
+        for place in places.take_while(|&place| place < end) {
+            self.latest[place] = self.latest[place].wrapping_add(by);
+        }
+    }
+
+    /// The share of the requests that an LRU cache of a part of all addresses misses.
+    fn missed(&self, permille: u32) -> f64 {
+        let held = self.last.len() * permille as usize / 1_000;
+        let hits: u64 = self.counts.iter().take(held).sum();
+        1.0 - hits as f64 / self.requests.max(1) as f64
+    }
+}
+
+/// How close together the requests of one operation lie that come within a window: how many pages they touch of each
+/// 16 KiB that they touch, and how many they would if no two of them touched the same 16 KiB.
+#[derive(Default)]
+struct Closeness {
+    window: u64,
+    requests: u64,
+    seen: Vec<(u64, u64)>,
+    /// Pages and areas, of all together and of each by itself, over all windows.
+    together: [u64; 2],
+    apart: [u64; 2],
+}
+
+impl Closeness {
+    const AREA_PAGES: u64 = 4;
+
+    fn add(&mut self, pages: Range<u64>) {
+        self.seen.push((pages.start, pages.end));
+        self.requests += 1;
+        if self.requests.is_multiple_of(self.window) {
+            self.close_window();
+        }
+    }
+
+    fn close_window(&mut self) {
+        self.seen.sort_unstable();
+        self.seen.dedup();
+        let area = |page: u64| page / Self::AREA_PAGES;
+        let (mut next_page, mut next_area) = (0, 0);
+        for (start, end) in self.seen.drain(..) {
+            self.apart[0] += end - start;
+            self.apart[1] += area(end - 1) + 1 - area(start);
+            // They come in order: what lies before the end of those before was counted.
+            self.together[0] += end.saturating_sub(start.max(next_page));
+            self.together[1] += (area(end - 1) + 1).saturating_sub(area(start).max(next_area));
+            next_page = next_page.max(end);
+            next_area = next_area.max(area(end - 1) + 1);
+        }
+    }
+
+    /// Times as many pages of an area as requests by themselves touch.
+    fn factor(&self) -> f64 {
+        let density = |[pages, areas]: [u64; 2]| pages as f64 / areas.max(1) as f64;
+        density(self.together) / density(self.apart).max(f64::MIN_POSITIVE)
+    }
 }
 
 #[derive(Default)]
@@ -37,6 +140,8 @@ struct Measures {
     last_end: u64,
     highest_end: u64,
     now_ns: u64,
+    addresses: StackDistances,
+    closeness: [Closeness; 2],
 }
 
 impl Measures {
@@ -52,6 +157,8 @@ impl Measures {
         self.sequential += u64::from(start == self.last_end);
         self.last_end = end;
         self.highest_end = self.highest_end.max(end);
+        self.addresses.add(start);
+        self.closeness[usize::from(request.op == Op::Write)].add(pages.clone());
         for page in pages {
             self.touch(page, request.op == Op::Write);
         }
@@ -106,7 +213,7 @@ impl Measures {
         let all = (reads + writes) as f64;
         let [read_bytes, write_bytes, ..] = self.sectors.map(|sectors| (sectors * SECTOR_BYTES) as f64);
         let page_writes = self.pages[Op::Write as usize];
-        json!({
+        let mut found = json!({
             "requests": reads + writes,
             "reads": reads,
             "writes": writes,
@@ -134,7 +241,15 @@ impl Measures {
             "sequential_share": self.sequential as f64 / all,
             "duration_s": self.now_ns as f64 / 1e9,
             "span_bytes": self.highest_end * SECTOR_BYTES,
-        })
+            "first_addresses": self.addresses.last.len(),
+        });
+        for (name, closeness) in ["read", "written"].into_iter().zip(&self.closeness) {
+            found[format!("{name}_closeness")] = closeness.factor().into();
+        }
+        for permille in LRU_PERMILLE {
+            found[format!("lru_missed_{permille}_permille")] = self.addresses.missed(permille).into();
+        }
+        found
     }
 }
 
@@ -145,7 +260,9 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let lengths: Vec<u64> = lengths.iter().map(|length| length.parse()).collect::<Result<_, _>>()?;
     let seconds: Vec<f64> = seconds.iter().map(|text| text.trim_end_matches('s').parse()).collect::<Result<_, _>>()?;
     let mut workload = ProfileWorkload::new(&profile, None, arguments[2].parse()?)?;
-    let mut measures = Measures::default();
+    let addresses = StackDistances::new(profile.original.requests);
+    let closeness = WINDOWS.map(|window| Closeness { window, ..Closeness::default() });
+    let mut measures = Measures { addresses, closeness, ..Measures::default() };
     let (mut drawn, mut seen) = (0, serde_json::Map::new());
     while let Some(request) = workload.next_request()? {
         measures.add(&request);
