@@ -454,6 +454,7 @@ BAD = [
         ("line 18: axes.ftl.over_provisioning: is -3", "(at ftl.over_provisioning=-3"),
     ),
     ('"ftl.over_provisioning" =', '"ftl.xyzzy" =', ("line 18", "there is mapping_unit, ")),
+    ("[run]", "[run]\nseeds = 3", ("run.seeds", "`seeds` stands in a file by itself")),
     ('"nand.read" =', '"workload.iodept" =', ("line 19", "did you mean 'iodepth'? (at")),
     ('"nand.read" = ["20us", "60us"]', '"nand.read" = { from = 1, to = 900000, step = 1 }', ("the most",)),
 ]

@@ -344,6 +344,20 @@ unit_value! {
     Bytes, SIZE
 }
 
+impl Bytes {
+    /// As it prints, and about how much that is in the unit that fits it where these differ: "141116768KiB (134.6GiB)".
+    pub fn told(self) -> String {
+        let (name, unit) = [("TiB", TIB), ("GiB", GIB), ("MiB", MIB)]
+            .into_iter()
+            .find(|&(_, unit)| self.0 >= unit)
+            .unwrap_or(("KiB", KIB));
+        if self.0.is_multiple_of(unit) || self.0 < KIB {
+            return self.to_string();
+        }
+        format!("{self} ({:.1}{name})", self.0 as f64 / unit as f64)
+    }
+}
+
 unit_value! {
     /// A span of time [ns]: "800ns", "45us", "3.5ms", "1s", "12h", "90d", or 0.
     Duration, TIME
@@ -360,6 +374,15 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+
+    #[test]
+    fn a_size_that_is_no_whole_number_of_its_unit_is_told_in_both() {
+        let told = |bytes: u64| Bytes(bytes).told();
+        assert_eq!(told(141_116_768 << 10), "141116768KiB (134.6GiB)");
+        assert_eq!(told(5 << 30), "5GiB");
+        assert_eq!(told(100), Bytes(100).to_string());
+        assert_eq!(told(3 * 512), format!("{} (1.5KiB)", Bytes(3 * 512)));
+    }
 
     #[test]
     fn sizes_are_read_exactly() {

@@ -34,7 +34,7 @@ const RATE_MIN: u64 = 1_000;
 /// The most P/E cycles a drive may begin with.
 const CYCLES_MAX: u32 = 10_000_000;
 /// The most spare bytes to a byte of the host: beyond it is a typing error, and the drive would be nothing but spare.
-const OVER_PROVISIONING_MAX: f64 = 100.0;
+const OVER_PROVISIONING_MAX: f64 = 10.0;
 /// The most candidates drawn for a victim where planes have fewer blocks.
 const DRAWS_MAX: u32 = 1_000;
 
@@ -421,7 +421,9 @@ fn over_provisioning(drive: &LoadedDrive) -> Result<f64, Error> {
         return refused("it must be a finite number greater than 0");
     }
     if share > OVER_PROVISIONING_MAX {
-        return refused(&format!("at most {OVER_PROVISIONING_MAX} are supported (0.07 is 7 % of what the host sees)"));
+        return refused(&format!(
+            "at most {OVER_PROVISIONING_MAX} are supported; it is a share: 0.07 is 7 % of what the host sees"
+        ));
     }
     Ok(share)
 }

@@ -47,7 +47,7 @@ impl Plan {
             JobWork::Job(job) => disk_job(request, *job).map_err(wrong)?,
             JobWork::FileSystem(system) => {
                 if host_cache.is_none() && system.disk_size.0 > assembly.logical_bytes() {
-                    let drive_size = Bytes(assembly.logical_bytes());
+                    let drive_size = Bytes(assembly.logical_bytes()).told();
                     let problem = format!("{} is more than the drive of {drive_size} holds", system.disk_size);
                     return Err(wrong(JobError::new("file_system.disk_size", problem)));
                 }

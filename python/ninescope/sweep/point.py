@@ -82,10 +82,17 @@ def checked_run(run: Mapping[str, Any]) -> dict[str, Any]:
     checked: dict[str, Any] = {}
     for key, value in run.items():
         if key not in RUN_WORDS:
-            raise ConfigError(f"{key}: is no word of a run{did_you_mean(key, RUN_WORDS)}")
+            raise ConfigError(f"{key}: is no word of a run{_elsewhere(key) or did_you_mean(key, RUN_WORDS)}")
         checked[key] = _CHECKS[key](key, value)
     # What is left out is what `Drive.run` takes: the same point, whether it is written or not.
     return {key: value for key, value in checked.items() if value != _DEFAULTS.get(key)}
+
+
+def _elsewhere(key: str) -> str:
+    """Return where a word stands that is no word of a run."""
+    if key in {"seed", "seeds"}:
+        return "; `seeds` stands in a file by itself, before the tables (`seeds = 5`)"
+    return ""
 
 
 _DEFAULTS = {"prefill": "footprint", "prefill_order": "ascending", "warmup": 0, "check": "off"}

@@ -162,8 +162,8 @@ pub fn overload_notes(device: &Seen<'_>, report: &WorkloadReport, job_names: &[S
         let beside = if job_names.len() > 1 { " with the other jobs as they were" } else { "" };
         let way_out = match (report.time_scale(), lower, factor) {
             (Some(_), _, Some(factor)) => format!(
-                "--time-scale {factor} would bring the load to {percent:.0} %, --closed-loop keeps a queue depth in place of \
-                 the times"
+                "--time-scale {factor} would bring the load to {percent:.0} % on average (more is wanted where requests come in \
+                 bursts), --closed-loop keeps a queue depth in place of the times"
             ),
             (Some(_), _, None) => "--closed-loop keeps a queue depth in place of the times".to_owned(),
             (None, Some((rate, of_writes)), _) => format!(

@@ -74,7 +74,11 @@ fn mistakes_in_a_drive_name_their_line_or_key() {
         ("over_provisioning = 0.6", "over_provisioning = 0.01", &["ftl.over_provisioning", "spare blocks"]),
         ("gc_reserve_blocks = 1", "gc_reserve_blocks = 0", &["ftl.gc_reserve_blocks", "at least 1"]),
         ("gc_reserve_blocks = 1", "gc_reserve_blocks = 4294967295", &["ftl.gc_reserve_blocks", "12 blocks", "line 28"]),
-        ("over_provisioning = 0.6", "over_provisioning = 1e9", &["ftl.over_provisioning", "at most 100", "line 27"]),
+        (
+            "over_provisioning = 0.6",
+            "over_provisioning = 1e9",
+            &["ftl.over_provisioning", "at most 10 are", "a share", "line 27"],
+        ),
         ("channels = 2", "channels = 1000000000", &["geometry.channels is 1000000000", "line 4"]),
         (
             "gc_reserve_blocks = 1",

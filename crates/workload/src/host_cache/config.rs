@@ -162,7 +162,7 @@ impl HostCacheConfig {
             return Err(JobError::new("host_cache.size", "0 is no room for a block; leave it out for the whole drive"));
         }
         if size > drive_bytes {
-            let problem = format!("{} is more than the drive of {} holds", Bytes(size), Bytes(drive_bytes));
+            let problem = format!("{} is more than the drive of {} holds", Bytes(size), Bytes(drive_bytes).told());
             return Err(JobError::new("host_cache.size", problem));
         }
         if !size.is_multiple_of(set_bytes) {

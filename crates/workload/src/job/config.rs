@@ -545,7 +545,7 @@ impl JobConfig {
             Some(Bytes(bytes)) if bytes <= available => Ok(bytes),
             Some(size) => {
                 let problem =
-                    format!("{size} is more than the {} from the offset to the drive's end", Bytes(available));
+                    format!("{size} is more than the {} from the offset to the drive's end", Bytes(available).told());
                 Err(JobError::new("size", problem))
             }
         }
