@@ -15,6 +15,8 @@ BRIEF ?=
 N ?= 200
 SEED ?= 1
 SECONDS ?= 60
+# How many inputs `make properties` draws for each property.
+CASES ?= 10000
 
 PYTHON ?= python3
 VENV := .venv
@@ -45,7 +47,7 @@ NATIVE_SOURCES := $(shell find crates presets -name '*.rs' -o -name '*.toml' -o 
 # One interpreter for every build of the binding.
 export PYO3_PYTHON := $(abspath $(BIN))/python
 
-.PHONY: help demo test test-ray figures papers-docs papers-drawn today-docs fio-docs bench bench-sweeps lint worlds minimal-worlds stand-ins fuzz unsafe deny coverage lock clean
+.PHONY: help demo test test-ray figures papers-docs papers-drawn today-docs fio-docs bench bench-sweeps lint worlds minimal-worlds stand-ins properties fuzz unsafe deny coverage lock clean
 .DEFAULT_GOAL := help
 
 help: ## Show this list
@@ -109,6 +111,10 @@ worlds: ## Hunt in N=200 random worlds from SEED=1 on
 minimal-worlds: ## Find and write the smallest world for each mark that has none
 	@cargo run --release --quiet --locked -p ninescope-check --bin worlds -- \
 		--minimal crates/check/worlds/marks --count 2000
+
+properties: ## Try the properties of the tests with CASES=10000 random inputs each
+	PROPTEST_CASES=$(CASES) cargo test --release --locked -p ninescope-model -p ninescope-media -p ninescope-ecc \
+		-p ninescope-ftl -p ninescope-tier -p ninescope-workload -p ninescope-engine
 
 fuzz: ## Fuzz everything that reads input, for SECONDS=60 in all
 	@tools/fuzz.sh $(SECONDS)
