@@ -302,7 +302,8 @@ def workload_of(
         if not job:
             raise typer.BadParameter("nothing to run: give a trace, a job file or --rw")
         if "rw" not in job:
-            raise typer.BadParameter(f"{_options(job)} describe a job, which also needs --rw")
+            describe = "describes" if len(job) == 1 else "describe"
+            raise typer.BadParameter(f"{_options(job)} {describe} a job, which also needs --rw")
         if replay:
             raise typer.BadParameter(f"{_options(replay)} is about traces, and this is a job")
         return Workload.job(**job, **({} if limit is None else {"requests": limit}))

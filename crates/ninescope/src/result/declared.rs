@@ -49,6 +49,11 @@ impl MeasuredWaf {
         let measured = format!("measured is {}", with_ends(self.waf, self.waf_low, self.waf_high));
         let wear_in = "`--warmup` lets the run itself wear the drive in";
         let (why, remedy) = match by {
+            OverwrittenBy::Uniform if was_under_load(used) => (
+                "that was of uniform random writes, the garbage of each collected before the next one; a run under load collects \
+                 later, and this workload may be another",
+                "`--prefill steady` wears in with the workload and tells which it is",
+            ),
             OverwrittenBy::Uniform => {
                 ("the steady state of uniform random writes is not that of this workload", wear_in)
             }
@@ -147,8 +152,11 @@ mod tests {
         // Nothing scatters in the window, and there is no interval to speak of.
         assert!(note.starts_with(numbers) && note.contains("without time") && note.contains("`--warmup`"), "{note}");
         let uniform = declared(OverwrittenBy::Uniform);
-        let note = told(2.2).note(&uniform, &loaded).expect("far away");
+        let note = told(2.2).note(&uniform, &used(100, 0)).expect("far away");
         assert!(note.contains("uniform random writes is not that of this workload"), "{note}");
+        // Under load it may be the load, and more of it does not help.
+        let note = told(2.2).note(&uniform, &loaded).expect("far away");
+        assert!(note.contains("under load collects later") && !note.contains("--warmup"), "{note}");
     }
 
     #[test]

@@ -666,7 +666,7 @@ impl JobConfig {
 /// A positive size in sectors.
 fn sectors(key: &'static str, bytes: Bytes) -> Result<u64, JobError> {
     if bytes.0 == 0 || !bytes.0.is_multiple_of(SECTOR_BYTES) {
-        return Err(JobError::new(key, format!("{bytes} is not a positive multiple of 512 bytes")));
+        return Err(JobError::new(key, format!("{} bytes are no positive multiple of 512", bytes.0)));
     }
     Ok(bytes.0 / SECTOR_BYTES)
 }

@@ -73,7 +73,7 @@ fn what_has_no_meaning_is_named_by_its_key() {
     let cases = [
         ("rwmixread = 101", "rwmixread: 101"),
         ("bs = 0", "bs: 0B"),
-        ("bs = 1000", "bs: 1KB is not a positive multiple of 512"),
+        ("bs = 1000", "bs: 1000 bytes are no positive multiple of 512"),
         ("bs = '4TiB'", "bs: 4TiB is too large"),
         ("bs = '2GiB'", "bs: a region of 1GiB does not hold a request of 2GiB"),
         ("iodepth = 0", "iodepth: 0"),

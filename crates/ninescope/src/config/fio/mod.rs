@@ -243,6 +243,7 @@ fn job(section: &Section<'_>, notes: &mut Notes) -> Result<JobConfig, Problem> {
     finish_jumps(section, &mut job, &said)?;
     finish_pace(section, &mut job, &mut said, notes)?;
     finish_ends(&mut job, &said).map_err(wrong)?;
+    say_where_a_mix_ends(&job, &said, notes);
     if said.time_based && job.duration.is_none() {
         notes.say("time_based does nothing without runtime, as in fio".to_owned());
     }
@@ -383,6 +384,9 @@ fn finish_pace(section: &Section<'_>, job: &mut JobConfig, said: &mut Said, note
                     .to_owned(),
             );
         }
+        if job.iodepth == 1 {
+            notes.say(RESTED_AT_THE_END.to_owned());
+        }
         (job.thinktime, job.thinktime_blocks) = (time, blocks);
         if at_issue && job.iodepth > 1 {
             let problem = "`issue` is not supported with a depth of more than 1";
@@ -476,7 +480,8 @@ fn bytes_in_all(job: &mut JobConfig, said: &Said) -> Option<u64> {
     let in_all = size.min(pass);
     let sequential_mix = job.rw.ops().len() > 1 && !job.rw.is_random();
     if said.synchronous && (in_one || sequential_mix) {
-        return Some(said.io_size.unwrap_or(in_all).saturating_mul(said.loops));
+        let most = said.io_size.unwrap_or(in_all).saturating_mul(said.loops);
+        return Some(passes_of_a_mix(job, said).map_or(most, |bytes| bytes.min(most)));
     }
     let longer = said.io_size.filter(|&bytes| in_one && bytes > size);
     if let Some(bytes) = longer {
@@ -494,6 +499,22 @@ fn bytes_in_all(job: &mut JobConfig, said: &Said) -> Option<u64> {
         job.pass_size = (pass != within).then_some(Bytes(pass));
     }
     Some(bytes)
+}
+
+/// How many bytes the passes of a sequential mix come to on average, where `loops` and `io_size` end it behind one of them:
+/// with one request in flight each pass ends where one direction has reached the region's end, and none begins once
+/// `io_size` is reached.
+fn passes_of_a_mix(job: &JobConfig, said: &Said) -> Option<u64> {
+    let (Some(Bytes(size)), Some(io_size)) = (job.size, said.io_size) else { return None };
+    let sequential_mix = !job.rw.is_random() && !is_of_one_direction(job);
+    if !said.synchronous || !sequential_mix || said.loops < 2 || said.time_based {
+        return None;
+    }
+    let reads = job.read_share();
+    let pass = size as f64 / reads.max(1.0 - reads);
+    let passes = libm::ceil(io_size as f64 / pass).max(said.loops as f64);
+    let bytes = (passes * pass) as u64;
+    (bytes < io_size.saturating_mul(said.loops)).then_some(bytes)
 }
 
 /// Whether random requests beyond `size` belong to one pass. A map that is full ends a pass of fio, and so does a shift
@@ -545,6 +566,10 @@ fn cut_by_a_map(job: &JobConfig, said: &Said) -> String {
     )
 }
 
+/// Where the rests of fio count that are followed by nothing.
+const RESTED_AT_THE_END: &str = "thinktime: with one request in flight fio also rests behind the last one, where thinktime_blocks \
+                                 divides their number, and to the end of a rest beyond the runtime, and counts that in its \
+                                 rates: 201 ms in place of 100 for 10 requests with 100 ms behind each 5";
 /// The same of sizes that are one of each direction.
 const ENDED_BY_A_MAP: &str = "reads and writes have sizes of their own; fio ends such a job early, when its map is full \
                               (2,160 requests in place of 3,151 for 16 MiB of 70 % reads of 4k and writes of 8k)";
@@ -591,6 +616,9 @@ fn finish_map(job: &mut JobConfig, said: &Said, notes: &mut Notes) {
     if wanted && !job.random_map {
         let why = match (job.sizes_of_an_op_differ(), job.sizes_differ()) {
             (true, _) => cut_by_a_map(job, said),
+            (false, true) if said.time_based && job.duration.is_some() => {
+                "reads and writes have sizes of their own".to_owned()
+            }
             (false, true) => ENDED_BY_A_MAP.to_owned(),
             (false, false) => "some do not jump".to_owned(),
         };
@@ -618,9 +646,24 @@ fn say_what_a_mix_changes(section: &Section<'_>, job: &JobConfig, notes: &mut No
     }
 }
 
+/// The passes of a sequential mix end by chance.
+fn say_where_a_mix_ends(job: &JobConfig, said: &Said, notes: &mut Notes) {
+    if passes_of_a_mix(job, said).is_some() {
+        notes.say(
+            "io_size and loops of a sequential mix: fio ends with the pass in which io_size is reached, and each pass where one \
+             direction is through, which is chance; so many bytes are made here as that comes to on average, some 5 % beside \
+             those of a single run of fio"
+                .to_owned(),
+        );
+    }
+}
+
 /// fio draws places of each direction's own size, and looks for them in a map whose blocks have the smallest of all.
 fn say_what_ends_early(job: &JobConfig, said: &Said, notes: &mut Notes) {
     let mapped = is_mapped(job, said) && job.percentage_random == 100;
+    if said.time_based && job.duration.is_some() {
+        return; // It begins anew.
+    }
     if !mapped || job.rw.ops().iter().all(|&op| job.least_bytes(op) == said.smallest) {
         return;
     }

@@ -57,6 +57,37 @@ fn sizes_by_direction_and_ends_are_as_in_fio() {
     assert_eq!((split.requests, split.io_size), (None, Some(Bytes(128 << 10))));
 }
 
+/// Bytes of `rw=rw size=1m` with these options that fio 3.33 made with `null` at a depth of 1, with seed after seed.
+#[test]
+fn passes_of_a_sequential_mix_end_with_one_direction_and_that_is_noted() {
+    for (text, issued) in [
+        ("bs=4k\nio_size=5m\nloops=2", 5_996_544),
+        ("bs=4k\nio_size=3m\nloops=3\nrwmixread=30", 4_534_272),
+        ("bs=4k\nio_size=2m\nloops=2\nrwmixread=90", 2_326_528),
+    ] {
+        let file = read(&format!("[a]\nioengine=null\nrw=rw\nsize=1m\n{text}\n")).expect("is legal");
+        let bytes = file.jobs[0].requests.expect("is known") * 4096;
+        assert!((bytes as f64 / f64::from(issued) - 1.0).abs() < 0.06, "{text}: {bytes}");
+        assert!(file.notes.iter().any(|note| note.contains("each pass where one direction is through")), "{text}");
+    }
+    // What ends within a pass is as in fio, and nothing is said.
+    for text in ["io_size=1536k\nloops=2", "io_size=512k\nloops=4", "io_size=5m", "loops=3"] {
+        let file = read(&format!("[a]\nioengine=null\nrw=rw\nbs=4k\nsize=1m\n{text}\n")).expect("is legal");
+        assert!(!file.notes.iter().any(|note| note.contains("one direction is through")), "{text}");
+    }
+    let deeper =
+        read("[a]\nioengine=libaio\niodepth=2\nrw=rw\nbs=4k\nsize=1m\nio_size=5m\nloops=2\n").expect("is legal");
+    assert!(deeper.notes.iter().all(|note| !note.contains("one direction is through")));
+}
+
+#[test]
+fn rests_behind_the_last_request_are_noted_where_one_is_in_flight() {
+    let notes = |text: &str| read(&format!("[a]\nrw=read\nsize=1m\nthinktime=5ms\n{text}")).expect("is legal").notes;
+    let is_said = |notes: Vec<String>| notes.iter().any(|note| note.contains("also rests behind the last one"));
+    assert!(is_said(notes("")) && is_said(notes("ioengine=libaio\niodepth=1\n")));
+    assert!(!is_said(notes("ioengine=libaio\niodepth=2\n")));
+}
+
 /// What fio 3.33 issued for `rw=write bs=64k size=4m` with these `io_size` and `loops` [MiB].
 #[test]
 fn bytes_and_loops_end_a_job_where_they_end_it_in_fio() {
