@@ -378,7 +378,7 @@ def measure(stand_in: stand_ins.StandIn, words: Mapping[str, Any], settings: Set
     result = stand_ins.drive(description).run(workload, seed=settings.seed, warmup=warmup)
     document = result.document
     return {
-        "iops": sum(document["throughput"][op]["iops"] for op in ("read", "write")),
+        "iops": sum(of["iops"] for op, of in document["throughput"].items() if op in ("read", "write")),
         "mean_us": mean_us(document),
         "scm_over_footprint": scm_share(document, stand_in.footprint),
         "waf": result.waf.total,
@@ -391,7 +391,7 @@ def measure(stand_in: stand_ins.StandIn, words: Mapping[str, Any], settings: Set
 
 def mean_us(document: Mapping[str, Any]) -> float:
     """Return how long a request takes on average."""
-    latency = [document["latency"][op] for op in ("read", "write")]
+    latency = [of for op, of in document["latency"].items() if op in ("read", "write")]
     count = sum(each["count"] for each in latency)
     total_ns: float = sum(each["count"] * (each["mean_ns"] or 0) for each in latency)
     return total_ns / (1e3 * max(int(count), 1))

@@ -180,6 +180,9 @@ def slower_scm(results: Results, volume: str) -> dict[str, float]:
     return {**iops, "lost_from_1us_to_10us": 1 - iops["10us"] / iops["1us"]}
 
 
+MEAN_BYTES = ("mean_write_bytes", "mean_read_bytes")
+
+
 def stand_in_table(results: Results) -> Table:
     """Tabulate what was drawn."""
     rows: list[list[Any]] = []
@@ -193,8 +196,8 @@ def stand_in_table(results: Results) -> Table:
                 f"{found['number']} {found['name']}",
                 f"{row['requests']:,}",
                 f"{row['write_share']:.1%}",
-                f"{row['mean_write_bytes'] / 1024:.1f}",
-                f"{row['mean_read_bytes'] / 1024:.1f}",
+                # Of a few requests there may be none.
+                *("" if row[key] is None else f"{row[key] / 1024:.1f}" for key in MEAN_BYTES),
                 f"{row['footprint'] / (1 << 20):,.0f}",
                 f"{row['read_footprint'] / (1 << 20):,.0f}",
                 f"{row['read_and_written']:.0%}",

@@ -173,7 +173,8 @@ def test_pages_lie_elsewhere_and_their_requests_stay(how, drawn):
         most, least = (
             sum(uses[page] for page in part) for part in (range(tenth), range(9 * tenth, 10 * tenth))
         )
-        assert most > 3 * least
+        # Stretches stay whole, and hold pages of unlike popularity.
+        assert most > 1.5 * least
 
 
 @needs_engine

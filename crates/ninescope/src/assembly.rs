@@ -34,7 +34,7 @@ const RATE_MIN: u64 = 1_000;
 /// The most P/E cycles a drive may begin with.
 const CYCLES_MAX: u32 = 10_000_000;
 /// The most spare bytes to a byte of the host: beyond it is a typing error, and the drive would be nothing but spare.
-const OVER_PROVISIONING_MAX: f64 = 10.0;
+const OVER_PROVISIONING_MAX: f64 = 100.0;
 /// The most candidates drawn for a victim where planes have fewer blocks.
 const DRAWS_MAX: u32 = 1_000;
 

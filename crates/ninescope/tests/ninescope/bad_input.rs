@@ -77,7 +77,7 @@ fn mistakes_in_a_drive_name_their_line_or_key() {
         (
             "over_provisioning = 0.6",
             "over_provisioning = 1e9",
-            &["ftl.over_provisioning", "at most 10 are", "a share", "line 27"],
+            &["ftl.over_provisioning", "at most 100 are", "a share", "line 27"],
         ),
         ("channels = 2", "channels = 1000000000", &["geometry.channels is 1000000000", "line 4"]),
         (
