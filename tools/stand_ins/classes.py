@@ -183,8 +183,9 @@ def laws_of(t: Targets, groups: list[Group], gap_s: float) -> dict[int, tuple[Ar
             group.births = [(low * end, high * end, part) for low, high, part in group.births]
         found[id(group)] = (law, mean)
     for group in again:
-        mean = max(group.life / max(group.uses - 1, 1.0), 1.5)
-        found.setdefault(id(group), (even(grid, mean), mean))
+        if id(group) not in found:
+            mean = max(group.life / max(group.uses - 1, 1.0), 1.5)
+            found[id(group)] = (even(grid, mean), mean)
     return found
 
 

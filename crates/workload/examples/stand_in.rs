@@ -8,7 +8,7 @@ use std::ops::Range;
 
 use ninescope_model::{Op, Request, SECTOR_BYTES};
 use ninescope_workload::profile::{Profile, ProfileWorkload};
-use ninescope_workload::{PAGE_BYTES, Workload};
+use ninescope_workload::{LruStack, PAGE_BYTES, Workload};
 use serde_json::{Value, json};
 
 const PAGE_SECTORS: u64 = PAGE_BYTES / SECTOR_BYTES;
@@ -31,50 +31,30 @@ struct Page {
 /// How many other addresses were used since an address was used last: what an LRU cache of as many holds.
 #[derive(Default)]
 struct StackDistances {
-    last: BTreeMap<u64, usize>,
-    /// A Fenwick tree over the requests, with a one at the latest use of each address.
-    latest: Vec<u32>,
+    /// The addresses in the order in which they were new.
+    numbers: BTreeMap<u64, usize>,
+    stack: LruStack,
     /// Requests by their distance; new addresses are in none.
     counts: Vec<u64>,
-    requests: usize,
+    requests: u64,
 }
 
 impl StackDistances {
-    fn new(requests: u64) -> Self {
-        Self { latest: vec![0; requests as usize + 1], ..Self::default() }
-    }
-
     fn add(&mut self, address: u64) {
-        let now = self.requests + 1;
-        self.requests = now;
-        if let Some(before) = self.last.insert(address, now) {
-            let distance = self.last.len() - self.uses_until(before);
-            self.move_by(before, u32::MAX);
-            if self.counts.len() <= distance {
-                self.counts.resize(distance + 1, 0);
-            }
-            self.counts[distance] += 1;
+        self.requests += 1;
+        let new = self.numbers.len();
+        let number = *self.numbers.entry(address).or_insert(new);
+        let Some(distance) = self.stack.touch(number) else { return };
+        let distance = distance as usize;
+        if self.counts.len() <= distance {
+            self.counts.resize(distance + 1, 0);
         }
-        self.move_by(now, 1);
-    }
-
-    fn uses_until(&self, place: usize) -> usize {
-        let places =
-            std::iter::successors(Some(place), |place| Some(place & (place - 1))).take_while(|&place| place > 0);
-        places.map(|place| self.latest[place] as usize).sum()
-    }
-
-    fn move_by(&mut self, place: usize, by: u32) {
-        let end = self.latest.len();
-        let places = std::iter::successors(Some(place), |place| Some(place + (place & place.wrapping_neg())));
-        for place in places.take_while(|&place| place < end) {
-            self.latest[place] = self.latest[place].wrapping_add(by);
-        }
+        self.counts[distance] += 1;
     }
 
     /// The share of the requests that an LRU cache of a part of all addresses misses.
     fn missed(&self, permille: u32) -> f64 {
-        let held = self.last.len() * permille as usize / 1_000;
+        let held = self.numbers.len() * permille as usize / 1_000;
         let hits: u64 = self.counts.iter().take(held).sum();
         1.0 - hits as f64 / self.requests.max(1) as f64
     }
@@ -241,7 +221,7 @@ impl Measures {
             "sequential_share": self.sequential as f64 / all,
             "duration_s": self.now_ns as f64 / 1e9,
             "span_bytes": self.highest_end * SECTOR_BYTES,
-            "first_addresses": self.addresses.last.len(),
+            "first_addresses": self.addresses.numbers.len(),
         });
         for (name, closeness) in ["read", "written"].into_iter().zip(&self.closeness) {
             found[format!("{name}_closeness")] = closeness.factor().into();
@@ -260,9 +240,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let lengths: Vec<u64> = lengths.iter().map(|length| length.parse()).collect::<Result<_, _>>()?;
     let seconds: Vec<f64> = seconds.iter().map(|text| text.trim_end_matches('s').parse()).collect::<Result<_, _>>()?;
     let mut workload = ProfileWorkload::new(&profile, None, arguments[2].parse()?)?;
-    let addresses = StackDistances::new(profile.original.requests);
     let closeness = WINDOWS.map(|window| Closeness { window, ..Closeness::default() });
-    let mut measures = Measures { addresses, closeness, ..Measures::default() };
+    let mut measures = Measures { closeness, ..Measures::default() };
     let (mut drawn, mut seen) = (0, serde_json::Map::new());
     while let Some(request) = workload.next_request()? {
         measures.add(&request);

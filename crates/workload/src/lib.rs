@@ -24,6 +24,6 @@ pub use job::{
 pub use page_set::{PAGE_BYTES, PageRanks, PageSet};
 pub use source::{Arrival, REQUEST_SECTORS_MAX, TIME_MAX, Workload};
 pub use trace::{
-    AddressMap, Compression, CsvColumns, SkippedLine, TraceFormat, TraceHealth, TraceOptions, TraceReader,
+    AddressMap, Compression, CsvColumns, LruStack, SkippedLine, TraceFormat, TraceHealth, TraceOptions, TraceReader,
     TraceStatistics, TraceSummary, TraceVolume, TraceWriter, WriteReport, WrittenFormat, checked_request,
 };

@@ -233,8 +233,8 @@ fn mistakes_among_jobs_name_the_job_and_the_key() {
         ("[[jobs]]\nrw = \"read\"\n[[jobs]]\n", &["j.toml: jobs[1].name: two are called `job`", "line 3"]),
         ("[[jobs]]\nname = \"a\"\n[[jobs]]\nname = \"a\"\n", &["j.toml: jobs[1].name", "line 4"]),
         ("[[jobs]]\nname = \"a\"\n[[jobs]]\nnumjobs = 0\n", &["j.toml: jobs[1].numjobs: 0", "line 4"]),
-        ("[[jobs]]\nbs = \"4k\"\n[[jobs]]\nname = \"b\"\nbs = 3\n", &["j.toml: jobs[1].bs: 3B", "line 5"]),
-        ("jobs = [{ name = \"a\" }, { name = \"b\", bs = 3 }]\n", &["j.toml: jobs[1].bs: 3B"]),
+        ("[[jobs]]\nbs = \"4k\"\n[[jobs]]\nname = \"b\"\nbs = 3\n", &["j.toml: jobs[1].bs: 3 bytes are", "line 5"]),
+        ("jobs = [{ name = \"a\" }, { name = \"b\", bs = 3 }]\n", &["j.toml: jobs[1].bs: 3 bytes are"]),
         ("[job]\nnumjobs = 2\niodepth = 0\n", &["j.toml: iodepth", "line 3"]),
         ("[[jobs]]\nnumjobs = 200\n[[jobs]]\nname = \"b\"\nnumjobs = 57\n", &["j.toml: jobs: 257"]),
     ] {

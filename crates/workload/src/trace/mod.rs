@@ -31,8 +31,8 @@ pub use health::{SkippedLine, TraceHealth};
 pub use options::TraceOptions;
 pub use reader::TraceReader;
 pub use stat::{
-    Activity, InterArrival, PageSample, Popularity, PopularityByOp, Quantiles, ReuseCurve, Sequentiality, SizeCount,
-    SizeHistograms, TraceStatistics, WorkloadClass,
+    Activity, InterArrival, LruStack, PageSample, Popularity, PopularityByOp, Quantiles, ReuseCurve, Sequentiality,
+    SizeCount, SizeHistograms, TraceStatistics, WorkloadClass,
 };
 pub use summary::TraceSummary;
 pub use volumes::{AddressMap, TraceVolume};

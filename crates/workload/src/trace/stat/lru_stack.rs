@@ -5,7 +5,7 @@
 const CAPACITY_MIN: usize = 1024;
 
 /// The pages, by their numbers, in the order of their latest touch.
-pub(super) struct LruStack {
+pub struct LruStack {
     /// When each page was touched last: a position from 1 on.
     latest: Vec<u32>,
     /// Fenwick tree over positions: 1 where a page was touched last, else 0.
@@ -13,11 +13,14 @@ pub(super) struct LruStack {
     next_position: usize,
 }
 
-impl LruStack {
-    pub fn new() -> Self {
+impl Default for LruStack {
+    /// No page was touched yet.
+    fn default() -> Self {
         Self { latest: Vec::new(), tree: vec![0; CAPACITY_MIN + 1], next_position: 1 }
     }
+}
 
+impl LruStack {
     /// Touches a page; numbers are given without gaps. Returns how many others were touched since its last
     /// touch, `None` for the first one.
     #[inline]
@@ -116,7 +119,7 @@ mod tests {
     proptest! {
         #[test]
         fn it_equals_a_list(touches in prop::collection::vec(0_usize..1_000, 0..4_000), is_hot: bool) {
-            let (mut lru, mut stack, mut numbers) = (LruStack::new(), Vec::new(), Vec::new());
+            let (mut lru, mut stack, mut numbers) = (LruStack::default(), Vec::new(), Vec::new());
             for touched in touches {
                 let page = if is_hot { touched % 20 } else { touched };
                 let number = numbers.iter().position(|&known| known == page).unwrap_or_else(|| {
@@ -130,7 +133,7 @@ mod tests {
 
     #[test]
     fn pages_that_are_not_kept_leave_no_trace() {
-        let mut lru = LruStack::new();
+        let mut lru = LruStack::default();
         for number in [0, 1, 2, 3, 1] {
             lru.touch(number);
         }

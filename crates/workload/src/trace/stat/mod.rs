@@ -25,6 +25,7 @@ use requests::Requests;
 
 pub use class::WorkloadClass;
 pub use log_histogram::Quantiles;
+pub use lru_stack::LruStack;
 pub use popularity::Popularity;
 pub use requests::{Activity, InterArrival, Sequentiality, SizeCount, SizeHistograms};
 pub use reuse::ReuseCurve;

@@ -52,7 +52,7 @@ impl Pages {
             halvings: 0,
             map: PageMap::new(),
             states: Vec::new(),
-            lru: LruStack::new(),
+            lru: LruStack::default(),
             reuse: ReuseCounts::new(),
             intervals: LogHistogram::new(),
             accesses: 0,
