@@ -72,7 +72,7 @@ fn a_job_file_speaks_fio() {
 fn what_has_no_meaning_is_named_by_its_key() {
     let cases = [
         ("rwmixread = 101", "rwmixread: 101"),
-        ("bs = 0", "bs: 0B"),
+        ("bs = 0", "bs: 0 bytes are"),
         ("bs = 1000", "bs: 1000 bytes are no positive multiple of 512"),
         ("bs = '4TiB'", "bs: 4TiB is too large"),
         ("bs = '2GiB'", "bs: a region of 1GiB does not hold a request of 2GiB"),
@@ -96,7 +96,7 @@ fn what_has_no_meaning_is_named_by_its_key() {
         ("thinktime_blocks = 2", "thinktime_blocks: says how often"),
         ("rate_iops = 0.0", "rate_iops: 0"),
         ("rate_iops = nan", "rate_iops: NaN"),
-        ("rw = 'randread'\nblockalign = 100", "blockalign: 100B"),
+        ("rw = 'randread'\nblockalign = 100", "blockalign: 100 bytes are"),
         ("duration = '1000000h'", "duration: is longer than 36 years"),
         ("rwmixread = nan", "rwmixread: NaN"),
         ("startdelay = '1000000h'", "startdelay: is longer"),
