@@ -130,6 +130,20 @@ SEARCHED = (
 )
 """Those that decide which placement is best: each is tried over the ratios as well."""
 SEARCHED_RATIOS = (1, 5, 100)
+APART: dict[str, dict[str, Any]] = {
+    "all evict in the background": {"wb": BACKGROUND},
+    "all evict in the foreground": {
+        name: {"migration": "foreground", "evict_free": 0.0, "evict_stop": 0.0}
+        for name in ("wo-dm", "rwb-dm")
+    },
+    "RWB-DM moves what is hot and random": {"rwb-dm": {"moves": "hot-and-random"}},
+    "RWB-DM evicts in the foreground alone": {
+        "rwb-dm": {"migration": "foreground", "evict_free": 0.0, "evict_stop": 0.0}
+    },
+    "WB copies nothing that is read": {"wb": {"copy_reads": False}},
+}
+"""One by one, what sets the placements apart is taken away: which of it puts one ahead of the others."""
+APART_RATIOS = (3, 25)
 OPEN_LOOP = "open loop"
 
 INFERRED = (
@@ -275,6 +289,7 @@ def beyond_verdicts(settings: Settings) -> list[Point]:
             )
             for volume in VARIANT_VOLUMES
         ),
+        *(group(volume, "apart", apart_runs(), requests) for volume in VOLUMES),
     ]
 
 
@@ -350,6 +365,16 @@ def variant_runs(variant: str, volume: str) -> list[dict[str, Any]]:
         run(placement, ratio, placement_changes=by_placement.get(placement), **words)
         for ratio in (VARIANT_RATIO, *more)
         for placement in PLACEMENTS
+    ]
+
+
+def apart_runs() -> list[dict[str, Any]]:
+    """Say what is run of the placements that differ; the others are those of the table."""
+    return [
+        run(placement, ratio, name, placement_changes=changes)
+        for name, changed in APART.items()
+        for placement, changes in changed.items()
+        for ratio in APART_RATIOS
     ]
 
 

@@ -9,6 +9,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from experiment import (
+    APART,
+    APART_RATIOS,
     EVICT_SWEEP,
     LATENCIES,
     MOVE_RATIOS,
@@ -82,7 +84,12 @@ def summarise(results: Results, settings: Settings) -> Summary:
         *(
             []
             if settings.quick
-            else [variant_table(results), search_table(results), open_loop_table(results)]
+            else [
+                variant_table(results),
+                search_table(results),
+                apart_table(results, iops),
+                open_loop_table(results),
+            ]
         ),
     ]
     return Summary(measured, tables)
@@ -416,6 +423,33 @@ def search_table(results: Results) -> Table:
         rows,
         note="the best, and by how much it is ahead of the next; whole volumes",
     )
+
+
+def apart_table(results: Results, iops: Mapping[str, Any]) -> Table:
+    """Tabulate what each placement reaches of the best where what sets them apart is taken away."""
+    rows: list[list[Any]] = []
+    for volume, category in VOLUMES.items():
+        runs = results[f"{volume}/apart"]["runs"]
+        for ratio in APART_RATIOS:
+            usual = {name: iops[volume][str(ratio)][name] for name in PLACEMENTS}
+            cells = [usual]
+            for words, changed in APART.items():
+                others = {name: runs[f"{name}/{ratio}/{words}"]["iops"] for name in changed}
+                cells.append(usual | others)
+            rows.append([f"{category} {volume}", f"{ratio} %", *map(of_best, cells)])
+    return Table(
+        "What puts a placement ahead",
+        ["volume", "SCM", "as it is", *APART],
+        rows,
+        note="IOPS of WB, WO-DM and RWB-DM, of 100 of the best; whole volumes, and no verdict rests on "
+        "what is decided otherwise",
+    )
+
+
+def of_best(cell: Mapping[str, float]) -> str:
+    """Write what each placement reaches, of 100 of the best."""
+    best = max(cell.values())
+    return " ".join(f"{100 * cell[name] / best:.0f}" for name in PLACEMENTS)
 
 
 def ahead(runs: Mapping[str, Any], ratio: int) -> str:

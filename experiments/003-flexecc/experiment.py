@@ -86,6 +86,8 @@ PAGE_BYTES = 4096
 BITS_OF_A_PAGE = 8 * PAGE_BYTES
 """Of which one that errs makes a bad page."""
 RBERS = (1e-9, 1e-8, 1e-7, 1e-6, 1e-5)
+SWEEPS, QUICK_SWEEPS = 5, 3
+"""Runs of each, with a seed each: with busy dies, what a run comes to scatters by some 3 %."""
 RATES = {"fileserver": 665.0, "varmail": 1_215.0, "oltp": 10_400.0, "webserver": 14_000.0}
 """Operations a second, at which the share of reads is that of the paper."""
 PAGE_CACHE = "1GiB"
@@ -114,6 +116,15 @@ QUICK_VARIANTS = (
     "the cache was filled by address",
 )
 QUICK_VARIED = ("fileserver", "r90")
+
+FATES: dict[str, tuple[str, float]] = {
+    "as it is": ("", 1.0),
+    "the scrubber passes every 10 s": ("scrub.period", 1 / 6),
+    "the scrubber passes every 2 s": ("scrub.period", 1 / 30),
+    "the files that are written are a third of the cache": ("files that are written", 12.0),
+}
+"""What may decide what becomes of bad pages: an inferred value each, and its multiple."""
+FATES_OF = ("fileserver", "r75", "r90")
 
 OF_QUANTITATIVE_LEDGERS = ("fileserver", "r75", "r90")
 """Those whose bad pages a brief run counts."""
@@ -217,13 +228,20 @@ def points(settings: Settings) -> list[Point]:
     decoders = Point("decoders", {"kind": "decoders"}, weight=0.1)
     if settings.brief:
         return [*each, decoders]
-    sweep = Point("sweep", {"kind": "sweep", "workload": "fileserver"}, weight=11)
+    sweeps = [
+        Point(f"sweep/{index}", {"kind": "sweep", "workload": "fileserver", "index": index}, weight=11)
+        for index in range(QUICK_SWEEPS if settings.quick else SWEEPS)
+    ]
     varied = [
         Point(f"{name}/variants", {"kind": "variants", "workload": name}, weight=14)
         for name in (QUICK_VARIED if settings.quick else WORKLOADS)
     ]
+    fates = [
+        Point(f"{name}/fates", {"kind": "fates", "workload": name}, weight=3)
+        for name in (() if settings.quick else FATES_OF)
+    ]
     single = Point("single", {"kind": "single"}, weight=0.1)
-    return [*each, sweep, *varied, single, decoders]
+    return [*each, *sweeps, *varied, *fates, single, decoders]
 
 
 def simulate(point: Point, settings: Settings) -> dict[str, Any]:
@@ -233,7 +251,8 @@ def simulate(point: Point, settings: Settings) -> dict[str, Any]:
         return single_requests(settings)
     if kind == "decoders":
         return decoders()
-    workload = Load(point.parameters["workload"], settings)
+    seed = settings.seed + point.parameters.get("index", 0)
+    workload = Load(point.parameters["workload"], dataclasses.replace(settings, seed=seed))
     if kind == "workload":
         speed = workload.speed()
         found = {"speed": speed, "runs": {name: workload.run(name, speed) for name in DRIVES}}
@@ -247,10 +266,20 @@ def simulate(point: Point, settings: Settings) -> dict[str, Any]:
                 f"{rber:g}": {name: workload.run(name, speed, rber=rber) for name in DRIVES} for rber in RBERS
             }
         }
-    names = QUICK_VARIANTS if settings.quick else tuple(VARIANTS)
     # No verdict rests on these: a full run has more of them, and not larger ones.
     small = Load(workload.name, dataclasses.replace(settings, quick=True))
+    if kind == "fates":
+        return {"runs": {name: fate(small, *FATES[name]) for name in FATES}}
+    names = QUICK_VARIANTS if settings.quick else tuple(VARIANTS)
     return {"runs": {name: varied(small, VARIANTS[name]) for name in names}}
+
+
+def fate(workload: Load, value: str, factor: float) -> dict[str, Any]:
+    """Run FlexECC as fast as requests come, with errors and with a multiple of an inferred value."""
+    settings = workload.settings
+    if value:
+        settings = dataclasses.replace(settings, varied=value, factor=factor)
+    return Load(workload.name, settings).run(FLEXECC, 1.0, rber=RBER)
 
 
 def varied(workload: Load, words: Mapping[str, Any]) -> dict[str, Any]:

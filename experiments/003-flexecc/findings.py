@@ -5,18 +5,20 @@ It knows nothing of what was published or of what would count as reproducing it.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
 
 from experiment import (
     BCH_SSD,
     BITS_OF_A_PAGE,
     DRIVES,
+    FATES_OF,
     FILEBENCH,
     FLEXECC,
     IDLE_SHARE,
     OF_QUANTITATIVE_LEDGERS,
     PREFILLED,
+    QUICK_SCALE,
     RBER,
     REQUESTS,
     STRETCH,
@@ -31,6 +33,7 @@ from experiment import (
 from ninescope import toml
 from ninescope.figures import Axis, Figure, Panel, Series
 from ninescope.papers.experiment import Settings, Summary, Table
+from ninescope.statistics import Interval, mean_interval
 
 COLOURS = {BCH_SSD: "#444444", FLEXECC: "#1f6fb4"}
 LABELS = {BCH_SSD: "BCH-SSD", FLEXECC: "FlexECC"}
@@ -55,7 +58,6 @@ def summarise(results: Results, settings: Settings) -> Summary:
         name: {op: of["median_ns"] for op, of in drive.items()} for name, drive in results["single"].items()
     }
     gains = measured["improvement_percent"]
-    normalised = {rber: 1 - improvement(runs) / 100 for rber, runs in results["sweep"]["runs"].items()}
     measured |= {
         "page_us": {name: {op: single[name][op] / 1000 for op in ("read", "write")} for name in DRIVES},
         "page_read_saved_percent": 100 * (1 - single[FLEXECC]["read"] / single[BCH_SSD]["read"]),
@@ -64,8 +66,10 @@ def summarise(results: Results, settings: Settings) -> Summary:
             "least of read-intensive": min(gains[name] for name in PREFILLED),
         },
         "cleaning_saved_percent": {name: cleaning_saved(results[name]["runs"]) for name in WORKLOADS},
-        # To the percent: runs differ by less for reasons of chance.
-        "normalised_response": {rber: round(found, 2) for rber, found in normalised.items()},
+        "normalised_response": {
+            rber: {"value": of.value, "interval": [of.low, of.high]}
+            for rber, of in ((rber, found.normalised) for rber, found in swept(results).items())
+        },
         "bch2crc_over_crc_moved": {
             name: share(counters(results, name)["ecc_to_edc"] * scale, measured["crc_moved"][name])
             for name in WORKLOADS
@@ -79,6 +83,7 @@ def summarise(results: Results, settings: Settings) -> Summary:
         scrubber_table(measured),
         ledger_table(results, measured),
         sweep_table(results),
+        *([] if settings.quick else [fate_table(results)]),
         variant_table(results),
         decoder_table(results),
     ]
@@ -302,16 +307,84 @@ def ledger_table(results: Results, measured: Mapping[str, Any]) -> Table:
     )
 
 
+class Swept(NamedTuple):
+    """File at one bit error rate, of all seeds."""
+
+    responses_ns: Mapping[str, float]
+    """Mean over the runs, of each drive."""
+    of_each: Sequence[float]
+    """Response of FlexECC in each run, BCH-SSD's with the same seed being 1."""
+    disk_accesses: float
+    prefetched: float
+
+    @property
+    def normalised(self) -> Interval:
+        """Mean over the runs, and how sure it is."""
+        return mean_interval(self.of_each)
+
+
+def swept(results: Results) -> dict[str, Swept]:
+    """Put the runs of each bit error rate together."""
+    sweeps = [results[name]["runs"] for name in results if name.startswith("sweep/")]
+    return {rber: swept_once([runs[rber] for runs in sweeps]) for rber in sweeps[0]}
+
+
+def swept_once(pairs: Sequence[Mapping[str, Any]]) -> Swept:
+    """Put the runs of one bit error rate together."""
+
+    def mean(values: Iterable[float]) -> float:
+        return sum(values) / len(pairs)
+
+    return Swept(
+        {drive: mean(pair[drive]["response_ns"] for pair in pairs) for drive in DRIVES},
+        [1 - improvement(pair) / 100 for pair in pairs],
+        mean(pair[FLEXECC]["cache"]["disk_accesses"] for pair in pairs),
+        mean(pair[FLEXECC]["cache"]["prefetched"] for pair in pairs),
+    )
+
+
+def fate_table(results: Results) -> Table:
+    """Tabulate what decides what becomes of bad pages."""
+    rows: list[list[Any]] = []
+    for name in FATES_OF:
+        for words, run in results[f"{name}/fates"]["runs"].items():
+            cache = run["cache"]
+            bad = cache["corruptions"]
+            shares = [share(bad - cache["corruptions_under_edc"], bad), share(cache["prefetched"], bad)]
+            cells = ["" if of is None else f"{of:.1%}" for of in shares]
+            # A quick run is smaller: of as many requests as a full one has.
+            counts = [
+                cache[key] * QUICK_SCALE for key in ("disk_accesses", "corrected", "ecc_to_edc", "edc_moved")
+            ]
+            rows.append([WORKLOADS[name], words, *cells, *(f"{count:,}" for count in counts)])
+    return Table(
+        "What decides what becomes of bad pages",
+        ["workload", "", "under BCH", "prefetched", "disk accesses", "corrected", "BCH2CRC", "CRC moved"],
+        rows,
+        note=f"bit error rate {RBER:g}, in the space and with the requests of a quick run, counts of ten "
+        "million; shares are of all bad pages; no verdict rests on them",
+    )
+
+
 def sweep_table(results: Results) -> Table:
     """Tabulate File over the bit error rate."""
     rows: list[list[Any]] = []
-    for rber, runs in results["sweep"]["runs"].items():
-        times = [us(runs[drive]["response_ns"]) for drive in (BCH_SSD, FLEXECC)]
-        cache = runs[FLEXECC]["cache"]
-        normalised = 1 - improvement(runs) / 100
-        rows.append([rber, *times, f"{normalised:.3f}", cache["disk_accesses"], cache["prefetched"]])
-    columns = ["bit error rate", "BCH-SSD", "FlexECC", "normalised", "disk accesses", "prefetched"]
-    return Table("File with bad pages", columns, rows)
+    for rber, found in swept(results).items():
+        times = [us(found.responses_ns[drive]) for drive in (BCH_SSD, FLEXECC)]
+        counted = [f"{found.disk_accesses:.0f}", f"{found.prefetched:.0f}"]
+        value, low, high = found.normalised
+        rows.append([rber, *times, f"{value:.3f}", f"{low:.3f} to {high:.3f}", *counted])
+    columns = [
+        "bit error rate",
+        "BCH-SSD",
+        "FlexECC",
+        "normalised",
+        "95 %",
+        "disk accesses",
+        "prefetched",
+    ]
+    note = "means of runs with a seed each; normalised: of FlexECC, where BCH-SSD takes 1 with the same seed"
+    return Table("File with bad pages", columns, rows, note=note)
 
 
 def variant_table(results: Results) -> Table:
@@ -402,8 +475,7 @@ def relative_panel(name: str, label: str, key: str, results: Results) -> Panel:
 
 def faults(results: Results) -> Figure:
     """Show what remains of the advantage when pages are bad."""
-    runs = results["sweep"]["runs"]
-    normalised = [1 - improvement(pair) / 100 for pair in runs.values()]
+    found = swept(results)
     return Figure(
         "faults",
         "File with bad pages",
@@ -414,7 +486,10 @@ def faults(results: Results) -> Figure:
                 Axis("mean response, BCH-SSD = 1", log=True),
                 [
                     Series(
-                        LABELS[FLEXECC], [float(rber) for rber in runs], normalised, colour=COLOURS[FLEXECC]
+                        LABELS[FLEXECC],
+                        [float(rber) for rber in found],
+                        [of.normalised.value for of in found.values()],
+                        colour=COLOURS[FLEXECC],
                     )
                 ],
                 lines=[("BCH-SSD", 1.0)],

@@ -98,6 +98,8 @@ def faked(module: Any, settings: Settings) -> dict[str, Any]:
             results[point.name] = dict.fromkeys(names, 10.4)
         elif kind == "sweep":
             results[point.name] = {"runs": {f"{rber:g}": pair for rber in module.RBERS}}
+        elif kind == "fates":
+            results[point.name] = {"runs": dict.fromkeys(module.FATES, run(700.0))}
         elif kind == "variants":
             loads = {"loaded": pair, "unloaded": pair}
             results[point.name] = {"runs": dict.fromkeys(module.VARIANTS, loads)}
