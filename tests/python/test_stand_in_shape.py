@@ -42,19 +42,20 @@ def test_the_best_placement_is_marked_and_the_impossible_is_said(tool):
         for place, placement in enumerate(("wb", "wo-dm", "rwb-dm"))
         for ratio in tool.RATIOS
     }
-    found = tool.Found(tool.Shape("hot_slope", 0.5), 3 << 20, iops, 1.25)
-    line = tool.row(found)
+    found = tool.Found(tool.Shape("hot_slope", 0.5), 3 << 20, iops, 1.25, 3.0)
+    line = tool.row(found, 2.0)
     assert line.startswith("| slope of popularity x 0.5 | 3 MiB | 1 / 1,001 / **2,001** |")
-    assert line.endswith("| +125% |")
-    page = tool.page([found, "written hot x 0.5: impossible: too few pages"])
+    assert line.endswith("| +125% | 3.00 | 1.50 |")
+    page = tool.page([found, "written hot x 0.5: impossible: too few pages"], 2.0)
     assert page.count("\n| ") == 2 + 1
     assert page.endswith("- written hot x 0.5: impossible: too few pages\n")
 
 
-def test_both_papers_run_a_profile_of_ones_own(tool, monkeypatch):
+def test_the_papers_run_a_profile_of_ones_own(tool, monkeypatch):
     monkeypatch.setattr(tool, "Settings", lambda **words: Settings(**words, length=0.001))
     found = tool.run(tool.Shape("", 1.0), str(ROOT / "presets/profiles/prxy_1.toml"))
     assert found.footprint > 0
     assert len(found.iops) == 9
     assert min(found.iops.values()) > 0
     assert found.gain > -1
+    assert found.reads_per_program > 0

@@ -1,4 +1,4 @@
-"""Says what the shape of prxy_1 decides, which is hardly published: papers 001 and 004 with others of it.
+"""Says what the shape of prxy_1 decides, which is hardly published: papers with others of it.
 
 Each number of the shape in volumes.toml is halved and made half as large again, one at a time; the stand-in
 is solved anew for the same published constraints, and what the papers claim of prxy_1 is measured with it.
@@ -19,12 +19,12 @@ import table
 from problem import ImpossibleError
 from solve import ROOT, ROUNDS, solve
 
-from ninescope.papers import runner
+from ninescope.papers import runner, stand_ins
 from ninescope.papers.experiment import Point, Settings
 
 HEAD = Path(__file__).with_name("shape.md")
 PAGE = ROOT / "docs" / "prxy_1-shape.md"
-VOLUME = "prxy_1"
+VOLUME, BESIDE = "prxy_1", "prxy_0"
 FACTORS = (0.5, 1.5)
 RATIOS = (1, 3, 25)
 """SCM as a percentage of flash: those at which paper 001 says which placement is best."""
@@ -57,6 +57,8 @@ class Found(NamedTuple):
     """Of paper 001, by placement and ratio."""
     gain: float
     """Of paper 004: IOPS with M-SCM over those without, less 1."""
+    reads_per_program: float
+    """Of paper 000: sectors of SCM read for each that is written."""
 
 
 def shapes(volume: table.Volume) -> Iterator[Shape]:
@@ -86,7 +88,7 @@ def measured(shape: Shape) -> Found | str:
 
 
 def run(shape: Shape, profile: str) -> Found:
-    """Run what the experiments of both papers run of prxy_1, in quick runs."""
+    """Run what the experiments of the papers run of prxy_1."""
     settings = Settings(quick=True)
     of_001 = experiment("001-data-management")
     requests = of_001.requests_of(settings)[VOLUME]
@@ -101,7 +103,17 @@ def run(shape: Shape, profile: str) -> Found:
         for placement in of_001.PLACEMENTS
         for ratio in RATIOS
     }
-    return Found(shape, placed["stand_in"]["footprint"], iops, with_m / without - 1)
+    return Found(
+        shape, placed["stand_in"]["footprint"], iops, with_m / without - 1, reads_per_program(profile, VOLUME)
+    )
+
+
+def reads_per_program(profile: str, volume: str) -> float:
+    """Run what paper 000 runs of a volume, with all its requests: sectors of SCM read for each written."""
+    of_000, settings = experiment("000-hybrid-ecc"), Settings()
+    stand_in = stand_ins.take(profile, of_000.FULL_REQUESTS[volume], settings)
+    run = of_000.measure(stand_in, {}, settings)
+    return float(run["sectors_read"] / run["sectors_written"])
 
 
 def experiment(folder: str) -> Any:
@@ -118,7 +130,7 @@ def simulated(
     return found
 
 
-def row(found: Found) -> str:
+def row(found: Found, beside: float) -> str:
     """Write a line of the table."""
     placements = list(dict.fromkeys(placement for placement, _ in found.iops))
     cells = [found.shape.words, f"{found.footprint / (1 << 20):,.0f} MiB"]
@@ -127,18 +139,20 @@ def row(found: Found) -> str:
         best = max(values, key=values.__getitem__)
         told = (f"**{value:,.0f}**" if name == best else f"{value:,.0f}" for name, value in values.items())
         cells.append(" / ".join(told))
-    cells.append(f"{found.gain:+.0%}")
+    quotient = found.reads_per_program / beside
+    cells += [f"{found.gain:+.0%}", f"{found.reads_per_program:.2f}", f"{quotient:.2f}"]
     return f"| {' | '.join(cells)} |"
 
 
-def page(results: list[Found | str]) -> str:
-    """Write the page."""
+def page(results: list[Found | str], beside: float) -> str:
+    """Write the page; `beside`: sectors of SCM read for each that is written, of the other volume."""
     ratios = " | ".join(f"IOPS at {ratio} %: WB / WO-DM / RWB-DM" for ratio in RATIOS)
     lines = [
         HEAD.read_text(encoding="utf-8"),
-        f"| shape | footprint | {ratios} | 004: gain of {SHARE} % M-SCM |",
-        f"| --- | ---: |{' --- |' * len(RATIOS)} ---: |",
-        *(row(found) for found in results if isinstance(found, Found)),
+        f"| shape | footprint | {ratios} | 004: gain of {SHARE} % M-SCM "
+        f"| 000: SCM reads per program | over {BESIDE} |",
+        f"| --- | ---: |{' --- |' * len(RATIOS)} ---: | ---: | ---: |",
+        *(row(found, beside) for found in results if isinstance(found, Found)),
     ]
     impossible = [f"- {found}" for found in results if isinstance(found, str)]
     return "\n".join([*lines, *(["", *impossible] if impossible else [])]) + "\n"
@@ -149,7 +163,9 @@ def main() -> None:
     _, volumes = table.load()
     volume = next(each for each in volumes if each.name == VOLUME)
     with ProcessPoolExecutor(2, mp_context=get_context("spawn")) as workers:
-        PAGE.write_text(page(list(workers.map(measured, shapes(volume)))), encoding="utf-8")
+        beside = workers.submit(reads_per_program, BESIDE, BESIDE)
+        found = list(workers.map(measured, shapes(volume)))
+        PAGE.write_text(page(found, beside.result()), encoding="utf-8")
 
 
 if __name__ == "__main__":
