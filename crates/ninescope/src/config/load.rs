@@ -242,7 +242,9 @@ fn elsewhere(word: &str, known: &[String]) -> Option<String> {
 fn nearest_key(typed: &str, word: &str, known: &[&str]) -> Option<String> {
     let mut keys = drive_keys();
     keys.retain(|key| key != typed);
-    let near = || suggestion(word, known.iter().copied()).map(str::to_owned);
+    // What a drive is based on is read before its keys are.
+    let base = (typed == word).then_some("base");
+    let near = || suggestion(word, known.iter().copied().chain(base)).map(str::to_owned);
     let near_elsewhere = || {
         let names = keys.iter().filter_map(|key| key.rsplit('.').next());
         let spelled = keys.iter().map(|key| key.replace('.', "_")).collect::<Vec<_>>();
@@ -436,6 +438,8 @@ mod tests {
         let based = error("base = \"tlc\"\n\n[geometry]\nchanels = 4\n", &[]);
         assert!(based.contains("line 4, column 1") && based.ends_with('^') && based.contains("`channels`"), "{based}");
         assert!(error("", &[]).contains("is empty"));
+        assert!(error("bas = \"tlc\"", &[]).contains("did you mean `base`"));
+        assert!(!error("[geometry]\nbas = 1\n", &[]).contains("did you mean `base`"));
     }
 
     #[test]
