@@ -215,6 +215,17 @@ def test_single_runs_of_the_same_process_are_told_so():
     assert max(false.values(), default=0) <= stats.binom.ppf(0.9999, runs, 0.05)
 
 
+def ending_later(run: Result, by: float) -> Result:
+    """The same run, of which the last request is done later by a share of it."""
+    read = run.document["throughput"]["read"]
+    rates = {key: read[key] / (1 + by) for key in ("iops", "bytes_per_second")}
+    columns = run.to_polars("series")
+    return Result(
+        run.document | {"throughput": run.document["throughput"] | {"read": read | rates}},
+        series={name: columns[name].to_numpy() for name in columns.columns},
+    )
+
+
 def test_requests_that_come_at_given_times_are_paired_in_time():
     random = np.random.default_rng(30)
     count = 20_480
@@ -229,6 +240,9 @@ def test_requests_that_come_at_given_times_are_paired_in_time():
     assert found.verdict.kind == "higher"
     assert found.contrast.ratio.low < 1.01 < found.contrast.ratio.high
     assert compare(a, b)["read.iops"].verdict.words == "no difference shown (equal)"
+    # The last of the same requests is done later: that is the end of the run, until it is one of its length.
+    assert compare(a, ending_later(b, 2e-9))["read.iops"].verdict.words == "no difference shown (equal)"
+    assert compare(a, ending_later(b, 0.01))["read.iops"].verdict.kind == "lower"
     closed = [
         Result(
             run.document | {"workload": trace | {"closed_loop": True}},

@@ -5,6 +5,7 @@ What differs from seed to seed is not in such intervals; replications have it.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
@@ -33,6 +34,8 @@ Columns = Mapping[str, Numbers]
 
 TAIL = 10
 """A percentile is trusted where so many requests lie beyond it."""
+SAME_TIME = 1e-3
+"""Runs of the same requests at the same times that differ in length by no more have the same rates."""
 OF_BLOCKS = 8_192
 """So many requests of an operation are cut into as many blocks as say something of chance."""
 
@@ -103,7 +106,20 @@ def by_time(metric: Metric, a: Result, b: Result, *, same_arrivals: bool) -> Con
         batch_length(second - first),
         batch_length(second / second.mean() - first / first.mean()),
     )
-    return paired(_centred(batched(first, length), metric, a), _centred(batched(second, length), metric, b))
+    # The rate of what comes at given times says when the run ended, and of the drive nothing else.
+    whose = a if _is_given(metric, a, b) else b
+    return paired(
+        _centred(batched(first, length), metric, a), _centred(batched(second, length), metric, whose)
+    )
+
+
+def _is_given(metric: Metric, a: Result, b: Result) -> bool:
+    """Say whether a rate differs by the end of the run alone: as many requests in all but the same time."""
+    if metric.of_time == "mean":
+        return False
+    requests = [result.throughput[metric.op].requests for result in (a, b)]
+    rates = [metric.read(result) or 0.0 for result in (a, b)]
+    return requests[0] == requests[1] and math.isclose(*rates, rel_tol=SAME_TIME)
 
 
 def interval_within(metric: Metric, result: Result) -> Interval | None:
