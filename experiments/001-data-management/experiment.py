@@ -95,6 +95,7 @@ MOVE_RATIOS = (3, 25)
 SKEWED = ("prxy_0", "prxy_1")
 
 BACKGROUND = {"migration": "background", "evict_free": EVICT_FREE, "evict_stop": EVICT_FREE}
+FOREGROUND = {"migration": "foreground", "evict_free": 0.0, "evict_stop": 0.0}
 VARIANTS: dict[str, dict[str, Any]] = {
     "as it is": {},
     "queue depth 8": {"iodepth": 8},
@@ -132,14 +133,9 @@ SEARCHED = (
 SEARCHED_RATIOS = (1, 5, 100)
 APART: dict[str, dict[str, Any]] = {
     "all evict in the background": {"wb": BACKGROUND},
-    "all evict in the foreground": {
-        name: {"migration": "foreground", "evict_free": 0.0, "evict_stop": 0.0}
-        for name in ("wo-dm", "rwb-dm")
-    },
+    "all evict in the foreground": {"wo-dm": FOREGROUND, "rwb-dm": FOREGROUND},
     "RWB-DM moves what is hot and random": {"rwb-dm": {"moves": "hot-and-random"}},
-    "RWB-DM evicts in the foreground alone": {
-        "rwb-dm": {"migration": "foreground", "evict_free": 0.0, "evict_stop": 0.0}
-    },
+    "RWB-DM evicts in the foreground alone": {"rwb-dm": FOREGROUND},
     "WB copies nothing that is read": {"wb": {"copy_reads": False}},
 }
 """One by one, what sets the placements apart is taken away: which of it puts one ahead of the others."""

@@ -111,7 +111,7 @@ def run(shape: Shape, profile: str) -> Found:
 def reads_per_program(profile: str, volume: str) -> float:
     """Run what paper 000 runs of a volume, with all its requests: sectors of SCM read for each written."""
     of_000, settings = experiment("000-hybrid-ecc"), Settings()
-    stand_in = stand_ins.take(profile, of_000.FULL_REQUESTS[volume], settings)
+    stand_in = stand_ins.take(profile, settings.requests(of_000.FULL_REQUESTS[volume]), settings)
     run = of_000.measure(stand_in, {}, settings)
     return float(run["sectors_read"] / run["sectors_written"])
 

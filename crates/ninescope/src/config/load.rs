@@ -94,14 +94,14 @@ pub fn load_drive(origin: &str, text: &str, sets: &[String]) -> Result<LoadedDri
         let was = in_full(&DriveConfig::of_preset(&merged)?)?;
         merge(&mut merged, table);
         table = merged;
-        let is = DriveConfig::deserialize_named(&table).map_err(|error| in_origin(error.in_text(text)))?;
+        let is = DriveConfig::deserialize_of_file(&table).map_err(|error| in_origin(error.in_text(text)))?;
         forget_sources(&mut table, &was, &in_full(&is)?);
     } else if table.is_empty() {
         return Err(in_origin("the file is empty; `base = \"tlc\"` takes everything from a preset".into()));
     }
     if !sets.is_empty() {
         // With every default written out, so that one parameter of a default policy can be set alone.
-        let config = DriveConfig::deserialize_named(&table).map_err(|error| in_origin(error.in_text(text)))?;
+        let config = DriveConfig::deserialize_of_file(&table).map_err(|error| in_origin(error.in_text(text)))?;
         summary.of.get_or_insert_with(|| config.clone());
         table = in_full(&config)?;
     }
@@ -112,7 +112,7 @@ pub fn load_drive(origin: &str, text: &str, sets: &[String]) -> Result<LoadedDri
             .map_err(|error| Error::Input(format!("--set {set}: {}", error.message)))?;
         forget_sources(&mut table, &was, &in_full(&is)?);
     }
-    let mut config = DriveConfig::deserialize_named(&table).map_err(|error| in_origin(error.in_text(text)))?;
+    let mut config = DriveConfig::deserialize_of_file(&table).map_err(|error| in_origin(error.in_text(text)))?;
     if !sets.iter().any(|set| set.split('=').next().is_some_and(|key| key.trim() == SUMMARY)) {
         summary.put_on(&mut config)?;
     }
@@ -238,13 +238,12 @@ fn elsewhere(word: &str, known: &[String]) -> Option<String> {
 }
 
 /// What a key that is `typed` with its tables, and that its table does not have, may mean: one of its own that is near,
-/// or one of another table.
-fn nearest_key(typed: &str, word: &str, known: &[&str]) -> Option<String> {
+/// or one of another table. Beside the keys of a drive, a file has `others` on top.
+fn nearest_key(typed: &str, word: &str, known: &[&str], others: &[&str]) -> Option<String> {
     let mut keys = drive_keys();
     keys.retain(|key| key != typed);
-    // What a drive is based on is read before its keys are.
-    let base = (typed == word).then_some("base");
-    let near = || suggestion(word, known.iter().copied().chain(base)).map(str::to_owned);
+    let others = if typed == word { others } else { &[] };
+    let near = || suggestion(word, known.iter().chain(others).copied()).map(str::to_owned);
     let near_elsewhere = || {
         let names = keys.iter().filter_map(|key| key.rsplit('.').next());
         let spelled = keys.iter().map(|key| key.replace('.', "_")).collect::<Vec<_>>();
@@ -270,7 +269,16 @@ impl DriveConfig {
         Self::deserialize_named(table).map_err(|error| Error::Internal(error.message))
     }
 
+    /// Of a file, in which `base` is a key as well: it is read before the others are.
+    fn deserialize_of_file(table: &Table) -> Result<Self, KeyError> {
+        Self::deserialize_beside(table, &["base"])
+    }
+
     fn deserialize_named(table: &Table) -> Result<Self, KeyError> {
+        Self::deserialize_beside(table, &[])
+    }
+
+    fn deserialize_beside(table: &Table, others: &[&str]) -> Result<Self, KeyError> {
         let drive = Value::Table(table.clone());
         serde_path_to_error::deserialize(drive.clone()).map_err(|error| {
             let path = error.path().to_string();
@@ -279,7 +287,7 @@ impl DriveConfig {
             let message = below_key(&path, inner.lines().next().unwrap_or_default());
             let key = message.split(": ").next().filter(|key| key.starts_with(&path)).unwrap_or(&path);
             let policy = message.contains("unknown field `").then(|| of_another_policy(&drive, key)).flatten();
-            let nearest = || with_nearest(&message, |word, known| nearest_key(key, word, known));
+            let nearest = || with_nearest(&message, |word, known| nearest_key(key, word, known, others));
             KeyError {
                 key: if path == "." { String::new() } else { key.to_owned() },
                 message: in_plain_words(&policy.unwrap_or_else(nearest)),
@@ -440,6 +448,7 @@ mod tests {
         assert!(error("", &[]).contains("is empty"));
         assert!(error("bas = \"tlc\"", &[]).contains("did you mean `base`"));
         assert!(!error("[geometry]\nbas = 1\n", &[]).contains("did you mean `base`"));
+        assert!(!error(preset, &["bas=tlc"]).contains("did you mean `base`"));
     }
 
     #[test]
