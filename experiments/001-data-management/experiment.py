@@ -67,9 +67,8 @@ PLACEMENTS: dict[str, dict[str, Any]] = {
     "rwb-dm": {
         "policy": "rwb-dm",
         "random_up_to": RANDOM_UP_TO,
-        "evict_free": EVICT_FREE,
-        "evict_stop": EVICT_FREE,
-        "migration": "background",
+        "evict_free": 0.0,
+        "migration": "foreground",
         "moves": "hot-or-random",
         "keep_copy": False,
     },
@@ -107,9 +106,8 @@ VARIANTS: dict[str, dict[str, Any]] = {
     "writes end in flash": {"changes": {"controller.write_completion": "program"}},
     "WB evicts in the background": {"placement": {"wb": BACKGROUND}},
     "WB waits for what it evicts to be read": {"placement": {"wb": {"migration": "foreground-reads"}}},
-    "20 % kept free": {
-        "placement": {name: {"evict_free": 0.2, "evict_stop": 0.2} for name in ("wo-dm", "rwb-dm")}
-    },
+    "RWB-DM evicts in the background": {"placement": {"rwb-dm": BACKGROUND}},
+    "20 % kept free": {"placement": {"wo-dm": {"evict_free": 0.2, "evict_stop": 0.2}}},
     "a copy stays in flash": {"placement": {"rwb-dm": {"keep_copy": True}}},
     "random up to 8 KiB": {"placement": {name: {"random_up_to": "8KiB"} for name in ("wo-dm", "rwb-dm")}},
     "sequential pages leave first": {
@@ -126,16 +124,17 @@ SEARCHED = (
     "MLC",
     "writes end in flash",
     "WB evicts in the background",
+    "RWB-DM evicts in the background",
     "WB waits for what it evicts to be read",
     "a copy stays in flash",
 )
 """Those that decide which placement is best: each is tried over the ratios as well."""
 SEARCHED_RATIOS = (1, 5, 100)
 APART: dict[str, dict[str, Any]] = {
-    "all evict in the background": {"wb": BACKGROUND},
-    "all evict in the foreground": {"wo-dm": FOREGROUND, "rwb-dm": FOREGROUND},
+    "all evict in the background": {"wb": BACKGROUND, "rwb-dm": BACKGROUND},
+    "all evict in the foreground": {"wo-dm": FOREGROUND},
+    "WB alone evicts in the foreground": {"rwb-dm": BACKGROUND},
     "RWB-DM moves what is hot and random": {"rwb-dm": {"moves": "hot-and-random"}},
-    "RWB-DM evicts in the foreground alone": {"rwb-dm": FOREGROUND},
     "WB copies nothing that is read": {"wb": {"copy_reads": False}},
 }
 """One by one, what sets the placements apart is taken away: which of it puts one ahead of the others."""
@@ -163,8 +162,8 @@ INFERRED = (
     ),
     Inferred(
         "tier.placement.evict_free",
-        "8 % of the slots, for WO-DM and RWB-DM",
-        "the least of the 8 to 20 % of reference [1] of the paper; WB keeps none",
+        "8 % of the slots, for WO-DM",
+        "the least of the 8 to 20 % of reference [1] of the paper; WB and RWB-DM keep none",
     ),
     Inferred(
         "controller.buffered_pages",

@@ -575,7 +575,7 @@ def figure_4(iops: Mapping[str, Any]) -> Figure:
             )
         ],
         caption="A stand-in for each class, replayed in a closed loop; flash is 1.25 times what it touches. "
-        "WB evicts in the foreground and the other two in the background, which the paper leaves open. "
+        "WO-DM evicts in the background and the other two in the foreground, which the paper leaves open. "
         "Of the paper's figure the order alone is known: what it calls the best is at 1.",
         columns=1,
     )
