@@ -7,25 +7,16 @@ published nor what its answers are made into: that is in findings.py.
 
 from __future__ import annotations
 
-import dataclasses
+import functools
 import math
-import tempfile
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-import ninescope
 from ninescope import toml
-from ninescope.papers import provenance, stand_ins
+from ninescope.papers import arrangements, provenance, stand_ins
 from ninescope.papers.experiment import Inferred, Point, Settings
 from ninescope.papers.stand_ins import StandIn
-from ninescope.traces import convert
-
-if TYPE_CHECKING:
-    import numpy as np
-    import polars as pl
-
-    Integers = np.ndarray[Any, np.dtype[np.int64]]
 
 HERE = Path(__file__).resolve().parent
 BASE = toml.loads((HERE / "drive.toml").read_text(encoding="utf-8"))
@@ -82,10 +73,25 @@ VARIANTS: dict[str, dict[str, Any]] = {
 }
 """What the slides leave open, decided otherwise; only with a full run, and no verdict rests on it."""
 PLACED_VOLUME = "hm_0"
-PLACED_SHARES = (5, 8, 10, 15, 20, 30)
-PLACEMENTS = ("as drawn", "by first use", "by popularity")
+PLACED_SHARES = (1, 3, 5, 8, 10, 15, 20, 30)
+PLACEMENTS = (
+    "as drawn",
+    "by first use",
+    "by popularity",
+    "distances alone, scattered",
+    "distances alone, by first use",
+)
 """Where pages lie, and the volume and shares of M-SCM that each is measured with; only with a full run."""
 WITHOUT_PAUSES = "busy pages without pauses"
+ARRANGEMENTS: Mapping[str, Callable[[StandIn], StandIn]] = {
+    "as drawn": lambda stand_in: stand_in,
+    "by first use": arrangements.in_order_of_first_use,
+    "by popularity": arrangements.in_order_of_popularity,
+    "distances alone, scattered": functools.partial(arrangements.by_distances, scattered=True),
+    "distances alone, by first use": functools.partial(arrangements.by_distances, scattered=False),
+    WITHOUT_PAUSES: arrangements.without_pauses,
+}
+"""The requests of a stand-in with what no published statistic fixes decided otherwise."""
 UNPAUSED_CASES = dict.fromkeys(VOLUMES, ("case-3", "case-4")) | {"prxy_1": ("case-3", "case-4", "weak")}
 """What wear is measured of where busy pages are used from the beginning to the end; only with a full run."""
 WEAK_VOLUME = "prxy_1"
@@ -140,9 +146,11 @@ def points(settings: Settings) -> list[Point]:
     groups = []
     for volume in VOLUMES:
         requests = (QUICK_REQUESTS if settings.quick else FULL_REQUESTS)[volume]
-        # One point, so that the longest is drawn once; each volume about as long as the others together.
-        words = {"volume": volume, "requests": requests, "runs": volume_runs(volume, settings)}
-        groups.append(Point(volume, words, weight=requests))
+        groups.append(group(volume, volume, requests, volume_runs(volume, settings)))
+        if not settings.brief:
+            # A point of its own: with those above it would be the longest by far.
+            runs = [wear_of(run, settings) for run in worn_runs(volume, settings)]
+            groups.append(group(f"{volume}/wear", volume, requests, runs))
     if settings.brief:
         return groups
     for volume in BUS_VOLUMES:
@@ -155,6 +163,12 @@ def points(settings: Settings) -> list[Point]:
             groups.append(Point(f"{volume}/variants", words))
         groups += arranged_points(settings)
     return groups
+
+
+def group(name: str, volume: str, requests: int, runs: Sequence[Mapping[str, Any]]) -> Point:
+    """Make a point of runs; it takes as long as all their passes."""
+    weight = requests * sum(run.get("passes", 1) for run in runs)
+    return Point(name, {"volume": volume, "requests": requests, "runs": list(runs)}, weight=weight)
 
 
 def arranged_points(settings: Settings) -> list[Point]:
@@ -177,14 +191,15 @@ def volume_runs(volume: str, settings: Settings) -> list[dict[str, Any]]:
     if not settings.brief:
         runs += [alone_of("s", NONE, "plain"), alone_of("m", NONE, "plain")]
     names = {run["name"] for run in runs}
-    of_cases = [multi(CASE_SHARE, case) for case in cases(volume, settings)]
-    runs += [run for run in of_cases if run["name"] not in names]
-    if settings.brief:
-        return runs
-    if volume == WEAK_VOLUME:
-        of_cases += [multi(CASE_SHARE, "weak", str(interval), interval=interval) for interval in INTERVALS]
-        runs += of_cases[-len(INTERVALS) :]
-    return runs + [wear_of(run, settings) for run in of_cases]
+    return runs + [run for run in worn_runs(volume, settings) if run["name"] not in names]
+
+
+def worn_runs(volume: str, settings: Settings) -> list[dict[str, Any]]:
+    """Say what is run of a volume by what is levelled, and how often."""
+    runs = [multi(CASE_SHARE, case) for case in cases(volume, settings)]
+    if volume == WEAK_VOLUME and not settings.brief:
+        runs += [multi(CASE_SHARE, "weak", str(interval), interval=interval) for interval in INTERVALS]
+    return runs
 
 
 def wear_of(run: Mapping[str, Any], settings: Settings) -> dict[str, Any]:
@@ -331,121 +346,3 @@ def with_spare(wear_leveling: Mapping[str, Any], settings: Settings) -> dict[str
 def weak_interval(settings: Settings) -> int:
     """Return the overwrites from one weak levelling to the next."""
     return round(settings.varying(WEAK_INTERVAL, WEAK["overwrites"]))
-
-
-# ---- what no published statistic fixes -----------------------------------------------------------------
-
-SECTORS_OF_A_PAGE = 8
-"""Of 4 KiB, of which stand-ins are made."""
-BUSY = 1_000
-"""So many requests that begin in a page make it a busy one."""
-
-
-def in_order_of_first_use(stand_in: StandIn) -> StandIn:
-    """Put pages that are used for the first time one after the other next to each other.
-
-    As files lie whose data is written together. Pages that were neighbours stay neighbours, so that requests
-    stay whole.
-    """
-    return _with_stretches(stand_in, lambda stretches: stretches.first_use)
-
-
-def in_order_of_popularity(stand_in: StandIn) -> StandIn:
-    """Put the pages that are used most next to each other; neighbours stay neighbours."""
-    return _with_stretches(stand_in, lambda stretches: -stretches.uses_of_a_page)
-
-
-def without_pauses(stand_in: StandIn) -> StandIn:
-    """Spread the requests of each busy page from the beginning to the end, in the same order of its own.
-
-    As drawn, even a page that is used every hundred requests is left alone in the first and the last percent.
-    """
-    import numpy as np
-    import polars as pl
-
-    rows = _rows(stand_in)
-    page = rows["lba"].to_numpy().astype(np.int64) // SECTORS_OF_A_PAGE
-    _, which, uses = np.unique(page, return_inverse=True, return_counts=True)
-    place = np.arange(len(page), dtype=float)
-    first = np.full(len(uses), np.inf)
-    last = np.zeros(len(uses))
-    np.minimum.at(first, which, place)
-    np.maximum.at(last, which, place)
-    # From half a gap behind the beginning to half a gap before the end.
-    gap = (last - first) / np.maximum(uses - 1, 1)
-    stretched = (place - first[which] + gap[which] / 2) / np.maximum(last - first + gap, 1)[which] * len(page)
-    order = np.argsort(np.where(uses[which] >= BUSY, stretched, place), kind="stable")
-    # Times stay where they are: replayed in a closed loop, they do not matter.
-    shuffled = rows.drop("submitted_ns")[order].with_columns(pl.Series("submitted_ns", rows["submitted_ns"]))
-    return _with_rows(stand_in, shuffled.select(rows.columns))
-
-
-@dataclasses.dataclass(frozen=True)
-class _Stretches:
-    """Pages next to each other that are all used, in order of addresses."""
-
-    first_use: Integers
-    """The first page of a request that touches it, counted over all requests."""
-    uses_of_a_page: Integers
-    """In thousandths of a use."""
-
-
-def _with_stretches(stand_in: StandIn, key: Callable[[_Stretches], Integers]) -> StandIn:
-    """Put stretches of neighbours in the order of a key."""
-    import numpy as np
-    import polars as pl
-
-    rows = _rows(stand_in)
-    lba = rows["lba"].to_numpy().astype(np.int64)
-    sectors = rows["sectors"].to_numpy().astype(np.int64)
-    begin, end = lba // SECTORS_OF_A_PAGE, (lba + sectors - 1) // SECTORS_OF_A_PAGE + 1
-    count = end - begin
-    before = np.cumsum(count) - count
-    touched = np.repeat(begin - before, count) + np.arange(count.sum())
-    pages, first_use, uses = np.unique(touched, return_index=True, return_counts=True)
-
-    begins = np.concatenate([[True], np.diff(pages) != 1])
-    stretch = np.cumsum(begins) - 1
-    sizes = np.bincount(stretch)
-    firsts = np.full(len(sizes), len(touched))
-    np.minimum.at(firsts, stretch, first_use)
-    busy = (1000 * np.bincount(stretch, weights=uses) / sizes).astype(np.int64)
-
-    order = np.argsort(key(_Stretches(firsts, busy)), kind="stable")
-    places = np.empty(len(sizes), dtype=np.int64)
-    places[order] = np.cumsum(sizes[order]) - sizes[order]
-    of_request = stretch[np.searchsorted(pages, begin)]
-    moved = (
-        places[of_request] + begin - pages[begins][of_request]
-    ) * SECTORS_OF_A_PAGE + lba % SECTORS_OF_A_PAGE
-    return _with_rows(stand_in, rows.with_columns(lba=pl.Series(moved, dtype=pl.UInt64)))
-
-
-def _rows(stand_in: StandIn) -> pl.DataFrame:
-    """Read the requests of a stand-in."""
-    import polars as pl
-
-    words = stand_in.workload.words
-    with tempfile.TemporaryDirectory(prefix="ninescope-") as folder:
-        path = str(Path(folder, "drawn.parquet"))
-        convert(words["trace"], path, format=words["format"])
-        return pl.read_parquet(path)
-
-
-def _with_rows(stand_in: StandIn, rows: pl.DataFrame) -> StandIn:
-    """Return a stand-in with other requests, which touch as much."""
-    with tempfile.TemporaryDirectory(prefix="ninescope-") as folder:
-        path = Path(folder, "arranged.parquet")
-        rows.write_parquet(path)
-        # A workload of a Parquet file keeps a copy.
-        workload = ninescope.Workload.trace(path, closed_loop=True, iodepth=1, addresses="compact")
-    return dataclasses.replace(stand_in, workload=workload)
-
-
-ARRANGEMENTS: Mapping[str, Callable[[StandIn], StandIn]] = {
-    "as drawn": lambda stand_in: stand_in,
-    "by first use": in_order_of_first_use,
-    "by popularity": in_order_of_popularity,
-    WITHOUT_PAUSES: without_pauses,
-}
-"""The same requests of the same pages, as many of each, with something decided otherwise."""

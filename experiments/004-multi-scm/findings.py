@@ -137,7 +137,12 @@ def case_run(results: Results, volume: str, case: str) -> dict[str, Any]:
 
 def wear_run(results: Results, volume: str, case: str) -> dict[str, Any]:
     """Return the run of a case over several passes."""
-    found: dict[str, Any] = results[volume]["runs"][f"{CASE_SHARE}/{case}/wear"]
+    return named_wear_run(results, volume, f"{CASE_SHARE}/{case}")
+
+
+def named_wear_run(results: Results, volume: str, name: str) -> dict[str, Any]:
+    """Return the run of that name over several passes."""
+    found: dict[str, Any] = results[f"{volume}/wear"]["runs"][f"{name}/wear"]
     return found
 
 
@@ -409,7 +414,9 @@ def placement_table(results: Results) -> Table:
         ["pages lie", *(f"{share} % of M" for share in PLACED_SHARES)],
         rows,
         note="gain over S-SCM alone, and IOPS per cost, both levelled; as drawn: evenly over the volume, "
-        "whenever and however often they are used; the same requests of the same pages otherwise",
+        "whenever and however often they are used; the same requests of the same pages up to `distances "
+        "alone`: these are drawn anew, and nothing is kept but how far apart the uses of an address are, "
+        "either with neighbours that have nothing to do with each other or in the order of first use",
     )
 
 
@@ -583,7 +590,7 @@ def weak_levelling(results: Results, settings: Settings) -> Figure:
     runs = {interval: results[WEAK_VOLUME]["runs"][names[interval]] for interval in sorted(names)}
     first = iops(results, WEAK_VOLUME, f"{CASE_SHARE}/case-1")
     gained = [100 * (run["iops"] / first - 1) for run in runs.values()]
-    repeated = (results[WEAK_VOLUME]["runs"][f"{names[interval]}/wear"] for interval in runs)
+    repeated = (named_wear_run(results, WEAK_VOLUME, names[interval]) for interval in runs)
     worn = [worn_at_limit(run["wear"]) for run in repeated]
     axis = Axis("overwrites from one levelling of M-SCM to the next", log=True)
     label, colour = WEAK_VOLUME, COLOURS[WEAK_VOLUME]

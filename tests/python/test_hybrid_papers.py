@@ -258,16 +258,14 @@ def test_wear_is_of_as_many_passes_for_each_volume_and_case():
     module = experiment("004")
     for quick, passes in ((True, 2), (False, 3)):
         points = module.points(Settings(quick=quick))
-        volumes = [point for point in points if point.name in module.VOLUMES]
-        assert len(volumes) == 4
-        for point in volumes:
-            runs = {run["name"]: run for run in point.parameters["runs"]}
-            worn = {name for name in runs if name.endswith("/wear")}
-            assert {f"{module.CASE_SHARE}/{case}/wear" for case in module.CASES} <= worn
-            for name in worn:
+        runs_of = {point.name: {run["name"]: run for run in point.parameters["runs"]} for point in points}
+        for volume in module.VOLUMES:
+            worn = runs_of[f"{volume}/wear"]
+            assert {f"{module.CASE_SHARE}/{case}/wear" for case in module.CASES} <= set(worn)
+            for name, run in worn.items():
                 # The same run, but for its length.
-                once = runs[name.removesuffix("/wear")]
-                assert runs[name] == {**once, "name": name, "passes": passes}
+                once = runs_of[volume][name.removesuffix("/wear")]
+                assert run == {**once, "name": name, "passes": passes}
     brief = [run for point in module.points(Settings(brief=True)) for run in point.parameters["runs"]]
     assert not [run for run in brief if "passes" in run]
 
