@@ -256,6 +256,20 @@ fn two_sided(t: f64, degrees: u32) -> f64 {
     (1.0 - sine * sum).max(0.0)
 }
 
+/// How far from zero Student's t of an even number of degrees of freedom is so often.
+pub fn t_of(often: f64, degrees: u32) -> f64 {
+    let (mut low, mut high) = (0.0, 1e6);
+    for _ in 0..100 {
+        let middle = (low + high) / 2.0;
+        if two_sided(middle, degrees) > often {
+            low = middle;
+        } else {
+            high = middle;
+        }
+    }
+    high
+}
+
 #[cfg(test)]
 mod tests {
     use ninescope_kernel::RandomStream;
@@ -285,6 +299,7 @@ mod tests {
         for (t, degrees, p) in [(2.306_004, 8, 0.05), (3.355_387, 8, 0.01), (4.302_653, 2, 0.05), (9.924_843, 2, 0.01)]
         {
             assert!((two_sided(t, degrees) - p).abs() < 1e-6, "t {t}, {degrees} degrees");
+            assert!((t_of(p, degrees) - t).abs() < 1e-5, "{p}, {degrees} degrees");
         }
     }
 
