@@ -128,7 +128,7 @@ impl FromStr for VolumePlacement {
 
 /// Requests that are not measured: a number, or a share of all.
 #[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
-#[serde(untagged, expecting = "a number of requests, or a share of them below 1, is wanted")]
+#[serde(untagged, expecting = "a number of requests, or a share of them below 1 (0.2 is 20 %), is wanted")]
 pub enum Warmup {
     /// Completions.
     Requests(u64),
