@@ -2,7 +2,6 @@
 
 use ninescope_engine::{BufferLimits, View};
 use ninescope_ftl::GroupState;
-use ninescope_ftl::policies::{GcTriggerConfig, VictimSelectionConfig};
 use ninescope_media::nand::FlashCommand;
 use ninescope_model::{BlockGroup, Pool, Ppa, Stream};
 
@@ -37,14 +36,8 @@ impl Space {
     pub fn started(&mut self, view: &View<'_>, limits: BufferLimits) {
         let geometry = view.ftl.geometry();
         self.reserve = view.ftl.reserve_groups();
-        self.marks = match view.ftl.rules().gc_trigger {
-            GcTriggerConfig::FreeGroups(_) => None,
-            GcTriggerConfig::Foreground(trigger) => {
-                let low = self.reserve.saturating_add(trigger.beyond_reserve);
-                Some((low, low.saturating_add(trigger.gain.get())))
-            }
-        };
-        self.spares_valid = matches!(view.ftl.rules().victim_selection, VictimSelectionConfig::RandomInvalid(_));
+        self.marks = view.ftl.rules().gc_trigger.chosen().holds_host_at(self.reserve);
+        self.spares_valid = view.ftl.rules().victim_selection.chosen().spares_valid();
         let of = |pool| PoolSpace { free: view.ftl.free_groups(pool), held: view.ftl.holds_host(pool) };
         self.pools = (0..geometry.pools()).map(Pool).map(of).collect();
         self.buffered = vec![0; geometry.dies() as usize];

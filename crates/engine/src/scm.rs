@@ -63,7 +63,7 @@ impl ScmPart {
         let layout = ScmLayout::new(&shapes);
         let of_medium = |(shape, leveling): &(ScmGeometry, SectorWearLevelingConfig)| {
             let logical = shape.logical_sectors_per_bank();
-            (0..shape.banks()).map(|_| leveling.build(logical)).collect::<Vec<_>>()
+            (0..shape.banks()).map(|_| leveling.chosen().build(logical)).collect::<Vec<_>>()
         };
         Self {
             leveling: each.iter().flat_map(of_medium).collect(),

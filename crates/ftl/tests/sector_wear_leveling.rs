@@ -27,9 +27,9 @@ struct Bank {
 
 impl Bank {
     fn new(config: &Config, logical: u32) -> Self {
-        let physical = (logical + config.spare_sectors(logical)) as usize;
+        let physical = (logical + config.chosen().spare_sectors(logical)) as usize;
         Self {
-            policy: config.build(logical),
+            policy: config.chosen().build(logical),
             wear: vec![0; physical],
             content: vec![None; physical],
             newest: vec![None; logical as usize],
@@ -224,16 +224,16 @@ fn levelling_keeps_the_most_worn_sector_near_the_mean() {
 fn tables_take_eight_bytes_per_sector_at_most() {
     for config in Config::all() {
         let logical = 1 << 20;
-        let physical = u64::from(logical + config.spare_sectors(logical));
-        assert!(config.table_bytes(logical) <= 8 * physical, "{}", config.name());
+        let physical = u64::from(logical + config.chosen().spare_sectors(logical));
+        assert!(config.chosen().table_bytes(logical) <= 8 * physical, "{}", config.name());
     }
 }
 
 #[test]
 fn a_share_that_is_none_is_refused_by_key() {
     for spare in [-0.1, 1.5, f64::NAN] {
-        let (key, message) = Config::Ladder(Ladder { spare, ..Ladder::default() }).problem().expect("refused");
+        let (key, message) = Config::Ladder(Ladder { spare, ..Ladder::default() }).chosen().problem().expect("refused");
         assert!(key == "spare" && message.contains("from 0 to 1"), "{message}");
     }
-    assert!(Config::all().iter().all(|config| config.problem().is_none()));
+    assert!(Config::all().iter().all(|config| config.chosen().problem().is_none()));
 }

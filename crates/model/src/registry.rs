@@ -1,4 +1,4 @@
-//! The policy registry: one macro line per policy gives its configuration, its name and its place in
+//! The policy registry: one macro line per policy gives its module, its configuration, its name and its place in
 //! the list that documentation, smoke tests and the Python face are made from.
 
 use std::fmt;
@@ -8,21 +8,54 @@ use serde::Deserialize;
 use serde::de::value::{MapAccessDeserializer, MapDeserializer};
 use serde::de::{Deserializer, Error, MapAccess, Visitor};
 
-/// Declares the registry of one policy trait.
+/// Declares the registry of one kind of policy, in the `mod.rs` of the folder of that kind.
 ///
 /// ```text
 /// policy_registry! {
 ///     /// Which block group garbage collection empties next.
-///     VictimSelectionConfig;
-///     "greedy" => Greedy(greedy::Greedy), "the candidate with the fewest valid units";
+///     VictimSelectionConfig as dyn VictimSelectionParameters;
+///     "greedy" => greedy::Greedy, "the candidate with the fewest valid units";
 /// }
 /// ```
-/// makes `enum VictimSelectionConfig` (serde: a policy's name alone, or a table with `policy = "name"`
-/// and the policy's parameters), `VictimSelectionConfig::LIST` of `(name, summary)`, and
-/// `VictimSelectionConfig::parameters()`, what each can be told. Each parameter type
-/// implements `Default`, `Serialize`, `Deserialize` (with unknown fields refused) and `JsonSchema`.
+/// declares the module of each policy, and makes `enum VictimSelectionConfig` (serde: a policy's name alone, or a table with
+/// `policy = "name"` and the policy's parameters), `VictimSelectionConfig::LIST` of `(name, summary)`,
+/// `VictimSelectionConfig::parameters()`, what each can be told, and `config.chosen()`, the parameters of the policy behind the
+/// trait of the kind: whatever else is to be known of a policy is asked there. Each parameter type implements that trait,
+/// `Default`, `Serialize`, `Deserialize` (with unknown fields refused) and `JsonSchema`. The first policy is the default, unless the first line ends with `, by default Variant;`.
+///
+/// `cargo fmt` does not see modules that a macro declares: `make lint` hands them to rustfmt by name.
 #[macro_export]
 macro_rules! policy_registry {
+    ($(#[$meta:meta])* $config:ident as dyn $kind:path; $first:literal $($rest:tt)+) => {
+        $crate::policy_registry! { @of_kind $(#[$meta])* $config as dyn $kind; $first $($rest)+ }
+        $crate::policy_registry! { @first $config; $first $($rest)+ }
+    };
+    ($(#[$meta:meta])* $config:ident as dyn $kind:path, by default $default:ident; $($policies:tt)+) => {
+        $crate::policy_registry! { @of_kind $(#[$meta])* $config as dyn $kind; $($policies)+ }
+        $crate::policy_registry! { @default $config; $default }
+    };
+    (@of_kind $(#[$meta:meta])* $config:ident as dyn $kind:path; $($name:literal => $module:ident::$variant:ident, $summary:literal;)+) => {
+        $(pub mod $module;)+
+
+        $crate::policy_registry! { $(#[$meta])* $config; $($name => $variant($module::$variant), $summary;)+ }
+
+        impl $config {
+            /// The parameters of the policy, by what all of its kind answer.
+            pub fn chosen(&self) -> &dyn $kind {
+                match self { $(Self::$variant(parameters) => parameters,)+ }
+            }
+        }
+    };
+    (@first $config:ident; $name:literal => $module:ident::$first:ident, $($others:tt)+) => {
+        $crate::policy_registry! { @default $config; $first }
+    };
+    (@default $config:ident; $first:ident) => {
+        impl Default for $config {
+            fn default() -> Self {
+                Self::$first(Default::default())
+            }
+        }
+    };
     ($(#[$meta:meta])* $config:ident; $($name:literal => $variant:ident($parameters:ty), $summary:literal;)+) => {
         $(#[$meta])*
         #[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]

@@ -2,7 +2,6 @@
 
 use ninescope_engine::reliability::ReliabilityConfig;
 use ninescope_engine::{Device, EngineConfig, Kind, LaneConfig, RunLimits, SuspendPolicyConfig, TierConfig};
-use ninescope_ftl::policies::VictimSelectionConfig;
 use ninescope_ftl::{Ftl, FtlConfig, FtlError};
 use ninescope_kernel::{Ns, Rate};
 use ninescope_media::health::{LimitByWear, SuspendLimit, WearPoint};
@@ -35,8 +34,6 @@ const RATE_MIN: u64 = 1_000;
 const CYCLES_MAX: u32 = 10_000_000;
 /// The most spare bytes to a byte of the host: beyond it is a typing error, and the drive would be nothing but spare.
 const OVER_PROVISIONING_MAX: f64 = 100.0;
-/// The most candidates drawn for a victim where planes have fewer blocks.
-const DRAWS_MAX: u32 = 1_000;
 
 /// Everything a drive is made of.
 #[derive(Clone, Debug)]
@@ -260,13 +257,13 @@ fn flash_table_bytes(drive: &LoadedDrive) -> Result<u64, Error> {
 fn check_media(drive: &LoadedDrive) -> Result<(), Error> {
     let config = &drive.config;
     let placement = &config.tier.placement;
-    let nand_only = matches!(placement, PlacementConfig::NandOnly(_));
-    let uses_flash = nand_only || placement.below() == Below::Flash;
+    let (has_upper, below) = (placement.chosen().has_upper(), placement.chosen().below());
+    let uses_flash = !has_upper || below == Below::Flash;
     let tables = [
         ("geometry", config.geometry.is_some(), uses_flash),
         ("nand", config.nand.is_some(), uses_flash),
-        ("scm", config.scm.is_some(), !nand_only),
-        ("storage_scm", config.storage_scm.is_some(), placement.below() == Below::Scm),
+        ("scm", config.scm.is_some(), has_upper),
+        ("storage_scm", config.storage_scm.is_some(), below == Below::Scm),
     ];
     let name = placement.name();
     if let Some((table, ..)) = tables.iter().find(|(_, is_there, is_used)| *is_used && !is_there) {
@@ -359,7 +356,7 @@ fn ftl_config(drive: &LoadedDrive, geometry: Geometry, seed: u64) -> Result<FtlC
             drive.error_at("ftl.gc_reserve_blocks", "must be at least 1: garbage collection needs a block to move to")
         );
     }
-    check_policies(drive)?;
+    check_policies(drive, &geometry)?;
     if section.streams.knows_clean() && section.gc_reserve_blocks < 2 {
         let message = "must be at least 2 where clean data is kept apart: moves may need a block of either kind";
         return Err(drive.error_at("ftl.gc_reserve_blocks", message));
@@ -429,15 +426,10 @@ fn over_provisioning(drive: &LoadedDrive) -> Result<f64, Error> {
 }
 
 /// Parameters of policies that only mean something in proportion to the drive.
-fn check_policies(drive: &LoadedDrive) -> Result<(), Error> {
-    let blocks = flash_shape(drive)?.blocks_per_plane;
-    let draws_max = blocks.max(DRAWS_MAX);
-    match &drive.config.ftl.victim {
-        VictimSelectionConfig::DChoices(choices) if choices.d.get() > draws_max => {
-            let message = format!("is {}, at most {draws_max} are drawn; `greedy` looks at all blocks", choices.d);
-            Err(drive.error_at("ftl.victim.d", &message))
-        }
-        _ => Ok(()),
+fn check_policies(drive: &LoadedDrive, geometry: &Geometry) -> Result<(), Error> {
+    match drive.config.ftl.victim.chosen().problem(geometry) {
+        Some((key, message)) => Err(drive.error_at(&format!("ftl.victim.{key}"), &message)),
+        None => Ok(()),
     }
 }
 

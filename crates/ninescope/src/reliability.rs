@@ -87,7 +87,7 @@ fn nand_reliability(drive: &LoadedDrive, nand: &NandConfig, geometry: &Geometry)
             return Err(drive.error_at(key, "is there, and no code that would see errors: give nand.ecc"));
         }
     }
-    let decodes_softly = matches!(nand.ecc, Some(EccSchemeConfig::Ldpc(_)));
+    let decodes_softly = nand.ecc.as_ref().is_some_and(|ecc| ecc.chosen().decodes_softly());
     if matches!(nand.retry, Some(ReadRetryConfig::SoftSensing(_))) && !decodes_softly {
         let message = "is of LDPC codes, whose decoders take more than one bit per cell: give nand.ecc = \"ldpc\", or another retry";
         return Err(drive.error_at("nand.retry", message));

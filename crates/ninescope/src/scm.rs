@@ -133,7 +133,7 @@ impl ScmMedium {
 
     /// Wear of every sector, now and when measuring began, and what wear levelling keeps [B].
     fn table_bytes(&self) -> u64 {
-        let maps = self.wear_leveling.table_bytes(self.shape.logical_sectors_per_bank());
+        let maps = self.wear_leveling.chosen().table_bytes(self.shape.logical_sectors_per_bank());
         self.shape.raw_sectors() * 8 + u64::from(self.shape.banks()) * maps
     }
 }
@@ -184,7 +184,7 @@ fn shape(drive: &LoadedDrive, table: &str, config: &ScmConfig) -> Result<ScmGeom
     }
     let slots = u32::try_from(capacity / slot)
         .map_err(|_| drive.error_at(&at("capacity"), &format!("makes {} slots, more than 2^32", capacity / slot)))?;
-    if let Some((key, message)) = config.wear_leveling.problem() {
+    if let Some((key, message)) = config.wear_leveling.chosen().problem() {
         return Err(drive.error_at(&at(&format!("wear_leveling.{key}")), &message));
     }
     let checked = |spare| {
@@ -194,5 +194,5 @@ fn shape(drive: &LoadedDrive, table: &str, config: &ScmConfig) -> Result<ScmGeom
     };
     // How many sectors are spare follows from how many a bank has.
     let without_spare = checked(0)?;
-    checked(config.wear_leveling.spare_sectors(without_spare.logical_sectors_per_bank()))
+    checked(config.wear_leveling.chosen().spare_sectors(without_spare.logical_sectors_per_bank()))
 }

@@ -20,7 +20,7 @@ const MIGRATIONS_PER_UNIT: u32 = 4;
 pub fn sized(drive: &LoadedDrive, geometry: &Geometry) -> Result<LoadedDrive, Error> {
     let mut sized = drive.clone();
     let Some(ratio) = drive.config.tier.scm_ratio else { return Ok(sized) };
-    let below = match drive.config.tier.placement.below() {
+    let below = match drive.config.tier.placement.chosen().below() {
         Below::Nothing => {
             let name = drive.config.tier.placement.name();
             let message = format!("is given, and tier.placement = \"{name}\" has nothing below [scm]");
@@ -68,7 +68,7 @@ pub fn config(drive: &LoadedDrive, geometry: &Geometry, scm: &ScmAssembly) -> Re
     }
     let Some(upper) = scm.upper().copied() else { return Ok(None) };
     let slot_bytes = u64::from(upper.sectors_per_slot) * ninescope_model::SECTOR_BYTES;
-    let (lower, raw, units) = match section.placement.below() {
+    let (lower, raw, units) = match section.placement.chosen().below() {
         Below::Nothing => return Ok(None),
         Below::Flash => {
             if u64::from(geometry.unit_bytes) != slot_bytes || geometry.units_per_page() != 1 {

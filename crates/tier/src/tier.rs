@@ -98,7 +98,7 @@ impl Tier {
     /// An empty upper medium of `slots` for the `pages` of the lower one, each of `sectors_per_page`. `None` where the
     /// placement knows one medium only.
     pub fn new(config: &PlacementConfig, slots: u32, pages: u32, sectors_per_page: u32) -> Option<Self> {
-        let (policy, rules) = config.build()?;
+        let (policy, rules) = config.chosen().build()?;
         // "Free capacity <= share" begins it, so that it stops when more than the share is free.
         // A share such as 0.29 of 100 slots is 29 of them, though the product of the two lies just below.
         let at_most = |share: f64| (share * f64::from(slots) + 1e-9).floor() as u32;

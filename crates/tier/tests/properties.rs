@@ -2,7 +2,7 @@
 
 use ninescope_kernel::NONE;
 use ninescope_model::units::Bytes;
-use ninescope_tier::policies::wo_dm::WoDm;
+use ninescope_tier::policies::placement::wo_dm::WoDm;
 use ninescope_tier::{
     Eviction, OnRead, PlacementConfig, RecentPages, Residency, Slot, SlotState, Tier, VictimRule, WriteTo,
 };

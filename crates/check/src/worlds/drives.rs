@@ -25,7 +25,7 @@ const SLOT_MAX: Bytes = Bytes(16_384);
 
 /// A drive of a placement, which may be refused.
 pub(super) fn drive(dice: &mut Dice, name: &str) -> toml::Table {
-    let below = placement(name).below();
+    let below = placement(name).chosen().below();
     let of_scm_alone = name == "scm-only" || below == Below::Scm;
     let slot = Bytes(512 << dice.small(0, 5));
     let wants = Wants::draw(dice, !of_scm_alone, name == "nand-only");

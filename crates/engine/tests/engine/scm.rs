@@ -81,7 +81,7 @@ impl ScmBench {
     fn run(&self, workload: impl Workload + 'static, depth: u32) -> Device {
         let banks = self.channels * self.banks_per_channel;
         let logical = self.slots / banks * self.sectors_per_slot;
-        let spare = self.leveling.spare_sectors(logical);
+        let spare = self.leveling.chosen().spare_sectors(logical);
         let shape =
             ScmGeometry::checked(self.channels, self.banks_per_channel, self.slots, self.sectors_per_slot, spare)
                 .expect("a legal shape");
@@ -480,8 +480,8 @@ fn many_requests_reach_the_bound_of_the_bus_or_of_the_banks() {
 /// an instance of the same policy asks for.
 fn serial_latencies(bench: &ScmBench, requests: &[Request]) -> Vec<u64> {
     let logical = bench.slots * bench.sectors_per_slot;
-    let mut policy: Box<dyn SectorWearLeveling> = bench.leveling.build(logical);
-    let mut wear = vec![0; (logical + bench.leveling.spare_sectors(logical)) as usize];
+    let mut policy: Box<dyn SectorWearLeveling> = bench.leveling.chosen().build(logical);
+    let mut wear = vec![0; (logical + bench.leveling.chosen().spare_sectors(logical)) as usize];
     let timing = &bench.timing;
     let verify = bench.verify_policy();
     let mut stream = RandomStream::new(SEED, "scm", "program verify");

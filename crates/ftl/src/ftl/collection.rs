@@ -258,8 +258,15 @@ impl Ftl {
     fn candidates(&self, pool: Pool) -> CandidateView<'_> {
         let blocks = self.geometry.blocks_per_plane;
         let first = pool.0 * blocks;
-        let entries = &self.valid_counts[first as usize..(first + blocks) as usize];
-        CandidateView { pool, first, units_per_group: self.geometry.units_per_group(), entries }
+        let range = first as usize..(first + blocks) as usize;
+        CandidateView {
+            pool,
+            first,
+            units_per_group: self.geometry.units_per_group(),
+            entries: &self.valid_counts[range.clone()],
+            records: &self.groups[range],
+            filled: self.closed_groups,
+        }
     }
 
     /// Chooses a victim. Without `fill` it does so only where the candidates together hold at least one
@@ -268,11 +275,15 @@ impl Ftl {
     fn start_collection(&mut self, pool: Pool, fill: bool) -> bool {
         let blocks = self.geometry.blocks_per_plane;
         let first = pool.0 * blocks;
+        let range = first as usize..(first + blocks) as usize;
+        // Not by `candidates`, which would borrow the policy with all the rest.
         let view = CandidateView {
             pool,
             first,
             units_per_group: self.geometry.units_per_group(),
-            entries: &self.valid_counts[first as usize..(first + blocks) as usize],
+            entries: &self.valid_counts[range.clone()],
+            records: &self.groups[range],
+            filled: self.closed_groups,
         };
         if !fill && reclaimable_units(&view, 0) < view.units_per_group {
             return false;

@@ -1,7 +1,6 @@
 //! Snapshots of prepared drives.
 
 use ninescope::{PreparedDrive, Refusal, Shape};
-use ninescope_ftl::policies::VictimSelectionConfig;
 use ninescope_ftl::{Ftl, InstantDriver};
 use ninescope_kernel::{RandomStream, Snapshot};
 use ninescope_model::{Lpa, Ppa};
@@ -9,8 +8,6 @@ use ninescope_model::{Lpa, Ppa};
 /// The most units of a drive that is made, and units that are written to it.
 const UNITS_MAX: u32 = 1 << 14;
 const WRITES: u32 = 100;
-/// The most candidates that a victim is drawn from: descriptions of drives allow no more either.
-const DRAWS_MAX: u32 = 1_000;
 
 /// A snapshot is refused with a reason, or holds a drive that reads back as it is written, takes writes and loses
 /// nothing.
@@ -23,11 +20,8 @@ pub fn snapshot(input: &[u8]) {
         Err(refusal) => return says_why(&refusal),
     };
     let geometry = &shape.ftl.geometry;
-    let draws = match &shape.ftl.victim_selection {
-        VictimSelectionConfig::DChoices(choices) => choices.d.get(),
-        _ => 1,
-    };
-    if geometry.units() > UNITS_MAX || geometry.groups() > UNITS_MAX || draws > DRAWS_MAX {
+    let refused = shape.ftl.victim_selection.chosen().problem(geometry).is_some();
+    if geometry.units() > UNITS_MAX || geometry.groups() > UNITS_MAX || refused {
         return;
     }
     let mut drive = match PreparedDrive::read(&shape, input) {

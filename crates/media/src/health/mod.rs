@@ -1,8 +1,7 @@
 //! How media wear and what that does to bit errors: pure functions of what a block went through. They know no
 //! block, no clock and no policy of the drive.
 
-pub mod error_model;
 mod suspend_limit;
 
-pub use error_model::{ErrorModel, ErrorModelConfig, Health, RBER_MAX};
+pub use crate::policies::error_model::{self, ErrorModel, ErrorModelConfig, Health, RBER_MAX};
 pub use suspend_limit::{LimitByWear, LimitError, SuspendLimit, WearPoint};

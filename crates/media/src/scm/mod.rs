@@ -15,14 +15,14 @@
 //! Nothing is allocated after construction.
 
 mod bank;
-pub mod program_verify;
 mod timing;
 
 use ninescope_kernel::{Ns, RandomStream, table};
 use ninescope_model::{BankId, ScmGeometry};
 
+pub use crate::policies::program_verify::{self, ProgramVerify, ProgramVerifyConfig, WrittenCells};
 pub use bank::{BankState, IllegalScmCommand, ScmCommand, ScmCommandKind};
-pub use program_verify::{ProgramVerify, ProgramVerifyConfig, WrittenCells};
+pub(crate) use timing::PULSE_TIME_MAX;
 pub use timing::{CopyPath, PulseOrder, ScmTiming};
 
 use bank::Bank;

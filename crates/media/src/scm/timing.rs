@@ -8,7 +8,7 @@ use super::program_verify::ProgramVerify;
 use crate::TimingError;
 
 /// No pulse may be longer: a longer one is a slip of the unit, and below it sums of times cannot overflow.
-pub(super) const PULSE_TIME_MAX: Ns = Ns(3_600_000_000_000);
+pub(crate) const PULSE_TIME_MAX: Ns = Ns(3_600_000_000_000);
 
 /// How the two kinds of pulse of a sector write follow each other: cells that become 1 are set, those that become 0
 /// are reset, and a sector has both.

@@ -5,7 +5,7 @@ use ninescope_model::units::Bytes;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::bits;
+use super::{EccSchemeParameters, bits};
 use crate::code::Code;
 use crate::error::CodeError;
 use crate::policies::latency::LatencyConfig;
@@ -51,12 +51,8 @@ impl Default for Bch {
     }
 }
 
-impl Bch {
-    /// The code with its codec.
-    ///
-    /// # Errors
-    /// For a parameter that no code can have.
-    pub fn build(&self) -> Result<Scheme, CodeError> {
+impl EccSchemeParameters for Bch {
+    fn build(&self) -> Result<Scheme, CodeError> {
         let code = Code::bch(bits(self.user_data), self.correctable, self.field_degree)?;
         let decoders = Decoders {
             count: self.decoders,

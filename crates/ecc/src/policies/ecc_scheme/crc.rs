@@ -5,7 +5,7 @@ use ninescope_model::units::{Bytes, Duration};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::bits;
+use super::{EccSchemeParameters, bits};
 use crate::code::Code;
 use crate::error::CodeError;
 use crate::policies::latency::{LatencyConfig, fixed::Fixed};
@@ -48,12 +48,8 @@ impl Default for Crc {
     }
 }
 
-impl Crc {
-    /// The code with its codec.
-    ///
-    /// # Errors
-    /// For a parameter that no code can have.
-    pub fn build(&self) -> Result<Scheme, CodeError> {
+impl EccSchemeParameters for Crc {
+    fn build(&self) -> Result<Scheme, CodeError> {
         let code = Code::crc(bits(self.user_data), self.width)?;
         let decoders = Decoders {
             count: self.decoders,

@@ -7,7 +7,7 @@ use ninescope_model::units::{Bytes, Duration};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::bits;
+use super::{EccSchemeParameters, bits};
 use crate::code::Code;
 use crate::error::CodeError;
 use crate::policies::latency::{LatencyConfig, fixed::Fixed};
@@ -54,14 +54,10 @@ impl Default for Ldpc {
     }
 }
 
-impl Ldpc {
-    /// The code with its codec.
-    ///
-    /// # Errors
-    /// For a parameter that no code can have, and for a law of latency that counts the stages of a BCH decoder.
-    pub fn build(&self) -> Result<Scheme, CodeError> {
+impl EccSchemeParameters for Ldpc {
+    fn build(&self) -> Result<Scheme, CodeError> {
         let code = Code::ldpc(bits(self.user_data), bits(self.parity), self.correctable)?;
-        if !matches!(self.latency, LatencyConfig::Fixed(_)) {
+        if self.latency.chosen().counts_stages_of_bch() {
             let message = format!(
                 "is `{}`, which counts the stages of a BCH decoder; an LDPC decoder takes `fixed`",
                 self.latency.name()
@@ -75,5 +71,8 @@ impl Ldpc {
             holds_die: self.holds_die,
         };
         Scheme::new(code, self.latency.build(&code)?, decoders)
+    }
+    fn decodes_softly(&self) -> bool {
+        true
     }
 }

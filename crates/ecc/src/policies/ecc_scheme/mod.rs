@@ -1,23 +1,32 @@
 //! Which code protects the data of a medium.
 
-pub mod bch;
-pub mod crc;
-pub mod ldpc;
-pub mod none;
-
 use ninescope_model::policy_registry;
 use ninescope_model::units::Bytes;
 
 use crate::error::CodeError;
 use crate::scheme::Scheme;
 
+/// What a code can be told.
+pub trait EccSchemeParameters {
+    /// The code with its codec.
+    ///
+    /// # Errors
+    /// For a parameter that no code can have, by its key in this table.
+    fn build(&self) -> Result<Scheme, CodeError>;
+
+    /// Whether its decoder takes more than one bit for a cell.
+    fn decodes_softly(&self) -> bool {
+        false
+    }
+}
+
 policy_registry! {
     /// Which code protects the data of a medium.
-    EccSchemeConfig;
-    "none" => None(none::NoCode), "no code: every bit that fails passes as good";
-    "crc" => Crc(crc::Crc), "a cyclic redundancy check: detects errors, corrects none";
-    "bch" => Bch(bch::Bch), "a binary BCH code: corrects up to t errors of a codeword, with m t bits of parity";
-    "ldpc" => Ldpc(ldpc::Ldpc), "a low-density parity-check code with hard decisions: a threshold of errors, fixed latencies";
+    EccSchemeConfig as dyn EccSchemeParameters;
+    "none" => none::NoCode, "no code: every bit that fails passes as good";
+    "crc" => crc::Crc, "a cyclic redundancy check: detects errors, corrects none";
+    "bch" => bch::Bch, "a binary BCH code: corrects up to t errors of a codeword, with m t bits of parity";
+    "ldpc" => ldpc::Ldpc, "a low-density parity-check code with hard decisions: a threshold of errors, fixed latencies";
 }
 
 impl EccSchemeConfig {
@@ -26,12 +35,7 @@ impl EccSchemeConfig {
     /// # Errors
     /// For a parameter that no code can have, by its key in this table.
     pub fn build(&self) -> Result<Scheme, CodeError> {
-        match self {
-            Self::None(parameters) => parameters.build(),
-            Self::Crc(parameters) => parameters.build(),
-            Self::Bch(parameters) => parameters.build(),
-            Self::Ldpc(parameters) => parameters.build(),
-        }
+        self.chosen().build()
     }
 }
 

@@ -5,7 +5,7 @@ use ninescope_model::units::Bytes;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::bits;
+use super::{EccSchemeParameters, bits};
 use crate::code::Code;
 use crate::error::CodeError;
 use crate::scheme::{Decoders, Scheme};
@@ -25,12 +25,8 @@ impl Default for NoCode {
     }
 }
 
-impl NoCode {
-    /// The data, and a codec that takes no time.
-    ///
-    /// # Errors
-    /// For a size that no codeword can have.
-    pub fn build(&self) -> Result<Scheme, CodeError> {
+impl EccSchemeParameters for NoCode {
+    fn build(&self) -> Result<Scheme, CodeError> {
         let code = Code::none(bits(self.user_data))?;
         let decoders = Decoders { count: 1, shared: false, moves_parity: false, holds_die: false };
         Scheme::new(code, CodecTiming::default(), decoders)

@@ -9,7 +9,7 @@ use ninescope_model::units::Duration;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::LONGEST;
+use super::{LONGEST, LatencyParameters};
 use crate::code::Code;
 use crate::error::CodeError;
 use crate::timing::CodecTiming;
@@ -57,10 +57,8 @@ impl Default for Cycles {
     }
 }
 
-impl Cycles {
-    /// # Errors
-    /// For no bits per cycle, no clock, a factor that is no number of cycles, and times beyond a second.
-    pub(super) fn build(&self, code: &Code) -> Result<CodecTiming, CodeError> {
+impl LatencyParameters for Cycles {
+    fn build(&self, code: &Code) -> Result<CodecTiming, CodeError> {
         if self.bits_per_cycle == 0 {
             return Err(CodeError::new("latency.bits_per_cycle", "is 0, a codec takes in at least 1 bit per cycle"));
         }
@@ -82,6 +80,12 @@ impl Cycles {
         })
     }
 
+    fn counts_stages_of_bch(&self) -> bool {
+        true
+    }
+}
+
+impl Cycles {
     /// Cycles of the key equation of a code that corrects `correctable` errors, rounded up.
     fn key_equation_cycles(&self, correctable: u32) -> u64 {
         let t = f64::from(correctable);

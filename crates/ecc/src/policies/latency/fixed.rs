@@ -5,7 +5,8 @@ use ninescope_model::units::Duration;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::LONGEST;
+use super::{LONGEST, LatencyParameters};
+use crate::code::Code;
 use crate::error::CodeError;
 use crate::timing::CodecTiming;
 
@@ -27,10 +28,8 @@ impl Default for Fixed {
     }
 }
 
-impl Fixed {
-    /// # Errors
-    /// For a corrupted codeword that is decoded sooner than a clean one, and for times beyond a second.
-    pub(super) fn build(&self) -> Result<CodecTiming, CodeError> {
+impl LatencyParameters for Fixed {
+    fn build(&self, _code: &Code) -> Result<CodecTiming, CodeError> {
         let times =
             [("latency.encode", self.encode), ("latency.clean", self.clean), ("latency.corrupted", self.corrupted)];
         if let Some((key, time)) = times.into_iter().find(|(_, time)| time.0 > LONGEST) {

@@ -82,7 +82,7 @@ impl TierBench {
     pub fn device(&self, workload: Box<dyn Workload>) -> Device {
         let per_slot = self.flash.unit_bytes / 512;
         let medium = |slots: u32, banks: u32, leveling: &SectorWearLevelingConfig| {
-            let spare = leveling.spare_sectors(slots / banks * per_slot);
+            let spare = leveling.chosen().spare_sectors(slots / banks * per_slot);
             ScmGeometry::checked(banks, 1, slots, per_slot, spare).expect("a legal shape")
         };
         let upper = medium(self.slots.0, self.banks.0, &self.leveling.0);

@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use ninescope_tier::PlacementConfig;
-use ninescope_tier::policies::rwb_dm::MoveRule;
+use ninescope_tier::policies::placement::rwb_dm::MoveRule;
 use ninescope_tier::policies::{MigrationMode, Rules, VictimRule, WriteBack};
 
 /// What a request does.
@@ -83,7 +83,7 @@ fn cost((once, each): Access, sectors: u32) -> u64 {
 
 impl NaiveTier {
     pub fn new(config: &PlacementConfig, slots: u32, sectors: u32, pages: u32, times: Times) -> Self {
-        let (_, rules) = config.build().expect("two media");
+        let (_, rules) = config.chosen().build().expect("two media");
         Self {
             config: config.clone(),
             rules,

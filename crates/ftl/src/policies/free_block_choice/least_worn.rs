@@ -7,13 +7,19 @@ use ninescope_kernel::Snapshot;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::FreeBlockChoice;
+use super::{FreeBlockChoice, FreeBlockChoiceParameters};
 use crate::BlockRecord;
 
 /// No parameters.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct LeastWorn {}
+
+impl FreeBlockChoiceParameters for LeastWorn {
+    fn build(&self) -> Box<dyn FreeBlockChoice> {
+        Box::new(*self)
+    }
+}
 
 impl FreeBlockChoice for LeastWorn {
     fn choose(&mut self, free: &VecDeque<u32>, groups: &[BlockRecord]) -> usize {

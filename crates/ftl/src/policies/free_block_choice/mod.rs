@@ -1,8 +1,5 @@
 //! Which free block group becomes the next write frontier.
 
-pub mod fifo;
-pub mod least_worn;
-
 use std::collections::VecDeque;
 use std::fmt::Debug;
 
@@ -18,24 +15,21 @@ pub trait FreeBlockChoice: Debug + Send + Snapshot {
     fn choose(&mut self, free: &VecDeque<u32>, groups: &[BlockRecord]) -> usize;
 }
 
+/// What a choice of free groups can be told.
+pub trait FreeBlockChoiceParameters {
+    /// The policy.
+    fn build(&self) -> Box<dyn FreeBlockChoice>;
+}
+
 policy_registry! {
     /// Which free block group becomes the next write frontier.
-    FreeBlockChoiceConfig;
-    "fifo" => Fifo(fifo::Fifo), "the one that has been free for longest";
-    "least-worn" => LeastWorn(least_worn::LeastWorn), "the one with the fewest P/E cycles (dynamic wear levelling)";
+    FreeBlockChoiceConfig as dyn FreeBlockChoiceParameters;
+    "fifo" => fifo::Fifo, "the one that has been free for longest";
+    "least-worn" => least_worn::LeastWorn, "the one with the fewest P/E cycles (dynamic wear levelling)";
 }
 
 impl FreeBlockChoiceConfig {
     pub(crate) fn build(&self) -> Box<dyn FreeBlockChoice> {
-        match self {
-            Self::Fifo(parameters) => Box::new(*parameters),
-            Self::LeastWorn(parameters) => Box::new(*parameters),
-        }
-    }
-}
-
-impl Default for FreeBlockChoiceConfig {
-    fn default() -> Self {
-        Self::Fifo(fifo::Fifo {})
+        self.chosen().build()
     }
 }

@@ -11,7 +11,7 @@ use ninescope_kernel::Snapshot;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{GcTrigger, PoolSpace};
+use super::{GcTrigger, GcTriggerParameters, PoolSpace};
 
 /// Parameters.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -26,6 +26,17 @@ pub struct Foreground {
 impl Default for Foreground {
     fn default() -> Self {
         Self { beyond_reserve: 1, gain: NonZeroU32::new(2).expect("two is not zero") }
+    }
+}
+
+impl GcTriggerParameters for Foreground {
+    fn build(&self) -> Box<dyn GcTrigger> {
+        Box::new(*self)
+    }
+
+    fn holds_host_at(&self, reserve: u32) -> Option<(u32, u32)> {
+        let low = reserve.saturating_add(self.beyond_reserve);
+        Some((low, low.saturating_add(self.gain.get())))
     }
 }
 

@@ -4,7 +4,7 @@ use ninescope_kernel::Snapshot;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{GcTrigger, PoolSpace};
+use super::{GcTrigger, GcTriggerParameters, PoolSpace};
 
 /// Parameters.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -17,6 +17,12 @@ pub struct FreeGroups {
 impl Default for FreeGroups {
     fn default() -> Self {
         Self { beyond_reserve: 1 }
+    }
+}
+
+impl GcTriggerParameters for FreeGroups {
+    fn build(&self) -> Box<dyn GcTrigger> {
+        Box::new(*self)
     }
 }
 

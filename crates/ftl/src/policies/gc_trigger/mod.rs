@@ -1,8 +1,5 @@
 //! When garbage collection is needed. The FTL decides need; the scheduler decides when it runs.
 
-pub mod foreground;
-pub mod free_groups;
-
 use std::fmt::Debug;
 
 use ninescope_kernel::Snapshot;
@@ -35,24 +32,27 @@ pub trait GcTrigger: Debug + Send + Snapshot {
     }
 }
 
+/// What a trigger can be told.
+pub trait GcTriggerParameters {
+    /// The trigger.
+    fn build(&self) -> Box<dyn GcTrigger>;
+
+    /// Of a pool with such a reserve: at how many free groups, or fewer, it makes host writes wait, and at how many it lets them
+    /// on; `None` where it never does [count].
+    fn holds_host_at(&self, _reserve: u32) -> Option<(u32, u32)> {
+        None
+    }
+}
+
 policy_registry! {
     /// When garbage collection is needed.
-    GcTriggerConfig;
-    "free-groups" => FreeGroups(free_groups::FreeGroups), "when no more than a number of groups beyond the reserve are free";
-    "foreground" => Foreground(foreground::Foreground), "as free-groups, and host writes wait until it has freed some more";
+    GcTriggerConfig as dyn GcTriggerParameters;
+    "free-groups" => free_groups::FreeGroups, "when no more than a number of groups beyond the reserve are free";
+    "foreground" => foreground::Foreground, "as free-groups, and host writes wait until it has freed some more";
 }
 
 impl GcTriggerConfig {
     pub(crate) fn build(&self) -> Box<dyn GcTrigger> {
-        match self {
-            Self::FreeGroups(parameters) => Box::new(*parameters),
-            Self::Foreground(parameters) => Box::new(*parameters),
-        }
-    }
-}
-
-impl Default for GcTriggerConfig {
-    fn default() -> Self {
-        Self::FreeGroups(free_groups::FreeGroups::default())
+        self.chosen().build()
     }
 }

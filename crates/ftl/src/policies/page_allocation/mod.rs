@@ -4,9 +4,6 @@
 //! neighbours in this order are on different channels, then on different dies of a channel, then on
 //! different plane sets of a die.
 
-pub mod round_robin;
-pub mod static_striping;
-
 use std::fmt::Debug;
 
 use ninescope_kernel::{BitTable, Snapshot};
@@ -32,25 +29,22 @@ pub trait PageAllocation: Debug + Send + Snapshot {
     fn placed(&mut self, _placement: Placement) {}
 }
 
+/// What an allocation can be told.
+pub trait PageAllocationParameters {
+    /// The policy.
+    fn build(&self, geometry: &Geometry) -> Box<dyn PageAllocation>;
+}
+
 policy_registry! {
     /// Which pool takes the next unit that the host writes.
-    PageAllocationConfig;
-    "round-robin" => RoundRobin(round_robin::RoundRobin), "pools in turn, channel first; those that cannot take a write are passed over";
-    "static" => Static(static_striping::StaticStriping), "the logical address decides (channel, way, die, plane)";
+    PageAllocationConfig as dyn PageAllocationParameters;
+    "round-robin" => round_robin::RoundRobin, "pools in turn, channel first; those that cannot take a write are passed over";
+    "static" => static_striping::StaticStriping, "the logical address decides (channel, way, die, plane)";
 }
 
 impl PageAllocationConfig {
     pub(crate) fn build(&self, geometry: &Geometry) -> Box<dyn PageAllocation> {
-        match self {
-            Self::RoundRobin(parameters) => Box::new(round_robin::RoundRobinAllocation::new(*parameters, geometry)),
-            Self::Static(_) => Box::new(static_striping::StaticAllocation::new(geometry)),
-        }
-    }
-}
-
-impl Default for PageAllocationConfig {
-    fn default() -> Self {
-        Self::RoundRobin(round_robin::RoundRobin::default())
+        self.chosen().build(geometry)
     }
 }
 

@@ -5,7 +5,7 @@ use ninescope_model::{Geometry, Lpa};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{PageAllocation, Placement};
+use super::{PageAllocation, PageAllocationParameters, Placement};
 
 /// How much goes to one pool before the next has its turn.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -24,6 +24,12 @@ pub enum Granularity {
 pub struct RoundRobin {
     /// How much goes to one pool before the next has its turn.
     pub granularity: Granularity,
+}
+
+impl PageAllocationParameters for RoundRobin {
+    fn build(&self, geometry: &Geometry) -> Box<dyn PageAllocation> {
+        Box::new(RoundRobinAllocation::new(*self, geometry))
+    }
 }
 
 /// The policy with its position.

@@ -6,12 +6,18 @@ use ninescope_model::{Geometry, Lpa};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::PageAllocation;
+use super::{PageAllocation, PageAllocationParameters};
 
 /// No parameters.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct StaticStriping {}
+
+impl PageAllocationParameters for StaticStriping {
+    fn build(&self, geometry: &Geometry) -> Box<dyn PageAllocation> {
+        Box::new(StaticAllocation::new(geometry))
+    }
+}
 
 /// The policy with its divisors.
 #[derive(Debug)]

@@ -14,7 +14,7 @@ use ninescope_kernel::{NONE, table};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{SectorCopy, SectorWearLeveling, SectorWrite};
+use super::{SectorCopy, SectorWearLeveling, SectorWearLevelingParameters, SectorWrite};
 
 /// The ladder's rungs.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -32,9 +32,23 @@ impl Default for Ladder {
     }
 }
 
-/// Spare sectors of a bank of `logical` ones, rounded up [count].
-pub(super) fn spare_sectors(share: f64, logical: u32) -> u32 {
-    (f64::from(logical) * share).ceil() as u32
+impl SectorWearLevelingParameters for Ladder {
+    fn spare_sectors(&self, logical: u32) -> u32 {
+        (f64::from(logical) * self.spare).ceil() as u32
+    }
+
+    fn build(&self, logical: u32) -> Box<dyn SectorWearLeveling> {
+        Box::new(LadderMap::new(self.overwrites.get(), logical, self.spare_sectors(logical)))
+    }
+
+    fn table_bytes(&self, logical: u32) -> u64 {
+        4 * (2 * u64::from(logical) + u64::from(self.spare_sectors(logical)))
+    }
+
+    fn problem(&self) -> Option<(&'static str, String)> {
+        let legal = (0.0..=1.0).contains(&self.spare);
+        (!legal).then(|| ("spare", format!("is {}, it must be a share of the logical sectors from 0 to 1", self.spare)))
+    }
 }
 
 /// A list of invalid sectors, first in, first out, threaded through the reverse map.

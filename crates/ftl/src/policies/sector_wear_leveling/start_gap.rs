@@ -7,7 +7,7 @@ use std::num::NonZeroU32;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{SectorCopy, SectorWearLeveling, SectorWrite};
+use super::{SectorCopy, SectorWearLeveling, SectorWearLevelingParameters, SectorWrite};
 
 /// How fast the gap walks.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -20,6 +20,16 @@ pub struct StartGap {
 impl Default for StartGap {
     fn default() -> Self {
         Self { psi: NonZeroU32::new(100).unwrap_or(NonZeroU32::MIN) }
+    }
+}
+
+impl SectorWearLevelingParameters for StartGap {
+    fn spare_sectors(&self, _logical: u32) -> u32 {
+        1
+    }
+
+    fn build(&self, logical: u32) -> Box<dyn SectorWearLeveling> {
+        Box::new(StartGapRegisters::new(*self, logical))
     }
 }
 

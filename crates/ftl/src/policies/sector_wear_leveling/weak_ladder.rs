@@ -7,6 +7,9 @@ use std::num::NonZeroU32;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::ladder::Ladder;
+use super::{SectorWearLeveling, SectorWearLevelingParameters};
+
 /// The same parameters as the ladder's, with other defaults.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
@@ -20,5 +23,30 @@ pub struct WeakLadder {
 impl Default for WeakLadder {
     fn default() -> Self {
         Self { overwrites: NonZeroU32::new(100).unwrap_or(NonZeroU32::MIN), spare: 0.01 }
+    }
+}
+
+impl WeakLadder {
+    fn ladder(self) -> Ladder {
+        let Self { overwrites, spare } = self;
+        Ladder { overwrites, spare }
+    }
+}
+
+impl SectorWearLevelingParameters for WeakLadder {
+    fn spare_sectors(&self, logical: u32) -> u32 {
+        self.ladder().spare_sectors(logical)
+    }
+
+    fn build(&self, logical: u32) -> Box<dyn SectorWearLeveling> {
+        self.ladder().build(logical)
+    }
+
+    fn table_bytes(&self, logical: u32) -> u64 {
+        self.ladder().table_bytes(logical)
+    }
+
+    fn problem(&self) -> Option<(&'static str, String)> {
+        self.ladder().problem()
     }
 }

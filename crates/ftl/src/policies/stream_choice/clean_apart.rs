@@ -8,12 +8,18 @@ use ninescope_model::Stream;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::StreamChoice;
+use super::{StreamChoice, StreamChoiceParameters};
 
 /// No parameters.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct CleanApart {}
+
+impl StreamChoiceParameters for CleanApart {
+    fn build(&self) -> Box<dyn StreamChoice> {
+        Box::new(*self)
+    }
+}
 
 impl StreamChoice for CleanApart {
     fn knows_clean(&self) -> bool {

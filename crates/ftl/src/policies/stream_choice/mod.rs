@@ -3,9 +3,6 @@
 //! Each stream has a frontier of its own in each pool, so that a block group holds units of one stream. What a stream
 //! stands for beyond that (another code, say) is its readers' business.
 
-pub mod clean_apart;
-pub mod single;
-
 use std::fmt::Debug;
 
 use ninescope_kernel::Snapshot;
@@ -25,29 +22,26 @@ pub trait StreamChoice: Debug + Send + Snapshot {
     fn of_move(&self, clean: bool) -> Stream;
 }
 
+/// What a choice of streams can be told.
+pub trait StreamChoiceParameters {
+    /// The policy.
+    fn build(&self) -> Box<dyn StreamChoice>;
+}
+
 policy_registry! {
     /// Which write stream takes a unit.
-    StreamChoiceConfig;
-    "single" => Single(single::Single), "one stream for what the host writes, one for what garbage collection moves";
-    "clean-apart" => CleanApart(clean_apart::CleanApart), "clean data, which lies elsewhere too, has streams of its own";
+    StreamChoiceConfig as dyn StreamChoiceParameters;
+    "single" => single::Single, "one stream for what the host writes, one for what garbage collection moves";
+    "clean-apart" => clean_apart::CleanApart, "clean data, which lies elsewhere too, has streams of its own";
 }
 
 impl StreamChoiceConfig {
     pub(crate) fn build(&self) -> Box<dyn StreamChoice> {
-        match self {
-            Self::Single(parameters) => Box::new(*parameters),
-            Self::CleanApart(parameters) => Box::new(*parameters),
-        }
+        self.chosen().build()
     }
 
     /// Whether it tells clean data from dirty data.
     pub fn knows_clean(&self) -> bool {
         self.build().knows_clean()
-    }
-}
-
-impl Default for StreamChoiceConfig {
-    fn default() -> Self {
-        Self::Single(single::Single {})
     }
 }

@@ -3,11 +3,15 @@
 //! state drives", SIGMETRICS 2013). `d = 1` is random, large `d` approaches greedy.
 
 use ninescope_kernel::{RandomStream, SectionReader, SectionWriter, Snapshot, SnapshotError};
+use ninescope_model::Geometry;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::random::draw_candidate;
-use super::{CandidateView, VictimSelection};
+use super::{CandidateView, VictimSelection, VictimSelectionParameters};
+
+/// The most candidates drawn where planes have fewer blocks: beyond it is a slip.
+const DRAWS_MAX: u32 = 1_000;
 
 /// Parameters.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -20,6 +24,18 @@ pub struct DChoices {
 impl Default for DChoices {
     fn default() -> Self {
         Self { d: std::num::NonZeroU32::new(10).expect("ten is not zero") }
+    }
+}
+
+impl VictimSelectionParameters for DChoices {
+    fn build(&self, _geometry: &Geometry, seed: u64) -> Box<dyn VictimSelection> {
+        Box::new(DChoicesSelection::new(*self, seed))
+    }
+
+    fn problem(&self, geometry: &Geometry) -> Option<(&'static str, String)> {
+        let most = geometry.blocks_per_plane.max(DRAWS_MAX);
+        (self.d.get() > most)
+            .then(|| ("d", format!("is {}, at most {most} are drawn; `greedy` looks at all blocks", self.d)))
     }
 }
 

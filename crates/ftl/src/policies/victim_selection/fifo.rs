@@ -8,12 +8,18 @@ use ninescope_model::{BlockGroup, Geometry, Pool};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{CandidateView, VictimSelection};
+use super::{CandidateView, VictimSelection, VictimSelectionParameters};
 
 /// No parameters.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Fifo {}
+
+impl VictimSelectionParameters for Fifo {
+    fn build(&self, geometry: &Geometry, _seed: u64) -> Box<dyn VictimSelection> {
+        Box::new(FifoSelection::new(geometry))
+    }
+}
 
 /// The filled groups of each pool, oldest first.
 #[derive(Debug)]

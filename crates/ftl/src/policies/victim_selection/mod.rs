@@ -1,15 +1,11 @@
 //! Which block group garbage collection empties next.
 
-pub mod d_choices;
-pub mod fifo;
-pub mod greedy;
-pub mod random;
-pub mod random_invalid;
-
 use std::fmt::Debug;
 
 use ninescope_kernel::Snapshot;
-use ninescope_model::{BlockGroup, Geometry, Pool, policy_registry};
+use ninescope_model::{BlockGroup, Geometry, Pool, Stream, policy_registry};
+
+use crate::BlockRecord;
 
 /// Set in an entry of the valid-count table when the group is no candidate.
 pub(crate) const NOT_A_CANDIDATE: u32 = 1 << 31;
@@ -25,6 +21,10 @@ pub struct CandidateView<'a> {
     pub units_per_group: u32,
     /// Valid units, with `NOT_A_CANDIDATE` set where the group may not be chosen.
     pub(crate) entries: &'a [u32],
+    /// The records of these groups.
+    pub(crate) records: &'a [BlockRecord],
+    /// Groups filled so far in the drive, modulo 2^32.
+    pub(crate) filled: u32,
 }
 
 impl CandidateView<'_> {
@@ -43,6 +43,24 @@ impl CandidateView<'_> {
     pub fn valid_units(&self, index: u32) -> Option<u32> {
         let entry = self.entries[index as usize];
         (entry & NOT_A_CANDIDATE == 0).then_some(entry)
+    }
+
+    /// How long ago group number `index` was filled [groups filled in the drive since].
+    #[inline]
+    pub fn age(&self, index: u32) -> u32 {
+        self.filled.wrapping_sub(self.records[index as usize].closed_sequence).wrapping_sub(1)
+    }
+
+    /// Program/erase cycles of group number `index` of the pool so far [count].
+    #[inline]
+    pub fn erases(&self, index: u32) -> u32 {
+        self.records[index as usize].erase_count
+    }
+
+    /// The stream that filled group number `index` of the pool.
+    #[inline]
+    pub fn stream(&self, index: u32) -> Stream {
+        Stream(self.records[index as usize].stream.into())
     }
 
     /// The group that is number `index` of the pool.
@@ -78,30 +96,34 @@ pub trait VictimSelection: Debug + Send + Snapshot {
     fn taken(&mut self, _pool: Pool, _group: BlockGroup) {}
 }
 
+/// What a victim policy can be told.
+pub trait VictimSelectionParameters {
+    /// The policy. It draws its random numbers from a stream of this seed.
+    fn build(&self, geometry: &Geometry, seed: u64) -> Box<dyn VictimSelection>;
+
+    /// What is wrong with the parameters on flash of this shape: the key and the rest of a sentence that begins with it.
+    fn problem(&self, _geometry: &Geometry) -> Option<(&'static str, String)> {
+        None
+    }
+
+    /// Whether it never chooses a group all of whose units are valid.
+    fn spares_valid(&self) -> bool {
+        false
+    }
+}
+
 policy_registry! {
     /// Which block group garbage collection empties next.
-    VictimSelectionConfig;
-    "greedy" => Greedy(greedy::Greedy), "the candidate with the fewest valid units";
-    "fifo" => Fifo(fifo::Fifo), "the group that was filled first";
-    "random" => Random(random::Random), "any candidate with equal probability";
-    "random-invalid" => RandomInvalid(random_invalid::RandomInvalid), "any candidate that holds something invalid with equal probability";
-    "d-choices" => DChoices(d_choices::DChoices), "the one with the fewest valid units among d drawn at random";
+    VictimSelectionConfig as dyn VictimSelectionParameters;
+    "greedy" => greedy::Greedy, "the candidate with the fewest valid units";
+    "fifo" => fifo::Fifo, "the group that was filled first";
+    "random" => random::Random, "any candidate with equal probability";
+    "random-invalid" => random_invalid::RandomInvalid, "any candidate that holds something invalid with equal probability";
+    "d-choices" => d_choices::DChoices, "the one with the fewest valid units among d drawn at random";
 }
 
 impl VictimSelectionConfig {
     pub(crate) fn build(&self, geometry: &Geometry, seed: u64) -> Box<dyn VictimSelection> {
-        match self {
-            Self::Greedy(parameters) => Box::new(*parameters),
-            Self::Fifo(_) => Box::new(fifo::FifoSelection::new(geometry)),
-            Self::Random(_) => Box::new(random::RandomSelection::new(seed)),
-            Self::RandomInvalid(_) => Box::new(random_invalid::RandomInvalidSelection::new(seed)),
-            Self::DChoices(parameters) => Box::new(d_choices::DChoicesSelection::new(*parameters, seed)),
-        }
-    }
-}
-
-impl Default for VictimSelectionConfig {
-    fn default() -> Self {
-        Self::Greedy(greedy::Greedy {})
+        self.chosen().build(geometry, seed)
     }
 }

@@ -2,15 +2,22 @@
 //! whatever the block size, which makes it the reference the others are measured against.
 
 use ninescope_kernel::{RandomStream, SectionReader, SectionWriter, Snapshot, SnapshotError};
+use ninescope_model::Geometry;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{CandidateView, VictimSelection};
+use super::{CandidateView, VictimSelection, VictimSelectionParameters};
 
 /// No parameters.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Random {}
+
+impl VictimSelectionParameters for Random {
+    fn build(&self, _geometry: &Geometry, seed: u64) -> Box<dyn VictimSelection> {
+        Box::new(RandomSelection::new(seed))
+    }
+}
 
 /// The policy with its random stream.
 #[derive(Debug)]

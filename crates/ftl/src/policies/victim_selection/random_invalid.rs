@@ -6,16 +6,27 @@
 //! `DiskSim`'s SSD extension of 2008 has the rule ("pick a random block with at least 1 empty page slot") beside greedy.
 
 use ninescope_kernel::{RandomStream, SectionReader, SectionWriter, Snapshot, SnapshotError};
+use ninescope_model::Geometry;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::random::draw_among;
-use super::{CandidateView, VictimSelection};
+use super::{CandidateView, VictimSelection, VictimSelectionParameters};
 
 /// No parameters.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RandomInvalid {}
+
+impl VictimSelectionParameters for RandomInvalid {
+    fn build(&self, _geometry: &Geometry, seed: u64) -> Box<dyn VictimSelection> {
+        Box::new(RandomInvalidSelection::new(seed))
+    }
+
+    fn spares_valid(&self) -> bool {
+        true
+    }
+}
 
 /// The policy with its random stream.
 #[derive(Debug)]

@@ -7,7 +7,9 @@ use ninescope_model::units::Bytes;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Access, Classes, DataPlacement, MigrationMode, OnRead, Rules, VictimRule, WriteBack, WriteTo};
+use super::{
+    Access, Classes, DataPlacement, MigrationMode, OnRead, PlacementParameters, Rules, VictimRule, WriteBack, WriteTo,
+};
 
 /// Which reads bring a page up.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -82,6 +84,16 @@ impl RwbDm {
 
     fn classes(&self) -> Classes {
         Classes { hot_entries: self.hot_entries, hot_uses: self.hot_uses, random_up_to: self.random_up_to }
+    }
+}
+
+impl PlacementParameters for RwbDm {
+    fn build(&self) -> Option<(Box<dyn DataPlacement>, Rules)> {
+        Some((Box::new(*self), self.rules()))
+    }
+
+    fn problem(&self) -> Option<(&'static str, String)> {
+        self.classes().nothing_is_placed()
     }
 }
 

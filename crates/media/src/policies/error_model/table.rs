@@ -7,7 +7,7 @@ use ninescope_model::units::Duration;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{ErrorModel, Health, RBER_MAX};
+use super::{ErrorModel, ErrorModelParameters, Health, RBER_MAX};
 use crate::ParameterError;
 
 /// The most rows and the most columns: more is no table that somebody measured.
@@ -48,8 +48,14 @@ impl Default for Table {
     }
 }
 
+impl ErrorModelParameters for Table {
+    fn build(&self) -> Result<Box<dyn ErrorModel>, ParameterError> {
+        Ok(Box::new(self.interpolated()?))
+    }
+}
+
 impl Table {
-    pub(super) fn interpolated(&self) -> Result<LogTable, ParameterError> {
+    fn interpolated(&self) -> Result<LogTable, ParameterError> {
         let problem = |key, message: String| Err(ParameterError::new(key, message));
         let (columns, rows) = (self.retention.len(), self.rows.len());
         for (key, length) in [("retention", columns), ("rows", rows)] {

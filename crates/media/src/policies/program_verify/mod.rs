@@ -7,8 +7,6 @@
 //! elsewhere.
 
 pub mod curve;
-pub mod to_the_cap;
-pub mod until_pass;
 
 use std::fmt::Debug;
 
@@ -61,11 +59,20 @@ pub struct WrittenCells {
     pub rber: Option<f64>,
 }
 
+/// What verifying can be told.
+pub trait ProgramVerifyParameters {
+    /// The policy for a memory.
+    ///
+    /// # Errors
+    /// Names the first parameter that makes no sense.
+    fn build(&self, cells: &WrittenCells) -> Result<Box<dyn ProgramVerify>, ParameterError>;
+}
+
 policy_registry! {
     /// When the verifying of a sector write ends.
-    ProgramVerifyConfig;
-    "to-the-cap" => ToTheCap(to_the_cap::ToTheCap), "all cycles, whether cells still fail or not";
-    "until-pass" => UntilPass(until_pass::UntilPass), "cycles until no more than accept_bits cells fail, drawn per sector";
+    ProgramVerifyConfig as dyn ProgramVerifyParameters;
+    "to-the-cap" => to_the_cap::ToTheCap, "all cycles, whether cells still fail or not";
+    "until-pass" => until_pass::UntilPass, "cycles until no more than accept_bits cells fail, drawn per sector";
 }
 
 impl ProgramVerifyConfig {
@@ -74,10 +81,7 @@ impl ProgramVerifyConfig {
     /// # Errors
     /// Names the first parameter that makes no sense.
     pub fn build(&self, cells: &WrittenCells) -> Result<Box<dyn ProgramVerify>, ParameterError> {
-        Ok(match self {
-            Self::ToTheCap(parameters) => Box::new(parameters.built()?),
-            Self::UntilPass(parameters) => Box::new(parameters.built(cells)?),
-        })
+        self.chosen().build(cells)
     }
 }
 
@@ -97,8 +101,8 @@ impl VerifyLoop {
         if read == Some(Duration(0)) {
             return Err(ParameterError::new("verify_read", "must not be zero"));
         }
-        if let Some(read) = read.filter(|read| read.0 > super::timing::PULSE_TIME_MAX.0) {
-            let message = format!("is {read}, more than {}", super::timing::PULSE_TIME_MAX);
+        if let Some(read) = read.filter(|read| read.0 > crate::scm::PULSE_TIME_MAX.0) {
+            let message = format!("is {read}, more than {}", crate::scm::PULSE_TIME_MAX);
             return Err(ParameterError::new("verify_read", message));
         }
         let read = read.map(|read| Ns(read.0));

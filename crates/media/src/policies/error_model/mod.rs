@@ -4,10 +4,6 @@
 //! A model is a pure function. It draws nothing, knows no code that corrects, and keeps no history: who asks it says
 //! what the data have behind them.
 
-pub mod constant;
-pub mod power_law;
-pub mod table;
-
 use std::fmt::Debug;
 
 use ninescope_kernel::Ns;
@@ -29,7 +25,7 @@ pub struct Health {
     pub reads: u32,
     /// Suspensions of the block's last erase beyond what it bears: [`SuspendLimit::excess`] [count].
     ///
-    /// [`SuspendLimit::excess`]: super::SuspendLimit::excess
+    /// [`SuspendLimit::excess`]: crate::health::SuspendLimit::excess
     pub suspensions: u32,
     /// Verify cycles of the write that made the data, 0 where the medium has none [count]. The models of this folder
     /// leave them to [`ProgramVerify::ber_factor`], which scales their answer; one that was measured with them may ask.
@@ -51,12 +47,21 @@ pub trait ErrorModel: Debug + Send + Sync {
     }
 }
 
+/// What a model can be told.
+pub trait ErrorModelParameters {
+    /// The model.
+    ///
+    /// # Errors
+    /// Names the first parameter that makes no sense.
+    fn build(&self) -> Result<Box<dyn ErrorModel>, ParameterError>;
+}
+
 policy_registry! {
     /// How often bits fail.
-    ErrorModelConfig;
-    "constant" => Constant(constant::Constant), "one raw bit error rate, whatever the cells went through";
-    "power-law" => PowerLaw(power_law::PowerLaw), "grows with powers of P/E cycles, retention time, reads and suspensions (Kim et al., FAST 2019)";
-    "table" => Table(table::Table), "rows measured at P/E cycles and retention times, log-linear between them";
+    ErrorModelConfig as dyn ErrorModelParameters;
+    "constant" => constant::Constant, "one raw bit error rate, whatever the cells went through";
+    "power-law" => power_law::PowerLaw, "grows with powers of P/E cycles, retention time, reads and suspensions (Kim et al., FAST 2019)";
+    "table" => table::Table, "rows measured at P/E cycles and retention times, log-linear between them";
 }
 
 impl ErrorModelConfig {
@@ -65,11 +70,7 @@ impl ErrorModelConfig {
     /// # Errors
     /// Names the first parameter that makes no sense.
     pub fn build(&self) -> Result<Box<dyn ErrorModel>, ParameterError> {
-        Ok(match self {
-            Self::Constant(parameters) => Box::new(parameters.checked()?),
-            Self::PowerLaw(parameters) => Box::new(parameters.checked()?),
-            Self::Table(parameters) => Box::new(parameters.interpolated()?),
-        })
+        self.chosen().build()
     }
 }
 

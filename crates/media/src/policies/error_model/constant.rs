@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{ErrorModel, Health, RBER_MAX};
+use super::{ErrorModel, ErrorModelParameters, Health, RBER_MAX};
 use crate::ParameterError;
 use crate::parameter::within;
 
@@ -22,8 +22,14 @@ impl Default for Constant {
     }
 }
 
+impl ErrorModelParameters for Constant {
+    fn build(&self) -> Result<Box<dyn ErrorModel>, ParameterError> {
+        Ok(Box::new(self.checked()?))
+    }
+}
+
 impl Constant {
-    pub(super) fn checked(self) -> Result<Self, ParameterError> {
+    fn checked(self) -> Result<Self, ParameterError> {
         within("rber", self.rber, 0.0, RBER_MAX)?;
         Ok(self)
     }

@@ -10,7 +10,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::curve::VerifyCurve;
-use super::{ProgramVerify, VerifyLoop};
+use super::{ProgramVerify, ProgramVerifyParameters, VerifyLoop, WrittenCells};
 use crate::ParameterError;
 
 /// A fixed number of cycles.
@@ -49,8 +49,14 @@ impl Default for ToTheCap {
     }
 }
 
+impl ProgramVerifyParameters for ToTheCap {
+    fn build(&self, _cells: &WrittenCells) -> Result<Box<dyn ProgramVerify>, ParameterError> {
+        Ok(Box::new(self.built()?))
+    }
+}
+
 impl ToTheCap {
-    pub(super) fn built(&self) -> Result<AllCycles, ParameterError> {
+    fn built(&self) -> Result<AllCycles, ParameterError> {
         let Self { reduction, reference_cycles, decay, .. } = *self;
         let curve = VerifyCurve { reduction, reference_cycles, decay };
         let caps = (self.cycles_set, self.cycles_reset);

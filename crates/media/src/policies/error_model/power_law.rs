@@ -19,7 +19,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{ErrorModel, Health, RBER_MAX};
+use super::{ErrorModel, ErrorModelParameters, Health, RBER_MAX};
 use crate::ParameterError;
 use crate::parameter::within;
 
@@ -85,8 +85,14 @@ impl Default for PowerLaw {
     }
 }
 
+impl ErrorModelParameters for PowerLaw {
+    fn build(&self) -> Result<Box<dyn ErrorModel>, ParameterError> {
+        Ok(Box::new(self.checked()?))
+    }
+}
+
 impl PowerLaw {
-    pub(super) fn checked(self) -> Result<Self, ParameterError> {
+    fn checked(self) -> Result<Self, ParameterError> {
         within("floor", self.floor, 0.0, RBER_MAX)?;
         for (key, factor) in [
             ("cycles_factor", self.cycles_factor),

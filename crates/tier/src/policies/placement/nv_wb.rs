@@ -8,7 +8,10 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Access, Classes, DataPlacement, MigrationMode, OnRead, Rules, VictimRule, WriteBack, WriteTo};
+use super::{
+    Access, Below, Classes, DataPlacement, MigrationMode, OnRead, PlacementParameters, Rules, VictimRule, WriteBack,
+    WriteTo,
+};
 
 /// Its parameters.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -56,6 +59,16 @@ impl NvWb {
             fetch_on_write: self.fetch_on_write,
             write_back: self.write_back,
         }
+    }
+}
+
+impl PlacementParameters for NvWb {
+    fn below(&self) -> Below {
+        Below::Scm
+    }
+
+    fn build(&self) -> Option<(Box<dyn DataPlacement>, Rules)> {
+        Some((Box::new(*self), self.rules()))
     }
 }
 

@@ -7,7 +7,9 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Access, Classes, DataPlacement, MigrationMode, OnRead, Rules, VictimRule, WriteBack, WriteTo};
+use super::{
+    Access, Classes, DataPlacement, MigrationMode, OnRead, PlacementParameters, Rules, VictimRule, WriteBack, WriteTo,
+};
 
 /// Its parameters.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -56,6 +58,12 @@ impl Wb {
             fetch_on_write: self.fetch_on_write,
             write_back: WriteBack::default(),
         }
+    }
+}
+
+impl PlacementParameters for Wb {
+    fn build(&self) -> Option<(Box<dyn DataPlacement>, Rules)> {
+        Some((Box::new(*self), self.rules()))
     }
 }
 

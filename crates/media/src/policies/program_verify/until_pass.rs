@@ -13,7 +13,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::curve::VerifyCurve;
-use super::{ProgramVerify, VerifyLoop, WrittenCells};
+use super::{ProgramVerify, ProgramVerifyParameters, VerifyLoop, WrittenCells};
 use crate::ParameterError;
 use crate::health::RBER_MAX;
 use crate::parameter::within;
@@ -75,8 +75,14 @@ impl Default for UntilPass {
     }
 }
 
+impl ProgramVerifyParameters for UntilPass {
+    fn build(&self, cells: &WrittenCells) -> Result<Box<dyn ProgramVerify>, ParameterError> {
+        Ok(Box::new(self.built(cells)?))
+    }
+}
+
 impl UntilPass {
-    pub(super) fn built(&self, cells: &WrittenCells) -> Result<PassTable, ParameterError> {
+    fn built(&self, cells: &WrittenCells) -> Result<PassTable, ParameterError> {
         let Self { reduction, reference_cycles, decay, accept_bits, .. } = *self;
         let curve = VerifyCurve { reduction, reference_cycles, decay };
         let caps = (self.cycles_set, self.cycles_reset);
