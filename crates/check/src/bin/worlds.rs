@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use lexopt::prelude::*;
-use ninescope_check::worlds::{Failure, Hunt, World, generate, known_marks, run, shrink, trace};
+use ninescope_check::worlds::{Failure, Hunt, World, generate, run, shrink, situations, trace};
 
 const HELP: &str = "\
 worlds [--count N] [--seed S] [--threads T] [--until NAME] [--keep DIR | --no-keep] [--table FILE]
@@ -255,7 +255,7 @@ fn write_minimal_worlds(options: &Options, folder: &Path) -> ExitCode {
         until: None,
     };
     let report = hunt.run(&|_| {});
-    for mark in known_marks() {
+    for mark in situations() {
         let file = folder.join(format!("{}.toml", file_name(&mark)));
         let Some(sighting) = report.marks.get(&mark) else {
             println!("{mark}: never hit");

@@ -10,6 +10,15 @@ use crate::Mark;
 
 /// The names of all marks.
 pub fn known_marks() -> BTreeSet<String> {
+    let policies = ninescope::policies()
+        .into_iter()
+        .flat_map(|(key, list)| list.iter().map(move |(name, _)| format!("{key} = {name}")));
+    situations().into_iter().chain(policies).collect()
+}
+
+/// The names of those marks that are something which happens. That a policy runs is nothing by itself: see
+/// [`decides_otherwise`](super::decides_otherwise).
+pub fn situations() -> BTreeSet<String> {
     let fields = |value: Result<serde_json::Value, serde_json::Error>| -> Vec<String> {
         let value = value.unwrap_or_default();
         let counters = value.as_object().into_iter().flatten().filter(|(_, value)| value.is_number());
@@ -20,8 +29,5 @@ pub fn known_marks() -> BTreeSet<String> {
     let scm = fields(serde_json::to_value(ScmCounters::default())).into_iter().map(|name| format!("scm.{name}"));
     let tier = fields(serde_json::to_value(TierCounters::default())).into_iter().map(|name| format!("tier.{name}"));
     let sightings = Mark::ALL.iter().map(|mark| mark.name().to_owned());
-    let policies = ninescope::policies()
-        .into_iter()
-        .flat_map(|(key, list)| list.iter().map(move |(name, _)| format!("{key} = {name}")));
-    engine.into_iter().chain(ftl).chain(scm).chain(tier).chain(sightings).chain(policies).collect()
+    engine.into_iter().chain(ftl).chain(scm).chain(tier).chain(sightings).collect()
 }

@@ -21,7 +21,8 @@ mod world;
 
 pub use generate::generate;
 pub use hunt::{Hunt, HuntReport, Sighting};
-pub use marks::known_marks;
+pub use marks::{known_marks, situations};
+pub use policies::decides_otherwise;
 pub use run::{Failure, Outcome, run, trace};
 pub use shrink::shrink;
 pub use world::{ArrivalKind, World, WorldError};

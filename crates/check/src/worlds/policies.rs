@@ -1,9 +1,11 @@
-//! Policies of drives with their parameters drawn.
+//! Policies of drives with their parameters drawn, and whether a policy decides anything.
 
 use ninescope::config::DriveConfig;
 use ninescope_model::units::Duration;
+use ninescope_tier::PlacementConfig;
 
 use super::dice::Dice;
+use super::{Outcome, World, run};
 
 /// The value at a dotted key.
 pub(super) fn value_at<'a>(drive: &'a toml::Table, key: &str) -> Option<&'a toml::Value> {
@@ -20,6 +22,62 @@ pub(super) fn put_at(drive: &mut toml::Table, key: &str, value: impl Into<toml::
         Some((section, rest)) => {
             if let Some(section) = drive.get_mut(section).and_then(toml::Value::as_table_mut) {
                 put_at(section, rest, value);
+            }
+        }
+    }
+}
+
+/// The name of the policy at a dotted key of a drive.
+pub(super) fn policy_name(drive: &toml::Table, key: &str) -> Option<String> {
+    let Some(entry) = value_at(drive, key) else {
+        // A drive that says nothing of a tier has none.
+        return (key == "tier.placement").then(|| PlacementConfig::default().name().to_owned());
+    };
+    let name = entry.as_str().or_else(|| entry.get("policy").and_then(toml::Value::as_str))?;
+    Some(name.to_owned())
+}
+
+/// Whether the policy that a world has of a registry decides anything there that another of the registry decides otherwise, or
+/// that nobody decides where it is left out: whether the digest is another with these in its place. A world whose drive can
+/// have no other, as placements that want other memories, shows it by what it does. `outcome` is that of the world.
+pub fn decides_otherwise(world: &World, outcome: &Outcome, key: &str) -> bool {
+    let Some(name) = policy_name(&world.drive, key) else { return false };
+    let registries = ninescope::policies();
+    let list = registries.iter().find(|(registry, _)| *registry == key).map_or(&[][..], |(_, list)| list);
+    let others = list.iter().filter(|(other, _)| *other != name);
+    let mut drives: Vec<toml::Table> = others
+        .map(|(other, _)| {
+            let mut drive = world.drive.clone();
+            put_at(&mut drive, key, *other);
+            drive
+        })
+        .collect();
+    let mut without = world.drive.clone();
+    take_at(&mut without, key);
+    drives.push(without);
+    // A drive without the table that the key is in stays as it is.
+    drives.retain(|drive| policy_name(drive, key).as_ref() != Some(&name));
+    let mut alone = true;
+    for drive in drives {
+        let other = World { drive, ..world.clone() };
+        if other.plan().is_err() {
+            continue;
+        }
+        alone = false;
+        if run(&other).is_ok_and(|other| other.digest != outcome.digest) {
+            return true;
+        }
+    }
+    alone && outcome.requests > 0
+}
+
+/// Takes the value at a dotted key out.
+fn take_at(drive: &mut toml::Table, key: &str) {
+    match key.split_once('.') {
+        None => drop(drive.remove(key)),
+        Some((section, rest)) => {
+            if let Some(section) = drive.get_mut(section).and_then(toml::Value::as_table_mut) {
+                take_at(section, rest);
             }
         }
     }

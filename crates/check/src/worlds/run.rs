@@ -8,10 +8,9 @@ use ninescope::{CheckLevel, Error, PrefillMode, PrefillOrder};
 use ninescope_engine::{Device, Event, Kind, NoProbe, OnHeap, Probe, SimulationError, View, Watched};
 use ninescope_ftl::Ftl;
 use ninescope_model::{BlockGroup, Lpa, Ppa};
-use ninescope_tier::PlacementConfig;
 
 use super::World;
-use super::policies::value_at;
+use super::policies::policy_name;
 use crate::Checker;
 
 /// Events after which a world is said to go on for ever, in all, and since a request completed.
@@ -231,14 +230,4 @@ fn marks(world: &World, device: &Device<Watched>) -> BTreeMap<String, u64> {
         }
     }
     marks
-}
-
-/// The name of the policy at a dotted key of a drive.
-fn policy_name(drive: &toml::Table, key: &str) -> Option<String> {
-    let Some(entry) = value_at(drive, key) else {
-        // A drive that says nothing of a tier has none.
-        return (key == "tier.placement").then(|| PlacementConfig::default().name().to_owned());
-    };
-    let name = entry.as_str().or_else(|| entry.get("policy").and_then(toml::Value::as_str))?;
-    Some(name.to_owned())
 }
