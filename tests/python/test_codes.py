@@ -14,7 +14,7 @@ import pytest
 import ninescope
 from naive_codes import Bch, above
 from ninescope import Code
-from ninescope.codes import JointChoice, best, joint_choices, plot
+from ninescope.simulation.codes import JointChoice, best, joint_choices, plot
 
 # Mathematics.
 

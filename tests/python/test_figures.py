@@ -11,10 +11,11 @@ import pytest
 from matplotlib.figure import Figure as MatplotlibFigure
 from matplotlib.patches import Rectangle
 
-from ninescope import pictures, plots
-from ninescope.causes import LOOKS
+from ninescope import pictures
 from ninescope.figures import NEUTRAL, PALETTE, Axis, Figure, Panel, Series, styles
+from ninescope.pictures import result as plots
 from ninescope.result import Band
+from ninescope.text.causes import LOOKS
 
 FORMS = ("line", "points", "bars", "steps")
 

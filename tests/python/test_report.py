@@ -445,8 +445,8 @@ def test_a_run_is_told(demo, run_page):
 
 
 def test_parts_of_a_band_are_all_in_the_table(demo, run_page):
-    from ninescope.causes import look
-    from ninescope.text import duration
+    from ninescope.text.causes import look
+    from ninescope.text.result import duration
 
     text = "".join(Checked(run_page).words)
     for _, bands in demo.attribution:

@@ -14,9 +14,9 @@ from rich.console import Console
 import fakes
 import ninescope
 from conftest import ROOT, tomllib
-from ninescope.causes import LOOKS
 from ninescope.result import Result
-from ninescope.text import band_ranges, duration, print_result
+from ninescope.text.causes import LOOKS
+from ninescope.text.result import band_ranges, duration, print_result
 
 
 @pytest.fixture(scope="module")

@@ -13,8 +13,8 @@ import typer
 from ninescope.cli.common import console, one_of
 
 if TYPE_CHECKING:
-    from ninescope.code_tables import Conditions
-    from ninescope.codes import Code, JointChoice, MemoryTimes
+    from ninescope.simulation.codes import Code, JointChoice, MemoryTimes
+    from ninescope.text.codes import Conditions
 
 _MOST = 1 << 24
 """More bits than any codeword has."""
@@ -132,8 +132,8 @@ def ecc(
     }
     sizes = _sizes(user_data)
     with _naming_options():
-        from ninescope.code_tables import Conditions
-        from ninescope.codes import MemoryTimes
+        from ninescope.simulation.codes import MemoryTimes
+        from ninescope.text.codes import Conditions
 
         codes = _codes(sizes, correctable, rate, field_degree, latency)
         codes += [] if crc is None else _checksums(sizes, crc, latency)
@@ -155,13 +155,13 @@ def _show(
     plot: str | None,
     as_json: bool,
 ) -> None:
-    from ninescope.code_tables import document, render
-    from ninescope.lines import print_whole
+    from ninescope.text.codes import document, render
+    from ninescope.text.lines import print_whole
 
     # Whatever is wrong is found before anything is written.
     found = document(codes, conditions, [code for _, code in weakest], choices)
     if plot is not None:
-        from ninescope.codes import plot as draw
+        from ninescope.simulation.codes import plot as draw
 
         draw(codes, plot, uber=conditions.uber, rber=conditions.rber)
     if as_json:
@@ -180,8 +180,8 @@ def _codes(
     latency: dict[str, Any],
 ) -> list[Code]:
     """Return the BCH codes that are meant; of several sizes and a rate only the strongest of each."""
-    from ninescope.code_tables import ladder
-    from ninescope.codes import Code
+    from ninescope.simulation.codes import Code
+    from ninescope.text.codes import ladder
 
     codes = []
     for size in sizes:
@@ -199,7 +199,7 @@ def _codes(
 
 
 def _checksums(sizes: Sequence[str], width: int, latency: dict[str, Any]) -> list[Code]:
-    from ninescope.codes import Code
+    from ninescope.simulation.codes import Code
 
     return [Code.crc(size, width, latency=latency) for size in sizes]
 
@@ -207,7 +207,7 @@ def _checksums(sizes: Sequence[str], width: int, latency: dict[str, Any]) -> lis
 def _weakest(
     sizes: Sequence[str], conditions: Conditions, field_degree: int | None, latency: dict[str, Any]
 ) -> list[tuple[str, Code | None]]:
-    from ninescope.codes import Code
+    from ninescope.simulation.codes import Code
 
     rber = conditions.rber or 0.0
     return [
@@ -228,7 +228,7 @@ def _choices(
     field_degree: int | None,
     times: tuple[dict[str, Any], MemoryTimes],
 ) -> list[JointChoice]:
-    from ninescope.codes import joint_choices
+    from ninescope.simulation.codes import joint_choices
 
     if verify_cycles is None:
         return []

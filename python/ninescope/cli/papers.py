@@ -15,13 +15,13 @@ from ninescope.cli.common import EXIT_FAILURE, Interrupted, console
 from ninescope.cli.sweep import workers
 
 if TYPE_CHECKING:
+    from ninescope.lab.pool import Pool
     from ninescope.papers.catalogue import Paper
     from ninescope.papers.experiment import Settings
     from ninescope.papers.report import Report
     from ninescope.papers.runner import Step
     from ninescope.papers.sensitivity import Sensitivity
     from ninescope.papers.values import Values
-    from ninescope.pool import Pool
 
 app = typer.Typer(help="Judge published claims by experiments.", no_args_is_help=True, rich_markup_mode=None)
 
@@ -244,7 +244,7 @@ def _folder(out: str | None, paper: Paper, word: str) -> Path | None:
 
 def _write_html(out: Path, *, say: bool) -> None:
     """Write one report of all that is in the folder; without claims there is none."""
-    from ninescope.files import written_whole
+    from ninescope.common.files import written_whole
     from ninescope.papers import document
     from ninescope.report.html import render
 
@@ -279,7 +279,7 @@ def _judged(
     given: Pool | None,
 ) -> Report:
     """Run one paper's experiment and judge its claims."""
-    from ninescope.files import output_directory
+    from ninescope.common.files import output_directory
     from ninescope.papers import record, runner
     from ninescope.papers.catalogue import overruled, regressions
     from ninescope.papers.judge import judge
@@ -322,7 +322,7 @@ def _examined(
     paper: Paper, out: Path | None, *, seed: int, jobs: int | None, given: Pool | None
 ) -> Sensitivity:
     """Vary what a paper's experiment infers."""
-    from ninescope.files import output_directory
+    from ninescope.common.files import output_directory
     from ninescope.papers import sensitivity
 
     with contextlib.nullcontext() if out is None else output_directory(out):

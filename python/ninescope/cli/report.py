@@ -58,8 +58,8 @@ def _document(path: str, other: str | None) -> Document:
         from ninescope.report.stored import document_of
 
         return document_of(Path(path))
-    from ninescope.compare.comparison import compare
-    from ninescope.compare.sides import load
+    from ninescope.lab.compare.comparison import compare
+    from ninescope.lab.compare.sides import load
     from ninescope.report.paired import of_comparison
 
     return of_comparison(compare(load("A", Path(path)), load("B", Path(other))))

@@ -16,8 +16,8 @@ from ninescope.cli.common import time_scale as checked_time_scale
 from ninescope.cli.run_output import deliver, run_to_end
 
 if TYPE_CHECKING:
-    from ninescope.drive import Drive
-    from ninescope.workload import Workload
+    from ninescope.simulation.drive import Drive
+    from ninescope.simulation.workload import Workload
 
 _MANY = 1_000_000
 """So many requests are more than a moment's work."""
@@ -179,7 +179,7 @@ def run(
     Nothing else is needed: `ninescope run TRACE` takes the default drive, enlarged where the trace reaches
     further.
     """
-    from ninescope.run import PREFILL_ORDERS, PREFILLS, Run, request
+    from ninescope.simulation.run import PREFILL_ORDERS, PREFILLS, Run, request
 
     limit = None if requests is None else count("--requests", requests)
     if duration is not None and duration.replace(".", "", 1).isdigit():
@@ -187,7 +187,7 @@ def run(
             f"--duration {duration} lacks a unit: {duration}s? (ns, us, ms, s, min, h or d)"
         )
     if from_snapshot is not None:
-        from ninescope.files import existing
+        from ninescope.common.files import existing
 
         existing(from_snapshot, "snapshot")
     if out is not None and not out:
@@ -245,7 +245,7 @@ def run(
             from_snapshot=from_snapshot,
         )
         if out is not None:
-            from ninescope.files import output_directory
+            from ninescope.common.files import output_directory
 
             stack.enter_context(output_directory(Path(out)))
         with naming_stdin(chosen.words):
@@ -294,7 +294,7 @@ def workload_of(
     stack: contextlib.ExitStack,
 ) -> Workload:
     """Return the workload of an argument, of the words of a job and of those of a replay."""
-    from ninescope.workload import Workload
+    from ninescope.simulation.workload import Workload
 
     job = {key: value for key, value in job.items() if value is not None}
     replay = {key: value for key, value in replay.items() if value is not None and value is not False}
@@ -313,7 +313,7 @@ def workload_of(
             f"{_options(job)} describes a job{hint}, and {source!r} is already a workload"
         )
 
-    from ninescope.files import existing, spooled
+    from ninescope.common.files import existing, spooled
 
     is_job = source != "-" and Path(source).suffix in (".toml", ".fio")
     if "time_scale" in replay and not is_job:
@@ -342,14 +342,14 @@ def workload_of(
 
 
 def _is_shipped_job(source: str) -> bool:
-    from ninescope.catalogue import presets
+    from ninescope.common.catalogue import presets
 
     return not Path(source).exists() and any(preset.name == source for preset in presets("jobs"))
 
 
 def _refuse_unknown_name(source: str) -> None:
     """Say of what neither exists nor looks like a file which names there are."""
-    from ninescope.catalogue import did_you_mean, presets
+    from ninescope.common.catalogue import did_you_mean, presets
 
     if Path(source).exists() or os.sep in source or "." in source:
         return
@@ -372,8 +372,8 @@ def _refuse_mqsim(source: str) -> None:
 
 def _profile(source: str) -> str | None:
     """Return the profile that is meant, if one is: a shipped one, or a file with the keys of one."""
-    from ninescope.catalogue import shipped_profiles
-    from ninescope.profiles import is_profile
+    from ninescope.common.catalogue import shipped_profiles
+    from ninescope.simulation.profiles import is_profile
 
     if Path(source).exists():
         return source if source.endswith(".toml") and is_profile(source) else None
@@ -387,8 +387,8 @@ def _options(words: dict[str, Any]) -> str:
 def drive_of(name: str | None, settings: list[str]) -> Drive:
     """Return the drive of `--drive` and `--set`."""
     from ninescope._native import ConfigError
-    from ninescope.drive import Drive
-    from ninescope.files import existing
+    from ninescope.common.files import existing
+    from ninescope.simulation.drive import Drive
 
     for setting in settings:
         if "=" not in setting:

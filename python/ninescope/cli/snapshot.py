@@ -55,9 +55,9 @@ def snapshot_save(
     ] = "ascending",
 ) -> None:
     """Prepare a drive as `run` does and write it to FILE, for `run --from-snapshot FILE`."""
-    from ninescope.files import alone
-    from ninescope.run import PREFILL_ORDERS, PREFILLS
-    from ninescope.snapshots import check_target, describe, in_words, preparation
+    from ninescope.common.files import alone
+    from ninescope.simulation.run import PREFILL_ORDERS, PREFILLS
+    from ninescope.simulation.snapshots import check_target, describe, in_words, preparation
 
     check_target(Path(file))
     prefill = one_of("--prefill", prefill, tuple(kind for kind in PREFILLS if kind != "none"))
@@ -83,8 +83,8 @@ def snapshot_info(
 ) -> None:
     """Say what snapshots are: the drive, how it was prepared. Only their heads are read."""
     from ninescope._native import ConfigError
-    from ninescope.files import existing
-    from ninescope.snapshots import describe, in_words, snapshots_in
+    from ninescope.common.files import existing
+    from ninescope.simulation.snapshots import describe, in_words, snapshots_in
 
     files: list[Path] = []
     for name in paths:

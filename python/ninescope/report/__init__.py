@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 def write(document: Document, path: Path) -> Path:
     """Write a document as an HTML file, whole or not at all; return its path."""
-    from ninescope.files import output_file
+    from ninescope.common.files import output_file
     from ninescope.report.html import render
 
     text = render(document)

@@ -10,7 +10,7 @@ import numpy as np
 from ninescope.figures import Axis, Figure, Panel, Series
 from ninescope.report.document import Block, Cell, FigureBlock, TableBlock, Text
 from ninescope.result import PERCENTILES, Latency, Result
-from ninescope.text import duration, plural, quantity, worth_showing
+from ninescope.text.result import duration, plural, quantity, worth_showing
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -5,10 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from ninescope.causes import look, stacking_order
 from ninescope.figures import Axis, Figure, Panel, Series
-from ninescope.host_queue import bands_in_device
-from ninescope.host_queue import facts as host_queue_facts
 from ninescope.papers.provenance import of_run
 from ninescope.report import latency as of_latency
 from ninescope.report.document import (
@@ -31,7 +28,10 @@ from ninescope.report.document import (
 from ninescope.report.latency import percentile_cell, trusted
 from ninescope.report.series import in_time
 from ninescope.result import PERCENTILES, Band, Result
-from ninescope.text import (
+from ninescope.result.host_queue import bands_in_device
+from ninescope.result.host_queue import facts as host_queue_facts
+from ninescope.text.causes import look, stacking_order
+from ninescope.text.result import (
     band_ranges,
     drive_name,
     duration,
@@ -250,7 +250,7 @@ def _label(label: str) -> str:
 
 def _occupancy(result: Result) -> Figure | None:
     """Draw what the dies were occupied with."""
-    from ninescope.text import occupancy_name
+    from ninescope.text.result import occupancy_name
 
     utilisation: Mapping[str, Any] = result.document.get("utilisation") or {}
     shares: Mapping[str, float] = (utilisation.get("dies") or {}).get("occupancy") or {}

@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 from ninescope._native import ConfigError
-from ninescope.files import RESULT
+from ninescope.common.files import RESULT
 from ninescope.report.document import Document
-from ninescope.saved import read_result, refused
+from ninescope.result.saved import read_result, refused
 
 OF_PAPERS = "report.json"
 

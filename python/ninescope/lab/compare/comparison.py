@@ -1,0 +1,188 @@
+"""Two designs compared: every metric with both values, the difference, and what may be said of it."""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from ninescope.lab.compare.conditions import Difference, differing
+from ninescope.lab.compare.design import Design, remarks
+from ninescope.lab.compare.metrics import Metric, metrics_of, trusted
+from ninescope.lab.compare.sides import Side
+from ninescope.lab.compare.verdict import Verdict, by_chance, untold, without_chance
+from ninescope.lab.compare.within import interval_within
+from ninescope.lab.statistics import Contrast, Interval, TooShortError, holm, is_same
+from ninescope.result import Result
+
+
+@dataclasses.dataclass(frozen=True)
+class Row:
+    """A metric of both."""
+
+    metric: Metric
+    a: Interval | None
+    """The value of A, the mean over its runs, with its interval where there is one; None: not measured."""
+    b: Interval | None
+    contrast: Contrast | None
+    """Difference and ratio; None where chance has no part in it, or there is no telling."""
+    p_corrected: float | None
+    """Its p, corrected for all metrics that are compared (Holm)."""
+    verdict: Verdict
+    is_trusted: bool = True
+    """Whether enough samples stand behind it, on one side at least."""
+
+
+@dataclasses.dataclass(frozen=True, repr=False)
+class Comparison:
+    """What comparing A with B came to."""
+
+    a: Side
+    """The runs of A that were compared."""
+    b: Side
+    design: str
+    """What the intervals rest on, in words."""
+    rows: tuple[Row, ...]
+    differences: tuple[Difference, ...]
+    """What differs in workload, drive, build and the way it was run."""
+    remarks: tuple[str, ...]
+    """What a reader must know about comparing these two."""
+
+    def __getitem__(self, key: str) -> Row:
+        """Return a metric by its key: `comparison["read.p99.9"]`."""
+        for row in self.rows:
+            if row.metric.key == key:
+                return row
+        from ninescope.common.catalogue import did_you_mean
+
+        known = [row.metric.key for row in self.rows]
+        raise KeyError(f"no metric {key!r} is compared{did_you_mean(key, known)}")
+
+    def __iter__(self) -> Iterator[Row]:
+        """Go through all metrics that are compared, in the order in which they are shown."""
+        return iter(self.rows)
+
+    def __len__(self) -> int:
+        """Return how many metrics are compared."""
+        return len(self.rows)
+
+    def __contains__(self, key: object) -> bool:
+        """Say whether a metric of this key is compared."""
+        return any(row.metric.key == key for row in self.rows)
+
+    def is_equal_throughout(self, row: Row) -> bool:
+        """Say whether both measured the same, run by run; never where runs of other seeds face each other."""
+        return self.a.seeds == self.b.seeds and all(
+            row.metric.read(one) == row.metric.read(other)
+            for one, other in zip(self.a.results, self.b.results, strict=True)
+        )
+
+    def document(self) -> dict[str, Any]:
+        """Return it as JSON: times in ns, rates per second, sizes in B, shares from 0 to 1."""
+        from ninescope.lab.compare.document import document
+
+        return document(self)
+
+    def report(self, path: str | os.PathLike[str]) -> Path:
+        """Write it as one HTML file that needs nothing else; return its path."""
+        from ninescope.report import write
+        from ninescope.report.paired import of_comparison
+
+        return write(of_comparison(self), Path(path))
+
+    def save(self, directory: str | os.PathLike[str]) -> list[Path]:
+        """Write `comparison.json` and the figures into a folder; return their paths."""
+        from ninescope.lab.compare.saving import save
+
+        return save(self, Path(directory))
+
+    def __repr__(self) -> str:
+        found = sum(row.verdict.kind in ("lower", "higher") for row in self.rows)
+        return f"<ninescope.Comparison {self.design}: {found} of {len(self.rows)} metrics differ>"
+
+    def __str__(self) -> str:
+        """Return what `ninescope compare` prints."""
+        from ninescope.lab.compare.text import as_text
+
+        return as_text(self)
+
+
+def compare(a: Result | Sequence[Result] | Side, b: Result | Sequence[Result] | Side) -> Comparison:
+    """Compare two results, or two designs that were run with several seeds each.
+
+    Runs with the same seeds met the same chance, and are compared pair by pair; others are not paired. Single
+    runs are compared by what varies within them. The result says which it was.
+    """
+    first = a if isinstance(a, Side) else Side.of("A", a)
+    second = b if isinstance(b, Side) else Side.of("B", b)
+    [comparison] = compare_each([(first, second)])
+    return comparison
+
+
+def compare_each(pairs: Sequence[tuple[Side, Side]]) -> list[Comparison]:
+    """Compare several pairs of designs, each by itself.
+
+    Verdicts are corrected for all metrics of all of them at once: whoever looks at many comparisons finds a
+    difference in one by chance just as among many metrics.
+    """
+    designs = [Design.of(a, b) for a, b in pairs]
+    drafts = [[_draft(metric, each) for metric in _metrics(each)] for each in designs]
+    p = [draft.contrast.p for rows in drafts for draft in rows if draft.contrast]
+    corrected = iter(holm(p))
+    return [
+        Comparison(
+            a=design.a,
+            b=design.b,
+            design=design.words,
+            rows=tuple(_judged(draft, corrected, len(p)) for draft in rows),
+            differences=tuple(differing(a.first, b.first)),
+            remarks=tuple(remarks(design)),
+        )
+        for (a, b), design, rows in zip(pairs, designs, drafts, strict=True)
+    ]
+
+
+def _metrics(design: Design) -> list[Metric]:
+    return metrics_of([*design.a.results, *design.b.results])
+
+
+def _judged(draft: Row, corrected: Iterator[float], compared: int) -> Row:
+    """Give a metric its verdict, where there is an interval: the next of the corrected p is its own."""
+    if draft.contrast is None:
+        return draft
+    p = next(corrected)
+    return dataclasses.replace(
+        draft, p_corrected=p, verdict=by_chance(draft.contrast, p, compared, draft.metric.unit)
+    )
+
+
+def _draft(metric: Metric, design: Design) -> Row:
+    """Compare a metric, but for the correction that needs all of them."""
+    a, b = (_value(metric, side, replicated=design.replicated) for side in (design.a, design.b))
+    known = any(trusted(metric, run) for side in (design.a, design.b) for run in side.results)
+    draft = Row(metric, a, b, None, None, untold("not measured in both"), known)
+    if a is None or b is None:
+        return draft
+    if metric.exact:
+        verdict = without_chance(a.value, b.value, "by the configuration", metric.unit)
+        return dataclasses.replace(draft, verdict=verdict)
+    try:
+        return dataclasses.replace(draft, contrast=design.contrast(metric), is_trusted=True)
+    except TooShortError as error:
+        if is_same(a.value, b.value) and trusted(metric, design.a.first) and trusted(metric, design.b.first):
+            return dataclasses.replace(draft, verdict=Verdict("none", "no difference shown (equal)"))
+        return dataclasses.replace(draft, verdict=untold(str(error)))
+
+
+def _value(metric: Metric, side: Side, *, replicated: bool) -> Interval | None:
+    values = [value for run in side.results if (value := metric.read(run)) is not None]
+    if not values:
+        return None
+    mean = sum(values) / len(values)
+    if metric.exact:
+        return Interval(mean, mean, mean)
+    if not replicated:
+        return interval_within(metric, side.first) or Interval(mean, mean, mean)
+    return metric.interval(values) if len(values) > 1 else Interval(mean, mean, mean)

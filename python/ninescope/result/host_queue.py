@@ -1,0 +1,216 @@
+"""The wait in the host: what the drive's queue was full of, what was busiest, whether the drive kept up.
+
+It is the section `host_queue` of a result. The wait itself has no cause inside the drive; what the commands
+were busy with that held the queue's slots meanwhile, and which resource was saturated, has.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+from ninescope.result.stored import known_keys
+
+if TYPE_CHECKING:
+    from ninescope.result.result import Band, Result
+
+CAUSE = "host_queue"
+SATURATED = 0.95
+"""A resource that is busy for this share of the time is called saturated."""
+_DOMINATES = 0.5
+_MATTERS = 0.1
+_SHOWN_SHARE = 0.05
+_SHOWN = 4
+
+
+@dataclasses.dataclass(frozen=True)
+class Holder:
+    """The commands of one operation that completed while a request waited in the host for their slot."""
+
+    commands: int = 0
+    mean_ns: float = 0.0
+    """How long one of them was in the device."""
+    parts_ns: Mapping[str, float] = dataclasses.field(default_factory=dict)
+    """Mean time of one of them in the device, by cause."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Resource:
+    """The busiest of one kind of resource, over the measured time or that of an overload."""
+
+    kind: str
+    """One of die, channel, SCM bank, SCM channel, host link in, host link out, controller, write buffer."""
+    busy: float
+    """The share of the time in which it was busy; of the write buffer, in which a write found no room."""
+    mean: float
+    """The same of all of its kind, on average."""
+    count: int = 1
+    """How many there are of its kind."""
+    index: int | None = None
+    """Which of them it is."""
+
+    @property
+    def name(self) -> str:
+        """Its kind and its number."""
+        return self.kind if self.index is None else f"{self.kind} {self.index}"
+
+
+@dataclasses.dataclass(frozen=True)
+class Overload:
+    """Arrivals that the drive did not keep up with, to the end of the run."""
+
+    load: float | None = None
+    """Arrivals per completion; None where all arrived at one instant."""
+    arrivals_per_second: float | None = None
+    completions_per_second: float | None = None
+    since_ns: int = 0
+    """When requests began to fall behind, in simulated time."""
+    until_ns: int = 0
+    """When the last of them arrived."""
+    age_ns: int = 0
+    """How old those were when they completed."""
+    time_scale: float | None = None
+    """The time scale of the trace that would bring the load to 0.9; None of jobs, and of one instant."""
+    rate_iops: float | None = None
+    """The rate of the job that would do so; None of what has no rate of its own."""
+    write_rate_iops: float | None = None
+    """The same of its writes, where they have a rate of their own."""
+    job: str | None = None
+    """The job whose requests they were, where there are several."""
+    resources: tuple[Resource, ...] = ()
+    """The busiest of each kind from `since_ns` to the last completions, busiest first."""
+
+    @classmethod
+    def of(cls, stored: Mapping[str, Any]) -> Overload:
+        """Read an entry of a result."""
+        resources = tuple(known_keys(Resource, resource) for resource in stored.get("resources", ()))
+        overload: Overload = known_keys(cls, {**stored, "resources": resources})
+        return overload
+
+
+@dataclasses.dataclass(frozen=True)
+class Undecided:
+    """Completions that went on for long after the last arrival, of a run in which no overload shows."""
+
+    arrivals_ns: int
+    """From the first arrival to the last."""
+    drain_ns: int
+    """From the last arrival to the last completion."""
+    job: str | None = None
+    """The job whose requests they were, where there are several."""
+
+
+@dataclasses.dataclass(frozen=True)
+class HostQueue:
+    """What there is to know of the wait in the host."""
+
+    share: Mapping[str, float]
+    """Its share of the time of all requests, by operation."""
+    holders: Mapping[str, Holder]
+    """Who held the slots that others waited for, by operation; empty where nobody waited."""
+    resources: tuple[Resource, ...]
+    """The busiest of each kind, busiest first."""
+    overload: tuple[Overload, ...]
+    """The arrivals that the drive did not keep up with; empty where none are known."""
+    undecided: tuple[Undecided, ...] = ()
+    """Those of which the run is too short to say whether the drive kept up."""
+
+    @classmethod
+    def of(cls, document: Mapping[str, Any]) -> HostQueue | None:
+        """Read the section of a result; None where nothing was run."""
+        stored = document.get("host_queue")
+        if not stored:
+            return None
+        return cls(
+            share=stored["share"],
+            holders={op: known_keys(Holder, holder) for op, holder in stored["holders"].items()},
+            resources=tuple(known_keys(Resource, resource) for resource in stored["resources"]),
+            overload=tuple(map(Overload.of, stored["overload"])),
+            undecided=tuple(known_keys(Undecided, left) for left in stored.get("undecided", ())),
+        )
+
+    @property
+    def kept_up(self) -> bool:
+        """Whether the drive kept up with its arrivals, as far as the run tells."""
+        return not self.overload and not self.undecided
+
+    @property
+    def matters(self) -> bool:
+        """Whether requests of some operation spent a tenth of their time in the host's queue."""
+        return any(share >= _MATTERS for share in self.share.values())
+
+    def held_by(self) -> dict[tuple[str, str], float]:
+        """Return who held the awaited slots: shares of the time by operation and cause, largest first."""
+        times = {
+            (op, cause): holder.commands * time
+            for op, holder in self.holders.items()
+            for cause, time in holder.parts_ns.items()
+        }
+        total = sum(times.values())
+        ordered = sorted(times.items(), key=lambda entry: (-entry[1], entry[0]))
+        return {who: time / total for who, time in ordered if total}
+
+
+def bands_in_device(bands: tuple[Band, ...]) -> tuple[Band, ...]:
+    """Return the bands without the wait in the host where that hides the rest of one of them; else none."""
+    if all(band.share(CAUSE) < _DOMINATES for band in bands):
+        return ()
+    return tuple(band.in_device for band in bands)
+
+
+def facts(result: Result) -> Iterator[tuple[str, str]]:
+    """Yield lines on what filled the queue, and on what was busiest; nothing where few requests waited.
+
+    Requests that fall behind may wait within the drive alone.
+    """
+    from ninescope.text.causes import look
+    from ninescope.text.result import duration
+
+    queue = result.host_queue
+    if queue is None or not (queue.matters or queue.overload or queue.undecided):
+        return
+    held = [
+        f"{op} {look(cause).label} {share:.0%}"
+        for (op, cause), share in queue.held_by().items()
+        if share >= _SHOWN_SHARE
+    ]
+    if held:
+        commands = sum(holder.commands for holder in queue.holders.values())
+        gave = f"{commands:,} commands gave theirs to one that waited"
+        yield "queue full", f"its slots were held by {', '.join(held[:_SHOWN])} ({gave})"
+    yield from _busiest(queue, result)
+    for left in queue.undecided:
+        whose = "" if left.job is None else f"job {left.job}: "
+        yield (
+            "kept up",
+            f"{whose}cannot be told: completions went on for {duration(left.drain_ns)} after "
+            f"{duration(left.arrivals_ns)} of arrivals; a longer run may tell",
+        )
+    if queue.kept_up:
+        yield "kept up", "yes: requests waited in bursts, which were worked off"
+
+
+def _busiest(queue: HostQueue, result: Result) -> Iterator[tuple[str, str]]:
+    # What was busy before requests fell behind says nothing of why they did.
+    longest = min(queue.overload, key=lambda overload: overload.since_ns, default=None)
+    fell_behind = longest is not None and bool(longest.resources)
+    resources = longest.resources if longest is not None and fell_behind else queue.resources
+    when = "while requests fell behind" if fell_behind else "over the whole run"
+    saturated = [resource for resource in resources if resource.busy >= SATURATED]
+    if saturated:
+        during = f" {when}" if fell_behind else ""
+        yield "saturated", ", ".join(map(_resource, saturated)) + during
+    elif resources:
+        said = f"{_resource(resources[0])}: nothing was saturated {when}"
+        drive: Mapping[str, Any] = (result.document.get("config") or {}).get("drive") or {}
+        depth = (drive.get("controller") or {}).get("queue_depth")
+        if depth is not None and fell_behind:
+            said += f", so that controller.queue_depth = {depth} or the spread over dies limits"
+        yield "busiest", said
+
+
+def _resource(resource: Resource) -> str:
+    of_all = f", {resource.count} of them {resource.mean:.1%} on average" if resource.count > 1 else ""
+    full = "full" if resource.kind == "write buffer" else "busy"
+    return f"{resource.name} ({resource.busy:.1%} {full}{of_all})"
