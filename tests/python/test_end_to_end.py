@@ -15,7 +15,7 @@ import pytest
 
 import ninescope
 from conftest import ROOT, command, interrupted, run_program, tomllib
-from ninescope.text.result import facts
+from ninescope.text.facts import facts
 
 MIX = ninescope.Workload.job(rw="randrw", bs="4k", iodepth=16, rwmixread=70, size="256m", requests=20_000)
 EXAMPLE_TRACE = ROOT / "examples/traces/pgbench.csv.zst"

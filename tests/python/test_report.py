@@ -446,7 +446,7 @@ def test_a_run_is_told(demo, run_page):
 
 def test_parts_of_a_band_are_all_in_the_table(demo, run_page):
     from ninescope.text.causes import look
-    from ninescope.text.result import duration
+    from ninescope.text.units import duration
 
     text = "".join(Checked(run_page).words)
     for _, bands in demo.attribution:
@@ -460,7 +460,7 @@ def test_parts_of_a_band_are_all_in_the_table(demo, run_page):
 def test_the_survival_curve_is_thinned_where_it_is_dense():
     import numpy as np
 
-    from ninescope.report.latency import thinned
+    from ninescope.figures.latency import thinned
 
     at = np.geomspace(1e3, 1e9, 5_000)
     slower = np.append(np.geomspace(1.0, 1e-7, 4_999), 0.0)

@@ -16,7 +16,9 @@ import ninescope
 from conftest import ROOT, tomllib
 from ninescope.result import Result
 from ninescope.text.causes import LOOKS
-from ninescope.text.result import band_ranges, duration, print_result
+from ninescope.text.names import band_ranges
+from ninescope.text.result import print_result
+from ninescope.text.units import duration
 
 
 @pytest.fixture(scope="module")

@@ -20,8 +20,9 @@ from ninescope.common.written import RESULTS, Written, json_kind, log_kind
 from ninescope.mqsim import document as mqsim
 from ninescope.result.saved import read_result
 from ninescope.simulation.profiles import is_profile
-from ninescope.simulation.snapshots import SUFFIX, in_words, is_snapshot
+from ninescope.simulation.snapshots import SUFFIX, is_snapshot
 from ninescope.simulation.snapshots import check as check_snapshot
+from ninescope.text.snapshots import in_words
 from ninescope.toml import loads
 
 _HOST_CACHE = "host_cache"
@@ -240,7 +241,7 @@ def _result(path: Path, kind: str) -> Verdict:
 
 
 def _trace(path: str, *, strict: bool, format: str | None) -> Verdict:  # noqa: A002
-    from ninescope.text.result import trace_remarks
+    from ninescope.simulation.remarks import trace_remarks
 
     stat = catalogue.trace_stat(path, strict=strict, format=format, trims=True)
     _refuse_damage(path, stat)
@@ -249,7 +250,7 @@ def _trace(path: str, *, strict: bool, format: str | None) -> Verdict:  # noqa: 
 
 def _refuse_damage(path: str, stat: dict[str, Any]) -> None:
     """Refuse a trace of which so much had to be skipped or mended that it is another one."""
-    from ninescope.text.result import broken_line
+    from ninescope.simulation.remarks import broken_line
 
     lost, clamped, kept = stat.get("broken_lines", 0), stat.get("clamped", 0), stat["requests"]
     skipped = stat.get("first_skipped") or {}

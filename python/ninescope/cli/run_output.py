@@ -38,7 +38,7 @@ def run_to_end(run: Run, *, quiet: bool) -> Result:
 
 def _telling_how_long(slices: Iterator[Progress]) -> Iterator[Progress]:
     """Say once of a run that takes long how long it will take: where no bar is drawn, nothing else does."""
-    from ninescope.text.result import duration
+    from ninescope.text.units import duration
 
     began: tuple[float, int] | None = None
     told = False
@@ -105,7 +105,7 @@ def _bar() -> Iterator[Any]:
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-    from ninescope.text.result import duration
+    from ninescope.text.units import duration
 
     columns = (
         TextColumn("{task.description}"),

@@ -57,7 +57,8 @@ def snapshot_save(
     """Prepare a drive as `run` does and write it to FILE, for `run --from-snapshot FILE`."""
     from ninescope.common.files import alone
     from ninescope.simulation.run import PREFILL_ORDERS, PREFILLS
-    from ninescope.simulation.snapshots import check_target, describe, in_words, preparation
+    from ninescope.simulation.snapshots import check_target, describe, preparation
+    from ninescope.text.snapshots import in_words
 
     check_target(Path(file))
     prefill = one_of("--prefill", prefill, tuple(kind for kind in PREFILLS if kind != "none"))
@@ -84,7 +85,8 @@ def snapshot_info(
     """Say what snapshots are: the drive, how it was prepared. Only their heads are read."""
     from ninescope._native import ConfigError
     from ninescope.common.files import existing
-    from ninescope.simulation.snapshots import describe, in_words, snapshots_in
+    from ninescope.simulation.snapshots import describe, snapshots_in
+    from ninescope.text.snapshots import in_words
 
     files: list[Path] = []
     for name in paths:

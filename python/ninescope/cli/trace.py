@@ -49,7 +49,7 @@ def trace_stat(
     if json_:
         print(json.dumps(stat))
         return
-    from ninescope.text.result import trace_as_text
+    from ninescope.text.trace import trace_as_text
 
     print(trace_as_text(stat, name))
     if out is not None:

@@ -13,7 +13,7 @@ import numpy as np
 from ninescope.common.catalogue import trace_stat
 from ninescope.simulation.drive import Drive
 from ninescope.simulation.workload import Workload
-from ninescope.text.result import binary, duration, quantity
+from ninescope.text.units import binary, duration, quantity
 from ninescope.toml import loads
 
 QUEUE_DEPTH = 16

@@ -12,7 +12,7 @@ from matplotlib.axes import Axes
 from matplotlib.ticker import FuncFormatter, LogLocator
 
 from ninescope._native import ConfigError
-from ninescope.pictures.result import _INK, Figure, _finish, _tick, head, plain
+from ninescope.pictures.style import INK, Figure, finish, head, plain, tick
 from ninescope.simulation.codes import Code
 
 FORMATS = ("png", "svg", "pdf")
@@ -41,7 +41,7 @@ def draw(
     _failures(panels[0], codes, uber, rber)
     if several:
         _times(panels[1], codes)
-    return _finish(figure, path)
+    return finish(figure, path)
 
 
 def name(code: Code) -> str:
@@ -79,15 +79,15 @@ def _failures(axes: Axes, codes: Sequence[Code], uber: float, rber: float | None
         transform=axes.get_yaxis_transform(),
         va="bottom",
         fontsize=8,
-        color=_INK,
+        color=INK,
     )
     if rber is not None and rber > 0:
         axes.axvline(rber, color="#bbbbbb", linewidth=0.9, linestyle=":")
     axes.set_xscale("log")
     axes.set_yscale("log")
     axes.yaxis.set_major_locator(LogLocator(numticks=12))
-    axes.set_xlabel("raw bit error rate (dots: the largest that meets the target)", color=_INK)
-    axes.set_ylabel("uncorrectable bit error rate", color=_INK)
+    axes.set_xlabel("raw bit error rate (dots: the largest that meets the target)", color=INK)
+    axes.set_ylabel("uncorrectable bit error rate", color=INK)
     if len(codes) > 1:  # the title names one alone
         axes.legend(frameon=False, fontsize=8.5, loc="upper left")
     plain(axes)
@@ -124,9 +124,9 @@ def _times(axes: Axes, codes: Sequence[Code]) -> None:
                 label=what + of,
             )
     axes.set_ylim(bottom=0)
-    axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: _tick(value)))
-    axes.set_xlabel("errors corrected in a codeword, t", color=_INK)
-    axes.set_ylabel("time of a codeword", color=_INK)
+    axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: tick(value)))
+    axes.set_xlabel("errors corrected in a codeword, t", color=INK)
+    axes.set_ylabel("time of a codeword", color=INK)
     axes.legend(frameon=False, fontsize=8.5)
     plain(axes)
 

@@ -23,8 +23,8 @@ from numpy.typing import NDArray
 
 from ninescope.common.files import written_whole
 from ninescope.figures import Axis, Figure, Key, Panel, Series, Style, Value, styles, words_on_hidden
-from ninescope.pictures.result import _INK, plain
-from ninescope.pictures.result import Figure as Picture
+from ninescope.pictures.style import INK, plain
+from ninescope.pictures.style import Figure as Picture
 
 _GREY = "#666666"
 _LEVEL = "#999999"
@@ -92,7 +92,7 @@ def picture(figure: Figure) -> MatplotlibFigure:
     layout = ConstrainedLayoutEngine(rect=room, hspace=0.04, wspace=0.03)
     drawn = Picture(figsize=(width, height), dpi=150, layout=layout, facecolor="white")
     left = 0.1 / width
-    drawn.text(left, 1 - 0.1 / height, "\n".join(title), va="top", fontsize=13, fontweight="bold", color=_INK)
+    drawn.text(left, 1 - 0.1 / height, "\n".join(title), va="top", fontsize=13, fontweight="bold", color=INK)
     drawn.text(
         left, 0.08 / height, "\n".join(caption), va="bottom", fontsize=8, color=_GREY, linespacing=1.25
     )
@@ -105,7 +105,7 @@ def picture(figure: Figure) -> MatplotlibFigure:
             frameon=False,
             fontsize=8.5,
             borderaxespad=0.2,
-            labelcolor=_INK,
+            labelcolor=INK,
             handlelength=_HANDLE,
         )
     grid = drawn.subplots(rows, columns, squeeze=False)
@@ -211,9 +211,9 @@ def _dash(look: Style) -> Any:
 
 
 def _panel(axes: Axes, panel: Panel, looks: Looks) -> None:
-    axes.set_title(panel.name, loc="left", fontsize=10, color=_INK)
-    axes.set_xlabel(panel.x.label, fontsize=9, color=_INK)
-    axes.set_ylabel(panel.y.label, fontsize=9, color=_INK)
+    axes.set_title(panel.name, loc="left", fontsize=10, color=INK)
+    axes.set_xlabel(panel.x.label, fontsize=9, color=INK)
+    axes.set_ylabel(panel.y.label, fontsize=9, color=INK)
     axes.set_xscale("log" if panel.x.log else "linear")
     axes.set_yscale("log" if panel.y.log else "linear")
     bars = [series for series in panel.series if series.form == "bars"]
@@ -316,7 +316,7 @@ def _interval(axes: Axes, series: Series, x: Numbers, y: Numbers, look: Style, p
     # A histogram's value may lie a hair outside of its interval.
     arms = np.vstack([np.fmax(y - low, 0), np.fmax(high - y, 0)])
     known = np.isfinite(y) & np.isfinite(low) & np.isfinite(high)
-    colour = _INK if series.form == "bars" else look.colour
+    colour = INK if series.form == "bars" else look.colour
     axes.errorbar(
         x[known],
         y[known],
@@ -359,7 +359,7 @@ def _ticks(axes: Axes, panel: Panel) -> None:
         low, high = sorted(axis.get_view_interval())
         is_far = described.log and (low < _PLAIN_LOG[0] or high >= _PLAIN_LOG[1])
         plainly = (math.inf, math.inf) if is_far else _PLAIN_LOG if described.log else _PLAIN
-        axis.set_major_formatter(FuncFormatter(lambda value, _, ends=plainly: _tick(value, *ends)))
+        axis.set_major_formatter(FuncFormatter(lambda value, _, ends=plainly: tick(value, *ends)))
     if not panel.x.log:
         axes.xaxis.set_major_locator(MaxNLocator(7, steps=[1, 2, 2.5, 5, 10]))
     if panel.x.categories:
@@ -397,7 +397,7 @@ def _names(axes: Axes, names: Sequence[str]) -> None:
     axes.xaxis.set_minor_locator(NullLocator())
 
 
-def _tick(value: float, least: float, most: float) -> str:
+def tick(value: float, least: float, most: float) -> str:
     """Write a number of an axis, short; what is not between these two with a power of ten."""
     if not value or least <= abs(value) < most:
         return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:g}"

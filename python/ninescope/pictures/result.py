@@ -2,43 +2,29 @@
 
 from __future__ import annotations
 
-import io
 import os
-import textwrap
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure as MatplotlibFigure
 from matplotlib.patches import Patch
 from matplotlib.ticker import FuncFormatter, NullLocator
 
 from ninescope.figures.contrast import readable_on
 from ninescope.result import PERCENTILES, Band, Latency, Result
 from ninescope.text.causes import look, stacking_order
-from ninescope.text.result import band_ranges, drive_name, duration, workload_name
+from ninescope.text.names import band_ranges, drive_name, workload_name
+from ninescope.text.units import duration
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+from ninescope.figures.latency import OP_COLOURS
+from ninescope.pictures.style import INK, Figure, finish, new_figure, plain, say_empty, tick
 
-OP_COLOURS = {"read": "#1f6fb4", "write": "#d9621e", "trim": "#6a8f3c", "flush": "#7a5aa0"}
 _SMALL_SHARE = 0.01
 _FEW_REQUESTS = 10
 _PALE = 0.4
 """The opacity of a bar that stands for few requests."""
-_INK = "#222222"
-_INCHES_PER_LETTER_AND_POINT = 0.0085
-"""How wide a bold letter is, about, for each point of its size."""
-
-
-class Figure(MatplotlibFigure):
-    """A figure that notebooks show."""
-
-    def _repr_png_(self) -> bytes:
-        buffer = io.BytesIO()
-        self.savefig(buffer, format="png")
-        return buffer.getvalue()
 
 
 class Plots:
@@ -49,58 +35,23 @@ class Plots:
 
     def tail(self, path: str | os.PathLike[str] | None = None) -> Figure:
         """Draw where the time of each percentile band went."""
-        return _finish(_tail(self._result), path)
+        return finish(_tail(self._result), path)
 
     def cdf(self, path: str | os.PathLike[str] | None = None) -> Figure:
         """Draw which share of the requests was slower than what (the complementary CDF)."""
-        return _finish(_cdf(self._result), path)
+        return finish(_cdf(self._result), path)
 
     def slowest(self, path: str | os.PathLike[str] | None = None) -> Figure:
         """Draw what each of the slowest requests waited for, as time goes on."""
         from ninescope.pictures.slowest import draw
 
-        return _finish(draw(self._result), path)
+        return finish(draw(self._result), path)
 
     def tier(self, path: str | os.PathLike[str] | None = None) -> Figure:
         """Draw what lay where on a drive of two media, and what moved."""
-        from ninescope.result.tier import draw
+        from ninescope.pictures.tier import draw
 
-        return _finish(draw(self._result), path)
-
-
-def _finish(figure: Figure, path: str | os.PathLike[str] | None) -> Figure:
-    if path is not None:
-        from ninescope.common.files import written_whole
-
-        path = Path(path)
-        with written_whole(path) as temporary:
-            figure.savefig(temporary, format=path.suffix.lstrip(".") or "png")
-    return figure
-
-
-def head(figure: MatplotlibFigure, title: str, size: float = 13) -> None:
-    """Write the title of a figure, in as many lines as it needs."""
-    room = int(figure.get_figwidth() / (_INCHES_PER_LETTER_AND_POINT * size))
-    lines = textwrap.wrap(title, room, break_on_hyphens=False)
-    figure.suptitle("\n".join(lines), x=0.01, ha="left", fontsize=size, fontweight="bold", color=_INK)
-
-
-def new_figure(result: Result, title: str, width: float, height: float) -> Figure:
-    """Begin a figure with title and provenance."""
-    figure = Figure(figsize=(width, height), dpi=150, layout="constrained", facecolor="white")
-    head(figure, title)
-    state = "" if result.complete else "   INTERRUPTED"
-    figure.text(
-        0.995,
-        0.005,
-        f"ninescope {result.document.get('ninescope', '')}   digest {result.digest}{state}",
-        ha="right",
-        va="bottom",
-        fontsize=7,
-        color="#888888",
-    )
-    figure.get_layout_engine().set(rect=(0, 0.025, 1, 0.975))  # type: ignore[union-attr, call-arg]
-    return figure
+        return finish(draw(self._result), path)
 
 
 def _tail(result: Result) -> Figure:
@@ -121,8 +72,8 @@ def _tail(result: Result) -> Figure:
     for column, (op, bands) in enumerate(panels):
         _totals(axes[0][column], op, bands)
         _stack(axes[1][column], bands, causes)
-    axes[0][0].set_ylabel("latency\ndot: mean of the band\nbox: fastest to slowest", color=_INK, fontsize=8.5)
-    axes[1][0].set_ylabel("share of the latency", color=_INK)
+    axes[0][0].set_ylabel("latency\ndot: mean of the band\nbox: fastest to slowest", color=INK, fontsize=8.5)
+    axes[1][0].set_ylabel("share of the latency", color=INK)
     handles = [
         Patch(facecolor=look(cause).colour, edgecolor="#999999", linewidth=0.4) for cause in reversed(causes)
     ]
@@ -160,10 +111,10 @@ def _totals(axes: Axes, op: str, bands: tuple[Band, ...]) -> None:
             xytext=(0, 5),
             ha="center",
             fontsize=7.5,
-            color=_INK,
+            color=INK,
         )
     axes.set_yscale("log")
-    axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: _tick(value)))
+    axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: tick(value)))
     axes.yaxis.set_minor_locator(NullLocator())
     axes.margins(y=0.25)
     axes.set_title(
@@ -203,7 +154,7 @@ def _stack(axes: Axes, bands: tuple[Band, ...], causes: list[str]) -> None:
                     ha="center",
                     va="center",
                     fontsize=7.5,
-                    color=readable_on(look(cause).colour, dark=_INK, opacity=opacity),
+                    color=readable_on(look(cause).colour, dark=INK, opacity=opacity),
                 )
         base += shares
     axes.set_ylim(0, 1)
@@ -217,7 +168,7 @@ def _stack(axes: Axes, bands: tuple[Band, ...], causes: list[str]) -> None:
     axes.set_xlabel(
         "latency band, and how many requests it holds" + (" (pale: fewer than 10)" if pale else ""),
         fontsize=9,
-        color=_INK,
+        color=INK,
     )
     plain(axes)
     axes.grid(visible=False)
@@ -260,9 +211,9 @@ def _cdf(result: Result) -> Figure:
     ticks = [1.0, 0.5] + [10.0**-nines for nines in range(1, 9) if 10.0**-nines >= smallest / 3]
     axes.set_yticks(ticks, [_share_and_percentile(tick) for tick in ticks])
     axes.yaxis.set_minor_locator(NullLocator())
-    axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: _tick(value)))
-    axes.set_xlabel("latency", color=_INK)
-    axes.set_ylabel("share of requests slower than this (and the percentile)", color=_INK)
+    axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: tick(value)))
+    axes.set_xlabel("latency", color=INK)
+    axes.set_ylabel("share of requests slower than this (and the percentile)", color=INK)
     axes.legend(frameon=False, loc="upper right")
     plain(axes)
     axes.grid(axis="x", color="#e6e6e6", linewidth=0.6)
@@ -291,30 +242,8 @@ def _share_and_percentile(slower: float) -> str:
     return f"{share} %  (p{percentile})"
 
 
-def _tick(ns: float) -> str:
-    for unit, size in (("s", 1e9), ("ms", 1e6), ("us", 1e3)):
-        if ns >= size:
-            return f"{ns / size:g} {unit}"
-    return f"{ns:g} ns"
-
-
 def _short(count: int) -> str:
     for unit, size in (("M", 1e6), ("k", 1e3)):
         if count >= size:
             return f"{count / size:.3g} {unit}"
     return str(count)
-
-
-def plain(axes: Any) -> None:
-    """Take the ornaments off axes."""
-    axes.spines[["top", "right"]].set_visible(False)
-    axes.spines[["left", "bottom"]].set_color("#aaaaaa")
-    axes.tick_params(colors="#444444", labelsize=8)
-    axes.tick_params(which="minor", labelcolor="#444444", labelsize=8)
-    axes.grid(axis="y", color="#e6e6e6", linewidth=0.6)
-    axes.set_axisbelow(True)
-
-
-def say_empty(figure: Figure, text: str) -> None:
-    """Say in a figure that it has nothing to show."""
-    figure.text(0.5, 0.5, text, ha="center", va="center", color="#777777")

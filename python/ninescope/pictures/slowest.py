@@ -9,16 +9,18 @@ from matplotlib.patches import Patch
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 
 from ninescope.figures.contrast import readable_on
-from ninescope.pictures.result import _INK, OP_COLOURS, _tick, new_figure, plain, say_empty
+from ninescope.figures.latency import OP_COLOURS
+from ninescope.pictures.style import INK, new_figure, plain, say_empty, tick
 from ninescope.result import Result, SlowRequest, Stage
 from ninescope.text.causes import look, stacking_order
-from ninescope.text.result import drive_name, duration, occupancy_name, workload_name
+from ninescope.text.names import drive_name, occupancy_name, workload_name
 from ninescope.text.slowest import STALLS, Deed, deeds
+from ninescope.text.units import duration
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from ninescope.pictures.result import Figure
+    from ninescope.pictures.style import Figure
 
 ROWS = 15
 """So many requests of an operation fit a figure."""
@@ -136,14 +138,14 @@ def _panel(
             xytext=(5, 0),
             va="center",
             fontsize=7.5,
-            color=_INK,
+            color=INK,
         )
     axes.set_yticks(range(len(requests)), [_name(request) for request in requests], fontsize=8)
     axes.set_ylim(len(requests) - 0.4, -0.6)
     axes.set_xlim(0, end * (1.3 if any("host_queue" in request.parts_ns for request in requests) else 1.12))
-    axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: _tick(value) if value else "0"))
+    axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: tick(value) if value else "0"))
     axes.xaxis.set_major_locator(MaxNLocator(8))
-    axes.set_xlabel("time since the drive took the request in", fontsize=8.5, color=_INK)
+    axes.set_xlabel("time since the drive took the request in", fontsize=8.5, color=INK)
     shown = f"the {len(requests)} slowest of {count} explained" if count > len(requests) else ""
     axes.set_title(f"{op}s  {shown}", loc="left", fontsize=11, color=OP_COLOURS[op])
     plain(axes)
@@ -176,5 +178,5 @@ def _draw(axes: Axes, row: int, bar: _Bar, end: float, shared: bool) -> None:
             ha="center",
             va="center",
             fontsize=size,
-            color=readable_on(look_of.colour, dark=_INK),
+            color=readable_on(look_of.colour, dark=INK),
         )

@@ -10,8 +10,9 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.ticker import FuncFormatter, NullLocator, PercentFormatter
 
-from ninescope.pictures.result import _INK, OP_COLOURS, Figure, _finish, _tick, head, plain
-from ninescope.text.result import binary, duration
+from ninescope.figures.latency import OP_COLOURS
+from ninescope.pictures.style import INK, Figure, finish, head, plain, tick
+from ninescope.text.units import binary, duration
 
 Stat = Mapping[str, Any]
 
@@ -26,7 +27,7 @@ def draw(stat: Stat, name: str, directory: Path) -> list[Path]:
         axes = figure.subplots()
         if panel(axes, stat):
             plain(axes)
-            _finish(figure, path)
+            finish(figure, path)
             written.append(path)
         else:
             path.unlink(missing_ok=True)
@@ -41,8 +42,8 @@ def _sizes(axes: Axes, stat: Stat) -> bool:
         places = [sizes.index(bar["up_to_bytes"]) + (index - (len(bars) - 1) / 2) * width for bar in found]
         axes.bar(places, [bar["count"] for bar in found], width, color=OP_COLOURS[op], label=f"{op}s")
     axes.set_xticks(range(len(sizes)), [_round_size(size) for size in sizes])
-    axes.set_xlabel("request size, up to", color=_INK)
-    axes.set_ylabel("requests", color=_INK)
+    axes.set_xlabel("request size, up to", color=INK)
+    axes.set_ylabel("requests", color=INK)
     axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.0f}"))
     axes.legend(frameon=False)
     return bool(bars)
@@ -60,8 +61,8 @@ def _popularity(axes: Axes, stat: Stat) -> bool:
     axes.xaxis.set_major_formatter(FuncFormatter(lambda share, _: f"{share * 100:g} %"))
     axes.yaxis.set_major_formatter(PercentFormatter(1.0))
     axes.set_ylim(0, 1.02)
-    axes.set_xlabel("share of the pages, the busiest first", color=_INK)
-    axes.set_ylabel("share of the page accesses", color=_INK)
+    axes.set_xlabel("share of the pages, the busiest first", color=INK)
+    axes.set_ylabel("share of the page accesses", color=INK)
     axes.legend(frameon=False, loc="upper left")
     return bool(found)
 
@@ -88,14 +89,14 @@ def _times(key: str, colour: str, what: str) -> Callable[[Axes, Stat], bool]:
                 textcoords="offset points",
                 ha="right",
                 fontsize=8,
-                color=_INK,
+                color=INK,
             )
         axes.set_xscale("log")
         axes.set_ylim(0, 1.05)
-        axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: _tick(value)))
+        axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: tick(value)))
         axes.yaxis.set_major_formatter(PercentFormatter(1.0))
-        axes.set_xlabel(what, color=_INK)
-        axes.set_ylabel("share that is no longer", color=_INK)
+        axes.set_xlabel(what, color=INK)
+        axes.set_ylabel("share that is no longer", color=INK)
         axes.grid(axis="x", color="#e6e6e6", linewidth=0.6)
         return True
 
@@ -129,8 +130,8 @@ def _reuse(axes: Axes, stat: Stat) -> bool:
     axes.set_ylim(0, 1.05)
     sample = stat["page_sample"]
     how = "exact" if sample["exact"] else f"from {sample['share'] * 100:.3g} % of the pages"
-    axes.set_xlabel(f"size of an LRU cache of 4 KiB pages ({how}; dotted: the footprint)", color=_INK)
-    axes.set_ylabel("miss ratio of page accesses", color=_INK)
+    axes.set_xlabel(f"size of an LRU cache of 4 KiB pages ({how}; dotted: the footprint)", color=INK)
+    axes.set_ylabel("miss ratio of page accesses", color=INK)
     return True
 
 
@@ -143,10 +144,10 @@ def _activity(axes: Axes, stat: Stat) -> bool:
             edges = np.arange(len(counts) + 1) * seconds
             axes.stairs(counts / seconds, edges, color=OP_COLOURS[op], linewidth=1.2, label=f"{op}s")
     axes.set_ylim(bottom=0)
-    axes.set_xlabel("time", color=_INK)
+    axes.set_xlabel("time", color=INK)
     axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: _clock(value)))
     axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,g}"))
-    axes.set_ylabel(f"requests/s, mean over {duration(found['stretch_ns'])}", color=_INK)
+    axes.set_ylabel(f"requests/s, mean over {duration(found['stretch_ns'])}", color=INK)
     axes.legend(frameon=False)
     return bool(found["reads"])
 

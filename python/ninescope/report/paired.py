@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ninescope.figures import Figure
-from ninescope.lab.compare.attribution import Bands, of_both, reaches
+from ninescope.lab.compare.attribution import Bands, of_both
 from ninescope.lab.compare.comparison import Comparison, Row
 from ninescope.lab.compare.conditions import build
 from ninescope.lab.compare.figures import figures
@@ -33,7 +33,9 @@ from ninescope.report.document import (
     literal,
 )
 from ninescope.text.causes import look, stacking_order
-from ninescope.text.result import duration, notes, plural
+from ninescope.text.names import plural, reaches
+from ninescope.text.result import notes
+from ninescope.text.units import duration
 
 _SPOKEN = 4
 """So many differences are named at the beginning."""

@@ -12,6 +12,7 @@ import math
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
+from ninescope._native import ConfigError
 from ninescope.common.catalogue import did_you_mean
 
 if TYPE_CHECKING:
@@ -134,8 +135,6 @@ def names() -> dict[str, tuple[str, ...]]:
 
 def meant(name: str, others: Iterable[str] = ()) -> tuple[str, ...]:
     """Return the numbers that a name means; a mistyped one is answered with the nearest, of `others` too."""
-    from ninescope._native import ConfigError
-
     known = names()
     if name in known:
         return known[name]
@@ -147,8 +146,6 @@ def meant(name: str, others: Iterable[str] = ()) -> tuple[str, ...]:
 
 def checked(name: str) -> str:
     """Return the one number that a name means."""
-    from ninescope._native import ConfigError
-
     found = meant(name)
     if len(found) > 1:
         raise ConfigError(f"{name!r} is of reads and of writes: name one, {' or '.join(found)}")

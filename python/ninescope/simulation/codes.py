@@ -15,7 +15,7 @@ from ninescope import _native
 from ninescope._native import ConfigError
 
 if TYPE_CHECKING:
-    from ninescope.pictures.result import Figure
+    from ninescope.pictures.style import Figure
 
 Array = NDArray[np.float64]
 Rates = Sequence[float] | NDArray[Any]

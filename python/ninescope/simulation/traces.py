@@ -55,7 +55,7 @@ class Conversion(NamedTuple):
 
     def remarks(self) -> Iterator[str]:
         """Say what did not come through as it was."""
-        from ninescope.text.result import trace_remarks
+        from ninescope.simulation.remarks import trace_remarks
 
         yield from trace_remarks({**self.health, "devices": 0})
         if self.left_out:

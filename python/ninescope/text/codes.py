@@ -12,7 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from ninescope.simulation.codes import Code, JointChoice, best
-from ninescope.text.result import binary, duration
+from ninescope.text.units import binary, duration
 
 _NICE = (1, 2, 5)
 _LEAST = 1e-300

@@ -11,7 +11,8 @@ from rich.text import Text
 
 from ninescope.result import DieAct, Result, SlowRequest, Stage
 from ninescope.text.causes import look
-from ninescope.text.result import binary, duration, occupancy_name
+from ninescope.text.names import occupancy_name
+from ninescope.text.units import binary, duration
 
 STALLS = ("buffer_stall", "allocation_stall")
 _TOLD = 10

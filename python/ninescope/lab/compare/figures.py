@@ -6,9 +6,9 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from ninescope.figures import PALETTE, Axis, Figure, Panel, Series, Value
-from ninescope.report.latency import survival, thinned
+from ninescope.figures.latency import survival, thinned
 from ninescope.result import OPS, Latency
-from ninescope.text.result import plural
+from ninescope.text.names import plural
 
 if TYPE_CHECKING:
     from ninescope.lab.compare.comparison import Comparison, Row

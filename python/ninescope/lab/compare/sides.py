@@ -13,7 +13,7 @@ from ninescope.common.files import RESULT
 from ninescope.lab.compare.conditions import differing
 from ninescope.result import DATA_OPS, Result
 from ninescope.result.saved import read_result, refused
-from ninescope.text.result import drive_name, workload_name
+from ninescope.text.names import drive_name, workload_name
 
 
 @dataclasses.dataclass(frozen=True)

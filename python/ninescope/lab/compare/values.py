@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from ninescope.lab.compare.metrics import Unit
-from ninescope.text.result import duration, quantity
+from ninescope.text.units import duration, quantity
 
 _YEAR_NS = 365 * 86_400e9
 MINUS = "\u2212"

@@ -2,7 +2,8 @@
 
 Written as `"p99.99 < 500us"`, `"lifetime > 5y"`, `"read_p99.9 on prxy_0"`. Numbers are
 those of `ninescope.result.metrics`, with or without their unit. Those without an operation (`p99.99`, `mean`,
-`max`) are of reads or of writes, whichever is worse. Of several workloads the worst counts, unless one is named.
+`max`) are of reads or of writes, whichever is worse. Of several workloads the worst counts, unless one is
+named.
 
 Nothing here knows parameters or runs.
 """
@@ -87,7 +88,7 @@ class Number:
     def written(self, value: float | None) -> str:
         """Write a value with its unit."""
         from ninescope.lab.sweep.text import number
-        from ninescope.text.result import duration
+        from ninescope.text.units import duration
 
         if value is None:
             return "not measured"

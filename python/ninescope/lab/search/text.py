@@ -12,7 +12,7 @@ from ninescope.lab.search.record import Record, column, numbers
 from ninescope.lab.search.trial import FULL, PRUNED, REFUSED
 from ninescope.lab.sweep.values import shown
 from ninescope.text.lines import between, is_too_wide, print_rows, some
-from ninescope.text.result import binary
+from ninescope.text.units import binary
 
 if TYPE_CHECKING:
     import polars as pl

@@ -131,8 +131,8 @@ class Sweep:
         """Run what the lake at `out` (a folder or a URL) does not have yet; it is made where there is none.
 
         `executor` says who runs it: a `concurrent.futures.Executor`, or what `ninescope.lab.pool` makes.
-        Without one, `jobs` processes of this machine do, by default one per processor, each with `memory` bytes at
-        most. Points in quarantine are tried again with `retry`.
+        Without one, `jobs` processes of this machine do, by default one per processor, each with `memory`
+        bytes at most. Points in quarantine are tried again with `retry`.
 
         Prepared drives that points share are made once and kept in `snapshots`, a folder that the workers
         see under this path. By default it is in the lake where they can see that, and of each worker's own

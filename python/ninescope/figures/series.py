@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ninescope.figures import Axis, Figure, Panel, Series
-from ninescope.report.document import Block, FigureBlock
+from ninescope.figures.figure import Axis, Figure, Panel, Series
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -24,20 +23,20 @@ _NOTED = 0.01
 _COLOURS = {"read": "#1f6fb4", "write": "#d9621e"}
 
 
-def in_time(result: Result) -> Iterator[Block]:
+def in_time(result: Result) -> Iterator[Figure]:
     """Yield the figures over time of a result that holds its time series."""
     frame = result.to_polars("series")
     if frame.width == 0 or frame.height < 4:
         return
     columns = {name: frame[name].to_numpy().astype(np.float64) for name in frame.columns}
     groups = _Groups(columns["begin_ns"])
-    yield FigureBlock(_requests(columns, groups))
+    yield _requests(columns, groups)
     if columns.get("flash_programmed_bytes", np.zeros(1)).any():
-        yield FigureBlock(_write_amplification(columns, groups))
+        yield _write_amplification(columns, groups)
     if "scm_slots_used" in columns and result.tier is not None:
         figure = _tier(columns, groups, result.tier.slots)
         if figure is not None:
-            yield FigureBlock(figure)
+            yield figure
 
 
 class _Groups:
