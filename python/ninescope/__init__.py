@@ -15,13 +15,14 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from ninescope._native import ConfigError, SimulationError
-    from ninescope.common.catalogue import Policy, Preset, policies, presets, trace_stat
+    from ninescope.common.catalogue import Policy, Preset, policies, presets
     from ninescope.lab.replications import replicate
     from ninescope.lab.search.search import Search
     from ninescope.lab.sweep.sweep import Sweep
     from ninescope.result import Latency, Result
     from ninescope.simulation.codes import Code
     from ninescope.simulation.drive import Drive
+    from ninescope.simulation.traces import trace_stat
     from ninescope.simulation.workload import Workload
 
     __version__: str
@@ -59,7 +60,7 @@ _HOME = {
     "policies": "common.catalogue",
     "presets": "common.catalogue",
     "replicate": "lab.replications",
-    "trace_stat": "common.catalogue",
+    "trace_stat": "simulation.traces",
 }
 
 

@@ -340,8 +340,8 @@ def test_a_verdict_is_said_once():
 
 
 def test_a_folder_of_papers_is_handed_on(tmp_path, monkeypatch):
+    from ninescope.cli.stored import document_of
     from ninescope.papers import document as of_papers
-    from ninescope.report.stored import document_of
 
     (tmp_path / "002").mkdir()
     (tmp_path / "002" / "report.json").write_text("{}")
@@ -353,7 +353,7 @@ def test_a_folder_of_papers_is_handed_on(tmp_path, monkeypatch):
 
 
 def test_a_damaged_report_of_papers_is_refused(tmp_path):
-    from ninescope.report.stored import document_of
+    from ninescope.cli.stored import document_of
 
     for text in ("{}", "[]", "{", '{"paper": {}}'):
         (tmp_path / "report.json").write_text(text)

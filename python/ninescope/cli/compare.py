@@ -39,7 +39,7 @@ def compare(
     """
     import json
 
-    from ninescope.lab.compare.comparison import compare as compared
+    from ninescope.lab.compare.judging import compare as compared
     from ninescope.lab.compare.sides import load
     from ninescope.lab.compare.text import print_comparison
 

@@ -161,7 +161,7 @@ def _show(
     # Whatever is wrong is found before anything is written.
     found = document(codes, conditions, [code for _, code in weakest], choices)
     if plot is not None:
-        from ninescope.simulation.codes import plot as draw
+        from ninescope.pictures.codes import plot as draw
 
         draw(codes, plot, uber=conditions.uber, rber=conditions.rber)
     if as_json:

@@ -14,14 +14,15 @@ from typing import Any, NamedTuple
 
 from ninescope import _native
 from ninescope._native import ConfigError
-from ninescope.common import catalogue, kinds
+from ninescope.common import kinds
 from ninescope.common.files import RESULT, json_of, text_of
 from ninescope.common.written import RESULTS, Written, json_kind, log_kind
 from ninescope.mqsim import document as mqsim
-from ninescope.result.saved import read_result
-from ninescope.simulation.profiles import is_profile
+from ninescope.result import Result
+from ninescope.simulation.remarks import broken_line, trace_remarks
 from ninescope.simulation.snapshots import SUFFIX, is_snapshot
 from ninescope.simulation.snapshots import check as check_snapshot
+from ninescope.simulation.traces import trace_stat
 from ninescope.text.snapshots import in_words
 from ninescope.toml import loads
 
@@ -76,7 +77,7 @@ def _by_name(path: Path) -> Callable[[str], Verdict] | None:
 
 
 def _toml(path: str) -> Verdict:
-    if is_profile(path):
+    if kinds.is_profile(path):
         text = Path(path).read_text(encoding="utf-8-sig")
         profile = _native.ProfileBatches(path, text, None, 1)
         return Verdict("profile", [f"{profile.original_requests:,} requests, {profile.label}"])
@@ -229,7 +230,7 @@ def _folder(path: Path) -> Verdict:
 def _result(path: Path, kind: str) -> Verdict:
     from ninescope.lab.compare.sides import load
 
-    result = read_result(path)
+    result = Result.load(path)
     if path.is_dir():
         load("A", path)  # with all its tables
     notes = [] if result.complete else ["interrupted: it is the part that was run"]
@@ -241,17 +242,13 @@ def _result(path: Path, kind: str) -> Verdict:
 
 
 def _trace(path: str, *, strict: bool, format: str | None) -> Verdict:  # noqa: A002
-    from ninescope.simulation.remarks import trace_remarks
-
-    stat = catalogue.trace_stat(path, strict=strict, format=format, trims=True)
+    stat = trace_stat(path, strict=strict, format=format, trims=True)
     _refuse_damage(path, stat)
     return Verdict(f"trace ({stat['format']})", [f"{stat['requests']:,} requests", *trace_remarks(stat)])
 
 
 def _refuse_damage(path: str, stat: dict[str, Any]) -> None:
     """Refuse a trace of which so much had to be skipped or mended that it is another one."""
-    from ninescope.simulation.remarks import broken_line
-
     lost, clamped, kept = stat.get("broken_lines", 0), stat.get("clamped", 0), stat["requests"]
     skipped = stat.get("first_skipped") or {}
     if lost > DAMAGED * (lost + kept):

@@ -373,7 +373,7 @@ def _refuse_mqsim(source: str) -> None:
 def _profile(source: str) -> str | None:
     """Return the profile that is meant, if one is: a shipped one, or a file with the keys of one."""
     from ninescope.common.catalogue import shipped_profiles
-    from ninescope.simulation.profiles import is_profile
+    from ninescope.common.kinds import is_profile
 
     if Path(source).exists():
         return source if source.endswith(".toml") and is_profile(source) else None

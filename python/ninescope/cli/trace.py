@@ -29,9 +29,9 @@ def trace_stat(
     ] = None,
 ) -> None:
     """Say what a trace contains."""
-    from ninescope.common import catalogue
     from ninescope.common.files import output_directory, spooled
     from ninescope.common.written import trace_file
+    from ninescope.simulation.traces import trace_stat as stat_of
 
     if out is not None and not out:
         raise typer.BadParameter("--out wants a directory, and its name is empty")
@@ -43,7 +43,7 @@ def trace_stat(
         else:
             path, name = Path(trace_file(file)), Path(file).name
         with naming_stdin({"trace": path, "name": file}):
-            stat = catalogue.trace_stat(path, format=format_, strict=strict, trims=trims, volume=volume or ())
+            stat = stat_of(path, format=format_, strict=strict, trims=trims, volume=volume or ())
         if out is not None:
             _save_trace_stat(stat, name, Path(out))
     if json_:
@@ -222,9 +222,10 @@ def trace_compare(
 
     from ninescope.cli.run import drive_of
     from ninescope.common.catalogue import shipped_profiles
+    from ninescope.common.kinds import is_profile
     from ninescope.common.written import trace_file
     from ninescope.lab.fidelity import as_text, compare
-    from ninescope.simulation.profiles import draw_rows, is_profile
+    from ninescope.simulation.profiles import draw_rows
 
     trace_file(original)
     chosen = None if drive is None else drive_of(drive, [])

@@ -1,8 +1,7 @@
-"""What is built in: drive presets and policies; and what a trace contains."""
+"""What is built in: presets, profiles, policies and schemas; and the nearest of known words."""
 
 import difflib
 import json
-import os
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
@@ -79,28 +78,6 @@ def _policy(entry: dict[str, Any]) -> Policy:
 def schemas() -> dict[str, str]:
     """Return the JSON Schemas (as text) of the files that people write, by kind of file."""
     return dict(_native.schemas())
-
-
-def trace_stat(
-    path: str | os.PathLike[str],
-    *,
-    format: str | None = None,  # noqa: A002
-    strict: bool = False,
-    trims: bool = False,
-    volume: Iterable[str] = (),
-) -> dict[str, Any]:
-    """Read a trace once and say what it contains.
-
-    Discards are counted as requests with `trims`. `volume` names the volumes to look at, all by default.
-    """
-    from ninescope.simulation.traces import as_trace, is_parquet
-
-    options = json.dumps({"format": format, "strict": strict, "trims": trims, "volume": list(volume)})
-    with as_trace(path) as readable:
-        stat: dict[str, Any] = json.loads(_native.trace_stat(os.fspath(readable), options))
-    if is_parquet(path):
-        stat["format"] = "parquet"
-    return stat
 
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from ninescope._native import ConfigError
+from ninescope.common.catalogue import PRESET_KINDS, presets
 
 try:
     import fcntl
@@ -213,8 +214,6 @@ def spooled(stream: BinaryIO) -> Iterator[Path]:
 
 def _shipped(name: str) -> str:
     """Say of a bare name that is shipped what it is, and what is done with it."""
-    from ninescope.common.catalogue import PRESET_KINDS, presets
-
     verbs = {
         "drives": "--drive NAME",
         "jobs": "ninescope run NAME",

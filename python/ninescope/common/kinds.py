@@ -11,8 +11,10 @@ from pathlib import Path
 from typing import NamedTuple
 
 from ninescope._native import ConfigError
-from ninescope.simulation.profiles import PROFILE_KEY, is_profile
 from ninescope.toml import loads
+
+PROFILE_KEY = "profile"
+"""What tells a profile from other TOML files."""
 
 
 class Kind(NamedTuple):
@@ -103,6 +105,16 @@ PUBLISHED = Kind(
 BASELINE = Kind("baseline of a paper", frozenset(("quick", "full")), "`ninescope papers` reads it")
 KINDS = (DRIVE, JOB, SWEEP, SEARCH, CLAIMS, PUBLISHED, BASELINE)
 """Of kinds that fit alike the first is meant. Profiles have a key that no other file has."""
+
+
+def is_profile(path: str | os.PathLike[str]) -> bool:
+    """Tell a profile from other TOML files; what cannot be read is none."""
+    try:
+        # Tables of that name are in files of other programs.
+        key = loads(Path(path).read_text(encoding="utf-8-sig")).get(PROFILE_KEY)
+        return key is not None and not isinstance(key, dict)
+    except (OSError, ValueError):  # whoever reads it next says it, with its line
+        return False
 
 
 def kind_of(path: str | os.PathLike[str]) -> Kind | None:

@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from ninescope.common.catalogue import trace_stat
 from ninescope.simulation.drive import Drive
+from ninescope.simulation.traces import trace_stat
 from ninescope.simulation.workload import Workload
 from ninescope.text.units import binary, duration, quantity
 from ninescope.toml import loads

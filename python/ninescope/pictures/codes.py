@@ -13,7 +13,7 @@ from matplotlib.ticker import FuncFormatter, LogLocator
 
 from ninescope._native import ConfigError
 from ninescope.pictures.style import INK, Figure, finish, head, plain, tick
-from ninescope.simulation.codes import Code
+from ninescope.simulation.codes import UBER, Code
 
 FORMATS = ("png", "svg", "pdf")
 _FLOOR = 1e-30
@@ -24,8 +24,12 @@ _MANY = 8
 """From so many codes on only some of them are named."""
 
 
-def draw(
-    codes: Sequence[Code], path: str | os.PathLike[str] | None, *, uber: float, rber: float | None
+def plot(
+    codes: Sequence[Code],
+    path: str | os.PathLike[str] | None = None,
+    *,
+    uber: float = UBER,
+    rber: float | None = None,
 ) -> Figure:
     """Draw the UBER of codes over the RBER and, of several, their times; write it where a path is given."""
     if not codes:

@@ -8,7 +8,6 @@ from typing import Any
 from ninescope.figures import Axis, Figure, Panel, Series
 from ninescope.figures.latency import trusted
 from ninescope.figures.series import in_time
-from ninescope.papers.provenance import of_run
 from ninescope.report import latency as of_latency
 from ninescope.report.document import (
     AttributionBand,
@@ -29,7 +28,8 @@ from ninescope.report.document import (
 )
 from ninescope.report.latency import percentile_cell
 from ninescope.result import PERCENTILES, Band, Result
-from ninescope.result.host_queue import bands_in_device
+from ninescope.result.attribution import bands_in_device
+from ninescope.result.identity import of_run
 from ninescope.text.bands import empty_bands, misshapen_band, tail_band
 from ninescope.text.causes import look, stacking_order
 from ninescope.text.facts import facts

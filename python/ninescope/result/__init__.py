@@ -4,28 +4,21 @@
 files. Nothing here knows how a result is written, drawn or reported: who shows it reads it.
 """
 
-from ninescope.result.result import (
+from ninescope.result.attribution import Attribution, Band
+from ninescope.result.jobs import JobResult, Throughput
+from ninescope.result.latency import (
     BLOCKS_REQUESTS,
     DATA_OPS,
     OPS,
     PERCENTILES,
-    Attribution,
-    Band,
-    Change,
-    Columns,
-    DieAct,
     Histogram,
-    JobResult,
     Latencies,
     Latency,
-    Result,
-    Slowest,
-    SlowRequest,
-    Stage,
-    Steadiness,
-    Throughput,
-    Waf,
 )
+from ninescope.result.result import Result
+from ninescope.result.slowest import DieAct, Slowest, SlowRequest, Stage
+from ninescope.result.tables import Columns
+from ninescope.result.waf import Change, Steadiness, Waf
 
 __all__ = [
     "BLOCKS_REQUESTS",

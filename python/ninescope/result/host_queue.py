@@ -8,16 +8,11 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ninescope.result.stored import known_keys
 
-if TYPE_CHECKING:
-    from ninescope.result.result import Band
-
-
 CAUSE = "host_queue"
-_DOMINATES = 0.5
 _MATTERS = 0.1
 
 
@@ -147,10 +142,3 @@ class HostQueue:
         total = sum(times.values())
         ordered = sorted(times.items(), key=lambda entry: (-entry[1], entry[0]))
         return {who: time / total for who, time in ordered if total}
-
-
-def bands_in_device(bands: tuple[Band, ...]) -> tuple[Band, ...]:
-    """Return the bands without the wait in the host where that hides the rest of one of them; else none."""
-    if all(band.share(CAUSE) < _DOMINATES for band in bands):
-        return ()
-    return tuple(band.in_device for band in bands)

@@ -16,7 +16,8 @@ from ninescope._native import ConfigError
 from ninescope.common.catalogue import did_you_mean
 
 if TYPE_CHECKING:
-    from ninescope.result.result import Latency, Result
+    from ninescope.result.latency import Latency
+    from ninescope.result.result import Result
 
 Metrics = dict[str, float | int | None]
 

@@ -6,21 +6,11 @@ import contextlib
 import json
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ninescope._native import ConfigError
 from ninescope.common.files import RESULT
 from ninescope.common.kinds import kind_of
-
-if TYPE_CHECKING:
-    from ninescope.result.result import Result
-
-
-def read_result(path: Path) -> Result:
-    """Read a folder that `save` or `run --out` wrote, or a `result.json` alone; refuse what is neither."""
-    from ninescope.result.result import Result
-
-    return Result.load(path)
 
 
 @contextlib.contextmanager

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from ninescope import _native
+from ninescope import _native, conveniences
 from ninescope._native import ConfigError
 
 if TYPE_CHECKING:
-    from ninescope.pictures.style import Figure
+    from ninescope.conveniences import Figure
 
 Array = NDArray[np.float64]
 Rates = Sequence[float] | NDArray[Any]
@@ -235,7 +235,7 @@ class Code:
 
     def plot(self, path: str | os.PathLike[str] | None = None, *, uber: float = UBER) -> Figure:
         """Draw how the UBER rises with the RBER; write it where a path is given."""
-        return plot([self], path, uber=uber)
+        return conveniences.code_plot(self, path, uber)
 
     def __repr__(self) -> str:
         words = ", ".join(f"{key}={value!r}" for key, value in self.description.items() if key != "policy")
@@ -313,19 +313,6 @@ def joint_choices(
 
     choices = _native.joint_choices(str(user_data), _degree(field_degree), rber, uber, cycles)
     return [choice(*found) for found in choices]
-
-
-def plot(
-    codes: Sequence[Code],
-    path: str | os.PathLike[str] | None = None,
-    *,
-    uber: float = UBER,
-    rber: float | None = None,
-) -> Figure:
-    """Draw how often codes fail at which RBER, and how long they take; write it where a path is given."""
-    from ninescope.pictures.codes import draw
-
-    return draw(codes, path, uber=uber, rber=rber)
 
 
 def _elementwise(of: Callable[[Array], Array], values: float | Rates) -> float | Array:

@@ -10,12 +10,10 @@ from typing import NamedTuple
 
 from ninescope import _native
 from ninescope._native import ConfigError
+from ninescope.common.catalogue import did_you_mean, shipped_profiles
 from ninescope.common.files import existing, text_of
 from ninescope.simulation.traces import Written, as_trace, encode, target_format, write
-from ninescope.toml import loads
 
-PROFILE_KEY = "profile"
-"""What tells a profile from other TOML files."""
 MANY_CROWDED = 0.01
 """Share of the requests from which on it is worth a word that new objects found no room."""
 
@@ -59,20 +57,8 @@ def profile_of(
         return _native.profile_of_trace(os.fspath(readable), json.dumps(options), name, list(source))
 
 
-def is_profile(path: str | os.PathLike[str]) -> bool:
-    """Tell a profile from other TOML files; what cannot be read is none."""
-    try:
-        # Tables of that name are in files of other programs.
-        key = loads(Path(path).read_text(encoding="utf-8-sig")).get(PROFILE_KEY)
-        return key is not None and not isinstance(key, dict)
-    except (OSError, ValueError):  # whoever reads it next says it, with its line
-        return False
-
-
 def profile_text(profile: str | os.PathLike[str]) -> tuple[str, str]:
     """Return name and text of a profile that is shipped or in a file."""
-    from ninescope.common.catalogue import did_you_mean, shipped_profiles
-
     given = os.fspath(profile)
     shipped = shipped_profiles()
     if given in shipped:

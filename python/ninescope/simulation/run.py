@@ -5,23 +5,30 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from ninescope import _native
 from ninescope.common.numbers import whole
+from ninescope.simulation.workload import Workload
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
     from ninescope.result import Result
-    from ninescope.simulation.drive import Drive
-    from ninescope.simulation.workload import Workload
 
 SLICE_MS = 50
 PREFILL_ORDERS = ("ascending", "random")
 PREFILLS = ("footprint", "full", "raw", "steady", "steady-uniform", "none")
 """What a drive may hold when a run begins (`docs/usage.md`)."""
+
+
+class Described(Protocol):
+    """A drive, of which a run wants nothing but its part of the request."""
+
+    def request(self) -> dict[str, Any]:
+        """Return it."""
+        ...
 
 
 class Progress(NamedTuple):
@@ -46,7 +53,7 @@ def progress_of(told: dict[str, int | str | None]) -> Progress:
 
 
 def request(
-    drive: Drive,
+    drive: Described,
     workload: Workload,
     *,
     seed: int = 1,
@@ -63,8 +70,6 @@ def request(
     from_snapshot: str | os.PathLike[str] | None = None,
 ) -> dict[str, Any]:
     """Assemble what the engine is asked."""
-    from ninescope.simulation.workload import Workload
-
     if not isinstance(workload, Workload):
         raise TypeError(
             "what is run must be a Workload (Workload.trace(path), Workload.job(rw=...) or "

@@ -10,17 +10,13 @@ import os
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ninescope import _native
 from ninescope._native import ConfigError
 from ninescope.common.files import existing
-from ninescope.simulation.run import SLICE_MS, Progress, progress_of
-
-if TYPE_CHECKING:
-    from ninescope.simulation.drive import Drive
-    from ninescope.simulation.workload import Workload
-
+from ninescope.simulation.run import SLICE_MS, Described, Progress, progress_of, request
+from ninescope.simulation.workload import Workload
 
 MAGIC = b"\x899SCOPE\n"
 """What every snapshot begins with."""
@@ -52,12 +48,9 @@ class Preparation:
 
 
 def preparation(
-    drive: Drive, workload: Workload | None, *, prefill: str, prefill_order: str = "ascending", seed: int
+    drive: Described, workload: Workload | None, *, prefill: str, prefill_order: str = "ascending", seed: int
 ) -> Preparation:
     """Begin to prepare a drive as a run of `workload` would."""
-    from ninescope.simulation.run import request
-    from ninescope.simulation.workload import Workload
-
     if workload is None:
         if prefill not in _FULL:
             raise ConfigError(

@@ -1,4 +1,4 @@
-"""Traces from one format to another, and Parquet as a trace: batch by batch, in constant memory."""
+"""Traces: what is in one, one format from another, and Parquet; batch by batch, in constant memory."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import shutil
 import sys
 import tempfile
 import weakref
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
@@ -17,7 +17,9 @@ import numpy as np
 
 from ninescope import _native
 from ninescope._native import ConfigError
+from ninescope.common.catalogue import did_you_mean
 from ninescope.common.files import output_file
+from ninescope.simulation.remarks import trace_remarks
 
 if TYPE_CHECKING:
     from typing import BinaryIO
@@ -55,8 +57,6 @@ class Conversion(NamedTuple):
 
     def remarks(self) -> Iterator[str]:
         """Say what did not come through as it was."""
-        from ninescope.simulation.remarks import trace_remarks
-
         yield from trace_remarks({**self.health, "devices": 0})
         if self.left_out:
             yield f"{self.left_out:,} trims and flushes were left out: {self.format} has no words for them"
@@ -78,8 +78,6 @@ def target_format(path: str, to: str | None) -> tuple[str, str]:
             f"{path!r} does not say which format is wanted: give --to msr, mqsim, fio or parquet"
         )
     if named not in WRITTEN:
-        from ninescope.common.catalogue import did_you_mean
-
         raise ConfigError(f"--to {named!r} is not a format that is written{did_you_mean(named, WRITTEN)}")
     if named == "parquet" and compression != "none":
         raise ConfigError(
@@ -210,6 +208,26 @@ def as_trace(path: str | os.PathLike[str]) -> Iterator[Path]:
         return
     with tempfile.TemporaryDirectory(prefix="ninescope-") as directory:
         yield copy_of_parquet(path, directory)
+
+
+def trace_stat(
+    path: str | os.PathLike[str],
+    *,
+    format: str | None = None,  # noqa: A002
+    strict: bool = False,
+    trims: bool = False,
+    volume: Iterable[str] = (),
+) -> dict[str, Any]:
+    """Read a trace once and say what it contains.
+
+    Discards are counted as requests with `trims`. `volume` names the volumes to look at, all by default.
+    """
+    options = json.dumps({"format": format, "strict": strict, "trims": trims, "volume": list(volume)})
+    with as_trace(path) as readable:
+        stat: dict[str, Any] = json.loads(_native.trace_stat(os.fspath(readable), options))
+    if is_parquet(path):
+        stat["format"] = "parquet"
+    return stat
 
 
 class TemporaryFolder:

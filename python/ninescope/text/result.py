@@ -12,7 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from ninescope.result import Result
-from ninescope.result.host_queue import bands_in_device
+from ninescope.result.attribution import bands_in_device
 from ninescope.simulation.remarks import trace_remarks
 from ninescope.text.bands import CauseTable, empty_bands, misshapen_band, tail_in_words
 from ninescope.text.facts import facts

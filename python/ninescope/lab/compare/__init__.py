@@ -9,7 +9,8 @@ with which, `metrics` what is compared; `within` and `ninescope.lab.statistics` 
 the words. Nothing here knows where results come from: a sweep, a folder or a program.
 """
 
-from ninescope.lab.compare.comparison import Comparison, Row, compare
+from ninescope.lab.compare.comparison import Comparison, Row
+from ninescope.lab.compare.judging import compare
 from ninescope.lab.compare.sides import Side, load
 
 __all__ = ["Comparison", "Row", "Side", "compare", "load"]

@@ -12,7 +12,7 @@ from ninescope._native import ConfigError
 from ninescope.common.files import RESULT
 from ninescope.lab.compare.conditions import differing
 from ninescope.result import DATA_OPS, Result
-from ninescope.result.saved import read_result, refused
+from ninescope.result.saved import refused
 from ninescope.text.names import drive_name, workload_name
 
 
@@ -84,7 +84,7 @@ def load(name: str, path: Path) -> Side:
 
 def _whole(path: Path) -> Result:
     """Read a result with all that is compared, so that damage is found here, where the file is known."""
-    result = read_result(path)
+    result = Result.load(path)
     with refused(path, "a damaged result"):
         for op in DATA_OPS:
             getattr(result.latency, op)

@@ -10,7 +10,7 @@ from concurrent.futures import CancelledError
 from typing import Any
 
 from ninescope._native import ConfigError
-from ninescope.lab.pool import Pool, PoolLostError, WorkerLostError, processors
+from ninescope.lab.pool.base import Pool, PoolLostError, WorkerLostError, processors
 from ninescope.lab.pool.interrupts import blocked_interrupt
 
 CONNECT_SECONDS = 3

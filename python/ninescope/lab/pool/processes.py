@@ -27,7 +27,7 @@ from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
 from typing import Any, NamedTuple
 
-from ninescope.lab.pool import Pool, WorkerLostError
+from ninescope.lab.pool.base import Pool, WorkerLostError
 from ninescope.lab.pool.interrupts import blocked_interrupt
 
 _END_SECONDS = 10

@@ -13,7 +13,7 @@ from concurrent.futures import Executor, Future
 from typing import Any
 
 from ninescope._native import ConfigError
-from ninescope.lab.pool import Pool, PoolLostError, WorkerLostError
+from ninescope.lab.pool.base import Pool, PoolLostError, WorkerLostError
 
 CONNECT_SECONDS = 10
 """How long a cluster may take to answer."""

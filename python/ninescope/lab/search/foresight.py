@@ -17,7 +17,6 @@ from typing import Any
 import numpy as np
 
 from ninescope import _native
-from ninescope.common.catalogue import trace_stat
 from ninescope.lab.search.evaluate import Evaluator
 from ninescope.lab.search.evidence import BLOCKS_MIN, COUNTED, EXACT, REPLICATIONS_MIN
 from ninescope.lab.search.file import SearchFile
@@ -25,6 +24,7 @@ from ninescope.lab.search.goals import Constraint, Number, Objective
 from ninescope.lab.sweep.source import File, Source
 from ninescope.result import BLOCKS_REQUESTS
 from ninescope.result.metrics import OPS
+from ninescope.simulation.traces import trace_stat
 
 _DRAWN = 200_000
 """So many requests of a profile say how many of them are reads: half a second."""

@@ -14,6 +14,7 @@ from concurrent.futures import Executor
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ninescope import conveniences
 from ninescope._native import ConfigError
 from ninescope.lab import pool
 from ninescope.lab.search.estimate import Estimate, estimate
@@ -193,10 +194,7 @@ class Search:
 
     def report(self, out: Location, path: Location) -> Path:
         """Write the search as one HTML file that needs nothing else; return its path."""
-        from ninescope.report import write
-        from ninescope.report.search import of_search
-
-        return write(of_search(self.record(out)), Path(path))
+        return conveniences.search_report(self.record(out), Path(path))
 
 
 def _refuse_url(out: Location) -> None:

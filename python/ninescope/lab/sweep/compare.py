@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from ninescope._native import ConfigError
-from ninescope.lab.compare.comparison import Comparison, Row, compare_each
+from ninescope.lab.compare.comparison import Comparison, Row
+from ninescope.lab.compare.judging import compare_each
 from ninescope.lab.compare.sides import Side
 from ninescope.lab.sweep.file import SEED
 from ninescope.lab.sweep.lake import Lake

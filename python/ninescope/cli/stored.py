@@ -7,7 +7,8 @@ from pathlib import Path
 from ninescope._native import ConfigError
 from ninescope.common.files import RESULT
 from ninescope.report.document import Document
-from ninescope.result.saved import read_result, refused
+from ninescope.result import Result
+from ninescope.result.saved import refused
 
 OF_PAPERS = "report.json"
 
@@ -39,4 +40,4 @@ def _of_run(path: Path) -> Document:
     from ninescope.report.single import of_result
 
     with refused(path / RESULT if path.is_dir() else path, "a damaged result"):
-        return of_result(read_result(path))
+        return of_result(Result.load(path))
