@@ -63,6 +63,8 @@ ALONE = {
     "typer": "cli",
 }
 """What others wrote, and who alone knows it."""
+SCREEN = 70
+"""So many lines a function may have, its options and what it says of itself included."""
 
 
 class Arrow(NamedTuple):
@@ -254,6 +256,16 @@ def test_exceptions_are_those_that_are_there(package: Tree) -> None:
 def test_the_root_holds_a_handful_of_modules(package: Tree) -> None:
     alone = {module for module, file in package.files.items() if file.parent == PACKAGE and module}
     assert alone == {"__main__", DOOR, "toml"}
+
+
+def test_every_function_fits_a_screen(package: Tree) -> None:
+    long = [
+        f"{module}: {node.name} begins in line {node.lineno}"
+        for module, file in package.files.items()
+        for node in ast.walk(ast.parse(file.read_text()))
+        if isinstance(node, ast.FunctionDef) and (node.end_lineno or 0) - node.lineno >= SCREEN
+    ]
+    assert not long
 
 
 # ---- the checker itself ------------------------------------------------------------------------------

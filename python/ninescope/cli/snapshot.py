@@ -11,7 +11,7 @@ from typing import Annotated
 import typer
 
 from ninescope.cli.common import EXIT_BAD_INPUT, naming_stdin, one_of, print_pairs
-from ninescope.cli.run import drive_of, workload_of
+from ninescope.cli.given import drive_of, workload_of
 from ninescope.cli.run_output import prepare_to_end
 
 app = typer.Typer(

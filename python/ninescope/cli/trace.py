@@ -220,7 +220,7 @@ def trace_compare(
     import dataclasses
     import tempfile
 
-    from ninescope.cli.run import drive_of
+    from ninescope.cli.given import drive_of
     from ninescope.common.catalogue import shipped_profiles
     from ninescope.common.kinds import is_profile
     from ninescope.common.written import trace_file
