@@ -249,6 +249,16 @@ def test_what_others_wrote_is_known_to_one_alone(package: Tree, library: str, al
     assert not [module for module in knows if module != alone and not module.startswith(f"{alone}.")]
 
 
+def test_the_page_on_architecture_shows_the_same_rooms() -> None:
+    def shown(rooms: tuple[tuple[str, ...], ...]) -> str:
+        return " < ".join(names[0] if len(names) == 1 else f"{{ {', '.join(names)} }}" for names in rooms)
+
+    page = (ROOT / "ARCHITECTURE.md").read_text()
+    assert f"\n{shown(ROOMS[1:-1])}\n" in page
+    assert f"`{shown(ROOMS_OF_THE_LAB)}`" in page
+    assert all(f"\n| `{room}` |" in page for names in ROOMS[1:-1] for room in names)
+
+
 def test_exceptions_are_those_that_are_there(package: Tree) -> None:
     assert set(EXCEPTIONS) <= {(source, target) for source, target, _ in package.arrows}
 
