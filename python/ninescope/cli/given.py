@@ -1,4 +1,7 @@
-"""The drive and the workload that somebody describes on the command line."""
+"""The drive and the workload that somebody describes on the command line.
+
+How they are run, and which verb asks for them, is not known here.
+"""
 
 from __future__ import annotations
 

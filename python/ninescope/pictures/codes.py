@@ -1,4 +1,4 @@
-"""Figures of codes: how often they fail, and how long they take."""
+"""Pictures of codes: how often they fail, and how long they take."""
 
 from __future__ import annotations
 

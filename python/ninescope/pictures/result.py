@@ -1,4 +1,4 @@
-"""Figures of one result."""
+"""Pictures of one result: where the time of its percentiles went, and which share was slower than what."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The figure of the slowest requests: a row for each, a bar for each thing it waited for."""
+"""The picture of the slowest requests: a row for each, a bar for each thing it waited for."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Figures of a trace, from what `trace stat` found."""
+"""Pictures of a trace, from what `trace stat` found."""
 
 from __future__ import annotations
 

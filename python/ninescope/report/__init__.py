@@ -1,7 +1,7 @@
 """Reports: one HTML file that needs nothing else.
 
-`document` says what a report consists of, `html` writes it, `single` makes the document of one run, `stored`
-that of what lies in a folder.
+`document` says what a report consists of, `html` writes it; `single` makes the document of one run, `paired`
+that of a comparison, `search` that of a search. Nothing here knows papers, which make one of their own.
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""What drives, workloads, operations and bands are called, everywhere the same."""
+"""What drives, workloads, operations and bands are called, everywhere the same.
+
+Nothing here knows how a name is shown.
+"""
 
 from __future__ import annotations
 
