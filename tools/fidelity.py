@@ -12,8 +12,8 @@ import tempfile
 from pathlib import Path
 
 from ninescope import Drive
-from ninescope.fidelity import Row, compare, difference_as_text
-from ninescope.profiles import draw_rows, profile_of
+from ninescope.lab.fidelity import Row, compare, difference_as_text
+from ninescope.simulation.profiles import draw_rows, profile_of
 
 ROOT = Path(__file__).resolve().parent.parent
 DOCUMENT = ROOT / "docs" / "profiles.md"

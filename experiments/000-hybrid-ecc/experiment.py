@@ -15,9 +15,9 @@ from typing import Any
 
 import ninescope
 from ninescope import toml
-from ninescope.codes import joint_choices
 from ninescope.papers import provenance, stand_ins
 from ninescope.papers.experiment import Inferred, Point, Settings
+from ninescope.simulation.codes import joint_choices
 
 HERE = Path(__file__).resolve().parent
 BASE = toml.loads((HERE / "drive.toml").read_text(encoding="utf-8"))

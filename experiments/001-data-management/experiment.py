@@ -12,7 +12,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from ninescope import catalogue, toml
+from ninescope import toml
+from ninescope.common import catalogue
 from ninescope.papers import provenance, stand_ins
 from ninescope.papers.experiment import Inferred, Point, Settings
 

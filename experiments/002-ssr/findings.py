@@ -315,7 +315,7 @@ def lifetime_table(results: Results) -> Table:
 
 def cause_table(results: Results) -> Table:
     """Tabulate what the slowest of 10,000 reads waited for."""
-    from ninescope.causes import look
+    from ninescope.text.causes import look
 
     rows: list[list[Any]] = []
     for run in runs(results):

@@ -16,11 +16,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import ninescope
-from ninescope import catalogue, toml
+from ninescope import toml
+from ninescope.common import catalogue
 from ninescope.papers import provenance
 from ninescope.papers.experiment import Inferred, Point, Settings
 from ninescope.papers.stand_ins import with_changes
-from ninescope.traces import TemporaryFolder
+from ninescope.simulation.traces import TemporaryFolder
 
 if TYPE_CHECKING:
     import polars as pl

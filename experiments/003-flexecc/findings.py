@@ -32,8 +32,8 @@ from experiment import (
 
 from ninescope import toml
 from ninescope.figures import Axis, Figure, Panel, Series
+from ninescope.lab.statistics import Interval, mean_interval
 from ninescope.papers.experiment import Settings, Summary, Table
-from ninescope.statistics import Interval, mean_interval
 
 COLOURS = {BCH_SSD: "#444444", FLEXECC: "#1f6fb4"}
 LABELS = {BCH_SSD: "BCH-SSD", FLEXECC: "FlexECC"}

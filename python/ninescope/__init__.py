@@ -15,14 +15,15 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from ninescope._native import ConfigError, SimulationError
-    from ninescope.catalogue import Policy, Preset, policies, presets, trace_stat
-    from ninescope.codes import Code
-    from ninescope.drive import Drive
-    from ninescope.replications import replicate
+    from ninescope.common.catalogue import Policy, Preset, policies, presets
+    from ninescope.lab.replications import replicate
+    from ninescope.lab.search.search import Search
+    from ninescope.lab.sweep.sweep import Sweep
     from ninescope.result import Latency, Result
-    from ninescope.search.search import Search
-    from ninescope.sweep.sweep import Sweep
-    from ninescope.workload import Workload
+    from ninescope.simulation.codes import Code
+    from ninescope.simulation.drive import Drive
+    from ninescope.simulation.traces import trace_stat
+    from ninescope.simulation.workload import Workload
 
     __version__: str
 
@@ -45,21 +46,21 @@ __all__ = [
 ]
 
 _HOME = {
-    "Code": "codes",
+    "Code": "simulation.codes",
     "ConfigError": "_native",
     "SimulationError": "_native",
-    "Drive": "drive",
+    "Drive": "simulation.drive",
     "Latency": "result",
-    "Policy": "catalogue",
-    "Preset": "catalogue",
+    "Policy": "common.catalogue",
+    "Preset": "common.catalogue",
     "Result": "result",
-    "Search": "search.search",
-    "Sweep": "sweep.sweep",
-    "Workload": "workload",
-    "policies": "catalogue",
-    "presets": "catalogue",
-    "replicate": "replications",
-    "trace_stat": "catalogue",
+    "Search": "lab.search.search",
+    "Sweep": "lab.sweep.sweep",
+    "Workload": "simulation.workload",
+    "policies": "common.catalogue",
+    "presets": "common.catalogue",
+    "replicate": "lab.replications",
+    "trace_stat": "simulation.traces",
 }
 
 

@@ -24,7 +24,7 @@ else:
     import tomli as tomllib  # noqa: F401
 
 if TYPE_CHECKING:
-    from ninescope.sweep.sweep import Sweep
+    from ninescope.lab.sweep.sweep import Sweep
 
 ROOT = Path(__file__).resolve().parents[2]
 NEED_THE_ENGINE = (
@@ -169,7 +169,7 @@ def msr_trace(tmp_path: Path) -> Path:
 @pytest.fixture
 def sweep(tmp_path: Path) -> Sweep:
     """The small sweep, read from a file."""
-    from ninescope.sweep.sweep import Sweep
+    from ninescope.lab.sweep.sweep import Sweep
     from sweep_samples import sweep_file
 
     return Sweep.from_file(sweep_file(tmp_path))

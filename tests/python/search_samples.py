@@ -7,8 +7,8 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from conftest import ROOT
-from ninescope.search.search import Search
-from ninescope.sweep.lake import Kept
+from ninescope.lab.search.search import Search
+from ninescope.lab.sweep.lake import Kept
 
 DRIVE = ROOT / "examples/drives/small.toml"
 SMALL = f"""

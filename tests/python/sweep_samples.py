@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from conftest import ROOT
-from ninescope.sweep.sweep import Sweep
+from ninescope.lab.sweep.sweep import Sweep
 
 DRIVE = ROOT / "examples/drives/small.toml"
 SMALL = f"""
@@ -50,8 +50,8 @@ def run_here(sweep: Sweep, out: object, *, workers: int = 1, **options: object):
 
 def csv(out: object, name: str | None = None, columns: Sequence[str] = ()) -> bytes:
     """Return the table of a lake, byte for byte."""
-    from ninescope.sweep import record
-    from ninescope.sweep.lake import Lake
+    from ninescope.lab.sweep import record
+    from ninescope.lab.sweep.lake import Lake
 
     lake = Lake.open(out)
     frame = record.table(lake, record.Record.load(lake, name))
@@ -60,8 +60,8 @@ def csv(out: object, name: str | None = None, columns: Sequence[str] = ()) -> by
 
 def in_form(out: Path, form: str) -> bytes:
     """Return the table of a lake in another form."""
-    from ninescope.sweep import record
-    from ninescope.sweep.lake import Lake
+    from ninescope.lab.sweep import record
+    from ninescope.lab.sweep.lake import Lake
 
     lake = Lake.open(out)
     return record.as_bytes(record.table(lake, record.Record.load(lake)), form)

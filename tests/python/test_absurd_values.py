@@ -181,7 +181,7 @@ def blames(message: str, path: Path) -> bool:
 
 def findings() -> Iterator[dict[str, Any]]:
     """One entry for each key: how often it was tried, and what was said of something else."""
-    from ninescope import catalogue
+    from ninescope.common import catalogue
 
     root = json.loads(catalogue.schemas()["drive"])
     for table in tables(root):

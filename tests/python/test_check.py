@@ -115,7 +115,7 @@ def test_what_ninescope_wrote_is_checked_as_what_it_is(cli, tmp_path):
 
 
 def test_lakes_are_checked_point_by_point(cli, tmp_path):
-    from ninescope.sweep.sweep import Sweep
+    from ninescope.lab.sweep.sweep import Sweep
 
     run_here(Sweep.from_toml(SMALL), tmp_path / "lake")
     for path in ("lake", "lake/lake.json"):

@@ -169,7 +169,7 @@ def test_a_second_run_leaves_no_stale_table_behind(cli, tmp_path):
 
 
 def test_an_unwritable_out_is_refused_before_the_simulation(cli, tmp_path, monkeypatch):
-    from ninescope import run
+    from ninescope.simulation import run
 
     monkeypatch.setattr(run, "Run", lambda request: pytest.fail("the simulation was started"))
     (tmp_path / "file").write_text("")
@@ -302,7 +302,7 @@ def test_progress_is_shown_on_a_terminal_and_kept_out_of_stdout(json_):
 
 
 def test_two_signals_stop_at_once(monkeypatch, cli):
-    from ninescope import run
+    from ninescope.simulation import run
 
     def impatient(self):
         signal.raise_signal(signal.SIGINT)
@@ -316,7 +316,8 @@ def test_two_signals_stop_at_once(monkeypatch, cli):
 
 
 def test_an_inconsistency_of_the_engine_exits_with_1(monkeypatch, cli):
-    from ninescope import SimulationError, run
+    from ninescope import SimulationError
+    from ninescope.simulation import run
 
     def broken(self):
         raise SimulationError("parts do not sum to the latency")

@@ -16,13 +16,13 @@ from scipy import stats
 import ninescope
 from compare_samples import DRIVE, JOB, document, of_latencies, of_numbers, one_left_out
 from conftest import NATIVE
-from ninescope.compare import Side, compare, load
-from ninescope.compare.attribution import draw, joined
-from ninescope.compare.conditions import differing, same_requests, same_workload
-from ninescope.compare.text import ratio as shown_ratio
-from ninescope.compare.verdict import by_chance, without_chance
+from ninescope.lab.compare import Side, compare, load
+from ninescope.lab.compare.attribution import draw, joined
+from ninescope.lab.compare.conditions import differing, same_requests, same_workload
+from ninescope.lab.compare.text import ratio as shown_ratio
+from ninescope.lab.compare.verdict import by_chance, without_chance
+from ninescope.lab.statistics import Contrast, Interval
 from ninescope.result import Result
-from ninescope.statistics import Contrast, Interval
 
 needs_the_engine = pytest.mark.skipif(not NATIVE, reason="the engine is not built")
 

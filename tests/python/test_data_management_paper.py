@@ -13,9 +13,9 @@ import pytest
 import miniature
 import ninescope
 from conftest import NATIVE, ROOT
+from ninescope.lab.sweep.values import quantity
 from ninescope.papers import runner, stand_ins
 from ninescope.papers.experiment import Settings
-from ninescope.sweep.values import quantity
 
 FOLDER = ROOT / "experiments/001-data-management"
 FOOTPRINTS = {"prxy_0": 351 << 20, "prxy_1": 199 << 20}

@@ -15,7 +15,7 @@ import pytest
 
 import ninescope
 from conftest import ROOT, command, interrupted, run_program, tomllib
-from ninescope.text import facts
+from ninescope.text.facts import facts
 
 MIX = ninescope.Workload.job(rw="randrw", bs="4k", iodepth=16, rwmixread=70, size="256m", requests=20_000)
 EXAMPLE_TRACE = ROOT / "examples/traces/pgbench.csv.zst"
@@ -220,7 +220,7 @@ def test_a_key_that_no_drive_has_is_refused_where_it_is_given():
     with pytest.raises(ninescope.ConfigError, match="`d` is a parameter of d-choices, not of greedy"):
         drive.with_({"ftl.victim.d": 3})
     assert drive.with_({"ftl.victim": "d-choices", "ftl.victim.d": 3}).run(MIX, requests=10).requests == 10
-    schema = json.loads(ninescope.catalogue.schemas()["drive"])
+    schema = json.loads(ninescope.common.catalogue.schemas()["drive"])
     known = keys_of(schema, schema)
     assert {"ftl.over_provisioning", "nand.read", "scheduler.suspend"} < known
     for key in known:
@@ -506,7 +506,7 @@ def test_a_duration_of_nothing_is_refused(cli, duration):
 
 
 def test_the_default_drive_is_the_preset_that_is_marked():
-    from ninescope.catalogue import DEFAULT_PRESET
+    from ninescope.common.catalogue import DEFAULT_PRESET
 
     job = ninescope.Workload.job(rw="randread", size="64m", requests=100)
     assert ninescope.Drive().run(job).document["config"]["name"] == DEFAULT_PRESET

@@ -11,10 +11,12 @@ import pytest
 from matplotlib.figure import Figure as MatplotlibFigure
 from matplotlib.patches import Rectangle
 
-from ninescope import pictures, plots
-from ninescope.causes import LOOKS
+from ninescope import pictures
 from ninescope.figures import NEUTRAL, PALETTE, Axis, Figure, Panel, Series, styles
+from ninescope.pictures import result as of_result
+from ninescope.pictures import style
 from ninescope.result import Band
+from ninescope.text.causes import LOOKS
 
 FORMS = ("line", "points", "bars", "steps")
 
@@ -287,12 +289,12 @@ def test_numbers_are_read_on_their_bars_also_on_pale_ones(cause, count):
     # White stood on the pale bars of bands with few requests.
     axes = MatplotlibFigure().subplots()
     band = Band(name="p50-p90", count=count, lower_ns=1, upper_ns=2, parts_ns={cause: 1.0})
-    plots._stack(axes, (band,), [cause])
+    of_result._stack(axes, (band,), [cause])
     [bar], [words] = axes.patches, axes.texts
     # White or ink: on any ground one of them has at least the root of the contrast they have to each other.
-    least = math.sqrt(contrast("white", plots._INK))
+    least = math.sqrt(contrast("white", style.INK))
     assert contrast(words.get_color(), bar.get_facecolor()) >= least - 1e-9 > 3.98
-    other = {"white": plots._INK, plots._INK: "white"}[words.get_color()]
+    other = {"white": style.INK, style.INK: "white"}[words.get_color()]
     assert contrast(words.get_color(), bar.get_facecolor()) >= contrast(other, bar.get_facecolor())
 
 
@@ -329,7 +331,7 @@ def test_a_long_title_is_whole(width):
     figure = MatplotlibFigure(figsize=(width, 4), layout="constrained")
     figure.subplots()
     title = "Where the time went: " + "a-workload-of-a-long-name.csv.zst, " * 5 + "on a drive"
-    plots.head(figure, title)
+    style.head(figure, title)
     figure.canvas.draw()
     box = figure._suptitle.get_window_extent()
     assert box.x0 >= 0

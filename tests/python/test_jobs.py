@@ -9,7 +9,7 @@ import pytest
 
 import ninescope
 from conftest import NATIVE, ROOT
-from ninescope.metrics import metrics_of
+from ninescope.result.metrics import metrics_of
 
 pytestmark = pytest.mark.skipif(not NATIVE, reason="the engine is not built")
 

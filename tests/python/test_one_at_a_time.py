@@ -13,13 +13,13 @@ import pytest
 
 from conftest import NATIVE, ROOT, command
 from ninescope import ConfigError
-from ninescope.files import alone, output_directory, output_file, written_whole
+from ninescope.common.files import alone, output_directory, output_file, written_whole
 from sweep_samples import run_here
 
 HOLDS = """
 import sys, time
 from pathlib import Path
-from ninescope import files
+from ninescope.common import files
 with getattr(files, sys.argv[1])(Path(sys.argv[2])) as given:
     if sys.argv[1] == "output_file":
         given.touch()
@@ -105,7 +105,7 @@ def test_locks_are_taken_again_and_again_by_many(tmp_path):
     # Each takes it, adds one, and lets it go: what is taken away while it is waited for is no lock.
     script = (
         "import sys\nfrom pathlib import Path\nfrom ninescope._native import ConfigError\n"
-        "from ninescope.files import alone\n"
+        "from ninescope.common.files import alone\n"
         "lock, file, done = Path(sys.argv[1]), Path(sys.argv[2]), 0\n"
         "while done < 200:\n"
         "    try:\n"
@@ -196,7 +196,7 @@ def test_a_file_written_whole_by_two_is_that_of_one(tmp_path):
 SHARES = """
 import sys
 from pathlib import Path
-from ninescope.sweep.store import FolderStore
+from ninescope.lab.sweep.store import FolderStore
 with FolderStore(Path(sys.argv[2])).written():
     print("here", flush=True)
     sys.stdin.readline()

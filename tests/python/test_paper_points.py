@@ -13,7 +13,8 @@ from pathlib import Path
 import pytest
 
 from conftest import command
-from ninescope import ConfigError, pool
+from ninescope import ConfigError
+from ninescope.lab import pool
 from ninescope.papers import points, runner
 from ninescope.papers.experiment import Point, Settings
 from ninescope.papers.points import Identity, Kept, PointStore

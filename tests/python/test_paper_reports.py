@@ -13,8 +13,8 @@ import pytest
 
 from conftest import NATIVE, ROOT
 from ninescope._native import ConfigError
-from ninescope.build import WITHOUT_PART
 from ninescope.figures import Axis, Figure, Panel, Series
+from ninescope.lab.build import WITHOUT_PART
 from ninescope.papers import document, record, sensitivity
 from ninescope.papers.experiment import Inferred, Settings, Table
 from ninescope.papers.judge import HOLDS, NOT_JUDGED, NOT_REPRODUCED
@@ -261,9 +261,11 @@ print(*sorted(name for name in sys.modules if name.startswith("ninescope.")))
     found = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     loaded = [name.removeprefix("ninescope.").replace(".", "/") for name in found.stdout.split()]
     # What carries and keeps results, and data classes that findings are made of.
-    allowed = {"build", "figures", "papers/runner", "papers/points", "pool"}
-    others = {name.removesuffix(".py") for name in WITHOUT_PART} - allowed
-    assert not [name for name in loaded if name in others or name.split("/")[0] in others]
+    allowed = ("figures", "lab/build", "lab/pool", "papers/points", "papers/runner")
+    others = [name.removesuffix(".py") for name in WITHOUT_PART]
+    below = [name for name in loaded if any(name.startswith(f"{part}/") for part in others)]
+    files = [name for name in loaded if name in others and f"{name}.py" in WITHOUT_PART]
+    assert not [name for name in [*below, *files] if not name.startswith(allowed)]
     assert "papers/stand_ins" in loaded
 
 

@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 
 from conftest import NATIVE, ROOT, tomllib
+from ninescope.lab.sweep.lake import Lake
+from ninescope.lab.sweep.sweep import Sweep
 from ninescope.papers import runner
 from ninescope.papers.experiment import Point, Settings
-from ninescope.sweep.lake import Lake
-from ninescope.sweep.sweep import Sweep
 from sweep_samples import run_here
 
 pytestmark = pytest.mark.skipif(not NATIVE, reason="the engine is not built")

@@ -15,7 +15,7 @@ from ninescope import ConfigError
 from ninescope.papers import stand_ins
 from ninescope.papers.experiment import Settings
 from ninescope.papers.volumes import Volume, load_register, look
-from ninescope.traces import convert
+from ninescope.simulation.traces import convert
 
 pytestmark = pytest.mark.skipif(not NATIVE, reason="the engine is not built")
 

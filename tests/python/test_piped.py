@@ -14,9 +14,9 @@ from rich.text import Text
 
 from compare_samples import document
 from conftest import NATIVE, ROOT, command
-from ninescope.compare import compare
-from ninescope.lines import plain_text, print_whole
+from ninescope.lab.compare import compare
 from ninescope.result import Result
+from ninescope.text.lines import plain_text, print_whole
 
 LONG = "a-rather-long-name-of-a-job-that-reads-the-index-all-day-and-writes-its-log-at-night"
 

@@ -18,8 +18,8 @@ import pytest
 
 import pool_tasks
 from conftest import ROOT
-from ninescope import pool
 from ninescope._native import ConfigError
+from ninescope.lab import pool
 
 
 @pytest.fixture
@@ -118,7 +118,7 @@ def test_the_first_worker_of_a_process_leaves_interrupts_to_it_as_well():
 import sys
 sys.path[:0] = [{str(ROOT / "tests/python")!r}]
 import pool_tasks
-from ninescope import pool
+from ninescope.lab import pool
 
 if __name__ == "__main__":
     with pool.local(1) as workers:
@@ -147,7 +147,7 @@ def test_workers_end_when_their_parent_is_killed(tmp_path):
             import sys
             sys.path[:0] = [{str(ROOT / "tests/python")!r}]
             import pool_tasks
-            from ninescope import pool
+            from ninescope.lab import pool
 
             if __name__ == "__main__":
                 with pool.local(2) as workers:
@@ -220,7 +220,7 @@ def test_a_scheduler_without_ninescope_is_said(cluster):
 @pytest.mark.parametrize("address", ["tcp://127.0.0.1:9", "nonsense", "tcp://nowhere.invalid:8786"])
 def test_a_scheduler_that_cannot_be_reached_is_named(address, monkeypatch):
     pytest.importorskip("distributed")
-    from ninescope.pool import dask_cluster
+    from ninescope.lab.pool import dask_cluster
 
     monkeypatch.setattr(dask_cluster, "CONNECT_SECONDS", 1)
     with pytest.raises(pool.PoolLostError, match=address) as caught:

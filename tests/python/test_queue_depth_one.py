@@ -20,7 +20,7 @@ import ninescope
 from naive_device import SCHEDULERS, Controller, NaiveDevice, Request
 from naive_ftl import Policy, Settings, Shape
 from naive_random import RandomStream
-from ninescope.run import request
+from ninescope.simulation.run import request
 from test_naive_ftl import VARIANTS
 
 REQUESTS = 250

@@ -9,8 +9,8 @@ import signal
 import pytest
 
 import pool_tasks
-from ninescope import pool
-from ninescope.sweep.sweep import Sweep
+from ninescope.lab import pool
+from ninescope.lab.sweep.sweep import Sweep
 from sweep_samples import LONGER, csv, run_here, sweep_file
 
 pytest.importorskip("ray", reason="Ray is not installed: make test-ray")

@@ -11,8 +11,8 @@ from scipy import stats
 
 import ninescope
 from conftest import NATIVE, ROOT
-from ninescope.compare import compare
-from ninescope.replications import replicate
+from ninescope.lab.compare import compare
+from ninescope.lab.replications import replicate
 from ninescope.result import Result
 
 needs_the_engine = pytest.mark.skipif(not NATIVE, reason="the engine is not built")

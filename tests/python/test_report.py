@@ -340,8 +340,8 @@ def test_a_verdict_is_said_once():
 
 
 def test_a_folder_of_papers_is_handed_on(tmp_path, monkeypatch):
+    from ninescope.cli.stored import document_of
     from ninescope.papers import document as of_papers
-    from ninescope.report.stored import document_of
 
     (tmp_path / "002").mkdir()
     (tmp_path / "002" / "report.json").write_text("{}")
@@ -353,7 +353,7 @@ def test_a_folder_of_papers_is_handed_on(tmp_path, monkeypatch):
 
 
 def test_a_damaged_report_of_papers_is_refused(tmp_path):
-    from ninescope.report.stored import document_of
+    from ninescope.cli.stored import document_of
 
     for text in ("{}", "[]", "{", '{"paper": {}}'):
         (tmp_path / "report.json").write_text(text)
@@ -445,8 +445,8 @@ def test_a_run_is_told(demo, run_page):
 
 
 def test_parts_of_a_band_are_all_in_the_table(demo, run_page):
-    from ninescope.causes import look
-    from ninescope.text import duration
+    from ninescope.text.causes import look
+    from ninescope.text.units import duration
 
     text = "".join(Checked(run_page).words)
     for _, bands in demo.attribution:
@@ -460,7 +460,7 @@ def test_parts_of_a_band_are_all_in_the_table(demo, run_page):
 def test_the_survival_curve_is_thinned_where_it_is_dense():
     import numpy as np
 
-    from ninescope.report.latency import thinned
+    from ninescope.figures.latency import thinned
 
     at = np.geomspace(1e3, 1e9, 5_000)
     slower = np.append(np.geomspace(1.0, 1e-7, 4_999), 0.0)

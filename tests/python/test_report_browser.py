@@ -13,7 +13,7 @@ import compare_samples
 import ninescope
 import report_samples
 from conftest import NATIVE, ROOT
-from ninescope.compare import compare
+from ninescope.lab.compare import compare
 from ninescope.report.document import Cell, Document, Section, TableBlock
 from ninescope.report.html import render
 from ninescope.report.paired import of_comparison

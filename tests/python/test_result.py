@@ -14,9 +14,11 @@ from rich.console import Console
 import fakes
 import ninescope
 from conftest import ROOT, tomllib
-from ninescope.causes import LOOKS
 from ninescope.result import Result
-from ninescope.text import band_ranges, duration, print_result
+from ninescope.text.causes import LOOKS
+from ninescope.text.names import band_ranges
+from ninescope.text.result import print_result
+from ninescope.text.units import duration
 
 
 @pytest.fixture(scope="module")

@@ -116,7 +116,7 @@ def validators() -> dict[str, Any]:
     """A validator by kind of file."""
     from jsonschema import Draft202012Validator
 
-    from ninescope import catalogue
+    from ninescope.common import catalogue
 
     schemas = {kind: json.loads(text) for kind, text in catalogue.schemas().items()}
     for schema in schemas.values():

@@ -75,7 +75,7 @@ def test_verified_writes_take_their_cycles_and_leave_fewer_errors():
     assert plain.scm.verify is None
     assert plain.scm.counters["verify_cycles"] == 0
     capped = base.with_(scm__verify="to-the-cap").run(job(rw="randwrite", iodepth=1))
-    assert capped.scm.verify == ninescope.scm.ScmVerify(20.0, 20.0, 0.51)
+    assert capped.scm.verify == ninescope.result.scm.ScmVerify(20.0, 20.0, 0.51)
     # Eight sectors, twenty cycles each, a read and a pulse of 100 ns in each.
     assert latency(capped, "write")["min_ns"] == latency(plain, "write")["min_ns"] + 8 * 20 * 200
     assert capped.scm.wear.writes_max == plain.scm.wear.writes_max

@@ -8,10 +8,10 @@ import pytest
 
 import ninescope
 from conftest import NATIVE
-from ninescope.search.estimate import estimate
-from ninescope.search.file import SearchFile
-from ninescope.search.foresight import foreseen
-from ninescope.search.prices import priced
+from ninescope.lab.search.estimate import estimate
+from ninescope.lab.search.file import SearchFile
+from ninescope.lab.search.foresight import foreseen
+from ninescope.lab.search.prices import priced
 from search_samples import SMALL
 
 needs_the_engine = pytest.mark.skipif(not NATIVE, reason="the engine is not built")

@@ -11,16 +11,16 @@ import pytest
 
 import ninescope
 from conftest import NATIVE
-from ninescope.search import pareto
-from ninescope.search.evaluate import dominated, violated
-from ninescope.search.evidence import beyond, end, slower_share
-from ninescope.search.file import SearchFile
-from ninescope.search.finish import Candidate, bounded, choose, judged, measured
-from ninescope.search.goals import Goals, constraint, contradiction, number, objective
-from ninescope.search.record import Record, table
-from ninescope.search.text import print_rows
-from ninescope.search.trial import FULL, PRUNED, Trial
-from ninescope.statistics import mean_interval
+from ninescope.lab.search import pareto
+from ninescope.lab.search.evaluate import dominated, violated
+from ninescope.lab.search.evidence import beyond, end, slower_share
+from ninescope.lab.search.file import SearchFile
+from ninescope.lab.search.finish import Candidate, bounded, choose, judged, measured
+from ninescope.lab.search.goals import Goals, constraint, contradiction, number, objective
+from ninescope.lab.search.record import Record, table
+from ninescope.lab.search.text import print_rows
+from ninescope.lab.search.trial import FULL, PRUNED, Trial
+from ninescope.lab.statistics import mean_interval
 from search_samples import SMALL, kept
 
 WORKLOADS = ("oltp", "backup")

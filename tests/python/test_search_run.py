@@ -17,11 +17,11 @@ import pytest
 
 import ninescope
 from conftest import NATIVE, ROOT, command
-from ninescope import pool
-from ninescope.search.record import KIND
-from ninescope.search.search import Search
-from ninescope.sweep.lake import Lake
-from ninescope.sweep.sweep import Sweep
+from ninescope.lab import pool
+from ninescope.lab.search.record import KIND
+from ninescope.lab.search.search import Search
+from ninescope.lab.sweep.lake import Lake
+from ninescope.lab.sweep.sweep import Sweep
 from search_samples import SMALL, search_file, search_here
 from sweep_samples import run_here
 
@@ -308,7 +308,7 @@ def test_a_search_is_not_gone_on_with_by_another(tmp_path):
 
 
 def test_two_processes_do_not_share_a_search(tmp_path):
-    from ninescope.search.search import Search as Another
+    from ninescope.lab.search.search import Search as Another
 
     lake = Lake.open(tmp_path, create=True)
     search = Another.from_toml(SMALL)
@@ -362,7 +362,7 @@ def test_where_nothing_keeps_the_constraints_the_nearest_is_said(tmp_path):
     assert nearest.metrics["randrw"]["read_mean_ns"] == min(
         trial.metrics["randrw"]["read_mean_ns"] for trial in record.distinct
     )
-    from ninescope.search.text import answer_lines
+    from ninescope.lab.search.text import answer_lines
 
     assert "No design that was run in full keeps all constraints." in list(answer_lines(record))
     assert "Nearest is trial" in Search.from_toml(text).report(tmp_path, tmp_path / "r.html").read_text()

@@ -9,13 +9,13 @@ import pytest
 from scipy import stats
 
 from compare_samples import one_left_out
-from ninescope import bootstrap, statistics, student
-from ninescope.bootstrap import Blocks, compare_percentiles
-from ninescope.statistics import (
+from ninescope.lab import statistics
+from ninescope.lab.statistics import (
     TooShortError,
     batch_length,
     batch_means,
     batched,
+    bootstrap,
     holm,
     lag_one,
     log_values,
@@ -24,10 +24,12 @@ from ninescope.statistics import (
     positive_interval,
     pseudo_values,
     share_interval,
+    student,
     typical_values,
     unpaired,
     von_neumann,
 )
+from ninescope.lab.statistics.bootstrap import Blocks, compare_percentiles
 
 
 def within_binomial(hits: int, runs: int, probability: float) -> bool:

@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 
 import compare_samples
-from ninescope.sweep.lake import Kept, Lake
-from ninescope.sweep.point import current_build
-from ninescope.sweep.record import Record
-from ninescope.sweep.runner import described
-from ninescope.sweep.sweep import Sweep
+from ninescope.lab.sweep.lake import Kept, Lake
+from ninescope.lab.sweep.point import current_build
+from ninescope.lab.sweep.record import Record
+from ninescope.lab.sweep.runner import described
+from ninescope.lab.sweep.sweep import Sweep
 from sweep_samples import SMALL, run_here
 
 

@@ -18,8 +18,8 @@ import pytest
 
 import ninescope
 from conftest import command
-from ninescope import pool
-from ninescope.sweep.sweep import Sweep
+from ninescope.lab import pool
+from ninescope.lab.sweep.sweep import Sweep
 from sweep_samples import LONGER, csv, run_here, sweep_file
 from test_papers import change, experiments
 

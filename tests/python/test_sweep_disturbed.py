@@ -14,8 +14,8 @@ from pathlib import Path
 import pytest
 
 from conftest import command, interrupted
-from ninescope.sweep.lake import Lake
-from ninescope.sweep.sweep import Sweep
+from ninescope.lab.sweep.lake import Lake
+from ninescope.lab.sweep.sweep import Sweep
 from sweep_samples import LONGER, SMALL, csv, run_here, sweep_file
 
 
@@ -157,7 +157,7 @@ def test_a_full_disk_is_one_clear_error_and_loses_nothing(longer, tmp_path):
 
 def test_a_scheduler_that_cannot_be_reached_is_bad_input(cli, tmp_path, monkeypatch):
     pytest.importorskip("distributed")
-    from ninescope.pool import dask_cluster
+    from ninescope.lab.pool import dask_cluster
 
     monkeypatch.setattr(dask_cluster, "CONNECT_SECONDS", 1)
     arguments = (

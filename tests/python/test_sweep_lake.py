@@ -11,11 +11,11 @@ import polars as pl
 import pytest
 
 import ninescope
-from ninescope.sweep.lake import Lake
-from ninescope.sweep.plot import figure
-from ninescope.sweep.record import Record
-from ninescope.sweep.store import open_store
-from ninescope.sweep.sweep import Sweep
+from ninescope.lab.sweep.lake import Lake
+from ninescope.lab.sweep.plot import figure
+from ninescope.lab.sweep.record import Record
+from ninescope.lab.sweep.store import open_store
+from ninescope.lab.sweep.sweep import Sweep
 from sweep_samples import SMALL, csv, run_here, sweep_file
 
 
@@ -112,7 +112,7 @@ def test_a_url_that_is_none_is_refused(cli, tmp_path):
 
 def test_files_of_a_file_system_that_shows_halves_appear_whole(tmp_path, monkeypatch):
     pytest.importorskip("fsspec")
-    from ninescope.sweep.store import UrlStore
+    from ninescope.lab.sweep.store import UrlStore
 
     monkeypatch.setattr(UrlStore, "_WHOLE", ())
     store = UrlStore(f"memory://{tmp_path.name}")
@@ -250,8 +250,8 @@ def test_a_figure_says_what_its_means_are_over_and_mixes_no_workloads(tmp_path):
 
 
 def test_a_figure_has_a_line_for_each_value_and_the_spread_of_the_seeds(sweep, lake):
-    from ninescope.sweep.plot import figure
-    from ninescope.sweep.record import Record
+    from ninescope.lab.sweep.plot import figure
+    from ninescope.lab.sweep.record import Record
 
     frame = sweep.table(lake)
     [panel] = figure(frame, Record.of(sweep.plan()), "nand.read", "read_mean_ns").panels
@@ -298,8 +298,8 @@ def test_a_lake_shares_its_folder_with_no_result_and_no_comparison(cli, lake, tm
 def test_a_terminal_with_no_room_for_a_number_has_a_block_for_each_row(lake, monkeypatch, capsys):
     from rich.console import Console
 
-    from ninescope.sweep import record
-    from ninescope.sweep.text import print_table
+    from ninescope.lab.sweep import record
+    from ninescope.lab.sweep.text import print_table
 
     opened = Lake.open(lake)
     found = record.Record.load(opened)
@@ -325,8 +325,8 @@ def test_a_terminal_with_no_room_for_a_number_has_a_block_for_each_row(lake, mon
 def test_a_pipe_has_whole_rows_and_a_narrow_terminal_whole_cells(lake, monkeypatch, capsys):
     from rich.console import Console
 
-    from ninescope.sweep import record
-    from ninescope.sweep.text import print_frame, print_table
+    from ninescope.lab.sweep import record
+    from ninescope.lab.sweep.text import print_frame, print_table
 
     opened = Lake.open(lake)
     found = record.Record.load(opened)

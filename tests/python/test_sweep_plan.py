@@ -12,14 +12,14 @@ import pytest
 import ninescope
 from conftest import ROOT, tomllib
 from ninescope import toml
-from ninescope.sweep.conditions import Condition
-from ninescope.sweep.file import SweepFile
-from ninescope.sweep.lines import line_of
-from ninescope.sweep.plan import plan_of
-from ninescope.sweep.point import Point
-from ninescope.sweep.source import Source
-from ninescope.sweep.sweep import Sweep
-from ninescope.sweep.values import quantity, shown, values_of
+from ninescope.lab.sweep.conditions import Condition
+from ninescope.lab.sweep.file import SweepFile
+from ninescope.lab.sweep.lines import line_of
+from ninescope.lab.sweep.plan import plan_of
+from ninescope.lab.sweep.point import Point
+from ninescope.lab.sweep.source import Source
+from ninescope.lab.sweep.sweep import Sweep
+from ninescope.lab.sweep.values import quantity, shown, values_of
 from sweep_samples import DRIVE, SMALL, sweep_file
 
 JOB = {"rw": "randread", "bs": "4k", "size": "16m", "requests": 100}
@@ -556,7 +556,7 @@ def test_examples_can_be_planned(path):
 
 
 def test_numbers_have_short_names():
-    from ninescope import metrics
+    from ninescope.result import metrics
 
     assert metrics.meant("waf") == ("waf_total",)
     assert metrics.meant("p99") == ("read_p99_ns", "write_p99_ns")

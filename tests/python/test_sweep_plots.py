@@ -12,9 +12,9 @@ import pytest
 
 from ninescope import ConfigError, figures, pictures
 from ninescope.figures import Axis, Figure, Panel, Series, styles
-from ninescope.sweep.filters import filtered
-from ninescope.sweep.plot import MOST_LINES, figure, withheld
-from ninescope.sweep.record import DONE, STATE, Record
+from ninescope.lab.sweep.filters import filtered
+from ninescope.lab.sweep.plot import MOST_LINES, figure, withheld
+from ninescope.lab.sweep.record import DONE, STATE, Record
 
 AXES = ("ftl.over_provisioning", "nand.read", "ftl.victim", "workload.iodepth", "seed")
 ROWS = list(

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from ninescope import pool
-from ninescope.sweep import worker
-from ninescope.sweep.sweep import Sweep
+from ninescope.lab import pool
+from ninescope.lab.sweep import worker
+from ninescope.lab.sweep.sweep import Sweep
 from sweep_samples import SMALL, csv, in_form, run_here
 
 PREPARED = SMALL.replace("requests = 300", 'requests = 300\nprefill = "steady"').replace(
@@ -36,7 +36,7 @@ class Noting(pool.Pool):
 @pytest.fixture
 def found(monkeypatch) -> list[bool]:
     """Whether each run that was finished had found its drive in a file."""
-    from ninescope.run import Run
+    from ninescope.simulation.run import Run
 
     found: list[bool] = []
     result = Run.result

@@ -7,10 +7,10 @@ import math
 
 import pytest
 
-from ninescope.sweep.conditions import Condition
-from ninescope.sweep.file import SweepFile
-from ninescope.sweep.plan import plan_of
-from ninescope.sweep.values import quantity, values_of
+from ninescope.lab.sweep.conditions import Condition
+from ninescope.lab.sweep.file import SweepFile
+from ninescope.lab.sweep.plan import plan_of
+from ninescope.lab.sweep.values import quantity, values_of
 from sweep_samples import DRIVE
 
 pytest.importorskip("hypothesis", reason="Hypothesis is not installed: requirements/dev.lock")

@@ -17,15 +17,15 @@ from pathlib import Path
 import pytest
 
 import ninescope
-from ninescope import pool
-from ninescope.metrics import NAMES
-from ninescope.sweep import dataset, worker
-from ninescope.sweep import runner as runner_module
-from ninescope.sweep.lake import Lake
-from ninescope.sweep.point import Point
-from ninescope.sweep.runner import Runner
-from ninescope.sweep.source import Source
-from ninescope.sweep.sweep import Sweep
+from ninescope.lab import pool
+from ninescope.lab.sweep import dataset, worker
+from ninescope.lab.sweep import runner as runner_module
+from ninescope.lab.sweep.lake import Lake
+from ninescope.lab.sweep.point import Point
+from ninescope.lab.sweep.runner import Runner
+from ninescope.lab.sweep.source import Source
+from ninescope.lab.sweep.sweep import Sweep
+from ninescope.result.metrics import NAMES
 from sweep_samples import DRIVE, LONGER, SMALL, csv, in_form, run_here, sweep_file
 
 # ---- the same table, whoever ran it -------------------------------------------------------------------
@@ -215,7 +215,7 @@ def test_a_claim_of_the_dead_is_nobodys(sweep, tmp_path):
     gone = subprocess.Popen(["true"])
     gone.wait()
     ids = sorted(lake.ids())
-    from ninescope.sweep import claims
+    from ninescope.lab.sweep import claims
 
     for number, claim in enumerate(
         (
@@ -235,7 +235,7 @@ def test_a_claim_of_the_dead_is_nobodys(sweep, tmp_path):
 
 
 def test_a_point_that_somebody_else_runs_is_waited_for(sweep, tmp_path, monkeypatch):
-    from ninescope.sweep import claims
+    from ninescope.lab.sweep import claims
 
     monkeypatch.setattr(runner_module, "_LOOK_SECONDS", 0.05)
     run_here(sweep, tmp_path / "other")
@@ -441,7 +441,7 @@ def test_points_that_no_worker_can_hold_are_refused_before_anything_runs(cli, tm
 
 
 def test_results_of_another_build_are_kept_and_marked_and_not_mixed(sweep, tmp_path, monkeypatch, cli):
-    from ninescope.sweep import point
+    from ninescope.lab.sweep import point
 
     run_here(sweep, tmp_path / "lake")
     before = csv(tmp_path / "lake")

@@ -12,12 +12,12 @@ import numpy as np
 import pytest
 
 from conftest import NATIVE
-from ninescope.lines import between
-from ninescope.sweep import estimate, timing
-from ninescope.sweep.file import SweepFile
-from ninescope.sweep.plan import plan_of
-from ninescope.sweep.timing import Measured, Span, costs_of, error_among, error_of, sample, span
-from ninescope.sweep.worker import Probed
+from ninescope.lab.sweep import estimate, timing
+from ninescope.lab.sweep.file import SweepFile
+from ninescope.lab.sweep.plan import plan_of
+from ninescope.lab.sweep.timing import Measured, Span, costs_of, error_among, error_of, sample, span
+from ninescope.lab.sweep.worker import Probed
+from ninescope.text.lines import between
 from sweep_samples import SMALL
 
 pytestmark = pytest.mark.skipif(not NATIVE, reason="the engine is not built")

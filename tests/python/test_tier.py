@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 import ninescope
-from ninescope.text import as_text
-from ninescope.tier import CLASSES
+from ninescope.result.tier import CLASSES
+from ninescope.text.result import as_text
 
 HYBRIDS = ("hybrid-cde", "hybrid-wo", "hybrid-wb", "hybrid-rwb")
 

@@ -8,7 +8,7 @@ from types import ModuleType
 import pytest
 
 from conftest import NATIVE, ROOT
-from ninescope.sweep.sweep import Sweep
+from ninescope.lab.sweep.sweep import Sweep
 
 DOCS = ROOT / "docs/papers/today"
 PAGES = sorted(DOCS.glob("*.md"))

@@ -14,7 +14,7 @@ import pytest
 
 import ninescope
 from conftest import ROOT, command, run_program
-from ninescope.traces import COLUMNS, OPS
+from ninescope.simulation.traces import COLUMNS, OPS
 
 ENDINGS = [".csv", ".csv.gz", ".csv.zst", ".mqsim", ".mqsim.gz", ".mqsim.zst", ".parquet"]
 
@@ -179,7 +179,7 @@ def test_long_parquet_takes_no_more_memory(tmp_path):
         drawn(np.random.default_rng(1), count).write_parquet(path, row_group_size=1 << 16)
         program = (
             "import resource, sys, tempfile\n"
-            "from ninescope.traces import copy_of_parquet\n"
+            "from ninescope.simulation.traces import copy_of_parquet\n"
             "with tempfile.TemporaryDirectory() as folder:\n"
             "    copy_of_parquet(sys.argv[1], folder)\n"
             "print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss >> 10)\n"

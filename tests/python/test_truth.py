@@ -32,7 +32,7 @@ FOREIGN_OPTIONS = {
 @pytest.fixture(scope="module")
 def root() -> dict[str, Any]:
     """The schema of drives."""
-    from ninescope import catalogue
+    from ninescope.common import catalogue
 
     schema: dict[str, Any] = json.loads(catalogue.schemas()["drive"])
     return schema
@@ -194,7 +194,7 @@ def test_what_the_pages_count_is_as_many():
 
 def test_every_cause_has_its_words():
     """A row of docs/results.md for each cause that a request can have, as the tables call it."""
-    from ninescope.causes import LOOKS
+    from ninescope.text.causes import LOOKS
 
     text = section("docs/results.md", "## Where the time went")
     rows = re.findall(r"^\| ([^|]+) \|", text, re.MULTILINE)

@@ -159,7 +159,7 @@ def test_a_job_without_an_end_says_how_long_it_is(cli, capsys):
 
 def test_a_long_run_says_once_how_long_it_will_take(monkeypatch, capsys):
     from ninescope.cli import run_output
-    from ninescope.run import Progress
+    from ninescope.simulation.run import Progress
 
     # Ten requests a second, of 1,000: after three seconds 970 are left, which take 97 s.
     now = iter(range(100))

@@ -11,10 +11,10 @@ import sys
 import time
 from pathlib import Path
 
-from ninescope import pool
-from ninescope.sweep import record
-from ninescope.sweep.lake import Lake
-from ninescope.sweep.sweep import Step, Sweep
+from ninescope.lab import pool
+from ninescope.lab.sweep import record
+from ninescope.lab.sweep.lake import Lake
+from ninescope.lab.sweep.sweep import Step, Sweep
 
 
 def main() -> int:

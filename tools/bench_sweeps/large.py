@@ -11,12 +11,12 @@ from typing import Any
 
 import workers
 
-from ninescope.sweep import record
-from ninescope.sweep.lake import Kept, Lake
-from ninescope.sweep.plan import Plan
-from ninescope.sweep.point import current_build
-from ninescope.sweep.sql import asked
-from ninescope.sweep.sweep import Sweep, status
+from ninescope.lab.sweep import record
+from ninescope.lab.sweep.lake import Kept, Lake
+from ninescope.lab.sweep.plan import Plan
+from ninescope.lab.sweep.point import current_build
+from ninescope.lab.sweep.sql import asked
+from ninescope.lab.sweep.sweep import Sweep, status
 
 GRID = """
 name = "grid"
@@ -74,8 +74,8 @@ def _of_size(folder: Path, size: int) -> dict[str, float]:
 
 def _one(folder: Path, sweep: Sweep) -> Kept:
     """Run the first point, so that what is kept is as large as results are."""
-    from ninescope.pool import Pool
-    from ninescope.sweep.runner import Runner
+    from ninescope.lab.pool import Pool
+    from ninescope.lab.sweep.runner import Runner
 
     lake = Lake.open(folder / "one", create=True)
     with ThreadPoolExecutor(1) as threads:

@@ -25,8 +25,8 @@ def check(
     """Say what a file is and what is wrong with it. Exits with 2 where something is."""
     from pathlib import Path
 
-    from ninescope.check import check
-    from ninescope.files import existing, spooled
+    from ninescope.cli.file_check import check
+    from ninescope.common.files import existing, spooled
 
     with contextlib.ExitStack() as stack:
         if file == "-":

@@ -87,7 +87,7 @@ class Command(TyperCommand):
 def one_of(option: str, word: str, known: tuple[str, ...]) -> str:
     """Return the word that an option was given; an unknown one is answered with the nearest."""
     if word not in known:
-        from ninescope.catalogue import did_you_mean
+        from ninescope.common.catalogue import did_you_mean
 
         raise typer.BadParameter(f"{option} {word!r} is not known{did_you_mean(word, known)}")
     return word
@@ -103,7 +103,7 @@ def console() -> Console:
     """Return where tables are printed."""
     from rich.console import Console
 
-    from ninescope.lines import PAGE
+    from ninescope.text.lines import PAGE
 
     # A pipe has no width.
     return Console(highlight=False) if sys.stdout.isatty() else Console(highlight=False, width=PAGE)

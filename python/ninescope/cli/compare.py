@@ -10,7 +10,7 @@ import typer
 from ninescope.cli.common import console
 
 if TYPE_CHECKING:
-    from ninescope.compare.comparison import Comparison
+    from ninescope.lab.compare.comparison import Comparison
 
 
 def compare(
@@ -39,9 +39,9 @@ def compare(
     """
     import json
 
-    from ninescope.compare.comparison import compare as compared
-    from ninescope.compare.sides import load
-    from ninescope.compare.text import print_comparison
+    from ninescope.lab.compare.judging import compare as compared
+    from ninescope.lab.compare.sides import load
+    from ninescope.lab.compare.text import print_comparison
 
     target = None if out is None else _target(out)
     comparison = compared(load("A", Path(a)), load("B", Path(b)))
@@ -76,7 +76,7 @@ def _write(comparison: Comparison, target: Path) -> None:
     if target.suffix == ".html" and not target.is_dir():
         comparison.report(target)
     elif target.suffix == ".json" and not target.is_dir():
-        from ninescope.compare.saving import save_json
+        from ninescope.lab.compare.saving import save_json
 
         save_json(comparison, target)
     else:

@@ -6,15 +6,16 @@ import contextlib
 import json
 import math
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
+from ninescope.cli import ecc_options as options
 from ninescope.cli.common import console, one_of
 
 if TYPE_CHECKING:
-    from ninescope.code_tables import Conditions
-    from ninescope.codes import Code, JointChoice, MemoryTimes
+    from ninescope.simulation.codes import Code, JointChoice, MemoryTimes
+    from ninescope.text.codes import Conditions
 
 _MOST = 1 << 24
 """More bits than any codeword has."""
@@ -39,72 +40,24 @@ OPTIONS = {
 
 
 def ecc(
-    user_data: Annotated[
-        str, typer.Option(metavar="SIZE[,SIZE]", help="User data of a codeword, as 512B or 1KiB.")
-    ] = "1KiB",
-    correctable: Annotated[
-        str | None,
-        typer.Option(metavar="T[,T|T..T]", help="Errors corrected in a codeword: 1,10,35 or 1..35."),
-    ] = None,
-    rate: Annotated[
-        float | None,
-        typer.Option(metavar="R", help="Up to the strongest code of this rate instead; 0.9 by default."),
-    ] = None,
-    field_degree: Annotated[
-        int | None,
-        typer.Option(
-            min=3, max=24, metavar="M", help="Degree of the field GF(2^M); the smallest that fits by default."
-        ),
-    ] = None,
-    crc: Annotated[
-        int | None,
-        typer.Option(min=1, max=64, metavar="WIDTH", help="A checksum of so many bits beside them."),
-    ] = None,
-    uber: Annotated[
-        float, typer.Option(metavar="U", help="The target of the uncorrectable bit error rate.")
-    ] = 1e-15,
-    rber: Annotated[
-        float | None,
-        typer.Option(metavar="P", help="Say how codes do at this raw bit error rate, and which is enough."),
-    ] = None,
-    page: Annotated[
-        str, typer.Option(metavar="SIZE", help="User data of the page whose failure is told.")
-    ] = "16KiB",
-    verify_cycles: Annotated[
-        int | None,
-        typer.Option(
-            min=0,
-            max=1000,
-            metavar="N",
-            help="The weakest code for 0 to N verify cycles of SCM, which cut --rber (49 % at 20).",
-        ),
-    ] = None,
-    pulse_ns: Annotated[
-        float,
-        typer.Option(min=0.0, metavar="NS", help="With --verify-cycles: a pulse that writes a sector."),
-    ] = 250.0,
-    verify_read_ns: Annotated[
-        float, typer.Option(min=0.0, metavar="NS", help="With --verify-cycles: a read of a sector.")
-    ] = 100.0,
-    bits_per_cycle: Annotated[
-        int, typer.Option(min=1, max=1 << 20, metavar="N", help="Codec: bits that go in per cycle.")
-    ] = 8,
-    cycle: Annotated[str, typer.Option(metavar="TIME", help="Codec: a cycle; 10ns are 100 MHz.")] = "10ns",
-    key_equation: Annotated[
-        str,
-        typer.Option(metavar="linear|quadratic", help="Codec: the key equation takes --factor x t or t^2."),
-    ] = "quadratic",
-    factor: Annotated[float, typer.Option(metavar="X", help="Codec: cycles of that.")] = 0.16,
-    overlapped: Annotated[
-        bool,
-        typer.Option(
-            "--overlapped/--in-turn", help="Codec: whether the search shares a pass with the syndromes."
-        ),
-    ] = True,
-    plot: Annotated[
-        str | None, typer.Option(metavar="FILE", help="Draw the codes into a .png, .svg or .pdf.")
-    ] = None,
-    json_: Annotated[bool, typer.Option("--json", help="Print JSON, and nothing else.")] = False,
+    user_data: options.UserData = "1KiB",
+    correctable: options.Correctable = None,
+    rate: options.Rate = None,
+    field_degree: options.FieldDegree = None,
+    crc: options.Crc = None,
+    uber: options.Uber = 1e-15,
+    rber: options.Rber = None,
+    page: options.Page = "16KiB",
+    verify_cycles: options.VerifyCycles = None,
+    pulse_ns: options.PulseNs = 250.0,
+    verify_read_ns: options.VerifyReadNs = 100.0,
+    bits_per_cycle: options.BitsPerCycle = 8,
+    cycle: options.Cycle = "10ns",
+    key_equation: options.KeyEquation = "quadratic",
+    factor: options.Factor = 0.16,
+    overlapped: options.Overlapped = True,
+    plot: options.Plot = None,
+    json_: options.Json = False,
 ) -> None:
     """Say what error correcting codes cost and bear: parity, acceptable error rates, times.
 
@@ -132,8 +85,8 @@ def ecc(
     }
     sizes = _sizes(user_data)
     with _naming_options():
-        from ninescope.code_tables import Conditions
-        from ninescope.codes import MemoryTimes
+        from ninescope.simulation.codes import MemoryTimes
+        from ninescope.text.codes import Conditions
 
         codes = _codes(sizes, correctable, rate, field_degree, latency)
         codes += [] if crc is None else _checksums(sizes, crc, latency)
@@ -155,13 +108,13 @@ def _show(
     plot: str | None,
     as_json: bool,
 ) -> None:
-    from ninescope.code_tables import document, render
-    from ninescope.lines import print_whole
+    from ninescope.text.codes import document, render
+    from ninescope.text.lines import print_whole
 
     # Whatever is wrong is found before anything is written.
     found = document(codes, conditions, [code for _, code in weakest], choices)
     if plot is not None:
-        from ninescope.codes import plot as draw
+        from ninescope.pictures.codes import plot as draw
 
         draw(codes, plot, uber=conditions.uber, rber=conditions.rber)
     if as_json:
@@ -180,8 +133,8 @@ def _codes(
     latency: dict[str, Any],
 ) -> list[Code]:
     """Return the BCH codes that are meant; of several sizes and a rate only the strongest of each."""
-    from ninescope.code_tables import ladder
-    from ninescope.codes import Code
+    from ninescope.simulation.codes import Code
+    from ninescope.text.codes import ladder
 
     codes = []
     for size in sizes:
@@ -199,7 +152,7 @@ def _codes(
 
 
 def _checksums(sizes: Sequence[str], width: int, latency: dict[str, Any]) -> list[Code]:
-    from ninescope.codes import Code
+    from ninescope.simulation.codes import Code
 
     return [Code.crc(size, width, latency=latency) for size in sizes]
 
@@ -207,7 +160,7 @@ def _checksums(sizes: Sequence[str], width: int, latency: dict[str, Any]) -> lis
 def _weakest(
     sizes: Sequence[str], conditions: Conditions, field_degree: int | None, latency: dict[str, Any]
 ) -> list[tuple[str, Code | None]]:
-    from ninescope.codes import Code
+    from ninescope.simulation.codes import Code
 
     rber = conditions.rber or 0.0
     return [
@@ -228,7 +181,7 @@ def _choices(
     field_degree: int | None,
     times: tuple[dict[str, Any], MemoryTimes],
 ) -> list[JointChoice]:
-    from ninescope.codes import joint_choices
+    from ninescope.simulation.codes import joint_choices
 
     if verify_cycles is None:
         return []

@@ -35,7 +35,7 @@ def import_mqsim(
     Flows that replay traces give the command that runs the trace.
     """
     from ninescope import mqsim
-    from ninescope.files import existing
+    from ninescope.common.files import existing
 
     if not out:
         raise typer.BadParameter("--out wants a directory, and its name is empty")

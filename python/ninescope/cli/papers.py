@@ -5,33 +5,32 @@ from __future__ import annotations
 import contextlib
 import json
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
+from ninescope.cli import papers_options as options
 from ninescope.cli.common import EXIT_FAILURE, Interrupted, console
 from ninescope.cli.sweep import workers
 
 if TYPE_CHECKING:
+    from ninescope.lab.pool import Pool
     from ninescope.papers.catalogue import Paper
     from ninescope.papers.experiment import Settings
     from ninescope.papers.report import Report
     from ninescope.papers.runner import Step
     from ninescope.papers.sensitivity import Sensitivity
     from ninescope.papers.values import Values
-    from ninescope.pool import Pool
 
 app = typer.Typer(help="Judge published claims by experiments.", no_args_is_help=True, rich_markup_mode=None)
 
 
 @app.command("list")
 def papers_list(
-    experiments: Annotated[
-        str | None, typer.Option(metavar="DIR", help="The folder of experiments, if not the checkout's.")
-    ] = None,
-    json_: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    experiments: options.Experiments = None,
+    json_: options.ListJson = False,
 ) -> None:
     """List the papers and how many of their claims hold; with --json each claim and its verdict."""
     from ninescope.papers import catalogue
@@ -65,59 +64,17 @@ def papers_list(
 
 @app.command("run")
 def papers_run(
-    paper: Annotated[str, typer.Argument(metavar="ID|all", help="A paper (`papers list`), or all of them.")],
-    quick: Annotated[
-        bool,
-        typer.Option("--quick", help="One to four minutes a paper, and the percentiles it allows (default)."),
-    ] = False,
-    full: Annotated[
-        bool,
-        typer.Option(
-            "--full",
-            help="As many requests as every percentile needs: on two processors up to half an hour a paper.",
-        ),
-    ] = False,
-    json_: Annotated[
-        bool, typer.Option("--json", help="Print the verdicts as JSON, and nothing else.")
-    ] = False,
-    out: Annotated[
-        str | None,
-        typer.Option(
-            metavar="DIR",
-            help="Write verdicts, tables and figures here (`all`: a folder each). "
-            "A run that was interrupted goes on there.",
-        ),
-    ] = None,
-    jobs: Annotated[
-        int | None,
-        typer.Option(min=1, metavar="N", help="Simulations at a time (default: one per processor)."),
-    ] = None,
-    dask: Annotated[
-        str | None,
-        typer.Option(
-            metavar="ADDRESS",
-            help="Simulate on a Dask cluster (tcp://host:8786), whose workers see this folder and have one "
-            "thread each, or on N processes of one (local:N).",
-        ),
-    ] = None,
-    seed: Annotated[
-        int, typer.Option(min=0, max=(1 << 64) - 1, metavar="N", help="Seed of every random stream.")
-    ] = 1,
-    experiments: Annotated[
-        str | None, typer.Option(metavar="DIR", help="The folder of experiments, if not the checkout's.")
-    ] = None,
-    traces: Annotated[
-        str | None,
-        typer.Option(
-            metavar="DIR",
-            help="Run real volumes of MSR Cambridge (DIR/prxy_0.csv and so on, plain or compressed) where "
-            "stand-ins are run otherwise.",
-        ),
-    ] = None,
-    renew_baseline: Annotated[
-        bool,
-        typer.Option("--renew-baseline", help="Make these verdicts the ones that must hold from now on."),
-    ] = False,
+    paper: options.Paper,
+    quick: options.Quick = False,
+    full: options.Full = False,
+    json_: options.RunJson = False,
+    out: options.RunOut = None,
+    jobs: options.Jobs = None,
+    dask: options.Dask = None,
+    seed: options.Seed = 1,
+    experiments: options.Experiments = None,
+    traces: options.Traces = None,
+    renew_baseline: options.RenewBaseline = False,
 ) -> None:
     """Measure what a paper claims, and judge it.
 
@@ -137,14 +94,10 @@ def papers_run(
     for one in chosen:  # before anything runs for minutes
         one.published()
         one.baseline()
-    values = {one.id: one.values() for one in chosen}
     real = {} if traces is None else catalogue.real_volumes(chosen, traces, folder_of_all)
+    settings = {one.id: Settings(quick=not full, seed=seed, volumes=real.get(one.id, ())) for one in chosen}
     reports = []
-    for one in chosen:
-        folder = _folder(out, one, paper)
-        with _telling_what_is_kept(folder), workers(jobs, None, dask, None) as given:
-            settings = Settings(quick=not full, seed=seed, volumes=real.get(one.id, ()))
-            report = _judged(one, folder, values[one.id], settings, jobs=jobs, given=given)
+    for one, folder, report in _judged_each(chosen, settings, out, paper, jobs=jobs, dask=dask):
         if renew_baseline:
             one.renew_baseline(report.mode, report.verdicts)
         reports.append(report)
@@ -171,34 +124,13 @@ def papers_run(
 
 @app.command("sensitivity")
 def papers_sensitivity(
-    paper: Annotated[str, typer.Argument(metavar="ID|all", help="A paper (`papers list`), or all of them.")],
-    out: Annotated[
-        str | None,
-        typer.Option(
-            metavar="DIR",
-            help="Write what comes of it here, beside what `papers run` wrote: the report shows it. "
-            "A run that was interrupted goes on there.",
-        ),
-    ] = None,
-    jobs: Annotated[
-        int | None,
-        typer.Option(min=1, metavar="N", help="Simulations at a time (default: one per processor)."),
-    ] = None,
-    dask: Annotated[
-        str | None,
-        typer.Option(
-            metavar="ADDRESS",
-            help="Simulate on a Dask cluster (tcp://host:8786), whose workers see this folder and have one "
-            "thread each, or on N processes of one (local:N).",
-        ),
-    ] = None,
-    seed: Annotated[
-        int, typer.Option(min=0, max=(1 << 64) - 1, metavar="N", help="Seed of every random stream.")
-    ] = 1,
-    experiments: Annotated[
-        str | None, typer.Option(metavar="DIR", help="The folder of experiments, if not the checkout's.")
-    ] = None,
-    json_: Annotated[bool, typer.Option("--json", help="Print JSON, and nothing else.")] = False,
+    paper: options.Paper,
+    out: options.SensitivityOut = None,
+    jobs: options.Jobs = None,
+    dask: options.Dask = None,
+    seed: options.Seed = 1,
+    experiments: options.Experiments = None,
+    json_: options.SensitivityJson = False,
 ) -> None:
     """Say which values that a paper does not give its quantitative claims hang on.
 
@@ -244,7 +176,7 @@ def _folder(out: str | None, paper: Paper, word: str) -> Path | None:
 
 def _write_html(out: Path, *, say: bool) -> None:
     """Write one report of all that is in the folder; without claims there is none."""
-    from ninescope.files import written_whole
+    from ninescope.common.files import written_whole
     from ninescope.papers import document
     from ninescope.report.html import render
 
@@ -269,6 +201,24 @@ def _fail_if_worse(reports: list[Report]) -> None:
         raise typer.Exit(EXIT_FAILURE)
 
 
+def _judged_each(
+    chosen: Sequence[Paper],
+    settings: Mapping[str, Settings],
+    out: str | None,
+    word: str,
+    *,
+    jobs: int | None,
+    dask: str | None,
+) -> Iterator[tuple[Paper, Path | None, Report]]:
+    """Run the experiments of papers one after the other; yield each with its folder and what was judged."""
+    values = {paper.id: paper.values() for paper in chosen}  # before anything runs for minutes
+    for paper in chosen:
+        folder = _folder(out, paper, word)
+        with _telling_what_is_kept(folder), workers(jobs, None, dask, None) as given:
+            report = _judged(paper, folder, values[paper.id], settings[paper.id], jobs=jobs, given=given)
+        yield paper, folder, report
+
+
 def _judged(
     paper: Paper,
     out: Path | None,
@@ -279,7 +229,7 @@ def _judged(
     given: Pool | None,
 ) -> Report:
     """Run one paper's experiment and judge its claims."""
-    from ninescope.files import output_directory
+    from ninescope.common.files import output_directory
     from ninescope.papers import record, runner
     from ninescope.papers.catalogue import overruled, regressions
     from ninescope.papers.judge import judge
@@ -322,7 +272,7 @@ def _examined(
     paper: Paper, out: Path | None, *, seed: int, jobs: int | None, given: Pool | None
 ) -> Sensitivity:
     """Vary what a paper's experiment infers."""
-    from ninescope.files import output_directory
+    from ninescope.common.files import output_directory
     from ninescope.papers import sensitivity
 
     with contextlib.nullcontext() if out is None else output_directory(out):

@@ -10,7 +10,7 @@ import typer
 from ninescope.cli.common import one_of, print_pairs
 
 if TYPE_CHECKING:
-    from ninescope.catalogue import Parameter, Policy
+    from ninescope.common.catalogue import Parameter, Policy
 
 
 _SHOWN = 40
@@ -22,7 +22,7 @@ def policies(
     json_: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """List the algorithms that a drive's configuration can name, with what each can be told."""
-    from ninescope import catalogue
+    from ninescope.common import catalogue
 
     known = catalogue.policies()
     if registry is not None:

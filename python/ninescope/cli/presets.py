@@ -22,7 +22,7 @@ def _presets(context: typer.Context) -> None:
 @app.command("list")
 def presets_list() -> None:
     """List the drives, jobs and profiles that come with ninescope."""
-    from ninescope.catalogue import DEFAULT_PRESET, PRESET_KINDS, presets
+    from ninescope.common.catalogue import DEFAULT_PRESET, PRESET_KINDS, presets
 
     print_pairs(
         [
@@ -36,6 +36,6 @@ def presets_list() -> None:
 @app.command("show")
 def presets_show(name: str) -> None:
     """Print one preset as TOML: a start for a file of your own."""
-    from ninescope.catalogue import preset
+    from ninescope.common.catalogue import preset
 
     print(preset(name).toml.rstrip("\n"))

@@ -55,11 +55,11 @@ def report(
 
 def _document(path: str, other: str | None) -> Document:
     if other is None:
-        from ninescope.report.stored import document_of
+        from ninescope.cli.stored import document_of
 
         return document_of(Path(path))
-    from ninescope.compare.comparison import compare
-    from ninescope.compare.sides import load
+    from ninescope.lab.compare.judging import compare
+    from ninescope.lab.compare.sides import load
     from ninescope.report.paired import of_comparison
 
     return of_comparison(compare(load("A", Path(path)), load("B", Path(other))))

@@ -21,8 +21,8 @@ _LONG = 20.0
 
 if TYPE_CHECKING:
     from ninescope.result import Result
-    from ninescope.run import Progress, Run
-    from ninescope.snapshots import Preparation
+    from ninescope.simulation.run import Progress, Run
+    from ninescope.simulation.snapshots import Preparation
 
 
 def run_to_end(run: Run, *, quiet: bool) -> Result:
@@ -38,7 +38,7 @@ def run_to_end(run: Run, *, quiet: bool) -> Result:
 
 def _telling_how_long(slices: Iterator[Progress]) -> Iterator[Progress]:
     """Say once of a run that takes long how long it will take: where no bar is drawn, nothing else does."""
-    from ninescope.text import duration
+    from ninescope.text.units import duration
 
     began: tuple[float, int] | None = None
     told = False
@@ -105,7 +105,7 @@ def _bar() -> Iterator[Any]:
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-    from ninescope.text import duration
+    from ninescope.text.units import duration
 
     columns = (
         TextColumn("{task.description}"),
@@ -134,7 +134,7 @@ def deliver(result: Result, out: Path | None, *, as_json: bool, fio_logs: bool =
     """Write a result into `out` and to the standard output."""
     if out is not None:
         try:
-            from ninescope.fio_logs import NAMES
+            from ninescope.result.fio_logs import NAMES
 
             result.save(out)
             if fio_logs:
@@ -157,7 +157,7 @@ def deliver(result: Result, out: Path | None, *, as_json: bool, fio_logs: bool =
     if as_json:
         print(json.dumps(result.document))
         return
-    from ninescope.text import print_result
+    from ninescope.text.result import print_result
 
     terminal = console()
     print_result(result, terminal)

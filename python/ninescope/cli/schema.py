@@ -17,8 +17,8 @@ def schema(
     ] = None,
 ) -> None:
     """Print the JSON Schema of a kind of file, for editors."""
-    from ninescope.catalogue import schemas
-    from ninescope.files import output_directory, written_whole
+    from ninescope.common.catalogue import schemas
+    from ninescope.common.files import output_directory, written_whole
 
     known = schemas()
     if kind is not None:

@@ -15,8 +15,8 @@ from ninescope.cli.common import Interrupted, console, html_file, one_of
 from ninescope.cli.sweep import Dask, Directory, Jobs, JsonFlag, Memory, Out, Ray, Retry, bytes_of, workers
 
 if TYPE_CHECKING:
-    from ninescope.search.record import Record
-    from ninescope.search.search import Step
+    from ninescope.lab.search.record import Record
+    from ninescope.lab.search.search import Step
 
 app = typer.Typer(
     help="Find the design that is best under limits, trying as few as will do.",
@@ -44,9 +44,9 @@ def search_plan(
     json_: JsonFlag = False,
 ) -> None:
     """Say what a search is made of, what it will take, and check it. Nothing is run to its end."""
-    from ninescope.search.search import Search
-    from ninescope.search.text import plan_lines
-    from ninescope.sweep.timing import age
+    from ninescope.lab.search.search import Search
+    from ninescope.lab.search.text import plan_lines
+    from ninescope.lab.sweep.timing import age
 
     search = Search.from_file(file)
     plan = search.plan()
@@ -74,8 +74,8 @@ def search_run(
     What was tried is kept, whatever happens: the same command, or `resume`, goes on. What is found depends
     neither on the number of workers nor on interruptions. Exits with 130 when interrupted.
     """
-    from ninescope.search.optimiser import optuna
-    from ninescope.search.search import Search
+    from ninescope.lab.search.optimiser import optuna
+    from ninescope.lab.search.search import Search
 
     optuna()  # where it is missing, that is said before anything else
     search = Search.from_file(file)
@@ -111,9 +111,9 @@ def search_resume(
 ) -> None:
     """Go on with a search that was interrupted; where nothing is left, say again what was found."""
     from ninescope._native import ConfigError
-    from ninescope.search.record import KIND
-    from ninescope.search.search import Search
-    from ninescope.sweep.lake import Lake
+    from ninescope.lab.search.record import KIND
+    from ninescope.lab.search.search import Search
+    from ninescope.lab.sweep.lake import Lake
 
     lake = Lake.open(out)  # what is not there cannot be gone on with
     name = Search.from_file(file).name
@@ -125,10 +125,10 @@ def search_resume(
 @app.command("status")
 def search_status(directory: Directory, search: Name = None, json_: JsonFlag = False) -> None:
     """Say how far the searches of a lake are."""
-    from ninescope.search.record import KIND, Record
-    from ninescope.search.text import status_line
-    from ninescope.sweep.lake import Lake
-    from ninescope.sweep.point import current_build
+    from ninescope.lab.search.record import KIND, Record
+    from ninescope.lab.search.text import status_line
+    from ninescope.lab.sweep.lake import Lake
+    from ninescope.lab.sweep.point import current_build
 
     lake = Lake.open(directory)
     names = [search] if search is not None else lake.records(KIND)
@@ -159,10 +159,10 @@ def search_table(
     parquet: Annotated[str | None, typer.Option(metavar="FILE", help="Write Parquet.")] = None,
 ) -> None:
     """Show the Pareto front: the designs that keep all constraints, and that none is better than."""
-    from ninescope.files import written_whole
-    from ninescope.search.record import neighbour_table, table
-    from ninescope.search.text import print_neighbours, print_table
-    from ninescope.sweep.record import as_bytes
+    from ninescope.common.files import written_whole
+    from ninescope.lab.search.record import neighbour_table, table
+    from ninescope.lab.search.text import print_neighbours, print_table
+    from ninescope.lab.sweep.record import as_bytes
 
     if csv + json_ + (parquet is not None) > 1:
         raise typer.BadParameter("give one of --csv, --json and --parquet")
@@ -198,8 +198,8 @@ def search_plot(
     search: Name = None,
 ) -> None:
     """Draw the Pareto front, and what was tried beside it."""
-    from ninescope.search.figures import front_figure
-    from ninescope.sweep.plot import FORMS, save
+    from ninescope.lab.search.figures import front_figure
+    from ninescope.lab.sweep.plot import FORMS, save
 
     one_of("--out", Path(out).suffix.removeprefix("."), FORMS)
     save(front_figure(_opened(directory, search), x, y), Path(out))
@@ -229,17 +229,17 @@ def search_report(
 
 
 def _opened(directory: str, name: str | None) -> Record:
-    from ninescope.search.record import Record
-    from ninescope.sweep.lake import Lake
+    from ninescope.lab.search.record import Record
+    from ninescope.lab.sweep.lake import Lake
 
     return Record.load(Lake.open(directory), name)
 
 
 def _show(record: Record, out: str) -> None:
+    from ninescope.lab.search.record import table
+    from ninescope.lab.search.text import answer_lines, print_neighbours, print_table, status_line
     from ninescope.report import write
     from ninescope.report.search import of_search
-    from ninescope.search.record import table
-    from ninescope.search.text import answer_lines, print_neighbours, print_table, status_line
 
     print(status_line(record))
     print()

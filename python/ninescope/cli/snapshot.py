@@ -11,7 +11,7 @@ from typing import Annotated
 import typer
 
 from ninescope.cli.common import EXIT_BAD_INPUT, naming_stdin, one_of, print_pairs
-from ninescope.cli.run import drive_of, workload_of
+from ninescope.cli.given import drive_of, workload_of
 from ninescope.cli.run_output import prepare_to_end
 
 app = typer.Typer(
@@ -55,9 +55,10 @@ def snapshot_save(
     ] = "ascending",
 ) -> None:
     """Prepare a drive as `run` does and write it to FILE, for `run --from-snapshot FILE`."""
-    from ninescope.files import alone
-    from ninescope.run import PREFILL_ORDERS, PREFILLS
-    from ninescope.snapshots import check_target, describe, in_words, preparation
+    from ninescope.common.files import alone
+    from ninescope.simulation.run import PREFILL_ORDERS, PREFILLS
+    from ninescope.simulation.snapshots import check_target, describe, preparation
+    from ninescope.text.snapshots import in_words
 
     check_target(Path(file))
     prefill = one_of("--prefill", prefill, tuple(kind for kind in PREFILLS if kind != "none"))
@@ -83,8 +84,9 @@ def snapshot_info(
 ) -> None:
     """Say what snapshots are: the drive, how it was prepared. Only their heads are read."""
     from ninescope._native import ConfigError
-    from ninescope.files import existing
-    from ninescope.snapshots import describe, in_words, snapshots_in
+    from ninescope.common.files import existing
+    from ninescope.simulation.snapshots import describe, snapshots_in
+    from ninescope.text.snapshots import in_words
 
     files: list[Path] = []
     for name in paths:

@@ -14,11 +14,11 @@ import typer
 from ninescope.cli.common import EXIT_FAILURE, Interrupted, console, one_of
 
 if TYPE_CHECKING:
-    from ninescope.pool import Pool
-    from ninescope.sweep.lake import Lake
-    from ninescope.sweep.plan import Plan
-    from ninescope.sweep.record import Record
-    from ninescope.sweep.sweep import Status, Step, Sweep
+    from ninescope.lab.pool import Pool
+    from ninescope.lab.sweep.lake import Lake
+    from ninescope.lab.sweep.plan import Plan
+    from ninescope.lab.sweep.record import Record
+    from ninescope.lab.sweep.sweep import Status, Step, Sweep
 
 app = typer.Typer(
     help="Plan many runs, run them anywhere, and look at them together.",
@@ -87,9 +87,9 @@ def sweep_plan(
     json_: JsonFlag = False,
 ) -> None:
     """Say what a sweep is made of, and what it will take. Nothing is run to its end."""
-    from ninescope import pool
-    from ninescope.sweep import estimate, timing
-    from ninescope.sweep.sweep import Sweep, left_of
+    from ninescope.lab import pool
+    from ninescope.lab.sweep import estimate, timing
+    from ninescope.lab.sweep.sweep import Sweep, left_of
 
     sweep = Sweep.from_file(file)
     plan = sweep.plan()
@@ -100,7 +100,7 @@ def sweep_plan(
     if json_:
         print(json.dumps(_plan_as_json(plan, found)))
         return
-    from ninescope.sweep.text import plan_lines
+    from ninescope.lab.sweep.text import plan_lines
 
     for line in plan_lines(sweep.file, plan, found, sweep.checked, show):
         print(line)
@@ -123,7 +123,7 @@ def sweep_run(
     Points that are done are kept, whatever happens: the same command, or `resume`, goes on. Exits with 1
     where points cannot be run, and with 130 when interrupted.
     """
-    from ninescope.sweep.sweep import Sweep
+    from ninescope.lab.sweep.sweep import Sweep
 
     if no_snapshots and snapshots is not None:
         raise typer.BadParameter("give one of --snapshots and --no-snapshots")
@@ -160,7 +160,7 @@ def sweep_resume(
     retry: Retry = False,
 ) -> None:
     """Go on with a sweep that was interrupted; where nothing is left, nothing happens."""
-    from ninescope.sweep.lake import Lake
+    from ninescope.lab.sweep.lake import Lake
 
     Lake.open(out)  # what is not there cannot be gone on with
     sweep_run(file, out, jobs, memory, dask, ray, snapshots, no_snapshots, retry)
@@ -170,9 +170,9 @@ def sweep_resume(
 def sweep_status(directory: Directory, sweep: Name = None, json_: JsonFlag = False) -> None:
     """Say how far the sweeps of a lake are."""
     from ninescope._native import ConfigError
-    from ninescope.sweep.lake import Lake
-    from ninescope.sweep.record import KIND, Record
-    from ninescope.sweep.sweep import status
+    from ninescope.lab.sweep.lake import Lake
+    from ninescope.lab.sweep.record import KIND, Record
+    from ninescope.lab.sweep.sweep import status
 
     lake = Lake.open(directory)
     names = [sweep] if sweep is not None else lake.records(KIND)
@@ -213,9 +213,9 @@ def sweep_table(
 
     A table is the same, byte for byte, whoever ran the points and in whatever order.
     """
-    from ninescope.files import written_whole
-    from ninescope.sweep import record as records
-    from ninescope.sweep.filters import filtered
+    from ninescope.common.files import written_whole
+    from ninescope.lab.sweep import record as records
+    from ninescope.lab.sweep.filters import filtered
 
     if csv + json_ + (parquet is not None) > 1:
         raise typer.BadParameter("give one of --csv, --json and --parquet")
@@ -230,7 +230,7 @@ def sweep_table(
     elif csv or json_:
         sys.stdout.write(records.as_bytes(frame, "csv" if csv else "json").decode())
     else:
-        from ninescope.sweep.text import print_table
+        from ninescope.lab.sweep.text import print_table
 
         print_table(frame, record, console(), chosen=bool(wanted))
     _warn(frame, record)
@@ -260,9 +260,9 @@ def sweep_plot(
     sweep: Name = None,
 ) -> None:
     """Draw a number of the results over an axis; of several seeds the mean, from the least to the most."""
-    from ninescope.sweep import record as records
-    from ninescope.sweep.filters import filtered
-    from ninescope.sweep.plot import FORMS, figure, save, withheld
+    from ninescope.lab.sweep import record as records
+    from ninescope.lab.sweep.filters import filtered
+    from ninescope.lab.sweep.plot import FORMS, figure, save, withheld
 
     one_of("--out", Path(out).suffix.removeprefix("."), FORMS)
     lake, record = _opened(directory, sweep)
@@ -288,7 +288,7 @@ def sweep_compare(
     What else differs between rows are settings, and each is compared by itself; of several the range is
     shown.
     """
-    from ninescope.sweep.compare import compared, print_compared
+    from ninescope.lab.sweep.compare import compared, print_compared
 
     lake, record = _opened(directory, sweep)
     found = compared(lake, record, a, b)
@@ -313,10 +313,10 @@ def sweep_sql(
     The table `points` holds every result of the lake, of every build; each sweep is a table of its own name,
     with its axes.
     """
-    from ninescope.sweep import record as records
-    from ninescope.sweep.lake import Lake
-    from ninescope.sweep.sql import asked
-    from ninescope.sweep.text import print_frame
+    from ninescope.lab.sweep import record as records
+    from ninescope.lab.sweep.lake import Lake
+    from ninescope.lab.sweep.sql import asked
+    from ninescope.lab.sweep.text import print_frame
 
     if csv and json_:
         raise typer.BadParameter("give one of --csv and --json")
@@ -331,8 +331,8 @@ def sweep_sql(
 
 
 def _opened(directory: str, name: str | None) -> tuple[Lake, Record]:
-    from ninescope.sweep.lake import Lake
-    from ninescope.sweep.record import Record
+    from ninescope.lab.sweep.lake import Lake
+    from ninescope.lab.sweep.record import Record
 
     lake = Lake.open(directory)
     return lake, Record.load(lake, name)
@@ -341,7 +341,7 @@ def _opened(directory: str, name: str | None) -> tuple[Lake, Record]:
 @contextlib.contextmanager
 def workers(jobs: int | None, memory: str | None, dask: str | None, ray: str | None) -> Iterator[Pool | None]:
     """Give the workers that are asked for; None for processes of this machine."""
-    from ninescope import pool
+    from ninescope.lab import pool
 
     if dask is not None and ray is not None:
         raise typer.BadParameter("give one of --dask and --ray")
@@ -356,7 +356,7 @@ def workers(jobs: int | None, memory: str | None, dask: str | None, ray: str | N
 
 def bytes_of(memory: str | None) -> int | None:
     """Read what --memory says."""
-    from ninescope.sweep.values import quantity
+    from ninescope.lab.sweep.values import quantity
 
     if memory is None:
         return None
@@ -368,7 +368,7 @@ def bytes_of(memory: str | None) -> int | None:
 
 def _end(status: Status, out: str) -> None:
     """Say what came of it; exit with 1 where points cannot be run."""
-    from ninescope.sweep.values import plural
+    from ninescope.lab.sweep.values import plural
 
     print(f"{_how_far(status)}; `ninescope sweep table {out}` shows them")
     for label, failure in status.failures:
@@ -383,7 +383,7 @@ def _end(status: Status, out: str) -> None:
 
 
 def _say_how_far(sweep: Sweep, out: str) -> None:
-    from ninescope.sweep.values import plural
+    from ninescope.lab.sweep.values import plural
 
     with contextlib.suppress(Exception):  # the interrupt is what counts
         status = sweep.status(out)
@@ -397,7 +397,7 @@ def _say_how_far(sweep: Sweep, out: str) -> None:
 
 def _print_status(lake: Lake, records: list[Record], found: list[Status]) -> None:
     """Say of each sweep how far it is."""
-    from ninescope.sweep.record import KIND, is_of_this_build, of_other_builds
+    from ninescope.lab.sweep.record import KIND, is_of_this_build, of_other_builds
 
     if not lake.records(KIND):
         print(f"{lake.store.label()}: no sweep was run here")
@@ -412,7 +412,7 @@ def _print_status(lake: Lake, records: list[Record], found: list[Status]) -> Non
 
 
 def _how_far(status: Status) -> str:
-    from ninescope.sweep.values import plural
+    from ninescope.lab.sweep.values import plural
 
     words = [f"{status.done:,} of {plural(status.points, 'point')} done"]
     if status.failures:
@@ -459,7 +459,7 @@ def _plan_as_json(plan: Plan, found: Any) -> dict[str, Any]:
 
 def _warn(frame: Any, record: Record) -> None:
     """Say on stderr what a table lacks."""
-    from ninescope.sweep.record import DONE, STATE, is_of_this_build
+    from ninescope.lab.sweep.record import DONE, STATE, is_of_this_build
 
     if STATE in frame.columns:
         missing = int((frame[STATE] != DONE).sum())

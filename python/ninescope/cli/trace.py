@@ -29,9 +29,9 @@ def trace_stat(
     ] = None,
 ) -> None:
     """Say what a trace contains."""
-    from ninescope import catalogue
-    from ninescope.files import output_directory, spooled
-    from ninescope.written import trace_file
+    from ninescope.common.files import output_directory, spooled
+    from ninescope.common.written import trace_file
+    from ninescope.simulation.traces import trace_stat as stat_of
 
     if out is not None and not out:
         raise typer.BadParameter("--out wants a directory, and its name is empty")
@@ -43,13 +43,13 @@ def trace_stat(
         else:
             path, name = Path(trace_file(file)), Path(file).name
         with naming_stdin({"trace": path, "name": file}):
-            stat = catalogue.trace_stat(path, format=format_, strict=strict, trims=trims, volume=volume or ())
+            stat = stat_of(path, format=format_, strict=strict, trims=trims, volume=volume or ())
         if out is not None:
             _save_trace_stat(stat, name, Path(out))
     if json_:
         print(json.dumps(stat))
         return
-    from ninescope.text import trace_as_text
+    from ninescope.text.trace import trace_as_text
 
     print(trace_as_text(stat, name))
     if out is not None:
@@ -58,8 +58,8 @@ def trace_stat(
 
 def _save_trace_stat(stat: dict[str, Any], name: str, out: Path) -> None:
     """Write the figures of a trace, and last its numbers."""
-    from ninescope.files import written_whole
-    from ninescope.trace_plots import draw
+    from ninescope.common.files import written_whole
+    from ninescope.pictures.trace import draw
 
     draw(stat, name, out)
     with written_whole(out / "trace.json") as temporary:
@@ -94,9 +94,9 @@ def trace_convert(
     ] = 1.0,
 ) -> None:
     """Write a trace in another format."""
-    from ninescope.files import spooled
-    from ninescope.traces import convert, target_format
-    from ninescope.written import trace_file
+    from ninescope.common.files import spooled
+    from ninescope.common.written import trace_file
+    from ninescope.simulation.traces import convert, target_format
 
     target_format(target, to)  # before a long trace is taken in
     options = {
@@ -134,9 +134,9 @@ def trace_profile(
 ) -> None:
     """Reduce a trace to a profile: what it is like in numbers, and no row of it."""
     from ninescope._native import ConfigError
-    from ninescope.files import output_file, spooled
-    from ninescope.profiles import profile_of
-    from ninescope.written import trace_file
+    from ninescope.common.files import output_file, spooled
+    from ninescope.common.written import trace_file
+    from ninescope.simulation.profiles import profile_of
 
     if out != "-" and not out.endswith(".toml"):
         raise ConfigError(f"--out {out!r}: a profile's file ends in .toml")
@@ -187,7 +187,7 @@ def trace_generate(
     seed: Annotated[int, typer.Option(min=0, max=(1 << 64) - 1, metavar="N", help="Random seed.")] = 1,
 ) -> None:
     """Draw a trace of any length from a profile."""
-    from ninescope.profiles import generate
+    from ninescope.simulation.profiles import generate
 
     drawn = generate(
         profile,
@@ -220,11 +220,12 @@ def trace_compare(
     import dataclasses
     import tempfile
 
-    from ninescope.catalogue import shipped_profiles
-    from ninescope.cli.run import drive_of
-    from ninescope.fidelity import as_text, compare
-    from ninescope.profiles import draw_rows, is_profile
-    from ninescope.written import trace_file
+    from ninescope.cli.given import drive_of
+    from ninescope.common.catalogue import shipped_profiles
+    from ninescope.common.kinds import is_profile
+    from ninescope.common.written import trace_file
+    from ninescope.lab.fidelity import as_text, compare
+    from ninescope.simulation.profiles import draw_rows
 
     trace_file(original)
     chosen = None if drive is None else drive_of(drive, [])

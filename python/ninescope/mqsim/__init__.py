@@ -12,7 +12,7 @@ import shlex
 from pathlib import Path
 
 from ninescope import _native, toml
-from ninescope.files import output_directory, written_whole
+from ninescope.common.files import output_directory, written_whole
 from ninescope.mqsim.drive import Drive, read_drive
 from ninescope.mqsim.report import Left, Part
 from ninescope.mqsim.workload import Flow, read_flows, whole_drive

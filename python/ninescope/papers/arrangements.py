@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import ninescope
 from ninescope.papers.stand_ins import StandIn
-from ninescope.traces import convert
+from ninescope.simulation.traces import convert
 
 if TYPE_CHECKING:
     import numpy as np

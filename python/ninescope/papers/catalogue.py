@@ -10,7 +10,7 @@ from pathlib import Path
 
 import ninescope
 from ninescope._native import ConfigError
-from ninescope.catalogue import did_you_mean
+from ninescope.common.catalogue import did_you_mean
 from ninescope.papers.claims import Claims, load_claims, load_toml
 from ninescope.papers.experiment import RealVolume
 from ninescope.papers.judge import HOLDS, NOT_REPRODUCED, VERDICTS
@@ -71,7 +71,7 @@ class Paper:
     def renew_baseline(self, mode: str, verdicts: Mapping[str, str]) -> None:
         """Write the verdicts of a mode; the other mode's stay."""
         from ninescope import toml
-        from ninescope.files import written_whole
+        from ninescope.common.files import written_whole
 
         stored = self.baseline()
         stored[mode] = dict(verdicts)

@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Any
 
 from ninescope._native import ConfigError
-from ninescope.causes import look, stacking_order
 from ninescope.papers import record, sensitivity
 from ninescope.papers.claims import ORIGINS
 from ninescope.papers.judge import HOLDS, NOT_JUDGED, NOT_REPRODUCED, OF_FULL_RUN, TOO_SHORT, VERDICTS
@@ -40,6 +39,7 @@ from ninescope.report.document import (
     Text,
     literal,
 )
+from ninescope.text.causes import look, stacking_order
 
 GRADES = ("exact", "quantitative", "ordering")
 _SMALL_SHARE = 0.01

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from ninescope._native import ConfigError
-from ninescope.catalogue import did_you_mean
+from ninescope.common.catalogue import did_you_mean
 from ninescope.papers.claims import Bound, Check, Claim, Order
 
 HOLDS = "holds"

@@ -12,8 +12,8 @@ import json
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from ninescope.build import build, digest
-from ninescope.files import written_whole
+from ninescope.common.files import written_whole
+from ninescope.lab.build import build, digest
 from ninescope.papers.experiment import Point, Settings
 
 _NO_MATTER = ("claims.toml", "published.toml", "values.toml", "baseline.toml", "findings.py", "README.md")

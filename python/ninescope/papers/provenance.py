@@ -5,10 +5,12 @@ An experiment puts `of_run(document)` into what `simulate` answers, under the ke
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
+
+from ninescope.result.identity import of_run
+
+__all__ = ["KEY", "Run", "of_run", "runs"]
 
 KEY = "provenance"
 
@@ -25,22 +27,6 @@ class Run(NamedTuple):
     config: str
     """Hash of the resolved configuration, its first 16 digits."""
     requests: int
-
-
-def of_run(document: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what identifies a run, from its result document."""
-    workload = document["workload"]
-    return {
-        "digest": document["digest"],
-        # Of a trace the engine hashes the requests. Those of a job follow from its words and the seed.
-        "workload": workload["hash"] or _hash({**workload, "path": None, "seed": document["seed"]}),
-        "config": _hash(document["config"]),
-        "requests": document["requests"],
-    }
-
-
-def _hash(words: Any) -> str:
-    return hashlib.sha256(json.dumps(words, sort_keys=True).encode()).hexdigest()[:16]
 
 
 def runs(results: Mapping[str, Any], before: str = "") -> Iterator[Run]:

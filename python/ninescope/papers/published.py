@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, NoReturn, get_args
 
 from ninescope._native import ConfigError
-from ninescope.catalogue import did_you_mean
+from ninescope.common.catalogue import did_you_mean
 from ninescope.figures import Figure, Form, Panel, Series
 from ninescope.papers.claims import load_toml
 from ninescope.papers.experiment import Table

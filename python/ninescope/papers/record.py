@@ -20,8 +20,8 @@ from rich.console import Console
 
 import ninescope
 from ninescope._native import ConfigError
-from ninescope.build import build
 from ninescope.figures import Axis, Figure, Panel, Series
+from ninescope.lab.build import build
 from ninescope.papers import machine, provenance
 from ninescope.papers.claims import Bound, Order
 from ninescope.papers.experiment import Inferred, Table, as_rows
@@ -191,7 +191,7 @@ def figure(stored: Mapping[str, Any]) -> Figure:
 def save(report: Report, directory: Path, published: Published, inferred: Sequence[Inferred]) -> list[Path]:
     """Write `report.json`, `claims.json`, `measured.json`, `report.txt`, tables as CSV, and figures."""
     from ninescope import pictures
-    from ninescope.files import written_whole
+    from ninescope.common.files import written_whole
 
     text = io.StringIO()
     print_report(report, Console(file=text, width=120))

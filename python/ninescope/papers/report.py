@@ -11,7 +11,6 @@ from rich.padding import Padding
 from rich.table import Table as RichTable
 from rich.text import Text
 
-from ninescope.lines import print_whole
 from ninescope.papers.catalogue import Paper
 from ninescope.papers.claims import ORIGINS, Bound, Claims
 from ninescope.papers.experiment import Cell, Settings, Table, as_rows
@@ -27,6 +26,7 @@ from ninescope.papers.judge import (
 from ninescope.papers.runner import Measurement
 from ninescope.papers.sensitivity import Sensitivity
 from ninescope.papers.values import PREDICTED, Values
+from ninescope.text.lines import print_whole
 
 _LONG = 40
 """A cell of more characters may be wrapped."""

@@ -22,10 +22,10 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from ninescope import pool
 from ninescope._native import ConfigError, SimulationError
-from ninescope.build import of_another, this_worker
 from ninescope.figures import Figure
+from ninescope.lab import pool
+from ninescope.lab.build import of_another, this_worker
 from ninescope.papers.experiment import Experiment, Findings, Inferred, Point, Settings, Summary
 from ninescope.papers.points import Identity, Kept, PointStore
 

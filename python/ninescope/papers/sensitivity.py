@@ -15,13 +15,13 @@ from typing import Any
 
 import ninescope
 from ninescope._native import ConfigError
-from ninescope.build import build
+from ninescope.lab.build import build
+from ninescope.lab.pool import Pool
 from ninescope.papers import runner
 from ninescope.papers.catalogue import Paper
 from ninescope.papers.claims import Claim
 from ninescope.papers.experiment import Inferred, Settings
 from ninescope.papers.judge import HOLDS, NOT_REPRODUCED, judge
-from ninescope.pool import Pool
 
 FACTORS = (0.5, 1.5)
 FILE = "sensitivity.json"
@@ -220,7 +220,7 @@ def _size(change: float) -> str:
 
 def save(sensitivity: Sensitivity, directory: Path) -> Path:
     """Write `sensitivity.json`."""
-    from ninescope.files import written_whole
+    from ninescope.common.files import written_whole
 
     file = directory / FILE
     with written_whole(file) as temporary:

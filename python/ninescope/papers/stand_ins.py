@@ -19,7 +19,7 @@ from typing import Any
 import ninescope
 from ninescope import toml
 from ninescope.papers.experiment import RealVolume, Settings
-from ninescope.traces import TemporaryFolder, convert
+from ninescope.simulation.traces import TemporaryFolder, convert
 
 WARMUP = 0.3
 """Left out: memory is empty at first, and what is touched for the first time says nothing about a cache."""

@@ -13,7 +13,7 @@ from typing import Any, NoReturn
 
 from ninescope import toml
 from ninescope._native import ConfigError
-from ninescope.catalogue import did_you_mean
+from ninescope.common.catalogue import did_you_mean
 from ninescope.papers.claims import Claims, load_toml
 from ninescope.papers.experiment import Inferred
 

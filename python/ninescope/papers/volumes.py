@@ -12,7 +12,7 @@ from pathlib import Path
 
 import ninescope
 from ninescope._native import ConfigError
-from ninescope.catalogue import did_you_mean
+from ninescope.common.catalogue import did_you_mean
 from ninescope.papers.claims import load_toml
 from ninescope.papers.experiment import RealVolume
 

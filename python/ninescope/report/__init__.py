@@ -1,7 +1,7 @@
 """Reports: one HTML file that needs nothing else.
 
-`document` says what a report consists of, `html` writes it, `single` makes the document of one run, `stored`
-that of what lies in a folder.
+`document` says what a report consists of, `html` writes it; `single` makes the document of one run, `paired`
+that of a comparison, `search` that of a search. Nothing here knows papers, which make one of their own.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 def write(document: Document, path: Path) -> Path:
     """Write a document as an HTML file, whole or not at all; return its path."""
-    from ninescope.files import output_file
+    from ninescope.common.files import output_file
     from ninescope.report.html import render
 
     text = render(document)

@@ -16,11 +16,11 @@ from typing import Any
 import jinja2
 from markupsafe import Markup, escape
 
-from ninescope.contrast import luminance
 from ninescope.figures import Figure
+from ninescope.figures.contrast import luminance
 from ninescope.report import values
 from ninescope.report.document import AttributionBand, AttributionBlock, Cell, Claims, Document, Part
-from ninescope.text import duration
+from ninescope.text.units import duration
 
 VERDICT_SIGNS = {"holds": ("\u2713", "yes"), "not reproduced": ("\u2717", "no"), "not judged": ("?", "open")}
 """The sign and the style of a verdict; another word has neither."""

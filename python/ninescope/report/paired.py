@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ninescope.causes import look, stacking_order
-from ninescope.compare.attribution import Bands, of_both, reaches
-from ninescope.compare.comparison import Comparison, Row
-from ninescope.compare.conditions import build
-from ninescope.compare.figures import figures
-from ninescope.compare.metrics import Metric
-from ninescope.compare.sides import Side
-from ninescope.compare.text import too_few
-from ninescope.compare.values import MINUS, shown, signed
-from ninescope.compare.within import TAIL
 from ninescope.figures import Figure
+from ninescope.lab.compare.attribution import Bands, of_both
+from ninescope.lab.compare.comparison import Comparison, Row
+from ninescope.lab.compare.conditions import build
+from ninescope.lab.compare.figures import figures
+from ninescope.lab.compare.metrics import Metric
+from ninescope.lab.compare.sides import Side
+from ninescope.lab.compare.text import too_few
+from ninescope.lab.compare.values import MINUS, shown, signed
+from ninescope.lab.compare.within import TAIL
+from ninescope.lab.statistics import Interval
 from ninescope.report.document import (
     AttributionBand,
     AttributionBlock,
@@ -32,8 +32,10 @@ from ninescope.report.document import (
     Text,
     literal,
 )
-from ninescope.statistics import Interval
-from ninescope.text import duration, notes, plural
+from ninescope.text.causes import look, stacking_order
+from ninescope.text.names import plural, reaches
+from ninescope.text.result import notes
+from ninescope.text.units import duration
 
 _SPOKEN = 4
 """So many differences are named at the beginning."""

@@ -4,6 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from ninescope.lab.search.figures import course_figure, front_figure, importance_figure
+from ninescope.lab.search.finish import Candidate, Measured, Neighbour
+from ninescope.lab.search.goals import Number
+from ninescope.lab.search.record import Record
+from ninescope.lab.search.text import against, answer_lines, how_chosen
+from ninescope.lab.search.trial import FULL, PRUNED, REFUSED, Trial
 from ninescope.report.document import (
     Block,
     Cell,
@@ -18,12 +24,6 @@ from ninescope.report.document import (
     Text,
     literal,
 )
-from ninescope.search.figures import course_figure, front_figure, importance_figure
-from ninescope.search.finish import Candidate, Measured, Neighbour
-from ninescope.search.goals import Number
-from ninescope.search.record import Record
-from ninescope.search.text import against, answer_lines, how_chosen
-from ninescope.search.trial import FULL, PRUNED, REFUSED, Trial
 
 _SHOWN = 40
 """So many pruned designs are listed."""

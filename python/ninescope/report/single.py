@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from ninescope.causes import look, stacking_order
 from ninescope.figures import Axis, Figure, Panel, Series
-from ninescope.host_queue import bands_in_device
-from ninescope.host_queue import facts as host_queue_facts
-from ninescope.papers.provenance import of_run
+from ninescope.figures.latency import trusted
+from ninescope.figures.series import in_time
 from ninescope.report import latency as of_latency
 from ninescope.report.document import (
     AttributionBand,
@@ -28,22 +26,17 @@ from ninescope.report.document import (
     Text,
     literal,
 )
-from ninescope.report.latency import percentile_cell, trusted
-from ninescope.report.series import in_time
+from ninescope.report.latency import percentile_cell
 from ninescope.result import PERCENTILES, Band, Result
-from ninescope.text import (
-    band_ranges,
-    drive_name,
-    duration,
-    empty_bands,
-    facts,
-    misshapen_band,
-    notes,
-    plural,
-    quantity,
-    tail_band,
-    workload_name,
-)
+from ninescope.result.attribution import bands_in_device
+from ninescope.result.identity import of_run
+from ninescope.text.bands import empty_bands, misshapen_band, tail_band
+from ninescope.text.causes import look, stacking_order
+from ninescope.text.facts import facts
+from ninescope.text.host_queue import facts as host_queue_facts
+from ninescope.text.names import band_ranges, drive_name, plural, workload_name
+from ninescope.text.result import notes
+from ninescope.text.units import duration, quantity
 from ninescope.toml import dumps
 
 _TOP_CAUSES = 3
@@ -58,7 +51,7 @@ def of_result(result: Result) -> Document:
         Section("causes", "Where the time went", list(_causes(result))),
         Section("slowest", "The slowest requests", list(_slowest(result))),
         Section("jobs", "The jobs", list(_jobs(result))),
-        Section("time", "In the course of the run", list(in_time(result))),
+        Section("time", "In the course of the run", [FigureBlock(each) for each in in_time(result)]),
         Section("drive", "What the drive did", list(_drive(result))),
         Section("caveats", "Caveats", [Notes([literal(note) for note in _caveats(result)])]),
         Section("configuration", "Configuration", list(_configuration(result))),
@@ -250,7 +243,7 @@ def _label(label: str) -> str:
 
 def _occupancy(result: Result) -> Figure | None:
     """Draw what the dies were occupied with."""
-    from ninescope.text import occupancy_name
+    from ninescope.text.names import occupancy_name
 
     utilisation: Mapping[str, Any] = result.document.get("utilisation") or {}
     shares: Mapping[str, float] = (utilisation.get("dies") or {}).get("occupancy") or {}

@@ -1,0 +1,109 @@
+"""Verdicts in words: what a reader may say of a difference, and what not."""
+
+from __future__ import annotations
+
+import math
+from typing import Literal, NamedTuple
+
+from ninescope.lab.compare.metrics import Unit
+from ninescope.lab.compare.values import shown, signed
+from ninescope.lab.statistics import Contrast, Interval, is_same
+
+Kind = Literal["lower", "higher", "none", "untold"]
+CHANCE = 0.05
+"""A difference is shown where chance alone makes one as large less often, of all that is compared."""
+_TIMES = 2.0
+"""From here on a ratio is told as one, and not in percent."""
+_MANY_TIMES = 10.0
+"""What may be so many times as much is told as a ratio at both ends: percents do not say how far down."""
+_NOTHING = 1e-10
+"""So many percent are what rounding makes of 0."""
+
+
+class Verdict(NamedTuple):
+    """What became of a metric."""
+
+    kind: Kind
+    """Where B lies; "none": no difference is shown; "untold": there is no telling."""
+    words: str
+
+
+def untold(reason: str) -> Verdict:
+    """Say that nothing can be said, and why."""
+    return Verdict("untold", f"cannot be told ({reason})")
+
+
+def without_chance(a: float, b: float, why: str, unit: Unit = "") -> Verdict:
+    """Judge values in which chance has no part."""
+    if is_same(a, b):
+        return Verdict("none", f"the same ({why})")
+    ratio = Interval(b / a, b / a, b / a) if a > 0 else None
+    off = Interval(b - a, b - a, b - a)
+    words = _stated(off, ratio, unit, with_interval=False)
+    return Verdict("lower" if b < a else "higher", f"{words} ({why})")
+
+
+def by_chance(contrast: Contrast, corrected: float, compared: int, unit: Unit = "") -> Verdict:
+    """Judge values by how often chance alone makes such a difference, corrected for all that is compared."""
+    off, ratio = contrast.difference, contrast.ratio
+    if corrected <= CHANCE:
+        return Verdict("lower" if off.value < 0 else "higher", _stated(off, ratio, unit))
+    reach = _reach(off, ratio, unit)
+    if contrast.p <= CHANCE:
+        reach += f"; alone it would be, but it is one of {compared} compared"
+    return Verdict("none", f"no difference shown ({reach})")
+
+
+def _stated(off: Interval, ratio: Interval | None, unit: Unit, *, with_interval: bool = True) -> str:
+    """Say by how much B lies lower or higher."""
+    where = "lower" if off.value < 0 else "higher"
+    if ratio is None or ratio.value <= 0:
+        value, low, high = (shown(end, unit) for end in (_turned(off) if where == "lower" else off))
+        return f"B is {where} by {value}" + (f" ({low} to {high})" if with_interval else "")
+    if ratio.value >= _TIMES:
+        value, low, high = _numbers(ratio)
+        return f"B is {value} times as high" + (f" ({low} to {high})" if with_interval else "")
+    value, low, high = _numbers(_turned(_percent(ratio)) if where == "lower" else _percent(ratio))
+    return f"B is {where} by {value} %" + (f" ({low} to {high})" if with_interval else "")
+
+
+def _reach(off: Interval, ratio: Interval | None, unit: Unit) -> str:
+    """Say between which ends the difference lies."""
+    if off.low == off.high == 0:
+        return "equal"
+    if ratio is None or ratio.value <= 0:
+        return f"{signed(off.low, unit)} to {signed(off.high, unit)}"
+    if ratio.high >= _MANY_TIMES:
+        return f"{ratio.low:.2g} to {ratio.high:,.3g} times"
+    _, low, high = _numbers(_percent(ratio))
+    return f"{_plus(low)} to {_plus(high)} %"
+
+
+def _percent(ratio: Interval) -> Interval:
+    return Interval(*(100 * (end - 1) for end in ratio))
+
+
+def _plus(number: str) -> str:
+    return f"+{number}" if float(number.replace(",", "")) > 0 else number
+
+
+def _turned(interval: Interval) -> Interval:
+    return Interval(-interval.value, -interval.high, -interval.low)
+
+
+def _numbers(interval: Interval) -> tuple[str, str, str]:
+    """Write value and ends with as many decimals as the width of the interval is worth.
+
+    None of them becomes 0 by it: whether 0 lies outside is what is asked.
+    """
+    width = interval.high - interval.low or abs(interval.value) / 10 or 1.0
+    decimals = min(9, max(0, -math.floor(math.log10(width / 3)))) if math.isfinite(width) else 0
+    value, low, high = (_rounded(end, decimals) for end in interval)
+    return value, low, high
+
+
+def _rounded(value: float, decimals: int) -> str:
+    rounded = round(value, decimals) + 0.0
+    if rounded == 0 and abs(value) > _NOTHING:
+        return f"{value:.1g}"
+    return f"{rounded:,.{decimals}f}"

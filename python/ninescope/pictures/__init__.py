@@ -1,0 +1,9 @@
+"""The room of pictures: the only one that knows matplotlib.
+
+`drawing` draws figures that are data (`ninescope.figures`); the other modules draw what has a form of its
+own.
+"""
+
+from ninescope.pictures.drawing import picture, save
+
+__all__ = ["picture", "save"]

@@ -1,0 +1,44 @@
+"""What a run measured, as data: the document of a result, and what can be asked of it.
+
+`result` has the whole, the other modules its sections, `metrics` its numbers by name, `saved` what lies in
+files. Nothing here knows how a result is written, drawn or reported: who shows it reads it.
+"""
+
+from ninescope.result.attribution import Attribution, Band
+from ninescope.result.jobs import JobResult, Throughput
+from ninescope.result.latency import (
+    BLOCKS_REQUESTS,
+    DATA_OPS,
+    OPS,
+    PERCENTILES,
+    Histogram,
+    Latencies,
+    Latency,
+)
+from ninescope.result.result import Result
+from ninescope.result.slowest import DieAct, Slowest, SlowRequest, Stage
+from ninescope.result.tables import Columns
+from ninescope.result.waf import Change, Steadiness, Waf
+
+__all__ = [
+    "BLOCKS_REQUESTS",
+    "DATA_OPS",
+    "OPS",
+    "PERCENTILES",
+    "Attribution",
+    "Band",
+    "Change",
+    "Columns",
+    "DieAct",
+    "Histogram",
+    "JobResult",
+    "Latencies",
+    "Latency",
+    "Result",
+    "SlowRequest",
+    "Slowest",
+    "Stage",
+    "Steadiness",
+    "Throughput",
+    "Waf",
+]

@@ -1,0 +1,301 @@
+"""Traces: what is in one, one format from another, and Parquet; batch by batch, in constant memory."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import shutil
+import sys
+import tempfile
+import weakref
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+
+import numpy as np
+
+from ninescope import _native
+from ninescope._native import ConfigError
+from ninescope.common.catalogue import did_you_mean
+from ninescope.common.files import output_file
+from ninescope.simulation.remarks import trace_remarks
+
+if TYPE_CHECKING:
+    from typing import BinaryIO
+
+    import polars as pl
+    from numpy.typing import NDArray
+
+OPS = ("read", "write", "trim", "flush")
+"""Operations in the order of their numbers in the engine."""
+WRITTEN = ("msr", "mqsim", "fio", "parquet")
+"""Formats that traces are written in."""
+COLUMNS = ("submitted_ns", "op", "lba", "sectors")
+"""What a Parquet file needs to be a trace."""
+_ENDINGS = {".csv": "msr", ".mqsim": "mqsim", ".trace": "mqsim", ".iolog": "fio", ".parquet": "parquet"}
+_COMPRESSIONS = {".gz": "gzip", ".zst": "zstd"}
+_UNITS = {"msr": "100 ns", "fio": "1 us"}
+_BATCH = 1 << 16
+_PARQUET_MAGIC = b"PAR1"
+
+
+_Batch = tuple["NDArray[np.uint64]", "NDArray[np.uint8]", "NDArray[np.uint64]", "NDArray[np.uint32]"]
+
+
+class Conversion(NamedTuple):
+    """What a conversion did."""
+
+    format: str
+    requests: int
+    left_out: int
+    """Requests of an operation that the format has no word for."""
+    rounded: int
+    """Requests whose time lost digits that the format's unit cannot hold."""
+    health: dict[str, Any]
+    """What the reader skipped and mended."""
+
+    def remarks(self) -> Iterator[str]:
+        """Say what did not come through as it was."""
+        yield from trace_remarks({**self.health, "devices": 0})
+        if self.left_out:
+            yield f"{self.left_out:,} trims and flushes were left out: {self.format} has no words for them"
+        if self.rounded:
+            yield f"{self.rounded:,} times were cut to {_UNITS[self.format]}, the unit of {self.format}"
+        if self.health.get("devices", 0) > 1:
+            yield f"the trace's {self.health['devices']:,} volumes became one"
+
+
+def target_format(path: str, to: str | None) -> tuple[str, str]:
+    """Return the format and the compression of a trace that is to be written to `path`."""
+    ending = Path(path).suffix.lower()
+    compression = _COMPRESSIONS.get(ending, "none")
+    if compression != "none":
+        ending = Path(path).with_suffix("").suffix.lower()
+    named = to if to is not None else _ENDINGS.get(ending)
+    if named is None:
+        raise ConfigError(
+            f"{path!r} does not say which format is wanted: give --to msr, mqsim, fio or parquet"
+        )
+    if named not in WRITTEN:
+        raise ConfigError(f"--to {named!r} is not a format that is written{did_you_mean(named, WRITTEN)}")
+    if named == "parquet" and compression != "none":
+        raise ConfigError(
+            f"{path!r}: Parquet is compressed inside; leave the ending {Path(path).suffix} away"
+        )
+    return named, compression
+
+
+class Batches(Protocol):
+    """Requests in batches of columns: those of a trace, or drawn from a profile."""
+
+    def next(self, limit: int) -> _Batch:
+        """Return times [ns], operations by number, first sectors and counts of sectors; none at the end."""
+        ...
+
+
+class Written(NamedTuple):
+    """What became of requests that were written."""
+
+    requests: int
+    left_out: int
+    rounded: int
+
+
+def convert(
+    source: str | os.PathLike[str], target: str, *, to: str | None = None, **options: Any
+) -> Conversion:
+    """Write the trace in `source` to `target` ("-": standard output), in the format of its ending or `to`.
+
+    `options` say how it is read: `format`, `strict`, `trims`, `requests`, `time_scale`.
+    """
+    format, compression = target_format(target, to)  # noqa: A001
+    if target != "-" and Path(target).exists() and os.path.samefile(source, target):
+        raise ConfigError(f"{target}: the trace would be written over itself; give OUT another name")
+    with as_trace(source) as path:
+        batches = _native.TraceBatches(os.fspath(path), json.dumps(options))
+        written = write(batches, target, format, compression)
+        return Conversion(format, *written, health=json.loads(batches.health_json()))
+
+
+def write(batches: Batches, target: str, format: str, compression: str) -> Written:  # noqa: A002
+    """Write requests to `target` ("-": standard output)."""
+    if target != "-":
+        with output_file(Path(target)) as temporary:
+            return _write(batches, temporary, format, compression)
+    if format != "parquet":
+        return encode(batches, sys.stdout.buffer, format, compression)
+    with tempfile.TemporaryDirectory(prefix="ninescope-") as directory:
+        whole = Path(directory, "trace.parquet")
+        done = _write(batches, whole, format, compression)
+        with whole.open("rb") as file:
+            shutil.copyfileobj(file, sys.stdout.buffer, 1 << 20)
+        return done
+
+
+def _write(batches: Batches, path: Path, format: str, compression: str) -> Written:  # noqa: A002
+    if format == "parquet":
+        return Written(_write_parquet(batches, path), 0, 0)
+    with path.open("wb") as file:
+        return encode(batches, file, format, compression)
+
+
+def encode(batches: Batches, file: BinaryIO, format: str, compression: str) -> Written:  # noqa: A002
+    """Write requests as the text of a format."""
+    encoder = _native.TraceEncoder(format, compression)
+    for submitted, ops, lbas, sectors in _batches(batches):
+        file.write(encoder.add(submitted, ops, lbas, sectors.astype(np.uint64)))
+    report = json.loads(encoder.report_json())
+    file.write(encoder.finish())
+    file.flush()
+    return Written(**report)
+
+
+def _batches(batches: Batches) -> Iterator[_Batch]:
+    while True:
+        batch = batches.next(_BATCH)
+        if not len(batch[0]):
+            return
+        yield batch
+
+
+def _write_parquet(batches: Batches, path: Path) -> int:
+    import polars as pl
+    from polars.io.plugins import register_io_source
+
+    names = np.array(OPS)
+    schema = {"submitted_ns": pl.UInt64, "op": pl.String, "lba": pl.UInt64, "sectors": pl.UInt32}
+    requests = 0
+    failure: list[Exception] = []
+
+    def frames(
+        columns: list[str] | None, predicate: pl.Expr | None, rows: int | None, size: int | None
+    ) -> Iterator[pl.DataFrame]:
+        nonlocal requests
+        try:
+            for submitted, ops, lbas, sectors in _batches(batches):
+                requests += len(submitted)
+                values = (submitted, pl.Series(names[ops], dtype=pl.String), lbas, sectors)
+                yield pl.DataFrame(dict(zip(schema, values, strict=True)), schema=schema)
+        except ConfigError as error:  # polars would give it back in words of its own
+            failure.append(error)
+            raise
+
+    try:
+        source = register_io_source(frames, schema=schema)
+        source.sink_parquet(path, compression="zstd", row_group_size=_BATCH, engine="streaming")
+    except Exception:
+        if failure:
+            raise failure[0] from None
+        raise
+    return requests
+
+
+def is_parquet(path: str | os.PathLike[str]) -> bool:
+    """Say whether the file is Parquet, by its content."""
+    try:
+        with open(path, "rb") as file:
+            return file.read(len(_PARQUET_MAGIC)) == _PARQUET_MAGIC
+    except OSError:  # whoever opens it next says so better
+        return False
+
+
+@contextlib.contextmanager
+def as_trace(path: str | os.PathLike[str]) -> Iterator[Path]:
+    """Give a file that the engine reads: the same one, or for Parquet a compressed temporary copy."""
+    if not is_parquet(path):
+        yield Path(path)
+        return
+    with tempfile.TemporaryDirectory(prefix="ninescope-") as directory:
+        yield copy_of_parquet(path, directory)
+
+
+def trace_stat(
+    path: str | os.PathLike[str],
+    *,
+    format: str | None = None,  # noqa: A002
+    strict: bool = False,
+    trims: bool = False,
+    volume: Iterable[str] = (),
+) -> dict[str, Any]:
+    """Read a trace once and say what it contains.
+
+    Discards are counted as requests with `trims`. `volume` names the volumes to look at, all by default.
+    """
+    options = json.dumps({"format": format, "strict": strict, "trims": trims, "volume": list(volume)})
+    with as_trace(path) as readable:
+        stat: dict[str, Any] = json.loads(_native.trace_stat(os.fspath(readable), options))
+    if is_parquet(path):
+        stat["format"] = "parquet"
+    return stat
+
+
+class TemporaryFolder:
+    """A folder that lasts as long as somebody holds this."""
+
+    def __init__(self) -> None:
+        self.path = tempfile.mkdtemp(prefix="ninescope-")
+        weakref.finalize(self, shutil.rmtree, self.path, ignore_errors=True)
+
+
+def copy_of_parquet(path: str | os.PathLike[str], directory: str) -> Path:
+    """Write the requests of a Parquet file to rows that the engine reads: every operation and nanosecond."""
+    copy = Path(directory, "parquet.rows.zst")
+    encoder = _native.TraceEncoder("rows", "zstd")
+    requests = 0
+    with copy.open("wb") as file:
+        for frame in _frames(path):
+            columns = _columns(frame, os.fspath(path), requests)
+            requests += len(frame)
+            try:
+                file.write(encoder.add(*columns))
+            except ConfigError as error:
+                raise ConfigError(f"{os.fspath(path)}: {error}") from None
+        file.write(encoder.finish())
+    if not requests:
+        raise ConfigError(f"{os.fspath(path)}: the trace is empty")
+    return copy
+
+
+def _frames(path: str | os.PathLike[str]) -> Iterator[pl.DataFrame]:
+    """Read the columns of a trace in batches."""
+    import polars as pl
+
+    name = os.fspath(path)
+    try:
+        table = pl.scan_parquet(Path(path), glob=False)
+        schema = table.collect_schema()
+        missing = [column for column in COLUMNS if column not in schema]
+        if missing:
+            raise ConfigError(
+                f"{name}: the column {missing[0]!r} is missing; a trace has {', '.join(COLUMNS)}"
+            )
+        for column in ("submitted_ns", "lba", "sectors"):
+            if not schema[column].is_integer():
+                raise ConfigError(f"{name}: the column {column!r} holds {schema[column]}, not whole numbers")
+        yield from table.select(COLUMNS).collect_batches(chunk_size=_BATCH, maintain_order=True)
+    except pl.exceptions.PolarsError as error:
+        raise ConfigError(f"{name}: {str(error).partition(chr(10))[0]}") from error
+    except OSError as error:
+        raise ConfigError(f"{name}: {error.strerror or error}") from error
+
+
+def _columns(frame: pl.DataFrame, name: str, before: int) -> tuple[NDArray[Any], ...]:
+    """Return a batch as the engine takes it; refuse what is no request, and say in which row."""
+    import polars as pl
+
+    def refuse(wrong: pl.Series, what: str) -> None:
+        if wrong.any():
+            position = wrong.arg_max() or 0
+            shown = frame.row(position, named=True)
+            raise ConfigError(f"{name}: row {before + position + 1}: {what}: {shown}")
+
+    for column in COLUMNS:
+        refuse(frame[column].is_null(), f"{column} is missing")
+    for column in ("submitted_ns", "lba", "sectors"):
+        refuse(frame[column] < 0, f"{column} is negative")
+    ops = frame["op"].cast(pl.String)
+    refuse(~ops.is_in(OPS), f"op is none of {', '.join(OPS)}")
+    numbers = [frame[column].cast(pl.UInt64).to_numpy() for column in ("submitted_ns", "lba", "sectors")]
+    by_number = ops.replace_strict(OPS, range(len(OPS)), return_dtype=pl.UInt8).to_numpy()
+    return numbers[0], by_number, numbers[1], numbers[2]

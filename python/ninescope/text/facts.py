@@ -1,0 +1,197 @@
+"""What a drive did, as pairs of a name and a text: for a terminal, and for reports."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from ninescope.result import Result, Steadiness
+from ninescope.text.endurance import facts as endurance_facts
+from ninescope.text.host_queue import facts as host_queue_facts
+from ninescope.text.names import occupancy_name
+from ninescope.text.reliability import facts as reliability_facts
+from ninescope.text.tier import facts as tier_facts
+from ninescope.text.units import duration, percent
+
+
+def facts(result: Result) -> Iterator[tuple[str, str]]:
+    """Yield what the drive did, as far as it says something; all counters are in the JSON."""
+    document = result.document
+    waf = result.waf
+    if waf.total:
+        sources = {
+            "host": waf.host,
+            "partial writes": waf.partial_writes,
+            "migrated": waf.migration,
+            "GC": waf.gc,
+            "healed": waf.scrub,
+            "wear": waf.wear,
+            "padding": waf.padding,
+            "map": waf.map,
+        }
+        parts = " + ".join(f"{name} {value:.3f}" for name, value in sources.items() if value >= 0.0005)
+        yield "WAF", f"{waf.total:.3f} = {parts}"
+    if result.steadiness is not None:
+        yield "steady", _steadiness(result.steadiness)
+    operations: Mapping[str, int] = document.get("operations") or {}
+    if operations.get("erases") or operations.get("gc_programs"):
+        yield (
+            "GC",
+            f"{operations.get('gc_reads', 0):,} pages read, {operations.get('gc_programs', 0):,} programmed, "
+            f"{operations.get('erases', 0):,} erases",
+        )
+    counters: Mapping[str, int] = document.get("counters") or {}
+    happened = [
+        f"{counters[name]:,} {words}"
+        for name, words in (
+            ("buffer_stalls", "writes found the write buffer full"),
+            ("allocation_stalls", "writes found no free page"),
+            ("read_modify_write_reads", "reads to complete units written in part"),
+            ("unmapped_units", "units read that were never written"),
+            ("suspends", "operations suspended"),
+        )
+        if counters.get(name)
+    ]
+    if happened:
+        yield "events", ", ".join(happened)
+    yield from _host_cache(document)
+    yield from _suspensions(document.get("suspension") or {})
+    if "utilisation" in document and document["utilisation"] is None:
+        yield "busy", "-"  # Shares of no time.
+    yield from _use(document.get("utilisation") or {})
+    yield from host_queue_facts(result)
+    wear: Mapping[str, Any] = document.get("wear") or {}
+    if wear.get("erases_max"):
+        yield (
+            "wear",
+            f"{wear['erases_mean']:.2f} erases per block since it was new "
+            f"({wear.get('erases_min', 0):,} to {wear['erases_max']:,})",
+        )
+    tier = result.tier
+    if tier is not None:
+        yield from tier_facts(tier)
+    reliability = result.reliability
+    if reliability is not None:
+        yield from reliability_facts(reliability)
+    for key, words in (("scm", "SCM"), ("storage_scm", "storage SCM")):
+        yield from _scm(document.get(key) or {}, words)
+    yield from endurance_facts(document)
+    yield from _prepared(document)
+
+
+def _suspensions(ledger: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """Say how often erases were suspended, and what it did to their blocks."""
+    if not ledger.get("suspended_erases"):
+        return
+    words = (
+        f"{ledger['suspended_erases']:,} of {ledger['erases']:,} erases suspended, "
+        f"{ledger['suspensions'] / ledger['erases']:.3g} times on average, "
+        f"{ledger['suspensions_max']:,} at most; the longest took {duration(ledger['erase_ns_max'])}"
+    )
+    if ledger["over_limit_erases"]:
+        words += (
+            f"; {ledger['over_limit_erases']:,} more often than their blocks bear, which adds up to "
+            f"{ledger['added_rber_max']:.2g} to the bit error rate (inferred)"
+        )
+    if ledger["lost_ns"]:
+        words += f"; {duration(ledger['lost_ns'])} of pulses begun anew"
+    yield "suspends", words
+
+
+def _scm(scm: Mapping[str, Any], words: str) -> Iterator[tuple[str, str]]:
+    """Yield how the sectors of storage-class memory wore."""
+    wear: Mapping[str, Any] = scm.get("wear") or {}
+    if not wear.get("writes_max"):
+        return
+    text = f"{wear['writes_mean']:.2f} writes per sector since it was new, at most {wear['writes_max']:,}"
+    if wear.get("endurance_used") is not None:
+        text += f" ({wear['endurance_used'] * 100:.2g}% of {wear['endurance_writes']:.2g})"
+    yield f"{words} wear", text
+    copies: float | None = scm.get("copies_per_write")
+    if copies:
+        yield "levelling", f"{copies:.4f} sectors copied per sector written"
+    verify: Mapping[str, Any] = scm.get("verify") or {}
+    if verify.get("cycles_per_write") is not None:
+        left = f"{verify['ber_factor']:.1%} of the bit errors are left"
+        yield f"{words} verify", f"{verify['cycles_per_write']:.2f} cycles per sector written, {left}"
+
+
+def _host_cache(document: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """Yield what the cache in front of the drive did, and what it asked the drive for."""
+    cache: Mapping[str, int] = document.get("host_cache") or {}
+    if cache:
+        reads = f"{cache['read_hits']:,} of {cache['reads']:,} reads"
+        writes = f"{cache['write_hits']:,} of {cache['writes']:,} writes found their block"
+        dirty = f"{cache['dirty_blocks'] / cache['blocks']:.1%} dirty"
+        disk = f"disk: {cache['disk_reads']:,} reads, {cache['disk_writes']:,} writes"
+        yield "host cache", f"{reads} and {writes}; {cache['evictions']:,} evicted, {dirty}; {disk}"
+    hints: Mapping[str, Mapping[str, Any]] = document.get("hints") or {}
+    total = sum(hint["count"] for hint in hints.values())
+    for name, hint in hints.items():
+        p99 = duration(hint["percentiles_ns"]["99"])
+        share = f"{hint['count']:,} ({hint['count'] / total:.1%})"
+        yield f"  {name.replace('_', ' ')}", f"{share}, mean {duration(hint['mean_ns'])}, p99 {p99}"
+
+
+def _use(utilisation: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    media = (("dies", "channels", "dies"), ("banks", "bank_channels", "SCM banks"))
+    busy = []
+    for units, buses, words in media:
+        shares: Mapping[str, Any] = utilisation.get(units) or {}
+        if shares.get("mean") is not None:
+            ends = " to ".join(percent(shares[key]) for key in ("min", "max") if key in shares)
+            spread = f" (from {ends})" if ends else ""
+            busy.append(f"{words} {percent(shares['mean'])}{spread}")
+        channels: Mapping[str, Any] = utilisation.get(buses) or {}
+        if channels.get("mean") is not None:
+            busy.append(f"{'' if units == 'dies' else 'SCM '}channels {percent(channels['mean'])}")
+    link: Mapping[str, Any] = utilisation.get("link") or {}
+    if "in" in link:
+        busy.append(f"host link {percent(link['in'])} in, {percent(link.get('out', 0.0))} out")
+    if busy:
+        yield "busy", ", ".join(busy)
+    for units, _, words in media:
+        occupancy: Mapping[str, float] = (utilisation.get(units) or {}).get("occupancy") or {}
+        held = sorted(
+            ((share, name) for name, share in occupancy.items() if name != "idle" and share >= 0.0005),
+            reverse=True,
+        )
+        if held:
+            parts = ", ".join(f"{occupancy_name(name)} {percent(share)}" for share, name in held)
+            yield f"{words.removeprefix('SCM ')} with", parts
+
+
+def _steadiness(told: Steadiness) -> str:
+    """Say whether the window had settled."""
+    verdict = {"not-steady": "no: ", "cannot-be-told": "cannot be told, "}.get(told.verdict, "")
+    return f"{verdict}{told.words}"
+
+
+def _prepared(document: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    if "nand" not in ((document.get("config") or {}).get("drive") or {"nand": None}):
+        return  # Memory that is overwritten in place needs no preparing.
+    steady = document.get("steady_state")
+    workload: Mapping[str, Any] = document.get("workload") or {}
+    held = "the region of the job" if workload.get("kind") == "synthetic" else "what the trace reads"
+    if workload.get("host_cache"):
+        full = workload["host_cache"].get("initial") == "full"
+        held = "the blocks of a full cache" if full else "no block of the cache"
+    text = {
+        "footprint": f"held {held}, and nothing else",
+        "full": "was full",
+        "none": "was empty",
+    }.get(str(document.get("prefill")))
+    if isinstance(steady, Mapping) and steady.get("window_waf"):
+        by = " by the workload" if steady.get("by") == "workload" else ""
+        settled = "to steady state" if steady.get("converged") else "but not to steady state"
+        waf, low, high = (f"{steady[key]:.2f}" for key in ("waf", "waf_low", "waf_high"))
+        # Of windows that are alike, or of one alone, there is no interval to speak of.
+        ends = "" if low == waf == high else f", from {low} to {high}"
+        text = (
+            f"was full and overwritten {steady.get('drive_writes', 0):.1f} times{by}, {settled} "
+            f"(WAF {waf}{ends})"
+        )
+    if text:
+        run = (document.get("config") or {}).get("run") or {}
+        order = ", filled in random order" if run.get("prefill_order") == "random" else ""
+        yield "before", f"the drive {text}{order}"

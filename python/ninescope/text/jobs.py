@@ -1,0 +1,81 @@
+"""The table of jobs: what each of several did, a row for each of its operations."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from rich.console import Group, RenderableType
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from ninescope.result import JobResult, Result
+from ninescope.text.latency import percentile
+from ninescope.text.lines import natural_width
+from ninescope.text.units import duration, quantity
+
+_JOB_NUMBERS = ("requests", "IOPS", "throughput", "mean", "p50", "p99", "max")
+
+
+def job_table(result: Result, width: int | None) -> RenderableType:
+    """Show what each job did, one row for each of its operations.
+
+    `width` is that of a terminal; where that is too narrow each job stands on a line above its operations,
+    and where it still is, the numbers of an operation are a sentence. No name or number is cut.
+    """
+    side_by_side = _jobs_side_by_side(result)
+    if width is None or natural_width(side_by_side) <= width:
+        return side_by_side
+    stacked = _jobs_stacked(result)
+    return stacked if natural_width(stacked) <= width else _jobs_in_words(result)
+
+
+def _new_job_table(*heads: str) -> Table:
+    table = Table(box=None, pad_edge=True, header_style="bold", padding=(0, 2, 0, 1))
+    for head in heads:
+        table.add_column(head, no_wrap=True)
+    for name in _JOB_NUMBERS:
+        table.add_column(name, justify="right", no_wrap=True)
+    return table
+
+
+def _job_rows(job: JobResult) -> Iterator[tuple[str, list[str | Text]]]:
+    """Yield the operations of a job with their numbers; a job that did nothing has no operation."""
+    if not job.requests:
+        yield "", ["0"]
+    for op, latency in job.latency:
+        moved = job.throughput[op]
+        rate = quantity(moved.bytes_per_second, "B/s") if moved.bytes else ""
+        times = (duration(latency.mean_ns), percentile(latency, "50"), percentile(latency, "99"))
+        yield op, [f"{latency.count:,}", quantity(moved.iops), rate, *times, duration(latency.max_ns)]
+
+
+def _jobs_side_by_side(result: Result) -> Table:
+    table = _new_job_table("job", "")
+    for job in result.jobs:
+        for place, (op, numbers) in enumerate(_job_rows(job)):
+            table.add_row("" if place else Text(job.name), op, *numbers)
+    return table
+
+
+def _jobs_stacked(result: Result) -> Table:
+    table = _new_job_table("job")
+    for job in result.jobs:
+        table.add_row(Text(job.name, "bold"))
+        for op, numbers in _job_rows(job):
+            table.add_row(f"  {op}", *numbers)
+    return table
+
+
+def _jobs_in_words(result: Result) -> RenderableType:
+    lines: list[RenderableType] = []
+    for job in result.jobs:
+        lines.append(Text(f" {job.name}", "bold", overflow="fold"))
+        for op, numbers in _job_rows(job):
+            words = (
+                f"{name} {str(number).strip()}"
+                for name, number in zip(_JOB_NUMBERS, numbers, strict=False)
+                if str(number).strip()
+            )
+            lines.append(Padding(Text(f"{op} {', '.join(words)}".strip(), overflow="fold"), (0, 0, 0, 3)))
+    return Group(*lines)

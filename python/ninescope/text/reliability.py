@@ -1,0 +1,104 @@
+"""What codes found and what was done about it, in words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from ninescope.result.reliability import CacheUse, CodeUse, Reliability
+
+CODES = {
+    "nand": "flash, ECC",
+    "nand_edc": "flash, EDC",
+    "scm": "SCM",
+    "storage_scm": "storage-type SCM",
+}
+"""Which code of the drive, by key."""
+
+
+def facts(reliability: Reliability) -> Iterator[tuple[str, str]]:
+    """Yield lines on what codes found and what was done about it."""
+    for name, code in reliability.codes.items():
+        if code.codewords:
+            yield f"code ({CODES.get(name, name)})", _code_words(code)
+    counters = reliability.counters
+    yield from _read_again(counters)
+    lost = [
+        (counters.get("reads_reported", 0), "host reads reported an error"),
+        (counters.get("units_lost", 0), "units lost in moves and merges"),
+        (counters.get("reads_wrong", 0), "host reads returned wrong data that passed as good"),
+        (counters.get("units_wrong", 0), "units went wrong unnoticed"),
+    ]
+    told = [f"{count:,} {words}" for count, words in lost if count]
+    if told:
+        yield "data", ", ".join(told)
+    if reliability.cache is not None:
+        yield from _cache_facts(reliability.cache)
+    yield from _corruption_facts(counters)
+    refreshed = counters.get("refreshes_by_reads", 0) + counters.get("refreshes_by_age", 0)
+    if refreshed:
+        by_reads, by_age = counters["refreshes_by_reads"], counters["refreshes_by_age"]
+        yield "refresh", f"{refreshed:,} block groups ({by_reads:,} by reads, {by_age:,} by age)"
+    if counters.get("scrub_page_reads"):
+        passes = counters["scrub_passes"]
+        yield "scrubber", f"{counters['scrub_page_reads']:,} pages read, {passes:,} passes ended"
+
+
+def _code_words(code: CodeUse) -> str:
+    words = f"{code.codewords:,} codewords of {code.user_bytes:,} B"
+    if code.corrupted_codewords:
+        share = code.corrupted_codewords / code.codewords
+        words += f", {share:.1%} of them with errors" if share >= 1e-3 else f", {share:.1e} with errors"
+    if code.failed_codewords:
+        words += f", {code.failed_codewords:,} beyond the code"
+    if code.undetected_codewords:
+        words += f", {code.undetected_codewords:,} of which passed as good"
+    if code.decoder_utilisation:
+        words += f"; decoders busy {code.decoder_utilisation:.1%}"
+    return words
+
+
+def _read_again(counters: Mapping[str, int]) -> Iterator[tuple[str, str]]:
+    retried = counters.get("retried_reads", 0)
+    if retried:
+        attempts = counters["retries"] / retried
+        yield "read retry", f"{retried:,} page reads, {attempts:.2f} attempts each"
+    failed = counters.get("failed_reads", 0)
+    if failed:
+        yield "given up", f"{failed:,} page reads"
+
+
+def _cache_facts(cache: CacheUse) -> Iterator[tuple[str, str]]:
+    reads = cache.ecc_reads + cache.edc_reads
+    share = f" ({cache.edc_reads / reads:.1%})" if reads else ""
+    yield "clean data", f"{cache.edc_reads:,} of {reads:,} units read under EDC{share}"
+    moved = cache.ecc_moved + cache.edc_moved + cache.ecc_to_edc
+    if moved:
+        yield (
+            "moved",
+            f"{cache.edc_moved:,} units under EDC, {cache.ecc_moved:,} under ECC, "
+            f"{cache.ecc_to_edc:,} from ECC to EDC",
+        )
+    fetched = {
+        "by the scrubber": cache.prefetched,
+        "that the host waited for": cache.refetches,
+        "that moves waited for": cache.refetches_for_moves,
+    }
+    if any(fetched.values()):
+        yield "fetched", ", ".join(f"{count:,} units {whom}" for whom, count in fetched.items() if count)
+
+
+def _corruption_facts(counters: Mapping[str, int]) -> Iterator[tuple[str, str]]:
+    """Yield who met what was corrupt; the numbers add up."""
+    corruptions = counters.get("corruptions", 0)
+    if not corruptions:
+        return
+    met = {
+        "corrected": counters["corruptions_corrected"],
+        "found bad by the scrubber": counters["corruptions_met_by_scrub"],
+        "by a read of the host": counters["corruptions_met_by_host"],
+        "by a move": counters["corruptions_met_by_moves"],
+        "erased before anybody read them": counters["corruptions_erased"],
+    }
+    left = corruptions - sum(met.values())
+    words = [f"{count:,} {what}" for what, count in met.items() if count]
+    yield "corrupt units", f"{corruptions:,}: " + ", ".join([*words, f"{left:,} still there, met by nobody"])
