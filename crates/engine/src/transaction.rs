@@ -50,19 +50,62 @@ impl QueueClass {
     }
 }
 
+/// The number of a period that a FLUSH ends, in which host programs are counted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FlushEpoch(pub u32);
+
+/// The migration that takes up what a host read of flash brings, if one does. Kept as its number plus one, so that nothing
+/// but zeros is no migration.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct BringsUp(u32);
+
+impl BringsUp {
+    /// No migration.
+    pub const NONE: Self = Self(0);
+
+    /// That migration.
+    #[inline]
+    pub fn migration(migration: u32) -> Self {
+        Self(migration + 1)
+    }
+
+    /// Which migration it is.
+    #[inline]
+    pub fn get(self) -> Option<u32> {
+        self.0.checked_sub(1)
+    }
+
+    /// Whether there is one.
+    #[inline]
+    pub fn is_some(self) -> bool {
+        self.0 != 0
+    }
+}
+
+/// What an access is of.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Medium {
+    #[default]
+    Flash,
+    Scm,
+}
+
 /// One page access, one group erase, or one access of a slot of SCM, 40 bytes.
+///
+/// Three of its words mean one thing or another by what it is. They are private: a constructor writes each in one meaning, and
+/// whoever asks for another one is told in tests.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Transaction {
     /// When it was queued on its die.
     pub queued: Ns,
     /// Link of the queue it is on.
     pub next: u32,
-    /// The first unit of the access; on SCM its slot, see [`Transaction::slot`].
-    pub ppa: Ppa,
-    /// A host read's command, or the head of the chain of unit records.
-    pub owner: u32,
-    /// A host program's flush epoch; on SCM its sectors, see [`Transaction::sector_mask`].
-    pub epoch: u32,
+    /// Of flash the first unit, of SCM the slot.
+    place: u32,
+    /// Whom it is for: a command, a migration, the head of a chain of unit records, or nobody.
+    owner: u32,
+    /// Of a host program its flush epoch, of a host read of flash what it brings up, of SCM the mask of sectors.
+    detail: u32,
     /// Of a host read of flash, the sectors that it asks for of its first unit, one bit each; 0 where it takes whole units.
     pub asked_of_first: u32,
     /// Host sectors a read delivers (at most 32 units of 32 sectors), or sectors of an access of SCM.
@@ -77,33 +120,179 @@ pub struct Transaction {
     pub tracked: bool,
     /// How often it was queued to be read again, because it did not decode.
     pub attempts: u8,
+    medium: Medium,
 }
 
+// ---- what there is to access -----------------------------------------------------------------------
+
 impl Transaction {
+    /// A read of pages for a host command, of no page yet.
+    #[inline]
+    pub fn host_read(command: u32) -> Self {
+        Self { owner: command, tracked: true, class: QueueClass::HostRead, source: Source::Host, ..Self::default() }
+    }
+
+    /// The same of the unit at `ppa` alone, of which it asks for some sectors: all of them go up with what it brings up.
+    pub fn host_read_of_unit(command: u32, ppa: Ppa, mask: u32, brings_up: BringsUp) -> Self {
+        let asked_of_first = if brings_up.is_some() { 0 } else { mask };
+        let mut read = Self { detail: brings_up.0, ..Self::host_read(command) };
+        read.begin_page(ppa, mask.count_ones() as u16, asked_of_first);
+        read
+    }
+
+    /// A host read goes on with another page, of which it asks for so many sectors of the unit at `ppa`.
+    #[inline]
+    pub fn begin_page(&mut self, ppa: Ppa, sectors: u16, asked_of_first: u32) {
+        (self.place, self.units, self.sectors, self.asked_of_first) = (ppa.0, 1, sectors, asked_of_first);
+    }
+
+    /// A read of the rest of a unit that the host wrote in part; `record` says which.
+    pub fn merge_read(ppa: Ppa, record: u32) -> Self {
+        let (class, source) = (QueueClass::HostRead, Source::ReadModifyWrite);
+        Self { place: ppa.0, owner: record, units: 1, class, source, tracked: true, ..Self::default() }
+    }
+
+    /// A read of a unit that a migration wants.
+    pub fn migration_read(ppa: Ppa, migration: u32) -> Self {
+        let (class, source) = (QueueClass::MoveRead, Source::Migration);
+        Self { place: ppa.0, owner: migration, units: 1, class, source, ..Self::default() }
+    }
+
+    /// A read of units of a page that garbage collection moves, the first one at `ppa`.
+    pub fn move_read(ppa: Ppa, units: u8, records: u32) -> Self {
+        let (class, source) = (QueueClass::MoveRead, Source::GarbageCollection);
+        Self { place: ppa.0, owner: records, units, class, source, ..Self::default() }
+    }
+
+    /// A read of a page for the scrubber.
+    pub fn scrub_read(ppa: Ppa, units: u8) -> Self {
+        let (class, source) = (QueueClass::IdleRead, Source::Scrub);
+        Self { place: ppa.0, owner: NONE, units, class, source, ..Self::default() }
+    }
+
+    /// A program of a page that the host or a migration wrote, `records` of which are told of its end.
+    pub fn host_program(ppa: Ppa, units: u8, records: u32, epoch: FlushEpoch, source: Source) -> Self {
+        let (class, tracked) = (QueueClass::HostProgram, records != NONE);
+        Self { place: ppa.0, owner: records, detail: epoch.0, units, class, source, tracked, ..Self::default() }
+    }
+
+    /// A program of a page of moves.
+    pub fn move_program(ppa: Ppa, units: u8, records: u32) -> Self {
+        let (class, source) = (QueueClass::MoveProgram, Source::GarbageCollection);
+        Self { place: ppa.0, owner: records, units, class, source, ..Self::default() }
+    }
+
+    /// The erase of the group that begins at `ppa`.
+    pub fn erase(ppa: Ppa) -> Self {
+        let (class, source) = (QueueClass::Erase, Source::GarbageCollection);
+        Self { place: ppa.0, owner: NONE, class, source, ..Self::default() }
+    }
+
     /// An access to the sectors `mask` of a slot of SCM, for a host command.
     #[inline]
     pub fn on_slot(slot: SlotId, mask: u32, class: QueueClass, command: u32) -> Self {
         Self {
-            ppa: Ppa(slot.0),
-            epoch: mask,
+            place: slot.0,
+            detail: mask,
             owner: command,
             sectors: mask.count_ones() as u16,
             class,
             tracked: true,
+            medium: Medium::Scm,
             ..Self::default()
         }
+    }
+
+    /// The same for a migration.
+    pub fn migrating(slot: SlotId, mask: u32, class: QueueClass, migration: u32) -> Self {
+        Self { source: Source::Migration, ..Self::on_slot(slot, mask, class, migration) }
+    }
+}
+
+// ---- what it is of, and for whom -------------------------------------------------------------------
+
+impl Transaction {
+    /// The first unit of an access of flash.
+    #[inline]
+    pub fn ppa(&self) -> Ppa {
+        debug_assert!(self.medium == Medium::Flash, "an access of flash");
+        Ppa(self.place)
     }
 
     /// The slot of an access of SCM.
     #[inline]
     pub fn slot(&self) -> SlotId {
-        SlotId(self.ppa.0)
+        debug_assert!(self.medium == Medium::Scm, "an access of SCM");
+        SlotId(self.place)
     }
 
     /// Which sectors of its slot an access of SCM touches, one bit each.
     #[inline]
     pub fn sector_mask(&self) -> u32 {
-        self.epoch
+        debug_assert!(self.medium == Medium::Scm, "an access of SCM");
+        self.detail
+    }
+
+    /// An access of SCM touches these sectors alone.
+    pub fn narrow_to(&mut self, mask: u32) {
+        debug_assert!(self.medium == Medium::Scm, "an access of SCM");
+        (self.detail, self.sectors) = (mask, mask.count_ones() as u16);
+    }
+
+    /// In which flush epoch a host program counts.
+    #[inline]
+    pub fn flush_epoch(&self) -> FlushEpoch {
+        debug_assert!(self.class == QueueClass::HostProgram && self.medium == Medium::Flash, "a program of the host");
+        FlushEpoch(self.detail)
+    }
+
+    /// The migration that takes up what a host read of flash brings.
+    #[inline]
+    pub fn brings_up(&self) -> BringsUp {
+        debug_assert!(
+            self.class == QueueClass::HostRead && self.medium == Medium::Flash,
+            "a read of flash for the host"
+        );
+        BringsUp(self.detail)
+    }
+
+    /// The host command that a read of flash, or an access of SCM, is for.
+    #[inline]
+    pub fn command(&self) -> u32 {
+        debug_assert!(
+            self.source == Source::Host && (self.class == QueueClass::HostRead || self.medium == Medium::Scm),
+            "an access for a host command"
+        );
+        self.owner
+    }
+
+    /// The migration that a read of flash, or an access of SCM, is for.
+    #[inline]
+    pub fn migration(&self) -> u32 {
+        debug_assert!(
+            self.source == Source::Migration && (self.class == QueueClass::MoveRead || self.medium == Medium::Scm),
+            "an access for a migration"
+        );
+        self.owner
+    }
+
+    /// Who asked for an access of SCM: the migration or the host command, as its source says.
+    #[inline]
+    pub fn asker(&self) -> u32 {
+        debug_assert!(self.medium == Medium::Scm, "an access of SCM");
+        self.owner
+    }
+
+    /// The head of the chain of unit records that a program carries, or that a read for garbage collection or for a merge
+    /// fetches; `NONE` for none.
+    #[inline]
+    pub fn records(&self) -> u32 {
+        debug_assert!(
+            matches!(self.class, QueueClass::HostProgram | QueueClass::MoveProgram)
+                || matches!(self.source, Source::GarbageCollection | Source::ReadModifyWrite),
+            "an access with unit records"
+        );
+        self.owner
     }
 }
 
@@ -247,10 +436,10 @@ impl TransactionStore {
         }
     }
 
-    /// Stores a transaction.
+    /// Stores a transaction that is queued now.
     #[inline]
-    pub fn insert(&mut self, transaction: Transaction) -> u32 {
-        let index = self.slab.insert(transaction);
+    pub fn insert(&mut self, now: Ns, transaction: Transaction) -> u32 {
+        let index = self.slab.insert(Transaction { queued: now, next: NONE, ..transaction });
         if self.tracks.len() < self.slab.slot_count() {
             self.tracks.push(Track::default());
         }

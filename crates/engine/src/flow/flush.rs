@@ -12,6 +12,7 @@ use crate::device::Device;
 use crate::error::SimulationError;
 use crate::kind::Kind;
 use crate::meter::Parts;
+use crate::transaction::FlushEpoch;
 
 #[derive(Clone, Copy, Debug)]
 struct Epoch {
@@ -39,13 +40,13 @@ impl FlushEpochs {
 
     /// A host page program is queued; returns its epoch.
     #[inline]
-    pub fn program_queued(&mut self) -> u32 {
+    pub fn program_queued(&mut self) -> FlushEpoch {
         let present = self.epochs.len() - 1;
         self.epochs[present].programs += 1;
-        self.oldest.wrapping_add(present as u32)
+        FlushEpoch(self.oldest.wrapping_add(present as u32))
     }
 
-    fn program_ended(&mut self, epoch: u32) {
+    fn program_ended(&mut self, FlushEpoch(epoch): FlushEpoch) {
         let position = epoch.wrapping_sub(self.oldest) as usize;
         self.epochs[position].programs -= 1;
     }
@@ -81,7 +82,7 @@ impl<K: Kind> Device<K> {
 
     /// A host page program ended.
     #[inline]
-    pub(crate) fn flush_program_ended(&mut self, epoch: u32) -> Result<(), SimulationError> {
+    pub(crate) fn flush_program_ended(&mut self, epoch: FlushEpoch) -> Result<(), SimulationError> {
         self.flushes.program_ended(epoch);
         if self.flushes.epochs.len() > 1 { self.complete_flushes() } else { Ok(()) }
     }

@@ -2,13 +2,13 @@
 
 use ninescope_ftl::{GcStep, Residence};
 use ninescope_kernel::NONE;
-use ninescope_model::{BlockGroup, Pool, Ppa, Source, Stream};
+use ninescope_model::{BlockGroup, Pool, Ppa, Stream};
 
 use crate::device::Device;
 use crate::error::SimulationError;
 use crate::kind::Kind;
 use crate::probe::{Event, observe};
-use crate::transaction::{QueueClass, Transaction, UnitChain, UnitRecord};
+use crate::transaction::{Transaction, UnitChain, UnitRecord};
 
 /// What a pool's garbage collection has under way.
 #[derive(Clone, Copy, Debug, Default)]
@@ -106,24 +106,18 @@ impl<K: Kind> Device<K> {
         }
         self.counters.gc_page_reads += 1;
         self.gc_jobs[pool.index()].reads += 1;
-        self.queue_read(Transaction {
-            ppa,
-            owner: chain.head,
-            units,
-            class: QueueClass::MoveRead,
-            source: Source::GarbageCollection,
-            ..Transaction::default()
-        })
+        self.queue_read(Transaction::move_read(ppa, units, chain.head))
     }
 
     /// The units of a page are in the controller: those that are still current get their new place.
     pub(crate) fn gc_page_arrived(&mut self, transaction: u32) -> Result<(), SimulationError> {
-        let Transaction { ppa, owner, .. } = self.transactions.slab[transaction];
+        let access = self.transactions.slab[transaction];
+        let (ppa, records) = (access.ppa(), access.records());
         self.transactions.slab.remove(transaction);
         let group = self.geometry.group_and_offset(ppa).0;
         let pool = self.geometry.pool_and_block(group).0;
         self.gc_jobs[pool.index()].reads -= 1;
-        let (mut unit, mut number) = (owner, 0);
+        let (mut unit, mut number) = (records, 0);
         while unit != NONE {
             let record = self.transactions.units[unit];
             if self.ftl.move_is_current(record.lpa, record.taken_from) {
@@ -162,10 +156,11 @@ impl<K: Kind> Device<K> {
 
     /// A page of moves is on the media: the map changes where it still points at the source.
     pub(crate) fn finish_moves(&mut self, transaction: u32) -> Result<(), SimulationError> {
-        let Transaction { ppa, owner, .. } = self.transactions.slab[transaction];
+        let access = self.transactions.slab[transaction];
+        let (ppa, records) = (access.ppa(), access.records());
         let group = self.geometry.group_and_offset(ppa).0;
         let pool = self.geometry.pool_and_block(group).0;
-        let (mut unit, mut to) = (owner, ppa);
+        let (mut unit, mut to) = (records, ppa);
         while unit != NONE {
             let record = self.transactions.units[unit];
             self.transactions.units.remove(unit);
@@ -190,14 +185,7 @@ impl<K: Kind> Device<K> {
         }
         let pool = self.geometry.pool_and_block(group).0;
         let ppa = self.geometry.first_unit(group);
-        let transaction = Transaction {
-            ppa,
-            owner: NONE,
-            class: QueueClass::Erase,
-            source: Source::GarbageCollection,
-            ..Transaction::default()
-        };
-        self.enqueue(self.geometry.die_of_pool(pool), transaction);
+        self.enqueue(self.geometry.die_of_pool(pool), Transaction::erase(ppa));
     }
 
     /// The last read queued on a group ended: an erase that waited for it can go.
@@ -214,7 +202,7 @@ impl<K: Kind> Device<K> {
 
     /// The erase of a group ended: it is free.
     pub(crate) fn group_erased(&mut self, transaction: u32) -> Result<(), SimulationError> {
-        let group = self.geometry.group_and_offset(self.transactions.slab[transaction].ppa).0;
+        let group = self.geometry.group_and_offset(self.transactions.slab[transaction].ppa()).0;
         self.transactions.slab.remove(transaction);
         self.ftl.erased(group);
         self.counters.group_erases += 1;

@@ -108,22 +108,14 @@ impl<K: Kind> Device<K> {
         let stripe = self.stripes[Self::stripe_index(pool, stream)];
         for plane in stripe.first_page..=last_plane {
             let ppa = Ppa(first_unit_of_last - (last_plane - plane) * units_per_page);
-            let transaction = Transaction {
-                ppa,
-                owner: stripe.filled[plane as usize],
-                units: units_per_page as u8,
-                ..Transaction::default()
-            };
+            let (records, units) = (stripe.filled[plane as usize], units_per_page as u8);
             if stream.is_of_moves() {
                 self.gc_jobs[pool.index()].program_queued();
-                let class = QueueClass::MoveProgram;
-                self.enqueue(die, Transaction { class, source: Source::GarbageCollection, ..transaction });
+                self.enqueue(die, Transaction::move_program(ppa, units, records));
             } else {
                 let epoch = self.flushes.program_queued();
-                let tracked = transaction.owner != NONE;
-                let class = QueueClass::HostProgram;
-                let source = if tracked { self.transactions.units[transaction.owner].source } else { Source::Host };
-                let index = self.enqueue(die, Transaction { epoch, class, source, tracked, ..transaction });
+                let source = if records == NONE { Source::Host } else { self.transactions.units[records].source };
+                let index = self.enqueue(die, Transaction::host_program(ppa, units, records, epoch, source));
                 self.transactions.tracks[index as usize].filled_by = stripe.filled_by[plane as usize];
             }
         }
@@ -226,7 +218,7 @@ impl<K: Kind> Device<K> {
         for plane in command.addressed_planes() {
             let index = command.transaction[plane];
             let transaction = self.transactions.slab[index];
-            let (group, offset) = self.geometry.group_and_offset(transaction.ppa);
+            let (group, offset) = self.geometry.group_and_offset(transaction.ppa());
             let programmed = offset + self.geometry.units_per_page();
             self.ftl.programmed(group, programmed);
             if offset == 0 && self.reliability.is_some() {
@@ -234,12 +226,12 @@ impl<K: Kind> Device<K> {
             }
             if programmed == self.geometry.units_per_group() {
                 // It may be the victim that garbage collection had been waiting for.
-                self.touch_gc_of(transaction.ppa);
+                self.touch_gc_of(transaction.ppa());
             }
             if of_host {
                 self.unbuffer_page(die);
                 self.finish_host_units(index)?;
-                self.flush_program_ended(transaction.epoch)?;
+                self.flush_program_ended(transaction.flush_epoch())?;
             } else {
                 self.finish_moves(index)?;
             }
@@ -261,7 +253,7 @@ impl<K: Kind> Device<K> {
     }
 
     fn finish_host_units(&mut self, transaction: u32) -> Result<(), SimulationError> {
-        let mut unit = self.transactions.slab[transaction].owner;
+        let mut unit = self.transactions.slab[transaction].records();
         while unit != NONE {
             let record = self.transactions.units[unit];
             self.transactions.units.remove(unit);

@@ -1,14 +1,14 @@
 //! Host reads: split by unit, translated, merged where units lie side by side in one page.
 
 use ninescope_kernel::NONE;
-use ninescope_model::{CacheHint, Lpa, Ppa, SECTOR_BYTES, Source};
+use ninescope_model::{CacheHint, Lpa, Ppa, SECTOR_BYTES};
 
 use crate::device::Device;
 use crate::error::SimulationError;
 use crate::host::LinkJob;
 use crate::kind::Kind;
 use crate::probe::{Event, ReadFrom, observe};
-use crate::transaction::{QueueClass, Transaction};
+use crate::transaction::Transaction;
 
 impl<K: Kind> Device<K> {
     /// Turns a read command into page reads. What the controller can answer by itself (units still on
@@ -17,7 +17,7 @@ impl<K: Kind> Device<K> {
         let command = self.commands[index];
         let end = command.lba + u64::from(command.sectors);
         let sectors_per_unit = u64::from(self.geometry.sectors_per_unit());
-        let mut access = Transaction { owner: index, tracked: true, ..Transaction::default() };
+        let mut access = Transaction::host_read(index);
         let mut answered_sectors = 0;
         let mut pending = 0;
         let mut sector = command.lba;
@@ -49,10 +49,7 @@ impl<K: Kind> Device<K> {
             }
             pending += u32::from(access.units > 0);
             self.queue_host_read(&access)?;
-            access.ppa = ppa;
-            access.units = 1;
-            access.sectors = sectors;
-            access.asked_of_first = (((1_u64 << sectors) - 1) << first_of_unit) as u32;
+            access.begin_page(ppa, sectors, (((1_u64 << sectors) - 1) << first_of_unit) as u32);
         }
         pending += u32::from(access.units > 0);
         self.queue_host_read(&access)?;
@@ -82,15 +79,15 @@ impl<K: Kind> Device<K> {
 
     #[inline]
     fn continues_page(&self, access: &Transaction, ppa: Ppa) -> bool {
-        ppa.0 == access.ppa.0 + u32::from(access.units)
-            && self.geometry.first_unit_of_page(ppa) == self.geometry.first_unit_of_page(access.ppa)
+        ppa.0 == access.ppa().0 + u32::from(access.units)
+            && self.geometry.first_unit_of_page(ppa) == self.geometry.first_unit_of_page(access.ppa())
     }
 
     #[inline]
     fn queue_host_read(&mut self, access: &Transaction) -> Result<(), SimulationError> {
         if access.units > 0 {
             self.counters.host_page_reads += 1;
-            self.queue_read(Transaction { class: QueueClass::HostRead, source: Source::Host, ..*access })?;
+            self.queue_read(*access)?;
         }
         Ok(())
     }
@@ -98,13 +95,13 @@ impl<K: Kind> Device<K> {
     /// Queues a page read on its die; its group is not erased before it ends.
     #[inline]
     pub(crate) fn queue_read(&mut self, transaction: Transaction) -> Result<(), SimulationError> {
-        let group = self.geometry.group_and_offset(transaction.ppa).0;
+        let group = self.geometry.group_and_offset(transaction.ppa()).0;
         self.ftl.read_queued(group);
         let pool = self.geometry.pool_and_block(group).0;
         if self.reliability.is_some() {
             self.reliable_read_queued(group)?;
         }
-        observe!(self, Event::ReadQueued { ppa: transaction.ppa, source: transaction.source });
+        observe!(self, Event::ReadQueued { ppa: transaction.ppa(), source: transaction.source });
         self.enqueue(self.geometry.die_of_pool(pool), transaction);
         Ok(())
     }

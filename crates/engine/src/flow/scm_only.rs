@@ -43,7 +43,8 @@ impl<K: Kind> Device<K> {
 
     /// The sectors of a write are on the media.
     pub(crate) fn slot_written(&mut self, transaction: u32) -> Result<(), SimulationError> {
-        let Transaction { owner: command, queued, .. } = self.transactions.slab[transaction];
+        let access = self.transactions.slab[transaction];
+        let (command, queued) = (access.command(), access.queued);
         let track = &self.transactions.tracks[transaction as usize];
         let mut parts = Parts::default();
         // Where the page had no slot, it waited for one.

@@ -11,7 +11,7 @@ use crate::kind::Kind;
 use crate::meter::Parts;
 use crate::probe::{Event, MergedWith, observe};
 use crate::reliability::Harm;
-use crate::transaction::{QueueClass, Transaction, UnitRecord};
+use crate::transaction::{Transaction, UnitRecord};
 
 /// Units of one command that are to be placed in order. At most three per command: its whole units and a
 /// partly written one at each end.
@@ -166,7 +166,7 @@ impl<K: Kind> Device<K> {
     ) -> Result<(), SimulationError> {
         self.counters.read_modify_write_reads += 1;
         let merge = self.transactions.merges.insert(before.unwrap_or_default());
-        let owner = self.transactions.units.insert(UnitRecord {
+        let record = self.transactions.units.insert(UnitRecord {
             lpa: Lpa(unit),
             parent: command,
             taken_from: self.ftl.residence(ppa),
@@ -174,22 +174,14 @@ impl<K: Kind> Device<K> {
             had_turn: before.is_some(),
             ..UnitRecord::default()
         });
-        self.queue_read(Transaction {
-            ppa,
-            owner,
-            units: 1,
-            class: QueueClass::HostRead,
-            source: Source::ReadModifyWrite,
-            tracked: true,
-            ..Transaction::default()
-        })
+        self.queue_read(Transaction::merge_read(ppa, record))
     }
 
     /// The rest of a unit is there.
     pub(crate) fn read_modify_write_arrived(&mut self, transaction: u32) -> Result<(), SimulationError> {
-        let owner = self.transactions.slab[transaction].owner;
-        let record = self.transactions.units[owner];
-        self.transactions.units.remove(owner);
+        let index = self.transactions.slab[transaction].records();
+        let record = self.transactions.units[index];
+        self.transactions.units.remove(index);
         let damage = self.harm_of(transaction, 0);
         let track = &self.transactions.tracks[transaction as usize];
         let parts = &mut self.transactions.merges[record.merge];

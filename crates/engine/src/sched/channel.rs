@@ -133,14 +133,14 @@ impl<K: Kind> Device<K> {
                 staying_planes |= 1 << plane;
                 continue;
             }
-            brought_up |= transaction.epoch != 0;
-            self.dies[die.index()].bringing_up[plane] = transaction.epoch;
+            brought_up |= transaction.brings_up().is_some();
+            self.dies[die.index()].bringing_up[plane] = transaction.brings_up();
             let track = &mut self.transactions.tracks[index as usize];
             track.channel += begins - track.mark - own_before;
             track.own_parts += own_before;
             track.transfer = left - begins;
             let bytes = u64::from(transaction.sectors) * 512;
-            self.queue_link_out(LinkJob { ready: left, bytes, command: transaction.owner, transaction: index });
+            self.queue_link_out(LinkJob { ready: left, bytes, command: transaction.command(), transaction: index });
         }
         for plane in command.addressed_planes().filter(|plane| staying_planes >> plane & 1 == 1) {
             if self.transactions.slab[command.transaction[plane]].tracked {

@@ -9,7 +9,7 @@ use crate::device::Device;
 use crate::error::SimulationError;
 use crate::kind::Kind;
 use crate::probe::{Event, Probe, observe};
-use crate::transaction::{Transaction, UnitRecord};
+use crate::transaction::{BringsUp, Transaction, UnitRecord};
 
 impl<K: Kind> Device<K> {
     /// The die's wake-up came.
@@ -88,7 +88,7 @@ impl<K: Kind> Device<K> {
                 observe!(self, Event::ReadWillRepeat { transaction: index });
                 continue;
             }
-            let group = self.geometry.group_and_offset(transaction.ppa).0;
+            let group = self.geometry.group_and_offset(transaction.ppa()).0;
             if self.ftl.read_ended(group) {
                 self.last_reader_left(group);
             }
@@ -98,20 +98,22 @@ impl<K: Kind> Device<K> {
 
     /// Tells the probe which content is in the page register, by whom it was asked for.
     fn tell_what_was_sensed(&mut self, transaction: &Transaction) -> Result<(), SimulationError> {
-        let Transaction { ppa, owner, units, epoch, .. } = *transaction;
+        let (ppa, units) = (transaction.ppa(), transaction.units);
         match transaction.source {
             Source::Host => {
-                let brings_up = epoch.wrapping_sub(1);
-                observe!(self, Event::HostUnitsSensed { slot: owner, ppa, units, brings_up });
+                let (slot, brings_up) = (transaction.command(), transaction.brings_up().get().unwrap_or(NONE));
+                observe!(self, Event::HostUnitsSensed { slot, ppa, units, brings_up });
             }
             Source::ReadModifyWrite => {
-                let UnitRecord { lpa, parent: slot, .. } = self.transactions.units[owner];
+                let UnitRecord { lpa, parent: slot, .. } = self.transactions.units[transaction.records()];
                 observe!(self, Event::MergeSensed { slot, lpa, ppa });
             }
-            Source::Migration => observe!(self, Event::MigrationUnitSensed { migration: owner, ppa }),
+            Source::Migration => {
+                observe!(self, Event::MigrationUnitSensed { migration: transaction.migration(), ppa });
+            }
             Source::Scrub => observe!(self, Event::ScrubSensed { ppa }),
             Source::GarbageCollection => {
-                let mut record = owner;
+                let mut record = transaction.records();
                 while record != NONE {
                     let UnitRecord { lpa, taken_from, next, .. } = self.transactions.units[record];
                     observe!(self, Event::MoveSensed { record, lpa, from: taken_from.place });
@@ -133,8 +135,8 @@ impl<K: Kind> Device<K> {
             self.page_arrived(index)?;
         }
         let bringing_up = std::mem::take(&mut self.dies[die.index()].bringing_up);
-        for migration in bringing_up.into_iter().filter(|&migration| migration != 0) {
-            self.migration_data_arrived(migration - 1)?;
+        for migration in bringing_up.into_iter().filter_map(BringsUp::get) {
+            self.migration_data_arrived(migration)?;
         }
         Ok(())
     }

@@ -101,19 +101,20 @@ impl<K: Kind> Device<K> {
         let mut count = 0;
         for plane in command.addressed_planes() {
             let transaction = command.transaction[plane];
-            let Transaction { ppa, queued, source, owner, class, tracked, .. } = self.transactions.slab[transaction];
+            let access = self.transactions.slab[transaction];
+            let Transaction { queued, source, class, tracked, .. } = access;
             let (slot, lpa) = match (class, source) {
-                (QueueClass::HostRead, Source::Host) => (owner, Lpa::NONE),
+                (QueueClass::HostRead, Source::Host) => (access.command(), Lpa::NONE),
                 (QueueClass::HostRead, Source::ReadModifyWrite) => {
-                    let record = &self.transactions.units[owner];
+                    let record = &self.transactions.units[access.records()];
                     (record.parent, record.lpa)
                 }
                 (QueueClass::HostProgram, Source::Host) if tracked => {
-                    (self.transactions.units[owner].parent, Lpa::NONE)
+                    (self.transactions.units[access.records()].parent, Lpa::NONE)
                 }
                 _ => (NONE, Lpa::NONE),
             };
-            planes[count] = Access { transaction, ppa, queued, source, slot, lpa };
+            planes[count] = Access { transaction, ppa: access.ppa(), queued, source, slot, lpa };
             count += 1;
         }
         &planes[..count]
@@ -129,7 +130,7 @@ impl<K: Kind> Device<K> {
             QueueClass::HostRead | QueueClass::MoveRead | QueueClass::IdleRead => CommandKind::Read,
             _ => CommandKind::Program,
         };
-        let first_unit = self.geometry.locate(slab[first].ppa);
+        let first_unit = self.geometry.locate(slab[first].ppa());
         let (pool, block) = self.geometry.pool_and_block(first_unit.group);
         let plane = self.geometry.first_plane_of_pool(pool) + first_unit.plane_in_group;
         let mut command = FlashCommand { kind, die, page: first_unit.page, ..FlashCommand::default() };
@@ -157,7 +158,7 @@ impl<K: Kind> Device<K> {
                     break;
                 }
                 let Transaction { next, units, attempts, .. } = slab[index];
-                let other = self.geometry.locate(slab[index].ppa);
+                let other = self.geometry.locate(slab[index].ppa());
                 let (other_pool, other_block) = self.geometry.pool_and_block(other.group);
                 let other_plane = self.geometry.first_plane_of_pool(other_pool) + other.plane_in_group;
                 let fits = taken >> other_plane & 1 == 0
@@ -193,7 +194,7 @@ impl<K: Kind> Device<K> {
         if queue.is_empty() {
             unit.waiting &= !(1 << QueueClass::Erase as u8);
         }
-        let group = self.geometry.group_and_offset(self.transactions.slab[index].ppa).0;
+        let group = self.geometry.group_and_offset(self.transactions.slab[index].ppa()).0;
         let (pool, block) = self.geometry.pool_and_block(group);
         let first_plane = self.geometry.first_plane_of_pool(pool);
         let mut command = FlashCommand { kind: CommandKind::Erase, die, ..FlashCommand::default() };

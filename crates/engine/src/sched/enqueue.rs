@@ -14,7 +14,7 @@ impl<K: Kind> Device<K> {
     pub(crate) fn enqueue(&mut self, die: DieId, transaction: Transaction) -> u32 {
         let now = self.now;
         let class = transaction.class;
-        let index = self.transactions.insert(Transaction { queued: now, next: NONE, ..transaction });
+        let index = self.transactions.insert(now, transaction);
         self.free_after_data_out(die);
         if transaction.tracked || class == QueueClass::HostRead {
             self.join_share(die, index);

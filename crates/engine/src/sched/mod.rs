@@ -16,7 +16,7 @@ use ninescope_media::nand::FlashCommand;
 use ninescope_model::Occupancy;
 
 use crate::meter::OccupancyLedger;
-use crate::transaction::{CLASSES, QueueClass};
+use crate::transaction::{BringsUp, CLASSES, QueueClass};
 
 /// What a die's present command waits for or does.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -57,8 +57,8 @@ pub struct DieUnit {
     pub data_out_end: Ns,
     /// Planes of the command whose read data stays in the controller, so that its arrival is an event.
     pub staying_planes: u8,
-    /// By plane: the migration that takes up the data of a host read as well, plus one; 0 for none.
-    pub bringing_up: [u32; 4],
+    /// By plane: the migration that takes up the data of a host read as well.
+    pub bringing_up: [BringsUp; 4],
     /// Its command works for commands of several parts, which have shares of the die.
     pub shared: bool,
     /// A tracked transaction that was queued on the idle die at this instant and has no ledger snapshot.
@@ -90,7 +90,7 @@ impl Default for DieUnit {
             ledger: OccupancyLedger::default(),
             data_out_end: Ns::ZERO,
             staying_planes: 0,
-            bringing_up: [0; 4],
+            bringing_up: [BringsUp::NONE; 4],
             shared: false,
             unsnapped: NONE,
             channel_next: NONE,

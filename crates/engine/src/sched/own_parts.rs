@@ -114,11 +114,11 @@ impl<K: Kind> Device<K> {
     pub(super) fn join_share(&mut self, die: DieId, index: u32) {
         let transaction = self.transactions.slab[index];
         let command = match (transaction.class, transaction.source) {
-            (QueueClass::HostRead, Source::Host) => transaction.owner,
-            (QueueClass::HostRead, _) => self.transactions.units[transaction.owner].parent,
+            (QueueClass::HostRead, Source::Host) => transaction.command(),
+            (QueueClass::HostRead, _) => self.transactions.units[transaction.records()].parent,
             // Nobody waits for the end of a program of a write buffer: see `unit_written_last`.
             _ if self.write_completion == WriteCompletion::Buffer => NONE,
-            (QueueClass::HostProgram, Source::Host) => self.transactions.parent_of_program(transaction.owner),
+            (QueueClass::HostProgram, Source::Host) => self.transactions.parent_of_program(transaction.records()),
             _ => NONE,
         };
         let shares = command != NONE && self.commands[command].several_parts;
@@ -147,12 +147,12 @@ impl<K: Kind> Device<K> {
     /// Gives a transaction that is queued on a bank its share of it, if its command has several parts.
     pub(super) fn join_share_of_bank(&mut self, bank: BankId, index: u32) {
         let transaction = self.transactions.slab[index];
-        let shares = transaction.source == Source::Host && self.commands[transaction.owner].several_parts;
+        let shares = transaction.source == Source::Host && self.commands[transaction.command()].several_parts;
         self.transactions.tracks[index as usize].share = if shares {
             let channel = self.resources.bank_channel(self.scm.layout().channel_of_bank(bank));
-            let first = &mut self.commands[transaction.owner].shares;
+            let first = &mut self.commands[transaction.command()].shares;
             let resources = [self.resources.bank(bank), channel];
-            self.own_parts.join(transaction.owner, first, resources, self.flow == Flow::Scm)
+            self.own_parts.join(transaction.command(), first, resources, self.flow == Flow::Scm)
         } else {
             NONE
         };

@@ -25,7 +25,7 @@ impl<K: Kind> Device<K> {
     #[inline(never)]
     pub(crate) fn draw_what_was_sensed(&mut self, index: u32) {
         let transaction = self.transactions.slab[index];
-        let code = self.nand_code_of(transaction.ppa);
+        let code = self.nand_code_of(transaction.ppa());
         let decoded = if transaction.attempts > 0 {
             self.draw_attempt(index, transaction.attempts - 1)
         } else {
@@ -33,10 +33,10 @@ impl<K: Kind> Device<K> {
         };
         // What it holds matters only where something is wrong with it, and looking costs a cache miss.
         let harmed = decoded.failed | decoded.undetected;
-        let from = if harmed == 0 { Residence::NONE } else { self.ftl.residence(transaction.ppa) };
+        let from = if harmed == 0 { Residence::NONE } else { self.ftl.residence(transaction.ppa()) };
         *self.sensed(index) = Sensed { decoded, code, from, ..Sensed::default() };
         if harmed != 0 && transaction.source != Source::GarbageCollection {
-            self.note_harmed_units(index, transaction.ppa, harmed);
+            self.note_harmed_units(index, transaction.ppa(), harmed);
         }
     }
 
@@ -60,7 +60,7 @@ impl<K: Kind> Device<K> {
     }
 
     fn draw_page(&mut self, transaction: &Transaction, code: NandCode) -> Decoded {
-        let level = self.levels_of(transaction.ppa)[code as usize];
+        let level = self.levels_of(transaction.ppa())[code as usize];
         let asked = self.sectors_asked(transaction);
         let part = self.reliable();
         let Some(of_code) = &mut part.nand[code as usize] else { return Decoded::default() };
@@ -94,7 +94,7 @@ impl<K: Kind> Device<K> {
         level: Option<RberLevel>,
     ) -> Decoded {
         let asked = self.units_asked(transaction);
-        let first = self.geometry.first_unit_of_page(transaction.ppa).0;
+        let first = self.geometry.first_unit_of_page(transaction.ppa()).0;
         let part = self.reliability.as_mut().expect("a drive with codes");
         let Some(code) = &mut part.nand[code as usize] else { return Decoded::default() };
         let read = code.whole_codewords(asked);
@@ -137,11 +137,11 @@ impl<K: Kind> Device<K> {
 
     /// Which units of its page an access asks for, a bit each; those of a move ascend.
     pub(super) fn units_asked(&self, transaction: &Transaction) -> u32 {
-        let first = self.geometry.first_unit_of_page(transaction.ppa).0;
+        let first = self.geometry.first_unit_of_page(transaction.ppa()).0;
         if transaction.source != Source::GarbageCollection {
-            return (((1_u64 << transaction.units) - 1) << (transaction.ppa.0 - first)) as u32;
+            return (((1_u64 << transaction.units) - 1) << (transaction.ppa().0 - first)) as u32;
         }
-        let (mut asked, mut record) = (0, transaction.owner);
+        let (mut asked, mut record) = (0, transaction.records());
         while record != NONE {
             let UnitRecord { taken_from, next, .. } = self.transactions.units[record];
             asked |= 1 << (taken_from.place.0 - first);
@@ -162,7 +162,7 @@ impl<K: Kind> Device<K> {
     pub(super) fn unit_of_access(&self, index: u32, number: u32) -> (Lpa, Residence) {
         let transaction = self.transactions.slab[index];
         if transaction.source == Source::GarbageCollection {
-            let record = self.record_of_unit(transaction.owner, number).unwrap_or_default();
+            let record = self.record_of_unit(transaction.records(), number).unwrap_or_default();
             return (record.lpa, record.taken_from);
         }
         let Some(part) = &self.reliability else { return (Lpa::NONE, Residence::NONE) };
@@ -319,10 +319,10 @@ impl<K: Kind> Device<K> {
         if decoded.undetected != 0 && transaction.source == Source::Host {
             for number in ones(decoded.undetected) {
                 let lpa = self.unit_of_access(index, number).0;
-                self.pass_wrong(transaction.owner, lpa)?;
+                self.pass_wrong(transaction.command(), lpa)?;
             }
-            if transaction.epoch != 0 {
-                self.tiered().migrations[transaction.epoch - 1].harm_in_flash = Some(Harm::Wrong);
+            if let Some(migration) = transaction.brings_up().get() {
+                self.tiered().migrations[migration].harm_in_flash = Some(Harm::Wrong);
             }
         }
         Ok(until)
@@ -330,7 +330,8 @@ impl<K: Kind> Device<K> {
 
     /// The data of a page access is good, as far as anybody knows, when it is `ready`.
     pub(super) fn deliver(&mut self, index: u32, ready: Ns, coding: Coding) {
-        let Transaction { source, owner, sectors, epoch, attempts, class, .. } = self.transactions.slab[index];
+        let transaction = self.transactions.slab[index];
+        let Transaction { source, sectors, attempts, class, .. } = transaction;
         if class == QueueClass::HostRead {
             let track = &mut self.transactions.tracks[index as usize];
             if attempts == 0 {
@@ -344,11 +345,11 @@ impl<K: Kind> Device<K> {
             self.note(ready, Appointment::Decoded { transaction: index });
             return;
         }
-        if epoch != 0 {
-            self.note(ready, Appointment::BroughtUp { migration: epoch - 1 });
+        if let Some(migration) = transaction.brings_up().get() {
+            self.note(ready, Appointment::BroughtUp { migration });
         }
         let bytes = u64::from(sectors) * SECTOR_BYTES;
-        self.queue_link_out(LinkJob { ready, bytes, command: owner, transaction: index });
+        self.queue_link_out(LinkJob { ready, bytes, command: transaction.command(), transaction: index });
     }
 }
 

@@ -28,7 +28,7 @@ impl<K: Kind> Device<K> {
     fn encode_pages(&mut self, command: &FlashCommand) -> Ns {
         let units = self.geometry.units_per_page();
         command.addressed_planes().fold(Ns::ZERO, |time, plane| {
-            let ppa = self.transactions.slab[command.transaction[plane]].ppa;
+            let ppa = self.transactions.slab[command.transaction[plane]].ppa();
             let code = self.nand_code_of(ppa);
             let encode = self.reliable().nand[code as usize].as_mut().map_or(Ns::ZERO, |code| code.encode(units));
             time + encode
@@ -46,7 +46,7 @@ impl<K: Kind> Device<K> {
             let transaction = self.transactions.slab[command.transaction[plane]];
             let of_page = self.geometry.units_per_page();
             let reads = command.kind == CommandKind::Read;
-            let code = self.nand_code_of(transaction.ppa);
+            let code = self.nand_code_of(transaction.ppa());
             if let Some(code) = self.reliability.as_ref().and_then(|part| part.nand[code as usize].as_ref()) {
                 let units = match reads {
                     true if code.spans_units() => code.whole_codewords(self.units_asked(&transaction)).count_ones(),

@@ -38,7 +38,7 @@ impl<K: Kind> Device<K> {
         let transaction = &mut self.transactions.slab[index];
         transaction.attempts += 1;
         transaction.tracked = false;
-        let Transaction { attempts, ppa, .. } = *transaction;
+        let (attempts, ppa) = (transaction.attempts, transaction.ppa());
         let counters = &mut self.reliable().counters;
         counters.retries += 1;
         counters.retried_reads += u64::from(attempts == 1);
@@ -103,7 +103,8 @@ impl<K: Kind> Device<K> {
     /// The units that were lost have come from the backing store.
     pub(super) fn read_refetched(&mut self, index: u32) -> Result<(), SimulationError> {
         let now = self.now;
-        let Transaction { source, owner, sectors, class, .. } = self.transactions.slab[index];
+        let transaction = self.transactions.slab[index];
+        let Transaction { source, sectors, class, .. } = transaction;
         let failed = std::mem::take(&mut self.reliable().sensed[index as usize].decoded.failed);
         if class == QueueClass::HostRead {
             let track = &mut self.transactions.tracks[index as usize];
@@ -120,14 +121,15 @@ impl<K: Kind> Device<K> {
             }
         }
         let bytes = u64::from(sectors) * SECTOR_BYTES;
-        self.queue_link_out(LinkJob { ready: now, bytes, command: owner, transaction: index });
+        self.queue_link_out(LinkJob { ready: now, bytes, command: transaction.command(), transaction: index });
         Ok(())
     }
 
     /// Nothing brings the data of an access back: the host is told, and what the drive read for itself is lost.
     fn give_up(&mut self, index: u32) -> Result<(), SimulationError> {
         let now = self.now;
-        let Transaction { source, owner, epoch, attempts, class, .. } = self.transactions.slab[index];
+        let transaction = self.transactions.slab[index];
+        let Transaction { source, attempts, class, .. } = transaction;
         self.reliable().counters.failed_reads += 1;
         observe!(self, Event::ReadGivenUp { transaction: index, source });
         let failed = self.reliable().sensed[index as usize].decoded.failed;
@@ -146,21 +148,21 @@ impl<K: Kind> Device<K> {
         }
         for number in ones(failed) {
             let lpa = self.unit_of_access(index, number).0;
-            self.report(owner, lpa)?;
+            self.report(transaction.command(), lpa)?;
         }
-        if epoch != 0 {
-            self.tiered().migrations[epoch - 1].harm_in_flash = Some(Harm::Lost);
-            self.migration_data_arrived(epoch - 1)?;
+        if let Some(migration) = transaction.brings_up().get() {
+            self.tiered().migrations[migration].harm_in_flash = Some(Harm::Lost);
+            self.migration_data_arrived(migration)?;
         }
         // An error has no data.
-        self.queue_link_out(LinkJob { ready: now, bytes: 0, command: owner, transaction: index });
+        self.queue_link_out(LinkJob { ready: now, bytes: 0, command: transaction.command(), transaction: index });
         Ok(())
     }
 
     /// What a migration read is in the controller: it may be no good. Of what a bank read that is known by now.
     #[inline(never)]
     pub(crate) fn migration_read_arrived(&mut self, transaction: u32) {
-        let migration = self.transactions.slab[transaction].owner;
+        let migration = self.transactions.slab[transaction].migration();
         if let Some(harm) = self.harm_of(transaction, 0) {
             self.tiered().migrations[migration].harm_in_flash = Some(harm);
         }

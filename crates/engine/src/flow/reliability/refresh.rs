@@ -69,7 +69,7 @@ impl<K: Kind> Device<K> {
     /// The erase of a group ended, with so many suspensions more than it bears.
     #[inline(never)]
     pub(crate) fn reliable_group_erased(&mut self, transaction: u32, excess_suspensions: u32) {
-        let group = self.geometry.group_and_offset(self.transactions.slab[transaction].ppa).0;
+        let group = self.geometry.group_and_offset(self.transactions.slab[transaction].ppa()).0;
         let (first, count) = (self.geometry.first_unit(group), self.geometry.units_per_group());
         let part = self.reliable();
         part.refresh_asked.clear(group.index());

@@ -87,7 +87,7 @@ impl<K: Kind> Device<K> {
         let begins = code.take_decoder(channel, arrives, time);
         let until = begins + time;
         let Decoded { codewords, corrupted, failed, undetected, .. } = decoded;
-        let Transaction { source, owner: command, .. } = transaction;
+        let (source, command) = (transaction.source, transaction.asker());
         observe!(
             self,
             Event::SectorsDecoded {
@@ -131,11 +131,11 @@ impl<K: Kind> Device<K> {
         let harm = if failed == 0 { Harm::Wrong } else { Harm::Lost };
         match (transaction.source, harm) {
             (Source::Migration, _) => {
-                self.tiered().migrations[transaction.owner].harm_in_slot = Some(harm);
+                self.tiered().migrations[transaction.migration()].harm_in_slot = Some(harm);
                 Ok(())
             }
-            (_, Harm::Lost) => self.report(transaction.owner, page),
-            (_, Harm::Wrong) => self.pass_wrong(transaction.owner, page),
+            (_, Harm::Lost) => self.report(transaction.command(), page),
+            (_, Harm::Wrong) => self.pass_wrong(transaction.command(), page),
         }
     }
 
@@ -149,7 +149,7 @@ impl<K: Kind> Device<K> {
         }
         let page = self.page_of_slot(transaction.slot());
         self.sensed(index).page = page;
-        if self.tier.is_some() { self.tell_damage(transaction.owner, page) } else { Ok(()) }
+        if self.tier.is_some() { self.tell_damage(transaction.command(), page) } else { Ok(()) }
     }
 
     /// What a migration has read takes effect: where it is no good, neither is its page. `of_flash` says that what it read

@@ -2,7 +2,7 @@
 //! what is corrupt is found before the host asks for it.
 
 use ninescope_ftl::GroupState;
-use ninescope_model::{BlockGroup, Pool, Ppa, Source, Stream};
+use ninescope_model::{BlockGroup, Pool, Ppa, Stream};
 
 use crate::device::Device;
 use crate::error::SimulationError;
@@ -10,7 +10,7 @@ use crate::kind::Kind;
 use crate::probe::{Event, observe};
 use crate::reliability::timetable::Appointment;
 use crate::reliability::{NandCode, ScrubPass};
-use crate::transaction::{QueueClass, Transaction};
+use crate::transaction::Transaction;
 
 impl<K: Kind> Device<K> {
     /// It is time for a pass.
@@ -42,13 +42,7 @@ impl<K: Kind> Device<K> {
             };
             self.reliable().pass.reads += 1;
             self.reliable().counters.scrub_page_reads += 1;
-            self.queue_read(Transaction {
-                ppa: first,
-                units: self.geometry.units_per_page() as u8,
-                class: QueueClass::IdleRead,
-                source: Source::Scrub,
-                ..Transaction::default()
-            })?;
+            self.queue_read(Transaction::scrub_read(first, self.geometry.units_per_page() as u8))?;
         }
     }
 

@@ -38,8 +38,8 @@ impl<K: Kind> Device<K> {
             ..Migration::default()
         });
         observe!(self, Event::MigrationBegan { migration });
-        let access = Transaction::on_slot(SlotId(slot), mask, QueueClass::MoveRead, migration);
-        self.enqueue_on_bank(Transaction { source: Source::Migration, ..access });
+        let access = Transaction::migrating(SlotId(slot), mask, QueueClass::MoveRead, migration);
+        self.enqueue_on_bank(access);
         if merges && !rest_is_due {
             self.read_rest(migration)?;
         }
@@ -111,9 +111,13 @@ impl<K: Kind> Device<K> {
         let record = part.migrations[migration];
         if part.lower == Lower::Scm {
             // What is rewritten since may go down as well or not: its slot stays.
-            let access =
-                Transaction::on_slot(self.lower_slot(record.page), record.sectors, QueueClass::MoveProgram, migration);
-            self.enqueue_on_bank(Transaction { source: Source::Migration, ..access });
+            let access = Transaction::migrating(
+                self.lower_slot(record.page),
+                record.sectors,
+                QueueClass::MoveProgram,
+                migration,
+            );
+            self.enqueue_on_bank(access);
             return Ok(());
         }
         let merged_with = record.merges.then_some(record.taken_from);

@@ -1,7 +1,7 @@
 //! Pages that go up: copied, or moved so that the lower medium forgets them.
 
 use ninescope_kernel::NONE;
-use ninescope_model::{Lpa, Ppa, SlotId, Source};
+use ninescope_model::{Lpa, Ppa, SlotId};
 use ninescope_tier::OnRead;
 
 use crate::device::Device;
@@ -113,8 +113,8 @@ impl<K: Kind> Device<K> {
             if lacking == 0 {
                 return self.fill_ended(migration);
             }
-            let access = Transaction::on_slot(self.lower_slot(page), lacking, QueueClass::MoveRead, migration);
-            self.enqueue_on_bank(Transaction { source: Source::Migration, ..access });
+            let access = Transaction::migrating(self.lower_slot(page), lacking, QueueClass::MoveRead, migration);
+            self.enqueue_on_bank(access);
             return Ok(());
         }
         if reads == 0 { self.queue_fill(migration) } else { Ok(()) }
@@ -132,8 +132,8 @@ impl<K: Kind> Device<K> {
         if lacking == 0 {
             return self.fill_ended(migration);
         }
-        let access = Transaction::on_slot(SlotId(slot), lacking, QueueClass::MoveProgram, migration);
-        self.enqueue_on_bank(Transaction { source: Source::Migration, ..access });
+        let access = Transaction::migrating(SlotId(slot), lacking, QueueClass::MoveProgram, migration);
+        self.enqueue_on_bank(access);
         Ok(())
     }
 

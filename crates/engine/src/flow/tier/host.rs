@@ -1,7 +1,7 @@
 //! Host requests on drives with two media.
 
 use ninescope_kernel::NONE;
-use ninescope_model::{Lpa, Op, SECTOR_BYTES, SlotId, Source};
+use ninescope_model::{Lpa, Op, SECTOR_BYTES, SlotId};
 use ninescope_tier::{OnRead, WriteTo};
 
 use crate::device::Device;
@@ -11,7 +11,7 @@ use crate::kind::Kind;
 use crate::meter::Parts;
 use crate::probe::{Event, ReadFrom, observe};
 use crate::tier::{Lower, SlotWaiter};
-use crate::transaction::{QueueClass, Transaction};
+use crate::transaction::{BringsUp, QueueClass, Transaction};
 
 /// The pages of a request with the sectors of each, one bit per sector.
 fn pages_of(lba: u64, sectors: u32, per_page: u32) -> impl Iterator<Item = (u32, u32)> {
@@ -165,22 +165,10 @@ impl<K: Kind> Device<K> {
             return Ok(sectors);
         };
         let fill = self.bring_up_read(lpa, ppa, on_read, index)?;
+        let brings_up = fill.map_or(BringsUp::NONE, BringsUp::migration);
         self.commands[index].pending += 1;
         self.counters.host_page_reads += 1;
-        self.queue_read(Transaction {
-            ppa,
-            owner: index,
-            // What a read of flash brings up goes on to its migration, whose number is one less.
-            epoch: fill.map_or(0, |migration| migration + 1),
-            // What goes up goes up whole.
-            asked_of_first: if fill.is_some() { 0 } else { mask },
-            sectors: sectors as u16,
-            units: 1,
-            class: QueueClass::HostRead,
-            source: Source::Host,
-            tracked: true,
-            ..Transaction::default()
-        })?;
+        self.queue_read(Transaction::host_read_of_unit(index, ppa, mask, brings_up))?;
         Ok(0)
     }
 

@@ -91,14 +91,7 @@ impl<K: Kind> Device<K> {
     /// Reads a unit of flash for a migration.
     fn queue_migration_read(&mut self, migration: u32, ppa: Ppa) -> Result<(), SimulationError> {
         self.counters.migration_page_reads += 1;
-        self.queue_read(Transaction {
-            ppa,
-            owner: migration,
-            units: 1,
-            class: QueueClass::MoveRead,
-            source: Source::Migration,
-            ..Transaction::default()
-        })
+        self.queue_read(Transaction::migration_read(ppa, migration))
     }
 
     // ---- what banks tell -------------------------------------------------------------------------
@@ -109,13 +102,13 @@ impl<K: Kind> Device<K> {
         let (slot, sectors) = (transaction.slot(), transaction.sector_mask());
         if self.scm.layout().medium_of_slot(slot) != 0 {
             if self.reliability.is_some() && transaction.class == QueueClass::MoveProgram {
-                self.eviction_takes_effect(transaction.owner, false)?;
+                self.eviction_takes_effect(transaction.migration(), false)?;
             }
             return Ok(sectors);
         }
         match (transaction.source, transaction.class) {
-            (Source::Migration, QueueClass::MoveRead) => self.eviction_taken_up(transaction.owner),
-            (Source::Migration, _) => self.fill_taken_up(transaction.owner, sectors),
+            (Source::Migration, QueueClass::MoveRead) => self.eviction_taken_up(transaction.migration()),
+            (Source::Migration, _) => self.fill_taken_up(transaction.migration(), sectors),
             (_, QueueClass::HostRead) => {
                 if self.tiered().tier.residency_mut().reader_left(slot.0) {
                     self.tier_touched = true;
@@ -159,7 +152,7 @@ impl<K: Kind> Device<K> {
 
     /// The sectors of a write are on their medium.
     pub(crate) fn migration_written(&mut self, transaction: u32) -> Result<(), SimulationError> {
-        let migration = self.transactions.slab[transaction].owner;
+        let migration = self.transactions.slab[transaction].migration();
         self.transactions.slab.remove(transaction);
         match self.tiered().migrations[migration].kind {
             MigrationKind::Evict => self.eviction_ended(migration),
@@ -169,7 +162,7 @@ impl<K: Kind> Device<K> {
 
     /// Sectors that a migration read are in the controller.
     pub(crate) fn migration_sectors_arrived(&mut self, transaction: u32) -> Result<(), SimulationError> {
-        let migration = self.transactions.slab[transaction].owner;
+        let migration = self.transactions.slab[transaction].migration();
         self.transactions.slab.remove(transaction);
         self.migration_data_arrived(migration)
     }

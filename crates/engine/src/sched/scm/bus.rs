@@ -128,7 +128,8 @@ impl<K: Kind> Device<K> {
         let track = &mut self.transactions.tracks[index as usize];
         track.channel += now - track.mark;
         track.transfer = left - now;
-        let Transaction { owner, source, .. } = self.transactions.slab[index];
+        let transaction = self.transactions.slab[index];
+        let (asker, source) = (transaction.asker(), transaction.source);
         // What passes a decoder is told by the timetable.
         let coded = self.bank_is_coded(bank);
         let stays = source == Source::Migration && !coded;
@@ -139,7 +140,7 @@ impl<K: Kind> Device<K> {
                 self.transactions.tracks[index as usize].coding = Coding::default();
             }
             if !stays {
-                self.queue_link_out(LinkJob { ready: left, bytes, command: owner, transaction: index });
+                self.queue_link_out(LinkJob { ready: left, bytes, command: asker, transaction: index });
             }
             left
         };
@@ -155,7 +156,7 @@ impl<K: Kind> Device<K> {
         if unit.waiting != 0 || stays {
             self.queue.schedule(self.resources.bank(bank), held);
         }
-        observe!(self, Event::BankDataOut { bank, source, command: owner, until: left, held });
+        observe!(self, Event::BankDataOut { bank, source, command: asker, until: left, held });
         Ok(())
     }
 

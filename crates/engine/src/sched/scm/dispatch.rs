@@ -20,7 +20,7 @@ impl<K: Kind> Device<K> {
         let now = self.now;
         let class = transaction.class;
         let bank = self.scm.layout().bank_of_slot(transaction.slot());
-        let index = self.transactions.insert(Transaction { queued: now, next: NONE, ..transaction });
+        let index = self.transactions.insert(now, transaction);
         self.free_bank_after_data_out(bank);
         self.join_share_of_bank(bank, index);
         let unit = &mut self.scm.banks[bank.index()];
@@ -133,7 +133,7 @@ impl<K: Kind> Device<K> {
             Event::SlotDispatched {
                 kind,
                 source: transaction.source,
-                command: transaction.owner,
+                command: transaction.asker(),
                 slot: transaction.slot(),
                 sectors: transaction.sector_mask()
             }
@@ -158,8 +158,7 @@ impl<K: Kind> Device<K> {
             self.transactions.slab.remove(index);
             return Ok(false);
         }
-        let access = &mut self.transactions.slab[index];
-        (access.epoch, access.sectors) = (mask, mask.count_ones() as u16);
+        self.transactions.slab[index].narrow_to(mask);
         Ok(true)
     }
 
