@@ -95,7 +95,7 @@ impl<K: Kind> Device<K> {
     /// the drive read for itself is there when the last one has.
     fn send_data_out(&mut self, die: DieId, channel: ChannelId) -> Result<(), SimulationError> {
         let command = self.flash.command_of(die);
-        let decoded = self.reliability.is_some();
+        let decoded = self.has_codes();
         let mut leaving = Leaving::from(self.run.now);
         let mut held = self.run.now;
         for plane in command.addressed_planes() {

@@ -1,6 +1,6 @@
 //! Garbage collection in time: page reads, moves, programs, erases of each pool.
 
-use ninescope_ftl::{GcStep, Placed, Residence};
+use ninescope_ftl::{GcStep, Placed};
 use ninescope_kernel::{BitTable, WakeQueue};
 use ninescope_model::{BlockGroup, Pool, Ppa};
 
@@ -188,9 +188,7 @@ impl Flash {
 
     /// A move is on the media: the map changes where it still points at the source. Returns whether it did.
     pub fn moved(&mut self, record: &UnitRecord, to: Ppa) -> bool {
-        let UnitRecord { lpa, taken_from, .. } = *record;
-        let from: Residence = taken_from;
-        self.ftl.moved(lpa, from, to)
+        self.ftl.moved(record.lpa, record.taken_from, to)
     }
 
     /// A page of moves is on the media.

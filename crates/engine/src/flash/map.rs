@@ -22,7 +22,7 @@ pub enum ReadFrom {
 pub enum MergedWith {
     /// Nothing: the host wrote all of it.
     Nothing,
-    /// What a read brought from the media, see [`Event::MergeSensed`](crate::Event::MergeSensed).
+    /// What a read brought from the media, which the probe is told of when it is sensed.
     Read(Ppa),
     /// What the controller held for this place.
     Controller(Ppa),

@@ -19,7 +19,7 @@ mod suspend;
 use ninescope_ftl::Ftl;
 use ninescope_kernel::Ns;
 use ninescope_media::nand::{FlashCommand, Nand};
-use ninescope_model::{DieId, Geometry};
+use ninescope_model::{ChannelId, DieId, Geometry};
 
 use crate::config::{EngineConfig, WriteCompletion};
 use crate::meter::DieLedger;
@@ -81,7 +81,7 @@ impl Flash {
         ftl.clear_counters();
         let flush_reads = if ftl.knows_clean() { depth * 4 } else { 0 };
         let dies = (geometry.dies(), resources.die(DieId(0)));
-        let channels = (geometry.channels, resources.channel(ninescope_model::ChannelId(0)));
+        let channels = (geometry.channels, resources.channel(ChannelId(0)));
         Self {
             dies: Stations::new(dies, channels, config.scheduler.build()),
             suspend_policy: config.suspend.build(),

@@ -73,7 +73,7 @@ impl HostCommand {
     }
 }
 
-const _: () = assert!(size_of::<HostCommand>() <= 104, "what ARCHITECTURE.md says a command touches");
+const _: () = assert!(size_of::<HostCommand>() <= 80, "what ARCHITECTURE.md says a command touches");
 
 /// The link field of a command, for FIFOs.
 pub(super) fn command_link(commands: &mut Slab<HostCommand>, index: u32) -> &mut u32 {

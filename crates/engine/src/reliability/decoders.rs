@@ -3,6 +3,7 @@
 use ninescope_ftl::Ftl;
 use ninescope_kernel::Ns;
 use ninescope_media::nand::{CommandKind, FlashCommand};
+use ninescope_model::Lpa;
 
 use super::code::{Asked, Code, Decoded};
 use super::sense::units_asked;
@@ -125,7 +126,7 @@ impl Reliability {
         index: u32,
         (sectors, writes): (u32, u32),
         arrives: Ns,
-    ) -> Option<(Passage, ninescope_model::Lpa)> {
+    ) -> Option<(Passage, Lpa)> {
         let page = self.take_page_of_sectors(index);
         let of_medium = self.scm[medium].as_mut()?;
         let level = of_medium.level(writes);

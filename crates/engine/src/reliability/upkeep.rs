@@ -39,12 +39,12 @@ impl Reliability {
         due
     }
 
-    /// Before the first event; returns whether this is that. Notes the first timers but for what is corrupt.
+    /// Returns whether this was the beginning of the run.
     pub(crate) fn start(&mut self) -> bool {
         !std::mem::replace(&mut self.started, true)
     }
 
-    /// Notes the timers of scrubber and refresh for the first time.
+    /// Notes the first timers of scrubber and refresh.
     pub(crate) fn note_first_timers<Q: WakeQueue>(&mut self, run: &mut Run<Q>) {
         let first_pass = self.scrub.as_ref().map(|scrub| scrub.first_pass());
         if let Some(at) = first_pass {

@@ -1,5 +1,6 @@
 //! What happens when a bank's present phase ends.
 
+use ninescope_kernel::Ns;
 use ninescope_media::scm::{ScmCommand, ScmCommandKind};
 use ninescope_model::{BankId, Occupancy};
 
@@ -70,7 +71,7 @@ impl ScmPart {
 
     /// The data of a read have left a bank, which is free. Returns the transaction whose data stay in the controller, if they
     /// do.
-    pub(crate) fn data_left(&mut self, now: ninescope_kernel::Ns, bank: BankId) -> Option<u32> {
+    pub(crate) fn data_left(&mut self, now: Ns, bank: BankId) -> Option<u32> {
         self.banks.set_free(now, bank.0);
         let work = &self.banks[bank.0].work;
         work.stays.then_some(work.transaction)

@@ -46,7 +46,8 @@ impl<K: Kind> Device<K> {
             return self.corrupt_at_once();
         }
         observe!(self, Event::CorruptionDrawn);
-        self.reliability.as_mut().expect("a drive with codes").note_timed_corruption(&mut self.run);
+        let (part, run) = self.reliable_and_run();
+        part.note_timed_corruption(run);
         Ok(())
     }
 
@@ -61,7 +62,8 @@ impl<K: Kind> Device<K> {
                 self.corrupt(ppa)?;
             }
         }
-        self.reliability.as_mut().expect("a drive with codes").note_timed_corruption(&mut self.run);
+        let (part, run) = self.reliable_and_run();
+        part.note_timed_corruption(run);
         Ok(())
     }
 
@@ -89,7 +91,8 @@ impl<K: Kind> Device<K> {
         if let Some(ppa) = unit.filter(|&ppa| self.holds_data(ppa)) {
             self.corrupt(ppa)?;
         }
-        self.reliability.as_mut().expect("a drive with codes").note_next_corruption(&mut self.run);
+        let (part, run) = self.reliable_and_run();
+        part.note_next_corruption(run);
         Ok(())
     }
 

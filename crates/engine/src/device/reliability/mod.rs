@@ -20,6 +20,7 @@ use crate::host::HostCommand;
 use crate::probe::{Event, observe};
 use crate::reliability::Reliability;
 use crate::reliability::timetable::Appointment;
+use crate::run::Run;
 use crate::transaction::Harm;
 
 impl<K: Kind> Device<K> {
@@ -29,11 +30,24 @@ impl<K: Kind> Device<K> {
         self.reliability.as_mut().expect("a drive with codes")
     }
 
+    /// The same with the run that it is lent.
+    #[inline]
+    fn reliable_and_run(&mut self) -> (&mut Reliability, &mut Run<K::Queue>) {
+        (self.reliability.as_mut().expect("a drive with codes"), &mut self.run)
+    }
+
+    /// Whether read data go through decoders, which may let them pass as they are.
+    #[inline]
+    pub(super) fn has_codes(&self) -> bool {
+        self.reliability.is_some()
+    }
+
     // ---- the timetable ---------------------------------------------------------------------------
 
     /// Notes something that will happen.
     fn note(&mut self, at: Ns, what: Appointment) {
-        self.reliability.as_mut().expect("a drive with codes").note(&mut self.run, at, what);
+        let (part, run) = self.reliable_and_run();
+        part.note(run, at, what);
     }
 
     /// The time of something has come.
@@ -75,9 +89,9 @@ impl<K: Kind> Device<K> {
             Some(at) => self.note(at, Appointment::FirstCorruption),
             None => {}
         }
-        let part = self.reliability.as_mut().expect("a drive with codes");
-        part.note_next_corruption(&mut self.run);
-        part.note_first_timers(&mut self.run);
+        let (part, run) = self.reliable_and_run();
+        part.note_next_corruption(run);
+        part.note_first_timers(run);
         Ok(())
     }
 
@@ -120,7 +134,8 @@ impl<K: Kind> Device<K> {
             self.reliable().count_read(command.reported, command.wrong);
         }
         if self.host_has_ended() {
-            self.reliability.as_mut().expect("a drive with codes").drop_timers(&mut self.run);
+            let (part, run) = self.reliable_and_run();
+            part.drop_timers(run);
         }
     }
 

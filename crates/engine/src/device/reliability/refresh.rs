@@ -33,7 +33,8 @@ impl<K: Kind> Device<K> {
                 self.ask_refresh(group, false)?;
             }
         }
-        self.reliability.as_mut().expect("a drive with codes").note_refresh_check(&mut self.run);
+        let (part, run) = self.reliable_and_run();
+        part.note_refresh_check(run);
         Ok(())
     }
 
