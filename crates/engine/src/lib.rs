@@ -1,20 +1,22 @@
 //! The engine: it owns time, and joins the rooms that do not know each other.
 //!
-//! `host` takes requests in and hands completions out, `flow` turns them into transactions, `sched`
-//! decides which transaction a die runs next and moves it through channel and array, `meter` says where
-//! the time went. Mapping and garbage collection are the FTL's, durations and legality the media's.
+//! Each part of a drive has an owner, which alone sees its fields: `host` takes requests in and hands completions out,
+//! `flash` and `scm` have what waits on dies and banks and what runs there, `tier` what is above and below, `reliability`
+//! the bits that fail. `device` hands wake-ups to them, and what one of them says on to the others. `run` has time and what
+//! belongs to nobody, `sched` what dies and banks have in common, `meter` says where the time went. Mapping and garbage
+//! collection are the FTL's, durations and legality the media's.
 
 mod config;
 mod counters;
 mod device;
 mod error;
-mod flow;
+mod flash;
 mod host;
-mod kind;
 pub mod meter;
 mod probe;
 pub mod reliability;
 mod resources;
+mod run;
 mod sched;
 mod scm;
 mod tier;
@@ -22,11 +24,13 @@ mod transaction;
 
 pub use config::{EngineConfig, RunLimits, WriteCompletion};
 pub use counters::EngineCounters;
-pub use device::{Device, HostEnd, Progress, Seen, Utilization};
+pub use device::kind::{Kind, OnHeap, Plain, Watched};
+pub use device::{Device, HostEnd, Progress, Seen};
 pub use error::{SimulationError, Violation};
+pub use flash::{BufferLimits, MergedWith, ReadFrom};
 pub use host::{LANES_MAX, LaneConfig, RequestLogEntry, Think};
-pub use kind::{Kind, OnHeap, Plain, Watched};
-pub use probe::{Access, BufferLimits, Event, MergedWith, NoProbe, Pair, Probe, ReadFrom, View};
+pub use meter::Utilization;
+pub use probe::{Access, Event, NoProbe, Pair, Probe, View};
 pub use sched::suspend_policy::{self, SuspendPolicy, SuspendPolicyConfig};
 pub use sched::transaction_scheduler::{self, TransactionScheduler, TransactionSchedulerConfig};
 pub use scm::{ScmCounters, ScmPart};

@@ -12,10 +12,15 @@ use ninescope_media::nand::{FlashCommand, Nand};
 use ninescope_media::scm::{ScmCommand, ScmCommandKind, Verified};
 use ninescope_model::{BankId, BlockGroup, Cause, DieId, Lpa, Pool, Ppa, Request, SlotId, Source};
 
-use crate::meter::{Meter, Parts};
+use crate::config::WriteCompletion;
+use crate::counters::EngineCounters;
+use crate::error::SimulationError;
+use crate::flash::{BufferLimits, MergedWith, ReadFrom};
+use crate::meter::{Meter, Parts, Utilization};
 use crate::reliability::{NandCode, Reliability};
+use crate::scm::ScmPart;
+use crate::tier::TierPart;
 use crate::transaction::QueueClass;
-use crate::{EngineCounters, ScmPart, SimulationError, TierPart, Utilization, WriteCompletion};
 
 /// What a probe may look at.
 #[derive(Clone, Copy, Debug)]
@@ -36,30 +41,6 @@ pub struct View<'a> {
     pub counters: &'a EngineCounters,
     /// What was measured since then.
     pub meter: &'a Meter,
-}
-
-/// Where a unit's content comes from when the host reads it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ReadFrom {
-    /// From the media: a page read is queued.
-    Media(Ppa),
-    /// From the controller, which still holds what goes to this place.
-    Controller(Ppa),
-    /// From nowhere: it was never written, or was trimmed, and reads as zeros.
-    Nowhere,
-}
-
-/// What completes a unit that the host wrote in part.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum MergedWith {
-    /// Nothing: the host wrote all of it.
-    Nothing,
-    /// What a read brought from the media, see [`Event::MergeSensed`].
-    Read(Ppa),
-    /// What the controller held for this place.
-    Controller(Ppa),
-    /// Zeros: nothing was mapped.
-    Zeros,
 }
 
 /// A page access (or a group erase) that leaves its die's queue with a command, told for each of its planes.
@@ -90,15 +71,6 @@ impl Default for Access {
             lpa: Lpa::NONE,
         }
     }
-}
-
-/// Filled pages of the host that may wait for their program.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct BufferLimits {
-    /// Of one die.
-    pub of_die: u32,
-    /// Of all dies together.
-    pub of_all: u32,
 }
 
 /// One thing the device does, told right after it was decided or done. `slot` is the place of a host
@@ -367,20 +339,20 @@ impl fmt::Debug for dyn Probe {
     }
 }
 
-/// Tells a device's probe an event and passes its error on. The fields are borrowed one by one, so that the
+/// Tells a device's probe an event and passes its error on. The owners are borrowed one by one, so that the
 /// event may refer to others; without a probe the event is not even made.
 macro_rules! observe {
     ($device:expr, $event:expr) => {
         if K::ACTIVE {
             let view = $crate::probe::View {
-                now: $device.now,
-                ftl: &$device.ftl,
-                nand: &$device.nand,
+                now: $device.run.now,
+                ftl: $device.flash.ftl(),
+                nand: $device.flash.nand(),
                 scm: &$device.scm,
                 tier: $device.tier.as_ref(),
                 reliability: $device.reliability.as_deref(),
-                counters: &$device.counters,
-                meter: &$device.meter,
+                counters: &$device.run.counters,
+                meter: &$device.run.meter,
             };
             $crate::probe::Probe::observe(&mut $device.probe, &view, $event)?;
         }

@@ -1,13 +1,16 @@
 //! The tier of a drive with two media: what decides, what is under way, and who waits.
+//!
+//! Knows nothing of banks, dies and commands but their numbers: it is told when an access is taken up and when its data is
+//! there, and says what is to move.
 
 use std::collections::VecDeque;
 
 use ninescope_ftl::Residence;
 use ninescope_kernel::{BitTable, NONE, Slab};
-use ninescope_tier::{PlacementConfig, Slot, Tier, WriteBack};
+use ninescope_tier::{Eviction, OnRead, PlacementConfig, Slot, SlotState, Tier, WriteBack, WriteTo};
 
 use crate::meter::TierSample;
-use crate::reliability::Harm;
+use crate::transaction::Harm;
 
 /// What lies below the slots.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -109,29 +112,25 @@ pub struct TierConfig {
 /// The tier and everything that moves through it.
 #[derive(Debug)]
 pub struct TierPart {
-    pub(crate) tier: Tier,
-    pub(crate) lower: Lower,
-    pub(crate) migrations: Slab<Migration>,
-    pub(crate) waiting: VecDeque<SlotWaiter>,
+    tier: Tier,
+    lower: Lower,
+    migrations: Slab<Migration>,
+    waiting: VecDeque<SlotWaiter>,
     /// By page: somebody waits for a slot for it. And how many such pages there are.
     awaited: BitTable,
     pages_awaited: u32,
     /// Evictions under way.
-    pub(crate) evictions: u32,
+    evictions: u32,
     /// Pages on their way up.
-    pub(crate) fills: u32,
+    fills: u32,
     /// By page: it is on its way up.
-    pub(crate) filling: BitTable,
-    pub(crate) in_flight_max: u32,
+    filling: BitTable,
+    in_flight_max: u32,
+    /// A slot became free, or a migration ended.
+    touched: bool,
 }
 
 impl TierPart {
-    /// The sectors of a dirty slot that go down: all that it holds where whole pages go, else those written in it.
-    pub(crate) fn goes_down(&self, slot: &Slot) -> u32 {
-        let whole_pages = self.lower == Lower::Flash || self.tier.rules().write_back == WriteBack::WholePages;
-        if whole_pages { slot.valid } else { slot.dirty }
-    }
-
     /// An empty upper medium of `slots` above `pages` pages. `depth` commands are inside the drive at most. `None`
     /// where the placement knows one medium only.
     pub fn new(config: &TierConfig, slots: u32, pages: u32, sectors_per_page: u32, depth: u32) -> Option<Self> {
@@ -148,8 +147,11 @@ impl TierPart {
             pages_awaited: 0,
             filling: BitTable::new(pages as usize),
             in_flight_max,
+            touched: false,
         })
     }
+
+    // ---- what was seen ---------------------------------------------------------------------------
 
     /// What decides.
     pub fn tier(&self) -> &Tier {
@@ -161,32 +163,29 @@ impl TierPart {
         self.lower
     }
 
-    /// Somebody waits for a slot for a page.
-    pub(crate) fn wait_for_slot(&mut self, page: u32, waiter: SlotWaiter) {
-        self.waiting.push_back(waiter);
-        if !self.awaited.get(page as usize) {
-            self.awaited.set(page as usize);
-            self.pages_awaited += 1;
-        }
-    }
-
-    /// A page has a slot: those who wait for it need no other.
-    pub(crate) fn slot_taken(&mut self, page: u32) {
-        if self.awaited.get(page as usize) {
-            self.awaited.clear(page as usize);
-            self.pages_awaited -= 1;
-        }
-    }
-
-    /// Slots that those who wait need: one per page, and one in any case for the first of them, whose page may have had
-    /// one and lost it before its turn.
-    pub(crate) fn slots_needed(&self) -> u32 {
-        self.pages_awaited.max(u32::from(!self.waiting.is_empty()))
-    }
-
     /// A migration under way.
     pub fn migration(&self, index: u32) -> &Migration {
         &self.migrations[index]
+    }
+
+    /// Evictions under way at most, and as many pages on their way up.
+    pub fn in_flight_max(&self) -> u32 {
+        self.in_flight_max
+    }
+
+    /// Host writes that wait for a slot, and pages that do so on their way up.
+    pub fn waiting(&self) -> usize {
+        self.waiting.len()
+    }
+
+    /// The same with migrations under way.
+    pub(crate) fn under_way(&self) -> u32 {
+        self.waiting.len() as u32 + self.migrations.len()
+    }
+
+    /// Counts from now on: end of warm-up.
+    pub(crate) fn begin_measuring(&mut self) {
+        self.tier.clear_counters();
     }
 
     /// What the series of a run keeps of it.
@@ -201,13 +200,352 @@ impl TierPart {
         }
     }
 
-    /// Evictions under way at most, and as many pages on their way up.
-    pub fn in_flight_max(&self) -> u32 {
-        self.in_flight_max
+    // ---- requests of the host --------------------------------------------------------------------
+
+    /// All sectors of a page, a bit each.
+    #[inline]
+    pub(crate) fn whole(&self) -> u32 {
+        self.tier.whole()
     }
 
-    /// Host writes that wait for a slot, and pages that do so on their way up.
-    pub fn waiting(&self) -> usize {
-        self.waiting.len()
+    /// The slot of a page.
+    #[inline]
+    pub(crate) fn slot_of(&self, page: u32) -> Option<u32> {
+        self.tier.residency().slot_of(page)
+    }
+
+    /// Where sectors of a page go that the host writes with a request of `sectors`.
+    pub(crate) fn write(&mut self, page: u32, mask: u32, sectors: u32) -> WriteTo {
+        self.tier.write(page, mask, sectors)
+    }
+
+    /// Which of the sectors of a page that the host reads are in its slot, in which, and what a read of the others brings
+    /// with it.
+    pub(crate) fn read(&mut self, page: u32, mask: u32, sectors: u32) -> (u32, Option<u32>, OnRead) {
+        let slot = self.slot_of(page);
+        let above = slot.map_or(0, |slot| self.tier.slot(slot).valid & mask);
+        let on_read = self.tier.read(page, mask, above, sectors);
+        (above, slot.filter(|_| above != 0), on_read)
+    }
+
+    /// Whether a page that is about to get a slot for sectors that the host writes is to be completed from below.
+    pub(crate) fn completes_on_write(&self, mask: u32) -> bool {
+        mask != self.whole() && self.tier.rules().fetch_on_write
+    }
+
+    /// A page is completed from below.
+    pub(crate) fn count_fetch_on_write(&mut self) {
+        self.tier.counters_mut().fetched_on_write += 1;
+    }
+
+    /// A write that was to go below goes to the slot of its page.
+    pub(crate) fn count_redirect(&mut self) {
+        self.tier.counters_mut().writes_redirected += 1;
+    }
+
+    /// Whether a request waits for the migrations that it causes; or, of these, for what they read alone.
+    pub(crate) fn has_requests_wait(&self) -> bool {
+        self.tier.rules().waits()
+    }
+
+    /// A page is forgotten, which had a slot.
+    pub(crate) fn forget(&mut self, page: u32) -> Option<u32> {
+        let slot = self.tier.residency_mut().forget(page)?;
+        self.touched = true;
+        Some(slot)
+    }
+
+    // ---- accesses of slots -----------------------------------------------------------------------
+
+    /// A read of the host is queued on a slot.
+    pub(crate) fn reader_queued(&mut self, slot: u32) {
+        self.tier.residency_mut().reader_queued(slot);
+    }
+
+    /// A write of a request of so many sectors is queued on a slot.
+    pub(crate) fn writer_queued(&mut self, slot: u32, request_sectors: u32) {
+        let sequential = self.tier.is_sequential(request_sectors);
+        let residency = self.tier.residency_mut();
+        residency.touch_written(slot, sequential);
+        residency.writer_queued(slot);
+    }
+
+    /// A bank takes up a read of the host.
+    pub(crate) fn read_taken_up(&mut self, slot: u32) {
+        self.touched |= self.tier.residency_mut().reader_left(slot);
+    }
+
+    /// A bank takes up a write of the host. Returns the page, and whether all of it is dirty now.
+    pub(crate) fn write_taken_up(&mut self, slot: u32, sectors: u32) -> (u32, bool) {
+        let whole = self.tier.whole();
+        // Eviction may have waited for it.
+        self.touched |= self.tier.is_starved();
+        let residency = self.tier.residency_mut();
+        residency.writer_left(slot);
+        let page = residency.slot(slot).page;
+        (page, residency.written(slot, sectors, whole))
+    }
+
+    // ---- slots for those who wait ----------------------------------------------------------------
+
+    /// Whether slots may have to be emptied or given away before time moves on; they are now.
+    pub(crate) fn take_up(&mut self) -> bool {
+        std::mem::take(&mut self.touched)
+    }
+
+    /// The slot of a page, a free one if it has none yet; and whether it had none.
+    pub(crate) fn slot_for(&mut self, page: u32) -> Option<(u32, bool)> {
+        let residency = self.tier.residency_mut();
+        if let Some(slot) = residency.slot_of(page) {
+            return Some((slot, false));
+        }
+        let slot = residency.take(page)?;
+        // Those who wait for it need no other.
+        if self.awaited.get(page as usize) {
+            self.awaited.clear(page as usize);
+            self.pages_awaited -= 1;
+        }
+        Some((slot, true))
+    }
+
+    /// A write of the host waits for a slot.
+    pub(crate) fn write_waits(&mut self, command: u32, page: u32, sectors: u32) {
+        self.tier.counters_mut().slot_waits += 1;
+        self.wait_for_slot(page, SlotWaiter::Write { command, page, sectors });
+    }
+
+    /// Somebody waits for a slot for a page.
+    pub(crate) fn wait_for_slot(&mut self, page: u32, waiter: SlotWaiter) {
+        self.waiting.push_back(waiter);
+        if !self.awaited.get(page as usize) {
+            self.awaited.set(page as usize);
+            self.pages_awaited += 1;
+        }
+    }
+
+    /// The first that waits for a slot, and for which page.
+    pub(crate) fn first_waiter(&self) -> Option<(SlotWaiter, u32)> {
+        let waiter = self.waiting.front().copied()?;
+        let page = match waiter {
+            SlotWaiter::Write { page, .. } => page,
+            SlotWaiter::Fill(migration) => self.migrations[migration].page,
+        };
+        Some((waiter, page))
+    }
+
+    /// It waits no more.
+    pub(crate) fn first_waiter_leaves(&mut self) {
+        self.waiting.pop_front();
+    }
+
+    /// The next slot to be emptied, as far as the policy wants or those who wait need: a slot per page, and one in any case
+    /// for the first of them, whose page may have had one and lost it before its turn.
+    pub(crate) fn next_eviction(&mut self) -> Option<Eviction> {
+        if self.evictions >= self.in_flight_max {
+            return None;
+        }
+        let needed = self.pages_awaited.max(u32::from(!self.waiting.is_empty()));
+        self.tier.next_eviction(needed)
+    }
+
+    // ---- pages that go down ----------------------------------------------------------------------
+
+    /// The sectors of a dirty slot that go down: all that it holds where whole pages go, else those written in it.
+    fn goes_down(&self, slot: &Slot) -> u32 {
+        let whole_pages = self.lower == Lower::Flash || self.tier.rules().write_back == WriteBack::WholePages;
+        if whole_pages { slot.valid } else { slot.dirty }
+    }
+
+    /// Begins to empty a slot, for which `command` waits. Returns the migration, the sectors that are read of the slot, and
+    /// whether what completes them is read beside it.
+    pub(crate) fn begin_eviction(&mut self, slot: u32, command: u32) -> (u32, u32, bool) {
+        let record = *self.tier.slot(slot);
+        let mask = self.goes_down(&record);
+        let merges = self.lower == Lower::Flash && record.valid != self.tier.whole();
+        let rest_is_due = merges && self.tier.rules().waits_for_reads();
+        self.evictions += 1;
+        let migration = self.migrations.insert(Migration {
+            kind: MigrationKind::Evict,
+            page: record.page,
+            slot,
+            forgotten: record.forgotten,
+            reads: 1,
+            merges,
+            rest_is_due,
+            command,
+            ..Migration::default()
+        });
+        (migration, mask, merges && !rest_is_due)
+    }
+
+    /// Whether the page was trimmed since its eviction began: nothing of it goes down.
+    pub(crate) fn is_void(&self, migration: u32) -> bool {
+        let Migration { slot, forgotten, .. } = self.migrations[migration];
+        self.tier.slot(slot).forgotten != forgotten
+    }
+
+    /// What completes an eviction lies there; with `is_read` it is read.
+    pub(crate) fn completes_from(&mut self, migration: u32, taken_from: Residence, is_read: bool) {
+        let record = &mut self.migrations[migration];
+        (record.taken_from, record.harm_in_flash) = (taken_from, None);
+        record.reads += u8::from(is_read);
+        self.tier.counters_mut().evictions_merged += u64::from(is_read);
+    }
+
+    /// The bank reads the slot now: what it holds goes down, and what is written from now on does not. Returns which sectors
+    /// it reads.
+    pub(crate) fn eviction_taken_up(&mut self, migration: u32) -> u32 {
+        let slot = self.migrations[migration].slot;
+        self.tier.residency_mut().read_to_leave(slot);
+        let sectors = self.goes_down(self.tier.slot(slot));
+        self.migrations[migration].sectors = sectors;
+        sectors
+    }
+
+    /// Whether anybody sees what an eviction carries: nobody does where all of it was written anew above.
+    pub(crate) fn is_seen_below(&self, migration: u32) -> bool {
+        let Migration { slot, sectors, .. } = self.migrations[migration];
+        let carried = if self.lower == Lower::Flash { self.tier.whole() } else { sectors };
+        carried & !self.tier.slot(slot).stays_dirty() != 0
+    }
+
+    /// The page is on the lower medium: its slot is free, unless it was written meanwhile. Returns whether it is, and whether
+    /// all of it was.
+    pub(crate) fn eviction_ended(&mut self, migration: u32) -> (bool, bool) {
+        let slot = self.migrations[migration].slot;
+        self.evictions -= 1;
+        let gone = self.tier.left(slot);
+        let written_anew = !gone && self.tier.slot(slot).dirty == self.tier.whole();
+        debug_assert!(gone == (self.tier.slot(slot).state != SlotState::Resident), "gone or resident");
+        (gone, written_anew)
+    }
+
+    // ---- pages that go up ------------------------------------------------------------------------
+
+    /// Whether what a read of the host brings up is no more to be read, so that nobody waits for it.
+    pub(crate) fn is_read(&self, reads: u8) -> bool {
+        reads == 0 && self.tier.rules().waits_for_reads()
+    }
+
+    /// Whether a page may be brought up. It is on its way then.
+    pub(crate) fn may_fill(&mut self, page: u32) -> bool {
+        if self.filling.get(page as usize) {
+            return false;
+        }
+        if self.fills >= self.in_flight_max {
+            self.tier.counters_mut().fills_skipped += 1;
+            return false;
+        }
+        self.filling.set(page as usize);
+        self.fills += 1;
+        true
+    }
+
+    /// Begins to bring such a page up.
+    pub(crate) fn begin_fill(&mut self, record: Migration) -> u32 {
+        self.migrations.insert(record)
+    }
+
+    /// A page that goes up has its slot. Returns the sectors that it lacks there: what the host is about to write need not
+    /// be read below.
+    pub(crate) fn fill_got_slot(&mut self, migration: u32, slot: u32) -> u32 {
+        let lacking = self.tier.whole() & !self.tier.slot(slot).valid & !self.migrations[migration].sectors;
+        let forgotten = self.tier.slot(slot).forgotten;
+        self.tier.residency_mut().writer_queued(slot);
+        let record = &mut self.migrations[migration];
+        (record.slot, record.forgotten) = (slot, forgotten);
+        lacking
+    }
+
+    /// Which of some sectors a page on its way up still lacks in its slot.
+    pub(crate) fn sectors_to_fill(&self, migration: u32, sectors: u32) -> u32 {
+        self.tier.residency().sectors_to_fill(self.migrations[migration].slot, sectors)
+    }
+
+    /// Whether what was read of a page is still what is below, as far as the page was not forgotten since.
+    pub(crate) fn is_current(&self, migration: u32) -> bool {
+        let Migration { slot, forgotten, .. } = self.migrations[migration];
+        self.tier.slot(slot).forgotten == forgotten
+    }
+
+    /// What goes up is not wanted, because it is not current.
+    pub(crate) fn count_dropped_fill(&mut self) {
+        self.tier.counters_mut().fills_dropped += 1;
+    }
+
+    /// A bank writes sectors of a page that goes up. Returns whether the lower medium is to forget the page.
+    pub(crate) fn fill_taken_up(&mut self, migration: u32, sectors: u32) -> bool {
+        let Migration { slot, kind, .. } = self.migrations[migration];
+        let (moves, whole) = (kind == MigrationKind::MoveUp, self.tier.whole());
+        let residency = self.tier.residency_mut();
+        residency.filled(slot, sectors, moves);
+        let all_dirty = residency.slot(slot).stays_dirty() == whole;
+        let counters = self.tier.counters_mut();
+        counters.copied_up += u64::from(!moves);
+        counters.moved_up += u64::from(moves);
+        moves && all_dirty
+    }
+
+    /// The page is above, or nothing of it was wanted any more.
+    pub(crate) fn fill_ended(&mut self, migration: u32) {
+        let Migration { page, slot, .. } = self.migrations[migration];
+        self.fills -= 1;
+        self.filling.clear(page as usize);
+        self.tier.residency_mut().writer_left(slot);
+    }
+
+    /// A slot that holds nothing is given back. Returns whether it is.
+    pub(crate) fn drop_if_empty(&mut self, slot: u32) -> bool {
+        self.tier.residency_mut().drop_if_empty(slot)
+    }
+
+    // ---- both ways -------------------------------------------------------------------------------
+
+    /// Something that a migration read is in the controller. Returns whether what completes an eviction is to be read now.
+    pub(crate) fn read_arrived(&mut self, migration: u32) -> bool {
+        let record = &mut self.migrations[migration];
+        record.reads -= 1;
+        record.reads == 0 && std::mem::take(&mut record.rest_is_due) && !self.is_void(migration)
+    }
+
+    /// Whether all that a migration reads is there.
+    pub(crate) fn has_read_all(&self, migration: u32) -> bool {
+        self.migrations[migration].reads == 0
+    }
+
+    /// The command that waits no longer, if it waited for what a migration reads alone; `NONE` for none.
+    pub(crate) fn wait_for_reads_ends(&mut self, migration: u32) -> u32 {
+        let reads_alone = self.tier.rules().waits_for_reads();
+        let command = &mut self.migrations[migration].command;
+        if reads_alone { std::mem::replace(command, NONE) } else { NONE }
+    }
+
+    /// A migration is over. Returns what it was.
+    pub(crate) fn end(&mut self, migration: u32) -> Migration {
+        let record = self.migrations[migration];
+        self.migrations.remove(migration);
+        self.touched = true;
+        record
+    }
+
+    /// All of a page is dirty above: what flash held of it is forgotten.
+    pub(crate) fn count_superseded(&mut self) {
+        self.tier.counters_mut().superseded_below += 1;
+    }
+
+    /// What a migration read from flash is no good.
+    pub(crate) fn harm_in_flash(&mut self, migration: u32, harm: Harm) {
+        self.migrations[migration].harm_in_flash = Some(harm);
+    }
+
+    /// What a bank read for a migration is no good.
+    pub(crate) fn harm_in_slot(&mut self, migration: u32, harm: Harm) {
+        self.migrations[migration].harm_in_slot = Some(harm);
+    }
+
+    /// The page of a migration, and what is wrong with what it carries; `of_flash` says that what it read from flash is in it.
+    pub(crate) fn harms_of(&self, migration: u32, of_flash: bool) -> (u32, [Option<Harm>; 2]) {
+        let Migration { page, harm_in_flash, harm_in_slot, .. } = self.migrations[migration];
+        (page, [harm_in_flash.filter(|_| of_flash), harm_in_slot])
     }
 }

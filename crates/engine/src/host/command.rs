@@ -22,10 +22,6 @@ pub struct HostCommand {
     pub reported: bool,
     /// Something of what it returns is wrong, and nobody knows.
     pub wrong: bool,
-    /// It may have more than one part, so that parts can wait for each other.
-    pub several_parts: bool,
-    /// The first of its shares of dies, banks and channels, `NONE` for none.
-    pub shares: u32,
     /// Parts it waits for: page reads, forwarded data, units to place or to program.
     pub pending: u32,
     /// Link of the stage it is in.
@@ -53,8 +49,6 @@ impl Default for HostCommand {
             hint: CacheHint::None,
             reported: false,
             wrong: false,
-            several_parts: false,
-            shares: NONE,
             pending: 0,
             next: NONE,
             submitted: Ns::ZERO,
@@ -79,7 +73,7 @@ impl HostCommand {
     }
 }
 
-const _: () = assert!(size_of::<HostCommand>() <= 104, "what ARCHITECTURE.md says a command touches");
+const _: () = assert!(size_of::<HostCommand>() <= 80, "what ARCHITECTURE.md says a command touches");
 
 /// The link field of a command, for FIFOs.
 pub(super) fn command_link(commands: &mut Slab<HostCommand>, index: u32) -> &mut u32 {

@@ -1,86 +1,97 @@
 //! A command completes: its parts are closed, counted and checked.
 
-use ninescope_kernel::NONE;
+use ninescope_kernel::Ns;
 use ninescope_model::{CacheHint, Cause, Op, SECTOR_BYTES};
 
-use super::RequestLogEntry;
-use crate::device::Device;
+use super::{Host, HostCommand, RequestLogEntry};
 use crate::error::SimulationError;
-use crate::kind::Kind;
 use crate::meter::Parts;
-use crate::probe::{Event, observe};
+use crate::run::Run;
 
-impl<K: Kind> Device<K> {
-    /// Completes a command. `parts` are those of its critical chain since the command left the front
-    /// stages (host queue, processor, link towards the device), which are added here. `transaction` is its page
-    /// access, `NONE` where it has none.
-    pub(crate) fn complete(&mut self, index: u32, mut parts: Parts, transaction: u32) -> Result<(), SimulationError> {
-        let now = self.now;
-        let command = self.commands[index];
-        parts.add(Cause::HostQueue, command.host_queue);
-        parts.add(Cause::CommandProcessing, command.processing);
-        parts.add(Cause::Link, command.link_in);
-        let latency = now - command.submitted;
+impl HostCommand {
+    /// Closes the parts of a command with those of the front stages: host queue, processor, link towards the device. Returns
+    /// its latency.
+    ///
+    /// # Errors
+    /// Where they do not sum to that.
+    #[inline]
+    pub fn close_parts<Q>(&self, run: &mut Run<Q>, parts: &mut Parts) -> Result<Ns, SimulationError> {
+        parts.add(Cause::HostQueue, self.host_queue);
+        parts.add(Cause::CommandProcessing, self.processing);
+        parts.add(Cause::Link, self.link_in);
+        let (at, id, latency) = (run.now, self.id, run.now - self.submitted);
         if parts.total() != latency.0 {
-            return Err(SimulationError::Attribution {
-                at: now,
-                id: command.id,
-                parts: parts.total(),
-                latency: latency.0,
-            });
+            return Err(SimulationError::Attribution { at, id, parts: parts.total(), latency: latency.0 });
         }
-        self.digest.word(now.0);
-        self.digest.word(command.id << 8 | command.op as u64);
-        if command.hint == CacheHint::FlushRead && !self.flush_reads.is_empty() {
-            self.flush_read_completes(index, &command)?;
-        }
-        if command.shares != NONE {
-            self.own_parts.release(command.shares);
-        }
+        run.digest.word(at.0);
+        run.digest.word(id << 8 | self.op as u64);
+        Ok(latency)
+    }
+}
+
+impl Host {
+    /// A command leaves the device. Returns whether a request waits for its place since before now.
+    #[inline]
+    pub fn leaves(&mut self, now: Ns, index: u32, command: &HostCommand) -> bool {
         self.commands.remove(index);
-        let awaited = self.host.is_awaited(now);
-        self.host.completed(command.lane, command.op, now);
-        self.note_completion();
-        if self.reliability.is_some() {
-            self.reliable_command_completed(&command);
+        let awaited = self.front.is_awaited(now);
+        self.front.completed(command.lane, command.op, now);
+        self.latest_completion = now;
+        awaited
+    }
+
+    /// Whether the completion of the command that left last is measured.
+    #[inline]
+    pub fn is_measured(&self) -> bool {
+        self.front.completed > self.front.warmup_requests
+    }
+
+    /// Whether it was the last one that is not.
+    #[inline]
+    pub fn ends_warmup(&self) -> bool {
+        self.front.completed == self.front.warmup_requests
+    }
+
+    /// Whether measuring begins now, because its time has come.
+    pub fn warmup_time_ends(&mut self, now: Ns) -> bool {
+        let ends = self.front.warmup_until.is_some_and(|until| until <= now);
+        if ends {
+            self.front.warmup_until = None;
+            self.front.warmup_requests = 0;
         }
-        if self.host.completed <= self.host.warmup_requests {
-            let (id, request) = (command.id, command.request());
-            observe!(self, Event::Completed { slot: index, id, request, parts: &parts, transaction });
-            if self.host.completed == self.host.warmup_requests {
-                self.begin_measuring();
-                observe!(self, Event::MeasuringBegan);
-            }
-            return Ok(());
-        }
+        ends
+    }
+
+    /// Takes a completed command into what is measured. Returns whether resources are to be asked how busy they were.
+    #[inline]
+    pub fn record<Q>(&self, run: &mut Run<Q>, command: &HostCommand, latency: Ns, parts: &Parts) -> bool {
+        let now = run.now;
         let bytes = match command.op {
             Op::Read | Op::Write | Op::Trim => u64::from(command.sectors) * SECTOR_BYTES,
             Op::Flush => 0,
         };
-        if self.meter.series.is_over(now) {
-            let written = self.written();
-            self.meter.series.note_written(written);
-        }
-        self.meter.record(command.op, now, latency, command.host_queue, bytes, &parts);
-        self.meter.record_of_lane(command.lane, command.op, now, latency, command.host_queue, bytes);
-        if self.host.is_open(command.lane) {
-            self.meter.backlogs[command.lane as usize].record(command.submitted, latency);
-            if self.meter.busy.is_due() {
-                self.note_busy();
-            }
-        }
-        if awaited {
-            self.meter.queue_holders.slot_left(now, self.host.depth(), command.op, &parts);
-        }
-        if let Some(part) = &self.tier {
-            self.meter.series.note_tier(part.sample());
-        }
+        run.meter.record(command.op, now, latency, command.host_queue, bytes, parts);
+        run.meter.record_of_lane(command.lane, command.op, now, latency, command.host_queue, bytes);
         if command.hint != CacheHint::None {
             let moved = if command.op == Op::Trim { 0 } else { bytes };
-            self.meter.record_hint(command.hint, latency, moved);
+            run.meter.record_hint(command.hint, latency, moved);
         }
-        let (id, request) = (command.id, command.request());
-        observe!(self, Event::Completed { slot: index, id, request, parts: &parts, transaction });
+        if !self.front.is_open(command.lane) {
+            return false;
+        }
+        run.meter.backlogs[command.lane as usize].record(command.submitted, latency);
+        run.meter.busy.is_due()
+    }
+
+    /// A command that left made room for a request that had waited.
+    #[inline]
+    pub fn made_room<Q>(&self, run: &mut Run<Q>, op: Op, parts: &Parts) {
+        run.meter.queue_holders.slot_left(run.now, self.front.depth(), op, parts);
+    }
+
+    /// Logs a completed command, if they are to be logged.
+    #[inline]
+    pub fn log(&mut self, command: &HostCommand, latency: Ns) {
         if let Some(log) = &mut self.log {
             log.push(RequestLogEntry {
                 id: command.id,
@@ -93,6 +104,5 @@ impl<K: Kind> Device<K> {
                 lane: command.lane,
             });
         }
-        Ok(())
     }
 }

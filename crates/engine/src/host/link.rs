@@ -3,14 +3,11 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use ninescope_kernel::{NONE, Ns, Rate, WakeQueue};
-
-use crate::device::Device;
-use crate::error::SimulationError;
-use crate::kind::Kind;
-use crate::meter::Parts;
-use crate::probe::{Event, observe};
+use ninescope_kernel::{NONE, Ns, Rate};
 use ninescope_model::Cause;
+
+use crate::meter::Parts;
+use crate::run::Run;
 
 /// Read data for the host: one page access, or what the controller answers by itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,6 +20,23 @@ pub struct LinkJob {
     pub command: u32,
     /// The transaction that read it, `NONE` for forwarded and unmapped units.
     pub transaction: u32,
+}
+
+impl LinkJob {
+    /// Where the time of a part of a read went that has just arrived: the last one to finish is the critical one, whose waits
+    /// the request inherits.
+    #[inline]
+    pub fn parts<Q>(&self, run: &Run<Q>) -> Parts {
+        let mut parts = Parts::default();
+        parts.add(Cause::Link, run.now - self.ready);
+        if self.transaction != NONE {
+            run.transactions.add_waits(self.transaction, &mut parts);
+            let track = &run.transactions.tracks[self.transaction as usize];
+            parts.add(Cause::CommandArray, track.command_array);
+            parts.add(Cause::Transfer, track.transfer);
+        }
+        parts
+    }
 }
 
 /// A job with its place in the order: ready time, then the order of queueing.
@@ -85,7 +99,7 @@ impl LinkOut {
 
     /// Adds a job; returns when the wake-up must be, if it changed.
     #[inline]
-    fn push(&mut self, now: Ns, job: LinkJob) -> Option<Ns> {
+    pub(super) fn push(&mut self, now: Ns, job: LinkJob) -> Option<Ns> {
         let arriving = Waiting { order: self.queued, job };
         self.queued += 1;
         match self.next {
@@ -109,49 +123,11 @@ impl LinkOut {
 
     /// The transfer that was decided has ended: returns its job, when it began, and when the next one ends.
     #[inline]
-    fn finish(&mut self, now: Ns) -> Option<(LinkJob, Ns, Option<Ns>)> {
+    pub(super) fn finish(&mut self, now: Ns) -> Option<(LinkJob, Ns, Option<Ns>)> {
         let (finished, begins) = self.next.take()?;
         self.busy += now - begins.max(self.measured_since);
         self.free_at = now;
         let wake = self.waiting.pop().map(|Reverse(waiting)| self.decide(waiting));
         Some((finished.job, begins, wake))
-    }
-}
-
-impl<K: Kind> Device<K> {
-    /// Queues data for the host.
-    #[inline]
-    pub(crate) fn queue_link_out(&mut self, job: LinkJob) {
-        if let Some(wake) = self.link_out.push(self.now, job) {
-            self.queue.schedule(self.resources.link_out(), wake);
-        }
-    }
-
-    /// A transfer towards the host has ended: one part of a read is done.
-    pub(crate) fn link_out_woke(&mut self) -> Result<(), SimulationError> {
-        let Some((job, began, wake)) = self.link_out.finish(self.now) else { return Ok(()) };
-        observe!(self, Event::LinkOut { slot: job.command, from: began });
-        if let Some(wake) = wake {
-            self.queue.schedule(self.resources.link_out(), wake);
-        }
-        let command = &mut self.commands[job.command];
-        command.pending -= 1;
-        let last = command.pending == 0;
-        if last {
-            // The last part to finish is the critical one: the request inherits its waits.
-            let mut parts = Parts::default();
-            parts.add(Cause::Link, self.now - job.ready);
-            if job.transaction != NONE {
-                let track = &self.transactions.tracks[job.transaction as usize];
-                track.add_waits(&mut parts, self.reliability.is_some());
-                parts.add(Cause::CommandArray, track.command_array);
-                parts.add(Cause::Transfer, track.transfer);
-            }
-            self.complete(job.command, parts, job.transaction)?;
-        }
-        if job.transaction != NONE {
-            self.transactions.slab.remove(job.transaction);
-        }
-        Ok(())
     }
 }

@@ -1,12 +1,14 @@
-//! The host's side of the device: commands in, completions out.
+//! The host's side of the device: commands in, over processor and link, completions out.
+//!
+//! Knows nothing of what is done for a command but how many parts it waits for.
 
 mod command;
 mod completion;
-mod fetch;
 mod lane;
 mod link;
+mod stages;
 
-use ninescope_kernel::{Fifo, Ns};
+use ninescope_kernel::{Ns, Slab};
 use ninescope_model::Op;
 use ninescope_workload::{Arrival, HostCacheStatistics};
 
@@ -16,7 +18,9 @@ use crate::error::SimulationError;
 pub use command::HostCommand;
 use lane::Lane;
 pub use lane::{LANES_MAX, LaneConfig, Think};
-pub use link::{LinkJob, LinkOut};
+pub use link::LinkJob;
+use link::LinkOut;
+use stages::SerialStage;
 
 /// A completed request, for the request log.
 #[derive(Clone, Copy, Debug)]
@@ -39,8 +43,158 @@ pub struct RequestLogEntry {
     pub lane: u16,
 }
 
+/// The host's side of one drive.
+#[derive(Debug)]
+pub struct Host {
+    front: HostFront,
+    commands: Slab<HostCommand>,
+    processor: SerialStage,
+    link_in: SerialStage,
+    link_out: LinkOut,
+    /// Sectors that the host can address [512 B].
+    sectors: u64,
+    /// When its last command completed so far.
+    latest_completion: Ns,
+    log: Option<Vec<RequestLogEntry>>,
+}
+
+impl Host {
+    /// A host that has not begun.
+    pub fn new(lanes: Vec<LaneConfig>, config: &EngineConfig, limits: &RunLimits, sectors: u64) -> Self {
+        let depth = config.queue_depth as usize;
+        Self {
+            front: HostFront::new(lanes, config, limits),
+            commands: Slab::with_capacity(depth),
+            processor: SerialStage::default(),
+            link_in: SerialStage::default(),
+            link_out: LinkOut::new(config.link_rate, depth),
+            sectors,
+            latest_completion: Ns::ZERO,
+            log: config.log_requests.then(Vec::new),
+        }
+    }
+
+    /// So many sectors can be addressed. Before anything runs.
+    pub fn set_sectors(&mut self, sectors: u64) {
+        self.sectors = sectors;
+    }
+
+    // ---- commands inside ---------------------------------------------------------------------------
+
+    /// A command inside.
+    #[inline]
+    pub fn command(&self, index: u32) -> &HostCommand {
+        &self.commands[index]
+    }
+
+    /// The parts of a command set out now.
+    #[inline]
+    pub fn sets_out(&mut self, index: u32, now: Ns) -> HostCommand {
+        let command = &mut self.commands[index];
+        command.mark = now;
+        *command
+    }
+
+    /// A command waits for so many parts.
+    #[inline]
+    pub fn has_parts(&mut self, index: u32, parts: u32) {
+        self.commands[index].pending = parts;
+    }
+
+    /// It waits for one more.
+    #[inline]
+    pub fn has_another_part(&mut self, index: u32) {
+        self.commands[index].pending += 1;
+    }
+
+    /// A part of a command is done. Returns whether it was the last one.
+    #[inline]
+    pub fn part_ends(&mut self, index: u32) -> bool {
+        let pending = &mut self.commands[index].pending;
+        *pending -= 1;
+        *pending == 0
+    }
+
+    /// A command answers with an error: something of what it reads is lost.
+    pub fn report(&mut self, index: u32) {
+        self.commands[index].reported = true;
+    }
+
+    /// Something of what a command returns is wrong, and nobody knows.
+    pub fn pass_wrong(&mut self, index: u32) {
+        self.commands[index].wrong = true;
+    }
+
+    /// Commands inside.
+    pub fn inside(&self) -> u32 {
+        self.commands.len()
+    }
+
+    // ---- the run -----------------------------------------------------------------------------------
+
+    /// Returns whether this was the beginning of the run.
+    pub fn start(&mut self) -> bool {
+        self.front.start()
+    }
+
+    /// The most commands that each lane has inside the device.
+    pub fn lane_depths(&self) -> Vec<u32> {
+        self.front.lane_depths()
+    }
+
+    /// Whether something is to be done at `now`: a lane begins, or a command enters the device.
+    #[inline]
+    pub fn has_work(&self, now: Ns) -> bool {
+        self.front.has_work(now)
+    }
+
+    /// Whether nothing is inside and nothing more comes.
+    #[inline]
+    pub fn is_over(&self, now: Ns) -> bool {
+        self.commands.is_empty() && self.front.is_over(now)
+    }
+
+    // ---- what was seen -----------------------------------------------------------------------------
+
+    /// Commands completed so far.
+    pub fn completed(&self) -> u64 {
+        self.front.completed
+    }
+
+    /// When the last of them completed.
+    pub fn latest_completion(&self) -> Ns {
+        self.latest_completion
+    }
+
+    /// What the cache did that the requests came through, where there is one.
+    pub fn host_cache(&self) -> Option<&HostCacheStatistics> {
+        self.front.host_cache()
+    }
+
+    /// One entry per measured request, if they were to be logged.
+    pub fn request_log(&self) -> &[RequestLogEntry] {
+        self.log.as_deref().unwrap_or_default()
+    }
+
+    /// Counts from `now` on: end of warm-up.
+    pub fn begin_measuring(&mut self, now: Ns) {
+        for stage in [&mut self.processor, &mut self.link_in] {
+            stage.begin_measuring(now);
+        }
+        self.link_out.begin_measuring(now);
+        if let Some(log) = &mut self.log {
+            log.clear();
+        }
+    }
+
+    /// How long processor, link towards the device and link towards the host were busy since measuring began.
+    pub fn busy_until(&self, now: Ns) -> [Ns; 3] {
+        [self.processor.busy_until(now), self.link_in.busy_until(now), self.link_out.busy_until(now)]
+    }
+}
+
 /// The workloads and how far they are.
-pub struct HostFront {
+struct HostFront {
     lanes: Vec<Lane>,
     /// The lane that is asked first for the next command: the one after the last that was served.
     turn: usize,
@@ -54,14 +208,14 @@ pub struct HostFront {
     depth: u32,
     submitted: u64,
     /// Commands completed.
-    pub completed: u64,
+    completed: u64,
     requests_max: u64,
     duration: Ns,
     /// Completions that are not measured; all of them before `warmup_until`.
     warmup_requests: u64,
     warmup_until: Option<Ns>,
     /// Controller time per command [ns].
-    pub command_cost: Ns,
+    command_cost: Ns,
 }
 
 impl std::fmt::Debug for HostFront {
@@ -217,15 +371,4 @@ impl HostFront {
         };
         self.lanes.iter().filter_map(of_lane).chain(self.warmup_until).min()
     }
-}
-
-/// A stage that commands pass one after another: the processor, the link towards the device.
-#[derive(Debug, Default)]
-pub struct SerialStage {
-    /// Commands in the stage, in order.
-    pub queue: Fifo,
-    /// When the last of them has passed.
-    pub free_at: Ns,
-    /// Time in use since the counters were cleared [ns].
-    pub busy: Ns,
 }

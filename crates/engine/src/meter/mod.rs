@@ -11,6 +11,7 @@ mod ledger;
 mod own_parts;
 mod series;
 mod suspensions;
+mod utilization;
 
 use ninescope_kernel::Ns;
 use ninescope_model::{CacheHint, Cause, Op};
@@ -24,6 +25,7 @@ pub use ledger::{DieLedger, OccupancyLedger, Spells};
 pub use own_parts::{LastingShare, OwnParts};
 pub use series::{Sample, Series, TierSample, Written};
 pub use suspensions::SuspensionLedger;
+pub use utilization::{Utilization, busy_of_unit};
 
 /// Everything measured about one kind of command.
 #[derive(Debug, Default)]

@@ -1,18 +1,23 @@
 //! Bits that fail and what is done about it: codes and their decoders, reading again, the store behind a cache, scrubbing
 //! and refresh.
 //!
-//! A drive has none of this unless its description says so; it is one pointer then, which the hot path looks at. What
-//! happens to a read on its way through a decoder is told in `flow/reliability`. The rooms that know codes (`ecc`), cells
-//! (`media`) and maps (`ftl`) do not know each other: they are joined here.
+//! A drive has none of this unless its description says so; it is one pointer then, which the hot path looks at. The rooms
+//! that know codes (`ecc`), cells (`media`) and maps (`ftl`) do not know each other: they are joined here.
+//!
+//! Knows nothing of host commands, dies and banks: it is asked about accesses, and says what becomes of them.
 
 pub mod backing_store;
 pub mod code;
 pub mod corruption;
+mod decoders;
 pub mod health;
 pub mod read_retry;
+mod recovery;
 pub mod refresh_policy;
 pub mod scrub_policy;
-pub mod timetable;
+mod sense;
+pub(crate) mod timetable;
+mod upkeep;
 
 use ninescope_ecc::{RberLevel, Scheme};
 use ninescope_ftl::Residence;
@@ -29,6 +34,12 @@ use read_retry::{ReadRetry, ReadRetryConfig};
 use refresh_policy::{RefreshPolicy, RefreshPolicyConfig};
 use scrub_policy::{ScrubPolicy, ScrubPolicyConfig};
 use timetable::Timetable;
+
+pub use crate::transaction::Harm;
+pub(crate) use decoders::{Decoder, Passage};
+pub(crate) use recovery::Remedy;
+pub(crate) use sense::{Ground, ones};
+pub(crate) use upkeep::ScrubStep;
 
 /// Which code of the flash: for data that may lie nowhere else, and for clean data kept apart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -211,37 +222,28 @@ impl Damage {
     }
 }
 
-/// What is wrong with a unit's content.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Harm {
-    /// It is lost, and that is known.
-    Lost,
-    /// It is wrong, and nobody knows.
-    Wrong,
-}
-
 /// What a page access brought into the page register of its die, and what became of it.
 #[derive(Clone, Copy, Debug)]
-pub struct Sensed {
+struct Sensed {
     /// What the decoder will find.
-    pub decoded: Decoded,
+    decoded: Decoded,
     /// The code of its group.
-    pub code: NandCode,
+    code: NandCode,
     /// Where its first unit lay, if the decoder finds anything.
-    pub from: Residence,
+    from: Residence,
     /// Of storage-class memory: the page whose sectors it brought.
-    pub page: Lpa,
+    page: Lpa,
 }
 
 /// A unit of a page access of which the decoder finds something.
 #[derive(Clone, Copy, Debug)]
-pub struct HarmedUnit {
+struct HarmedUnit {
     /// The access.
-    pub transaction: u32,
+    transaction: u32,
     /// Its number in it.
-    pub number: u32,
+    number: u32,
     /// What it held when it was sensed.
-    pub lpa: Lpa,
+    lpa: Lpa,
 }
 
 impl Default for Sensed {
@@ -252,66 +254,66 @@ impl Default for Sensed {
 
 /// How far the scrubber is.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct ScrubPass {
+struct ScrubPass {
     /// A pass is under way.
-    pub running: bool,
+    running: bool,
     /// When it began.
-    pub began: Ns,
+    began: Ns,
     /// The pool whose turn it is, so that pages of all dies are read side by side.
-    pub turn: u32,
+    turn: u32,
     /// Page reads under way.
-    pub reads: u32,
+    reads: u32,
 }
 
 /// Everything about failing bits of a drive in simulation.
 #[derive(Debug)]
 pub struct Reliability {
     /// By [`NandCode`].
-    pub(crate) nand: [Option<Code>; 2],
+    nand: [Option<Code>; 2],
     /// By medium of SCM.
-    pub(crate) scm: [Option<ScmCode>; 2],
-    pub(crate) ages: GroupAges,
-    pub(crate) health: Option<GroupHealth>,
-    pub(crate) initial_cycles: u32,
+    scm: [Option<ScmCode>; 2],
+    ages: GroupAges,
+    health: Option<GroupHealth>,
+    initial_cycles: u32,
     /// Whether codes or retries change what a command moves or senses.
-    pub(crate) shapes_commands: bool,
-    pub(crate) retry: Option<Box<dyn ReadRetry>>,
-    pub(crate) retry_stream: RandomStream,
-    pub(crate) corruption: Option<Corruption>,
+    shapes_commands: bool,
+    retry: Option<Box<dyn ReadRetry>>,
+    retry_stream: RandomStream,
+    corruption: Option<Corruption>,
     /// By transaction: what it brought.
-    pub(crate) sensed: Vec<Sensed>,
+    sensed: Vec<Sensed>,
     /// Of accesses that brought something bad; those of a number that is in use again are forgotten then.
-    pub(crate) harmed_units: Vec<HarmedUnit>,
-    pub(crate) damage: Damage,
-    pub(crate) backing_store: Option<BackingStore>,
+    harmed_units: Vec<HarmedUnit>,
+    damage: Damage,
+    backing_store: Option<BackingStore>,
     /// By unit: its content is being fetched for the scrubber, or waits to be written.
-    pub(crate) healing: BitTable,
-    pub(crate) scrub: Option<Box<dyn ScrubPolicy>>,
-    pub(crate) pass: ScrubPass,
+    healing: BitTable,
+    scrub: Option<Box<dyn ScrubPolicy>>,
+    pass: ScrubPass,
     /// By pool: the first unit that the pass has not looked at.
-    pub(crate) scrub_cursors: Vec<u32>,
-    pub(crate) refresh: Option<Box<dyn RefreshPolicy>>,
+    scrub_cursors: Vec<u32>,
+    refresh: Option<Box<dyn RefreshPolicy>>,
     /// By group: its refresh was asked for in this life.
-    pub(crate) refresh_asked: BitTable,
-    pub(crate) timetable: Timetable,
-    pub(crate) counters: ReliabilityCounters,
+    refresh_asked: BitTable,
+    timetable: Timetable,
+    counters: ReliabilityCounters,
     /// The first timers are noted, and what is corrupt from the start is.
-    pub(crate) started: bool,
+    started: bool,
     /// It was noticed that nothing more comes from the host: timers are void.
-    pub(crate) host_ended: bool,
+    host_ended: bool,
 }
 
 /// The code of a medium of SCM, and how often its bits fail.
 #[derive(Debug)]
-pub struct ScmCode {
-    pub(crate) code: Code,
+struct ScmCode {
+    code: Code,
     model: Option<Box<dyn ninescope_media::health::ErrorModel>>,
     ber_factor: f64,
 }
 
 impl ScmCode {
     /// The level of sectors whose memory was written so often.
-    pub(crate) fn level(&self, writes: u32) -> Option<RberLevel> {
+    fn level(&self, writes: u32) -> Option<RberLevel> {
         let health = ninescope_media::health::Health { cycles: writes, ..Default::default() };
         let rber = self.model.as_ref()?.rber(&health) * self.ber_factor;
         self.code.level(rber)
@@ -457,7 +459,7 @@ impl Reliability {
     }
 
     /// A read finds what a place holds; returns whether it is the first one to find that it is corrupt.
-    pub(crate) fn meet_corruption(&mut self, place: Ppa) -> bool {
+    fn meet_corruption(&mut self, place: Ppa) -> bool {
         self.corruption.as_mut().is_some_and(|corruption| corruption.is_corrupt(place) && corruption.meet(place))
     }
 

@@ -43,8 +43,13 @@ impl FlashCommand {
     /// The numbers of the addressed planes, ascending.
     #[inline]
     pub fn addressed_planes(&self) -> impl Iterator<Item = usize> + use<> {
-        let planes = self.planes;
-        (0..8).filter(move |plane| planes >> plane & 1 == 1)
+        let mut planes = self.planes;
+        std::iter::from_fn(move || {
+            let plane = planes.trailing_zeros() as usize;
+            let is_any = planes != 0;
+            planes &= planes.wrapping_sub(1);
+            is_any.then_some(plane)
+        })
     }
 
     /// How many planes are addressed.

@@ -16,6 +16,22 @@ const STOREYS: [&[&str]; 8] = [
     &["check"],
     &["python", "fuzzing"],
 ];
+/// The modules of a crate by storey, for crates whose modules have an order. A module uses only modules of storeys below its
+/// own, so that siblings stay apart and none goes round in circles.
+const MODULES: [(&str, &[&[&str]]); 1] = [(
+    "engine",
+    &[
+        &["error", "counters", "resources", "meter"],
+        &["transaction"],
+        &["run"],
+        &["sched"],
+        &["config"],
+        // The owners, each with fields that nobody else sees.
+        &["host", "flash", "scm", "tier", "reliability"],
+        &["probe"],
+        &["device"],
+    ],
+)];
 /// Used by tests alone, and by nobody else.
 const FOR_TESTS: [&str; 1] = ["oracles"];
 
@@ -23,10 +39,12 @@ fn crates_folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("crates/").to_owned()
 }
 
+fn storey_in(storeys: &[&[&str]], name: &str) -> Option<usize> {
+    storeys.iter().position(|storey| storey.contains(&name))
+}
+
 fn storey(name: &str) -> usize {
-    STOREYS
-        .iter()
-        .position(|storey| storey.contains(&name))
+    storey_in(&STOREYS, name)
         .unwrap_or_else(|| panic!("crate {name} has no storey: ARCHITECTURE.md says where a crate belongs"))
 }
 
@@ -81,6 +99,50 @@ fn sources(name: &str) -> Vec<(PathBuf, String)> {
     files
 }
 
+/// The module of a crate that a source file belongs to; none for the crate's root.
+fn module_of(name: &str, path: &Path) -> Option<String> {
+    let within = path.strip_prefix(crates_folder().join(name).join("src")).expect("a source of the crate");
+    let first = within.components().next()?.as_os_str().to_string_lossy().into_owned();
+    Some(first.trim_end_matches(".rs").to_owned()).filter(|module| module != "lib")
+}
+
+/// What stands right behind each `crate::` of a text, outside of comments: one name, or those of a list in braces.
+fn names_in_crate(text: &str) -> Vec<String> {
+    let lines = text.lines().map(|line| line.split("//").next().unwrap_or_default());
+    let code: String = lines.collect::<Vec<_>>().join("\n");
+    let mut names = Vec::new();
+    for rest in code.split("crate::").skip(1) {
+        let name_at = |text: &str| -> String {
+            text.chars().take_while(|character| character.is_alphanumeric() || *character == '_').collect()
+        };
+        let Some(list) = rest.strip_prefix('{') else {
+            names.push(name_at(rest));
+            continue;
+        };
+        let mut depth = 1;
+        let end = list.find(|character| {
+            depth += match character {
+                '{' => 1,
+                '}' => -1,
+                _ => 0,
+            };
+            depth == 0
+        });
+        let mut depth = 0;
+        let list = &list[..end.expect("a list ends")];
+        let items = list.split(|character| {
+            depth += match character {
+                '{' => 1,
+                '}' => -1,
+                _ => 0,
+            };
+            character == ',' && depth == 0
+        });
+        names.extend(items.map(|item| name_at(item.trim())).filter(|item| !item.is_empty()));
+    }
+    names
+}
+
 /// Whether `word` stands alone in a line, outside of comments.
 fn uses_word(line: &str, word: &str) -> bool {
     let code = line.split("//").next().unwrap_or_default();
@@ -112,6 +174,33 @@ fn every_crate_uses_only_crates_of_storeys_below() {
             assert!(storey(&other) < storey(&name), "{name} must not use {other}");
         }
     }
+}
+
+#[test]
+fn every_module_uses_only_modules_of_storeys_below() {
+    for (name, storeys) in MODULES {
+        let mut seen = BTreeMap::new();
+        for (path, text) in sources(name) {
+            let Some(module) = module_of(name, &path) else { continue };
+            let own = storey_in(storeys, &module).unwrap_or_else(|| panic!("{name}: module {module} has no storey"));
+            for other in names_in_crate(&text).into_iter().filter(|other| *other != module) {
+                let of_other = storey_in(storeys, &other).unwrap_or_else(|| {
+                    panic!("{}: crate::{other} is no module: say in which one it lies", path.display())
+                });
+                assert!(of_other < own, "{}: {module} must not use {other}", path.display());
+            }
+            seen.insert(module, own);
+        }
+        let listed = storeys.iter().map(|storey| storey.len()).sum::<usize>();
+        assert_eq!(seen.len(), listed, "{name}: a module that is listed is there: {seen:?}");
+    }
+}
+
+#[test]
+fn a_module_is_found_wherever_it_is_named() {
+    let text = "use crate::meter::{Parts, crate_free};\n// crate::nobody\nlet x = crate::run::now();\n\
+                use crate::{\n    host::{Host, Lane},\n    flash,\n};";
+    assert_eq!(names_in_crate(text), ["meter", "run", "host", "flash"]);
 }
 
 #[test]

@@ -1,0 +1,109 @@
+//! Garbage collection is carried out: moves are read, placed and programmed, groups erased.
+
+use ninescope_ftl::FtlError;
+use ninescope_kernel::NONE;
+use ninescope_model::{Pool, Stream};
+
+use super::Device;
+use super::kind::Kind;
+use crate::error::SimulationError;
+use crate::flash::CollectionStep;
+use crate::probe::{Event, observe};
+use crate::transaction::UnitRecord;
+
+impl<K: Kind> Device<K> {
+    /// Carries out what is to be done in a pool, as far as it goes now.
+    pub(super) fn pump_gc(&mut self, pool: Pool) -> Result<(), SimulationError> {
+        while let Some(step) = self.flash.next_step(pool) {
+            match step {
+                CollectionStep::Read { first, mask } => {
+                    let read = self.flash.begin_move(&mut self.run, pool, first, mask);
+                    self.queue_read(read)?;
+                }
+                CollectionStep::Erase(group) => self.flash.queue_erase(&mut self.run, group),
+                CollectionStep::Rest { released } => {
+                    if released {
+                        observe!(self, Event::HostReleased { pool });
+                    }
+                    return Ok(());
+                }
+                CollectionStep::SendOpenMoves => return self.send_open_moves(pool),
+                CollectionStep::FillOpenMoves { clean_first } => {
+                    if clean_first && self.pad_and_send(pool, Stream::GC_CLEAN)? {
+                        return Ok(());
+                    }
+                    if !self.flash.fill_from_next_victim(pool) {
+                        return self.send_open_moves(pool);
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Pads the open pages of moves and sends them to their die.
+    fn send_open_moves(&mut self, pool: Pool) -> Result<(), SimulationError> {
+        self.pad_and_send(pool, Stream::GC)?;
+        if self.flash.ftl().knows_clean() {
+            self.pad_and_send(pool, Stream::GC_CLEAN)?;
+        }
+        Ok(())
+    }
+
+    /// The units of a page are in the controller: those that are still current get their new place.
+    pub(super) fn move_page_arrived(&mut self, transaction: u32) -> Result<(), SimulationError> {
+        let access = self.run.transactions.slab[transaction];
+        self.run.transactions.slab.remove(transaction);
+        let pool = self.flash.pool_of(access.ppa());
+        self.flash.move_arrived(pool);
+        let (mut unit, mut number) = (access.records(), 0);
+        while unit != NONE {
+            let record = self.run.transactions.units[unit];
+            if self.flash.move_is_current(&record) {
+                self.move_harms(transaction, number, record.lpa)?;
+                self.place_move(pool, unit, &record)?;
+            } else {
+                self.run.transactions.units.remove(unit);
+                observe!(self, Event::MoveDropped { record: unit, lpa: record.lpa, from: record.taken_from.place });
+            }
+            unit = record.next;
+            number += 1;
+        }
+        Ok(())
+    }
+
+    fn place_move(&mut self, pool: Pool, unit: u32, record: &UnitRecord) -> Result<(), SimulationError> {
+        let placed = self.flash.place_move(pool, record).ok_or(SimulationError::Ftl(FtlError::Full(pool)))?;
+        let (lpa, from) = (record.lpa, record.taken_from.place);
+        observe!(self, Event::MovePlaced { record: unit, lpa, from, to: placed.new });
+        self.count_move(from, placed.new);
+        self.flash.move_placed(&mut self.run, pool, unit, &placed);
+        Ok(())
+    }
+
+    /// A page of moves is on the media.
+    pub(super) fn finish_moves(&mut self, transaction: u32) -> Result<(), SimulationError> {
+        let access = self.run.transactions.slab[transaction];
+        let (mut unit, mut to) = (access.records(), access.ppa());
+        while unit != NONE {
+            let record = self.run.transactions.units[unit];
+            self.run.transactions.units.remove(unit);
+            let current = self.flash.moved(&record, to);
+            observe!(self, Event::MoveEnded { lpa: record.lpa, from: record.taken_from.place, to, current });
+            to.0 += 1;
+            unit = record.next;
+        }
+        self.flash.move_program_ended(self.flash.pool_of(access.ppa()));
+        Ok(())
+    }
+
+    /// The erase of a group ended, with so many suspensions more than it bears: it is free.
+    pub(super) fn group_erased(&mut self, transaction: u32, excess_suspensions: u32) -> Result<(), SimulationError> {
+        let group = self.flash.group_of(self.run.transactions.slab[transaction].ppa());
+        self.group_is_empty(group, excess_suspensions);
+        self.run.transactions.slab.remove(transaction);
+        self.flash.erased(&mut self.run, group);
+        observe!(self, Event::Erased { group });
+        Ok(())
+    }
+}

@@ -1,0 +1,164 @@
+//! A command from the host's queue to its completion: what each owner in its way is told.
+
+use ninescope_kernel::NONE;
+use ninescope_model::{CacheHint, Op};
+
+use super::kind::Kind;
+use super::{Device, Flow};
+use crate::error::SimulationError;
+use crate::host::HostCommand;
+use crate::meter::Parts;
+use crate::probe::{Event, observe};
+use crate::transaction::QueueClass;
+
+impl<K: Kind> Device<K> {
+    // ---- in ----------------------------------------------------------------------------------------
+
+    /// Takes in every command that has arrived and has room.
+    #[inline]
+    pub(super) fn fetch_commands(&mut self) -> Result<(), SimulationError> {
+        loop {
+            self.host.begin_lanes(&mut self.run)?;
+            let Some(lane) = self.host.ready_lane(self.run.now) else { return Ok(()) };
+            self.fetch(lane)?;
+        }
+    }
+
+    fn fetch(&mut self, lane: usize) -> Result<(), SimulationError> {
+        let Some((index, request)) = self.host.fetch(&mut self.run, lane)? else { return Ok(()) };
+        let id = self.host.command(index).id;
+        observe!(self, Event::Fetched { slot: index, id, lane: lane as u16, request });
+        if request.op != Op::Flush {
+            // Translated when the processor is through: by then the line is there.
+            self.flash.ftl().prefetch(self.flash.unit_of(request.lba.0));
+        }
+        if self.host.enter_processor(&mut self.run, index) { self.command_processed(index) } else { Ok(()) }
+    }
+
+    pub(super) fn processor_woke(&mut self) -> Result<(), SimulationError> {
+        let Some(index) = self.host.processor_woke(&mut self.run) else { return Ok(()) };
+        self.command_processed(index)
+    }
+
+    fn command_processed(&mut self, index: u32) -> Result<(), SimulationError> {
+        match self.host.command(index).op {
+            Op::Read => match self.flow {
+                Flow::Flash => self.start_read(index),
+                Flow::Scm => self.start_on_scm(index, QueueClass::HostRead),
+                Flow::Tier => self.start_tiered_read(index),
+            },
+            Op::Trim => match self.flow {
+                Flow::Flash => self.start_trim(index),
+                Flow::Scm => self.trim_on_scm(index),
+                Flow::Tier => self.start_tiered_trim(index),
+            },
+            Op::Flush => self.start_flush(index),
+            Op::Write => self.enter_link_in(index),
+        }
+    }
+
+    fn enter_link_in(&mut self, index: u32) -> Result<(), SimulationError> {
+        let (from, until) = self.host.enter_link_in(&mut self.run, index);
+        observe!(self, Event::LinkIn { slot: index, from, until });
+        if until == self.run.now { self.write_data_arrived(index) } else { Ok(()) }
+    }
+
+    pub(super) fn link_in_woke(&mut self) -> Result<(), SimulationError> {
+        let Some(index) = self.host.link_in_woke(&mut self.run) else { return Ok(()) };
+        self.write_data_arrived(index)
+    }
+
+    /// The data of a write is in the controller.
+    #[inline]
+    fn write_data_arrived(&mut self, index: u32) -> Result<(), SimulationError> {
+        match self.flow {
+            Flow::Flash => self.start_write(index),
+            Flow::Scm => self.start_on_scm(index, QueueClass::HostProgram),
+            Flow::Tier => self.start_tiered_write(index),
+        }
+    }
+
+    /// Time has come for something. Arrivals and lanes that begin are handled before time moves on, as every
+    /// fetch is.
+    pub(super) fn arrival_woke(&mut self) -> Result<(), SimulationError> {
+        if self.host.warmup_time_ends(self.run.now) {
+            self.begin_measuring();
+            observe!(self, Event::MeasuringBegan);
+        }
+        Ok(())
+    }
+
+    // ---- out ---------------------------------------------------------------------------------------
+
+    /// A transfer towards the host has ended: one part of a read is done.
+    pub(super) fn link_out_woke(&mut self) -> Result<(), SimulationError> {
+        let Some((job, began)) = self.host.link_out_woke(&mut self.run) else { return Ok(()) };
+        observe!(self, Event::LinkOut { slot: job.command, from: began });
+        if self.host.part_ends(job.command) {
+            let parts = job.parts(&self.run);
+            self.complete(job.command, parts, job.transaction)?;
+        }
+        if job.transaction != NONE {
+            self.run.transactions.slab.remove(job.transaction);
+        }
+        Ok(())
+    }
+
+    /// One part of a command is done; the last one completes the command and gives it its parts.
+    pub(super) fn finish_part(&mut self, command: u32, parts: Parts, transaction: u32) -> Result<(), SimulationError> {
+        if self.host.part_ends(command) { self.complete(command, parts, transaction) } else { Ok(()) }
+    }
+
+    /// Completes a command. `parts` are those of its critical chain since the command left the front
+    /// stages. `transaction` is its page access, `NONE` where it has none.
+    pub(super) fn complete(&mut self, index: u32, mut parts: Parts, transaction: u32) -> Result<(), SimulationError> {
+        let now = self.run.now;
+        let command = *self.host.command(index);
+        let latency = command.close_parts(&mut self.run, &mut parts)?;
+        if command.hint == CacheHint::FlushRead && self.flash.has_flush_reads() {
+            self.flush_read_completes(index, &command)?;
+        }
+        self.run.transactions.command_ended(index);
+        let awaited = self.host.leaves(now, index, &command);
+        if self.host.is_over(now) {
+            self.note_host_end();
+        }
+        self.command_completed(&command);
+        let (id, request) = (command.id, command.request());
+        if !self.host.is_measured() {
+            observe!(self, Event::Completed { slot: index, id, request, parts: &parts, transaction });
+            if self.host.ends_warmup() {
+                self.begin_measuring();
+                observe!(self, Event::MeasuringBegan);
+            }
+            return Ok(());
+        }
+        if self.run.meter.series.is_over(now) {
+            let written = self.written();
+            self.run.meter.series.note_written(written);
+        }
+        if self.host.record(&mut self.run, &command, latency, &parts) {
+            self.note_busy();
+        }
+        if awaited {
+            self.host.made_room(&mut self.run, command.op, &parts);
+        }
+        if let Some(part) = &self.tier {
+            self.run.meter.series.note_tier(part.sample());
+        }
+        observe!(self, Event::Completed { slot: index, id, request, parts: &parts, transaction });
+        self.host.log(&command, latency);
+        Ok(())
+    }
+
+    /// A flush read is about to complete: what it read and has not changed since is clean.
+    #[inline(never)]
+    fn flush_read_completes(&mut self, index: u32, command: &HostCommand) -> Result<(), SimulationError> {
+        while let Some((lpa, clean)) = self.flash.flush_read_ends(index, command.reported) {
+            if clean {
+                observe!(self, Event::UnitFlushed { slot: index, lpa });
+            }
+        }
+        Ok(())
+    }
+}

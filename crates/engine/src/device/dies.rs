@@ -1,0 +1,244 @@
+//! Dies and their channels take turns: what the flash decides goes on to whoever waits for it.
+
+use ninescope_kernel::{NONE, Ns};
+use ninescope_media::nand::{CommandKind, FlashCommand};
+use ninescope_model::{ChannelId, DieId, Lpa, SECTOR_BYTES, Source};
+
+use super::Device;
+use super::kind::Kind;
+use crate::error::SimulationError;
+use crate::flash::{Ending, Granted, Leaving, Turn};
+use crate::host::LinkJob;
+use crate::probe::{Access, Event, Probe, observe};
+use crate::transaction::{BringsUp, QueueClass, Transaction, UnitRecord};
+
+impl<K: Kind> Device<K> {
+    // ---- a free die --------------------------------------------------------------------------------
+
+    /// Issues the next command of a die if it is free and something waits; resumes a parked operation if
+    /// nothing does.
+    #[inline]
+    pub(super) fn dispatch(&mut self, die: DieId) -> Result<(), SimulationError> {
+        let Some(turn) = self.flash.turn_of(&self.run, die) else { return Ok(()) };
+        match turn {
+            Turn::Issue(class) => self.issue(die, class)?,
+            Turn::Resume => {
+                self.flash.resume_parked(&mut self.run, die);
+                observe!(self, Event::ResumeBegan { die });
+            }
+            Turn::Rest => {}
+        }
+        self.flash.turn_ends(&mut self.run, die);
+        Ok(())
+    }
+
+    fn issue(&mut self, die: DieId, class: QueueClass) -> Result<(), SimulationError> {
+        let mut command = self.flash.form_command(&mut self.run, die, class);
+        self.code_command(&mut command);
+        self.flash.take_up(&mut self.run, &command, class);
+        if K::ACTIVE {
+            let mut planes = [Access::default(); 4];
+            let accesses = self.accesses_of(&command, &mut planes);
+            observe!(self, Event::Dispatched { command: &command, class, accesses });
+        }
+        Ok(())
+    }
+
+    /// What a probe is told of a command's transactions.
+    fn accesses_of<'a>(&self, command: &FlashCommand, planes: &'a mut [Access; 4]) -> &'a [Access] {
+        let transactions = &self.run.transactions;
+        let mut count = 0;
+        for plane in command.addressed_planes() {
+            let transaction = command.transaction[plane];
+            let access = transactions.slab[transaction];
+            let Transaction { queued, source, class, tracked, .. } = access;
+            let (slot, lpa) = match (class, source) {
+                (QueueClass::HostRead, Source::Host) => (access.command(), Lpa::NONE),
+                (QueueClass::HostRead, Source::ReadModifyWrite) => {
+                    let record = &transactions.units[access.records()];
+                    (record.parent, record.lpa)
+                }
+                (QueueClass::HostProgram, Source::Host) if tracked => {
+                    (transactions.units[access.records()].parent, Lpa::NONE)
+                }
+                _ => (NONE, Lpa::NONE),
+            };
+            planes[count] = Access { transaction, ppa: access.ppa(), queued, source, slot, lpa };
+            count += 1;
+        }
+        &planes[..count]
+    }
+
+    // ---- a free channel ----------------------------------------------------------------------------
+
+    /// Gives the channel to those that wait for it while it is free.
+    #[inline]
+    pub(super) fn arbitrate_channel(&mut self, channel: ChannelId) -> Result<(), SimulationError> {
+        while let Some(granted) = self.flash.grant_channel(&mut self.run, channel) {
+            match granted {
+                Granted::Command(die) => self.send_command(die)?,
+                Granted::Data(die) => self.send_data_out(die, channel)?,
+            }
+        }
+        Ok(())
+    }
+
+    fn send_command(&mut self, die: DieId) -> Result<(), SimulationError> {
+        let command = self.flash.command_of(die);
+        let encode = self.encode_time(&command);
+        let sent = self.flash.send_command(&mut self.run, &command, encode)?;
+        observe!(self, Event::CommandIssued { command: &command, sent, begins: sent + encode });
+        Ok(())
+    }
+
+    /// Read data of each plane in turn. Each page goes on, to the host or through a decoder, as soon as it has left; what
+    /// the drive read for itself is there when the last one has.
+    fn send_data_out(&mut self, die: DieId, channel: ChannelId) -> Result<(), SimulationError> {
+        let command = self.flash.command_of(die);
+        let decoded = self.has_codes();
+        let mut leaving = Leaving::from(self.run.now);
+        let mut held = self.run.now;
+        for plane in command.addressed_planes() {
+            let (index, to_host) = self.flash.page_leaves(&mut self.run, &command, plane, &mut leaving, decoded);
+            if decoded {
+                held = held.max(self.page_left(index, channel, leaving.left)?);
+            } else if to_host {
+                self.send_page(index, leaving.left);
+            }
+        }
+        let held = held.max(leaving.left);
+        self.flash.pages_leave(&mut self.run, &command, leaving, held);
+        observe!(self, Event::DataOut { command: &command, until: leaving.left, held });
+        Ok(())
+    }
+
+    /// The data of a host read is `ready` in the controller.
+    #[inline]
+    pub(super) fn send_page(&mut self, index: u32, ready: Ns) {
+        let transaction = &self.run.transactions.slab[index];
+        let bytes = u64::from(transaction.sectors) * SECTOR_BYTES;
+        let job = LinkJob { ready, bytes, command: transaction.command(), transaction: index };
+        self.host.send(&mut self.run, job);
+    }
+
+    // ---- a die that wakes --------------------------------------------------------------------------
+
+    /// The die's wake-up came.
+    #[inline]
+    pub(super) fn die_woke(&mut self, die: DieId) -> Result<(), SimulationError> {
+        match self.flash.ends_now(&self.run, die) {
+            Some(Ending::Array) => self.array_ended(die)?,
+            Some(Ending::DataOut) => self.data_left(die)?,
+            Some(Ending::Stop) => {
+                let lost = self.flash.stop_reached(&mut self.run, die);
+                observe!(self, Event::Suspended { die, lost });
+            }
+            Some(Ending::Recovery) => {
+                self.flash.recovered(&mut self.run, die);
+                observe!(self, Event::Recovered { die });
+            }
+            Some(Ending::Ramp) => {
+                self.flash.ramp_ended(&mut self.run, die);
+                observe!(self, Event::Resumed { die });
+            }
+            None => {}
+        }
+        Ok(())
+    }
+
+    fn array_ended(&mut self, die: DieId) -> Result<(), SimulationError> {
+        let ended = self.flash.end_array(&self.run, die)?;
+        observe!(self, Event::CommandEnded { command: &ended.command });
+        match ended.command.kind {
+            CommandKind::Read => {
+                self.pages_sensed(&ended.command)?;
+                self.flash.ask_to_send_data(&mut self.run, die);
+                Ok(())
+            }
+            CommandKind::Program => {
+                self.flash.command_ends(&mut self.run, &ended.command);
+                self.pages_programmed(die, &ended.command)
+            }
+            CommandKind::Erase => {
+                self.flash.command_ends(&mut self.run, &ended.command);
+                let added_rber = self.flash.nand().added_rber(ended.excess_suspensions);
+                let took = self.run.now - ended.began;
+                self.run.meter.suspensions.record(ended.suspensions, ended.excess_suspensions, added_rber, took);
+                let plane = ended.command.planes.trailing_zeros() as usize;
+                self.group_erased(ended.command.transaction[plane], ended.excess_suspensions)
+            }
+        }
+    }
+
+    /// The data is in the page registers: the blocks are no longer read.
+    fn pages_sensed(&mut self, command: &FlashCommand) -> Result<(), SimulationError> {
+        for plane in command.addressed_planes() {
+            let index = command.transaction[plane];
+            self.run.page_sensed(index);
+            if K::ACTIVE && self.probe.follows_data() {
+                self.tell_what_was_sensed(index)?;
+            }
+            if self.draw_what_was_sensed(index) {
+                observe!(self, Event::ReadWillRepeat { transaction: index });
+                continue;
+            }
+            self.flash.read_ended(&mut self.run, index);
+        }
+        Ok(())
+    }
+
+    /// Tells the probe which content is in the page register, by whom it was asked for.
+    fn tell_what_was_sensed(&mut self, index: u32) -> Result<(), SimulationError> {
+        let transaction = self.run.transactions.slab[index];
+        let (ppa, units) = (transaction.ppa(), transaction.units);
+        match transaction.source {
+            Source::Host => {
+                let (slot, brings_up) = (transaction.command(), transaction.brings_up().get().unwrap_or(NONE));
+                observe!(self, Event::HostUnitsSensed { slot, ppa, units, brings_up });
+            }
+            Source::ReadModifyWrite => {
+                let UnitRecord { lpa, parent: slot, .. } = self.run.transactions.units[transaction.records()];
+                observe!(self, Event::MergeSensed { slot, lpa, ppa });
+            }
+            Source::Migration => {
+                observe!(self, Event::MigrationUnitSensed { migration: transaction.migration(), ppa });
+            }
+            Source::Scrub => observe!(self, Event::ScrubSensed { ppa }),
+            Source::GarbageCollection => {
+                let mut record = transaction.records();
+                while record != NONE {
+                    let UnitRecord { lpa, taken_from, next, .. } = self.run.transactions.units[record];
+                    observe!(self, Event::MoveSensed { record, lpa, from: taken_from.place });
+                    record = next;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The transfer of a read ended and somebody cares: the die goes on, and data that stays in the
+    /// controller is there.
+    fn data_left(&mut self, die: DieId) -> Result<(), SimulationError> {
+        let (command, staying, bringing_up) = self.flash.data_left(self.run.now, die);
+        for plane in command.addressed_planes().filter(|plane| staying >> plane & 1 == 1) {
+            self.page_arrived(command.transaction[plane])?;
+        }
+        for migration in bringing_up.into_iter().filter_map(BringsUp::get) {
+            self.migration_data_arrived(migration)?;
+        }
+        Ok(())
+    }
+
+    /// What the drive read for itself is in the controller.
+    pub(super) fn page_arrived(&mut self, transaction: u32) -> Result<(), SimulationError> {
+        match self.run.transactions.slab[transaction].source {
+            Source::GarbageCollection => self.move_page_arrived(transaction),
+            Source::Migration => {
+                self.migration_read_arrived(transaction);
+                self.migration_sectors_arrived(transaction)
+            }
+            Source::Scrub => self.scrub_page_arrived(transaction),
+            Source::Host | Source::ReadModifyWrite => self.read_modify_write_arrived(transaction),
+        }
+    }
+}

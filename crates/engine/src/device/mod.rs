@@ -1,0 +1,479 @@
+//! The device: the owners of a drive in simulation, and the loop that moves time on.
+//!
+//! Who does what is the owners' (`host`, `flash`, `scm`, `tier`, `reliability`), each behind its verbs. Here wake-ups and
+//! instants go to whom they belong to, and what one owner says goes on to the others: a file for each way through them.
+
+mod banks;
+mod collection;
+mod command;
+mod dies;
+pub mod kind;
+mod programs;
+mod read;
+mod reliability;
+mod scm_only;
+mod seen;
+mod tier;
+mod write;
+
+use ninescope_ftl::Ftl;
+use ninescope_kernel::{NONE, Ns, ResourceId, WakeQueue};
+use ninescope_media::nand::Nand;
+use ninescope_model::{BankId, ChannelId, DieId, Geometry};
+use ninescope_workload::Workload;
+
+use crate::config::{EngineConfig, RunLimits};
+use crate::error::SimulationError;
+use crate::flash::Flash;
+use crate::host::{Host, LaneConfig};
+use crate::probe::{Event, observe};
+use crate::reliability::{Reliability, ReliabilityConfig};
+use crate::resources::Resources;
+use crate::run::Run;
+use crate::scm::ScmPart;
+use crate::tier::{Lower, TierConfig, TierPart};
+use crate::transaction::TransactionStore;
+
+use kind::{Kind, Plain};
+pub use seen::{HostEnd, Seen};
+
+/// How commands are carried out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Flow {
+    /// By flash alone.
+    Flash,
+    /// By storage-class memory alone.
+    Scm,
+    /// By two media.
+    Tier,
+}
+
+/// What a slice of a run got to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Progress {
+    /// Commands completed so far.
+    pub completed: u64,
+    /// Simulated time.
+    pub now: Ns,
+    /// Nothing is left to do.
+    pub finished: bool,
+}
+
+/// One simulated drive with its workload, of one of the [kinds](Kind) there are.
+#[derive(Debug)]
+pub struct Device<K: Kind = Plain> {
+    /// Time, and what belongs to no part of the drive.
+    run: Run<K::Queue>,
+    host: Host,
+    flash: Flash,
+    scm: ScmPart,
+    /// What moves between two media, on a drive that has them.
+    tier: Option<TierPart>,
+    /// Failing bits and what is done about them, on a drive whose description says so.
+    reliability: Option<Box<Reliability>>,
+    probe: K::Probe,
+    /// How commands are carried out.
+    flow: Flow,
+    /// What there was when nothing more came from the host.
+    host_end: Option<Box<HostEnd>>,
+    /// Room for it.
+    host_end_to_be: Option<Box<HostEnd>>,
+    /// The probe knows that the run is over.
+    finished_told: bool,
+}
+
+impl<K: Kind> Device<K> {
+    /// Puts a drive with one workload together. `ftl` is quiet (empty or prepared), and `nand` holds what it
+    /// programmed.
+    pub fn new(
+        config: &EngineConfig,
+        limits: &RunLimits,
+        ftl: Ftl,
+        nand: Nand,
+        workload: Box<dyn Workload>,
+        probe: K::Probe,
+    ) -> Self {
+        let lane = LaneConfig::new(workload, limits.closed_queue_depth);
+        Self::with_lanes(config, limits, ftl, nand, vec![lane], probe)
+    }
+
+    /// The same with several workloads that run at the same time.
+    pub fn with_lanes(
+        config: &EngineConfig,
+        limits: &RunLimits,
+        ftl: Ftl,
+        nand: Nand,
+        lanes: Vec<LaneConfig>,
+        probe: K::Probe,
+    ) -> Self {
+        K::assemble(config, limits, (ftl, nand, ScmPart::absent()), lanes, probe)
+    }
+
+    /// A drive of storage-class memory alone, with several workloads that run at the same time.
+    pub fn of_scm(
+        config: &EngineConfig,
+        limits: &RunLimits,
+        scm: ScmPart,
+        lanes: Vec<LaneConfig>,
+        probe: K::Probe,
+    ) -> Self {
+        let sectors = scm.layout().medium(0).logical_sectors();
+        let mut device: Self = K::assemble(config, limits, (Ftl::absent(), Nand::absent(), scm), lanes, probe);
+        device.flow = Flow::Scm;
+        device.host.set_sectors(sectors);
+        device
+    }
+
+    /// A drive of two media: slots of `scm` above flash, or above a second medium of `scm`.
+    ///
+    /// # Panics
+    /// If the placement knows one medium only, or a page of the lower medium is no slot of the upper one: whoever
+    /// assembles the drive has checked both.
+    #[allow(clippy::too_many_arguments)] // the parts of a drive, each once
+    pub fn of_tier(
+        config: &EngineConfig,
+        limits: &RunLimits,
+        ftl: Ftl,
+        nand: Nand,
+        scm: ScmPart,
+        tier: &TierConfig,
+        lanes: Vec<LaneConfig>,
+        probe: K::Probe,
+    ) -> Self {
+        let (geometry, shape) = (*ftl.geometry(), *scm.layout());
+        let (upper, storage) = (*shape.medium(0), *shape.medium(1));
+        let mut device: Self = K::assemble(config, limits, (ftl, nand, scm), lanes, probe);
+        device.flow = Flow::Tier;
+        let pages = match tier.lower {
+            Lower::Flash => {
+                assert!(
+                    geometry.units_per_page() == 1 && geometry.sectors_per_unit() == upper.sectors_per_slot,
+                    "a page of flash is a slot"
+                );
+                device.flash.ftl().logical_units()
+            }
+            Lower::Scm => {
+                assert_eq!(storage.sectors_per_slot, upper.sectors_per_slot, "slots are of one size");
+                device.host.set_sectors(storage.logical_sectors());
+                storage.slots
+            }
+        };
+        let part = TierPart::new(tier, upper.slots, pages, upper.sectors_per_slot, config.queue_depth);
+        device.tier = Some(part.expect("a placement of two media"));
+        device
+    }
+
+    fn assemble(
+        config: &EngineConfig,
+        limits: &RunLimits,
+        (ftl, nand, mut scm): (Ftl, Nand, ScmPart),
+        lanes: Vec<LaneConfig>,
+        probe: K::Probe,
+    ) -> Self {
+        let (geometry, shape) = (*ftl.geometry(), *scm.layout());
+        let resources = Resources::new(geometry.dies(), geometry.channels, shape.banks(), shape.channels());
+        scm.join_drive(config, resources);
+        let sectors = u64::from(ftl.logical_units()) * u64::from(geometry.sectors_per_unit());
+        Self {
+            run: Run::new(resources, transactions_of(config, &geometry, resources), lanes.len()),
+            host: Host::new(lanes, config, limits, sectors),
+            flash: Flash::new(config, ftl, nand, resources),
+            scm,
+            tier: None,
+            reliability: None,
+            probe,
+            flow: Flow::Flash,
+            host_end: None,
+            host_end_to_be: None,
+            finished_told: false,
+        }
+    }
+
+    /// Gives the drive codes, and bits that fail. Before anything runs.
+    pub fn set_reliability(&mut self, config: &ReliabilityConfig) {
+        if !config.is_used() {
+            return;
+        }
+        let units = if self.flow == Flow::Tier && self.flash.ftl().logical_units() == 0 {
+            self.scm.layout().medium(1).slots
+        } else {
+            self.flash.ftl().logical_units()
+        };
+        let transactions = self.run.transactions.slab.capacity();
+        let media = self.scm.media();
+        let ber_factors = [0, 1].map(|medium| media.ber_factor(medium));
+        let geometry = self.flash.geometry();
+        let part = Reliability::new(config, geometry, self.scm.layout(), ber_factors, units, transactions);
+        self.reliability = Some(Box::new(part));
+        self.run.transactions.coded = true;
+    }
+
+    /// Runs on until about `events` more events were handled or everything is done. How a run is cut into
+    /// slices changes nothing in it.
+    ///
+    /// # Errors
+    /// See [`SimulationError`]; the run is over then.
+    pub fn run_slice(&mut self, events: u64) -> Result<Progress, SimulationError> {
+        K::run_slice(self, events)
+    }
+
+    fn handle_events(&mut self, events: u64) -> Result<Progress, SimulationError> {
+        let begins = self.host.start();
+        if begins {
+            // Made now, so that nothing is allocated at the end.
+            self.host_end_to_be = Some(Box::new(self.host_end_now()));
+        }
+        if begins && K::ACTIVE {
+            let lane_depths = self.host.lane_depths();
+            let (write_completion, buffer) = (self.flash.write_completion(), self.flash.buffer_limits());
+            observe!(self, Event::Started { write_completion, lane_depths: &lane_depths, buffer });
+        }
+        self.start_reliability()?;
+        // Where the last slice ended between two events of one instant, the rest of them comes first.
+        if self.run.queue.peek().is_none_or(|(next, _)| next > self.run.now) {
+            self.drain_instant()?;
+        }
+        let end = self.run.counters.events + events;
+        let mut finished = false;
+        while self.run.counters.events < end {
+            let Some((at, resource)) = self.run.queue.pop() else {
+                finished = true;
+                break;
+            };
+            debug_assert!(at >= self.run.now, "time does not go back");
+            self.run.now = at;
+            self.run.counters.events += 1;
+            self.wake(resource)?;
+            if self.run.queue.peek().is_none_or(|(next, _)| next > at) {
+                self.drain_instant()?;
+            }
+        }
+        if finished {
+            self.check_quiet()?;
+            self.host_has_ended();
+            if K::ACTIVE && !self.finished_told {
+                self.finished_told = true;
+                let utilization = self.utilization();
+                observe!(self, Event::Finished { utilization: &utilization });
+            }
+        }
+        Ok(Progress { completed: self.host.completed(), now: self.run.now, finished })
+    }
+
+    /// Runs to the end of the workload.
+    ///
+    /// # Errors
+    /// See [`SimulationError`].
+    pub fn run(&mut self) -> Result<(), SimulationError> {
+        while !self.run_slice(u64::MAX / 2)?.finished {}
+        Ok(())
+    }
+
+    // ---- wake-ups ----------------------------------------------------------------------------------
+
+    #[inline]
+    fn wake(&mut self, resource: ResourceId) -> Result<(), SimulationError> {
+        let Resources { dies, channels, stages, .. } = self.run.resources;
+        if resource.0 < dies {
+            self.die_woke(DieId(resource.0))
+        } else if resource.0 < dies + channels {
+            self.flash.channel_woke(ChannelId(resource.0 - dies));
+            Ok(())
+        } else if resource.0 < stages {
+            self.scm_woke(resource.0 - dies - channels)
+        } else {
+            match resource.0 - stages {
+                0 => self.processor_woke(),
+                1 => self.link_in_woke(),
+                2 => self.link_out_woke(),
+                3 => self.page_timer_woke(),
+                4 => self.timetable_woke(),
+                _ => self.arrival_woke(),
+            }
+        }
+    }
+
+    /// A bank of SCM woke, or behind the banks a channel.
+    #[inline(never)]
+    fn scm_woke(&mut self, unit: u32) -> Result<(), SimulationError> {
+        match unit.checked_sub(self.run.resources.banks) {
+            None => self.bank_woke(BankId(unit)),
+            Some(channel) => {
+                self.scm.channel_woke(ChannelId(channel));
+                Ok(())
+            }
+        }
+    }
+
+    // ---- instants ----------------------------------------------------------------------------------
+
+    /// Everything that must be decided at this instant, in a fixed order: fetches, stalled writes, garbage
+    /// collection, then banks and channels of SCM, then dies by id, then channels by id; again until nothing is left.
+    fn drain_instant(&mut self) -> Result<(), SimulationError> {
+        loop {
+            self.fetch_commands()?;
+            if self.flash.take_up_line() {
+                self.retry_stalled_writes()?;
+            }
+            while let Some(pool) = self.flash.next_touched_pool() {
+                self.pump_gc(pool)?;
+            }
+            if self.flow != Flow::Flash {
+                self.drain_scm()?;
+            }
+            while let Some(die) = self.flash.next_touched_die() {
+                self.dispatch(die)?;
+            }
+            while let Some(channel) = self.flash.next_touched_channel() {
+                self.arbitrate_channel(channel)?;
+            }
+            if !self.host.has_work(self.run.now) && !self.flash.line_may_go_on() && !self.flash.collection_may_go_on() {
+                self.host.await_arrival(&mut self.run);
+                return Ok(());
+            }
+        }
+    }
+
+    /// The banks and channels of SCM of an instant.
+    #[inline(never)]
+    fn drain_scm(&mut self) -> Result<(), SimulationError> {
+        loop {
+            if self.tier.as_mut().is_some_and(TierPart::take_up) {
+                self.pump_tier(NONE)?;
+            }
+            let Some(bank) = self.scm.next_touched_bank() else { break };
+            self.dispatch_bank(bank)?;
+        }
+        while let Some(channel) = self.scm.next_touched_channel() {
+            self.arbitrate_bank_channel(channel)?;
+        }
+        Ok(())
+    }
+
+    /// Nothing is scheduled: everything must have come to its end.
+    fn check_quiet(&self) -> Result<(), SimulationError> {
+        let mut holders = Vec::new();
+        let now = self.run.now;
+        if self.host.inside() > 0 {
+            holders.push(format!("{} host commands", self.host.inside()));
+        } else if !self.run.transactions.has_no_shares() {
+            holders.push("shares of commands that have completed".to_owned());
+        }
+        self.flash.add_holders(now, &mut holders);
+        self.scm.add_holders(now, &mut holders);
+        let waiting = self.tier.as_ref().map_or(0, TierPart::under_way);
+        if waiting > 0 {
+            holders.push(format!("{waiting} migrations and accesses that wait for a slot"));
+        }
+        self.flash.add_last_holders(&mut holders);
+        if holders.is_empty() {
+            return Ok(());
+        }
+        holders.truncate(12);
+        Err(SimulationError::Stuck { at: now, holders: holders.join("; ") })
+    }
+}
+
+/// Room for what a drive has under way at a time: reads of a command, pages in the write buffer, pages garbage collection
+/// moves, and erases.
+fn transactions_of(config: &EngineConfig, geometry: &Geometry, resources: Resources) -> TransactionStore {
+    let (dies, pools) = (geometry.dies() as usize, geometry.pools() as usize);
+    let (depth, moves) = (config.queue_depth as usize, pools * config.gc_pages_in_flight as usize);
+    let transactions = depth * 4 + dies * config.buffered_pages as usize + moves * 2;
+    let units = moves * geometry.units_per_page() as usize * 2;
+    TransactionStore::with_capacity(transactions, units, depth, resources.count())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::WriteCompletion;
+    use crate::probe::NoProbe;
+    use crate::sched::transaction_scheduler::{DieView, TransactionScheduler, TransactionSchedulerConfig};
+    use crate::transaction::QueueClass;
+    use ninescope_ftl::FtlConfig;
+    use ninescope_kernel::Rate;
+    use ninescope_media::nand::{EraseLoops, NandTiming};
+    use ninescope_model::{Lba, Op, Request};
+    use ninescope_workload::{Arrival, WorkloadError};
+
+    /// A scheduler that leaves the die idle whatever waits.
+    #[derive(Debug)]
+    struct Idler;
+
+    impl TransactionScheduler for Idler {
+        fn pick(&mut self, _view: &DieView) -> Option<QueueClass> {
+            None
+        }
+    }
+
+    /// Fills a page and asks for it to be on the media.
+    struct WriteAndFlush(u32);
+
+    impl Workload for WriteAndFlush {
+        fn arrival(&self) -> Arrival {
+            Arrival::Open
+        }
+
+        fn next_request(&mut self) -> Result<Option<Request>, WorkloadError> {
+            self.0 += 1;
+            let request = |sectors, op| Request { submitted: Ns::ZERO, lba: Lba(0), sectors, op, ..Request::default() };
+            Ok(match self.0 {
+                1 => Some(request(8, Op::Write)),
+                2 => Some(request(0, Op::Flush)),
+                _ => None,
+            })
+        }
+    }
+
+    #[test]
+    fn work_that_nothing_will_ever_finish_is_an_error_that_names_its_holders() {
+        let geometry = Geometry::checked(1, 1, 1, 1, 8, 4, 4096, 4096, 1).expect("a legal geometry");
+        let ftl = Ftl::new(&FtlConfig {
+            geometry,
+            logical_units: 8,
+            reserve_groups: 1,
+            page_allocation: Default::default(),
+            stream_choice: Default::default(),
+            free_block_choice: Default::default(),
+            gc_trigger: Default::default(),
+            victim_selection: Default::default(),
+            seed: 1,
+        })
+        .expect("enough spare blocks");
+        let timing = NandTiming {
+            read: vec![Ns(1)],
+            program: vec![Ns(1)],
+            program_pulses: 1,
+            erase_loop: Ns(1),
+            erase_loops: EraseLoops::Fixed(1),
+            command_address: Ns(1),
+            suspend_recover: Ns(1),
+            resume_ramp: Ns(1),
+            channel_rate: Rate(0),
+            read_any_block: false,
+        };
+        let config = EngineConfig {
+            queue_depth: 2,
+            command_cost: Ns::ZERO,
+            link_rate: Rate(0),
+            write_completion: WriteCompletion::Buffer,
+            buffered_pages: 2,
+            shared_buffered_pages: None,
+            page_timeout: None,
+            multi_plane: true,
+            gc_pages_in_flight: 1,
+            scheduler: TransactionSchedulerConfig::default(),
+            suspend: crate::sched::suspend_policy::SuspendPolicyConfig::default(),
+            log_requests: false,
+        };
+        let nand = Nand::new(&geometry, timing).expect("legal times");
+        let mut device: Device =
+            Device::new(&config, &RunLimits::default(), ftl, nand, Box::new(WriteAndFlush(0)), NoProbe);
+        device.flash.set_scheduler(Box::new(Idler));
+        let error = device.run().expect_err("the program is never issued");
+        let SimulationError::Stuck { at, holders } = &error else { panic!("{error}") };
+        assert_eq!(*at, Ns::ZERO);
+        assert!(holders.contains("1 host commands") && holders.contains("die 0"), "{holders}");
+    }
+}

@@ -1,0 +1,126 @@
+//! Pages go to their dies before they are full where something sends them out, and what waits for their programs is told.
+
+use ninescope_ftl::Padded;
+use ninescope_kernel::{NONE, Ns};
+use ninescope_media::nand::FlashCommand;
+use ninescope_model::{Cause, DieId, Pool, Source, Stream};
+
+use super::Device;
+use super::kind::Kind;
+use crate::error::SimulationError;
+use crate::meter::Parts;
+use crate::probe::{Event, observe};
+use crate::transaction::{FlushEpoch, UnitRecord};
+
+impl<K: Kind> Device<K> {
+    /// Pads the open page of a stream, if it is partly filled, and sends it and the filled pages before it
+    /// in its stripe. Returns whether anything was sent.
+    pub(super) fn pad_and_send(&mut self, pool: Pool, stream: Stream) -> Result<bool, SimulationError> {
+        let Some(Padded { last, written, .. }) = self.flash.pad(&mut self.run, pool, stream) else {
+            return Ok(self.flash.send_filled(&mut self.run, pool, stream));
+        };
+        observe!(self, Event::Padded { last });
+        self.flash.page_filled(&mut self.run, pool, stream, (written, last), true);
+        Ok(true)
+    }
+
+    /// Pads and sends every open page the host wrote into.
+    pub(super) fn send_partial_pages(&mut self) -> Result<(), SimulationError> {
+        for pool in (0..self.flash.geometry().pools()).map(Pool) {
+            for stream in self.flash.host_streams() {
+                self.pad_and_send(pool, *stream)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The oldest deadline of a partly filled page has come.
+    pub(super) fn page_timer_woke(&mut self) -> Result<(), SimulationError> {
+        while let Some((pool, stream)) = self.flash.next_overdue_page(&mut self.run) {
+            if self.pad_and_send(pool, stream)? {
+                self.run.counters.page_timeouts += 1;
+            }
+        }
+        Ok(())
+    }
+
+    // ---- ends --------------------------------------------------------------------------------------
+
+    /// The array phase of a program command ended.
+    pub(super) fn pages_programmed(&mut self, die: DieId, command: &FlashCommand) -> Result<(), SimulationError> {
+        let of_host = self.run.count_programs(command);
+        for plane in command.addressed_planes() {
+            let index = command.transaction[plane];
+            let transaction = self.run.transactions.slab[index];
+            if let Some(group) = self.flash.page_programmed(&self.run, index) {
+                self.group_begun(group);
+            }
+            if of_host {
+                self.flash.unbuffer_page(die);
+                self.finish_host_units(index)?;
+                self.flush_program_ended(transaction.flush_epoch())?;
+            } else {
+                self.finish_moves(index)?;
+            }
+            self.run.transactions.slab.remove(index);
+        }
+        Ok(())
+    }
+
+    fn finish_host_units(&mut self, transaction: u32) -> Result<(), SimulationError> {
+        let mut unit = self.run.transactions.slab[transaction].records();
+        while unit != NONE {
+            let record = self.run.transactions.units[unit];
+            self.run.transactions.units.remove(unit);
+            self.host_unit_programmed(&record, transaction)?;
+            unit = record.next;
+        }
+        Ok(())
+    }
+
+    /// A unit of a command that completes at program end is on the media.
+    fn host_unit_programmed(&mut self, record: &UnitRecord, transaction: u32) -> Result<(), SimulationError> {
+        if record.parent == NONE {
+            return Ok(());
+        }
+        if record.source == Source::Migration {
+            return self.eviction_ended(record.parent);
+        }
+        let mut parts = self.run.transactions.take_merge(record.merge);
+        let coding = self.run.transactions.encode_time(transaction);
+        let queued = self.run.transactions.slab[transaction].queued;
+        let track = &self.run.transactions.tracks[transaction as usize];
+        // Between the command's data and the queueing of its page lie the read of the rest of its unit, and stalls.
+        let set_out = self.host.command(record.parent).mark;
+        parts.add(record.stall_cause, queued - set_out - Ns(parts.total()));
+        track.add_waits(&mut parts, false);
+        parts.add(Cause::Transfer, track.transfer);
+        parts.add(Cause::Encode, coding);
+        parts.add(Cause::CommandArray, self.run.now - track.mark - track.transfer - coding);
+        self.finish_part(record.parent, parts, transaction)
+    }
+
+    // ---- FLUSH -------------------------------------------------------------------------------------
+
+    /// Pads and sends every open page the host wrote into, and waits for their programs.
+    pub(super) fn start_flush(&mut self, index: u32) -> Result<(), SimulationError> {
+        self.host.sets_out(index, self.run.now);
+        self.send_partial_pages()?;
+        self.flash.close_epoch(index);
+        self.complete_flushes()
+    }
+
+    #[inline]
+    fn flush_program_ended(&mut self, epoch: FlushEpoch) -> Result<(), SimulationError> {
+        if self.flash.flush_program_ended(epoch) { self.complete_flushes() } else { Ok(()) }
+    }
+
+    fn complete_flushes(&mut self) -> Result<(), SimulationError> {
+        while let Some(command) = self.flash.next_finished_flush() {
+            let mut parts = Parts::default();
+            parts.add(Cause::ProgramWait, self.run.now - self.host.command(command).mark);
+            self.complete(command, parts, NONE)?;
+        }
+        Ok(())
+    }
+}

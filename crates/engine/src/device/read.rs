@@ -1,0 +1,94 @@
+//! Host reads: split by unit, translated, merged where units lie side by side in one page.
+
+use ninescope_kernel::NONE;
+use ninescope_model::{CacheHint, Lpa, SECTOR_BYTES};
+
+use super::Device;
+use super::kind::Kind;
+use crate::error::SimulationError;
+use crate::flash::ReadFrom;
+use crate::host::{HostCommand, LinkJob};
+use crate::probe::{Event, observe};
+use crate::transaction::Transaction;
+
+impl<K: Kind> Device<K> {
+    /// Turns a read command into page reads. What the controller can answer by itself (units still on
+    /// their way to the media, units never written) goes straight to the link.
+    pub(super) fn start_read(&mut self, index: u32) -> Result<(), SimulationError> {
+        let command = *self.host.command(index);
+        let end = command.lba + u64::from(command.sectors);
+        let sectors_per_unit = u64::from(self.flash.geometry().sectors_per_unit());
+        let mut access = Transaction::host_read(index);
+        let mut answered_sectors = 0;
+        let mut pending = 0;
+        let mut sector = command.lba;
+        while sector < end {
+            let lpa = self.flash.unit_of(sector);
+            let unit_end = (u64::from(lpa.0) + 1) * sectors_per_unit;
+            let sectors = (end.min(unit_end) - sector) as u16;
+            let first_of_unit = sector + sectors_per_unit - unit_end;
+            sector += u64::from(sectors);
+            if sector < end {
+                self.run.transactions.has_several_parts(index, true);
+            }
+            let from = self.flash.find_content(&mut self.run.counters, lpa);
+            observe!(self, Event::UnitRead { slot: index, lpa, from });
+            if command.hint == CacheHint::FlushRead && self.flash.ftl().knows_clean() {
+                self.note_flush_read(index, &command, lpa, from);
+            }
+            self.host_unit_read(index, lpa, from)?;
+            let ReadFrom::Media(ppa) = from else {
+                answered_sectors += u32::from(sectors);
+                continue;
+            };
+            if access.units > 0 && self.flash.continues_page(access.ppa(), access.units, ppa) {
+                access.units += 1;
+                access.sectors += sectors;
+                continue;
+            }
+            pending += u32::from(access.units > 0);
+            self.queue_host_read(&access)?;
+            access.begin_page(ppa, sectors, (((1_u64 << sectors) - 1) << first_of_unit) as u32);
+        }
+        pending += u32::from(access.units > 0);
+        self.queue_host_read(&access)?;
+        pending += u32::from(answered_sectors > 0);
+        self.host.has_parts(index, pending);
+        if answered_sectors > 0 {
+            let bytes = u64::from(answered_sectors) * SECTOR_BYTES;
+            let job = LinkJob { ready: self.run.now, bytes, command: index, transaction: NONE };
+            self.host.send(&mut self.run, job);
+        }
+        Ok(())
+    }
+
+    /// A host read that flushes has found out where a unit is.
+    #[inline(never)]
+    fn note_flush_read(&mut self, index: u32, command: &HostCommand, lpa: Lpa, from: ReadFrom) {
+        let per_unit = u64::from(self.flash.geometry().sectors_per_unit());
+        let first = u64::from(lpa.0) * per_unit;
+        let whole = command.lba <= first && command.lba + u64::from(command.sectors) >= first + per_unit;
+        if whole && from != ReadFrom::Nowhere {
+            self.flash.note_flush_read(index, lpa);
+        }
+    }
+
+    #[inline]
+    fn queue_host_read(&mut self, access: &Transaction) -> Result<(), SimulationError> {
+        if access.units > 0 {
+            self.run.counters.host_page_reads += 1;
+            self.queue_read(*access)?;
+        }
+        Ok(())
+    }
+
+    /// Queues a page read on its die; its group is not erased before it ends.
+    #[inline]
+    pub(super) fn queue_read(&mut self, read: Transaction) -> Result<(), SimulationError> {
+        let group = self.flash.read_queued(read.ppa());
+        self.group_read(group)?;
+        observe!(self, Event::ReadQueued { ppa: read.ppa(), source: read.source });
+        self.flash.enqueue_in(&mut self.run, group, read);
+        Ok(())
+    }
+}

@@ -1,0 +1,105 @@
+//! What was fetched from the backing store is written anew, as clean data, and what is injected in the other direction.
+
+use ninescope_ftl::{Placed, Residence};
+use ninescope_kernel::NONE;
+use ninescope_model::{Lpa, Ppa, Source};
+
+use crate::device::Device;
+use crate::device::kind::Kind;
+use crate::device::write::Placing;
+use crate::error::SimulationError;
+use crate::flash::WriteEntry;
+use crate::probe::{Event, observe};
+
+impl<K: Kind> Device<K> {
+    /// The content of a unit has come: its copy at `from` is replaced.
+    pub(super) fn heal(&mut self, lpa: Lpa, from: Residence) -> Result<(), SimulationError> {
+        let entry = self.entry_of(Source::Scrub, NONE, lpa.0);
+        self.place_or_stall(WriteEntry { merged_with: Some(from), ..entry })
+    }
+
+    /// Places a fetched unit, if its copy is still the one that was no good.
+    #[inline(never)]
+    pub(in crate::device) fn place_healed(&mut self, entry: &mut WriteEntry) -> Result<Placing, SimulationError> {
+        let lpa = Lpa(entry.next);
+        let from = entry.merged_with.unwrap_or(Residence::NONE);
+        if !self.flash.ftl().resides(lpa, from) {
+            self.reliable().end_healing(lpa, true);
+            observe!(self, Event::HealDropped { lpa, from: from.place });
+            return Ok(Placing::NotWanted);
+        }
+        let Some(placed) = self.flash.heal(lpa) else { return Ok(Placing::Waits) };
+        self.reliable().end_healing(lpa, false);
+        let Placed { old, new, .. } = placed;
+        observe!(self, Event::UnitHealed { lpa, old, new });
+        // What was fetched is as it should be, whatever its copy had become.
+        self.repair(lpa)?;
+        self.flash.host_unit_placed(&mut self.run, &placed, None);
+        Ok(Placing::Done)
+    }
+
+    // ---- injection -------------------------------------------------------------------------------
+
+    /// The first injection: at once, or in the time that it takes.
+    pub(super) fn begin_corruption(&mut self) -> Result<(), SimulationError> {
+        if !self.reliable().draw_corruption() {
+            return self.corrupt_at_once();
+        }
+        observe!(self, Event::CorruptionDrawn);
+        let (part, run) = self.reliable_and_run();
+        part.note_timed_corruption(run);
+        Ok(())
+    }
+
+    /// Units whose time has come go wrong, where they hold something.
+    pub(super) fn corrupt_in_time(&mut self) -> Result<(), SimulationError> {
+        if !self.goes_on()? {
+            return Ok(());
+        }
+        let now = self.run.now;
+        while let Some(ppa) = self.reliable().next_timed_corruption(now) {
+            if self.holds_data(ppa) {
+                self.corrupt(ppa)?;
+            }
+        }
+        let (part, run) = self.reliable_and_run();
+        part.note_timed_corruption(run);
+        Ok(())
+    }
+
+    /// Whether something lies on the media that the map points at.
+    fn holds_data(&self, ppa: Ppa) -> bool {
+        self.flash.ftl().is_valid(ppa) && !self.flash.ftl().is_in_flight(ppa)
+    }
+
+    /// Each unit that holds something may go wrong.
+    fn corrupt_at_once(&mut self) -> Result<(), SimulationError> {
+        for ppa in (0..self.flash.geometry().units()).map(Ppa) {
+            if self.holds_data(ppa) && self.reliable().goes_wrong_at_once() {
+                self.corrupt(ppa)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The turn of the next unit: if it holds something, it becomes corrupt.
+    pub(super) fn corrupt_next(&mut self) -> Result<(), SimulationError> {
+        if !self.goes_on()? {
+            return Ok(());
+        }
+        let unit = self.reliable().draw_corrupt_unit();
+        if let Some(ppa) = unit.filter(|&ppa| self.holds_data(ppa)) {
+            self.corrupt(ppa)?;
+        }
+        let (part, run) = self.reliable_and_run();
+        part.note_next_corruption(run);
+        Ok(())
+    }
+
+    fn corrupt(&mut self, ppa: Ppa) -> Result<(), SimulationError> {
+        if self.reliability.as_mut().is_some_and(|part| part.corrupt(self.flash.ftl(), ppa)) {
+            observe!(self, Event::UnitCorrupted { ppa });
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,66 @@
+//! Placement `scm-only`: every sector lies in storage-class memory, slot after slot, and nowhere else.
+//!
+//! A command becomes one transaction per slot it touches. A write completes when its sectors are written: the memory is
+//! non-volatile and fast, so that there is no buffer to hide it, and a FLUSH has nothing to wait for. The order in which a
+//! bank issues transactions is the order of contents.
+
+use ninescope_kernel::NONE;
+use ninescope_model::{Cause, SlotId};
+
+use super::Device;
+use super::kind::Kind;
+use crate::error::SimulationError;
+use crate::meter::Parts;
+use crate::transaction::{QueueClass, Transaction};
+
+impl<K: Kind> Device<K> {
+    /// Turns a read, or a write whose data is in the controller, into accesses of slots.
+    #[inline(never)]
+    #[allow(clippy::unnecessary_wraps)] // all paths of a command have the same type
+    pub(super) fn start_on_scm(&mut self, index: u32, class: QueueClass) -> Result<(), SimulationError> {
+        let command = self.host.sets_out(index, self.run.now);
+        let (mut sector, end) = (command.lba, command.lba + u64::from(command.sectors));
+        let per_slot = u64::from(self.scm.layout().medium(0).sectors_per_slot);
+        let shift = per_slot.trailing_zeros();
+        let parts = (((end - 1) >> shift) - (sector >> shift) + 1) as u32;
+        self.host.has_parts(index, parts);
+        if parts > 1 {
+            self.run.transactions.has_several_parts(index, true);
+        }
+        while sector < end {
+            let slot = sector >> shift;
+            let (from, to) = (sector - (slot << shift), end.min((slot + 1) << shift) - (slot << shift));
+            let mask = (((1_u64 << (to - from)) - 1) << from) as u32;
+            let access = Transaction::on_slot(SlotId(slot as u32), mask, class, index);
+            self.scm.enqueue(&mut self.run, access);
+            sector += to - from;
+        }
+        Ok(())
+    }
+
+    /// Nothing is erased before it is overwritten, so that nothing is gained by forgetting.
+    pub(super) fn trim_on_scm(&mut self, index: u32) -> Result<(), SimulationError> {
+        self.scm.ignore_trim(self.host.command(index).sectors);
+        self.complete(index, Parts::default(), NONE)
+    }
+
+    /// The sectors of a write are on the media.
+    pub(super) fn slot_written(&mut self, transaction: u32) -> Result<(), SimulationError> {
+        let access = self.run.transactions.slab[transaction];
+        let (command, queued) = (access.command(), access.queued);
+        let track = &self.run.transactions.tracks[transaction as usize];
+        let mut parts = Parts::default();
+        // Where the page had no slot, it waited for one.
+        parts.add(Cause::MigrationWait, queued - self.host.command(command).mark);
+        parts.add_die_wait(&track.die_wait);
+        parts.add(Cause::OwnParts, track.own_parts);
+        parts.add(Cause::Channel, track.channel);
+        parts.add(Cause::Transfer, track.transfer);
+        let encode = self.run.transactions.encode_time(transaction);
+        parts.add(Cause::Encode, encode);
+        parts.add(Cause::CommandArray, self.run.now - track.mark - track.transfer - encode);
+        self.finish_part(command, parts, transaction)?;
+        self.run.transactions.slab.remove(transaction);
+        Ok(())
+    }
+}

@@ -1,0 +1,165 @@
+//! Pages that go up: copied, or moved so that the lower medium forgets them.
+
+use ninescope_kernel::NONE;
+use ninescope_model::{Lpa, Ppa, SlotId};
+use ninescope_tier::OnRead;
+
+use crate::device::Device;
+use crate::device::kind::Kind;
+use crate::error::SimulationError;
+use crate::flash::ReadFrom;
+use crate::probe::{Event, observe};
+use crate::tier::{Lower, Migration, MigrationKind, SlotWaiter};
+use crate::transaction::{QueueClass, Transaction};
+
+impl<K: Kind> Device<K> {
+    /// Begins to bring a page up but for the sectors `written`, with `reads` of it under way. `None` where it is on its
+    /// way already, or too many are.
+    fn begin_fill(
+        &mut self,
+        page: u32,
+        kind: MigrationKind,
+        taken_from: Ppa,
+        reads: u8,
+        written: u32,
+        command: u32,
+    ) -> Result<Option<u32>, SimulationError> {
+        let taken_from = self.flash.ftl().residence(taken_from);
+        if !self.tiered().may_fill(page) {
+            return Ok(None);
+        }
+        // Nothing is to be read of what the controller holds.
+        let command = if self.tiered().is_read(reads) { NONE } else { self.waits_for_migration(command) };
+        let record = Migration { kind, page, reads, sectors: written, taken_from, command, ..Migration::default() };
+        let migration = self.tiered().begin_fill(record);
+        observe!(self, Event::MigrationBegan { migration });
+        // Behind those that wait: there is no free slot while anybody does.
+        match self.tiered().slot_of(page) {
+            Some(slot) => self.fill_got_slot(migration, slot)?,
+            None => self.tiered().wait_for_slot(page, SlotWaiter::Fill(migration)),
+        }
+        Ok(Some(migration))
+    }
+
+    /// Brings up a page whose unit a read of the host is about to bring into the controller.
+    pub(super) fn bring_up_read(
+        &mut self,
+        lpa: Lpa,
+        ppa: Ppa,
+        on_read: OnRead,
+        command: u32,
+    ) -> Result<Option<u32>, SimulationError> {
+        let Some(kind) = kind_of(on_read) else { return Ok(None) };
+        self.begin_fill(lpa.0, kind, ppa, 1, 0, command)
+    }
+
+    /// Brings up a page that the controller holds on its way to flash.
+    pub(super) fn bring_up_held(
+        &mut self,
+        lpa: Lpa,
+        from: ReadFrom,
+        on_read: OnRead,
+        command: u32,
+    ) -> Result<(), SimulationError> {
+        let (Some(kind), ReadFrom::Controller(ppa)) = (kind_of(on_read), from) else { return Ok(()) };
+        self.begin_fill(lpa.0, kind, ppa, 0, 0, command).map(drop)
+    }
+
+    /// Brings up a page from storage-type memory, which is read for it once it has a slot.
+    pub(super) fn bring_up(&mut self, page: u32, on_read: OnRead, command: u32) -> Result<(), SimulationError> {
+        let Some(kind) = kind_of(on_read) else { return Ok(()) };
+        self.begin_fill(page, kind, Ppa::UNMAPPED, 1, 0, command).map(drop)
+    }
+
+    /// Completes a page of which `written` is being written from below.
+    pub(super) fn fetch_rest(&mut self, page: u32, written: u32, command: u32) -> Result<(), SimulationError> {
+        if self.tiered().lower() == Lower::Scm {
+            self.tiered().count_fetch_on_write();
+            return self.begin_fill(page, MigrationKind::CopyUp, Ppa::UNMAPPED, 1, written, command).map(drop);
+        }
+        let lpa = Lpa(page);
+        let from = self.flash.rest_of(lpa).0;
+        if from == ReadFrom::Nowhere {
+            return Ok(());
+        }
+        self.tiered().count_fetch_on_write();
+        let ReadFrom::Media(ppa) = from else { return self.bring_up_held(lpa, from, OnRead::Copy, command) };
+        let Some(migration) = self.bring_up_read(lpa, ppa, OnRead::Copy, command)? else { return Ok(()) };
+        self.queue_migration_read(migration, ppa)
+    }
+
+    /// A page that goes up has its slot. What is in storage-type memory is read now: its slot keeps the page from
+    /// changing below.
+    pub(super) fn fill_got_slot(&mut self, migration: u32, slot: u32) -> Result<(), SimulationError> {
+        let lacking = self.tiered().fill_got_slot(migration, slot);
+        let Migration { page, reads, .. } = *self.tiered().migration(migration);
+        if self.tiered().lower() == Lower::Scm {
+            if lacking == 0 {
+                return self.fill_ended(migration);
+            }
+            let access = Transaction::migrating(self.lower_slot(page), lacking, QueueClass::MoveRead, migration);
+            self.scm.enqueue(&mut self.run, access);
+            return Ok(());
+        }
+        if reads == 0 { self.queue_fill(migration) } else { Ok(()) }
+    }
+
+    /// The page that goes up is in the controller.
+    pub(super) fn fill_arrived(&mut self, migration: u32) -> Result<(), SimulationError> {
+        if self.tiered().migration(migration).slot == NONE { Ok(()) } else { self.queue_fill(migration) }
+    }
+
+    fn queue_fill(&mut self, migration: u32) -> Result<(), SimulationError> {
+        let part = self.tiered();
+        let slot = part.migration(migration).slot;
+        let lacking = part.sectors_to_fill(migration, part.whole());
+        if lacking == 0 {
+            return self.fill_ended(migration);
+        }
+        let access = Transaction::migrating(SlotId(slot), lacking, QueueClass::MoveProgram, migration);
+        self.scm.enqueue(&mut self.run, access);
+        Ok(())
+    }
+
+    /// The bank writes the slot now: those sectors that are not valid by now, if the content below is still the one
+    /// that was read.
+    pub(super) fn fill_taken_up(&mut self, migration: u32, sectors: u32) -> Result<u32, SimulationError> {
+        let part = self.tiered();
+        let record = *part.migration(migration);
+        let of_flash = part.lower() == Lower::Flash;
+        let sectors = part.sectors_to_fill(migration, sectors);
+        let resides = |device: &Self| device.flash.ftl().resides(Lpa(record.page), record.taken_from);
+        let current = part.is_current(migration) && (!of_flash || resides(self));
+        if !current || sectors == 0 {
+            if !current {
+                self.tiered().count_dropped_fill();
+            }
+            self.fill_ended(migration)?;
+            return Ok(0);
+        }
+        self.migration_takes_effect(migration, true)?;
+        if self.tiered().fill_taken_up(migration, sectors) {
+            self.forget_below(record.page)?;
+        }
+        Ok(sectors)
+    }
+
+    /// The page is above, or nothing of it was wanted any more: a slot that holds nothing then is given back.
+    pub(super) fn fill_ended(&mut self, migration: u32) -> Result<(), SimulationError> {
+        let Migration { page, slot, .. } = *self.tiered().migration(migration);
+        self.tiered().fill_ended(migration);
+        self.end_migration(migration)?;
+        if self.tiered().drop_if_empty(slot) {
+            observe!(self, Event::PageLeft { page, slot: SlotId(slot) });
+        }
+        Ok(())
+    }
+}
+
+fn kind_of(on_read: OnRead) -> Option<MigrationKind> {
+    match on_read {
+        OnRead::Stay => None,
+        OnRead::Copy => Some(MigrationKind::CopyUp),
+        OnRead::Move => Some(MigrationKind::MoveUp),
+    }
+}

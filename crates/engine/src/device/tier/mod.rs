@@ -1,0 +1,187 @@
+//! Drives with two media: slots of storage-class memory above flash, or above slower storage-class memory.
+//!
+//! What a request touches is split into pages, each of which the tier places. A page is looked for in its slot first:
+//! sectors that are valid there are read there, the others below. Validity changes when a bank takes up an access, as
+//! contents do; so whatever is queued reads and writes what the order of issue says, and nothing has to be locked:
+//!
+//! - An access that is queued on a slot keeps it: a slot is given to another page when nobody is about to read it.
+//! - What is written while its page is on its way down stays dirty in the slot; the copy below is older, and clean.
+//! - What goes up fills sectors that are not valid when it is written; it is dropped if the unit below was written or
+//!   moved since it was read there.
+//! - A write that was to go below and whose page got a slot before its turn is written to the slot.
+
+mod evict;
+mod fill;
+mod host;
+
+use ninescope_kernel::NONE;
+use ninescope_model::{Cause, Lpa, Ppa, SlotId, Source};
+use ninescope_tier::Eviction;
+
+use crate::device::Device;
+use crate::device::kind::Kind;
+use crate::error::SimulationError;
+use crate::meter::Parts;
+use crate::probe::{Event, observe};
+use crate::tier::{Lower, MigrationKind, SlotWaiter, TierPart};
+use crate::transaction::{QueueClass, Transaction};
+
+impl<K: Kind> Device<K> {
+    /// The tier. Called in the flows of drives that have one.
+    #[inline]
+    pub(in crate::device) fn tiered(&mut self) -> &mut TierPart {
+        self.tier.as_mut().expect("a drive with two media has a tier")
+    }
+
+    /// The slot of the lower medium that holds a page, where that is SCM.
+    #[inline]
+    fn lower_slot(&self, page: u32) -> SlotId {
+        SlotId(self.scm.layout().first_slot(1) + page)
+    }
+
+    /// Empties slots as far as the policy wants or waiting accesses need, and gives free ones to who waits. A request
+    /// that waits for its migrations is `command`, or `NONE`.
+    pub(in crate::device) fn pump_tier(&mut self, command: u32) -> Result<(), SimulationError> {
+        loop {
+            self.serve_slot_waiters()?;
+            match self.tiered().next_eviction() {
+                None => return Ok(()),
+                Some(Eviction::Dropped { slot, page }) => observe!(self, Event::PageLeft { page, slot }),
+                Some(Eviction::CopyDown(slot)) => self.start_eviction(slot.0, command)?,
+            }
+        }
+    }
+
+    /// Free slots go to those who wait, in their order.
+    fn serve_slot_waiters(&mut self) -> Result<(), SimulationError> {
+        while let Some((waiter, page)) = self.tiered().first_waiter() {
+            let Some(slot) = self.slot_for(page)? else { return Ok(()) };
+            self.tiered().first_waiter_leaves();
+            match waiter {
+                SlotWaiter::Write { command, sectors, .. } => self.queue_upper_write(command, slot, sectors),
+                SlotWaiter::Fill(migration) => self.fill_got_slot(migration, slot)?,
+            }
+        }
+        Ok(())
+    }
+
+    /// The slot of a page, a free one if it has none yet.
+    fn slot_for(&mut self, page: u32) -> Result<Option<u32>, SimulationError> {
+        let Some((slot, is_new)) = self.tiered().slot_for(page) else { return Ok(None) };
+        if is_new {
+            observe!(self, Event::SlotTaken { page, slot: SlotId(slot) });
+        }
+        Ok(Some(slot))
+    }
+
+    /// A command that waits for migrations, if the policy has it wait.
+    fn waits_for_migration(&mut self, command: u32) -> u32 {
+        if command == NONE || !self.tiered().has_requests_wait() {
+            return NONE;
+        }
+        self.host.has_another_part(command);
+        command
+    }
+
+    /// Reads a unit of flash for a migration.
+    fn queue_migration_read(&mut self, migration: u32, ppa: Ppa) -> Result<(), SimulationError> {
+        self.run.counters.migration_page_reads += 1;
+        self.queue_read(Transaction::migration_read(ppa, migration))
+    }
+
+    // ---- what banks tell -------------------------------------------------------------------------
+
+    /// A bank takes up an access of a drive with two media: masks and contents of its slot change now. Returns the
+    /// sectors it is to access, none if it is not wanted any more.
+    pub(in crate::device) fn slot_taken_up(&mut self, transaction: &Transaction) -> Result<u32, SimulationError> {
+        let (slot, sectors) = (transaction.slot(), transaction.sector_mask());
+        if self.scm.layout().medium_of_slot(slot) != 0 {
+            if transaction.class == QueueClass::MoveProgram {
+                self.eviction_takes_effect(transaction.migration(), false)?;
+            }
+            return Ok(sectors);
+        }
+        match (transaction.source, transaction.class) {
+            (Source::Migration, QueueClass::MoveRead) => self.eviction_taken_up(transaction.migration()),
+            (Source::Migration, _) => self.fill_taken_up(transaction.migration(), sectors),
+            (_, QueueClass::HostRead) => {
+                self.tiered().read_taken_up(slot.0);
+                Ok(sectors)
+            }
+            _ => {
+                let (page, all_dirty) = self.tiered().write_taken_up(slot.0, sectors);
+                if all_dirty {
+                    self.forget_below(page)?;
+                }
+                if sectors == self.tiered().whole() {
+                    self.repair(Lpa(page))?;
+                }
+                Ok(sectors)
+            }
+        }
+    }
+
+    /// All of a page is dirty above: what flash holds of it is of no use.
+    fn forget_below(&mut self, page: u32) -> Result<(), SimulationError> {
+        if self.tiered().lower() == Lower::Scm {
+            return Ok(());
+        }
+        let lpa = Lpa(page);
+        let old = self.flash.trim(lpa);
+        if old != Ppa::UNMAPPED {
+            self.tiered().count_superseded();
+            observe!(self, Event::UnitSuperseded { lpa, old });
+        }
+        Ok(())
+    }
+
+    /// The sectors of a write are on their medium.
+    pub(in crate::device) fn migration_written(&mut self, transaction: u32) -> Result<(), SimulationError> {
+        let migration = self.run.transactions.slab[transaction].migration();
+        self.run.transactions.slab.remove(transaction);
+        match self.tiered().migration(migration).kind {
+            MigrationKind::Evict => self.eviction_ended(migration),
+            MigrationKind::CopyUp | MigrationKind::MoveUp => self.fill_ended(migration),
+        }
+    }
+
+    /// Sectors that a migration read are in the controller.
+    pub(in crate::device) fn migration_sectors_arrived(&mut self, transaction: u32) -> Result<(), SimulationError> {
+        let migration = self.run.transactions.slab[transaction].migration();
+        self.run.transactions.slab.remove(transaction);
+        self.migration_data_arrived(migration)
+    }
+
+    /// The unit that a migration read from flash is in the controller.
+    pub(in crate::device) fn migration_data_arrived(&mut self, migration: u32) -> Result<(), SimulationError> {
+        if self.tiered().read_arrived(migration) {
+            self.read_rest(migration)?;
+        }
+        if !self.tiered().has_read_all(migration) {
+            return Ok(());
+        }
+        let command = self.tiered().wait_for_reads_ends(migration);
+        match self.tiered().migration(migration).kind {
+            MigrationKind::Evict => self.place_eviction(migration)?,
+            MigrationKind::CopyUp | MigrationKind::MoveUp => self.fill_arrived(migration)?,
+        }
+        self.migration_wait_ends(command)
+    }
+
+    /// A migration is over. The command that waits for it may complete.
+    fn end_migration(&mut self, migration: u32) -> Result<(), SimulationError> {
+        let record = self.tiered().end(migration);
+        observe!(self, Event::MigrationEnded { migration });
+        self.migration_wait_ends(record.command)
+    }
+
+    /// What a command waited for of a migration is done.
+    fn migration_wait_ends(&mut self, command: u32) -> Result<(), SimulationError> {
+        if command == NONE {
+            return Ok(());
+        }
+        let mut parts = Parts::default();
+        parts.add(Cause::MigrationWait, self.run.now - self.host.command(command).mark);
+        self.finish_part(command, parts, NONE)
+    }
+}

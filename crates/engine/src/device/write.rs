@@ -1,0 +1,288 @@
+//! Host writes and TRIMs: read-modify-write of units written in part, placing, stalls.
+
+use ninescope_ftl::Placed;
+use ninescope_kernel::NONE;
+use ninescope_model::{CacheHint, Cause, Lpa, Ppa, SECTOR_BYTES, Source, Stream};
+
+use super::Device;
+use super::kind::Kind;
+use crate::error::SimulationError;
+use crate::flash::{MergedWith, ReadFrom, WriteEntry};
+use crate::meter::Parts;
+use crate::probe::{Event, observe};
+use crate::transaction::{Transaction, UnitRecord};
+
+/// What came of placing an entry.
+pub(super) enum Placing {
+    /// All units are placed.
+    Done,
+    /// No pool takes the next unit now.
+    Waits,
+    /// The unit's content lies elsewhere than where it was read: it is read again.
+    ReadsAgain,
+    /// The unit's page has a slot above flash by now: it is written there.
+    GoesAbove,
+    /// The page that was to go down was trimmed.
+    NotWanted,
+}
+
+impl<K: Kind> Device<K> {
+    /// The data of a write command is in the controller.
+    pub(super) fn start_write(&mut self, index: u32) -> Result<(), SimulationError> {
+        let command = self.host.sets_out(index, self.run.now);
+        let (begin, end) = (command.lba, command.lba + u64::from(command.sectors));
+        let per_unit = u64::from(self.flash.geometry().sectors_per_unit());
+        // Whole units in the middle, at most one partly written at each end.
+        let (first, last) = (self.flash.unit_of(begin).0, self.flash.unit_of(end - 1).0);
+        let head_partial = begin % per_unit != 0 || end < (u64::from(first) + 1) * per_unit;
+        let tail_partial = last != first && end % per_unit != 0;
+        let whole = first + u32::from(head_partial)..last + 1 - u32::from(tail_partial);
+        let units = if self.flash.completes_at_program() { last - first + 1 } else { 0 };
+        // The read of the rest of a unit is a part too: its command may still move data when the unit is programmed or read
+        // again, and the reads of both ends may wait for each other.
+        if units > 1 || head_partial || tail_partial {
+            self.run.transactions.has_several_parts(index, false);
+        }
+        let entries = u32::from(head_partial) + u32::from(tail_partial) + u32::from(!whole.is_empty());
+        self.host.has_parts(index, units.max(entries));
+        let partial = [(head_partial, first), (tail_partial, last)];
+        for (_, unit) in partial.into_iter().filter(|(is_partial, _)| *is_partial) {
+            self.write_in_part(index, unit)?;
+        }
+        if !whole.is_empty() {
+            self.place_or_stall(self.entry(index, whole.start, whole.end))?;
+        }
+        Ok(())
+    }
+
+    /// Units that a host command writes whole.
+    pub(super) fn entry(&self, index: u32, next: u32, end: u32) -> WriteEntry {
+        let command = self.host.command(index);
+        let clean = self.flash.ftl().knows_clean() && command.hint == CacheHint::CleanWrite;
+        let entry = WriteEntry::of_whole_units(Source::Host, index, command.mark, next, end, self.run.now);
+        WriteEntry { clean, ..entry }
+    }
+
+    /// A unit that the drive writes by itself.
+    pub(super) fn entry_of(&self, source: Source, number: u32, unit: u32) -> WriteEntry {
+        let clean = self.flash.ftl().knows_clean() && source == Source::Scrub;
+        let entry = WriteEntry::of_whole_units(source, number, self.run.now, unit, unit + 1, self.run.now);
+        WriteEntry { clean, ..entry }
+    }
+
+    /// Forgets the whole units of a range; parts of units at its ends are ignored, as devices may.
+    pub(super) fn start_trim(&mut self, index: u32) -> Result<(), SimulationError> {
+        let command = *self.host.command(index);
+        let per_unit = u64::from(self.flash.geometry().sectors_per_unit());
+        let (begin, end) = (command.lba, command.lba + u64::from(command.sectors));
+        let whole = begin.div_ceil(per_unit)..end / per_unit;
+        let covered = whole.end.saturating_sub(whole.start) * per_unit;
+        self.run.counters.trim_sectors_ignored += u64::from(command.sectors) - covered;
+        for unit in whole {
+            let lpa = Lpa(unit as u32);
+            let old = self.flash.trim(lpa);
+            observe!(self, Event::UnitTrimmed { slot: index, lpa, old });
+            self.flash.overtake_flush_reads(lpa);
+            self.repair(lpa)?;
+        }
+        self.complete(index, Parts::default(), NONE)
+    }
+
+    // ---- units written in part -------------------------------------------------------------------
+
+    /// Reads the rest of a unit, unless the controller has it or there is none.
+    pub(super) fn write_in_part(&mut self, index: u32, unit: u32) -> Result<(), SimulationError> {
+        let (from, residence) = self.flash.rest_of(Lpa(unit));
+        match from {
+            ReadFrom::Media(ppa) => return self.queue_read_modify_write(index, unit, ppa, None),
+            ReadFrom::Controller(_) => self.run.counters.read_modify_write_forwarded += 1,
+            ReadFrom::Nowhere => self.run.counters.read_modify_write_unmapped += 1,
+        }
+        self.place_or_stall(WriteEntry { merged_with: Some(residence), ..self.entry(index, unit, unit + 1) })
+    }
+
+    /// Reads the rest of a unit; `before` says where its time went up to its turn, if that had come.
+    fn queue_read_modify_write(
+        &mut self,
+        command: u32,
+        unit: u32,
+        ppa: Ppa,
+        before: Option<Parts>,
+    ) -> Result<(), SimulationError> {
+        self.run.counters.read_modify_write_reads += 1;
+        let merge = self.run.transactions.merges.insert(before.unwrap_or_default());
+        let record = self.run.transactions.units.insert(UnitRecord {
+            lpa: Lpa(unit),
+            parent: command,
+            taken_from: self.flash.ftl().residence(ppa),
+            merge,
+            had_turn: before.is_some(),
+            ..UnitRecord::default()
+        });
+        self.queue_read(Transaction::merge_read(ppa, record))
+    }
+
+    /// The rest of a unit is there.
+    pub(super) fn read_modify_write_arrived(&mut self, transaction: u32) -> Result<(), SimulationError> {
+        let index = self.run.transactions.slab[transaction].records();
+        let record = self.run.transactions.units[index];
+        self.run.transactions.units.remove(index);
+        let damage = self.harm_of(transaction, 0);
+        let transactions = &mut self.run.transactions;
+        let (track, coded) = (&transactions.tracks[transaction as usize], transactions.coded);
+        let parts = &mut transactions.merges[record.merge];
+        track.add_waits(parts, coded);
+        parts.add(Cause::ReadModifyWrite, track.command_array + track.transfer);
+        self.run.transactions.slab.remove(transaction);
+        let entry = self.entry(record.parent, record.lpa.0, record.lpa.0 + 1);
+        let UnitRecord { taken_from, merge, had_turn, .. } = record;
+        self.place_or_stall(WriteEntry { merged_with: Some(taken_from), damage, merge, had_turn, ..entry })
+    }
+
+    /// Sectors of the host in each unit of an entry.
+    fn sectors_of_each(&self, entry: &WriteEntry) -> u64 {
+        let per_unit = u64::from(self.flash.geometry().sectors_per_unit());
+        if entry.merged_with.is_none() {
+            return per_unit;
+        }
+        let command = self.host.command(entry.command);
+        let first = u64::from(entry.next) * per_unit;
+        (command.lba + u64::from(command.sectors)).min(first + per_unit) - command.lba.max(first)
+    }
+
+    // ---- placing -----------------------------------------------------------------------------------
+
+    /// Places the units of an entry, behind those that wait already. One whose turn had come keeps it.
+    pub(super) fn place_or_stall(&mut self, mut entry: WriteEntry) -> Result<(), SimulationError> {
+        let before_it = self.flash.before_in_line(&entry);
+        if before_it == 0 {
+            match self.place(&mut entry)? {
+                Placing::Done => return self.entry_placed(&entry),
+                Placing::ReadsAgain | Placing::GoesAbove | Placing::NotWanted => return Ok(()),
+                Placing::Waits => {}
+            }
+        }
+        let cause = self.flash.join_line(&mut self.run, before_it, entry);
+        if entry.source == Source::Host {
+            observe!(self, Event::WriteStalled { slot: entry.command, lpa: Lpa(entry.next), cause });
+        }
+        self.flash.touch_gc_of_full_pools();
+        Ok(())
+    }
+
+    /// Tries the writes that wait, in order.
+    pub(super) fn retry_stalled_writes(&mut self) -> Result<(), SimulationError> {
+        while let Some(mut entry) = self.flash.first_in_line(self.run.now) {
+            match self.place(&mut entry)? {
+                Placing::Waits => {
+                    self.flash.keep_first_in_line(entry);
+                    self.flash.touch_gc_of_full_pools();
+                    return Ok(());
+                }
+                Placing::ReadsAgain | Placing::GoesAbove | Placing::NotWanted => self.flash.first_leaves_line(),
+                Placing::Done => {
+                    self.flash.first_leaves_line();
+                    self.entry_placed(&entry)?;
+                }
+            }
+        }
+        self.flash.line_ends(self.run.now);
+        Ok(())
+    }
+
+    /// Places as many units as can be.
+    fn place(&mut self, entry: &mut WriteEntry) -> Result<Placing, SimulationError> {
+        match entry.source {
+            Source::Migration => return self.place_migrated(entry),
+            Source::Scrub => return self.place_healed(entry),
+            _ => {}
+        }
+        if self.page_is_above(entry.next) {
+            self.run.transactions.take_merge(entry.merge);
+            self.redirect_write(entry.command, entry.next)?;
+            return Ok(Placing::GoesAbove);
+        }
+        if self.flash.must_read_again(entry) {
+            self.run.counters.read_modify_write_repeated += 1;
+            let before = self.parts_before_placing(entry);
+            let place = self.flash.ftl().translate(Lpa(entry.next));
+            self.queue_read_modify_write(entry.command, entry.next, place, Some(before))?;
+            return Ok(Placing::ReadsAgain);
+        }
+        if entry.damage.is_some() && !self.flash.is_merged_with_what_was_read(entry) {
+            entry.damage = None;
+        }
+        let chained = self.flash.completes_at_program();
+        let merged_with = if K::ACTIVE { self.flash.content_merged_with(entry) } else { MergedWith::Nothing };
+        let sectors = self.sectors_of_each(entry);
+        // Another part of the command may yet read the rest of a unit, and wait for the program of what is written here.
+        let may_wait_for_it = !chained && self.host.command(entry.command).pending > 1;
+        while entry.next < entry.end {
+            let lpa = Lpa(entry.next);
+            let clean = entry.clean && self.flash.may_stay_clean(entry);
+            let Some(placed) = self.flash.write_as(lpa, clean) else { return Ok(Placing::Waits) };
+            let stall_cause = entry.stall_cause();
+            let record =
+                UnitRecord { lpa, parent: entry.command, merge: entry.merge, stall_cause, ..UnitRecord::default() };
+            let Placed { old, new, .. } = placed;
+            observe!(self, Event::UnitWritten { slot: entry.command, lpa, old, new, merged_with });
+            self.run.counters.host_sectors_placed += sectors;
+            self.flash.overtake_flush_reads(lpa);
+            self.host_unit_written(entry, lpa)?;
+            if may_wait_for_it {
+                self.flash.written_last(&mut self.run, &placed, entry.command);
+            }
+            self.flash.host_unit_placed(&mut self.run, &placed, chained.then_some(record));
+            entry.next += 1;
+            entry.begun = true;
+        }
+        Ok(Placing::Done)
+    }
+
+    /// Places a page that goes down. It occupies a page of flash by itself, which is sent to its die at once: its slot
+    /// is free when it is programmed.
+    #[inline(never)]
+    fn place_migrated(&mut self, entry: &mut WriteEntry) -> Result<Placing, SimulationError> {
+        if self.eviction_is_void(entry.command) {
+            self.eviction_ended(entry.command)?;
+            return Ok(Placing::NotWanted);
+        }
+        if self.flash.must_read_again(entry) {
+            self.read_rest_again(entry.command)?;
+            return Ok(Placing::ReadsAgain);
+        }
+        let merged_with = if K::ACTIVE { self.flash.content_merged_with(entry) } else { MergedWith::Nothing };
+        let lpa = Lpa(entry.next);
+        let of_flash = self.flash.is_merged_with_what_was_read(entry);
+        let Some(placed) = self.flash.take_down(lpa) else { return Ok(Placing::Waits) };
+        self.eviction_takes_effect(entry.command, of_flash)?;
+        let record = UnitRecord { lpa, parent: entry.command, source: Source::Migration, ..UnitRecord::default() };
+        let Placed { old, new, pool, .. } = placed;
+        observe!(self, Event::EvictionPlaced { migration: entry.command, lpa, old, new, merged_with });
+        self.flash.host_unit_placed(&mut self.run, &placed, Some(record));
+        self.pad_and_send(pool, Stream::HOST)?;
+        Ok(Placing::Done)
+    }
+
+    /// All units of an entry are placed: a buffered write is done with them; without a write buffer their
+    /// pages go out now, full or not.
+    fn entry_placed(&mut self, entry: &WriteEntry) -> Result<(), SimulationError> {
+        if entry.source != Source::Host {
+            return Ok(());
+        }
+        if self.flash.completes_at_program() {
+            return self.send_partial_pages();
+        }
+        let parts = self.parts_before_placing(entry);
+        self.finish_part(entry.command, parts, NONE)
+    }
+
+    /// Where the time of an entry went until it is placed, or its unit is read again. What was kept of it is taken out.
+    fn parts_before_placing(&mut self, entry: &WriteEntry) -> Parts {
+        let mut parts = self.run.transactions.take_merge(entry.merge);
+        entry.add_stalls(&mut parts);
+        parts
+    }
+}
+
+const _: () = assert!(SECTOR_BYTES == 512);

@@ -1,0 +1,310 @@
+//! What dies send over their channels: commands with the data of programs, and the data of reads.
+
+use ninescope_kernel::{NONE, Ns, WakeQueue};
+use ninescope_media::nand::{CommandKind, FlashCommand};
+use ninescope_model::{ChannelId, DieId, Source};
+
+use super::Flash;
+use crate::error::SimulationError;
+use crate::run::Run;
+use crate::sched::Phase;
+use crate::transaction::{BringsUp, QueueClass};
+
+/// Who gets a channel, and for what.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Granted {
+    /// The command of a die goes out.
+    Command(DieId),
+    /// Read data of a die come in.
+    Data(DieId),
+}
+
+/// Read data on their way from a die, one page after another.
+#[derive(Clone, Copy, Debug)]
+pub struct Leaving {
+    /// When the pages sent so far have left.
+    pub left: Ns,
+    /// Planes whose data stays in the controller, so that its arrival is an event.
+    staying: u8,
+    /// A migration takes up some of the data.
+    brought_up: bool,
+}
+
+impl Leaving {
+    /// None has left by `now`.
+    #[inline]
+    pub fn from(now: Ns) -> Self {
+        Self { left: now, staying: 0, brought_up: false }
+    }
+}
+
+impl Flash {
+    /// A channel has freed: it may be granted before time moves on.
+    #[inline]
+    pub fn channel_woke(&mut self, channel: ChannelId) {
+        self.dies.touch_bus(channel.0);
+    }
+
+    /// The next channel that may be granted before time moves on.
+    #[inline]
+    pub fn next_touched_channel(&mut self) -> Option<ChannelId> {
+        self.dies.next_touched_bus().map(ChannelId)
+    }
+
+    /// Asks for the channel for the die's next phase.
+    #[inline]
+    pub(super) fn request_channel<Q>(&mut self, run: &mut Run<Q>, die: DieId, waits: Phase) {
+        let unit = &self.dies[die.0];
+        let bare = waits == Phase::WaitingToSend && unit.work.command.kind != CommandKind::Program;
+        let shared = unit.work.shared;
+        self.dies.ask_for_bus(run.now, die.0, self.geometry.channel_of_die(die).0, waits, bare);
+        if shared {
+            self.begin_shared_channel_wait(run, die);
+        }
+    }
+
+    /// Gives a channel that is free to the first that waits for it.
+    #[inline]
+    pub fn grant_channel<Q: WakeQueue>(&mut self, run: &mut Run<Q>, channel: ChannelId) -> Option<Granted> {
+        let (die, waited) = self.dies.grant(run, channel.0)?;
+        run.counters.channel_waits += u64::from(waited);
+        let sends = self.dies[die].phase() == Phase::WaitingToSend;
+        Some(if sends { Granted::Command(DieId(die)) } else { Granted::Data(DieId(die)) })
+    }
+
+    /// The command that a die works on.
+    #[inline]
+    pub fn command_of(&self, die: DieId) -> FlashCommand {
+        self.dies[die.0].work.command
+    }
+
+    /// Command, address and, for a program, the data of each plane; the array starts right after, later by what encoding
+    /// takes. Returns when they are sent.
+    ///
+    /// # Errors
+    /// Where the media refuses the command.
+    #[inline]
+    pub fn send_command<Q: WakeQueue>(
+        &mut self,
+        run: &mut Run<Q>,
+        command: &FlashCommand,
+        encode: Ns,
+    ) -> Result<Ns, SimulationError> {
+        let (now, die) = (run.now, command.die);
+        let mut data_in = Ns::ZERO;
+        if command.kind == CommandKind::Program {
+            for plane in command.addressed_planes() {
+                data_in += self.nand.data_time(u64::from(command.bytes[plane]));
+            }
+        }
+        let sent = now + self.nand.command_address_time(command) + data_in;
+        let unit = &mut self.dies[die.0];
+        unit.enter(now, Phase::Array, unit.occupancy);
+        self.dies.take_bus(now, self.geometry.channel_of_die(die).0, sent);
+        let begun = self.nand.begin_array(command, sent + encode);
+        let end = begun.map_err(|source| SimulationError::Illegal { at: now, source })?;
+        run.queue.schedule(self.dies.resource(die.0), end);
+        for plane in command.addressed_planes() {
+            let index = command.transaction[plane];
+            if run.transactions.slab[index].tracked {
+                let track = &mut run.transactions.tracks[index as usize];
+                track.channel = now - track.mark;
+                track.transfer = data_in;
+                track.coding.time = encode;
+                track.mark = now;
+            }
+        }
+        if self.dies[die.0].work.shared {
+            self.end_shared_channel_wait(run, die, sent);
+        }
+        if command.kind != CommandKind::Read && self.dies[die.0].has_waiting(QueueClass::HostRead) {
+            // Reads that were queued while the command waited, for its turn or for the channel.
+            self.consider_suspend(run, die);
+        }
+        run.count_command(command);
+        run.digest_command(command);
+        Ok(sent)
+    }
+
+    /// The page of a plane leaves its die, behind those before it. Returns its transaction, and whether that sends it on to
+    /// the host. With `decoded` the data goes through a decoder, which sends it on.
+    #[inline]
+    pub fn page_leaves<Q>(
+        &mut self,
+        run: &mut Run<Q>,
+        command: &FlashCommand,
+        plane: usize,
+        leaving: &mut Leaving,
+        decoded: bool,
+    ) -> (u32, bool) {
+        let index = command.transaction[plane];
+        let begins = leaving.left;
+        leaving.left += self.nand.data_time(u64::from(command.bytes[plane]));
+        let transaction = run.transactions.slab[index];
+        let to_host = transaction.source == Source::Host;
+        if !decoded && !to_host {
+            leaving.staying |= 1 << plane;
+            return (index, to_host);
+        }
+        if transaction.tracked {
+            let own_before = self.own_data_before(run, command, plane);
+            let track = &mut run.transactions.tracks[index as usize];
+            track.channel += begins - track.mark - own_before;
+            track.own_parts += own_before;
+            track.transfer = leaving.left - begins;
+        }
+        if !decoded {
+            leaving.brought_up |= transaction.brings_up().is_some();
+            self.dies[command.die.0].work.bringing_up[plane] = transaction.brings_up();
+        }
+        (index, to_host)
+    }
+
+    /// All pages of a command are leaving; the die is held until then, which is later than they have left where it keeps
+    /// them for a decoder.
+    #[inline]
+    pub fn pages_leave<Q: WakeQueue>(
+        &mut self,
+        run: &mut Run<Q>,
+        command: &FlashCommand,
+        Leaving { left, staying, brought_up }: Leaving,
+        held: Ns,
+    ) {
+        let (now, die) = (run.now, command.die);
+        if staying != 0 {
+            self.data_stay(run, command, staying, left);
+        }
+        self.dies.take_bus(now, self.geometry.channel_of_die(die).0, left);
+        if self.dies[die.0].work.shared {
+            self.end_shared_channel_wait(run, die, left);
+            self.close_shares(run, die, held);
+        }
+        self.dies[die.0].work.staying_planes = staying;
+        let awaited = staying != 0 || brought_up || self.nand.parked(die).is_some();
+        self.dies.leave(run, die.0, held, awaited);
+    }
+
+    /// The data of a read have left a die, which is free. Returns its command and, by plane, what stays in the controller and
+    /// which migrations take something up.
+    pub fn data_left(&mut self, now: Ns, die: DieId) -> (FlashCommand, u8, [BringsUp; 4]) {
+        self.dies.set_free(now, die.0);
+        let work = &mut self.dies[die.0].work;
+        (work.command, work.staying_planes, std::mem::take(&mut work.bringing_up))
+    }
+
+    // ---- other parts of the same command -----------------------------------------------------------
+
+    /// A die begins with its command, or takes it up again.
+    #[inline(never)]
+    pub(super) fn open_shares<Q>(&mut self, run: &mut Run<Q>, die: DieId) {
+        let unit = &mut self.dies[die.0];
+        let command = unit.work.command;
+        let ledger = unit.ledger(run.now);
+        for plane in command.addressed_planes() {
+            run.transactions.open_share(command.transaction[plane], ledger);
+        }
+    }
+
+    /// A die is through with its command but for data that leave `until` then, or is stopped.
+    #[inline(never)]
+    pub(super) fn close_shares<Q>(&mut self, run: &mut Run<Q>, die: DieId, until: Ns) {
+        let now = run.now;
+        let unit = &mut self.dies[die.0];
+        let command = unit.work.command;
+        let ledger = unit.ledger(now);
+        for plane in command.addressed_planes() {
+            run.transactions.close_share(command.transaction[plane], now, until, ledger);
+        }
+    }
+
+    /// A die goes on with a command that was suspended.
+    #[inline(never)]
+    pub(super) fn take_up_shares<Q>(&mut self, run: &mut Run<Q>, die: DieId) {
+        let command = self.dies[die.0].work.command;
+        let shared =
+            command.addressed_planes().any(|plane| run.transactions.share_of(command.transaction[plane]) != NONE);
+        self.dies[die.0].work.shared = shared;
+        if shared {
+            self.open_shares(run, die);
+        }
+    }
+
+    /// How long data of the same command leave before that of a plane, when its die gets the channel.
+    #[inline]
+    fn own_data_before<Q>(&self, run: &Run<Q>, command: &FlashCommand, plane: usize) -> Ns {
+        if self.dies[command.die.0].work.shared {
+            self.own_data_of_planes_before(run, command, plane)
+        } else {
+            Ns::ZERO
+        }
+    }
+
+    #[inline(never)]
+    fn own_data_of_planes_before<Q>(&self, run: &Run<Q>, command: &FlashCommand, plane: usize) -> Ns {
+        self.own_data_of_planes(run, command, plane, |other| other < plane)
+    }
+
+    /// How long data of the same command leave from those other planes.
+    fn own_data_of_planes<Q>(
+        &self,
+        run: &Run<Q>,
+        command: &FlashCommand,
+        plane: usize,
+        which: impl Fn(usize) -> bool,
+    ) -> Ns {
+        let share = |plane: usize| run.transactions.tracks[command.transaction[plane] as usize].share;
+        let own = command.addressed_planes().filter(|&other| which(other) && share(other) == share(plane));
+        match share(plane) {
+            NONE => Ns::ZERO,
+            _ => own.fold(Ns::ZERO, |sum, other| sum + self.nand.data_time(u64::from(command.bytes[other]))),
+        }
+    }
+
+    /// The data of those planes stay in the controller, which may be for a command.
+    #[inline(never)]
+    fn data_stay<Q>(&self, run: &mut Run<Q>, command: &FlashCommand, staying: u8, until: Ns) {
+        for plane in command.addressed_planes().filter(|plane| staying >> plane & 1 == 1) {
+            if run.transactions.slab[command.transaction[plane]].tracked {
+                self.data_stay_for_command(run, command, plane, until);
+            }
+        }
+    }
+
+    /// The data of a page that stays in the controller for a command leave its die, whose channel is granted now. They are
+    /// there when the data of all planes have left, `until` then.
+    fn data_stay_for_command<Q>(&self, run: &mut Run<Q>, command: &FlashCommand, plane: usize, until: Ns) {
+        let transfer = self.nand.data_time(u64::from(command.bytes[plane]));
+        let own_beside = self.own_data_of_planes(run, command, plane, |other| other != plane);
+        let track = &mut run.transactions.tracks[command.transaction[plane] as usize];
+        track.channel += until - track.mark - transfer - own_beside;
+        track.own_parts += own_beside;
+        track.transfer = transfer;
+    }
+
+    /// The command of a die begins to wait for its channel.
+    #[inline(never)]
+    fn begin_shared_channel_wait<Q>(&mut self, run: &mut Run<Q>, die: DieId) {
+        let command = &self.dies[die.0].work.command;
+        for plane in command.addressed_planes() {
+            let index = command.transaction[plane];
+            if run.transactions.slab[index].tracked {
+                run.transactions.begin_channel_wait(index, run.now);
+            }
+        }
+    }
+
+    /// The command of a die gets its channel `until` then, after waiting for it.
+    #[inline(never)]
+    fn end_shared_channel_wait<Q>(&mut self, run: &mut Run<Q>, die: DieId, until: Ns) {
+        let (now, command) = (run.now, &self.dies[die.0].work.command);
+        for plane in command.addressed_planes() {
+            let index = command.transaction[plane];
+            if run.transactions.slab[index].tracked {
+                run.transactions.end_channel_wait(index, now);
+            }
+        }
+        for plane in command.addressed_planes() {
+            run.transactions.channel_taken(command.transaction[plane], now, until);
+        }
+    }
+}

@@ -1,0 +1,232 @@
+//! Garbage collection in time: page reads, moves, programs, erases of each pool.
+
+use ninescope_ftl::{GcStep, Placed};
+use ninescope_kernel::{BitTable, WakeQueue};
+use ninescope_model::{BlockGroup, Pool, Ppa};
+
+use super::Flash;
+use crate::run::Run;
+use crate::transaction::{Transaction, UnitChain, UnitRecord};
+
+/// What a pool's garbage collection has under way.
+#[derive(Clone, Copy, Debug, Default)]
+struct GcJob {
+    /// Page reads queued or running, their data not yet placed.
+    reads: u32,
+    /// Page programs queued or running.
+    programs: u32,
+    /// A victim waits for moves that wait in an open page: fill it from the next victim.
+    fill: bool,
+}
+
+/// What the garbage collection of all pools has under way.
+#[derive(Debug)]
+pub(super) struct Collection {
+    jobs: Vec<GcJob>,
+    /// Pools in which it may go on before time moves on.
+    touched: BitTable,
+    /// Groups whose erase waits for reads.
+    erases_waiting: Vec<u32>,
+    /// Pages that a pool may have under way.
+    pages_max: u32,
+}
+
+impl Collection {
+    /// Nothing under way in so many pools.
+    pub fn new(pools: u32, pages_max: u32) -> Self {
+        let pools = pools as usize;
+        Self {
+            jobs: vec![GcJob::default(); pools],
+            touched: BitTable::new(pools),
+            erases_waiting: Vec::with_capacity(pools),
+            pages_max: pages_max.max(1),
+        }
+    }
+
+    /// It may go on in a pool.
+    #[inline]
+    pub fn touch(&mut self, pool: Pool) {
+        self.touched.set(pool.index());
+    }
+
+    /// A page of moves went to its die.
+    pub fn program_queued(&mut self, pool: Pool) {
+        let job = &mut self.jobs[pool.index()];
+        job.programs += 1;
+        job.fill = false;
+    }
+
+    /// Groups whose erase waits for reads.
+    pub fn erases_waiting(&self) -> &[u32] {
+        &self.erases_waiting
+    }
+}
+
+/// What is to be done next for a pool.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CollectionStep {
+    /// Read the units of a page, those of the mask behind the first one.
+    Read {
+        /// The first unit of the page.
+        first: Ppa,
+        /// Which of its units are moved, a bit each.
+        mask: u32,
+    },
+    /// Erase a group.
+    Erase(BlockGroup),
+    /// Nothing. `released`: host writes that the trigger has wait for garbage collection go on.
+    Rest {
+        /// Whether they do.
+        released: bool,
+    },
+    /// Send the open pages of moves to their die.
+    SendOpenMoves,
+    /// The victim waits for moves in an open page, which is to be filled from the next one. An open page of clean moves is
+    /// not: what is moved to fill a page goes with dirty data, so that it is sent `clean_first`.
+    FillOpenMoves {
+        /// Whether there may be one.
+        clean_first: bool,
+    },
+}
+
+impl Flash {
+    /// Lets the pool of a unit that became invalid reconsider: it may be worth collecting now.
+    #[inline]
+    pub fn touch_gc_of(&mut self, ppa: Ppa) {
+        self.collection.touch(self.pool_of(ppa));
+    }
+
+    /// Whether garbage collection may go on anywhere before time moves on.
+    #[inline]
+    pub fn collection_may_go_on(&self) -> bool {
+        self.collection.touched.next_set(0).is_some()
+    }
+
+    /// The next pool in which garbage collection may go on before time moves on.
+    #[inline]
+    pub fn next_touched_pool(&mut self) -> Option<Pool> {
+        let pool = self.collection.touched.next_set(0)?;
+        self.collection.touched.clear(pool);
+        Some(Pool(pool as u32))
+    }
+
+    /// What the FTL wants done in a pool, as far as the bound on pages in flight allows; `None` while what is under way is to
+    /// end first.
+    pub fn next_step(&mut self, pool: Pool) -> Option<CollectionStep> {
+        let job = self.collection.jobs[pool.index()];
+        let under_way = job.reads + job.programs;
+        // What fills an open page is moved page by page, so that no more is moved than the page takes.
+        if under_way >= self.collection.pages_max || (job.fill && job.reads > 0) {
+            return None;
+        }
+        Some(match self.ftl.gc_next(pool, job.fill) {
+            GcStep::MovePage { first, mask } => CollectionStep::Read { first, mask },
+            GcStep::Erase(group) => CollectionStep::Erase(group),
+            GcStep::Nothing => self.found_nothing(pool, under_way),
+            GcStep::Wait if under_way > 0 => return None,
+            GcStep::Wait if self.ftl.refresh_waits(pool) => CollectionStep::SendOpenMoves,
+            // Nothing is under way: what the victim waits for lies in an open page. It may lie there until
+            // somebody waits for the victim: filling the page moves units that nothing is gained by.
+            GcStep::Wait if !self.ftl.gc_is_urgent(pool) => return None,
+            // Host writes wait although there is space. An open page of clean moves would have to be padded, and padding
+            // could take more than the victims give, time and again.
+            GcStep::Wait if self.ftl.knows_clean() && !self.ftl.lacks_space(pool) => {
+                self.found_nothing(pool, under_way)
+            }
+            GcStep::Wait => CollectionStep::FillOpenMoves { clean_first: self.ftl.knows_clean() },
+        })
+    }
+
+    /// Where nothing is under way either, host writes that the trigger has wait for garbage collection go on.
+    fn found_nothing(&mut self, pool: Pool, under_way: u32) -> CollectionStep {
+        let released = under_way == 0 && self.ftl.gc_rests(pool);
+        if released {
+            self.line.may_go_on();
+        }
+        CollectionStep::Rest { released }
+    }
+
+    /// The open page of moves is filled from the next victim; returns whether there may be one.
+    pub fn fill_from_next_victim(&mut self, pool: Pool) -> bool {
+        let fill = &mut self.collection.jobs[pool.index()].fill;
+        *fill = !*fill;
+        *fill
+    }
+
+    /// One read for all units that are moved from a page.
+    pub fn begin_move<Q>(&mut self, run: &mut Run<Q>, pool: Pool, first: Ppa, mut mask: u32) -> Transaction {
+        let units = mask.count_ones() as u8;
+        let ppa = Ppa(first.0 + mask.trailing_zeros());
+        let mut chain = UnitChain::default();
+        while mask != 0 {
+            let from = Ppa(first.0 + mask.trailing_zeros());
+            mask &= mask - 1;
+            let (lpa, taken_from) = (self.ftl.content(from), self.ftl.residence(from));
+            let index = run.transactions.units.insert(UnitRecord { lpa, taken_from, ..UnitRecord::default() });
+            chain.push(&mut run.transactions.units, index);
+        }
+        run.counters.gc_page_reads += 1;
+        self.collection.jobs[pool.index()].reads += 1;
+        Transaction::move_read(ppa, units, chain.head)
+    }
+
+    /// The units of a page that is moved are in the controller, each to be asked about.
+    pub fn move_arrived(&mut self, pool: Pool) {
+        self.collection.jobs[pool.index()].reads -= 1;
+        self.collection.touch(pool);
+    }
+
+    /// Whether a unit that was read is still to be moved.
+    pub fn move_is_current(&mut self, record: &UnitRecord) -> bool {
+        self.ftl.move_is_current(record.lpa, record.taken_from)
+    }
+
+    /// Gives a unit that is moved its new place; `None` where its pool is full.
+    pub fn place_move(&mut self, pool: Pool, record: &UnitRecord) -> Option<Placed> {
+        self.ftl.place_move(pool, record.lpa, record.taken_from.place)
+    }
+
+    /// A move is on the media: the map changes where it still points at the source. Returns whether it did.
+    pub fn moved(&mut self, record: &UnitRecord, to: Ppa) -> bool {
+        self.ftl.moved(record.lpa, record.taken_from, to)
+    }
+
+    /// A page of moves is on the media.
+    pub fn move_program_ended(&mut self, pool: Pool) {
+        self.collection.jobs[pool.index()].programs -= 1;
+        self.collection.touch(pool);
+    }
+
+    // ---- erases ------------------------------------------------------------------------------------
+
+    /// Queues the erase of a group as soon as no read is queued on it.
+    pub fn queue_erase<Q: WakeQueue>(&mut self, run: &mut Run<Q>, group: BlockGroup) {
+        if self.ftl.group(group).readers > 0 {
+            run.counters.erases_delayed_by_readers += 1;
+            self.collection.erases_waiting.push(group.0);
+            return;
+        }
+        self.enqueue(run, Transaction::erase(self.geometry.first_unit(group)));
+    }
+
+    /// The last read queued on a group ended: an erase that waited for it can go.
+    #[inline]
+    pub(super) fn last_reader_left<Q: WakeQueue>(&mut self, run: &mut Run<Q>, group: BlockGroup) {
+        let waiting = &mut self.collection.erases_waiting;
+        if waiting.is_empty() {
+            return;
+        }
+        if let Some(position) = waiting.iter().position(|&waiting| waiting == group.0) {
+            waiting.swap_remove(position);
+            self.queue_erase(run, group);
+        }
+    }
+
+    /// The erase of a group ended: it is free.
+    pub fn erased<Q>(&mut self, run: &mut Run<Q>, group: BlockGroup) {
+        self.ftl.erased(group);
+        run.counters.group_erases += 1;
+        self.collection.touch(self.geometry.pool_and_block(group).0);
+        self.line.may_go_on();
+    }
+}

@@ -1,0 +1,195 @@
+//! Giving a free die its next command.
+
+use ninescope_kernel::{NONE, WakeQueue};
+use ninescope_media::nand::{CommandKind, DieState, FlashCommand};
+use ninescope_model::{DieId, Pool};
+
+use super::Flash;
+use crate::run::Run;
+use crate::sched::Phase;
+use crate::transaction::{QueueClass, Transaction, TransactionStore};
+
+/// How many waiting transactions are looked at to fill the other planes of a command.
+const MERGE_WINDOW: usize = 8;
+
+/// What a free die does next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Turn {
+    /// It takes up what waits in this class.
+    Issue(QueueClass),
+    /// It takes its parked operation up again: nothing that may run beside it waits, or it has waited long enough itself.
+    Resume,
+    /// It rests.
+    Rest,
+}
+
+impl Flash {
+    /// The next die that may be given a command before time moves on.
+    #[inline]
+    pub fn next_touched_die(&mut self) -> Option<DieId> {
+        self.dies.next_touched().map(DieId)
+    }
+
+    /// What a die does next, if it is free.
+    #[inline]
+    pub fn turn_of<Q: WakeQueue>(&mut self, run: &Run<Q>, die: DieId) -> Option<Turn> {
+        self.dies.free_after_data_out(run, die.0);
+        if self.dies[die.0].phase() != Phase::Free {
+            return None;
+        }
+        let parked = match self.nand.state(die) {
+            DieState::Idle => false,
+            DieState::Suspended { .. } => true,
+            _ => return None,
+        };
+        Some(match self.next_class(run, die, parked) {
+            Some(class) => Turn::Issue(class),
+            None if parked => Turn::Resume,
+            None => Turn::Rest,
+        })
+    }
+
+    /// The class to serve: the scheduler's choice, or reads alone beside a parked operation.
+    #[inline]
+    fn next_class<Q>(&mut self, run: &Run<Q>, die: DieId, parked: bool) -> Option<QueueClass> {
+        if parked {
+            let reads_wait = self.dies[die.0].has_waiting(QueueClass::HostRead);
+            return (reads_wait && !self.parked_goes_before_reads(run, die)).then_some(QueueClass::HostRead);
+        }
+        let ftl = &self.ftl;
+        let pools_per_die = self.geometry.pools_per_die();
+        let first_pool = die.0 * pools_per_die;
+        let is_urgent = |pool: Pool| ftl.gc_is_urgent(pool) && !ftl.is_refreshing(pool);
+        self.dies.pick(run, die.0, || (first_pool..first_pool + pools_per_die).map(Pool).any(is_urgent))
+    }
+
+    /// Takes what a command is made of from its queue.
+    #[inline]
+    pub fn form_command<Q>(&mut self, run: &mut Run<Q>, die: DieId, class: QueueClass) -> FlashCommand {
+        if class == QueueClass::Erase { self.form_erase(run, die) } else { self.form_page_command(run, die, class) }
+    }
+
+    /// A die takes up a command, and asks for its channel.
+    #[inline]
+    pub fn take_up<Q>(&mut self, run: &mut Run<Q>, command: &FlashCommand, class: QueueClass) {
+        let die = command.die;
+        let first = command.transaction[command.planes.trailing_zeros() as usize];
+        let unit = &mut self.dies[die.0];
+        unit.work.command = *command;
+        unit.work.shared = false;
+        unit.occupancy = class.occupancy(run.transactions.slab[first].source);
+        unit.goes_on(Phase::WaitingToSend);
+        if class == QueueClass::HostRead || class == QueueClass::HostProgram {
+            self.close_queue_waits(run, command);
+        }
+        if self.dies[die.0].work.shared {
+            self.open_shares(run, die);
+        }
+        self.request_channel(run, die, Phase::WaitingToSend);
+    }
+
+    /// What a die was given at this instant and did not take up has to wait.
+    #[inline]
+    pub fn turn_ends<Q>(&mut self, run: &mut Run<Q>, die: DieId) {
+        self.dies.take_late_snapshot(run, die.0);
+    }
+
+    /// Takes the first transaction of a queue and those behind it that can run in other planes beside it.
+    fn form_page_command<Q>(&mut self, run: &mut Run<Q>, die: DieId, class: QueueClass) -> FlashCommand {
+        let link = TransactionStore::link;
+        let queue = self.dies[die.0].queue(class);
+        let slab = &mut run.transactions.slab;
+        let first = queue.pop_front(slab, link).expect("the scheduler picks a class that waits");
+        let kind = match class {
+            QueueClass::HostRead | QueueClass::MoveRead | QueueClass::IdleRead => CommandKind::Read,
+            _ => CommandKind::Program,
+        };
+        let first_unit = self.geometry.locate(slab[first].ppa());
+        let (pool, block) = self.geometry.pool_and_block(first_unit.group);
+        let plane = self.geometry.first_plane_of_pool(pool) + first_unit.plane_in_group;
+        let mut command = FlashCommand { kind, die, page: first_unit.page, ..FlashCommand::default() };
+        let unit_bytes = self.geometry.unit_bytes;
+        let add = |command: &mut FlashCommand, plane: u32, block: u32, index: u32, units: u8| {
+            let plane = plane as usize;
+            command.planes |= 1 << plane;
+            command.block[plane] = block;
+            // A read moves the units asked for, a program the whole page.
+            command.bytes[plane] =
+                if kind == CommandKind::Read { u32::from(units) * unit_bytes } else { self.geometry.page_bytes };
+            command.transaction[plane] = index;
+        };
+        add(&mut command, plane, block, first, slab[first].units);
+        // What is read again is sensed in its own way.
+        if self.multi_plane && slab[first].attempts == 0 {
+            let any_block = kind == CommandKind::Read && self.read_any_block;
+            let (mut previous, mut index) = (NONE, queue.head());
+            // A program that cannot run beside the first one holds back those behind it in its pool: the pages of
+            // a group are programmed in order.
+            let mut taken = command.planes;
+            let planes_of_pool = (1 << self.geometry.frontier_planes) - 1;
+            for _ in 0..MERGE_WINDOW {
+                if index == NONE || command.plane_count() == self.geometry.planes_per_die {
+                    break;
+                }
+                let Transaction { next, units, attempts, .. } = slab[index];
+                let other = self.geometry.locate(slab[index].ppa());
+                let (other_pool, other_block) = self.geometry.pool_and_block(other.group);
+                let other_plane = self.geometry.first_plane_of_pool(other_pool) + other.plane_in_group;
+                let fits = taken >> other_plane & 1 == 0
+                    && attempts == 0
+                    && other.page == first_unit.page
+                    && (any_block || other_block == block);
+                if fits {
+                    taken |= 1 << other_plane;
+                    queue.remove_after(slab, previous, link);
+                    add(&mut command, other_plane, other_block, index, units);
+                } else {
+                    if kind == CommandKind::Program {
+                        taken |= planes_of_pool << self.geometry.first_plane_of_pool(other_pool);
+                    }
+                    previous = index;
+                }
+                index = next;
+            }
+        }
+        self.dies[die.0].taken_from(class);
+        command
+    }
+
+    /// An erase covers a whole group: one block in each of its planes.
+    fn form_erase<Q>(&mut self, run: &mut Run<Q>, die: DieId) -> FlashCommand {
+        let index = self.dies.take_first(&mut run.transactions, die.0, QueueClass::Erase);
+        let group = self.group_of(run.transactions.slab[index].ppa());
+        let (pool, block) = self.geometry.pool_and_block(group);
+        let first_plane = self.geometry.first_plane_of_pool(pool);
+        let mut command = FlashCommand { kind: CommandKind::Erase, die, ..FlashCommand::default() };
+        for plane in first_plane..first_plane + self.geometry.frontier_planes {
+            command.planes |= 1 << plane;
+            command.block[plane as usize] = block;
+            command.transaction[plane as usize] = index;
+        }
+        command
+    }
+
+    /// The command's transactions leave the queue, in which they waited for the die.
+    #[inline]
+    fn close_queue_waits<Q>(&mut self, run: &mut Run<Q>, command: &FlashCommand) {
+        let die = command.die;
+        for plane in command.addressed_planes() {
+            let index = command.transaction[plane];
+            let Transaction { tracked, class, .. } = run.transactions.slab[index];
+            let unit = &mut self.dies[die.0];
+            if !tracked && class == QueueClass::HostProgram {
+                unit.work.shared |= run.transactions.share_of(index) != NONE;
+                continue;
+            }
+            let track = &run.transactions.tracks[index as usize];
+            unit.work.shared |= track.share != NONE;
+            if !tracked {
+                continue;
+            }
+            debug_assert!(track.snapshot_taken || track.mark == run.now, "a transaction that waits has a snapshot");
+            self.dies.end_wait(run, die.0, index);
+        }
+    }
+}

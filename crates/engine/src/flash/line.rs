@@ -1,0 +1,207 @@
+//! The line of writes that wait for a place: for a free page, or for room in the write buffer.
+
+use std::collections::VecDeque;
+
+use ninescope_ftl::Residence;
+use ninescope_kernel::{NONE, Ns};
+use ninescope_model::{Cause, Source};
+
+use super::Flash;
+use crate::meter::{Parts, Spells};
+use crate::run::Run;
+use crate::transaction::Harm;
+
+/// Units of one command that are to be placed in order. At most three per command: its whole units and a
+/// partly written one at each end.
+#[derive(Clone, Copy, Debug)]
+pub struct WriteEntry {
+    /// On whose behalf: the host's, or a migration's.
+    pub source: Source,
+    /// The command, or the migration.
+    pub command: u32,
+    /// When the parts of the command set out.
+    pub set_out: Ns,
+    /// The next unit to place.
+    pub next: u32,
+    /// The unit after the last one.
+    pub end: u32,
+    /// For a unit written in part: where the content it was merged with lay ([`Residence::NONE`] for no
+    /// content). `None` for whole units.
+    pub merged_with: Option<Residence>,
+    /// What it was merged with is no good: the unit is lost, or wrong.
+    pub damage: Option<Harm>,
+    /// Another copy of what is written exists.
+    pub clean: bool,
+    /// Its turn had come before, and the rest of its unit had to be read again.
+    pub had_turn: bool,
+    /// Some of its units have their places: without a write buffer nobody else comes into its page.
+    pub begun: bool,
+    /// For a unit written in part whose rest was read: where its time went until then, among the
+    /// [`merges`](crate::transaction::TransactionStore::merges); `NONE` for others.
+    pub merge: u32,
+    /// How long it was stalled.
+    pub stalls: Stalls,
+}
+
+/// How long somebody was stalled in the line.
+#[derive(Clone, Copy, Debug)]
+pub struct Stalls {
+    /// For want of a free page [ns].
+    allocation: Ns,
+    /// Behind a full write buffer [ns].
+    buffer: Ns,
+    /// Since when it is stalled, and why.
+    since: (Ns, Cause),
+}
+
+impl WriteEntry {
+    /// Whole units of a command, whose parts set out then.
+    pub fn of_whole_units(source: Source, command: u32, set_out: Ns, next: u32, end: u32, now: Ns) -> Self {
+        Self {
+            source,
+            command,
+            set_out,
+            next,
+            end,
+            merged_with: None,
+            damage: None,
+            clean: false,
+            had_turn: false,
+            begun: false,
+            merge: NONE,
+            stalls: Stalls { allocation: Ns::ZERO, buffer: Ns::ZERO, since: (now, Cause::BufferStall) },
+        }
+    }
+
+    /// Why it waits, or waited last.
+    pub fn stall_cause(&self) -> Cause {
+        self.stalls.since.1
+    }
+
+    /// Adds how long it was stalled.
+    pub fn add_stalls(&self, parts: &mut Parts) {
+        parts.add(Cause::AllocationStall, self.stalls.allocation);
+        parts.add(Cause::BufferStall, self.stalls.buffer);
+    }
+}
+
+/// Who waits, in order.
+#[derive(Debug)]
+pub(super) struct WriteLine {
+    stalled: VecDeque<WriteEntry>,
+    /// The times in which one was stalled.
+    spells: Spells,
+    /// Space or buffer room appeared since they were last tried.
+    retry: bool,
+}
+
+impl WriteLine {
+    /// Nobody, with room for so many.
+    pub fn with_capacity(entries: usize) -> Self {
+        Self { stalled: VecDeque::with_capacity(entries), spells: Spells::default(), retry: false }
+    }
+
+    /// Something has appeared that they may have waited for.
+    #[inline]
+    pub fn may_go_on(&mut self) {
+        self.retry = !self.stalled.is_empty();
+    }
+
+    /// How many wait.
+    pub fn len(&self) -> usize {
+        self.stalled.len()
+    }
+
+    /// When the parts of the command set out that is first of the host's. A migration that waits names no command.
+    pub fn oldest_of_host(&self) -> Option<Ns> {
+        self.stalled.iter().find(|entry| entry.source == Source::Host).map(|entry| entry.set_out)
+    }
+
+    /// Measures from `now` on.
+    pub fn begin_measuring(&mut self, now: Ns) {
+        self.spells.begin_measuring(now);
+    }
+
+    /// How long somebody waited since measuring began.
+    pub fn stall_time(&self, now: Ns) -> Ns {
+        self.spells.measured(now)
+    }
+}
+
+impl Flash {
+    /// Whether writes that wait are to be tried before time moves on.
+    #[inline]
+    pub fn line_may_go_on(&self) -> bool {
+        self.line.retry
+    }
+
+    /// The same, and they are tried now.
+    #[inline]
+    pub fn take_up_line(&mut self) -> bool {
+        std::mem::take(&mut self.line.retry)
+    }
+
+    /// How many are before an entry. One whose turn had come keeps it: it is behind those that had their turn before, or have
+    /// it in a page that is theirs alone.
+    #[inline]
+    pub fn before_in_line(&self, entry: &WriteEntry) -> usize {
+        let alone = self.completes_at_program();
+        if !entry.had_turn {
+            return self.line.stalled.len();
+        }
+        self.line.stalled.iter().take_while(|entry| entry.had_turn || alone && entry.begun).count()
+    }
+
+    /// An entry waits behind so many others. Returns why.
+    pub fn join_line<Q>(&mut self, run: &mut Run<Q>, before_it: usize, mut entry: WriteEntry) -> Cause {
+        let cause = if self.ftl.has_space_anywhere(entry.clean) { Cause::BufferStall } else { Cause::AllocationStall };
+        entry.stalls.since = (run.now, cause);
+        if self.line.stalled.is_empty() {
+            self.line.spells.begin(run.now);
+        }
+        self.line.stalled.insert(before_it, entry);
+        if entry.source == Source::Host {
+            let stalls = &mut run.counters;
+            *(if cause == Cause::BufferStall { &mut stalls.buffer_stalls } else { &mut stalls.allocation_stalls }) += 1;
+        }
+        cause
+    }
+
+    /// While writes wait, every pool that cannot take them reconsiders: it may not have been asked since the
+    /// last write that made a unit of it invalid.
+    pub fn touch_gc_of_full_pools(&mut self) {
+        for pool in self.ftl.pools_without_space() {
+            self.collection.touch(pool);
+        }
+    }
+
+    /// The first of the line, with how long it has waited until now.
+    pub fn first_in_line(&self, now: Ns) -> Option<WriteEntry> {
+        let mut entry = self.line.stalled.front().copied()?;
+        let (since, cause) = entry.stalls.since;
+        let waited = now - since;
+        match cause {
+            Cause::AllocationStall => entry.stalls.allocation += waited,
+            _ => entry.stalls.buffer += waited,
+        }
+        entry.stalls.since.0 = now;
+        Some(entry)
+    }
+
+    /// The first of the line goes on waiting, with what has become of it.
+    pub fn keep_first_in_line(&mut self, entry: WriteEntry) {
+        if let Some(front) = self.line.stalled.front_mut() {
+            *front = entry;
+        }
+    }
+
+    /// The first of the line does not wait any more.
+    pub fn first_leaves_line(&mut self) {
+        self.line.stalled.pop_front();
+    }
+
+    /// Nobody waits any more.
+    pub fn line_ends(&mut self, now: Ns) {
+        self.line.spells.end(now);
+    }
+}

@@ -1,0 +1,187 @@
+//! The flash of a drive: its dies with what waits on them, the translation layer over them, pages on their way to the
+//! media, garbage collection in time, and the line of writes that wait for a place.
+//!
+//! Knows nothing of host commands but their numbers, nor of codes, tiers and storage-class memory: what ends here is told to
+//! whoever called, who tells the others.
+
+mod channel;
+mod clean;
+mod collection;
+mod dispatch;
+mod flush;
+mod line;
+mod map;
+mod phases;
+mod programs;
+mod queue;
+mod suspend;
+
+use ninescope_ftl::Ftl;
+use ninescope_kernel::Ns;
+use ninescope_media::nand::{FlashCommand, Nand};
+use ninescope_model::{ChannelId, DieId, Geometry};
+
+use crate::config::{EngineConfig, WriteCompletion};
+use crate::meter::DieLedger;
+use crate::resources::Resources;
+use crate::sched::Stations;
+use crate::sched::suspend_policy::SuspendPolicy;
+use crate::transaction::BringsUp;
+
+pub use channel::{Granted, Leaving};
+pub use collection::CollectionStep;
+pub use dispatch::Turn;
+pub use line::WriteEntry;
+pub use map::{MergedWith, ReadFrom};
+pub use phases::Ending;
+pub use programs::BufferLimits;
+
+use clean::FlushReads;
+use collection::Collection;
+use flush::FlushEpochs;
+use line::WriteLine;
+use programs::Programs;
+
+/// What a die works on.
+#[derive(Debug, Default)]
+struct DieWork {
+    /// Its command, meaningless while it is free.
+    command: FlashCommand,
+    /// Planes of the command whose read data stays in the controller, so that its arrival is an event.
+    staying_planes: u8,
+    /// By plane: the migration that takes up the data of a host read as well.
+    bringing_up: [BringsUp; 4],
+    /// Its command works for commands of several parts, which have shares of the die.
+    shared: bool,
+}
+
+/// All flash of one drive.
+#[derive(Debug)]
+pub struct Flash {
+    geometry: Geometry,
+    ftl: Ftl,
+    nand: Nand,
+    dies: Stations<DieWork>,
+    suspend_policy: Option<Box<dyn SuspendPolicy>>,
+    multi_plane: bool,
+    read_any_block: bool,
+    write_completion: WriteCompletion,
+    programs: Programs,
+    flushes: FlushEpochs,
+    flush_reads: FlushReads,
+    collection: Collection,
+    line: WriteLine,
+}
+
+impl Flash {
+    /// Flash at rest. `ftl` is quiet (empty or prepared), and `nand` holds what it programmed.
+    pub fn new(config: &EngineConfig, mut ftl: Ftl, nand: Nand, resources: Resources) -> Self {
+        let geometry = *ftl.geometry();
+        let depth = config.queue_depth as usize;
+        ftl.clear_counters();
+        let flush_reads = if ftl.knows_clean() { depth * 4 } else { 0 };
+        let dies = (geometry.dies(), resources.die(DieId(0)));
+        let channels = (geometry.channels, resources.channel(ChannelId(0)));
+        Self {
+            dies: Stations::new(dies, channels, config.scheduler.build()),
+            suspend_policy: config.suspend.build(),
+            multi_plane: config.multi_plane,
+            read_any_block: nand.reads_any_block(),
+            write_completion: config.write_completion,
+            programs: Programs::new(config, &ftl),
+            flushes: FlushEpochs::with_capacity(depth),
+            flush_reads: FlushReads::with_capacity(flush_reads),
+            collection: Collection::new(geometry.pools(), config.gc_pages_in_flight),
+            line: WriteLine::with_capacity(depth * 3),
+            geometry,
+            ftl,
+            nand,
+        }
+    }
+
+    /// Its shape.
+    #[inline]
+    pub fn geometry(&self) -> &Geometry {
+        &self.geometry
+    }
+
+    /// The translation layer.
+    #[inline]
+    pub fn ftl(&self) -> &Ftl {
+        &self.ftl
+    }
+
+    /// The media.
+    #[inline]
+    pub fn nand(&self) -> &Nand {
+        &self.nand
+    }
+
+    /// When a host write completes.
+    pub fn write_completion(&self) -> WriteCompletion {
+        self.write_completion
+    }
+
+    /// Whether a host write is done when its last unit is programmed: there is no write buffer then.
+    #[inline]
+    pub fn completes_at_program(&self) -> bool {
+        self.write_completion == WriteCompletion::Program
+    }
+
+    // ---- what was seen ---------------------------------------------------------------------------
+
+    /// Counts from `now` on: end of warm-up.
+    pub fn begin_measuring(&mut self, now: Ns) {
+        self.ftl.clear_counters();
+        self.dies.begin_measuring(now);
+        self.line.begin_measuring(now);
+    }
+
+    /// How many dies and channels there are.
+    pub fn units(&self) -> usize {
+        self.dies.count()
+    }
+
+    /// How long each die, and then each channel, was busy since measuring began, `elapsed` ago [ns].
+    pub fn busy(&mut self, now: Ns, elapsed: u64) -> impl Iterator<Item = u64> {
+        self.dies.busy(now, elapsed)
+    }
+
+    /// What each die was occupied with since measuring began.
+    pub fn die_ledgers(&mut self, now: Ns) -> impl Iterator<Item = DieLedger> {
+        self.dies.ledgers(now)
+    }
+
+    /// How long each channel transferred since measuring began.
+    pub fn channel_times(&self, now: Ns) -> impl Iterator<Item = Ns> {
+        self.dies.transfers(now)
+    }
+
+    /// How long writes were stalled since measuring began.
+    pub fn stall_time(&self, now: Ns) -> Ns {
+        self.line.stall_time(now)
+    }
+
+    /// Adds who still has something to do.
+    pub fn add_holders(&self, now: Ns, holders: &mut Vec<String>) {
+        if self.line.len() > 0 {
+            holders.push(format!("{} stalled writes", self.line.len()));
+        }
+        for (die, phase, waiting) in self.dies.holders(now, |die| self.nand.parked(DieId(die)).is_some()) {
+            holders.push(format!("die {die} ({phase:?}, waiting classes {waiting:#b})"));
+        }
+    }
+
+    /// The same of what comes last.
+    pub fn add_last_holders(&self, holders: &mut Vec<String>) {
+        if !self.collection.erases_waiting().is_empty() {
+            holders.push(format!("erases of groups {:?} wait for readers", self.collection.erases_waiting()));
+        }
+    }
+
+    /// Has another policy choose among what waits on dies. For tests.
+    #[cfg(test)]
+    pub fn set_scheduler(&mut self, scheduler: Box<dyn crate::sched::transaction_scheduler::TransactionScheduler>) {
+        self.dies.set_scheduler(scheduler);
+    }
+}

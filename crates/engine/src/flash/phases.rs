@@ -1,0 +1,76 @@
+//! What happens when a die's present phase ends.
+
+use ninescope_kernel::WakeQueue;
+use ninescope_media::nand::{Ended, FlashCommand};
+use ninescope_model::DieId;
+
+use super::Flash;
+use crate::error::SimulationError;
+use crate::run::Run;
+use crate::sched::Phase;
+
+/// What ended when a die woke.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ending {
+    /// The array's operation.
+    Array,
+    /// The operation goes no further: it is suspended.
+    Stop,
+    /// The transfer of read data.
+    DataOut,
+    /// The recovery of a suspended operation's voltages.
+    Recovery,
+    /// The ramp of one that goes on.
+    Ramp,
+}
+
+impl Flash {
+    /// What ends now in a die that woke; `None` if nothing does.
+    #[inline]
+    pub fn ends_now<Q>(&self, run: &Run<Q>, die: DieId) -> Option<Ending> {
+        match self.dies[die.0].phase() {
+            Phase::Array if self.nand.stop_time(die) == Some(run.now) => Some(Ending::Stop),
+            Phase::Array => Some(Ending::Array),
+            Phase::DataOut => Some(Ending::DataOut),
+            Phase::Recovering => Some(Ending::Recovery),
+            Phase::Resuming => Some(Ending::Ramp),
+            phase => {
+                debug_assert!(false, "a die without a timed phase ({phase:?}) has no wake-up");
+                None
+            }
+        }
+    }
+
+    /// The array is through with a command.
+    ///
+    /// # Errors
+    /// Where the media was not.
+    #[inline]
+    pub fn end_array<Q>(&mut self, run: &Run<Q>, die: DieId) -> Result<Ended, SimulationError> {
+        self.nand.end_array(die, run.now).map_err(|source| SimulationError::Illegal { at: run.now, source })
+    }
+
+    /// A page was read, for good: its block may be erased when nobody else reads it.
+    #[inline]
+    pub fn read_ended<Q: WakeQueue>(&mut self, run: &mut Run<Q>, index: u32) {
+        let group = self.group_of(run.transactions.slab[index].ppa());
+        if self.ftl.read_ended(group) {
+            self.last_reader_left(run, group);
+        }
+    }
+
+    /// The pages of a read are in their registers: the die asks for its channel.
+    #[inline]
+    pub fn ask_to_send_data<Q>(&mut self, run: &mut Run<Q>, die: DieId) {
+        self.request_channel(run, die, Phase::WaitingForDataOut);
+    }
+
+    /// A die is through with a command that moves no data.
+    #[inline]
+    pub fn command_ends<Q>(&mut self, run: &mut Run<Q>, command: &FlashCommand) {
+        if self.dies[command.die.0].work.shared {
+            self.close_shares(run, command.die, run.now);
+        }
+        self.dies.set_free(run.now, command.die.0);
+    }
+}

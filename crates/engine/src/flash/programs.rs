@@ -1,0 +1,342 @@
+//! Programs: pages of a frontier go to their die when their stripe is full, or earlier where something
+//! sends them out.
+
+use std::collections::VecDeque;
+
+use ninescope_ftl::{Ftl, Padded, Placed};
+use ninescope_kernel::{NONE, Ns, WakeQueue};
+use ninescope_model::{BlockGroup, DieId, Geometry, Pool, Ppa, Source, Stream};
+
+use super::Flash;
+use crate::config::EngineConfig;
+use crate::meter::LastingShare;
+use crate::run::Run;
+use crate::transaction::{Transaction, UnitChain, UnitRecord};
+
+/// Filled pages of the host that may wait for their program.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BufferLimits {
+    /// Of one die.
+    pub of_die: u32,
+    /// Of all dies together.
+    pub of_all: u32,
+}
+
+/// Pages on their way to their dies, and how many may wait there.
+#[derive(Debug)]
+pub(super) struct Programs {
+    /// By pool and stream, see [`stripe_index`].
+    stripes: Vec<OpenStripe>,
+    /// By die: pages of the host filled and not yet programmed.
+    buffered: Vec<u32>,
+    /// The same of all dies.
+    buffered_of_all: u32,
+    limits: BufferLimits,
+    deadlines: VecDeque<PageDeadline>,
+    timeout: Option<Ns>,
+}
+
+impl Programs {
+    /// Nothing on its way but what a prepared drive left in its frontiers.
+    pub fn new(config: &EngineConfig, ftl: &Ftl) -> Self {
+        let geometry = ftl.geometry();
+        let minimum = EngineConfig::buffered_pages_min(geometry);
+        let of_all_minimum = EngineConfig::shared_buffered_pages_min(geometry, minimum);
+        let streams = (0..geometry.pools()).flat_map(|pool| Stream::ALL.map(|stream| (Pool(pool), stream)));
+        Self {
+            stripes: streams
+                .map(|(pool, stream)| OpenStripe::after(geometry, ftl.last_allocated(pool, stream)))
+                .collect(),
+            buffered: vec![0; geometry.dies() as usize],
+            buffered_of_all: 0,
+            limits: BufferLimits {
+                of_die: config.buffered_pages.max(minimum),
+                of_all: config.shared_buffered_pages.map_or(u32::MAX, |pages| pages.max(of_all_minimum)),
+            },
+            deadlines: VecDeque::with_capacity(geometry.pools() as usize * 4),
+            timeout: config.page_timeout,
+        }
+    }
+}
+
+/// Index of a pool's stream in the stripes.
+#[inline]
+fn stripe_index(pool: Pool, stream: Stream) -> usize {
+    pool.index() * Stream::ALL.len() + stream.index()
+}
+
+/// Pages of a frontier's stripe that are not yet with their die.
+#[derive(Clone, Copy, Debug)]
+struct OpenStripe {
+    /// The first plane whose page was not sent.
+    first_page: u32,
+    /// Unit records of the open page.
+    open: UnitChain,
+    /// Heads of the chains of filled pages, by plane.
+    filled: [u32; 4],
+    /// The unit written last by one of those commands that are told of the programs of what they wrote, and its share of the die.
+    writer: (Ppa, LastingShare),
+    /// By plane: the share of such a command in the program of a filled page, into which it wrote last.
+    filled_by: [LastingShare; 4],
+}
+
+impl OpenStripe {
+    /// The stripe of a frontier whose pages up to `last` are with the media: what a prepared drive left.
+    pub fn after(geometry: &Geometry, last: Option<Ppa>) -> Self {
+        let first_page = last.map_or(0, |last| (geometry.locate(last).plane_in_group + 1) % geometry.frontier_planes);
+        let nobody = LastingShare::NONE;
+        let writer = (Ppa::UNMAPPED, nobody);
+        Self { first_page, open: UnitChain::default(), filled: [NONE; 4], writer, filled_by: [nobody; 4] }
+    }
+}
+
+/// A page that is padded and programmed if it is still partly filled at a time.
+#[derive(Clone, Copy, Debug)]
+struct PageDeadline {
+    /// The time.
+    at: Ns,
+    /// The pool of the page.
+    pool: Pool,
+    /// The stream that fills it.
+    stream: Stream,
+    /// The page's group.
+    group: BlockGroup,
+    /// Offset of the unit after the page.
+    page_end: u32,
+}
+
+impl PageDeadline {
+    /// Whether its page is still partly filled.
+    fn is_of_open_page(&self, ftl: &Ftl, geometry: &Geometry) -> bool {
+        ftl.last_allocated(self.pool, self.stream).is_some_and(|last| {
+            let (group, offset) = geometry.group_and_offset(last);
+            group == self.group && offset + 1 < self.page_end && offset + geometry.units_per_page() >= self.page_end
+        })
+    }
+}
+
+impl Flash {
+    /// How many filled pages of the host may wait.
+    pub fn buffer_limits(&self) -> BufferLimits {
+        self.programs.limits
+    }
+
+    /// The streams that take what the host writes.
+    pub fn host_streams(&self) -> &'static [Stream] {
+        if self.ftl.knows_clean() { &[Stream::HOST, Stream::CLEAN] } else { &[Stream::HOST] }
+    }
+
+    /// Follows a unit that the host wrote into its page.
+    // Called for host writes and for pages that come down from a tier, as `Ftl::write` is.
+    #[allow(clippy::inline_always)]
+    #[inline(always)]
+    pub fn host_unit_placed<Q: WakeQueue>(&mut self, run: &mut Run<Q>, placed: &Placed, record: Option<UnitRecord>) {
+        if let Some(record) = record {
+            let index = run.transactions.units.insert(record);
+            let stripe = &mut self.programs.stripes[stripe_index(placed.pool, placed.stream)];
+            stripe.open.push(&mut run.transactions.units, index);
+        }
+        if placed.opened {
+            self.collection.touch(placed.pool);
+        }
+        if placed.page_complete {
+            self.page_filled(run, placed.pool, placed.stream, (placed.new, placed.new), placed.stripe_complete);
+        } else if let Some(timeout) = self.programs.timeout {
+            self.set_page_deadline(run, placed, timeout);
+        }
+    }
+
+    /// A page of a frontier is full; `last` is its last unit, and `written` the last one that is no padding. With `send` it goes
+    /// to the die at once, together with the filled pages of its stripe before it.
+    pub fn page_filled<Q: WakeQueue>(
+        &mut self,
+        run: &mut Run<Q>,
+        pool: Pool,
+        stream: Stream,
+        (written, last): (Ppa, Ppa),
+        send: bool,
+    ) {
+        let place = self.geometry.locate(last);
+        let stripe = &mut self.programs.stripes[stripe_index(pool, stream)];
+        stripe.filled[place.plane_in_group as usize] = std::mem::take(&mut stripe.open).head;
+        if !stream.is_of_moves() {
+            let by_writer = stripe.writer.0 == written;
+            stripe.filled_by[place.plane_in_group as usize] =
+                if by_writer { stripe.writer.1 } else { LastingShare::NONE };
+            self.buffer_page(pool);
+        }
+        if send {
+            self.send_pages(run, pool, stream, last, place.plane_in_group);
+        }
+    }
+
+    fn send_pages<Q: WakeQueue>(&mut self, run: &mut Run<Q>, pool: Pool, stream: Stream, last: Ppa, last_plane: u32) {
+        let units_per_page = self.geometry.units_per_page();
+        let first_unit_of_last = self.geometry.first_unit_of_page(last).0;
+        let stripe = self.programs.stripes[stripe_index(pool, stream)];
+        for plane in stripe.first_page..=last_plane {
+            let ppa = Ppa(first_unit_of_last - (last_plane - plane) * units_per_page);
+            let (records, units) = (stripe.filled[plane as usize], units_per_page as u8);
+            if stream.is_of_moves() {
+                self.collection.program_queued(pool);
+                self.enqueue(run, Transaction::move_program(ppa, units, records));
+            } else {
+                let epoch = self.flushes.program_queued();
+                let source = if records == NONE { Source::Host } else { run.transactions.units[records].source };
+                let index = self.enqueue(run, Transaction::host_program(ppa, units, records, epoch, source));
+                run.transactions.tracks[index as usize].filled_by = stripe.filled_by[plane as usize];
+            }
+        }
+        let next_page = (last_plane + 1) % self.geometry.frontier_planes;
+        self.programs.stripes[stripe_index(pool, stream)].first_page = next_page;
+    }
+
+    /// Pads the open page of a stream, if it is partly filled. It is filled then, and to be sent.
+    pub fn pad<Q>(&mut self, run: &mut Run<Q>, pool: Pool, stream: Stream) -> Option<Padded> {
+        let padded = self.ftl.pad(pool, stream)?;
+        run.counters.padded_pages += u64::from(!stream.is_of_moves());
+        run.counters.gc_padded_pages += u64::from(stream.is_of_moves());
+        Some(padded)
+    }
+
+    /// No page of a stream is open: sends filled pages that wait for the rest of their stripe. Returns whether there were any.
+    pub fn send_filled<Q: WakeQueue>(&mut self, run: &mut Run<Q>, pool: Pool, stream: Stream) -> bool {
+        let Some(last) = self.ftl.last_allocated(pool, stream) else { return false };
+        let place = self.geometry.locate(last);
+        let stripe = &self.programs.stripes[stripe_index(pool, stream)];
+        let waiting = stripe.first_page != 0 || self.geometry.frontier_planes > place.plane_in_group + 1;
+        if !waiting || place.plane_in_group < stripe.first_page {
+            return false;
+        }
+        self.send_pages(run, pool, stream, last, place.plane_in_group);
+        true
+    }
+
+    /// A move follows its unit into the page that it fills.
+    pub fn move_placed<Q: WakeQueue>(&mut self, run: &mut Run<Q>, pool: Pool, record: u32, placed: &Placed) {
+        let stripe = &mut self.programs.stripes[stripe_index(pool, placed.stream)];
+        stripe.open.push(&mut run.transactions.units, record);
+        if placed.page_complete {
+            self.page_filled(run, pool, placed.stream, (placed.new, placed.new), placed.stripe_complete);
+        }
+    }
+
+    /// A command that buffers its writes, and may still read the rest of a unit, wrote a unit: the program of the page is its
+    /// own unless somebody writes into the page after it.
+    #[inline(never)]
+    pub fn written_last<Q>(&mut self, run: &mut Run<Q>, placed: &Placed, command: u32) {
+        let die = self.geometry.die_of_pool(placed.pool);
+        let share = run.transactions.lasting_share(command, self.die_and_channel(die));
+        self.programs.stripes[stripe_index(placed.pool, placed.stream)].writer = (placed.new, share);
+    }
+
+    // ---- write buffer ------------------------------------------------------------------------------
+
+    fn buffer_page(&mut self, pool: Pool) {
+        let die = self.geometry.die_of_pool(pool);
+        let (buffered, limits) = (&mut self.programs.buffered[die.index()], self.programs.limits);
+        *buffered += 1;
+        if *buffered == limits.of_die {
+            self.set_room(die, false);
+        }
+        self.programs.buffered_of_all += 1;
+        if self.programs.buffered_of_all == limits.of_all {
+            self.close_shared_buffer();
+        }
+    }
+
+    /// A page of the host is programmed: another one may wait for its program.
+    pub fn unbuffer_page(&mut self, die: DieId) {
+        let (buffered, limits) = (&mut self.programs.buffered[die.index()], self.programs.limits);
+        *buffered -= 1;
+        let die_has_room_again = *buffered + 1 == limits.of_die;
+        self.programs.buffered_of_all -= 1;
+        if self.programs.buffered_of_all + 1 == limits.of_all {
+            self.open_shared_buffer();
+        } else if die_has_room_again && self.programs.buffered_of_all < limits.of_all {
+            self.set_room(die, true);
+            self.line.may_go_on();
+        }
+    }
+
+    /// No die takes a page of the host: one that is stuck holds up the others.
+    #[cold]
+    fn close_shared_buffer(&mut self) {
+        for die in (0..self.geometry.dies()).map(DieId) {
+            self.set_room(die, false);
+        }
+    }
+
+    /// Dies take pages of the host again, but for those that hold their own most.
+    #[cold]
+    fn open_shared_buffer(&mut self) {
+        for die in (0..self.geometry.dies()).map(DieId) {
+            self.set_room(die, self.programs.buffered[die.index()] < self.programs.limits.of_die);
+        }
+        self.line.may_go_on();
+    }
+
+    fn set_room(&mut self, die: DieId, room: bool) {
+        let pools_per_die = self.geometry.pools_per_die();
+        for pool in die.0 * pools_per_die..(die.0 + 1) * pools_per_die {
+            self.ftl.set_room(Pool(pool), room);
+        }
+    }
+
+    // ---- ends --------------------------------------------------------------------------------------
+
+    /// A page was programmed. Returns its group where it is the first one of that.
+    pub fn page_programmed<Q>(&mut self, run: &Run<Q>, index: u32) -> Option<BlockGroup> {
+        let ppa = run.transactions.slab[index].ppa();
+        let (group, offset) = self.geometry.group_and_offset(ppa);
+        let programmed = offset + self.geometry.units_per_page();
+        self.ftl.programmed(group, programmed);
+        if programmed == self.geometry.units_per_group() {
+            // It may be the victim that garbage collection had been waiting for.
+            self.touch_gc_of(ppa);
+        }
+        (offset == 0).then_some(group)
+    }
+
+    // ---- page timeout ------------------------------------------------------------------------------
+
+    fn set_page_deadline<Q: WakeQueue>(&mut self, run: &mut Run<Q>, placed: &Placed, timeout: Ns) {
+        let units_per_page = self.geometry.units_per_page();
+        let (group, offset) = self.geometry.group_and_offset(placed.new);
+        // The first unit of a page starts its clock.
+        if offset % units_per_page != 0 {
+            return;
+        }
+        let deadline = PageDeadline {
+            at: run.now + timeout,
+            pool: placed.pool,
+            stream: placed.stream,
+            group,
+            page_end: offset + units_per_page,
+        };
+        if self.programs.deadlines.is_empty() {
+            run.queue.schedule(run.resources.page_timer(), deadline.at);
+        }
+        if self.programs.deadlines.len() == self.programs.deadlines.capacity() {
+            // Most pages are full before their time: only the open one of each pool needs its deadline.
+            let (ftl, geometry) = (&self.ftl, &self.geometry);
+            self.programs.deadlines.retain(|deadline| deadline.is_of_open_page(ftl, geometry));
+        }
+        self.programs.deadlines.push_back(deadline);
+    }
+
+    /// The next page whose time has come and that is still partly filled. Sets the wake-up for the next deadline if none is.
+    pub fn next_overdue_page<Q: WakeQueue>(&mut self, run: &mut Run<Q>) -> Option<(Pool, Stream)> {
+        while let Some(deadline) = self.programs.deadlines.front().copied() {
+            if deadline.at > run.now {
+                run.queue.schedule(run.resources.page_timer(), deadline.at);
+                break;
+            }
+            self.programs.deadlines.pop_front();
+            if deadline.is_of_open_page(&self.ftl, &self.geometry) {
+                return Some((deadline.pool, deadline.stream));
+            }
+        }
+        None
+    }
+}

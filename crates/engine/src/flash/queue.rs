@@ -1,0 +1,81 @@
+//! Queueing a transaction on its die.
+
+use ninescope_kernel::{NONE, ResourceId, WakeQueue};
+use ninescope_model::{BlockGroup, DieId, Source};
+
+use super::Flash;
+use crate::config::WriteCompletion;
+use crate::run::Run;
+use crate::sched::Phase;
+use crate::transaction::{QueueClass, Transaction};
+
+impl Flash {
+    /// Queues a transaction on its die, from which it is dispatched before time moves on if the die is free.
+    #[inline]
+    pub fn enqueue<Q: WakeQueue>(&mut self, run: &mut Run<Q>, transaction: Transaction) -> u32 {
+        self.enqueue_in(run, self.group_of(transaction.ppa()), transaction)
+    }
+
+    /// The same of an access to a group that is known.
+    #[inline]
+    pub fn enqueue_in<Q: WakeQueue>(&mut self, run: &mut Run<Q>, group: BlockGroup, transaction: Transaction) -> u32 {
+        let die = self.die_of(group);
+        let Transaction { class, tracked, .. } = transaction;
+        let index = run.transactions.insert(run.now, transaction);
+        self.dies.free_after_data_out(run, die.0);
+        if tracked || class == QueueClass::HostRead {
+            let command = self.command_with_shares(run, &transaction);
+            run.transactions.join_share(index, command, self.die_and_channel(die));
+        }
+        self.dies.enqueue(run, die.0, index, class, tracked);
+        self.suspend_for(run, die, class);
+        index
+    }
+
+    /// Queues a page access once more, behind what waits on its die. It still counts as a reader of its group.
+    pub fn read_again<Q: WakeQueue>(&mut self, run: &mut Run<Q>, index: u32) {
+        let transaction = &mut run.transactions.slab[index];
+        transaction.attempts += 1;
+        transaction.tracked = false;
+        (transaction.queued, transaction.next) = (run.now, NONE);
+        let (ppa, class) = (transaction.ppa(), transaction.class);
+        let group = self.group_of(ppa);
+        let die = self.die_of(group);
+        self.ftl.read_again(group);
+        self.dies.free_after_data_out(run, die.0);
+        self.dies.join_queue(run, die.0, index, class);
+        self.suspend_for(run, die, class);
+    }
+
+    /// A read of the host was queued on a die: an operation that is under way may make room for it.
+    #[inline]
+    fn suspend_for<Q: WakeQueue>(&mut self, run: &mut Run<Q>, die: DieId, class: QueueClass) {
+        if class == QueueClass::HostRead && self.dies[die.0].phase() == Phase::Array {
+            self.consider_suspend(run, die);
+        }
+    }
+
+    #[inline]
+    fn die_of(&self, group: BlockGroup) -> DieId {
+        self.geometry.die_of_pool(self.geometry.pool_and_block(group).0)
+    }
+
+    /// The wake-ups of a die and of its channel, in which a command has shares.
+    #[inline]
+    pub(super) fn die_and_channel(&self, die: DieId) -> [ResourceId; 2] {
+        [self.dies.resource(die.0), self.dies.bus_resource(self.geometry.channel_of_die(die).0)]
+    }
+
+    /// The command whose part a transaction is, if that may wait for other parts; `NONE` for none.
+    #[inline]
+    fn command_with_shares<Q>(&self, run: &Run<Q>, transaction: &Transaction) -> u32 {
+        match (transaction.class, transaction.source) {
+            (QueueClass::HostRead, Source::Host) => transaction.command(),
+            (QueueClass::HostRead, _) => run.transactions.units[transaction.records()].parent,
+            // Nobody waits for the end of a program of a write buffer: see `written_last`.
+            _ if self.write_completion == WriteCompletion::Buffer => NONE,
+            (QueueClass::HostProgram, Source::Host) => run.transactions.parent_of_program(transaction.records()),
+            _ => NONE,
+        }
+    }
+}

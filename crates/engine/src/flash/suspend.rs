@@ -1,0 +1,125 @@
+//! Suspending and resuming: when the policy is asked, and what its answers do to a die.
+
+use ninescope_kernel::{Ns, WakeQueue};
+use ninescope_media::nand::{CommandKind, DieState};
+use ninescope_model::{DieId, Occupancy};
+
+use super::Flash;
+use crate::run::Run;
+use crate::sched::Phase;
+use crate::sched::suspend_policy::{SuspendDecision, SuspendQuestion};
+use crate::transaction::QueueClass;
+
+impl Flash {
+    /// Asks the suspend policy, if there is one, about the operation that keeps a read waiting.
+    #[inline]
+    pub(super) fn consider_suspend<Q: WakeQueue>(&mut self, run: &mut Run<Q>, die: DieId) {
+        if self.suspend_policy.is_some() {
+            self.ask_suspend_policy(run, die);
+        }
+    }
+
+    // The functions of this file are kept out of line: a drive that suspends nothing pays one comparison.
+    #[inline(never)]
+    fn ask_suspend_policy<Q: WakeQueue>(&mut self, run: &mut Run<Q>, die: DieId) {
+        let oldest_write_wait = self.watched_write_wait(run);
+        let Some(policy) = self.suspend_policy.as_mut() else { return };
+        if self.nand.state(die) != DieState::Busy {
+            return;
+        }
+        let Some(operation) = self.nand.running(die) else { return };
+        if operation.command.kind == CommandKind::Read {
+            return;
+        }
+        let (now, started) = (run.now, operation.started);
+        let cycles = self.nand.cycles_of(&operation.command);
+        match policy.decide(&SuspendQuestion { operation, now, cycles, oldest_write_wait }) {
+            SuspendDecision::Continue => return,
+            SuspendDecision::Now => self.nand.stop_at(die, now.max(started)),
+            SuspendDecision::At(at) => self.nand.stop_at(die, at.max(started)),
+            SuspendDecision::RestartLoop => self.nand.stop_and_restart_loop(die, now.max(started)),
+        }
+        let wake = self.nand.next_change(die);
+        run.queue.schedule(self.dies.resource(die.0), wake);
+    }
+
+    /// Whether the policy takes the parked operation up again now, although reads wait.
+    #[inline(never)]
+    pub(super) fn parked_goes_before_reads<Q>(&mut self, run: &Run<Q>, die: DieId) -> bool {
+        let oldest_write_wait = self.watched_write_wait(run);
+        let (Some(policy), Some(operation)) = (self.suspend_policy.as_mut(), self.nand.parked(die)) else {
+            return false;
+        };
+        let cycles = self.nand.cycles_of(&operation.command);
+        policy.goes_before_reads(&SuspendQuestion { operation, now: run.now, cycles, oldest_write_wait })
+    }
+
+    /// How long the host write has waited that has waited longest, if the policy wants to know; else 0 [ns].
+    fn watched_write_wait<Q>(&self, run: &Run<Q>) -> Ns {
+        if !self.suspend_policy.as_ref().is_some_and(|policy| policy.watches_writes()) {
+            return Ns::ZERO;
+        }
+        let since = self.line.oldest_of_host().into_iter().chain(self.dies.oldest_host_program(run)).min();
+        since.map_or(Ns::ZERO, |since| run.now - since)
+    }
+
+    /// The running operation stops; its voltages recover. Returns how much of its pulse time it has to repeat.
+    #[inline(never)]
+    pub fn stop_reached<Q: WakeQueue>(&mut self, run: &mut Run<Q>, die: DieId) -> Ns {
+        let lost_before = self.nand.running(die).map_or(Ns::ZERO, |operation| operation.lost);
+        let recovered_at = self.nand.stop_reached(die, run.now);
+        let lost = self.nand.parked(die).map_or(Ns::ZERO, |operation| operation.lost) - lost_before;
+        if self.dies[die.0].work.shared {
+            self.close_shares(run, die, run.now);
+        }
+        self.dies[die.0].enter(run.now, Phase::Recovering, Occupancy::SuspendOverhead);
+        run.queue.schedule(self.dies.resource(die.0), recovered_at);
+        run.counters.suspends += 1;
+        run.counters.loops_restarted += u64::from(lost > Ns::ZERO);
+        run.meter.suspensions.record_lost(lost.0);
+        lost
+    }
+
+    /// The voltages have recovered: the die takes reads.
+    #[inline(never)]
+    pub fn recovered<Q>(&mut self, run: &mut Run<Q>, die: DieId) {
+        self.nand.recovered(die, run.now);
+        self.dies.set_free(run.now, die.0);
+    }
+
+    /// Nothing that may run beside the parked operation waits, or it has waited long enough itself.
+    #[inline(never)]
+    pub fn resume_parked<Q: WakeQueue>(&mut self, run: &mut Run<Q>, die: DieId) {
+        let ramped_at = self.nand.resume(die, run.now);
+        self.dies[die.0].enter(run.now, Phase::Resuming, Occupancy::SuspendOverhead);
+        run.queue.schedule(self.dies.resource(die.0), ramped_at);
+        run.counters.resumes += 1;
+    }
+
+    /// The pulses of a resumed operation go on.
+    #[inline(never)]
+    pub fn ramp_ended<Q: WakeQueue>(&mut self, run: &mut Run<Q>, die: DieId) {
+        let end = self.nand.resumed(die, run.now);
+        debug_assert_eq!(self.nand.state(die), DieState::Busy, "a resumed operation runs");
+        if let Some(operation) = self.nand.running(die) {
+            self.dies[die.0].work.command = operation.command;
+        }
+        let occupancy = self.occupancy_of(run, die);
+        let unit = &mut self.dies[die.0];
+        unit.occupancy = occupancy;
+        unit.enter(run.now, Phase::Array, occupancy);
+        self.take_up_shares(run, die);
+        run.queue.schedule(self.dies.resource(die.0), end);
+        if self.dies[die.0].has_waiting(QueueClass::HostRead) {
+            self.consider_suspend(run, die);
+        }
+    }
+
+    /// The occupancy of the die's command, from the class of its first transaction.
+    fn occupancy_of<Q>(&self, run: &Run<Q>, die: DieId) -> Occupancy {
+        let command = &self.dies[die.0].work.command;
+        let plane = command.planes.trailing_zeros() as usize;
+        let transaction = &run.transactions.slab[command.transaction[plane]];
+        transaction.class.occupancy(transaction.source)
+    }
+}

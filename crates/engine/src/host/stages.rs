@@ -1,0 +1,198 @@
+//! From the host's queue through the controller's processor and over the link, and back over it: stages that commands
+//! pass one after another. Their time stamps are computed on entry.
+
+use ninescope_kernel::{Fifo, Ns, WakeQueue};
+use ninescope_model::{Request, SECTOR_BYTES};
+use ninescope_workload::Arrival;
+
+use super::command::command_link;
+use super::{Host, HostCommand, LinkJob};
+use crate::error::SimulationError;
+use crate::run::Run;
+
+/// A stage that commands pass one after another: the processor, the link towards the device.
+#[derive(Debug, Default)]
+pub(super) struct SerialStage {
+    /// Commands in the stage, in order.
+    queue: Fifo,
+    /// When the last of them has passed.
+    free_at: Ns,
+    /// Time in use since the counters were cleared [ns].
+    busy: Ns,
+}
+
+impl SerialStage {
+    /// A command takes it for so long, behind those in it. Returns when it has passed.
+    #[inline]
+    fn take(&mut self, now: Ns, time: Ns) -> Ns {
+        self.free_at = self.free_at.max(now) + time;
+        self.busy += time;
+        self.free_at
+    }
+
+    /// Counts from `now` on: what is left belongs to the measured time.
+    pub fn begin_measuring(&mut self, now: Ns) {
+        self.busy = self.free_at.saturating_since(now);
+    }
+
+    /// Time in use until `now`.
+    pub fn busy_until(&self, now: Ns) -> Ns {
+        self.busy.saturating_since(self.free_at.saturating_since(now))
+    }
+}
+
+impl Host {
+    /// Begins every lane whose time has come.
+    #[inline]
+    pub fn begin_lanes<Q>(&mut self, run: &mut Run<Q>) -> Result<(), SimulationError> {
+        if self.front.waiting > 0 { self.begin_waiting_lanes(run) } else { Ok(()) }
+    }
+
+    fn begin_waiting_lanes<Q>(&mut self, run: &mut Run<Q>) -> Result<(), SimulationError> {
+        let now = run.now;
+        while let Some(lane) = self.front.beginning_lane(now) {
+            self.front.begin_lane(lane, now)?;
+            run.meter.lane_began(lane, now);
+        }
+        Ok(())
+    }
+
+    /// The lane whose command enters the device now.
+    #[inline]
+    pub fn ready_lane(&self, now: Ns) -> Option<usize> {
+        self.front.ready_lane(now)
+    }
+
+    /// Sets the wake-up for the next arrival, when everything of an instant is done: a command that completed
+    /// last may have made room.
+    #[inline]
+    pub fn await_arrival<Q: WakeQueue>(&self, run: &mut Run<Q>) {
+        if !self.front.waits_for_time {
+            return;
+        }
+        // Never in the past: what has arrived was taken in before.
+        let arrival = run.resources.arrival();
+        let wake = self.front.next_wake(run.now);
+        debug_assert!(wake.is_none_or(|at| at > run.now), "time goes on");
+        if run.queue.wake_time(arrival) != wake.unwrap_or(Ns::NEVER) {
+            match wake {
+                Some(at) => run.queue.schedule(arrival, at),
+                None => run.queue.cancel(arrival),
+            }
+        }
+    }
+
+    /// Takes in the next command of a lane. Returns where it is, and what the host asked for when.
+    ///
+    /// # Errors
+    /// Where it leaves the drive, or the workload cannot be read on.
+    #[inline]
+    pub fn fetch<Q>(&mut self, run: &mut Run<Q>, lane: usize) -> Result<Option<(u32, Request)>, SimulationError> {
+        let now = run.now;
+        let Some(request) = self.front.lanes[lane].next else { return Ok(None) };
+        let id = self.front.submitted;
+        self.check_address(id, request.end())?;
+        let submitted = if self.front.lanes[lane].arrival == Arrival::Open { request.submitted } else { now };
+        if submitted < now {
+            run.meter.queue_holders.slot_taken(now);
+        }
+        self.front.taken_in(lane, request.op, now);
+        self.front.advance(lane)?;
+        let index = self.commands.insert(HostCommand {
+            id,
+            lba: request.lba.0,
+            sectors: request.sectors,
+            op: request.op,
+            lane: lane as u16,
+            hint: request.hint,
+            submitted,
+            mark: now,
+            host_queue: now - submitted,
+            ..HostCommand::default()
+        });
+        Ok(Some((index, Request { submitted, ..request })))
+    }
+
+    fn check_address(&self, index: u64, end: u64) -> Result<(), SimulationError> {
+        let sectors = self.sectors;
+        if end <= sectors {
+            return Ok(());
+        }
+        Err(SimulationError::BeyondDrive { index, end, sectors, bytes: sectors * SECTOR_BYTES })
+    }
+
+    /// A command enters the processor. Returns whether it is through at once.
+    #[inline]
+    pub fn enter_processor<Q: WakeQueue>(&mut self, run: &mut Run<Q>, index: u32) -> bool {
+        let cost = self.front.command_cost;
+        if cost == Ns::ZERO {
+            return true;
+        }
+        let passes = self.processor.take(run.now, cost);
+        let command = &mut self.commands[index];
+        command.processing = passes - run.now;
+        command.mark = passes;
+        let first = self.processor.queue.is_empty();
+        self.processor.queue.push_back(&mut self.commands, index, command_link);
+        if first {
+            run.queue.schedule(run.resources.processor(), passes);
+        }
+        false
+    }
+
+    /// The processor is through with the first command of its queue.
+    pub fn processor_woke<Q: WakeQueue>(&mut self, run: &mut Run<Q>) -> Option<u32> {
+        let stage = &mut self.processor;
+        let index = stage.queue.pop_front(&mut self.commands, command_link)?;
+        if !stage.queue.is_empty() {
+            run.queue.schedule(run.resources.processor(), self.commands[stage.queue.head()].mark);
+        }
+        Some(index)
+    }
+
+    /// Write data crosses the link, commands in their order. Returns from when until when.
+    pub fn enter_link_in<Q: WakeQueue>(&mut self, run: &mut Run<Q>, index: u32) -> (Ns, Ns) {
+        let now = run.now;
+        let time = self.link_out.rate().burst(u64::from(self.commands[index].sectors) * SECTOR_BYTES);
+        let arrives = self.link_in.take(now, time);
+        let command = &mut self.commands[index];
+        command.link_in = arrives - now;
+        command.mark = arrives;
+        if arrives > now {
+            let first = self.link_in.queue.is_empty();
+            self.link_in.queue.push_back(&mut self.commands, index, command_link);
+            if first {
+                run.queue.schedule(run.resources.link_in(), arrives);
+            }
+        }
+        (arrives - time, arrives)
+    }
+
+    /// The data of the first command of the link's queue has arrived.
+    pub fn link_in_woke<Q: WakeQueue>(&mut self, run: &mut Run<Q>) -> Option<u32> {
+        let stage = &mut self.link_in;
+        let index = stage.queue.pop_front(&mut self.commands, command_link)?;
+        if !stage.queue.is_empty() {
+            run.queue.schedule(run.resources.link_in(), self.commands[stage.queue.head()].mark);
+        }
+        Some(index)
+    }
+
+    /// Queues data for the host.
+    #[inline]
+    pub fn send<Q: WakeQueue>(&mut self, run: &mut Run<Q>, job: LinkJob) {
+        if let Some(wake) = self.link_out.push(run.now, job) {
+            run.queue.schedule(run.resources.link_out(), wake);
+        }
+    }
+
+    /// A transfer towards the host has ended. Returns it, and when it began.
+    #[inline]
+    pub fn link_out_woke<Q: WakeQueue>(&mut self, run: &mut Run<Q>) -> Option<(LinkJob, Ns)> {
+        let (job, began, wake) = self.link_out.finish(run.now)?;
+        if let Some(wake) = wake {
+            run.queue.schedule(run.resources.link_out(), wake);
+        }
+        Some((job, began))
+    }
+}

@@ -1,0 +1,257 @@
+//! What a page access brings: drawn when it is sensed, because its group may be erased before its data has left the die.
+
+use ninescope_ecc::RberLevel;
+use ninescope_ftl::{Ftl, Residence};
+use ninescope_kernel::{NONE, Ns};
+use ninescope_media::nand::Nand;
+use ninescope_model::{Lpa, Ppa, Source};
+
+use super::code::{Asked, Decoded};
+use super::read_retry::Attempt;
+use super::{HarmedUnit, NandCode, Reliability, Sensed};
+use crate::transaction::{Harm, Transaction, TransactionStore, UnitRecord};
+
+/// The flash in which pages are sensed, and who asked for them.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Ground<'a> {
+    pub now: Ns,
+    pub ftl: &'a Ftl,
+    pub nand: &'a Nand,
+    pub transactions: &'a TransactionStore,
+}
+
+impl Reliability {
+    /// The code of the group of a place: clean data kept apart has a code of its own, where the drive has one.
+    pub(crate) fn code_of(&self, ftl: &Ftl, ppa: Ppa) -> NandCode {
+        let has_edc = self.nand[NandCode::Edc as usize].is_some();
+        if has_edc && ftl.stream_of(ppa).is_of_clean_data() { NandCode::Edc } else { NandCode::Ecc }
+    }
+
+    /// A page is in its die's register: draws what its decoder will find. The group is there still, and is not erased
+    /// before this is done. Returns whether it will be read again, so that its group must stay as it is.
+    pub(crate) fn sense(&mut self, ground: Ground<'_>, index: u32) -> bool {
+        let transaction = ground.transactions.slab[index];
+        let code = self.code_of(ground.ftl, transaction.ppa());
+        let decoded = if transaction.attempts > 0 {
+            self.draw_attempt(ground, index, transaction.attempts - 1)
+        } else {
+            self.draw_page(ground, &transaction, code)
+        };
+        // What it holds matters only where something is wrong with it, and looking costs a cache miss.
+        let harmed = decoded.failed | decoded.undetected;
+        let from = if harmed == 0 { Residence::NONE } else { ground.ftl.residence(transaction.ppa()) };
+        *self.sensed_mut(index) = Sensed { decoded, code, from, ..Sensed::default() };
+        if harmed != 0 && transaction.source != Source::GarbageCollection {
+            self.note_harmed_units(ground.ftl, index, transaction.ppa(), harmed);
+        }
+        self.will_be_read_again(&transaction, index)
+    }
+
+    /// Notes what the units hold of which the decoder will find something, while it is known for sure.
+    fn note_harmed_units(&mut self, ftl: &Ftl, index: u32, first: Ppa, harmed: u32) {
+        self.harmed_units.retain(|unit| unit.transaction != index);
+        for number in ones(harmed) {
+            let lpa = ftl.content(Ppa(first.0 + number));
+            self.harmed_units.push(HarmedUnit { transaction: index, number, lpa });
+        }
+    }
+
+    /// What a transaction brought; there are as many as there ever were transactions at a time.
+    fn sensed_mut(&mut self, index: u32) -> &mut Sensed {
+        if self.sensed.len() <= index as usize {
+            self.sensed.resize(index as usize + 1, Sensed::default());
+        }
+        &mut self.sensed[index as usize]
+    }
+
+    /// What a transaction brought into the register of its die.
+    pub(super) fn sensed(&self, index: u32) -> Sensed {
+        self.sensed.get(index as usize).copied().unwrap_or_default()
+    }
+
+    fn draw_page(&mut self, ground: Ground<'_>, transaction: &Transaction, code: NandCode) -> Decoded {
+        let level = self.levels_of(ground, transaction.ppa())[code as usize];
+        let asked = sectors_asked(ground.ftl, transaction);
+        let Some(of_code) = &mut self.nand[code as usize] else { return Decoded::default() };
+        if self.corruption.is_some() || of_code.spans_units() {
+            return self.draw_units(ground, transaction, (code, asked), level);
+        }
+        of_code.draw(level, u32::from(transaction.units), 0, asked)
+    }
+
+    /// The same unit by unit: for codewords of several units, all of which are read, and for units that are corrupt.
+    fn draw_units(
+        &mut self,
+        ground: Ground<'_>,
+        transaction: &Transaction,
+        (code, sectors): (NandCode, Asked),
+        level: Option<RberLevel>,
+    ) -> Decoded {
+        let asked = units_asked(ground.ftl, ground.transactions, transaction);
+        let first = ground.ftl.geometry().first_unit_of_page(transaction.ppa()).0;
+        let Some(code) = &mut self.nand[code as usize] else { return Decoded::default() };
+        let read = code.whole_codewords(asked);
+        let places = || ones(read).map(|unit| Ppa(first + unit)).enumerate();
+        let injected = self.corruption.as_ref().map_or(0, |corruption| {
+            places().fold(0, |mask, (number, place)| mask | u32::from(corruption.is_corrupt(place)) << number)
+        });
+        let injected = code.injected_in(injected, read.count_ones(), sectors);
+        let decoded = code.draw(level, read.count_ones(), injected, sectors);
+        let corrected = injected & !(decoded.failed | decoded.undetected);
+        for (_, place) in places().filter(|(number, _)| corrected >> number & 1 == 1) {
+            self.counters.corruptions_corrected += u64::from(self.meet_corruption(place));
+        }
+        let (failed, undetected) = (of_asked(decoded.failed, read, asked), of_asked(decoded.undetected, read, asked));
+        Decoded { failed, undetected, ..decoded }
+    }
+
+    /// The raw bit error rate of a place's group as a level of each code; none where bits do not fail by themselves.
+    fn levels_of(&mut self, ground: Ground<'_>, ppa: Ppa) -> [Option<RberLevel>; 2] {
+        let now = ground.now;
+        let Some(health) = &mut self.health else { return [None; 2] };
+        if let Some(levels) = health.always() {
+            return levels;
+        }
+        let group = ground.ftl.geometry().group_and_offset(ppa).0;
+        let record = ground.ftl.group(group);
+        let (reads, cycles) = (record.reads_since_erase, record.erase_count);
+        if let Some(levels) = health.levels(group, now, reads) {
+            return levels;
+        }
+        let age = self.ages.age(group, now);
+        // What too many suspensions add is known to the model, or to the limit that they exceeded.
+        let suspended = ground.nand.added_rber(health.suspensions(group));
+        let rber = health.rber(group, age, reads, self.initial_cycles.saturating_add(cycles)) + suspended;
+        let levels = [0, 1].map(|code: usize| self.nand[code].as_ref().and_then(|code| code.level(rber)));
+        health.keep(group, now, age, reads, levels);
+        levels
+    }
+
+    /// What a unit of a page access holds of which the decoder finds something.
+    pub(crate) fn unit_of_access(&self, transactions: &TransactionStore, index: u32, number: u32) -> (Lpa, Residence) {
+        let transaction = transactions.slab[index];
+        if transaction.source == Source::GarbageCollection {
+            let record = record_of_unit(transactions, transaction.records(), number).unwrap_or_default();
+            return (record.lpa, record.taken_from);
+        }
+        let from = self.sensed(index).from;
+        // Neighbours in a page need not be neighbours to the host.
+        let is_it = |unit: &&HarmedUnit| (unit.transaction, unit.number) == (index, number);
+        let lpa = self.harmed_units.iter().find(is_it).map_or(Lpa::NONE, |unit| unit.lpa);
+        (lpa, Residence { place: Ppa(from.place.0 + number), ..from })
+    }
+
+    /// What reading a page again brings. Its worst codeword decides for all that did not decode.
+    fn draw_attempt(&mut self, ground: Ground<'_>, index: u32, attempt: u8) -> Decoded {
+        let transaction = ground.transactions.slab[index];
+        let asked = sectors_asked(ground.ftl, &transaction);
+        let Sensed { decoded, code, .. } = self.sensed[index as usize];
+        let (Some(retry), Some(code)) = (&self.retry, &mut self.nand[code as usize]) else { return decoded };
+        let correctable = code.scheme().correctable();
+        code.counters.codewords += u64::from(decoded.codewords);
+        code.counters.corrupted_codewords += u64::from(decoded.corrupted);
+        match retry.attempt(u32::from(attempt), decoded.worst, correctable, &mut self.retry_stream) {
+            Attempt::Decoded => {
+                code.counters.corrected_bits += u64::from(decoded.worst.min(correctable));
+                let corrected = code.injected_in(decoded.failed, transaction.units.into(), asked);
+                self.count_corrected(ground.transactions, index, corrected);
+                Decoded { failed: 0, ..decoded }
+            }
+            Attempt::Failed(worst) => {
+                code.counters.failed_codewords += 1;
+                Decoded { worst, ..decoded }
+            }
+        }
+    }
+
+    /// Counts the corrupt units among those of an access that are good by now.
+    fn count_corrected(&mut self, transactions: &TransactionStore, index: u32, units: u32) {
+        if self.corruption.is_none() {
+            return;
+        }
+        for number in ones(units) {
+            let place = self.unit_of_access(transactions, index, number).1.place;
+            self.counters.corruptions_corrected += u64::from(self.meet_corruption(place));
+        }
+    }
+
+    /// Whether an access whose data was drawn will be read again.
+    pub(super) fn will_be_read_again(&self, transaction: &Transaction, index: u32) -> bool {
+        let Some(Sensed { decoded, code, .. }) = self.sensed.get(index as usize) else { return false };
+        let attempts = u32::from(transaction.attempts);
+        let may = self.retry.as_ref().is_some_and(|retry| attempts < retry.attempts());
+        // What the detecting code refuses is fetched, not read again.
+        decoded.failed != 0 && may && *code == NandCode::Ecc
+    }
+
+    /// What a page access of the drive's own did to the unit number `number` of it.
+    pub(crate) fn harm_of(&self, transaction: u32, number: u32) -> Option<Harm> {
+        let decoded = self.sensed.get(transaction as usize)?.decoded;
+        if decoded.failed >> number & 1 == 1 {
+            return Some(Harm::Lost);
+        }
+        (decoded.undetected >> number & 1 == 1).then_some(Harm::Wrong)
+    }
+
+    // ---- storage-class memory ----------------------------------------------------------------------
+
+    /// A bank takes up a read of the host: it is known now which page it reads.
+    pub(crate) fn sectors_are_of(&mut self, index: u32, page: Lpa) {
+        self.sensed_mut(index).page = page;
+    }
+
+    /// The page of which a bank read sectors for the host. What it did to them is told when they are decoded, not later.
+    pub(super) fn take_page_of_sectors(&mut self, index: u32) -> Lpa {
+        std::mem::take(self.sensed_mut(index)).page
+    }
+}
+
+/// Which sectors of its units a page access asks for: each codeword is decoded by itself, so that others need not be.
+fn sectors_asked(ftl: &Ftl, transaction: &Transaction) -> Asked {
+    let Transaction { asked_of_first, sectors, units, .. } = *transaction;
+    if asked_of_first == 0 {
+        return Asked::ALL;
+    }
+    let per_unit = ftl.geometry().sectors_per_unit();
+    let mask = |sectors: u32| ((1_u64 << sectors) - 1) as u32;
+    let first = if asked_of_first == mask(per_unit) { u32::MAX } else { asked_of_first };
+    if units == 1 {
+        return Asked { first, last: u32::MAX };
+    }
+    let of_last = u32::from(sectors) - asked_of_first.count_ones() - (u32::from(units) - 2) * per_unit;
+    Asked { first, last: if of_last == per_unit { u32::MAX } else { mask(of_last) } }
+}
+
+/// Which units of its page an access asks for, a bit each; those of a move ascend.
+pub(super) fn units_asked(ftl: &Ftl, transactions: &TransactionStore, transaction: &Transaction) -> u32 {
+    let first = ftl.geometry().first_unit_of_page(transaction.ppa()).0;
+    if transaction.source != Source::GarbageCollection {
+        return (((1_u64 << transaction.units) - 1) << (transaction.ppa().0 - first)) as u32;
+    }
+    let (mut asked, mut record) = (0, transaction.records());
+    while record != NONE {
+        let UnitRecord { taken_from, next, .. } = transactions.units[record];
+        asked |= 1 << (taken_from.place.0 - first);
+        record = next;
+    }
+    asked
+}
+
+fn record_of_unit(transactions: &TransactionStore, head: u32, number: u32) -> Option<UnitRecord> {
+    let mut index = head;
+    for _ in 0..number {
+        index = if index == NONE { NONE } else { transactions.units[index].next };
+    }
+    (index != NONE).then(|| transactions.units[index])
+}
+
+/// The bits of a mask that are set, by their numbers.
+pub(crate) fn ones(mask: u32) -> impl Iterator<Item = u32> {
+    (0..u32::BITS).filter(move |bit| mask >> bit & 1 == 1)
+}
+
+/// Of a mask of the units `read`, in their order, the part of those that were `asked` for, in theirs.
+fn of_asked(mask: u32, read: u32, asked: u32) -> u32 {
+    let asked_of_read = ones(read).enumerate().filter(|(_, unit)| asked >> unit & 1 == 1);
+    asked_of_read.enumerate().fold(0, |found, (number, (of_read, _))| found | (mask >> of_read & 1) << number)
+}

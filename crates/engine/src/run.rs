@@ -1,0 +1,113 @@
+//! What belongs to a run, and to no part of the drive: time, wake-ups, the accesses under way, what is counted.
+//!
+//! Whoever owns a part of the drive is lent it with each call. Knows nothing of any part.
+
+use ninescope_kernel::{Ns, RunDigest, WakeQueue};
+use ninescope_media::nand::{CommandKind, FlashCommand};
+use ninescope_model::Source;
+
+use crate::counters::EngineCounters;
+use crate::meter::Meter;
+use crate::resources::Resources;
+use crate::transaction::{QueueClass, TransactionStore};
+
+/// Time and what everybody writes to.
+#[derive(Debug)]
+pub struct Run<Q> {
+    /// Simulated time.
+    pub now: Ns,
+    /// At most one wake-up of each resource.
+    pub queue: Q,
+    /// Who owns which wake-up.
+    pub resources: Resources,
+    /// The accesses under way, with where their time went.
+    pub transactions: TransactionStore,
+    /// What was counted.
+    pub counters: EngineCounters,
+    /// What was measured.
+    pub meter: Meter,
+    /// Of everything that was done.
+    pub digest: RunDigest,
+}
+
+impl<Q: WakeQueue> Run<Q> {
+    /// A run of `lanes` lanes that has not begun.
+    pub fn new(resources: Resources, transactions: TransactionStore, lanes: usize) -> Self {
+        Self {
+            now: Ns::ZERO,
+            queue: Q::new(resources.count()),
+            resources,
+            transactions,
+            counters: EngineCounters::default(),
+            meter: Meter::new(Ns::ZERO, lanes),
+            digest: RunDigest::default(),
+        }
+    }
+
+    /// Counts from now on: end of warm-up.
+    pub fn begin_measuring(&mut self) {
+        let events = self.counters.events;
+        self.counters = EngineCounters { events, ..EngineCounters::default() };
+        self.meter.begin(self.now);
+    }
+
+    /// The data of a page is in the register of its die.
+    #[inline]
+    pub fn page_sensed(&mut self, index: u32) {
+        if self.transactions.slab[index].tracked {
+            let track = &mut self.transactions.tracks[index as usize];
+            track.command_array = self.now - track.mark;
+            track.mark = self.now;
+        }
+    }
+
+    /// All pages of a program command are on the media. They are counted before anything completes on them. Returns whether
+    /// they are the host's, or what it waits for.
+    pub fn count_programs(&mut self, command: &FlashCommand) -> bool {
+        // All pages of a command belong to one class.
+        let first = command.transaction[command.planes.trailing_zeros() as usize];
+        let of_host = self.transactions.slab[first].class == QueueClass::HostProgram;
+        let pages = u64::from(command.plane_count());
+        if !of_host {
+            self.counters.gc_page_programs += pages;
+            return of_host;
+        }
+        let migrates = |plane: &usize| self.transactions.slab[command.transaction[*plane]].source == Source::Migration;
+        let migrated = command.addressed_planes().filter(migrates).count() as u64;
+        self.counters.host_page_programs += pages - migrated;
+        self.counters.migration_page_programs += migrated;
+        of_host
+    }
+
+    /// Counts a command that was issued to a die.
+    #[inline]
+    pub fn count_command(&mut self, command: &FlashCommand) {
+        let many = u64::from(command.plane_count() > 1);
+        let counters = &mut self.counters;
+        match command.kind {
+            CommandKind::Read => {
+                counters.read_commands += 1;
+                counters.multi_plane_reads += many;
+            }
+            CommandKind::Program => {
+                counters.program_commands += 1;
+                counters.multi_plane_programs += many;
+            }
+            CommandKind::Erase => {
+                counters.erase_commands += 1;
+                counters.multi_plane_erases += many;
+            }
+        }
+    }
+
+    /// Takes it into the digest.
+    #[inline]
+    pub fn digest_command(&mut self, command: &FlashCommand) {
+        let plane = command.planes.trailing_zeros() as usize;
+        let address = u64::from(command.block[plane]) << 32 | u64::from(command.page);
+        let what = u64::from(command.die.0) << 16 | u64::from(command.planes) << 8 | command.kind as u64;
+        self.digest.word(self.now.0);
+        self.digest.word(what);
+        self.digest.word(address);
+    }
+}

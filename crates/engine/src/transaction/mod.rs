@@ -1,0 +1,457 @@
+//! A transaction: one page access (or one group erase) on its way through a die, or one access of a slot through a bank
+//! of SCM, the unit records that hang on it, and where its time goes.
+//!
+//! Knows nothing of who works on it.
+
+mod shares;
+mod store;
+
+use ninescope_ftl::Residence;
+use ninescope_kernel::{NONE, Ns, Slab};
+use ninescope_model::{Cause, Lpa, Occupancy, Ppa, SlotId, Source};
+
+use crate::meter::{DieLedger, LastingShare, Parts};
+
+pub use store::TransactionStore;
+
+/// The queues of a die, by what is waiting in them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[repr(u8)]
+pub enum QueueClass {
+    /// Reads a host command waits for (its own, or the read half of a partial write).
+    #[default]
+    HostRead,
+    /// Programs of what the host wrote.
+    HostProgram,
+    /// Reads of what the drive moves by itself: garbage collection, migration between tiers.
+    MoveRead,
+    /// Programs of what it moves.
+    MoveProgram,
+    /// Erases.
+    Erase,
+    /// Reads that nothing waits for: those of the scrubber. A die takes them when nothing else is queued on it, whatever
+    /// its scheduler.
+    IdleRead,
+}
+
+/// Number of queue classes.
+pub const CLASSES: usize = 6;
+
+impl QueueClass {
+    /// All classes, in index order.
+    pub const ALL: [Self; CLASSES] =
+        [Self::HostRead, Self::HostProgram, Self::MoveRead, Self::MoveProgram, Self::Erase, Self::IdleRead];
+
+    /// What a die or bank is occupied with while it works on this class for a source.
+    pub fn occupancy(self, source: Source) -> Occupancy {
+        match self {
+            _ if source == Source::Migration => Occupancy::Migration,
+            _ if source == Source::Scrub => Occupancy::Scrub,
+            Self::HostRead => Occupancy::HostRead,
+            Self::HostProgram => Occupancy::HostProgram,
+            Self::MoveRead => Occupancy::GcRead,
+            Self::IdleRead => Occupancy::Scrub,
+            Self::MoveProgram => Occupancy::GcProgram,
+            Self::Erase => Occupancy::Erase,
+        }
+    }
+}
+
+/// The number of a period that a FLUSH ends, in which host programs are counted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FlushEpoch(pub u32);
+
+/// The migration that takes up what a host read of flash brings, if one does. Kept as its number plus one, so that nothing
+/// but zeros is no migration.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct BringsUp(u32);
+
+impl BringsUp {
+    /// No migration.
+    pub const NONE: Self = Self(0);
+
+    /// That migration.
+    #[inline]
+    pub fn migration(migration: u32) -> Self {
+        Self(migration + 1)
+    }
+
+    /// Which migration it is.
+    #[inline]
+    pub fn get(self) -> Option<u32> {
+        self.0.checked_sub(1)
+    }
+
+    /// Whether there is one.
+    #[inline]
+    pub fn is_some(self) -> bool {
+        self.0 != 0
+    }
+}
+
+/// What is wrong with a unit's content.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Harm {
+    /// It is lost, and that is known.
+    Lost,
+    /// It is wrong, and nobody knows.
+    Wrong,
+}
+
+/// What an access is of.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Medium {
+    #[default]
+    Flash,
+    Scm,
+}
+
+/// One page access, one group erase, or one access of a slot of SCM, 40 bytes.
+///
+/// Three of its words mean one thing or another by what it is. They are private: a constructor writes each in one meaning, and
+/// whoever asks for another one is told in tests.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Transaction {
+    /// When it was queued on its die.
+    pub queued: Ns,
+    /// Link of the queue it is on.
+    pub next: u32,
+    /// Of flash the first unit, of SCM the slot.
+    place: u32,
+    /// Whom it is for: a command, a migration, the head of a chain of unit records, or nobody.
+    owner: u32,
+    /// Of a host program its flush epoch, of a host read of flash what it brings up, of SCM the mask of sectors.
+    detail: u32,
+    /// Of a host read of flash, the sectors that it asks for of its first unit, one bit each; 0 where it takes whole units.
+    pub asked_of_first: u32,
+    /// Host sectors a read delivers (at most 32 units of 32 sectors), or sectors of an access of SCM.
+    pub sectors: u16,
+    /// Units the channel moves.
+    pub units: u8,
+    /// The queue it goes through.
+    pub class: QueueClass,
+    /// On whose behalf it runs.
+    pub source: Source,
+    /// Whether its waits are attributed: a host command waits for it.
+    pub tracked: bool,
+    /// How often it was queued to be read again, because it did not decode.
+    pub attempts: u8,
+    medium: Medium,
+}
+
+// ---- what there is to access -----------------------------------------------------------------------
+
+impl Transaction {
+    /// A read of pages for a host command, of no page yet.
+    #[inline]
+    pub fn host_read(command: u32) -> Self {
+        Self { owner: command, tracked: true, class: QueueClass::HostRead, source: Source::Host, ..Self::default() }
+    }
+
+    /// The same of the unit at `ppa` alone, of which it asks for some sectors: all of them go up with what it brings up.
+    pub fn host_read_of_unit(command: u32, ppa: Ppa, mask: u32, brings_up: BringsUp) -> Self {
+        let asked_of_first = if brings_up.is_some() { 0 } else { mask };
+        let mut read = Self { detail: brings_up.0, ..Self::host_read(command) };
+        read.begin_page(ppa, mask.count_ones() as u16, asked_of_first);
+        read
+    }
+
+    /// A host read goes on with another page, of which it asks for so many sectors of the unit at `ppa`.
+    #[inline]
+    pub fn begin_page(&mut self, ppa: Ppa, sectors: u16, asked_of_first: u32) {
+        (self.place, self.units, self.sectors, self.asked_of_first) = (ppa.0, 1, sectors, asked_of_first);
+    }
+
+    /// A read of the rest of a unit that the host wrote in part; `record` says which.
+    pub fn merge_read(ppa: Ppa, record: u32) -> Self {
+        let (class, source) = (QueueClass::HostRead, Source::ReadModifyWrite);
+        Self { place: ppa.0, owner: record, units: 1, class, source, tracked: true, ..Self::default() }
+    }
+
+    /// A read of a unit that a migration wants.
+    pub fn migration_read(ppa: Ppa, migration: u32) -> Self {
+        let (class, source) = (QueueClass::MoveRead, Source::Migration);
+        Self { place: ppa.0, owner: migration, units: 1, class, source, ..Self::default() }
+    }
+
+    /// A read of units of a page that garbage collection moves, the first one at `ppa`.
+    pub fn move_read(ppa: Ppa, units: u8, records: u32) -> Self {
+        let (class, source) = (QueueClass::MoveRead, Source::GarbageCollection);
+        Self { place: ppa.0, owner: records, units, class, source, ..Self::default() }
+    }
+
+    /// A read of a page for the scrubber.
+    pub fn scrub_read(ppa: Ppa, units: u8) -> Self {
+        let (class, source) = (QueueClass::IdleRead, Source::Scrub);
+        Self { place: ppa.0, owner: NONE, units, class, source, ..Self::default() }
+    }
+
+    /// A program of a page that the host or a migration wrote, `records` of which are told of its end.
+    pub fn host_program(ppa: Ppa, units: u8, records: u32, epoch: FlushEpoch, source: Source) -> Self {
+        let (class, tracked) = (QueueClass::HostProgram, records != NONE);
+        Self { place: ppa.0, owner: records, detail: epoch.0, units, class, source, tracked, ..Self::default() }
+    }
+
+    /// A program of a page of moves.
+    pub fn move_program(ppa: Ppa, units: u8, records: u32) -> Self {
+        let (class, source) = (QueueClass::MoveProgram, Source::GarbageCollection);
+        Self { place: ppa.0, owner: records, units, class, source, ..Self::default() }
+    }
+
+    /// The erase of the group that begins at `ppa`.
+    pub fn erase(ppa: Ppa) -> Self {
+        let (class, source) = (QueueClass::Erase, Source::GarbageCollection);
+        Self { place: ppa.0, owner: NONE, class, source, ..Self::default() }
+    }
+
+    /// An access to the sectors `mask` of a slot of SCM, for a host command.
+    #[inline]
+    pub fn on_slot(slot: SlotId, mask: u32, class: QueueClass, command: u32) -> Self {
+        Self {
+            place: slot.0,
+            detail: mask,
+            owner: command,
+            sectors: mask.count_ones() as u16,
+            class,
+            tracked: true,
+            medium: Medium::Scm,
+            ..Self::default()
+        }
+    }
+
+    /// The same for a migration.
+    pub fn migrating(slot: SlotId, mask: u32, class: QueueClass, migration: u32) -> Self {
+        Self { source: Source::Migration, ..Self::on_slot(slot, mask, class, migration) }
+    }
+}
+
+// ---- what it is of, and for whom -------------------------------------------------------------------
+
+impl Transaction {
+    /// The first unit of an access of flash.
+    #[inline]
+    pub fn ppa(&self) -> Ppa {
+        debug_assert!(self.medium == Medium::Flash, "an access of flash");
+        Ppa(self.place)
+    }
+
+    /// The slot of an access of SCM.
+    #[inline]
+    pub fn slot(&self) -> SlotId {
+        debug_assert!(self.medium == Medium::Scm, "an access of SCM");
+        SlotId(self.place)
+    }
+
+    /// Which sectors of its slot an access of SCM touches, one bit each.
+    #[inline]
+    pub fn sector_mask(&self) -> u32 {
+        debug_assert!(self.medium == Medium::Scm, "an access of SCM");
+        self.detail
+    }
+
+    /// An access of SCM touches these sectors alone.
+    pub fn narrow_to(&mut self, mask: u32) {
+        debug_assert!(self.medium == Medium::Scm, "an access of SCM");
+        (self.detail, self.sectors) = (mask, mask.count_ones() as u16);
+    }
+
+    /// In which flush epoch a host program counts.
+    #[inline]
+    pub fn flush_epoch(&self) -> FlushEpoch {
+        debug_assert!(self.class == QueueClass::HostProgram && self.medium == Medium::Flash, "a program of the host");
+        FlushEpoch(self.detail)
+    }
+
+    /// The migration that takes up what a host read of flash brings.
+    #[inline]
+    pub fn brings_up(&self) -> BringsUp {
+        debug_assert!(
+            self.class == QueueClass::HostRead && self.medium == Medium::Flash,
+            "a read of flash for the host"
+        );
+        BringsUp(self.detail)
+    }
+
+    /// The host command that a read of flash, or an access of SCM, is for.
+    #[inline]
+    pub fn command(&self) -> u32 {
+        debug_assert!(
+            self.source == Source::Host && (self.class == QueueClass::HostRead || self.medium == Medium::Scm),
+            "an access for a host command"
+        );
+        self.owner
+    }
+
+    /// The migration that a read of flash, or an access of SCM, is for.
+    #[inline]
+    pub fn migration(&self) -> u32 {
+        debug_assert!(
+            self.source == Source::Migration && (self.class == QueueClass::MoveRead || self.medium == Medium::Scm),
+            "an access for a migration"
+        );
+        self.owner
+    }
+
+    /// Who asked for an access of SCM: the migration or the host command, as its source says.
+    #[inline]
+    pub fn asker(&self) -> u32 {
+        debug_assert!(self.medium == Medium::Scm, "an access of SCM");
+        self.owner
+    }
+
+    /// The head of the chain of unit records that a program carries, or that a read for garbage collection or for a merge
+    /// fetches; `NONE` for none.
+    #[inline]
+    pub fn records(&self) -> u32 {
+        debug_assert!(
+            matches!(self.class, QueueClass::HostProgram | QueueClass::MoveProgram)
+                || matches!(self.source, Source::GarbageCollection | Source::ReadModifyWrite),
+            "an access with unit records"
+        );
+        self.owner
+    }
+}
+
+const _: () = assert!(size_of::<Transaction>() <= 40, "a transaction stays within a cache line");
+
+/// A unit that a program carries or a garbage-collection read fetches.
+#[derive(Clone, Copy, Debug)]
+pub struct UnitRecord {
+    /// What the unit holds.
+    pub lpa: Lpa,
+    /// The command that waits for it, or the migration that it ends; `NONE` for none.
+    pub parent: u32,
+    /// On whose behalf it is written.
+    pub source: Source,
+    /// Where its content was taken from.
+    pub taken_from: Residence,
+    /// The next record of the chain.
+    pub next: u32,
+    /// Of a unit written in part whose rest was read: where its time went until then, among the
+    /// [`merges`](TransactionStore::merges); `NONE` for others.
+    pub merge: u32,
+    /// Of such a unit: its turn to be placed had come, and it is read again.
+    pub had_turn: bool,
+    /// Why it waited for its place, if it did.
+    pub stall_cause: Cause,
+}
+
+impl Default for UnitRecord {
+    fn default() -> Self {
+        Self {
+            lpa: Lpa::NONE,
+            parent: NONE,
+            source: Source::Host,
+            taken_from: Residence::NONE,
+            next: NONE,
+            merge: NONE,
+            had_turn: false,
+            stall_cause: Cause::BufferStall,
+        }
+    }
+}
+
+/// Where the time of a tracked transaction went.
+#[derive(Clone, Copy, Debug)]
+pub struct Track {
+    /// Until issue: the die's ledger when it was queued, without what the die did for the command itself. From issue on: the
+    /// wait behind others, split by what held the die.
+    pub die_wait: DieLedger,
+    /// Whether `die_wait` holds the ledger (it had to wait).
+    pub snapshot_taken: bool,
+    /// Time up to which everything is accounted for.
+    pub mark: Ns,
+    /// What its command has of the die, among the shares of [`OwnParts`](crate::meter::OwnParts); `NONE` where the command
+    /// has one part alone.
+    pub share: u32,
+    /// Of a program out of a write buffer: the same of the command whose unit came last into its page.
+    pub filled_by: LastingShare,
+    /// Until issue: what the die had done for the command when this was queued. From issue on: waiting for the die and the
+    /// channel while they worked for other parts of the command [ns].
+    pub own_parts: Ns,
+    /// What the channel had done for the command when this began to wait for it [ns].
+    pub channel_of_own: Ns,
+    /// Waiting for the channel while it worked for others [ns].
+    pub channel: Ns,
+    /// Command and address cycles and the array operation [ns].
+    pub command_array: Ns,
+    /// Data transfer [ns].
+    pub transfer: Ns,
+    /// What codes added; of no meaning on a drive without any.
+    pub coding: Coding,
+}
+
+impl Default for Track {
+    fn default() -> Self {
+        Self {
+            die_wait: DieLedger::default(),
+            snapshot_taken: false,
+            mark: Ns::ZERO,
+            share: NONE,
+            filled_by: LastingShare::NONE,
+            own_parts: Ns::ZERO,
+            channel_of_own: Ns::ZERO,
+            channel: Ns::ZERO,
+            command_array: Ns::ZERO,
+            transfer: Ns::ZERO,
+            coding: Coding::default(),
+        }
+    }
+}
+
+impl Track {
+    /// Adds what the transaction waited for, and what decoding added, to the parts of its command.
+    pub fn add_waits(&self, parts: &mut Parts, coded: bool) {
+        parts.add_die_wait(&self.die_wait);
+        parts.add(Cause::OwnParts, self.own_parts);
+        parts.add(Cause::Channel, self.channel);
+        if coded {
+            let Coding { wait, time, retry, refetch } = self.coding;
+            parts.add(Cause::DecoderWait, wait);
+            parts.add(Cause::Decode, time);
+            parts.add(Cause::Retry, retry);
+            parts.add(Cause::Refetch, refetch);
+        }
+    }
+}
+
+/// What codes add to a transaction.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Coding {
+    /// Waiting for a decoder [ns].
+    pub wait: Ns,
+    /// Decoding what was read, or encoding what is programmed [ns].
+    pub time: Ns,
+    /// From the first decode that failed to the last one [ns].
+    pub retry: Ns,
+    /// Fetching from the backing store [ns].
+    pub refetch: Ns,
+}
+
+/// A chain of unit records under construction.
+#[derive(Clone, Copy, Debug)]
+pub struct UnitChain {
+    /// First record.
+    pub head: u32,
+    tail: u32,
+}
+
+impl Default for UnitChain {
+    fn default() -> Self {
+        Self { head: NONE, tail: NONE }
+    }
+}
+
+impl UnitChain {
+    /// Appends record `index`.
+    #[inline]
+    pub fn push(&mut self, units: &mut Slab<UnitRecord>, index: u32) {
+        units[index].next = NONE;
+        if self.tail == NONE {
+            self.head = index;
+        } else {
+            units[self.tail].next = index;
+        }
+        self.tail = index;
+    }
+}

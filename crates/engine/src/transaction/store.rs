@@ -1,0 +1,94 @@
+//! All transactions of a run in their slots.
+
+use ninescope_kernel::{Fifo, NONE, Ns, Slab};
+
+use super::shares::CommandShares;
+use super::{Coding, Track, Transaction, UnitRecord};
+use crate::meter::{OwnParts, Parts};
+
+/// All transactions with their tracks and unit records.
+#[derive(Debug)]
+pub struct TransactionStore {
+    /// The transactions.
+    pub slab: Slab<Transaction>,
+    /// `tracks[t]` belongs to transaction `t`.
+    pub tracks: Vec<Track>,
+    /// The unit records.
+    pub units: Slab<UnitRecord>,
+    /// Of units written in part whose rest is or was read: where their time went up to the end of that read.
+    pub merges: Slab<Parts>,
+    /// What dies, banks and channels did for commands of several parts.
+    pub(super) shares: OwnParts,
+    /// By command inside: its shares.
+    pub(super) commands: Vec<CommandShares>,
+    /// Codes add to the time of transactions: `coding` of a track means something.
+    pub coded: bool,
+}
+
+impl TransactionStore {
+    /// A store for `depth` commands at a time, on so many resources, that does not allocate below `transactions` and `units`
+    /// records.
+    pub fn with_capacity(transactions: usize, units: usize, depth: usize, resources: usize) -> Self {
+        Self {
+            slab: Slab::with_capacity(transactions),
+            tracks: Vec::with_capacity(transactions),
+            units: Slab::with_capacity(units),
+            merges: Slab::with_capacity(depth * 2),
+            shares: OwnParts::new(resources, depth * 8),
+            commands: vec![CommandShares::default(); depth.max(1)],
+            coded: false,
+        }
+    }
+
+    /// Adds what a transaction waited for, and what decoding added, to the parts of its command.
+    #[inline]
+    pub fn add_waits(&self, index: u32, parts: &mut Parts) {
+        self.tracks[index as usize].add_waits(parts, self.coded);
+    }
+
+    /// The data of a transaction pass no decoder.
+    #[inline]
+    pub fn was_not_coded(&mut self, index: u32) {
+        if self.coded {
+            self.tracks[index as usize].coding = Coding::default();
+        }
+    }
+
+    /// What encoding added to a program or write [ns].
+    #[inline]
+    pub fn encode_time(&self, index: u32) -> Ns {
+        if self.coded { self.tracks[index as usize].coding.time } else { Ns::ZERO }
+    }
+
+    /// Stores a transaction that is queued now.
+    #[inline]
+    pub fn insert(&mut self, now: Ns, transaction: Transaction) -> u32 {
+        let index = self.slab.insert(Transaction { queued: now, next: NONE, ..transaction });
+        if self.tracks.len() < self.slab.slot_count() {
+            self.tracks.push(Track::default());
+        }
+        index
+    }
+
+    /// Takes out where the time of a unit written in part went; nowhere for one whose rest was not read.
+    #[inline]
+    pub fn take_merge(&mut self, merge: u32) -> Parts {
+        if merge == NONE {
+            return Parts::default();
+        }
+        self.merges.remove(merge);
+        self.merges[merge]
+    }
+
+    /// The link of a transaction, for FIFOs.
+    #[inline]
+    pub fn link(slab: &mut Slab<Transaction>, index: u32) -> &mut u32 {
+        &mut slab[index].next
+    }
+
+    /// Appends to a queue.
+    #[inline]
+    pub fn push(&mut self, fifo: &mut Fifo, index: u32) {
+        fifo.push_back(&mut self.slab, index, Self::link);
+    }
+}
