@@ -156,7 +156,7 @@ fn disk_job(request: &RunRequest, mut job: JobConfig) -> Result<DiskWork, JobErr
     let duration = request.duration.or(job.duration);
     if request.requests.is_some() || request.duration.is_some() {
         // The run ends it, however many requests of the disk that takes.
-        (job.requests, job.io_size) = (None, None);
+        (job.requests, job.io_size, job.passes) = (None, None, None);
         job.duration = Some(Duration(TIME_MAX.0 / 2)); // the longest that a job may have
     }
     let iodepth = job.iodepth;

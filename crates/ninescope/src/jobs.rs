@@ -82,8 +82,9 @@ impl Jobs {
             if !several {
                 job.requests = request.requests.or(job.requests);
                 job.duration = request.duration.or(job.duration);
-                job.io_size = job.io_size.filter(|_| request.requests.is_none() && request.duration.is_none());
-            } else if job.requests.is_none() && job.duration.is_none() && job.io_size.is_none() {
+                let has_none = request.requests.is_none() && request.duration.is_none();
+                (job.io_size, job.passes) = (job.io_size.filter(|_| has_none), job.passes.filter(|_| has_none));
+            } else if !job.has_an_end() {
                 (job.requests, job.duration) = (request.requests, request.duration);
             }
             job.iodepth = iodepth.unwrap_or(job.iodepth);
@@ -101,11 +102,11 @@ impl Jobs {
         self.refused(farthest, &JobError::new("size", problem))
     }
 
-    /// Lays every job out on the drive.
+    /// Lays every job out on the drive, from which on it is known where its passes end.
     ///
     /// # Errors
     /// [`Error::Input`] that names the job, where there are several, and the key.
-    pub fn regions(&self, assembly: &Assembly) -> Result<Vec<JobRegion>, Error> {
+    pub fn laid_out(&mut self, assembly: &Assembly) -> Result<Vec<JobRegion>, Error> {
         let region = |(index, job): (usize, &JobConfig)| {
             let region = job.validate(assembly.logical_bytes()).and_then(|region| {
                 check_that_time_passes(job, assembly)?;
@@ -113,7 +114,11 @@ impl Jobs {
             });
             region.map_err(|error| self.refused(index, &error))
         };
-        self.list.iter().enumerate().map(region).collect()
+        let regions: Vec<JobRegion> = self.list.iter().enumerate().map(region).collect::<Result<_, _>>()?;
+        for (job, region) in self.list.iter_mut().zip(&regions) {
+            *job = std::mem::take(job).ended_by_passes(region);
+        }
+        Ok(regions)
     }
 
     /// The units that the jobs can touch.
@@ -175,7 +180,8 @@ impl Jobs {
 /// the end of a duration.
 fn check_that_time_passes(job: &JobConfig, assembly: &Assembly) -> Result<(), JobError> {
     let only_trims = matches!(job.rw, AccessPattern::Trim | AccessPattern::RandTrim);
-    let endless = job.duration.is_some() && job.requests.is_none() && job.io_size.is_none() && job.rate_iops.is_none();
+    let by_time_alone = JobConfig { duration: None, ..job.clone() }.has_an_end();
+    let endless = job.duration.is_some() && !by_time_alone && job.rate_iops.is_none();
     if only_trims && endless && assembly.engine.command_cost == Ns::ZERO {
         let problem = "never ends trims, which take no time on a drive with controller.command_cost = 0; give \
                        `requests` or `rate_iops`";

@@ -228,6 +228,7 @@ fn endless(job: &JobConfig, alone: bool) -> JobConfig {
     let endless = JobConfig {
         requests: None,
         io_size: None,
+        passes: None,
         duration: Some(Duration(TIME_MAX.0 / 2)),
         ramp_time: None,
         startdelay: None,

@@ -150,6 +150,11 @@ pub struct JobConfig {
     /// The job ends when its requests come to so many bytes; the one that reaches them is made whole.
     #[serde(alias = "io_limit", skip_serializing_if = "Option::is_none")]
     pub io_size: Option<Bytes>,
+    /// The job ends when its requests have covered its region so many times: by their number, or by their bytes where their sizes
+    /// differ. Absent, and `requests`, `io_size` and `duration` too: once.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1))]
+    pub passes: Option<u64>,
     /// The job works in passes: each begins where the first began, in each direction, and draws `"anew"` or the
     /// `"same"` again. Absent: what is drawn, and where requests follow each other, goes on through the whole job.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -241,6 +246,7 @@ impl Default for JobConfig {
             size_percent: None,
             requests: None,
             io_size: None,
+            passes: None,
             each_pass: None,
             pass_size: None,
             duration: None,
@@ -477,6 +483,11 @@ impl JobConfig {
         Some(self.pass_size.map_or(of_region, |bytes| bytes.0.div_ceil(SECTOR_BYTES)))
     }
 
+    /// Whether it says itself when it ends.
+    pub fn has_an_end(&self) -> bool {
+        self.requests.is_some() || self.io_size.is_some() || self.passes.is_some() || self.duration.is_some()
+    }
+
     /// How many requests it makes, flushes not counted, where that is known: not where its duration alone ends it, and by
     /// the mean of their sizes where bytes do.
     pub fn requests_in_all(&self, region: &JobRegion) -> Option<u64> {
@@ -489,6 +500,20 @@ impl JobConfig {
         // Like fio without a limit: as many as it takes to cover the region once.
         let unlimited = self.io_size.is_none() && self.duration.is_none();
         self.requests.or_else(|| unlimited.then(|| self.requests_of_one_pass(region)))
+    }
+
+    /// The same job with the end that its `passes` come to on a drive where it has this region.
+    #[must_use]
+    pub fn ended_by_passes(mut self, region: &JobRegion) -> Self {
+        let Some(passes) = self.passes.take() else { return self };
+        if self.sizes_differ() {
+            let bytes = (region.sectors * SECTOR_BYTES).saturating_mul(passes);
+            self.io_size = Some(Bytes(self.io_size.map_or(bytes, |size| size.0.min(bytes))));
+        } else {
+            let requests = region.places.saturating_mul(passes);
+            self.requests = Some(self.requests.map_or(requests, |number| number.min(requests)));
+        }
+        self
     }
 
     /// How many requests cover the region once.
@@ -578,6 +603,9 @@ impl JobConfig {
         }
         if self.requests == Some(0) {
             return Err(JobError::new("requests", "0 is not a number of requests; write at least 1"));
+        }
+        if self.passes == Some(0) {
+            return Err(JobError::new("passes", "0 passes make no request; write at least 1"));
         }
         if self.io_size == Some(Bytes(0)) {
             return Err(JobError::new("io_size", "0 bytes are no request; write at least 512"));

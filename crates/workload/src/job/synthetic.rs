@@ -135,6 +135,7 @@ impl SyntheticJob {
     /// Names the key of `config` that has no meaning on such a drive.
     pub fn new(config: JobConfig, drive_sectors: u64, seed: u64) -> Result<Self, JobError> {
         let region = config.validate(drive_sectors.saturating_mul(SECTOR_BYTES))?;
+        let config = config.ended_by_passes(&region);
         let component = format!("job {}", config.name);
         let stream = |purpose: &'static str| RandomStream::new(seed, &component, purpose);
         let draws = Draws::new(&config, &region, stream);

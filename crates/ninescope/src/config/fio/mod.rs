@@ -242,7 +242,7 @@ fn job(section: &Section<'_>, notes: &mut Notes) -> Result<JobConfig, Problem> {
     finish_sizes(&mut job, &mut said).map_err(wrong)?;
     finish_jumps(section, &mut job, &said)?;
     finish_pace(section, &mut job, &mut said, notes)?;
-    finish_ends(&mut job, &said).map_err(wrong)?;
+    finish_ends(&mut job, &said);
     say_where_a_mix_ends(&job, &said, notes);
     if said.time_based && job.duration.is_none() {
         notes.say("time_based does nothing without runtime, as in fio".to_owned());
@@ -420,7 +420,7 @@ fn set_rates(job: &mut JobConfig, said: &Said) -> Result<(), String> {
 }
 
 /// Where it ends: the first of its requests, its bytes and its time; its time alone where it is `time_based`.
-fn finish_ends(job: &mut JobConfig, said: &Said) -> Result<(), String> {
+fn finish_ends(job: &mut JobConfig, said: &Said) {
     if job.numjobs == 1 {
         job.offset_increment = None;
     }
@@ -429,32 +429,33 @@ fn finish_ends(job: &mut JobConfig, said: &Said) -> Result<(), String> {
         // Such a job is one pass, but a shift register begins the same order again.
         let again = said.lfsr && job.rw.ops().len() == 1 && can_repeat(job);
         job.each_pass = again.then_some(EachPass::Same);
-        return Ok(());
+        return;
     }
     job.requests = said.number_ios.map(|requests| requests.saturating_mul(said.loops));
     let Some(bytes) = bytes_in_all(job, said) else {
-        // A region whose length the drive alone knows is covered once.
-        let unknown = if said.loops > 1 { Some("loops") } else { job.duration.and(Some("runtime")) };
-        return match unknown {
-            Some(key) if job.requests.is_none() => Err(format!(
-                "{key}: how many requests cover the region is not known here; give time_based, number_ios, io_size or \
-                 a size in bytes"
-            )),
-            _ => Ok(()),
-        };
+        // How long the region is, the drive alone knows.
+        if said.loops > 1 || job.has_an_end() {
+            job.passes = Some(said.loops);
+            job.each_pass = (said.loops > 1).then(|| law_of_passes(job, said));
+        }
+        return;
     };
     let plain = said.io_size.is_none() && said.number_ios.is_none() && said.loops == 1 && job.duration.is_none();
     if plain && !job.sizes_differ() && job.blockalign.is_none() && bytes.is_multiple_of(job.bs.0) {
-        return Ok(()); // The region once.
+        return; // The region once.
     }
     if job.sizes_differ() {
         job.io_size = Some(Bytes(bytes));
-        return Ok(());
+        return;
     }
     // fio issues the last request whole.
     let in_all = bytes.div_ceil(job.bs.0);
     job.requests = Some(job.requests.map_or(in_all, |requests| requests.min(in_all)));
-    Ok(())
+}
+
+/// How its passes follow each other.
+fn law_of_passes(job: &JobConfig, said: &Said) -> EachPass {
+    if said.anew || !can_repeat(job) { EachPass::Anew } else { EachPass::Same }
 }
 
 /// How many bytes its requests come to, where that is known, and how it passes over its region as often as that takes.
@@ -462,7 +463,7 @@ fn finish_ends(job: &mut JobConfig, said: &Said) -> Result<(), String> {
 /// fio begins passes until there were `loops` of them and `io_size` has no room for another request, and ends within a
 /// pass at `io_size` times `loops`.
 fn bytes_in_all(job: &mut JobConfig, said: &Said) -> Option<u64> {
-    let law = if said.anew || !can_repeat(job) { EachPass::Anew } else { EachPass::Same };
+    let law = law_of_passes(job, said);
     let in_one = is_in_one_pass(job, said);
     let Some(Bytes(size)) = job.size else {
         // Of a share of the drive, or all of it.

@@ -367,6 +367,20 @@ fn rates_are_held_by_direction_and_shares_are_of_the_drive() {
     assert_eq!((share.size, share.size_percent, share.requests), (None, Some(25.0), None));
     assert_eq!((share.duration, share.ramp_time), (Some(Duration(5_000_000_000)), Some(Duration(2_000_000_000))));
     assert_eq!(job("size=25%\nsize=1m").size_percent, None, "what is said last holds");
+    // A region that the drive alone knows, of 1,024 blocks here: its passes end a job as well as its time and its requests.
+    let on_a_drive = |text: &str| {
+        let job = job(text);
+        let region = job.validate(16 << 20).expect(text);
+        let job = job.ended_by_passes(&region);
+        (job.requests_in_all(&region), job.duration.is_some(), job.each_pass.is_some())
+    };
+    assert_eq!(on_a_drive("rw=randread\nsize=25%\nruntime=5"), (Some(1_024), true, false));
+    assert_eq!(on_a_drive("rw=randread\nsize=25%\nruntime=5\nnumber_ios=100"), (Some(100), true, false));
+    assert_eq!(on_a_drive("rw=read\nsize=25%\nloops=3"), (Some(3_072), false, true));
+    assert_eq!(on_a_drive("rw=read\nruntime=5\nramp_time=1"), (Some(4_096), true, false));
+    assert_eq!(on_a_drive("rw=randread\nsize=25%\nloops=2\nbssplit=4k/50:8k/50").0, Some(1_366), "8 MiB, 6 KiB each");
+    assert_eq!(on_a_drive("rw=randread\nsize=25%\nruntime=5\ntime_based"), (None, true, false));
+    assert_eq!(on_a_drive("rw=randread\nsize=25%"), (Some(1_024), false, false));
     let begin = |text: &str| (job(text).offset, job(text).offset_percent);
     assert_eq!(begin("offset=25%"), (Bytes(0), Some(25.0)));
     assert_eq!((begin("offset=25%\noffset=1m"), begin("offset=0%")), ((Bytes(1 << 20), None), (Bytes(0), None)));
@@ -487,8 +501,6 @@ fn what_is_not_supported_is_named_with_its_line() {
             vec!["line 3", "percentage_random: 50 for reads and 30 for writes", "give a job for each direction"],
         ),
         ("[a]\npercentage_random=50,130\n", vec!["line 2", "`130` is not a percentage"]),
-        ("[a]\nsize=10%\nruntime=5\n", vec!["line 1", "runtime", "time_based"]),
-        ("[a]\nsize=10%\nloops=5\n", vec!["line 1", "loops"]),
         ("[a]\nsize=${SIZE}\n", vec!["line 2", "environment"]),
         ("[a]\n[b]\nrate=1m\n", vec!["line 3", "rate_iops"]),
         ("[global]\nexitall\n[a]\n[b]\n", vec!["line 2", "exitall", "runtime"]),
