@@ -433,6 +433,17 @@ fn check_policies(drive: &LoadedDrive, geometry: &Geometry) -> Result<(), Error>
     }
 }
 
+/// What a reader must know about a drive most of which is spare: it may be a slip for a share.
+pub fn over_provisioning_note(config: &DriveConfig) -> Option<String> {
+    let share = config.ftl.over_provisioning;
+    (config.geometry.is_some() && share > 1.0).then(|| {
+        format!(
+            "ftl.over_provisioning = {share} is {share} spare bytes for each byte of the host; {share} % would be {}",
+            share / 100.0
+        )
+    })
+}
+
 /// What a reader must know about a drive whose suspend policy has nothing to do.
 pub fn suspend_note(config: &DriveConfig) -> Option<String> {
     let suspend = &config.scheduler.suspend;

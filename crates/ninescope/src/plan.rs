@@ -12,7 +12,7 @@ use ninescope_workload::{
     AddressMap, Arrival, HostCacheConfig, TraceOptions, TraceReader, TraceSummary, TraceVolume, Workload, WorkloadError,
 };
 
-use crate::assembly::{Assembly, Unfit, fit_drive, suspend_note};
+use crate::assembly::{Assembly, Unfit, fit_drive, over_provisioning_note, suspend_note};
 use crate::config::LoadedJobs;
 use crate::error::Error;
 use crate::jobs::{Jobs, disjoint};
@@ -220,7 +220,7 @@ impl Plan {
             notes.push(format!("default drive: {blocks} blocks per plane"));
         }
         let assembly = Assembly::new(&drive, request.seed, request.log_requests)?;
-        let regions = jobs.regions(&assembly)?;
+        let regions = jobs.laid_out(&assembly)?;
         let units = jobs.units(&regions, u64::from(assembly.geometry.sectors_per_unit()));
         let own = || OwnWrites::of_jobs(&jobs, &assembly, request.seed);
         let (preparation, note) = preparation(request, || units, &assembly, own)?;
@@ -257,6 +257,7 @@ impl Plan {
     ) -> Self {
         notes.extend(assembly.spare_note());
         notes.extend(prefill_note(request, &assembly));
+        notes.extend(over_provisioning_note(&assembly.config));
         notes.extend(suspend_note(&assembly.config));
         let bounded = match (total_requests, limits.requests) {
             (Some(total), Some(limit)) => Some(total.min(limit)),
