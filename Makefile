@@ -50,7 +50,7 @@ POLICIES = $(shell find crates/*/src -path '*/policies/*' -name '*.rs')
 # One interpreter for every build of the binding.
 export PYO3_PYTHON := $(abspath $(BIN))/python
 
-.PHONY: help demo test test-ray figures papers-docs papers-drawn today-docs fio-docs bench bench-sweeps lint worlds minimal-worlds stand-ins properties fuzz unsafe deny coverage lock clean
+.PHONY: help demo test test-ray figures papers-docs papers-drawn today-docs fio-docs bench bench-sweeps fmt lint worlds minimal-worlds stand-ins properties fuzz unsafe deny coverage lock clean
 .DEFAULT_GOAL := help
 
 help: ## Show this list
@@ -92,6 +92,11 @@ bench: ## Measure the engine (FULL=1 for the long ones)
 
 bench-sweeps: $(STAMPS)/native $(STAMPS)/sweep ## Measure how sweeps scale, and renew docs/scaling.md (BRIEF=1 only tries it)
 	@$(BIN)/python tools/bench_sweeps $(if $(BRIEF),--brief)
+
+fmt: $(STAMPS)/dev ## Format everything
+	cargo fmt --all
+	rustfmt --edition 2024 $(POLICIES)
+	$(BIN)/ruff format --quiet python tests/python experiments/0* tools
 
 lint: $(STAMPS)/native $(STAMPS)/dev ## Check format, lints and types
 	cargo fmt --all --check

@@ -5,8 +5,8 @@ use ninescope_model::Geometry;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::sched::suspend_policy::SuspendPolicyConfig;
-use crate::sched::transaction_scheduler::TransactionSchedulerConfig;
+use crate::policies::suspend::SuspendPolicyConfig;
+use crate::policies::transaction_scheduler::TransactionSchedulerConfig;
 
 /// When a host write completes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

@@ -1,7 +1,7 @@
 //! From a drive description to the parts it describes.
 
 use ninescope_engine::reliability::ReliabilityConfig;
-use ninescope_engine::{Device, EngineConfig, Kind, LaneConfig, RunLimits, SuspendPolicyConfig, TierConfig};
+use ninescope_engine::{Device, EngineConfig, Kind, LaneConfig, RunLimits, TierConfig};
 use ninescope_ftl::{Ftl, FtlConfig, FtlError};
 use ninescope_kernel::{Ns, Rate};
 use ninescope_media::health::{LimitByWear, SuspendLimit, WearPoint};
@@ -448,8 +448,7 @@ pub fn over_provisioning_note(config: &DriveConfig) -> Option<String> {
 pub fn suspend_note(config: &DriveConfig) -> Option<String> {
     let suspend = &config.scheduler.suspend;
     let one_loop = config.nand.as_ref().is_some_and(|nand| matches!(nand.erase_loops, EraseLoopsConfig::Fixed(1)));
-    let needs_loops = matches!(suspend, SuspendPolicyConfig::BetweenLoops(_) | SuspendPolicyConfig::Practical(_));
-    (one_loop && needs_loops)
+    (one_loop && suspend.chosen().needs_loops())
         .then(|| format!("erases take one loop (nand.erase_loops), so that `{}` never suspends one", suspend.name()))
 }
 
@@ -486,7 +485,7 @@ fn timing(drive: &LoadedDrive) -> Result<NandTiming, Error> {
     };
     timing.check().map_err(|error| drive.error_at(&format!("nand.{}", error.key), &error.message))?;
     let cost = timing.suspend_recover + timing.resume_ramp;
-    if !matches!(drive.config.scheduler.suspend, SuspendPolicyConfig::None(_)) && cost > timing.erase_loop {
+    if drive.config.scheduler.suspend.chosen().build().is_some() && cost > timing.erase_loop {
         let key = if timing.suspend_recover >= timing.resume_ramp { "suspend_recover" } else { "resume_ramp" };
         let message = format!(
             "makes a suspension cost {cost} (suspend_recover and resume_ramp), more than the erase loop of {} \
@@ -503,7 +502,7 @@ fn wear(drive: &LoadedDrive) -> Result<Wear, Error> {
     let nand = flash(drive)?;
     if nand.initial_cycles.is_none() {
         let suspend = &drive.config.scheduler.suspend;
-        let needed_by = if let SuspendPolicyConfig::SafePointsByWear(_) = suspend {
+        let needed_by = if suspend.chosen().needs_wear() {
             Some(("scheduler.suspend", format!("`{}`", suspend.name())))
         } else if let EraseLoopsConfig::ByWear(_) = nand.erase_loops {
             Some(("nand.erase_loops", "a number of loops by wear".to_owned()))
@@ -600,9 +599,8 @@ fn engine_config(drive: &LoadedDrive, geometry: &Geometry, log_requests: bool) -
         return Err(drive.error_at("controller.shared_buffered_pages", &message));
     }
     let scheduler = &drive.config.scheduler;
-    if let Some((key, Duration(0))) = scheduler.suspend.patience() {
-        let message = "must not be zero: an operation would be suspended for no read (`none` suspends nothing)";
-        return Err(drive.error_at(&format!("scheduler.suspend.{key}"), message));
+    if let Some((key, message)) = scheduler.suspend.chosen().problem() {
+        return Err(drive.error_at(&format!("scheduler.suspend.{key}"), &message));
     }
     Ok(EngineConfig {
         queue_depth: controller.queue_depth,

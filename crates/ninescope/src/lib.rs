@@ -33,9 +33,9 @@ mod tier;
 use std::path::Path;
 
 use ninescope_ecc::{EccSchemeConfig, LatencyConfig};
-use ninescope_engine::reliability::read_retry::ReadRetryConfig;
-use ninescope_engine::reliability::refresh_policy::RefreshPolicyConfig;
-use ninescope_engine::reliability::scrub_policy::ScrubPolicyConfig;
+use ninescope_engine::policies::read_retry::ReadRetryConfig;
+use ninescope_engine::policies::refresh::RefreshPolicyConfig;
+use ninescope_engine::policies::scrub::ScrubPolicyConfig;
 use ninescope_engine::{SuspendPolicyConfig, TransactionSchedulerConfig};
 use ninescope_ftl::policies::{
     FreeBlockChoiceConfig, GcTriggerConfig, PageAllocationConfig, SectorWearLevelingConfig, StreamChoiceConfig,

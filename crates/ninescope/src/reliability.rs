@@ -3,7 +3,6 @@
 use ninescope_ecc::{EccSchemeConfig, Scheme};
 use ninescope_engine::reliability::backing_store::BackingStoreConfig;
 use ninescope_engine::reliability::corruption::CorruptionConfig;
-use ninescope_engine::reliability::read_retry::ReadRetryConfig;
 use ninescope_engine::reliability::{NandReliability, ReliabilityConfig, ScmReliability};
 use ninescope_kernel::Ns;
 use ninescope_media::health::RBER_MAX;
@@ -88,7 +87,7 @@ fn nand_reliability(drive: &LoadedDrive, nand: &NandConfig, geometry: &Geometry)
         }
     }
     let decodes_softly = nand.ecc.as_ref().is_some_and(|ecc| ecc.chosen().decodes_softly());
-    if matches!(nand.retry, Some(ReadRetryConfig::SoftSensing(_))) && !decodes_softly {
+    if nand.retry.as_ref().is_some_and(|retry| retry.chosen().needs_soft_decoding()) && !decodes_softly {
         let message = "is of LDPC codes, whose decoders take more than one bit per cell: give nand.ecc = \"ldpc\", or another retry";
         return Err(drive.error_at("nand.retry", message));
     }

@@ -260,7 +260,7 @@ fn two_sided(t: f64, degrees: u32) -> f64 {
 pub fn t_of(often: f64, degrees: u32) -> f64 {
     let (mut low, mut high) = (0.0, 1e6);
     for _ in 0..100 {
-        let middle = (low + high) / 2.0;
+        let middle = f64::midpoint(low, high);
         if two_sided(middle, degrees) > often {
             low = middle;
         } else {

@@ -387,8 +387,7 @@ impl PageReads {
         // What decoded the first time is not looked at again.
         let open = if read.attempt > 0 { read.failed } else { u32::MAX };
         (read.until, read.failed, read.undetected) = (decoding.until, decoding.failed, decoding.undetected);
-        let attempts =
-            reliability(view).retry().map_or(0, ninescope_engine::reliability::read_retry::ReadRetry::attempts);
+        let attempts = reliability(view).retry().map_or(0, ninescope_engine::policies::read_retry::ReadRetry::attempts);
         let repeats = read.failed != 0 && decoding.code == NandCode::Ecc && read.attempt < attempts;
         if repeats != read.repeats {
             let what = format!("access {transaction} has {attempts} attempts, and to be read again: {read:?}");

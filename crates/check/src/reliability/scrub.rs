@@ -47,12 +47,9 @@ impl Scrub {
     /// A pass begins: what is on the media and holds something is to be read.
     pub fn pass_began(&mut self, view: &View<'_>) -> Checked {
         let now = view.now;
-        let period = reliability(view)
-            .scrub()
-            .map_or(Ns::ZERO, ninescope_engine::reliability::scrub_policy::ScrubPolicy::period);
-        let first = reliability(view)
-            .scrub()
-            .map_or(Ns::ZERO, ninescope_engine::reliability::scrub_policy::ScrubPolicy::first_pass);
+        let period = reliability(view).scrub().map_or(Ns::ZERO, ninescope_engine::policies::scrub::ScrubPolicy::period);
+        let first =
+            reliability(view).scrub().map_or(Ns::ZERO, ninescope_engine::policies::scrub::ScrubPolicy::first_pass);
         let in_time = self.before.map_or(now == first, |before| now >= before + period);
         require!(
             self.running.is_none() && in_time && self.reads == 0,
@@ -87,9 +84,7 @@ impl Scrub {
         self.left.remove(&(geometry.first_unit_of_page(ppa).0, life(view, group)));
         self.arrive.retain(|&at| at > view.now);
         let under_way = self.reads + self.arrive.len() as u32;
-        let most = reliability(view)
-            .scrub()
-            .map_or(0, ninescope_engine::reliability::scrub_policy::ScrubPolicy::pages_in_flight);
+        let most = reliability(view).scrub().map_or(0, ninescope_engine::policies::scrub::ScrubPolicy::pages_in_flight);
         require!(
             self.running.is_some() && under_way <= most,
             ScrubCoverage,

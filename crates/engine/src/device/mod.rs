@@ -388,8 +388,8 @@ fn transactions_of(config: &EngineConfig, geometry: &Geometry, resources: Resour
 mod tests {
     use super::*;
     use crate::config::WriteCompletion;
+    use crate::policies::transaction_scheduler::{DieView, TransactionScheduler, TransactionSchedulerConfig};
     use crate::probe::NoProbe;
-    use crate::sched::transaction_scheduler::{DieView, TransactionScheduler, TransactionSchedulerConfig};
     use crate::transaction::QueueClass;
     use ninescope_ftl::FtlConfig;
     use ninescope_kernel::Rate;
@@ -464,7 +464,7 @@ mod tests {
             multi_plane: true,
             gc_pages_in_flight: 1,
             scheduler: TransactionSchedulerConfig::default(),
-            suspend: crate::sched::suspend_policy::SuspendPolicyConfig::default(),
+            suspend: crate::policies::suspend::SuspendPolicyConfig::default(),
             log_requests: false,
         };
         let nand = Nand::new(&geometry, timing).expect("legal times");

@@ -23,9 +23,9 @@ use ninescope_model::{ChannelId, DieId, Geometry};
 
 use crate::config::{EngineConfig, WriteCompletion};
 use crate::meter::DieLedger;
+use crate::policies::suspend::SuspendPolicy;
 use crate::resources::Resources;
 use crate::sched::Stations;
-use crate::sched::suspend_policy::SuspendPolicy;
 use crate::transaction::BringsUp;
 
 pub use channel::{Granted, Leaving};
@@ -181,7 +181,7 @@ impl Flash {
 
     /// Has another policy choose among what waits on dies. For tests.
     #[cfg(test)]
-    pub fn set_scheduler(&mut self, scheduler: Box<dyn crate::sched::transaction_scheduler::TransactionScheduler>) {
+    pub fn set_scheduler(&mut self, scheduler: Box<dyn crate::policies::transaction_scheduler::TransactionScheduler>) {
         self.dies.set_scheduler(scheduler);
     }
 }

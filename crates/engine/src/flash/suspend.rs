@@ -5,9 +5,9 @@ use ninescope_media::nand::{CommandKind, DieState};
 use ninescope_model::{DieId, Occupancy};
 
 use super::Flash;
+use crate::policies::suspend::{SuspendDecision, SuspendQuestion};
 use crate::run::Run;
 use crate::sched::Phase;
-use crate::sched::suspend_policy::{SuspendDecision, SuspendQuestion};
 use crate::transaction::QueueClass;
 
 impl Flash {
@@ -32,8 +32,8 @@ impl Flash {
             return;
         }
         let (now, started) = (run.now, operation.started);
-        let cycles = self.nand.cycles_of(&operation.command);
-        match policy.decide(&SuspendQuestion { operation, now, cycles, oldest_write_wait }) {
+        let (cycles, queued) = (self.nand.cycles_of(&operation.command), self.dies[die.0].queued());
+        match policy.decide(&SuspendQuestion { operation, now, cycles, oldest_write_wait, queued }) {
             SuspendDecision::Continue => return,
             SuspendDecision::Now => self.nand.stop_at(die, now.max(started)),
             SuspendDecision::At(at) => self.nand.stop_at(die, at.max(started)),
@@ -50,8 +50,8 @@ impl Flash {
         let (Some(policy), Some(operation)) = (self.suspend_policy.as_mut(), self.nand.parked(die)) else {
             return false;
         };
-        let cycles = self.nand.cycles_of(&operation.command);
-        policy.goes_before_reads(&SuspendQuestion { operation, now: run.now, cycles, oldest_write_wait })
+        let (now, cycles, queued) = (run.now, self.nand.cycles_of(&operation.command), self.dies[die.0].queued());
+        policy.goes_before_reads(&SuspendQuestion { operation, now, cycles, oldest_write_wait, queued })
     }
 
     /// How long the host write has waited that has waited longest, if the policy wants to know; else 0 [ns].

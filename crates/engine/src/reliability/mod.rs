@@ -11,10 +11,7 @@ pub mod code;
 pub mod corruption;
 mod decoders;
 pub mod health;
-pub mod read_retry;
 mod recovery;
-pub mod refresh_policy;
-pub mod scrub_policy;
 mod sense;
 pub(crate) mod timetable;
 mod upkeep;
@@ -26,13 +23,13 @@ use ninescope_media::health::ErrorModelConfig;
 use ninescope_model::{Geometry, Lpa, Ppa, ScmLayout};
 use serde::Serialize;
 
+use crate::policies::read_retry::{ReadRetry, ReadRetryConfig};
+use crate::policies::refresh::{RefreshPolicy, RefreshPolicyConfig};
+use crate::policies::scrub::{ScrubPolicy, ScrubPolicyConfig};
 use backing_store::{BackingStore, BackingStoreConfig};
 use code::{Code, Decoded};
 use corruption::{Corruption, CorruptionConfig};
 use health::{GroupAges, GroupHealth};
-use read_retry::{ReadRetry, ReadRetryConfig};
-use refresh_policy::{RefreshPolicy, RefreshPolicyConfig};
-use scrub_policy::{ScrubPolicy, ScrubPolicyConfig};
 use timetable::Timetable;
 
 pub use crate::transaction::Harm;

@@ -7,8 +7,8 @@ use ninescope_media::nand::Nand;
 use ninescope_model::{Lpa, Ppa, Source};
 
 use super::code::{Asked, Decoded};
-use super::read_retry::Attempt;
 use super::{HarmedUnit, NandCode, Reliability, Sensed};
+use crate::policies::read_retry::Attempt;
 use crate::transaction::{Harm, Transaction, TransactionStore, UnitRecord};
 
 /// The flash in which pages are sensed, and who asked for them.

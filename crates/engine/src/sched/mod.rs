@@ -4,9 +4,6 @@
 //! Knows nothing of planes and slots, and of the phases of a command no more than their names: what a station works on, and
 //! when it goes on, is its owner's.
 
-pub mod suspend_policy;
-pub mod transaction_scheduler;
-
 mod bus;
 mod station;
 mod stations;

@@ -81,6 +81,11 @@ impl<W> Station<W> {
         self.phase
     }
 
+    /// How many transactions of each class are queued.
+    pub fn queued(&self) -> [u32; CLASSES] {
+        self.queues.each_ref().map(Fifo::len)
+    }
+
     /// Whether transactions of a class wait.
     #[inline]
     pub fn has_waiting(&self, class: QueueClass) -> bool {

@@ -8,8 +8,8 @@ use ninescope_model::Occupancy;
 
 use super::bus::Bus;
 use super::station::{Phase, Station};
-use super::transaction_scheduler::{DieView, TransactionScheduler};
 use crate::meter::{DieLedger, busy_of_unit};
+use crate::policies::transaction_scheduler::{DieView, TransactionScheduler};
 use crate::run::Run;
 use crate::transaction::{CLASSES, QueueClass, TransactionStore};
 
@@ -163,7 +163,7 @@ impl<W> Stations<W> {
                 *queued = run.transactions.slab[queue.head()].queued;
             }
         }
-        self.scheduler.pick(&DieView { waiting, head_queued, gc_is_urgent: urgent() })
+        self.scheduler.pick(&DieView { waiting, head_queued, queued: unit.queued(), gc_is_urgent: urgent() })
     }
 
     /// Takes the first transaction of a class that waits.

@@ -19,9 +19,9 @@ use serde::Serialize;
 
 use crate::config::EngineConfig;
 use crate::meter::DieLedger;
+use crate::policies::transaction_scheduler::TransactionSchedulerConfig;
 use crate::resources::Resources;
 use crate::sched::Stations;
-use crate::sched::transaction_scheduler::TransactionSchedulerConfig;
 
 pub use channel::BankGranted;
 pub use phases::BankEnding;

@@ -5,9 +5,9 @@ use std::fmt;
 
 use super::reliability::{BackingStoreSection, CorruptionSection};
 use ninescope_ecc::EccSchemeConfig;
-use ninescope_engine::reliability::read_retry::ReadRetryConfig;
-use ninescope_engine::reliability::refresh_policy::RefreshPolicyConfig;
-use ninescope_engine::reliability::scrub_policy::ScrubPolicyConfig;
+use ninescope_engine::policies::read_retry::ReadRetryConfig;
+use ninescope_engine::policies::refresh::RefreshPolicyConfig;
+use ninescope_engine::policies::scrub::ScrubPolicyConfig;
 use ninescope_engine::{SuspendPolicyConfig, TransactionSchedulerConfig, WriteCompletion};
 use ninescope_ftl::policies::{
     FreeBlockChoiceConfig, GcTriggerConfig, PageAllocationConfig, SectorWearLevelingConfig, StreamChoiceConfig,

@@ -23,6 +23,7 @@ const MODULES: [(&str, &[&[&str]]); 1] = [(
     &[
         &["error", "counters", "resources", "meter"],
         &["transaction"],
+        &["policies"],
         &["run"],
         &["sched"],
         &["config"],

@@ -45,6 +45,7 @@ fn a_job_file_speaks_fio() {
         size_percent: None,
         requests: Some(1000),
         io_size: None,
+        passes: None,
         each_pass: Some(EachPass::Anew),
         pass_size: Some(Bytes(16 << 20)),
         duration: Some(Duration(5_000_000_000)),

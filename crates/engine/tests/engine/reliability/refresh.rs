@@ -1,6 +1,6 @@
 //! Refresh: groups that were read too often, or whose data is too old, are emptied; age and reads begin anew.
 
-use ninescope_engine::reliability::refresh_policy::RefreshPolicyConfig;
+use ninescope_engine::policies::refresh::RefreshPolicyConfig;
 use ninescope_ftl::GroupState;
 use ninescope_kernel::Ns;
 use ninescope_model::{BlockGroup, Lpa, Op, Source};

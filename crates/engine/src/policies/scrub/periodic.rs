@@ -7,7 +7,7 @@ use ninescope_model::units::Duration;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::ScrubPolicy;
+use super::{ScrubPolicy, ScrubPolicyParameters};
 
 /// Parameters.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -27,11 +27,18 @@ impl Default for Periodic {
     }
 }
 
+impl ScrubPolicyParameters for Periodic {
+    fn build(&self) -> Result<Box<dyn ScrubPolicy>, (&'static str, String)> {
+        self.check()?;
+        Ok(Box::new(*self))
+    }
+}
+
 /// Most pages at a time: as many as a queue holds.
 const PAGES_MAX: u32 = 65_535;
 
 impl Periodic {
-    pub(super) fn check(&self) -> Result<(), (&'static str, String)> {
+    fn check(&self) -> Result<(), (&'static str, String)> {
         if self.period.0 == 0 {
             return Err(("period", "must not be zero".to_owned()));
         }

@@ -4,13 +4,19 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{DieView, TransactionScheduler};
+use super::{DieView, TransactionScheduler, TransactionSchedulerParameters};
 use crate::transaction::QueueClass::{self, Erase, HostProgram, HostRead, MoveProgram, MoveRead};
 
 /// No parameters.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ReadsFirst {}
+
+impl TransactionSchedulerParameters for ReadsFirst {
+    fn build(&self) -> Box<dyn TransactionScheduler> {
+        Box::new(*self)
+    }
+}
 
 impl TransactionScheduler for ReadsFirst {
     fn pick(&mut self, view: &DieView) -> Option<QueueClass> {

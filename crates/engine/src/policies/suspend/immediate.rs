@@ -7,7 +7,7 @@ use ninescope_media::nand::CommandKind;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{SuspendDecision, SuspendPolicy, SuspendQuestion};
+use super::{SuspendDecision, SuspendPolicy, SuspendPolicyParameters, SuspendQuestion};
 
 /// Parameters.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -15,6 +15,12 @@ use super::{SuspendDecision, SuspendPolicy, SuspendQuestion};
 pub struct Immediate {
     /// Whether programs are suspended too, at the end of the pulse that runs.
     pub programs: bool,
+}
+
+impl SuspendPolicyParameters for Immediate {
+    fn build(&self) -> Option<Box<dyn SuspendPolicy>> {
+        Some(Box::new(*self))
+    }
 }
 
 impl SuspendPolicy for Immediate {

@@ -1,8 +1,5 @@
 //! Which queue of a die goes next.
 
-pub mod fifo;
-pub mod reads_first;
-
 use std::fmt::Debug;
 
 use ninescope_kernel::Ns;
@@ -17,6 +14,8 @@ pub struct DieView {
     pub waiting: u8,
     /// When the first transaction of each class was queued; meaningless for classes that do not wait.
     pub head_queued: [Ns; CLASSES],
+    /// How many transactions of each class are queued [count].
+    pub queued: [u32; CLASSES],
     /// Host writes wait for garbage collection on this die.
     pub gc_is_urgent: bool,
 }
@@ -42,24 +41,21 @@ pub trait TransactionScheduler: Debug + Send {
     fn pick(&mut self, view: &DieView) -> Option<QueueClass>;
 }
 
+/// What a scheduler can be told.
+pub trait TransactionSchedulerParameters {
+    /// The policy.
+    fn build(&self) -> Box<dyn TransactionScheduler>;
+}
+
 policy_registry! {
     /// Which queue of a die goes next.
-    TransactionSchedulerConfig;
-    "reads-first" => ReadsFirst(reads_first::ReadsFirst), "reads before writes before garbage collection, which passes writes when they wait for it";
-    "fifo" => Fifo(fifo::Fifo), "in the order of arrival, whatever it is";
+    TransactionSchedulerConfig as dyn TransactionSchedulerParameters;
+    "reads-first" => reads_first::ReadsFirst, "reads before writes before garbage collection, which passes writes when they wait for it";
+    "fifo" => fifo::Fifo, "in the order of arrival, whatever it is";
 }
 
 impl TransactionSchedulerConfig {
     pub(crate) fn build(&self) -> Box<dyn TransactionScheduler> {
-        match self {
-            Self::ReadsFirst(parameters) => Box::new(*parameters),
-            Self::Fifo(parameters) => Box::new(*parameters),
-        }
-    }
-}
-
-impl Default for TransactionSchedulerConfig {
-    fn default() -> Self {
-        Self::ReadsFirst(reads_first::ReadsFirst {})
+        self.chosen().build()
     }
 }

@@ -1,7 +1,5 @@
 //! When data is written anew before its errors become too many.
 
-pub mod limits;
-
 use std::fmt::Debug;
 
 use ninescope_kernel::Ns;
@@ -19,10 +17,19 @@ pub trait RefreshPolicy: Debug + Send {
     fn check_period(&self) -> Option<Ns>;
 }
 
+/// What a policy of this kind can be told.
+pub trait RefreshPolicyParameters {
+    /// The policy.
+    ///
+    /// # Errors
+    /// The key at fault and what is wrong with it.
+    fn build(&self) -> Result<Box<dyn RefreshPolicy>, (&'static str, String)>;
+}
+
 policy_registry! {
     /// When data is written anew before its errors become too many.
-    RefreshPolicyConfig;
-    "limits" => Limits(limits::Limits), "groups whose data is too old or was read too often";
+    RefreshPolicyConfig as dyn RefreshPolicyParameters;
+    "limits" => limits::Limits, "groups whose data is too old or was read too often";
 }
 
 impl RefreshPolicyConfig {
@@ -31,8 +38,6 @@ impl RefreshPolicyConfig {
     /// # Errors
     /// The key at fault and what is wrong with it.
     pub fn build(&self) -> Result<Box<dyn RefreshPolicy>, (&'static str, String)> {
-        match self {
-            Self::Limits(parameters) => parameters.check().map(|()| Box::new(*parameters) as Box<dyn RefreshPolicy>),
-        }
+        self.chosen().build()
     }
 }

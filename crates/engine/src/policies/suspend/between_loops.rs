@@ -8,7 +8,9 @@ use ninescope_model::units::Duration;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{PARKED_MAX, SuspendDecision, SuspendPolicy, SuspendQuestion, parked_too_long};
+use super::{
+    PARKED_MAX, SuspendDecision, SuspendPolicy, SuspendPolicyParameters, SuspendQuestion, no_patience, parked_too_long,
+};
 
 /// Parameters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -23,6 +25,20 @@ pub struct BetweenLoops {
 impl Default for BetweenLoops {
     fn default() -> Self {
         Self { programs: false, parked_max: PARKED_MAX }
+    }
+}
+
+impl SuspendPolicyParameters for BetweenLoops {
+    fn build(&self) -> Option<Box<dyn SuspendPolicy>> {
+        Some(Box::new(*self))
+    }
+
+    fn problem(&self) -> Option<(&'static str, String)> {
+        no_patience("parked_max", self.parked_max)
+    }
+
+    fn needs_loops(&self) -> bool {
+        true
     }
 }
 

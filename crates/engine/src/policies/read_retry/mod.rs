@@ -3,10 +3,6 @@
 //! Each attempt occupies the die, the channel and the decoder anew. The decision is about the worst codeword of the
 //! access: the others follow it.
 
-pub mod levels;
-pub mod shifted_reference;
-pub mod soft_sensing;
-
 use std::fmt::Debug;
 
 use ninescope_kernel::{Ns, RandomStream};
@@ -46,12 +42,26 @@ pub enum Attempt {
     Failed(u32),
 }
 
+/// What a policy of this kind can be told.
+pub trait ReadRetryParameters {
+    /// The policy.
+    ///
+    /// # Errors
+    /// The key at fault and what is wrong with it.
+    fn build(&self) -> Result<Box<dyn ReadRetry>, (&'static str, String)>;
+
+    /// Whether it is of codes whose decoders take more than one bit for a cell.
+    fn needs_soft_decoding(&self) -> bool {
+        false
+    }
+}
+
 policy_registry! {
     /// How a page that did not decode is read again.
-    ReadRetryConfig;
-    "levels" => Levels(levels::Levels), "each attempt succeeds with a chance of its own";
-    "shifted-reference" => ShiftedReference(shifted_reference::ShiftedReference), "each attempt leaves a share of the failing bits";
-    "soft-sensing" => SoftSensing(soft_sensing::SoftSensing), "each attempt senses more often and corrects more (LDPC)";
+    ReadRetryConfig as dyn ReadRetryParameters;
+    "levels" => levels::Levels, "each attempt succeeds with a chance of its own";
+    "shifted-reference" => shifted_reference::ShiftedReference, "each attempt leaves a share of the failing bits";
+    "soft-sensing" => soft_sensing::SoftSensing, "each attempt senses more often and corrects more (LDPC)";
 }
 
 impl ReadRetryConfig {
@@ -60,15 +70,7 @@ impl ReadRetryConfig {
     /// # Errors
     /// The key at fault and what is wrong with it.
     pub fn build(&self) -> Result<Box<dyn ReadRetry>, (&'static str, String)> {
-        match self {
-            Self::Levels(parameters) => parameters.check().map(|()| Box::new(parameters.clone()) as Box<dyn ReadRetry>),
-            Self::ShiftedReference(parameters) => {
-                parameters.check().map(|()| Box::new(*parameters) as Box<dyn ReadRetry>)
-            }
-            Self::SoftSensing(parameters) => {
-                parameters.check().map(|()| Box::new(parameters.clone()) as Box<dyn ReadRetry>)
-            }
-        }
+        self.chosen().build()
     }
 }
 

@@ -10,7 +10,9 @@ use ninescope_model::units::Duration;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{PARKED_MAX, SuspendDecision, SuspendPolicy, SuspendQuestion, parked_too_long};
+use super::{
+    PARKED_MAX, SuspendDecision, SuspendPolicy, SuspendPolicyParameters, SuspendQuestion, no_patience, parked_too_long,
+};
 
 /// Parameters.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -59,6 +61,20 @@ impl Default for SafePointsByWear {
     }
 }
 
+impl SuspendPolicyParameters for SafePointsByWear {
+    fn build(&self) -> Option<Box<dyn SuspendPolicy>> {
+        Some(Box::new(*self))
+    }
+
+    fn problem(&self) -> Option<(&'static str, String)> {
+        no_patience("parked_max", self.parked_max)
+    }
+
+    fn needs_wear(&self) -> bool {
+        true
+    }
+}
+
 impl TryFrom<Unchecked> for SafePointsByWear {
     type Error = String;
 
@@ -89,13 +105,6 @@ impl From<SafePointsByWear> for Unchecked {
             programs: policy.programs,
             parked_max: policy.parked_max,
         }
-    }
-}
-
-impl SafePointsByWear {
-    /// How long a parked operation lets reads go first that never cease [ns].
-    pub fn parked_max(&self) -> Duration {
-        self.parked_max
     }
 }
 

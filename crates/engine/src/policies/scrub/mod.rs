@@ -1,7 +1,5 @@
 //! When data at rest is read to see whether it is still good.
 
-pub mod periodic;
-
 use std::fmt::Debug;
 
 use ninescope_kernel::Ns;
@@ -19,10 +17,19 @@ pub trait ScrubPolicy: Debug + Send {
     fn pages_in_flight(&self) -> u32;
 }
 
+/// What a policy of this kind can be told.
+pub trait ScrubPolicyParameters {
+    /// The policy.
+    ///
+    /// # Errors
+    /// The key at fault and what is wrong with it.
+    fn build(&self) -> Result<Box<dyn ScrubPolicy>, (&'static str, String)>;
+}
+
 policy_registry! {
     /// When data at rest is read to see whether it is still good.
-    ScrubPolicyConfig;
-    "periodic" => Periodic(periodic::Periodic), "a pass over what is under a detecting code, again after a period";
+    ScrubPolicyConfig as dyn ScrubPolicyParameters;
+    "periodic" => periodic::Periodic, "a pass over what is under a detecting code, again after a period";
 }
 
 impl ScrubPolicyConfig {
@@ -31,8 +38,6 @@ impl ScrubPolicyConfig {
     /// # Errors
     /// The key at fault and what is wrong with it.
     pub fn build(&self) -> Result<Box<dyn ScrubPolicy>, (&'static str, String)> {
-        match self {
-            Self::Periodic(parameters) => parameters.check().map(|()| Box::new(*parameters) as Box<dyn ScrubPolicy>),
-        }
+        self.chosen().build()
     }
 }

@@ -5,7 +5,7 @@ use ninescope_kernel::RandomStream;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Attempt, ReadRetry, check_count, check_share};
+use super::{Attempt, ReadRetry, ReadRetryParameters, check_count, check_share};
 
 /// Parameters.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -22,8 +22,15 @@ impl Default for Levels {
     }
 }
 
+impl ReadRetryParameters for Levels {
+    fn build(&self) -> Result<Box<dyn ReadRetry>, (&'static str, String)> {
+        self.check()?;
+        Ok(Box::new(self.clone()))
+    }
+}
+
 impl Levels {
-    pub(super) fn check(&self) -> Result<(), (&'static str, String)> {
+    fn check(&self) -> Result<(), (&'static str, String)> {
         check_count("success", self.success.len())?;
         self.success.iter().try_for_each(|&chance| check_share("success", chance))
     }

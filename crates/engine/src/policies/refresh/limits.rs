@@ -7,7 +7,7 @@ use ninescope_model::units::Duration;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::RefreshPolicy;
+use super::{RefreshPolicy, RefreshPolicyParameters};
 
 /// Parameters.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -30,8 +30,15 @@ impl Default for Limits {
     }
 }
 
+impl RefreshPolicyParameters for Limits {
+    fn build(&self) -> Result<Box<dyn RefreshPolicy>, (&'static str, String)> {
+        self.check()?;
+        Ok(Box::new(*self))
+    }
+}
+
 impl Limits {
-    pub(super) fn check(&self) -> Result<(), (&'static str, String)> {
+    fn check(&self) -> Result<(), (&'static str, String)> {
         let zero = |key: &'static str| Err((key, "must not be zero".to_owned()));
         if self.retention.is_none() && self.reads.is_none() {
             let message =

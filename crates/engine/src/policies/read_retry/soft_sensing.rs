@@ -8,7 +8,7 @@ use ninescope_model::units::Duration;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Attempt, ReadRetry, check_count};
+use super::{Attempt, ReadRetry, ReadRetryParameters, check_count};
 
 /// Most senses of an attempt: a slip of the key beyond.
 const SENSES_MAX: u32 = 64;
@@ -35,8 +35,19 @@ impl Default for SoftSensing {
     }
 }
 
+impl ReadRetryParameters for SoftSensing {
+    fn build(&self) -> Result<Box<dyn ReadRetry>, (&'static str, String)> {
+        self.check()?;
+        Ok(Box::new(self.clone()))
+    }
+
+    fn needs_soft_decoding(&self) -> bool {
+        true
+    }
+}
+
 impl SoftSensing {
-    pub(super) fn check(&self) -> Result<(), (&'static str, String)> {
+    fn check(&self) -> Result<(), (&'static str, String)> {
         let attempts = self.correctable.len();
         check_count("correctable", attempts)?;
         for (key, count) in [("senses", self.senses.len()), ("decode", self.decode.len())] {

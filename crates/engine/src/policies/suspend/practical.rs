@@ -13,7 +13,7 @@ use ninescope_model::units::Duration;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{SuspendDecision, SuspendPolicy, SuspendQuestion};
+use super::{SuspendDecision, SuspendPolicy, SuspendPolicyParameters, SuspendQuestion, no_patience};
 
 /// Parameters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -28,6 +28,20 @@ pub struct Practical {
 impl Default for Practical {
     fn default() -> Self {
         Self { timeout: Duration(64_000_000), programs: false }
+    }
+}
+
+impl SuspendPolicyParameters for Practical {
+    fn build(&self) -> Option<Box<dyn SuspendPolicy>> {
+        Some(Box::new(*self))
+    }
+
+    fn problem(&self) -> Option<(&'static str, String)> {
+        no_patience("timeout", self.timeout)
+    }
+
+    fn needs_loops(&self) -> bool {
+        true
     }
 }
 
@@ -65,6 +79,7 @@ mod tests {
     use ninescope_media::nand::{FlashCommand, Operation};
 
     use super::*;
+    use crate::transaction::CLASSES;
 
     #[test]
     fn nothing_is_suspended_once_a_write_or_the_erase_has_waited_for_the_timeout() {
@@ -79,7 +94,8 @@ mod tests {
             (500, 0, SuspendDecision::Continue),
         ] {
             let oldest_write_wait = Ns(oldest_write_wait);
-            let question = SuspendQuestion { operation: &operation, now: Ns(now), cycles: 0, oldest_write_wait };
+            let (now, queued) = (Ns(now), [0; CLASSES]);
+            let question = SuspendQuestion { operation: &operation, now, cycles: 0, oldest_write_wait, queued };
             assert_eq!(policy.decide(&question), decision, "at {now}, a write has waited for {oldest_write_wait}");
             let goes_on = decision == SuspendDecision::Continue;
             assert_eq!(policy.goes_before_reads(&question), goes_on);

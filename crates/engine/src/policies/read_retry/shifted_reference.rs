@@ -6,7 +6,7 @@ use ninescope_kernel::RandomStream;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{ATTEMPTS_MAX, Attempt, ReadRetry, check_share};
+use super::{ATTEMPTS_MAX, Attempt, ReadRetry, ReadRetryParameters, check_share};
 
 /// How far beyond what is correctable the errors of a codeword are told.
 const ERRORS_BEYOND: u32 = 256;
@@ -27,8 +27,15 @@ impl Default for ShiftedReference {
     }
 }
 
+impl ReadRetryParameters for ShiftedReference {
+    fn build(&self) -> Result<Box<dyn ReadRetry>, (&'static str, String)> {
+        self.check()?;
+        Ok(Box::new(*self))
+    }
+}
+
 impl ShiftedReference {
-    pub(super) fn check(&self) -> Result<(), (&'static str, String)> {
+    fn check(&self) -> Result<(), (&'static str, String)> {
         if self.attempts == 0 || self.attempts as usize > ATTEMPTS_MAX {
             return Err(("attempts", format!("is {}, it must lie between 1 and {ATTEMPTS_MAX}", self.attempts)));
         }

@@ -11,7 +11,9 @@ use ninescope_model::units::Duration;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{PARKED_MAX, SuspendDecision, SuspendPolicy, SuspendQuestion, parked_too_long};
+use super::{
+    PARKED_MAX, SuspendDecision, SuspendPolicy, SuspendPolicyParameters, SuspendQuestion, no_patience, parked_too_long,
+};
 
 /// Parameters.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -28,6 +30,16 @@ pub struct EverySafePoint {
 impl Default for EverySafePoint {
     fn default() -> Self {
         Self { points_per_loop: NonZeroU32::new(10).expect("ten is not zero"), programs: false, parked_max: PARKED_MAX }
+    }
+}
+
+impl SuspendPolicyParameters for EverySafePoint {
+    fn build(&self) -> Option<Box<dyn SuspendPolicy>> {
+        Some(Box::new(*self))
+    }
+
+    fn problem(&self) -> Option<(&'static str, String)> {
+        no_patience("parked_max", self.parked_max)
     }
 }
 

@@ -1,0 +1,9 @@
+//! The engine's policies: one folder per trait, one file per policy, one registry line each.
+//!
+//! A policy may own state and changes only that. What it knows is in the view that it is asked with.
+
+pub mod read_retry;
+pub mod refresh;
+pub mod scrub;
+pub mod suspend;
+pub mod transaction_scheduler;
