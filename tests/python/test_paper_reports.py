@@ -17,7 +17,7 @@ from ninescope.figures import Axis, Figure, Panel, Series
 from ninescope.lab.build import WITHOUT_PART
 from ninescope.papers import document, record, sensitivity
 from ninescope.papers.experiment import Inferred, Settings, Table
-from ninescope.papers.judge import HOLDS, NOT_JUDGED, NOT_REPRODUCED
+from ninescope.papers.judge import HOLDS, NOT_JUDGED, NOT_REPRODUCED, TOO_SHORT
 from ninescope.papers.published import load_published
 from ninescope.papers.sensitivity import Finding, Outcome, Swing
 from ninescope.report.document import Claims, Facts, FigureBlock, Source, TableBlock
@@ -317,6 +317,7 @@ def test_what_moves_a_claim_is_named_with_how_much():
     won = finding(swing(NOT_REPRODUCED, HOLDS, chosen=NOT_REPRODUCED))
     assert won.words.startswith("would hold with x +50%")
     assert finding(swing(*2 * [NOT_REPRODUCED], chosen=NOT_REPRODUCED)).words.startswith("holds with none")
+    assert finding(swing(*2 * [TOO_SHORT], chosen=TOO_SHORT)).words.startswith("not judged by runs as short")
 
 
 @pytest.mark.skipif(not NATIVE, reason="the engine is not built")

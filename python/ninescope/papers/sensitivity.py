@@ -115,6 +115,8 @@ class Finding:
             parts.insert(0, "holds throughout")
         elif won := self.with_verdict(HOLDS):
             parts.insert(0, f"would hold with {', '.join(won)}")
+        elif self.chosen.verdict != NOT_REPRODUCED:
+            parts.insert(0, "not judged by runs as short as these")
         else:
             parts.insert(0, "holds with none of them")
         return "; ".join(parts)
