@@ -47,10 +47,14 @@ NATIVE_SOURCES := $(shell find crates presets -name '*.rs' -o -name '*.toml' -o 
 # One file each, declared by the registry of their kind.
 POLICIES = $(shell find crates/*/src -path '*/policies/*' -name '*.rs')
 
+# Tests of Python that are done in seconds, of every room.
+QUICK_TESTS := $(addprefix tests/python/test_,$(addsuffix .py,architecture words result figures api cli schema statistics \
+	compare jobs check tooling truth paper_values))
+
 # One interpreter for every build of the binding.
 export PYO3_PYTHON := $(abspath $(BIN))/python
 
-.PHONY: help demo test test-ray figures papers-docs papers-drawn today-docs fio-docs bench bench-sweeps fmt lint worlds minimal-worlds stand-ins properties fuzz unsafe deny coverage lock clean
+.PHONY: help demo test test-ray figures papers-docs papers-drawn today-docs fio-docs bench bench-sweeps check fmt lint worlds minimal-worlds stand-ins properties fuzz unsafe deny coverage lock clean
 .DEFAULT_GOAL := help
 
 help: ## Show this list
@@ -92,6 +96,16 @@ bench: ## Measure the engine (FULL=1 for the long ones)
 
 bench-sweeps: $(STAMPS)/native $(STAMPS)/sweep ## Measure how sweeps scale, and renew docs/scaling.md (BRIEF=1 only tries it)
 	@$(BIN)/python tools/bench_sweeps $(if $(BRIEF),--brief)
+
+# Everything that is quick: what is left is what takes long (worlds, mutations, whole simulations, papers, fuzzing).
+check: $(STAMPS)/native $(STAMPS)/dev ## Say in two minutes, once built, most of what `make test` and `make lint` say
+	cargo fmt --all --check
+	rustfmt --check --edition 2024 $(POLICIES)
+	cargo test --workspace --locked --quiet --lib
+	cargo test --locked --quiet -p ninescope --test ninescope
+	$(BIN)/ruff check --quiet python tests/python
+	$(BIN)/mypy --strict python/ninescope
+	NINESCOPE_NATIVE=required $(BIN)/pytest -q -n auto --dist loadfile $(QUICK_TESTS)
 
 fmt: $(STAMPS)/dev ## Format everything
 	cargo fmt --all
