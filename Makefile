@@ -98,7 +98,7 @@ bench-sweeps: $(STAMPS)/native $(STAMPS)/sweep ## Measure how sweeps scale, and 
 	@$(BIN)/python tools/bench_sweeps $(if $(BRIEF),--brief)
 
 # Everything that is quick: what is left is what takes long (worlds, mutations, whole simulations, papers, fuzzing).
-check: $(STAMPS)/native $(STAMPS)/dev ## Say in two minutes, once built, most of what `make test` and `make lint` say
+check: $(STAMPS)/native $(STAMPS)/dev ## Say most of what `make test` and `make lint` say, without what takes long
 	cargo fmt --all --check
 	rustfmt --check --edition 2024 $(POLICIES)
 	cargo test --workspace --locked --quiet --lib
