@@ -21,7 +21,8 @@ use serde::de::{Deserializer, Error, MapAccess, Visitor};
 /// `policy = "name"` and the policy's parameters), `VictimSelectionConfig::LIST` of `(name, summary)`,
 /// `VictimSelectionConfig::parameters()`, what each can be told, and `config.chosen()`, the parameters of the policy behind the
 /// trait of the kind: whatever else is to be known of a policy is asked there. Each parameter type implements that trait,
-/// `Default`, `Serialize`, `Deserialize` (with unknown fields refused) and `JsonSchema`. The first policy is the default, unless the first line ends with `, by default Variant;`.
+/// `Default`, `Serialize`, `Deserialize` (with unknown fields refused) and `JsonSchema`. The first policy is the default, unless
+/// the first line ends with `, by default Variant;`.
 ///
 /// `cargo fmt` does not see modules that a macro declares: `make lint` hands them to rustfmt by name.
 #[macro_export]
