@@ -10,6 +10,7 @@ use ninescope_workload::{AccessPattern, JobConfig, JobError, JobRegion, Syntheti
 use crate::assembly::Assembly;
 use crate::config::{JobOptions, LoadedJobs};
 use crate::error::Error;
+use crate::lead_in;
 use crate::request::RunRequest;
 
 /// The jobs of a run, every copy by itself.
@@ -134,6 +135,13 @@ impl Jobs {
     pub fn requests(&self, regions: &[JobRegion]) -> Option<u64> {
         let mut requests = self.list.iter().zip(regions).map(|(job, region)| job.requests_in_all(region));
         requests.try_fold(0_u64, |sum, requests| Some(sum.saturating_add(requests?)))
+    }
+
+    /// How many requests lead in after preparing to a steady state.
+    pub fn lead_in(&self, regions: &[JobRegion], assembly: &Assembly) -> u64 {
+        let geometry = &assembly.geometry;
+        let round_units = u64::from(geometry.units_per_group()) * u64::from(geometry.pools());
+        lead_in::requests(&self.list, regions, round_units, u64::from(geometry.unit_bytes))
     }
 
     /// How long the run is not measured.

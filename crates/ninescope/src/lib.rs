@@ -11,6 +11,7 @@ mod digits;
 pub mod endurance;
 mod error;
 mod jobs;
+mod lead_in;
 mod memory;
 mod own_writes;
 mod plan;

@@ -16,6 +16,7 @@ use crate::assembly::{Assembly, Unfit, fit_drive, over_provisioning_note, suspen
 use crate::config::LoadedJobs;
 use crate::error::Error;
 use crate::jobs::{Jobs, disjoint};
+use crate::lead_in;
 use crate::own_writes::{OwnWrites, WearIn};
 use crate::prepare::{Overwriting, PrefillMode, Preparation};
 use crate::preparing::Preparing;
@@ -238,6 +239,10 @@ impl Plan {
             notes.push("the run's warm-up takes the place of ramp_time".to_owned());
         } else {
             limits.warmup_time = ramp;
+        }
+        if request.warmup.is_none() && ramp.is_none() && preparation.recipe().until_steady {
+            limits.warmup_requests = jobs.lead_in(&regions, &assembly);
+            notes.extend(lead_in::note(limits.warmup_requests));
         }
         let lanes = jobs.lanes(&assembly, request.seed)?;
         let plan = Self::assembled(request, assembly, limits, report, known, preparation, lanes, notes);

@@ -162,7 +162,7 @@ pub struct RunRequest {
     /// The run's seed.
     #[serde(default)]
     pub seed: u64,
-    /// What is not measured at the start.
+    /// What is not measured at the start; absent: what jobs lead in with after preparing to a steady state, else nothing.
     #[serde(default)]
     pub warmup: Option<Warmup>,
     /// Submit no more than this many requests.

@@ -114,7 +114,9 @@ fn judge(all: Written, changes: Option<(Change, Change)>, round_bytes: u64) -> (
         Some((_, start)) if start.is_one() => {
             let (by, how) = (100.0 * start.change.abs(), if start.change > 0.0 { "higher" } else { "lower" });
             let interval = start.interval();
-            let words = format!("WAF after the first tenth of the window is {by:.1} % {how} than in it ({interval})");
+            let words = format!(
+                "WAF after the first tenth of the window is {by:.1} % {how} than in it ({interval}), which a warm-up leaves out"
+            );
             (Verdict::NotSteady, words)
         }
         Some((drift, _)) if !drift.is_resolved() => {

@@ -59,7 +59,11 @@ FromSnapshot = Annotated[
     typer.Option(metavar="FILE", help="Take the prepared drive from this file (`ninescope snapshot`)."),
 ]
 Warmup = Annotated[
-    str, typer.Option(metavar="N|SHARE", help="Run so many requests (or 10%) before measuring.")
+    str | None,
+    typer.Option(
+        metavar="N|SHARE",
+        help="Run so many requests (or 10%) before measuring; else a job leads in after steady prefill.",
+    ),
 ]
 Requests = Annotated[str | None, typer.Option(metavar="N", help="Stop after so many requests (1e6 works).")]
 Duration = Annotated[str | None, typer.Option(metavar="T", help="Stop after so much simulated time (10s).")]
@@ -172,7 +176,7 @@ class Options:
     prefill_order: str
     snapshots: str | None
     from_snapshot: str | None
-    warmup: str
+    warmup: str | None
     requests: str | None
     duration: str | None
     loop: int | None

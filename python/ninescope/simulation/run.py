@@ -57,7 +57,7 @@ def request(
     workload: Workload,
     *,
     seed: int = 1,
-    warmup: int | float = 0,
+    warmup: int | float | None = None,
     requests: int | float | None = None,
     duration: str | None = None,
     prefill: str = "footprint",

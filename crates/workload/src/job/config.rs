@@ -377,6 +377,15 @@ impl JobConfig {
         }
     }
 
+    /// The share of writes among the requests.
+    pub fn write_share(&self) -> f64 {
+        match self.rw.ops() {
+            [Op::Write] => 1.0,
+            [_, Op::Write] => 1.0 - self.read_share(),
+            _ => 0.0,
+        }
+    }
+
     /// How many requests arrive per second, where they arrive at a fixed rate.
     pub fn arrivals_per_second(&self) -> Option<f64> {
         let rate = self.rate_iops.filter(|_| self.rate_process == RateProcess::Linear)?;

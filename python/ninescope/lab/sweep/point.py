@@ -85,7 +85,8 @@ def checked_run(run: Mapping[str, Any]) -> dict[str, Any]:
             raise ConfigError(f"{key}: is no word of a run{_elsewhere(key) or did_you_mean(key, RUN_WORDS)}")
         checked[key] = _CHECKS[key](key, value)
     # What is left out is what `Drive.run` takes: the same point, whether it is written or not.
-    return {key: value for key, value in checked.items() if value != _DEFAULTS.get(key)}
+    defaults = {**_DEFAULTS, "warmup": None if checked.get("prefill") in _LED_IN else 0}
+    return {key: value for key, value in checked.items() if value != defaults.get(key)}
 
 
 def _elsewhere(key: str) -> str:
@@ -95,7 +96,9 @@ def _elsewhere(key: str) -> str:
     return ""
 
 
-_DEFAULTS = {"prefill": "footprint", "prefill_order": "ascending", "warmup": 0, "check": "off"}
+# What they prepare a job leads in to, unless a warm-up is given.
+_LED_IN = ("steady", "steady-uniform")
+_DEFAULTS = {"prefill": "footprint", "prefill_order": "ascending", "check": "off"}
 
 
 def _count(key: str, value: object) -> int:
