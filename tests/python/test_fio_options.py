@@ -265,6 +265,22 @@ CASES = {
         ("drawn",),
         files=("drive",),
     ),
+    "a share of the device in loops": Case(
+        "[global]\nfilename=drive\n[a]\nrw=read\nbs=4m\noffset=50%\nsize=1%\nloops=2\n", files=("drive",)
+    ),
+    "a share of the device in loops that requests end": Case(
+        "[global]\nfilename=drive\n[a]\nrw=read\nbs=64m\nsize=1%\nloops=3\nnumber_ios=30\n", files=("drive",)
+    ),
+    "the whole device at random, some requests of it": Case(
+        "[a]\nfilename=drive\nrw=randread\nbs=64k\nnorandommap\nloops=2\nnumber_ios=300\n",
+        ("drawn",),
+        files=("drive",),
+    ),
+    "a share of the device for a time": Case(
+        f"{ASYNC}filename=drive\n[a]\nrw=randread\nbs=4k\nsize=10%\nnorandommap\nloops=2\nruntime=400ms\n",
+        ("window",),
+        files=("drive",),
+    ),
     "the jumps of reads alone": Case(
         "[a]\nrw=randread\nbs=4k\nsize=4m\npercentage_random=30,80\nnorandommap\n", ("drawn",)
     ),
