@@ -54,7 +54,7 @@ QUICK_TESTS := $(addprefix tests/python/test_,$(addsuffix .py,architecture words
 # One interpreter for every build of the binding.
 export PYO3_PYTHON := $(abspath $(BIN))/python
 
-.PHONY: help demo test test-ray figures papers-docs papers-drawn today-docs fio-docs bench bench-sweeps check fmt lint worlds minimal-worlds stand-ins properties fuzz unsafe deny coverage lock clean
+.PHONY: help demo test test-ray figures papers-docs papers-drawn papers-report today-docs fio-docs bench bench-sweeps check fmt lint worlds minimal-worlds stand-ins properties fuzz unsafe deny coverage lock clean
 .DEFAULT_GOAL := help
 
 help: ## Show this list
@@ -84,8 +84,11 @@ today-docs: $(STAMPS)/native ## Renew docs/papers/today from OUT=out/today, wher
 fio-docs: $(STAMPS)/dev ## Renew the table of fio's options in docs/jobs.md
 	@$(BIN)/python tools/renew_fio_options.py
 
-papers-drawn: $(STAMPS)/native ## Draw report and figures in docs/papers again, after a change of how they look
+papers-drawn: $(STAMPS)/native ## Draw the figures in docs/papers again, after a change of how they look
 	@$(BIN)/python tools/renew_papers.py --drawn
+
+papers-report: $(STAMPS)/native ## Build one HTML file out of docs/papers: out/papers.html
+	@$(BIN)/python tools/renew_papers.py --report out/papers.html
 
 stand-ins: $(STAMPS)/dev ## Build presets/profiles from published statistics (CHECK=1 measures them as they are)
 	@$(BIN)/python tools/stand_ins $(if $(CHECK),--check)

@@ -4,9 +4,13 @@
 
     make papers-drawn
 
-draws the report and the figures of what is there again, after a change of how they look.
+draws the figures of what is there again, after a change of how they look, and
 
-The first copies each paper's record, what claims hang on, its figures and the report, writes a page for each
+    make papers-report
+
+builds one file out of all the records, which is not kept with the code.
+
+The first copies each paper's record and what claims hang on, draws its figures, writes a page for each
 paper and one for all, and the summary in README.md. A test says that the pages are what the copied records
 come to.
 """
@@ -69,9 +73,7 @@ def main(output: Path) -> None:
         for name in (record.FILE, sensitivity.FILE):
             if (folder / name).is_file():
                 shutil.copyfile(folder / name, kept / name)
-        for figure in found["figures"]:
-            shutil.copyfile(folder / f"{figure['name']}.png", kept / f"{figure['name']}.png")
-    shutil.copyfile(output / "report.html", DOCS / "report.html")
+    draw_again()
     for path, text in pages(DOCS):
         path.write_text(text, encoding="utf-8")
     readme = ROOT / "README.md"
@@ -83,8 +85,14 @@ def draw_again() -> None:
     for one in records(DOCS):
         for figure in map(record.figure, one["figures"]):
             titled = dataclasses.replace(figure, title=figure_title(figure))
-            pictures.save(titled, DOCS / one["paper"]["id"])
-    (DOCS / "report.html").write_text(render(of_folder(DOCS)), encoding="utf-8")
+            pictures.save(titled, DOCS / one["paper"]["id"], colours=pictures.SMALL)
+
+
+def report(path: Path) -> None:
+    """Write all records as one file."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(render(of_folder(DOCS)), encoding="utf-8")
+    print(f"written to {path}")
 
 
 def pages(docs: Path) -> Iterator[tuple[Path, str]]:
@@ -122,8 +130,8 @@ def whole(found: Sequence[Stored], docs: Path) -> str:
         _GENERATED,
         f"Of {len(claims)} published claims {_count(claims, HOLDS)} hold{ours}, in a full run, "
         f"seed {found[0]['seed']}. What does not is listed with its cause. [papers.md](../papers.md) says "
-        "how claims are judged, and [report.html](report.html) is this with figures that show values, in one "
-        "file to download.",
+        "how claims are judged; `make papers-report` builds one file out of this, with figures that show "
+        "values.",
         by_paper(found, docs, ""),
         PREDICTED_NOTE,
         by_grade(found),
@@ -337,5 +345,7 @@ def _cell(cell: Any) -> str:
 if __name__ == "__main__":
     if sys.argv[1:] == ["--drawn"]:
         draw_again()
+    elif sys.argv[1:2] == ["--report"]:
+        report(Path(sys.argv[2]))
     else:
         main(Path(sys.argv[1]))

@@ -11,6 +11,7 @@ import sys
 from pathlib import Path
 
 import ninescope
+from ninescope import pictures
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -31,6 +32,8 @@ def main(result_directory: str) -> None:
     for name in ("tail.png", "cdf.png"):
         shutil.copyfile(Path(result_directory, name), images / name)
     _slowest().plot.slowest(images / "slowest.png")
+    for image in images.glob("*.png"):
+        pictures.reduce_colours(image, pictures.SMALL)
 
 
 def _slowest() -> ninescope.Result:

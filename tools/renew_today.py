@@ -16,6 +16,8 @@ import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from ninescope import pictures
+
 ROOT = Path(__file__).resolve().parents[1]
 DOCS = ROOT / "docs/papers/today"
 PLACE = re.compile(
@@ -44,6 +46,7 @@ def main(lakes: Path) -> None:
         if page.stem in FIGURES:
             figure = page.with_suffix(".png")
             _ninescope("sweep", "plot", str(lake), *FIGURES[page.stem], "--out", str(figure))
+            pictures.reduce_colours(figure, pictures.SMALL)
         page.write_text(with_tables(page.read_text(encoding="utf-8"), DOCS), encoding="utf-8")
 
 

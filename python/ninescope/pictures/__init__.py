@@ -4,6 +4,6 @@
 own.
 """
 
-from ninescope.pictures.drawing import picture, save
+from ninescope.pictures.drawing import SMALL, picture, reduce_colours, save
 
-__all__ = ["picture", "save"]
+__all__ = ["SMALL", "picture", "reduce_colours", "save"]
