@@ -1,27 +1,33 @@
 //! What checking costs: the same runs without a checker, under `cheap` and under `full`, in one process.
 //!
-//! Part of `make bench`; nothing here passes or fails.
+//! Part of `make bench`; nothing here passes or fails. Without `--bench` it is only tried, as `cargo test` does.
 
 use ninescope::RunRequest;
 use serde_json::{Value, json};
 
-const ROUNDS: usize = 3;
+/// How often each is run, requests of a run, and blocks per plane.
+fn extent() -> (usize, u64, u32) {
+    if std::env::args().any(|argument| argument == "--bench") { (3, 2_000_000, 64) } else { (1, 2_000, 32) }
+}
 
 fn request(rw: &str, prefill: &str, check: &str) -> RunRequest {
-    let drive = r#"base = "tlc"
+    let (_, requests, blocks) = extent();
+    let drive = format!(
+        r#"base = "tlc"
         [geometry]
         channels = 8
         packages_per_channel = 2
         dies_per_package = 1
         planes_per_die = 2
-        blocks_per_plane = 64
+        blocks_per_plane = {blocks}
         pages_per_block = 256
         [ftl]
         frontier_planes = 2
         over_provisioning = 0.25
-        "#;
+        "#
+    );
     let text = json!({
-        "seed": 1, "prefill": prefill, "check": check, "requests": 2_000_000, "drive": {"toml": drive},
+        "seed": 1, "prefill": prefill, "check": check, "requests": requests, "drive": {"toml": drive},
         "workload": {"job": {"rw": rw, "rwmixread": 70, "bs": "4k", "iodepth": 16}},
     });
     RunRequest::from_json(&text.to_string()).expect("a legal request")
@@ -37,7 +43,11 @@ fn timed(rw: &str, prefill: &str, check: &str) -> (f64, String) {
 }
 
 fn main() {
-    println!("checking: 4 KiB, QD 16, 16 GiB drive, the best of {ROUNDS} runs of each level, times that of `off`");
+    let (rounds, _, blocks) = extent();
+    println!(
+        "checking: 4 KiB, QD 16, {} GiB drive, the best of {rounds} runs of each level, times that of `off`",
+        blocks / 4
+    );
     println!("{:<24} {:>10} {:>8} {:>8}", "", "off", "cheap", "full");
     for (name, rw, prefill) in [
         ("random read", "randread", "full"),
@@ -46,7 +56,7 @@ fn main() {
     ] {
         let mut best = [f64::INFINITY; 3];
         let mut digests = Vec::new();
-        for _ in 0..ROUNDS {
+        for _ in 0..rounds {
             for (level, best) in ["off", "cheap", "full"].into_iter().zip(&mut best) {
                 let (seconds, digest) = timed(rw, prefill, level);
                 *best = best.min(seconds);

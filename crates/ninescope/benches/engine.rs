@@ -1,7 +1,8 @@
 //! `make bench`: how fast ninescope runs, on one core of the machine it is started on.
 //!
 //! Prints one table; nothing here passes or fails. `FULL=1` takes a 512 GiB drive instead of 64 GiB. The
-//! first argument that is not an option selects the rows whose name contains it.
+//! first argument that is not an option selects the rows whose name contains it. Without `--bench`, which `cargo bench` gives
+//! and `cargo test` does not, everything is run for a moment, so that it is known to run.
 
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
@@ -17,9 +18,32 @@ use ninescope_model::{Cause, Lba, Occupancy, Request};
 use ninescope_workload::Arrival;
 use serde_json::{Value, json};
 
+/// Whether it is only tried.
+fn is_tried() -> bool {
+    !std::env::args().any(|argument| argument == "--bench")
+}
+
+/// So many requests, or a moment's.
+fn requests(of_measurement: u64) -> u64 {
+    if is_tried() { 1_000 } else { of_measurement }
+}
+
+/// How often two things are compared.
+fn turns() -> usize {
+    if is_tried() { 1 } else { 5 }
+}
+
+fn blocks(full: bool) -> u32 {
+    match (is_tried(), full) {
+        (true, _) => 32,
+        (_, true) => 1024,
+        _ => 128,
+    }
+}
+
 /// The drive of all rows: 8 channels x 4 packages x 2 dies x 2 planes of 16 KiB pages.
 fn drive(full: bool, over_provisioning: f64) -> String {
-    let blocks = if full { 1024 } else { 128 };
+    let blocks = blocks(full);
     format!(
         r#"base = "tlc"
         [geometry]
@@ -45,7 +69,7 @@ struct Row {
 }
 
 fn rows() -> Vec<Row> {
-    let job = |rw: &str, iodepth: u32, requests: u64| json!({"rw": rw, "rwmixread": 70, "bs": "4k", "iodepth": iodepth, "requests": requests});
+    let job = |rw: &str, iodepth: u32, requests: u64| json!({"rw": rw, "rwmixread": 70, "bs": "4k", "iodepth": iodepth, "requests": self::requests(requests)});
     vec![
         Row {
             name: "4 KiB random read, QD 1",
@@ -78,7 +102,7 @@ fn main() {
     let full = std::env::var("FULL").is_ok_and(|value| !value.is_empty() && value != "0");
     let filter = std::env::args().skip(1).find(|argument| !argument.starts_with('-'));
     let wanted = |name: &str| filter.as_deref().is_none_or(|filter| name.contains(filter));
-    println!("drive: 8 channels x 4 packages x 2 dies x 2 planes, {} GiB raw", if full { 512 } else { 64 });
+    println!("drive: 8 channels x 4 packages x 2 dies x 2 planes, {} GiB raw", blocks(full) / 2);
     if wanted("instant driver") {
         instant_driver(full);
     }
@@ -110,17 +134,17 @@ fn main() {
 
 /// The stand-in of `prxy_0`, its pages moved together, on flash, on memory, and on two media.
 fn placements() {
-    const REQUESTS: usize = 2_000_000;
+    let count = requests(2_000_000) as usize;
     let profiles = presets_of(PresetKind::Profiles);
     let profile = profiles.iter().find(|profile| profile.name == "prxy_0").expect("a profile that is shipped");
     let profile = parse_profile(profile.name, profile.toml).expect("a legal profile");
     let mut drawn = ProfileWorkload::new(&profile, None, 1).expect("a legal profile");
-    let mut requests = Vec::with_capacity(REQUESTS);
-    while requests.len() < REQUESTS {
+    let mut requests = Vec::with_capacity(count);
+    while requests.len() < count {
         requests.push(drawn.next_request().expect("a draw").expect("as many requests"));
     }
     move_together(&mut requests);
-    println!("\nthe stand-in of prxy_0, {REQUESTS} requests, open loop      M req/s   events per request");
+    println!("\nthe stand-in of prxy_0, {count} requests, open loop      M req/s   events per request");
     for drive in ["mlc", "m-scm", "hybrid-wo", "hybrid-rwb", "hybrid-wb", "multi-scm"] {
         let mut request = RunRequest::from_json(r#"{"seed": 1}"#).expect("a legal request");
         request.drive = Some(DriveSource::Preset(drive.to_owned()));
@@ -153,11 +177,11 @@ fn move_together(requests: &mut [Request]) {
 /// erases are suspended all the time.
 fn suspending() {
     let idle = |policy: &str| {
-        let job = json!({"rw": "randread", "bs": "4k", "iodepth": 32, "requests": 1_000_000});
+        let job = json!({"rw": "randread", "bs": "4k", "iodepth": 32, "requests": requests(1_000_000)});
         (DriveSource::Toml(drive(false, 0.25)), policy.to_owned(), job, "full")
     };
     let active = |preset: &str, policy: &str| {
-        let job = json!({"rw": "randrw", "rwmixread": 70, "bs": "4k", "iodepth": 16, "requests": 1_000_000});
+        let job = json!({"rw": "randrw", "rwmixread": 70, "bs": "4k", "iodepth": 16, "requests": requests(1_000_000)});
         (DriveSource::Preset(preset.to_owned()), policy.to_owned(), job, "raw")
     };
     for (name, without, with) in [
@@ -167,16 +191,15 @@ fn suspending() {
     ] {
         let mut ratios = Vec::new();
         let mut suspends = 0.0;
-        for _ in 0..5 {
+        for _ in 0..turns() {
             let (plain, _) = timed_case(&without);
             let (suspending, per_request) = timed_case(&with);
             suspends = per_request;
             ratios.push(suspending / plain);
         }
-        ratios.sort_by(f64::total_cmp);
         println!(
-            "suspending, {name}: {:.3} of the time per request without ({:.3} to {:.3} in 5 turns; {suspends:.3} suspends per request)",
-            ratios[2], ratios[0], ratios[4]
+            "suspending, {name}: {} of the time per request without, {suspends:.3} suspends per request",
+            middle_of(&mut ratios)
         );
     }
 }
@@ -184,7 +207,7 @@ fn suspending() {
 /// What codes and failing bits cost beside a drive without them, in turns within this run: time of the simulator per
 /// request, on 4 KiB random 70/30 at QD 16.
 fn codes() {
-    let job = json!({"rw": "randrw", "rwmixread": 70, "bs": "4k", "iodepth": 16, "requests": 1_000_000});
+    let job = json!({"rw": "randrw", "rwmixread": 70, "bs": "4k", "iodepth": 16, "requests": requests(1_000_000)});
     let case = |more: &str| (DriveSource::Toml(drive(false, 0.25) + more), "none".to_owned(), job.clone(), "full");
     let ecc = "[nand]\necc = { policy = \"bch\", user_data = \"4KiB\", correctable = 40, latency = { policy = \"fixed\" } }\n";
     let errors = |rber: &str| format!("{ecc}errors = {{ policy = \"constant\", rber = {rber} }}\n");
@@ -195,18 +218,25 @@ fn codes() {
         ("BCH, RBER 1e-4", case(&errors("1e-4"))),
         ("BCH, RBER 1e-3, one codeword in six is read again", case(&retry)),
     ] {
-        let mut ratios: Vec<f64> = (0..5).map(|_| timed_case(&coded).0 / timed_case(&plain).0).collect();
-        ratios.sort_by(f64::total_cmp);
-        println!(
-            "codes, {name}: {:.3} of the time per request without ({:.3} to {:.3} in 5 turns)",
-            ratios[2], ratios[0], ratios[4]
-        );
+        let mut ratios: Vec<f64> = (0..turns()).map(|_| timed_case(&coded).0 / timed_case(&plain).0).collect();
+        println!("codes, {name}: {} of the time per request without", middle_of(&mut ratios));
     }
+}
+
+/// The middle one and the ends, in words.
+fn middle_of(ratios: &mut [f64]) -> String {
+    ratios.sort_by(f64::total_cmp);
+    let (middle, last) = (ratios[ratios.len() / 2], ratios[ratios.len() - 1]);
+    format!("{middle:.3} ({:.3} to {last:.3} in {} turns)", ratios[0], ratios.len())
 }
 
 /// Wall time per request [s], and suspends per request.
 fn timed_case((drive, policy, job, prefill): &(DriveSource, String, Value, &str)) -> (f64, f64) {
-    let text = json!({"seed": 1, "prefill": prefill, "set": [format!("scheduler.suspend={policy}")]}).to_string();
+    let mut set = vec![format!("scheduler.suspend={policy}")];
+    if is_tried() {
+        set.push("geometry.blocks_per_plane=64".to_owned());
+    }
+    let text = json!({"seed": 1, "prefill": prefill, "set": set}).to_string();
     let mut request = RunRequest::from_json(&text).expect("a legal request");
     request.drive = Some(drive.clone());
     request.workload = Some(WorkloadSource { job: Some(job.clone()), ..WorkloadSource::default() });
@@ -260,8 +290,7 @@ fn timed_row(row: &Row, full: bool) -> f64 {
 fn instant_driver(full: bool) {
     use ninescope_ftl::{Ftl, FtlConfig, InstantDriver};
     use ninescope_model::{Geometry, Lpa};
-    let blocks = if full { 1024 } else { 128 };
-    let geometry = Geometry::checked(8, 4, 2, 2, blocks, 256, 16_384, 4_096, 2).expect("a legal geometry");
+    let geometry = Geometry::checked(8, 4, 2, 2, blocks(full), 256, 16_384, 4_096, 2).expect("a legal geometry");
     let logical_units = (f64::from(geometry.units()) / 1.25) as u32;
     let config = FtlConfig {
         geometry,
@@ -308,13 +337,13 @@ fn instant_driver(full: bool) {
 /// What attribution costs a request that waits: two readings of the ledger, their difference, the parts,
 /// and the sum of its bucket. Measured alone and compared with the whole, in the same run.
 fn attribution_share(seconds_per_request: f64) {
-    const ROUNDS: u64 = 4_000_000;
+    let rounds = requests(4_000_000);
     let mut stream = RandomStream::new(1, "bench", "attribution");
     let mut ledger = OccupancyLedger::default();
     let mut meter = OpMeter::default();
     let mut now = Ns(0);
     let begin = Instant::now();
-    for _ in 0..ROUNDS {
+    for _ in 0..rounds {
         let queued = *ledger.read(now);
         let waited = stream.below(200_000);
         now += Ns(waited);
@@ -328,7 +357,7 @@ fn attribution_share(seconds_per_request: f64) {
         let bucket = meter.latency.record(parts.total());
         meter.attribution.record(bucket, &parts);
     }
-    let each = begin.elapsed().as_secs_f64() / ROUNDS as f64;
+    let each = begin.elapsed().as_secs_f64() / rounds as f64;
     println!(
         "\nattribution, measured alone: {:.0} ns per waiting request with its histogram, {:.0} % of the {:.0} ns of a random read at QD 32",
         each * 1e9,
