@@ -3,7 +3,7 @@
 //! A scene is a die to which things are done at given times. It is looked at in the first and in the last
 //! nanosecond of each of its states, so that every command is seen one tick before each change and at it.
 
-mod harness;
+use crate::harness;
 
 use Verdict::{Empty, Erased, Legal, NotReady, OutOfOrder, Programmed, ReadsOnly};
 use harness::{DIE, Harness, LOOP, PROGRAM, RAMP, READ, RECOVER, command, erase, program, read};

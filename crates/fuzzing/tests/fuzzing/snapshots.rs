@@ -1,12 +1,12 @@
 //! The kept snapshots are of the format that is read today; others would only show that they are refused.
-//! `NINESCOPE_BLESS=1 cargo test -p ninescope-fuzzing --test snapshots` writes them anew.
+//! `NINESCOPE_BLESS=1 cargo test -p ninescope-fuzzing --test fuzzing snapshots` writes them anew.
 
 use std::path::{Path, PathBuf};
 
 use ninescope::{DriveSource, Plan, PreparedDrive, RunRequest, Shape};
 use serde_json::json;
 
-const DRIVE: &str = include_str!("../data/drive.toml");
+const DRIVE: &str = include_str!("../../data/drive.toml");
 
 /// What is kept: a name, how the drive is prepared, and what is changed in it.
 const KEPT: [(&str, &str, &[&str]); 6] = [

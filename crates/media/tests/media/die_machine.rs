@@ -1,6 +1,6 @@
 //! The die machine from outside: which command is legal, and at which nanosecond things happen.
 
-mod harness;
+use crate::harness;
 
 use harness::{DIE, Harness, LOOP, PROGRAM, RAMP, READ, RECOVER, command, erase, geometry, program, read, timing};
 use ninescope_kernel::Ns;

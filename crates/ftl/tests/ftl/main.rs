@@ -1,0 +1,8 @@
+//! The tests of the crate from outside: one program, because each program links all of it again.
+
+mod late_moves;
+mod policies;
+mod sector_wear_leveling;
+mod snapshots;
+mod streams;
+mod write_amplification;
