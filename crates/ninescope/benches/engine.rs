@@ -13,8 +13,7 @@ use ninescope::{
 use ninescope_engine::meter::{OccupancyLedger, OpMeter, Parts};
 use ninescope_engine::{NoProbe, Plain};
 use ninescope_kernel::{Ns, RandomStream};
-use ninescope_model::{Cause, Lba, Occupancy, Request};
-use ninescope_workload::Arrival;
+use ninescope_model::{Arrival, Cause, Lba, Occupancy, Request};
 use serde_json::{Value, json};
 
 /// The drive of all rows: 8 channels x 4 packages x 2 dies x 2 planes of 16 KiB pages.

@@ -3,13 +3,14 @@
 use std::ops::Range;
 
 use ninescope_engine::LaneConfig;
+use ninescope_generators::host_cache::InitialContent;
+use ninescope_generators::{
+    FileSystem, FileSystemConfig, HostCache, HostCacheConfig, JobConfig, JobError, SyntheticJob,
+};
 use ninescope_kernel::Ns;
 use ninescope_model::units::{Bytes, Duration};
-use ninescope_workload::host_cache::InitialContent;
-use ninescope_workload::{
-    FileSystem, FileSystemConfig, HostCache, HostCacheConfig, JobConfig, JobError, SyntheticJob, TIME_MAX,
-    TraceOptions, TraceReader, TraceSummary, Workload,
-};
+use ninescope_model::{TIME_MAX, Workload};
+use ninescope_traces::{TraceOptions, TraceReader, TraceSummary};
 
 use crate::assembly::{Assembly, fit_drive};
 use crate::config::{JobFile, JobWork};

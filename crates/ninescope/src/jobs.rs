@@ -3,9 +3,10 @@
 use std::collections::BTreeSet;
 use std::ops::Range;
 
-use ninescope_engine::{LANES_MAX, LaneConfig, Think};
+use ninescope_engine::{LaneConfig, Think};
+use ninescope_generators::{AccessPattern, JobConfig, JobError, JobRegion, SyntheticJob};
 use ninescope_kernel::Ns;
-use ninescope_workload::{AccessPattern, JobConfig, JobError, JobRegion, SyntheticJob};
+use ninescope_model::LANES_MAX;
 
 use crate::assembly::Assembly;
 use crate::config::{JobOptions, LoadedJobs};

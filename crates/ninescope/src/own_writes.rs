@@ -5,10 +5,11 @@
 
 use std::path::{Path, PathBuf};
 
+use ninescope_generators::{EachPass, JobConfig, SyntheticJob};
 use ninescope_kernel::{RandomStream, RunDigest};
 use ninescope_model::units::Duration;
-use ninescope_model::{Op, Request, SECTOR_BYTES};
-use ninescope_workload::{Arrival, EachPass, JobConfig, SyntheticJob, TIME_MAX, TraceOptions, TraceReader, Workload};
+use ninescope_model::{Arrival, Op, Request, SECTOR_BYTES, TIME_MAX, Workload};
+use ninescope_traces::{TraceOptions, TraceReader};
 
 use crate::assembly::Assembly;
 use crate::digits;

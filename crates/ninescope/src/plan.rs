@@ -5,12 +5,11 @@ use std::ops::Range;
 use std::path::Path;
 
 use ninescope_engine::{Device, Kind, LaneConfig, RunLimits};
+use ninescope_generators::HostCacheConfig;
 use ninescope_kernel::Ns;
 use ninescope_model::units::Duration;
-use ninescope_model::{Request, SECTOR_BYTES};
-use ninescope_workload::{
-    AddressMap, Arrival, HostCacheConfig, TraceOptions, TraceReader, TraceSummary, TraceVolume, Workload, WorkloadError,
-};
+use ninescope_model::{Arrival, Request, SECTOR_BYTES, Workload, WorkloadError};
+use ninescope_traces::{AddressMap, TraceOptions, TraceReader, TraceSummary, TraceVolume};
 
 use crate::assembly::{Assembly, Unfit, fit_drive, over_provisioning_note, suspend_note};
 use crate::config::LoadedJobs;
@@ -185,8 +184,8 @@ impl Plan {
         let unit_bytes = u64::from(assembly.geometry.unit_bytes);
         let footprint = || {
             let pages = summary.read_pages.ranges();
-            let bytes = pages
-                .map(|pages| pages.start * ninescope_workload::PAGE_BYTES..pages.end * ninescope_workload::PAGE_BYTES);
+            let bytes =
+                pages.map(|pages| pages.start * ninescope_model::PAGE_BYTES..pages.end * ninescope_model::PAGE_BYTES);
             // A page may reach beyond an odd end of the drive.
             bytes
                 .map(|bytes| {

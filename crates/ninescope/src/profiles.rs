@@ -3,8 +3,9 @@
 
 use std::path::Path;
 
-use ninescope_workload::profile::{PROFILE_VERSION, Profile, ProfileBuilder, ProfileWorkload};
-use ninescope_workload::{TraceReader, Workload};
+use ninescope_generators::profile::{PROFILE_VERSION, Profile, ProfileBuilder, ProfileWorkload};
+use ninescope_model::Workload;
+use ninescope_traces::TraceReader;
 use toml::{Table, Value};
 
 use crate::config::{nearest_location, with_suggestion};

@@ -4,10 +4,12 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
+use ninescope_generators::{HostCacheConfig, JobConfig};
 use ninescope_kernel::Ns;
 use ninescope_media::health::SuspendLimit;
+use ninescope_model::TIME_MAX;
 use ninescope_model::units::{Bytes, Duration};
-use ninescope_workload::{HostCacheConfig, JobConfig, TIME_MAX, TraceFormat, WorkloadError};
+use ninescope_traces::{TraceError, TraceFormat};
 use serde::{Deserialize, Serialize};
 
 use crate::assembly::Assembly;
@@ -413,7 +415,7 @@ impl WorkloadSource {
     /// # Errors
     /// [`Error::Input`] with the formats there are.
     pub fn trace_format(&self) -> Result<Option<TraceFormat>, Error> {
-        let parse = |name: &String| name.parse().map_err(|error: WorkloadError| Error::Input(error.to_string()));
+        let parse = |name: &String| name.parse().map_err(|error: TraceError| Error::Input(error.to_string()));
         self.format.as_ref().map(parse).transpose()
     }
 }

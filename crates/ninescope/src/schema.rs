@@ -3,8 +3,8 @@
 
 use std::collections::BTreeSet;
 
-use ninescope_engine::LANES_MAX;
-use ninescope_workload::profile::Profile;
+use ninescope_generators::profile::Profile;
+use ninescope_model::LANES_MAX;
 use schemars::generate::SchemaSettings;
 use schemars::transform::RecursiveTransform;
 use schemars::{JsonSchema, Schema};

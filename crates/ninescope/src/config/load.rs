@@ -1,11 +1,12 @@
 //! Reading drive descriptions: a preset or a file, on top of a base, with single values set on top.
 
 use ninescope_model::registry::below_key;
+use ninescope_model::suggestion;
 use toml::{Table, Value};
 
 use super::DriveConfig;
 use super::diagnostics::{
-    at_key, in_plain_words, location, location_of_line, nearest_location, suggestion, with_nearest, with_suggestion,
+    at_key, in_plain_words, location, location_of_line, nearest_location, with_nearest, with_suggestion,
 };
 use crate::error::Error;
 use crate::policies_with;

@@ -2,23 +2,20 @@
 
 mod diagnostics;
 mod drive;
-mod fio;
 mod job_file;
 mod jobs;
 mod load;
 mod reliability;
 
-pub use diagnostics::suggestion;
 pub(crate) use diagnostics::{nearest_location, with_suggestion};
 pub use drive::{
     Cell, ControllerConfig, CopyPathConfig, DriveConfig, EnduranceSection, EraseLoopsConfig, FtlSection,
     GeometryConfig, LoopSharesConfig, NandConfig, PulseOrderConfig, SchedulerConfig, ScmConfig, SuspendLimitConfig,
     TierSection,
 };
-pub use fio::parse_fio;
 pub use job_file::{JobFile, JobTables, JobText, JobWork, parse_host_cache, parse_job_file};
-pub use jobs::{JobOptions, JobsTable, LoadedJobs, parse_jobs};
+pub use jobs::{JobOptions, JobsTable, LoadedJobs, parse_fio, parse_jobs};
 pub(crate) use load::unknown_preset;
 pub use load::{LoadedDrive, load_drive};
-pub use ninescope_workload::JobConfig;
+pub use ninescope_generators::JobConfig;
 pub use reliability::{BackingStoreSection, CorruptionSection};
