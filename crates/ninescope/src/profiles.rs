@@ -10,7 +10,7 @@ use toml::{Table, Value};
 
 use crate::config::{nearest_location, with_suggestion};
 use crate::error::Error;
-use crate::trace_options;
+use crate::traces::trace_options;
 
 /// What stands above every profile that is written.
 const HEADING: &str = "# A profile of ninescope: what a trace is like. `ninescope trace generate` draws one from it.\n";

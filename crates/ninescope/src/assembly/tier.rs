@@ -5,10 +5,11 @@ use ninescope_model::Geometry;
 use ninescope_model::units::Bytes;
 use ninescope_tier::policies::Below;
 
-use crate::assembly::ENTRIES_MAX;
 use crate::config::LoadedDrive;
 use crate::error::Error;
-use crate::scm::{ScmAssembly, check_shape, check_shape_without_capacity};
+
+use super::controller::ENTRIES_MAX;
+use super::scm::{ScmAssembly, check_shape, check_shape_without_capacity};
 
 /// Migrations per die, or per bank of the lower memory, that are under way at a time.
 const MIGRATIONS_PER_UNIT: u32 = 4;

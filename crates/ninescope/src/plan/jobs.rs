@@ -1,4 +1,4 @@
-//! Jobs on their way into a run: copies are made, the limits of the run applied, each laid out on the drive.
+//! The plan of jobs: copies are made, the limits of the run applied, each laid out on the drive.
 
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -8,14 +8,63 @@ use ninescope_generators::{AccessPattern, JobConfig, JobError, JobRegion, Synthe
 use ninescope_kernel::Ns;
 use ninescope_model::LANES_MAX;
 
-use crate::assembly::Assembly;
+use super::limits::limits;
+use super::preconditioning::preconditioning;
+use super::{OnDrive, disjoint};
+use crate::assembly::{Assembly, fit_drive};
 use crate::config::{JobOptions, LoadedJobs};
 use crate::error::Error;
-use crate::request::RunRequest;
+use crate::precondition::OwnWrites;
+use crate::request::{RunRequest, WorkloadSource};
+use crate::result::WorkloadReport;
+
+/// The run of jobs.
+pub(super) fn on_drive(
+    request: &RunRequest,
+    source: &WorkloadSource,
+    mut loaded: LoadedJobs,
+) -> Result<OnDrive, Error> {
+    let mut notes = vec!["synthetic workload".to_owned()];
+    notes.append(&mut loaded.notes);
+    let mut jobs = Jobs::new(loaded)?;
+    jobs.limit(request, source.iodepth);
+    let mut drive = request.load_drive()?;
+    if request.sizes_drive() {
+        fit_drive(&mut drive, jobs.end())
+            .map_err(|unfit| unfit.into_error(|message| jobs.beyond_any_drive(message)))?;
+        let blocks = drive.config.blocks_per_plane();
+        notes.push(format!("default drive: {blocks} blocks per plane"));
+    }
+    let assembly = Assembly::new(&drive, request.seed, request.log_requests)?;
+    let regions = jobs.laid_out(&assembly)?;
+    let units = jobs.units(&regions, u64::from(assembly.geometry.sectors_per_unit()));
+    let own = || OwnWrites::of_jobs(&jobs.list, &assembly, request.seed);
+    let (preconditioning, note) = preconditioning(request, || units, &assembly, own)?;
+    notes.extend(note);
+    let report = WorkloadReport::of_jobs(source, &jobs.list, jobs.options())?;
+    let total_requests = jobs.requests(&regions);
+    let mut job_names: Vec<String> = jobs.list.iter().map(|job| job.name.clone()).collect();
+    // A job alone was given its limit itself.
+    let most = request.requests.filter(|_| jobs.several());
+    let duration = request.duration.map(|duration| Ns(duration.0));
+    let ramp = jobs.ramp_time()?;
+    let mut limits = limits(request, total_requests, most, duration, u32::MAX)?;
+    let is_warmed = request.warmup.is_some_and(|warmup| !warmup.is_nothing());
+    if is_warmed && ramp.is_some() {
+        notes.push("the run's warm-up takes the place of ramp_time".to_owned());
+    } else {
+        limits.warmup_time = ramp;
+    }
+    let lanes = jobs.lanes(&assembly, request.seed)?;
+    if !jobs.several() {
+        job_names.clear();
+    }
+    Ok(OnDrive { assembly, lanes, job_names, total_requests, limits, preconditioning, report, notes })
+}
 
 /// The jobs of a run, every copy by itself.
 #[derive(Debug)]
-pub struct Jobs {
+struct Jobs {
     list: Vec<JobConfig>,
     /// Of each, which of the described jobs it is or was copied from.
     origins: Vec<usize>,
@@ -27,7 +76,7 @@ impl Jobs {
     ///
     /// # Errors
     /// [`Error::Input`] for too many jobs, and for two of one name, which would draw the same random numbers.
-    pub fn new(described: LoadedJobs) -> Result<Self, Error> {
+    fn new(described: LoadedJobs) -> Result<Self, Error> {
         let (mut list, mut origins) = (Vec::new(), Vec::new());
         for (index, job) in described.jobs.iter().enumerate() {
             let name = (described.jobs.len() > 1).then_some(job.name.as_str());
@@ -57,13 +106,8 @@ impl Jobs {
     }
 
     /// What a job was described with, in the words of its file: option and value.
-    pub fn options(&self) -> JobOptions {
+    fn options(&self) -> JobOptions {
         self.described.options(&self.origins, &self.list)
-    }
-
-    /// Each job.
-    pub fn list(&self) -> &[JobConfig] {
-        &self.list
     }
 
     /// A problem of a job.
@@ -77,7 +121,7 @@ impl Jobs {
     }
 
     /// Applies what the run says: to a job alone in place of its own limits, of several to those that have none.
-    pub fn limit(&mut self, request: &RunRequest, iodepth: Option<u32>) {
+    fn limit(&mut self, request: &RunRequest, iodepth: Option<u32>) {
         let several = self.several();
         for job in &mut self.list {
             if !several {
@@ -93,12 +137,12 @@ impl Jobs {
     }
 
     /// What a drive must hold for everything that the jobs name [B].
-    pub fn end(&self) -> u64 {
+    fn end(&self) -> u64 {
         self.list.iter().map(JobConfig::drive_bytes).max().unwrap_or_default()
     }
 
     /// What is wrong where no drive is large enough for [`Jobs::end`].
-    pub fn beyond_any_drive(&self, problem: String) -> Error {
+    fn beyond_any_drive(&self, problem: String) -> Error {
         let farthest = (0..self.list.len()).max_by_key(|&index| self.list[index].drive_bytes()).unwrap_or_default();
         self.refused(farthest, &JobError::new("size", problem))
     }
@@ -107,7 +151,7 @@ impl Jobs {
     ///
     /// # Errors
     /// [`Error::Input`] that names the job, where there are several, and the key.
-    pub fn laid_out(&mut self, assembly: &Assembly) -> Result<Vec<JobRegion>, Error> {
+    fn laid_out(&mut self, assembly: &Assembly) -> Result<Vec<JobRegion>, Error> {
         let region = |(index, job): (usize, &JobConfig)| {
             let region = job.validate(assembly.logical_bytes()).and_then(|region| {
                 check_that_time_passes(job, assembly)?;
@@ -123,7 +167,7 @@ impl Jobs {
     }
 
     /// The units that the jobs can touch.
-    pub fn units(&self, regions: &[JobRegion], sectors_per_unit: u64) -> Vec<Range<u32>> {
+    fn units(&self, regions: &[JobRegion], sectors_per_unit: u64) -> Vec<Range<u32>> {
         let units = |(job, region): (&JobConfig, &JobRegion)| {
             let end = region.end_sector(job.sizes_differ() || job.percentage_random < 100);
             (region.first_sector / sectors_per_unit) as u32..end.div_ceil(sectors_per_unit) as u32
@@ -132,7 +176,7 @@ impl Jobs {
     }
 
     /// How many requests they make in all, where that is known.
-    pub fn requests(&self, regions: &[JobRegion]) -> Option<u64> {
+    fn requests(&self, regions: &[JobRegion]) -> Option<u64> {
         let mut requests = self.list.iter().zip(regions).map(|(job, region)| job.requests_in_all(region));
         requests.try_fold(0_u64, |sum, requests| Some(sum.saturating_add(requests?)))
     }
@@ -141,7 +185,7 @@ impl Jobs {
     ///
     /// # Errors
     /// [`Error::Input`] where the jobs do not agree on it: a run is measured from one time on.
-    pub fn ramp_time(&self) -> Result<Option<Ns>, Error> {
+    fn ramp_time(&self) -> Result<Option<Ns>, Error> {
         let ramp = self.list[0].ramp_time;
         let refused = |index: usize, problem: &str| Err(self.refused(index, &JobError::new("ramp_time", problem)));
         if let Some(index) = self.list.iter().position(|job| job.ramp_time != ramp) {
@@ -160,7 +204,7 @@ impl Jobs {
     ///
     /// # Errors
     /// [`Error::Input`] that names the job and the key.
-    pub fn lanes(&self, assembly: &Assembly, seed: u64) -> Result<Vec<LaneConfig>, Error> {
+    fn lanes(&self, assembly: &Assembly, seed: u64) -> Result<Vec<LaneConfig>, Error> {
         let mut stage = 0;
         let lane = |(index, job): (usize, &JobConfig)| {
             stage += u32::from(job.stonewall && index > 0);
@@ -189,16 +233,4 @@ fn check_that_time_passes(job: &JobConfig, assembly: &Assembly) -> Result<(), Jo
         return Err(JobError::new("duration", problem));
     }
     Ok(())
-}
-
-/// The same numbers in ranges that do not overlap, in their order.
-pub fn disjoint(mut ranges: Vec<Range<u32>>) -> Vec<Range<u32>> {
-    ranges.sort_by_key(|range| range.start);
-    let mut end = 0;
-    for range in &mut ranges {
-        range.start = range.start.max(end).min(range.end);
-        end = end.max(range.end);
-    }
-    ranges.retain(|range| !range.is_empty());
-    ranges
 }

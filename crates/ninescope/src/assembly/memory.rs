@@ -7,7 +7,8 @@ use ninescope_ftl::FtlConfig;
 use ninescope_model::Geometry;
 
 use crate::error::Error;
-use crate::scm::ScmAssembly;
+
+use super::scm::ScmAssembly;
 
 /// Bytes of media state per block [B]: programmed pages and erase count.
 const MEDIA_BYTES_PER_BLOCK: u64 = 8;

@@ -14,8 +14,6 @@ use ninescope_traces::{TraceOptions, TraceReader};
 use crate::assembly::Assembly;
 use crate::digits;
 use crate::error::Error;
-use crate::jobs::Jobs;
-use crate::snapshot::hash_of;
 
 /// So many writes of a trace are kept in memory, of a longer one none [count].
 const KEPT_MAX: usize = 1 << 22;
@@ -107,8 +105,8 @@ impl OwnWrites {
     ///
     /// # Errors
     /// [`Error::Internal`] where jobs that were checked are refused.
-    pub fn of_jobs(jobs: &Jobs, assembly: &Assembly, seed: u64) -> Result<WearIn, Error> {
-        let kept: Vec<&JobConfig> = jobs.list().iter().filter(|job| writes(job) || trims(job)).collect();
+    pub fn of_jobs(jobs: &[JobConfig], assembly: &Assembly, seed: u64) -> Result<WearIn, Error> {
+        let kept: Vec<&JobConfig> = jobs.iter().filter(|job| writes(job) || trims(job)).collect();
         if !kept.iter().any(|job| writes(job)) {
             return Ok(WearIn::Uniform("the workload writes nothing"));
         }
@@ -129,7 +127,7 @@ impl OwnWrites {
         Ok(WearIn::Own(Self {
             source: Source::Jobs(lanes),
             units: UnitShape::of(assembly),
-            identity: hash_of(&format!("{description} with {seed:x}")),
+            identity: RunDigest::of_text(&format!("{description} with {seed:x}")).to_hex(),
             pass_units: None,
             note: follow.then(|| "jobs that run one after another wear the drive in side by side".to_owned()),
         }))
