@@ -141,7 +141,7 @@ minimal-worlds: ## Find and write the smallest world for each mark that has none
 
 properties: ## Try the properties of the tests with CASES=10000 random inputs each
 	PROPTEST_CASES=$(CASES) cargo test --release --locked -p ninescope-model -p ninescope-media -p ninescope-ecc \
-		-p ninescope-ftl -p ninescope-tier -p ninescope-workload -p ninescope-engine
+		-p ninescope-ftl -p ninescope-tier -p ninescope-traces -p ninescope-generators -p ninescope-engine
 
 fuzz: ## Fuzz everything that reads input, for SECONDS=60 in all
 	@tools/fuzz.sh $(SECONDS)

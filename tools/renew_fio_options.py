@@ -12,7 +12,7 @@ else:
     import tomli as tomllib
 
 ROOT = Path(__file__).resolve().parents[1]
-OPTIONS = ROOT / "crates/ninescope/src/config/fio/options.toml"
+OPTIONS = ROOT / "crates/generators/src/fio/options.toml"
 DOCS = ROOT / "docs/jobs.md"
 BEGIN, END = "<!-- fio options: begin -->\n", "<!-- fio options: end -->\n"
 

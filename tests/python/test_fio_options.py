@@ -1,6 +1,6 @@
 """Job files of fio: what ninescope issues against what fio issues, for every option of the importer's table.
 
-`crates/ninescope/src/config/fio/options.toml` says what becomes of each option. Here fio proves it: cases
+`crates/generators/src/fio/options.toml` says what becomes of each option. Here fio proves it: cases
 compare the two where an option is said to be *equal*, fio alone runs with and without an option that is
 said to change nothing, and the table in docs/jobs.md is the one that is tested.
 """
@@ -24,7 +24,7 @@ import ninescope
 from conftest import NATIVE, ROOT, tomllib
 from fio_oracle import NEEDS_FIO, Issued, fio, run_fio, run_ours
 
-OPTIONS_FILE = ROOT / "crates/ninescope/src/config/fio/options.toml"
+OPTIONS_FILE = ROOT / "crates/generators/src/fio/options.toml"
 OPTIONS: dict[str, dict[str, Any]] = {
     name: entry for group in tomllib.loads(OPTIONS_FILE.read_text()).values() for name, entry in group.items()
 }

@@ -174,7 +174,7 @@ def measure(path: Path, lengths: list[int], seconds: tuple[float, ...] = ()) -> 
         "--quiet",
         "--locked",
         "-p",
-        "ninescope-workload",
+        "ninescope-generators",
         "--example",
         "stand_in",
     ]

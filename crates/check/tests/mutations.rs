@@ -100,6 +100,7 @@ fn mutated_copy(mutations: &[Mutation]) -> PathBuf {
             );
         }
     }
+    forget_others(&copy.join("crates"), &source.join("crates"));
     copy_sources(&source, Path::new("presets"), &copy.join("presets"), &edited);
     for file in ["Cargo.toml", "Cargo.lock"] {
         copy_if_changed(&std::fs::read(source.join(file)).expect("the workspace's files"), &copy.join(file));
@@ -119,6 +120,20 @@ fn copy_sources(root: &Path, from: &Path, to: &Path, edited: &std::collections::
             let content = content.unwrap_or_else(|| std::fs::read(root.join(&file)).expect("a source file"));
             copy_if_changed(&content, &target);
         }
+    }
+    forget_others(to, &root.join(from));
+}
+
+/// Takes out of a folder what is not in another: sources that were renamed would be compiled beside themselves.
+fn forget_others(folder: &Path, wanted: &Path) {
+    for entry in std::fs::read_dir(folder).expect("a folder of the copy") {
+        let entry = entry.expect("an entry");
+        if wanted.join(entry.file_name()).exists() {
+            continue;
+        }
+        let is_folder = entry.file_type().expect("a file type").is_dir();
+        let gone = if is_folder { std::fs::remove_dir_all(entry.path()) } else { std::fs::remove_file(entry.path()) };
+        gone.expect("a writable target folder");
     }
 }
 

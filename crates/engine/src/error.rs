@@ -4,7 +4,7 @@ use ninescope_ftl::FtlError;
 use ninescope_kernel::Ns;
 use ninescope_media::nand::IllegalCommand;
 use ninescope_media::scm::IllegalScmCommand;
-use ninescope_workload::WorkloadError;
+use ninescope_model::WorkloadError;
 use thiserror::Error;
 
 /// An invariant that does not hold.

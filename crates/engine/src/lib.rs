@@ -29,7 +29,7 @@ pub use device::kind::{Kind, OnHeap, Plain, Watched};
 pub use device::{Device, HostEnd, Progress, Seen};
 pub use error::{SimulationError, Violation};
 pub use flash::{BufferLimits, MergedWith, ReadFrom};
-pub use host::{LANES_MAX, LaneConfig, RequestLogEntry, Think};
+pub use host::{LaneConfig, RequestLogEntry, Think};
 pub use meter::Utilization;
 pub use policies::suspend::{SuspendPolicy, SuspendPolicyConfig};
 pub use policies::transaction_scheduler::{TransactionScheduler, TransactionSchedulerConfig};

@@ -15,8 +15,8 @@ use common::Bench;
 use common::tiered::TierBench;
 use ninescope_ecc::EccSchemeConfig;
 use ninescope_engine::{Device, NoProbe, WriteCompletion};
+use ninescope_generators::{JobConfig, SyntheticJob};
 use ninescope_kernel::Ns;
-use ninescope_workload::{JobConfig, SyntheticJob};
 use scenario::{Drive, policy_with};
 
 struct Counting;

@@ -23,6 +23,19 @@ impl RunDigest {
         self.lanes[1] = (self.lanes[1] ^ word).wrapping_mul(0xc4ce_b9fe_1a85_ec53).rotate_left(37);
     }
 
+    /// The digest of a text: its length, then its bytes, eight in a word.
+    #[must_use]
+    pub fn of_text(text: &str) -> Self {
+        let mut digest = Self::default();
+        digest.word(text.len() as u64);
+        for bytes in text.as_bytes().chunks(8) {
+            let mut word = [0; 8];
+            word[..bytes.len()].copy_from_slice(bytes);
+            digest.word(u64::from_le_bytes(word));
+        }
+        digest
+    }
+
     /// The digest so far as 32 hexadecimal digits.
     #[must_use]
     pub fn to_hex(self) -> String {

@@ -22,7 +22,7 @@ pub use digest::RunDigest;
 pub use fast_div::FastDiv;
 pub use fifo::{Fifo, NONE};
 pub use prefetch::prefetch;
-pub use random::{RandomStream, Zipf};
+pub use random::{RandomStream, Zipf, mixed};
 pub use slab::Slab;
 pub use snapshot::{SectionReader, SectionWriter, Snapshot, SnapshotError, must_hold};
 pub use table::table;

@@ -9,6 +9,17 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 
 use crate::{SectionReader, SectionWriter, Snapshot, SnapshotError, must_hold};
 
+/// A word with its bits mixed, each of which depends on all of `word`'s (the finalizer of splitmix64): a hash, and a
+/// random number for whoever has no stream.
+#[inline]
+#[must_use]
+pub fn mixed(word: u64) -> u64 {
+    let mut mixed = word.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    mixed ^ (mixed >> 31)
+}
+
 /// One stream of random numbers.
 #[derive(Clone, Debug)]
 pub struct RandomStream {

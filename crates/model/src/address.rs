@@ -5,6 +5,9 @@ use ninescope_kernel::define_id;
 /// Bytes of one host sector, the unit of an LBA.
 pub const SECTOR_BYTES: u64 = 512;
 
+/// Bytes of a page in which footprints of workloads are counted, whatever the pages of a drive.
+pub const PAGE_BYTES: u64 = 4096;
+
 /// Logical block address: index of a 512 B host sector.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(transparent)]

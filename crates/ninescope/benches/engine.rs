@@ -14,8 +14,7 @@ use ninescope::{
 use ninescope_engine::meter::{OccupancyLedger, OpMeter, Parts};
 use ninescope_engine::{NoProbe, Plain};
 use ninescope_kernel::{Ns, RandomStream};
-use ninescope_model::{Cause, Lba, Occupancy, Request};
-use ninescope_workload::Arrival;
+use ninescope_model::{Arrival, Cause, Lba, Occupancy, Request};
 use serde_json::{Value, json};
 
 /// Whether it is only tried.

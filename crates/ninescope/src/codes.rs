@@ -6,8 +6,8 @@ use ninescope_ecc::{CodeError, EccSchemeConfig, checked_rber, checked_uber};
 use ninescope_media::scm::program_verify::curve::VerifyCurve;
 use ninescope_model::units::Bytes;
 
-use crate::Error;
 use crate::config::with_suggestion;
+use crate::error::Error;
 
 pub use ninescope_ecc::{Code, Scheme};
 

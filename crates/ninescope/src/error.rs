@@ -1,7 +1,9 @@
 //! The two kinds of failure a user sees.
 
 use ninescope_engine::SimulationError;
-use ninescope_workload::{JobError, WorkloadError};
+use ninescope_generators::JobError;
+use ninescope_model::WorkloadError;
+use ninescope_traces::TraceError;
 use thiserror::Error;
 
 /// What went wrong, and whose fault it is.
@@ -26,6 +28,12 @@ impl From<SimulationError> for Error {
 
 impl From<WorkloadError> for Error {
     fn from(error: WorkloadError) -> Self {
+        Self::Input(error.to_string())
+    }
+}
+
+impl From<TraceError> for Error {
+    fn from(error: TraceError) -> Self {
         Self::Input(error.to_string())
     }
 }

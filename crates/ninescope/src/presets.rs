@@ -1,6 +1,7 @@
 //! The drives, jobs and profiles that come with ninescope, as data.
 
-use crate::config::suggestion;
+use ninescope_model::suggestion;
+
 use crate::error::Error;
 
 /// A description that is part of the library.

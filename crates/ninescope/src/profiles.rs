@@ -3,13 +3,14 @@
 
 use std::path::Path;
 
-use ninescope_workload::profile::{PROFILE_VERSION, Profile, ProfileBuilder, ProfileWorkload};
-use ninescope_workload::{TraceReader, Workload};
+use ninescope_generators::profile::{PROFILE_VERSION, Profile, ProfileBuilder, ProfileWorkload};
+use ninescope_model::Workload;
+use ninescope_traces::TraceReader;
 use toml::{Table, Value};
 
 use crate::config::{nearest_location, with_suggestion};
 use crate::error::Error;
-use crate::trace_options;
+use crate::traces::trace_options;
 
 /// What stands above every profile that is written.
 const HEADING: &str = "# A profile of ninescope: what a trace is like. `ninescope trace generate` draws one from it.\n";

@@ -3,14 +3,11 @@
 
 use std::collections::BTreeSet;
 
-use ninescope_engine::LANES_MAX;
-use ninescope_workload::profile::Profile;
-use schemars::generate::SchemaSettings;
-use schemars::transform::RecursiveTransform;
-use schemars::{JsonSchema, Schema};
+use ninescope_generators::profile::Profile;
+use ninescope_model::LANES_MAX;
 use serde_json::{Map, Value, json};
 
-use crate::config::{DriveConfig, JobConfig, JobTables, JobsTable};
+use crate::config::{DriveConfig, JobConfig, JobTables, JobsTable, WAYS, referred, schema_of};
 use crate::presets::presets;
 
 /// A kind of file with a schema.
@@ -36,28 +33,6 @@ pub fn schemas() -> Vec<(&'static str, String)> {
     KINDS.iter().map(text).collect()
 }
 
-fn schema_of<T: JsonSchema>() -> Value {
-    let settings = SchemaSettings::draft2020_12().with_transform(RecursiveTransform(without_null));
-    settings.into_generator().into_root_schema_for::<T>().to_value()
-}
-
-/// TOML has no null: what may be absent is left out.
-fn without_null(schema: &mut Schema) {
-    if let Some(Value::Array(types)) = schema.get_mut("type") {
-        types.retain(|name| name != "null");
-        if let [only] = types.as_slice() {
-            let only = only.clone();
-            schema.insert("type".to_owned(), only);
-        }
-    }
-    if let Some(Value::Array(ways)) = schema.get_mut("anyOf") {
-        ways.retain(|way| *way != json!({ "type": "null" }));
-    }
-    if schema.get("default") == Some(&Value::Null) {
-        schema.remove("default");
-    }
-}
-
 /// A drive: whole, or what differs from a preset.
 fn drive() -> Value {
     let mut schema = schema_of::<DriveConfig>();
@@ -71,9 +46,6 @@ fn drive() -> Value {
     schema["else"] = whole;
     schema
 }
-
-/// Where a schema lists what a value may be.
-const WAYS: [&str; 2] = ["anyOf", "oneOf"];
 
 /// Takes the demands for keys out of a schema and the tables in it, and returns them as a schema of their own. Those
 /// inside lists stay: a list is replaced as a whole.
@@ -115,34 +87,6 @@ fn relax(schema: &mut Value) {
     schema.remove("required");
     for ways in WAYS {
         schema.get_mut(ways).and_then(Value::as_array_mut).into_iter().flatten().for_each(relax);
-    }
-}
-
-/// The definition that a schema refers to.
-fn referred(schema: &Value) -> Option<String> {
-    schema.get("$ref")?.as_str()?.strip_prefix("#/$defs/").map(str::to_owned)
-}
-
-/// Every key of a drive with its tables ("ftl.victim.d"), tables among them, in the order of the alphabet.
-pub(crate) fn drive_keys() -> Vec<String> {
-    let schema = schema_of::<DriveConfig>();
-    let mut keys = BTreeSet::new();
-    keys_of(&schema, &schema["$defs"], "", &mut keys);
-    keys.into_iter().collect()
-}
-
-/// The keys of a table and of those in it; the tables of lists have no names.
-fn keys_of(schema: &Value, definitions: &Value, table: &str, keys: &mut BTreeSet<String>) {
-    if let Some(name) = referred(schema) {
-        keys_of(&definitions[&name], definitions, table, keys);
-    }
-    for way in WAYS.iter().filter_map(|ways| schema.get(ways)?.as_array()).flatten() {
-        keys_of(way, definitions, table, keys);
-    }
-    for (key, of) in schema.get("properties").and_then(Value::as_object).into_iter().flatten() {
-        let key = if table.is_empty() { key.clone() } else { format!("{table}.{key}") };
-        keys_of(of, definitions, &key, keys);
-        keys.insert(key);
     }
 }
 

@@ -6,8 +6,7 @@ use std::str::FromStr;
 
 use ninescope::{CheckLevel, DriveSource, Plan, PrefillMode, PrefillOrder, RunRequest};
 use ninescope_kernel::Ns;
-use ninescope_model::{CacheHint, Lba, Op, Request};
-use ninescope_workload::Arrival;
+use ninescope_model::{Arrival, CacheHint, Lba, Op, Request};
 use serde::{Deserialize, Serialize};
 
 /// How requests arrive.

@@ -19,8 +19,7 @@ mod write;
 use ninescope_ftl::Ftl;
 use ninescope_kernel::{NONE, Ns, ResourceId, WakeQueue};
 use ninescope_media::nand::Nand;
-use ninescope_model::{BankId, ChannelId, DieId, Geometry};
-use ninescope_workload::Workload;
+use ninescope_model::{BankId, ChannelId, DieId, Geometry, Workload};
 
 use crate::config::{EngineConfig, RunLimits};
 use crate::error::SimulationError;
@@ -394,8 +393,7 @@ mod tests {
     use ninescope_ftl::FtlConfig;
     use ninescope_kernel::Rate;
     use ninescope_media::nand::{EraseLoops, NandTiming};
-    use ninescope_model::{Lba, Op, Request};
-    use ninescope_workload::{Arrival, WorkloadError};
+    use ninescope_model::{Arrival, Lba, Op, Request, WorkloadError};
 
     /// A scheduler that leaves the die idle whatever waits.
     #[derive(Debug)]

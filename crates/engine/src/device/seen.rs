@@ -5,8 +5,7 @@ use std::any::Any;
 use ninescope_ftl::Ftl;
 use ninescope_kernel::{Ns, RunDigest};
 use ninescope_media::nand::Nand;
-use ninescope_model::SECTOR_BYTES;
-use ninescope_workload::HostCacheStatistics;
+use ninescope_model::{HostCacheStatistics, SECTOR_BYTES};
 
 use super::Device;
 use super::kind::{Kind, Watched};

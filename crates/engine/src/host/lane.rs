@@ -1,13 +1,9 @@
 //! Lanes: the workloads that run on the drive at the same time, each with its own beginning, depth and end.
 
 use ninescope_kernel::Ns;
-use ninescope_model::{Op, Request};
-use ninescope_workload::{Arrival, HostCacheStatistics, Workload};
+use ninescope_model::{Arrival, HostCacheStatistics, Op, Request, Workload};
 
 use crate::error::SimulationError;
-
-/// The most lanes of a run: each is metered by itself, and looked at when a slot becomes free.
-pub const LANES_MAX: usize = 256;
 
 /// One workload of a run.
 pub struct LaneConfig {

@@ -9,15 +9,14 @@ mod link;
 mod stages;
 
 use ninescope_kernel::{Ns, Slab};
-use ninescope_model::Op;
-use ninescope_workload::{Arrival, HostCacheStatistics};
+use ninescope_model::{Arrival, HostCacheStatistics, Op};
 
 use crate::config::{EngineConfig, RunLimits};
 use crate::error::SimulationError;
 
 pub use command::HostCommand;
 use lane::Lane;
-pub use lane::{LANES_MAX, LaneConfig, Think};
+pub use lane::{LaneConfig, Think};
 pub use link::LinkJob;
 use link::LinkOut;
 use stages::SerialStage;

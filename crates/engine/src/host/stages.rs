@@ -2,8 +2,7 @@
 //! pass one after another. Their time stamps are computed on entry.
 
 use ninescope_kernel::{Fifo, Ns, WakeQueue};
-use ninescope_model::{Request, SECTOR_BYTES};
-use ninescope_workload::Arrival;
+use ninescope_model::{Arrival, Request, SECTOR_BYTES};
 
 use super::command::command_link;
 use super::{Host, HostCommand, LinkJob};

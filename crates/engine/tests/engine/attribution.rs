@@ -8,8 +8,7 @@ use crate::scenario::{
 };
 use ninescope_engine::{Event, Probe, SimulationError, View, Watched, WriteCompletion};
 use ninescope_kernel::{Ns, Rate};
-use ninescope_model::{Cause, Occupancy, Op};
-use ninescope_workload::Arrival;
+use ninescope_model::{Arrival, Cause, Occupancy, Op};
 use proptest::prelude::*;
 use proptest::test_runner::{RngAlgorithm, TestRng, TestRunner};
 

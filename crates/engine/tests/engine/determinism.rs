@@ -3,8 +3,9 @@
 
 use crate::scenario::{Drive, Listed, Recorder, mixed_requests, policy_with};
 use ninescope_engine::{Device, Event, Kind, NoProbe, OnHeap, Plain, Probe, SimulationError, View, Watched};
+use ninescope_generators::{JobConfig, SyntheticJob};
 use ninescope_kernel::Ns;
-use ninescope_workload::{Arrival, JobConfig, SyntheticJob, Workload};
+use ninescope_model::{Arrival, Workload};
 
 /// A probe of its own that looks at nothing.
 struct Idle;

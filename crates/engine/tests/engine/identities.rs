@@ -13,9 +13,8 @@ use ninescope_engine::{
 };
 use ninescope_kernel::{Ns, RandomStream, Rate};
 use ninescope_media::nand::{CommandKind, NandTiming};
-use ninescope_model::{Cause, Occupancy, Op, Request};
+use ninescope_model::{Arrival, Cause, Occupancy, Op, Request};
 use ninescope_oracles::peak_bandwidth::{DriveRates, PeakBandwidth};
-use ninescope_workload::Arrival;
 
 const COST: u64 = 1_000;
 /// Bytes per second over the link: 2 B/ns.

@@ -11,8 +11,7 @@ use crate::scenario::{
 use ninescope_engine::meter::Parts;
 use ninescope_engine::{Event, Probe, SimulationError, View, Watched, WriteCompletion};
 use ninescope_kernel::{NONE, Ns, RandomStream, Rate};
-use ninescope_model::{Cause, Op, Request};
-use ninescope_workload::Arrival;
+use ninescope_model::{Arrival, Cause, Op, Request};
 use proptest::prelude::*;
 use proptest::test_runner::{RngAlgorithm, TestRng, TestRunner};
 

@@ -10,10 +10,9 @@ use crate::common::{Bench, at, closed, flush, generated, open, read, slc, trim, 
 use ninescope_engine::{Device, Event, Probe, SimulationError, View, Watched};
 use ninescope_kernel::{Ns, RandomStream};
 use ninescope_media::nand::{CommandKind, DieState};
-use ninescope_model::{DieId, Lpa, Op, Request};
+use ninescope_model::{Arrival, DieId, Lpa, Op, Request};
 use ninescope_oracles::little::LittleSides;
 use ninescope_oracles::queueing as oracle;
-use ninescope_workload::Arrival;
 
 /// What a read of one 4 KiB unit takes on its die [ns]: 300 command and address, 45 604 array, 4 096 data.
 const SERVICE: u64 = 50_000;

@@ -17,9 +17,8 @@ use crate::common::{Bench, Prefill, at, generated, read, slc, write};
 use ninescope_engine::{Event, Probe, SimulationError, TransactionSchedulerConfig, View, Watched, WriteCompletion};
 use ninescope_kernel::{Ns, RandomStream, Rate};
 use ninescope_media::nand::EraseLoops;
-use ninescope_model::{Lpa, Op};
+use ninescope_model::{Arrival, Lpa, Op, Workload};
 use ninescope_oracles::queueing::{self as oracle, ServiceClass};
-use ninescope_workload::{Arrival, Workload};
 
 /// Array time of a read [ns].
 const READ: u64 = 50_000;

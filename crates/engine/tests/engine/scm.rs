@@ -11,9 +11,8 @@ use ninescope_kernel::{Ns, RandomStream, Rate};
 use ninescope_media::scm::program_verify::to_the_cap::ToTheCap;
 use ninescope_media::scm::program_verify::until_pass::UntilPass;
 use ninescope_media::scm::{CopyPath, ProgramVerify, ProgramVerifyConfig, PulseOrder, Scm, ScmTiming, WrittenCells};
-use ninescope_model::{Cause, Op, Request, ScmGeometry};
+use ninescope_model::{Arrival, Cause, Op, Request, ScmGeometry, Workload};
 use ninescope_oracles::scm as bounds;
-use ninescope_workload::{Arrival, Workload};
 
 /// The seed of verified writes.
 const SEED: u64 = 17;

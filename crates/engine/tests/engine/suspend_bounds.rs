@@ -5,8 +5,7 @@ use crate::scenario::{COMMAND, Drive, Listed, UNIT_READ, mixed_requests, policy_
 use ninescope_engine::{Event, Probe, SimulationError, View, Watched};
 use ninescope_kernel::Ns;
 use ninescope_media::nand::{CommandKind, EraseLoops, FlashCommand};
-use ninescope_model::{DieId, Op, Ppa, Request};
-use ninescope_workload::Arrival;
+use ninescope_model::{Arrival, DieId, Op, Ppa, Request};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 

@@ -7,10 +7,9 @@ use crate::common::tiered::{TierBench, latencies, slots_in_use};
 use crate::common::{at, closed, generated, open, read, request, trim, write};
 use ninescope_engine::Device;
 use ninescope_kernel::{RandomStream, Zipf};
-use ninescope_model::Op;
+use ninescope_model::{Arrival, Op};
 use ninescope_oracles::caches::{che_lru, king_lru, zipf};
 use ninescope_tier::TierCounters;
-use ninescope_workload::Arrival;
 use serde_json::{Value, json};
 
 /// Sectors of a page.

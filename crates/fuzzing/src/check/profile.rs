@@ -1,8 +1,8 @@
 //! Profiles.
 
 use ninescope::{Workload, drawn_from_profile, parse_profile, profile_text};
+use ninescope_generators::profile::ObjectLaw;
 use ninescope_model::Op;
-use ninescope_workload::profile::ObjectLaw;
 
 use super::refusal;
 

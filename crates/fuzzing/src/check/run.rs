@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use ninescope::config::{DriveConfig, LoadedDrive};
 use ninescope::{DriveSource, RunRequest, Simulation};
-use ninescope_workload::JobConfig;
+use ninescope_generators::JobConfig;
 
 use super::refusal;
 

@@ -1,16 +1,15 @@
 //! Traces and jobs.
 
+use std::error::Error;
 use std::io::{Cursor, Read};
 use std::path::Path;
 
 use ninescope::config::{parse_fio, parse_jobs};
 use ninescope::{AddressPolicy, DriveSource, PrefillMode, RunRequest, WorkloadSource};
+use ninescope_generators::JobConfig;
 use ninescope_kernel::Ns;
-use ninescope_model::{Op, Request, SECTOR_BYTES};
-use ninescope_workload::{
-    JobConfig, TraceFormat, TraceHealth, TraceOptions, TraceReader, TraceStatistics, TraceSummary, Workload,
-    WorkloadError,
-};
+use ninescope_model::{Op, Request, SECTOR_BYTES, Workload, WorkloadError};
+use ninescope_traces::{TraceFormat, TraceHealth, TraceOptions, TraceReader, TraceStatistics, TraceSummary};
 
 use super::{refusal, run};
 
@@ -119,7 +118,7 @@ fn drain(reader: &mut TraceReader) -> Result<Vec<Request>, String> {
     Ok(requests)
 }
 
-fn words(error: WorkloadError) -> String {
+fn words<E: Error + Into<ninescope::Error>>(error: E) -> String {
     let text = error.to_string();
     assert!(!text.trim().is_empty(), "an error says what is wrong");
     refusal(&error.into())

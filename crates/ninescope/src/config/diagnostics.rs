@@ -1,48 +1,6 @@
 //! Making errors in TOML point at their place and suggest what was meant.
 
-/// The candidate closest to `word`, if it is close enough to be a slip of the hand.
-pub fn suggestion<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
-    // Of two words of one letter nothing is alike, and what was typed is no news to whoever typed it.
-    let is_near = |candidate: &&str| {
-        let letters = word.chars().count().max(candidate.chars().count());
-        let cost = edit_cost(word, candidate, &ALIKE);
-        (1..letters).contains(&cost) && cost <= 1 + word.len() / 4
-    };
-    candidates.into_iter().filter(is_near).min_by_key(|candidate| (edit_cost(word, candidate, &BY_HAND), *candidate))
-}
-
-/// What it costs to turn one word into another, letter by letter.
-struct EditCosts {
-    missing: usize,
-    surplus: usize,
-    replaced: usize,
-    swapped: usize,
-}
-
-/// For how far words are apart.
-const ALIKE: EditCosts = EditCosts { missing: 1, surplus: 1, replaced: 1, swapped: 1 };
-/// For which of several near words was meant: whoever types fast or shortens a word leaves letters out and swaps them;
-/// another letter is another word more often.
-const BY_HAND: EditCosts = EditCosts { missing: 2, surplus: 3, replaced: 5, swapped: 2 };
-
-/// What insertions, deletions, replacements and swaps of neighbours that turn `a` into `b` cost at least.
-fn edit_cost(a: &str, b: &str, costs: &EditCosts) -> usize {
-    let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
-    let mut rows = vec![(0..=b.len()).map(|letters| letters * costs.missing).collect::<Vec<_>>()];
-    for i in 1..=a.len() {
-        let mut row = vec![i * costs.surplus];
-        for j in 1..=b.len() {
-            let replace = rows[i - 1][j - 1] + if a[i - 1] == b[j - 1] { 0 } else { costs.replaced };
-            let mut least = replace.min(rows[i - 1][j] + costs.surplus).min(row[j - 1] + costs.missing);
-            if i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] {
-                least = least.min(rows[i - 2][j - 2] + costs.swapped);
-            }
-            row.push(least);
-        }
-        rows.push(row);
-    }
-    rows[a.len()][b.len()]
-}
+use ninescope_model::suggestion;
 
 /// Makes serde's messages such that they can be read without knowing Rust, and adds "did you mean" to those of unknown
 /// keys and names.
@@ -218,16 +176,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_slip_of_the_hand_gets_a_suggestion_and_nonsense_does_not() {
-        let keys = ["channels", "planes_per_die", "page_size"];
-        assert_eq!(suggestion("chanels", keys), Some("channels"));
-        assert_eq!(suggestion("plnaes_per_die", keys), Some("planes_per_die"));
-        assert_eq!(suggestion("temperature", keys), None);
-        // Letters that differ altogether, and the word itself.
-        assert_eq!((suggestion("x", ["d", "rw"]), suggestion("d", ["d"])), (None, None));
-        // Missing letters rather than another one: both are near.
-        assert_eq!(suggestion("randrd", ["randrw", "randread", "read"]), Some("randread"));
-        assert_eq!(suggestion("wirte", ["write", "read"]), Some("write"));
+    fn a_slip_of_the_hand_gets_a_suggestion() {
         let message = with_suggestion("unknown field `pgae_size`, expected one of `channels`, `page_size`");
         assert!(message.ends_with("did you mean `page_size`?"), "{message}");
     }
@@ -287,7 +236,7 @@ mod tests {
     #[test]
     fn only_what_is_no_toml_is_an_error_of_parsing() {
         let told = |text: &str| {
-            let error = toml::from_str::<ninescope_workload::JobConfig>(text).expect_err(text);
+            let error = toml::from_str::<ninescope_generators::JobConfig>(text).expect_err(text);
             of_toml(text, &error)
         };
         for (text, problem) in [("rw = 'read'\nbss = '4k'", "unknown field `bss`"), ("\niodepth = 'x'", "is wanted")] {

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use ninescope_workload::{FileSystemConfig, HostCacheConfig, JobConfig, JobError};
+use ninescope_generators::{FileSystemConfig, HostCacheConfig, JobConfig, JobError};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use toml::Table;

@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use ninescope_workload::{JobConfig, JobError};
+use ninescope_generators::fio::{self, FioFile, FioSection, SectionOrigin};
+use ninescope_generators::{JobConfig, JobError};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use toml::Table;
@@ -64,21 +65,6 @@ enum Place {
     Section { origin: SectionOrigin, prefix: String },
 }
 
-/// The section of a job in a file of fio.
-#[derive(Clone, Debug, PartialEq)]
-pub(super) struct SectionOrigin {
-    /// The job's name.
-    pub name: String,
-    /// The line of its header, from 1.
-    pub line: usize,
-    /// The lines that decide the keys of the job, from 1.
-    pub lines: BTreeMap<&'static str, usize>,
-    /// What the global sections say, and the section itself, as written.
-    pub global: BTreeMap<String, String>,
-    /// What the section says itself, as written.
-    pub own: BTreeMap<String, String>,
-}
-
 /// What jobs were described with, as fio's JSON tells it.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct JobOptions {
@@ -100,14 +86,15 @@ impl LoadedJobs {
     }
 
     /// Jobs of a file of fio: for each section the copies that it stands for.
-    pub(super) fn of_sections(path: &Path, text: &str, origins: Vec<SectionOrigin>, jobs: Vec<Vec<JobConfig>>) -> Self {
-        let several = origins.len() > 1;
-        let place = |(origin, copies): (SectionOrigin, &Vec<JobConfig>)| {
+    fn of_fio(path: &Path, text: &str, file: FioFile) -> Self {
+        let several = file.sections.len() > 1;
+        let place = |FioSection { jobs, origin }: &FioSection| {
             let prefix = if several { format!("job `{}`: ", origin.name) } else { String::new() };
-            vec![Place::Section { origin, prefix }; copies.len()]
+            vec![Place::Section { origin: origin.clone(), prefix }; jobs.len()]
         };
-        let places = origins.into_iter().zip(&jobs).flat_map(place).collect();
-        Self::in_file(path, text, places, jobs.into_iter().flatten().collect())
+        let places = file.sections.iter().flat_map(place).collect();
+        let jobs = file.sections.into_iter().flat_map(|section| section.jobs).collect();
+        Self { notes: file.notes, ..Self::in_file(path, text, places, jobs) }
     }
 
     /// What each of the `jobs` made of these, copies of the `origins`, was described with.
@@ -158,6 +145,15 @@ impl LoadedJobs {
         let file = self.file.as_ref().map(|file| format!("{}: ", file.path.display()));
         Error::Input(format!("{}{message}", file.unwrap_or_default()))
     }
+}
+
+/// Jobs of a job file of fio, `[global]` sections and jobs.
+///
+/// # Errors
+/// [`Error::Input`] with file, line and option.
+pub fn parse_fio(path: &Path, text: &str) -> Result<LoadedJobs, Error> {
+    let file = fio::read(text).map_err(|error| Error::Input(format!("{}: {error}", path.display())))?;
+    Ok(LoadedJobs::of_fio(path, text, file))
 }
 
 /// Jobs from their TOML text: the keys of one [`JobConfig`] at top level or in a `[job]` table, or several `[[jobs]]`.

@@ -1,24 +1,27 @@
 //! Descriptions of drives and jobs: the structs that own the schema, and the reading of them from files.
 
+mod controller;
 mod diagnostics;
 mod drive;
-mod fio;
+mod flash;
 mod job_file;
 mod jobs;
+mod keys;
 mod load;
+mod loaded;
 mod reliability;
+mod scm;
 
-pub use diagnostics::suggestion;
+pub use controller::{ControllerConfig, SchedulerConfig};
 pub(crate) use diagnostics::{nearest_location, with_suggestion};
-pub use drive::{
-    Cell, ControllerConfig, CopyPathConfig, DriveConfig, EnduranceSection, EraseLoopsConfig, FtlSection,
-    GeometryConfig, LoopSharesConfig, NandConfig, PulseOrderConfig, SchedulerConfig, ScmConfig, SuspendLimitConfig,
-    TierSection,
-};
-pub use fio::parse_fio;
+pub use drive::{DriveConfig, EnduranceSection, FtlSection, TierSection};
+pub use flash::{Cell, EraseLoopsConfig, GeometryConfig, LoopSharesConfig, NandConfig, SuspendLimitConfig};
 pub use job_file::{JobFile, JobTables, JobText, JobWork, parse_host_cache, parse_job_file};
-pub use jobs::{JobOptions, JobsTable, LoadedJobs, parse_jobs};
+pub use jobs::{JobOptions, JobsTable, LoadedJobs, parse_fio, parse_jobs};
+pub(crate) use keys::{WAYS, referred, schema_of};
+pub use load::load_drive;
 pub(crate) use load::unknown_preset;
-pub use load::{LoadedDrive, load_drive};
-pub use ninescope_workload::JobConfig;
+pub use loaded::LoadedDrive;
+pub use ninescope_generators::JobConfig;
 pub use reliability::{BackingStoreSection, CorruptionSection};
+pub use scm::{CopyPathConfig, PulseOrderConfig, ScmConfig};

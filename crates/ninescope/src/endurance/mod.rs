@@ -17,8 +17,7 @@ use ninescope_engine::Seen;
 use ninescope_kernel::Ns;
 use serde::Serialize;
 
-use crate::assembly::Assembly;
-use crate::config::LoadedDrive;
+use crate::config::{DriveConfig, LoadedDrive};
 use crate::error::Error;
 
 pub use cost::{Cost, MediumCost, Price};
@@ -75,9 +74,8 @@ pub fn check(drive: &LoadedDrive) -> Result<(), Error> {
     Ok(())
 }
 
-/// How long the drive lasts and what it costs, from what was measured over `elapsed`.
-pub fn of_run(device: &Seen<'_>, assembly: &Assembly, elapsed: Ns) -> (Endurance, Cost) {
-    let config = &assembly.config;
+/// How long a drive that shows so many bytes lasts and what it costs, from what was measured over `elapsed`.
+pub fn of_run(device: &Seen<'_>, config: &DriveConfig, logical_bytes: u64, elapsed: Ns) -> (Endurance, Cost) {
     let (mut worn, mut bit_costs) = (Vec::new(), Vec::new());
     if let Some(config) = &config.nand {
         worn.push(("nand", nand::worn(device.ftl, config)));
@@ -96,7 +94,6 @@ pub fn of_run(device: &Seen<'_>, assembly: &Assembly, elapsed: Ns) -> (Endurance
         (name, Price { raw_bytes: worn.raw_bytes, bit_cost, key })
     };
     let prices: Vec<_> = worn.iter().zip(&bit_costs).map(price).collect();
-    let logical_bytes = assembly.logical_bytes();
     let cost = Cost::of(&prices, logical_bytes, iops(device, elapsed));
     let window = Window { ns: elapsed.0, host_bytes: device.written().host };
     let media: Vec<_> = worn.iter().map(|(name, worn)| (*name, MediumEndurance::of(worn, window))).collect();

@@ -16,6 +16,7 @@ use super::dies::{DieSlice, Doing, Shows, Stretch};
 use super::json::parts;
 use super::timeline::{Timeline, Transfer};
 use super::work::Work;
+use crate::version::VERSION;
 
 /// The process of host requests; channel `c` is process `c + 2`.
 const HOST: u32 = 1;
@@ -26,7 +27,7 @@ const TRANSFERS: u32 = 1;
 pub fn document(timeline: &Timeline, geometry: Option<&Geometry>) -> String {
     let (from, until) = timeline.window();
     let head = json!({
-        "simulator": format!("ninescope {}", crate::VERSION),
+        "simulator": format!("ninescope {}", VERSION),
         "window_from_ns": from.0,
         "window_until_ns": until.0,
     });

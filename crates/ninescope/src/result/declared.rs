@@ -3,7 +3,7 @@
 use ninescope_engine::Utilization;
 use serde::Serialize;
 
-use crate::settling::{OverwrittenBy, SteadyState};
+use crate::precondition::{OverwrittenBy, SteadyState};
 use crate::steadiness::{LEAST_CHANGE, LEVEL, Steadiness};
 
 /// A die that is busy for so much of the time never rests long enough to collect what one write leaves before the next.

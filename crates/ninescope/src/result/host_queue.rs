@@ -3,9 +3,9 @@
 
 use ninescope_engine::meter::{Backlog, Overload};
 use ninescope_engine::{Seen, Utilization};
+use ninescope_generators::JobConfig;
 use ninescope_kernel::Ns;
 use ninescope_model::{Cause, Op};
-use ninescope_workload::JobConfig;
 use serde_json::{Map, Value, json};
 
 use super::WorkloadReport;

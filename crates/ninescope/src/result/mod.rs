@@ -18,14 +18,13 @@ use ninescope_model::{BlockGroup, CacheHint, OCCUPANCIES, Occupancy, Op};
 use serde_json::{Map, Value, json};
 
 use self::declared::MeasuredWaf;
-use crate::VERSION;
 use crate::assembly::Assembly;
 use crate::endurance;
 use crate::error::Error;
-use crate::prepare::PrefillMode;
-use crate::settling::SteadyState;
+use crate::precondition::{PrefillMode, SteadyState};
 use crate::snapshot::SnapshotReport;
 use crate::steadiness::Steadiness;
+use crate::version::VERSION;
 
 pub use workload::WorkloadReport;
 
@@ -86,29 +85,7 @@ pub fn result_json(input: &ResultInput<'_>) -> Result<Value, Error> {
         },
     });
     if let (Some(device), Some(utilization)) = (&input.device, &input.utilization) {
-        let mut measured = measurements(device, utilization, input)?;
-        let drive = &input.assembly.config;
-        for (medium, (key, config)) in
-            [("scm", &drive.scm), ("storage_scm", &drive.storage_scm)].into_iter().enumerate()
-        {
-            if let Some(section) = scm::section(device, medium, config.as_ref()) {
-                measured[key] = section;
-            }
-        }
-        if let Some(section) = tier::section(device, drive.tier.placement.name())? {
-            measured["tier"] = section;
-        }
-        if let Some(section) = reliability::section(device)? {
-            measured["reliability"] = section;
-        }
-        let (endurance, cost) = endurance::of_run(device, input.assembly, utilization.elapsed);
-        measured["endurance"] = serde_json::to_value(endurance).map_err(internal)?;
-        measured["cost"] = serde_json::to_value(cost).map_err(internal)?;
-        measured["host_queue"]["overload"] = host_queue::overload(device, utilization, input.report, input.job_names);
-        measured["host_queue"]["undecided"] = host_queue::undecided(device, input.job_names);
-        if !input.job_names.is_empty() {
-            measured["by_job"] = by_job(device, input);
-        }
+        let measured = measurements(device, utilization, input)?;
         if let (Value::Object(result), Value::Object(measured)) = (&mut result, measured) {
             result.extend(measured);
         }
@@ -116,7 +93,36 @@ pub fn result_json(input: &ResultInput<'_>) -> Result<Value, Error> {
     Ok(result)
 }
 
+/// What was measured: of every drive, then what its parts and its jobs have of their own.
 fn measurements(device: &Seen<'_>, utilization: &Utilization, input: &ResultInput<'_>) -> Result<Value, Error> {
+    let internal = |error: serde_json::Error| Error::Internal(error.to_string());
+    let mut measured = of_every_drive(device, utilization, input)?;
+    let drive = &input.assembly.config;
+    for (medium, (key, config)) in [("scm", &drive.scm), ("storage_scm", &drive.storage_scm)].into_iter().enumerate() {
+        if let Some(section) = scm::section(device, medium, config.as_ref()) {
+            measured[key] = section;
+        }
+    }
+    if let Some(section) = tier::section(device, drive.tier.placement.name())? {
+        measured["tier"] = section;
+    }
+    if let Some(section) = reliability::section(device)? {
+        measured["reliability"] = section;
+    }
+    let (endurance, cost) =
+        endurance::of_run(device, &input.assembly.config, input.assembly.logical_bytes(), utilization.elapsed);
+    measured["endurance"] = serde_json::to_value(endurance).map_err(internal)?;
+    measured["cost"] = serde_json::to_value(cost).map_err(internal)?;
+    measured["host_queue"]["overload"] = host_queue::overload(device, utilization, input.report, input.job_names);
+    measured["host_queue"]["undecided"] = host_queue::undecided(device, input.job_names);
+    if !input.job_names.is_empty() {
+        measured["by_job"] = by_job(device, input);
+    }
+    Ok(measured)
+}
+
+/// What is measured of every drive.
+fn of_every_drive(device: &Seen<'_>, utilization: &Utilization, input: &ResultInput<'_>) -> Result<Value, Error> {
     let meter = device.meter;
     let (report, ends) = (input.report, span::Ends::of(input.report, input.run, input.complete));
     let worked_on = if input.complete { worked_on(device) } else { Ns::ZERO };

@@ -5,8 +5,8 @@
 
 use ninescope_engine::Seen;
 use ninescope_engine::meter::LaneMeter;
+use ninescope_generators::JobConfig;
 use ninescope_kernel::Ns;
-use ninescope_workload::JobConfig;
 use serde_json::Value;
 
 use super::WorkloadReport;

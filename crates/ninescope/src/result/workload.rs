@@ -2,7 +2,8 @@
 
 use std::path::Path;
 
-use ninescope_workload::{HostCacheConfig, JobConfig, TraceSummary};
+use ninescope_generators::{HostCacheConfig, JobConfig};
+use ninescope_traces::TraceSummary;
 use serde_json::{Value, json};
 
 use crate::config::{JobFile, JobOptions, JobWork};

@@ -11,8 +11,8 @@ use serde_json::{Value, json};
 use super::folder::SnapshotReport;
 use super::prepared::{PreparedDrive, Refusal, open, read_account, read_shape};
 use super::shape::Shape;
+use crate::assembly::memory;
 use crate::error::Error;
-use crate::memory;
 
 /// What the head of a snapshot says, as JSON. The tables behind it are not read.
 ///

@@ -1,4 +1,5 @@
-//! Snapshots: prepared drives in files, so that what was prepared once need not be prepared again.
+//! Snapshots: prepared drives in files, so that what was prepared once need not be prepared again. Who prepares them, and
+//! which run asks for them, is not known here.
 //!
 //! ```text
 //! container: sections with checksums       shape: what a prepared drive depends on
@@ -19,5 +20,4 @@ pub use describe::{check_snapshot, describe_snapshot, snapshot_report_json};
 pub(crate) use folder::SnapshotPlace;
 pub use folder::{SnapshotReport, Snapshots};
 pub use prepared::{PreparedDrive, Refusal};
-pub(crate) use shape::hash_of;
 pub use shape::{FORMAT, Shape};

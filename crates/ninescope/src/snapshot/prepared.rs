@@ -13,7 +13,7 @@ use super::container::{FileReader, FileWriter, HeadError};
 use super::folder::part_of;
 use super::shape::{FORMAT, Shape};
 use crate::error::Error;
-use crate::settling::{OverwrittenBy, SteadyState};
+use crate::precondition::{OverwrittenBy, SteadyState};
 
 /// The longest text of a shape, and the most windows of a steady state: more than any can have.
 const SHAPE_BYTES_MAX: usize = 1 << 20;

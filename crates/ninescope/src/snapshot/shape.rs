@@ -12,9 +12,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::prepared::{Refusal, open, read_shape};
-use crate::VERSION;
 use crate::error::Error;
-use crate::prepare::{PrefillMode, Recipe};
+use crate::precondition::{PrefillMode, Recipe};
+use crate::version::VERSION;
 
 /// The format of files. It is raised when their layout changes, and when preparing the same shape gives another drive.
 pub const FORMAT: u32 = 3;
@@ -62,7 +62,7 @@ impl Shape {
     /// # Errors
     /// [`Error::Internal`] when it cannot be written.
     pub fn hash(&self) -> Result<String, Error> {
-        Ok(hash_of(&self.text()?))
+        Ok(RunDigest::of_text(&self.text()?).to_hex())
     }
 
     /// Where another shape differs from this one, in words; `None` where it does not.
@@ -78,18 +78,6 @@ impl Shape {
         }
         (!differences.is_empty()).then(|| differences.join(", "))
     }
-}
-
-/// The hash of a text, 32 hexadecimal digits.
-pub(crate) fn hash_of(text: &str) -> String {
-    let mut digest = RunDigest::default();
-    digest.word(text.len() as u64);
-    for bytes in text.as_bytes().chunks(8) {
-        let mut word = [0; 8];
-        word[..bytes.len()].copy_from_slice(bytes);
-        digest.word(u64::from_le_bytes(word));
-    }
-    digest.to_hex()
 }
 
 /// Lists what differs between two documents, each by the path of its key.

@@ -7,8 +7,7 @@ use ninescope::record::{Account, Doing, RecordSettings, Recorder, Stage, Stretch
 use ninescope::{Plan, RecordedSimulation, RunRequest};
 use ninescope_engine::{Device, Watched, WriteCompletion};
 use ninescope_kernel::Ns;
-use ninescope_model::{Cause, DieId, Occupancy, Op, Request};
-use ninescope_workload::Arrival;
+use ninescope_model::{Arrival, Cause, DieId, Occupancy, Op, Request};
 use scenario::{
     COMMAND, Drive, ERASE_LOOP, Listed, PAGE_PROGRAM, RAMP, READ, RECOVER, UNIT_READ, UNIT_TRANSFER, mixed_requests,
     policy_with, read, write, write_units,

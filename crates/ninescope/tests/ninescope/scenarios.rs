@@ -10,9 +10,8 @@ use std::path::PathBuf;
 use ninescope::{Plan, RunRequest};
 use ninescope_engine::{Device, Event, Probe, SimulationError, View, Watched};
 use ninescope_kernel::Ns;
-use ninescope_model::{Lba, Op, Request};
+use ninescope_model::{Arrival, Lba, Op, Request};
 use ninescope_tier::SlotState;
-use ninescope_workload::Arrival;
 use serde_json::{Value, json};
 
 /// The rows of a table, its head left out, each as its trimmed cells.

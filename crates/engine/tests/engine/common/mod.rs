@@ -16,8 +16,7 @@ use ninescope_ftl::policies::{FreeBlockChoiceConfig, GcTriggerConfig, PageAlloca
 use ninescope_ftl::{Ftl, FtlConfig, InstantDriver};
 use ninescope_kernel::{Ns, Rate};
 use ninescope_media::nand::{EraseLoops, Nand, NandTiming};
-use ninescope_model::{BlockGroup, DieId, Geometry, Lba, Lpa, Op, Request};
-use ninescope_workload::{Arrival, Workload, WorkloadError};
+use ninescope_model::{Arrival, BlockGroup, DieId, Geometry, Lba, Lpa, Op, Request, Workload, WorkloadError};
 
 /// What the drive holds before the run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -7,9 +7,8 @@ use ninescope_ftl::policies::SectorWearLevelingConfig;
 use ninescope_kernel::{Ns, Rate};
 use ninescope_media::nand::Nand;
 use ninescope_media::scm::{CopyPath, PulseOrder, Scm, ScmTiming};
-use ninescope_model::ScmGeometry;
+use ninescope_model::{ScmGeometry, Workload};
 use ninescope_tier::{PlacementConfig, SlotState};
-use ninescope_workload::Workload;
 
 use super::{Bench, slc};
 

@@ -4,9 +4,8 @@
 use ninescope_ecc::policies::ecc_scheme::bch::Bch;
 use ninescope_engine::{Event, Probe, SimulationError, View, Watched};
 use ninescope_kernel::{Ns, RandomStream, Rate};
-use ninescope_model::Cause;
+use ninescope_model::{Arrival, Cause};
 use ninescope_oracles::queueing as oracle;
-use ninescope_workload::Arrival;
 
 use crate::common::generated;
 use crate::common::statistics::{Poisson, mean};

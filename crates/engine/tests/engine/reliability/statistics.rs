@@ -7,8 +7,7 @@ use ninescope_ecc::policies::ecc_scheme::crc::Crc;
 use ninescope_engine::reliability::code::CodeCounters;
 use ninescope_engine::reliability::{NandCode, ReliabilityCounters};
 use ninescope_engine::{NoProbe, Plain};
-use ninescope_model::{Cause, Op};
-use ninescope_workload::Arrival;
+use ninescope_model::{Arrival, Cause, Op};
 use serde_json::json;
 
 use crate::common::generated;

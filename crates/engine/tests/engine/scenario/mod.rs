@@ -20,8 +20,10 @@ use ninescope_ftl::{Ftl, FtlConfig, FtlCounters, InstantDriver};
 use ninescope_kernel::{Ns, RandomStream, Rate};
 use ninescope_media::health::SuspendLimit;
 use ninescope_media::nand::{CommandKind, EraseLoops, FlashCommand, Nand, NandTiming, Wear};
-use ninescope_model::{BlockGroup, Cause, DieId, Geometry, Lba, Lpa, Op, Pool, Ppa, Request, Source, Stream};
-use ninescope_workload::{Arrival, Workload, WorkloadError};
+use ninescope_model::{
+    Arrival, BlockGroup, Cause, DieId, Geometry, Lba, Lpa, Op, Pool, Ppa, Request, Source, Stream, Workload,
+    WorkloadError,
+};
 
 /// Sectors of a 4 KiB unit.
 pub const UNIT: u32 = 8;

@@ -1,0 +1,254 @@
+//! The job of a section: each option in the words of a [`JobConfig`], and what takes several options to know.
+
+use ninescope_model::units::{Bytes, Duration};
+
+use super::Problem;
+use super::notes::Notes;
+use super::options::{Handling, handling};
+use super::passes::finish_ends;
+use super::sections::{Section, Setting};
+use super::unlike::{
+    RESTED_AT_THE_END, finish_map, say_what_a_mix_changes, say_what_ends_beyond, say_where_a_mix_ends,
+};
+use super::values;
+use crate::{JobConfig, RateProcess, SizeRange};
+
+/// What takes more than one option to know.
+#[derive(Default)]
+#[allow(clippy::struct_excessive_bools)] // each is an option of fio
+pub struct Said {
+    /// One size, of all directions or of each.
+    pub bs: Option<SizeRange>,
+    pub range: Option<SizeRange>,
+    pub iodepth: u32,
+    pub io_size: Option<u64>,
+    pub number_ios: Option<u64>,
+    pub runtime: Option<Duration>,
+    pub time_based: bool,
+    pub loops: u64,
+    /// Of reads, writes and trims, [requests/s].
+    pub rates: Option<[u64; 3]>,
+    /// How many of the reads, writes and trims jump [percent].
+    pub jumps: Option<[u8; 3]>,
+    pub norandommap: bool,
+    pub lfsr: bool,
+    /// Passes draw other numbers than the first.
+    pub anew: bool,
+    /// Each request is over when it is submitted.
+    pub synchronous: bool,
+    /// The smallest request of all directions, whether there are any of them or not.
+    pub smallest: Bytes,
+    pub thinking: Thinking,
+}
+
+/// The rests of a job.
+#[derive(Default)]
+pub struct Thinking {
+    pub time: Option<Duration>,
+    pub blocks: Option<u64>,
+    /// What is issued is counted, not what completes.
+    pub at_issue: bool,
+}
+
+/// The job of a section.
+pub fn job(section: &Section<'_>, notes: &mut Notes) -> Result<JobConfig, Problem> {
+    let mut job = JobConfig { name: section.name.to_owned(), ..JobConfig::default() };
+    let mut said = Said { iodepth: 1, loops: 1, ..Said::default() };
+    // As in fio, what is said last holds; that an option exists is asked of each line.
+    for setting in &section.settings {
+        let wrong = |message: String| (setting.line, format!("{}: {message}", setting.written));
+        let handling = handling(setting.key).map_err(wrong)?.1;
+        if section.setting(setting.key).is_some_and(|last| last.line != setting.line) {
+            continue;
+        }
+        match handling {
+            Handling::Unchanged {} => notes.unchanged(setting.key),
+            off if off.is_off(setting.value) => notes.unchanged(setting.key),
+            Handling::Refused { instead, .. } => return Err(wrong(format!("not supported; {instead}"))),
+            Handling::Noted { effect, .. } => {
+                notes.effect(setting.key, effect);
+                apply(section, setting, &mut job, &mut said).map_err(wrong)?;
+            }
+            Handling::Equal {} => apply(section, setting, &mut job, &mut said).map_err(wrong)?,
+        }
+    }
+    let wrong = |message| (section.line, message);
+    finish_sizes(&mut job, &mut said).map_err(wrong)?;
+    finish_jumps(section, &mut job, &said)?;
+    finish_pace(section, &mut job, &mut said, notes)?;
+    finish_ends(&mut job, &said);
+    say_where_a_mix_ends(&job, &said, notes);
+    if said.time_based && job.duration.is_none() {
+        notes.say("time_based does nothing without runtime, as in fio".to_owned());
+    }
+    if job.ramp_time.is_some() && job.requests.is_some() && said.number_ios.is_some() {
+        let here = "number_ios counts what is submitted during ramp_time too; fio counts from the end of ramp_time on";
+        notes.say(here.to_owned());
+    }
+    finish_map(&mut job, &said, notes);
+    say_what_a_mix_changes(section, &job, notes);
+    say_what_ends_beyond(section, &job, &said, notes);
+    Ok(job)
+}
+
+fn apply(section: &Section<'_>, setting: &Setting<'_>, job: &mut JobConfig, said: &mut Said) -> Result<(), String> {
+    use values::{copies, distribution, flag, number, one_file, pattern, percent, ranges, rates, region, size, sizes};
+    let value = setting.value;
+    match setting.key {
+        "rw" => job.rw = pattern(value)?,
+        "bs" => said.bs = Some(sizes(&section.by_direction("bs", str::to_owned))?),
+        "bssplit" => job.bssplit = Some(values::split(&section.by_direction("bssplit", |size| format!("{size}/100")))?),
+        "bsrange" => said.range = Some(ranges(&section.by_direction("bsrange", |size| format!("{size}-{size}")))?),
+        "rwmixread" => job.rwmixread = f64::from(percent(value)?),
+        "rwmixwrite" => job.rwmixread = f64::from(100 - percent(value)?),
+        "iodepth" => said.iodepth = number(value)?,
+        "numjobs" => job.numjobs = copies(value)?,
+        "nrfiles" => one_file(value)?,
+        "offset_increment" => job.offset_increment = Some(Bytes(size(value)?)),
+        "stonewall" => job.stonewall = flag(value)?,
+        "startdelay" => job.startdelay = Some(values::time(value)?).filter(|delay| delay.0 > 0),
+        "ramp_time" => job.ramp_time = Some(values::time(value)?).filter(|ramp| ramp.0 > 0),
+        "size" => (job.size, job.size_percent) = region(value)?,
+        "offset" => (job.offset, job.offset_percent) = values::begin(value)?,
+        "io_size" => said.io_size = Some(size(value)?).filter(|&bytes| bytes > 0),
+        "number_ios" => said.number_ios = Some(number(value)?).filter(|&requests| requests > 0),
+        "runtime" => said.runtime = Some(values::time(value)?),
+        "time_based" => said.time_based = flag(value)?,
+        "rate_iops" => said.rates = Some(rates(value)?),
+        "rate_process" => {
+            job.rate_process = match value {
+                "linear" => RateProcess::Linear,
+                "poisson" => RateProcess::Poisson,
+                _ => return Err(format!("`{value}` is not linear or poisson")),
+            }
+        }
+        "thinktime" => said.thinking.time = Some(values::thinking(value)?).filter(|time| time.0 > 0),
+        "thinktime_blocks" => said.thinking.blocks = Some(number(value)?),
+        "thinktime_blocks_type" => {
+            said.thinking.at_issue = match value {
+                "complete" => false,
+                "issue" => true,
+                _ => return Err(format!("`{value}` is not complete or issue")),
+            }
+        }
+        "random_distribution" => job.random_distribution = distribution(value)?,
+        "random_generator" => {
+            said.lfsr = match value {
+                "lfsr" => true,
+                "tausworthe" | "tausworthe64" => false,
+                _ => return Err(format!("`{value}` is not tausworthe, tausworthe64 or lfsr")),
+            }
+        }
+        "randrepeat" => said.anew = !matches!(value, "" | "true"),
+        "norandommap" => said.norandommap = flag(value)?,
+        "percentage_random" => said.jumps = Some(values::shares(value)?),
+        "blockalign" => job.blockalign = Some(Bytes(size(value)?)),
+        "fsync" | "fdatasync" => job.flush_every = Some(number(value)?).filter(|&every: &u64| every > 0),
+        "loops" => said.loops = number::<u64>(value)?.max(1),
+        // Those that say where a job works and how it submits, and those that are noted alone.
+        _ => {}
+    }
+    Ok(())
+}
+
+/// As in fio: a range or a split says the sizes, wherever `bs` stands.
+fn finish_sizes(job: &mut JobConfig, said: &mut Said) -> Result<(), String> {
+    if job.bssplit.is_some() && said.range.is_some() {
+        return Err("bsrange: bssplit says already which sizes there are".to_owned());
+    }
+    if job.bssplit.is_none() {
+        job.bsrange = said.range.clone().or_else(|| said.bs.clone());
+    }
+    said.smallest = job.smallest();
+    if let Some(size) = only_size_of_split(job) {
+        (job.bs, job.bssplit) = (size, None);
+    }
+    if let Some(size) = job.bsrange.as_ref().and_then(|range| range.only_size(job.rw.ops())) {
+        (job.bs, job.bsrange) = (size, None);
+    }
+    Ok(())
+}
+
+/// How many requests jump: one share for all directions that there are.
+fn finish_jumps(section: &Section<'_>, job: &mut JobConfig, said: &Said) -> Result<(), Problem> {
+    let Some(shares) = said.jumps else { return Ok(()) };
+    let of: Vec<u8> = job.rw.ops().iter().map(|&op| shares[op as usize]).collect();
+    if let [reads, writes] = of[..]
+        && reads != writes
+    {
+        let line = section.setting("percentage_random").map_or(section.line, |setting| setting.line);
+        let problem = format!(
+            "percentage_random: {reads} for reads and {writes} for writes is not supported: one share holds for all \
+             requests of a job; give a job for each direction"
+        );
+        return Err((line, problem));
+    }
+    job.percentage_random = of.first().copied().unwrap_or(100);
+    Ok(())
+}
+
+/// The size of a split that has one alone, such as 4k/100.
+fn only_size_of_split(job: &JobConfig) -> Option<Bytes> {
+    job.bssplit.as_ref()?;
+    // Of sizes that do not differ the mean is the size.
+    let mut sizes = job.rw.ops().iter().map(|&op| job.mean_bytes(op) as u64);
+    let first = sizes.next().filter(|_| !job.sizes_of_an_op_differ())?;
+    sizes.all(|size| size == first).then_some(Bytes(first))
+}
+
+/// Depth, rates and rests.
+fn finish_pace(section: &Section<'_>, job: &mut JobConfig, said: &mut Said, notes: &mut Notes) -> Result<(), Problem> {
+    let line = |key: &str| section.setting(key).map_or(section.line, |setting| setting.line);
+    let wrong = |key: &'static str| move |message: String| (line(key), format!("{key}: {message}"));
+    let engine = section.value("ioengine").unwrap_or("psync");
+    let synchronous = values::is_synchronous(engine).map_err(wrong("ioengine"))?;
+    job.iodepth = said.iodepth;
+    said.synchronous = synchronous || (engine == "null" && said.iodepth == 1);
+    if synchronous && said.iodepth > 1 {
+        let default = if section.setting("ioengine").is_none() { ", fio's default," } else { "" };
+        notes.say(format!("ioengine {engine}{default} is synchronous: iodepth {} comes to 1", said.iodepth));
+        job.iodepth = 1;
+    }
+    set_rates(job, said).map_err(wrong("rate_iops"))?;
+    let Thinking { time, blocks, at_issue } = said.thinking;
+    if time.is_some() {
+        if section.setting("ramp_time").is_some() {
+            notes.say(
+                "thinktime rests during ramp_time too; fio 3.33 makes up for those rests when it begins to measure"
+                    .to_owned(),
+            );
+        }
+        if job.iodepth == 1 {
+            notes.say(RESTED_AT_THE_END.to_owned());
+        }
+        (job.thinktime, job.thinktime_blocks) = (time, blocks);
+        if at_issue && job.iodepth > 1 {
+            let problem = "`issue` is not supported with a depth of more than 1";
+            return Err(wrong("thinktime_blocks_type")(problem.to_owned()));
+        }
+    }
+    Ok(())
+}
+
+/// Of the directions that there are.
+fn set_rates(job: &mut JobConfig, said: &Said) -> Result<(), String> {
+    let Some(rates) = said.rates else { return Ok(()) };
+    let of: Vec<u64> = job.rw.ops().iter().map(|&op| rates[op as usize]).collect();
+    match of[..] {
+        [rate] if rate > 0 => job.rate_iops = Some(rate as f64),
+        // Reads and writes of a mixed job are held to a rate each.
+        [reads, writes] if reads > 0 && writes > 0 => {
+            (job.rate_iops, job.write_rate_iops) = (Some(reads as f64), Some(writes as f64));
+        }
+        [reads, writes] if reads > 0 || writes > 0 => {
+            return Err(format!(
+                "{reads} for reads and {writes} for writes: a rate of 0, which leaves a direction of a mixed job free, \
+                 is not supported; give a job for each direction"
+            ));
+        }
+        _ => return Ok(()),
+    }
+    // fio makes a linear rate one of bytes: so many requests of the smallest size. A Poisson process counts requests.
+    job.rate_by_bytes = job.sizes_of_an_op_differ() && job.rate_process == RateProcess::Linear;
+    Ok(())
+}

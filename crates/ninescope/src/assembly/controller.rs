@@ -1,0 +1,125 @@
+//! The controller of a drive: queues, buffers, links, schedulers.
+
+use ninescope_engine::EngineConfig;
+use ninescope_kernel::{Ns, Rate};
+use ninescope_model::Geometry;
+
+use crate::config::LoadedDrive;
+use crate::error::Error;
+
+/// No stage of a command may take longer [ns]: beyond it is a typing error, and sums of times cannot overflow.
+const TIME_MAX: u64 = 3_600_000_000_000;
+/// The most entries of a queue or buffer: NVMe's largest queue.
+pub(crate) const ENTRIES_MAX: u64 = 65_535;
+/// The slowest link and channel [B/s]: the longest transfer must be short beside the simulated time there is.
+const RATE_MIN: u64 = 1_000;
+
+/// Checks the controller's keys and derives what the engine takes.
+///
+/// # Errors
+/// [`Error::Input`] that names the key at fault.
+pub fn engine_config(drive: &LoadedDrive, geometry: &Geometry, log_requests: bool) -> Result<EngineConfig, Error> {
+    check_entries(drive)?;
+    check_rates(drive)?;
+    check_times(drive)?;
+    let controller = &drive.config.controller;
+    let buffered_pages = buffered_pages(drive, geometry)?;
+    let scheduler = &drive.config.scheduler;
+    if let Some((key, message)) = scheduler.suspend.chosen().problem() {
+        return Err(drive.error_at(&format!("scheduler.suspend.{key}"), &message));
+    }
+    Ok(EngineConfig {
+        queue_depth: controller.queue_depth,
+        command_cost: Ns(controller.command_cost.0),
+        link_rate: Rate(controller.link_rate.0),
+        write_completion: controller.write_completion,
+        buffered_pages,
+        shared_buffered_pages: controller.shared_buffered_pages,
+        page_timeout: controller.page_timeout.map(|timeout| Ns(timeout.0)),
+        multi_plane: scheduler.multi_plane,
+        gc_pages_in_flight: drive.config.ftl.gc_pages_in_flight.unwrap_or(4 * geometry.frontier_planes),
+        scheduler: scheduler.transactions.clone(),
+        suspend: scheduler.suspend.clone(),
+        log_requests,
+    })
+}
+
+/// Numbers of which none may be zero, and those of entries, of which there may not be too many.
+fn check_entries(drive: &LoadedDrive) -> Result<(), Error> {
+    let controller = &drive.config.controller;
+    for (key, value) in [
+        ("controller.queue_depth", u64::from(controller.queue_depth)),
+        ("controller.link_rate", controller.link_rate.0),
+        ("controller.buffered_pages", u64::from(controller.buffered_pages.unwrap_or(1))),
+        ("controller.shared_buffered_pages", u64::from(controller.shared_buffered_pages.unwrap_or(1))),
+        ("ftl.gc_pages_in_flight", u64::from(drive.config.ftl.gc_pages_in_flight.unwrap_or(1))),
+        ("controller.page_timeout", controller.page_timeout.map_or(1, |timeout| timeout.0)),
+    ] {
+        if value == 0 {
+            return Err(drive.error_at(key, "must not be zero"));
+        }
+    }
+    for (key, entries) in [
+        ("controller.queue_depth", u64::from(controller.queue_depth)),
+        ("controller.buffered_pages", u64::from(controller.buffered_pages.unwrap_or(1))),
+        ("controller.shared_buffered_pages", u64::from(controller.shared_buffered_pages.unwrap_or(1))),
+        ("ftl.gc_pages_in_flight", u64::from(drive.config.ftl.gc_pages_in_flight.unwrap_or(1))),
+    ] {
+        if entries > ENTRIES_MAX {
+            return Err(drive.error_at(key, &format!("is {entries}, at most {ENTRIES_MAX} are supported")));
+        }
+    }
+    Ok(())
+}
+
+fn check_rates(drive: &LoadedDrive) -> Result<(), Error> {
+    let controller = &drive.config.controller;
+    let channel_rates = [
+        ("nand.channel_rate", drive.config.nand.as_ref().map(|nand| nand.channel_rate)),
+        ("scm.channel_rate", drive.config.scm.as_ref().map(|scm| scm.channel_rate)),
+        ("storage_scm.channel_rate", drive.config.storage_scm.as_ref().map(|scm| scm.channel_rate)),
+    ];
+    let channel_rates = channel_rates.into_iter().filter_map(|(key, rate)| Some((key, rate?)));
+    for (key, rate) in std::iter::once(("controller.link_rate", controller.link_rate)).chain(channel_rates) {
+        if rate.0 < RATE_MIN {
+            let message = format!("is {rate}, at least {RATE_MIN} B/s are needed");
+            return Err(drive.error_at(key, if rate.0 == 0 { "must not be zero" } else { &message }));
+        }
+    }
+    Ok(())
+}
+
+fn check_times(drive: &LoadedDrive) -> Result<(), Error> {
+    let controller = &drive.config.controller;
+    for (key, time) in [
+        ("controller.command_cost", Some(controller.command_cost)),
+        ("controller.page_timeout", controller.page_timeout),
+    ] {
+        if time.is_some_and(|time| time.0 > TIME_MAX) {
+            return Err(drive.error_at(key, "is longer than an hour"));
+        }
+    }
+    Ok(())
+}
+
+/// Pages that wait for their die, which must be enough for a stripe to fill.
+fn buffered_pages(drive: &LoadedDrive, geometry: &Geometry) -> Result<u32, Error> {
+    let controller = &drive.config.controller;
+    let buffered_pages = controller.buffered_pages.unwrap_or(2 * geometry.planes_per_die).max(1);
+    let kinds = if drive.config.ftl.streams.knows_clean() { 2 } else { 1 };
+    let least = EngineConfig::buffered_pages_min(geometry) * kinds;
+    if buffered_pages < least {
+        let message = format!("is {buffered_pages}, at least {least} are needed, or a stripe could never fill");
+        return Err(drive.error_at("controller.buffered_pages", &message));
+    }
+    let least_shared = EngineConfig::shared_buffered_pages_min(geometry, least);
+    if let Some(shared) = controller.shared_buffered_pages.filter(|shared| *shared < least_shared) {
+        let message = format!(
+            "is {shared}, at least {least_shared} are needed: {} for each of {} dies, or a stripe could never fill",
+            least - 1,
+            geometry.dies()
+        );
+        return Err(drive.error_at("controller.shared_buffered_pages", &message));
+    }
+    Ok(buffered_pages)
+}

@@ -1,0 +1,149 @@
+//! The flash of a drive: its shape, its time constants, what its blocks bear.
+
+use ninescope_kernel::{Ns, Rate};
+use ninescope_media::health::{LimitByWear, SuspendLimit, WearPoint};
+use ninescope_media::nand::{EraseLoops, LoopShares, NandTiming, Wear};
+use ninescope_model::Geometry;
+use ninescope_model::units::Duration;
+
+use crate::config::{EraseLoopsConfig, GeometryConfig, LoadedDrive, NandConfig, SuspendLimitConfig};
+use crate::error::Error;
+
+/// The most P/E cycles a drive may begin with.
+const CYCLES_MAX: u32 = 10_000_000;
+
+/// A drive of flash alone, as it is where nothing says otherwise, without a table of flash.
+pub fn no_table(drive: &LoadedDrive, table: &str) -> Error {
+    drive.error(&format!("the table [{table}] is missing, which a drive of flash needs"))
+}
+
+/// The shape of a drive's flash, whose table was found to be there.
+fn flash_shape(drive: &LoadedDrive) -> Result<&GeometryConfig, Error> {
+    drive.config.geometry.as_ref().ok_or_else(|| no_table(drive, "geometry"))
+}
+
+/// The constants of a drive's flash, whose table was found to be there.
+fn flash(drive: &LoadedDrive) -> Result<&NandConfig, Error> {
+    drive.config.nand.as_ref().ok_or_else(|| no_table(drive, "nand"))
+}
+
+pub fn geometry(drive: &LoadedDrive) -> Result<Geometry, Error> {
+    let shape = flash_shape(drive)?;
+    let ftl = &drive.config.ftl;
+    let small = |key: &str, bytes: u64| {
+        u32::try_from(bytes).map_err(|_| drive.error_at(key, &format!("is {bytes} B, which is too large")))
+    };
+    Geometry::checked(
+        shape.channels,
+        shape.packages_per_channel,
+        shape.dies_per_package,
+        shape.planes_per_die,
+        shape.blocks_per_plane,
+        shape.pages_per_block,
+        small("geometry.page_size", shape.page_size.0)?,
+        small("ftl.mapping_unit", ftl.mapping_unit.0)?,
+        ftl.frontier_planes.unwrap_or(shape.planes_per_die),
+    )
+    .map_err(|error| {
+        if let ("frontier_planes", Some(planes)) = (error.key, ftl.frontier_planes) {
+            let (frontier, all) = ("ftl.frontier_planes", "geometry.planes_per_die");
+            let value = |key: &str, value: u32| format!("{value}{}", drive.whence(key));
+            let values = [(frontier, value(frontier, planes)), (all, value(all, shape.planes_per_die))];
+            if planes > 0 && shape.planes_per_die > 0 {
+                return drive.error_between(&values, "ftl.frontier_planes must divide geometry.planes_per_die");
+            }
+        }
+        let table = if matches!(error.key, "mapping_unit" | "frontier_planes") { "ftl" } else { "geometry" };
+        drive.error_at(&format!("{table}.{}", error.key), &error.message)
+    })
+}
+
+pub fn timing(drive: &LoadedDrive) -> Result<NandTiming, Error> {
+    let nand = flash(drive)?;
+    let bits = nand.cell.bits();
+    if nand.read.len() != 1 && nand.read.len() != bits {
+        let message = format!("has {} values; give one, or one per page type ({bits})", nand.read.len());
+        return Err(drive.error_at("nand.read", &message));
+    }
+    let ns = |duration: &Duration| Ns(duration.0);
+    // One value stands for every page type.
+    let types = nand.read.len().max(nand.program.len());
+    let by_type = |durations: &[Duration]| -> Vec<Ns> {
+        let repeated = if durations.len() == 1 { types } else { 1 };
+        durations.iter().flat_map(|duration| std::iter::repeat_n(ns(duration), repeated)).collect()
+    };
+    let timing = NandTiming {
+        read: by_type(&nand.read),
+        program: by_type(&nand.program),
+        program_pulses: nand.program_pulses,
+        erase_loop: ns(&nand.erase_loop),
+        erase_loops: match &nand.erase_loops {
+            EraseLoopsConfig::Fixed(loops) => EraseLoops::Fixed(*loops),
+            EraseLoopsConfig::ByWear(rows) => EraseLoops::ByWear(
+                rows.iter().map(|row| LoopShares { cycles: row.cycles, shares: row.shares.clone() }).collect(),
+            ),
+        },
+        command_address: ns(&nand.command_address),
+        suspend_recover: ns(&nand.suspend_recover),
+        resume_ramp: ns(&nand.resume_ramp),
+        channel_rate: Rate(nand.channel_rate.0),
+        read_any_block: nand.read_any_block,
+    };
+    timing.check().map_err(|error| drive.error_at(&format!("nand.{}", error.key), &error.message))?;
+    let cost = timing.suspend_recover + timing.resume_ramp;
+    if drive.config.scheduler.suspend.chosen().build().is_some() && cost > timing.erase_loop {
+        let key = if timing.suspend_recover >= timing.resume_ramp { "suspend_recover" } else { "resume_ramp" };
+        let message = format!(
+            "makes a suspension cost {cost} (suspend_recover and resume_ramp), more than the erase loop of {} \
+             (nand.erase_loop) that it interrupts",
+            timing.erase_loop
+        );
+        return Err(drive.error_at(&format!("nand.{key}"), &message));
+    }
+    Ok(timing)
+}
+
+/// What depends on the wear of blocks needs to know it.
+pub fn wear(drive: &LoadedDrive) -> Result<Wear, Error> {
+    let nand = flash(drive)?;
+    if nand.initial_cycles.is_none() {
+        let suspend = &drive.config.scheduler.suspend;
+        let needed_by = if suspend.chosen().needs_wear() {
+            Some(("scheduler.suspend", format!("`{}`", suspend.name())))
+        } else if let EraseLoopsConfig::ByWear(_) = nand.erase_loops {
+            Some(("nand.erase_loops", "a number of loops by wear".to_owned()))
+        } else {
+            None
+        };
+        if let Some((key, what)) = needed_by {
+            let message =
+                format!("{what} needs the P/E cycles of the blocks: give nand.initial_cycles (0 for a new drive)");
+            return Err(drive.error_at(key, &message));
+        }
+    }
+    let initial_cycles = nand.initial_cycles.unwrap_or(0);
+    if initial_cycles > CYCLES_MAX {
+        let message = format!("is {initial_cycles}, at most {CYCLES_MAX} are supported");
+        return Err(drive.error_at("nand.initial_cycles", &message));
+    }
+    let suspend_limit = nand.suspend_limit.as_ref().map(|limit| suspend_limit(drive, limit)).transpose()?;
+    Ok(Wear { initial_cycles, suspend_limit })
+}
+
+/// How many suspensions an erase bears.
+fn suspend_limit(drive: &LoadedDrive, limit: &SuspendLimitConfig) -> Result<SuspendLimit, Error> {
+    let young = WearPoint { cycles: limit.young_cycles, per_loop: limit.young_suspensions };
+    let worn = WearPoint { cycles: limit.worn_cycles, per_loop: limit.worn_suspensions };
+    let limit = LimitByWear::new(young, worn)
+        .and_then(|by_wear| SuspendLimit::new(by_wear, limit.rber_factor, limit.rber_exponent));
+    limit.map_err(|error| {
+        let key = match error.parameter {
+            "young.cycles" => "young_cycles",
+            "young.per_loop" => "young_suspensions",
+            "worn.cycles" => "worn_cycles",
+            "worn.per_loop" => "worn_suspensions",
+            parameter => parameter,
+        };
+        drive.error_at(&format!("nand.suspend_limit.{key}"), error.problem)
+    })
+}

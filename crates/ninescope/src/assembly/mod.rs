@@ -1,0 +1,226 @@
+//! From a drive's description to the parts it describes: a room for each part, put together here.
+//!
+//! What is wrong with a description is found here, and named by its key. The rooms must not know what will run on the drive.
+
+mod controller;
+mod fit;
+mod flash;
+pub mod memory;
+mod reliability;
+mod scm;
+mod tier;
+mod translation;
+
+use ninescope_engine::reliability::ReliabilityConfig;
+use ninescope_engine::{Device, EngineConfig, Kind, LaneConfig, RunLimits, TierConfig};
+use ninescope_ftl::{Ftl, FtlConfig};
+use ninescope_media::nand::{Nand, NandTiming, Wear};
+use ninescope_model::{BlockGroup, Geometry, SECTOR_BYTES};
+use ninescope_tier::PlacementConfig;
+use ninescope_tier::policies::Below;
+
+use crate::config::{DriveConfig, EraseLoopsConfig, LoadedDrive};
+use crate::endurance;
+use crate::error::Error;
+
+pub use fit::{Unfit, fit_drive};
+use scm::ScmAssembly;
+
+/// Everything a drive is made of.
+#[derive(Clone, Debug)]
+pub struct Assembly {
+    /// Its description.
+    pub config: DriveConfig,
+    /// Its shape.
+    pub geometry: Geometry,
+    /// Its translation layer.
+    pub ftl: FtlConfig,
+    /// Its flash, if it has any.
+    pub timing: Option<NandTiming>,
+    /// What its blocks have behind them and what they bear.
+    pub wear: Wear,
+    /// Its controller.
+    pub engine: EngineConfig,
+    /// Its storage-class memory.
+    pub scm: ScmAssembly,
+    /// What moves between two media, if it has them.
+    pub tier: Option<TierConfig>,
+    /// Its codes, its failing bits and what is done about them.
+    pub reliability: ReliabilityConfig,
+    /// The run's seed: blocks differ from each other as it says.
+    pub seed: u64,
+    /// What its tables take [B].
+    pub table_bytes: u64,
+}
+
+impl Assembly {
+    /// Checks a description and derives the parts.
+    ///
+    /// # Errors
+    /// [`Error::Input`] that names the key at fault.
+    pub fn new(drive: &LoadedDrive, seed: u64, log_requests: bool) -> Result<Self, Error> {
+        check_media(drive)?;
+        endurance::check(drive)?;
+        let mut config = drive.config.clone();
+        let has_flash = config.geometry.is_some();
+        let geometry = if has_flash { flash::geometry(drive)? } else { Geometry::absent() };
+        let ftl = if has_flash {
+            translation::ftl_config(drive, geometry, seed)?
+        } else {
+            translation::no_ftl(geometry, seed)
+        };
+        let timing = if has_flash { Some(flash::timing(drive)?) } else { None };
+        let wear = if has_flash { flash::wear(drive)? } else { Wear::default() };
+        let engine = controller::engine_config(drive, &geometry, log_requests)?;
+        let mut table_bytes = 0;
+        if has_flash {
+            table_bytes += memory::check(&geometry, ftl.logical_units, &engine)?;
+            // What was left to a default is written out, so that a result says what ran.
+            config.ftl.frontier_planes = Some(geometry.frontier_planes);
+            config.ftl.gc_pages_in_flight = Some(engine.gc_pages_in_flight);
+            config.controller.buffered_pages = Some(engine.buffered_pages);
+        }
+        let sized = tier::sized(drive, &geometry)?;
+        config.scm.clone_from(&sized.config.scm);
+        let scm = ScmAssembly::new(&sized)?;
+        let tier = tier::config(&sized, &geometry, &scm)?;
+        config.tier.migrations_in_flight = tier.as_ref().map(|tier| tier.migrations_in_flight);
+        let reliability = reliability::config(drive, &geometry, seed)?;
+        if ftl.stream_choice.knows_clean() && tier.is_some() {
+            return Err(drive.error_at("ftl.streams", "keeps clean data apart, which only a drive of flash alone does"));
+        }
+        let pages = if tier.is_none() { 0 } else { ftl.logical_units.max(scm.lowest().map_or(0, |shape| shape.slots)) };
+        table_bytes += memory::check_scm(&scm, pages, &engine)?;
+        Ok(Self { config, geometry, ftl, timing, wear, engine, scm, tier, reliability, seed, table_bytes })
+    }
+
+    /// Host bytes of the drive [B].
+    pub fn logical_bytes(&self) -> u64 {
+        if self.timing.is_some() {
+            return u64::from(self.ftl.logical_units) * u64::from(self.geometry.unit_bytes);
+        }
+        self.scm.lowest().map_or(0, |shape| shape.logical_sectors() * SECTOR_BYTES)
+    }
+
+    /// Bytes there are on the media, spare ones included [B].
+    pub fn raw_bytes(&self) -> u64 {
+        self.geometry.raw_bytes() + self.scm.raw_sectors() * SECTOR_BYTES
+    }
+
+    /// Host sectors of the drive [512 B].
+    pub fn logical_sectors(&self) -> u64 {
+        self.logical_bytes() / SECTOR_BYTES
+    }
+
+    /// What a reader of the result must know about a drive whose spare blocks are mostly frontiers and reserve:
+    /// on small drives these, whose number does not shrink with the drive, eat the over-provisioning.
+    pub fn spare_note(&self) -> Option<String> {
+        let geometry = &self.geometry;
+        if geometry.pools() == 0 {
+            return None;
+        }
+        let share = self.ftl.logical_units.div_ceil(geometry.pools());
+        let spare = geometry.blocks_per_plane - share.div_ceil(geometry.units_per_group());
+        let held = self.ftl.spare_groups_needed();
+        (spare < 2 * held).then(|| {
+            format!(
+                "small drive: {held} of its {spare} spare blocks per plane are frontiers, reserve and working space, so \
+                 write amplification under random writes is higher than over-provisioning alone suggests"
+            )
+        })
+    }
+
+    /// The device: this drive with a prepared translation layer and its workloads.
+    ///
+    /// # Errors
+    /// [`Error::Internal`]: everything was checked before.
+    pub fn device<K: Kind>(
+        &self,
+        limits: &RunLimits,
+        ftl: Ftl,
+        lanes: Vec<LaneConfig>,
+        probe: K::Probe,
+    ) -> Result<Device<K>, Error> {
+        let mut device = if let Some(tier) = &self.tier {
+            let (nand, scm) = (self.media_for(&ftl)?, self.scm.part(self.seed)?);
+            Device::of_tier(&self.engine, limits, ftl, nand, scm, tier, lanes, probe)
+        } else if self.timing.is_none() {
+            Device::of_scm(&self.engine, limits, self.scm.part(self.seed)?, lanes, probe)
+        } else {
+            let nand = self.media_for(&ftl)?;
+            Device::with_lanes(&self.engine, limits, ftl, nand, lanes, probe)
+        };
+        device.set_reliability(&self.reliability);
+        Ok(device)
+    }
+
+    /// Media that holds what a prepared translation layer programmed.
+    ///
+    /// # Errors
+    /// [`Error::Internal`]: the timing was checked before.
+    pub fn media_for(&self, ftl: &Ftl) -> Result<Nand, Error> {
+        let geometry = &self.geometry;
+        let Some(timing) = &self.timing else { return Ok(Nand::absent()) };
+        let nand = Nand::new(geometry, timing.clone()).map_err(|error| Error::Internal(error.to_string()))?;
+        let mut nand = nand.with_wear(self.wear, self.seed);
+        for group in (0..geometry.groups()).map(BlockGroup) {
+            let record = ftl.group(group);
+            let (pool, block) = geometry.pool_and_block(group);
+            let die = geometry.die_of_pool(pool);
+            let first_plane = geometry.first_plane_of_pool(pool);
+            let (page, pages_of_stripe, _) = geometry.within_group(record.programmed);
+            for plane in 0..geometry.frontier_planes {
+                let pages = page + u32::from(plane < pages_of_stripe);
+                nand.set_programmed_pages(die, first_plane + plane, block, pages, record.erase_count);
+            }
+        }
+        Ok(nand)
+    }
+}
+
+/// The tables that a drive's placement works with are there, and no others.
+fn check_media(drive: &LoadedDrive) -> Result<(), Error> {
+    let config = &drive.config;
+    let placement = &config.tier.placement;
+    let (has_upper, below) = (placement.chosen().has_upper(), placement.chosen().below());
+    let uses_flash = !has_upper || below == Below::Flash;
+    let tables = [
+        ("geometry", config.geometry.is_some(), uses_flash),
+        ("nand", config.nand.is_some(), uses_flash),
+        ("scm", config.scm.is_some(), has_upper),
+        ("storage_scm", config.storage_scm.is_some(), below == Below::Scm),
+    ];
+    let name = placement.name();
+    if let Some((table, ..)) = tables.iter().find(|(_, is_there, is_used)| *is_used && !is_there) {
+        if name == PlacementConfig::default().name() {
+            return Err(flash::no_table(drive, table));
+        }
+        return Err(drive.error_at("tier.placement", &format!("is `{name}`, which needs the table [{table}]")));
+    }
+    match tables.iter().find(|(_, is_there, is_used)| *is_there && !is_used) {
+        Some((table, ..)) => {
+            let message = format!("is there, and tier.placement = \"{name}\" does not use it");
+            Err(drive.error_at(table, &message))
+        }
+        None => Ok(()),
+    }
+}
+
+/// What a reader must know about a drive most of which is spare: it may be a slip for a share.
+pub fn over_provisioning_note(config: &DriveConfig) -> Option<String> {
+    let share = config.ftl.over_provisioning;
+    (config.geometry.is_some() && share > 1.0).then(|| {
+        format!(
+            "ftl.over_provisioning = {share} is {share} spare bytes for each byte of the host; {share} % would be {}",
+            share / 100.0
+        )
+    })
+}
+
+/// What a reader must know about a drive whose suspend policy has nothing to do.
+pub fn suspend_note(config: &DriveConfig) -> Option<String> {
+    let suspend = &config.scheduler.suspend;
+    let one_loop = config.nand.as_ref().is_some_and(|nand| matches!(nand.erase_loops, EraseLoopsConfig::Fixed(1)));
+    (one_loop && suspend.chosen().needs_loops())
+        .then(|| format!("erases take one loop (nand.erase_loops), so that `{}` never suspends one", suspend.name()))
+}

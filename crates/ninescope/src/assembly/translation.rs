@@ -1,0 +1,118 @@
+//! The translation layer of a drive, and how much of its flash the host sees.
+
+use ninescope_ftl::FtlConfig;
+use ninescope_model::Geometry;
+
+use crate::config::LoadedDrive;
+use crate::error::Error;
+
+/// Numbers of blocks that are tried for one that is enough: with an over-provisioning that needs more nobody is helped.
+const TRIED_MAX: usize = 1 << 20;
+/// The most spare bytes to a byte of the host: beyond it is a typing error, and the drive would be nothing but spare.
+const OVER_PROVISIONING_MAX: f64 = 100.0;
+
+/// The translation layer of a drive without flash.
+pub fn no_ftl(geometry: Geometry, seed: u64) -> FtlConfig {
+    FtlConfig {
+        geometry,
+        logical_units: 0,
+        reserve_groups: 0,
+        page_allocation: Default::default(),
+        stream_choice: Default::default(),
+        free_block_choice: Default::default(),
+        gc_trigger: Default::default(),
+        victim_selection: Default::default(),
+        seed,
+    }
+}
+
+pub fn ftl_config(drive: &LoadedDrive, geometry: Geometry, seed: u64) -> Result<FtlConfig, Error> {
+    let section = &drive.config.ftl;
+    let over_provisioning = over_provisioning(drive)?;
+    let blocks = ("geometry.blocks_per_plane", geometry.blocks_per_plane.to_string());
+    let reserve = ("ftl.gc_reserve_blocks", section.gc_reserve_blocks.to_string());
+    if section.gc_reserve_blocks >= geometry.blocks_per_plane {
+        let message = format!("the reserve must be smaller than the {} blocks of a plane", geometry.blocks_per_plane);
+        return Err(drive.error_between(&[reserve, blocks], &message));
+    }
+    if section.gc_reserve_blocks == 0 {
+        return Err(
+            drive.error_at("ftl.gc_reserve_blocks", "must be at least 1: garbage collection needs a block to move to")
+        );
+    }
+    check_policies(drive, &geometry)?;
+    if section.streams.knows_clean() && section.gc_reserve_blocks < 2 {
+        let message = "must be at least 2 where clean data is kept apart: moves may need a block of either kind";
+        return Err(drive.error_at("ftl.gc_reserve_blocks", message));
+    }
+    let config = FtlConfig {
+        geometry,
+        logical_units: logical_units(u64::from(geometry.units()), over_provisioning) as u32,
+        reserve_groups: section.gc_reserve_blocks,
+        page_allocation: section.page_allocation.clone(),
+        stream_choice: section.streams.clone(),
+        free_block_choice: section.free_block_choice.clone(),
+        gc_trigger: section.gc_trigger.clone(),
+        victim_selection: section.victim.clone(),
+        seed,
+    };
+    let spare = ("ftl.over_provisioning", over_provisioning.to_string());
+    config.check().map_err(|_| {
+        let held = config.spare_groups_needed();
+        let enough = blocks_that_suffice(&config, over_provisioning).map_or_else(
+            || "no number of blocks would do".to_owned(),
+            |blocks| format!("{blocks} blocks per plane are enough"),
+        );
+        let message = format!(
+            "over-provisioning leaves fewer spare blocks than the {held} that each plane needs for frontiers, reserve and \
+             garbage collection; raise over_provisioning or blocks_per_plane: {enough} with this over_provisioning"
+        );
+        drive.error_between(&[spare, blocks, reserve], &message)
+    })?;
+    Ok(config)
+}
+
+/// The units that the host sees of so many on the media.
+fn logical_units(units: u64, over_provisioning: f64) -> u64 {
+    (units as f64 / (1.0 + over_provisioning)).floor() as u64
+}
+
+/// The fewest blocks per plane, above those there are, of which over-provisioning leaves enough spare ones: with each block
+/// the host sees more, too.
+fn blocks_that_suffice(config: &FtlConfig, over_provisioning: f64) -> Option<u64> {
+    let geometry = &config.geometry;
+    let per_index = u64::from(geometry.units()) / u64::from(geometry.blocks_per_plane);
+    let (pools, per_group) = (u64::from(geometry.pools()), u64::from(geometry.units_per_group()));
+    let held = u64::from(config.spare_groups_needed());
+    let suffices = |blocks: &u64| {
+        let logical = logical_units(per_index * blocks, over_provisioning);
+        logical > 0 && logical.div_ceil(pools).div_ceil(per_group) + held <= *blocks
+    };
+    // Spare are op / (1 + op) of them, and at most a block more by rounding: fewer than these cannot do.
+    let least = (held - 1) as f64 * (1.0 + over_provisioning) / over_provisioning;
+    let first = (least as u64).max(u64::from(geometry.blocks_per_plane) + 1);
+    let most = u64::from(u32::MAX) / per_index;
+    (first..=most).take(TRIED_MAX).find(suffices)
+}
+
+pub fn over_provisioning(drive: &LoadedDrive) -> Result<f64, Error> {
+    let share = drive.config.ftl.over_provisioning;
+    let refused = |message: &str| Err(drive.error_at("ftl.over_provisioning", &format!("is {share}, {message}")));
+    if !(share.is_finite() && share > 0.0) {
+        return refused("it must be a finite number greater than 0");
+    }
+    if share > OVER_PROVISIONING_MAX {
+        return refused(&format!(
+            "at most {OVER_PROVISIONING_MAX} are supported; it is a share: 0.07 is 7 % of what the host sees"
+        ));
+    }
+    Ok(share)
+}
+
+/// Parameters of policies that only mean something in proportion to the drive.
+fn check_policies(drive: &LoadedDrive, geometry: &Geometry) -> Result<(), Error> {
+    match drive.config.ftl.victim.chosen().problem(geometry) {
+        Some((key, message)) => Err(drive.error_at(&format!("ftl.victim.{key}"), &message)),
+        None => Ok(()),
+    }
+}

@@ -1,0 +1,70 @@
+//! The controller in a drive description, and the schedulers in it.
+
+use ninescope_engine::{SuspendPolicyConfig, TransactionSchedulerConfig, WriteCompletion};
+use ninescope_model::string_or_table;
+use ninescope_model::units::{BytesPerSecond, Duration};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Controller and host interface.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct ControllerConfig {
+    /// Commands inside the device at a time [count].
+    #[schemars(range(min = 1))]
+    pub queue_depth: u32,
+    /// Rate of the host link, each direction by itself [B/s].
+    pub link_rate: BytesPerSecond,
+    /// Controller time per command [ns].
+    pub command_cost: Duration,
+    /// When a host write completes: "buffer" or "program".
+    pub write_completion: WriteCompletion,
+    /// Filled pages of a die that wait for their program [count]; absent: two stripes per frontier.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub buffered_pages: Option<u32>,
+    /// Filled pages of all dies together that wait for their program [count]: with as many, one die that is stuck holds up
+    /// the writes to all; absent: what the dies may have is all.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub shared_buffered_pages: Option<u32>,
+    /// After this long a partly filled page is padded and programmed [ns]; absent: it waits.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub page_timeout: Option<Duration>,
+}
+
+impl Default for ControllerConfig {
+    fn default() -> Self {
+        Self {
+            queue_depth: 1024,
+            link_rate: BytesPerSecond(4_000_000_000),
+            command_cost: Duration(1_000),
+            write_completion: WriteCompletion::default(),
+            buffered_pages: None,
+            shared_buffered_pages: None,
+            page_timeout: None,
+        }
+    }
+}
+
+/// Scheduling of the dies.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct SchedulerConfig {
+    /// Which queue of a die goes next.
+    #[serde(deserialize_with = "string_or_table")]
+    pub transactions: TransactionSchedulerConfig,
+    /// When a running erase or program is suspended.
+    #[serde(deserialize_with = "string_or_table")]
+    pub suspend: SuspendPolicyConfig,
+    /// Whether commands to several planes of a die are merged.
+    pub multi_plane: bool,
+}
+
+impl Default for SchedulerConfig {
+    fn default() -> Self {
+        Self {
+            transactions: TransactionSchedulerConfig::default(),
+            suspend: SuspendPolicyConfig::default(),
+            multi_plane: true,
+        }
+    }
+}

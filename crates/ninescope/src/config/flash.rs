@@ -1,0 +1,266 @@
+//! The flash in a drive description: its shape, its time constants, what its blocks bear.
+
+use std::fmt;
+
+use ninescope_ecc::EccSchemeConfig;
+use ninescope_engine::policies::read_retry::ReadRetryConfig;
+use ninescope_media::health::ErrorModelConfig;
+use ninescope_model::optional_string_or_table;
+use ninescope_model::units::{Bytes, BytesPerSecond, Duration};
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::de::value::SeqAccessDeserializer;
+use serde::de::{Deserializer, Error, IntoDeserializer, SeqAccess, Visitor};
+use serde::{Deserialize, Serialize};
+
+use super::reliability::CorruptionSection;
+
+/// Shape of a drive.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct GeometryConfig {
+    /// Channels of the controller [count].
+    #[schemars(range(min = 1))]
+    pub channels: u32,
+    /// Packages on a channel [count].
+    #[schemars(range(min = 1))]
+    pub packages_per_channel: u32,
+    /// Dies in a package [count].
+    #[schemars(range(min = 1))]
+    pub dies_per_package: u32,
+    /// Planes in a die, 1 to 4 [count].
+    #[schemars(range(min = 1, max = 4))]
+    pub planes_per_die: u32,
+    /// Blocks in a plane [count].
+    #[schemars(range(min = 1))]
+    pub blocks_per_plane: u32,
+    /// Pages in a block [count].
+    #[schemars(range(min = 1))]
+    pub pages_per_block: u32,
+    /// User bytes of a page [B].
+    pub page_size: Bytes,
+}
+
+impl GeometryConfig {
+    /// What one more block per plane adds to the drive [B].
+    pub fn bytes_per_block_index(&self) -> f64 {
+        let factors = [
+            self.channels,
+            self.packages_per_channel,
+            self.dies_per_package,
+            self.planes_per_die,
+            self.pages_per_block,
+        ];
+        factors.iter().map(|&factor| f64::from(factor)).product::<f64>() * self.page_size.0 as f64
+    }
+}
+
+/// Bits a cell stores.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Cell {
+    /// 1 bit.
+    Slc,
+    /// 2 bits.
+    Mlc,
+    /// 3 bits.
+    Tlc,
+    /// 4 bits.
+    Qlc,
+}
+
+impl Cell {
+    /// Bits of a cell = pages of a wordline.
+    pub fn bits(self) -> usize {
+        self as usize + 1
+    }
+}
+
+/// NAND media.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct NandConfig {
+    /// Bits a cell stores.
+    pub cell: Cell,
+    /// tR by page type: one value, or one per bit of the cell [ns].
+    #[serde(deserialize_with = "one_or_many")]
+    #[schemars(schema_with = "one_or_many_schema")]
+    pub read: Vec<Duration>,
+    /// tPROG by page type: as many values as `read` [ns].
+    #[serde(deserialize_with = "one_or_many")]
+    #[schemars(schema_with = "one_or_many_schema")]
+    pub program: Vec<Duration>,
+    /// Pulses of a program [count].
+    #[serde(default = "one")]
+    pub program_pulses: u32,
+    /// One erase loop, pulse and verify [ns].
+    pub erase_loop: Duration,
+    /// Loops of an erase [count]: a number, or which share of the blocks takes how many, by P/E cycles.
+    #[serde(default)]
+    pub erase_loops: EraseLoopsConfig,
+    /// Command and address cycles on the channel, per plane addressed [ns].
+    #[serde(default = "zero_duration")]
+    pub command_address: Duration,
+    /// Recovery of voltages after a suspend [ns].
+    #[serde(default = "zero_duration")]
+    pub suspend_recover: Duration,
+    /// Ramp of voltages before a resume [ns].
+    #[serde(default = "zero_duration")]
+    pub resume_ramp: Duration,
+    /// Whether one multi-plane read may address different blocks.
+    #[serde(default)]
+    pub read_any_block: bool,
+    /// Rated P/E cycles [count].
+    #[serde(default)]
+    pub endurance_cycles: Option<u32>,
+    /// Cost of a bit, that of TLC flash being 1.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bit_cost: Option<f64>,
+    /// P/E cycles that every block has behind it at the start [count]; absent: 0, where nothing depends on it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub initial_cycles: Option<u32>,
+    /// Rate of a channel [B/s].
+    pub channel_rate: BytesPerSecond,
+    /// How many suspensions an erase bears, and what more of them do; absent: any number.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub suspend_limit: Option<SuspendLimitConfig>,
+    /// Spare bytes of a page; absent: as many as the parity needs [B].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub spare_size: Option<Bytes>,
+    /// The code that guards data; absent: none.
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "optional_string_or_table")]
+    pub ecc: Option<EccSchemeConfig>,
+    /// The code of clean data, where ftl.streams keeps that apart; absent: that of the rest.
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "optional_string_or_table")]
+    pub edc: Option<EccSchemeConfig>,
+    /// How often bits fail; absent: never.
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "optional_string_or_table")]
+    pub errors: Option<ErrorModelConfig>,
+    /// How old data is that was there at the start; absent: new [ns].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub initial_age: Option<Duration>,
+    /// How pages that do not decode are read again; absent: not at all.
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "optional_string_or_table")]
+    pub retry: Option<ReadRetryConfig>,
+    /// Errors that are injected and stay; absent: none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub corruption: Option<CorruptionSection>,
+}
+
+/// Loops of an erase.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[serde(untagged)]
+pub enum EraseLoopsConfig {
+    /// The same for all blocks [count].
+    Fixed(u32),
+    /// By P/E cycles, rows ascending; between two rows shares change linearly.
+    ByWear(Vec<LoopSharesConfig>),
+}
+
+impl Default for EraseLoopsConfig {
+    fn default() -> Self {
+        Self::Fixed(1)
+    }
+}
+
+/// Which share of the blocks takes how many loops.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct LoopSharesConfig {
+    /// P/E cycles [count].
+    pub cycles: u32,
+    /// The first share of the blocks takes one loop, the second two, and so on; in sum 1.
+    pub shares: Vec<f64>,
+}
+
+/// How many suspensions an erase bears: per loop, falling with the wear of the block, linearly in the logarithm of
+/// its P/E cycles.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct SuspendLimitConfig {
+    /// P/E cycles up to which a block is young [count].
+    pub young_cycles: u32,
+    /// Suspensions a loop of a young block bears [count].
+    pub young_suspensions: u32,
+    /// P/E cycles from which a block is worn [count].
+    pub worn_cycles: u32,
+    /// Suspensions a loop of a worn block bears [count].
+    pub worn_suspensions: u32,
+    /// `s` suspensions too many in an erase add `rber_factor * s ^ rber_exponent` to the raw bit error rate.
+    pub rber_factor: f64,
+    /// See `rber_factor`.
+    pub rber_exponent: f64,
+}
+
+impl<'de> Deserialize<'de> for EraseLoopsConfig {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct NumberOrRows;
+
+        impl<'de> Visitor<'de> for NumberOrRows {
+            type Value = EraseLoopsConfig;
+
+            fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+                formatter.write_str("a number of loops, or rows { cycles = 500, shares = [0.92, 0.08] }")
+            }
+
+            fn visit_i64<E: Error>(self, value: i64) -> Result<Self::Value, E> {
+                let loops = u32::try_from(value).map_err(|_| E::custom(format!("{value} is no number of loops")))?;
+                Ok(EraseLoopsConfig::Fixed(loops))
+            }
+
+            fn visit_u64<E: Error>(self, value: u64) -> Result<Self::Value, E> {
+                let loops = u32::try_from(value).map_err(|_| E::custom(format!("{value} is no number of loops")))?;
+                Ok(EraseLoopsConfig::Fixed(loops))
+            }
+
+            fn visit_seq<A: SeqAccess<'de>>(self, list: A) -> Result<Self::Value, A::Error> {
+                Vec::deserialize(SeqAccessDeserializer::new(list)).map(EraseLoopsConfig::ByWear)
+            }
+        }
+
+        deserializer.deserialize_any(NumberOrRows)
+    }
+}
+
+/// A duration by itself stands for a list of one.
+fn one_or_many<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Duration>, D::Error> {
+    struct OneOrMany;
+
+    impl<'de> Visitor<'de> for OneOrMany {
+        type Value = Vec<Duration>;
+
+        fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+            formatter.write_str("a duration, or a list of one per page type")
+        }
+
+        fn visit_i64<E: Error>(self, value: i64) -> Result<Self::Value, E> {
+            Duration::deserialize(value.into_deserializer()).map(|one| vec![one])
+        }
+
+        fn visit_f64<E: Error>(self, value: f64) -> Result<Self::Value, E> {
+            Duration::deserialize(value.into_deserializer()).map(|one| vec![one])
+        }
+
+        fn visit_str<E: Error>(self, text: &str) -> Result<Self::Value, E> {
+            Duration::deserialize(text.into_deserializer()).map(|one| vec![one])
+        }
+
+        fn visit_seq<A: SeqAccess<'de>>(self, list: A) -> Result<Self::Value, A::Error> {
+            Vec::deserialize(SeqAccessDeserializer::new(list))
+        }
+    }
+
+    deserializer.deserialize_any(OneOrMany)
+}
+
+fn one_or_many_schema(generator: &mut SchemaGenerator) -> Schema {
+    let one = generator.subschema_for::<Duration>();
+    json_schema!({ "anyOf": [one, { "type": "array", "items": one }] })
+}
+
+fn one() -> u32 {
+    1
+}
+
+fn zero_duration() -> Duration {
+    Duration(0)
+}

@@ -1,0 +1,248 @@
+//! The plan of jobs: copies are made, the limits of the run applied, each laid out on the drive.
+
+use std::collections::BTreeSet;
+use std::ops::Range;
+
+use ninescope_engine::{LaneConfig, Think};
+use ninescope_generators::{AccessPattern, JobConfig, JobError, JobRegion, SyntheticJob};
+use ninescope_kernel::Ns;
+use ninescope_model::LANES_MAX;
+
+use super::lead_in;
+use super::limits::limits;
+use super::preconditioning::preconditioning;
+use super::{OnDrive, disjoint};
+use crate::assembly::{Assembly, fit_drive};
+use crate::config::{JobOptions, LoadedJobs};
+use crate::error::Error;
+use crate::precondition::OwnWrites;
+use crate::request::{RunRequest, WorkloadSource};
+use crate::result::WorkloadReport;
+
+/// The run of jobs.
+pub(super) fn on_drive(
+    request: &RunRequest,
+    source: &WorkloadSource,
+    mut loaded: LoadedJobs,
+) -> Result<OnDrive, Error> {
+    let mut notes = vec!["synthetic workload".to_owned()];
+    notes.append(&mut loaded.notes);
+    let mut jobs = Jobs::new(loaded)?;
+    jobs.limit(request, source.iodepth);
+    let mut drive = request.load_drive()?;
+    if request.sizes_drive() {
+        fit_drive(&mut drive, jobs.end())
+            .map_err(|unfit| unfit.into_error(|message| jobs.beyond_any_drive(message)))?;
+        let blocks = drive.config.blocks_per_plane();
+        notes.push(format!("default drive: {blocks} blocks per plane"));
+    }
+    let assembly = Assembly::new(&drive, request.seed, request.log_requests)?;
+    let regions = jobs.laid_out(&assembly)?;
+    let units = jobs.units(&regions, u64::from(assembly.geometry.sectors_per_unit()));
+    let own = || OwnWrites::of_jobs(&jobs.list, &assembly, request.seed);
+    let (preconditioning, note) = preconditioning(request, || units, &assembly, own)?;
+    notes.extend(note);
+    let report = WorkloadReport::of_jobs(source, &jobs.list, jobs.options())?;
+    let total_requests = jobs.requests(&regions);
+    let mut job_names: Vec<String> = jobs.list.iter().map(|job| job.name.clone()).collect();
+    // A job alone was given its limit itself.
+    let most = request.requests.filter(|_| jobs.several());
+    let duration = request.duration.map(|duration| Ns(duration.0));
+    let ramp = jobs.ramp_time()?;
+    let mut limits = limits(request, total_requests, most, duration, u32::MAX)?;
+    let is_warmed = request.warmup.is_some_and(|warmup| !warmup.is_nothing());
+    if is_warmed && ramp.is_some() {
+        notes.push("the run's warm-up takes the place of ramp_time".to_owned());
+    } else {
+        limits.warmup_time = ramp;
+    }
+    if request.warmup.is_none() && ramp.is_none() && preconditioning.recipe().until_steady {
+        limits.warmup_requests = jobs.lead_in(&regions, &assembly);
+        notes.extend(lead_in::note(limits.warmup_requests));
+    }
+    let lanes = jobs.lanes(&assembly, request.seed)?;
+    if !jobs.several() {
+        job_names.clear();
+    }
+    Ok(OnDrive { assembly, lanes, job_names, total_requests, limits, preconditioning, report, notes })
+}
+
+/// The jobs of a run, every copy by itself.
+#[derive(Debug)]
+struct Jobs {
+    list: Vec<JobConfig>,
+    /// Of each, which of the described jobs it is or was copied from.
+    origins: Vec<usize>,
+    described: LoadedJobs,
+}
+
+impl Jobs {
+    /// Makes the copies that `numjobs` asks for.
+    ///
+    /// # Errors
+    /// [`Error::Input`] for too many jobs, and for two of one name, which would draw the same random numbers.
+    fn new(described: LoadedJobs) -> Result<Self, Error> {
+        let (mut list, mut origins) = (Vec::new(), Vec::new());
+        for (index, job) in described.jobs.iter().enumerate() {
+            let name = (described.jobs.len() > 1).then_some(job.name.as_str());
+            let copies = job.copies(LANES_MAX).map_err(|error| described.error_at(index, name, &error))?;
+            origins.resize(origins.len() + copies.len(), index);
+            list.extend(copies);
+        }
+        if list.len() > LANES_MAX {
+            let problem = format!("jobs: {} are more than the {LANES_MAX} that run at the same time", list.len());
+            return Err(described.error(&problem));
+        }
+        let jobs = Self { list, origins, described };
+        jobs.check_names()?;
+        Ok(jobs)
+    }
+
+    fn check_names(&self) -> Result<(), Error> {
+        let mut names = BTreeSet::new();
+        let second = self.list.iter().position(|job| !names.insert(job.name.as_str()));
+        second.map_or(Ok(()), |index| {
+            let problem = format!(
+                "two are called `{}`; give each a `name` of its own, which its random numbers depend on too",
+                self.list[index].name
+            );
+            Err(self.refused(index, &JobError::new("name", problem)))
+        })
+    }
+
+    /// What a job was described with, in the words of its file: option and value.
+    fn options(&self) -> JobOptions {
+        self.described.options(&self.origins, &self.list)
+    }
+
+    /// A problem of a job.
+    fn refused(&self, index: usize, error: &JobError) -> Error {
+        let name = self.several().then_some(self.list[index].name.as_str());
+        self.described.error_at(self.origins[index], name, error)
+    }
+
+    fn several(&self) -> bool {
+        self.list.len() > 1
+    }
+
+    /// Applies what the run says: to a job alone in place of its own limits, of several to those that have none.
+    fn limit(&mut self, request: &RunRequest, iodepth: Option<u32>) {
+        let several = self.several();
+        for job in &mut self.list {
+            if !several {
+                job.requests = request.requests.or(job.requests);
+                job.duration = request.duration.or(job.duration);
+                let has_none = request.requests.is_none() && request.duration.is_none();
+                (job.io_size, job.passes) = (job.io_size.filter(|_| has_none), job.passes.filter(|_| has_none));
+            } else if !job.has_an_end() {
+                (job.requests, job.duration) = (request.requests, request.duration);
+            }
+            job.iodepth = iodepth.unwrap_or(job.iodepth);
+        }
+    }
+
+    /// What a drive must hold for everything that the jobs name [B].
+    fn end(&self) -> u64 {
+        self.list.iter().map(JobConfig::drive_bytes).max().unwrap_or_default()
+    }
+
+    /// What is wrong where no drive is large enough for [`Jobs::end`].
+    fn beyond_any_drive(&self, problem: String) -> Error {
+        let farthest = (0..self.list.len()).max_by_key(|&index| self.list[index].drive_bytes()).unwrap_or_default();
+        self.refused(farthest, &JobError::new("size", problem))
+    }
+
+    /// Lays every job out on the drive, from which on it is known where its passes end.
+    ///
+    /// # Errors
+    /// [`Error::Input`] that names the job, where there are several, and the key.
+    fn laid_out(&mut self, assembly: &Assembly) -> Result<Vec<JobRegion>, Error> {
+        let region = |(index, job): (usize, &JobConfig)| {
+            let region = job.validate(assembly.logical_bytes()).and_then(|region| {
+                check_that_time_passes(job, assembly)?;
+                Ok(region)
+            });
+            region.map_err(|error| self.refused(index, &error))
+        };
+        let regions: Vec<JobRegion> = self.list.iter().enumerate().map(region).collect::<Result<_, _>>()?;
+        for (job, region) in self.list.iter_mut().zip(&regions) {
+            *job = std::mem::take(job).ended_by_passes(region);
+        }
+        Ok(regions)
+    }
+
+    /// The units that the jobs can touch.
+    fn units(&self, regions: &[JobRegion], sectors_per_unit: u64) -> Vec<Range<u32>> {
+        let units = |(job, region): (&JobConfig, &JobRegion)| {
+            let end = region.end_sector(job.sizes_differ() || job.percentage_random < 100);
+            (region.first_sector / sectors_per_unit) as u32..end.div_ceil(sectors_per_unit) as u32
+        };
+        disjoint(self.list.iter().zip(regions).map(units).collect())
+    }
+
+    /// How many requests they make in all, where that is known.
+    fn requests(&self, regions: &[JobRegion]) -> Option<u64> {
+        let mut requests = self.list.iter().zip(regions).map(|(job, region)| job.requests_in_all(region));
+        requests.try_fold(0_u64, |sum, requests| Some(sum.saturating_add(requests?)))
+    }
+
+    /// How many requests lead in after preparing to a steady state.
+    pub fn lead_in(&self, regions: &[JobRegion], assembly: &Assembly) -> u64 {
+        let geometry = &assembly.geometry;
+        let round_units = u64::from(geometry.units_per_group()) * u64::from(geometry.pools());
+        lead_in::requests(&self.list, regions, round_units, u64::from(geometry.unit_bytes))
+    }
+
+    /// How long the run is not measured.
+    ///
+    /// # Errors
+    /// [`Error::Input`] where the jobs do not agree on it: a run is measured from one time on.
+    fn ramp_time(&self) -> Result<Option<Ns>, Error> {
+        let ramp = self.list[0].ramp_time;
+        let refused = |index: usize, problem: &str| Err(self.refused(index, &JobError::new("ramp_time", problem)));
+        if let Some(index) = self.list.iter().position(|job| job.ramp_time != ramp) {
+            return refused(index, "the run is measured from one time on, so that it must be the same for all jobs");
+        }
+        let waits = |(index, job): (usize, &JobConfig)| job.startdelay.is_some() || (job.stonewall && index > 0);
+        match self.list.iter().enumerate().position(waits) {
+            Some(index) if ramp.is_some() => {
+                refused(index, "counts from the beginning of the run, at which this job does not begin; give --warmup")
+            }
+            _ => Ok(ramp.map(|ramp| Ns(ramp.0))),
+        }
+    }
+
+    /// The workloads, each with when it begins and ends.
+    ///
+    /// # Errors
+    /// [`Error::Input`] that names the job and the key.
+    fn lanes(&self, assembly: &Assembly, seed: u64) -> Result<Vec<LaneConfig>, Error> {
+        let mut stage = 0;
+        let lane = |(index, job): (usize, &JobConfig)| {
+            stage += u32::from(job.stonewall && index > 0);
+            let ramp = job.ramp_time.map_or(0, |ramp| ramp.0);
+            let (duration, begins) = (job.duration.map(|time| Ns(time.0 + ramp)), job.startdelay);
+            let workload = SyntheticJob::new(job.clone(), assembly.logical_sectors(), seed)
+                .map_err(|error| self.refused(index, &error))?;
+            let begins = begins.map_or(Ns::ZERO, |time| Ns(time.0));
+            let every = job.thinktime_blocks.unwrap_or(1);
+            let think = job.thinktime.map(|time| Think { time: Ns(time.0), every });
+            Ok(LaneConfig { duration, begins, stage, think, ..LaneConfig::new(Box::new(workload), job.iodepth) })
+        };
+        self.list.iter().enumerate().map(lane).collect()
+    }
+}
+
+/// A TRIM takes the controller's time alone. Where that is none, a queue that is kept full of TRIMs never sees
+/// the end of a duration.
+fn check_that_time_passes(job: &JobConfig, assembly: &Assembly) -> Result<(), JobError> {
+    let only_trims = matches!(job.rw, AccessPattern::Trim | AccessPattern::RandTrim);
+    let by_time_alone = JobConfig { duration: None, ..job.clone() }.has_an_end();
+    let endless = job.duration.is_some() && !by_time_alone && job.rate_iops.is_none();
+    if only_trims && endless && assembly.engine.command_cost == Ns::ZERO {
+        let problem = "never ends trims, which take no time on a drive with controller.command_cost = 0; give \
+                       `requests` or `rate_iops`";
+        return Err(JobError::new("duration", problem));
+    }
+    Ok(())
+}

@@ -1,0 +1,59 @@
+//! Where a run ends, and what of it is not measured.
+
+use ninescope_engine::RunLimits;
+use ninescope_kernel::Ns;
+use ninescope_model::units::Duration;
+
+use crate::error::Error;
+use crate::request::{RunRequest, Warmup};
+
+/// Where the run ends and what of it is not measured. The requests in all are unknown where time alone ends them.
+pub fn limits(
+    request: &RunRequest,
+    total: Option<u64>,
+    requests: Option<u64>,
+    duration: Option<Ns>,
+    closed_queue_depth: u32,
+) -> Result<RunLimits, Error> {
+    let total = total.into_iter().chain(requests).min();
+    let warmup_requests = warmup_requests(request.warmup, total)?;
+    Ok(RunLimits { requests, duration, warmup_requests, warmup_time: None, closed_queue_depth })
+}
+
+fn warmup_requests(warmup: Option<Warmup>, total: Option<u64>) -> Result<u64, Error> {
+    let refused = |problem: String| Err(Error::Input(format!("warmup: {problem}")));
+    let of_share = |share: f64| match total {
+        _ if !(0.0..1.0).contains(&share) => refused(format!("{share} is neither a whole number nor a share below 1")),
+        Some(total) => Ok((total as f64 * share) as u64),
+        None if share > 0.0 => refused(format!(
+            "{share} is a share of requests whose number is not known, as time alone ends the workload; give a number \
+             of requests, or the job a ramp_time"
+        )),
+        None => Ok(0),
+    };
+    let requests = match warmup {
+        None => 0,
+        Some(Warmup::Requests(requests)) => requests,
+        Some(Warmup::Share(share)) => of_share(share)?,
+    };
+    match total {
+        Some(total) if requests > 0 && total > 0 && requests >= total => {
+            refused(format!("{requests} requests are not fewer than the {total} of the workload"))
+        }
+        _ => Ok(requests),
+    }
+}
+
+/// The limits of a run whose number of requests only its end shows, unless it is given.
+pub fn cached_limits(
+    request: &RunRequest,
+    requests: Option<u64>,
+    duration: Option<Duration>,
+    depth: u32,
+) -> Result<RunLimits, Error> {
+    if matches!(request.warmup, Some(Warmup::Share(share)) if share > 0.0) && requests.is_none() {
+        let problem = "how many requests reach the drive is not known before; give a number of requests, or `requests`";
+        return Err(Error::Input(format!("warmup: {problem}")));
+    }
+    limits(request, requests, requests, duration.map(|duration| Ns(duration.0)), depth)
+}

@@ -1,0 +1,56 @@
+//! The plan of requests that a program made.
+
+use ninescope_engine::LaneConfig;
+use ninescope_kernel::Ns;
+use ninescope_model::{Arrival, Op, Request, Workload, WorkloadError};
+
+use super::limits::limits;
+use super::preconditioning::preconditioning;
+use super::{OnDrive, disjoint};
+use crate::assembly::Assembly;
+use crate::error::Error;
+use crate::precondition::WearIn;
+use crate::request::RunRequest;
+use crate::result::WorkloadReport;
+
+/// Requests of a list.
+struct Listed {
+    requests: std::vec::IntoIter<Request>,
+    arrival: Arrival,
+}
+
+impl Workload for Listed {
+    fn arrival(&self) -> Arrival {
+        self.arrival
+    }
+
+    fn next_request(&mut self) -> Result<Option<Request>, WorkloadError> {
+        Ok(self.requests.next())
+    }
+}
+
+/// The run of a list; a footprint is every unit that it reads.
+pub(super) fn on_drive(
+    request: &RunRequest,
+    requests: Vec<Request>,
+    arrival: Arrival,
+    queue_depth: u32,
+) -> Result<OnDrive, Error> {
+    let drive = request.load_drive()?;
+    let assembly = Assembly::new(&drive, request.seed, request.log_requests)?;
+    let sectors = u64::from(assembly.geometry.sectors_per_unit());
+    let units = |request: &Request| {
+        (request.lba.0 / sectors) as u32..(request.end().div_ceil(sectors) as u32).min(assembly.ftl.logical_units)
+    };
+    let ranges = disjoint(requests.iter().filter(|request| request.op == Op::Read).map(units).collect());
+    let own = || Ok(WearIn::Uniform("a list of requests is no workload"));
+    let (preconditioning, note) = preconditioning(request, || ranges, &assembly, own)?;
+    let total = requests.len() as u64;
+    let duration = request.duration.map(|duration| Ns(duration.0));
+    let limits = limits(request, Some(total), request.requests, duration, queue_depth)?;
+    let report = WorkloadReport::of_list(total);
+    let workload = Box::new(Listed { requests: requests.into_iter(), arrival });
+    let lanes = vec![LaneConfig::new(workload, queue_depth)];
+    let (total_requests, job_names, notes) = (Some(total), Vec::new(), note.into_iter().collect());
+    Ok(OnDrive { assembly, lanes, job_names, total_requests, limits, preconditioning, report, notes })
+}

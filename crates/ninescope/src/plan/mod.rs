@@ -1,0 +1,224 @@
+//! What a run will do, worked out from its request: the drive, its workload, how the drive is preconditioned and where the
+//! run ends. Everything a user can get wrong is found here, before anything is simulated.
+//!
+//! Each kind of workload has a room, which goes the same way: the drive is described, made large enough and assembled, the
+//! workload laid out on it; then come preconditioning, limits and the report of the workload.
+
+mod cached;
+mod jobs;
+mod lead_in;
+mod limits;
+mod listed;
+mod preconditioning;
+mod trace;
+
+use std::ops::Range;
+
+use ninescope_engine::{Device, Kind, LaneConfig, RunLimits};
+use ninescope_model::{Arrival, Request};
+
+use crate::assembly::{Assembly, over_provisioning_note, suspend_note};
+use crate::error::Error;
+use crate::precondition::{Preconditioning, PrefillMode};
+use crate::prepare::Preparing;
+use crate::request::RunRequest;
+use crate::result::WorkloadReport;
+use crate::snapshot::{PreparedDrive, Shape, SnapshotPlace};
+use preconditioning::prefill_note;
+
+/// A run that has not begun.
+pub struct Plan {
+    pub(crate) assembly: Assembly,
+    pub(crate) seed: u64,
+    pub(crate) prefill: PrefillMode,
+    pub(crate) limits: RunLimits,
+    pub(crate) report: WorkloadReport,
+    pub(crate) total_requests: Option<u64>,
+    preconditioning: Preconditioning,
+    /// Where the prepared drive may be.
+    snapshot_place: Option<SnapshotPlace>,
+    pub(crate) lanes: Vec<LaneConfig>,
+    /// What the lanes are called, where there are several.
+    pub(crate) job_names: Vec<String>,
+    pub(crate) notes: Vec<String>,
+    /// What the result calls the drive.
+    pub(crate) drive_name: String,
+    /// How the run was asked for, for the result.
+    pub(crate) run: serde_json::Value,
+}
+
+/// A workload on the drive that it runs on: what each kind of workload comes to.
+struct OnDrive {
+    assembly: Assembly,
+    lanes: Vec<LaneConfig>,
+    /// What the lanes are called, where there are several.
+    job_names: Vec<String>,
+    /// Requests of the workload, where they are known.
+    total_requests: Option<u64>,
+    limits: RunLimits,
+    preconditioning: Preconditioning,
+    report: WorkloadReport,
+    notes: Vec<String>,
+}
+
+impl std::fmt::Debug for Plan {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter
+            .debug_struct("Plan")
+            .field("seed", &self.seed)
+            .field("drive", &self.drive_name)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Plan {
+    /// Reads and checks everything a request names.
+    ///
+    /// # Errors
+    /// [`Error::Input`] that names file, line or key.
+    pub fn new(request: &RunRequest) -> Result<Self, Error> {
+        let place = request.snapshot_place()?;
+        let source = request.workload()?;
+        let host_cache = source.load_host_cache()?;
+        let on_drive = if let Some(file) = source.load_job_file()? {
+            cached::of_job_file(request, &source, file)?
+        } else if let Some(loaded) = source.load_jobs()? {
+            jobs::on_drive(request, &source, loaded)?
+        } else {
+            trace::on_drive(request, source, host_cache)?
+        };
+        Ok(Self::of(request, place, on_drive))
+    }
+
+    /// A run of listed requests, in the order of their times, on the drive of `request`. Its workload is ignored;
+    /// a footprint prefill writes every unit that the list reads.
+    ///
+    /// # Errors
+    /// [`Error::Input`] that names the key at fault.
+    pub fn of_requests(
+        request: &RunRequest,
+        requests: Vec<Request>,
+        arrival: Arrival,
+        queue_depth: u32,
+    ) -> Result<Self, Error> {
+        let place = request.snapshot_place()?;
+        Ok(Self::of(request, place, listed::on_drive(request, requests, arrival, queue_depth)?))
+    }
+
+    fn of(request: &RunRequest, snapshot_place: Option<SnapshotPlace>, on_drive: OnDrive) -> Self {
+        let OnDrive { assembly, lanes, job_names, total_requests, limits, preconditioning, report, mut notes } =
+            on_drive;
+        notes.extend(assembly.spare_note());
+        notes.extend(prefill_note(request, &assembly));
+        notes.extend(over_provisioning_note(&assembly.config));
+        notes.extend(suspend_note(&assembly.config));
+        Self {
+            assembly,
+            seed: request.seed,
+            prefill: request.prefill,
+            total_requests: total_requests.into_iter().chain(limits.requests).min(),
+            limits,
+            report,
+            preconditioning,
+            snapshot_place,
+            lanes,
+            job_names,
+            notes,
+            drive_name: request.drive_name(),
+            run: request.run_settings(),
+        }
+    }
+
+    /// What is to be said about the run before it begins.
+    pub fn notes(&self) -> &[String] {
+        &self.notes
+    }
+
+    /// Requests of the run, where they are known before it.
+    pub fn requests(&self) -> Option<u64> {
+        self.total_requests
+    }
+
+    /// What the tables of the drive take [B]: nearly all the memory of a run.
+    pub fn table_bytes(&self) -> u64 {
+        self.assembly.table_bytes
+    }
+
+    /// Host sectors of the drive [512 B].
+    pub fn logical_sectors(&self) -> u64 {
+        self.assembly.logical_sectors()
+    }
+
+    /// Host sectors of a mapping unit [512 B].
+    pub fn sectors_per_unit(&self) -> u64 {
+        u64::from(self.assembly.geometry.sectors_per_unit())
+    }
+
+    /// What it is prepared as: a workload that does not wear it in leaves that to uniform writes.
+    fn prepared_as(&self) -> PrefillMode {
+        let uniform = self.prefill == PrefillMode::Steady && self.preconditioning.recipe().by_workload.is_none();
+        if uniform { PrefillMode::SteadyUniform } else { self.prefill }
+    }
+
+    /// What the prepared drive depends on.
+    pub fn shape(&self) -> Shape {
+        Shape::new(self.prepared_as(), self.preconditioning.recipe(), self.assembly.ftl.clone())
+    }
+
+    /// Whether the drive is as its run finds it.
+    pub(crate) fn nothing_to_prepare(&self) -> bool {
+        self.preconditioning.total() == 0
+    }
+
+    /// The preparation of the drive. The plan can no longer prepare another then.
+    ///
+    /// # Errors
+    /// [`Error::Input`] when its snapshot cannot be there.
+    pub(crate) fn preparing(&mut self) -> Result<Preparing, Error> {
+        let (shape, place) = (self.shape(), self.snapshot_place.take());
+        let preconditioning = std::mem::replace(&mut self.preconditioning, Preconditioning::of_nothing());
+        Preparing::new(shape, preconditioning, place, self.assembly.timing.is_some())
+    }
+
+    /// Prepares the drive. The plan can no longer prepare another then.
+    ///
+    /// # Errors
+    /// [`Error::Internal`] when a checked configuration cannot be prepared.
+    pub fn prepare(&mut self) -> Result<PreparedDrive, Error> {
+        let mut preparing = self.preparing()?;
+        loop {
+            if let Some(drive) = preparing.step()? {
+                return Ok(drive);
+            }
+        }
+    }
+
+    /// Puts the device together around a prepared drive, of any kind, with its probe.
+    ///
+    /// # Errors
+    /// [`Error::Internal`] when a checked drive cannot be built.
+    pub fn device_of<K: Kind>(self, drive: PreparedDrive, probe: K::Probe) -> Result<Device<K>, Error> {
+        self.assembly.device(&self.limits, drive.ftl, self.lanes, probe)
+    }
+
+    /// Prepares the drive and puts the device together.
+    ///
+    /// # Errors
+    /// [`Error::Internal`] when a checked configuration cannot be prepared.
+    pub fn into_device<K: Kind>(mut self, probe: K::Probe) -> Result<Device<K>, Error> {
+        let drive = self.prepare()?;
+        self.device_of(drive, probe)
+    }
+}
+
+/// The same numbers in ranges that do not overlap, in their order.
+fn disjoint(mut ranges: Vec<Range<u32>>) -> Vec<Range<u32>> {
+    ranges.sort_by_key(|range| range.start);
+    let mut end = 0;
+    for range in &mut ranges {
+        range.start = range.start.max(end).min(range.end);
+        end = end.max(range.end);
+    }
+    ranges.retain(|range| !range.is_empty());
+    ranges
+}

@@ -1,0 +1,58 @@
+//! How the drive of a run is preconditioned, by what the request asks for and what the workload touches and writes.
+
+use std::ops::Range;
+
+use crate::assembly::Assembly;
+use crate::error::Error;
+use crate::precondition::{Overwriting, Preconditioning, PrefillMode, WearIn};
+use crate::request::RunRequest;
+
+/// How the drive is preconditioned, and what is to be said of it. `own` are the writes that wear it in where they do.
+pub fn preconditioning(
+    request: &RunRequest,
+    footprint: impl FnOnce() -> Vec<Range<u32>>,
+    assembly: &Assembly,
+    own: impl FnOnce() -> Result<WearIn, Error>,
+) -> Result<(Preconditioning, Option<String>), Error> {
+    let geometry = &assembly.geometry;
+    let overwritten = 0..assembly.ftl.logical_units;
+    let round = geometry.units_per_group() * geometry.pools();
+    let made = |fill, overwriting| {
+        Preconditioning::new(fill, overwriting, round, request.seed).in_order(request.prefill_order)
+    };
+    // What is overwritten in place needs no preparing: every sector is there.
+    let mode = if geometry.pools() == 0 { PrefillMode::None } else { request.prefill };
+    let whole = || vec![overwritten.clone()];
+    Ok(match mode {
+        PrefillMode::None => (made(Vec::new(), Overwriting::None), None),
+        PrefillMode::Footprint => (made(footprint(), Overwriting::None), None),
+        PrefillMode::Full => (made(whole(), Overwriting::None), None),
+        PrefillMode::Raw => {
+            let rest = u64::from(geometry.units()).saturating_sub(overwritten.len() as u64);
+            (made(whole(), Overwriting::Units(overwritten.clone(), rest)), None)
+        }
+        PrefillMode::SteadyUniform => (made(whole(), Overwriting::UntilSteady(overwritten.clone())), None),
+        PrefillMode::Steady => match own_of_flash(assembly, own)? {
+            WearIn::Own(own) => {
+                let note = own.note().map(str::to_owned);
+                (made(whole(), Overwriting::ByWorkload(overwritten.clone(), own)), note)
+            }
+            WearIn::Uniform(reason) => {
+                let note = format!("{reason}: the drive was worn in by uniform random writes (steady-uniform)");
+                (made(whole(), Overwriting::UntilSteady(overwritten.clone())), Some(note))
+            }
+        },
+    })
+}
+
+/// The writes that wear flash in; those of a drive with a tier are not known before its run.
+fn own_of_flash(assembly: &Assembly, own: impl FnOnce() -> Result<WearIn, Error>) -> Result<WearIn, Error> {
+    let reason = "which writes reach flash only the tier's run shows";
+    if assembly.scm.media.is_empty() { own() } else { Ok(WearIn::Uniform(reason)) }
+}
+
+/// What is to be said where a drive was to be prepared and there is nothing to prepare.
+pub fn prefill_note(request: &RunRequest, assembly: &Assembly) -> Option<String> {
+    let asked = !matches!(request.prefill, PrefillMode::None | PrefillMode::Footprint);
+    (asked && assembly.timing.is_none()).then(|| "memory that is overwritten in place needs no prefill".to_owned())
+}

@@ -1,0 +1,250 @@
+//! The plan of a trace: its volumes and addresses are put on a drive that is large enough, or made so.
+
+use std::ops::Range;
+use std::path::PathBuf;
+
+use ninescope_engine::LaneConfig;
+use ninescope_generators::HostCacheConfig;
+use ninescope_kernel::Ns;
+use ninescope_model::units::Duration;
+use ninescope_model::{PAGE_BYTES, SECTOR_BYTES};
+use ninescope_traces::{AddressMap, TraceOptions, TraceReader, TraceSummary, TraceVolume};
+
+use super::OnDrive;
+use super::cached;
+use super::limits::limits;
+use super::preconditioning::preconditioning;
+use crate::assembly::{Assembly, Unfit, fit_drive};
+use crate::config::LoadedDrive;
+use crate::error::Error;
+use crate::precondition::OwnWrites;
+use crate::request::{AddressPolicy, RunRequest, VolumePlacement, WorkloadSource};
+use crate::result::WorkloadReport;
+
+/// Times of a trace that stand for so many requests each are pointed out.
+const SIMULTANEOUS_MIN: u64 = 2;
+
+/// A trace on its way onto a drive.
+pub(super) struct Trace {
+    pub path: PathBuf,
+    pub source: WorkloadSource,
+    /// How it is read; what it is put on the drive with is added as that becomes known.
+    pub options: TraceOptions,
+    pub notes: Vec<String>,
+}
+
+/// The run of a trace, perhaps behind a cache on the drive.
+pub(super) fn on_drive(
+    request: &RunRequest,
+    source: WorkloadSource,
+    host_cache: Option<HostCacheConfig>,
+) -> Result<OnDrive, Error> {
+    let mut drive = request.load_drive()?;
+    let mut trace = Trace::new(source)?;
+    let mut summary = trace.placed()?;
+    if request.sizes_drive() {
+        summary = trace.sized(&mut drive, host_cache.as_ref(), summary)?;
+    }
+    let assembly = Assembly::new(&drive, request.seed, request.log_requests)?;
+    if let Some(host_cache) = host_cache {
+        return cached::of_trace(request, trace, &summary, host_cache, assembly);
+    }
+    let summary = trace.folded(summary, assembly.logical_bytes())?;
+    let Trace { path, source, options, mut notes } = trace;
+    let own = || OwnWrites::of_trace(&path, &options, &assembly);
+    let (preconditioning, note) = preconditioning(request, || footprint(&summary, &assembly), &assembly, own)?;
+    notes.extend(note);
+    let total = summary.requests * u64::from(options.loop_count);
+    let depth = source.iodepth.unwrap_or(u32::MAX);
+    let duration = request.duration.map(|duration| Ns(duration.0));
+    let limits = limits(request, Some(total), request.requests, duration, depth)?;
+    let report = WorkloadReport::of_trace(&path, &source, &summary)?;
+    let lanes = vec![LaneConfig::new(Box::new(TraceReader::open(&path, options)?), depth)];
+    let (total_requests, job_names) = (Some(total), Vec::new());
+    Ok(OnDrive { assembly, lanes, job_names, total_requests, limits, preconditioning, report, notes })
+}
+
+/// The units that a trace reads.
+fn footprint(summary: &TraceSummary, assembly: &Assembly) -> Vec<Range<u32>> {
+    let unit_bytes = u64::from(assembly.geometry.unit_bytes);
+    let units = |pages: Range<u64>| {
+        // A page may reach beyond an odd end of the drive.
+        let end = (pages.end * PAGE_BYTES).div_ceil(unit_bytes) as u32;
+        (pages.start * PAGE_BYTES / unit_bytes) as u32..end.min(assembly.ftl.logical_units)
+    };
+    summary.read_pages.ranges().map(units).collect()
+}
+
+impl Trace {
+    fn new(source: WorkloadSource) -> Result<Self, Error> {
+        let path = source.trace.clone().unwrap_or_default();
+        let options = TraceOptions {
+            format: source.trace_format()?,
+            strict: source.strict,
+            time_scale: source.time_scale.unwrap_or(1.0),
+            loop_count: source.loop_count.unwrap_or(1),
+            closed_loop: source.closed_loop,
+            trims: source.trims,
+            volume: source.volume.clone(),
+            ..TraceOptions::default()
+        };
+        options.validate()?;
+        let mut notes = Vec::new();
+        if options.closed_loop && source.time_scale.is_some_and(|scale| scale.to_bits() != 1_f64.to_bits()) {
+            notes.push("time_scale is ignored: a closed loop leaves the times of the trace out".to_owned());
+        }
+        Ok(Self { path, source, options, notes })
+    }
+
+    /// Reads the trace, and once more where several volumes have to be put in place. A compacted trace needs no
+    /// more of the drive than it touches, so that its map is made here too.
+    fn placed(&mut self) -> Result<TraceSummary, Error> {
+        let Self { path, source, options, notes } = self;
+        let wrong = |message: String| Error::Input(format!("{}: {message}", path.display()));
+        let placement = source.volume_placement()?;
+        let mut summary = TraceSummary::scan(path, options)?;
+        options.format = Some(summary.format);
+        // It names what the file holds, wherever that is put.
+        let hash = summary.hash.clone();
+        let chosen =
+            summary.volumes.iter().filter(|volume| source.volume.is_empty() || source.volume.contains(&volume.name));
+        let several = chosen.count() > 1;
+        let map = match placement {
+            VolumePlacement::InOrder if several => Some(AddressMap::in_order(&summary.volumes).ok_or_else(|| {
+                wrong(
+                    "the volumes one after the other are larger than any drive; --volumes merge gives all \
+                     the same addresses, --volume NAME replays some of them"
+                        .to_owned(),
+                )
+            })?),
+            VolumePlacement::Map(bases) => {
+                Some(AddressMap::at(&summary.volumes, &bases).map_err(|message| wrong(format!("volumes: {message}")))?)
+            }
+            VolumePlacement::InOrder | VolumePlacement::Merge => None,
+        };
+        if let Some(map) = map {
+            options.map = map;
+            summary = TraceSummary::scan(path, options)?;
+            notes.push(bases_note(&summary));
+        } else if several {
+            notes.push(format!("the trace's {} volumes are merged into one address space", summary.volumes.len()));
+        }
+        if self.source.addresses == Some(AddressPolicy::Compact) {
+            summary = self.compacted(summary)?;
+        }
+        if !self.options.closed_loop {
+            self.notes.extend(simultaneous_note(&summary));
+        }
+        summary.hash = hash;
+        Ok(summary)
+    }
+
+    /// Makes the default drive large enough; where none is, what the trace touches is put together.
+    fn sized(
+        &mut self,
+        drive: &mut LoadedDrive,
+        host_cache: Option<&HostCacheConfig>,
+        mut summary: TraceSummary,
+    ) -> Result<TraceSummary, Error> {
+        // Behind a cache the addresses are those of a disk.
+        let reach = host_cache.map_or(summary.max_address, |cache| cache.size.map_or(0, |size| size.0));
+        let fitted = match fit_drive(drive, reach) {
+            Err(Unfit::TooFar(why)) if host_cache.is_none() && self.source.addresses.is_none() => {
+                self.notes.push(format!("{why}: replayed as with --addresses compact"));
+                self.source.addresses = Some(AddressPolicy::Compact);
+                summary = self.compacted(summary)?;
+                fit_drive(drive, summary.max_address)
+            }
+            fitted => fitted,
+        };
+        fitted.map_err(|unfit| unfit.into_error(|message| self.too_far(&message)))?;
+        let blocks = drive.config.blocks_per_plane();
+        self.notes.push(format!("default drive, sized to the trace: {blocks} blocks per plane"));
+        Ok(summary)
+    }
+
+    /// The summary of a trace whose touched pages lie next to each other.
+    fn compacted(&mut self, summary: TraceSummary) -> Result<TraceSummary, Error> {
+        let Self { path, options, notes, .. } = self;
+        let TraceSummary { hash, touched_pages, max_address, .. } = summary;
+        options.map = options.map.clone().compacted(touched_pages.into());
+        let summary = TraceSummary { hash, ..TraceSummary::scan(path, options)? };
+        notes.push(format!(
+            "addresses compacted: what is touched lies in the first {:.3} GiB instead of {:.3} GiB",
+            gibibytes(summary.max_address),
+            gibibytes(max_address)
+        ));
+        Ok(summary)
+    }
+
+    /// The summary of a trace that fits on a drive of `drive_bytes`.
+    fn folded(&mut self, summary: TraceSummary, drive_bytes: u64) -> Result<TraceSummary, Error> {
+        let Self { path, source, options, notes } = self;
+        if summary.max_address <= drive_bytes {
+            return Ok(summary);
+        }
+        if source.addresses == Some(AddressPolicy::Wrap) {
+            options.map = options.map.clone().wrapped(drive_bytes / SECTOR_BYTES);
+            let (reach, room) = (gibibytes(summary.max_address), gibibytes(drive_bytes));
+            notes.push(format!("addresses wrapped: the trace reaches {reach:.2} GiB, the drive has {room:.2} GiB"));
+            let hash = summary.hash;
+            return Ok(TraceSummary { hash, ..TraceSummary::scan(path, options)? });
+        }
+        let advice = match source.addresses {
+            Some(AddressPolicy::Compact) => "",
+            _ => ", or --addresses wrap or compact",
+        };
+        Err(Error::Input(format!(
+            "{}: the trace reaches address {} B ({:.2} GiB), beyond the drive's {} B ({:.2} GiB); use a larger drive \
+             (geometry.blocks_per_plane, or the capacity of its memory), no --drive to have one sized to the trace{advice}",
+            path.display(),
+            summary.max_address,
+            gibibytes(summary.max_address),
+            drive_bytes,
+            gibibytes(drive_bytes),
+        )))
+    }
+
+    /// A trace that no drive is large enough for, with the options that make it smaller.
+    fn too_far(&self, problem: &str) -> Error {
+        let Self { path, source, .. } = self;
+        let smaller = match source.addresses {
+            Some(AddressPolicy::Compact) => "",
+            _ => "--addresses compact puts what is touched together; ",
+        };
+        let advice = "--set ftl.mapping_unit=16KiB makes a larger drive and smaller tables, --volume NAME replays some of \
+                      its volumes";
+        Error::Input(format!("{}: {problem}; {smaller}{advice}", path.display()))
+    }
+}
+
+/// What is to be said of a trace whose times tell little of when requests arrived: more than one for each of them.
+fn simultaneous_note(summary: &TraceSummary) -> Option<String> {
+    let TraceSummary { requests, distinct_times, time_resolution_ns, .. } = *summary;
+    if requests < SIMULTANEOUS_MIN * distinct_times || requests < 2 {
+        return None;
+    }
+    if distinct_times == 1 {
+        return Some("all requests of the trace have the same time; --closed-loop replays them one by one".to_owned());
+    }
+    Some(format!(
+        "the trace's {requests} requests have {distinct_times} different times, multiples of {}: those of one time arrive \
+         at once and wait for each other, which says more of the clock than of the drive; --closed-loop leaves times out",
+        Duration(time_resolution_ns)
+    ))
+}
+
+/// What the result says about where volumes begin.
+fn bases_note(summary: &TraceSummary) -> String {
+    const SHOWN: usize = 8;
+    let place = |volume: &TraceVolume| format!("{} from {} MiB on", volume.name, volume.base >> 20);
+    let mut places: Vec<_> = summary.volumes.iter().take(SHOWN).map(place).collect();
+    if summary.volumes.len() > SHOWN {
+        places.push(format!("{} more", summary.volumes.len() - SHOWN));
+    }
+    format!("volumes: {}", places.join(", "))
+}
+
+fn gibibytes(bytes: u64) -> f64 {
+    bytes as f64 / f64::from(1 << 30)
+}

@@ -1,0 +1,431 @@
+//! Text in columns of any order and unit, as a description says:
+//! `csv:time=1[us],op=2,offset=3[B],size=4[B]`.
+//!
+//! The description is a list of `key=value`. A column is a number from 1 on or a name in the first line, followed by
+//! its unit in brackets where it is one of `time` (s, ms, us, ns, filetime), `offset` and `size` (B, sector, KiB, MiB,
+//! also with a number before it: 512B, 4KiB). Further keys: `device`, a column that tells volumes apart; `read`,
+//! `write` and `trim`, the words of the operations where they are not the usual ones; `sep`, one of comma, semicolon,
+//! tab, blanks; `header`, the number of lines to skip. Without `time` all requests have the same time, without `op` all
+//! are reads.
+
+use std::fmt;
+use std::str::FromStr;
+
+use ninescope_model::Op;
+
+use crate::LineProblem;
+use crate::fields::{decimal, integer, key_of};
+use crate::record::TraceRecord;
+
+const NAME_BYTES: usize = 24;
+const WORD_BYTES: usize = 8;
+const COLUMN_MAX: u16 = 1000;
+
+/// A short text without an address of its own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Word<const BYTES: usize> {
+    bytes: [u8; BYTES],
+    length: u8,
+}
+
+impl<const BYTES: usize> Word<BYTES> {
+    fn new(text: &str) -> Result<Self, ColumnError> {
+        if text.is_empty() || text.len() > BYTES {
+            return Err(ColumnError(format!("`{text}` does not have 1 to {BYTES} bytes")));
+        }
+        let mut bytes = [0; BYTES];
+        bytes[..text.len()].copy_from_slice(text.as_bytes());
+        Ok(Self { bytes, length: text.len() as u8 })
+    }
+
+    fn as_bytes(&self) -> &[u8] {
+        &self.bytes[..usize::from(self.length)]
+    }
+}
+
+impl<const BYTES: usize> fmt::Display for Word<BYTES> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(&String::from_utf8_lossy(self.as_bytes()))
+    }
+}
+
+/// Where a value stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Column {
+    /// From 1 on.
+    Number(u16),
+    /// As the first line calls it.
+    Name(Word<NAME_BYTES>),
+}
+
+impl FromStr for Column {
+    type Err = ColumnError;
+
+    fn from_str(text: &str) -> Result<Self, ColumnError> {
+        if !text.bytes().all(|byte| byte.is_ascii_digit()) || text.is_empty() {
+            return Word::new(text).map(Self::Name);
+        }
+        match text.parse() {
+            Ok(number) if (1..=COLUMN_MAX).contains(&number) => Ok(Self::Number(number)),
+            _ => Err(ColumnError(format!("column {text} is not one of 1 to {COLUMN_MAX}"))),
+        }
+    }
+}
+
+impl fmt::Display for Column {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Number(number) => write!(formatter, "{number}"),
+            Self::Name(name) => write!(formatter, "{name}"),
+        }
+    }
+}
+
+/// A column and its unit, in nanoseconds or bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Measured {
+    column: Column,
+    unit: u32,
+}
+
+impl Measured {
+    fn parse(key: &str, text: &str, unit_of: fn(&str) -> Option<u32>, units: &str) -> Result<Self, ColumnError> {
+        let parts = text.strip_suffix(']').and_then(|text| text.split_once('['));
+        let (column, unit) = parts
+            .ok_or_else(|| ColumnError(format!("{key}: `{text}` has no unit; write COLUMN[UNIT], one of {units}")))?;
+        let unit_value =
+            unit_of(unit).ok_or_else(|| ColumnError(format!("{key}: `{unit}` is no unit; write one of {units}")))?;
+        Ok(Self { column: column.parse()?, unit: unit_value })
+    }
+}
+
+fn time_unit(unit: &str) -> Option<u32> {
+    Some(match unit {
+        "s" => 1_000_000_000,
+        "ms" => 1_000_000,
+        "us" => 1_000,
+        "filetime" | "100ns" => 100,
+        "ns" => 1,
+        _ => return None,
+    })
+}
+
+fn byte_unit(unit: &str) -> Option<u32> {
+    let digits = unit.bytes().take_while(u8::is_ascii_digit).count();
+    let number: u32 = if digits == 0 { 1 } else { unit[..digits].parse().ok()? };
+    let scale = match &unit[digits..] {
+        "B" => 1,
+        "sector" | "sectors" => 512,
+        "KiB" => 1 << 10,
+        "MiB" => 1 << 20,
+        _ => return None,
+    };
+    number.checked_mul(scale).filter(|&bytes| bytes > 0)
+}
+
+const TIME_UNITS: &str = "s, ms, us, ns, filetime";
+const BYTE_UNITS: &str = "B, sector, KiB, MiB, or a number of them";
+const SEPARATORS: [(&str, u8); 4] = [("comma", b','), ("semicolon", b';'), ("tab", b'\t'), ("blanks", b' ')];
+
+/// What the columns of a text mean.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CsvColumns {
+    separator: u8,
+    header: Option<u32>,
+    time: Option<Measured>,
+    op: Option<Column>,
+    offset: Measured,
+    size: Measured,
+    device: Option<Column>,
+    /// The words for reading, writing and trimming; the usual ones where none is named.
+    words: [Option<Word<WORD_BYTES>>; 3],
+}
+
+/// What is wrong with a description of columns.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ColumnError(String);
+
+impl fmt::Display for ColumnError {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(&self.0)
+    }
+}
+
+const WORD_KEYS: [&str; 3] = ["read", "write", "trim"];
+
+impl CsvColumns {
+    /// An example of a description.
+    pub const EXAMPLE: &'static str = "time=1[us],op=2,offset=3[B],size=4[B]";
+}
+
+impl FromStr for CsvColumns {
+    type Err = ColumnError;
+
+    fn from_str(text: &str) -> Result<Self, ColumnError> {
+        let (mut separator, mut header, mut time, mut op) = (b',', None, None, None);
+        let (mut offset, mut size, mut device, mut words) = (None, None, None, [None; 3]);
+        let mut seen = Vec::new();
+        for part in text.split(',') {
+            let (key, value) = part
+                .split_once('=')
+                .map(|(key, value)| (key.trim(), value.trim()))
+                .ok_or_else(|| ColumnError(format!("`{part}` is not KEY=VALUE, as in `{}`", Self::EXAMPLE)))?;
+            if seen.contains(&key) {
+                return Err(ColumnError(format!("{key} is given twice")));
+            }
+            seen.push(key);
+            match key {
+                "time" => time = Some(Measured::parse(key, value, time_unit, TIME_UNITS)?),
+                "offset" => offset = Some(Measured::parse(key, value, byte_unit, BYTE_UNITS)?),
+                "size" => size = Some(Measured::parse(key, value, byte_unit, BYTE_UNITS)?),
+                "op" => op = Some(value.parse()?),
+                "device" => device = Some(value.parse()?),
+                "sep" => {
+                    let known = SEPARATORS.iter().find(|(name, _)| *name == value);
+                    separator = known.map(|&(_, byte)| byte).ok_or_else(|| {
+                        ColumnError(format!("sep: `{value}` is not one of comma, semicolon, tab, blanks"))
+                    })?;
+                }
+                "header" => {
+                    let lines = value.parse().map_err(|_| ColumnError(format!("header: `{value}` is no number")))?;
+                    header = Some(lines);
+                }
+                _ => {
+                    let index = WORD_KEYS.iter().position(|word| *word == key).ok_or_else(|| {
+                        let keys = "time, op, offset, size, device, read, write, trim, sep, header";
+                        ColumnError(format!("`{key}` is not one of {keys}"))
+                    })?;
+                    words[index] = Some(Word::new(value)?);
+                }
+            }
+        }
+        let missing = |key| move || ColumnError(format!("{key} is missing, as in `{}`", Self::EXAMPLE));
+        let (offset, size) = (offset.ok_or_else(missing("offset"))?, size.ok_or_else(missing("size"))?);
+        if op.is_none() && words.iter().any(Option::is_some) {
+            return Err(missing("op")());
+        }
+        Ok(Self { separator, header, time, op, offset, size, device, words })
+    }
+}
+
+impl fmt::Display for CsvColumns {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(Measured { column, unit }) = self.time {
+            let name = ["s", "ms", "us", "filetime", "ns"].into_iter().find(|name| time_unit(name) == Some(unit));
+            write!(formatter, "time={column}[{}],", name.unwrap_or_default())?;
+        }
+        if let Some(op) = self.op {
+            write!(formatter, "op={op},")?;
+        }
+        let (offset, size) = (self.offset, self.size);
+        write!(formatter, "offset={}[{}B],size={}[{}B]", offset.column, offset.unit, size.column, size.unit)?;
+        if let Some(device) = self.device {
+            write!(formatter, ",device={device}")?;
+        }
+        for (key, word) in WORD_KEYS.iter().zip(self.words) {
+            word.map_or(Ok(()), |word| write!(formatter, ",{key}={word}"))?;
+        }
+        if let Some((name, _)) = SEPARATORS.iter().find(|(_, byte)| *byte == self.separator && *byte != b',') {
+            write!(formatter, ",sep={name}")?;
+        }
+        self.header.map_or(Ok(()), |lines| write!(formatter, ",header={lines}"))
+    }
+}
+
+/// The values of a request, in this order.
+const VALUES: usize = 5;
+const TIME: usize = 0;
+const OP: usize = 1;
+const OFFSET: usize = 2;
+const SIZE: usize = 3;
+const DEVICE: usize = 4;
+
+pub(crate) struct Parser {
+    columns: CsvColumns,
+    /// The number of each value's column, from 0 on.
+    places: [Option<u16>; VALUES],
+    /// Lines yet to be skipped.
+    header: u32,
+}
+
+impl Parser {
+    /// A parser for content that begins with `start`, whose first line names columns that are given by name.
+    pub fn new(columns: CsvColumns, start: &[u8]) -> Result<Self, ColumnError> {
+        let wanted = [
+            columns.time.map(|time| time.column),
+            columns.op,
+            Some(columns.offset.column),
+            Some(columns.size.column),
+            columns.device,
+        ];
+        let first = start.split(|&byte| byte == b'\n').next().unwrap_or_default();
+        let mut has_names = false;
+        let mut places = [None; VALUES];
+        for (place, column) in places.iter_mut().zip(wanted) {
+            *place = match column {
+                None => None,
+                Some(Column::Number(number)) => Some(number - 1),
+                Some(Column::Name(name)) => {
+                    has_names = true;
+                    let is_it = |field: &[u8]| field.eq_ignore_ascii_case(name.as_bytes());
+                    let found = fields(first, columns.separator).take(COLUMN_MAX.into()).position(is_it);
+                    let absent = || ColumnError(format!("the first line has no column `{name}`"));
+                    Some(found.ok_or_else(absent)? as u16)
+                }
+            };
+        }
+        let header = columns.header.unwrap_or(0).max(u32::from(has_names));
+        Ok(Self { columns, places, header })
+    }
+
+    pub fn parse(&mut self, line: &[u8]) -> Result<TraceRecord, LineProblem> {
+        if self.header > 0 {
+            self.header -= 1;
+            return Err(LineProblem::Comment);
+        }
+        match line.trim_ascii().first() {
+            None => return Err(LineProblem::Blank),
+            Some(b'#') => return Err(LineProblem::Comment),
+            Some(_) => {}
+        }
+        let values = self.values(line);
+        let value =
+            |index: usize, name| values[index].filter(|text| !text.is_empty()).ok_or(LineProblem::Missing(name));
+        let time_ns = match self.columns.time {
+            Some(time) => decimal(value(TIME, "time")?, "time", time.unit.into())?,
+            None => 0,
+        };
+        let op = if self.columns.op.is_some() { self.operation(value(OP, "operation")?)? } else { Op::Read };
+        let measure = |index, name, unit: u32| {
+            integer(value(index, name)?, name)?.checked_mul(unit.into()).ok_or(LineProblem::Overflow(name))
+        };
+        let offset = measure(OFFSET, "offset", self.columns.offset.unit)?;
+        let bytes = measure(SIZE, "size", self.columns.size.unit)?;
+        let device = if self.columns.device.is_some() { key_of(value(DEVICE, "device")?) } else { 0 };
+        TraceRecord::from_bytes(time_ns, device, offset, bytes, op)
+    }
+
+    pub fn volume(&self, line: &[u8], _device: u64) -> String {
+        let name = self.values(line)[DEVICE].unwrap_or(b"0");
+        String::from_utf8_lossy(name).into_owned()
+    }
+
+    fn values<'a>(&self, line: &'a [u8]) -> [Option<&'a [u8]>; VALUES] {
+        let mut values = [None; VALUES];
+        let last = self.places.iter().flatten().max().copied().unwrap_or(0);
+        for (index, field) in fields(line, self.columns.separator).take(usize::from(last) + 1).enumerate() {
+            for (value, place) in values.iter_mut().zip(self.places) {
+                if place.is_some_and(|place| usize::from(place) == index) {
+                    *value = Some(field);
+                }
+            }
+        }
+        values
+    }
+
+    fn operation(&self, text: &[u8]) -> Result<Op, LineProblem> {
+        const USUAL: [&[&str]; 3] = [&["r", "read", "rd"], &["w", "write", "wr"], &["d", "discard", "trim", "unmap"]];
+        let is_any = |words: &[&str]| words.iter().any(|word| text.eq_ignore_ascii_case(word.as_bytes()));
+        let named = self.columns.words.iter().any(Option::is_some);
+        let is = |index: usize| match self.columns.words[index] {
+            Some(word) => text == word.as_bytes(),
+            None => !named && is_any(USUAL[index]),
+        };
+        let index = (0..3).find(|&index| is(index)).ok_or(LineProblem::UnknownOperation)?;
+        Ok([Op::Read, Op::Write, Op::Trim][index])
+    }
+}
+
+/// The fields of a line without the blanks and quotation marks around them.
+fn fields(line: &[u8], separator: u8) -> impl Iterator<Item = &[u8]> {
+    let is_blanks = separator == b' ';
+    let is_end = move |byte: &u8| if is_blanks { byte.is_ascii_whitespace() } else { *byte == separator };
+    line.split(is_end).filter(move |field| !is_blanks || !field.is_empty()).map(|field| {
+        let field = field.trim_ascii();
+        field.strip_prefix(b"\"").and_then(|field| field.strip_suffix(b"\"")).unwrap_or(field)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parser(columns: &str, start: &str) -> Result<Parser, ColumnError> {
+        Parser::new(columns.parse()?, start.as_bytes())
+    }
+
+    fn read(columns: &str, line: &str) -> Result<(u64, u64, u32, Op), LineProblem> {
+        let record = parser(columns, line).expect("a good description").parse(line.as_bytes())?;
+        Ok((record.time_ns, record.lba, record.sectors, record.op))
+    }
+
+    #[test]
+    fn columns_are_read_by_number_and_unit() {
+        assert_eq!(read(CsvColumns::EXAMPLE, "7.5,W,1024,512"), Ok((7500, 2, 1, Op::Write)));
+        let columns = "size=1[4KiB],offset=3[sector],time=4[s],op=2,read=1,write=0,sep=blanks";
+        assert_eq!(read(columns, " 2  1\t16 3"), Ok((3_000_000_000, 16, 16, Op::Read)));
+        assert_eq!(read("offset=2[B],size=1[B],sep=semicolon", "\"512\";0"), Ok((0, 0, 1, Op::Read)));
+    }
+
+    #[test]
+    fn columns_are_found_by_name() {
+        let text = "when,what,where,length\n5,read,0,512\n";
+        let mut parser = parser("time=When[ms],op=what,offset=where[B],size=length[B]", text).expect("good");
+        assert_eq!(parser.parse(b"when,what,where,length"), Err(LineProblem::Comment));
+        assert_eq!(parser.parse(b"5,read,0,512").map(|record| record.time_ns), Ok(5_000_000));
+        let absent = Parser::new("offset=place[B],size=1[B]".parse().expect("good"), text.as_bytes());
+        assert_eq!(absent.err(), Some(ColumnError("the first line has no column `place`".to_owned())));
+    }
+
+    #[test]
+    fn a_description_reads_back() {
+        for text in [
+            "time=1[us],op=2,offset=3[1B],size=4[4096B]",
+            "time=when[filetime],op=2,offset=3[512B],size=4[1B],device=5,read=1,write=0,sep=blanks,header=2",
+        ] {
+            assert_eq!(text.parse::<CsvColumns>().map(|columns| columns.to_string()), Ok(text.to_owned()));
+        }
+    }
+
+    #[test]
+    fn what_is_wrong_with_a_description_is_named() {
+        for (text, message) in [
+            ("", "`` is not KEY=VALUE"),
+            ("time=1[us]", "offset is missing"),
+            ("offset=1[B]", "size is missing"),
+            ("offset=1,size=2[B]", "offset: `1` has no unit"),
+            ("offset=1[ms],size=2[B]", "offset: `ms` is no unit"),
+            ("offset=1[0B],size=2[B]", "offset: `0B` is no unit"),
+            ("time=1[B],offset=1[B],size=2[B]", "time: `B` is no unit"),
+            ("offset=0[B],size=2[B]", "column 0 is not"),
+            ("offset=1[B],size=2[B],size=3[B]", "size is given twice"),
+            ("offset=1[B],size=2[B],sep=dash", "sep: `dash`"),
+            ("offset=1[B],size=2[B],colour=3", "`colour` is not one of"),
+            ("offset=1[B],size=2[B],read=1", "op is missing"),
+            ("offset=1[B],size=2[B],header=-1", "header: `-1`"),
+            ("offset=a name that is far too long[B],size=2[B]", "does not have 1 to 24 bytes"),
+        ] {
+            let error = text.parse::<CsvColumns>().expect_err(text).to_string();
+            assert!(error.starts_with(message) || error.contains(message), "{text}: {error}");
+        }
+    }
+
+    #[test]
+    fn what_is_wrong_with_a_line_is_named() {
+        for (line, problem) in [
+            ("", LineProblem::Blank),
+            ("# time", LineProblem::Comment),
+            ("1,W,5", LineProblem::Missing("size")),
+            ("1,W,,512", LineProblem::Missing("offset")),
+            ("1,W,-5,512", LineProblem::Negative("offset")),
+            ("x,W,5,512", LineProblem::NotANumber("time")),
+            ("1,X,5,512", LineProblem::UnknownOperation),
+            ("1,W,5,0", LineProblem::ZeroSize),
+            ("1,W,18446744073709551615,512", LineProblem::Overflow("address")),
+        ] {
+            assert_eq!(read(CsvColumns::EXAMPLE, line), Err(problem), "{line}");
+        }
+        let named = "op=1,offset=2[B],size=3[B],read=0,write=1";
+        assert_eq!(read(named, "read,0,512"), Err(LineProblem::UnknownOperation));
+    }
+}

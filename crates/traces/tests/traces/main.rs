@@ -1,0 +1,10 @@
+//! Traces as their readers see them: one program for all of it, which is linked once.
+
+mod bad_input;
+mod common;
+mod properties;
+mod published_traces;
+mod replay;
+mod statistics;
+mod volumes;
+mod writers;
