@@ -111,25 +111,15 @@ pub fn bootstrap(rows: &[Vec<(usize, u64)>], parts_per_billion: &[u64]) -> Vec<(
     if rows.is_empty() {
         return Vec::new();
     }
-    let mut used: Vec<usize> = rows.iter().flatten().map(|&(bucket, _)| bucket).collect();
-    used.sort_unstable();
-    used.dedup();
-    let place = |bucket| used.binary_search(&bucket).unwrap_or_default();
-    let compact: Vec<Vec<(usize, u64)>> =
-        rows.iter().map(|row| row.iter().map(|&(bucket, count)| (place(bucket), count)).collect()).collect();
+    let cumulative = Cumulative::of(rows);
     let mut stream = RandomStream::new(0, "meter", "bootstrap");
     let mut found = vec![Vec::with_capacity(RESAMPLES); parts_per_billion.len()];
-    let mut counts = vec![0_u64; used.len()];
+    let mut times = vec![0_u64; rows.len()];
     for _ in 0..RESAMPLES {
-        counts.fill(0);
-        for _ in 0..compact.len() {
-            for &(place, count) in &compact[stream.below(compact.len() as u64) as usize] {
-                counts[place] += count;
-            }
-        }
-        let total: u64 = counts.iter().sum();
+        times.fill(0);
+        (0..rows.len()).for_each(|_| times[stream.below(rows.len() as u64) as usize] += 1);
         for (found, &parts) in found.iter_mut().zip(parts_per_billion) {
-            found.push(used[place_of_percentile(&counts, total, parts)]);
+            found.push(cumulative.bucket_of_percentile(&times, parts));
         }
     }
     let bounds = found.into_iter().map(|mut found| {
@@ -139,17 +129,52 @@ pub fn bootstrap(rows: &[Vec<(usize, u64)>], parts_per_billion: &[u64]) -> Vec<(
     bounds.collect()
 }
 
-/// From above, because the percentiles that matter lie there.
-fn place_of_percentile(counts: &[u64], total: u64, parts_per_billion: u64) -> usize {
-    let rank = (u128::from(total) * u128::from(parts_per_billion)).div_ceil(1_000_000_000) as u64;
-    let mut at_or_below = total;
-    for place in (0..counts.len()).rev() {
-        at_or_below -= counts[place];
-        if at_or_below < rank.max(1) {
-            return place;
+/// How many requests of each block lie in a bucket or below. A percentile of blocks put together is searched for in it, which
+/// looks at few buckets, where their sum would look at all.
+struct Cumulative {
+    blocks: usize,
+    /// The buckets with requests.
+    buckets: Vec<usize>,
+    /// For each of these, the number of each block.
+    counts: Vec<u64>,
+}
+
+impl Cumulative {
+    fn of(rows: &[Vec<(usize, u64)>]) -> Self {
+        let mut is_used = [false; BUCKETS];
+        rows.iter().flatten().for_each(|&(bucket, _)| is_used[bucket] = true);
+        let buckets: Vec<usize> = (0..BUCKETS).filter(|&bucket| is_used[bucket]).collect();
+        let blocks = rows.len();
+        let mut counts = vec![0; buckets.len() * blocks];
+        for (block, row) in rows.iter().enumerate() {
+            let (mut row, mut below) = (row.iter().peekable(), 0);
+            for (place, &bucket) in buckets.iter().enumerate() {
+                below += row.next_if(|&&(next, _)| next == bucket).map_or(0, |&(_, count)| count);
+                counts[place * blocks + block] = below;
+            }
         }
+        Self { blocks, buckets, counts }
     }
-    0
+
+    /// The bucket of a percentile of the run in which each block comes so many times.
+    fn bucket_of_percentile(&self, times: &[u64], parts_per_billion: u64) -> usize {
+        let at_or_below = |place: usize| -> u64 {
+            let counts = &self.counts[place * self.blocks..][..self.blocks];
+            counts.iter().zip(times).map(|(count, times)| count * times).sum()
+        };
+        let last = self.buckets.len() - 1;
+        let rank = (u128::from(at_or_below(last)) * u128::from(parts_per_billion)).div_ceil(1_000_000_000) as u64;
+        let (mut low, mut high) = (0, last);
+        while low < high {
+            let middle = usize::midpoint(low, high);
+            if at_or_below(middle) < rank.max(1) {
+                low = middle + 1;
+            } else {
+                high = middle;
+            }
+        }
+        self.buckets[low]
+    }
 }
 
 #[cfg(test)]
@@ -183,6 +208,36 @@ mod tests {
             let lengths: Vec<u64> = rows.iter().map(|row| row.iter().map(|&(_, count)| count).sum()).collect();
             let closed = &lengths[..rows.len().saturating_sub(1)];
             assert!(closed.windows(2).all(|pair| pair[0] == pair[1]), "{lengths:?}");
+        }
+    }
+
+    #[test]
+    fn a_percentile_of_blocks_put_together_is_that_of_all_their_requests() {
+        let mut stream = RandomStream::new(3, "tests", "values");
+        for _ in 0..200 {
+            let row = |stream: &mut RandomStream| -> Vec<(usize, u64)> {
+                (0..40)
+                    .filter(|bucket| bucket % 3 > 0)
+                    .map(|bucket| (bucket, stream.below(4)))
+                    .filter(|one| one.1 > 0)
+                    .collect()
+            };
+            let rows: Vec<_> = (0..9).map(|_| row(&mut stream)).collect();
+            let times: Vec<u64> = (0..9).map(|_| stream.below(3)).collect();
+            let each = rows
+                .iter()
+                .zip(&times)
+                .flat_map(|(row, &times)| row.iter().map(move |&(bucket, count)| (bucket, count * times)));
+            let mut requests: Vec<usize> = each.flat_map(|(bucket, count)| vec![bucket; count as usize]).collect();
+            requests.sort_unstable();
+            if requests.is_empty() {
+                continue;
+            }
+            for parts in [1, 250_000_000, 500_000_000, 990_000_000, 1_000_000_000] {
+                let rank = (requests.len() as u64 * parts).div_ceil(1_000_000_000);
+                let found = Cumulative::of(&rows).bucket_of_percentile(&times, parts);
+                assert_eq!(found, requests[rank as usize - 1], "{parts} of {requests:?}");
+            }
         }
     }
 
