@@ -51,10 +51,16 @@ POLICIES = $(shell find crates/*/src -path '*/policies/*' -name '*.rs')
 QUICK_TESTS := $(addprefix tests/python/test_,$(addsuffix .py,architecture words result figures api cli schema statistics \
 	compare jobs check tooling truth paper_values))
 
+# The Python that is linted.
+LINTED := python tests/python $(wildcard experiments/0*) tools
+
 # One interpreter for every build of the binding.
 export PYO3_PYTHON := $(abspath $(BIN))/python
 
-.PHONY: help demo test test-ray figures papers-docs papers-drawn papers-report today-docs fio-docs bench bench-sweeps check fmt lint worlds minimal-worlds stand-ins properties fuzz unsafe deny coverage lock clean
+# Runs a command and says how long it took.
+timed = @echo '$(1)'; began=$$(date +%s); $(1) && echo "== $$(($$(date +%s) - began)) s"
+
+.PHONY: help demo test test-ray figures papers-docs papers-drawn papers-report today-docs fio-docs bench bench-sweeps check fmt lint lint-rust lint-python worlds minimal-worlds stand-ins properties fuzz unsafe deny coverage lock clean
 .DEFAULT_GOAL := help
 
 help: ## Show this list
@@ -65,9 +71,9 @@ demo: $(STAMPS)/native ## Build everything and replay a small trace
 	@$(BIN)/ninescope run $(DEMO_TRACE) --drive $(DEMO_DRIVE) $(DEMO_OPTIONS) --out $(DEMO_OUT)
 
 test: $(STAMPS)/native $(STAMPS)/dev $(STAMPS)/sweep ## Run all tests
-	cargo test --workspace --locked
+	$(call timed,cargo test --workspace --locked)
 	@# Files side by side, each in one process: what tests share is in files.
-	NINESCOPE_NATIVE=required $(BIN)/pytest -q -n auto --dist loadfile tests/python
+	$(call timed,NINESCOPE_NATIVE=required $(BIN)/pytest -q -n auto --dist loadfile tests/python)
 
 test-ray: $(STAMPS)/native $(STAMPS)/dev $(STAMPS)/ray ## Run the tests of sweeps on Ray
 	NINESCOPE_NATIVE=required $(BIN)/pytest -q tests/python/test_ray.py
@@ -115,15 +121,19 @@ fmt: $(STAMPS)/dev ## Format everything
 	rustfmt --edition 2024 $(POLICIES)
 	$(BIN)/ruff format --quiet python tests/python experiments/0* tools
 
+# Clippy beside the checks of Python, each for the most part on one processor.
 lint: $(STAMPS)/native $(STAMPS)/dev ## Check format, lints and types
+	@$(MAKE) --no-print-directory --jobs 2 --output-sync=target lint-rust lint-python
+
+lint-rust:
 	cargo fmt --all --check
 	@# Modules that a registry declares, which cargo fmt does not see.
 	rustfmt --check --edition 2024 $(POLICIES)
 	cargo clippy --workspace --all-targets --locked -- -D warnings
-	$(BIN)/ruff check python tests/python experiments/0* tools/renew_papers.py tools/renew_today.py tools/renew_readme.py tools/renew_fio_options.py tools/coverage_table.py \
-		tools/fidelity.py tools/stand_ins tools/bench_sweeps
-	$(BIN)/ruff format --check python tests/python experiments/0* tools/renew_papers.py tools/renew_today.py tools/renew_readme.py tools/renew_fio_options.py tools/coverage_table.py \
-		tools/fidelity.py tools/stand_ins tools/bench_sweeps
+
+lint-python:
+	$(BIN)/ruff check $(LINTED)
+	$(BIN)/ruff format --check $(LINTED)
 	$(BIN)/mypy --strict python/ninescope
 	@# Folder by folder: their files share names.
 	for folder in experiments/0*; do MYPYPATH=python:$$folder $(BIN)/mypy --strict $$folder/*.py || exit; done
