@@ -4,7 +4,7 @@
 //! it: whether it touches new pages or old ones, continues a run, repeats an earlier request or overlaps it; how
 //! long ago, in requests, its first page was last used and how often it had been used by then. Drawing from these
 //! laws builds a history of its own in which popularity, rewrite intervals and reuse distances come out as they
-//! were, because the same laws made them (`docs/decisions/0015-profiles.md` says why this model and not another).
+//! were, because the same laws made them (`docs/decisions/0015-profiles-of-objects.md` says why this model and not another).
 //! Nothing here knows a drive; a profile holds no address and no row of the trace it was made of.
 
 mod arrivals;

@@ -1,4 +1,4 @@
-//! Measures how fast requests are made: `cargo run --release -p ninescope-generators --example speed [TRACE]`.
+//! Measures how fast requests are made: `cargo run --release -p ninescope-generators --example request_speed [TRACE]`.
 //!
 //! Without a trace it writes five million MSR rows to a temporary file and reads those.
 
