@@ -281,6 +281,32 @@ def test_a_job_leads_in_on_a_drive_prepared_without_time(seed):
     assert drive.run(job, prefill="full").requests == 30_000
 
 
+def test_several_jobs_are_measured_from_the_first_request():
+    """One may be done before another has written: nothing says whose requests use up what is free."""
+    readers = {"name": "a", "rw": "randread", "requests": 500}
+    writers = {"name": "b", "rw": "randwrite", "requests": 20_000}
+    drive = ninescope.Drive.from_file(ROOT / "examples/drives/small.toml")
+    for jobs in ((readers, writers), (readers, writers | {"stonewall": True})):
+        result = drive.run(ninescope.Workload.jobs(*jobs), prefill="steady")
+        assert result.requests == 20_500
+    copies = ninescope.Workload.job(rw="randwrite", requests=5_000, numjobs=4)
+    assert drive.run(copies, prefill="steady").requests == 20_000 - 1_024
+
+
+def test_writes_in_passes_are_said_to_follow_the_pass():
+    """What is declared is the mean over passes. Of a third of one that is not what is measured."""
+    job = ninescope.Workload.job(rw="randwrite", random_map=True, rate_iops=200, requests=60_000)
+    result = ninescope.Drive.from_file(ROOT / "examples/drives/small.toml").run(
+        job, prefill="steady", warmup=40_000
+    )
+    notes = " ".join(result.notes)
+    assert "only whole passes show its mean" in notes
+    assert not result.document["steady_state_measured"]["as_declared"]
+    assert "norandommap" in notes
+    assert "--warmup" not in notes
+    assert "had not settled" not in notes
+
+
 @pytest.mark.parametrize("prefill", ["none", "footprint", "full"])
 def test_prefills(prefill):
     job = ninescope.Workload.job(rw="randread", size="256m", requests=500)

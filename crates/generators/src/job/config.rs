@@ -385,6 +385,13 @@ impl JobConfig {
         }
     }
 
+    /// Whether it writes at random in passes over its region, each block once in each or each pass like the first: the garbage
+    /// that its writes find goes up and down with the pass.
+    pub fn writes_in_passes(&self) -> bool {
+        let in_passes = self.random_map || self.each_pass == Some(EachPass::Same);
+        self.rw.is_random() && self.write_share() > 0.0 && in_passes
+    }
+
     /// How many requests arrive per second, where they arrive at a fixed rate.
     pub fn arrivals_per_second(&self) -> Option<f64> {
         let rate = self.rate_iops.filter(|_| self.rate_process == RateProcess::Linear)?;

@@ -19,6 +19,10 @@ use crate::precondition::OwnWrites;
 use crate::request::{RunRequest, WorkloadSource};
 use crate::result::WorkloadReport;
 
+/// What is to be said where a drive is worn in by a job that writes in passes.
+const IN_PASSES: &str = "a job writes each block once in each pass over its region: write amplification goes up and down \
+                         with the pass, and only whole passes show its mean, which is declared";
+
 /// The run of jobs.
 pub(super) fn on_drive(
     request: &RunRequest,
@@ -56,7 +60,11 @@ pub(super) fn on_drive(
     } else {
         limits.warmup_time = ramp;
     }
-    if request.warmup.is_none() && ramp.is_none() && preconditioning.recipe().until_steady {
+    let recipe = preconditioning.recipe();
+    if recipe.by_workload.is_some() && jobs.list.iter().any(JobConfig::writes_in_passes) {
+        notes.push(IN_PASSES.to_owned());
+    }
+    if request.warmup.is_none() && ramp.is_none() && recipe.until_steady && jobs.are_copies_of_one() {
         limits.warmup_requests = jobs.lead_in(&regions, &assembly);
         notes.extend(lead_in::note(limits.warmup_requests));
     }
@@ -119,6 +127,12 @@ impl Jobs {
     fn refused(&self, index: usize, error: &JobError) -> Error {
         let name = self.several().then_some(self.list[index].name.as_str());
         self.described.error_at(self.origins[index], name, error)
+    }
+
+    /// Whether all do the same at the same time, so that any of them stands for all.
+    fn are_copies_of_one(&self) -> bool {
+        let follows = |job: &JobConfig| job.stonewall || job.startdelay.is_some();
+        self.origins.iter().all(|&origin| origin == 0) && !(self.several() && self.list.iter().any(follows))
     }
 
     fn several(&self) -> bool {

@@ -40,7 +40,8 @@ impl MeasuredWaf {
 
     /// What a reader must know where they differ. Without time each write's garbage is collected before the next one, as in a
     /// run that lets the drive: where it did not differ in that, preparing ended too soon.
-    pub fn note(&self, steady: &SteadyState, used: &Utilization) -> Option<String> {
+    /// Of writes in passes what is declared is the mean over passes.
+    pub fn note(&self, steady: &SteadyState, used: &Utilization, in_passes: bool) -> Option<String> {
         if self.as_declared {
             return None;
         }
@@ -57,6 +58,11 @@ impl MeasuredWaf {
             OverwrittenBy::Uniform => {
                 ("the steady state of uniform random writes is not that of this workload", wear_in)
             }
+            OverwrittenBy::Workload if in_passes => (
+                "a job writes each block once in each pass, and write amplification goes up and down with the pass; what was \
+                 declared is the mean over passes, under no load",
+                "a run over whole passes shows that mean, and `norandommap` (`random_map = false`) does without passes",
+            ),
             OverwrittenBy::Workload if was_under_load(used) => (
                 "the drive was worn in without time, with the garbage of each write collected before the next one; a run under load \
                  collects later",
@@ -128,7 +134,7 @@ mod tests {
     fn load_is_blamed_where_there_was_some() {
         let steady = declared(OverwrittenBy::Workload);
         let measured = MeasuredWaf::of(Some(&steady), Some(&window()), 3.4).expect("a long window");
-        let note = |busy, waited| measured.note(&steady, &used(busy, waited)).expect("far away");
+        let note = |busy, waited| measured.note(&steady, &used(busy, waited), false).expect("far away");
         for (busy, waited) in [(990, 0), (70, 300), (1_000, 1_000)] {
             let note = note(busy, waited);
             assert!(note.contains("a run under load collects later") && !note.contains("settled"), "{note}");
@@ -140,22 +146,35 @@ mod tests {
     }
 
     #[test]
+    fn passes_are_blamed_where_a_job_writes_in_them() {
+        let measured = MeasuredWaf::of(Some(&declared(OverwrittenBy::Workload)), Some(&window()), 3.4).expect("long");
+        for busy in [2, 990] {
+            let note = measured.note(&declared(OverwrittenBy::Workload), &used(busy, 0), true).expect("far away");
+            assert!(note.contains("the mean over passes") && note.contains("norandommap"), "{note}");
+            assert!(!note.contains("had not settled") && !note.contains("--warmup"), "{note}");
+        }
+        let uniform = declared(OverwrittenBy::Uniform);
+        let note = measured.note(&uniform, &used(2, 0), true).expect("far away");
+        assert!(note.contains("not that of this workload"), "{note}");
+    }
+
+    #[test]
     fn apart_by_more_than_both_are_uncertain_is_noted() {
         // 0.008 of the declared, none of the measured, and a hundredth, in logarithms: 2.5 times or by 1.0181.
         let steady = declared(OverwrittenBy::Workload);
         let told = |waf: f64| MeasuredWaf::of(Some(&steady), Some(&window()), waf).expect("a long window");
         let loaded = used(1_000, 0);
-        assert_eq!(told(2.544).note(&steady, &loaded), None);
+        assert_eq!(told(2.544).note(&steady, &loaded, false), None);
         assert!(!told(2.546).as_declared && !told(2.454).as_declared);
-        let note = told(2.2).note(&steady, &loaded).expect("far away");
+        let note = told(2.2).note(&steady, &loaded, false).expect("far away");
         let numbers = "declared was a WAF of 2.500 (2.480 to 2.520), measured is 2.200: ";
         // Nothing scatters in the window, and there is no interval to speak of.
         assert!(note.starts_with(numbers) && note.contains("without time") && note.contains("`--warmup`"), "{note}");
         let uniform = declared(OverwrittenBy::Uniform);
-        let note = told(2.2).note(&uniform, &used(100, 0)).expect("far away");
+        let note = told(2.2).note(&uniform, &used(100, 0), false).expect("far away");
         assert!(note.contains("uniform random writes is not that of this workload"), "{note}");
         // Under load it may be the load, and more of it does not help.
-        let note = told(2.2).note(&uniform, &loaded).expect("far away");
+        let note = told(2.2).note(&uniform, &loaded, false).expect("far away");
         assert!(note.contains("under load collects later") && !note.contains("--warmup"), "{note}");
     }
 

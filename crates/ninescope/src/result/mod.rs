@@ -233,7 +233,7 @@ fn notes(input: &ResultInput<'_>) -> Vec<String> {
     }
     notes.extend(input.steady.and_then(SteadyState::trouble));
     if let (Some(measured), Some(steady), Some(used)) = (as_declared(input), input.steady, &input.utilization) {
-        notes.extend(measured.note(steady, used));
+        notes.extend(measured.note(steady, used, input.report.writes_in_passes()));
     }
     notes
 }

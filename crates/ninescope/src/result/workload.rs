@@ -112,6 +112,11 @@ impl WorkloadReport {
         self.jobs.get(lane)
     }
 
+    /// Whether a job of it writes in passes.
+    pub fn writes_in_passes(&self) -> bool {
+        self.jobs.iter().any(JobConfig::writes_in_passes)
+    }
+
     /// The entry.
     pub fn value(&self) -> &Value {
         &self.value

@@ -92,7 +92,7 @@ impl Steadiness {
         if all.flash == 0 || all.host == 0 {
             return None;
         }
-        let long_enough = all.flash >= ROUNDS_PER_BATCH * BATCHES as u64 * round_bytes;
+        let long_enough = all.flash >= needed(round_bytes);
         let waf = if long_enough { batches(intervals, all.host) } else { None };
         let changes = waf.as_deref().map(|waf| (drift(waf), start(waf)));
         let (verdict, words) = judge(all, changes, round_bytes);
@@ -100,6 +100,11 @@ impl Steadiness {
         let (drift, start) = changes.unzip();
         Some(Self { verdict, words, drift, start, waf, programmed_bytes: all.flash, erased_bytes: all.erased })
     }
+}
+
+/// What must be programmed to see a drift [B].
+fn needed(round_bytes: u64) -> u64 {
+    ROUNDS_PER_BATCH * BATCHES as u64 * round_bytes
 }
 
 fn judge(all: Written, changes: Option<(Change, Change)>, round_bytes: u64) -> (Verdict, String) {
@@ -135,9 +140,12 @@ fn judge(all: Written, changes: Option<(Change, Change)>, round_bytes: u64) -> (
                 if drift.is_certain() { format!(" beyond {:.0} %", 100.0 * LEAST_CHANGE) } else { String::new() };
             (Verdict::NoDriftShown, format!("no drift of WAF{least} shown: {by:+.1} % over the window ({interval})"))
         }
+        None if all.flash >= needed(round_bytes) => {
+            let words = "the writes come in so few intervals of the series that not every tenth of them has one";
+            (Verdict::CannotBeTold, words.to_owned())
+        }
         None => {
-            let needed = ROUNDS_PER_BATCH * BATCHES as u64 * round_bytes;
-            let share = 100.0 * all.flash as f64 / needed as f64;
+            let share = 100.0 * all.flash as f64 / needed(round_bytes) as f64;
             (Verdict::CannotBeTold, format!("too short: {share:.2} % of what must be programmed to see a drift"))
         }
     }
@@ -397,7 +405,9 @@ mod tests {
         assert_eq!((told.verdict, told.drift), (Verdict::CannotBeTold, None));
         // Long enough, in one interval: there is no line through it.
         let one = [Written { host: 100_000, flash: 100_000, erased: 100_000 }];
-        assert_eq!(Steadiness::of(&one, ROUND).map(|told| told.verdict), Some(Verdict::CannotBeTold));
+        let told = Steadiness::of(&one, ROUND).expect("written");
+        assert_eq!(told.verdict, Verdict::CannotBeTold);
+        assert!(told.words.contains("so few intervals of the series"), "{}", told.words);
         assert_eq!(Steadiness::of(&[Written::default(); 5], ROUND), None);
     }
 }
