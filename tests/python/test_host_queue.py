@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 import ninescope
-from conftest import NATIVE
+from conftest import NATIVE, ROOT
 
 pytestmark = pytest.mark.skipif(not NATIVE, reason="the engine is not built")
 SERVICE = 50_000
@@ -275,6 +275,21 @@ def test_a_job_is_told_the_rate_that_would_do(load):
     assert float(f"{overload.rate_iops:.3g}") == overload.rate_iops
     assert f"rate_iops={overload.rate_iops:.0f} " in about_load(result)[0]
     assert paced(rw="randread", bs="4k", rate_iops=overload.rate_iops).host_queue.kept_up
+
+
+def test_the_rate_that_would_do_leaves_the_dies_what_they_owe():
+    """Writes complete in the buffer: what the drive works on by itself afterwards belongs to its load."""
+    drive = ninescope.Drive.from_file(ROOT / "examples/drives/small.toml")
+
+    def run(rate: float) -> ninescope.Result:
+        job = ninescope.Workload.job(rw="randwrite", bs="16k", rate_iops=rate, requests=20_000)
+        return drive.run(job, prefill="steady-uniform", warmup=0)
+
+    [overload] = run(300_000).document["host_queue"]["overload"]
+    assert overload["rate_iops"] < 0.995 * 0.9 * overload["completions_per_second"]
+    result = run(overload["rate_iops"])
+    assert result.document["host_queue"]["overload"] == []
+    assert 1 - result.document["utilisation"]["dies"]["occupancy"]["idle"] == pytest.approx(0.9, abs=0.01)
 
 
 def test_rates_of_both_directions_are_lowered_alike():

@@ -10,6 +10,7 @@ use serde_json::{Map, Value, json};
 
 use super::WorkloadReport;
 use super::latency::mean_parts;
+use super::worked_on;
 use crate::digits;
 
 /// The load that arrivals are to be stretched to: a queue at a load of 1 would still grow, if slower.
@@ -104,13 +105,21 @@ fn rates_kept_up_with(load: f64, job: &JobConfig) -> Option<(f64, Option<f64>)> 
     Some((lowered(job.rate_iops?), job.write_rate_iops.map(lowered)))
 }
 
+/// The load by what the drive is done with: requests complete in its buffer, and what it worked on by itself after the last
+/// one, programs and collections, belongs to them.
+fn load_with_debt(overload: &Overload, device: &Seen<'_>) -> Option<f64> {
+    let took = (overload.until.saturating_since(overload.since) + overload.age).0.max(1) as f64;
+    overload.load.map(|load| load * (1.0 + worked_on(device).0 as f64 / took))
+}
+
 /// One entry for each lane that was not kept up with.
 pub fn overload(device: &Seen<'_>, utilization: &Utilization, report: &WorkloadReport, job_names: &[String]) -> Value {
     let entry = |(lane, overload): (usize, Overload)| {
-        let scale = overload.load.zip(report.time_scale()).map(|(load, now)| stretch(load * now));
+        let load = load_with_debt(&overload, device);
+        let scale = load.zip(report.time_scale()).map(|(load, now)| stretch(load * now));
         let job = report.job_of_lane(lane);
         let rates = rates(&overload, job);
-        let lower = overload.load.zip(job).and_then(|(load, job)| rates_kept_up_with(load, job));
+        let lower = load.zip(job).and_then(|(load, job)| rates_kept_up_with(load, job));
         json!({
             "job": job_names.get(lane),
             "load": overload.load,
@@ -144,6 +153,7 @@ pub fn overload_notes(device: &Seen<'_>, report: &WorkloadReport, job_names: &[S
         let whose = job_names.get(lane).map_or_else(String::new, |name| format!("job {name}: "));
         let [since, until, age] = [overload.since, overload.until, overload.age].map(span);
         let job = report.job_of_lane(lane);
+        let with_debt = load_with_debt(&overload, device);
         let (how, factor) = match overload.load.zip(rates(&overload, job)) {
             Some((load, (arrivals, completions))) => (
                 format!(
@@ -153,12 +163,12 @@ pub fn overload_notes(device: &Seen<'_>, report: &WorkloadReport, job_names: &[S
                     three_digits(arrivals),
                     three_digits(completions)
                 ),
-                Some(stretch(load * report.time_scale().unwrap_or(1.0))),
+                with_debt.map(|load| stretch(load * report.time_scale().unwrap_or(1.0))),
             ),
             None => (format!("all requests from {since} on arrive at once"), None),
         };
         let percent = LOAD_KEPT_UP_WITH * 100.0;
-        let lower = overload.load.zip(job).and_then(|(load, job)| rates_kept_up_with(load, job));
+        let lower = with_debt.zip(job).and_then(|(load, job)| rates_kept_up_with(load, job));
         let beside = if job_names.len() > 1 { " with the other jobs as they were" } else { "" };
         let way_out = match (report.time_scale(), lower, factor) {
             (Some(_), _, Some(factor)) => format!(
