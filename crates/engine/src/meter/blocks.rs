@@ -132,7 +132,6 @@ pub fn bootstrap(rows: &[Vec<(usize, u64)>], parts_per_billion: &[u64]) -> Vec<(
 /// How many requests of each block lie in a bucket or below. A percentile of blocks put together is searched for in it, which
 /// looks at few buckets, where their sum would look at all.
 struct Cumulative {
-    blocks: usize,
     /// The buckets with requests.
     buckets: Vec<usize>,
     /// For each of these, the number of each block.
@@ -153,13 +152,13 @@ impl Cumulative {
                 counts[place * blocks + block] = below;
             }
         }
-        Self { blocks, buckets, counts }
+        Self { buckets, counts }
     }
 
     /// The bucket of a percentile of the run in which each block comes so many times.
     fn bucket_of_percentile(&self, times: &[u64], parts_per_billion: u64) -> usize {
         let at_or_below = |place: usize| -> u64 {
-            let counts = &self.counts[place * self.blocks..][..self.blocks];
+            let counts = &self.counts[place * times.len()..][..times.len()];
             counts.iter().zip(times).map(|(count, times)| count * times).sum()
         };
         let last = self.buckets.len() - 1;
