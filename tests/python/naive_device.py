@@ -357,14 +357,27 @@ class NaiveDevice:
         in_part = [unit for unit in units if unit not in whole]
         entries = len(in_part) + (len(whole) > 0)
         self._parts_left = len(units) if self._completes_at_program else entries
-        for unit in in_part:
-            self._write_in_part(unit)
+        self._write_in_parts(in_part)
         if whole:
             self._place_or_stall(Entry(whole))
 
     @property
     def _completes_at_program(self) -> bool:
         return self.controller.write_completion == "program"
+
+    def _write_in_parts(self, units: list[int]) -> None:
+        """The rests of two units that follow each other are read together where they lie side by side."""
+        locations = [location for unit in units if (location := self.ftl.map.get(unit)) is not None]
+        if len(locations) == 2 and units[1] == units[0] + 1 and all(map(self.ftl.on_media, locations)):
+            first, second = locations
+            read = Access(READ, first.group, [first.position, second.position])
+            if self._lies_beside(dataclasses.replace(read, positions=[first.position]), second):
+                entries = [Entry([unit], place, is_in_part=True) for unit, place in zip(units, locations, strict=True)]
+                read.when_done = lambda: [self._place_or_stall(entry) for entry in entries] and None
+                self._queue_read(read)
+                return
+        for unit in units:
+            self._write_in_part(unit)
 
     def _write_in_part(self, unit: int, *, had_turn: bool = False) -> None:
         """The rest of the unit is read first, unless there is none or the controller still has it."""

@@ -60,11 +60,11 @@ struct Die {
 #[derive(Clone, Copy, Debug, Default)]
 struct Part {
     owner: u64,
-    /// Of a read of the rest of a unit written in part: that unit. Of a program: the last unit of its owner in the page.
+    /// Of a program: the last unit of its owner in the page.
     lpa: Lpa,
     waits: Waits,
-    /// It is such a read.
-    merges: bool,
+    /// Of a read of the rests of units written in part: that access.
+    merges: Option<Access>,
     /// Since when it waits for its channel.
     mark: Ns,
     /// It is read again: all that follows is retry.
@@ -154,12 +154,11 @@ impl Blame {
                 part.mark = Ns::NEVER;
                 continue;
             }
-            let lpa = match access.source {
-                Source::ReadModifyWrite => access.lpa,
-                _ if command.kind == CommandKind::Read => Lpa::NONE,
+            let lpa = match command.kind {
+                CommandKind::Read => Lpa::NONE,
                 _ => self.last_in_page.remove(&access.ppa.0).unwrap_or(Lpa::NONE),
             };
-            let merges = access.source == Source::ReadModifyWrite;
+            let merges = (access.source == Source::ReadModifyWrite).then_some(*access);
             *part = Part { owner, lpa, merges, mark: now, ..Part::default() };
             lay_over(&self.dies[id].done, access.queued, now, owner, &mut part.waits);
         }
@@ -220,14 +219,14 @@ impl Blame {
             if part.owner != owners[position] || part.owner == NOBODY || part.mark == Ns::NEVER {
                 continue;
             }
-            let merges = part.merges && together;
+            let merges = part.merges.is_some() && together;
             let others = command.addressed_planes().enumerate();
             for (other, beside) in others.filter(|&(other, _)| other < position || merges && other > position) {
                 let time = view.nand.data_time(u64::from(command.bytes[beside])).0;
                 part.waits[if owners[other] == part.owner { OWN } else { CHANNEL }] += time;
             }
-            if part.merges {
-                let waits = self.merges.entry((part.owner, part.lpa.0)).or_default();
+            for unit in part.merges.iter().flat_map(Access::units_in_part) {
+                let waits = self.merges.entry((part.owner, unit.0)).or_default();
                 waits.iter_mut().zip(part.waits).for_each(|(sum, wait)| *sum += wait);
             }
         }

@@ -56,8 +56,18 @@ pub struct Access {
     pub source: Source,
     /// The host command that a read is for, or whose write waits for a program; `NONE` for others.
     pub slot: u32,
-    /// The unit written in part whose rest a read brings, [`Lpa::NONE`] for others.
+    /// The first unit written in part whose rest a read brings, [`Lpa::NONE`] for others.
     pub lpa: Lpa,
+    /// Of such a read, the units whose rests it brings, which follow each other; 0 for others.
+    pub rests: u8,
+}
+
+impl Access {
+    /// The units written in part whose rests a read brings; none for others.
+    pub fn units_in_part(&self) -> impl Iterator<Item = Lpa> + use<> {
+        let first = self.lpa.0;
+        (0..u32::from(self.rests)).map(move |number| Lpa(first + number))
+    }
 }
 
 impl Default for Access {
@@ -69,6 +79,7 @@ impl Default for Access {
             source: Source::Host,
             slot: NONE,
             lpa: Lpa::NONE,
+            rests: 0,
         }
     }
 }

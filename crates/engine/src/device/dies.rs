@@ -2,7 +2,7 @@
 
 use ninescope_kernel::{NONE, Ns};
 use ninescope_media::nand::{CommandKind, FlashCommand};
-use ninescope_model::{ChannelId, DieId, Lpa, SECTOR_BYTES, Source};
+use ninescope_model::{ChannelId, DieId, Lpa, Ppa, SECTOR_BYTES, Source};
 
 use super::Device;
 use super::kind::Kind;
@@ -52,18 +52,18 @@ impl<K: Kind> Device<K> {
             let transaction = command.transaction[plane];
             let access = transactions.slab[transaction];
             let Transaction { queued, source, class, tracked, .. } = access;
-            let (slot, lpa) = match (class, source) {
-                (QueueClass::HostRead, Source::Host) => (access.command(), Lpa::NONE),
+            let (slot, lpa, rests) = match (class, source) {
+                (QueueClass::HostRead, Source::Host) => (access.command(), Lpa::NONE, 0),
                 (QueueClass::HostRead, Source::ReadModifyWrite) => {
                     let record = &transactions.units[access.records()];
-                    (record.parent, record.lpa)
+                    (record.parent, record.lpa, access.units)
                 }
                 (QueueClass::HostProgram, Source::Host) if tracked => {
-                    (transactions.units[access.records()].parent, Lpa::NONE)
+                    (transactions.units[access.records()].parent, Lpa::NONE, 0)
                 }
-                _ => (NONE, Lpa::NONE),
+                _ => (NONE, Lpa::NONE, 0),
             };
-            planes[count] = Access { transaction, ppa: access.ppa(), queued, source, slot, lpa };
+            planes[count] = Access { transaction, ppa: access.ppa(), queued, source, slot, lpa, rests };
             count += 1;
         }
         &planes[..count]
@@ -197,8 +197,12 @@ impl<K: Kind> Device<K> {
                 observe!(self, Event::HostUnitsSensed { slot, ppa, units, brings_up });
             }
             Source::ReadModifyWrite => {
-                let UnitRecord { lpa, parent: slot, .. } = self.run.transactions.units[transaction.records()];
-                observe!(self, Event::MergeSensed { slot, lpa, ppa });
+                let mut record = transaction.records();
+                for number in 0..u32::from(units) {
+                    let UnitRecord { lpa, parent: slot, next, .. } = self.run.transactions.units[record];
+                    observe!(self, Event::MergeSensed { slot, lpa, ppa: Ppa(ppa.0 + number) });
+                    record = next;
+                }
             }
             Source::Migration => {
                 observe!(self, Event::MigrationUnitSensed { migration: transaction.migration(), ppa });

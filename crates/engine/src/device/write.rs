@@ -1,8 +1,10 @@
 //! Host writes and TRIMs: read-modify-write of units written in part, placing, stalls.
 
+use std::ops::RangeInclusive;
+
 use ninescope_ftl::Placed;
 use ninescope_kernel::NONE;
-use ninescope_model::{CacheHint, Cause, Lpa, Ppa, SECTOR_BYTES, Source, Stream};
+use ninescope_model::{CacheHint, Cause, Lpa, SECTOR_BYTES, Source, Stream};
 
 use super::Device;
 use super::kind::Kind;
@@ -10,7 +12,7 @@ use crate::error::SimulationError;
 use crate::flash::{MergedWith, ReadFrom, WriteEntry};
 use crate::meter::Parts;
 use crate::probe::{Event, observe};
-use crate::transaction::{Transaction, UnitRecord};
+use crate::transaction::{Transaction, UnitChain, UnitRecord};
 
 /// What came of placing an entry.
 pub(super) enum Placing {
@@ -45,9 +47,13 @@ impl<K: Kind> Device<K> {
         }
         let entries = u32::from(head_partial) + u32::from(tail_partial) + u32::from(!whole.is_empty());
         self.host.has_parts(index, units.max(entries));
-        let partial = [(head_partial, first), (tail_partial, last)];
-        for (_, unit) in partial.into_iter().filter(|(is_partial, _)| *is_partial) {
-            self.write_in_part(index, unit)?;
+        if head_partial && tail_partial && self.rests_share_page(first, last) {
+            self.queue_read_modify_write(index, first..=last, None)?;
+        } else {
+            let partial = [(head_partial, first), (tail_partial, last)];
+            for (_, unit) in partial.into_iter().filter(|(is_partial, _)| *is_partial) {
+                self.write_in_part(index, unit)?;
+            }
         }
         if !whole.is_empty() {
             self.place_or_stall(self.entry(index, whole.start, whole.end))?;
@@ -90,53 +96,78 @@ impl<K: Kind> Device<K> {
 
     // ---- units written in part -------------------------------------------------------------------
 
+    /// Whether the rests of two units lie side by side in one page of the media, as they would be read for the host.
+    fn rests_share_page(&self, first: u32, last: u32) -> bool {
+        let rests = (self.flash.rest_of(Lpa(first)).0, self.flash.rest_of(Lpa(last)).0);
+        let (ReadFrom::Media(head), ReadFrom::Media(tail)) = rests else { return false };
+        last == first + 1 && self.flash.continues_page(head, 1, tail)
+    }
+
     /// Reads the rest of a unit, unless the controller has it or there is none.
     pub(super) fn write_in_part(&mut self, index: u32, unit: u32) -> Result<(), SimulationError> {
         let (from, residence) = self.flash.rest_of(Lpa(unit));
         match from {
-            ReadFrom::Media(ppa) => return self.queue_read_modify_write(index, unit, ppa, None),
+            ReadFrom::Media(_) => return self.queue_read_modify_write(index, unit..=unit, None),
             ReadFrom::Controller(_) => self.run.counters.read_modify_write_forwarded += 1,
             ReadFrom::Nowhere => self.run.counters.read_modify_write_unmapped += 1,
         }
         self.place_or_stall(WriteEntry { merged_with: Some(residence), ..self.entry(index, unit, unit + 1) })
     }
 
-    /// Reads the rest of a unit; `before` says where its time went up to its turn, if that had come.
+    /// Reads the rests of units that lie side by side; `before` says where their time went up to their turn, if that had come.
     fn queue_read_modify_write(
         &mut self,
         command: u32,
-        unit: u32,
-        ppa: Ppa,
+        units: RangeInclusive<u32>,
         before: Option<Parts>,
     ) -> Result<(), SimulationError> {
         self.run.counters.read_modify_write_reads += 1;
-        let merge = self.run.transactions.merges.insert(before.unwrap_or_default());
-        let record = self.run.transactions.units.insert(UnitRecord {
-            lpa: Lpa(unit),
-            parent: command,
-            taken_from: self.flash.ftl().residence(ppa),
-            merge,
-            had_turn: before.is_some(),
-            ..UnitRecord::default()
-        });
-        self.queue_read(Transaction::merge_read(ppa, record))
+        let first = self.flash.ftl().translate(Lpa(*units.start()));
+        let (mut records, mut count) = (UnitChain::default(), 0);
+        for unit in units {
+            let taken_from = self.flash.rest_of(Lpa(unit)).1;
+            let transactions = &mut self.run.transactions;
+            let record = transactions.units.insert(UnitRecord {
+                lpa: Lpa(unit),
+                parent: command,
+                taken_from,
+                merge: transactions.merges.insert(before.unwrap_or_default()),
+                had_turn: before.is_some(),
+                ..UnitRecord::default()
+            });
+            records.push(&mut transactions.units, record);
+            count += 1;
+        }
+        self.queue_read(Transaction::merge_read(first, count, records.head))
     }
 
-    /// The rest of a unit is there.
+    /// The rests of units are there.
     pub(super) fn read_modify_write_arrived(&mut self, transaction: u32) -> Result<(), SimulationError> {
-        let index = self.run.transactions.slab[transaction].records();
-        let record = self.run.transactions.units[index];
+        let mut next = self.run.transactions.slab[transaction].records();
+        // Both are taken before the first is placed, which may take the place of the transaction.
+        let mut entries = [None; 2];
+        for (number, entry) in (0..).zip(&mut entries) {
+            if next != NONE {
+                *entry = Some(self.entry_of_rest(transaction, number, next));
+                next = self.run.transactions.units[next].next;
+            }
+        }
+        self.run.transactions.slab.remove(transaction);
+        entries.into_iter().flatten().try_for_each(|entry| self.place_or_stall(entry))
+    }
+
+    /// The unit number `number` whose rest a transaction brought, which frees its record.
+    fn entry_of_rest(&mut self, transaction: u32, number: u32, index: u32) -> WriteEntry {
+        let UnitRecord { lpa, parent, taken_from, merge, had_turn, .. } = self.run.transactions.units[index];
         self.run.transactions.units.remove(index);
-        let damage = self.harm_of(transaction, 0);
+        let damage = self.harm_of(transaction, number);
         let transactions = &mut self.run.transactions;
         let (track, coded) = (&transactions.tracks[transaction as usize], transactions.coded);
-        let parts = &mut transactions.merges[record.merge];
+        let parts = &mut transactions.merges[merge];
         track.add_waits(parts, coded);
         parts.add(Cause::ReadModifyWrite, track.command_array + track.transfer);
-        self.run.transactions.slab.remove(transaction);
-        let entry = self.entry(record.parent, record.lpa.0, record.lpa.0 + 1);
-        let UnitRecord { taken_from, merge, had_turn, .. } = record;
-        self.place_or_stall(WriteEntry { merged_with: Some(taken_from), damage, merge, had_turn, ..entry })
+        let entry = self.entry(parent, lpa.0, lpa.0 + 1);
+        WriteEntry { merged_with: Some(taken_from), damage, merge, had_turn, ..entry }
     }
 
     /// Sectors of the host in each unit of an entry.
@@ -205,8 +236,7 @@ impl<K: Kind> Device<K> {
         if self.flash.must_read_again(entry) {
             self.run.counters.read_modify_write_repeated += 1;
             let before = self.parts_before_placing(entry);
-            let place = self.flash.ftl().translate(Lpa(entry.next));
-            self.queue_read_modify_write(entry.command, entry.next, place, Some(before))?;
+            self.queue_read_modify_write(entry.command, entry.next..=entry.next, Some(before))?;
             return Ok(Placing::ReadsAgain);
         }
         if entry.damage.is_some() && !self.flash.is_merged_with_what_was_read(entry) {

@@ -162,10 +162,10 @@ impl Transaction {
         (self.place, self.units, self.sectors, self.asked_of_first) = (ppa.0, 1, sectors, asked_of_first);
     }
 
-    /// A read of the rest of a unit that the host wrote in part; `record` says which.
-    pub fn merge_read(ppa: Ppa, record: u32) -> Self {
+    /// A read of the rests of units that the host wrote in part and that lie side by side, the first one at `ppa`.
+    pub fn merge_read(ppa: Ppa, units: u8, records: u32) -> Self {
         let (class, source) = (QueueClass::HostRead, Source::ReadModifyWrite);
-        Self { place: ppa.0, owner: record, units: 1, class, source, tracked: true, ..Self::default() }
+        Self { place: ppa.0, owner: records, units, class, source, tracked: true, ..Self::default() }
     }
 
     /// A read of a unit that a migration wants.

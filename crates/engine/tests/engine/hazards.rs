@@ -2,7 +2,7 @@
 //! counter. All times are computed by hand from the constants of `scenario`.
 
 use crate::scenario::{
-    COMMAND, Drive, ERASE, PAGE_PROGRAM, READ, UNIT_READ, UNIT_TRANSFER, mixed_requests, mixed_sectors, policy,
+    COMMAND, Drive, ERASE, PAGE_PROGRAM, READ, UNIT, UNIT_READ, UNIT_TRANSFER, mixed_requests, mixed_sectors, policy,
     policy_with, scenes, sectors, write, write_units,
 };
 use ninescope_engine::WriteCompletion;
@@ -107,6 +107,25 @@ fn a_partial_write_reads_the_rest_of_its_unit_first() {
     assert_eq!(run.counters().read_modify_write_reads, 1);
     assert_eq!(run.parts(Op::Write), [(Cause::ReadModifyWrite, UNIT_READ)]);
     assert_eq!(run.place_of(2), Ppa(GROUP), "the merged unit is the first of group 1");
+}
+
+#[test]
+fn a_write_of_parts_of_two_units_senses_the_page_once_that_holds_both() {
+    let prepared = || Drive::with(|drive| drive.prepared = (0..8).collect());
+    let unit = u64::from(UNIT);
+    // Side by side in one page: as a read of the same sectors.
+    let run = prepared().run(vec![sectors(Op::Write, 0, unit / 2, UNIT)]);
+    assert_eq!((run.counters().read_modify_write_reads, run.issued(CommandKind::Read).len()), (1, 1));
+    assert_eq!(run.parts(Op::Write), [(Cause::ReadModifyWrite, UNIT_READ + UNIT_TRANSFER)]);
+    assert_eq!((run.place_of(0), run.place_of(1)), (Ppa(GROUP), Ppa(GROUP + 1)));
+    // In two pages of one die, and with a whole unit between them: one read each.
+    for run in [
+        prepared().run(vec![sectors(Op::Write, 0, 3 * unit + unit / 2, UNIT)]),
+        prepared().run(vec![sectors(Op::Write, 0, unit / 2, 2 * UNIT)]),
+    ] {
+        assert_eq!(run.counters().read_modify_write_reads, 2);
+        assert_eq!(run.latency(0), 2 * UNIT_READ);
+    }
 }
 
 #[test]

@@ -151,8 +151,8 @@ fn a_write_of_part_of_a_unit_reads_the_rest_first() {
     let rest = COMMAND + READ[0] + UNIT;
     // 512 B: the link moves them, then the unit is read.
     assert_eq!(latencies(&wide(), &[write(3, 1)]), [COST + 256 + rest]);
-    // Two parts of units in one page are two reads of one die, in two pages two reads side by side.
-    assert_eq!(latencies(&wide(), &[write(4, 8)]), [COST + 2_048 + 2 * rest]);
+    // Parts of two units side by side in one page are one read of both, in two pages two reads beside each other.
+    assert_eq!(latencies(&wide(), &[write(4, 8)]), [COST + 2_048 + rest + UNIT]);
     assert_eq!(latencies(&wide(), &[write(PAGE_SECTORS - 4, 8)]), [COST + 2_048 + rest]);
     // Parts at both ends lie in different pages here; whole units in the middle cost nothing more.
     assert_eq!(latencies(&wide(), &[write(4, 32)]), [COST + 8_192 + rest]);

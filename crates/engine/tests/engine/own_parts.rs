@@ -131,16 +131,17 @@ fn a_write_behind_another_is_behind_its_pages_and_behind_its_own() {
 #[test]
 fn the_reads_of_both_ends_of_a_write_wait_for_each_other() {
     let buffered = |drive: &mut Drive| drive.engine.write_completion = WriteCompletion::Buffer;
-    // The second half of unit 0 and the first half of unit 1.
-    let both_ends = || vec![sectors(Op::Write, 0, u64::from(UNIT) / 2, UNIT)];
+    // The second half of unit 3, the last of its page, and the first half of unit 4.
+    let both_ends = || vec![sectors(Op::Write, 0, 3 * u64::from(UNIT) + u64::from(UNIT) / 2, UNIT)];
     let run = drive(buffered).run(both_ends());
     assert_eq!(run.parts(Op::Write), [(Cause::ReadModifyWrite, UNIT_READ), (Cause::OwnParts, UNIT_READ)]);
+    assert_eq!(run.counters().read_modify_write_reads, 2);
     // In one command their data leave one after the other, and are there when all have left.
     let planes = |drive: &mut Drive| {
         buffered(drive);
         (drive.planes, drive.frontier_planes) = (2, 2);
     };
-    let run = drive(planes).run(vec![sectors(Op::Write, 0, 3 * u64::from(UNIT) + u64::from(UNIT) / 2, UNIT)]);
+    let run = drive(planes).run(both_ends());
     let read = 2 * COMMAND + READ + UNIT_TRANSFER;
     assert_eq!(run.parts(Op::Write), [(Cause::ReadModifyWrite, read), (Cause::OwnParts, UNIT_TRANSFER)]);
 }

@@ -22,8 +22,10 @@ pub struct Visit {
     pub source: Source,
     /// The host command that a read is for.
     pub slot: u32,
-    /// The unit written in part whose rest is read.
+    /// The unit written in part whose rest is read, the first one of several.
     pub lpa: Lpa,
+    /// How many such units there are, which follow each other.
+    pub rests: u8,
     /// The first unit that it accesses.
     pub ppa: Ppa,
     /// When it was queued [ns].
@@ -61,13 +63,14 @@ impl Default for Visit {
 impl Visit {
     /// A visit that leaves the queue now.
     pub fn begun(now: Ns, die: DieId, access: &Access) -> Self {
-        let Access { ppa, source, slot, lpa, queued, .. } = *access;
+        let Access { ppa, source, slot, lpa, rests, queued, .. } = *access;
         let later = Ns::ZERO;
         Self {
             die,
             source,
             slot,
             lpa,
+            rests,
             ppa,
             queued,
             dispatched: now,
@@ -82,6 +85,12 @@ impl Visit {
             repeats: false,
             again: false,
         }
+    }
+
+    /// What it is to each of the units written in part whose rests are read.
+    pub fn of_each_rest(self) -> impl Iterator<Item = Self> {
+        let first = self.lpa.0;
+        (0..u32::from(self.rests)).map(move |number| Self { lpa: Lpa(first + number), rests: 1, ..self })
     }
 }
 

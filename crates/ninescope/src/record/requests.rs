@@ -195,9 +195,9 @@ impl RequestBook {
                 self.visits[index].again = true;
                 continue;
             }
-            if access.source == Source::ReadModifyWrite {
+            for unit in access.units_in_part() {
                 // Where it is read again, that was decided when it was queued.
-                self.inside(access.slot).is_read_again(access.queued, access.lpa);
+                self.inside(access.slot).is_read_again(access.queued, unit);
             }
             self.visits[index] = Visit::begun(view.now, command.die, access);
         }
@@ -240,9 +240,8 @@ impl RequestBook {
         }
         (visit.decoder_taken, visit.decoded) = (from, until);
         let visit = *visit;
-        let Visit { source, slot, lpa, .. } = visit;
-        if source == Source::ReadModifyWrite {
-            let mut reads = self.inside(slot).partial.iter_mut();
+        for Visit { lpa, .. } in visit.of_each_rest() {
+            let mut reads = self.inside(visit.slot).partial.iter_mut();
             if let Some(read) = reads.find(|read| read.lpa == lpa && read.there == Ns::NEVER) {
                 (read.decoder_taken, read.decoded, read.repeats) = (from, until, visit.repeats);
             }
@@ -260,8 +259,8 @@ impl RequestBook {
         debug_assert_eq!(command.kind, CommandKind::Read, "data leave after a read");
         for plane in command.addressed_planes() {
             let Some(&visit) = self.visits.get(command.transaction[plane] as usize) else { continue };
-            if visit.source == Source::ReadModifyWrite && !visit.again {
-                self.inside(visit.slot).partial.push(visit);
+            if visit.rests > 0 && !visit.again {
+                self.inside(visit.slot).partial.extend(visit.of_each_rest());
             }
         }
     }

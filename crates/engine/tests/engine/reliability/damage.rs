@@ -66,6 +66,19 @@ fn a_partial_write_that_another_write_overtook_is_not_merged_with_what_was_lost(
 }
 
 #[test]
+fn each_of_two_units_whose_rests_one_read_did_not_bring_is_lost() {
+    let two = sectors(Op::Write, 0, 4, 8);
+    let run = old_data_is_lost(coded()).run(vec![two, flush(1_000_000), read(LATER, 0), read(2 * LATER, 1)]);
+    let counted = run.reliable();
+    assert_eq!(run.counters().read_modify_write_reads, 1);
+    assert_eq!((counted.units_lost, counted.reads_reported), (2, 2));
+    // Of two that are read together, the one that the host writes whole meanwhile is well.
+    let run =
+        old_data_is_lost(coded()).run(vec![two, write(1_000, 1), flush(1_000_000), read(LATER, 0), read(2 * LATER, 1)]);
+    assert_eq!((run.reliable().units_lost, run.reliable().reads_reported), (1, 1));
+}
+
+#[test]
 fn a_partial_write_whose_unit_was_programmed_elsewhere_meanwhile_reads_again() {
     // Two dies, as in `scenes::partial_write_overtaken_by_another`: what was lost is not what it is merged with.
     let drive = Drive::with(|drive| {
