@@ -15,6 +15,7 @@ from ninescope.figures import Axis, Figure, Panel, Series, styles
 from ninescope.lab.sweep.filters import filtered
 from ninescope.lab.sweep.plot import MOST_LINES, figure, withheld
 from ninescope.lab.sweep.record import DONE, STATE, Record
+from ninescope.result.metrics import STEADINESS
 
 AXES = ("ftl.over_provisioning", "nand.read", "ftl.victim", "workload.iodepth", "seed")
 ROWS = list(
@@ -25,6 +26,7 @@ FRAME = pl.DataFrame(
     {
         **{name: [row[at] for row in ROWS] for at, name in enumerate(AXES)},
         STATE: [DONE] * len(ROWS),
+        STEADINESS: ["no-drift-shown"] * len(ROWS),
         "iops": [1_000.0 * row[3] / row[0] + row[4] for row in ROWS],
         "waf_total": [1 / row[0] + (row[2] == "fifo") for row in ROWS],
         "read_p99.9_ns": [None if row[4] == 2 else 1_000.0 * at for at, row in enumerate(ROWS)],
@@ -186,7 +188,9 @@ def test_panels_that_cannot_be_are_refused(options, words):
 
 
 def test_too_many_lines_and_panels_name_the_ways_out():
-    many = pl.DataFrame({"a": range(40), "b": [1] * 40, "iops": [1.0] * 40, STATE: [DONE] * 40})
+    many = pl.DataFrame(
+        {"a": range(40), "b": [1] * 40, "iops": [1.0] * 40, STATE: [DONE] * 40, STEADINESS: [None] * 40}
+    )
     record = Record("many", "", "", ("a", "b"), ())
     with pytest.raises(
         ConfigError, match=r"40 lines are too many .*--by, panels with --facet, or rows with --where"
@@ -230,6 +234,7 @@ def test_words_of_ticks_do_not_overlap(facet):
             "workload.iodepth": [row[0] for row in rows],
             "nand.read": [row[1] for row in rows],
             STATE: [DONE] * len(rows),
+            STEADINESS: [None] * len(rows),
             "iops": [1_000.0 * row[0] for row in rows],
         }
     )
@@ -252,10 +257,20 @@ def test_words_of_ticks_do_not_overlap(facet):
 def test_an_axis_of_many_values_has_round_ticks_and_its_unit():
     values = [f"{10 * at}us" for at in range(1, 10)]
     rates = [f"{100 * at}MB/s" for at in range(1, 10)]
-    frame = pl.DataFrame({"a": values, "b": rates, STATE: [DONE] * 9, "iops": [1.0 * at for at in range(9)]})
+    frame = pl.DataFrame(
+        {
+            "a": values,
+            "b": rates,
+            STATE: [DONE] * 9,
+            STEADINESS: [None] * 9,
+            "iops": [1.0 * at for at in range(9)],
+        }
+    )
     record = Record("many", "", "", ("a", "b"), ())
     for name, label, last in (("a", "a [us]", 90), ("b", "b [MB/s]", 900)):
-        [panel] = figure(frame.select(name, STATE, "iops"), record_of(record, name), name, "iops").panels
+        [panel] = figure(
+            frame.select(name, STATE, STEADINESS, "iops"), record_of(record, name), name, "iops"
+        ).panels
         assert (panel.x.label, panel.x.ticks) == (label, ())
         assert panel.series[0].x[-1] == last
 
@@ -265,7 +280,7 @@ def record_of(record: Record, name: str) -> Record:
 
 
 def test_a_logarithmic_axis_refuses_what_it_has_no_place_for():
-    frame = pl.DataFrame({"a": [0, 1, 2], STATE: [DONE] * 3, "iops": [1.0, 2.0, 3.0]})
+    frame = pl.DataFrame({"a": [0, 1, 2], STATE: [DONE] * 3, STEADINESS: [None] * 3, "iops": [1.0, 2.0, 3.0]})
     record = Record("zero", "", "", ("a",), ())
     with pytest.raises(ConfigError, match=r"--log-x: a logarithmic axis has no place for the 0 of a"):
         figure(frame, record, "a", "iops", log_x=True)

@@ -58,7 +58,15 @@ def test_points_in_another_order_come_to_the_same_table(sweep, undisturbed, tmp_
 def test_a_table_says_what_results_say_and_nothing_of_who_ran_them(sweep, tmp_path):
     run_here(sweep, tmp_path / "lake")
     frame = sweep.table(tmp_path / "lake")
-    assert frame.columns == ["ftl.over_provisioning", "nand.read", "seed", "state", *NAMES, "point"]
+    assert frame.columns == [
+        "ftl.over_provisioning",
+        "nand.read",
+        "seed",
+        "state",
+        "steadiness",
+        *NAMES,
+        "point",
+    ]
     drive = ninescope.Drive.from_file(DRIVE).with_({"ftl.over_provisioning": 0.1, "nand.read": "60us"})
     job = ninescope.Workload.job(rw="randrw", bs="4k", size="16m", iodepth=4)
     result = drive.run(job, seed=2, requests=300)

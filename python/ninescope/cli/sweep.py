@@ -216,11 +216,13 @@ def sweep_table(
     from ninescope.common.files import written_whole
     from ninescope.lab.sweep import record as records
     from ninescope.lab.sweep.filters import filtered
+    from ninescope.lab.sweep.steadiness import are_not_steady
 
     if csv + json_ + (parquet is not None) > 1:
         raise typer.BadParameter("give one of --csv, --json and --parquet")
     lake, record = _opened(directory, sweep)
     frame = filtered(records.table(lake, record, all_builds=all_builds), record, where or ())
+    unsteady = are_not_steady(frame)
     wanted = [] if columns is None else [name.strip() for name in columns.split(",") if name.strip()]
     if wanted and wanted != ["all"]:
         frame = frame.select(records.columns_of(frame, wanted, record))
@@ -233,6 +235,9 @@ def sweep_table(
         from ninescope.lab.sweep.text import print_table
 
         print_table(frame, record, console(), chosen=bool(wanted))
+    if unsteady:
+        is_read = parquet is None and not csv and not json_
+        print(f"{'note' if is_read else 'ninescope'}: {unsteady}", file=sys.stdout if is_read else sys.stderr)
     _warn(frame, record)
 
 
@@ -263,6 +268,7 @@ def sweep_plot(
     from ninescope.lab.sweep import record as records
     from ninescope.lab.sweep.filters import filtered
     from ninescope.lab.sweep.plot import FORMS, figure, save, withheld
+    from ninescope.lab.sweep.steadiness import are_not_steady
 
     one_of("--out", Path(out).suffix.removeprefix("."), FORMS)
     lake, record = _opened(directory, sweep)
@@ -270,9 +276,9 @@ def sweep_plot(
     _warn(frame, record)
     save(figure(frame, record, x, y, by=by, facet=facet or (), log_x=log_x, log_y=log_y), Path(out))
     print(f"written to {out}")
-    missing = withheld(frame, record.columns, y)
-    if missing:
-        print(missing)
+    unsteady = are_not_steady(frame)
+    for line in filter(None, (withheld(frame, record.columns, y), unsteady and f"Hollow: {unsteady}.")):
+        print(line)
 
 
 @app.command("compare")

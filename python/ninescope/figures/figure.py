@@ -60,9 +60,11 @@ class Series:
     of: str = ""
     """The label of the measured series that a published one is about: it has its colour, and stands over its
     bars."""
+    hollow: Sequence[bool] = ()
+    """Which values are doubtful, for the reason that the figure gives: their markers are hollow."""
 
     def __post_init__(self) -> None:
-        for name in ("y", "low", "high"):
+        for name in ("y", "low", "high", "hollow"):
             values = getattr(self, name)
             if values and len(values) != len(self.x):
                 raise ValueError(f"series {self.label!r}: {len(self.x)} places and {len(values)} of {name}")
@@ -231,6 +233,8 @@ class Figure:
     """What a reader has to know: what is synthetic, scaled or inferred."""
     columns: int = 2
     """Panels in a row, where there is room."""
+    hollow: str = ""
+    """What hollow markers mean, for the legend: all panels have it in common."""
 
     def with_published(self, panel: str, series: Series) -> Figure:
         """Return it with one more series in a panel."""

@@ -34,6 +34,13 @@ _MARKERS = {
 }  # fmt: skip
 _LARGER = {"star": 1.5, "plus": 1.15, "cross": 1.15, "diamond": 0.9}
 """Markers that need another size to be as large as the others."""
+_HOLLOW: dict[str, Any] = {
+    "linestyle": "none",
+    "markersize": 6.5,
+    "markerfacecolor": "white",
+    "markeredgewidth": 1.3,
+}
+"""Markers of values that are doubtful."""
 _HATCHES = ("////", "....", "xxxx", "----", "||||", "++++")
 _MARKED = 7
 """A line of more places shows so many of them, where there are others to tell it from."""
@@ -176,7 +183,11 @@ def _legend(figure: Figure, looks: Looks, width: float) -> tuple[list[Artist], i
         for key, series in forms.items()
     }
     handles = [_handle(series, looks[key], alone=len(looks) < 2) for key, series in shown.items()]
-    longest = max((len(_words(series)) for series in forms.values()), default=0)
+    words = [_words(series) for series in forms.values()]
+    if figure.hollow and any(any(series.hollow) for panel in figure.panels for series in panel.series):
+        handles.append(Line2D([], [], label=figure.hollow, **_HOLLOW, color=_GREY, marker="o"))
+        words.append(figure.hollow)
+    longest = max(map(len, words), default=0)
     return handles, max(1, int(width / (longest * _INCHES_PER_LETTER + 0.65)))
 
 
@@ -261,6 +272,11 @@ def _panel(axes: Axes, panel: Panel, looks: Looks) -> None:
                 continue
             axes.plot(x, y, drawstyle="steps-post" if series.form == "steps" else "default", **style)
         _interval(axes, series, x, y, look, panel)
+        if any(series.hollow):
+            # Over the interval, which would go through what is hollow.
+            doubtful = np.array(series.hollow)
+            marker = {"color": look.colour, "marker": _MARKERS[look.marker], "zorder": 4, **_HOLLOW}
+            axes.plot(x[doubtful], y[doubtful], **marker)
     plain(axes)
     _limits(axes, panel, base if bars else None)
     _ticks(axes, panel)

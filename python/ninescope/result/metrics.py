@@ -55,6 +55,10 @@ NAMES: tuple[str, ...] = (
     "iops_per_cost",
 )
 """All of them, in the order of columns."""
+STEADINESS = "steadiness"
+"""What is no number, and every number hangs on: whether the measured window had settled."""
+_STEADINESS_TOO = (STEADINESS, "steady", "steady_state")
+"""What people call it: as in the JSON, as in a summary, and as what `--prefill steady` is to bring about."""
 OF_BOTH = ("mean", *(f"p{percent}" for percent in PERCENTILES), "max")
 """Latencies that every operation has."""
 SHARES = ("die_utilisation", "hit_ratio")
@@ -108,6 +112,16 @@ def metrics_of(result: Result) -> Metrics:
     return {name: value if value is None or math.isfinite(value) else None for name, value in found.items()}
 
 
+def steadiness_of(document: Mapping[str, Any]) -> str | None:
+    """Return whether the measured window of a result had settled; None where it programmed nothing."""
+    return (document.get(STEADINESS) or {}).get("verdict")
+
+
+def is_steadiness(name: str) -> bool:
+    """Say whether a name means the verdict on steadiness, by whatever word people call it."""
+    return name in _STEADINESS_TOO
+
+
 def _latency(op: str, latency: Latency) -> Metrics:
     if not latency.count:
         return {}
@@ -139,6 +153,11 @@ def meant(name: str, others: Iterable[str] = ()) -> tuple[str, ...]:
     known = names()
     if name in known:
         return known[name]
+    if is_steadiness(name):
+        raise ConfigError(
+            f"{name!r} is a word and no number: tables have it as the column {STEADINESS}, and figures mark "
+            "points that are not steady"
+        )
     hint = did_you_mean(name, [*others, *known])
     if not hint.startswith("; did you mean"):  # all of them are too many to read
         hint = f"; there is {', '.join(_USUAL)} and more (`ninescope sweep table DIR --columns all`)"

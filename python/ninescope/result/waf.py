@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import TYPE_CHECKING
+from typing import Literal, get_args
 
-if TYPE_CHECKING:
-    pass
+Settled = Literal["no-drift-shown", "not-steady", "cannot-be-told"]
+"""What may be said of a measured window: it shows no drift, it drifts, or it is too short to tell."""
+VERDICTS: tuple[Settled, ...] = get_args(Settled)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -45,8 +46,7 @@ class Change:
 class Steadiness:
     """Whether the measured window had settled."""
 
-    verdict: str = ""
-    """"not-steady", "no-drift-shown" or "cannot-be-told"."""
+    verdict: Settled = "cannot-be-told"
     words: str = ""
     """In a sentence, with the trend."""
     drift: Change | None = None

@@ -108,6 +108,13 @@ def remarks(design: Design) -> Iterator[str]:
         if broken:
             runs = "its run was" if len(side.results) == 1 else f"{len(broken)} of its runs were"
             yield f"{side.name} is incomplete: {runs} interrupted"
+    for side in (design.a, design.b):
+        drifting = [run for run in side.results if run.steadiness and run.steadiness.is_steady is False]
+        if drifting:
+            which = (
+                "its" if len(side.results) == 1 else f"in {len(drifting)} of its {len(side.results)} runs the"
+            )
+            yield f"{side.name} is not steady: {which} measured window drifts, and its numbers with it"
     if not same_workload(a, b):
         yield "the workloads differ: a difference may be theirs, not that of the drives"
     if build(a) != build(b):

@@ -18,7 +18,7 @@ from typing import Any
 import polars as pl
 
 from ninescope.lab.sweep.lake import Kept, Lake
-from ninescope.result.metrics import NAMES
+from ninescope.result.metrics import NAMES, STEADINESS, steadiness_of
 
 FOLDER = "dataset"
 _DIGITS = "0123456789abcdef"
@@ -32,6 +32,7 @@ HOUSEKEEPING = ("seconds", STAMP)
 SCHEMA: dict[str, Any] = {
     **dict.fromkeys(ABOUT, pl.String),
     STAMP: pl.String,
+    STEADINESS: pl.String,
     "seconds": pl.Float64,
     **{
         name: pl.Int64 if name in _COUNTS or name.endswith("max_ns") or "_p" in name else pl.Float64
@@ -87,6 +88,7 @@ def _row(kept: Kept, stamp: str) -> dict[str, Any]:
     return {
         "point": kept.id,
         STAMP: stamp,
+        STEADINESS: steadiness_of(kept.document),
         "design": kept.design,
         "build": kept.build,
         "drive": what["drive"],

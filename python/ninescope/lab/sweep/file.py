@@ -16,11 +16,11 @@ from ninescope.lab.sweep.base import WORKLOAD, Base, KeyProblemError, flattened
 from ninescope.lab.sweep.conditions import Condition
 from ninescope.lab.sweep.lines import line_of
 from ninescope.lab.sweep.values import values_of
-from ninescope.result.metrics import NAMES
+from ninescope.result.metrics import NAMES, STEADINESS
 
 KEYS = ("name", "summary", "drive", "workload", "run", "axes", "zip", "when", "seeds")
 SEED = "seed"
-RESERVED = (*NAMES, SEED, WORKLOAD, "state", "point", "build", "row")
+RESERVED = (*NAMES, SEED, WORKLOAD, STEADINESS, "state", "point", "build", "row")
 """What an axis cannot be called."""
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 _LABEL_WORDS = ("name", "labels")

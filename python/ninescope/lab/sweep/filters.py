@@ -2,7 +2,8 @@
 
 `KEY=VALUE`, `KEY!=VALUE`, `KEY<VALUE` and so on, with a value as tables show it (`nand.read<=40us`,
 `ftl.victim=greedy`); or a condition as sweep files have them after `if`
-(`ftl.over_provisioning < 0.1 or workload == "oltp"`). Keys are axes, and numbers by whatever name they have.
+(`ftl.over_provisioning < 0.1 or workload == "oltp"`). Keys are axes, numbers by whatever name they have, and
+`steadiness`, which says whether a result's measured window had settled.
 """
 
 from __future__ import annotations
@@ -16,12 +17,13 @@ from ninescope._native import ConfigError
 from ninescope.lab.sweep.conditions import Condition, compared
 from ninescope.lab.sweep.record import Record
 from ninescope.lab.sweep.values import nearest, quantity, shown
-from ninescope.result.metrics import checked
+from ninescope.result.metrics import STEADINESS, checked, is_steadiness
 from ninescope.result.metrics import names as names_of_numbers
 
 _PAIR = re.compile(r"""\s*([\w.-]+)\s*(==|!=|<=|>=|=|<|>)\s*([^"'=<>\s][^"'=<>]*?)\s*""")
 """A key, how it is compared, and a value without quotes."""
-_WORDS = re.compile(r"\b(and|or|not|in)\b")
+_WORDS = re.compile(r"(?<![\w-])(and|or|not|in)(?![\w-])")
+"""What makes a condition of more than a key and a value; no part of a value such as `not-steady`."""
 
 
 def filtered(frame: pl.DataFrame, record: Record, where: Sequence[str]) -> pl.DataFrame:
@@ -74,9 +76,11 @@ def _by(frame: pl.DataFrame, record: Record, text: str) -> pl.DataFrame:
 
 
 def _column(record: Record, text: str, key: str) -> str:
-    """Return the column that a key means: an axis, or a number."""
+    """Return the column that a key means: an axis, a number, or the verdict on steadiness."""
     if key in record.columns:
         return key
+    if is_steadiness(key):
+        return STEADINESS
     if key in names_of_numbers():
         return checked(key)
     raise ConfigError(f"--where {text!r}: {key!r} is no axis of {record.name}{nearest(key, record.columns)}")

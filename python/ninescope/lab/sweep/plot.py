@@ -17,6 +17,7 @@ from ninescope.lab.sweep.base import WORKLOAD
 from ninescope.lab.sweep.conditions import plain
 from ninescope.lab.sweep.file import SEED
 from ninescope.lab.sweep.record import DONE, STATE, Record
+from ninescope.lab.sweep.steadiness import are_not_steady, drifting
 from ninescope.lab.sweep.values import listed, nearest, shown
 from ninescope.result.metrics import checked, unit
 from ninescope.text.lines import some
@@ -51,7 +52,8 @@ def figure(
     Over values that are no numbers it is points instead.
     A facet makes a panel for each of its values; of two the first makes rows, the second columns. Of several
     seeds, and of axes that nothing tells apart, the mean is drawn, with the least and the most around it.
-    Workloads are always told apart: a mean over them is of nothing.
+    Workloads are always told apart: a mean over them is of nothing. What a result that is not steady is part
+    of is marked.
     """
     facets = list(facet)
     axes = [name for name in record.columns if name != SEED]
@@ -84,9 +86,12 @@ def figure(
     _refuse_too_many(len({line.label for panel in panels for line in panel.series}), len(panels))
     if len(panels) > 1:
         panels = _with_common_ends(panels)
-    caption = " ".join(filter(None, (_caption(done, [n for n in different if n not in others]), missing)))
+    unseen = [name for name in different if name not in others]
+    unsteady = are_not_steady(done)
+    caption = " ".join(filter(None, (_caption(done, unseen), missing, unsteady and f"Hollow: {unsteady}.")))
     columns = done[facets[1]].n_unique() if len(facets) > 1 else min(_IN_A_ROW, len(panels))
-    return Figure("sweep", record.summary or record.name, panels, caption, columns=columns)
+    title = record.summary or record.name
+    return Figure("sweep", title, panels, caption, columns=columns, hollow="not steady")
 
 
 def withheld(frame: pl.DataFrame, axes: Sequence[str], y: str) -> str:
@@ -270,7 +275,11 @@ def _places(frame: pl.DataFrame, x: str, is_log: bool) -> tuple[dict[Any, float]
 
 def _line(label: str, part: pl.DataFrame, x: str, y: str, places: dict[Any, float], scale: float) -> Series:
     means = part.group_by(x, maintain_order=True).agg(
-        pl.col(y).mean().alias("mean"), pl.col(y).min().alias("low"), pl.col(y).max().alias("high"), pl.len()
+        pl.col(y).mean().alias("mean"),
+        pl.col(y).min().alias("low"),
+        pl.col(y).max().alias("high"),
+        pl.len(),
+        drifting().any().alias("hollow"),
     )
     rows = sorted(means.iter_rows(named=True), key=lambda row: places[row[x]])
     several = any(row["len"] > 1 for row in rows)
@@ -280,6 +289,7 @@ def _line(label: str, part: pl.DataFrame, x: str, y: str, places: dict[Any, floa
         [row["mean"] * scale for row in rows],
         low=[row["low"] * scale for row in rows] if several else (),
         high=[row["high"] * scale for row in rows] if several else (),
+        hollow=[row["hollow"] for row in rows] if any(row["hollow"] for row in rows) else (),
     )
 
 

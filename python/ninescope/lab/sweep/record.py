@@ -19,7 +19,7 @@ from ninescope.lab.sweep.lake import Lake
 from ninescope.lab.sweep.plan import Plan
 from ninescope.lab.sweep.point import current_build, point_id
 from ninescope.lab.sweep.values import shown
-from ninescope.result.metrics import NAMES, meant
+from ninescope.result.metrics import NAMES, STEADINESS, is_steadiness, meant
 
 KIND = "sweeps"
 DONE, FAILED, LEFT = "done", "failed", "left"
@@ -89,7 +89,7 @@ def table(lake: Lake, record: Record, *, all_builds: bool = False) -> pl.DataFra
             POINT: pl.Series([design for design, _ in record.rows], dtype=pl.String),
         }
     )
-    numbers = results.select(pl.col("design").alias(POINT), pl.col("build").alias(BUILD), *NAMES)
+    numbers = results.select(pl.col("design").alias(POINT), pl.col("build").alias(BUILD), STEADINESS, *NAMES)
     mine = frame.join(
         numbers.filter(pl.col(BUILD) == record.build), on=POINT, how="left", maintain_order="left"
     ).with_columns(
@@ -101,7 +101,7 @@ def table(lake: Lake, record: Record, *, all_builds: bool = False) -> pl.DataFra
         others = others.with_columns(pl.lit(DONE).alias(STATE)).select(mine.columns)
         mine = pl.concat([mine, others]).sort("row", BUILD)
     # A point is the last column: it is long, and says nothing to a reader.
-    shown_columns = [*record.columns, *([BUILD] if all_builds else []), STATE, *NAMES, POINT]
+    shown_columns = [*record.columns, *([BUILD] if all_builds else []), STATE, STEADINESS, *NAMES, POINT]
     return mine.select(shown_columns)
 
 
@@ -146,8 +146,11 @@ def _plain(value: Any) -> Any:
 
 
 def columns_of(frame: pl.DataFrame, wanted: Sequence[str], record: Record) -> list[str]:
-    """Return the axes and the columns that are wanted: axes, or numbers by whatever name they have."""
+    """Return the axes and the columns that are wanted: of the names that numbers have, any will do."""
     found = list(record.columns)
     for name in wanted:
-        found += [name] if name in frame.columns else meant(name, record.columns)
+        if name in frame.columns or is_steadiness(name):
+            found.append(name if name in frame.columns else STEADINESS)
+        else:
+            found += meant(name, [*record.columns, STEADINESS])
     return list(dict.fromkeys(found))
