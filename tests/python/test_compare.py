@@ -259,9 +259,41 @@ def test_requests_that_come_at_given_times_are_paired_in_time():
 def test_the_same_run_twice():
     run = of_latencies(exponential(1))
     found = compare(run, run)
-    assert {row.verdict.kind for row in found.rows} == {"none", "untold"}
+    # It was told of its own scatter: read mean 1.00 [0.95, 1.06], and to be run with several seeds.
+    assert {(row.verdict.kind, row.verdict.words) for row in found} == {("none", "the same (equal digests)")}
+    assert all(row.contrast.ratio == (1, 1, 1) and row.contrast.difference == (0, 0, 0) for row in found)
+    assert all(row.p_corrected is None for row in found)
     assert found.differences == ()
+    assert found.remarks == ("A and B are the same run: workload, drive, build, seed and digest are equal",)
+    assert "1.000 [1.000, 1.000] the same (equal digests)" in " ".join(str(found).split())
+    assert "corrected" not in str(found)
+
+
+def test_the_same_runs_with_several_seeds():
+    runs = [of_latencies(exponential(seed), seed=seed) for seed in (1, 2, 3)]
+    assert {row.verdict.words for row in compare(runs, runs)} == {"the same (equal digests)"}
+    one_differs = [*runs[:2], Result(of_latencies(exponential(9), seed=3).document | {"digest": "another"})]
+    assert not any(row.verdict.words == "the same (equal digests)" for row in compare(runs, one_differs))
+
+
+def test_devices_that_did_the_same_may_differ_in_what_follows_from_the_configuration():
+    run = of_latencies(exponential(1), cost={"total": 3.0, "media": {}})
+    config = run.document["config"] | {"drive": {"nand": {"bit_cost": 2}}}
+    dearer = Result(run.document | {"config": config, "cost": {"total": 4.0, "media": {}}})
+    found = compare(run, dearer)
+    assert found["read.mean"].verdict.words == "the same (equal digests)"
+    assert found["cost.total"].verdict.words.endswith("(by the configuration)")
     assert any("digests are equal" in remark for remark in found.remarks)
+
+
+def test_a_comparison_says_which_side_has_not_settled():
+    steady, drifting = (
+        of_latencies(exponential(1), steadiness={"verdict": verdict, "words": ""}, digest=verdict)
+        for verdict in ("no-drift-shown", "not-steady")
+    )
+    remarks = compare(steady, drifting).remarks
+    assert "B is not steady: its measured window drifts, and its numbers with it" in remarks
+    assert not any("A is not steady" in remark for remark in remarks)
 
 
 def test_a_short_run_and_a_run_without_tables_cannot_be_told():
@@ -285,7 +317,7 @@ def test_what_single_runs_say_nothing_of():
     a, b = (of_numbers(np.random.default_rng(seed), seed=1) for seed in (1, 2))
     words = "cannot be told (one run of each)"
     assert compare(a, b)["waf"].verdict.words == words
-    same = Result(b.document | {"waf": a.document["waf"]})
+    same = Result(b.document | {"waf": a.document["waf"], "digest": "another"})
     assert compare(a, same)["waf"].verdict.words == "no difference shown (equal)"
 
 

@@ -55,6 +55,7 @@ def made_up(
         made = compare_samples.document(seed, waf={"total": of_setting[seed - 1]}, operations={"erases": 900})
         if cost is not None:
             made["cost"] = {"total": cost[setting], "media": {}}
+        made["digest"] = row.point.id
         made["config"]["drive"] = {"nand": {"read": values["nand.read"]}}
         lake.put(Kept(row.point.id, row.point.design, current_build(), described(row.point), made, {}))
     return folder

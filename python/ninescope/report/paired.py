@@ -96,7 +96,7 @@ def _table(comparison: Comparison) -> TableBlock:
         if row not in left_out
     ]
     remarks = ["Small under a value: its 95% interval, of each metric by itself."]
-    judged = sum(row.contrast is not None for row in comparison.rows)
+    judged = sum(row.p_corrected is not None for row in comparison.rows)
     if judged:
         remarks.append(f"Verdicts are corrected for {judged} metrics at once, after Holm.")
     if left_out:

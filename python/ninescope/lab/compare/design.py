@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 from collections.abc import Iterator, Sequence
 
-from ninescope.lab.compare.conditions import arrivals_are_given, build, same_requests, same_workload
+from ninescope.lab.compare.conditions import (
+    arrivals_are_given,
+    build,
+    differing,
+    same_requests,
+    same_workload,
+)
 from ninescope.lab.compare.metrics import Metric, trusted
 from ninescope.lab.compare.sides import Side
 from ninescope.lab.compare.within import ByBlocks, by_time
-from ninescope.lab.statistics import Contrast, TooShortError, paired, unpaired
+from ninescope.lab.statistics import Contrast, Interval, TooShortError, paired, unpaired
 
 _FEW = 4
 """Intervals of fewer replications are wide."""
@@ -81,6 +88,31 @@ class Design:
             return by_time(metric, self.a.first, self.b.first, same_arrivals=same)
         raise TooShortError("one run of each")
 
+    @functools.cached_property
+    def is_of_the_same(self) -> bool:
+        """Whether both devices did the same, operation by operation, in every pair of runs."""
+        return self.paired and all(
+            one.digest and one.digest == other.digest
+            for one, other in zip(self.a.results, self.b.results, strict=True)
+        )
+
+    def same(self, metric: Metric) -> Contrast | None:
+        """Return that a metric is the same, where the runs are and so are its values; chance has no part."""
+        if not self.is_of_the_same or any(
+            metric.read(one) is None or metric.read(one) != metric.read(other)
+            for one, other in zip(self.a.results, self.b.results, strict=True)
+        ):
+            return None
+        is_nothing = not any(metric.read(run) for run in self.a.results)
+        return Contrast(
+            difference=Interval(0.0, 0.0, 0.0),
+            ratio=None if is_nothing else Interval(1.0, 1.0, 1.0),
+            p=1.0,
+            method="equal digests: both devices did the same, operation by operation",
+            samples=(len(self.a.results), len(self.b.results)),
+            paired=True,
+        )
+
     def _of_replications(self, metric: Metric) -> Contrast:
         runs = [side.results for side in (self.a, self.b)]
         values = [[value for run in side if (value := metric.read(run)) is not None] for side in runs]
@@ -119,12 +151,12 @@ def remarks(design: Design) -> Iterator[str]:
         yield "the workloads differ: a difference may be theirs, not that of the drives"
     if build(a) != build(b):
         yield f"A was made by ninescope {build(a)}, B by {build(b)}: a difference may be theirs"
-    if design.paired and all(
-        one.digest and one.digest == other.digest
-        for one, other in zip(design.a.results, design.b.results, strict=True)
-    ):
-        yield "both devices did the same, operation by operation: their digests are equal"
-    if not design.replicated:
+    if design.is_of_the_same:
+        if differing(a, b):
+            yield "both devices did the same, operation by operation: their digests are equal"
+        else:
+            yield "A and B are the same run: workload, drive, build, seed and digest are equal"
+    elif not design.replicated:
         yield (
             "intervals come from within single runs; what differs from seed to seed is not in them: "
             "runs with several seeds have it, and an interval for every metric"

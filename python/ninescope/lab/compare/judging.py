@@ -10,7 +10,7 @@ from ninescope.lab.compare.conditions import differing
 from ninescope.lab.compare.design import Design, remarks
 from ninescope.lab.compare.metrics import Metric, metrics_of, trusted
 from ninescope.lab.compare.sides import Side
-from ninescope.lab.compare.verdict import Verdict, by_chance, untold, without_chance
+from ninescope.lab.compare.verdict import SAME, Verdict, by_chance, untold, without_chance
 from ninescope.lab.compare.within import interval_within
 from ninescope.lab.statistics import Interval, TooShortError, holm, is_same
 from ninescope.result import Result
@@ -36,7 +36,8 @@ def compare_each(pairs: Sequence[tuple[Side, Side]]) -> list[Comparison]:
     """
     designs = [Design.of(a, b) for a, b in pairs]
     drafts = [[_draft(metric, each) for metric in _metrics(each)] for each in designs]
-    p = [draft.contrast.p for rows in drafts for draft in rows if draft.contrast]
+    judged = [draft.contrast for rows in drafts for draft in rows if draft.verdict is not SAME]
+    p = [contrast.p for contrast in judged if contrast]
     corrected = iter(holm(p))
     return [
         Comparison(
@@ -57,7 +58,7 @@ def _metrics(design: Design) -> list[Metric]:
 
 def _judged(draft: Row, corrected: Iterator[float], compared: int) -> Row:
     """Give a metric its verdict, where there is an interval: the next of the corrected p is its own."""
-    if draft.contrast is None:
+    if draft.contrast is None or draft.verdict is SAME:
         return draft
     p = next(corrected)
     return dataclasses.replace(
@@ -75,6 +76,8 @@ def _draft(metric: Metric, design: Design) -> Row:
     if metric.exact:
         verdict = without_chance(a.value, b.value, "by the configuration", metric.unit)
         return dataclasses.replace(draft, verdict=verdict)
+    if same := design.same(metric):
+        return dataclasses.replace(draft, contrast=same, verdict=SAME)
     try:
         return dataclasses.replace(draft, contrast=design.contrast(metric), is_trusted=True)
     except TooShortError as error:

@@ -125,7 +125,7 @@ def _style(row: Row) -> str:
 
 
 def _below(comparison: Comparison) -> Iterator[RenderableType]:
-    judged = [row for row in comparison.rows if row.contrast is not None]
+    judged = [row for row in comparison.rows if row.p_corrected is not None]
     if judged:
         yield Text(
             f"  [low, high]: 95 % interval of each metric by itself; verdicts are corrected for "

@@ -28,6 +28,10 @@ class Verdict(NamedTuple):
     words: str
 
 
+SAME = Verdict("none", "the same (equal digests)")
+"""What is said of runs in which both devices did the same: chance has no part."""
+
+
 def untold(reason: str) -> Verdict:
     """Say that nothing can be said, and why."""
     return Verdict("untold", f"cannot be told ({reason})")

@@ -19,6 +19,7 @@ from ninescope._native import ConfigError
 from ninescope.lab.compare.comparison import Comparison, Row
 from ninescope.lab.compare.judging import compare_each
 from ninescope.lab.compare.sides import Side
+from ninescope.lab.compare.verdict import SAME
 from ninescope.lab.sweep.file import SEED
 from ninescope.lab.sweep.lake import Lake
 from ninescope.lab.sweep.point import point_id
@@ -154,7 +155,7 @@ def _range(label: str, rows: Sequence[tuple[int, Row]]) -> Range:
 
 def _word(row: Row) -> str:
     """Return what settings are counted by."""
-    if row.metric.exact and row.verdict.kind == "none":
+    if row.verdict.kind == "none" and (row.metric.exact or row.verdict is SAME):
         return _SAME
     return _VERDICTS.get(row.verdict.kind, row.verdict.words)
 
@@ -271,7 +272,7 @@ def _remarks(found: Compared) -> Iterator[str]:
     if found.left_out:
         yield f"left out: {plural(found.left_out, 'setting')} of which only one side has results"
     if len(comparisons) > 1:
-        judged = sum(row.contrast is not None for one in comparisons for row in one.rows)
+        judged = sum(row.p_corrected is not None for one in comparisons for row in one.rows)
         if judged:
             yield f"verdicts are corrected for all {judged} intervals at once (Holm)"
         remarks = collections.Counter(remark for one in comparisons for remark in one.remarks)
