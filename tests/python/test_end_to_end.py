@@ -413,11 +413,15 @@ def test_a_drive_worn_in_by_the_workload_is_steady_under_it():
     # So slow that the drive is done with one write before the next, as preparing takes them.
     job = ninescope.Workload.job(rw="randwrite", bs="16k", rate_iops=500, requests=300_000)
     result = drive.run(job, prefill="steady")
-    steady, told = result.document["steady_state"], result.steadiness
-    assert (steady["by"], steady["converged"]) == ("workload", True)
+    steady, told = result.steady_state, result.steadiness
+    assert steady is not None
+    assert (steady.by, steady.converged) == ("workload", True)
+    assert steady.waf_low <= steady.waf <= steady.waf_high
+    assert steady.measured is not None
+    assert (steady.measured.as_declared, steady.measured.waf) == (True, result.waf.total)
     assert told is not None
     assert told.is_steady, told.words
-    assert result.waf.total == pytest.approx(steady["waf"], rel=0.05)
+    assert result.waf.total == pytest.approx(steady.waf, rel=0.05)
 
 
 def test_the_demo_drive_collects_garbage():

@@ -14,7 +14,7 @@ from rich.console import Console
 import fakes
 import ninescope
 from conftest import ROOT, tomllib
-from ninescope.result import Result
+from ninescope.result import MeasuredWaf, Result, SteadyState
 from ninescope.text.causes import LOOKS
 from ninescope.text.names import band_ranges
 from ninescope.text.result import print_result
@@ -307,6 +307,33 @@ def test_an_interrupted_result_says_so(made):
     partial = Result(made.document | {"complete": False})
     assert "INTERRUPTED" in str(partial)
     assert "incomplete" in repr(partial)
+
+
+def test_a_row_of_a_result_says_whether_it_had_settled():
+    told = Result({"steadiness": {"verdict": "not-steady", "words": "it drifts"}}).to_polars()
+    nothing = Result({}).to_polars()
+    assert pl.concat([told, nothing])["steadiness"].to_list() == ["not-steady", None]
+
+
+def test_the_steady_state_of_preparing_is_read():
+    assert Result({}).steady_state is None
+    assert Result({"steady_state": None, "steady_state_measured": None}).steady_state is None
+    stored = {
+        "by": "workload",
+        "converged": True,
+        "drive_writes": 1.5,
+        "replays": None,
+        "unreached": 0.25,
+        "waf": 2.0,
+        "waf_low": 1.9,
+        "waf_high": 2.1,
+        "window_waf": [1.5, 2.0],
+    }
+    found = Result({"steady_state": stored}).steady_state
+    assert found == SteadyState("workload", True, 1.5, None, 0.25, 2.0, 1.9, 2.1, (1.5, 2.0), None)
+    told = {"as_declared": False, "waf": 3.0, "waf_low": 2.9, "waf_high": 3.1, "level": 0.995}
+    measured = Result({"steady_state": stored, "steady_state_measured": told}).steady_state.measured
+    assert measured == MeasuredWaf(False, 3.0, 2.9, 3.1, 0.995)
 
 
 @pytest.mark.parametrize("share", [0.0, 0.7, 1.0])

@@ -15,7 +15,7 @@ from ninescope.figures import Axis, Figure, Panel, Series, styles
 from ninescope.lab.sweep.filters import filtered
 from ninescope.lab.sweep.plot import MOST_LINES, figure, withheld
 from ninescope.lab.sweep.record import DONE, STATE, Record
-from ninescope.result.metrics import STEADINESS
+from ninescope.result.waf import STEADINESS
 
 AXES = ("ftl.over_provisioning", "nand.read", "ftl.victim", "workload.iodepth", "seed")
 ROWS = list(

@@ -18,7 +18,7 @@ from ninescope.result.latency import (
 from ninescope.result.result import Result
 from ninescope.result.slowest import DieAct, Slowest, SlowRequest, Stage
 from ninescope.result.tables import Columns
-from ninescope.result.waf import Change, Steadiness, Waf
+from ninescope.result.waf import Change, MeasuredWaf, Steadiness, SteadyState, Waf
 
 __all__ = [
     "BLOCKS_REQUESTS",
@@ -34,11 +34,13 @@ __all__ = [
     "JobResult",
     "Latencies",
     "Latency",
+    "MeasuredWaf",
     "Result",
     "SlowRequest",
     "Slowest",
     "Stage",
     "Steadiness",
+    "SteadyState",
     "Throughput",
     "Waf",
 ]

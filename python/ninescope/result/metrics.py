@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from ninescope._native import ConfigError
 from ninescope.common.catalogue import did_you_mean
+from ninescope.result.waf import STEADINESS
 
 if TYPE_CHECKING:
     from ninescope.result.latency import Latency
@@ -55,8 +56,6 @@ NAMES: tuple[str, ...] = (
     "iops_per_cost",
 )
 """All of them, in the order of columns."""
-STEADINESS = "steadiness"
-"""What is no number, and every number hangs on: whether the measured window had settled."""
 _STEADINESS_TOO = (STEADINESS, "steady", "steady_state")
 """What people call it: as in the JSON, as in a summary, and as what `--prefill steady` is to bring about."""
 OF_BOTH = ("mean", *(f"p{percent}" for percent in PERCENTILES), "max")
@@ -110,11 +109,6 @@ def metrics_of(result: Result) -> Metrics:
         found["cost_per_logical_gb"] = cost.per_logical_gb
         found["iops_per_cost"] = cost.iops_per_cost
     return {name: value if value is None or math.isfinite(value) else None for name, value in found.items()}
-
-
-def steadiness_of(document: Mapping[str, Any]) -> str | None:
-    """Return whether the measured window of a result had settled; None where it programmed nothing."""
-    return (document.get(STEADINESS) or {}).get("verdict")
 
 
 def is_steadiness(name: str) -> bool:

@@ -25,7 +25,7 @@ from ninescope.result.slowest import Slowest, slow_request_of
 from ninescope.result.stored import known_keys
 from ninescope.result.tables import Columns, block_frame, histogram_frame, read_blocks, read_histograms
 from ninescope.result.tier import Tier
-from ninescope.result.waf import Change, Steadiness, Waf
+from ninescope.result.waf import STEADINESS, Change, MeasuredWaf, Steadiness, SteadyState, Waf, steadiness_of
 from ninescope.toml import dumps
 
 if TYPE_CHECKING:
@@ -175,6 +175,19 @@ class Result:
         return told
 
     @cached_property
+    def steady_state(self) -> SteadyState | None:
+        """What preparing the drive to a steady state came to; None where it was prepared otherwise."""
+        stored = self.document.get("steady_state")
+        if not stored:
+            return None
+        measured = self.document.get("steady_state_measured")
+        parts: dict[str, Any] = {"window_waf": tuple(stored.get("window_waf") or ())}
+        if measured:
+            parts["measured"] = known_keys(MeasuredWaf, measured)
+        found: SteadyState = known_keys(SteadyState, {**stored, **parts})
+        return found
+
+    @cached_property
     def scm(self) -> Scm | None:
         """The drive's storage-class memory, the upper one of two; None where it has none."""
         return Scm.of(self.document, "scm")
@@ -220,7 +233,7 @@ class Result:
 
         match table:
             case "summary":
-                return pl.DataFrame([self._summary()])
+                return pl.DataFrame([self._summary()], schema_overrides={STEADINESS: pl.String})
             case "latency":
                 return histogram_frame(self._histograms)
             case "latency_blocks":
@@ -323,6 +336,7 @@ class Result:
             "seed": self.document.get("seed"),
             "requests": self.requests,
             "simulated_ns": self.simulated_ns,
+            STEADINESS: steadiness_of(self.document),
         }
         for op in DATA_OPS:
             moved = self.throughput.get(op, Throughput())

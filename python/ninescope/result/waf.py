@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import Literal, get_args
+from collections.abc import Mapping
+from typing import Any, Literal
 
 Settled = Literal["no-drift-shown", "not-steady", "cannot-be-told"]
 """What may be said of a measured window: it shows no drift, it drifts, or it is too short to tell."""
-VERDICTS: tuple[Settled, ...] = get_args(Settled)
+STEADINESS = "steadiness"
+"""What is no number, and every number hangs on: the key of a result's verdict, and its column in tables."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -43,6 +45,47 @@ class Change:
 
 
 @dataclasses.dataclass(frozen=True)
+class MeasuredWaf:
+    """The measured write amplification beside the one that preparing declared."""
+
+    as_declared: bool = False
+    """Whether the two are apart by no more than both are uncertain, and 1 %."""
+    waf: float = 0.0
+    waf_low: float = 0.0
+    waf_high: float = 0.0
+    """The ends of its interval."""
+    level: float = 0.995
+
+
+@dataclasses.dataclass(frozen=True)
+class SteadyState:
+    """What preparing a drive to a steady state came to (`prefill="steady"`, `"steady-uniform"`).
+
+    Whether the run itself was steady is another question: `Result.steadiness` answers that.
+    """
+
+    by: Literal["uniform", "workload"] = "uniform"
+    """Who overwrote it: random writes, all addresses alike, or the workload's own."""
+    converged: bool = False
+    """Whether it settled; otherwise the limit of drive writes was reached."""
+    drive_writes: float = 0.0
+    """Overwrites, in multiples of the logical space."""
+    replays: float | None = None
+    """How often a trace was replayed for that; None for other workloads."""
+    unreached: float = 0.0
+    """The share of the garbage at the end that lies in blocks which overwriting never erased."""
+    waf: float = 0.0
+    """The write amplification that is declared."""
+    waf_low: float = 0.0
+    waf_high: float = 0.0
+    """The ends of its 95 % interval."""
+    window_waf: tuple[float, ...] = ()
+    """Write amplification of each window of the overwriting."""
+    measured: MeasuredWaf | None = None
+    """What the run measured; None where the two cannot be compared."""
+
+
+@dataclasses.dataclass(frozen=True)
 class Steadiness:
     """Whether the measured window had settled."""
 
@@ -62,3 +105,9 @@ class Steadiness:
     def is_steady(self) -> bool | None:
         """Say whether no drift shows; None where that cannot be told."""
         return None if self.verdict == "cannot-be-told" else self.verdict != "not-steady"
+
+
+def steadiness_of(document: Mapping[str, Any]) -> Settled | None:
+    """Return whether the measured window of a result had settled; None where it programmed nothing."""
+    verdict: Settled | None = (document.get(STEADINESS) or {}).get("verdict")
+    return verdict

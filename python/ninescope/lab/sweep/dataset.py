@@ -18,7 +18,8 @@ from typing import Any
 import polars as pl
 
 from ninescope.lab.sweep.lake import Kept, Lake
-from ninescope.result.metrics import NAMES, STEADINESS, steadiness_of
+from ninescope.result.metrics import NAMES
+from ninescope.result.waf import STEADINESS, steadiness_of
 
 FOLDER = "dataset"
 _DIGITS = "0123456789abcdef"

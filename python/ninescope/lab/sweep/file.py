@@ -16,7 +16,8 @@ from ninescope.lab.sweep.base import WORKLOAD, Base, KeyProblemError, flattened
 from ninescope.lab.sweep.conditions import Condition
 from ninescope.lab.sweep.lines import line_of
 from ninescope.lab.sweep.values import values_of
-from ninescope.result.metrics import NAMES, STEADINESS
+from ninescope.result.metrics import NAMES
+from ninescope.result.waf import STEADINESS
 
 KEYS = ("name", "summary", "drive", "workload", "run", "axes", "zip", "when", "seeds")
 SEED = "seed"

@@ -17,8 +17,9 @@ from ninescope._native import ConfigError
 from ninescope.lab.sweep.conditions import Condition, compared
 from ninescope.lab.sweep.record import Record
 from ninescope.lab.sweep.values import nearest, quantity, shown
-from ninescope.result.metrics import STEADINESS, checked, is_steadiness
+from ninescope.result.metrics import checked, is_steadiness
 from ninescope.result.metrics import names as names_of_numbers
+from ninescope.result.waf import STEADINESS
 
 _PAIR = re.compile(r"""\s*([\w.-]+)\s*(==|!=|<=|>=|=|<|>)\s*([^"'=<>\s][^"'=<>]*?)\s*""")
 """A key, how it is compared, and a value without quotes."""

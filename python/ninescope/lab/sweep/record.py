@@ -19,7 +19,8 @@ from ninescope.lab.sweep.lake import Lake
 from ninescope.lab.sweep.plan import Plan
 from ninescope.lab.sweep.point import current_build, point_id
 from ninescope.lab.sweep.values import shown
-from ninescope.result.metrics import NAMES, STEADINESS, is_steadiness, meant
+from ninescope.result.metrics import NAMES, is_steadiness, meant
+from ninescope.result.waf import STEADINESS
 
 KIND = "sweeps"
 DONE, FAILED, LEFT = "done", "failed", "left"

@@ -9,7 +9,7 @@ from __future__ import annotations
 import polars as pl
 
 from ninescope.lab.sweep.record import DONE, STATE
-from ninescope.result.metrics import STEADINESS
+from ninescope.result.waf import STEADINESS
 
 NOT_STEADY, UNTOLD = "not-steady", "cannot-be-told"
 

@@ -10,7 +10,8 @@ from ninescope.lab.sweep.file import SweepFile
 from ninescope.lab.sweep.plan import Plan
 from ninescope.lab.sweep.steadiness import drifting
 from ninescope.lab.sweep.values import plural, shown
-from ninescope.result.metrics import NAMES, STEADINESS, unit
+from ninescope.result.metrics import NAMES, unit
+from ninescope.result.waf import STEADINESS
 from ninescope.text.lines import between, is_too_wide, print_rows, some
 
 if TYPE_CHECKING:
