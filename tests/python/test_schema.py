@@ -354,6 +354,54 @@ def test_the_keys_are_those_of_the_parser(validators, kind):
     assert seen >= {"drive": 20, "job": 3, "profile": 8}[kind]
 
 
+# What the engine says of a key that has to be of something.
+OF_NOTHING = re.compile(r"zero|\b0 ns\b|\bis 0\b|\b0 bytes\b|at least 1\b|greater than 0|from 1 B")
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_nothing_is_refused_by_the_schema_where_the_parser_refuses_it(validators, kind):
+    # `erase_loops = 0` and `read = "0us"` were right for editors, and wrong for `check`.
+    refused = 0
+    for table in tables(validators[kind].schema):
+        if table.path[:1] in WRAPPINGS or table.path[-1:] == (0,):
+            continue
+        for key in table.keys:
+            path = (*table.path, key) if table.policy is None else table.path
+            for value in (0, "0us", "0.0 B", "0MB/s", -1):
+                inner = value if table.policy is None else {"policy": table.policy, key: value}
+                document = with_value(whole(kind, path, table.around), path, inner)
+                if OF_NOTHING.search(problem(kind, document).partition("\n")[0]):
+                    refused += 1
+                    assert not validators[kind].is_valid(document), (path, key, value)
+    assert refused >= {"drive": 100, "job": 20, "profile": 0}[kind]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'base = "tlc"\n[nand]\nerase_loops = 0\n',
+        'base = "tlc"\n[nand]\nread = "0us"\n',
+        'base = "tlc"\n[nand]\nread = ["34us", "0.0 us", "52us"]\n',
+        'base = "tlc"\n[nand]\nendurance_cycles = 0\n',
+        'base = "m-scm"\n[scm]\nset = 0\n',
+        'base = "m-scm"\n[scm]\ncapacity = "0KiB"\n',
+        'base = "m-scm"\n[scm]\nbit_cost = 0.0\n',
+    ],
+)
+def test_a_quantity_of_nothing_fails_the_schema_and_the_check(cli, validators, tmp_path, text):
+    from ninescope.toml import loads
+
+    assert not validators["drive"].is_valid(loads(text))
+    path = tmp_path / "drive.toml"
+    path.write_text(text)
+    assert cli("check", path).code == 2
+
+
+@pytest.mark.parametrize("value", ["0.5us", "10us", "100 ns", "00.001ms"])
+def test_what_only_looks_like_nothing_is_something(validators, value):
+    assert validators["drive"].is_valid({"base": "tlc", "nand": {"read": value}})
+
+
 @pytest.mark.parametrize("kind", KINDS)
 def test_what_the_parser_takes_the_schema_takes(validators, kind):
     taken = 0

@@ -139,6 +139,38 @@ pub fn other_word(word: &'static str, other: &'static str) -> impl FnMut(&mut Sc
     }
 }
 
+/// A quantity of nothing, in whatever unit: "0us", "0.0 MiB".
+const NOTHING: &str = r"^\s*\+?0*(\.0*)?\s*[^0-9.]*$";
+
+/// Refuses 0 of a number, of a quantity, and within a list of them: a key that something has to be of.
+pub fn above_zero(schema: &mut Schema) {
+    let object = schema.ensure_object();
+    let kinds = object.get("type").cloned().unwrap_or_default();
+    let is = |kind: &str| kinds == kind || kinds.as_array().is_some_and(|kinds| kinds.contains(&kind.into()));
+    if is("integer") {
+        object.insert("minimum".to_owned(), 1.into());
+    }
+    if is("number") {
+        object.insert("exclusiveMinimum".to_owned(), 0.into());
+    }
+    if object.contains_key("$ref") {
+        let nothing = json!({ "anyOf": [{ "const": 0 }, { "type": "string", "pattern": NOTHING }] });
+        object.insert("not".to_owned(), nothing);
+    }
+    let ways = ["anyOf", "oneOf"].map(|key| object.remove(key).map(|ways| (key, ways)));
+    for (key, mut ways) in ways.into_iter().flatten() {
+        ways.as_array_mut().into_iter().flatten().for_each(above_zero_of);
+        object.insert(key.to_owned(), ways);
+    }
+    object.get_mut("items").into_iter().for_each(above_zero_of);
+}
+
+fn above_zero_of(schema: &mut Value) {
+    if let Ok(schema) = <&mut Schema>::try_from(schema) {
+        above_zero(schema);
+    }
+}
+
 fn properties(schema: &mut Schema) -> &mut Map<String, Value> {
     let object = schema.ensure_object();
     let keys = object.entry("properties").or_insert_with(|| json!({}));
@@ -176,6 +208,30 @@ mod tests {
             let draws = NonZeroU32::new(10).expect("is not zero");
             Self { wait: None, draws, share: 0.5, flag: false, rates: vec![0.1] }
         }
+    }
+
+    #[test]
+    fn nothing_is_refused_of_a_key_that_has_to_be_of_something() {
+        /// Keys of every kind.
+        #[derive(JsonSchema)]
+        #[allow(dead_code)] // its schema is what is looked at
+        struct Keys {
+            #[schemars(transform = above_zero)]
+            time: Option<Duration>,
+            #[schemars(transform = above_zero)]
+            count: Option<u32>,
+            #[schemars(transform = above_zero)]
+            share: f64,
+            #[schemars(transform = above_zero)]
+            times: Vec<Duration>,
+        }
+        let schema = SchemaSettings::draft2020_12().into_generator().into_root_schema_for::<Keys>().to_value();
+        let keys = &schema["properties"];
+        let nothing = json!({ "anyOf": [{ "const": 0 }, { "type": "string", "pattern": NOTHING }] });
+        assert_eq!(keys["time"]["anyOf"][0]["not"], nothing);
+        assert_eq!(keys["count"]["minimum"], 1);
+        assert_eq!(keys["share"]["exclusiveMinimum"], 0);
+        assert_eq!(keys["times"]["items"]["not"], nothing);
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! The description of a file-system workload: a personality of filebench and what it runs on.
 
 use ninescope_model::TIME_MAX;
+use ninescope_model::schema::above_zero;
 use ninescope_model::units::{Bytes, Duration};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -41,6 +42,7 @@ pub struct FileSystemConfig {
     pub files: Option<u32>,
     /// Mean size of a file (`filesize`) [bytes].
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(transform = above_zero)]
     pub mean_file_size: Option<Bytes>,
     /// Shape of the gamma law of sizes (`filesizegamma`); 0: all files are alike.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -52,19 +54,24 @@ pub struct FileSystemConfig {
     pub preallocated: Option<u8>,
     /// The longest read and write, or that of a random access (`iosize`) [bytes].
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(transform = above_zero)]
     pub io_size: Option<Bytes>,
     /// The longest append (`meanappendsize`: `appendfilerand` draws evenly up to it) [bytes].
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(transform = above_zero)]
     pub append_size: Option<Bytes>,
     /// A log that has grown this large begins anew, as if it were rotated [bytes].
     #[serde(default = "default_log_size")]
+    #[schemars(transform = above_zero)]
     pub log_size: Bytes,
     /// The file system's size [bytes].
+    #[schemars(transform = above_zero)]
     pub disk_size: Bytes,
     /// Its journal, which each fsync writes a record to [bytes]; 0: none.
     #[serde(default = "default_journal_size")]
     pub journal_size: Bytes,
     /// The operating system's page cache, LRU [bytes].
+    #[schemars(transform = above_zero)]
     pub page_cache: Bytes,
     /// Share of the page cache that may be dirty before the oldest pages are written [percent].
     #[serde(default = "default_dirty_background")]
@@ -98,6 +105,7 @@ pub struct FileSystemConfig {
     pub requests: Option<u64>,
     /// How long the workload runs in simulated time, unless the run says it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(transform = above_zero)]
     pub duration: Option<Duration>,
 }
 

@@ -1,5 +1,6 @@
 //! A host cache's description: flashcache's parameters with its defaults.
 
+use ninescope_model::schema::above_zero;
 use ninescope_model::units::{Bytes, Duration};
 use ninescope_model::{SECTOR_BYTES, TIME_MAX};
 use schemars::JsonSchema;
@@ -40,8 +41,10 @@ pub enum InitialContent {
 pub struct HostCacheConfig {
     /// Room for cached blocks, from the drive's first byte on [bytes]; absent: as many whole sets as the drive holds.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(transform = above_zero)]
     pub size: Option<Bytes>,
     /// A cached block [bytes].
+    #[schemars(transform = above_zero)]
     pub block: Bytes,
     /// Blocks of a set.
     #[schemars(range(min = 1, max = WAYS_MAX))]

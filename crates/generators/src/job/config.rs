@@ -1,6 +1,6 @@
 //! A job's description, in fio's words.
 
-use ninescope_model::schema::{other_word, with_aliases};
+use ninescope_model::schema::{above_zero, other_word, with_aliases};
 use ninescope_model::units::{Bytes, Duration};
 use ninescope_model::{REQUEST_SECTORS_MAX, SECTOR_BYTES, TIME_MAX};
 use schemars::{JsonSchema, Schema};
@@ -104,6 +104,7 @@ pub struct JobConfig {
     pub rw: AccessPattern,
     /// Size of each request [bytes], a multiple of 512.
     #[serde(alias = "blocksize")]
+    #[schemars(transform = above_zero)]
     pub bs: Bytes,
     /// Sizes that are drawn, "4k/60:64k/40"; they take the place of `bs`.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -137,6 +138,7 @@ pub struct JobConfig {
     pub offset_percent: Option<f64>,
     /// The region's length [bytes]; absent: to the end of the drive.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(transform = above_zero)]
     pub size: Option<Bytes>,
     /// The region's length as a share of the drive, cut off at its end [percent].
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -148,6 +150,7 @@ pub struct JobConfig {
     pub requests: Option<u64>,
     /// The job ends when its requests come to so many bytes; the one that reaches them is made whole.
     #[serde(alias = "io_limit", skip_serializing_if = "Option::is_none")]
+    #[schemars(transform = above_zero)]
     pub io_size: Option<Bytes>,
     /// The job ends when its requests have covered its region so many times: by their number, or by their bytes where their sizes
     /// differ. Absent, and `requests`, `io_size` and `duration` too: once.
@@ -160,6 +163,7 @@ pub struct JobConfig {
     pub each_pass: Option<EachPass>,
     /// A pass ends when its requests come to so many bytes; absent: to the region's length, in whole requests.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(transform = above_zero)]
     pub pass_size: Option<Bytes>,
     /// How long the job runs in simulated time, kept by the engine.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -206,6 +210,7 @@ pub struct JobConfig {
     /// What random addresses are multiples of, from the region's beginning [bytes]; absent: `bs`, or the smallest size of
     /// each direction.
     #[serde(alias = "ba", skip_serializing_if = "Option::is_none")]
+    #[schemars(transform = above_zero)]
     pub blockalign: Option<Bytes>,
     /// A flush follows each time this many writes were made, but not the job's last request, as in fio.
     #[serde(alias = "fsync", skip_serializing_if = "Option::is_none")]

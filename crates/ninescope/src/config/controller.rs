@@ -1,6 +1,7 @@
 //! The controller in a drive description, and the schedulers in it.
 
 use ninescope_engine::{SuspendPolicyConfig, TransactionSchedulerConfig, WriteCompletion};
+use ninescope_model::schema::above_zero;
 use ninescope_model::string_or_table;
 use ninescope_model::units::{BytesPerSecond, Duration};
 use schemars::JsonSchema;
@@ -14,6 +15,7 @@ pub struct ControllerConfig {
     #[schemars(range(min = 1))]
     pub queue_depth: u32,
     /// Rate of the host link, each direction by itself [B/s].
+    #[schemars(transform = above_zero)]
     pub link_rate: BytesPerSecond,
     /// Controller time per command [ns].
     pub command_cost: Duration,
@@ -21,13 +23,16 @@ pub struct ControllerConfig {
     pub write_completion: WriteCompletion,
     /// Filled pages of a die that wait for their program [count]; absent: two stripes per frontier.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(transform = above_zero)]
     pub buffered_pages: Option<u32>,
     /// Filled pages of all dies together that wait for their program [count]: with as many, one die that is stuck holds up
     /// the writes to all; absent: what the dies may have is all.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(transform = above_zero)]
     pub shared_buffered_pages: Option<u32>,
     /// After this long a partly filled page is padded and programmed [ns]; absent: it waits.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(transform = above_zero)]
     pub page_timeout: Option<Duration>,
 }
 

@@ -8,6 +8,7 @@ use ninescope_engine::policies::scrub::ScrubPolicyConfig;
 use ninescope_ftl::policies::{
     FreeBlockChoiceConfig, GcTriggerConfig, PageAllocationConfig, StreamChoiceConfig, VictimSelectionConfig,
 };
+use ninescope_model::schema::above_zero;
 use ninescope_model::units::Bytes;
 use ninescope_model::{optional_string_or_table, string_or_table};
 use ninescope_tier::PlacementConfig;
@@ -124,18 +125,22 @@ impl EnduranceSection {
 #[serde(deny_unknown_fields, default)]
 pub struct FtlSection {
     /// Bytes mapped as one: 512 B x 2^n up to the page [B].
+    #[schemars(transform = above_zero)]
     pub mapping_unit: Bytes,
     /// (physical - logical) / logical.
     #[schemars(extend("exclusiveMinimum" = 0))]
     pub over_provisioning: f64,
     /// Planes that share a write frontier, and so program and erase together; absent: all planes of the die.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(transform = above_zero)]
     pub frontier_planes: Option<u32>,
     /// Free blocks per plane that host writes never take [count].
+    #[schemars(transform = above_zero)]
     pub gc_reserve_blocks: u32,
     /// Pages one plane group's garbage collection may have between read and end of program [count];
     /// absent: two stripes' worth of reads and two of programs.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(transform = above_zero)]
     pub gc_pages_in_flight: Option<u32>,
     /// Which pool takes the next unit.
     #[serde(deserialize_with = "string_or_table")]

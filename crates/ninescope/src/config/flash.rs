@@ -6,6 +6,7 @@ use ninescope_ecc::EccSchemeConfig;
 use ninescope_engine::policies::read_retry::ReadRetryConfig;
 use ninescope_media::health::ErrorModelConfig;
 use ninescope_model::optional_string_or_table;
+use ninescope_model::schema::above_zero;
 use ninescope_model::units::{Bytes, BytesPerSecond, Duration};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::value::SeqAccessDeserializer;
@@ -37,6 +38,7 @@ pub struct GeometryConfig {
     #[schemars(range(min = 1))]
     pub pages_per_block: u32,
     /// User bytes of a page [B].
+    #[schemars(transform = above_zero)]
     pub page_size: Bytes,
 }
 
@@ -83,16 +85,18 @@ pub struct NandConfig {
     pub cell: Cell,
     /// tR by page type: one value, or one per bit of the cell [ns].
     #[serde(deserialize_with = "one_or_many")]
-    #[schemars(schema_with = "one_or_many_schema")]
+    #[schemars(schema_with = "one_or_many_schema", transform = above_zero)]
     pub read: Vec<Duration>,
     /// tPROG by page type: as many values as `read` [ns].
     #[serde(deserialize_with = "one_or_many")]
-    #[schemars(schema_with = "one_or_many_schema")]
+    #[schemars(schema_with = "one_or_many_schema", transform = above_zero)]
     pub program: Vec<Duration>,
     /// Pulses of a program [count].
     #[serde(default = "one")]
+    #[schemars(transform = above_zero)]
     pub program_pulses: u32,
     /// One erase loop, pulse and verify [ns].
+    #[schemars(transform = above_zero)]
     pub erase_loop: Duration,
     /// Loops of an erase [count]: a number, or which share of the blocks takes how many, by P/E cycles.
     #[serde(default)]
@@ -111,14 +115,17 @@ pub struct NandConfig {
     pub read_any_block: bool,
     /// Rated P/E cycles [count].
     #[serde(default)]
+    #[schemars(transform = above_zero)]
     pub endurance_cycles: Option<u32>,
     /// Cost of a bit, that of TLC flash being 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(transform = above_zero)]
     pub bit_cost: Option<f64>,
     /// P/E cycles that every block has behind it at the start [count]; absent: 0, where nothing depends on it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub initial_cycles: Option<u32>,
     /// Rate of a channel [B/s].
+    #[schemars(transform = above_zero)]
     pub channel_rate: BytesPerSecond,
     /// How many suspensions an erase bears, and what more of them do; absent: any number.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -151,7 +158,7 @@ pub struct NandConfig {
 #[serde(untagged)]
 pub enum EraseLoopsConfig {
     /// The same for all blocks [count].
-    Fixed(u32),
+    Fixed(#[schemars(range(min = 1))] u32),
     /// By P/E cycles, rows ascending; between two rows shares change linearly.
     ByWear(Vec<LoopSharesConfig>),
 }
@@ -178,16 +185,22 @@ pub struct LoopSharesConfig {
 #[serde(deny_unknown_fields)]
 pub struct SuspendLimitConfig {
     /// P/E cycles up to which a block is young [count].
+    #[schemars(transform = above_zero)]
     pub young_cycles: u32,
     /// Suspensions a loop of a young block bears [count].
+    #[schemars(transform = above_zero)]
     pub young_suspensions: u32,
     /// P/E cycles from which a block is worn [count].
+    #[schemars(transform = above_zero)]
     pub worn_cycles: u32,
     /// Suspensions a loop of a worn block bears [count].
+    #[schemars(transform = above_zero)]
     pub worn_suspensions: u32,
     /// `s` suspensions too many in an erase add `rber_factor * s ^ rber_exponent` to the raw bit error rate.
+    #[schemars(range(min = 0, max = 1))]
     pub rber_factor: f64,
     /// See `rber_factor`.
+    #[schemars(range(min = 0, max = 10))]
     pub rber_exponent: f64,
 }
 

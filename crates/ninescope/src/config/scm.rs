@@ -4,6 +4,7 @@ use ninescope_ecc::EccSchemeConfig;
 use ninescope_ftl::policies::SectorWearLevelingConfig;
 use ninescope_media::health::ErrorModelConfig;
 use ninescope_media::scm::ProgramVerifyConfig;
+use ninescope_model::schema::above_zero;
 use ninescope_model::units::{Bytes, BytesPerSecond, Duration};
 use ninescope_model::{optional_string_or_table, string_or_table};
 use schemars::JsonSchema;
@@ -14,19 +15,26 @@ use serde::{Deserialize, Serialize};
 #[serde(deny_unknown_fields)]
 pub struct ScmConfig {
     /// Channels, each with a bus of its own [count].
+    #[schemars(transform = above_zero)]
     pub channels: u32,
     /// Banks on a channel, which work side by side [count].
+    #[schemars(transform = above_zero)]
     pub banks_per_channel: u32,
     /// What the host can address; spare sectors of wear levelling come on top [B].
+    #[schemars(transform = above_zero)]
     pub capacity: Bytes,
     /// What one transaction can access: 512 B x 2^n up to 16 KiB [B].
     #[serde(default = "slot_of_16_kib")]
+    #[schemars(transform = above_zero)]
     pub slot_size: Bytes,
     /// Reading a sector [ns].
+    #[schemars(transform = above_zero)]
     pub read: Duration,
     /// The set pulse of a sector write [ns].
+    #[schemars(transform = above_zero)]
     pub set: Duration,
     /// The reset pulse of a sector write [ns].
+    #[schemars(transform = above_zero)]
     pub reset: Duration,
     /// How set and reset pulses of a sector follow each other: "together" or "in-turn".
     #[serde(default)]
@@ -35,6 +43,7 @@ pub struct ScmConfig {
     #[serde(default = "zero_duration")]
     pub command_address: Duration,
     /// Rate of a channel [B/s].
+    #[schemars(transform = above_zero)]
     pub channel_rate: BytesPerSecond,
     /// The code that guards each sector; absent: none.
     #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "optional_string_or_table")]
@@ -44,9 +53,11 @@ pub struct ScmConfig {
     pub errors: Option<ErrorModelConfig>,
     /// Rated writes of a sector [count].
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(transform = above_zero)]
     pub endurance_writes: Option<u32>,
     /// Cost of a bit, that of TLC flash being 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(transform = above_zero)]
     pub bit_cost: Option<f64>,
     /// How the wear of sectors is levelled.
     #[serde(default, deserialize_with = "string_or_table")]

@@ -1,5 +1,6 @@
 //! A binary BCH code, shortened to its user data.
 
+use ninescope_model::schema::above_zero;
 use ninescope_model::string_or_table;
 use ninescope_model::units::Bytes;
 use schemars::JsonSchema;
@@ -17,13 +18,17 @@ use crate::scheme::{Decoders, Scheme};
 #[serde(deny_unknown_fields, default)]
 pub struct Bch {
     /// User data of a codeword [bytes].
+    #[schemars(transform = above_zero)]
     pub user_data: Bytes,
     /// Errors corrected in a codeword, t [bits].
+    #[schemars(transform = above_zero)]
     pub correctable: u32,
     /// Degree m of the field; the smallest that holds the codeword where it is left out.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 3, max = 24))]
     pub field_degree: Option<u32>,
     /// Decoders of a channel, or of the drive where they are shared [count].
+    #[schemars(transform = above_zero)]
     pub decoders: u32,
     /// Whether all channels share them.
     pub shared: bool,

@@ -1,5 +1,6 @@
 //! A cyclic redundancy check: an error detecting code (EDC). What it finds must be read again from elsewhere.
 
+use ninescope_model::schema::above_zero;
 use ninescope_model::string_or_table;
 use ninescope_model::units::{Bytes, Duration};
 use schemars::JsonSchema;
@@ -16,10 +17,13 @@ use crate::scheme::{Decoders, Scheme};
 #[serde(deny_unknown_fields, default)]
 pub struct Crc {
     /// Bits of the checksum.
+    #[schemars(range(min = 1, max = 64))]
     pub width: u32,
     /// User data of a codeword [bytes].
+    #[schemars(transform = above_zero)]
     pub user_data: Bytes,
     /// Checking units of a channel, or of the drive where they are shared [count].
+    #[schemars(transform = above_zero)]
     pub decoders: u32,
     /// Whether all channels share them.
     pub shared: bool,

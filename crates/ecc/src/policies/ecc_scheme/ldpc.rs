@@ -2,6 +2,7 @@
 //! given as a threshold, below which a decoder is taken to converge always, and above never. What soft sensing adds is
 //! a matter of read retry.
 
+use ninescope_model::schema::above_zero;
 use ninescope_model::string_or_table;
 use ninescope_model::units::{Bytes, Duration};
 use schemars::JsonSchema;
@@ -19,12 +20,16 @@ use crate::scheme::{Decoders, Scheme};
 #[serde(deny_unknown_fields, default)]
 pub struct Ldpc {
     /// User data of a codeword [bytes].
+    #[schemars(transform = above_zero)]
     pub user_data: Bytes,
     /// Parity of a codeword [bytes].
+    #[schemars(transform = above_zero)]
     pub parity: Bytes,
     /// The most errors of a codeword that hard decisions correct [bits].
+    #[schemars(transform = above_zero)]
     pub correctable: u32,
     /// Decoders of a channel, or of the drive where they are shared [count].
+    #[schemars(transform = above_zero)]
     pub decoders: u32,
     /// Whether all channels share them.
     pub shared: bool,

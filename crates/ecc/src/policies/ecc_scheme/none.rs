@@ -1,6 +1,7 @@
 //! No code: bits that fail pass as good, and nobody is told. What the simulator counts as wrong is what a code would have
 //! had to find.
 
+use ninescope_model::schema::above_zero;
 use ninescope_model::units::Bytes;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -16,6 +17,7 @@ use crate::timing::CodecTiming;
 #[serde(deny_unknown_fields, default)]
 pub struct NoCode {
     /// What is counted as one piece, good or wrong as a whole [bytes].
+    #[schemars(transform = above_zero)]
     pub user_data: Bytes,
 }
 

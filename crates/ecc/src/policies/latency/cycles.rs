@@ -5,6 +5,7 @@
 //! a t for an inversionless Berlekamp-Massey array, b t^2 where its multipliers are folded into few.
 
 use ninescope_kernel::Ns;
+use ninescope_model::schema::above_zero;
 use ninescope_model::units::Duration;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -30,12 +31,15 @@ pub enum KeyEquation {
 #[serde(deny_unknown_fields, default)]
 pub struct Cycles {
     /// Bits of a codeword that enter the encoder, the syndromes and the search in a cycle, p.
+    #[schemars(transform = above_zero)]
     pub bits_per_cycle: u32,
     /// A cycle of the clock, 1 / f [ns].
+    #[schemars(transform = above_zero)]
     pub cycle: Duration,
     /// The law of the key equation.
     pub key_equation: KeyEquation,
     /// Cycles of the key equation: times t, or times t^2.
+    #[schemars(range(min = 0, max = 1_000_000_000))]
     pub factor: f64,
     /// Whether the search shares its pass over the codeword with the syndromes of the next one, and takes no time of
     /// its own.

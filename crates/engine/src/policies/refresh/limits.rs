@@ -3,6 +3,7 @@
 //! lifetime", ICCD 2012; its in-place reprogramming is not modelled, data moves to another group).
 
 use ninescope_kernel::Ns;
+use ninescope_model::schema::above_zero;
 use ninescope_model::units::Duration;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -15,11 +16,14 @@ use super::{RefreshPolicy, RefreshPolicyParameters};
 pub struct Limits {
     /// Age at which data is written anew [ns]; absent: ages do not matter.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(transform = above_zero)]
     pub retention: Option<Duration>,
     /// Page reads since the erase at which a group is written anew [count]; absent: reads do not matter.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(transform = above_zero)]
     pub reads: Option<u32>,
     /// How often ages are looked at, the first time after that long [ns].
+    #[schemars(transform = above_zero)]
     pub period: Duration,
 }
 

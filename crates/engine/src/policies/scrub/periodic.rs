@@ -3,6 +3,7 @@
 //! hence the default).
 
 use ninescope_kernel::Ns;
+use ninescope_model::schema::above_zero;
 use ninescope_model::units::Duration;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -14,10 +15,12 @@ use super::{ScrubPolicy, ScrubPolicyParameters};
 #[serde(deny_unknown_fields, default)]
 pub struct Periodic {
     /// From the beginning of a pass to that of the next one [ns].
+    #[schemars(transform = above_zero)]
     pub period: Duration,
     /// When the first pass begins [ns].
     pub first: Duration,
     /// Pages that are read at a time at most [count].
+    #[schemars(transform = above_zero)]
     pub pages_in_flight: u32,
 }
 

@@ -4,6 +4,7 @@
 //! Baseline of SSR (Kim, Seo, Kim, JKICS 50(9), 2025).
 
 use ninescope_media::nand::CommandKind;
+use ninescope_model::schema::above_zero;
 use ninescope_model::units::Duration;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -19,6 +20,7 @@ pub struct BetweenLoops {
     /// Whether programs are suspended too, at the ends of their pulses.
     pub programs: bool,
     /// How long a parked operation lets reads go first that never cease [ns].
+    #[schemars(transform = above_zero)]
     pub parked_max: Duration,
 }
 

@@ -7,6 +7,7 @@
 use std::num::NonZeroU32;
 
 use ninescope_media::nand::CommandKind;
+use ninescope_model::schema::above_zero;
 use ninescope_model::units::Duration;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -24,6 +25,7 @@ pub struct EverySafePoint {
     /// Whether programs are suspended too, at the ends of their pulses.
     pub programs: bool,
     /// How long a parked operation lets reads go first that never cease [ns].
+    #[schemars(transform = above_zero)]
     pub parked_max: Duration,
 }
 

@@ -9,6 +9,7 @@
 
 use ninescope_kernel::Ns;
 use ninescope_media::nand::CommandKind;
+use ninescope_model::schema::above_zero;
 use ninescope_model::units::Duration;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -20,6 +21,7 @@ use super::{SuspendDecision, SuspendPolicy, SuspendPolicyParameters, SuspendQues
 #[serde(deny_unknown_fields, default)]
 pub struct Practical {
     /// How long a host write or the erase may have waited when something is suspended [ns].
+    #[schemars(transform = above_zero)]
     pub timeout: Duration,
     /// Whether programs are suspended too, at the ends of their pulses.
     pub programs: bool,

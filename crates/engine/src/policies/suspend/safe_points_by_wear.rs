@@ -6,6 +6,7 @@
 
 use ninescope_media::health::{LimitByWear, WearPoint};
 use ninescope_media::nand::CommandKind;
+use ninescope_model::schema::above_zero;
 use ninescope_model::units::Duration;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -29,16 +30,21 @@ pub struct SafePointsByWear {
 #[serde(deny_unknown_fields, default)]
 struct Unchecked {
     /// P/E cycles up to which a block is young [count].
+    #[schemars(transform = above_zero)]
     young_cycles: u32,
     /// Safe points per loop of a young block [count].
+    #[schemars(transform = above_zero)]
     young_points: u32,
     /// P/E cycles from which a block is worn [count].
+    #[schemars(transform = above_zero)]
     worn_cycles: u32,
     /// Safe points per loop of a worn block [count].
+    #[schemars(transform = above_zero)]
     worn_points: u32,
     /// Whether programs are suspended too, at the ends of their pulses.
     programs: bool,
     /// How long a parked operation lets reads go first that never cease [ns].
+    #[schemars(transform = above_zero)]
     parked_max: Duration,
 }
 
