@@ -232,8 +232,12 @@ def joint_choices(
 ) -> list[tuple[int, float, tuple[int, int] | None]]:
     """Return the rate that is left after each number of verify cycles, and the weakest BCH code for it."""
 
-def needs_of_run(request_json: str) -> tuple[list[str], int | None, int]:
-    """Do the same as `check_run`; return also the requests, where known, and bytes of the drive's tables."""
+def needs_of_run(request_json: str) -> tuple[list[str], int | None, int, int]:
+    """Do the same as `check_run`; return also what the run takes.
+
+    The requests, where known, bytes of the drive's tables, and how many requests at its beginning are not
+    measured: as many as were asked for, or as a job leads in with.
+    """
 
 def presets(kind: str = "drives") -> list[tuple[str, str, str]]:
     """List the presets of a kind, "drives" or "jobs": name, summary, TOML text."""

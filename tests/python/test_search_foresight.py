@@ -36,6 +36,10 @@ def wanting(goal: str, *changes: tuple[str, str]) -> SearchFile:
          "about 95,000 writes, and 100,000 are needed"),
         ("read_p99 < 1ms", (("requests = 300", "requests = 1_200\nwarmup = 0.2"), ("randrw", "randread")),
          "a run measures 960 reads, and 1,000 are needed"),
+        # A job leads in on a drive that was prepared to a steady state.
+        ("write_p99.9 < 1s", (("requests = 300", 'requests = 10_500\nprefill = "steady-uniform"'),
+                             ("randrw", "randwrite"), (', "read_mean"', "")),
+         "a run measures 9,4[0-9]+ writes, and 10,000 are needed"),
         ("write_p50 < 1ms", (('"randrw"', '"randread"'),), "cannot be measured: nothing is written there"),
         ("read_iops > 5", (('"randrw"', '"write"'), (', "read_mean"', "")), "nothing is read there"),
     ],

@@ -13,6 +13,7 @@ import ninescope
 from conftest import ROOT, tomllib
 from ninescope import toml
 from ninescope.lab.sweep.conditions import Condition
+from ninescope.lab.sweep.estimate import lead_in_of
 from ninescope.lab.sweep.file import SweepFile
 from ninescope.lab.sweep.lines import line_of
 from ninescope.lab.sweep.plan import plan_of
@@ -20,6 +21,7 @@ from ninescope.lab.sweep.point import Point
 from ninescope.lab.sweep.source import Source
 from ninescope.lab.sweep.sweep import Sweep
 from ninescope.lab.sweep.values import quantity, shown, values_of
+from ninescope.simulation.run import LED_IN, PREFILLS
 from sweep_samples import DRIVE, SMALL, sweep_file
 
 JOB = {"rw": "randread", "bs": "4k", "size": "16m", "requests": 100}
@@ -170,6 +172,14 @@ def test_a_point_is_not_named_by_what_no_result_depends_on(drive, tmp_path, msr_
     ]
     for points in same:
         assert len({point.id for point in points}) == 1
+
+
+def test_the_prefills_that_jobs_lead_in_after_are_those_of_the_engine():
+    # Whether `warmup = 0` says what is so anyway depends on it.
+    job = {"rw": "randwrite", "bs": "4k", "requests": 30_000}
+    for prefill in PREFILLS:
+        point = Point.of(ninescope.Drive.from_file(DRIVE), Source.of(job), {"prefill": prefill})
+        assert (lead_in_of(point, 30_000) > 0) == (prefill in LED_IN), prefill
 
 
 def without_summary(text: str) -> str:

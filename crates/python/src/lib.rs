@@ -202,12 +202,13 @@ fn check_run(python: Python<'_>, request_json: &str) -> PyResult<Vec<String>> {
     python.detach(|| ninescope::Plan::new(&request)).map(|plan| plan.notes().to_vec()).map_err(to_python)
 }
 
-/// The same, with how much it takes: requests, where they are known, and bytes of the drive's tables.
+/// The same, with how much it takes: requests, where they are known, bytes of the drive's tables, and how many requests
+/// at its beginning are not measured.
 #[pyfunction]
-fn needs_of_run(python: Python<'_>, request_json: &str) -> PyResult<(Vec<String>, Option<u64>, u64)> {
+fn needs_of_run(python: Python<'_>, request_json: &str) -> PyResult<(Vec<String>, Option<u64>, u64, u64)> {
     let request = RunRequest::from_json(request_json).map_err(to_python)?;
     let plan = python.detach(|| ninescope::Plan::new(&request)).map_err(to_python)?;
-    Ok((plan.notes().to_vec(), plan.requests(), plan.table_bytes()))
+    Ok((plan.notes().to_vec(), plan.requests(), plan.table_bytes(), plan.warmup_requests()))
 }
 
 /// What so many suspensions in an erase add to the raw bit error rate of a block of a drive, by P/E cycles and

@@ -134,6 +134,11 @@ impl Plan {
         &self.notes
     }
 
+    /// Requests at its beginning that are not measured, as many as were asked for or as the lead-in takes.
+    pub fn warmup_requests(&self) -> u64 {
+        self.limits.warmup_requests
+    }
+
     /// Requests of the run, where they are known before it.
     pub fn requests(&self) -> Option<u64> {
         self.total_requests

@@ -21,6 +21,7 @@ from ninescope.lab.search.evaluate import Evaluator
 from ninescope.lab.search.evidence import BLOCKS_MIN, COUNTED, EXACT, REPLICATIONS_MIN
 from ninescope.lab.search.file import SearchFile
 from ninescope.lab.search.goals import Constraint, Number, Objective
+from ninescope.lab.sweep.estimate import lead_in_of
 from ninescope.lab.sweep.source import File, Source
 from ninescope.result import BLOCKS_REQUESTS
 from ninescope.result.metrics import OPS
@@ -209,7 +210,11 @@ def _of_design(
         total = evaluator.requests(workload, known, short=short)
     except ValueError:  # no such design can be built, or there is no saying
         return None
-    warmup = point.run.get("warmup", 0)
+    warmup = point.run.get("warmup")
+    if warmup is None and point.workload.kind not in ("trace", "profile"):
+        # The engine says what a job leads in with: nobody else has its rules.
+        warmup = lead_in_of(point, total)
+    warmup = warmup or 0
     measured = total * (1 - warmup) if warmup < 1 else total - warmup
     return Requests(max(0, round(measured)), _reads(point.workload), point.workload.kind == "job")
 

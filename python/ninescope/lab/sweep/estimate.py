@@ -81,8 +81,14 @@ def _workload_of(file: SweepFile, point: Point) -> str:
 
 def needs_of(point: Point) -> tuple[int | None, int]:
     """Return how many requests a point has, where that is known, and what its drive's tables take [B]."""
-    _, requests, table_bytes = _native.needs_of_run(json.dumps(_request(point, most=_DRAWN)))
+    _, requests, table_bytes, _ = _native.needs_of_run(json.dumps(_request(point, most=_DRAWN)))
     return requests, table_bytes
+
+
+def lead_in_of(point: Point, requests: int) -> int:
+    """Return how many of so many requests of a job are not measured because it leads in with them."""
+    asked = {**_request(point, most=_DRAWN), "requests": requests}
+    return _native.needs_of_run(json.dumps(asked))[3]
 
 
 def table_bytes(points: Sequence[Point]) -> dict[str, int]:

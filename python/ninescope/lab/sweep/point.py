@@ -14,7 +14,7 @@ from ninescope.common.catalogue import did_you_mean
 from ninescope.lab.build import build
 from ninescope.lab.sweep.source import Source
 from ninescope.simulation.drive import Drive
-from ninescope.simulation.run import PREFILL_ORDERS, PREFILLS
+from ninescope.simulation.run import LED_IN, PREFILL_ORDERS, PREFILLS
 
 FORMAT = 1
 """Of what is kept of a point; another one makes all points others."""
@@ -85,7 +85,7 @@ def checked_run(run: Mapping[str, Any]) -> dict[str, Any]:
             raise ConfigError(f"{key}: is no word of a run{_elsewhere(key) or did_you_mean(key, RUN_WORDS)}")
         checked[key] = _CHECKS[key](key, value)
     # What is left out is what `Drive.run` takes: the same point, whether it is written or not.
-    defaults = {**_DEFAULTS, "warmup": None if checked.get("prefill") in _LED_IN else 0}
+    defaults = {**_DEFAULTS, "warmup": None if checked.get("prefill") in LED_IN else 0}
     return {key: value for key, value in checked.items() if value != defaults.get(key)}
 
 
@@ -96,8 +96,6 @@ def _elsewhere(key: str) -> str:
     return ""
 
 
-# What they prepare a job leads in to, unless a warm-up is given.
-_LED_IN = ("steady", "steady-uniform")
 _DEFAULTS = {"prefill": "footprint", "prefill_order": "ascending", "check": "off"}
 
 
