@@ -99,6 +99,8 @@ def test_a_trace_may_come_from_stdin(msr_trace, compress):
         ((*JOB, "--drive", "nowhere.toml"), "drive file 'nowhere.toml' does not exist"),
         ((*JOB, "--set", "novalue"), "key=value"),
         ((*JOB, "--set", "bogus.key=1"), "bogus"),
+        (("run", "--rw", "read", "--size", "101%"), "size_percent: 101 is not a share of the drive"),
+        (("run", "--rw", "read", "--size", "all%"), "`all%` is not a size"),
         ((*JOB, "--prefill", "ful"), "did you mean 'full'"),
         ((*JOB, "--check", "ful"), "did you mean 'full'"),
         ((*JOB, "--warmup", "some"), "--warmup wants"),
@@ -501,3 +503,25 @@ def test_a_format_is_named_or_described(cli, tmp_path):
     assert code == 2
     assert "offset: `3` has no unit" in err
     assert "line 1" not in err
+
+
+def test_a_job_works_on_a_share_of_the_drive(cli):
+    import ninescope
+
+    drive = ROOT / "examples/drives/small.toml"
+    shared = ("run", "--rw", "randread", "--requests", "50", "--drive", drive, "--json", "--size")
+    half, whole = (json.loads(cli(*shared, size).out) for size in ("50%", "100%"))
+    assert (half["workload"]["job"]["size_percent"], half["workload"]["job"].get("size")) == (50, None)
+    assert half["digest"] != whole["digest"]
+    job = ninescope.Workload.job(rw="randread", requests=50, size="50%")
+    assert ninescope.Drive.from_file(drive).run(job).digest == half["digest"]
+    code, _, err = cli(*shared, "50 X")
+    assert (code, "the unit is unknown" in err) == (2, True)
+
+
+def test_a_file_of_jobs_is_told_the_key_of_a_share(cli, tmp_path):
+    path = tmp_path / "job.toml"
+    path.write_text('rw = "read"\nsize = "50%"\n')
+    code, _, err = cli("check", path)
+    assert code == 2
+    assert "as `size_percent` for `size`" in err

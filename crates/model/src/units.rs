@@ -192,6 +192,9 @@ impl Scale {
         if matches!(unit, "Kb/s" | "Mb/s" | "Gb/s" | "Tb/s") {
             return Err("a small b after a capital stands for bits: bytes are B");
         }
+        if unit == "%" {
+            return Err("a share has a key of its own where one is taken, as `size_percent` for `size`");
+        }
         let unit = unit.to_lowercase();
         if is_exponent(&unit) {
             return Err("exponents are unknown here, all digits are written");
@@ -441,6 +444,7 @@ mod tests {
             ("1e3", "exponent"),
             ("1E30k", "exponent"),
             ("1.5e-3k", "exponent"),
+            ("25 %", "a key of its own"),
             ("1exa", "the unit is unknown"),
             ("99999999999999999999", "too large"),
             ("16777216TiB", "too large"),

@@ -138,7 +138,9 @@ Rwmixread = Annotated[
     float | None,
     typer.Option(min=0, max=100, metavar="PERCENT", help="Job: percent of reads in a mix (62.5 works)."),
 ]
-Size = Annotated[str | None, typer.Option(metavar="SIZE", help="Job: the region it works on, as 8g.")]
+Size = Annotated[
+    str | None, typer.Option(metavar="SIZE|PERCENT", help="Job: the region it works on, as 8g or 50%.")
+]
 RandomDistribution = Annotated[
     str | None, typer.Option(metavar="uniform|zipf:T", help="Job: how addresses are drawn.")
 ]

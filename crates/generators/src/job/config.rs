@@ -605,7 +605,8 @@ impl JobConfig {
             return Err(JobError::new("iodepth", "0 requests outstanding do no work; write at least 1"));
         }
         if self.size_percent.is_some_and(|percent| !(percent > 0.0 && percent <= 100.0)) {
-            let problem = format!("{} is not a share of the drive above 0", self.size_percent.unwrap_or_default());
+            let problem =
+                format!("{} is not a share of the drive, above 0 and up to 100", self.size_percent.unwrap_or_default());
             return Err(JobError::new("size_percent", problem));
         }
         if self.offset_percent.is_some_and(|percent| !(0.0..100.0).contains(&percent)) {
