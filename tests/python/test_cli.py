@@ -505,6 +505,25 @@ def test_a_format_is_named_or_described(cli, tmp_path):
     assert "line 1" not in err
 
 
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        (
+            '[nand]\nread = "40us"\n',
+            "the key `cell` is missing; a drive says everything itself, or begins with",
+        ),
+        ("[ftl]\nover_provisioning = 0.1\n", "needs; a drive says everything itself, or begins with `base ="),
+        ('base = "./b.toml"\n', "base: `./b.toml` is a file, and a base is one of the presets: tlc, slc"),
+    ],
+)
+def test_a_drive_that_lacks_a_base_is_told_of_bases(cli, tmp_path, text, words):
+    path = tmp_path / "drive.toml"
+    path.write_text(text)
+    code, out, err = cli("check", path)
+    assert (code, out) == (2, "")
+    assert words in err
+
+
 def test_a_job_works_on_a_share_of_the_drive(cli):
     import ninescope
 

@@ -14,7 +14,7 @@ const CYCLES_MAX: u32 = 10_000_000;
 
 /// A drive of flash alone, as it is where nothing says otherwise, without a table of flash.
 pub fn no_table(drive: &LoadedDrive, table: &str) -> Error {
-    drive.error(&format!("the table [{table}] is missing, which a drive of flash needs"))
+    drive.error_missing(&format!("the table [{table}] is missing, which a drive of flash needs"))
 }
 
 /// The shape of a drive's flash, whose table was found to be there.

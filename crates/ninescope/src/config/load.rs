@@ -7,7 +7,7 @@ use toml::{Table, Value};
 use super::DriveConfig;
 use super::diagnostics::{in_plain_words, location_of_line, nearest_location, with_nearest, with_suggestion};
 use super::keys::drive_keys;
-use super::loaded::LoadedDrive;
+use super::loaded::{LoadedDrive, NO_BASE};
 use crate::error::Error;
 use crate::policies::policies_with;
 use crate::presets::{Preset, preset, presets};
@@ -20,10 +20,15 @@ use crate::presets::{Preset, preset, presets};
 pub fn load_drive(origin: &str, text: &str, sets: &[String]) -> Result<LoadedDrive, Error> {
     let in_origin = |message: String| Error::Input(format!("{origin}: {message}"));
     let mut table: Table = toml::from_str(text).map_err(|error| in_origin(with_suggestion(&error.to_string())))?;
+    let has_base = table.contains_key("base");
+    let read = |table: &Table| {
+        DriveConfig::deserialize_of_file(table)
+            .map_err(|error| in_origin(if has_base { error } else { error.of_whole_drive() }.in_text(text)))
+    };
     let mut summary = Summary { is_own: table.contains_key(SUMMARY), name: name_of(origin).to_owned(), of: None };
     if let Some(base) = table.remove("base") {
         let name = base.as_str().ok_or_else(|| in_origin("base must be the name of a preset".into()))?;
-        let base = preset(name).ok_or_else(|| in_origin(unknown_preset(name)))?;
+        let base = preset(name).ok_or_else(|| in_origin(unknown_base(name)))?;
         let mut merged = preset_table(base)?;
         if !summary.is_own {
             (summary.name, summary.of) = (name.to_owned(), Some(DriveConfig::of_preset(&merged)?));
@@ -32,14 +37,14 @@ pub fn load_drive(origin: &str, text: &str, sets: &[String]) -> Result<LoadedDri
         let was = in_full(&DriveConfig::of_preset(&merged)?)?;
         merge(&mut merged, table);
         table = merged;
-        let is = DriveConfig::deserialize_of_file(&table).map_err(|error| in_origin(error.in_text(text)))?;
+        let is = read(&table)?;
         forget_sources(&mut table, &was, &in_full(&is)?);
     } else if table.is_empty() {
         return Err(in_origin("the file is empty; `base = \"tlc\"` takes everything from a preset".into()));
     }
     if !sets.is_empty() {
         // With every default written out, so that one parameter of a default policy can be set alone.
-        let config = DriveConfig::deserialize_of_file(&table).map_err(|error| in_origin(error.in_text(text)))?;
+        let config = read(&table)?;
         summary.of.get_or_insert_with(|| config.clone());
         table = in_full(&config)?;
     }
@@ -50,7 +55,7 @@ pub fn load_drive(origin: &str, text: &str, sets: &[String]) -> Result<LoadedDri
             .map_err(|error| Error::Input(format!("--set {set}: {}", error.message)))?;
         forget_sources(&mut table, &was, &in_full(&is)?);
     }
-    let mut config = DriveConfig::deserialize_of_file(&table).map_err(|error| in_origin(error.in_text(text)))?;
+    let mut config = read(&table)?;
     if !sets.iter().any(|set| set.split('=').next().is_some_and(|key| key.trim() == SUMMARY)) {
         summary.put_on(&mut config)?;
     }
@@ -138,6 +143,14 @@ struct KeyError {
 }
 
 impl KeyError {
+    /// What is missing in a drive of no base may be what somebody thought a preset would give.
+    fn of_whole_drive(mut self) -> Self {
+        if self.message.ends_with(" is missing") {
+            self.message = format!("{}; {NO_BASE}", self.message);
+        }
+        self
+    }
+
     /// In words, with the line of the key where `text` has one, or of what holds it.
     fn in_text(&self, text: &str) -> String {
         format!("{}{}", self.message, nearest_location(text, self.key.split('[').next().unwrap_or_default()))
@@ -234,6 +247,19 @@ impl DriveConfig {
     }
 }
 
+/// What is wrong with a base that there is not. A drive is one text, which names no other files.
+fn unknown_base(name: &str) -> String {
+    if name.contains(['/', '\\']) || std::path::Path::new(name).extension().is_some_and(|ending| ending == "toml") {
+        let names: Vec<&str> = presets().iter().map(|preset| preset.name).collect();
+        return format!(
+            "base: `{name}` is a file, and a base is one of the presets: {}; to change a drive of your own, give its \
+             file and each change with --set",
+            names.join(", ")
+        );
+    }
+    unknown_preset(name)
+}
+
 pub(crate) fn unknown_preset(name: &str) -> String {
     let names: Vec<&str> = presets().iter().map(|preset| preset.name).collect();
     let meant = suggestion(name, names.iter().copied()).map(|meant| format!(" Did you mean `{meant}`?"));
@@ -310,6 +336,30 @@ mod tests {
             let again = load_drive("again", &written, &[]).expect("what was written loads");
             assert_eq!(loaded.config, again.config, "{}", preset.name);
         }
+    }
+
+    #[test]
+    fn a_drive_that_lacks_keys_is_told_of_bases_unless_it_has_one() {
+        let told = error("[nand]\nread = '40us'", &[]);
+        assert!(
+            told.contains("the key `cell` is missing; a drive says everything itself, or begins with `base = \"tlc\"`")
+        );
+        let rows = "base = 'tlc'\n[nand.suspend_limit]\nyoung_cycles = 3";
+        let with_base = error(rows, &[]);
+        assert!(with_base.contains("is missing") && !with_base.contains("base = "), "{with_base}");
+    }
+
+    #[test]
+    fn a_base_that_is_a_file_is_told_to_be_none() {
+        for file in ["./b.toml", "b.toml", "drives/b", "C:\\drives\\b"] {
+            let told = error(&format!("base = '{file}'"), &[]);
+            assert!(
+                told.contains(&format!("base: `{file}` is a file, and a base is one of the presets: tlc, ")),
+                "{told}"
+            );
+            assert!(told.contains("--set"), "{told}");
+        }
+        assert!(error("base = 'tcl'", &[]).contains("Did you mean `tlc`?"));
     }
 
     #[test]

@@ -6,6 +6,10 @@ use super::DriveConfig;
 use super::diagnostics::{at_key, location};
 use crate::error::Error;
 
+/// What is said where something is missing in a drive of no base: somebody may have thought that a preset gives it.
+pub(crate) const NO_BASE: &str =
+    "a drive says everything itself, or begins with `base = \"tlc\"` (or another preset) and says what differs";
+
 /// A drive description with what is needed to point at its mistakes.
 #[derive(Clone, Debug)]
 pub struct LoadedDrive {
@@ -23,6 +27,12 @@ impl LoadedDrive {
         let mut made_of = vec![self.origin.as_str()];
         made_of.extend(self.sets.iter().flat_map(|set| ["--set", set]));
         Error::Input(format!("{}: {message}", made_of.join(" ")))
+    }
+
+    /// An error about a table that is missing, and how to have it from a preset where there is no base.
+    pub fn error_missing(&self, message: &str) -> Error {
+        let has_base = toml::from_str::<Table>(&self.text).is_ok_and(|table| table.contains_key("base"));
+        if has_base { self.error(message) } else { self.error(&format!("{message}; {NO_BASE}")) }
     }
 
     /// An error about the value of a key, with its line where the text has one, or with what set it.
