@@ -101,6 +101,8 @@ def test_a_trace_may_come_from_stdin(msr_trace, compress):
         ((*JOB, "--set", "bogus.key=1"), "bogus"),
         (("run", "--rw", "read", "--size", "101%"), "size_percent: 101 is not a share of the drive"),
         (("run", "--rw", "read", "--size", "all%"), "`all%` is not a size"),
+        ((*JOB, "--set", "nand.endurance_cycles=1e99"), "is wanted, not 1e99\n"),
+        ((*JOB, "--set", "endurance.dwpd_years=1e99"), "dwpd_years is 1e99, at most 1000"),
         ((*JOB, "--prefill", "ful"), "did you mean 'full'"),
         ((*JOB, "--check", "ful"), "did you mean 'full'"),
         ((*JOB, "--warmup", "some"), "--warmup wants"),

@@ -33,9 +33,38 @@ pub fn nearest(value: f64) -> f64 {
     rounded(value, f64::round)
 }
 
+/// A number of more digits is a slip, or a float written out in full: nobody counts its digits.
+const MOST_WRITTEN: usize = 21;
+
+/// A text with the numbers in it that take more than a glance written with their power of ten: "1e99".
+pub fn without_long_numbers(text: &str) -> String {
+    text.split_inclusive([' ', '\n']).map(|word| shortened(word).unwrap_or_else(|| word.to_owned())).collect()
+}
+
+/// A word that is such a number, in short.
+fn shortened(word: &str) -> Option<String> {
+    let number = word.trim_end_matches([' ', '\n', ',', ';', ':', ')', '.']);
+    let is_long = number.len() > MOST_WRITTEN && number.contains(|letter: char| letter.is_ascii_digit());
+    let is_plain = number.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.' || byte == b'-');
+    let value: f64 = number.parse().ok().filter(|_| is_long && is_plain)?;
+    Some(format!("{value:e}{}", &word[number.len()..]))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn numbers_that_nobody_counts_the_digits_of_are_written_with_their_power() {
+        let told = |value: f64| without_long_numbers(&format!("key: is {value}, and not\n{value}; at most 1"));
+        for (value, short) in
+            [(1e99, "1e99"), (-2.5e30, "-2.5e30"), (1e-99, "1e-99"), (f64::MAX, "1.7976931348623157e308")]
+        {
+            assert_eq!(told(value), format!("key: is {short}, and not\n{short}; at most 1"));
+        }
+        assert_eq!(told(u64::MAX as f64), "key: is 18446744073709552000, and not\n18446744073709552000; at most 1");
+        assert_eq!(without_long_numbers("2026.toml: line 3\n  \"1e99\""), "2026.toml: line 3\n  \"1e99\"");
+    }
 
     #[test]
     fn three_digits_count_wherever_the_point_is() {

@@ -6,11 +6,13 @@ use ninescope_model::WorkloadError;
 use ninescope_traces::TraceError;
 use thiserror::Error;
 
+use crate::digits::without_long_numbers;
+
 /// What went wrong, and whose fault it is.
 #[derive(Debug, Error)]
 pub enum Error {
     /// Bad input: the message names file, line and key. Exit code 2.
-    #[error("{0}")]
+    #[error("{}", without_long_numbers(.0))]
     Input(String),
     /// ninescope contradicts itself. Exit code 1.
     #[error("internal error: {0}")]

@@ -25,9 +25,9 @@ create_exception!(ninescope._native, ConfigError, PyValueError, "Bad input; the 
 create_exception!(ninescope._native, SimulationError, PyRuntimeError, "ninescope contradicts itself: a bug.");
 
 fn to_python(error: Error) -> PyErr {
-    match error {
-        Error::Input(message) => ConfigError::new_err(message),
-        Error::Internal(message) => SimulationError::new_err(message),
+    match &error {
+        Error::Input(_) => ConfigError::new_err(error.to_string()),
+        Error::Internal(message) => SimulationError::new_err(message.clone()),
     }
 }
 

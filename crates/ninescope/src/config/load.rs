@@ -363,6 +363,12 @@ mod tests {
     }
 
     #[test]
+    fn a_number_of_many_digits_is_told_with_its_power_of_ten() {
+        let told = error("base = 'tlc'", &["nand.endurance_cycles=1e99"]);
+        assert!(told.ends_with("a whole number from 0 to 4294967295 is wanted, not 1e99"), "{told}");
+    }
+
+    #[test]
     fn a_capacity_of_scm_replaces_an_inherited_ratio() {
         let ratio = |text: &str, sets: &[&str]| {
             let sets: Vec<String> = sets.iter().map(|&set| set.to_owned()).collect();

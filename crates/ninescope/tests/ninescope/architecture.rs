@@ -37,7 +37,8 @@ const MODULES: [(&str, &[&[&str]]); 2] = [
     (
         "ninescope",
         &[
-            &["error", "digits", "version"],
+            &["digits", "version"],
+            &["error"],
             &["presets", "policies", "steadiness", "record"],
             &["config"],
             &["schema", "traces", "codes", "endurance"],
