@@ -1,0 +1,154 @@
+//! What can be wrong with a job's keys, alone, together, and on a drive.
+
+use ninescope_model::units::Bytes;
+use ninescope_model::{REQUEST_SECTORS_MAX, SECTOR_BYTES, TIME_MAX};
+
+use super::config::{JobConfig, RateProcess};
+use super::error::JobError;
+use super::region::{Grid, JobRegion, sectors};
+
+impl JobConfig {
+    /// Checks every key and lays the job out on a drive of `drive_bytes`.
+    ///
+    /// # Errors
+    /// Names the first key that has no meaning, or none on such a drive.
+    pub fn validate(&self, drive_bytes: u64) -> Result<JobRegion, JobError> {
+        self.validate_numbers()?;
+        self.validate_rate()?;
+        self.validate_thinking()?;
+        let (least, most) = self.sizes(self.rw.ops());
+        let too_large = || JobError::new("bs", format!("{most} is too large, at most 1GiB is one request"));
+        let request_sectors = u32::try_from(sectors("bs", most)?).map_err(|_| too_large())?;
+        sectors("blockalign", self.blockalign.filter(|_| self.rw.is_random()).unwrap_or(least))?;
+        if !self.offset.0.is_multiple_of(SECTOR_BYTES) {
+            return Err(JobError::new("offset", format!("{} is not a multiple of 512 bytes", self.offset)));
+        }
+        let begin = self.begin(drive_bytes);
+        let region_bytes = self.region_bytes(drive_bytes, begin, least)?;
+        if region_bytes < most.0 {
+            let key = match (self.size, self.size_percent) {
+                (Some(_), _) => "size",
+                (None, Some(_)) => "size_percent",
+                (None, None) => "bs",
+            };
+            let problem = format!("a region of {} does not hold a request of {most}", Bytes(region_bytes));
+            return Err(JobError::new(key, problem));
+        }
+        if request_sectors > REQUEST_SECTORS_MAX {
+            return Err(too_large());
+        }
+        let (Grid { stride_sectors, places }, of_writes) = self.grids(region_bytes)?;
+        let first_sector = begin / SECTOR_BYTES;
+        let sectors = region_bytes / SECTOR_BYTES;
+        Ok(JobRegion { first_sector, sectors, request_sectors, stride_sectors, places, of_writes })
+    }
+
+    fn validate_numbers(&self) -> Result<(), JobError> {
+        if !(0.0..=100.0).contains(&self.rwmixread) {
+            let problem = format!("{} is not a percentage (0 to 100)", self.rwmixread);
+            return Err(JobError::new("rwmixread", problem));
+        }
+        if self.iodepth == 0 {
+            return Err(JobError::new("iodepth", "0 requests outstanding do no work; write at least 1"));
+        }
+        if self.size_percent.is_some_and(|percent| !(percent > 0.0 && percent <= 100.0)) {
+            let problem =
+                format!("{} is not a share of the drive, above 0 and up to 100", self.size_percent.unwrap_or_default());
+            return Err(JobError::new("size_percent", problem));
+        }
+        if self.offset_percent.is_some_and(|percent| !(0.0..100.0).contains(&percent)) {
+            let problem = format!("{} is not a share of the drive below 100", self.offset_percent.unwrap_or_default());
+            return Err(JobError::new("offset_percent", problem));
+        }
+        if self.size_percent.is_some() && self.size.is_some() {
+            return Err(JobError::new("size_percent", "`size` says how long the region is already"));
+        }
+        if self.bsrange.is_some() && self.bssplit.is_some() {
+            return Err(JobError::new("bsrange", "`bssplit` says already which sizes there are"));
+        }
+        if self.offset_increment.is_some() && self.numjobs == 1 {
+            return Err(JobError::new("offset_increment", "there is one job of this kind; `numjobs` makes several"));
+        }
+        if self.requests == Some(0) {
+            return Err(JobError::new("requests", "0 is not a number of requests; write at least 1"));
+        }
+        if self.passes == Some(0) {
+            return Err(JobError::new("passes", "0 passes make no request; write at least 1"));
+        }
+        if self.io_size == Some(Bytes(0)) {
+            return Err(JobError::new("io_size", "0 bytes are no request; write at least 512"));
+        }
+        if self.pass_size == Some(Bytes(0)) {
+            return Err(JobError::new("pass_size", "0 bytes are no request; write at least 512"));
+        }
+        if self.pass_size.is_some() && self.each_pass.is_none() {
+            let problem = "says how long a pass is, and no `each_pass` says what a pass draws (anew or same)";
+            return Err(JobError::new("pass_size", problem));
+        }
+        if self.flush_every == Some(0) {
+            return Err(JobError::new("flush_every", "0 is not a number of writes; leave it out for no flushes"));
+        }
+        if self.percentage_random > 100 {
+            let problem = format!("{} is not a percentage (0 to 100)", self.percentage_random);
+            return Err(JobError::new("percentage_random", problem));
+        }
+        if self.random_map && !self.can_be_mapped() {
+            let problem = "is for random jobs of uniform addresses and requests of one size, all of which jump";
+            return Err(JobError::new("random_map", problem));
+        }
+        if let Some(problem) = self.random_distribution.problem() {
+            let problem = format!("`{}` {problem}", self.random_distribution);
+            return Err(JobError::new("random_distribution", problem));
+        }
+        Ok(())
+    }
+
+    fn validate_thinking(&self) -> Result<(), JobError> {
+        let refused = |key, problem: &str| Err(JobError::new(key, problem));
+        match (self.thinktime, self.thinktime_blocks) {
+            (Some(_), _) if self.rate_iops.is_some() => {
+                refused("thinktime", "is for closed loops, and `rate_iops` says when requests arrive")
+            }
+            (Some(time), _) if time.0 > TIME_MAX.0 / 2 => refused("thinktime", "is longer than 36 years"),
+            (None, Some(_)) => refused("thinktime_blocks", "says how often there is a `thinktime`, and there is none"),
+            (_, Some(0)) => refused("thinktime_blocks", "0 is not a number of requests; write at least 1"),
+            _ => Ok(()),
+        }
+    }
+
+    fn validate_rate(&self) -> Result<(), JobError> {
+        // From one request in a quarter of an hour to one each nanosecond, the clock's tick.
+        for (key, time) in [("duration", self.duration), ("ramp_time", self.ramp_time), ("startdelay", self.startdelay)]
+        {
+            if time.is_some_and(|time| time.0 > TIME_MAX.0 / 2) {
+                return Err(JobError::new(key, "is longer than 36 years, and no more than 73 can be simulated"));
+            }
+        }
+        if self.write_rate_iops.is_some() && (self.rw.ops().len() == 1 || self.rate_iops.is_none()) {
+            let problem = "belongs to a mixed job whose reads have the rate `rate_iops`";
+            return Err(JobError::new("write_rate_iops", problem));
+        }
+        if self.rate_by_bytes && (self.rate_iops.is_none() || self.rate_process != RateProcess::Linear) {
+            let problem = "is for jobs with `rate_iops` and the `rate_process` linear";
+            return Err(JobError::new("rate_by_bytes", problem));
+        }
+        if self.rate_by_bytes && self.rw.ops().len() > 1 && self.write_rate_iops.is_none() {
+            let problem = "wants a `write_rate_iops` of a mixed job: reads and writes are paced each by themselves";
+            return Err(JobError::new("rate_by_bytes", problem));
+        }
+        match (self.rate_iops, self.requests) {
+            _ if self.write_rate_iops.is_some_and(|rate| !(1e-3..=1e9).contains(&rate)) => {
+                let rate = self.write_rate_iops.unwrap_or_default();
+                Err(JobError::new("write_rate_iops", format!("{rate} is not a rate from 0.001 to 1e9 per second")))
+            }
+            (Some(rate), _) if !(1e-3..=1e9).contains(&rate) => {
+                Err(JobError::new("rate_iops", format!("{rate} is not a rate from 0.001 to 1e9 per second")))
+            }
+            (Some(rate), Some(requests)) if self.seconds_of(requests, rate) > TIME_MAX.0 as f64 / 1e9 => {
+                let problem = format!("{requests} requests at {rate} per second take more than 73 years");
+                Err(JobError::new("requests", problem))
+            }
+            _ => Ok(()),
+        }
+    }
+}
