@@ -7,7 +7,7 @@
 mod collection;
 mod snapshot;
 
-use ninescope_kernel::{BitTable, NONE, prefetch, table};
+use ninescope_kernel::{BitTable, IdTable, NONE, prefetch};
 use ninescope_model::{BlockGroup, Geometry, Lpa, Pool, Ppa, Stream};
 
 use crate::block::{BlockRecord, GroupState};
@@ -89,8 +89,8 @@ const HOST_STREAMS: usize = STREAMS / 2;
 pub struct Ftl {
     geometry: Geometry,
     reserve_groups: u32,
-    map: Vec<Ppa>,
-    reverse: Vec<Lpa>,
+    map: IdTable<Ppa>,
+    reverse: IdTable<Lpa>,
     valid: BitTable,
     /// Valid units of each group, with [`NOT_A_CANDIDATE`] set unless it may be chosen as victim.
     valid_counts: Vec<u32>,
@@ -162,8 +162,8 @@ impl Ftl {
         Self {
             geometry,
             reserve_groups: config.reserve_groups,
-            map: table(config.logical_units as usize, Ppa::UNMAPPED),
-            reverse: table(geometry.units() as usize, Lpa::NONE),
+            map: IdTable::new(config.logical_units as usize),
+            reverse: IdTable::new(geometry.units() as usize),
             valid: BitTable::new(geometry.units() as usize),
             valid_counts: vec![NOT_A_CANDIDATE; geometry.groups() as usize],
             groups: vec![BlockRecord::default(); geometry.groups() as usize],
@@ -256,13 +256,13 @@ impl Ftl {
 
     /// The logical unit last written to `ppa`; stale when the unit is invalid.
     pub fn content(&self, ppa: Ppa) -> Lpa {
-        self.reverse[ppa.index()]
+        self.reverse.get(ppa.index())
     }
 
     /// Where a logical unit lies, `Ppa::UNMAPPED` when nowhere.
     #[inline]
     pub fn translate(&self, lpa: Lpa) -> Ppa {
-        self.map[lpa.index()]
+        self.map.get(lpa.index())
     }
 
     /// A place in its present life.
@@ -277,13 +277,13 @@ impl Ftl {
     /// Whether a unit's content is still the one that lay at a place in one of its lives.
     #[inline]
     pub fn resides(&self, lpa: Lpa, at: Residence) -> bool {
-        self.map[lpa.index()] == at.place && self.residence(at.place) == at
+        self.map.get(lpa.index()) == at.place && self.residence(at.place) == at
     }
 
     /// Hints that the map entry of `lpa` will be needed soon.
     #[inline]
     pub fn prefetch(&self, lpa: Lpa) {
-        prefetch(&self.map, lpa.index());
+        prefetch(self.map.words(), lpa.index());
     }
 
     /// Whether the unit at `ppa` is allocated but not yet on the media.
@@ -385,7 +385,7 @@ impl Ftl {
         if self.knows_clean {
             self.clean.put(lpa.index(), clean);
         }
-        placed.old = std::mem::replace(&mut self.map[lpa.index()], placed.new);
+        placed.old = self.map.replace(lpa.index(), placed.new);
         if placed.old == Ppa::UNMAPPED {
             self.mapped_units += 1;
         } else {
@@ -403,7 +403,7 @@ impl Ftl {
 
     /// Forgets a unit. Returns where it was.
     pub fn trim(&mut self, lpa: Lpa) -> Ppa {
-        let old = std::mem::replace(&mut self.map[lpa.index()], Ppa::UNMAPPED);
+        let old = self.map.replace(lpa.index(), Ppa::UNMAPPED);
         if old != Ppa::UNMAPPED {
             self.invalidate(old);
             self.mapped_units -= 1;
@@ -513,7 +513,7 @@ impl Ftl {
             frontier.group = NONE;
         }
         let new = Ppa(self.geometry.first_unit(group).0 + offset);
-        self.reverse[new.index()] = lpa;
+        self.reverse.put(new.index(), lpa);
         self.groups[group.index()].write_pointer = next;
         if closed {
             self.close_group(pool, group);

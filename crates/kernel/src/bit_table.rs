@@ -1,6 +1,6 @@
 //! A flat table of bits with "next set bit" searches.
 
-use crate::{SectionReader, SectionWriter, Snapshot, SnapshotError, must_hold, table};
+use crate::{SectionReader, SectionWriter, Snapshot, SnapshotError, must_hold, zeroed};
 
 /// One bit per index, in 64-bit words.
 #[derive(Clone, Debug)]
@@ -13,7 +13,7 @@ impl BitTable {
     /// `len` bits, all clear.
     #[must_use]
     pub fn new(len: usize) -> Self {
-        Self { words: table(len.div_ceil(64), 0), len }
+        Self { words: zeroed(len.div_ceil(64)), len }
     }
 
     /// Number of bits.

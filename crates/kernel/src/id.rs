@@ -18,6 +18,20 @@ macro_rules! define_id {
             }
         }
 
+        impl From<u32> for $name {
+            #[inline]
+            fn from(id: u32) -> Self {
+                Self(id)
+            }
+        }
+
+        impl From<$name> for u32 {
+            #[inline]
+            fn from(id: $name) -> Self {
+                id.0
+            }
+        }
+
         impl std::fmt::Display for $name {
             fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
                 write!(formatter, "{}", self.0)

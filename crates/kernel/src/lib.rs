@@ -25,6 +25,6 @@ pub use prefetch::prefetch;
 pub use random::{RandomStream, Zipf, mixed};
 pub use slab::Slab;
 pub use snapshot::{SectionReader, SectionWriter, Snapshot, SnapshotError, must_hold};
-pub use table::table;
+pub use table::{IdTable, zeroed};
 pub use time::{Ns, Rate};
 pub use wake_queue::{IndexedHeap, ResourceId, TournamentTree, WakeQueue};

@@ -3,7 +3,7 @@
 //! As published for CDE: a page is hot if it is in an LRU table with as many entries as the storage-class memory has
 //! page slots (the size is inferred). It is asked before an access is entered.
 
-use ninescope_kernel::{NONE, table};
+use ninescope_kernel::{IdTable, NONE};
 
 use crate::list::{Links, RecencyList};
 
@@ -11,7 +11,7 @@ use crate::list::{Links, RecencyList};
 #[derive(Clone, Debug)]
 pub struct RecentPages {
     /// By page: its entry.
-    entry_of: Vec<u32>,
+    entry_of: IdTable<u32>,
     pages: Vec<u32>,
     uses: Vec<u32>,
     links: Vec<Links>,
@@ -23,7 +23,7 @@ impl RecentPages {
     pub fn new(entries: u32, pages: u32) -> Self {
         let entries = entries as usize;
         Self {
-            entry_of: table(if entries == 0 { 0 } else { pages as usize }, NONE),
+            entry_of: IdTable::new(if entries == 0 { 0 } else { pages as usize }),
             pages: vec![NONE; entries],
             uses: vec![0; entries],
             links: vec![Links::default(); entries],
@@ -34,9 +34,12 @@ impl RecentPages {
     /// How often a page was used since it came into the table; 0 for one that is not in it.
     #[inline]
     pub fn uses(&self, page: u32) -> u32 {
+        if page as usize >= self.entry_of.len() {
+            return 0;
+        }
         match self.entry_of.get(page as usize) {
-            None | Some(&NONE) => 0,
-            Some(&entry) => self.uses[entry as usize],
+            NONE => 0,
+            entry => self.uses[entry as usize],
         }
     }
 
@@ -45,7 +48,7 @@ impl RecentPages {
         if self.pages.is_empty() {
             return;
         }
-        let entry = self.entry_of[page as usize];
+        let entry = self.entry_of.get(page as usize);
         if entry != NONE {
             self.order.touch(&mut self.links, entry);
             self.uses[entry as usize] = self.uses[entry as usize].saturating_add(1);
@@ -56,10 +59,10 @@ impl RecentPages {
         } else {
             let oldest = self.order.oldest().unwrap_or_default();
             self.order.remove(&mut self.links, oldest);
-            self.entry_of[self.pages[oldest as usize] as usize] = NONE;
+            self.entry_of.put(self.pages[oldest as usize] as usize, NONE);
             oldest
         };
-        self.entry_of[page as usize] = entry;
+        self.entry_of.put(page as usize, entry);
         self.pages[entry as usize] = page;
         self.uses[entry as usize] = 1;
         self.order.push_newest(&mut self.links, entry);

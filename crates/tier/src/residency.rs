@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use ninescope_kernel::{NONE, table};
+use ninescope_kernel::{IdTable, NONE};
 
 use crate::list::{Links, RecencyList};
 use crate::policies::VictimRule;
@@ -72,7 +72,7 @@ impl Default for Slot {
 #[derive(Clone, Debug)]
 pub struct Residency {
     /// By page: its slot.
-    slot_of: Vec<u32>,
+    slot_of: IdTable<u32>,
     slots: Vec<Slot>,
     links: Vec<Links>,
     /// Resident slots in the order of use, or of taking where first in is first out: those last written at random, and
@@ -89,7 +89,7 @@ impl Residency {
     /// Empty slots for `pages` pages.
     pub fn new(slots: u32, pages: u32, rule: VictimRule) -> Self {
         Self {
-            slot_of: table(pages as usize, NONE),
+            slot_of: IdTable::new(pages as usize),
             slots: vec![Slot::default(); slots as usize],
             links: vec![Links::default(); slots as usize],
             orders: [RecencyList::default(); 2],
@@ -130,7 +130,7 @@ impl Residency {
     /// Where a page is looked for.
     #[inline]
     pub fn slot_of(&self, page: u32) -> Option<u32> {
-        let slot = self.slot_of[page as usize];
+        let slot = self.slot_of.get(page as usize);
         (slot != NONE).then_some(slot)
     }
 
@@ -139,7 +139,7 @@ impl Residency {
         let slot = self.free.pop_front()?;
         let forgotten = self.slots[slot as usize].forgotten;
         self.slots[slot as usize] = Slot { page, state: SlotState::Resident, forgotten, ..Slot::default() };
-        self.slot_of[page as usize] = slot;
+        self.slot_of.put(page as usize, slot);
         self.list(slot);
         Some(slot)
     }
@@ -314,7 +314,7 @@ impl Residency {
 
     fn unlink(&mut self, slot: u32) -> bool {
         let record = &mut self.slots[slot as usize];
-        self.slot_of[record.page as usize] = NONE;
+        self.slot_of.put(record.page as usize, NONE);
         record.state = SlotState::Draining;
         self.draining += 1;
         self.free_drained(slot)

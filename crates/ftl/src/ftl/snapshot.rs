@@ -59,7 +59,7 @@ impl Snapshot for Ftl {
             self.load_pool(pool, from)?;
         }
         from.begin("contents")?;
-        from.column(&mut self.reverse, Lpa)?;
+        from.column(self.reverse.words_mut(), |lpa| !lpa)?;
         from.begin("valid")?;
         self.valid.load(from)?;
         from.begin("clean")?;
@@ -193,7 +193,7 @@ impl Ftl {
     /// Makes the map and the counts of valid units from what the places hold.
     fn map_contents(&mut self) -> Result<(), SnapshotError> {
         let logical = self.map.len() as u32;
-        let strange = self.reverse.iter().find(|&&lpa| lpa != Lpa::NONE && lpa.0 >= logical);
+        let strange = self.reverse.iter().find(|&lpa| lpa != Lpa::NONE && lpa.0 >= logical);
         must_hold(strange.is_none(), || format!("unit {} is beyond the drive", strange.map_or(0, |lpa| lpa.0)))?;
         let mut place = self.valid.next_set(0);
         for group in (0..self.geometry.groups()).map(BlockGroup) {
@@ -203,9 +203,9 @@ impl Ftl {
             let mut valid = 0;
             while let Some(unit) = place.filter(|&unit| unit < end) {
                 must_hold(unit < written, || format!("place {unit} is valid and was not written"))?;
-                let lpa = self.reverse[unit];
+                let lpa = self.reverse.get(unit);
                 must_hold(lpa != Lpa::NONE, || format!("place {unit} is valid and holds nothing"))?;
-                let before = std::mem::replace(&mut self.map[lpa.index()], Ppa(unit as u32));
+                let before = self.map.replace(lpa.index(), Ppa(unit as u32));
                 must_hold(before == Ppa::UNMAPPED, || format!("unit {lpa} is valid at {before} and at {unit}"))?;
                 valid += 1;
                 place = self.valid.next_set(unit + 1);

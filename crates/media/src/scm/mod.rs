@@ -17,7 +17,7 @@
 mod bank;
 mod timing;
 
-use ninescope_kernel::{Ns, RandomStream, table};
+use ninescope_kernel::{Ns, RandomStream, zeroed};
 use ninescope_model::{BankId, ScmGeometry};
 
 pub use crate::policies::program_verify::{self, ProgramVerify, ProgramVerifyConfig, WrittenCells};
@@ -84,7 +84,7 @@ impl Scm {
                 sectors += count;
             }
         }
-        Ok(Self { media: common, banks, wear: table(sectors, 0) })
+        Ok(Self { media: common, banks, wear: zeroed(sectors) })
     }
 
     /// The same with writes of a medium verified; `seed` decides where chance does.

@@ -10,7 +10,7 @@
 
 use std::num::NonZeroU32;
 
-use ninescope_kernel::{NONE, table};
+use ninescope_kernel::{NONE, zeroed};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -107,8 +107,8 @@ pub struct LadderMap {
 impl LadderMap {
     /// Every logical sector in the physical one of its number; `spare` invalid ones behind them.
     pub fn new(rung: u32, logical: u32, spare: u32) -> Self {
-        let mut map = table(logical as usize, 0);
-        let mut reverse = table((logical + spare) as usize, 0);
+        let mut map = zeroed(logical as usize);
+        let mut reverse = zeroed((logical + spare) as usize);
         for sector in 0..logical {
             map[sector as usize] = sector;
             reverse[sector as usize] = sector;
