@@ -433,6 +433,20 @@ class TestAgainstFio:
         assert len(shares) == 64
         assert sum(shares) / 64 == pytest.approx(math.e - 2, abs=4 * 0.22 / 8), "four standard deviations"
 
+    @pytest.mark.parametrize("more", ["io_size=40m\n", "time_based\nruntime=1\nrate_iops=2000\n"])
+    def test_a_map_finer_than_the_requests_repeats_a_part_of_the_places(
+        self, more: str, tmp_path: Path
+    ) -> None:
+        """What its note says: as many requests, on 396 of 512 places."""
+        text = f"[a]\nioengine=null\nrw=randwrite\nbs=4k,8k\nsize=4m\n{more}"
+        fios = run_fio(text, tmp_path)
+        issued = fios.jobs[0].requests
+        assert len({offset for _, offset, _ in issued}) == 396
+        (tmp_path / "job.fio").write_text(text)
+        result = ninescope.Drive().run(ninescope.Workload.job_file(tmp_path / "job.fio"), prefill="none")
+        assert result.requests == pytest.approx(len(issued), rel=0.01)
+        assert any("the next pass is the same" in note for note in result.notes)
+
     def test_a_shift_register_finer_than_the_requests_ends_a_job_of_fio(self, tmp_path: Path) -> None:
         text = "[a]\nioengine=null\nrw=randwrite\nbs=4k,8k\nsize=64m\nrandom_generator=lfsr\n"
         (tmp_path / "job.fio").write_text(text)

@@ -198,6 +198,15 @@ fn a_map_finer_than_the_requests_is_said_to_end_a_job_of_fio() {
         let register = said(&format!("{text}\nrandom_generator=lfsr"));
         assert!(register.contains("fio ends a job of lfsr") && !register.contains("such a job early"), "{register}");
         assert!(!said(&format!("{text}\nnorandommap")).contains("fio ends"), "{text}");
+        // Such a job goes on with the same pass.
+        for beyond in ["io_size=40m", "time_based\nruntime=1"] {
+            let repeated = said(&format!("{text}\nsize=4m\n{beyond}"));
+            assert!(
+                repeated.contains("the next pass is the same") && !repeated.contains("fio ends such a job early"),
+                "{repeated}"
+            );
+        }
+        assert!(said(&format!("{text}\nsize=4m\nio_size=2m")).contains("fio ends such a job early"), "{text}");
     }
     for text in [
         "rw=randwrite\nbs=8k,4k",
@@ -490,6 +499,7 @@ fn what_is_not_supported_is_named_with_its_line() {
         ("[a]\nbsrange=4k-10k\n", vec!["line 2", "bsrange", "10KiB is not a multiple of 4KiB"]),
         ("[a]\nbsrange=4k\n", vec!["line 2", "is not a range"]),
         ("[a]\nrandom_distribution=hotcold:90/10\n", vec!["line 2", "fio has no such distribution"]),
+        ("[a]\nrandom_distribution=zipf:1.0\n", vec!["line 2", "zipf:1.0", "refuses a theta of 1"]),
         ("[a]\nramp_time=5x\n", vec!["line 2", "5x"]),
         ("[a]\nrw=randrw\nrate_iops=100,0\n", vec!["line 3", "rate_iops", "100 for reads and 0 for writes"]),
         ("[a]\nrandom_distribution=zoned:60/10:40/90,50/50:50/50\n", vec!["line 2", "each direction"]),

@@ -31,6 +31,12 @@ const ENDED_BY_A_FINER_MAP: &str = "fio ends such a job early: its random map ha
                                     directions, also of one that is not used, and the first address behind which none \
                                     is free ends the job, after 72 % of its requests in the mean (396 in place of 512 \
                                     for `rw=randwrite bs=4k,8k size=4m`); with norandommap both issue the same";
+/// The same of a job that goes on behind its region.
+const REPEATED_WITHIN_A_MAP: &str = "fio ends each pass of such a job early, at the first address behind which its random map \
+                                     has no block free, and the next pass is the same: as many requests as here fall on a \
+                                     part of the places, on each the more often (396 of 512 for `rw=randwrite bs=4k,8k \
+                                     size=4m time_based`, 361 of 911 for `rw=randrw bs=4k,16k`); with norandommap both \
+                                     issue the same";
 /// The same of a shift register.
 const ENDED_BY_A_REGISTER: &str = "fio ends a job of lfsr at its first address beyond the file, often at once, where \
                                    requests are larger than the smallest size of all directions, also of one that is \
@@ -68,8 +74,8 @@ pub fn finish_map(job: &mut JobConfig, said: &Said, notes: &mut Notes) {
     if wanted && !job.random_map {
         let why = match (job.sizes_of_an_op_differ(), job.sizes_differ()) {
             (true, _) => cut_by_a_map(job, said),
-            (false, true) if said.time_based && job.duration.is_some() => {
-                "reads and writes have sizes of their own".to_owned()
+            (false, true) if goes_on(job, said) => {
+                format!("reads and writes have sizes of their own; {REPEATED_WITHIN_A_MAP}")
             }
             (false, true) => ENDED_BY_A_MAP.to_owned(),
             (false, false) => "some do not jump".to_owned(),
@@ -113,17 +119,21 @@ pub fn say_where_a_mix_ends(job: &JobConfig, said: &Said, notes: &mut Notes) {
 /// fio draws places of each direction's own size, and looks for them in a map whose blocks have the smallest of all.
 fn say_what_ends_early(job: &JobConfig, said: &Said, notes: &mut Notes) {
     let mapped = is_mapped(job, said) && job.percentage_random == 100;
-    if said.time_based && job.duration.is_some() {
-        return; // It begins anew.
-    }
     if !mapped || job.rw.ops().iter().all(|&op| job.least_bytes(op) == said.smallest) {
         return;
     }
     if said.lfsr {
         notes.say(ENDED_BY_A_REGISTER.to_owned());
     } else if job.sizes_of_an_op_differ() || !job.sizes_differ() {
-        notes.say(ENDED_BY_A_FINER_MAP.to_owned());
+        let what = if goes_on(job, said) { REPEATED_WITHIN_A_MAP } else { ENDED_BY_A_FINER_MAP };
+        notes.say(what.to_owned());
     }
+}
+
+/// Whether a pass that is over is followed by another until the time or `io_size` is reached.
+fn goes_on(job: &JobConfig, said: &Said) -> bool {
+    let beyond = said.io_size.zip(job.size).is_some_and(|(bytes, Bytes(size))| bytes > size);
+    beyond || said.time_based && job.duration.is_some()
 }
 
 /// Of requests of one size, a whole number of which does not come to the region's length.

@@ -129,6 +129,9 @@ pub fn distribution(value: &str) -> Result<AddressDistribution, String> {
         other if other.starts_with("hotcold") => {
             return Err(format!("`{other}`: fio has no such distribution; give zoned, such as zoned:90/10:10/90"));
         }
+        other if other.strip_prefix("zipf:").and_then(|theta| theta.parse().ok()) == Some(1.0) => {
+            return Err(format!("`{other}`: fio refuses a theta of 1; give one beside it, such as zipf:0.99"));
+        }
         other => other,
     };
     text.parse().map_err(|error: JobError| error.problem)

@@ -126,7 +126,7 @@ fn of_every_drive(device: &Seen<'_>, utilization: &Utilization, input: &ResultIn
     let meter = device.meter;
     let (report, ends) = (input.report, span::Ends::of(input.report, input.run, input.complete));
     let worked_on = if input.complete { worked_on(device) } else { Ns::ZERO };
-    let measured = device.now - device.meter.since;
+    let measured = device.now.saturating_since(device.meter.since.max(ends.beginning(device)));
     // A job that its time ended was measured to that time, whether or not anything completed at its end.
     let latest = meter.since.max(device.latest_completion);
     let end = ends.by_time(device).max().unwrap_or(latest);

@@ -27,6 +27,12 @@ impl<'a> Ends<'a> {
         Self { report, complete, limited }
     }
 
+    /// When the only job begins, in simulated time; the run's beginning where there are several, or none.
+    pub fn beginning(self, device: &Seen<'_>) -> Ns {
+        let alone = self.report.job_of_lane(0).filter(|_| device.meter.lanes.is_empty());
+        alone.and_then(|job| job.startdelay).map_or(Ns::ZERO, |delay| Ns(delay.0))
+    }
+
     /// When durations ended jobs, in simulated time.
     pub fn by_time(self, device: &'a Seen<'_>) -> impl Iterator<Item = Ns> + 'a {
         let lanes = &device.meter.lanes;

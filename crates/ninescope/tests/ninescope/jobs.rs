@@ -84,6 +84,22 @@ fn files_of_both_kinds_describe_the_same_run() {
 }
 
 #[test]
+fn a_job_alone_that_begins_late_has_its_rates_over_its_own_time() {
+    let scratch = Scratch::new("late");
+    for (ends, requests, time) in [("runtime=50ms\ntime_based", 50, 50_000_000), ("number_ios=20", 20, 20_000_000)] {
+        let text = format!("[a]\nioengine=libaio\nfilename=x\nrw=randread\nrate_iops=1000\nstartdelay=1\n{ends}\n");
+        let result = run(&file(&scratch, "late.fio", &text));
+        assert_eq!(result["requests"], requests, "{ends}");
+        let measured = result["measured_ns"].as_u64().expect("a time");
+        assert!(measured.abs_diff(time) < 2_000_000, "{ends}: {measured}");
+        let runtime = result["jobs"][0]["read"]["runtime"].as_u64().expect("a runtime");
+        assert!(runtime.abs_diff(time / 1_000_000) <= 2, "{ends}: {runtime}");
+        let rate = result["throughput"]["read"]["iops"].as_f64().expect("a rate");
+        assert!((900.0..1_100.0).contains(&rate), "{ends}: {rate}");
+    }
+}
+
+#[test]
 fn a_wall_is_waited_for_by_everything_behind_it() {
     let scratch = Scratch::new("wall");
     let fio = "[global]\nfilename=x\n[a]\nrw=randread\nnumber_ios=80\n[b]\nrw=randread\nnumber_ios=30\n\
