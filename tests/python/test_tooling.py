@@ -1,4 +1,4 @@
-"""The Makefile and the locks."""
+"""The Makefile, the locks and the lists of policies."""
 
 from __future__ import annotations
 
@@ -63,3 +63,15 @@ def test_the_locks_carry_hashes_and_agree():
         return {pin.split(";")[0].strip() for pin in pins(name)}
 
     assert exact("base") <= exact("dev")
+
+
+@pytest.mark.parametrize(
+    "registry", sorted(ROOT.glob("crates/*/src/policies/*/mod.rs")), ids=lambda path: path.parent.name
+)
+def test_every_file_of_a_policy_is_in_the_list_of_its_folder(registry: Path):
+    """A file that no line names is not compiled, and nothing else would say so."""
+    text = registry.read_text()
+    listed = set(re.findall(r"^\s+\"[\w-]+\" => (\w+)::", text, re.MULTILINE))
+    listed |= set(re.findall(r"^(?:pub )?mod (\w+);", text, re.MULTILINE))
+    files = {path.stem for path in registry.parent.glob("*.rs")} - {"mod"}
+    assert files == listed, f"{registry.parent}: {files - listed} have no line in mod.rs"

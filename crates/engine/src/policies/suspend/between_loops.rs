@@ -45,6 +45,10 @@ impl SuspendPolicyParameters for BetweenLoops {
 }
 
 impl SuspendPolicy for BetweenLoops {
+    fn watches_writes(&self) -> bool {
+        false
+    }
+
     fn decide(&mut self, question: &SuspendQuestion<'_>) -> SuspendDecision {
         let SuspendQuestion { operation, now, .. } = *question;
         match operation.command.kind {

@@ -46,6 +46,10 @@ impl SuspendPolicyParameters for EverySafePoint {
 }
 
 impl SuspendPolicy for EverySafePoint {
+    fn watches_writes(&self) -> bool {
+        false
+    }
+
     fn decide(&mut self, question: &SuspendQuestion<'_>) -> SuspendDecision {
         let SuspendQuestion { operation, now, .. } = *question;
         match operation.command.kind {

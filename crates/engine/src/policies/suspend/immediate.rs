@@ -24,6 +24,10 @@ impl SuspendPolicyParameters for Immediate {
 }
 
 impl SuspendPolicy for Immediate {
+    fn watches_writes(&self) -> bool {
+        false
+    }
+
     fn decide(&mut self, question: &SuspendQuestion<'_>) -> SuspendDecision {
         match question.operation.command.kind {
             CommandKind::Erase => SuspendDecision::Now,

@@ -34,9 +34,10 @@ pub trait SuspendPolicy: Debug + Send {
         false
     }
 
-    /// Whether it looks at [`SuspendQuestion::oldest_write_wait`], which takes a look at every die.
+    /// Whether it looks at [`SuspendQuestion::oldest_write_wait`], which takes a look at every die. A policy that says it does
+    /// not is told 0.
     fn watches_writes(&self) -> bool {
-        false
+        true
     }
 }
 

@@ -70,10 +70,6 @@ impl SuspendPolicy for Practical {
     fn goes_before_reads(&mut self, question: &SuspendQuestion<'_>) -> bool {
         self.is_overdue(question)
     }
-
-    fn watches_writes(&self) -> bool {
-        true
-    }
 }
 
 #[cfg(test)]

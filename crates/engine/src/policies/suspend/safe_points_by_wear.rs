@@ -115,6 +115,10 @@ impl From<SafePointsByWear> for Unchecked {
 }
 
 impl SuspendPolicy for SafePointsByWear {
+    fn watches_writes(&self) -> bool {
+        false
+    }
+
     fn decide(&mut self, question: &SuspendQuestion<'_>) -> SuspendDecision {
         let SuspendQuestion { operation, now, cycles, .. } = *question;
         match operation.command.kind {
