@@ -114,6 +114,37 @@ def test_what_ninescope_wrote_is_checked_as_what_it_is(cli, tmp_path):
     assert "damaged" in err
 
 
+def test_folders_that_ninescope_wrote_are_known_to_all_commands(cli, tmp_path):
+    run = ("run", "--rw", "randread", "--size", "16m", "--requests", "500", "--log-requests", "--out")
+    for seed in ("1", "2"):
+        assert cli(*run, tmp_path / "seeds" / seed, "--seed", seed).code == 0
+    a, b = tmp_path / "seeds/1", tmp_path / "seeds/2"
+    assert cli("compare", a, b, "--out", tmp_path / "compared").code == 0
+    (tmp_path / "papers").mkdir()
+    (tmp_path / "papers/report.json").write_text('{"paper": {}, "claims": [], "mode": "quick"}')
+    for folder, kind in (
+        ("compared", "comparison"),
+        ("seeds", "folder of results"),
+        ("papers", "report of papers"),
+    ):
+        path = tmp_path / folder
+        code, out, err = cli("check", path)
+        assert (code, err) == (0, ""), folder
+        assert out.startswith(f"{path}: {kind}, OK"), out
+        code, out, err = cli("run", path)
+        assert (code, out) == (2, "")
+        assert f"{path}: is a {kind}, and no workload; " in err
+    no_result = "is a comparison, and no result; nothing reads it again"
+    for words in (("report",), ("compare", a)):
+        for path in (tmp_path / "compared", tmp_path / "compared/comparison.json"):
+            code, out, err = cli(*words, path)
+            assert (code, out) == (2, "")
+            assert f"{path}: {no_result}" in err
+    for name in ("latency.parquet", "latency_blocks.parquet", "series.parquet"):
+        assert f"{a / name}: is a table of a result, and no workload" in cli("run", a / name).err
+    assert cli("run", a / "requests.parquet").code == 0, "it is a trace"
+
+
 def test_lakes_are_checked_point_by_point(cli, tmp_path):
     from ninescope.lab.sweep.sweep import Sweep
 

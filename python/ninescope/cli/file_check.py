@@ -15,8 +15,8 @@ from typing import Any, NamedTuple
 from ninescope import _native
 from ninescope._native import ConfigError
 from ninescope.common import kinds
-from ninescope.common.files import RESULT, json_of, text_of
-from ninescope.common.written import RESULTS, Written, json_kind, log_kind
+from ninescope.common.files import COMPARISON, LAKE_MARK, OF_PAPERS, RESULT, TABLES, json_of, text_of
+from ninescope.common.written import RESULTS, Written, folder_kind, json_kind, log_kind
 from ninescope.mqsim import document as mqsim
 from ninescope.result import Result
 from ninescope.simulation.remarks import broken_line, trace_remarks
@@ -27,8 +27,6 @@ from ninescope.text.snapshots import in_words
 from ninescope.toml import loads
 
 _HOST_CACHE = "host_cache"
-_TABLES = ("latency.parquet", "latency_blocks.parquet", "series.parquet", "requests.parquet")
-"""What stands beside the JSON of a result."""
 _HEAD = 4096
 """So many letters of a page say who made it."""
 DAMAGED = 0.05
@@ -61,7 +59,7 @@ def check(path: str, *, strict: bool = False, format: str | None = None) -> Verd
 
 def _by_name(path: Path) -> Callable[[str], Verdict] | None:
     """Return what checks files of such a name; None: it may be a trace."""
-    if path.name in _TABLES and (path.parent / RESULT).exists():
+    if path.name in TABLES and (path.parent / RESULT).exists():
         return lambda _: _result(path.parent, f"a table of the result {path.parent}")
     if path.suffix == ".html" and "ninescope" in text_of(str(path))[:_HEAD]:
         return lambda _: Verdict("report", ["to be opened in a browser; nothing in it is read again"])
@@ -187,9 +185,7 @@ def _mqsim(path: str) -> Verdict:
 
 def _json(path: str) -> Verdict:
     """Say what a JSON file is by the keys that all of its kind have."""
-    from ninescope.lab.sweep.lake import MARK
-
-    if Path(path).name == MARK:
+    if Path(path).name == LAKE_MARK:
         return _folder(Path(path).parent)
     document = json_of(path)
     kind = json_kind(document)
@@ -205,14 +201,25 @@ def _made(kind: Written, what: str) -> Verdict:
 
 
 def _folder(path: Path) -> Verdict:
-    from ninescope.lab.sweep.lake import MARK, Lake
-
-    if (path / RESULT).exists():
-        return _result(path, "result")
-    if not (path / MARK).exists():
+    kind = folder_kind(path)
+    if kind is None:
         raise ConfigError(
-            f"{path}: a folder with neither {RESULT} (of `run --out`) nor {MARK} (a lake of results)"
+            f"{path}: a folder with neither {RESULT} (of `run --out`) nor {LAKE_MARK} (a lake of results), "
+            f"{COMPARISON} (of `compare --out`) or {OF_PAPERS} (of `papers run --out`)"
         )
+    if kind is RESULTS:
+        return _result(path, "result")
+    if (path / LAKE_MARK).is_file():
+        return _lake(path)
+    for name in (COMPARISON, OF_PAPERS):
+        if (path / name).is_file():
+            return _json(str(path / name))
+    return _made(kind, "made by ninescope")
+
+
+def _lake(path: Path) -> Verdict:
+    from ninescope.lab.sweep.lake import Lake
+
     lake = Lake.open(path)
     ids = lake.ids()
     damaged = sorted(lake.file_of(point) for point in ids if lake.get(point) is None)

@@ -5,12 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 from ninescope._native import ConfigError
-from ninescope.common.files import RESULT
+from ninescope.common.files import OF_PAPERS, RESULT
+from ninescope.common.written import refuse_as_result
 from ninescope.report.document import Document
 from ninescope.result import Result
 from ninescope.result.saved import refused
-
-OF_PAPERS = "report.json"
 
 
 def document_of(path: Path) -> Document:
@@ -28,6 +27,7 @@ def _of_papers(folder: Path) -> Document:
     from ninescope.papers.document import is_of_papers, of_folder
 
     if not is_of_papers(folder):
+        refuse_as_result(folder)
         raise ConfigError(
             f"{folder} holds no {RESULT} (of `run --out`) and no {OF_PAPERS} (of `papers run --out`)"
         )

@@ -31,7 +31,13 @@ RESULT = "result.json"
 """The file of a result, in the folder that `run --out` writes."""
 LAKE_MARK = "lake.json"
 """The file that makes a folder a lake of results."""
-WRITTEN_ALONE = {RESULT: "the result of a run", "comparison.json": "a comparison"}
+COMPARISON = "comparison.json"
+"""The file of a comparison, in the folder that `compare --out` writes."""
+OF_PAPERS = "report.json"
+"""The file of a paper whose claims were judged, in the folder that `papers run --out` writes."""
+TABLES = ("latency.parquet", "latency_blocks.parquet", "series.parquet", "requests.parquet")
+"""What stands beside the JSON of a result."""
+WRITTEN_ALONE = {RESULT: "the result of a run", COMPARISON: "a comparison"}
 """What makes a folder that of one result."""
 _LOCK = ".ninescope.lock"
 _TRIES = 4

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from ninescope._native import ConfigError
-from ninescope.common.files import LAKE_MARK, RESULT, existing
+from ninescope.common.files import COMPARISON, LAKE_MARK, OF_PAPERS, RESULT, TABLES, existing
 
 
 class Written(NamedTuple):
@@ -25,9 +25,13 @@ RESULTS = Written(
     "a result", "`ninescope report`, `ninescope compare` and, of Python, `ninescope.Result.load` read it"
 )
 _ALONE = "nothing reads it again"
+COMPARISONS = Written("a comparison", _ALONE)
+_JUDGED = Written("a report of papers", "`ninescope report` reads its folder")
+_SEVERAL = Written("a folder of results", "`ninescope compare` reads those of one design with several seeds")
+_TABLE = Written("a table of a result", "`ninescope.Result.load` of Python reads its folder")
 _OF_JSON: Mapping[str, Written] = {
     "sweep_comparison": Written("a comparison of a sweep", _ALONE),
-    "comparison": Written("a comparison", _ALONE),
+    "comparison": COMPARISONS,
     "traceEvents": Written("a timeline, for ui.perfetto.dev", _ALONE),
 }
 """By a key that all of a kind have."""
@@ -42,6 +46,8 @@ _VALUES = {
     "slat": "submission latency [ns]",
 }
 _LOG_NAME = re.compile(r"_(bw|iops|lat|clat|slat)(\.\d+)?\.log$")
+_NO_TRACES = frozenset(TABLES) - {"requests.parquet"}
+"""Tables of a result; that of its requests is a trace as well."""
 _HEAD = 1 << 16
 """So much of a log is looked at [B]."""
 
@@ -51,6 +57,8 @@ def json_kind(document: Any) -> Written | None:
     keys = document.keys() if isinstance(document, dict) else frozenset()
     if {"requests", "latency"} <= keys:
         return RESULTS
+    if {"paper", "claims", "mode"} <= keys:
+        return _JUDGED
     return next((kind for key, kind in _OF_JSON.items() if key in keys), None)
 
 
@@ -73,18 +81,30 @@ def log_kind(path: Path) -> Written | None:
     )
 
 
+def folder_kind(folder: Path) -> Written | None:
+    """Return what a folder is by the file that makes it that; None where ninescope wrote no such."""
+    files = {RESULT: RESULTS, LAKE_MARK: _LAKE, COMPARISON: COMPARISONS, OF_PAPERS: _JUDGED}
+    for name, kind in files.items():
+        if (folder / name).is_file():
+            return kind
+    for name, kind in ((RESULT, _SEVERAL), (OF_PAPERS, _JUDGED)):
+        if any((each / name).is_file() for each in folder.iterdir()):
+            return kind
+    return None
+
+
 def _kind_of(path: Path) -> Written | None:
-    """Return what a file or folder is that ninescope wrote and that is no workload; None: it may be one."""
-    if path.is_dir():
-        if (path / RESULT).exists():
-            return RESULTS
-        return _LAKE if (path / LAKE_MARK).exists() else None
-    if path.suffix != ".json":
-        return log_kind(path)
+    """Return what a file or folder is that ninescope wrote and that is no input; None: it may be one."""
     try:
-        return json_kind(json.loads(path.read_text(encoding="utf-8")))
+        if path.is_dir():
+            return folder_kind(path)
+        if path.suffix == ".json":
+            return json_kind(json.loads(path.read_text(encoding="utf-8")))
     except (OSError, ValueError):  # whoever reads it next says it
         return None
+    if path.name in _NO_TRACES and (path.parent / RESULT).is_file():
+        return _TABLE
+    return log_kind(path)
 
 
 def refuse_as_workload(path: Path) -> None:
@@ -92,6 +112,13 @@ def refuse_as_workload(path: Path) -> None:
     kind = _kind_of(path)
     if kind is not None:
         raise ConfigError(f"{path}: is {kind.name}, and no workload; {kind.readers}")
+
+
+def refuse_as_result(path: Path) -> None:
+    """Say of what is another thing than a result, or several, what it is, and who reads it."""
+    kind = _kind_of(path)
+    if kind not in (None, RESULTS):
+        raise ConfigError(f"{path}: is {kind.name}, and no result; {kind.readers}")
 
 
 def trace_file(path: str) -> str:

@@ -20,6 +20,7 @@ from rich.console import Console
 
 import ninescope
 from ninescope._native import ConfigError
+from ninescope.common.files import OF_PAPERS
 from ninescope.figures import Axis, Figure, Panel, Series
 from ninescope.lab.build import build
 from ninescope.papers import machine, provenance
@@ -30,7 +31,7 @@ from ninescope.papers.published import Published
 from ninescope.papers.report import Report, claim_as_json, near_words, print_report
 from ninescope.papers.runner import FORBIDDEN
 
-FILE = "report.json"
+FILE = OF_PAPERS
 FORMAT = 1
 _NO_CONFIGURATION = (*FORBIDDEN, "baseline.toml")
 _NUMBERED = re.compile(r"((?:Figure|Table) \d+)[:.] *")

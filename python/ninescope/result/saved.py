@@ -11,6 +11,7 @@ from typing import Any
 from ninescope._native import ConfigError
 from ninescope.common.files import RESULT
 from ninescope.common.kinds import kind_of
+from ninescope.common.written import refuse_as_result
 
 
 @contextlib.contextmanager
@@ -52,5 +53,6 @@ def document_of(file: Path) -> dict[str, Any]:
         problem = f"is not JSON ({error})" if file.stat().st_size else "the file is empty"
         raise ConfigError(f"{file}: {problem}") from error
     if not isinstance(document, dict) or not {"ninescope", "requests", "latency"} & document.keys():
+        refuse_as_result(file)
         raise ConfigError(f"{file}: is not a result of ninescope")
     return document

@@ -6,12 +6,11 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ninescope.common.files import output_directory, output_file, written_whole
+from ninescope.common.files import COMPARISON, output_directory, output_file, written_whole
 
 if TYPE_CHECKING:
     from ninescope.lab.compare.comparison import Comparison
 
-JSON = "comparison.json"
 FIGURES = ("relative", "percentiles", "survival", "attribution")
 
 
@@ -31,7 +30,7 @@ def save(comparison: Comparison, directory: Path) -> list[Path]:
             with written_whole(path) as temporary:
                 attribution.savefig(temporary, format="png")
             written.append(path)
-        written.append(save_json(comparison, folder / JSON))
+        written.append(save_json(comparison, folder / COMPARISON))
         for name in FIGURES:
             path = folder / f"{name}.png"
             if path not in written:

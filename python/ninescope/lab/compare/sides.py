@@ -10,6 +10,7 @@ from pathlib import Path
 
 from ninescope._native import ConfigError
 from ninescope.common.files import RESULT
+from ninescope.common.written import refuse_as_result
 from ninescope.lab.compare.conditions import differing
 from ninescope.result import DATA_OPS, Result
 from ninescope.result.saved import refused
@@ -77,6 +78,7 @@ def load(name: str, path: Path) -> Side:
         return Side.of(name, _whole(path), str(path))
     folders = sorted(folder for folder in path.iterdir() if (folder / RESULT).exists())
     if not folders:
+        refuse_as_result(path)
         raise ConfigError(f"{path} holds no {RESULT} (of `run --out`), and no folder in it does")
     runs = Side.of(str(path), [_whole(folder) for folder in folders])
     return dataclasses.replace(runs, name=name, source=str(path))
