@@ -83,7 +83,12 @@ def test_the_verdict_is_a_column_by_any_of_its_names(cli, lake, name):
 
 
 def test_a_table_of_chosen_columns_says_it_too(cli, lake):
-    assert cli("sweep", "table", lake, "--columns", "waf").out.splitlines()[-1] == f"note: {NOTE}"
+    lines = cli("sweep", "table", lake, "--columns", "waf").out.splitlines()
+    assert lines[-1] == f"note: {NOTE}"
+    assert lines[0].endswith("steadiness")
+    assert sum("not-steady" in line for line in lines) == 1
+    twice = cli("sweep", "table", lake, "--columns", "steady,waf").out.splitlines()[0]
+    assert twice.count("steadiness") == 1
     assert cli("sweep", "table", lake, "--columns", "waf", "--csv").err == f"ninescope: {NOTE}\n"
 
 
@@ -92,6 +97,29 @@ def test_where_nothing_drifts_nothing_is_said(cli, tmp_path):
     out = cli("sweep", "table", lake).out
     assert "stead" not in out
     assert cli("sweep", "table", lake, "--json").err == ""
+
+
+def test_where_it_cannot_be_told_that_is_said(cli, tmp_path):
+    # Of a sweep of short runs nothing was said at all.
+    lake = made_up(tmp_path / "short", dict.fromkeys(VERDICTS, "cannot-be-told"))
+    note = "of 8 of 8 results it cannot be told whether their windows drift"
+    assert cli("sweep", "table", lake).out.splitlines()[-1] == f"note: {note}"
+    assert cli("sweep", "table", lake, "--csv").err == f"ninescope: {note}\n"
+    opened = Lake.open(lake)
+    drawn = figure(table(opened, Record.load(opened)), Record.load(opened), "nand.read", "waf")
+    assert drawn.caption.endswith(f"O{note[1:]}.")
+    assert not any(any(series.hollow) for series in drawn.panels[0].series)
+    arguments = ("--x", "nand.read", "--y", "waf", "--out", tmp_path / "waf.svg")
+    assert cli("sweep", "plot", lake, *arguments).out.splitlines()[-1] == f"O{note[1:]}."
+    out = cli("sweep", "compare", lake, "nand.read=20us", "nand.read=60us").out
+    assert "of A and B it cannot be told whether the measured window drifts" in " ".join(out.split())
+
+
+def test_one_result_is_not_several(cli, lake):
+    where = ("--where", "nand.read=20us", "--where", "ftl.over_provisioning=0.1", "--where", "seed=1")
+    assert cli("sweep", "table", lake, *where).out.splitlines()[-1] == (
+        "note: 1 of 1 result is not steady, its window drifts"
+    )
 
 
 def test_sql_knows_the_verdict(cli, lake):

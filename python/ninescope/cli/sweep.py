@@ -216,7 +216,7 @@ def sweep_table(
     from ninescope.common.files import written_whole
     from ninescope.lab.sweep import record as records
     from ninescope.lab.sweep.filters import filtered
-    from ninescope.lab.sweep.steadiness import are_not_steady
+    from ninescope.lab.sweep.steadiness import are_not_steady, verdicts_of
 
     if csv + json_ + (parquet is not None) > 1:
         raise typer.BadParameter("give one of --csv, --json and --parquet")
@@ -224,8 +224,11 @@ def sweep_table(
     frame = filtered(records.table(lake, record, all_builds=all_builds), record, where or ())
     unsteady = are_not_steady(frame)
     wanted = [] if columns is None else [name.strip() for name in columns.split(",") if name.strip()]
+    is_read = parquet is None and not csv and not json_
     if wanted and wanted != ["all"]:
-        frame = frame.select(records.columns_of(frame, wanted, record))
+        kept = records.columns_of(frame, wanted, record)
+        # Whoever reads it is to see which; programs get what they asked for.
+        frame = frame.select(*kept, *(verdicts_of(frame, kept) if is_read else ()))
     if parquet is not None:
         with written_whole(Path(parquet)) as temporary:
             temporary.write_bytes(records.as_bytes(frame, "parquet"))
@@ -236,7 +239,6 @@ def sweep_table(
 
         print_table(frame, record, console(), chosen=bool(wanted))
     if unsteady:
-        is_read = parquet is None and not csv and not json_
         print(f"{'note' if is_read else 'ninescope'}: {unsteady}", file=sys.stdout if is_read else sys.stderr)
     _warn(frame, record)
 
@@ -268,7 +270,7 @@ def sweep_plot(
     from ninescope.lab.sweep import record as records
     from ninescope.lab.sweep.filters import filtered
     from ninescope.lab.sweep.plot import FORMS, figure, save, withheld
-    from ninescope.lab.sweep.steadiness import are_not_steady
+    from ninescope.lab.sweep.steadiness import below_a_figure
 
     one_of("--out", Path(out).suffix.removeprefix("."), FORMS)
     lake, record = _opened(directory, sweep)
@@ -276,8 +278,7 @@ def sweep_plot(
     _warn(frame, record)
     save(figure(frame, record, x, y, by=by, facet=facet or (), log_x=log_x, log_y=log_y), Path(out))
     print(f"written to {out}")
-    unsteady = are_not_steady(frame)
-    for line in filter(None, (withheld(frame, record.columns, y), unsteady and f"Hollow: {unsteady}.")):
+    for line in filter(None, (withheld(frame, record.columns, y), below_a_figure(frame))):
         print(line)
 
 

@@ -17,6 +17,7 @@ from ninescope.lab.compare.metrics import Metric, trusted
 from ninescope.lab.compare.sides import Side
 from ninescope.lab.compare.within import ByBlocks, by_time
 from ninescope.lab.statistics import Contrast, Interval, TooShortError, paired, unpaired
+from ninescope.result import Result
 
 _FEW = 4
 """Intervals of fewer replications are wide."""
@@ -132,6 +133,10 @@ def _seeds(seeds: Sequence[int]) -> str:
     return f"seeds {', '.join(map(str, seeds))}"
 
 
+def _is_untold(run: Result) -> bool:
+    return run.steadiness is not None and run.steadiness.is_steady is None
+
+
 def remarks(design: Design) -> Iterator[str]:
     """Yield what weakens the comparison."""
     a, b = design.a.first, design.b.first
@@ -147,6 +152,9 @@ def remarks(design: Design) -> Iterator[str]:
                 "its" if len(side.results) == 1 else f"in {len(drifting)} of its {len(side.results)} runs the"
             )
             yield f"{side.name} is not steady: {which} measured window drifts, and its numbers with it"
+    untold = [side.name for side in (design.a, design.b) if any(_is_untold(run) for run in side.results)]
+    if untold:
+        yield f"of {' and '.join(untold)} it cannot be told whether the measured window drifts"
     if not same_workload(a, b):
         yield "the workloads differ: a difference may be theirs, not that of the drives"
     if build(a) != build(b):

@@ -17,7 +17,7 @@ from ninescope.lab.sweep.base import WORKLOAD
 from ninescope.lab.sweep.conditions import plain
 from ninescope.lab.sweep.file import SEED
 from ninescope.lab.sweep.record import DONE, STATE, Record
-from ninescope.lab.sweep.steadiness import are_not_steady, drifting
+from ninescope.lab.sweep.steadiness import below_a_figure, drifting
 from ninescope.lab.sweep.values import listed, nearest, shown
 from ninescope.result.metrics import checked, unit
 from ninescope.text.lines import some
@@ -87,8 +87,7 @@ def figure(
     if len(panels) > 1:
         panels = _with_common_ends(panels)
     unseen = [name for name in different if name not in others]
-    unsteady = are_not_steady(done)
-    caption = " ".join(filter(None, (_caption(done, unseen), missing, unsteady and f"Hollow: {unsteady}.")))
+    caption = " ".join(filter(None, (_caption(done, unseen), missing, below_a_figure(done))))
     columns = done[facets[1]].n_unique() if len(facets) > 1 else min(_IN_A_ROW, len(panels))
     title = record.summary or record.name
     return Figure("sweep", title, panels, caption, columns=columns, hollow="not steady")

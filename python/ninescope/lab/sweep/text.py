@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING, Any
 from ninescope.lab.sweep.estimate import Estimate
 from ninescope.lab.sweep.file import SweepFile
 from ninescope.lab.sweep.plan import Plan
-from ninescope.lab.sweep.steadiness import drifting
+from ninescope.lab.sweep.steadiness import verdicts_of
 from ninescope.lab.sweep.values import plural, shown
 from ninescope.result.metrics import NAMES, unit
-from ninescope.result.waf import STEADINESS
 from ninescope.text.lines import between, is_too_wide, print_rows, some
 
 if TYPE_CHECKING:
@@ -80,8 +79,7 @@ def print_table(frame: pl.DataFrame, record: Record, console: Console, *, chosen
     measured = [name for name in COLUMNS if frame[name].is_not_null().any()]
     state = ["state"] if (frame["state"] != "done").any() else []
     extra = ["build"] if "build" in frame.columns else []
-    steadiness = [STEADINESS] if not frame.filter(drifting()).is_empty() else []
-    kept = [*record.columns, *extra, *state, *steadiness]
+    kept = [*record.columns, *extra, *state, *verdicts_of(frame, ())]
     shown, left_out = list(measured), list[str]()
     while shown and is_too_wide(*_cells_of(frame.select(*kept, *shown)), console):
         left_out.insert(0, shown.pop())
