@@ -172,6 +172,46 @@ def test_a_second_run_leaves_no_stale_table_behind(cli, tmp_path):
     assert not (out / "requests.parquet").exists()
 
 
+def test_a_second_run_leaves_nothing_that_was_made_of_the_first(cli, tmp_path):
+    out = tmp_path / "out"
+    cli(*JOB, "--out", out, "--explain-slowest", 3, "--fio-logs")
+    assert cli("report", out).code == 0
+    assert cli("report", out, out).code == 0
+    made = {path.name for path in out.iterdir()}
+    assert made >= {"report.html", "comparison.html", "slowest.png", "ninescope_bw.log"}
+    cli(*JOB, "--out", out)
+    assert cli(*JOB, "--out", tmp_path / "fresh").code == 0
+    assert sorted(path.name for path in out.iterdir()) == sorted(
+        path.name for path in (tmp_path / "fresh").iterdir()
+    )
+
+
+@pytest.mark.parametrize(
+    ("at", "missing"),
+    [
+        ("tail", "tail.png, cdf.png"),
+        ("cdf", "cdf.png"),
+        ("save", "result.json with its tables, tail.png, cdf.png"),
+    ],
+)
+def test_an_interrupt_of_the_writing_prints_the_result_and_names_what_is_missing(
+    cli, tmp_path, monkeypatch, at, missing
+):
+    from ninescope.pictures.result import Plots
+    from ninescope.result import Result
+
+    cli(*JOB, "--out", tmp_path / "out")
+    monkeypatch.setattr(Result if at == "save" else Plots, at, lambda *_: signal.raise_signal(signal.SIGINT))
+    code, out, err = cli(*JOB, "--out", tmp_path / "out")
+    assert code == 130
+    assert "digest" in out
+    assert err == f"ninescope: interrupted; not written to {tmp_path / 'out'}: {missing}\n"
+    if at != "save":  # nothing of the first run is taken for one of the second
+        there = {"tail.png", "cdf.png"} - set(missing.split(", "))
+        assert {path.name for path in (tmp_path / "out").glob("*.png")} == there
+    assert json.loads(cli(*JOB, "--out", tmp_path / "out", "--json").out)["complete"] is True
+
+
 def test_an_unwritable_out_is_refused_before_the_simulation(cli, tmp_path, monkeypatch):
     from ninescope.simulation import run
 

@@ -31,6 +31,10 @@ EXIT_CLOSED_PIPE = 141
 """What a shell says of a program that SIGPIPE ended, as it ends other tools."""
 
 
+REPORTS = ("report.html", "comparison.html")
+"""What `report` writes into the folder of a result where nobody names a file: of it, or of two compared."""
+
+
 class Interrupted(BaseException):
     """The user or the system asked to stop."""
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ninescope.cli.common import html_file
+from ninescope.cli.common import REPORTS, html_file
 
 if TYPE_CHECKING:
     from ninescope.report.document import Document
@@ -45,7 +45,7 @@ def report(
         raise ConfigError(f"--out wants the name of a file, not {out!r}")
     if out is not None:
         html_file(out)
-    name = "report.html" if other is None else "comparison.html"
+    name = REPORTS[0 if other is None else 1]
     target = folder / name if out is None else Path(out)
     if not target.parent.is_dir():
         raise ConfigError(f"cannot write {target}: there is no folder {target.parent}")

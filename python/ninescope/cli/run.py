@@ -96,8 +96,8 @@ def _run(given: options.Options) -> None:
             result = run_to_end(started, quiet=not sys.stderr.isatty())
         for remark in started.remarks():
             print(f"ninescope: {remark}", file=sys.stderr)
-        deliver(result, out, as_json=given.json_, fio_logs=given.fio_logs)
-    if not result.complete:
+        is_whole = deliver(result, out, as_json=given.json_, fio_logs=given.fio_logs)
+    if not (result.complete and is_whole):
         raise typer.Exit(EXIT_INTERRUPTED)
 
 

@@ -12,12 +12,16 @@ from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING, Any
 
-from ninescope.cli.common import Interrupted, console
+from ninescope.cli.common import REPORTS, Interrupted, console
 
 _PROBED = 2.0
 """So long a run is looked at before it is said how long it takes [s]."""
 _LONG = 20.0
 """Runs that take longer than this from then on are told [s]."""
+_DATA = "result.json with its tables"
+"""These are written first, together."""
+FIGURES = ("tail.png", "cdf.png", "slowest.png", "tier.png")
+"""What may be drawn of a run."""
 
 if TYPE_CHECKING:
     from ninescope.result import Result
@@ -130,36 +134,60 @@ def _bar() -> Iterator[Any]:
         yield show
 
 
-def deliver(result: Result, out: Path | None, *, as_json: bool, fio_logs: bool = False) -> None:
-    """Write a result into `out` and to the standard output."""
-    if out is not None:
-        try:
-            from ninescope.result.fio_logs import NAMES
+def deliver(result: Result, out: Path | None, *, as_json: bool, fio_logs: bool = False) -> bool:
+    """Write a result into `out` and to the standard output; say whether no signal cut the writing short.
 
-            result.save(out)
-            if fio_logs:
-                result.save_fio_logs(out)
-            else:
-                for name in NAMES:
-                    (out / name).unlink(missing_ok=True)  # of an earlier run
-            result.plot.tail(out / "tail.png")
-            result.plot.cdf(out / "cdf.png")
-            drawn = ((any(True for _ in result.slowest), "slowest.png", result.plot.slowest),)
-            for is_there, name, draw in (*drawn, (result.tier is not None, "tier.png", result.plot.tier)):
-                if is_there:
-                    draw(out / name)
-                else:
-                    (out / name).unlink(missing_ok=True)  # of an earlier run
-        except OSError as error:
-            from ninescope._native import ConfigError
-
-            raise ConfigError(f"cannot write to {out}: {error.strerror}") from error
+    What was run is printed nevertheless, and what is not in the folder is named.
+    """
+    missing = [] if out is None else _written(result, out, fio_logs=fio_logs)
+    if missing:
+        print(f"ninescope: interrupted; not written to {out}: {', '.join(missing)}", file=sys.stderr)
     if as_json:
         print(json.dumps(result.document))
-        return
+        return not missing
     from ninescope.text.result import print_result
 
     terminal = console()
     print_result(result, terminal)
-    if out is not None:
-        terminal.print(f"\n written to {out}: see {out / 'tail.png'}", highlight=False, soft_wrap=True)
+    if out is not None and _DATA not in missing:
+        see = "" if "tail.png" in missing else f": see {out / 'tail.png'}"
+        terminal.print(f"\n written to {out}{see}", highlight=False, soft_wrap=True)
+    return not missing
+
+
+def _written(result: Result, out: Path, *, fio_logs: bool) -> list[str]:
+    """Write a result with its figures; return what a signal left unwritten.
+
+    Nothing that was made of an earlier run stays.
+    """
+    from ninescope.result.fio_logs import NAMES
+
+    def save() -> None:
+        result.save(out)
+        for name in (*FIGURES, *REPORTS, *NAMES):
+            (out / name).unlink(missing_ok=True)  # of an earlier run
+
+    figures = {
+        "tail.png": lambda: result.plot.tail(out / "tail.png"),
+        "cdf.png": lambda: result.plot.cdf(out / "cdf.png"),
+    }
+    if any(True for _ in result.slowest):
+        figures["slowest.png"] = lambda: result.plot.slowest(out / "slowest.png")
+    if result.tier is not None:
+        figures["tier.png"] = lambda: result.plot.tier(out / "tier.png")
+    steps: dict[str, Callable[[], object]] = {_DATA: save}
+    if fio_logs:
+        steps["logs of fio"] = lambda: result.save_fio_logs(out)
+    steps |= figures
+    left = list(steps)
+    try:
+        for name, write in steps.items():
+            write()
+            left.remove(name)
+    except Interrupted:
+        return left
+    except OSError as error:
+        from ninescope._native import ConfigError
+
+        raise ConfigError(f"cannot write to {out}: {error.strerror}") from error
+    return []
