@@ -99,7 +99,7 @@ def test_a_trace_may_come_from_stdin(msr_trace, compress):
         ((*JOB, "--drive", "nowhere.toml"), "drive file 'nowhere.toml' does not exist"),
         ((*JOB, "--set", "novalue"), "key=value"),
         ((*JOB, "--set", "bogus.key=1"), "bogus"),
-        (("run", "--rw", "read", "--size", "101%"), "size_percent: 101 is not a share of the drive"),
+        (("run", "--rw", "read", "--size", "101%"), "--size 101%: 101 is not a share of the drive"),
         (("run", "--rw", "read", "--size", "all%"), "`all%` is not a size"),
         ((*JOB, "--set", "nand.endurance_cycles=1e99"), "is wanted, not 1e99\n"),
         ((*JOB, "--set", "endurance.dwpd_years=1e99"), "dwpd_years is 1e99, at most 1000"),
@@ -396,6 +396,46 @@ def test_a_mix_of_one_direction_is_told_to_say_nothing(cli):
     job = ("run", "--rw", "randread", "--size", "4m", "--requests", "20")
     assert words in cli(*job, "--rwmixread", "70").err
     assert cli(*job).err == ""
+
+
+@pytest.mark.skipif(not NATIVE, reason="the engine is not built")
+def test_words_of_a_job_that_say_nothing_are_told(cli, tmp_path):
+    job = ("run", "--size", "4m", "--requests", "20", "--rw")
+    ordered = "--random-distribution says nothing of --rw read, whose addresses follow each other"
+    assert f"ninescope: {ordered}\n" in cli(*job, "read", "--random-distribution", "zipf:1.2").err
+    assert cli(*job, "randread", "--random-distribution", "zipf:1.2").err == ""
+    size = 'size = "4m"\nrequests = 20\n'
+    for text, words in (
+        ('rw = "randread"\nrwmixread = 30\n', "`rwmixread` says nothing of `rw` randread"),
+        ('rw = "randread"\nrate_process = "poisson"\n', "`rate_process` says nothing without `rate_iops`"),
+        ('random_distribution = "zipf:1.2"\n', "`random_distribution` says nothing of `rw` read"),
+        ('rw = "randrw"\nrwmixread = 30\nrate_iops = 100\nrate_process = "poisson"\n', ""),
+    ):
+        path = tmp_path / "job.toml"
+        for head, name in (("", ""), ("[job]\n", ""), ('[[jobs]]\nname = "one"\n', "jobs[0]: ")):
+            path.write_text(head + text + size)
+            code, _, err = cli("run", path)
+            assert (code, bool(err)) == (0, bool(words)), err
+            assert (f"{name}{words}" if words else "") in err
+            assert words in cli("check", path).out
+
+
+@pytest.mark.skipif(not NATIVE, reason="the engine is not built")
+def test_a_slip_is_told_by_what_was_written(cli, tmp_path):
+    assert "error: --size 200%: 200 is not a share" in cli("run", "--rw", "read", "--size", "200%").err
+    path = tmp_path / "job.toml"
+    path.write_text('[[job]]\nrw = "read"\n')
+    for verb in ("run", "check"):
+        code, _, err = cli(verb, path)
+        assert (code, f"{path}: [[job]]: several jobs are written [[jobs]]" in err) == (2, True), err
+    path.write_text('[workload]\nrw = "read"\nrequests = 1\n[axes]\n"ftl.victim" = ["a"]\n')
+    err = cli("sweep", "plan", path).err
+    assert "unknown name `a`; there is greedy" in err
+    assert "did you mean" not in err
+    path.write_text(path.read_text().replace('"a"', '"greedi"'))
+    assert "did you mean 'greedy'?" in cli("sweep", "plan", path).err
+    for word in ("trim", "randtrim", "readwrite"):
+        assert word in cli("run", "--help").out
 
 
 @pytest.mark.skipif(not NATIVE, reason="the engine is not built")

@@ -19,7 +19,7 @@ from ninescope.common.files import COMPARISON, LAKE_MARK, OF_PAPERS, RESULT, TAB
 from ninescope.common.written import RESULTS, Written, folder_kind, json_kind, log_kind
 from ninescope.mqsim import document as mqsim
 from ninescope.result import Result
-from ninescope.simulation.remarks import broken_line, trace_remarks
+from ninescope.simulation.remarks import broken_line, file_remarks, trace_remarks
 from ninescope.simulation.snapshots import SUFFIX, is_snapshot
 from ninescope.simulation.snapshots import check as check_snapshot
 from ninescope.simulation.traces import trace_stat
@@ -94,10 +94,11 @@ def _drive(path: str) -> Verdict:
 
 
 def _job(path: str) -> Verdict:
-    return Verdict("job", _check_run({"workload": {"job_file": path}}))
+    return Verdict("job", [*_check_run({"workload": {"job_file": path}}), *file_remarks(path)])
 
 
 def _job_or_host_cache(path: str) -> Verdict:
+    kinds.refuse_a_list_called_job(path)
     text = text_of(path)
     if loads(text).keys() != {_HOST_CACHE}:
         return _job(path)

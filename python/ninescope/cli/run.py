@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 _MANY = 1_000_000
 """So many requests are more than a moment's work."""
 CHECK_LEVELS = ("off", "cheap", "full")
-_OF_ONE_DIRECTION = ("read", "write", "trim", "randread", "randwrite", "randtrim")
 
 
 def run(
@@ -77,19 +76,19 @@ def _run(given: options.Options) -> None:
     limit = None if given.requests is None else count("--requests", given.requests)
     _refuse_contradictions(given)
     window = None if given.trace_window is None else _window(given.trace_window)
-    _say_what_a_mix_is(given.rw, given.rwmixread)
     job, replay = given.job(), given.replay()
     out = None if given.out is None else Path(given.out)
     with contextlib.ExitStack() as stack:
         source = _one_source(given.workload, given.trace)
         chosen = workload_of(source, job, replay, limit, given.seed, stack)
+        _say_what_says_nothing(chosen, given)
         asked = _asked(given, chosen, limit, window)
         if out is not None:
             from ninescope.common.files import output_directory
 
             stack.enter_context(output_directory(out))
         with naming_stdin(chosen.words):
-            with _naming_the_window(given.trace_window):
+            with _naming_options(given):
                 started = Run(asked)
             if source is None and not (given.size or limit or given.duration):
                 _say_how_many(started.progress().total)
@@ -145,12 +144,17 @@ def _asked(
     )
 
 
-def _say_what_a_mix_is(rw: str | None, rwmixread: float | None) -> None:
-    """Say of a mix that it is none, or that it looks like a share."""
-    if rwmixread is not None and rw in _OF_ONE_DIRECTION:
-        print(f"ninescope: --rwmixread says nothing of --rw {rw}, which is of one direction", file=sys.stderr)
-    elif rwmixread is not None and 0 < rwmixread < 1:
-        print(f"ninescope: --rwmixread {rwmixread:g} is {rwmixread:g} %, not a share", file=sys.stderr)
+def _say_what_says_nothing(workload: Workload, given: options.Options) -> None:
+    """Say of words of a job that they have no effect, and of a mix that it looks like a share."""
+    from ninescope.simulation.remarks import file_remarks, job_remarks
+
+    file = workload.words.get("job_file")
+    of_words = job_remarks(workload.words.get("job") or {}, option="--")
+    for remark in of_words if file is None else file_remarks(str(file)):
+        print(f"ninescope: {remark}", file=sys.stderr)
+    mix = given.rwmixread
+    if mix is not None and given.rw in ("rw", "readwrite", "randrw") and 0 < mix < 1:
+        print(f"ninescope: --rwmixread {mix:g} is {mix:g} %, not a share", file=sys.stderr)
 
 
 def _say_how_many(requests: int | None) -> None:
@@ -199,14 +203,17 @@ def _window(text: str) -> tuple[str, str]:
 
 
 @contextlib.contextmanager
-def _naming_the_window(text: str | None) -> Iterator[None]:
-    """Call the window by its option in messages of the engine."""
+def _naming_options(given: options.Options) -> Iterator[None]:
+    """Call a window of time and a size by their options in messages of the engine."""
     from ninescope._native import ConfigError
 
     try:
         yield
     except ConfigError as error:
-        key, _, rest = str(error).partition(": ")
-        if text is None or not key.startswith("trace_window"):
-            raise
-        raise ConfigError(f"--trace-window {text}: {rest}") from None
+        words = str(error)
+        if given.trace_window is not None and words.startswith("trace_window"):
+            raise ConfigError(f"--trace-window {given.trace_window}: {words.partition(': ')[2]}") from None
+        before = "job: size_percent: "
+        if given.size is not None and words.startswith(before):
+            raise ConfigError(f"--size {given.size}: {words.removeprefix(before)}") from None
+        raise

@@ -128,7 +128,10 @@ TraceWindow = Annotated[
 ]
 Rw = Annotated[
     str | None,
-    typer.Option(metavar="read|write|randread|randwrite|rw|randrw", help="Make a job, in fio's words."),
+    typer.Option(
+        metavar="read|write|trim|randread|randwrite|randtrim|rw|randrw",
+        help="Make a job, in fio's words (readwrite is rw).",
+    ),
 ]
 Bs = Annotated[str | None, typer.Option(metavar="SIZE", help="Job: request size, as 4k.")]
 Iodepth = Annotated[

@@ -147,6 +147,16 @@ def refuse_others(path: str | os.PathLike[str], *wanted: Kind) -> None:
     raise ConfigError(f"{name}: is a {kind.name}, not a {wanted[0].name}; {kind.taken.replace('FILE', name)}")
 
 
+def refuse_a_list_called_job(path: str | os.PathLike[str]) -> None:
+    """Say of `[[job]]` how several jobs are written."""
+    try:
+        is_list = isinstance(loads(Path(path).read_text(encoding="utf-8-sig")).get("job"), list)
+    except (OSError, ValueError):  # whoever reads it next says it, with its line
+        return
+    if is_list:
+        raise ConfigError(f"{os.fspath(path)}: [[job]]: several jobs are written [[jobs]], and one is [job]")
+
+
 def _keys(path: str | os.PathLike[str]) -> frozenset[str]:
     try:
         return frozenset(loads(Path(path).read_text(encoding="utf-8-sig")))

@@ -1,10 +1,43 @@
-"""What a reader must know of how a trace was read: lines skipped, times and addresses mended."""
+"""What a reader must know of a workload: lines of a trace skipped, times mended, words that say nothing."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 from typing import Any
+
+from ninescope.toml import loads
+
+_OF_ONE_DIRECTION = ("read", "write", "trim", "randread", "randwrite", "randtrim")
+
+
+def job_remarks(job: Mapping[str, Any], *, option: str = "") -> Iterator[str]:
+    """Say which words of a job say nothing beside its others; `option` is what stands before words: `--`."""
+
+    def told(word: str) -> str:
+        return f"--{word.replace('_', '-')}" if option else f"`{word}`"
+
+    rw = str(job.get("rw") or job.get("readwrite") or "read")
+    of = f"{told('rw')} {rw}"
+    if rw in _OF_ONE_DIRECTION and job.get("rwmixread") is not None:
+        yield f"{told('rwmixread')} says nothing of {of}, which is of one direction"
+    if not rw.startswith("rand") and job.get("random_distribution") is not None:
+        yield f"{told('random_distribution')} says nothing of {of}, whose addresses follow each other"
+    if job.get("rate_process") is not None and not (job.get("rate_iops") or job.get("write_rate_iops")):
+        yield f"{told('rate_process')} says nothing without {told('rate_iops')}: the job is a closed loop"
+
+
+def file_remarks(path: str) -> Iterator[str]:
+    """Say the same of the jobs of a TOML file; those of a job file of fio are in the notes of its result."""
+    if not path.endswith(".toml"):
+        return
+    document = loads(Path(path).read_text(encoding="utf-8-sig"))
+    if isinstance(document.get("jobs"), list):
+        for index, job in enumerate(document["jobs"]):
+            yield from (f"jobs[{index}]: {remark}" for remark in job_remarks(job))
+        return
+    yield from job_remarks(document.get("job", document))
 
 
 def trace_remarks(trace: Mapping[str, Any]) -> Iterator[str]:
@@ -16,12 +49,12 @@ def trace_remarks(trace: Mapping[str, Any]) -> Iterator[str]:
         were = "was" if skipped == 1 else "were"
         yield f"{_lines(skipped)} of the trace gave no request and {were} skipped{where}"
     for key, words in (
-        ("reordered", "requests were out of order in time and put right"),
-        ("clamped", "requests were far out of order; their time was raised to that of the one before"),
-        ("unaligned", "requests were not aligned to sectors and were widened"),
+        ("reordered", "out of order in time and put right"),
+        ("clamped", "far out of order and given the time of the one before"),
+        ("unaligned", "not aligned to sectors and widened"),
     ):
         if trace.get(key):
-            yield f"{trace[key]:,} {words}"
+            yield f"{trace[key]:,} {'request was' if trace[key] == 1 else 'requests were'} {words}"
 
 
 def broken_line(first: Mapping[str, Any]) -> str:

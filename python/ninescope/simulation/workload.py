@@ -128,6 +128,7 @@ class Workload:
         given = existing(os.fspath(path), "job file")
         if given.endswith(".toml"):
             kinds.refuse_others(given, kinds.JOB)
+            kinds.refuse_a_list_called_job(given)
         return cls._looked_at({"job_file": given})
 
     @classmethod

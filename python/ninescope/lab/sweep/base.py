@@ -273,6 +273,8 @@ def plainly(message: str) -> str:
         return words
     hint = (match["hint"] or "").strip().replace("`", "'")
     known = re.findall(r"`([^`]*)`", match["known"])
+    if "unknown name" in words and hint.removeprefix("did you mean '").removesuffix("'?") not in known:
+        hint = ""  # a key, where a value is wanted
     said = f"; {hint}" if hint else f"; there is {listed(known)}"
     return f"{words[: match.start()]}{said}{words[match.end() :]}"
 
