@@ -103,6 +103,38 @@ def test_what_is_kept_is_not_simulated_again_and_says_the_same(experiment, tmp_p
     assert (nowhere, steps) == (first, [False] * 3)
 
 
+FURTHER = """\
+from experiment import simulate as first
+from ninescope.papers.experiment import Point
+
+def points(settings):
+    return [] if settings.quick else [Point("d", {"of": ["d"]}, 9)]
+
+def simulate(point, settings):
+    return first(point, settings)
+"""
+
+
+@pytest.mark.skipif(not NATIVE, reason="the engine is not built")
+def test_what_is_run_beside_makes_nothing_anew_of_what_is_judged(experiment, tmp_path):
+    folder = tmp_path / "points"
+    measured(experiment, folder, quick=False)
+    further = experiment.with_name("further.py")
+    further.write_text(FURTHER)
+    found, steps = measured(experiment, folder, quick=False)
+    assert sorted(steps) == [False, True, True, True]
+    assert found["d"] == pytest.approx(101.1)
+    assert measured(experiment, folder, quick=True)[1] == [False] * 3
+    # A change of it concerns its own points, a change of the experiment those too.
+    further.write_text(FURTHER + "# changed\n")
+    assert sorted(measured(experiment, folder, quick=False)[1]) == [False, True, True, True]
+    experiment.write_text(EXPERIMENT + "# changed\n")
+    assert measured(experiment, folder, quick=False)[1] == [False] * 4
+    further.write_text(FURTHER.replace('Point("d"', 'Point("a"'))
+    with pytest.raises(ConfigError, match="two points have one name"):
+        measured(experiment, folder, quick=False)
+
+
 @pytest.mark.skipif(not NATIVE, reason="the engine is not built")
 def test_another_seed_mode_or_experiment_is_simulated_by_itself(experiment, tmp_path, monkeypatch):
     folder = tmp_path / "points"

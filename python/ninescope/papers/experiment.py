@@ -7,8 +7,9 @@
     def points(settings: Settings) -> list[Point]: ...         # what has to be simulated
     def simulate(point: Point, settings: Settings) -> dict:    # one of them, in a process of its own
 
-`findings.py` beside it says what that comes to (`from experiment import ...` is the file above; a small
-experiment may have these two in it as well):
+`further.py` beside it, where there is one, has the same two functions for what is simulated besides: a change
+of it makes no result of `experiment.py` another one. `findings.py` says what all that comes to (`from
+experiment import ...` is the file above; a small experiment may have these two in it as well):
 
     def summarise(results: dict[str, dict], settings: Settings) -> Summary: ...
     def figures(results: dict[str, dict], settings: Settings) -> list[Figure]: ...             # optional

@@ -16,6 +16,8 @@ from ninescope.common.files import written_whole
 from ninescope.lab.build import build, digest
 from ninescope.papers.experiment import Point, Settings
 
+FURTHER = "further.py"
+"""What is simulated beside: a change of it makes no result of `experiment.py` another one."""
 _NO_MATTER = ("claims.toml", "published.toml", "values.toml", "baseline.toml", "findings.py", "README.md")
 """Files of an experiment that simulate nothing."""
 
@@ -35,9 +37,10 @@ class Identity(NamedTuple):
     """The digest of the files that its simulations may read."""
 
     @classmethod
-    def of(cls, experiment: Path) -> Identity:
-        """Say what would simulate this experiment here and now."""
-        return cls(build(), digest(_files_of(experiment.parent), experiment.parent))
+    def of(cls, source: Path) -> Identity:
+        """Say what would simulate the points of an `experiment.py`, or of the `further.py` beside it."""
+        files = [path for path in _files_of(source.parent) if path.name != FURTHER or source.name == FURTHER]
+        return cls(build(), digest(files, source.parent))
 
 
 class PointStore:

@@ -1,7 +1,7 @@
 """Runs experiments in processes of their own, or on the workers of a pool.
 
-A worker loads `experiment.py` and `findings.py`, and cannot open any file of what was published: that has no
-way into what is measured. Workers end when the process that started them does.
+A worker loads `experiment.py`, `further.py` and `findings.py`, and cannot open any file of what was
+published: that has no way into what is measured. Workers end when the process that started them does.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import Any, NamedTuple
 
 from ninescope._native import ConfigError, SimulationError
 from ninescope.figures import Figure
 from ninescope.lab import pool
 from ninescope.lab.build import of_another, this_worker
 from ninescope.papers.experiment import Experiment, Findings, Inferred, Point, Settings, Summary
-from ninescope.papers.points import Identity, Kept, PointStore
+from ninescope.papers.points import FURTHER, Identity, Kept, PointStore
 
 FORBIDDEN = ("claims.toml", "published.toml", "values.toml")
 FINDINGS = "findings.py"
@@ -113,13 +113,15 @@ def measure_each(
     with pool.local(jobs if workers is None else 1, begin=_begin_worker) as here:
         start = here.submit
         wanted: list[list[Point]] = []
-        for settings in each:
-            points: list[Point] = _answer(start(_points, experiment, settings))
-            wanted.append([point for point in points if select is None or select(point)])
-        tasks = [(number, point) for number, points in enumerate(wanted) for point in points]
+        tasks: list[Task] = []
+        for number, settings in enumerate(each):
+            listed: list[tuple[Path, Point]] = _answer(start(_points, experiment, settings))
+            chosen = [(source, point) for source, point in listed if select is None or select(point)]
+            wanted.append([point for _, point in chosen])
+            tasks += [Task(number, source, point) for source, point in chosen]
         # The heaviest first, those of one point after each other: a worker may keep what they share.
-        tasks.sort(key=lambda task: (-task[1].weight, task[1].name))
-        found = _simulated(workers or here, experiment, each, tasks, on_step, keep_in)
+        tasks.sort(key=lambda task: (-task.point.weight, task.point.name))
+        found = _simulated(workers or here, each, tasks, on_step, keep_in)
         measurements = []
         for number, settings in enumerate(each):
             # In one order, whoever was done first.
@@ -136,53 +138,62 @@ def measure_each(
     return measurements
 
 
+class Task(NamedTuple):
+    """A point to simulate."""
+
+    number: int
+    """Of its settings."""
+    source: Path
+    """The file that says it."""
+    point: Point
+
+
 def _simulated(
     workers: pool.Pool,
-    experiment: Path,
     each: Sequence[Settings],
-    tasks: Sequence[tuple[int, Point]],
+    tasks: Sequence[Task],
     on_step: Callable[[Step], None] | None,
     keep_in: Path | None,
 ) -> dict[tuple[int, str], Kept]:
     """Simulate what is not kept; return all, by the number of the settings and the name of the point."""
     found: dict[tuple[int, str], Kept] = {}
 
-    def is_done(task: tuple[int, Point], what: Kept, *, kept: bool) -> None:
-        number, point = task
-        found[number, point.name] = what
+    def is_done(task: Task, what: Kept, *, kept: bool) -> None:
+        found[task.number, task.point.name] = what
         if on_step is not None:
-            on_step(Step(_words(each[number], point), len(found), len(tasks), what.seconds, kept))
+            words = _words(each[task.number], task.point)
+            on_step(Step(words, len(found), len(tasks), what.seconds, kept))
 
-    identity = Identity.of(experiment)
-    stores = [None if keep_in is None else PointStore(keep_in, identity, settings) for settings in each]
+    identities = {source: Identity.of(source) for source in {task.source for task in tasks}}
+
+    def store_of(task: Task) -> PointStore | None:
+        settings = each[task.number]
+        return None if keep_in is None else PointStore(keep_in, identities[task.source], settings)
+
     left = []
-    for number, point in tasks:
-        store = stores[number]
-        if store is not None and (what := store.get(point)) is not None:
-            is_done((number, point), what, kept=True)
+    for task in tasks:
+        store = store_of(task)
+        if store is not None and (what := store.get(task.point)) is not None:
+            is_done(task, what, kept=True)
         else:
-            left.append((number, point))
-    for (number, point), answer in _answers(workers, experiment, identity, each, left):
+            left.append(task)
+    for task, answer in _answers(workers, identities, each, left):
         what = Kept(*answer)
-        store = stores[number]
-        if store is not None:
-            store.put(point, what)
-        is_done((number, point), what, kept=False)
+        if (store := store_of(task)) is not None:
+            store.put(task.point, what)
+        is_done(task, what, kept=False)
     return found
 
 
 def _answers(
-    workers: pool.Pool,
-    experiment: Path,
-    identity: Identity,
-    each: Sequence[Settings],
-    tasks: Sequence[tuple[int, Point]],
-) -> Iterator[tuple[tuple[int, Point], Any]]:
+    workers: pool.Pool, identities: Mapping[Path, Identity], each: Sequence[Settings], tasks: Sequence[Task]
+) -> Iterator[tuple[Task, Any]]:
     """Simulate tasks; yield what each comes to when it is done. What a lost worker had is begun again."""
-    under_way: dict[Future[Any], tuple[tuple[int, Point], int]] = {}
+    under_way: dict[Future[Any], tuple[Task, int]] = {}
 
-    def begin(task: tuple[int, Point], attempt: int) -> None:
-        future = workers.submit(_simulate, experiment, identity, task[1], each[task[0]])
+    def begin(task: Task, attempt: int) -> None:
+        identity = identities[task.source]
+        future = workers.submit(_simulate, task.source, identity, task.point, each[task.number])
         under_way[future] = (task, attempt)
 
     for task in tasks:
@@ -265,8 +276,8 @@ def _guarded(function: Callable[[], Any]) -> tuple[str, Any]:
 
 
 def load(path: Path) -> Experiment:
-    """Load an `experiment.py`, once for each content."""
-    module = _module(path)
+    """Load an `experiment.py`, or the `further.py` beside it, once for each content."""
+    module = _module(path) if path.name != FURTHER else _load_beside(path, [path.with_name("experiment.py")])
     for function in ("points", "simulate"):
         if not callable(getattr(module, function, None)):
             raise ConfigError(f"{path}: there is no function {function}")
@@ -279,13 +290,29 @@ def load_findings(path: Path) -> Findings:
     beside = path.with_name(FINDINGS)
     module = _module(path)
     if beside.exists():
-        # Every folder has an `experiment`: the name means this one while the file beside it is loaded.
-        with _named("experiment", module):
-            module = _module(beside)
+        module = _load_beside(beside, sources(path))
     if not callable(getattr(module, "summarise", None)):
         raise ConfigError(f"{beside if beside.exists() else path}: there is no function summarise")
     findings: Findings = module
     return findings
+
+
+def sources(experiment: Path) -> list[Path]:
+    """Return the files that say what is simulated."""
+    further = experiment.with_name(FURTHER)
+    return [experiment, further] if further.exists() else [experiment]
+
+
+def _load_beside(path: Path, before: Sequence[Path]) -> ModuleType:
+    """Load a file of an experiment.
+
+    Every folder has an `experiment`: the name means this one while the file is loaded.
+    """
+    with contextlib.ExitStack() as stack:
+        for one in before:
+            module = _module(one)
+            stack.enter_context(_named(one.stem, module))
+        return _module(path)
 
 
 @contextlib.contextmanager
@@ -324,9 +351,9 @@ def _module(path: Path) -> ModuleType:
 
 
 def _points(path: Path, settings: Settings) -> tuple[str, Any]:
-    def run() -> list[Point]:
-        points = load(path).points(settings)
-        names = [point.name for point in points]
+    def run() -> list[tuple[Path, Point]]:
+        points = [(source, point) for source in sources(path) for point in load(source).points(settings)]
+        names = [point.name for _, point in points]
         if len(set(names)) < len(names):
             raise ConfigError(f"{path}: two points have one name")
         return points
