@@ -86,6 +86,53 @@ def test_another_volume_or_a_part_of_it_is_refused(folder, text, words):
     assert "alpha_0.csv" in str(error.value)
 
 
+@pytest.mark.parametrize(
+    ("published", "words"),
+    [
+        ({}, "its number of requests; its hash"),
+        ({"writes": 266}, "its number of requests and of writes; its hash"),
+        ({"writes": 266, "bytes": 1.64e6}, "its number of requests and of writes and its bytes; its hash"),
+        ({"writes": 265}, "266 of its requests write, of alpha_0 265: it was changed"),
+        ({"bytes": 1.66e6}, "of 1,638,400 bytes, those of alpha_0 of some 1,660,000: it was changed"),
+    ],
+)
+def test_without_a_hash_published_numbers_have_to_be_met(folder, published, words):
+    known = {"alpha_0": Volume("alpha_0", REQUESTS, **published)}
+    if "changed" in words:
+        with pytest.raises(ConfigError, match=words):
+            look(folder, known, ["alpha_0"])
+        return
+    [found] = look(folder, known, ["alpha_0"])
+    assert words in found.known
+
+
+def test_a_bad_volume_that_nobody_needs_stops_nothing_and_is_told(folder):
+    known = register(folder)
+    (folder / "alpha_1.csv").write_text(rows(disk=1, requests=10))
+    told: list[str] = []
+    assert [one.name for one in look(folder, known, ["alpha_0"], told.append)] == ["alpha_0"]
+    [words] = told
+    assert "alpha_1.csv: has 10 requests, alpha_1 has 400: it is cut off" in words
+    with pytest.raises(ConfigError, match="it is cut off"):
+        look(folder, known, ["alpha_0", "alpha_1"])
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ('writes = "many"', "alpha_0.writes: must be a whole number"),
+        ("bytes = true", "alpha_0.bytes: must be a number"),
+        ("hash = 7", "alpha_0.hash: must be a text"),
+        ("size = 7", "alpha_0.size: is not a key here"),
+    ],
+)
+def test_a_bad_register_is_named(tmp_path, words, said):
+    file = tmp_path / "volumes.toml"
+    file.write_text(f"alpha_0 = {{ requests = 400, {words} }}\n")
+    with pytest.raises(ConfigError, match=said):
+        load_register(file)
+
+
 def test_what_is_missing_is_named(folder, tmp_path):
     known = register(folder)
     with pytest.raises(ConfigError, match=r"alpha_1\.csv: no such file"):
@@ -164,6 +211,14 @@ def test_a_paper_runs_real_volumes_and_says_so(cli, experiments, folder, tmp_pat
     assert str(folder) not in (tmp_path / "out" / "report.json").read_text()
     assert "alpha_0 (400 requests" in (tmp_path / "out" / "report.html").read_text()
     assert run("--renew-baseline").code == 2
+    # Nobody runs it.
+    register_file = experiments / "volumes.toml"
+    register_file.write_text(register_file.read_text() + "beta_0 = { requests = 7 }\n")
+    (folder / "beta_0.csv").write_text(rows(host="beta", requests=3))
+    told = run()
+    assert told.code == 0
+    assert "ninescope: not used:" in told.err
+    assert "beta_0.csv: has 3 requests, beta_0 has 7: it is cut off" in told.err
     (folder / "alpha_0.csv").write_text(rows(requests=10))
     failed = run()
     assert (failed.code, failed.out) == (2, "")

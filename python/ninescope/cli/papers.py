@@ -94,7 +94,7 @@ def papers_run(
     for one in chosen:  # before anything runs for minutes
         one.published()
         one.baseline()
-    real = {} if traces is None else catalogue.real_volumes(chosen, traces, folder_of_all)
+    real = {} if traces is None else catalogue.real_volumes(chosen, traces, folder_of_all, _not_used)
     settings = {one.id: Settings(quick=not full, seed=seed, volumes=real.get(one.id, ())) for one in chosen}
     reports = []
     for one, folder, report in _judged_each(chosen, settings, out, paper, jobs=jobs, dask=dask):
@@ -157,6 +157,11 @@ def papers_sensitivity(
         print(json.dumps({"papers": documents}))
     if out is not None:
         _write_html(Path(out), say=not json_)
+
+
+def _not_used(why: str) -> None:
+    """Tell of a volume that is there and no paper needs."""
+    print(f"ninescope: not used: {why}", file=sys.stderr)
 
 
 def _refuse_as_baseline(seed: int, traces: str | None) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import itertools
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 import ninescope
@@ -116,10 +116,13 @@ def overruled(full: Mapping[str, str], quick: Mapping[str, str]) -> dict[str, st
     }
 
 
-def real_volumes(chosen: Sequence[Paper], traces: str, folder: Path) -> dict[str, tuple[RealVolume, ...]]:
+def real_volumes(
+    chosen: Sequence[Paper], traces: str, folder: Path, left_out: Callable[[str], None]
+) -> dict[str, tuple[RealVolume, ...]]:
     """Find the published volumes that papers run in a folder of traces; return them by paper.
 
-    Each volume that is there is read whole, and refused unless it is the one that was published.
+    Each volume that is there is read whole, and refused unless it is the one that was published; of one that
+    no paper runs it is told why it is left out.
     """
     needed = {paper.id: volumes(paper.experiment_file) for paper in chosen}
     using = [paper for paper, names in needed.items() if names]
@@ -127,7 +130,7 @@ def real_volumes(chosen: Sequence[Paper], traces: str, folder: Path) -> dict[str
         raise ConfigError(f"--traces: paper {', '.join(needed)} runs no published volume")
     register = load_register(folder / REGISTER)
     names = dict.fromkeys(name for paper in using for name in needed[paper])
-    found = look(Path(traces), register, [name for name in names if name in register])
+    found = look(Path(traces), register, [name for name in names if name in register], left_out)
     return dict.fromkeys(using, found)
 
 
