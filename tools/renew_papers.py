@@ -30,6 +30,8 @@ from ninescope.papers import record, sensitivity
 from ninescope.papers.document import (
     GIVEN_COLUMNS,
     INFERRED_COLUMNS,
+    MARK_COLUMNS,
+    MARKS_TITLE,
     PREDICTED_NOTE,
     RULES_COLUMNS,
     count_columns,
@@ -38,6 +40,7 @@ from ninescope.papers.document import (
     fragile_words,
     given_rows,
     inferred_rows,
+    mark_rows,
     measured_words,
     of_folder,
     own_claims,
@@ -297,6 +300,9 @@ def _sensitivity(found: Stored, swings: Stored | None) -> Iterator[str]:
     if rules := found.get("rules"):
         yield "Rules that were chosen:"
         yield _table(RULES_COLUMNS, rules_rows(rules))
+    if marks := found.get("marks"):
+        yield f"## {MARKS_TITLE}"
+        yield _table(MARK_COLUMNS, mark_rows(marks))
     yield "## Sensitivity"
     if swings is None:
         yield "No run has varied these values."

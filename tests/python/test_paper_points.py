@@ -64,6 +64,7 @@ def experiment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     folder.mkdir(parents=True)
     (folder / "experiment.py").write_text(EXPERIMENT)
     (folder / "claims.toml").write_text(CLAIMS)
+    (folder / "values.toml").write_text("")
     (tmp_path / "notes").mkdir()
     monkeypatch.setenv("NOTES", str(tmp_path / "notes"))
     return folder / "experiment.py"
@@ -210,6 +211,7 @@ def test_all_papers_end_with_a_summary(experiment, cli):
     other = folder / "901-other"
     other.mkdir()
     (other / "experiment.py").write_text(EXPERIMENT)
+    (other / "values.toml").write_text("")
     (other / "claims.toml").write_text(
         CLAIMS.replace('"900"', '"901"').replace('"9.1"', '"9.2"').replace('"a"', '"d"')
     )

@@ -12,6 +12,7 @@ from ninescope import ConfigError, toml
 from ninescope.papers import catalogue
 from ninescope.papers.claims import Bound, Claim, Claims
 from ninescope.papers.experiment import Inferred
+from ninescope.papers.marks import load_marks
 from ninescope.papers.values import load_values
 
 CLAIMS = Claims(
@@ -106,6 +107,48 @@ def test_lines_are_found_in_nested_tables():
     assert toml.line_of(text, "a[7]", "y") == 0
 
 
+MARKS = """
+"9.1" = { mark = "calibrated", because = "dies were chosen by it" }
+"9.2" = { mark = "predicted", because = "nothing was" }
+"9.3" = { mark = "calibrated", because = "reads go first by it" }
+"""
+
+
+@pytest.mark.parametrize(
+    ("find", "replace", "words"),
+    [
+        ("", "", ""),
+        (
+            '"9.2" = { mark = "predicted"',
+            '"9.2" = { mark = "calibrated"',
+            "line 3: 9.2.mark: is 'calibrated'",
+        ),
+        ('"9.3"', '"9.33"', "there is no published claim '9.33'; did you mean '9.3'?"),
+        ('"9.3" = { mark = "calibrated", because = "reads go first by it" }', "", "9.3: is missing"),
+        ("mark =", "marks =", "line 2: 9.1: must be a table of mark and because"),
+        ('"nothing was"', '""', "line 3: 9.2.because: must be a text"),
+    ],
+)
+def test_each_claim_has_a_reason_for_its_mark_and_it_is_the_mark_it_has(tmp_path, find, replace, words):
+    file = tmp_path / "marks.toml"
+    file.write_text(MARKS.replace(find, replace, 1))
+    values = loaded(tmp_path, GOOD)
+    if not words:
+        assert load_marks(file, CLAIMS, values)["9.2"] == "nothing was"
+        assert load_marks(tmp_path / "none.toml", CLAIMS, values) == {}
+        return
+    with pytest.raises(ConfigError) as error:
+        load_marks(file, CLAIMS, values)
+    assert words in str(error.value)
+
+
+@pytest.mark.skipif(not NATIVE, reason="the engine is not built")
+def test_each_published_claim_of_each_paper_says_why_it_has_its_mark():
+    for paper in catalogue.papers(ROOT / "experiments"):
+        published = [claim.id for claim in paper.claims().claims if claim.origin != "ours"]
+        assert list(paper.marks(paper.values())) == published
+
+
 @pytest.mark.skipif(not NATIVE, reason="the engine is not built")
 def test_a_misspelt_value_stops_a_run_before_it_begins(cli, tmp_path):
     folder = tmp_path / "experiments" / "900-test"
@@ -123,6 +166,11 @@ def test_a_misspelt_value_stops_a_run_before_it_begins(cli, tmp_path):
         f'{claim}[[claim.check]]\nvalue = "a"\nequals = 1\n'
     )
     values = folder / "values.toml"
+    # Without the file every claim would be called predicted.
+    found = cli("papers", "run", "900", "--experiments", folder.parent)
+    assert (found.code, found.out) == (2, "")
+    assert found.err.count("\n") == 1
+    assert "values.toml: there is no such file; it says by which published figures" in found.err
     values.write_text('[[calibrated]]\nvalue = "dyes"\nfigure = "figure 1"\nclaims = ["9.1"]\n')
     found = cli("papers", "run", "900", "--experiments", folder.parent)
     assert found.code == 2

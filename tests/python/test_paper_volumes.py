@@ -142,7 +142,7 @@ def test_what_is_missing_is_named(folder, tmp_path):
     # A compressed file that ends too soon.
     (folder / "alpha_1.csv.gz").write_bytes(gzip.compress(rows(disk=1).encode())[:-900])
     with pytest.raises(ConfigError, match=r"alpha_1\.csv\.gz"):
-        look(folder, known, [])
+        look(folder, known, ["alpha_1"])
 
 
 def test_a_volume_runs_as_its_stand_in_does_where_both_are_the_same_requests(tmp_path):
@@ -185,6 +185,7 @@ def experiments(tmp_path, folder) -> Path:
     paper = tmp_path / "experiments" / "900-test"
     paper.mkdir(parents=True)
     (paper / "experiment.py").write_text(EXPERIMENT)
+    (paper / "values.toml").write_text("")
     (paper / "claims.toml").write_text(
         '[paper]\nid = "900"\ntitle = "A drive"\ncitation = "Nobody"\n\n[[claim]]\nid = "9.1"\n'
         'statement = "so"\ngrade = "exact"\npublished = 1\nsource = "here"\n'

@@ -149,6 +149,7 @@ def experiments(tmp_path: Path) -> Path:
     paper.mkdir(parents=True)
     (folder / "validation-of-something").mkdir()
     (paper / "claims.toml").write_text(CLAIMS)
+    (paper / "values.toml").write_text("")
     (paper / "experiment.py").write_text(EXPERIMENT)
     (paper / "findings.py").write_text(FINDINGS)
     (paper / "published.toml").write_text(PUBLISHED)

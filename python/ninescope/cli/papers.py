@@ -217,10 +217,19 @@ def _judged_each(
 ) -> Iterator[tuple[Paper, Path | None, Report]]:
     """Run the experiments of papers one after the other; yield each with its folder and what was judged."""
     values = {paper.id: paper.values() for paper in chosen}  # before anything runs for minutes
+    marks = {paper.id: paper.marks(values[paper.id]) for paper in chosen}
     for paper in chosen:
         folder = _folder(out, paper, word)
         with _telling_what_is_kept(folder), workers(jobs, None, dask, None) as given:
-            report = _judged(paper, folder, values[paper.id], settings[paper.id], jobs=jobs, given=given)
+            report = _judged(
+                paper,
+                folder,
+                values[paper.id],
+                marks[paper.id],
+                settings[paper.id],
+                jobs=jobs,
+                given=given,
+            )
         yield paper, folder, report
 
 
@@ -228,6 +237,7 @@ def _judged(
     paper: Paper,
     out: Path | None,
     values: Values,
+    reasons: Mapping[str, str],
     settings: Settings,
     *,
     jobs: int | None,
@@ -267,6 +277,7 @@ def _judged(
             tuple(regressions(committed, verdicts)),
             by_full_run=overruled(baseline.get("full", {}), verdicts) if quick else {},
             values=values,
+            reasons=reasons,
         )
         if out is not None:
             record.save(report, out, published, inferred)

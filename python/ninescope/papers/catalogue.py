@@ -14,6 +14,8 @@ from ninescope.common.catalogue import did_you_mean
 from ninescope.papers.claims import Claims, load_claims, load_toml
 from ninescope.papers.experiment import RealVolume
 from ninescope.papers.judge import HOLDS, NOT_REPRODUCED, VERDICTS
+from ninescope.papers.marks import FILE as MARKS
+from ninescope.papers.marks import load_marks
 from ninescope.papers.published import Published, load_published
 from ninescope.papers.runner import inferred, volumes
 from ninescope.papers.values import Values, load_values
@@ -62,7 +64,16 @@ class Paper:
     def values(self) -> Values:
         """Read what of the configuration is published, and by which figures the rest was chosen."""
         file = self.folder / "values.toml"
-        return load_values(file, self.claims(), inferred(self.experiment_file)) if file.exists() else Values()
+        if not file.exists():
+            raise ConfigError(
+                f"{file}: there is no such file; it says by which published figures values were chosen (an "
+                "empty one: by none), and without it every claim would be called predicted"
+            )
+        return load_values(file, self.claims(), inferred(self.experiment_file))
+
+    def marks(self, values: Values) -> dict[str, str]:
+        """Read why each claim is calibrated or predicted."""
+        return load_marks(self.folder / MARKS, self.claims(), values)
 
     def baseline(self) -> dict[str, dict[str, str]]:
         """Read the committed verdicts: by mode, then by claim."""

@@ -458,6 +458,15 @@ INFERRED_COLUMNS = ("value", "as chosen", "why", "calibrated on")
 RULES_COLUMNS = ("rule", "calibrated on", "how")
 
 
+MARKS_TITLE = "Calibrated or predicted, and why"
+MARK_COLUMNS = ("claim", "is", "because")
+
+
+def mark_rows(marks: Sequence[Stored]) -> list[list[str]]:
+    """Tabulate why each claim is calibrated or predicted."""
+    return [[one["claim"], one["mark"], one["because"]] for one in marks]
+
+
 def given_rows(given: Sequence[Stored]) -> list[list[str]]:
     """Tabulate what of the configuration the paper gives."""
     return [[one["name"], one["value"], one["source"]] for one in given]
@@ -482,6 +491,8 @@ def _sensitivity(paper: _Paper) -> Iterator[Block]:
         yield TableBlock("What the paper does not give", INFERRED_COLUMNS, rows)
     if rules := paper.found.get("rules"):
         yield TableBlock("Rules that were chosen", RULES_COLUMNS, rules_rows(rules))
+    if marks := paper.found.get("marks"):
+        yield TableBlock(MARKS_TITLE, MARK_COLUMNS, mark_rows(marks))
     swings = paper.swings
     if swings is None:
         yield Text(["No run has varied these values (`ninescope papers sensitivity`)."])

@@ -8,7 +8,8 @@
     def simulate(point: Point, settings: Settings) -> dict:    # one of them, in a process of its own
 
 `further.py` beside it, where there is one, has the same two functions for what is simulated besides: a change
-of it makes no result of `experiment.py` another one. `findings.py` says what all that comes to (`from
+of it makes no result of `experiment.py` another one. Its `INFERRED` are values that no run of `experiment.py`
+hangs on. `findings.py` says what all that comes to (`from
 experiment import ...` is the file above; a small experiment may have these two in it as well):
 
     def summarise(results: dict[str, dict], settings: Settings) -> Summary: ...

@@ -18,7 +18,15 @@ from ninescope.papers.experiment import Point, Settings
 
 FURTHER = "further.py"
 """What is simulated beside: a change of it makes no result of `experiment.py` another one."""
-_NO_MATTER = ("claims.toml", "published.toml", "values.toml", "baseline.toml", "findings.py", "README.md")
+_NO_MATTER = (
+    "baseline.toml",
+    "claims.toml",
+    "findings.py",
+    "marks.toml",
+    "published.toml",
+    "README.md",
+    "values.toml",
+)
 """Files of an experiment that simulate nothing."""
 
 

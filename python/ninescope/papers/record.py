@@ -67,6 +67,11 @@ def record(report: Report, published: Published, inferred: Sequence[Inferred]) -
         "rules": [
             {"name": one.of, "calibrated_on": one.words, "how": one.how} for one in report.values.rules
         ],
+        "marks": [
+            {"claim": judgement.claim.id, "mark": report.mark(judgement), "because": reason}
+            for judgement in report.judgements
+            if (reason := report.reasons.get(judgement.claim.id))
+        ],
         "runs": [list(run) for run in runs],
         "digest": digest_of(runs),
         "manifest": {

@@ -49,6 +49,8 @@ class Report:
     """Of a quick run: the committed verdicts of a full one, where they are others."""
     values: Values = dataclasses.field(default_factory=Values)
     """What of the configuration is published, and by which figures the rest was chosen."""
+    reasons: Mapping[str, str] = dataclasses.field(default_factory=dict)
+    """Why each claim is calibrated or predicted."""
 
     @property
     def mode(self) -> str:

@@ -29,7 +29,7 @@ from ninescope.lab.build import of_another, this_worker
 from ninescope.papers.experiment import Experiment, Findings, Inferred, Point, Settings, Summary
 from ninescope.papers.points import FURTHER, Identity, Kept, PointStore
 
-FORBIDDEN = ("claims.toml", "published.toml", "values.toml")
+FORBIDDEN = ("claims.toml", "marks.toml", "published.toml", "values.toml")
 FINDINGS = "findings.py"
 ATTEMPTS = 3
 """So often a simulation is given to a worker that is lost, before it is to blame itself."""
@@ -217,11 +217,12 @@ def _words(settings: Settings, point: Point) -> str:
     return f"{settings.varied} x {settings.factor:g}: {point.name}" if settings.varied else point.name
 
 
-def inferred(experiment: Path) -> tuple[Inferred, ...]:
-    """Return what an experiment infers."""
+def inferred(experiment: Path, *, varied: bool = False) -> tuple[Inferred, ...]:
+    """Return what an experiment infers; `varied` leaves out what its own runs do not hang on."""
+    named = [experiment] if varied else sources(experiment)
     with pool.local(1, begin=_begin_worker) as workers:
-        found: tuple[Inferred, ...] = _answer(workers.submit(_inferred, experiment))
-    return found
+        found: list[tuple[Inferred, ...]] = [_answer(workers.submit(_inferred, one)) for one in named]
+    return tuple(value for values in found for value in values)
 
 
 def volumes(experiment: Path) -> tuple[str, ...]:
@@ -277,6 +278,8 @@ def _guarded(function: Callable[[], Any]) -> tuple[str, Any]:
 
 def load(path: Path) -> Experiment:
     """Load an `experiment.py`, or the `further.py` beside it, once for each content."""
+    if not path.is_file():
+        raise ConfigError(f"{path}: there is no such file")
     module = _module(path) if path.name != FURTHER else _load_beside(path, [path.with_name("experiment.py")])
     for function in ("points", "simulate"):
         if not callable(getattr(module, function, None)):

@@ -176,7 +176,7 @@ def examine(
     workers: Pool | None = None,
 ) -> Sensitivity:
     """Vary all that a paper's experiment infers, and judge its quantitative claims each time."""
-    inferred = runner.inferred(paper.experiment_file)
+    inferred = runner.inferred(paper.experiment_file, varied=True)
     if not inferred:
         raise ConfigError(f"{paper.experiment_file}: names nothing that is inferred (INFERRED)")
     chosen = Settings(seed=seed, brief=True)
