@@ -245,7 +245,7 @@ def _judged(
 ) -> Report:
     """Run one paper's experiment and judge its claims."""
     from ninescope.common.files import output_directory
-    from ninescope.papers import record, runner
+    from ninescope.papers import record, runner, together
     from ninescope.papers.catalogue import overruled, regressions
     from ninescope.papers.judge import judge
     from ninescope.papers.report import Report
@@ -263,6 +263,7 @@ def _judged(
                 workers=given,
             )
             inferred = () if out is None else runner.inferred(paper.experiment_file)
+        measurement = measurement.with_tables(together.tables(claims.claims, measurement.summary.measured))
         judgements = tuple(judge(claim, measurement.summary.measured, quick=quick) for claim in claims.claims)
         verdicts = {judgement.claim.id: judgement.verdict for judgement in judgements}
         # What is committed was judged with stand-ins.

@@ -31,6 +31,7 @@ WITHOUT_PART = (
     "papers/report.py",
     "papers/runner.py",
     "papers/sensitivity.py",
+    "papers/together.py",
     "pictures",
     "report",
     "result/metrics.py",

@@ -26,7 +26,7 @@ from ninescope._native import ConfigError, SimulationError
 from ninescope.figures import Figure
 from ninescope.lab import pool
 from ninescope.lab.build import of_another, this_worker
-from ninescope.papers.experiment import Experiment, Findings, Inferred, Point, Settings, Summary
+from ninescope.papers.experiment import Experiment, Findings, Inferred, Point, Settings, Summary, Table
 from ninescope.papers.points import FURTHER, Identity, Kept, PointStore
 
 FORBIDDEN = ("claims.toml", "marks.toml", "published.toml", "values.toml")
@@ -66,6 +66,13 @@ class Measurement:
     """What each point was told, by its name."""
     configuration: Mapping[str, str] = dataclasses.field(default_factory=dict)
     """What the experiment sets beside its files: TOML by its name."""
+
+    def with_tables(self, more: Sequence[Table]) -> Measurement:
+        """Return the same with tables that the experiment itself cannot make."""
+        if not more:
+            return self
+        tables = [*self.summary.tables, *more]
+        return dataclasses.replace(self, summary=dataclasses.replace(self.summary, tables=tables))
 
 
 def measure(
