@@ -28,6 +28,8 @@ from experiment import (
     variant_runs,
     variants,
 )
+from further import OTHERS
+from further import pairs as pairs_for
 
 from ninescope import toml
 from ninescope.figures import Axis, Figure, Panel, Series
@@ -46,7 +48,11 @@ def summarise(results: Results, settings: Settings) -> Summary:
         "ratio_of_reads_per_program": ratio(found["prxy_1"], found["prxy_0"]),
         "codes": measured_slopes(results, bits, cycles),
     }
-    tables = [slope_table(measured["codes"]), iops_table(results, bits, cycles), stand_in_table(results)]
+    tables = [
+        slope_table(measured["codes"], source(results)),
+        iops_table(results, bits, cycles),
+        stand_in_table(results),
+    ]
     if settings.brief:
         return Summary(measured, tables)
     codes = results["codes"]
@@ -58,8 +64,10 @@ def summarise(results: Results, settings: Settings) -> Summary:
         code_table(codes),
         slopes,
         volumes,
-        remedy_table(chosen),
+        remedy_table(chosen, source(results)),
+        *([] if settings.quick else [other_remedy_table(results)]),
         code_variant_table(results, settings),
+        added_times_table(results, settings),
         drawn,
         table(results),
     ]
@@ -203,7 +211,7 @@ def remedies_by_volume(found: Mapping[str, Any]) -> Table:
     )
 
 
-def slope_table(found: Mapping[str, Any]) -> Table:
+def slope_table(found: Mapping[str, Any], requests: str) -> Table:
     """Tabulate what a bit and a cycle cost."""
     rows: list[list[Any]] = []
     for volume in VOLUMES:
@@ -219,7 +227,7 @@ def slope_table(found: Mapping[str, Any]) -> Table:
     return Table(
         "Loss of IOPS for each bit and each cycle",
         [
-            "stand-in",
+            requests,
             "bit of flash",
             "bit of SCM",
             "SCM / flash",
@@ -256,7 +264,7 @@ def iops_table(results: Results, bits: Mapping[str, Iterable[int]], cycles: Iter
     return Table("IOPS over corrected bits and verify cycles", ["of", "bits or cycles", *columns], rows)
 
 
-def remedy_table(chosen: Mapping[str, Any]) -> Table:
+def remedy_table(chosen: Mapping[str, Any], requests: str) -> Table:
     """Tabulate the best remedies."""
     rows: list[list[Any]] = []
     for volume, of_volume in chosen.items():
@@ -267,7 +275,7 @@ def remedy_table(chosen: Mapping[str, Any]) -> Table:
     return Table(
         "The best remedy for a raw bit error rate of SCM",
         [
-            "stand-in",
+            requests,
             "bit error rate",
             "verify cycles",
             "corrected bits",
@@ -296,9 +304,69 @@ def code_variant_table(results: Results, settings: Settings) -> Table:
             rows.append([variant, volume, f"{first:,.0f}", *(f"{found:.2e}" for found in slopes)])
     return Table(
         "Decided otherwise: loss of IOPS, from end to end",
-        ["decided otherwise", "stand-in", "IOPS", "bit of flash", "bit of SCM", "flash 428", "cycle"],
+        ["decided otherwise", source(results), "IOPS", "bit of flash", "bit of SCM", "flash 428", "cycle"],
         rows,
         note="flash 428: bit of SCM with flash at full strength; with the requests of a quick run",
+    )
+
+
+STAND_IN = "stand-in"
+
+
+def source(results: Results) -> str:
+    """Say what the requests are: drawn in the place of a volume, or the volume's own."""
+    rows = [results[volume]["stand_in"] for volume in VOLUMES]
+    return "real trace" if all(row["is_real"] for row in rows) else STAND_IN
+
+
+def other_remedy_table(results: Results) -> Table:
+    """Tabulate the best remedies for errors that no claim is judged at."""
+    rows: list[list[Any]] = []
+    for uber, rber in OTHERS:
+        row: list[Any] = [f"{uber:g}", f"{rber:g}"]
+        for volume in VOLUMES:
+            runs = results[f"{volume}/remedies"]["runs"]
+            iops = {
+                (cycles, bits): runs[name_of(bits, STRONGEST["nand"], cycles)]["iops"]
+                for cycles, bits in pairs_for(uber, rber)
+            }
+            cycles, bits = max(iops, key=lambda pair: iops[pair])
+            alone = next(reached for (tried, _), reached in iops.items() if tried == 0)
+            row += [cycles, bits, f"{iops[cycles, bits] / alone - 1:+.2%}"]
+        rows.append(row)
+    columns = ["errors left", "bit error rate"]
+    for volume in VOLUMES:
+        columns += [f"{volume}: cycles", "bits", "over ECC alone"]
+    return Table(
+        "The best remedy for other errors",
+        columns,
+        rows,
+        note="errors left: uncorrectable bit errors that are allowed; with the requests of a quick run",
+    )
+
+
+def added_times_table(results: Results, settings: Settings) -> Table:
+    """Tabulate a bit of SCM with flash at full strength beside what it is where times add.
+
+    Where a request takes what it took before, and what each code adds, the loss by both codes follows from
+    the loss by each.
+    """
+    rows: list[list[Any]] = []
+    for variant in variants(settings):
+        found = {}
+        for volume in VOLUMES:
+            runs = results[f"{volume}/otherwise"]["runs"]
+            names = [name_of(*wanted) for wanted in variant_runs()]
+            first, flash, scm, coded, _ = [runs[f"{variant}: {name}"]["iops"] for name in names]
+            added = 1 / (1 / flash + 1 / scm - 1 / first)
+            found[volume] = [(1 - both / flash) / (STRONGEST["scm"] - 1) for both in (coded, added)]
+        for volume, losses in found.items():
+            rows.append([f"{variant}, {volume}", *(f"{loss:.2e}" for loss in losses)])
+    return Table(
+        "A bit of SCM with flash at full strength, and where times add",
+        [f"decided, {source(results)}", "measured", "where times add"],
+        rows,
+        note="where times add: from the losses by each code alone; with the requests of a quick run",
     )
 
 
@@ -315,8 +383,8 @@ def stand_in_table(results: Results) -> Table:
         sizes = [row[key] / (1 << 20) for key in ("footprint", "written_footprint", "read_footprint")]
         cells = [f"{row['requests']:,}", f"{row['write_share']:.1%}", *(f"{mib:,.0f}" for mib in sizes)]
         rows.append([volume, *cells, f"{row['read_and_written']:.0%}"])
-    columns = ["stand-in", "requests", "writes", "MiB touched", "written", "read", "of it written"]
-    return Table("What was drawn", columns, rows)
+    columns = [source(results), "requests", "writes", "MiB touched", "written", "read", "of it written"]
+    return Table("What was drawn" if source(results) == STAND_IN else "What was taken", columns, rows)
 
 
 def short(number: float | None) -> str | None:
@@ -344,7 +412,7 @@ def table(results: Results) -> Table:
                     quotient if volume == VOLUMES[-1] else "",
                 ]
             )
-    columns = ["decided otherwise", "stand-in", "SCM / footprint", "IOPS", "R", "W", "R / W"]
+    columns = ["decided otherwise", source(results), "SCM / footprint", "IOPS", "R", "W", "R / W"]
     return Table(
         "Sectors of SCM read (R) and written (W) per request",
         [*columns, "over prxy_0"],
@@ -364,10 +432,14 @@ COLOURS = {
     "accepted": "#1f6fb4",
 }
 MEDIUM_WORDS = {"scm": "SCM", "nand": "NAND"}
-STAND_INS = (
-    "prxy_0 and prxy_1 are stand-ins drawn from published statistics, one request in flight; latencies of "
-    "flash, SCM and decoders are inferred. "
-)
+
+
+def about(results: Results) -> str:
+    """Say what was run."""
+    drawn = "are stand-ins drawn from published statistics"
+    whose = drawn if source(results) == STAND_IN else "are real traces"
+    inferred = "latencies of flash, SCM and decoders are inferred"
+    return f"{' and '.join(VOLUMES)} {whose}, one request in flight; {inferred}. "
 
 
 def figures(results: Results, settings: Settings) -> list[Figure]:
@@ -437,8 +509,8 @@ def figure_3(results: Results, settings: Settings) -> Figure:
         "figure-3",
         "Figure 3: IOPS by the strength of the code of each medium",
         [swept_panel(results, volume, sweep) for volume in VOLUMES for sweep in sweeps],
-        caption=f"{STAND_INS}The other medium corrects one bit. The paper gives slopes: its lines are drawn "
-        "with them through the first point.",
+        caption=f"{about(results)}The other medium corrects one bit. The paper gives slopes: its lines are "
+        "drawn with them through the first point.",
     )
 
 
@@ -447,9 +519,10 @@ def figure_4(results: Results, settings: Settings) -> Figure:
     left = results["codes"]["ber_left"]
     cycles = QUICK_CYCLES if settings.quick else FULL_CYCLES
     of_runs = [run_of(results, VOLUMES[0], (1, STRONGEST["nand"], count))["ber_factor"] for count in cycles]
+    drive = f"drive, {VOLUMES[0]} ({source(results)})"
     series = [
         Series("model", list(range(len(left))), left, colour=COLOURS["verify"]),
-        Series(f"drive, {VOLUMES[0]} (stand-in)", cycles, of_runs, "points", colour=COLOURS["verify"]),
+        Series(drive, cycles, of_runs, "points", colour=COLOURS["verify"]),
     ]
     return Figure(
         "figure-4",
@@ -474,8 +547,8 @@ def figure_5(results: Results, settings: Settings) -> Figure:
         "figure-5",
         "Figure 5: IOPS by the two remedies of SCM",
         [swept_panel(results, volume, sweep) for volume in VOLUMES for sweep in sweeps],
-        caption=f"{STAND_INS}Flash corrects {strongest} bits; SCM corrects one bit where cycles vary. The "
-        "paper gives slopes: its lines are drawn with them through the first point.",
+        caption=f"{about(results)}Flash corrects {strongest} bits; SCM corrects one bit where cycles vary. "
+        "The paper gives slopes: its lines are drawn with them through the first point.",
     )
 
 

@@ -70,6 +70,7 @@ def summarise(results: Results, settings: Settings) -> Summary:
             rber: {"value": of.value, "interval": [of.low, of.high]}
             for rber, of in ((rber, found.normalised) for rber, found in swept(results).items())
         },
+        "normalised_response_of_one_run": {rber: found.of_each[0] for rber, found in swept(results).items()},
         "bch2crc_over_crc_moved": {
             name: share(counters(results, name)["ecc_to_edc"] * scale, measured["crc_moved"][name])
             for name in WORKLOADS
@@ -166,6 +167,7 @@ def ledger(run: Mapping[str, Any], settings: Settings) -> dict[str, Any]:
         # Of a Poisson count: how many standard deviations it lies off.
         "deviation": (count - expected) / expected**0.5,
         "prefetched_share": share(cache["prefetched"], count),
+        "all_disk_accesses": (cache["disk_accesses"] + cache["disk_accesses_of_moves"]) * scale,
         **{name: cache[name] * scale for name in LEDGER if name != "corruptions"},
     }
 

@@ -33,7 +33,9 @@ def findings() -> Any:
 
 
 def test_every_claim_is_there():
-    assert [claim.id for claim in CLAIMS] == [f"3.{number}" for number in range(1, 12)]
+    stricter = ("3.5b", "3.6b")
+    found = [claim.id for claim in CLAIMS if claim.id not in stricter]
+    assert found == [f"3.{number}" for number in range(1, 12)]
 
 
 def test_what_measures_holds_no_text_of_what_was_published():
