@@ -60,7 +60,7 @@ export PYO3_PYTHON := $(abspath $(BIN))/python
 # Runs a command and says how long it took.
 timed = @echo '$(1)'; began=$$(date +%s); $(1) && echo "== $$(($$(date +%s) - began)) s"
 
-.PHONY: help demo test test-ray figures papers-docs papers-drawn papers-report today-docs fio-docs bench bench-sweeps check fmt lint lint-rust lint-python worlds minimal-worlds stand-ins properties fuzz unsafe deny coverage lock clean
+.PHONY: help demo test test-ray figures papers-quick papers-docs papers-drawn papers-report today-docs fio-docs bench bench-sweeps check fmt lint lint-rust lint-python worlds minimal-worlds stand-ins properties fuzz unsafe deny coverage lock clean
 .DEFAULT_GOAL := help
 
 help: ## Show this list
@@ -80,6 +80,10 @@ test-ray: $(STAMPS)/native $(STAMPS)/dev $(STAMPS)/ray ## Run the tests of sweep
 
 figures: demo ## Renew what README.md and docs/ show of the demo
 	@$(BIN)/python tools/renew_readme.py $(DEMO_OUT)
+
+papers-quick: $(STAMPS)/native ## Keep what quick runs with seeds 1, 2 and 3 say in experiments/quick.toml; their outputs are in OUT
+	@for seed in 1 2 3; do $(BIN)/ninescope papers run all --quick --seed $$seed --out $(OUT)/quick-$$seed || [ $$? = 1 ] || exit; done
+	@$(BIN)/python tools/quick_verdicts.py $(OUT)/quick-1 $(OUT)/quick-2 $(OUT)/quick-3
 
 papers-docs: $(STAMPS)/native ## Renew docs/papers from OUT=out/papers, where `papers run all --full --out` wrote
 	@$(BIN)/python tools/renew_papers.py $(OUT)
