@@ -746,6 +746,7 @@ def test_an_installation_without_experiments_says_how_to_find_them(cli, monkeypa
         ("[quick\n", "line 1"),
         ('[fast]\n"9.1" = "holds"\n', "fast"),
         ('[quick]\n"9.1" = "hold"\n', "did you mean 'holds'"),
+        ('[full]\n"9.1" = "holds"\n[why]\n"9.2" = "so"\n', "why.9.2: must be a text about a claim of [full]"),
     ],
 )
 def test_a_bad_baseline_is_named(cli, experiments, text, words):
@@ -754,6 +755,17 @@ def test_a_bad_baseline_is_named(cli, experiments, text, words):
     assert code == 2
     assert "baseline.toml" in err
     assert words in err
+
+
+@pytest.mark.skipif(not NATIVE, reason="the engine is not built")
+def test_why_a_verdict_has_changed_outlives_a_renewed_baseline(cli, experiments):
+    file = experiments / "900-test/baseline.toml"
+    file.write_text('[full]\n"9.1" = "holds"\n\n[why]\n"9.1" = "holds since reads are faster"\n')
+    assert cli("papers", "run", "900", "--experiments", experiments, "--renew-baseline").code == 0
+    stored = tomllib.loads(file.read_text())
+    assert stored["why"] == {"9.1": "holds since reads are faster"}
+    assert list(stored) == ["quick", "full", "why"]
+    assert "why" not in catalogue.load_baseline(file)
 
 
 def test_an_output_folder_that_cannot_be_is_bad_input(cli, experiments):

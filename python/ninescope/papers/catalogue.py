@@ -23,6 +23,8 @@ from ninescope.papers.volumes import FILE as REGISTER
 from ninescope.papers.volumes import load_register, look
 
 MODES = ("quick", "full")
+WHY = "why"
+"""Beside them: why the verdict of a full run was changed last, by claim; written by hand."""
 _FOLDER = re.compile(r"(\d{3})-[\w-]+")
 
 
@@ -86,26 +88,37 @@ class Paper:
 
         stored = self.baseline()
         stored[mode] = dict(verdicts)
+        why = _baseline_file(self.baseline_file)[WHY]
         text = f"# Written by `ninescope papers run {self.id} --quick|--full --renew-baseline`.\n\n"
-        text += toml.dumps({name: stored[name] for name in MODES if name in stored})
+        text += toml.dumps(
+            {name: stored[name] for name in MODES if name in stored} | ({WHY: why} if why else {})
+        )
         with written_whole(self.baseline_file) as temporary:
             temporary.write_text(text, encoding="utf-8")
 
 
 def load_baseline(path: Path) -> dict[str, dict[str, str]]:
     """Read verdicts: by mode, then by claim; where there is no file there are none."""
+    return {mode: verdicts for mode, verdicts in _baseline_file(path).items() if mode != WHY}
+
+
+def _baseline_file(path: Path) -> dict[str, dict[str, str]]:
+    """Read verdicts by mode, and why those of a full run have come to be others than they were."""
     try:
         text = path.read_text(encoding="utf-8")
     except FileNotFoundError:
-        return {}
+        return {WHY: {}}
     except (OSError, UnicodeDecodeError) as error:
         raise ConfigError(f"{path}: {error}") from error
-    stored = load_toml(path, text)
+    stored = {WHY: {}, **load_toml(path, text)}
     for mode, verdicts in stored.items():
-        if mode not in MODES or not isinstance(verdicts, dict):
-            raise ConfigError(f"{path}: {mode}: only [quick] and [full] can stand here")
+        if mode not in (*MODES, WHY) or not isinstance(verdicts, dict):
+            raise ConfigError(f"{path}: {mode}: only [quick], [full] and [{WHY}] can stand here")
         for claim, verdict in verdicts.items():
-            if verdict not in VERDICTS:
+            if mode == WHY:
+                if not isinstance(verdict, str) or claim not in stored.get("full", {}):
+                    raise ConfigError(f"{path}: {mode}.{claim}: must be a text about a claim of [full]")
+            elif verdict not in VERDICTS:
                 raise ConfigError(
                     f"{path}: {mode}.{claim}: {verdict!r} is no verdict{did_you_mean(str(verdict), VERDICTS)}"
                 )
