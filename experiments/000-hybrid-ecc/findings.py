@@ -306,7 +306,9 @@ def code_variant_table(results: Results, settings: Settings) -> Table:
         "Decided otherwise: loss of IOPS, from end to end",
         ["decided otherwise", source(results), "IOPS", "bit of flash", "bit of SCM", "flash 428", "cycle"],
         rows,
-        note="flash 428: bit of SCM with flash at full strength; with the requests of a quick run",
+        note="flash 428: bit of SCM with flash at full strength; with the first million requests of each "
+        "volume, as a quick run has: slopes of the whole are others, and so may their order be (IOPS of "
+        "prxy_0 above are of all of them)",
     )
 
 
