@@ -6,6 +6,8 @@ Nothing here simulates, and nothing here knows what was published.
 from __future__ import annotations
 
 import dataclasses
+import math
+import statistics
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -24,6 +26,7 @@ from experiment import (
     drive,
     scene_drives,
 )
+from further import LIGHTER, PATIENCE_NS, SEEDED
 
 from ninescope import toml
 from ninescope.figures import Axis, Figure, Panel, Series
@@ -79,6 +82,9 @@ PARAMETERS = (
 )
 """Keys of the drive that a table of its parameters has."""
 
+MOST_SEEDS = 10_000
+"""More than anybody would run."""
+
 Results = Mapping[str, dict[str, Any]]
 
 
@@ -126,6 +132,8 @@ def summarise(results: Results, settings: Settings) -> Summary:
     ]
     if not settings.brief:
         tables += [variant_table(results), wear_table(results)]
+    if not settings.brief and not settings.quick:
+        tables += [seed_table(results), lighter_table(results)] if "lighter/ssr-ies" in results else []
     return Summary(measured, tables, [attribution(results, workload) for workload in WORKLOADS])
 
 
@@ -213,13 +221,25 @@ def single_erase(results: Results) -> dict[str, Any]:
             "mean_wait_us": scene["mean_wait_ns"] / 1e3,
             "suspensions_of_one_erase": siege["suspends"],
             "erased_between_reads": 1 - min(left, 1.0),
-            "erase_ends_in_flood": scene["flood"]["erase_ns"] < scene["flood"]["reads_ns"],
+            "erase_ends_in_flood": ends(flood(results, name)),
+            "erase_ends_in_flood_with_less_patience": ends(scene["flood"]),
         }
         for key, value in values.items():
             tree.setdefault(key, {})[name] = value
     waits = tree["mean_wait_us"]
     tree["mean_wait_ratio"] = {"des_over_static": waits["ssr-des"] / waits["ssr-static"]}
     return tree
+
+
+def flood(results: Results, name: str) -> Mapping[str, Any]:
+    """Return the flood of a scene: that of the configured patience, where it was made (not in try-outs)."""
+    found: Mapping[str, Any] = results.get(f"flood/{name}") or results[f"scenes/{name}"]["flood"]
+    return found
+
+
+def ends(flood: Mapping[str, Any]) -> bool:
+    """Say whether an erase ended before the flood did."""
+    return bool(flood["erase_ns"] < flood["reads_ns"])
 
 
 def latency_table(results: Results, op: str) -> Table:
@@ -354,12 +374,13 @@ def variant_table(results: Results) -> Table:
         columns,
         rows,
         note=(
-            "a modern drive: as the presets are, 4 KiB writes share a page, and programs are not suspended. "
-            "a shared write buffer: of 112 pages, of which a die holds 16 at most. loops by wear: AERO's "
-            "table at 2,500 cycles, 3.5 ms each. the trace's own rate: 51,273 a second, more than a drive "
-            "can serve that suspends erases and programs. requests 2.5 % faster: than that which each "
-            "policy keeps up with. at most: suspensions of an erase. lost: pulse "
-            "time of erase loops that began anew."
+            "with the requests of a quick run, a tenth of the others', but for 2.5 % faster, and `as it is` "
+            "with all: tails beyond p99.99, and of writes, hang on the length. a modern drive: as the "
+            "presets are, 4 KiB writes share a page, and programs are not suspended. a shared write buffer: "
+            "of 112 pages, of which a die holds 16 at most. loops by wear: AERO's table at 2,500 cycles, 3.5 "
+            "ms each. the trace's own rate: 51,273 a second, more than a drive can serve that suspends "
+            "erases and programs. requests 2.5 % faster: than that which each policy keeps up with. at most: "
+            "suspensions of an erase. lost: pulse time of erase loops that began anew."
         ),
     )
 
@@ -378,13 +399,12 @@ def variant_cells(run: Mapping[str, Any]) -> list[Any]:
 def scene_table(results: Results) -> Table:
     """Tabulate the scenes."""
     rows: list[list[Any]] = []
-    for _, words, scene in scenes(results):
+    for name, words, scene in scenes(results):
         waits = [scene["max_wait_ns"], scene["max_wait_and_recovery_ns"], scene["mean_wait_ns"]]
         siege = scene["siege"]
         in_time = "yes" if siege["write_done_before_last_read"] else "no"
-        flood = scene["flood"]
-        in_flood = f"yes, {flood['suspends']} suspends" if flood["erase_ns"] < flood["reads_ns"] else "no"
-        cells = [siege["suspends"], in_time, in_flood]
+        floods = [ended(flood(results, name)), ended(scene["flood"])]
+        cells = [siege["suspends"], in_time, *floods]
         rows.append([words, *(microseconds(wait) for wait in waits), *cells])
     return Table(
         "One erase [us]",
@@ -396,13 +416,105 @@ def scene_table(results: Results) -> Table:
             "suspends",
             "ends in time",
             "ends in a flood",
+            f"with {FLOOD_PATIENCE}",
         ],
         rows,
         note=(
             f"suspends, ends in time: while reads come each {READ_GAP_NS / 1e3:g} us, which the die can "
-            f"serve. In a flood, each {FLOOD_GAP_NS / 1e3:g} us, it cannot: reads wait at all times, and a "
-            f"policy other than I-ES lets them go first for {FLOOD_PATIENCE} at each stop (64ms by default)."
+            f"serve. In a flood, each {FLOOD_GAP_NS / 1e3:g} us, it cannot: reads wait at all times, and "
+            f"D-ES and SSR let them go first for {PATIENCE_NS / 1e6:g} ms at each stop, as configured; the "
+            f"last column has a flood of 0.3 s and {FLOOD_PATIENCE} at each stop. I-ES and the baseline have "
+            "no such limit; SSR(d) at given P/E cycles was run with the short flood alone."
         ),
+    )
+
+
+def ended(flood: Mapping[str, Any]) -> str:
+    """Write whether an erase ended, after how long, and how often it was suspended."""
+    after = f"{flood['erase_ns'] / 1e6:,.0f} ms"
+    return f"yes, after {after}, {flood['suspends']} suspends" if ends(flood) else "no"
+
+
+def seed_table(results: Results) -> Table:
+    """Tabulate how far a write tail is from seed to seed, and how many seeds tell two policies apart."""
+    rows: list[list[Any]] = []
+    for workload, (_, policies) in SEEDED.items():
+        found = {policy: seeded(results, workload, policy) for policy in policies}
+        fixed = results[f"{workload}/ssr-des"]["latency"]["write"]["percentiles_ns"]["99.99"] / 1e6
+        for policy, tails in found.items():
+            middle, deviation = in_logarithms(tails)
+            low, high = (
+                math.exp(middle + sign * student(len(tails)) * deviation / math.sqrt(len(tails)))
+                for sign in (-1, 1)
+            )
+            others = {"ssr-des": (math.log(fixed), 0.0)} | {
+                other: in_logarithms(of) for other, of in found.items() if other != policy
+            }
+            needed = {name: seeds_needed((middle, deviation), other) for name, other in others.items()}
+            rows.append(
+                [
+                    WORKLOADS[workload],
+                    POLICIES[policy],
+                    ", ".join(f"{tail:,.3g}" for tail in sorted(tails)),
+                    f"{math.exp(middle):,.3g}",
+                    f"{low:,.3g}-{high:,.3g}",
+                    "; ".join(f"{POLICIES[name]} {count}" for name, count in needed.items()),
+                ]
+            )
+    return Table(
+        "Write tails from seed to seed: p99.99 [ms]",
+        ["workload", "policy", "each seed", "mean", "95 %", "seeds to tell it from"],
+        rows,
+        note="runs of other seeds than those of the verdicts, "
+        + ", ".join(f"{WORKLOADS[name]} {requests:,} requests" for name, (requests, _) in SEEDED.items())
+        + ", a third of the full length; means and their intervals (Student's) are of logarithms; the write "
+        "tail of D-ES is one loop of an erase with any seed. Seeds: of this length, until intervals as wide "
+        "as the measured spread asks for do not overlap, if means stay where they are",
+    )
+
+
+def seeded(results: Results, workload: str, policy: str) -> list[float]:
+    """Return a write tail [ms] for each seed."""
+    before = f"seeds/{workload}/{policy}/"
+    runs = [found for name, found in results.items() if name.startswith(before)]
+    return [run["latency"]["write"]["percentiles_ns"]["99.99"] / 1e6 for run in runs]
+
+
+def in_logarithms(values: Sequence[float]) -> tuple[float, float]:
+    """Return mean and standard deviation of logarithms."""
+    logarithms = [math.log(value) for value in values]
+    return statistics.mean(logarithms), statistics.stdev(logarithms)
+
+
+def student(count: int) -> float:
+    """Return how many standard errors 95 % of means lie within, of so many values."""
+    return {2: 12.71, 3: 4.303, 4: 3.182, 5: 2.776, 6: 2.571, 7: 2.447, 8: 2.365}.get(count, 1.96)
+
+
+def seeds_needed(one: tuple[float, float], other: tuple[float, float]) -> str:
+    """Return how many seeds it takes until the intervals of two means do not overlap."""
+    apart = abs(one[0] - other[0])
+    needed = (1.96 * (one[1] + other[1]) / apart) ** 2 if apart else math.inf
+    return f"{math.ceil(needed):,}" if needed < MOST_SEEDS else f"more than {MOST_SEEDS:,}"
+
+
+def lighter_table(results: Results) -> Table:
+    """Tabulate reads under both workloads, and under the stand-in at less than its load."""
+    rows: list[list[Any]] = []
+    for policy, words in POLICIES.items():
+        row: list[Any] = [words]
+        for name in (f"fio/{policy}", f"tpcc-stand-in/{policy}", f"lighter/{policy}"):
+            read = results[name]["latency"]["read"]
+            row += [f"{read['behind_erase']:.2%}", microseconds(read["percentiles_ns"]["99"])]
+        rows.append(row)
+    columns = ["policy"]
+    for name in ("FIO", "stand-in", f"stand-in at {LIGHTER:g}"):
+        columns += [f"{name}: behind an erase", "p99"]
+    return Table(
+        "Reads behind an erase, by load [us]",
+        columns,
+        rows,
+        note=f"at {LIGHTER:g} of its requests a second, with those of a quick run; no verdict rests on it",
     )
 
 

@@ -169,3 +169,25 @@ def keys_of(drive: Any) -> dict[str, Any]:
     # It says which tables differ from the preset's.
     found.pop("summary")
     return found
+
+
+def test_a_flood_lasts_longer_than_all_stops_may_and_the_erase_of_des_ends_in_it():
+    further = runner.load(FOLDER / "further.py")
+    found = further.flood("ssr-des", Settings())
+    # Three loops of 5 ms, and two stops of 64 ms each between them; the last loop's end is none.
+    assert found["suspends"] == 2
+    assert 15e6 + 2 * 64e6 <= found["erase_ns"] < 15e6 + 2 * 64e6 + 1e6
+    assert found["reads_ns"] > 15e6 + 3 * 64e6
+    assert [further.stops(policy) for policy in further.PATIENT] == [3, 30, 90]
+
+
+def test_how_many_seeds_tell_two_policies_apart(experiment):
+    findings = runner.load_findings(FOLDER / "experiment.py")
+    # Intervals of 1.96 * 1 / sqrt(n) around 0 and of none around 1: apart from n = 3.84 on.
+    assert findings.seeds_needed((0.0, 1.0), (1.0, 0.0)) == "4"
+    assert findings.seeds_needed((0.0, 1.0), (1.0, 1.0)) == "16"
+    assert findings.seeds_needed((0.5, 1.0), (0.5, 0.1)) == "more than 10,000"
+    middle, deviation = findings.in_logarithms([1.0, 2.718281828459045**2])
+    assert (middle, deviation) == (pytest.approx(1.0), pytest.approx(2**0.5))
+    # Student's, two-sided, 95 %: a value is in any table.
+    assert findings.student(8) == pytest.approx(2.365)
