@@ -70,26 +70,34 @@ def with_tables(page: str, folder: Path) -> str:
 
 
 def pivot(rows: Sequence[Mapping[str, str]], by: Sequence[str], column: str, value: str) -> str:
-    """Tabulate a number: a line for each combination of `by`, a column for each value of `column`."""
-    lines: dict[tuple[str, ...], dict[str, str]] = {}
+    """Tabulate a number: a line for each combination of `by`, a column for each value of `column`.
+
+    Where several rows fall into one cell, those of several seeds, it has their mean.
+    """
+    lines: dict[tuple[str, ...], dict[str, list[float]]] = {}
     columns: dict[str, None] = {}
     for row in rows:
         columns[row[column]] = None
-        lines.setdefault(tuple(row[key] for key in by), {})[row[column]] = _number(row, value)
+        cell = lines.setdefault(tuple(row[key] for key in by), {}).setdefault(row[column], [])
+        cell += _numbers(row, value)
     heads = [*(key.removeprefix("workload.") for key in by), *columns]
     found = [heads, ["---"] * len(by) + ["---:"] * len(columns)]
-    found += [[*key, *(cells.get(name, "-") for name in columns)] for key, cells in lines.items()]
+    found += [[*key, *(_mean(cells.get(name, [])) for name in columns)] for key, cells in lines.items()]
     return "\n".join("| " + " | ".join(line) + " |" for line in found)
 
 
-def _number(row: Mapping[str, str], name: str) -> str:
+def _numbers(row: Mapping[str, str], name: str) -> list[float]:
     factor = 1.0
     for unit, (stored, scale) in SCALES.items():
         if name.endswith(unit):
             name, factor = name.removesuffix(unit) + stored, scale
-    if not row[name]:
+    return [float(row[name]) * factor] if row[name] else []
+
+
+def _mean(values: Sequence[float]) -> str:
+    if not values:
         return "-"
-    found = float(row[name]) * factor
+    found = sum(values) / len(values)
     return f"{found:,.0f}" if abs(found) >= 100 else f"{found:.3g}"
 
 

@@ -52,3 +52,9 @@ def test_a_pivot_has_a_line_for_each_row_and_a_column_for_each_value(tool):
         "| 1 | 1 | 2 |",
         "| 8 | 3 | - |",
     ]
+
+
+def test_a_cell_of_several_seeds_has_their_mean(tool):
+    rows = [{"load": "1", "policy": "a", "iops": str(value)} for value in (1000, 1500, 1100)]
+    rows.append({"load": "1", "policy": "b", "iops": ""})
+    assert tool.pivot(rows, ["load"], "policy", "iops").splitlines()[2:] == ["| 1 | 1,200 | - |"]
