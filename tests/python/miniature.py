@@ -33,6 +33,10 @@ def run(folder: Path, settings: Settings) -> Measurement:
     return measurement
 
 
+OF_FULL_RUNS = ("Gains at the best share, by the time of a sector on the bus",)
+"""Tables that short runs do not have."""
+
+
 def with_what_is_published(folder: Path, measurement: Measurement) -> None:
     """Check that each figure shows something, and that each published number has its place."""
     tables = {table.title: table for table in measurement.summary.tables}
@@ -50,5 +54,7 @@ def with_what_is_published(folder: Path, measurement: Measurement) -> None:
     assert published.series or published.tables
     published.on(measurement.figures)
     for table in published.tables:
+        if table.title in OF_FULL_RUNS and table.title not in tables:
+            continue
         shown = {cell for row in table.beside(tables[table.title]) for cell in row} - {""}
         assert shown == set(table.cells.values()) - {""}, table.title
