@@ -153,8 +153,8 @@ def case(seed: int, policies: dict[str, Policy]) -> tuple[Settings, list[Any]]:
 
 
 def build_program() -> Path:
-    """The simulator's side, with the profile that `cargo test` has built it with."""
-    words = "cargo build --locked --profile test --message-format json -p ninescope-ftl --example instant_log"
+    """The simulator's side, as `cargo test --workspace` has built it: of fewer crates it is built anew."""
+    words = "cargo build --locked --message-format json --workspace --example instant_log"
     built = subprocess.run(words.split(), cwd=ROOT, capture_output=True, text=True)
     assert built.returncode == 0, built.stderr
     messages = map(json.loads, built.stdout.splitlines())
