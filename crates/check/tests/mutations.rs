@@ -1,7 +1,8 @@
 //! The checker is worth what it catches: each deliberate fault of `mutations.toml` must make random worlds
 //! fail by the name given there, and without one they must not fail.
 //!
-//! All faults go into one copy of the sources behind switches, so that it is built once.
+//! All faults go into one copy of the sources behind switches, so that it is built once. The copy is the whole
+//! workspace and shares its target folder: what others wrote was compiled with the tests and is not again.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -13,6 +14,9 @@ const WORLDS: &str = "500";
 
 /// Part of the names of the faults that are run, where not all of them are: an environment variable.
 const ONLY: &str = "NINESCOPE_ONLY";
+
+/// The program of the copy: what is compiled of the copy lies beside what is compiled of the sources.
+const PROGRAM: &str = "mutated-worlds";
 
 /// The switch, added to the copy of the kernel.
 const SWITCH: &str = r#"
@@ -83,22 +87,20 @@ fn mutated_copy(mutations: &[Mutation]) -> PathBuf {
             *text = text.replacen(&edit.before, &edit.after.replace("MUTATED", &switch), 1);
         }
     }
-    // The binding needs Python and is not built.
+    let manifest = Path::new("crates/check/Cargo.toml");
+    let renamed = format!("name = \"{PROGRAM}\"\npath = \"src/bin/worlds.rs\"\n");
+    edited.insert(manifest.to_owned(), read(manifest).replacen("name = \"worlds\"\n", &renamed, 1));
     for entry in std::fs::read_dir(source.join("crates")).expect("the crates") {
         let name = entry.expect("an entry").file_name();
-        if name != "python" {
-            let (from, to) = (Path::new("crates").join(&name), copy.join("crates").join(&name));
-            for part in ["src", "benches"] {
-                if source.join(&from).join(part).exists() {
-                    copy_sources(&source, &from.join(part), &to.join(part), &edited);
-                }
+        let (from, to) = (Path::new("crates").join(&name), copy.join("crates").join(&name));
+        for part in ["src", "benches"] {
+            if source.join(&from).join(part).exists() {
+                copy_sources(&source, &from.join(part), &to.join(part), &edited);
             }
-            std::fs::create_dir_all(&to).expect("a writable target folder");
-            copy_if_changed(
-                &std::fs::read(source.join(&from).join("Cargo.toml")).expect("a manifest"),
-                &to.join("Cargo.toml"),
-            );
         }
+        let manifest = from.join("Cargo.toml");
+        let content = edited.get(&manifest).cloned().unwrap_or_else(|| read(&manifest));
+        copy_if_changed(content.as_bytes(), &to.join("Cargo.toml"));
     }
     forget_others(&copy.join("crates"), &source.join("crates"));
     copy_sources(&source, Path::new("presets"), &copy.join("presets"), &edited);
@@ -138,15 +140,16 @@ fn forget_others(folder: &Path, wanted: &Path) {
 }
 
 fn build(copy: &Path) -> PathBuf {
-    let target = workspace().join("target/mutants/build");
+    let target = workspace().join("target");
+    // Of the whole workspace, so that what others wrote has the features that it has in the tests.
     let output = Command::new(env!("CARGO"))
-        .args(["build", "--release", "--quiet", "--offline", "-p", "ninescope-check", "--bin", "worlds"])
+        .args(["build", "--workspace", "--quiet", "--offline", "--bin", PROGRAM])
         .env("CARGO_TARGET_DIR", &target)
-        // Debug information, link-time optimisation and most others would only cost time here.
+        // A fault is the checker's to find, not that of an assertion on the way.
         .envs([
-            ("CARGO_PROFILE_RELEASE_DEBUG", "0"),
-            ("CARGO_PROFILE_RELEASE_LTO", "off"),
-            ("CARGO_PROFILE_RELEASE_OPT_LEVEL", "1"),
+            ("CARGO_PROFILE_DEV_DEBUG", "0"),
+            ("CARGO_PROFILE_DEV_DEBUG_ASSERTIONS", "false"),
+            ("CARGO_PROFILE_DEV_OVERFLOW_CHECKS", "false"),
         ])
         .env_remove("RUSTFLAGS")
         .env_remove("LLVM_PROFILE_FILE")
@@ -158,7 +161,7 @@ fn build(copy: &Path) -> PathBuf {
         "the mutated sources do not compile:\n{}",
         String::from_utf8_lossy(&output.stderr)
     );
-    target.join("release/worlds")
+    target.join("debug").join(PROGRAM)
 }
 
 /// Random worlds until one fails by this name, or a kept one, with a fault on.
