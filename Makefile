@@ -60,7 +60,7 @@ export PYO3_PYTHON := $(abspath $(BIN))/python
 # Runs a command and says how long it took.
 timed = @echo '$(1)'; began=$$(date +%s); $(1) && echo "== $$(($$(date +%s) - began)) s"
 
-.PHONY: help demo test test-ray figures papers-quick papers-docs papers-drawn papers-report today-docs fio-docs bench bench-sweeps check fmt lint lint-rust lint-python worlds minimal-worlds stand-ins properties fuzz unsafe deny coverage lock clean
+.PHONY: help demo test compiled-tests set-up test-rust test-python test-ray figures papers-quick papers-docs papers-drawn papers-report today-docs fio-docs bench bench-sweeps check fmt lint lint-rust lint-python worlds minimal-worlds stand-ins properties fuzz unsafe deny coverage lock clean
 .DEFAULT_GOAL := help
 
 help: ## Show this list
@@ -70,8 +70,24 @@ help: ## Show this list
 demo: $(STAMPS)/native ## Build everything and replay a small trace
 	@$(BIN)/ninescope run $(DEMO_TRACE) --drive $(DEMO_DRIVE) $(DEMO_OPTIONS) --out $(DEMO_OUT)
 
-test: $(STAMPS)/native $(STAMPS)/dev $(STAMPS)/sweep ## Run all tests
+# Two things at a time, so that one works while the other waits: for packages, a linker, the longest of its tests.
+PAIRED = @$(MAKE) --no-print-directory --jobs 2 --output-sync=target
+
+test: ## Run all tests
+	$(PAIRED) compiled-tests set-up
+	$(PAIRED) test-rust test-python
+
+compiled-tests:
+	$(call timed,cargo test --workspace --locked --quiet --no-run)
+
+# One after the other: two calls of pip at once would write the same packages.
+set-up:
+	$(call timed,$(MAKE) --no-print-directory --jobs 1 $(STAMPS)/dev $(STAMPS)/sweep $(STAMPS)/native)
+
+test-rust:
 	$(call timed,cargo test --workspace --locked)
+
+test-python: $(STAMPS)/native $(STAMPS)/dev $(STAMPS)/sweep
 	@# Files side by side, each in one process: what tests share is in files.
 	$(call timed,NINESCOPE_NATIVE=required $(BIN)/pytest -q -n auto --dist loadfile tests/python)
 
@@ -127,7 +143,7 @@ fmt: $(STAMPS)/dev ## Format everything
 
 # Clippy beside the checks of Python, each for the most part on one processor.
 lint: $(STAMPS)/native $(STAMPS)/dev ## Check format, lints and types
-	@$(MAKE) --no-print-directory --jobs 2 --output-sync=target lint-rust lint-python
+	$(PAIRED) lint-rust lint-python
 
 lint-rust:
 	cargo fmt --all --check
