@@ -48,7 +48,7 @@ NATIVE_SOURCES := $(shell find crates presets -name '*.rs' -o -name '*.toml' -o 
 POLICIES = $(shell find crates/*/src -path '*/policies/*' -name '*.rs')
 
 # Tests of Python that are done in seconds, of every room.
-QUICK_TESTS := $(addprefix tests/python/test_,$(addsuffix .py,architecture words result figures api cli schema statistics \
+QUICK_TESTS := $(addprefix tests/python/test_,$(addsuffix .py,architecture words result figures api cli schema \
 	compare jobs check tooling truth paper_values))
 
 # The Python that is linted.
@@ -60,7 +60,7 @@ export PYO3_PYTHON := $(abspath $(BIN))/python
 # Runs a command and says how long it took.
 timed = @echo '$(1)'; began=$$(date +%s); $(1) && echo "== $$(($$(date +%s) - began)) s"
 
-.PHONY: help demo test compiled-tests set-up test-rust test-python test-ray figures papers-quick papers-docs papers-drawn papers-report today-docs fio-docs bench bench-sweeps check fmt lint lint-rust lint-python worlds minimal-worlds stand-ins properties fuzz unsafe deny coverage lock clean
+.PHONY: help demo test compiled-tests set-up test-rust test-python test-ray figures papers-quick papers-docs papers-drawn papers-report today-docs fio-docs bench bench-sweeps check check-rust check-python fmt lint lint-rust lint-python worlds minimal-worlds stand-ins properties fuzz unsafe deny coverage lock clean
 .DEFAULT_GOAL := help
 
 help: ## Show this list
@@ -128,13 +128,17 @@ bench-sweeps: $(STAMPS)/native $(STAMPS)/sweep ## Measure how sweeps scale, and 
 
 # Everything that is quick: what is left is what takes long (worlds, mutations, whole simulations, papers, fuzzing).
 check: $(STAMPS)/native $(STAMPS)/dev ## Say most of what `make test` and `make lint` say, without what takes long
+	$(PAIRED) check-rust check-python
+
+check-rust:
 	cargo fmt --all --check
 	rustfmt --check --edition 2024 $(POLICIES)
-	cargo test --workspace --locked --quiet --lib
-	cargo test --locked --quiet -p ninescope --test ninescope
+	$(call timed,cargo test --workspace --locked --quiet --lib --test ninescope)
+
+check-python:
 	$(BIN)/ruff check --quiet python tests/python
-	$(BIN)/mypy --strict python/ninescope
-	NINESCOPE_NATIVE=required $(BIN)/pytest -q -n auto --dist loadfile $(QUICK_TESTS)
+	$(call timed,$(BIN)/mypy --strict python/ninescope)
+	$(call timed,NINESCOPE_NATIVE=required $(BIN)/pytest -q -n auto --dist loadfile $(QUICK_TESTS))
 
 fmt: $(STAMPS)/dev ## Format everything
 	cargo fmt --all
