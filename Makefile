@@ -17,6 +17,8 @@ SEED ?= 1
 SECONDS ?= 60
 # How many inputs `make properties` draws for each property.
 CASES ?= 10000
+# How the binding is compiled: `dev`, as the Rust tests are, takes much less time than `release` and runs slower.
+PROFILE ?= release
 
 PYTHON ?= python3
 VENV := .venv
@@ -223,5 +225,5 @@ $(STAMPS)/ray: requirements/ray.lock | $(STAMPS)/base
 $(STAMPS)/native: $(NATIVE_SOURCES) | $(STAMPS)/base
 	@touch $@.began
 	@echo 'building the engine (minutes for the first time, seconds after that)'
-	@PIP_QUIET=1 VIRTUAL_ENV=$(abspath $(VENV)) PATH="$(abspath $(BIN)):$$PATH" $(BIN)/maturin develop --release --locked --quiet
+	@PIP_QUIET=1 VIRTUAL_ENV=$(abspath $(VENV)) PATH="$(abspath $(BIN)):$$PATH" $(BIN)/maturin develop --profile $(PROFILE) --locked --quiet
 	@mv $@.began $@
