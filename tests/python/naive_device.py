@@ -372,7 +372,10 @@ class NaiveDevice:
             first, second = locations
             read = Access(READ, first.group, [first.position, second.position])
             if self._lies_beside(dataclasses.replace(read, positions=[first.position]), second):
-                entries = [Entry([unit], place, is_in_part=True) for unit, place in zip(units, locations, strict=True)]
+                entries = [
+                    Entry([unit], place, is_in_part=True)
+                    for unit, place in zip(units, locations, strict=True)
+                ]
                 read.when_done = lambda: [self._place_or_stall(entry) for entry in entries] and None
                 self._queue_read(read)
                 return

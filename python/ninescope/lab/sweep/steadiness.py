@@ -47,5 +47,6 @@ def below_a_figure(frame: pl.DataFrame) -> str:
 
 def _counts(frame: pl.DataFrame) -> tuple[int, int]:
     """Return how many results are not steady, and of how many that cannot be told."""
-    verdicts = frame[STEADINESS]
+    # A column without any verdict has no type.
+    verdicts = frame[STEADINESS].cast(pl.String)
     return int((verdicts == NOT_STEADY).sum()), int((verdicts == UNTOLD).sum())
