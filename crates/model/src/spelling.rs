@@ -2,11 +2,11 @@
 
 /// The candidate closest to `word`, if it is close enough to be a slip of the hand.
 pub fn suggestion<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
-    // Of two words of one letter nothing is alike, and what was typed is no news to whoever typed it.
+    // A single letter is no slip of a word, and what was typed is no news to whoever typed it.
     let is_near = |candidate: &&str| {
         let letters = word.chars().count().max(candidate.chars().count());
         let cost = edit_cost(word, candidate, &ALIKE);
-        (1..letters).contains(&cost) && cost <= 1 + word.len() / 4
+        word.len() > 1 && (1..letters).contains(&cost) && cost <= 1 + word.len() / 4
     };
     candidates.into_iter().filter(is_near).min_by_key(|candidate| (edit_cost(word, candidate, &BY_HAND), *candidate))
 }
@@ -54,8 +54,11 @@ mod tests {
         assert_eq!(suggestion("chanels", keys), Some("channels"));
         assert_eq!(suggestion("plnaes_per_die", keys), Some("planes_per_die"));
         assert_eq!(suggestion("temperature", keys), None);
-        // Letters that differ altogether, and the word itself.
-        assert_eq!((suggestion("x", ["d", "rw"]), suggestion("d", ["d"])), (None, None));
+        // Letters that differ altogether, one letter alone, and the word itself.
+        assert_eq!(
+            (suggestion("x", ["d", "rw"]), suggestion("a", ["at"]), suggestion("rw", ["rw"])),
+            (None, None, None)
+        );
         // Missing letters rather than another one: both are near.
         assert_eq!(suggestion("randrd", ["randrw", "randread", "read"]), Some("randread"));
         assert_eq!(suggestion("wirte", ["write", "read"]), Some("write"));
