@@ -241,6 +241,15 @@ def test_a_logarithmic_axis_of_less_than_a_decade_has_ticks_between():
     assert len([tick for tick in axes.get_yticks() if low <= tick <= high]) >= 5
 
 
+def test_a_logarithmic_axis_of_one_place_has_room_and_ticks():
+    same = {"low": [39.9, 39.9], "high": [39.9, 39.9]}
+    for series in (Series("a", [0, 1], [39.9, 39.9], **same), Series("a", [0, 1], [39.9, 39.9000001])):
+        axes = axes_of(one_panel(series, y=Axis(log=True)))
+        low, high = axes.get_ylim()
+        assert low < 39 < 39.9 < 41 < high < 50
+        assert len([tick for tick in axes.get_yticks() if low <= tick <= high]) >= 3
+
+
 def test_numbers_of_a_logarithmic_axis_are_all_written_in_one_way():
     # 10,000 and 100,000 stood below a power of ten.
     for low, high in ((1e3, 2e6), (1e-4, 1.0), (1.0, 1e5)):

@@ -68,6 +68,8 @@ _PLAIN, _PLAIN_LOG = (1e-4, 1e8), (1e-2, 1e6)
 """Numbers between these two are written without a power of ten, on linear and on logarithmic axes."""
 _FEW_DECADES = 0.7
 """A logarithmic axis of fewer is nearly linear, and has the ticks of a linear one."""
+_ONE_PLACE, _ROOM = 1e-3, 1.1
+"""A logarithmic axis of fewer decades shows one place alone, and so much room on its sides."""
 _LETTER_OF_POINT = (0.058, 0.13)
 """Width and height of a letter beside a point [inches], about."""
 _SPREAD = 0.3
@@ -385,6 +387,10 @@ def _ticks(axes: Axes, panel: Panel) -> None:
         if described.log:
             low, high = sorted(axis.get_view_interval())
             decades = math.log10(high / low) if low > 0 else math.inf
+            if decades < _ONE_PLACE:
+                # The ticks of a linear axis would leave no room between its ends.
+                set_ends = axes.set_xlim if axis is axes.xaxis else axes.set_ylim
+                set_ends(low / _ROOM, high * _ROOM)
             if decades < _FEW_DECADES:
                 axis.set_major_locator(MaxNLocator(8, steps=[1, 2, 2.5, 5, 10]))
                 axis.set_minor_locator(NullLocator())
