@@ -21,6 +21,16 @@ def test_everything_that_is_promised_can_be_imported():
         ninescope.bogus  # noqa: B018
 
 
+def test_words_of_jobs_that_say_nothing_are_told():
+    mixed = "`rwmixread` says nothing of `rw` randread, which is of one direction"
+    job = {"rw": "randread", "rwmixread": 30, "size": "4m", "requests": 20}
+    with pytest.warns(RuntimeWarning, match=mixed):
+        ninescope.Drive().run(ninescope.Workload.job(**job))
+    named = ninescope.Workload.jobs({**JOB.words["job"], "name": "a"}, {**job, "name": "b"})
+    assert named.remarks() == [f"jobs[1]: {mixed}"]
+    assert JOB.remarks() == []
+
+
 def test_a_drive_is_a_value():
     drive = ninescope.Drive.preset("tlc")
     changed = drive.with_(ftl__over_provisioning=0.1).with_({"ftl.mapping_unit": "4KiB"})

@@ -158,6 +158,9 @@ def test_the_text_says_what_matters(made):
         assert word in text
     assert max(map(len, text.splitlines())) <= 100
     assert "20,000 requests" in repr(made)
+    alone = Result({**made.document, "requests": 1})
+    assert "Result 1 request," in repr(alone)
+    assert "\n 1 request, " in str(alone)
     assert made._repr_html_().startswith("<pre")
 
 

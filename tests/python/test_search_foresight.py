@@ -162,3 +162,20 @@ def test_a_search_of_few_designs_takes_as_long_as_they_do():
     assert probed.seconds is not None
     assert 0 < probed.seconds.low <= probed.seconds.likely <= probed.seconds.high
     assert probed.begun == 1
+
+
+@needs_the_engine
+def test_words_of_workloads_that_say_nothing_are_told_unless_designs_change_words():
+    def doubts(*changes: tuple[str, str]) -> tuple[str, ...]:
+        text = SMALL
+        for old, new in changes:
+            assert old in text
+            text = text.replace(old, new)
+        return ninescope.Search.from_toml(text).plan().doubts
+
+    idle = ('rw = "randrw"', 'rw = "randread"\nrwmixread = 30')
+    told = "`rwmixread` says nothing of `rw` randread, which is of one direction"
+    assert told in doubts(idle)
+    assert told not in doubts()
+    varied = ("[parameters]", '[parameters]\n"workload.iodepth" = [1, 2]')
+    assert told not in doubts(idle, varied)

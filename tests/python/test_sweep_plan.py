@@ -290,6 +290,23 @@ def test_several_workloads_and_drives_are_axes():
     assert [row.point.drive_name for row in plan.rows] == ["tlc", "mlc"] * 2
 
 
+def test_words_that_say_nothing_in_any_point_are_told():
+    def remarks(workload: str, axis: str = '"workload.iodepth" = [1, 2]') -> tuple[str, ...]:
+        return plan_of(SweepFile.parse(f"[workload]\n{workload}\n[axes]\n{axis}\n")).remarks
+
+    mixed = "`rwmixread` says nothing of `rw` randread, which is of one direction"
+    assert remarks('rw = "randread"\nrwmixread = 30') == (mixed,)
+    assert remarks('rw = "randread"', '"workload.rwmixread" = [30, 70]') == (mixed,)
+    # An axis gives it a meaning in some points.
+    assert remarks('rw = "randread"\nrwmixread = 30', '"workload.rw" = ["randread", "randrw"]') == ()
+    jobs = '[{ name = "a", rw = "randread" }, { name = "b", rw = "randread", rwmixread = 30 }]'
+    axis = '"ftl.over_provisioning" = [0.1, 0.2]'
+    assert remarks(f"job = {jobs}", axis) == (f"job[1]: {mixed}",)
+    # Of several workloads each is told by its name.
+    text = '[[workload]]\nrw = "read"\n[[workload]]\nname = "b"\nrw = "randread"\nrwmixread = 30\n'
+    assert plan_of(SweepFile.parse(text)).remarks == (f"workload b: {mixed}",)
+
+
 def test_conditions_set_keys_and_equal_rows_are_merged():
     document = {
         "axes": {"ftl.victim": ["greedy", "random"], "controller.queue_depth": [16, 64]},

@@ -117,16 +117,16 @@ def _check_run(request: dict[str, object]) -> list[str]:
 
 
 def _sweep(path: str) -> Verdict:
+    from ninescope.common.numbers import counted
     from ninescope.lab.sweep.sweep import Sweep
-    from ninescope.lab.sweep.values import plural
 
     sweep = Sweep.from_file(path)
     plan = sweep.plan()
-    notes = [f"{plural(len(plan.points), 'point')}; `ninescope sweep plan {path}` lists them"]
+    notes = [f"{counted(len(plan.points), 'point')}; `ninescope sweep plan {path}` lists them"]
     if sweep.checked < len(plan.rows):
-        points = plural(sweep.checked, "point")
+        points = counted(sweep.checked, "point")
         notes.append(f"checked with their workloads: {points}; the others by their drives")
-    return Verdict("sweep", notes)
+    return Verdict("sweep", [*notes, *plan.remarks])
 
 
 def _search(path: str) -> Verdict:

@@ -375,14 +375,14 @@ def bytes_of(memory: str | None) -> int | None:
 
 def _end(status: Status, out: str) -> None:
     """Say what came of it; exit with 1 where points cannot be run."""
-    from ninescope.lab.sweep.values import plural
+    from ninescope.common.numbers import counted
 
     print(f"{_how_far(status)}; `ninescope sweep table {out}` shows them")
     for label, failure in status.failures:
         print(f"ninescope: {label or 'the point'}: {failure.error.splitlines()[-1]}", file=sys.stderr)
     if status.failures:
         print(
-            f"ninescope: {len(status.failures)} of {plural(status.points, 'point')} cannot be run "
+            f"ninescope: {len(status.failures)} of {counted(status.points, 'point')} cannot be run "
             "(--retry tries them again)",
             file=sys.stderr,
         )
@@ -390,12 +390,12 @@ def _end(status: Status, out: str) -> None:
 
 
 def _say_how_far(sweep: Sweep, out: str) -> None:
-    from ninescope.lab.sweep.values import plural
+    from ninescope.common.numbers import counted
 
     with contextlib.suppress(Exception):  # the interrupt is what counts
         status = sweep.status(out)
         print(
-            f"ninescope: {status.done:,} of {plural(status.points, 'point')} "
+            f"ninescope: {status.done:,} of {counted(status.points, 'point')} "
             f"{'is' if status.points == 1 else 'are'} kept; "
             f"`ninescope sweep resume FILE --out {out}` goes on",
             file=sys.stderr,
@@ -419,9 +419,9 @@ def _print_status(lake: Lake, records: list[Record], found: list[Status]) -> Non
 
 
 def _how_far(status: Status) -> str:
-    from ninescope.lab.sweep.values import plural
+    from ninescope.common.numbers import counted
 
-    words = [f"{status.done:,} of {plural(status.points, 'point')} done"]
+    words = [f"{status.done:,} of {counted(status.points, 'point')} done"]
     if status.failures:
         words.append(f"{len(status.failures):,} cannot be run")
     if status.left:
@@ -451,6 +451,7 @@ def _plan_as_json(plan: Plan, found: Any) -> dict[str, Any]:
         "combinations": plan.combinations,
         "left_out": plan.left_out,
         "merged": plan.merged,
+        "notes": list(plan.remarks),
         "points": [
             {"point": row.point.design, "values": dict(zip(plan.columns, row.values, strict=True))}
             for row in plan.rows

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from ninescope.common.numbers import counted
 from ninescope.figures import Axis, Figure, Panel, Series
 from ninescope.figures.latency import trusted
 from ninescope.figures.series import in_time
@@ -75,7 +76,7 @@ def _subtitle(result: Result) -> str:
     drive: Mapping[str, Any] = (result.document.get("config") or {}).get("drive") or {}
     simulated = ""
     if result.requests:
-        requests = "1 request" if result.requests == 1 else f"{result.requests:,} requests"
+        requests = counted(result.requests, "request")
         simulated = f"{requests} in {duration(result.simulated_ns)} of simulated time"
     return ". ".join(part for part in (str(drive.get("summary") or ""), simulated) if part)
 

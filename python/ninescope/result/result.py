@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from ninescope import conveniences
 from ninescope.common.files import RESULT, output_directory, written_whole
+from ninescope.common.numbers import counted
 from ninescope.result.attribution import Attribution, band_of
 from ninescope.result.endurance import Cost, Endurance
 from ninescope.result.fio_logs import logs
@@ -303,7 +304,7 @@ class Result:
 
     def __repr__(self) -> str:
         reads, writes = self.latency.read, self.latency.write
-        parts = [f"{self.requests:,} requests"]
+        parts = [counted(self.requests, "request")]
         for name, latency in (("read", reads), ("write", writes)):
             if latency.count:
                 parts.append(f"{name} p99 {latency.percentile(99) / 1e3:,.1f} us")

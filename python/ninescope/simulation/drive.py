@@ -168,7 +168,7 @@ class Drive:
         for progress in run.slices():
             if on_progress is not None:
                 on_progress(progress)
-        for remark in run.remarks():
+        for remark in [*workload.remarks(), *run.remarks()]:
             warnings.warn(remark, RuntimeWarning, stacklevel=2)
         return run.result()
 

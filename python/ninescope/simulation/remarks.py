@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -28,16 +28,21 @@ def job_remarks(job: Mapping[str, Any], *, option: str = "") -> Iterator[str]:
         yield f"{told('rate_process')} says nothing without {told('rate_iops')}: the job is a closed loop"
 
 
+def jobs_remarks(jobs: Sequence[Mapping[str, Any]], name: str) -> Iterator[str]:
+    """Say the same of several jobs, which are called `name` where they stand."""
+    for index, job in enumerate(jobs):
+        yield from (f"{name}[{index}]: {remark}" for remark in job_remarks(job))
+
+
 def file_remarks(path: str) -> Iterator[str]:
     """Say the same of the jobs of a TOML file; those of a job file of fio are in the notes of its result."""
     if not path.endswith(".toml"):
         return
     document = loads(Path(path).read_text(encoding="utf-8-sig"))
     if isinstance(document.get("jobs"), list):
-        for index, job in enumerate(document["jobs"]):
-            yield from (f"jobs[{index}]: {remark}" for remark in job_remarks(job))
-        return
-    yield from job_remarks(document.get("job", document))
+        yield from jobs_remarks(document["jobs"], "jobs")
+    else:
+        yield from job_remarks(document.get("job", document))
 
 
 def trace_remarks(trace: Mapping[str, Any]) -> Iterator[str]:

@@ -136,6 +136,15 @@ class Workload:
         """Take a job that comes with ninescope: `preset("varmail")`."""
         return cls._looked_at({"preset": name})
 
+    def remarks(self) -> list[str]:
+        """Say which words of its jobs say nothing beside the others."""
+        from ninescope.simulation.remarks import file_remarks, job_remarks, jobs_remarks
+
+        file, job = self.words.get("job_file"), self.words.get("job")
+        if file is not None:
+            return list(file_remarks(str(file)))
+        return list(jobs_remarks(job, "jobs") if isinstance(job, list) else job_remarks(job or {}))
+
     @classmethod
     def _looked_at(cls, words: Mapping[str, Any]) -> Workload:
         """Return a job if it can be read; whether a drive has room for it is seen when it is run."""

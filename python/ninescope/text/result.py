@@ -11,6 +11,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from ninescope.common.numbers import counted
 from ninescope.result import Result
 from ninescope.result.attribution import bands_in_device
 from ninescope.simulation.remarks import trace_remarks
@@ -93,7 +94,7 @@ def _grid(rows: list[tuple[str, str]]) -> RenderableType:
 
 def _headline(result: Result) -> RenderableType:
     lines = [Text.assemble((workload_name(result), "bold"), " on ", (drive_name(result), "bold"))]
-    speed = [f"{result.requests:,} requests", f"{duration(result.simulated_ns)} simulated"]
+    speed = [counted(result.requests, "request"), f"{duration(result.simulated_ns)} simulated"]
     if result.wall_seconds:
         speed.append(f"{duration(result.wall_seconds * 1e9)} of wall time")
     lines.append(Text(", ".join(speed)))

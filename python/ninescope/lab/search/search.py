@@ -27,7 +27,7 @@ from ninescope.lab.search.prices import priced
 from ninescope.lab.search.record import KIND, Record
 from ninescope.lab.search.space import Design
 from ninescope.lab.search.trial import PRUNED, REFUSED, Trial
-from ninescope.lab.sweep.base import of_drive, of_workload
+from ninescope.lab.sweep.base import WORKLOAD, of_drive, of_workload, remarks_of
 from ninescope.lab.sweep.estimate import CHECK_SECONDS, needs_of
 from ninescope.lab.sweep.file import said
 from ninescope.lab.sweep.lake import MARK, Lake, refuse_results
@@ -114,7 +114,7 @@ class Search:
             for workload in file.workloads:
                 short[workload] = evaluator.requests(workload, {}, short=True)
         refused = _refused(file)
-        doubts = (*foreseen(file), *priced(file))
+        doubts = (*_remarks(file), *foreseen(file), *priced(file))
         return Plan(file.space.size(file.fixed()), short, DRAWN, tuple(refused), doubts)
 
     def estimate(self, jobs: int | None = None, *, probe: bool = True, before: float = 0.0) -> Estimate:
@@ -195,6 +195,14 @@ class Search:
     def report(self, out: Location, path: Location) -> Path:
         """Write the search as one HTML file that needs nothing else; return its path."""
         return conveniences.search_report(self.record(out), Path(path))
+
+
+def _remarks(file: SearchFile) -> tuple[str, ...]:
+    """Say which words of workloads say nothing; designs that change words may give them a meaning."""
+    changed = file.space.settings(next(iter(file.drawn(1))))
+    if any(key.startswith(f"{WORKLOAD}.") for key in changed):
+        return ()
+    return remarks_of({name: (source,) for name, source in file.base.workloads.items()})
 
 
 def _refuse_url(out: Location) -> None:

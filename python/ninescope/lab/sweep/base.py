@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -284,6 +284,16 @@ def of_setting(message: str) -> tuple[str, str]:
     setting, _, problem = message.removeprefix("--set ").partition(": ")
     key = setting.partition("=")[0]
     return key, plainly(problem).removeprefix(f"{key}: ").removeprefix(f"{key} ")
+
+
+def remarks_of(sources: Mapping[str, Sequence[Source]]) -> tuple[str, ...]:
+    """Say which words say nothing in whatever becomes of a workload: an axis may give them a meaning."""
+    found = []
+    for name, of_points in sources.items():
+        told = [source.remarks() for source in {id(source): source for source in of_points}.values()]
+        everywhere = [remark for remark in (told[0] if told else ()) if all(remark in each for each in told)]
+        found += [f"workload {name}: {remark}" if len(sources) > 1 else remark for remark in everywhere]
+    return tuple(found)
 
 
 def of_workload(message: str) -> tuple[str, str]:

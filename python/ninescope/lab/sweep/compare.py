@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from ninescope._native import ConfigError
+from ninescope.common.numbers import counted
 from ninescope.lab.compare.comparison import Comparison, Row
 from ninescope.lab.compare.judging import compare_each
 from ninescope.lab.compare.sides import Side
@@ -24,7 +25,7 @@ from ninescope.lab.sweep.file import SEED
 from ninescope.lab.sweep.lake import Lake
 from ninescope.lab.sweep.point import point_id
 from ninescope.lab.sweep.record import DONE, POINT, STATE, Record, table
-from ninescope.lab.sweep.values import nearest, plural, shown
+from ninescope.lab.sweep.values import nearest, shown
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -270,7 +271,7 @@ def _remarks(found: Compared) -> Iterator[str]:
     """Yield what a reader should know of the pairs, and what would say more."""
     comparisons = [setting.comparison for setting in found.settings]
     if found.left_out:
-        yield f"left out: {plural(found.left_out, 'setting')} of which only one side has results"
+        yield f"left out: {counted(found.left_out, 'setting')} of which only one side has results"
     if len(comparisons) > 1:
         judged = sum(row.p_corrected is not None for one in comparisons for row in one.rows)
         if judged:

@@ -15,6 +15,7 @@ from typing import Any, NoReturn
 
 from ninescope import _native
 from ninescope._native import ConfigError
+from ninescope.common.numbers import counted
 from ninescope.lab.pool import Pool
 from ninescope.lab.sweep import timing
 from ninescope.lab.sweep.base import DRIVE, WORKLOAD, of_drive, of_setting, of_workload, plainly, without_line
@@ -23,7 +24,6 @@ from ninescope.lab.sweep.plan import Plan, Row
 from ninescope.lab.sweep.point import Point
 from ninescope.lab.sweep.prepared import OWN, PreparedDrives
 from ninescope.lab.sweep.timing import Span
-from ninescope.lab.sweep.values import plural
 from ninescope.lab.sweep.worker import Task, request_of
 
 CHECK_SECONDS = 5.0
@@ -117,7 +117,7 @@ def refuse_too_large(plan: Plan, points: Sequence[Point], workers: Pool) -> None
     if too_large:
         worst = max(too_large, key=lambda point: needed[point])
         raise ConfigError(
-            f"{len(too_large):,} of {plural(len(points), 'point')} need more memory than a worker may take "
+            f"{len(too_large):,} of {counted(len(points), 'point')} need more memory than a worker may take "
             f"({_mib(workers.memory)}), up to {_mib(needed[worst])} ({plan.labels()[worst]}): use fewer "
             "workers (--jobs), allow more (--memory), or take a smaller drive"
         )
@@ -156,14 +156,14 @@ def estimate(
         seconds = timing.span(costs, workers, timing.error_among(took))
         seconds = seconds.around(2 * before)  # workers start as this process did
         seconds = seconds.beside_others(timing.unsteadiness())
-        how = f"as long as {plural(len(known), 'point')} done before"
+        how = f"as long as {counted(len(known), 'point')} done before"
     elif probe:
         begun = timing.sample(left, workers)
         found = timing.measured(begun, workers, PreparedDrives(OWN, left), timing.further(left, begun))
         costs = timing.costs_of(left, found)
         seconds = timing.span(costs, workers, timing.error_of(left, found), found.keeping)
         seconds = seconds.around(before + found.around(len(left))).beside_others(found.unsteady)
-        how = f"an estimate: {plural(len(found.costs), 'point')} begun for a second"
+        how = f"an estimate: {counted(len(found.costs), 'point')} begun for a second"
     return Estimate(len(left), seconds, workers, max(sizes, default=0), sum(sizes[:workers]), how)
 
 

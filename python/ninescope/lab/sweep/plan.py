@@ -10,10 +10,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from ninescope._native import ConfigError
-from ninescope.lab.sweep.base import KeyProblemError
+from ninescope.common.numbers import counted
+from ninescope.lab.sweep.base import WORKLOAD, KeyProblemError, remarks_of
 from ninescope.lab.sweep.file import SEED, Axis, SweepFile, When
 from ninescope.lab.sweep.point import Point
-from ninescope.lab.sweep.values import plural, shown
+from ninescope.lab.sweep.source import Source
+from ninescope.lab.sweep.values import shown
 
 MANY_POINTS = 1_000_000
 """More are refused: they would not end in a lifetime, and are a mistake."""
@@ -44,6 +46,8 @@ class Plan:
     """By conditions."""
     merged: int
     """Combinations that are the same in every column."""
+    remarks: tuple[str, ...] = ()
+    """Words of workloads that say nothing in any point."""
 
     @functools.cached_property
     def points(self) -> tuple[Point, ...]:
@@ -73,6 +77,7 @@ def plan_of(sweep: SweepFile) -> Plan:
     rows: dict[tuple[Any, ...], Row] = {}
     left_out = 0
     uses = [0] * len(sweep.whens)
+    sources: dict[str, list[Source]] = {name: [] for name in sweep.base.workloads}
     for values, seed in _grid(sweep):
         changed = _changed(sweep, values, seed, uses)
         if changed is None:
@@ -81,14 +86,19 @@ def plan_of(sweep: SweepFile) -> Plan:
         cells = tuple(changed[key] if key != SEED else seed for key in columns)
         identity = tuple(shown(cell) for cell in cells)
         if identity not in rows:
-            rows[identity] = Row(cells, _point(sweep, changed, seed))
+            point = _point(sweep, changed, seed)
+            rows[identity] = Row(cells, point)
+            sources[changed.get(WORKLOAD, next(iter(sources)))].append(point.workload)
     for when, used in zip(sweep.whens, uses, strict=True):
         if not used:
             sweep.refuse(f"{when.condition.text!r} is true of no point", *when.where, "if")
     if not rows:
-        sweep.refuse(f"the conditions leave out all of {plural(combinations, 'point')}", "when", 0)
+        sweep.refuse(f"the conditions leave out all of {counted(combinations, 'point')}", "when", 0)
     merged = combinations - left_out - len(rows)
-    return Plan(sweep.name, sweep.summary, columns, tuple(rows.values()), combinations, left_out, merged)
+    remarks = remarks_of(sources)
+    return Plan(
+        sweep.name, sweep.summary, columns, tuple(rows.values()), combinations, left_out, merged, remarks
+    )
 
 
 def _columns(sweep: SweepFile) -> tuple[str, ...]:

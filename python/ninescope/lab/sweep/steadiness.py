@@ -10,8 +10,8 @@ from collections.abc import Sequence
 
 import polars as pl
 
+from ninescope.common.numbers import counted
 from ninescope.lab.sweep.record import DONE, STATE
-from ninescope.lab.sweep.values import plural
 from ninescope.result.waf import STEADINESS
 
 NOT_STEADY, UNTOLD = "not-steady", "cannot-be-told"
@@ -30,7 +30,7 @@ def verdicts_of(frame: pl.DataFrame, kept: Sequence[str]) -> list[str]:
 def are_not_steady(frame: pl.DataFrame) -> str:
     """Say how many results are not steady, and of how many there is no telling; nothing where all settled."""
     drift, untold = _counts(frame)
-    of = plural(int((frame[STATE] == DONE).sum()), "result")
+    of = counted(int((frame[STATE] == DONE).sum()), "result")
     if not drift:
         return f"of {untold:,} of {of} it cannot be told whether their windows drift" if untold else ""
     are = "is not steady, its window drifts" if drift == 1 else "are not steady, their windows drift"

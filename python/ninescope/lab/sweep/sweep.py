@@ -162,6 +162,8 @@ class Sweep:
             lake.sweep_up()
             Record.of(plan).save(lake)
             prepared = _prepared(snapshots, lake, workers, plan)
+            for remark in plan.remarks:
+                (on_remark or _warned)(remark)
             runner = Runner(lake, workers, retry=retry, prepared=prepared, on_remark=on_remark or _warned)
             run_now = self._run(runner, plan, left, on_step)
         return dataclasses.replace(self.status(out), run_now=run_now)

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
+from ninescope.common.numbers import counted
 from ninescope.lab.sweep.estimate import Estimate
 from ninescope.lab.sweep.file import SweepFile
 from ninescope.lab.sweep.plan import Plan
 from ninescope.lab.sweep.steadiness import verdicts_of
-from ninescope.lab.sweep.values import plural, shown
+from ninescope.lab.sweep.values import shown
 from ninescope.result.metrics import NAMES, unit
 from ninescope.text.lines import between, is_too_wide, print_rows, some
 
@@ -40,8 +41,8 @@ def plan_lines(file: SweepFile, plan: Plan, found: Estimate, checked: int, show:
         yield f"  {len(axis.rows):>4}  {axis.label or keys}: {some(names)}"
     if len(file.seeds) > 1:
         yield f"  {len(file.seeds):>4}  seeds: {some([str(seed) for seed in file.seeds])}"
-    points = plural(len(plan.points), "point")
-    parts = [plural(plan.combinations, "combination")]
+    points = counted(len(plan.points), "point")
+    parts = [counted(plan.combinations, "combination")]
     if plan.left_out:
         parts.append(f"{plan.left_out:,} left out by conditions")
     same = plan.combinations - plan.left_out - len(plan.points)
@@ -52,11 +53,12 @@ def plan_lines(file: SweepFile, plan: Plan, found: Estimate, checked: int, show:
         yield f"  {plan.label(row)}"
     if len(plan.rows) > show:
         yield f"  and {len(plan.rows) - show:,} more"
+    yield from (f"note: {remark}" for remark in plan.remarks)
     if checked < len(plan.rows):
-        yield f"checked with their workloads: {plural(checked, 'point')}; the others by their drives alone"
+        yield f"checked with their workloads: {counted(checked, 'point')}; the others by their drives alone"
     if found.points < len(plan.points):
-        yield f"done already: {plural(len(plan.points) - found.points, 'point')}"
-    workers = plural(found.workers, "worker")
+        yield f"done already: {counted(len(plan.points) - found.points, 'point')}"
+    workers = counted(found.workers, "worker")
     if found.seconds is not None:
         yield f"time: {between(*found.seconds)} on {workers} ({found.how})"
     if found.points:

@@ -162,11 +162,6 @@ def shown(value: object) -> str:
     return str(value)
 
 
-def plural(count: int, noun: str) -> str:
-    """Write how many there are of something: `1 point`, `2 points`."""
-    return f"{count:,} {noun}{'' if count == 1 else 's'}"
-
-
 def listed(names: Iterable[str]) -> str:
     """List names, a dozen of them at most."""
     known = list(names)
