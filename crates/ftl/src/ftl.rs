@@ -5,6 +5,7 @@
 //! 32-byte block record of the new one (the frontier's, warm), and the pool's record (warm).
 
 mod collection;
+mod filling;
 mod snapshot;
 
 use ninescope_kernel::{BitTable, IdTable, NONE, prefetch};
@@ -13,6 +14,7 @@ use ninescope_model::{BlockGroup, Geometry, Lpa, Pool, Ppa, Stream};
 use crate::block::{BlockRecord, GroupState};
 use crate::config::{FtlConfig, FtlError};
 use crate::counters::FtlCounters;
+use crate::filling_order::FillingOrder;
 use crate::policies::page_allocation::{Placement, pools_by_position};
 use crate::policies::victim_selection::NOT_A_CANDIDATE;
 use crate::policies::{
@@ -89,8 +91,11 @@ const HOST_STREAMS: usize = STREAMS / 2;
 pub struct Ftl {
     geometry: Geometry,
     reserve_groups: u32,
-    map: IdTable<Ppa>,
-    reverse: IdTable<Lpa>,
+    /// Where each unit lies, as it differs from where the filling order put it.
+    map: IdTable<u32>,
+    /// What lies at each place, as it differs from what the filling order put there.
+    reverse: IdTable<u32>,
+    order: FillingOrder,
     valid: BitTable,
     /// Valid units of each group, with [`NOT_A_CANDIDATE`] set unless it may be chosen as victim.
     valid_counts: Vec<u32>,
@@ -164,6 +169,7 @@ impl Ftl {
             reserve_groups: config.reserve_groups,
             map: IdTable::new(config.logical_units as usize),
             reverse: IdTable::new(geometry.units() as usize),
+            order: FillingOrder::of_nothing(),
             valid: BitTable::new(geometry.units() as usize),
             valid_counts: vec![NOT_A_CANDIDATE; geometry.groups() as usize],
             groups: vec![BlockRecord::default(); geometry.groups() as usize],
@@ -256,13 +262,13 @@ impl Ftl {
 
     /// The logical unit last written to `ppa`; stale when the unit is invalid.
     pub fn content(&self, ppa: Ppa) -> Lpa {
-        self.reverse.get(ppa.index())
+        Lpa(self.reverse.get(ppa.index()) ^ !self.filled_content(ppa).0)
     }
 
     /// Where a logical unit lies, `Ppa::UNMAPPED` when nowhere.
     #[inline]
     pub fn translate(&self, lpa: Lpa) -> Ppa {
-        self.map.get(lpa.index())
+        Ppa(self.map.get(lpa.index()) ^ !self.order.place_of(lpa).0)
     }
 
     /// A place in its present life.
@@ -277,7 +283,7 @@ impl Ftl {
     /// Whether a unit's content is still the one that lay at a place in one of its lives.
     #[inline]
     pub fn resides(&self, lpa: Lpa, at: Residence) -> bool {
-        self.map.get(lpa.index()) == at.place && self.residence(at.place) == at
+        self.translate(lpa) == at.place && self.residence(at.place) == at
     }
 
     /// Hints that the map entry of `lpa` will be needed soon.
@@ -385,7 +391,7 @@ impl Ftl {
         if self.knows_clean {
             self.clean.put(lpa.index(), clean);
         }
-        placed.old = self.map.replace(lpa.index(), placed.new);
+        placed.old = self.remap(lpa, placed.new);
         if placed.old == Ppa::UNMAPPED {
             self.mapped_units += 1;
         } else {
@@ -403,7 +409,7 @@ impl Ftl {
 
     /// Forgets a unit. Returns where it was.
     pub fn trim(&mut self, lpa: Lpa) -> Ppa {
-        let old = self.map.replace(lpa.index(), Ppa::UNMAPPED);
+        let old = self.remap(lpa, Ppa::UNMAPPED);
         if old != Ppa::UNMAPPED {
             self.invalidate(old);
             self.mapped_units -= 1;
@@ -498,6 +504,33 @@ impl Ftl {
 
     // ---- inside ----------------------------------------------------------------------------------
 
+    // Tables hold identifiers that are none where nothing differs from the filling order: a drive that is filled in order,
+    // and one that is empty, has tables of zeros.
+
+    /// What the filling order put at a place.
+    #[inline]
+    fn filled_content(&self, ppa: Ppa) -> Lpa {
+        if self.order.units() == 0 {
+            return Lpa::NONE;
+        }
+        let (group, offset) = self.geometry.group_and_offset(ppa);
+        let pool = self.geometry.pool_and_block(group).0;
+        self.order.content_of(group, self.position_of[pool.index()], offset)
+    }
+
+    /// A unit lies there from now on; returns where it lay.
+    #[inline]
+    fn remap(&mut self, lpa: Lpa, to: Ppa) -> Ppa {
+        let filled = !self.order.place_of(lpa).0;
+        Ppa(self.map.replace(lpa.index(), to.0 ^ filled) ^ filled)
+    }
+
+    #[inline]
+    fn put_content(&mut self, at: Ppa, lpa: Lpa) {
+        let filled = !self.filled_content(at).0;
+        self.reverse.put(at.index(), lpa.0 ^ filled);
+    }
+
     #[inline]
     fn allocate(&mut self, pool: Pool, stream: Stream, lpa: Lpa) -> Option<Placed> {
         let opened = self.pools[pool.index()].frontiers[stream.index()].group == NONE;
@@ -513,7 +546,7 @@ impl Ftl {
             frontier.group = NONE;
         }
         let new = Ppa(self.geometry.first_unit(group).0 + offset);
-        self.reverse.put(new.index(), lpa);
+        self.put_content(new, lpa);
         self.groups[group.index()].write_pointer = next;
         if closed {
             self.close_group(pool, group);

@@ -49,6 +49,29 @@ impl<'a> InstantDriver<'a> {
         Ok(placed)
     }
 
+    /// Writes units in order into a drive that holds nothing, and leaves what [`InstantDriver::write`] of each would, a group
+    /// at a time. Returns how many: fewer where pools do not take them in turn any more, none where they never do.
+    pub fn fill(&mut self, units: Range<u32>) -> u32 {
+        let mut filled = 0;
+        if !self.ftl.begin_filling(Lpa(units.start)) {
+            return filled;
+        }
+        loop {
+            let round = self.ftl.next_filling(units.end - units.start - filled, self.clean);
+            if round == 0 {
+                return filled;
+            }
+            for pool in self.ftl.pools_of_filling(round) {
+                self.ftl.open_for_filling(pool, self.clean);
+                self.collect(pool);
+            }
+            for group in self.ftl.fill_opened(round, self.clean) {
+                self.ftl.programmed(group, self.ftl.geometry().units_per_group());
+            }
+            filled += round;
+        }
+    }
+
     /// Writes the units of a request. Garbage is collected when all of them have a place, as on a drive whose buffer takes a
     /// request at once: what the request overwrites is garbage by then.
     ///

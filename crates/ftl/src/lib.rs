@@ -8,6 +8,7 @@
 mod block;
 mod config;
 mod counters;
+mod filling_order;
 mod ftl;
 mod instant;
 pub mod policies;

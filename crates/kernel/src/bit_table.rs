@@ -46,6 +46,17 @@ impl BitTable {
         self.words[index / 64] &= !(1 << (index % 64));
     }
 
+    /// Sets the bits from `start` up to, but not, `end`, a word at a time.
+    pub fn set_range(&mut self, start: usize, end: usize) {
+        let mut index = start;
+        while index < end {
+            let from = index % 64;
+            let count = (64 - from).min(end - index);
+            self.words[index / 64] |= (u64::MAX >> (64 - count)) << from;
+            index += count;
+        }
+    }
+
     /// Sets or clears bit `index`.
     #[inline]
     pub fn put(&mut self, index: usize, value: bool) {
@@ -125,6 +136,18 @@ impl Snapshot for BitTable {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_range_is_what_its_bits_are_one_by_one() {
+        for start in [0, 1, 63, 64, 100] {
+            for len in [0, 1, 5, 63, 64, 65, 128, 150] {
+                let (mut whole, mut each) = (BitTable::new(300), BitTable::new(300));
+                whole.set_range(start, start + len);
+                (start..start + len).for_each(|index| each.set(index));
+                assert_eq!(whole.words, each.words, "{len} from {start} on");
+            }
+        }
+    }
 
     #[test]
     fn searches_cross_word_borders_and_wrap() {

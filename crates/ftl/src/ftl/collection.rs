@@ -175,7 +175,7 @@ impl Ftl {
             self.counters.moves_dropped_after_program += 1;
             return false;
         }
-        self.map.put(lpa.index(), to);
+        self.remap(lpa, to);
         self.invalidate(from.place);
         self.validate(to);
         self.counters.moves_completed += 1;

@@ -35,7 +35,7 @@ impl Snapshot for Ftl {
             }
         }
         to.begin("contents")?;
-        to.column(self.reverse.iter().map(|lpa| lpa.0))?;
+        to.column((0..self.reverse.len()).map(|place| self.content(Ppa(place as u32)).0))?;
         to.begin("valid")?;
         self.valid.save(to)?;
         to.begin("clean")?;
@@ -193,8 +193,8 @@ impl Ftl {
     /// Makes the map and the counts of valid units from what the places hold.
     fn map_contents(&mut self) -> Result<(), SnapshotError> {
         let logical = self.map.len() as u32;
-        let strange = self.reverse.iter().find(|&lpa| lpa != Lpa::NONE && lpa.0 >= logical);
-        must_hold(strange.is_none(), || format!("unit {} is beyond the drive", strange.map_or(0, |lpa| lpa.0)))?;
+        let strange = self.reverse.iter().find(|&lpa| lpa != Lpa::NONE.0 && lpa >= logical);
+        must_hold(strange.is_none(), || format!("unit {} is beyond the drive", strange.unwrap_or_default()))?;
         let mut place = self.valid.next_set(0);
         for group in (0..self.geometry.groups()).map(BlockGroup) {
             let begin = self.geometry.first_unit(group).index();
@@ -203,9 +203,9 @@ impl Ftl {
             let mut valid = 0;
             while let Some(unit) = place.filter(|&unit| unit < end) {
                 must_hold(unit < written, || format!("place {unit} is valid and was not written"))?;
-                let lpa = self.reverse.get(unit);
+                let lpa = self.content(Ppa(unit as u32));
                 must_hold(lpa != Lpa::NONE, || format!("place {unit} is valid and holds nothing"))?;
-                let before = self.map.replace(lpa.index(), Ppa(unit as u32));
+                let before = self.remap(lpa, Ppa(unit as u32));
                 must_hold(before == Ppa::UNMAPPED, || format!("unit {lpa} is valid at {before} and at {unit}"))?;
                 valid += 1;
                 place = self.valid.next_set(unit + 1);

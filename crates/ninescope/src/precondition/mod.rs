@@ -236,6 +236,15 @@ impl Preconditioning {
     /// Writes up to so many of the units to fill; returns how many of them are left to write of others.
     fn fill_by_address(&mut self, driver: &mut InstantDriver<'_>, units: u32) -> Result<u32, Error> {
         let mut left = units;
+        if self.written == 0
+            && let Some(range) = self.fill.first_mut()
+        {
+            // What takes no time is done at once.
+            let filled = driver.fill(range.clone());
+            range.start += filled;
+            self.written += u64::from(filled);
+            self.range += usize::from(range.start == range.end);
+        }
         while left > 0 && self.range < self.fill.len() {
             let range = &mut self.fill[self.range];
             let take = left.min(range.end - range.start);

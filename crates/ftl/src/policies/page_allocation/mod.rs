@@ -27,6 +27,16 @@ pub trait PageAllocation: Debug + Send + Snapshot {
 
     /// Told where the unit went.
     fn placed(&mut self, _placement: Placement) {}
+
+    /// Units that each stripe position takes in turn, from position 0 on, before the next one does, if that is how units are
+    /// placed that are written in order from `first` on while all pools accept them. Then a drive need not be filled unit by
+    /// unit.
+    fn in_turn(&self, _first: Lpa) -> Option<u32> {
+        None
+    }
+
+    /// So many units were placed in turn.
+    fn placed_in_turn(&mut self, _units: u32) {}
 }
 
 /// What an allocation can be told.

@@ -38,11 +38,16 @@ pub struct RoundRobinAllocation {
     parameters: RoundRobin,
     position: u32,
     positions: u32,
+    units_at_a_time: u32,
 }
 
 impl RoundRobinAllocation {
     pub(super) fn new(parameters: RoundRobin, geometry: &Geometry) -> Self {
-        Self { parameters, position: 0, positions: geometry.pools() }
+        let units_at_a_time = match parameters.granularity {
+            Granularity::Page => geometry.units_per_page(),
+            Granularity::Stripe => geometry.units_per_stripe(),
+        };
+        Self { parameters, position: 0, positions: geometry.pools(), units_at_a_time }
     }
 }
 
@@ -63,6 +68,18 @@ impl PageAllocation for RoundRobinAllocation {
         if complete {
             // One past the last position wraps in the search.
             self.position = placement.position + 1;
+        }
+    }
+
+    fn in_turn(&self, _first: Lpa) -> Option<u32> {
+        (self.position == 0).then_some(self.units_at_a_time)
+    }
+
+    fn placed_in_turn(&mut self, units: u32) {
+        if units > 0 {
+            let (turns, rest) = (units / self.units_at_a_time, units % self.units_at_a_time);
+            // Behind the last position stands one past it, as after a placement.
+            self.position = if rest > 0 { turns % self.positions } else { (turns - 1) % self.positions + 1 };
         }
     }
 }

@@ -37,6 +37,11 @@ impl PageAllocation for StaticAllocation {
         let position = self.positions.div_rem(self.units_per_page.quotient(lpa.0)).1;
         accepting.get(position as usize).then_some(position)
     }
+
+    fn in_turn(&self, first: Lpa) -> Option<u32> {
+        let units_per_page = self.units_per_page.divisor();
+        first.0.is_multiple_of(units_per_page * self.positions.divisor()).then_some(units_per_page)
+    }
 }
 
 impl Snapshot for StaticAllocation {}

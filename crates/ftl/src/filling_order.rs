@@ -1,0 +1,122 @@
+//! The law of a drive that was filled in order: where each unit lies is arithmetic, so that tables need to hold only what
+//! differs from it, and a filled drive takes neither time nor memory by its capacity.
+//!
+//! Units go to stripe positions in turn, so many to each before the next; a pool fills one group after the other. Which
+//! groups these were is told, a number for each. Who fills, and what is in the tables, is not known here.
+
+use ninescope_kernel::{FastDiv, NONE};
+use ninescope_model::{BlockGroup, Geometry, Lpa, Ppa};
+
+/// What was filled in order, and into which groups. Of nothing at first.
+#[derive(Debug)]
+pub struct FillingOrder {
+    /// The first unit.
+    first: u32,
+    /// How many there are, one after the other.
+    units: u32,
+    /// Units that go to a position before the next one has its turn.
+    turn: FastDiv,
+    positions: FastDiv,
+    turns_per_group: FastDiv,
+    units_per_group: u32,
+    /// The group that was filled at each position, round by round.
+    groups: Vec<u32>,
+    /// By group, in what row of turns it begins; `NONE` for a group that was not filled so.
+    first_rows: Vec<u32>,
+}
+
+impl FillingOrder {
+    /// Nothing was filled.
+    pub fn of_nothing() -> Self {
+        let one = FastDiv::new(1);
+        Self {
+            first: 0,
+            units: 0,
+            turn: one,
+            positions: one,
+            turns_per_group: one,
+            units_per_group: 0,
+            groups: Vec::new(),
+            first_rows: Vec::new(),
+        }
+    }
+
+    /// The order in which a drive is filled from unit `first` on, `turn` units at each position in turn. Nothing is
+    /// filled yet.
+    pub fn new(geometry: &Geometry, first: Lpa, turn: u32) -> Self {
+        Self {
+            first: first.0,
+            units: 0,
+            turn: FastDiv::new(turn),
+            positions: FastDiv::new(geometry.pools()),
+            turns_per_group: FastDiv::new(geometry.units_per_group() / turn),
+            units_per_group: geometry.units_per_group(),
+            groups: Vec::with_capacity(geometry.groups() as usize),
+            first_rows: vec![NONE; geometry.groups() as usize],
+        }
+    }
+
+    /// Units that a round takes: one group at each position.
+    pub fn units_per_round(&self) -> u32 {
+        self.units_per_group * self.positions.divisor()
+    }
+
+    /// How many of the first `units` of a round go to a position.
+    pub fn units_at(&self, position: u32, units: u32) -> u32 {
+        let (rows, rest) = (units / self.units_per_row(), units % self.units_per_row());
+        let turn = self.turn.divisor();
+        rows * turn + rest.saturating_sub(position * turn).min(turn)
+    }
+
+    fn units_per_row(&self) -> u32 {
+        self.turn.divisor() * self.positions.divisor()
+    }
+
+    /// The next position fills a group.
+    pub fn opens(&mut self, group: BlockGroup) {
+        let round = self.groups.len() as u32 / self.positions.divisor();
+        self.first_rows[group.index()] = round * self.turns_per_group.divisor();
+        self.groups.push(group.0);
+    }
+
+    /// So many units more are filled: groups were told for all of them.
+    pub fn goes_on(&mut self, units: u32) {
+        self.units += units;
+    }
+
+    /// The first of all.
+    pub fn first(&self) -> Lpa {
+        Lpa(self.first)
+    }
+
+    /// Units filled so far.
+    pub fn units(&self) -> u32 {
+        self.units
+    }
+
+    /// Where a unit was put, `Ppa::UNMAPPED` where it was not filled.
+    #[inline]
+    pub fn place_of(&self, lpa: Lpa) -> Ppa {
+        let index = lpa.0.wrapping_sub(self.first);
+        if index >= self.units {
+            return Ppa::UNMAPPED;
+        }
+        let (turn, rest) = self.turn.div_rem(index);
+        let (row, position) = self.positions.div_rem(turn);
+        let (round, row) = self.turns_per_group.div_rem(row);
+        let group = self.groups[(round * self.positions.divisor() + position) as usize];
+        Ppa(group * self.units_per_group + row * self.turn.divisor() + rest)
+    }
+
+    /// What was put at an offset in a group, which lies at that stripe position; `Lpa::NONE` where nothing was.
+    #[inline]
+    pub fn content_of(&self, group: BlockGroup, position: u32, offset: u32) -> Lpa {
+        if self.units == 0 || self.first_rows[group.index()] == NONE {
+            return Lpa::NONE;
+        }
+        let (row, rest) = self.turn.div_rem(offset);
+        let turn = u64::from(self.first_rows[group.index()] + row) * u64::from(self.positions.divisor());
+        let index = (turn + u64::from(position)) * u64::from(self.turn.divisor()) + u64::from(rest);
+        if index < u64::from(self.units) { Lpa(self.first + index as u32) } else { Lpa::NONE }
+    }
+}
