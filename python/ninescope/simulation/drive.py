@@ -31,7 +31,8 @@ class Drive:
     """A drive's configuration: where it comes from and what is changed in it.
 
     `Drive()` is the default drive: the preset tlc, enlarged where a trace reaches further. What no drive has,
-    and what cannot be read, is refused where it is given; what values come to together, where they are run.
+    and what cannot be read, is refused where it is given; numbers out of their range, and what values come to
+    together, where the drive is run or checked (`ninescope check`).
     """
 
     source: Mapping[str, str] | None = None

@@ -93,16 +93,45 @@ pub fn sections(text: &str) -> Result<Vec<Section<'_>>, Problem> {
     Ok(jobs)
 }
 
+/// Options that fio takes without a value.
+#[rustfmt::skip]
+const ALONE: [&str; 24] = [
+    "bs_unaligned", "norandommap", "time_based", "stonewall", "exitall", "exitall_on_error", "group_reporting",
+    "new_group", "thread", "replay_skip", "verify_only", "verify_pattern", "verify_async_cpus", "zero_buffers",
+    "refill_buffers", "buffer_pattern", "cpus_allowed", "numa_cpu_nodes", "write_bw_log", "write_lat_log",
+    "write_hist_log", "write_iops_log", "log_compression_cpus", "ignore_error",
+];
+
+/// Options whose values are texts, in which blanks are blanks.
+const OF_TEXT: [&str; 3] = ["filename", "directory", "description"];
+
+/// Whether a part of a value, as it stands behind `=`, begins with a blank and is more than digits.
+fn has_blank_before_more_than_a_number(value: &str) -> bool {
+    let is_more = |part: &str| part.trim().bytes().any(|byte| !byte.is_ascii_digit());
+    value.trim_end().split([',', ':', '/']).any(|part| part.starts_with(char::is_whitespace) && is_more(part))
+}
+
 fn setting(number: usize, line: &str) -> Result<Setting<'_>, Problem> {
-    let (written, value) = line.split_once('=').unwrap_or((line, ""));
-    let (written, value) = (written.trim(), value.trim());
+    let (written, given) = line.split_once('=').map_or((line, None), |(written, value)| (written, Some(value)));
+    let (written, value) = (written.trim(), given.unwrap_or_default().trim());
     if let Some((word, _)) = line.split_once(char::is_whitespace).filter(|(word, _)| *word == "include") {
         let problem = format!("{word}: not supported; copy the file's options here");
         return Err((number, problem));
     }
-    let (key, _) = handling(written).map_err(|problem| (number, problem))?;
-    if value.contains("${") {
-        return Err((number, format!("{written}: variables of the environment are not read; write the value")));
+    let (key, handling) = handling(written).map_err(|problem| (number, problem))?;
+    if value.is_empty() && (given.is_some() || !ALONE.contains(&key)) {
+        return Err((number, format!("{written}: fio wants a value")));
+    }
+    if value.contains('$') {
+        return Err((number, format!("{written}: the variables of `{value}` are not read; write the value")));
+    }
+    if !OF_TEXT.contains(&key) && !handling.is_off(value) && given.is_some_and(has_blank_before_more_than_a_number) {
+        let without: String = value.split_whitespace().collect();
+        let problem = format!(
+            "`{line}`: of what begins with a blank fio reads the bare number, without its unit, or nothing at all; write \
+             `{written}={without}`"
+        );
+        return Err((number, problem));
     }
     Ok(Setting { line: number, key, written, value })
 }

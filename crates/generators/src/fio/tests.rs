@@ -485,6 +485,13 @@ fn what_fio_does_with_a_mix_is_noted_of_mixes_alone() {
 }
 
 #[test]
+fn blanks_beside_numbers_and_in_names_are_read_as_by_fio() {
+    let of = |text: &str| format!("{:?}", read(text).expect("legal").jobs);
+    let plain = of("[a]\nfilename=a b\nbs=4096\niodepth=4\nsize=1048576\nioengine=libaio\n");
+    assert_eq!(of("[a]\nfilename = a b\n  bs =4096 \niodepth= 4\nsize =  1048576\nioengine =libaio\n"), plain);
+}
+
+#[test]
 fn what_is_not_supported_is_named_with_its_line() {
     for (text, words) in [
         ("[a]\nrw=randread\nthinktime_iotime=5\n", vec!["line 3", "thinktime_iotime"]),
@@ -516,7 +523,16 @@ fn what_is_not_supported_is_named_with_its_line() {
             vec!["line 3", "percentage_random: 50 for reads and 30 for writes", "give a job for each direction"],
         ),
         ("[a]\npercentage_random=50,130\n", vec!["line 2", "`130` is not a percentage"]),
-        ("[a]\nsize=${SIZE}\n", vec!["line 2", "environment"]),
+        ("[a]\nsize=${SIZE}\n", vec!["line 2", "${SIZE}", "not read"]),
+        ("[a]\nbs=$pagesize\n", vec!["line 2", "$pagesize", "not read"]),
+        // fio reads a bare number behind a blank: 1 request a second, 8 bytes; of words nothing.
+        ("[a]\nrate_iops = 1k\n", vec!["line 2", "`rate_iops = 1k`", "`rate_iops=1k`"]),
+        ("[a]\nbs=4k, 8k\n", vec!["line 2", "begins with a blank", "`bs=4k,8k`"]),
+        ("[a]\nbssplit=4k/50: 8k/50\n", vec!["line 2", "`bssplit=4k/50:8k/50`"]),
+        ("[a]\nrw = randread\n", vec!["line 2", "`rw=randread`"]),
+        ("[a]\nbs=\n", vec!["line 2", "bs: fio wants a value"]),
+        ("[a]\nstonewall=\n", vec!["line 2", "stonewall: fio wants a value"]),
+        ("[a]\nbs\n", vec!["line 2", "bs: fio wants a value"]),
         ("[a]\n[b]\nrate=1m\n", vec!["line 3", "rate_iops"]),
         ("[global]\nexitall\n[a]\n[b]\n", vec!["line 2", "exitall", "runtime"]),
         ("[a]\nnumjobs=0\n", vec!["line 2", "numjobs", "1 to 256"]),

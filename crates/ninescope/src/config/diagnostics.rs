@@ -74,7 +74,7 @@ fn value_in_words(found: &str) -> String {
 
 /// What serde expects.
 fn kind_in_words(expected: &str) -> String {
-    let whole = |most: &dyn std::fmt::Display| format!("a whole number from 0 to {most}");
+    let whole = |most: &dyn std::fmt::Display| format!("a whole number of at most {most}");
     if let Some(length) = expected.strip_prefix("a tuple of size ").or(expected.strip_prefix("an array of length ")) {
         return format!("a list of {length}");
     }
@@ -210,7 +210,7 @@ mod tests {
             ("count = ', expected u8'", "a whole number is wanted, not \", expected u8\""),
             ("count = 1.5", "a whole number is wanted, not 1.5"),
             ("count = -1", "a whole number is wanted, not -1"),
-            ("small = 5000000000", "a whole number from 0 to 4294967295 is wanted, not 5000000000"),
+            ("small = 5000000000", "a whole number of at most 4294967295 is wanted, not 5000000000"),
             ("some = 0", "a whole number from 1 to 4294967295 is wanted, not 0"),
             ("share = 'half'", "a number is wanted, not \"half\""),
             ("flag = 1", "true or false is wanted, not 1"),

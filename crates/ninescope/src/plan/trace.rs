@@ -24,6 +24,14 @@ use crate::result::WorkloadReport;
 /// Times of a trace that stand for so many requests each are pointed out.
 const SIMULTANEOUS_MIN: u64 = 2;
 
+/// What to leave away so that the drive takes its size from the trace.
+fn how_to_be_sized(request: &RunRequest) -> String {
+    match (&request.drive, request.set_of_size()) {
+        (None, Some(set)) => format!("no --set {set}"),
+        _ => "no --drive".to_owned(),
+    }
+}
+
 /// A trace on its way onto a drive.
 pub(super) struct Trace {
     pub path: PathBuf,
@@ -49,7 +57,7 @@ pub(super) fn on_drive(
     if let Some(host_cache) = host_cache {
         return cached::of_trace(request, trace, &summary, host_cache, assembly);
     }
-    let summary = trace.folded(summary, assembly.logical_bytes())?;
+    let summary = trace.folded(summary, assembly.logical_bytes(), &how_to_be_sized(request))?;
     let Trace { path, source, options, mut notes } = trace;
     let own = || OwnWrites::of_trace(&path, &options, &assembly);
     let (preconditioning, note) = preconditioning(request, || footprint(&summary, &assembly), &assembly, own)?;
@@ -177,8 +185,8 @@ impl Trace {
         Ok(summary)
     }
 
-    /// The summary of a trace that fits on a drive of `drive_bytes`.
-    fn folded(&mut self, summary: TraceSummary, drive_bytes: u64) -> Result<TraceSummary, Error> {
+    /// The summary of a trace that fits on a drive of `drive_bytes`; `sized` says how there would be one sized to it.
+    fn folded(&mut self, summary: TraceSummary, drive_bytes: u64, sized: &str) -> Result<TraceSummary, Error> {
         let Self { path, source, options, notes } = self;
         if summary.max_address <= drive_bytes {
             return Ok(summary);
@@ -196,7 +204,7 @@ impl Trace {
         };
         Err(Error::Input(format!(
             "{}: the trace reaches address {} B ({:.2} GiB), beyond the drive's {} B ({:.2} GiB); use a larger drive \
-             (geometry.blocks_per_plane, or the capacity of its memory), no --drive to have one sized to the trace{advice}",
+             (geometry.blocks_per_plane, or the capacity of its memory), {sized} to have one sized to the trace{advice}",
             path.display(),
             summary.max_address,
             gibibytes(summary.max_address),

@@ -224,8 +224,13 @@ impl RunRequest {
 
     /// Whether the drive is the default one and takes its size from the workload.
     pub(crate) fn sizes_drive(&self) -> bool {
-        let sets_size = |set: &String| set.trim_start().starts_with("geometry.blocks_per_plane");
-        self.drive.is_none() && !self.set.iter().any(sets_size)
+        self.drive.is_none() && self.set_of_size().is_none()
+    }
+
+    /// The setting that gives a drive its size.
+    pub(crate) fn set_of_size(&self) -> Option<&str> {
+        let sets_size = |set: &&String| set.trim_start().starts_with("geometry.blocks_per_plane");
+        self.set.iter().rev().find(sets_size).map(String::as_str)
     }
 
     /// The settings of the run that the result repeats, so that it can be run again.

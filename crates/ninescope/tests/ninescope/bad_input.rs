@@ -319,6 +319,19 @@ fn free_kibibytes() -> Option<u64> {
     line.split_whitespace().nth(1)?.parse().ok()
 }
 
+#[test]
+fn a_default_drive_whose_size_was_set_names_what_set_it() {
+    let scratch = Scratch::new("set-size");
+    let trace = scratch.file("far.csv", "0,h,0,Read,0,4096,0\n1000,h,0,Read,1627277209600,4096,0\n");
+    let request = json!({ "workload": { "trace": trace }, "set": ["geometry.blocks_per_plane=300"] });
+    expect(
+        &request,
+        &["far.csv: the trace reaches", "no --set geometry.blocks_per_plane=300 to have one sized", "compact"],
+    );
+    let request = json!({ "workload": { "trace": trace }, "drive": { "preset": "tlc" } });
+    expect(&request, &["far.csv: the trace reaches", "no --drive to have one sized"]);
+}
+
 /// Before, `geometry` was blamed, which nobody had set, and what to do about a trace was told of a job. The tables of
 /// 4 * 10^9 units take 8 bytes for each at least, 32 GB; a machine that has them builds the drive instead.
 #[test]
