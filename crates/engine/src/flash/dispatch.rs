@@ -133,6 +133,11 @@ impl Flash {
                 }
                 let Transaction { next, units, attempts, .. } = slab[index];
                 let other = self.geometry.locate(slab[index].ppa());
+                if kind == CommandKind::Read && other.page != first_unit.page {
+                    // Most reads that wait: where else they lie is not asked.
+                    (previous, index) = (index, next);
+                    continue;
+                }
                 let (other_pool, other_block) = self.geometry.pool_and_block(other.group);
                 let other_plane = self.geometry.first_plane_of_pool(other_pool) + other.plane_in_group;
                 let fits = taken >> other_plane & 1 == 0
