@@ -1,0 +1,114 @@
+"""How long whole runs take beside MQSim: `python tools/side_by_side.py MQSIM FOLDER... [--rounds N]`.
+
+MQSIM is a built MQSim; nothing of it is part of this project. Each FOLDER holds an `ssdconfig.xml` and a
+`workload.xml` of one flow. Both programs run them in turn, whole processes from start to end, ninescope what
+`ninescope import mqsim` makes of them, on a full drive. What is compared is the processor time of the fastest
+of N rounds each: other work on the machine can only add to it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+import json
+import os
+import platform
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+NINESCOPE = [sys.executable, "-m", "ninescope"]
+RUN = ["run", "imported/job.toml", "--drive", "imported/drive.toml", "--prefill", "full", "--json"]
+
+
+@dataclasses.dataclass(frozen=True)
+class Took:
+    """What a process took."""
+
+    processor: float
+    """Processor time [s]."""
+    mebibytes: float
+    """The most memory that it had [MiB]."""
+
+    def __str__(self) -> str:
+        """Write it for a table."""
+        return f"{self.processor:.2f} s, {self.mebibytes:,.0f} MiB"
+
+
+@dataclasses.dataclass(frozen=True)
+class Compared:
+    """One configuration in both programs."""
+
+    name: str
+    requests: int
+    lost: int
+    """Requests that MQSim did not complete."""
+    ours: Took
+    theirs: Took
+
+    def row(self) -> str:
+        """Return a line of the table."""
+        lost = f" ({self.lost:,} requests lost)" if self.lost else ""
+        ratio = self.theirs.processor / self.ours.processor
+        return f"| `{self.name}` | {self.requests:,} | {self.theirs}{lost} | {self.ours} | {ratio:.1f} |"
+
+
+def run(command: list[str], folder: Path) -> tuple[Took, str]:
+    """Run a command to its end; return what it took, and what it printed."""
+    with tempfile.TemporaryFile("w+") as out:
+        process = subprocess.Popen(command, cwd=folder, stdout=out, stderr=subprocess.STDOUT)  # noqa: S603
+        _, status, usage = os.wait4(process.pid, 0)
+        out.seek(0)
+        text = out.read()
+    if status:
+        sys.exit(f"{' '.join(command)} failed:\n{text[-2000:]}")
+    return Took(usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024), text
+
+
+def lost_by_mqsim(folder: Path) -> int:
+    """Return how many of the requests that it was to generate MQSim does not say that it completed."""
+    [done] = re.findall(r"<Request_Count>(\d+)<", (folder / "workload_scenario_1.xml").read_text())
+    [wanted] = re.findall(r"<Total_Requests_To_Generate>(\d+)<", (folder / "workload.xml").read_text())
+    return int(wanted) - int(done)
+
+
+def compare(mqsim: str, source: Path, rounds: int, scratch: Path) -> Compared:
+    """Run one configuration in both programs in turn."""
+    folder = scratch / source.name
+    folder.mkdir()
+    for name in ("ssdconfig.xml", "workload.xml"):
+        shutil.copy(source / name, folder)
+    run([*NINESCOPE, "import", "mqsim", "ssdconfig.xml", "workload.xml", "--out", "imported"], folder)
+    ours, theirs = [], []
+    for _ in range(rounds):
+        took, text = run([*NINESCOPE, *RUN], folder)
+        ours.append(took)
+        theirs.append(run([mqsim, "-i", "ssdconfig.xml", "-w", "workload.xml"], folder)[0])
+    best = [min(times, key=lambda took: took.processor) for times in (ours, theirs)]
+    requests = json.loads(text[text.index("{") :])["requests"]
+    return Compared(source.name, requests, lost_by_mqsim(folder), *best)
+
+
+def main() -> None:
+    """Compare, and print the table."""
+    words = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    words.add_argument("mqsim", type=Path)
+    words.add_argument("folders", type=Path, nargs="+", metavar="FOLDER")
+    words.add_argument("--rounds", type=int, default=3, metavar="N")
+    given = words.parse_args()
+    with tempfile.TemporaryDirectory() as scratch:
+        found = [
+            compare(str(given.mqsim.resolve()), folder, given.rounds, Path(scratch))
+            for folder in given.folders
+        ]
+    load = f"{os.getloadavg()[0]:.1f} processes waiting at the end"
+    print(f"{platform.machine()}, {os.cpu_count()} processors, best of {given.rounds} rounds, {load}\n")
+    print("| run | requests | MQSim | ninescope | times as fast |\n| --- | --- | --- | --- | --- |")
+    print("\n".join(each.row() for each in found))
+
+
+if __name__ == "__main__":
+    main()
