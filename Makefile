@@ -11,6 +11,8 @@ OUT ?= out/papers
 CHECK ?=
 # BRIEF=1 tries the benchmark of sweeps in a minute.
 BRIEF ?=
+# KEEP=1 keeps the instructions per request as they are now.
+KEEP ?=
 # How long `make fuzz` runs, over all targets.
 N ?= 200
 SEED ?= 1
@@ -62,7 +64,7 @@ export PYO3_PYTHON := $(abspath $(BIN))/python
 # Runs a command and says how long it took.
 timed = @echo '$(1)'; began=$$(date +%s); $(1) && echo "== $$(($$(date +%s) - began)) s"
 
-.PHONY: help demo test compiled-tests set-up test-rust test-python test-ray figures papers-quick papers-docs papers-drawn papers-report today-docs fio-docs bench bench-sweeps check check-rust check-python fmt lint lint-rust lint-python worlds minimal-worlds stand-ins properties fuzz unsafe deny coverage lock clean
+.PHONY: help demo test compiled-tests set-up test-rust test-python test-ray figures papers-quick papers-docs papers-drawn papers-report today-docs fio-docs bench instructions bench-sweeps check check-rust check-python fmt lint lint-rust lint-python worlds minimal-worlds stand-ins properties fuzz unsafe deny coverage lock clean
 .DEFAULT_GOAL := help
 
 help: ## Show this list
@@ -124,6 +126,9 @@ stand-ins: $(STAMPS)/dev ## Build presets/profiles from published statistics (CH
 bench: ## Measure the engine (FULL=1 for the long ones)
 	FULL=$(FULL) cargo bench -p ninescope --locked
 	cargo bench -p ninescope-check --locked
+
+instructions: ## Count instructions per request of small runs, against those that are kept (KEEP=1 keeps them)
+	@KEEP=$(KEEP) $(PYTHON) tools/instructions.py
 
 bench-sweeps: $(STAMPS)/native $(STAMPS)/sweep ## Measure how sweeps scale, and renew docs/scaling.md (BRIEF=1 only tries it)
 	@$(BIN)/python tools/bench_sweeps $(if $(BRIEF),--brief)
