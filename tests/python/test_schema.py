@@ -134,7 +134,7 @@ def problem(kind: str, document: dict[str, Any]) -> str:
             _native.ProfileBatches("profile.toml", dumps(document), None, 1)
         elif kind == "drive":
             _native.check_run(
-                json.dumps({"drive": {"toml": dumps(document)}, "workload": {"job": {"rw": "read"}}})
+                json.dumps({"drive": {"toml": drive_text(document)}, "workload": {"job": {"rw": "read"}}})
             )
         elif TABLES & document.keys():
             with tempfile.NamedTemporaryFile("w", suffix=".toml", encoding="utf-8") as file:
@@ -321,6 +321,24 @@ def whole(kind: str, path: Path = (), around: Around = ()) -> dict[str, Any]:
     for table, policy in around:
         drive = with_value(drive, table, {"policy": policy})
     return drive
+
+
+def drive_text(drive: dict[str, Any]) -> str:
+    """A drive as TOML: tables that are those of the whole drive are not written anew each time."""
+    from ninescope.toml import dumps
+
+    texts = whole_drive_texts()
+    same = [key for key in texts if drive.get(key) is whole_drive()[key]]
+    changed = {key: value for key, value in drive.items() if key not in same}
+    return "\n".join([dumps(changed), *(texts[key] for key in same)])
+
+
+@functools.cache
+def whole_drive_texts() -> dict[str, str]:
+    """The tables of the whole drive as TOML, by their names."""
+    from ninescope.toml import dumps
+
+    return {key: dumps({key: table}) for key, table in whole_drive().items() if isinstance(table, dict)}
 
 
 @functools.cache
