@@ -1,6 +1,7 @@
 //! The keys of a drive, by the schema of the type that reads them.
 
 use std::collections::BTreeSet;
+use std::sync::LazyLock;
 
 use schemars::generate::SchemaSettings;
 use schemars::transform::RecursiveTransform;
@@ -13,11 +14,15 @@ use super::DriveConfig;
 pub(crate) const WAYS: [&str; 2] = ["anyOf", "oneOf"];
 
 /// Every key of a drive with its tables ("ftl.victim.d"), tables among them, in the order of the alphabet.
-pub fn drive_keys() -> Vec<String> {
-    let schema = schema_of::<DriveConfig>();
-    let mut keys = BTreeSet::new();
-    keys_of(&schema, &schema["$defs"], "", &mut keys);
-    keys.into_iter().collect()
+pub fn drive_keys() -> &'static [String] {
+    /// Every drive with sources asks for them, and to make the schema takes longer than to read a drive.
+    static KEYS: LazyLock<Vec<String>> = LazyLock::new(|| {
+        let schema = schema_of::<DriveConfig>();
+        let mut keys = BTreeSet::new();
+        keys_of(&schema, &schema["$defs"], "", &mut keys);
+        keys.into_iter().collect()
+    });
+    &KEYS
 }
 
 /// The keys of a table and of those in it; the tables of lists have no names.

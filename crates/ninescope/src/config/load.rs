@@ -160,10 +160,10 @@ impl KeyError {
 /// Refuses a key of the table [sources] that is none of a drive.
 fn check_sources(drive: &LoadedDrive) -> Result<(), Error> {
     let (sources, text) = (&drive.config.sources, &drive.text);
-    let known = if sources.is_empty() { Vec::new() } else { drive_keys() };
+    let known = if sources.is_empty() { &[] } else { drive_keys() };
     let Some(unknown) = sources.keys().find(|key| !known.contains(key)) else { return Ok(()) };
     let meant = suggestion(unknown, known.iter().map(String::as_str)).map(str::to_owned);
-    let meant = meant.or_else(|| elsewhere(unknown, &known));
+    let meant = meant.or_else(|| elsewhere(unknown, known));
     let meant = meant.map(|meant| format!("; did you mean `{meant}`?")).unwrap_or_default();
     let is_key = |line: &str| {
         line.trim_start()
@@ -191,8 +191,7 @@ fn elsewhere(word: &str, known: &[String]) -> Option<String> {
 /// What a key that is `typed` with its tables, and that its table does not have, may mean: one of its own that is near,
 /// or one of another table. Beside the keys of a drive, a file has `others` on top.
 fn nearest_key(typed: &str, word: &str, known: &[&str], others: &[&str]) -> Option<String> {
-    let mut keys = drive_keys();
-    keys.retain(|key| key != typed);
+    let keys: Vec<String> = drive_keys().iter().filter(|key| *key != typed).cloned().collect();
     let others = if typed == word { others } else { &[] };
     let near = || suggestion(word, known.iter().chain(others).copied()).map(str::to_owned);
     let near_elsewhere = || {
