@@ -61,6 +61,9 @@ LINTED := python tests/python $(wildcard experiments/0*) tools
 # One interpreter for every build of the binding.
 export PYO3_PYTHON := $(abspath $(BIN))/python
 
+# Tests start a thousand processes, each of which would else compile the package anew. `clean` removes what is written.
+unexport PYTHONDONTWRITEBYTECODE
+
 # Runs a command and says how long it took.
 timed = @echo '$(1)'; began=$$(date +%s); $(1) && echo "== $$(($$(date +%s) - began)) s"
 
