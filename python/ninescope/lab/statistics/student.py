@@ -1,19 +1,24 @@
 """Student's t distribution, without SciPy: tail probabilities and quantiles for any degrees of freedom > 0.
 
 The tail is the regularised incomplete beta function, by its continued fraction; the quantile inverts it by
-bisection. Tests hold both against SciPy: relative errors below 1e-9 from 0.5 to a million degrees of freedom.
+Newton's method on the logarithms of both, nearly a line where the tail is heavy, and by halving where a step
+leaves what is known. Tests hold both against SciPy: relative errors below 5e-9 from 0.5 to a million degrees
+of freedom.
 """
 
 from __future__ import annotations
 
 import functools
 import math
+import sys
 
 _TINY = 1e-300
 _CONVERGED = 1e-15
 _TERMS = 20_000
 """Terms of the fraction at most; it needs about the square root of the degrees of freedom."""
-_BISECTIONS = 2_000
+_STEPS = 2_000
+_SAME = 4 * sys.float_info.epsilon
+"""Relatively: two numbers that rounding alone makes different."""
 
 
 def two_sided_tail(t: float, freedom: float) -> float:
@@ -36,18 +41,26 @@ def quantile(level: float, freedom: float) -> float:
     if not 0 < level < 1:
         raise ValueError(f"a level lies between 0 and 1, not at {level}")
     beyond = 1 - level
-    low, high = 0.0, 1.0
-    while two_sided_tail(high, freedom) > beyond:
-        low, high = high, high * 2
-    for _ in range(_BISECTIONS):
-        middle = (low + high) / 2
-        if middle in (low, high):  # no number lies between them
+    t, low, high = 1.0, 0.0, math.inf
+    for _ in range(_STEPS):
+        tail = two_sided_tail(t, freedom)
+        low, high = (t, high) if tail > beyond else (low, t)
+        slope = 2 * t * _density(t, freedom)
+        following = t * math.exp(min(1.0, math.log(tail / beyond) * tail / slope)) if tail and slope else 0.0
+        if abs(following - t) <= _SAME * t:
             break
-        if two_sided_tail(middle, freedom) > beyond:
-            low = middle
-        else:
-            high = middle
-    return high
+        if not low < following < high:
+            following = 2 * t if math.isinf(high) else (low + high) / 2
+            if following in (low, high):  # no number lies between them
+                break
+        t = following
+    return t
+
+
+def _density(t: float, freedom: float) -> float:
+    """Return the density of Student's distribution at `t`."""
+    log_factor = math.lgamma((freedom + 1) / 2) - math.lgamma(freedom / 2) - math.log(math.pi * freedom) / 2
+    return math.exp(log_factor - (freedom + 1) / 2 * math.log1p(t * t / freedom))
 
 
 def _regularised_beta(a: float, b: float, x: float, y: float) -> float:
