@@ -131,10 +131,10 @@ def problem(kind: str, document: dict[str, Any]) -> str:
 
     try:
         if kind == "profile":
-            _native.ProfileBatches("profile.toml", dumps(document), None, 1)
+            _native.ProfileBatches("profile.toml", text_of(kind, document), None, 1)
         elif kind == "drive":
             _native.check_run(
-                json.dumps({"drive": {"toml": drive_text(document)}, "workload": {"job": {"rw": "read"}}})
+                json.dumps({"drive": {"toml": text_of(kind, document)}, "workload": {"job": {"rw": "read"}}})
             )
         elif TABLES & document.keys():
             with tempfile.NamedTemporaryFile("w", suffix=".toml", encoding="utf-8") as file:
@@ -314,7 +314,7 @@ def whole(kind: str, path: Path = (), around: Around = ()) -> dict[str, Any]:
     if kind == "job" and path[:1] in (("file_system",), ("host_cache",), ("summary",)):
         return loads(FILE_SYSTEM + CACHE)
     if kind == "profile":
-        return loads(PROFILE)
+        return whole_profile()
     if kind == "job":
         return {"rw": "randrw", "requests": 10}
     drive = whole_drive()
@@ -323,22 +323,30 @@ def whole(kind: str, path: Path = (), around: Around = ()) -> dict[str, Any]:
     return drive
 
 
-def drive_text(drive: dict[str, Any]) -> str:
-    """A drive as TOML: tables that are those of the whole drive are not written anew each time."""
+def text_of(kind: str, document: dict[str, Any]) -> str:
+    """A file as TOML: tables that are those of the whole file are not written anew each time."""
     from ninescope.toml import dumps
 
-    texts = whole_drive_texts()
-    same = [key for key in texts if drive.get(key) is whole_drive()[key]]
-    changed = {key: value for key, value in drive.items() if key not in same}
+    texts = texts_of_whole(kind)
+    same = [key for key in texts if document.get(key) is WHOLE[kind]()[key]]
+    changed = {key: value for key, value in document.items() if key not in same}
     return "\n".join([dumps(changed), *(texts[key] for key in same)])
 
 
 @functools.cache
-def whole_drive_texts() -> dict[str, str]:
-    """The tables of the whole drive as TOML, by their names."""
+def texts_of_whole(kind: str) -> dict[str, str]:
+    """The tables of a whole file as TOML, by their names."""
     from ninescope.toml import dumps
 
-    return {key: dumps({key: table}) for key, table in whole_drive().items() if isinstance(table, dict)}
+    return {key: dumps({key: table}) for key, table in WHOLE[kind]().items() if isinstance(table, dict)}
+
+
+@functools.cache
+def whole_profile() -> dict[str, Any]:
+    """A profile; nobody changes it."""
+    from ninescope.toml import loads
+
+    return loads(PROFILE)
 
 
 @functools.cache
@@ -348,6 +356,9 @@ def whole_drive() -> dict[str, Any]:
     from ninescope.toml import loads
 
     return loads(Drive.preset("ssr-dynamic").resolve())
+
+
+WHOLE = {"drive": whole_drive, "profile": whole_profile}
 
 
 def keys_of_the_parser(kind: str, table: Table) -> set[str]:
