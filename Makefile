@@ -97,7 +97,8 @@ test-rust:
 test-python: $(STAMPS)/native $(STAMPS)/dev $(STAMPS)/sweep
 	@# Files side by side, each in one process: what tests share is in files. Each has a processor, and NumPy starts no
 	@# threads that wait for one in a loop.
-	$(call timed,NINESCOPE_NATIVE=required OPENBLAS_NUM_THREADS=1 $(BIN)/pytest -q -n auto --dist loadfile tests/python)
+	$(call timed,NINESCOPE_NATIVE=required OPENBLAS_NUM_THREADS=1 $(BIN)/pytest -q -n auto --dist loadfile --no-loadscope-reorder \
+		tests/python)
 
 test-ray: $(STAMPS)/native $(STAMPS)/dev $(STAMPS)/ray ## Run the tests of sweeps on Ray
 	NINESCOPE_NATIVE=required $(BIN)/pytest -q tests/python/test_ray.py

@@ -36,6 +36,24 @@ NEED_THE_ENGINE = (
     "test_trace_convert.py",
     "test_trace_stat.py",
 )
+# What takes longest comes first, so that no process is left with a long file when the others have ended.
+LONG = (
+    "test_documentation.py",
+    "test_search_run.py",
+    "test_papers.py",
+    "test_fio_options.py",
+    "test_schema.py",
+    "test_cli.py",
+    "test_flexecc_paper.py",
+    "test_data_management_paper.py",
+    "test_scm_papers.py",
+    "test_ssr_paper.py",
+    "test_statistics.py",
+    "test_report.py",
+    "test_sweep_disturbed.py",
+    "test_sweep_timing.py",
+    "test_bad_traces.py",
+)
 
 try:
     import ninescope._native  # noqa: F401
@@ -61,6 +79,7 @@ def pytest_report_header() -> str:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    items.sort(key=lambda item: LONG.index(item.path.name) if item.path.name in LONG else len(LONG))
     if not NATIVE:
         for item in items:
             if item.path.name in NEED_THE_ENGINE:
