@@ -279,6 +279,29 @@ def test_words_of_a_level_stand_where_they_cover_nothing(falls):
     assert not any(box.contains(*place) for place in drawn)
 
 
+@pytest.mark.parametrize("spread", [0.0, 0.1])
+def test_words_of_a_level_cover_no_point_and_no_interval(spread):
+    # "no difference" stood on the last metric, whose interval it hid: at both ends points lie on the level.
+    places = range(14)
+    y = [0.6 if place in (5, 6) else 1.0 for place in places]
+    series = Series(
+        "a", places, y, "points", low=[one - spread for one in y], high=[one + spread for one in y]
+    )
+    names = [f"read p{place}" for place in places]
+    axes = axes_of(
+        one_panel(series, x=Axis(categories=names), y=Axis(log=True), lines=[("no difference", 1.0)])
+    )
+    [words] = [text for text in axes.texts if text.get_text() == "no difference"]
+    axes.figure.canvas.draw()
+    box = words.get_window_extent()
+    radius = 5 / 72 / 2 * axes.figure.dpi
+    for place, one in zip(places, y, strict=True):
+        x, low = axes.transData.transform((place, one - spread))
+        _, high = axes.transData.transform((place, one + spread))
+        beside = box.x1 < x - radius or box.x0 > x + radius
+        assert beside or box.y1 < low - radius or box.y0 > high + radius, place
+
+
 def luminance(colour) -> float:
     """Relative luminance, WCAG 2.1: of what is seen where something shines through to white."""
     *parts, opacity = matplotlib.colors.to_rgba(colour)

@@ -57,7 +57,16 @@ _INCHES_PER_LETTER_OF_TITLE = 0.105
 _INCHES_PER_LETTER_OF_TICK = 0.07
 _ROWS_OF_TICKS = 4
 _STEPS = 64
-"""So many places of a piece of a line are looked at for what words would cover."""
+"""So many places of a piece of a line, and of a panel's height, are looked at for what words would cover."""
+_EDGE = 0.005
+"""Of a panel, between its sides and words at the end of a level."""
+_PLACES_OF_WORDS = 25
+"""So many places along a level are tried for its words."""
+_POINTS_OFF_LEVEL = (2, 5)
+"""How far words are from their level: where markers lie on it, the farther clears them."""
+_POINTS_PER_INCH = 72
+_HALF_MARKER = 0.04
+"""How far a marker, or the cap of an interval, reaches from its place [inches]."""
 _BESIDE_INCHES = 0.9
 """Of a panel's width, taken by what stands beside its axes, about."""
 _LETTERS_PER_INCH = 17
@@ -449,55 +458,73 @@ def tick(value: float, least: float, most: float) -> str:
 
 
 def _level(axes: Axes, words: str, level: float, panel: Panel) -> None:
-    """Draw a level with its words, at the end and on the side where they cover least."""
+    """Draw a level with its words, where they cover least: at its ends if there is room, else along it."""
     axes.axhline(level, color=_LEVEL, linewidth=1, linestyle=(0, (4, 3)), zorder=1)
     at = _share(level, *axes.get_ylim(), log=panel.y.log)
-    width, height = _shares_of_words(axes, words)
+    inch_across, inch_up = _shares_of_inch(axes)
+    letter, line = _LETTER_OF_POINT
+    width, height = len(words) * letter * inch_across, 1.3 * line * inch_up
+    margin_across, margin_up = _HALF_MARKER * inch_across, _HALF_MARKER * inch_up
     drawn = _drawn(axes, panel)
+    ends = [1 - width - _EDGE, _EDGE]
+    along = np.linspace(ends[0], ends[1], _PLACES_OF_WORDS)[1:-1].tolist() if ends[0] > ends[1] else []
     places = [
-        (end, side)
-        for side, base in (("bottom", at), ("top", at - height))
-        if side == "bottom" or base > 0
-        for end in ("right", "left")
+        (left, side, points)
+        for lefts in (ends, along)
+        for points in _POINTS_OFF_LEVEL
+        for side in ("bottom", "top")
+        for left in lefts
+        if points == _POINTS_OFF_LEVEL[0]
+        or 0 < _base_of_words(at, side, points, inch_up, height) < 1 - height
     ]
 
-    def covered(place: tuple[str, str]) -> int:
-        left = 1 - width if place[0] == "right" else 0.0
-        base = at if place[1] == "bottom" else at - height
-        inside = (drawn[0] >= left) & (drawn[0] <= left + width)
-        return int((inside & (drawn[1] >= base) & (drawn[1] <= base + height)).sum())
+    def covered(place: tuple[float, str, int]) -> int:
+        left, side, points = place
+        base = _base_of_words(at, side, points, inch_up, height)
+        inside = (drawn[0] >= left - margin_across) & (drawn[0] <= left + width + margin_across)
+        return int((inside & (drawn[1] >= base - margin_up) & (drawn[1] <= base + height + margin_up)).sum())
 
-    end, side = min(places, key=covered)
+    left, side, points = min(places, key=covered)
+    is_at_right = left == ends[0]
     axes.annotate(
         words,
-        (0.995 if end == "right" else 0.005, level),
+        (left + width if is_at_right else left, level),
         xycoords=axes.get_yaxis_transform(),
-        xytext=(0, 2 if side == "bottom" else -2),
+        xytext=(0, points if side == "bottom" else -points),
         textcoords="offset points",
-        ha=end,
+        ha="right" if is_at_right else "left",
         va=side,
         fontsize=7.5,
         color=_GREY,
+        # Where there is no room at all, what is drawn goes over them.
+        zorder=1.5,
         bbox={"facecolor": "white", "alpha": 0.75, "edgecolor": "none", "pad": 0.6},
     )
 
 
-def _shares_of_words(axes: Axes, words: str) -> tuple[float, float]:
-    """Return how much of a panel words take, across and up."""
+def _base_of_words(at: float, side: str, points: int, inch_up: float, height: float) -> float:
+    """Return where words so many points off a level have their lower end, as a share of the panel."""
+    off = points / _POINTS_PER_INCH * inch_up
+    return at + off if side == "bottom" else at - off - height
+
+
+def _shares_of_inch(axes: Axes) -> tuple[float, float]:
+    """Return how much of a panel an inch takes, across and up, about."""
     grid = axes.get_gridspec()
     assert grid is not None and axes.figure is not None  # noqa: S101, PT018
     width, height = axes.figure.get_size_inches()  # type: ignore[union-attr]
-    letter, line = _LETTER_OF_POINT
-    return len(words) * letter / (width / grid.ncols - _BESIDE_INCHES), 1.3 * line * grid.nrows / (height - 1)
+    return 1 / (width / grid.ncols - _BESIDE_INCHES), grid.nrows / (height - 1)
 
 
 def _drawn(axes: Axes, panel: Panel) -> tuple[Numbers, Numbers]:
     """Return places on lines, points and intervals, as shares of the panel."""
     across, up = [np.zeros(0)], [np.zeros(0)]
-    for series in panel.series:
-        x = _shares(np.array(series.x, dtype=np.float64), axes.get_xlim(), panel.x)
+    aside = _aside(panel)
+    steps = np.linspace(0, 1, _STEPS)
+    for number, series in enumerate(panel.series):
+        places = np.array(series.x, dtype=np.float64) + aside.get(number, 0.0)
+        x = _shares(places, axes.get_xlim(), panel.x)
         y = _shares(_numbers(series.y, panel.y), axes.get_ylim(), panel.y)
-        steps = np.linspace(0, 1, _STEPS)
         if series.form == "points" or len(x) < 2:
             across.append(x)
             up.append(y)
@@ -509,8 +536,10 @@ def _drawn(axes: Axes, panel: Panel) -> tuple[Numbers, Numbers]:
                 _shares(_numbers(ends, panel.y), axes.get_ylim(), panel.y)
                 for ends in (series.low, series.high)
             )
-            across.append(np.repeat(x, _STEPS))
-            up.append((low[:, None] + (high - low)[:, None] * steps).ravel())
+            # As many places as it is long: one that is short is no more than its ends.
+            crossed = (steps > low[:, None]) & (steps < high[:, None])
+            across += [x, x, np.broadcast_to(x[:, None], crossed.shape)[crossed]]
+            up += [low, high, np.broadcast_to(steps, crossed.shape)[crossed]]
     return np.concatenate(across), np.concatenate(up)
 
 
