@@ -420,6 +420,11 @@ def contrast(
         (contrast(None, (7, 4, 10)), "B is higher by 7 (4 to 10)"),
         (contrast((0.0, 0.0, 0.0), (-945, -950, -940)), "B is lower by 945 (940 to 950)"),
         (contrast((1.01, 0.97, 1.05), (1, -3, 5), p=0.6), "no difference shown (-3 to +5 %)"),
+        # What is left of something is not rounded to nothing.
+        (contrast((0.009, 1.4e-5, 0.017), (-3, -5, -1), p=0.6), "no difference shown (-99.999 to -98.3 %)"),
+        (contrast((0.5, 0.0004, 7.2), (-3, -5, 5), p=0.6), "no difference shown (-99.96 to +620 %)"),
+        (contrast((0.0, 0.0, 7.2), (-3, -5, 5), p=0.6), "no difference shown (-5 to +5)"),
+        (contrast((0.009, 1.4e-5, 0.017), (-3, -5, -1), p=0.01), "B is lower by 99.1 % (98.3 to 99.999)"),
         (contrast((1.7, 0.0004, 7_200), (1, -3, 5), p=0.6), "no difference shown (0.0004 to 7.2e+03 times)"),
         (contrast((1.02, 1.002, 1.038), (2, 0.2, 3.8), p=0.03), "B is higher by 2 % (0.2 to 4)"),
         (contrast((1.02, 1.002, 1.038), (2, 0.2, 3.8), p=0.07), "no difference shown (+0.2 to +4 %)"),

@@ -67,7 +67,7 @@ def _stated(off: Interval, ratio: Interval | None, unit: Unit, *, with_interval:
     if ratio.value >= _TIMES:
         value, low, high = _numbers(ratio)
         return f"B is {value} times as high" + (f" ({low} to {high})" if with_interval else "")
-    value, low, high = _numbers(_turned(_percent(ratio)) if where == "lower" else _percent(ratio))
+    value, low, high = _percents(ratio, turned=where == "lower")
     return f"B is {where} by {value} %" + (f" ({low} to {high})" if with_interval else "")
 
 
@@ -79,12 +79,25 @@ def _reach(off: Interval, ratio: Interval | None, unit: Unit) -> str:
         return f"{signed(off.low, unit)} to {signed(off.high, unit)}"
     if ratio.high >= _MANY_TIMES:
         return f"{ratio.low:.2g} to {ratio.high:,.3g} times"
-    _, low, high = _numbers(_percent(ratio))
+    _, low, high = _percents(ratio)
     return f"{_plus(low)} to {_plus(high)} %"
 
 
-def _percent(ratio: Interval) -> Interval:
-    return Interval(*(100 * (end - 1) for end in ratio))
+def _percents(ratio: Interval, *, turned: bool = False) -> tuple[str, str, str]:
+    """Write by how many percent B is higher, or `turned` lower, and the ends of that.
+
+    What is left of something is never rounded to nothing: a ratio above 0 is no 100 % lower.
+    """
+    off = Interval(*(100 * (end - 1) for end in ratio))
+    decimals = _decimals(off)
+
+    def written(end: float, percent: float) -> str:
+        is_all = end > 0 and round(percent, decimals) == -100
+        enough = -math.floor(math.log10(100 * end)) if is_all else 0
+        return _rounded(-percent if turned else percent, max(decimals, enough))
+
+    value, low, high = (written(*each) for each in zip(ratio, off, strict=True))
+    return (value, high, low) if turned else (value, low, high)
 
 
 def _plus(number: str) -> str:
@@ -100,10 +113,15 @@ def _numbers(interval: Interval) -> tuple[str, str, str]:
 
     None of them becomes 0 by it: whether 0 lies outside is what is asked.
     """
-    width = interval.high - interval.low or abs(interval.value) / 10 or 1.0
-    decimals = min(9, max(0, -math.floor(math.log10(width / 3)))) if math.isfinite(width) else 0
+    decimals = _decimals(interval)
     value, low, high = (_rounded(end, decimals) for end in interval)
     return value, low, high
+
+
+def _decimals(interval: Interval) -> int:
+    """Return how many decimals the width of an interval is worth."""
+    width = interval.high - interval.low or abs(interval.value) / 10 or 1.0
+    return min(9, max(0, -math.floor(math.log10(width / 3)))) if math.isfinite(width) else 0
 
 
 def _rounded(value: float, decimals: int) -> str:
