@@ -161,6 +161,37 @@ def test_a_broken_line_is_counted_or_refused(msr_trace, cli):
     assert "2001" in err
 
 
+def test_every_verb_tells_discards_that_are_left_out_from_broken_lines(tmp_path, cli):
+    # `check` counted them as requests, and the others called them lines that gave none.
+    trace = tmp_path / "log.txt"
+    rows = [f"909 D write {4096 * n} 4096 0.{n:03} 0.001 False\n" for n in range(200)]
+    broken = "909 D read -4096 4096 0.201 0.001 False\n"
+    discards = [f"909 D discard {4096 * n} 4096 0.3{n} 0.001 False\n" for n in range(3)]
+    trace.write_text("".join([*rows, broken, *discards]))
+    told = "3 discards were left out (--trims takes them)"
+    line = "1 line of the trace gave no request and was skipped; the first broken one is number 201"
+    verbs = (("run", trace), ("check", trace), ("trace", "stat", trace))
+    for verb in verbs:
+        out = " ".join(cli(*verb).out.split())
+        assert "200 requests" in out
+        assert told in out
+        assert line in out
+    converted = cli("trace", "convert", trace, tmp_path / "log.mqsim")
+    assert told in converted.out
+    assert json.loads(cli("trace", "stat", trace, "--json").out)["skipped_discards"] == 3
+    workload = json.loads(cli("run", trace, "--json").out)["workload"]
+    assert (workload["skipped_lines"], workload["skipped_discards"]) == (4, 3)
+    for verb in (verbs[0], verbs[2]):
+        out = " ".join(cli(*verb, "--trims").out.split())
+        assert "203 requests" in out
+        assert "discards" not in out
+        assert line in out
+    trace.write_text("".join(discards[:1] * 40))
+    messages = {cli(*verb).err for verb in verbs}
+    assert len(messages) == 1
+    assert "none is broken; discards (--trims takes them): 40" in messages.pop()
+
+
 def test_an_unknown_format_is_refused(msr_trace, cli):
     code, _, err = cli("run", msr_trace, "--format", "bogus")
     assert code == 2

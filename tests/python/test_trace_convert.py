@@ -150,7 +150,8 @@ def test_conversions_keep_what_the_format_has_words_for(cli, tmp_path):
     requests.write_parquet(tmp_path / "all.parquet")
     for words, kept in (((), ["read", "write", "flush"]), (("--trims",), list(OPS))):
         code, out, _ = cli("trace", "convert", tmp_path / "all.parquet", tmp_path / "all.iolog.zst", *words)
-        assert (code, "left out" in out) == (0, False)
+        assert (code, "has no words" in out) == (0, False)
+        assert ("discards were left out (--trims takes them)" in out) == (not words)
         assert (
             cli("trace", "convert", tmp_path / "all.iolog.zst", tmp_path / "back.parquet", *words).code == 0
         )

@@ -175,6 +175,8 @@ pub enum LineProblem {
     Comment,
     /// A record of a command that neither reads nor writes. Not broken, only skipped.
     OtherCommand,
+    /// A discard where discards are no requests. Not broken, only skipped.
+    Discard,
     /// A request of a volume that is not read. Not broken, only skipped, and not counted.
     OtherVolume,
     /// A field is absent or empty.
@@ -204,7 +206,7 @@ pub enum LineProblem {
 impl LineProblem {
     /// Whether the line is wrong, as opposed to one that never was a request.
     pub fn is_broken(self) -> bool {
-        !matches!(self, Self::Blank | Self::Comment | Self::OtherCommand | Self::OtherVolume)
+        !matches!(self, Self::Blank | Self::Comment | Self::OtherCommand | Self::Discard | Self::OtherVolume)
     }
 }
 
@@ -218,6 +220,7 @@ impl fmt::Display for LineProblem {
             Self::Blank => "the line is blank",
             Self::Comment => "the line is a comment",
             Self::OtherCommand => "the command neither reads nor writes",
+            Self::Discard => "the command is a discard",
             Self::OtherVolume => "the volume is not read",
             Self::ZeroSize => "the size is zero",
             Self::UnknownOperation => "the operation is unknown",

@@ -30,6 +30,8 @@ pub struct TraceHealth {
     pub broken_lines: u64,
     /// Those of them that are valid commands other than read and write.
     pub other_commands: u64,
+    /// Those of these that are discards of the volumes read: [`TraceOptions::trims`](crate::TraceOptions) takes them.
+    pub skipped_discards: u64,
     /// The first broken one.
     pub first_skipped: Option<SkippedLine>,
     /// Requests that were out of order in time and put right.
@@ -49,7 +51,9 @@ impl TraceHealth {
             return;
         }
         self.skipped_lines += 1;
-        self.other_commands += u64::from(problem == LineProblem::OtherCommand);
+        let is_discard = problem == LineProblem::Discard;
+        self.other_commands += u64::from(is_discard || problem == LineProblem::OtherCommand);
+        self.skipped_discards += u64::from(is_discard);
         if !problem.is_broken() {
             return;
         }
@@ -60,11 +64,15 @@ impl TraceHealth {
         }
     }
 
-    /// The first broken line in words.
+    /// The first broken line in words, and how many are discards.
     pub(super) fn first_in_words(&self) -> String {
-        match &self.first_skipped {
+        let broken = match &self.first_skipped {
             Some(first) => format!("{} is broken: {}: `{}`", first.line, first.reason, first.text),
             None => "none is broken".to_owned(),
+        };
+        match self.skipped_discards {
+            0 => broken,
+            discards => format!("{broken}; discards (--trims takes them): {discards}"),
         }
     }
 }

@@ -177,5 +177,8 @@ fn admitted(
     volumes: &mut Volumes,
     name: impl Fn() -> String,
 ) -> Result<TraceRecord, LineProblem> {
-    if record.op == Op::Trim && !has_trims { Err(LineProblem::OtherCommand) } else { volumes.admit(record, name) }
+    if record.op != Op::Trim || has_trims {
+        return volumes.admit(record, name);
+    }
+    Err(if volumes.are_read(name) { LineProblem::Discard } else { LineProblem::OtherVolume })
 }

@@ -52,6 +52,8 @@ pub struct TraceSummary {
     pub broken_lines: u64,
     /// Those of them that are commands other than read and write.
     pub other_commands: u64,
+    /// Those of these that are discards, which were not to be read.
+    pub skipped_discards: u64,
     /// The first broken one.
     pub first_skipped: Option<SkippedLine>,
     /// Requests out of order in time that were put right.
@@ -191,6 +193,7 @@ impl Tally {
             skipped_lines: health.skipped_lines,
             broken_lines: health.broken_lines,
             other_commands: health.other_commands,
+            skipped_discards: health.skipped_discards,
             first_skipped: health.first_skipped,
             reordered: health.reordered,
             clamped: health.clamped,

@@ -180,6 +180,11 @@ impl Volumes {
         Some(place)
     }
 
+    /// Whether the volume of a name is one of those that are read; nothing is taken in.
+    pub fn are_read(&self, name: impl Fn() -> String) -> bool {
+        self.chosen.is_empty() || self.is_chosen(&excerpt(name().as_bytes()))
+    }
+
     fn is_chosen(&self, name: &str) -> bool {
         self.chosen.is_empty() || self.chosen.iter().any(|chosen| chosen == name)
     }

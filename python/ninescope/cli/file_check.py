@@ -250,7 +250,7 @@ def _result(path: Path, kind: str) -> Verdict:
 
 
 def _trace(path: str, *, strict: bool, format: str | None) -> Verdict:  # noqa: A002
-    stat = trace_stat(path, strict=strict, format=format, trims=True)
+    stat = trace_stat(path, strict=strict, format=format)
     _refuse_damage(path, stat)
     return Verdict(f"trace ({stat['format']})", [f"{stat['requests']:,} requests", *trace_remarks(stat)])
 
@@ -258,11 +258,12 @@ def _trace(path: str, *, strict: bool, format: str | None) -> Verdict:  # noqa: 
 def _refuse_damage(path: str, stat: dict[str, Any]) -> None:
     """Refuse a trace of which so much had to be skipped or mended that it is another one."""
     lost, clamped, kept = stat.get("broken_lines", 0), stat.get("clamped", 0), stat["requests"]
+    lines = lost + kept + stat.get("skipped_discards", 0)
     skipped = stat.get("first_skipped") or {}
-    if lost > DAMAGED * (lost + kept):
+    if lost > DAMAGED * lines:
         where = f"; the first is {broken_line(skipped)}" if skipped else ""
         raise ConfigError(
-            f"{path}: {lost:,} of {lost + kept:,} lines give no request{where} (--strict stops at the first)"
+            f"{path}: {lost:,} of {lines:,} lines give no request{where} (--strict stops at the first)"
         )
     if clamped > DAMAGED * kept:
         raise ConfigError(

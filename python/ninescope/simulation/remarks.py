@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from ninescope.common.numbers import counted
 from ninescope.toml import loads
 
 _OF_ONE_DIRECTION = ("read", "write", "trim", "randread", "randwrite", "randtrim")
@@ -47,12 +48,16 @@ def file_remarks(path: str) -> Iterator[str]:
 
 def trace_remarks(trace: Mapping[str, Any]) -> Iterator[str]:
     """Say what a trace reader had to skip or mend."""
-    skipped = trace.get("skipped_lines")
+    discards = trace.get("skipped_discards") or 0
+    if discards:
+        were, them = ("was", "it") if discards == 1 else ("were", "them")
+        yield f"{counted(discards, 'discard')} {were} left out (--trims takes {them})"
+    skipped = (trace.get("skipped_lines") or 0) - discards
     if skipped:
         first = trace.get("first_skipped") or {}
         where = f"; the first broken one is {broken_line(first)}" if first else ""
         were = "was" if skipped == 1 else "were"
-        yield f"{_lines(skipped)} of the trace gave no request and {were} skipped{where}"
+        yield f"{counted(skipped, 'line')} of the trace gave no request and {were} skipped{where}"
     for key, words in (
         ("reordered", "out of order in time and put right"),
         ("clamped", "far out of order and given the time of the one before"),
@@ -74,7 +79,3 @@ def is_header(line: str) -> bool:
     words = [word.strip().strip("\"'").lower() for word in re.split(r"[,;\t]", line)]
     named = any(name in word for word in words for name in ("time", "offset", "size", "lba", "address"))
     return len(words) > 1 and named and all(re.match(r"[a-z_]", word) for word in words)
-
-
-def _lines(count: int) -> str:
-    return f"{count:,} line{'' if count == 1 else 's'}"

@@ -42,6 +42,7 @@ impl WorkloadReport {
             "reads",
             "writes",
             "skipped_lines",
+            "skipped_discards",
             "first_skipped",
             "reordered",
             "clamped",

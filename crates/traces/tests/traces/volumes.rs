@@ -10,7 +10,11 @@ const TWO: &[u8] =
     b"1,hm,0,Write,0,4096,1\n2,hm,1,Write,4096,4096,1\n3,hm,0,Read,2097152,4096,1\n4,src1,1,Read,0,512,1\n";
 
 fn scan(options: &TraceOptions) -> TraceSummary {
-    let file = TemporaryFile::new(&format!("volumes-{:p}", std::ptr::from_ref(options)), TWO);
+    scan_of(TWO, options)
+}
+
+fn scan_of(content: &[u8], options: &TraceOptions) -> TraceSummary {
+    let file = TemporaryFile::new("volumes", content);
     TraceSummary::scan(&file.0, options).expect("is good")
 }
 
@@ -79,6 +83,21 @@ fn discards_are_requests_only_when_asked_for() {
     let trace = b"fio version 3 iolog\n0 x trim 0 4096\n1 x write 0 4096\n";
     let count = |trims| requests(trace, TraceOptions { trims, ..TraceOptions::default() }).map(|all| all.len()).ok();
     assert_eq!((count(false), count(true)), (Some(1), Some(2)));
+}
+
+#[test]
+fn discards_that_are_left_out_are_counted_apart() {
+    let trace = b"fio version 3 iolog\n0 x read 0 512\n1 x trim 0 512\n2 y trim 0 512\n3 y write 0 0\n";
+    let health = |options: TraceOptions| {
+        let summary = scan_of(trace, &options);
+        (summary.requests, summary.skipped_lines, summary.broken_lines, summary.skipped_discards)
+    };
+    assert_eq!(health(TraceOptions::default()), (1, 4, 1, 2), "the header is one of the four");
+    assert_eq!(health(TraceOptions { trims: true, ..TraceOptions::default() }), (3, 2, 1, 0));
+    let only = TraceOptions { volume: vec!["x".to_owned()], ..TraceOptions::default() };
+    assert_eq!(health(only), (1, 3, 1, 1), "of a volume that is not read nothing is left out");
+    let message = error_of(b"fio version 3 iolog\n0 x trim 0 4096\n1 x trim 8192 4096\n", TraceOptions::default());
+    assert_eq!(message, "memory: no request in 3 lines of fio; none is broken; discards (--trims takes them): 2");
 }
 
 #[test]
