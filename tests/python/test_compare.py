@@ -296,6 +296,24 @@ def test_a_comparison_says_which_side_has_not_settled():
     assert not any("A is not steady" in remark for remark in remarks)
 
 
+@pytest.mark.parametrize("stored", [{"reasons": ["free-blocks"]}, {}])
+def test_a_side_that_lives_on_free_blocks_is_not_said_to_drift(stored):
+    # Before reasons were stored, words alone said so.
+    told = {
+        "verdict": "not-steady",
+        "words": "the drive lives on blocks that were free: 0 % of what was programmed was erased",
+        "drift": {"change": 0.0, "low": 0.0, "high": 0.0, "level": 0.995, "p": 1.0},
+        "programmed_bytes": 1 << 20,
+        "erased_bytes": 0,
+        **stored,
+    }
+    a, b = (of_latencies(exponential(seed), steadiness=told, digest=f"{seed}") for seed in (1, 2))
+    words = "its drive lives on blocks that were free, and its numbers hold while these last"
+    assert [remark for remark in compare(a, b).remarks if "steady" in remark] == [
+        f"{side} is not steady: {words}" for side in "AB"
+    ]
+
+
 def test_a_short_run_and_a_run_without_tables_cannot_be_told():
     short = compare(of_latencies(exponential(1, 150)), of_latencies(exponential(2, 150)))
     words = "cannot be told (A and B too short for an interval: it takes 8,192 requests)"

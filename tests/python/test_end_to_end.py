@@ -436,6 +436,7 @@ def test_the_series_sums_to_the_write_amplification_and_says_what_it_was_when():
     told = result.steadiness
     assert told is not None
     assert told.is_steady is False
+    assert told.reasons == ("free-blocks",)
     assert ("steady", f"no: {told.words}") in list(facts(result))
 
 

@@ -318,6 +318,28 @@ def test_a_row_of_a_result_says_whether_it_had_settled():
     assert pl.concat([told, nothing])["steadiness"].to_list() == ["not-steady", None]
 
 
+def test_why_a_window_is_not_steady_is_known_of_results_that_store_only_words():
+    fewer, more = ({"programmed_bytes": 6, "erased_bytes": erased} for erased in (3, 9))
+    drift = {"change": 0.09, "low": 0.02, "high": 0.16}
+    free = fewer | {
+        "words": "the drive lives on blocks that were free: 50 % of what was programmed was erased"
+    }
+    for stored, reasons in (
+        ({"drift": drift}, ("drift",)),
+        ({"start": drift}, ("drift",)),
+        (free, ("free-blocks",)),
+        (more | {"words": "the drive empties blocks: 150 % of it was erased"}, ("emptied-blocks",)),
+        (free | {"drift": drift}, ("free-blocks", "drift")),
+        (free | {"reasons": ["drift"]}, ("drift",)),
+    ):
+        told = Result({"steadiness": {"verdict": "not-steady", **stored}}).steadiness
+        assert told is not None
+        assert told.reasons == reasons
+    calm = Result({"steadiness": {"verdict": "no-drift-shown", **fewer}}).steadiness
+    assert calm is not None
+    assert calm.reasons == ()
+
+
 def test_the_steady_state_of_preparing_is_read():
     assert Result({}).steady_state is None
     assert Result({"steady_state": None, "steady_state_measured": None}).steady_state is None

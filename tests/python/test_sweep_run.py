@@ -64,6 +64,7 @@ def test_a_table_says_what_results_say_and_nothing_of_who_ran_them(sweep, tmp_pa
         "seed",
         "state",
         "steadiness",
+        "steadiness_reasons",
         *NAMES,
         "point",
     ]

@@ -1,8 +1,9 @@
-"""Tables, plots and comparisons of a sweep say which results were measured while they still drifted."""
+"""Tables, plots and comparisons of a sweep say which results were measured before they settled, and why."""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 
 import polars as pl
@@ -32,15 +33,28 @@ VERDICTS = {
 NOTE = "1 of 8 results is not steady, its window drifts; of 2 it cannot be told"
 
 
-def made_up(folder: Path, verdicts: dict[tuple[float, str, int], str | None] = VERDICTS) -> Path:
-    """A lake of results of which nothing is known but whether they had settled, and a WAF."""
+DRIFT, FREE, BOTH = ["drift"], ["free-blocks"], ["free-blocks", "drift"]
+
+
+def made_up(
+    folder: Path,
+    verdicts: dict[tuple[float, str, int], str | None] = VERDICTS,
+    reasons: Sequence[Sequence[str]] = (),
+) -> Path:
+    """A lake of results of which nothing is known but whether they had settled, and a WAF.
+
+    With `reasons` as many of them as there are of these are not steady, for these.
+    """
+    verdicts = verdicts | dict.fromkeys(list(verdicts)[: len(reasons)], "not-steady")
+    why = dict(zip(verdicts, reasons, strict=False))
     plan = Sweep.from_toml(SMALL).plan()
     lake = Lake.open(folder, create=True)
     Record.of(plan).save(lake)
     for row in plan.rows:
         values = dict(zip(plan.columns, row.values, strict=True))
-        verdict = verdicts[values["ftl.over_provisioning"], values["nand.read"], values["seed"]]
-        told = {"steadiness": {"verdict": verdict, "words": "as made up"}} if verdict else {}
+        place = values["ftl.over_provisioning"], values["nand.read"], values["seed"]
+        verdict, reason = verdicts[place], why.get(place, ())
+        told = {"steadiness": {"verdict": verdict, "words": "", "reasons": reason}} if verdict else {}
         made = compare_samples.document(values["seed"], waf={"total": 2.0}, **told)
         waf = {"waf_total": 2.0, "iops": 1_000.0}
         what = described(row.point)
@@ -122,6 +136,56 @@ def test_one_result_is_not_several(cli, lake):
     )
 
 
+@pytest.mark.parametrize(
+    ("reasons", "note"),
+    [
+        ([DRIFT] * 8, "8 of 8 results are not steady, their windows drift"),
+        ([FREE] * 8, "8 of 8 results are not steady, their drives live on blocks that were free"),
+        (
+            [BOTH] * 2,
+            "2 of 8 results are not steady, their drives live on blocks that were free and their windows "
+            "drift",
+        ),
+        (
+            [FREE, DRIFT, BOTH, FREE],
+            "4 of 8 results are not steady: in 2 the window drifts, in 3 the drive lives on blocks that were "
+            "free (in 1 of them both)",
+        ),
+        ([["emptied-blocks"]], "1 of 8 results is not steady, its drive empties blocks"),
+    ],
+)
+def test_what_holds_is_said_of_why_results_are_not_steady(cli, tmp_path, reasons, note):
+    # Windows without any drift were said to drift: of drives that lived on free blocks, at a WAF of 1.
+    calm = dict.fromkeys(VERDICTS, "no-drift-shown")
+    lake = made_up(tmp_path / "lake", calm, reasons)
+    assert cli("sweep", "table", lake).out.splitlines()[-1] == f"note: {note}"
+    assert cli("sweep", "table", lake, "--csv").err == f"ninescope: {note}\n"
+    arguments = ("--x", "nand.read", "--y", "waf", "--out", tmp_path / "waf.svg")
+    assert cli("sweep", "plot", lake, *arguments).out.splitlines()[-1] == f"Hollow: {note}."
+    opened = Lake.open(lake)
+    frame = table(opened, Record.load(opened))
+    told = [" and ".join(reason) for reason in reasons]
+    assert frame["steadiness_reasons"].to_list() == told + [None] * (8 - len(told))
+    assert figure(frame, Record.load(opened), "nand.read", "waf").caption.endswith(f"Hollow: {note}.")
+    kept = cli(
+        "sweep", "table", lake, "--where", "steadiness_reasons=free-blocks", "--csv", "--columns", "waf"
+    )
+    if FREE in reasons:
+        assert kept.out.count("\n") == 1 + reasons.count(FREE)
+
+
+def test_a_comparison_says_for_each_side_why_it_is_not_steady(cli, tmp_path):
+    lake = made_up(tmp_path / "lake", dict.fromkeys(VERDICTS, "no-drift-shown"), [FREE, BOTH, DRIFT])
+    out = " ".join(cli("sweep", "compare", lake, "nand.read=20us", "nand.read=60us").out.split())
+    assert (
+        "A is not steady: in 2 of its 2 runs the drive lives on blocks that were free, and its numbers hold "
+        "while these last" in out
+    )
+    assert "A is not steady: in 1 of its 2 runs the measured window drifts, and its numbers with it" in out
+    assert "B is not steady: in 1 of its 2 runs the measured window drifts, and its numbers with it" in out
+    assert "B is not steady: in 1 of its 2 runs the drive" not in out
+
+
 def test_sql_knows_the_verdict(cli, lake):
     query = "select count(*) as n from points where steadiness = 'not-steady'"
     assert cli("sweep", "sql", lake, query, "--csv").out == "n\n1\n"
@@ -169,4 +233,6 @@ def test_the_verdict_of_a_real_run_is_in_the_table(tmp_path):
     text = SMALL.replace("requests = 300", 'requests = 4_000\nprefill = "none"').replace("seeds = 2", "")
     sweep = Sweep.from_toml(text.replace('"randrw"', '"randwrite"'))
     run_here(sweep, tmp_path / "lake")
-    assert set(sweep.table(tmp_path / "lake")["steadiness"]) == {"not-steady"}
+    frame = sweep.table(tmp_path / "lake")
+    assert set(frame["steadiness"]) == {"not-steady"}
+    assert set(frame["steadiness_reasons"]) == {"free-blocks"}

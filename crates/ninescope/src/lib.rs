@@ -61,6 +61,6 @@ pub use snapshot::{
     FORMAT as SNAPSHOT_FORMAT, PreparedDrive, Refusal, Shape, SnapshotReport, Snapshots, check_snapshot,
     describe_snapshot, snapshot_report_json,
 };
-pub use steadiness::{Change, Steadiness, Verdict};
+pub use steadiness::{Change, Reason, Steadiness, Verdict};
 pub use traces::{trace_health_json, trace_options, trace_stat_json, write_report_json};
 pub use version::VERSION;

@@ -26,7 +26,7 @@ from ninescope.result.slowest import Slowest, slow_request_of
 from ninescope.result.stored import known_keys
 from ninescope.result.tables import Columns, block_frame, histogram_frame, read_blocks, read_histograms
 from ninescope.result.tier import Tier
-from ninescope.result.waf import STEADINESS, Change, MeasuredWaf, Steadiness, SteadyState, Waf, steadiness_of
+from ninescope.result.waf import STEADINESS, MeasuredWaf, Steadiness, SteadyState, Waf, steadiness_of
 from ninescope.toml import dumps
 
 if TYPE_CHECKING:
@@ -168,12 +168,7 @@ class Result:
     def steadiness(self) -> Steadiness | None:
         """Whether the measured window had settled; None where nothing was programmed to flash."""
         stored = self.document.get("steadiness")
-        if not stored:
-            return None
-        parts: dict[str, Any] = {"waf": tuple(stored.get("waf") or ())}
-        parts |= {key: known_keys(Change, stored[key]) for key in ("drift", "start") if stored.get(key)}
-        told: Steadiness = known_keys(Steadiness, {**stored, **parts})
-        return told
+        return Steadiness.of(stored) if stored else None
 
     @cached_property
     def steady_state(self) -> SteadyState | None:

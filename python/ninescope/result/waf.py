@@ -3,13 +3,23 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, Literal
 
+from ninescope.result.stored import known_keys
+
 Settled = Literal["no-drift-shown", "not-steady", "cannot-be-told"]
-"""What may be said of a measured window: it shows no drift, it drifts, or it is too short to tell."""
+"""What may be said of a measured window: it shows no drift, it is not steady, or it is too short to tell."""
+Reason = Literal["drift", "free-blocks", "emptied-blocks"]
+"""Why a window is not steady: its write amplification drifts, the drive programs blocks that were free and
+erases fewer, or it erases more than it programs."""
 STEADINESS = "steadiness"
 """What is no number, and every number hangs on: the key of a result's verdict, and its column in tables."""
+REASONS = "steadiness_reasons"
+"""The column of tables that says why a result is not steady."""
+NOT_STEADY, UNTOLD = "not-steady", "cannot-be-told"
+_LEAST_CHANGE = 0.01
+"""A smaller change of write amplification is none, as the engine has it."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -42,6 +52,11 @@ class Change:
     """The level of the interval: that at which a drift is told."""
     p: float = 1.0
     """How often chance alone shows as much."""
+
+    @property
+    def is_one(self) -> bool:
+        """Say whether it is more than chance, and more than nothing."""
+        return not self.low <= 0 <= self.high and abs(self.change) > _LEAST_CHANGE
 
 
 @dataclasses.dataclass(frozen=True)
@@ -90,6 +105,8 @@ class Steadiness:
     """Whether the measured window had settled."""
 
     verdict: Settled = "cannot-be-told"
+    reasons: tuple[Reason, ...] = ()
+    """Why it is not steady, all that holds; empty where it is not told to be so."""
     words: str = ""
     """In a sentence, with the trend."""
     drift: Change | None = None
@@ -104,10 +121,35 @@ class Steadiness:
     @property
     def is_steady(self) -> bool | None:
         """Say whether no drift shows; None where that cannot be told."""
-        return None if self.verdict == "cannot-be-told" else self.verdict != "not-steady"
+        return None if self.verdict == UNTOLD else self.verdict != NOT_STEADY
+
+    @classmethod
+    def of(cls, stored: Mapping[str, Any]) -> Steadiness:
+        """Read it as a result stores it."""
+        parts: dict[str, Any] = {"waf": tuple(stored.get("waf") or ())}
+        parts |= {key: known_keys(Change, stored[key]) for key in ("drift", "start") if stored.get(key)}
+        told: Steadiness = known_keys(cls, {**stored, **parts, "reasons": tuple(stored.get("reasons") or ())})
+        if told.verdict == NOT_STEADY and not told.reasons:
+            return dataclasses.replace(told, reasons=tuple(told._unstored()) or ("drift",))
+        return told
+
+    def _unstored(self) -> Iterator[Reason]:
+        """Yield why it is not steady, of a result of a ninescope that said so in words alone."""
+        if self.words.startswith("the drive "):
+            yield "free-blocks" if self.erased_bytes < self.programmed_bytes else "emptied-blocks"
+        if any(change is not None and change.is_one for change in (self.drift, self.start)):
+            yield "drift"
 
 
 def steadiness_of(document: Mapping[str, Any]) -> Settled | None:
     """Return whether the measured window of a result had settled; None where it programmed nothing."""
     verdict: Settled | None = (document.get(STEADINESS) or {}).get("verdict")
     return verdict
+
+
+def reasons_of(document: Mapping[str, Any]) -> str | None:
+    """Return why the measured window of a result is not steady, as tables have it; None where it is not so.
+
+    All that holds is named: `free-blocks and drift`.
+    """
+    return " and ".join(Steadiness.of(document.get(STEADINESS) or {}).reasons) or None

@@ -47,6 +47,18 @@ pub enum Verdict {
     CannotBeTold,
 }
 
+/// Why a window is not steady.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Reason {
+    /// Its write amplification drifts.
+    Drift,
+    /// It programs blocks that were free, and erases fewer.
+    FreeBlocks,
+    /// It erases more than it programs.
+    EmptiedBlocks,
+}
+
 /// By how much write amplification changed.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Change {
@@ -67,6 +79,8 @@ pub struct Change {
 pub struct Steadiness {
     /// In a word.
     pub verdict: Verdict,
+    /// Why it is not steady, all that holds; empty where it is not told to be so.
+    pub reasons: Vec<Reason>,
     /// In a sentence.
     pub words: String,
     /// From its beginning to its end, by the line; absent where the window is too short for it.
@@ -95,10 +109,11 @@ impl Steadiness {
         let long_enough = all.flash >= needed(round_bytes);
         let waf = if long_enough { batches(intervals, all.host) } else { None };
         let changes = waf.as_deref().map(|waf| (drift(waf), start(waf)));
-        let (verdict, words) = judge(all, changes, round_bytes);
+        let reasons = reasons(all, changes, round_bytes);
+        let (verdict, words) = judge(all, changes, &reasons, round_bytes);
         let waf = waf.unwrap_or_default().into_iter().map(|(_, waf)| waf).collect();
         let (drift, start) = changes.unzip();
-        Some(Self { verdict, words, drift, start, waf, programmed_bytes: all.flash, erased_bytes: all.erased })
+        Some(Self { verdict, reasons, words, drift, start, waf, programmed_bytes: all.flash, erased_bytes: all.erased })
     }
 }
 
@@ -107,12 +122,24 @@ fn needed(round_bytes: u64) -> u64 {
     ROUNDS_PER_BATCH * BATCHES as u64 * round_bytes
 }
 
-fn judge(all: Written, changes: Option<(Change, Change)>, round_bytes: u64) -> (Verdict, String) {
+/// All that makes the window one that is not steady.
+fn reasons(all: Written, changes: Option<(Change, Change)>, round_bytes: u64) -> Vec<Reason> {
     let slack = ROUNDS_OF_SLACK * round_bytes;
     let lag = all.flash.abs_diff(all.erased);
-    if lag as f64 > slack as f64 + LEAST_CHANGE * all.flash as f64 {
+    let lags = lag as f64 > slack as f64 + LEAST_CHANGE * all.flash as f64;
+    let of_blocks = if all.erased < all.flash { Reason::FreeBlocks } else { Reason::EmptiedBlocks };
+    let drifts = changes.is_some_and(|(drift, start)| drift.is_one() || start.is_one());
+    [lags.then_some(of_blocks), drifts.then_some(Reason::Drift)].into_iter().flatten().collect()
+}
+
+fn judge(all: Written, changes: Option<(Change, Change)>, reasons: &[Reason], round_bytes: u64) -> (Verdict, String) {
+    let of_blocks = match reasons.first() {
+        Some(Reason::FreeBlocks) => Some("lives on blocks that were free"),
+        Some(Reason::EmptiedBlocks) => Some("empties blocks"),
+        Some(Reason::Drift) | None => None,
+    };
+    if let Some(how) = of_blocks {
         let erased = 100.0 * all.erased as f64 / all.flash as f64;
-        let how = if all.erased < all.flash { "lives on blocks that were free" } else { "empties blocks" };
         return (Verdict::NotSteady, format!("the drive {how}: {erased:.0} % of what was programmed was erased"));
     }
     match changes {
@@ -391,11 +418,16 @@ mod tests {
         let told = Steadiness::of(&fresh, ROUND).expect("written");
         assert_eq!((told.verdict, told.drift.map(|drift| drift.change)), (Verdict::NotSteady, Some(0.0)));
         assert!(told.words.contains("lives on blocks that were free: 0 %"), "{}", told.words);
+        assert_eq!(told.reasons, [Reason::FreeBlocks]);
+        let rising = |n: u64| Written { host: 1_000, flash: 1_000 + 10 * n, erased: 0 };
+        let told = Steadiness::of(&(0..100).map(rising).collect::<Vec<_>>(), ROUND).expect("written");
+        assert_eq!(told.reasons, [Reason::FreeBlocks, Reason::Drift], "both hold");
         let worn_in = vec![Written { host: 1_000, flash: 1_000, erased: 1_000 }; 100];
         let told = Steadiness::of(&worn_in, ROUND).expect("written");
         assert_eq!(told.verdict, Verdict::NoDriftShown);
         let words = "no drift of WAF shown: +0.0 % over the window (all tenths are alike)";
         assert_eq!(told.words, words, "what does not scatter has no interval");
+        assert_eq!(told.reasons, []);
     }
 
     #[test]

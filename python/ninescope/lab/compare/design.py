@@ -21,6 +21,12 @@ from ninescope.result import Result
 
 _FEW = 4
 """Intervals of fewer replications are wide."""
+_NOT_STEADY = {
+    "drift": "measured window drifts, and its numbers with it",
+    "free-blocks": "drive lives on blocks that were free, and its numbers hold while these last",
+    "emptied-blocks": "drive empties blocks, and its numbers hold while it does",
+}
+"""Why a side is not steady, and what that means."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -137,6 +143,15 @@ def _is_untold(run: Result) -> bool:
     return run.steadiness is not None and run.steadiness.is_steady is None
 
 
+def _not_steady(side: Side) -> Iterator[str]:
+    """Yield why a side is not steady, and in how many of its runs."""
+    for reason, words in _NOT_STEADY.items():
+        found = sum(run.steadiness is not None and reason in run.steadiness.reasons for run in side.results)
+        if found:
+            which = "its" if len(side.results) == 1 else f"in {found} of its {len(side.results)} runs the"
+            yield f"{side.name} is not steady: {which} {words}"
+
+
 def remarks(design: Design) -> Iterator[str]:
     """Yield what weakens the comparison."""
     a, b = design.a.first, design.b.first
@@ -146,12 +161,7 @@ def remarks(design: Design) -> Iterator[str]:
             runs = "its run was" if len(side.results) == 1 else f"{len(broken)} of its runs were"
             yield f"{side.name} is incomplete: {runs} interrupted"
     for side in (design.a, design.b):
-        drifting = [run for run in side.results if run.steadiness and run.steadiness.is_steady is False]
-        if drifting:
-            which = (
-                "its" if len(side.results) == 1 else f"in {len(drifting)} of its {len(side.results)} runs the"
-            )
-            yield f"{side.name} is not steady: {which} measured window drifts, and its numbers with it"
+        yield from _not_steady(side)
     untold = [side.name for side in (design.a, design.b) if any(_is_untold(run) for run in side.results)]
     if untold:
         yield f"of {' and '.join(untold)} it cannot be told whether the measured window drifts"

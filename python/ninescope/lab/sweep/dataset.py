@@ -19,7 +19,7 @@ import polars as pl
 
 from ninescope.lab.sweep.lake import Kept, Lake
 from ninescope.result.metrics import NAMES
-from ninescope.result.waf import STEADINESS, steadiness_of
+from ninescope.result.waf import REASONS, STEADINESS, reasons_of, steadiness_of
 
 FOLDER = "dataset"
 _DIGITS = "0123456789abcdef"
@@ -34,6 +34,7 @@ SCHEMA: dict[str, Any] = {
     **dict.fromkeys(ABOUT, pl.String),
     STAMP: pl.String,
     STEADINESS: pl.String,
+    REASONS: pl.String,
     "seconds": pl.Float64,
     **{
         name: pl.Int64 if name in _COUNTS or name.endswith("max_ns") or "_p" in name else pl.Float64
@@ -90,6 +91,7 @@ def _row(kept: Kept, stamp: str) -> dict[str, Any]:
         "point": kept.id,
         STAMP: stamp,
         STEADINESS: steadiness_of(kept.document),
+        REASONS: reasons_of(kept.document),
         "design": kept.design,
         "build": kept.build,
         "drive": what["drive"],

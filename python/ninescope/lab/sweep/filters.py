@@ -3,7 +3,7 @@
 `KEY=VALUE`, `KEY!=VALUE`, `KEY<VALUE` and so on, with a value as tables show it (`nand.read<=40us`,
 `ftl.victim=greedy`); or a condition as sweep files have them after `if`
 (`ftl.over_provisioning < 0.1 or workload == "oltp"`). Keys are axes, numbers by whatever name they have, and
-`steadiness`, which says whether a result's measured window had settled.
+`steadiness`, which says whether a result's measured window had settled, with `steadiness_reasons`, why not.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from ninescope.lab.sweep.record import Record
 from ninescope.lab.sweep.values import nearest, quantity, shown
 from ninescope.result.metrics import checked, is_steadiness
 from ninescope.result.metrics import names as names_of_numbers
-from ninescope.result.waf import STEADINESS
+from ninescope.result.waf import REASONS, STEADINESS
 
 _PAIR = re.compile(r"""\s*([\w.-]+)\s*(==|!=|<=|>=|=|<|>)\s*([^"'=<>\s][^"'=<>]*?)\s*""")
 """A key, how it is compared, and a value without quotes."""
@@ -78,7 +78,7 @@ def _by(frame: pl.DataFrame, record: Record, text: str) -> pl.DataFrame:
 
 def _column(record: Record, text: str, key: str) -> str:
     """Return the column that a key means: an axis, a number, or the verdict on steadiness."""
-    if key in record.columns:
+    if key in record.columns or key == REASONS:
         return key
     if is_steadiness(key):
         return STEADINESS

@@ -17,7 +17,7 @@ from ninescope.lab.sweep.base import WORKLOAD
 from ninescope.lab.sweep.conditions import plain
 from ninescope.lab.sweep.file import SEED
 from ninescope.lab.sweep.record import DONE, STATE, Record
-from ninescope.lab.sweep.steadiness import below_a_figure, drifting
+from ninescope.lab.sweep.steadiness import below_a_figure, not_steady
 from ninescope.lab.sweep.values import listed, nearest, shown
 from ninescope.result.metrics import checked, unit
 from ninescope.text.lines import some
@@ -278,7 +278,7 @@ def _line(label: str, part: pl.DataFrame, x: str, y: str, places: dict[Any, floa
         pl.col(y).min().alias("low"),
         pl.col(y).max().alias("high"),
         pl.len(),
-        drifting().any().alias("hollow"),
+        not_steady().any().alias("hollow"),
     )
     rows = sorted(means.iter_rows(named=True), key=lambda row: places[row[x]])
     several = any(row["len"] > 1 for row in rows)

@@ -20,7 +20,7 @@ from ninescope.lab.sweep.plan import Plan
 from ninescope.lab.sweep.point import current_build, point_id
 from ninescope.lab.sweep.values import shown
 from ninescope.result.metrics import NAMES, is_steadiness, meant
-from ninescope.result.waf import STEADINESS
+from ninescope.result.waf import REASONS, STEADINESS
 
 KIND = "sweeps"
 DONE, FAILED, LEFT = "done", "failed", "left"
@@ -28,6 +28,7 @@ STATE = "state"
 BUILD = "build"
 POINT = "point"
 """A row's design: the same whichever build ran it."""
+_STEADY = (STEADINESS, REASONS)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -90,7 +91,7 @@ def table(lake: Lake, record: Record, *, all_builds: bool = False) -> pl.DataFra
             POINT: pl.Series([design for design, _ in record.rows], dtype=pl.String),
         }
     )
-    numbers = results.select(pl.col("design").alias(POINT), pl.col("build").alias(BUILD), STEADINESS, *NAMES)
+    numbers = results.select(pl.col("design").alias(POINT), pl.col("build").alias(BUILD), *_STEADY, *NAMES)
     mine = frame.join(
         numbers.filter(pl.col(BUILD) == record.build), on=POINT, how="left", maintain_order="left"
     ).with_columns(
@@ -102,7 +103,7 @@ def table(lake: Lake, record: Record, *, all_builds: bool = False) -> pl.DataFra
         others = others.with_columns(pl.lit(DONE).alias(STATE)).select(mine.columns)
         mine = pl.concat([mine, others]).sort("row", BUILD)
     # A point is the last column: it is long, and says nothing to a reader.
-    shown_columns = [*record.columns, *([BUILD] if all_builds else []), STATE, STEADINESS, *NAMES, POINT]
+    shown_columns = [*record.columns, *([BUILD] if all_builds else []), STATE, *_STEADY, *NAMES, POINT]
     return mine.select(shown_columns)
 
 

@@ -1,7 +1,6 @@
-"""Which results of a sweep were measured while they still drifted: in tables, under figures.
+"""Which results of a sweep were measured before they had settled, and why: in tables, under figures.
 
-A number of a window that drifts depends on where the window lies, and says less of its design than it seems
-to.
+A number of such a window depends on where the window lies, and says less of its design than it seems to.
 """
 
 from __future__ import annotations
@@ -12,13 +11,18 @@ import polars as pl
 
 from ninescope.common.numbers import counted
 from ninescope.lab.sweep.record import DONE, STATE
-from ninescope.result.waf import STEADINESS
+from ninescope.result.waf import NOT_STEADY, REASONS, STEADINESS, UNTOLD
 
-NOT_STEADY, UNTOLD = "not-steady", "cannot-be-told"
+_WORDS = {
+    "drift": ("window drifts", "windows drift"),
+    "free-blocks": ("drive lives on blocks that were free", "drives live on blocks that were free"),
+    "emptied-blocks": ("drive empties blocks", "drives empty blocks"),
+}
+"""Why one is not steady, and several."""
 
 
-def drifting() -> pl.Expr:
-    """Say of each row whether its measured window drifts."""
+def not_steady() -> pl.Expr:
+    """Say of each row whether its measured window is not steady."""
     return pl.col(STEADINESS).eq_missing(NOT_STEADY)
 
 
@@ -28,13 +32,27 @@ def verdicts_of(frame: pl.DataFrame, kept: Sequence[str]) -> list[str]:
 
 
 def are_not_steady(frame: pl.DataFrame) -> str:
-    """Say how many results are not steady, and of how many there is no telling; nothing where all settled."""
-    drift, untold = _counts(frame)
+    """Say how many results are not steady and why, and of how many there is no telling; nothing of others."""
+    unsteady, untold = _counts(frame)
     of = counted(int((frame[STATE] == DONE).sum()), "result")
-    if not drift:
+    if not unsteady:
         return f"of {untold:,} of {of} it cannot be told whether their windows drift" if untold else ""
-    are = "is not steady, its window drifts" if drift == 1 else "are not steady, their windows drift"
-    return f"{drift:,} of {of} {are}" + (f"; of {untold:,} it cannot be told" if untold else "")
+    are = "is not steady" if unsteady == 1 else "are not steady"
+    told = f"{unsteady:,} of {of} {are}{_why(frame.filter(not_steady())[REASONS].to_list())}"
+    return told + (f"; of {untold:,} it cannot be told" if untold else "")
+
+
+def _why(reasons: Sequence[str]) -> str:
+    """Say why results are not steady: of all of them where one thing holds of all, else of how many what."""
+    each = [reason.split(" and ") for reason in reasons]
+    one = len(each) == 1
+    if all(held == each[0] for held in each):
+        whose = "its" if one else "their"
+        return ", " + " and ".join(f"{whose} {_WORDS[reason][0 if one else 1]}" for reason in each[0])
+    counts = {reason: sum(reason in held for held in each) for reason in _WORDS}
+    words = (f"in {count:,} the {_WORDS[reason][0]}" for reason, count in counts.items() if count)
+    both = sum(len(held) > 1 for held in each)
+    return ": " + ", ".join(words) + (f" (in {both:,} of them both)" if both else "")
 
 
 def below_a_figure(frame: pl.DataFrame) -> str:
