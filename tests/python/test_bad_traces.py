@@ -166,7 +166,7 @@ def test_a_parquet_trace_is_checked_with_all_its_operations(cli, tmp_path):
     code, out, _ = cli("check", path)
     assert code == 0
     assert "trace (parquet), OK" in out
-    assert "3 requests" in out
+    assert "  2 requests\n  1 discard was left out" in out
 
 
 @pytest.mark.parametrize("name", ["job.toml", "drive.toml"])

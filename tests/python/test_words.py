@@ -93,7 +93,7 @@ def test_what_a_result_repeats_can_be_read_again(tmp_path, cli):
     [
         (("--set", "nand.read=45"), "`45` has no unit: write 45ns, 45us, 45ms or 45s"),
         (("--set", "nand.channel_rate=1200"), "`1200` has no unit: write 1200B/s, 1200MB/s"),
-        (("--set", "geometry.channels=x"), 'a whole number from 0 to 4294967295 is wanted, not "x"'),
+        (("--set", "geometry.channels=x"), 'a whole number of at most 4294967295 is wanted, not "x"'),
         (("--set", "geometry.channels=2.5"), "is wanted, not 2.5"),
         (("--set", "geometry=3"), "geometry: a table is wanted, not 3"),
         (("--set", "scheduler.multi_plane=yes"), 'true or false is wanted, not "yes"'),
