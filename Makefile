@@ -67,7 +67,7 @@ unexport PYTHONDONTWRITEBYTECODE
 # Runs a command and says how long it took.
 timed = @echo '$(1)'; began=$$(date +%s); $(1) && echo "== $$(($$(date +%s) - began)) s"
 
-.PHONY: help demo test compiled-tests set-up test-rust test-python test-ray figures papers-quick papers-docs papers-drawn papers-report today-docs fio-docs bench instructions bench-sweeps check check-rust check-python fmt lint lint-rust lint-python worlds minimal-worlds stand-ins properties fuzz unsafe deny coverage lock clean
+.PHONY: help demo test compiled-tests set-up test-rust test-python test-ray figures papers-quick papers-docs papers-drawn papers-report today-docs fio-docs bench guided instructions bench-cost bench-sweeps check check-rust check-python fmt lint lint-rust lint-python worlds minimal-worlds stand-ins properties fuzz unsafe deny coverage lock clean
 .DEFAULT_GOAL := help
 
 help: ## Show this list
@@ -91,14 +91,15 @@ compiled-tests:
 set-up:
 	$(call timed,$(MAKE) --no-print-directory --jobs 1 $(STAMPS)/dev $(STAMPS)/sweep $(STAMPS)/native)
 
+# What tests compile does not ask this make for a place.
 test-rust:
-	$(call timed,cargo test --workspace --locked)
+	$(call timed,MAKEFLAGS= cargo test --workspace --locked)
 
 test-python: $(STAMPS)/native $(STAMPS)/dev $(STAMPS)/sweep
 	@# Files side by side, each in one process: what tests share is in files. Each has a processor, and NumPy starts no
 	@# threads that wait for one in a loop.
-	$(call timed,NINESCOPE_NATIVE=required OPENBLAS_NUM_THREADS=1 $(BIN)/pytest -q -n auto --dist loadfile --no-loadscope-reorder \
-		tests/python)
+	$(call timed,MAKEFLAGS= NINESCOPE_NATIVE=required OPENBLAS_NUM_THREADS=1 $(BIN)/pytest -q -n auto --dist loadfile \
+		--no-loadscope-reorder tests/python)
 
 test-ray: $(STAMPS)/native $(STAMPS)/dev $(STAMPS)/ray ## Run the tests of sweeps on Ray
 	NINESCOPE_NATIVE=required $(BIN)/pytest -q tests/python/test_ray.py
@@ -132,8 +133,14 @@ bench: ## Measure the engine (FULL=1 for the long ones)
 	FULL=$(FULL) cargo bench -p ninescope --locked
 	cargo bench -p ninescope-check --locked
 
+guided: $(STAMPS)/native ## Build the binding again, guided by what its runs do most (needs llvm-profdata)
+	@tools/guided.sh
+
 instructions: ## Count instructions per request of small runs, against those that are kept (KEEP=1 keeps them)
 	@KEEP=$(KEEP) $(PYTHON) tools/instructions.py
+
+bench-cost: $(STAMPS)/native ## Measure how the cost of a request grows, and renew docs/performance.md
+	@$(BIN)/python tools/bench_cost.py
 
 bench-sweeps: $(STAMPS)/native $(STAMPS)/sweep ## Measure how sweeps scale, and renew docs/scaling.md (BRIEF=1 only tries it)
 	@$(BIN)/python tools/bench_sweeps $(if $(BRIEF),--brief)
