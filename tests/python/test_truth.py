@@ -29,6 +29,15 @@ FOREIGN_OPTIONS = {
 }
 
 
+@pytest.mark.parametrize("crate", sorted(ROOT.glob("crates/*")), ids=lambda crate: crate.name)
+def test_sources_cite_what_a_reader_has_and_no_paper_by_its_number(crate):
+    """Mechanisms are named for what they are; papers have numbers in experiments and presets alone."""
+    named = re.compile(r"prototype\.md|spec\.md|design\.md|of the specification|[Pp]aper 00\d|experiments/0")
+    for path in crate.rglob("*.rs"):
+        for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+            assert not named.search(line), f"{path.relative_to(ROOT)}:{number}: {line.strip()}"
+
+
 @pytest.fixture(scope="module")
 def root() -> dict[str, Any]:
     """The schema of drives."""

@@ -58,37 +58,7 @@ impl Search<'_> {
 
     /// Options to their plainest values, one by one.
     fn plainer_drive(&mut self) {
-        let plain: [(&str, &str, toml::Value); 28] = [
-            ("geometry", "channels", 1.into()),
-            ("geometry", "packages_per_channel", 1.into()),
-            ("geometry", "dies_per_package", 1.into()),
-            ("geometry", "blocks_per_plane", 6.into()),
-            ("geometry", "pages_per_block", 2.into()),
-            ("geometry", "page_size", "4KiB".into()),
-            ("ftl", "mapping_unit", "4KiB".into()),
-            ("ftl", "gc_reserve_blocks", 1.into()),
-            ("ftl", "page_allocation", "static-striping".into()),
-            ("ftl", "free_block_choice", "fifo".into()),
-            ("ftl", "victim", "greedy".into()),
-            ("nand", "cell", "slc".into()),
-            ("nand", "read_any_block", false.into()),
-            ("nand", "program_pulses", 1.into()),
-            ("nand", "erase_loops", 1.into()),
-            ("nand", "command_address", "0ns".into()),
-            ("controller", "command_cost", "0ns".into()),
-            ("controller", "queue_depth", 64.into()),
-            ("controller", "write_completion", "buffer".into()),
-            ("scheduler", "transactions", "reads-first".into()),
-            ("scheduler", "suspend", "none".into()),
-            ("scheduler", "multi_plane", false.into()),
-            ("scm", "wear_leveling", "none".into()),
-            ("scm", "wear_leveling_copies", "in-memory".into()),
-            ("scm", "command_address", "0ns".into()),
-            ("storage_scm", "wear_leveling", "none".into()),
-            ("storage_scm", "wear_leveling_copies", "in-memory".into()),
-            ("storage_scm", "command_address", "0ns".into()),
-        ];
-        for (section, key, value) in plain {
+        for (section, key, value) in plain_values() {
             self.change(|drive| {
                 if let Some(table) = section_of(drive, section) {
                     table.insert(key.to_owned(), value.clone());
@@ -209,4 +179,59 @@ impl Search<'_> {
 
 fn section_of<'a>(drive: &'a mut toml::Table, section: &str) -> Option<&'a mut toml::Table> {
     drive.get_mut(section).and_then(toml::Value::as_table_mut)
+}
+
+/// The plainest values of options: table, key, value.
+fn plain_values() -> [(&'static str, &'static str, toml::Value); 28] {
+    [
+        ("geometry", "channels", 1.into()),
+        ("geometry", "packages_per_channel", 1.into()),
+        ("geometry", "dies_per_package", 1.into()),
+        ("geometry", "blocks_per_plane", 6.into()),
+        ("geometry", "pages_per_block", 2.into()),
+        ("geometry", "page_size", "4KiB".into()),
+        ("ftl", "mapping_unit", "4KiB".into()),
+        ("ftl", "gc_reserve_blocks", 1.into()),
+        ("ftl", "page_allocation", "static".into()),
+        ("ftl", "free_block_choice", "fifo".into()),
+        ("ftl", "victim", "greedy".into()),
+        ("nand", "cell", "slc".into()),
+        ("nand", "read_any_block", false.into()),
+        ("nand", "program_pulses", 1.into()),
+        ("nand", "erase_loops", 1.into()),
+        ("nand", "command_address", "0ns".into()),
+        ("controller", "command_cost", "0ns".into()),
+        ("controller", "queue_depth", 64.into()),
+        ("controller", "write_completion", "buffer".into()),
+        ("scheduler", "transactions", "reads-first".into()),
+        ("scheduler", "suspend", "none".into()),
+        ("scheduler", "multi_plane", false.into()),
+        ("scm", "wear_leveling", "none".into()),
+        ("scm", "wear_leveling_copies", "in-memory".into()),
+        ("scm", "command_address", "0ns".into()),
+        ("storage_scm", "wear_leveling", "none".into()),
+        ("storage_scm", "wear_leveling_copies", "in-memory".into()),
+        ("storage_scm", "command_address", "0ns".into()),
+    ]
+}
+
+#[cfg(test)]
+mod tests {
+    use ninescope::{DriveSource, Plan, RunRequest};
+
+    use super::*;
+
+    /// What a drive does not know is refused as such; whether values go together is another matter.
+    #[test]
+    fn plain_values_are_values_of_drives() {
+        for (section, key, value) in plain_values() {
+            let base = if section.contains("scm") { "multi-scm" } else { "tlc" };
+            let text = format!("base = \"{base}\"\n[{section}]\n{key} = {value}\n");
+            let job = serde_json::json!({ "workload": { "job": { "rw": "read", "size": "4k" } } });
+            let mut request = RunRequest::from_json(&job.to_string()).expect("a legal request");
+            request.drive = Some(DriveSource::Toml(text.clone()));
+            let refused = Plan::new(&request).err().map(|error| error.to_string()).unwrap_or_default();
+            assert!(!refused.contains("unknown") && !refused.contains("wanted"), "{text}: {refused}");
+        }
+    }
 }

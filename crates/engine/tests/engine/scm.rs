@@ -326,7 +326,7 @@ fn writes_until_they_pass_take_as_many_cycles_as_their_cells_fail() {
     let device = bench.run(closed(vec![write(0, 32); REQUESTS as usize]), 1);
     let counters = *device.scm().counters(0);
     // The mean of cycles is the sum over v < 20 of P[a cell still fails after v of them], of verify reads that of v <
-    // 19 and the first, which every sector has; the rate after v cycles is that of the specification, 1.3.
+    // 19 and the first, which every sector has; the rate after v cycles is that of `VerifyCurve`.
     let fails = |cycles: u32| {
         let cut = 0.49 * (-f64::from(cycles) / 5.0).exp_m1() / (-4.0_f64).exp_m1();
         1.0 - (1.0 - 2e-4 * (1.0 - cut)).powi(4096)

@@ -157,7 +157,7 @@ fn acceptable_rber(correctable: u32) -> f64 {
 #[test]
 fn twenty_cycles_spare_the_code_a_third_of_its_strength() {
     let factor = scm("policy = 'to-the-cap'\ncycles = 20", &TIMING, 1).ber_factor(0);
-    // 1.2 and 1.5 of the specification: what 35 bits bear.
+    // What 35 bits bear in the same paper.
     assert!((acceptable_rber(35) / 1.92e-3 - 1.0).abs() < 0.01, "{}", acceptable_rber(35));
     for (without, with) in [(35, 25), (30, 22), (25, 19), (20, 15), (15, 12), (10, 9), (5, 5)] {
         let rber = acceptable_rber(without) * factor;

@@ -1,6 +1,6 @@
 //! The ladder with high rungs: "weak wear-levelling" of the multi-SCM drive (Kinoshita, Matsui and Takeuchi, FMS
-//! slides), which lets the memory of high endurance do without most copies. The height is what the experiment of
-//! `experiments/004-multi-scm` needs to keep nine tenths of the gain of no levelling; the slides give none.
+//! slides), which lets the memory of high endurance do without most copies. The height is what it takes there to keep nine tenths of
+//! the gain of no levelling; the slides give none.
 
 use std::num::NonZeroU32;
 

@@ -1,4 +1,4 @@
-//! Bits fail at one rate, as in the sweeps of papers that choose a rate and ask what it does (000, 003).
+//! Bits fail at one rate, as in the sweeps of papers that choose a rate and ask what it does.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
