@@ -256,3 +256,15 @@ def test_logs_are_written_where_they_are_asked_for(tmp_path: Path, cli):
     assert cli(*job).code == 0
     assert not list((tmp_path / "out").glob("*.log")), "of an earlier run"
     assert cli(*job[:-2], "--fio-logs").code == 2
+
+
+def test_a_flush_at_the_end_of_a_pass_is_one_more_in_fio_and_noted(cli, tmp_path: Path):
+    job = tmp_path / "passes.fio"
+    job.write_text("[a]\nioengine=psync\nsize=64k\nrw=write\nbs=4k\nfsync=1\nloops=5\n")
+    [theirs] = json.loads(tool(tmp_path, "fio", job, "--output-format=json").stdout)["jobs"]
+    document = json.loads(cli("run", job, "--json").out)
+    [ours] = document["jobs"]
+    assert theirs["write"]["total_ios"] == ours["write"]["total_ios"] == 80
+    # Four passes end before the last one does.
+    assert (theirs["sync"]["total_ios"], ours["sync"]["total_ios"]) == (79 + 4, 79)
+    assert any("where a pass ends" in note for note in document["notes"])

@@ -8,7 +8,8 @@ use super::options::{Handling, handling};
 use super::passes::finish_ends;
 use super::sections::{Section, Setting};
 use super::unlike::{
-    RESTED_AT_THE_END, finish_map, say_what_a_mix_changes, say_what_ends_beyond, say_where_a_mix_ends,
+    RESTED_AT_THE_END, finish_map, say_what_a_mix_changes, say_what_ends_beyond, say_what_flushes_at_ends,
+    say_where_a_mix_ends,
 };
 use super::values;
 use crate::{JobConfig, RateProcess, SizeRange};
@@ -83,6 +84,7 @@ pub fn job(section: &Section<'_>, notes: &mut Notes) -> Result<JobConfig, Proble
     finish_pace(section, &mut job, &mut said, notes)?;
     finish_ends(&mut job, &said);
     say_where_a_mix_ends(&job, &said, notes);
+    say_what_flushes_at_ends(section, &job, &said, notes);
     if said.time_based && job.duration.is_none() {
         notes.say("time_based does nothing without runtime, as in fio".to_owned());
     }

@@ -78,7 +78,7 @@ pub fn handling(name: &str) -> Result<(&'static str, &'static Handling), String>
     }
     let meant = suggestion(name, options().keys().map(String::as_str));
     let meant = meant.map(|meant| format!("; did you mean `{meant}`?")).unwrap_or_default();
-    Err(format!("{name}: fio has no such option{meant}"))
+    Err(format!("{name}: fio has no such option (those of single engines are not read){meant}"))
 }
 
 #[cfg(test)]

@@ -108,7 +108,7 @@ pub fn passes_of_a_mix(job: &JobConfig, said: &Said) -> Option<u64> {
 /// Whether random requests beyond `size` belong to one pass. A map that is full ends a pass of fio, and so does a shift
 /// register that is through; without one bytes do, which fio counts where requests are in flight: of reads `size`, of the
 /// others with `norandommap` `io_size`.
-fn is_in_one_pass(job: &JobConfig, said: &Said) -> bool {
+pub fn is_in_one_pass(job: &JobConfig, said: &Said) -> bool {
     let mapped = is_mapped(job, said) && job.percentage_random == 100;
     let reads_alone = job.rw.ops() == [Op::Read];
     let in_flight = said.norandommap && !reads_alone && !said.lfsr;

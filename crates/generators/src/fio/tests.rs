@@ -474,6 +474,12 @@ fn what_fio_does_with_a_mix_is_noted_of_mixes_alone() {
     for text in ["rw=write\nfsync=3", "rw=randrw\nrwmixread=0\nfsync=3", "rw=randrw\nfsync=0", "rw=randrw"] {
         assert!(!notes(text).contains("flush"), "{text}: {}", notes(text));
     }
+    // Held against fio: 848 flushes of 799, with one pass 15 of 15.
+    for text in ["loops=50", "io_size=2m", "time_based\nruntime=1"] {
+        let noted = notes(&format!("rw=write\nfsync=1\n{text}"));
+        assert!(noted.contains("fsync: of a flush that is due where a pass ends"), "{text}: {noted}");
+    }
+    assert!(!notes("rw=write\nloops=50").contains("flush"), "there are none");
     assert!(notes("rw=randread\nrwmixread=70").contains("rwmixread says nothing of a job of reads alone"));
     assert!(notes("rw=write\nrwmixwrite=70").contains("rwmixwrite says nothing of a job of writes alone"));
     assert!(!notes("rw=rw\nrwmixread=70").contains("says nothing"));

@@ -4,7 +4,7 @@ use ninescope_model::units::Bytes;
 
 use super::job::Said;
 use super::notes::Notes;
-use super::passes::{is_mapped, is_of_one_direction, is_skewed, passes_of_a_mix};
+use super::passes::{is_in_one_pass, is_mapped, is_of_one_direction, is_skewed, passes_of_a_mix};
 use super::sections::Section;
 use crate::JobConfig;
 
@@ -100,6 +100,21 @@ pub fn say_what_a_mix_changes(section: &Section<'_>, job: &JobConfig, notes: &mu
         notes.say(format!(
             "{key}: one flush follows every {every} writes, as in fio from 3.38 on; before, fio repeats it after each read until \
              the next write, which makes {more:.1} times as many flushes in the mean"
+        ));
+    }
+}
+
+/// A flush that is due where a pass ends.
+pub fn say_what_flushes_at_ends(section: &Section<'_>, job: &JobConfig, said: &Said, notes: &mut Notes) {
+    let beyond = said.io_size.zip(job.size).is_some_and(|(io_size, size)| io_size > size.0);
+    let several = said.loops > 1 || said.time_based || beyond;
+    if job.flush_every.is_none() || !several || is_in_one_pass(job, said) {
+        return;
+    }
+    for key in ["fsync", "fdatasync"].into_iter().filter(|key| section.setting(key).is_some()) {
+        notes.say(format!(
+            "{key}: of a flush that is due where a pass ends there is one; fio issues it twice, or with several requests in \
+             flight not at all"
         ));
     }
 }
