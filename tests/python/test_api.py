@@ -47,6 +47,14 @@ def test_values_are_written_as_the_command_line_takes_them(value, written):
     assert ninescope.Drive().changed({"key": value}).settings == (f"key={written}",)
 
 
+def test_a_key_within_a_value_is_answered_with_one_of_its_table():
+    with pytest.raises(ninescope.ConfigError) as error:
+        ninescope.Drive.preset("tlc").with_(ftl__victim={"policy": "d-choices", "dd": 3})
+    assert "did you mean `d`?" in str(error.value)
+    with pytest.raises(ninescope.ConfigError, match="did you mean `ftl__over_provisioning`"):
+        ninescope.Drive.preset("tlc").with_(ftl__over_provisionin=0.1)
+
+
 def test_an_unknown_preset_is_answered_with_the_nearest():
     with pytest.raises(ninescope.ConfigError, match="did you mean 'tlc"):
         ninescope.Drive.preset("tlcc")

@@ -211,7 +211,10 @@ def _setting(key: str, value: object) -> str:
 
 def _with_words(message: str, setting: str, words: str) -> str:
     """Write the keys that a message proposes as whoever wrote `words` would."""
-    table = setting.partition("=")[0].rpartition(".")[0]
+    key, _, value = setting.partition("=")
+    if value.startswith("{"):
+        return message  # of a key within it
+    table = key.rpartition(".")[0]
     is_keyword = not words.startswith("with_({")
 
     def proposed(match: re.Match[str]) -> str:
