@@ -26,7 +26,8 @@ pub const RESOLUTION: f64 = 1.25;
 const ALIKE: f64 = 1e-9;
 /// Rounds of block groups that each piece must have, so that bursts of moves do not show.
 const ROUNDS_PER_BATCH: u64 = 2;
-/// By how many rounds, beside [`LEAST_CHANGE`], erases may lag behind programs in a drive that has settled.
+/// By how many rounds, beside [`LEAST_CHANGE`], erases may lag behind programs in a drive that has settled, and by how many
+/// its first tenth may have more or fewer: pools that were prepared without time collect in step until they have lost it.
 const ROUNDS_OF_SLACK: u64 = 2;
 /// Degrees of freedom of the scatter about a line through all pieces, and of that of all but the first.
 const DEGREES: u32 = BATCHES as u32 - 2;
@@ -109,7 +110,7 @@ impl Steadiness {
         let long_enough = all.flash >= needed(round_bytes);
         let waf = if long_enough { batches(intervals, all.host) } else { None };
         let changes = waf.as_deref().map(|waf| (drift(waf), start(waf)));
-        let reasons = reasons(all, changes, round_bytes);
+        let reasons = reasons(all, changes.as_ref(), round_bytes);
         let (verdict, words) = judge(all, changes, &reasons, round_bytes);
         let waf = waf.unwrap_or_default().into_iter().map(|(_, waf)| waf).collect();
         let (drift, start) = changes.unzip();
@@ -122,13 +123,19 @@ fn needed(round_bytes: u64) -> u64 {
     ROUNDS_PER_BATCH * BATCHES as u64 * round_bytes
 }
 
+/// What the first tenth of a window may differ by from the others in a drive that has settled.
+fn least_of_start(all: Written, round_bytes: u64) -> f64 {
+    LEAST_CHANGE + (ROUNDS_OF_SLACK * round_bytes * BATCHES as u64) as f64 / all.flash as f64
+}
+
 /// All that makes the window one that is not steady.
-fn reasons(all: Written, changes: Option<(Change, Change)>, round_bytes: u64) -> Vec<Reason> {
+fn reasons(all: Written, changes: Option<&(Change, Change)>, round_bytes: u64) -> Vec<Reason> {
     let slack = ROUNDS_OF_SLACK * round_bytes;
     let lag = all.flash.abs_diff(all.erased);
     let lags = lag as f64 > slack as f64 + LEAST_CHANGE * all.flash as f64;
     let of_blocks = if all.erased < all.flash { Reason::FreeBlocks } else { Reason::EmptiedBlocks };
-    let drifts = changes.is_some_and(|(drift, start)| drift.is_one() || start.is_one());
+    let drifts =
+        changes.is_some_and(|(drift, start)| drift.is_one() || start.is_more_than(least_of_start(all, round_bytes)));
     [lags.then_some(of_blocks), drifts.then_some(Reason::Drift)].into_iter().flatten().collect()
 }
 
@@ -148,7 +155,7 @@ fn judge(all: Written, changes: Option<(Change, Change)>, reasons: &[Reason], ro
             let by = 100.0 * drift.change.abs();
             (Verdict::NotSteady, format!("WAF {how} by {by:.1} % over the window ({})", drift.interval()))
         }
-        Some((_, start)) if start.is_one() => {
+        Some((_, start)) if start.is_more_than(least_of_start(all, round_bytes)) => {
             let (by, how) = (100.0 * start.change.abs(), if start.change > 0.0 { "higher" } else { "lower" });
             let interval = start.interval();
             let words = format!(
@@ -203,7 +210,12 @@ impl Change {
 
     /// Whether it is more than chance, and more than nothing.
     fn is_one(&self) -> bool {
-        self.is_certain() && self.change.abs() > LEAST_CHANGE
+        self.is_more_than(LEAST_CHANGE)
+    }
+
+    /// Whether it is more than chance, and more than `least`.
+    fn is_more_than(&self, least: f64) -> bool {
+        self.is_certain() && self.change.abs() > least
     }
 
     /// Whether a change by [`RESOLUTION`] is ruled out.
@@ -314,6 +326,24 @@ mod tests {
         let alarms = told.iter().filter(|told| told.verdict == Verdict::NotSteady).count() as f64;
         let promised = WINDOWS as f64 * FALSE_ALARMS;
         assert!(alarms < promised + 4.0 * promised.sqrt(), "{alarms} of {WINDOWS}");
+    }
+
+    /// One or two rounds of collections more or less in the first tenth are what pools do that collect in step.
+    #[test]
+    fn a_first_tenth_is_judged_beyond_what_two_rounds_come_to() {
+        let host = 2_000_u64;
+        // Twenty intervals; the first tenth lacks so many rounds.
+        let verdict = |lacks: f64, noise: u64| {
+            let flash = |index: u64| match index {
+                0 | 1 => host * 4 - (lacks * ROUND as f64 / 2.0) as u64,
+                _ => host * 4 + noise * (index / 2 % 2),
+            };
+            let intervals: Vec<Written> =
+                (0..20).map(|index| Written { host, flash: flash(index), erased: flash(index) }).collect();
+            Steadiness::of(&intervals, ROUND).expect("something was written").verdict
+        };
+        assert_eq!(verdict(1.5, 40), Verdict::NoDriftShown);
+        assert_eq!(verdict(3.0, 40), Verdict::NotSteady);
     }
 
     #[test]
