@@ -2,7 +2,7 @@
 
 Every import counts as an arrow: at the top of a module, late in a function, for types alone, and a name that
 is taken from `ninescope` itself. Whoever adds a module puts it into a room; whoever adds a room adds it here
-and to ARCHITECTURE.md.
+and to docs/python-rooms.md.
 """
 
 from __future__ import annotations
@@ -253,7 +253,7 @@ def test_the_page_on_architecture_shows_the_same_rooms() -> None:
     def shown(rooms: tuple[tuple[str, ...], ...]) -> str:
         return " < ".join(names[0] if len(names) == 1 else f"{{ {', '.join(names)} }}" for names in rooms)
 
-    page = (ROOT / "ARCHITECTURE.md").read_text()
+    page = (ROOT / "docs/python-rooms.md").read_text()
     assert f"\n{shown(ROOMS[1:-1])}\n" in page
     assert f"`{shown(ROOMS_OF_THE_LAB)}`" in page
     assert all(f"\n| `{room}` |" in page for names in ROOMS[1:-1] for room in names)
