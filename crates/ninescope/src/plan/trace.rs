@@ -24,6 +24,9 @@ use crate::result::WorkloadReport;
 /// Times of a trace that stand for so many requests each are pointed out.
 const SIMULTANEOUS_MIN: u64 = 2;
 
+/// The largest mapping unit of the default drive [B].
+const LARGE_UNIT: u64 = 16 << 10;
+
 /// What to leave away so that the drive takes its size from the trace.
 fn how_to_be_sized(request: &RunRequest) -> String {
     match (&request.drive, request.set_of_size()) {
@@ -165,7 +168,10 @@ impl Trace {
             }
             fitted => fitted,
         };
-        fitted.map_err(|unfit| unfit.into_error(|message| self.too_far(&message)))?;
+        let ftl = &drive.config.ftl;
+        let most = LARGE_UNIT as f64 * f64::from(u32::MAX) / (1.0 + ftl.over_provisioning);
+        let larger_units_help = ftl.mapping_unit.0 < LARGE_UNIT && (reach as f64) < most;
+        fitted.map_err(|unfit| unfit.into_error(|message| self.too_far(&message, larger_units_help)))?;
         let blocks = drive.config.blocks_per_plane();
         self.notes.push(format!("default drive, sized to the trace: {blocks} blocks per plane"));
         Ok(summary)
@@ -214,15 +220,18 @@ impl Trace {
     }
 
     /// A trace that no drive is large enough for, with the options that make it smaller.
-    fn too_far(&self, problem: &str) -> Error {
+    fn too_far(&self, problem: &str, larger_units_help: bool) -> Error {
         let Self { path, source, .. } = self;
         let smaller = match source.addresses {
             Some(AddressPolicy::Compact) => "",
             _ => "--addresses compact puts what is touched together; ",
         };
-        let advice = "--set ftl.mapping_unit=16KiB makes a larger drive and smaller tables, --volume NAME replays some of \
-                      its volumes";
-        Error::Input(format!("{}: {problem}; {smaller}{advice}", path.display()))
+        let larger = "--set ftl.mapping_unit=16KiB makes a larger drive and smaller tables, ";
+        let units = if larger_units_help { larger } else { "" };
+        Error::Input(format!(
+            "{}: {problem}; {smaller}{units}--volume NAME replays some of its volumes",
+            path.display()
+        ))
     }
 }
 

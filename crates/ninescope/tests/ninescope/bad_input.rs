@@ -319,6 +319,25 @@ fn free_kibibytes() -> Option<u64> {
     line.split_whitespace().nth(1)?.parse().ok()
 }
 
+/// Larger units are named where they are enough, and not where they are there already.
+#[test]
+fn larger_units_are_advised_where_they_help() {
+    let scratch = Scratch::new("units");
+    let reaching = |tebibytes: u64| {
+        let far = tebibytes << 40;
+        scratch.file(&format!("{tebibytes}.csv"), format!("0,h,0,Read,0,4096,0\n1000,h,0,Read,{far},4096,0\n"))
+    };
+    let advice = |tebibytes: u64, set: &[&str]| {
+        let workload = json!({ "trace": reaching(tebibytes), "addresses": "refuse" });
+        let message = input_error(&json!({ "workload": workload, "set": set }));
+        assert!(message.contains("--addresses compact"), "{message}");
+        message.contains("ftl.mapping_unit=16KiB makes")
+    };
+    assert!(advice(20, &[]));
+    assert!(!advice(80, &[]));
+    assert!(!advice(80, &["ftl.mapping_unit=16KiB"]));
+}
+
 #[test]
 fn a_default_drive_whose_size_was_set_names_what_set_it() {
     let scratch = Scratch::new("set-size");
