@@ -29,8 +29,11 @@ def job_remarks(job: Mapping[str, Any], *, option: str = "") -> Iterator[str]:
         yield f"{told('rate_process')} says nothing without {told('rate_iops')}: the job is a closed loop"
 
 
-def jobs_remarks(jobs: Sequence[Mapping[str, Any]], name: str) -> Iterator[str]:
-    """Say the same of several jobs, which are called `name` where they stand."""
+def jobs_remarks(jobs: Mapping[str, Any] | Sequence[Mapping[str, Any]], name: str) -> Iterator[str]:
+    """Say the same of a job, or of several, which are called `name` where they stand."""
+    if isinstance(jobs, Mapping):
+        yield from job_remarks(jobs)
+        return
     for index, job in enumerate(jobs):
         yield from (f"{name}[{index}]: {remark}" for remark in job_remarks(job))
 
@@ -40,10 +43,8 @@ def file_remarks(path: str) -> Iterator[str]:
     if not path.endswith(".toml"):
         return
     document = loads(Path(path).read_text(encoding="utf-8-sig"))
-    if isinstance(document.get("jobs"), list):
-        yield from jobs_remarks(document["jobs"], "jobs")
-    else:
-        yield from job_remarks(document.get("job", document))
+    several = document.get("jobs")
+    yield from jobs_remarks(several if isinstance(several, list) else document.get("job", document), "jobs")
 
 
 def trace_remarks(trace: Mapping[str, Any]) -> Iterator[str]:

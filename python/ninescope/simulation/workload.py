@@ -138,12 +138,10 @@ class Workload:
 
     def remarks(self) -> list[str]:
         """Say which words of its jobs say nothing beside the others."""
-        from ninescope.simulation.remarks import file_remarks, job_remarks, jobs_remarks
+        from ninescope.simulation.remarks import file_remarks, jobs_remarks
 
-        file, job = self.words.get("job_file"), self.words.get("job")
-        if file is not None:
-            return list(file_remarks(str(file)))
-        return list(jobs_remarks(job, "jobs") if isinstance(job, list) else job_remarks(job or {}))
+        file = self.words.get("job_file")
+        return list(file_remarks(str(file)) if file else jobs_remarks(self.words.get("job") or {}, "jobs"))
 
     @classmethod
     def _looked_at(cls, words: Mapping[str, Any]) -> Workload:

@@ -41,17 +41,16 @@ fn configs() -> Vec<FtlConfig> {
                 victim_selection: VictimSelectionConfig::default(),
                 seed: 3,
             };
-            let vary = |configs: &mut Vec<FtlConfig>, of: Vec<FtlConfig>| configs.extend(of);
             let allocations = PageAllocationConfig::all().into_iter();
-            vary(&mut configs, allocations.map(|page_allocation| FtlConfig { page_allocation, ..config() }).collect());
+            configs.extend(allocations.map(|page_allocation| FtlConfig { page_allocation, ..config() }));
             let streams = StreamChoiceConfig::all().into_iter();
-            vary(&mut configs, streams.map(|stream_choice| FtlConfig { stream_choice, ..config() }).collect());
+            configs.extend(streams.map(|stream_choice| FtlConfig { stream_choice, ..config() }));
             let free = FreeBlockChoiceConfig::all().into_iter();
-            vary(&mut configs, free.map(|free_block_choice| FtlConfig { free_block_choice, ..config() }).collect());
+            configs.extend(free.map(|free_block_choice| FtlConfig { free_block_choice, ..config() }));
             let triggers = GcTriggerConfig::all().into_iter();
-            vary(&mut configs, triggers.map(|gc_trigger| FtlConfig { gc_trigger, ..config() }).collect());
+            configs.extend(triggers.map(|gc_trigger| FtlConfig { gc_trigger, ..config() }));
             let victims = VictimSelectionConfig::all().into_iter();
-            vary(&mut configs, victims.map(|victim_selection| FtlConfig { victim_selection, ..config() }).collect());
+            configs.extend(victims.map(|victim_selection| FtlConfig { victim_selection, ..config() }));
         }
     }
     let by_page = r#"{"policy": "round-robin", "granularity": "page"}"#;

@@ -14,7 +14,7 @@ from typing import Any
 
 from ninescope._native import ConfigError
 from ninescope.common.catalogue import did_you_mean, presets
-from ninescope.simulation.remarks import file_remarks, job_remarks, jobs_remarks
+from ninescope.simulation.remarks import file_remarks, jobs_remarks
 
 KINDS = ("trace", "job_file", "job", "profile", "preset")
 """What a workload may be: exactly one of these keys says it."""
@@ -134,13 +134,9 @@ class Source:
 
     def remarks(self) -> tuple[str, ...]:
         """Say which words of its jobs say nothing beside the others."""
-        if isinstance(self.what, tuple):
-            return tuple(jobs_remarks(self.what, "job"))
-        if isinstance(self.what, Mapping):
-            return tuple(job_remarks(self.what))
-        if isinstance(self.what, File) and self.kind == "job_file":
-            return tuple(file_remarks(self.what.path))
-        return ()
+        if isinstance(self.what, File):
+            return tuple(file_remarks(self.what.path)) if self.kind == "job_file" else ()
+        return () if isinstance(self.what, str) else tuple(jobs_remarks(self.what, "job"))
 
     def with_words(self, words: Mapping[str, Any]) -> Source:
         """Change words of the replay, or of the job."""
