@@ -27,6 +27,14 @@ impl HostCommand {
         run.digest.word(id << 8 | self.op as u64);
         Ok(latency)
     }
+
+    /// Bytes of the host that it read, wrote or trimmed.
+    fn bytes(&self) -> u64 {
+        match self.op {
+            Op::Read | Op::Write | Op::Trim => u64::from(self.sectors) * SECTOR_BYTES,
+            Op::Flush => 0,
+        }
+    }
 }
 
 impl Host {
@@ -62,14 +70,16 @@ impl Host {
         ends
     }
 
+    /// Counts a completed command that is not measured.
+    #[inline]
+    pub fn count_unmeasured<Q>(&self, run: &mut Run<Q>, command: &HostCommand) {
+        run.meter.completed_before(command.lane, command.bytes());
+    }
+
     /// Takes a completed command into what is measured. Returns whether resources are to be asked how busy they were.
     #[inline]
     pub fn record<Q>(&self, run: &mut Run<Q>, command: &HostCommand, latency: Ns, parts: &Parts) -> bool {
-        let now = run.now;
-        let bytes = match command.op {
-            Op::Read | Op::Write | Op::Trim => u64::from(command.sectors) * SECTOR_BYTES,
-            Op::Flush => 0,
-        };
+        let (now, bytes) = (run.now, command.bytes());
         run.meter.record(command.op, now, latency, command.host_queue, bytes, parts);
         run.meter.record_of_lane(command.lane, command.op, now, latency, command.host_queue, bytes);
         if command.hint != CacheHint::None {

@@ -73,12 +73,30 @@ pub struct HintMeter {
 pub struct LaneMeter {
     /// By operation, in the order of [`Op::ALL`].
     pub ops: [LaneOpMeter; 4],
+    /// When the lane began; nothing before it has.
+    pub began: Option<Ns>,
     /// When the lane and measuring had begun; nothing before the lane has.
     pub since: Option<Ns>,
     /// Its latest completion.
     pub latest: Ns,
     /// What it had completed when measuring began.
-    pub before: u64,
+    pub before: Unmeasured,
+}
+
+/// What completed before measuring began.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Unmeasured {
+    /// Commands.
+    pub requests: u64,
+    /// Bytes of the host that they read, wrote or trimmed [B].
+    pub bytes: u64,
+}
+
+impl Unmeasured {
+    fn completed(&mut self, bytes: u64) {
+        self.requests += 1;
+        self.bytes += bytes;
+    }
 }
 
 impl LaneMeter {
@@ -121,6 +139,8 @@ pub struct Meter {
     pub busy: BusyMoments,
     /// What held the slots of the drive's queue while requests waited for one.
     pub queue_holders: QueueHolders,
+    /// What had completed when measuring began.
+    pub before: Unmeasured,
 }
 
 impl Meter {
@@ -137,23 +157,32 @@ impl Meter {
             backlogs: (0..lanes).map(|_| Backlog::default()).collect(),
             busy: BusyMoments::default(),
             queue_holders: QueueHolders::default(),
+            before: Unmeasured::default(),
         }
     }
 
     /// Forgets what it measured and measures from `since` on.
     pub fn begin(&mut self, since: Ns) {
-        let begun = std::mem::take(&mut self.lanes);
-        *self = Self::new(since, self.backlogs.len());
-        for (lane, before) in self.lanes.iter_mut().zip(begun) {
-            lane.since = before.since.map(|_| since);
-            lane.before = before.before + before.completed();
+        let (begun, before) = (std::mem::take(&mut self.lanes), self.before);
+        *self = Self { before, ..Self::new(since, self.backlogs.len()) };
+        for (lane, LaneMeter { began, before, .. }) in self.lanes.iter_mut().zip(begun) {
+            *lane = LaneMeter { began, since: began.map(|_| since), before, ..LaneMeter::default() };
         }
     }
 
     /// A lane begins.
     pub fn lane_began(&mut self, lane: usize, now: Ns) {
         if let Some(lane) = self.lanes.get_mut(lane) {
-            lane.since = Some(now);
+            (lane.began, lane.since) = (Some(now), Some(now));
+        }
+    }
+
+    /// A command completed before measuring begins.
+    #[inline]
+    pub fn completed_before(&mut self, lane: u16, bytes: u64) {
+        self.before.completed(bytes);
+        if let Some(lane) = self.lanes.get_mut(lane as usize) {
+            lane.before.completed(bytes);
         }
     }
 

@@ -48,26 +48,28 @@ impl<'a> Ends<'a> {
 
     fn of_the_only_one(self, device: &Seen<'_>) -> Option<Ns> {
         let job = self.report.job_of_lane(0).filter(|_| self.complete)?;
-        let moved = device.meter.ops.iter().map(|op| op.bytes).sum();
-        let lasts = job.duration.filter(|_| ends_by_nothing_else(job, device.completed, moved))?;
-        let before = [job.startdelay, job.ramp_time].into_iter().flatten().map(|time| time.0).sum::<u64>();
-        Some(Ns(before + lasts.0))
+        let moved = device.meter.before.bytes + device.meter.ops.iter().map(|op| op.bytes).sum::<u64>();
+        let began = job.startdelay.map_or(Ns::ZERO, |delay| Ns(delay.0));
+        when_its_time_ends(job, began).filter(|_| ends_by_nothing_else(job, device.completed, moved))
     }
 
-    /// Of one of several, whose beginning and ramp are behind it when it is measured.
     fn of_lane(self, lane: &LaneMeter, index: usize) -> Option<Ns> {
         let job = self.report.job_of_lane(index).filter(|_| self.complete && !self.limited)?;
-        let counted = lane.completed();
+        let (measured, before) = (lane.completed(), lane.before);
         // Of one that issued nothing nothing was measured.
-        let lasts =
-            job.duration.filter(|_| counted > 0 && ends_by_nothing_else(job, lane.before + counted, lane.bytes()))?;
-        Some(lane.since? + Ns(lasts.0))
+        let by_time =
+            measured > 0 && ends_by_nothing_else(job, before.requests + measured, before.bytes + lane.bytes());
+        when_its_time_ends(job, lane.began?).filter(|_| by_time)
     }
 }
 
-/// Whether a job neither came to its number of requests nor to its bytes, of which a ramp leaves unknown how many came
-/// before.
+/// When the duration of a job that began then is over, which counts from the end of its ramp on.
+fn when_its_time_ends(job: &JobConfig, began: Ns) -> Option<Ns> {
+    let ramp = job.ramp_time.map_or(Ns::ZERO, |ramp| Ns(ramp.0));
+    job.duration.map(|lasts| began + ramp + Ns(lasts.0))
+}
+
+/// Whether a job came neither to its number of requests nor to its bytes.
 fn ends_by_nothing_else(job: &JobConfig, completed: u64, moved: u64) -> bool {
-    let has_bytes_left = |size: u64| job.ramp_time.is_none() && moved < size;
-    job.io_size.is_none_or(|size| has_bytes_left(size.0)) && job.requests.is_none_or(|requests| completed < requests)
+    job.io_size.is_none_or(|size| moved < size.0) && job.requests.is_none_or(|requests| completed < requests)
 }

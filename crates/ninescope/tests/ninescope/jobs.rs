@@ -172,6 +172,39 @@ fn a_ramp_is_not_measured_and_comes_before_the_duration() {
 }
 
 #[test]
+fn a_job_that_comes_to_its_end_behind_a_ramp_has_the_rate_of_its_own_time() {
+    let job = |name: &str, key: &str, end: Value| {
+        json!({ "name": name, "rw": "randread", "rate_iops": 1000.0,
+        "ramp_time": "10ms", "duration": "90ms", key: end })
+    };
+    // One request each millisecond from the beginning on: the first ten, or eleven, are not measured.
+    for (key, end) in [("requests", json!(40)), ("io_size", json!("160KiB"))] {
+        let (short, long) = (job("short", key, end), job("long", "iodepth", json!(1)));
+        for list in [json!(short), json!([short, long])] {
+            let result = run(&jobs(list));
+            let of_two = result["by_job"].get(0).is_some();
+            let measured =
+                (if of_two { &result["by_job"][0] } else { &result })["measured_ns"].as_u64().expect("a time");
+            assert!(measured.abs_diff(29_000_000) < 1_100_000, "{key}: {measured}");
+            let rate = result["jobs"][0]["read"]["iops"].as_f64().expect("a rate");
+            assert!((980.0..1_080.0).contains(&rate), "{key}: {rate}");
+            if of_two {
+                assert_eq!(result["by_job"][1]["measured_ns"], 90_000_000);
+            }
+        }
+    }
+    // A warm-up in requests does not move the end of a job either.
+    let timed = |name: &str| json!({ "name": name, "rw": "randread", "rate_iops": 1000.0, "duration": "100ms" });
+    let mut warmed = jobs(json!([timed("a"), timed("b")]));
+    warmed["warmup"] = json!(40);
+    let result = run(&warmed);
+    let job = &result["by_job"][0];
+    let (began, measured) = (job["began_ns"].as_u64().expect("a time"), job["measured_ns"].as_u64().expect("a time"));
+    assert!((19_000_000..21_000_000).contains(&began), "{began}");
+    assert_eq!(began + measured, 100_000_000);
+}
+
+#[test]
 fn jobs_that_end_within_the_ramp_are_named() {
     let job = |name: &str, requests: u64| json!({ "name": name, "rw": "randread", "requests": requests, "rate_iops": 1000.0, "ramp_time": "10ms" });
     let notes = |list: Vec<Value>| {
