@@ -19,6 +19,7 @@ from conftest import NATIVE
 from ninescope.lab.compare import Side, compare, load
 from ninescope.lab.compare.attribution import draw, joined
 from ninescope.lab.compare.conditions import differing, same_requests, same_workload
+from ninescope.lab.compare.text import as_text
 from ninescope.lab.compare.text import ratio as shown_ratio
 from ninescope.lab.compare.verdict import by_chance, without_chance
 from ninescope.lab.statistics import Contrast, Interval
@@ -359,6 +360,19 @@ def test_what_differs_is_listed_by_its_keys():
     assert differing(a, Result(document(seed=2))) == []
     assert not same_requests(a, Result(document(seed=2)))
     assert DRIVE["summary"] not in str(differing(a, b))
+
+
+@pytest.mark.parametrize("width", [80, 100, 140])
+def test_hashes_of_workloads_stand_on_a_line(width):
+    one, other = ("0123456789abcdef" * 2, "fedcba9876543210" * 2)
+    a, b = (
+        Result(document(workload={"kind": "trace", "path": "t.csv", "hash": each, "format": "msr"}))
+        for each in (one, other)
+    )
+    found = compare(a, b)
+    assert ("workload.hash", one, other) in found.differences
+    line = next(line for line in as_text(found, width).splitlines() if "workload.hash" in line)
+    assert line.split() == ["workload.hash", one[:12], other[:12]]
 
 
 def with_run(seed: int, **changes: object) -> Result:

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 _DIFFERENCES = 12
 """So many keys that differ are listed."""
+_DIGITS_OF_A_HASH = 12
+"""As many as tell two workloads apart; both hashes and two columns between them fit a line."""
 _COLOURS = {True: "green", False: "red"}
 
 
@@ -97,10 +99,16 @@ def _differences(comparison: Comparison) -> RenderableType:
         grid.add_column(style="bold" if index == 0 else "", overflow="fold")
     grid.add_row(Text("differs", "dim"), Text("A", "dim"), Text("B", "dim"))
     for key, a, b in found[:_DIFFERENCES]:
-        grid.add_row(key, *("-" if value is None else value for value in (a, b)))
+        grid.add_row(key, *(_condition(key, value) for value in (a, b)))
     if len(found) > _DIFFERENCES:
         grid.add_row(Text(f"and {len(found) - _DIFFERENCES} more (they are in the JSON)", "dim"))
     return Padding(grid, (0, 0, 0, 1), expand=False)
+
+
+def _condition(key: str, value: str | None) -> str:
+    if value is None:
+        return "-"
+    return value[:_DIGITS_OF_A_HASH] if key.endswith("hash") else value  # all of it is in the JSON
 
 
 def _table(comparison: Comparison, left_out: list[Row]) -> RenderableType:
