@@ -47,7 +47,7 @@ pub use ninescope_generators::profile::{Profile, ProfileWorkload};
 pub use ninescope_model::{Op, Workload};
 pub use ninescope_traces::{TraceOptions, TraceReader, TraceWriter, WriteReport, checked_request};
 pub use plan::Plan;
-pub use policies::{PolicyRegistry, policies, policies_json, policies_of_flash};
+pub use policies::{PolicyRegistry, policies, policies_json};
 pub use precondition::{OverwrittenBy, PrefillMode, PrefillOrder, SteadyState};
 pub use presets::{Preset, PresetKind, presets, presets_of};
 pub use profiles::{drawn_from_profile, parse_profile, profile_of_trace, profile_text};

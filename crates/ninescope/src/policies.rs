@@ -57,12 +57,6 @@ pub fn policies_with(registry: &str, parameter: &str) -> Vec<&'static str> {
     named.filter(|(_, parameters)| has(parameters)).map(|((name, _), _)| *name).collect()
 }
 
-/// Every policy of the registries that a drive of flash alone without codes has a choice of.
-pub fn policies_of_flash() -> Vec<PolicyRegistry> {
-    let chosen = |key: &str| key.starts_with("scheduler.") || (key.starts_with("ftl.") && key != "ftl.streams");
-    policies().into_iter().filter(|(key, _)| chosen(key)).collect()
-}
-
 /// Every policy as JSON: `{registry: [{"name", "summary", "parameters"}]}`.
 ///
 /// # Errors

@@ -8,6 +8,7 @@ mod endurance;
 mod golden;
 mod host_cache;
 mod jobs;
+mod policy_cases;
 mod prepare;
 mod record;
 mod scenarios;

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use crate::policy_cases::cases;
 use crate::support::{Scratch, data, data_text, finished, input_error, result_of, tiny_request};
 use ninescope::{DrivePreparation, Error, Plan, PreparedDrive, RunRequest, SNAPSHOT_FORMAT, Shape};
 use ninescope_kernel::{RunDigest, Snapshot};
@@ -88,14 +89,14 @@ fn a_run_from_a_snapshot_is_the_run_itself() {
 
 #[test]
 fn every_policy_goes_on_from_a_snapshot_as_if_it_had_prepared() {
-    for (key, list) in ninescope::policies_of_flash() {
-        for (name, _) in list {
-            let request = request("steady", &[&format!("{key}={name}")]);
-            let (shape, drive) = prepared(&request);
-            let again = PreparedDrive::read(&shape, &*file_of(&shape, &drive)).expect("what was written");
-            assert_eq!(state(&again), state(&drive), "{key}={name}");
-            assert_eq!((again.written, &again.steady), (drive.written, &drive.steady), "{key}={name}");
-        }
+    for (case, setting) in cases().into_iter().filter(|(case, setting)| setting.has_flash(case)) {
+        let mut request = setting.request(&case);
+        request["workload"]["addresses"] = json!("wrap");
+        request["prefill"] = json!("steady");
+        let (shape, drive) = prepared(&request);
+        let again = PreparedDrive::read(&shape, &*file_of(&shape, &drive)).expect("what was written");
+        assert_eq!(state(&again), state(&drive), "{case}");
+        assert_eq!((again.written, &again.steady), (drive.written, &drive.steady), "{case}");
     }
 }
 

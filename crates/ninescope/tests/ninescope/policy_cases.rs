@@ -1,0 +1,111 @@
+//! Every policy of every registry on a small drive that has a choice of it, and what no default covers.
+
+use serde_json::{Value, json};
+
+use crate::support::{data, tiny_request};
+
+/// The drive and the workload that a case runs on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Setting {
+    /// Flash alone.
+    Flash,
+    /// Flash whose bits fail, under a code, behind a cache that says what is clean.
+    Coded,
+    /// Storage-class memory.
+    Scm,
+    /// Two media.
+    Tier,
+}
+
+impl Setting {
+    /// That of a key of the configuration; a registry that joins where another already is needs no line here.
+    fn of(key: &str) -> Self {
+        match key.split('.').next() {
+            Some("scm") => Self::Scm,
+            Some("tier") => Self::Tier,
+            Some("nand" | "scrub" | "refresh") => Self::Coded,
+            _ if key == "ftl.streams" => Self::Coded,
+            _ => Self::Flash,
+        }
+    }
+
+    /// Whether its drive has flash, which snapshots hold and what is prepared lies on.
+    pub fn has_flash(self, case: &str) -> bool {
+        self != Self::Scm && !case.ends_with("nv-wb")
+    }
+
+    /// The request of a case; what the drive holds before is not said.
+    pub fn request(self, case: &str) -> Value {
+        // Soft sensing is of LDPC codes.
+        let ldpc = "nand.ecc={policy=\"ldpc\",user_data=1024,parity=128,correctable=8}";
+        let sets = if case == "nand.retry=soft-sensing" { vec![ldpc, case] } else { vec![case] };
+        let mut request = tiny_request(&sets);
+        let drive = match self {
+            Self::Flash => return request,
+            Self::Coded => "tiny-coded.toml",
+            Self::Scm => "tiny-scm.toml",
+            Self::Tier if !self.has_flash(case) => "tiny-two-scm.toml",
+            Self::Tier => "tiny-tier.toml",
+        };
+        request["drive"] = json!({ "file": data(drive) });
+        if self == Self::Coded {
+            request["workload"]["host_cache"] = json!(data("tiny-cache.toml"));
+        }
+        request
+    }
+}
+
+/// Policies that have no defaults to run with, or none with which they come to act within so few requests.
+const WITH_PARAMETERS: [(&str, &str); 2] = [
+    ("refresh=limits", "refresh={policy=\"limits\",reads=20}"),
+    ("scrub=periodic", "scrub={policy=\"periodic\",period=\"2ms\"}"),
+];
+
+/// What no default covers.
+const VARIANTS: [&str; 20] = [
+    "controller.write_completion=program",
+    "ftl.frontier_planes=1",
+    "ftl.mapping_unit=512B",
+    "ftl.mapping_unit=16KiB",
+    "scheduler.multi_plane=false",
+    "ftl.gc_pages_in_flight=1",
+    "scm.wear_leveling_copies=in-memory",
+    "scm.pulse_order=in-turn",
+    "scm.verify={policy=\"to-the-cap\",cycles_set=2,cycles_reset=5}",
+    "scm.verify={policy=\"until-pass\",accept_bits=3,verify_read=\"40ns\"}",
+    "tier.placement={policy=\"wo-dm\",victim=\"sequential-first\",evict_free=0.2,evict_stop=0.3}",
+    "tier.placement={policy=\"wo-dm\",victim=\"fifo\",migration=\"foreground\"}",
+    "tier.placement={policy=\"wo-dm\",migration=\"foreground-reads\",evict_free=0.2,evict_stop=0.2}",
+    "tier.placement={policy=\"rwb-dm\",moves=\"hot-or-random\",keep_copy=false}",
+    "tier.placement={policy=\"wb\",fetch_on_write=true,migration=\"background\",evict_free=0.1,evict_stop=0.1}",
+    "nand.ecc={policy=\"bch\",user_data=4096,correctable=20,shared=true,decoders=2}",
+    "nand.ecc={policy=\"bch\",user_data=1024,correctable=9,holds_die=true,moves_parity=false}",
+    "nand.corruption={initial_rber=1e-5,at=\"0s\",hourly_rber=0.5}",
+    "nand.corruption={initial_rber=1e-4,at=\"100us\",until=\"3ms\"}",
+    "refresh={policy=\"limits\",retention=\"30d\",period=\"1ms\"}",
+];
+
+/// A setting of the configuration, as `--set` takes it, and what it runs on.
+pub type Case = (String, Setting);
+
+/// Every policy of every registry, and what no default of one covers.
+pub fn cases() -> Vec<Case> {
+    let registries = ninescope::policies();
+    let of_all = registries.iter().flat_map(|(key, list)| list.iter().map(move |(name, _)| (*key, *name)));
+    // A drive of one medium has its own cases.
+    let named = of_all.filter(|(key, name)| !is_of_one_medium(key, name)).map(|(key, name)| format!("{key}={name}"));
+    let with_parameters = |case: String| {
+        let told = WITH_PARAMETERS.iter().find(|(plain, _)| *plain == case);
+        told.map_or(case, |(_, with)| (*with).to_owned())
+    };
+    let setting = |case: String| {
+        let of = Setting::of(case.split('=').next().unwrap_or_default());
+        (case, of)
+    };
+    named.map(with_parameters).chain(VARIANTS.map(str::to_owned)).map(setting).collect()
+}
+
+/// Whether it is a placement of a drive of one medium.
+pub fn is_of_one_medium(key: &str, name: &str) -> bool {
+    key == "tier.placement" && name.ends_with("-only")
+}
