@@ -126,7 +126,7 @@ impl<K: Kind> Device<K> {
         self.command_completed(&command);
         let (id, request) = (command.id, command.request());
         if !self.host.is_measured() {
-            self.host.count_unmeasured(&mut self.run, &command);
+            self.run.meter.completed_before(command.lane, command.bytes());
             observe!(self, Event::Completed { slot: index, id, request, parts: &parts, transaction });
             if self.host.ends_warmup() {
                 self.begin_measuring();

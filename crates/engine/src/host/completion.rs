@@ -29,7 +29,7 @@ impl HostCommand {
     }
 
     /// Bytes of the host that it read, wrote or trimmed.
-    fn bytes(&self) -> u64 {
+    pub fn bytes(&self) -> u64 {
         match self.op {
             Op::Read | Op::Write | Op::Trim => u64::from(self.sectors) * SECTOR_BYTES,
             Op::Flush => 0,
@@ -68,12 +68,6 @@ impl Host {
             self.front.warmup_requests = 0;
         }
         ends
-    }
-
-    /// Counts a completed command that is not measured.
-    #[inline]
-    pub fn count_unmeasured<Q>(&self, run: &mut Run<Q>, command: &HostCommand) {
-        run.meter.completed_before(command.lane, command.bytes());
     }
 
     /// Takes a completed command into what is measured. Returns whether resources are to be asked how busy they were.
