@@ -1,4 +1,10 @@
-//! What is wrong with a parameter of a policy, and the checks that all policies of the media need.
+//! What is wrong with a parameter, and the checks that several parts of the media need.
+
+use ninescope_kernel::Ns;
+
+/// No pulse, and no read between two, may be longer: a longer one is a slip of the unit, and below it sums of times cannot
+/// overflow.
+pub(crate) const PULSE_TIME_MAX: Ns = Ns(3_600_000_000_000);
 
 /// A parameter that makes no sense.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

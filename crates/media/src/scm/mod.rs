@@ -22,7 +22,6 @@ use ninescope_model::{BankId, ScmGeometry};
 
 pub use crate::policies::program_verify::{self, ProgramVerify, ProgramVerifyConfig, WrittenCells};
 pub use bank::{BankState, IllegalScmCommand, ScmCommand, ScmCommandKind};
-pub(crate) use timing::PULSE_TIME_MAX;
 pub use timing::{CopyPath, PulseOrder, ScmTiming};
 
 use bank::Bank;
@@ -66,7 +65,7 @@ impl Scm {
     ///
     /// # Errors
     /// When the time constants cannot be used, see [`ScmTiming::check`].
-    pub fn new(geometry: &ScmGeometry, timing: &ScmTiming) -> Result<Self, crate::TimingError> {
+    pub fn new(geometry: &ScmGeometry, timing: &ScmTiming) -> Result<Self, crate::nand::TimingError> {
         Self::of_media(&[(*geometry, *timing)])
     }
 
@@ -74,7 +73,7 @@ impl Scm {
     ///
     /// # Errors
     /// When time constants cannot be used, see [`ScmTiming::check`].
-    pub fn of_media(media: &[(ScmGeometry, ScmTiming)]) -> Result<Self, crate::TimingError> {
+    pub fn of_media(media: &[(ScmGeometry, ScmTiming)]) -> Result<Self, crate::nand::TimingError> {
         let (mut common, mut banks, mut sectors) = (Vec::new(), Vec::new(), 0);
         for (medium, (geometry, timing)) in media.iter().enumerate() {
             common.push(Medium { timing: *timing, durations: Durations::new(timing)?, verify: None });

@@ -5,10 +5,8 @@ use ninescope_kernel::{Ns, Rate};
 use super::ScmCommandKind;
 use super::bank::SCM_COMMAND_KINDS;
 use super::program_verify::ProgramVerify;
-use crate::TimingError;
-
-/// No pulse may be longer: a longer one is a slip of the unit, and below it sums of times cannot overflow.
-pub(crate) const PULSE_TIME_MAX: Ns = Ns(3_600_000_000_000);
+use crate::nand::TimingError;
+use crate::parameter::PULSE_TIME_MAX;
 
 /// How the two kinds of pulse of a sector write follow each other: cells that become 1 are set, those that become 0
 /// are reset, and a sector has both.

@@ -1,7 +1,7 @@
 //! The rooms of the house and the arrows between them hold: who may use whom, and which words and tools do not
 //! belong in which room.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -214,6 +214,52 @@ fn every_module_uses_only_modules_of_storeys_below() {
         let listed = storeys.iter().map(|storey| storey.len()).sum::<usize>();
         assert_eq!(seen.len(), listed, "{name}: a module that is listed is there: {seen:?}");
     }
+}
+
+/// The module that each name comes from which the root of a crate shows: `pub use module::{One, Other};`.
+fn shown_at_root(name: &str) -> BTreeMap<String, String> {
+    let root = fs::read_to_string(crates_folder().join(name).join("src/lib.rs")).unwrap_or_default();
+    let mut shown = BTreeMap::new();
+    for (module, names) in root.split("pub use ").skip(1).filter_map(|rest| rest.split(';').next()?.split_once("::")) {
+        let words = names.split(|character: char| !character.is_alphanumeric() && character != '_');
+        shown.extend(words.filter(|word| !word.is_empty()).map(|word| (word.to_owned(), module.to_owned())));
+    }
+    shown
+}
+
+/// Every module of a crate with the others that it uses.
+fn arrows_within(name: &str) -> BTreeMap<String, BTreeSet<String>> {
+    let (shown, mut used) = (shown_at_root(name), BTreeMap::<String, BTreeSet<String>>::new());
+    for (path, text) in sources(name) {
+        let Some(module) = module_of(name, &path) else { continue };
+        let others = names_in_crate(&text).into_iter().map(|name| shown.get(&name).cloned().unwrap_or(name));
+        used.entry(module.clone()).or_default().extend(others.filter(|other| *other != module));
+    }
+    used
+}
+
+/// Takes modules away that use none of those that are left, as long as there are any; those of circles stay.
+fn circles(mut used: BTreeMap<String, BTreeSet<String>>) -> BTreeMap<String, BTreeSet<String>> {
+    loop {
+        let left: BTreeSet<String> = used.keys().cloned().collect();
+        let before = used.len();
+        used.retain(|_, others| !others.is_disjoint(&left));
+        if used.len() == before {
+            return used;
+        }
+    }
+}
+
+#[test]
+fn no_modules_of_any_crate_use_each_other_in_circles() {
+    for name in arrows().into_keys() {
+        let found = circles(arrows_within(&name));
+        assert!(found.is_empty(), "{name}: {found:?}");
+    }
+    let arrow = |from: &str, to: &[&str]| (from.to_owned(), to.iter().map(|&name| name.to_owned()).collect());
+    let found =
+        circles(BTreeMap::from([arrow("a", &["b"]), arrow("b", &["c"]), arrow("c", &["b", "d"]), arrow("d", &[])]));
+    assert_eq!(found.into_keys().collect::<Vec<_>>(), ["a", "b", "c"], "what leads into a circle stays, too");
 }
 
 #[test]

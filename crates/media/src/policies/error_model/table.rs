@@ -129,7 +129,7 @@ mod tests {
     use ninescope_kernel::Ns;
 
     use super::*;
-    use crate::health::error_model::power_law::PowerLaw;
+    use crate::policies::error_model::power_law::PowerLaw;
 
     const DAY: u64 = 86_400_000_000_000;
 

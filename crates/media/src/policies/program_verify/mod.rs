@@ -14,7 +14,7 @@ use ninescope_kernel::{Ns, RandomStream};
 use ninescope_model::policy_registry;
 use ninescope_model::units::Duration;
 
-use crate::ParameterError;
+use crate::parameter::{PULSE_TIME_MAX, ParameterError};
 use curve::VerifyCurve;
 
 /// More cycles than anybody pulses a cell: a slip.
@@ -101,8 +101,8 @@ impl VerifyLoop {
         if read == Some(Duration(0)) {
             return Err(ParameterError::new("verify_read", "must not be zero"));
         }
-        if let Some(read) = read.filter(|read| read.0 > crate::scm::PULSE_TIME_MAX.0) {
-            let message = format!("is {read}, more than {}", crate::scm::PULSE_TIME_MAX);
+        if let Some(read) = read.filter(|read| read.0 > PULSE_TIME_MAX.0) {
+            let message = format!("is {read}, more than {PULSE_TIME_MAX}");
             return Err(ParameterError::new("verify_read", message));
         }
         let read = read.map(|read| Ns(read.0));

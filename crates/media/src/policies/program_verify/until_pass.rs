@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 use super::curve::VerifyCurve;
 use super::{ProgramVerify, ProgramVerifyParameters, VerifyLoop, WrittenCells};
 use crate::ParameterError;
-use crate::health::RBER_MAX;
+use crate::policies::error_model::RBER_MAX;
 use crate::parameter::within;
 
 /// Failing cells after the first pulses where neither the policy nor the memory says it: chosen, of the rates for
