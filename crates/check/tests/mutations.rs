@@ -9,8 +9,10 @@ use std::process::{Command, Output};
 
 use serde::Deserialize;
 
-/// Worlds that are run with each fault.
-const WORLDS: &str = "500";
+/// Worlds that are run with each fault, at most.
+const WORLDS: u64 = 500;
+/// Worlds that are run without: others run many more on the sources as they are.
+const WORLDS_OF_THE_CONTROL: u64 = 60;
 
 /// Part of the names of the faults that are run, where not all of them are: an environment variable.
 const ONLY: &str = "NINESCOPE_ONLY";
@@ -42,6 +44,8 @@ struct Mutation {
     caught_as: String,
     /// A kept world that shows it, where few random ones do.
     replay: Option<String>,
+    /// The first random world that shows it, where it is far from the first of all.
+    seed: Option<u64>,
     edit: Vec<Edit>,
 }
 
@@ -164,14 +168,20 @@ fn build(copy: &Path) -> PathBuf {
     target.join("debug").join(PROGRAM)
 }
 
-/// Random worlds until one fails by this name, or a kept one, with a fault on.
-fn run(worlds: &Path, replay: Option<&str>, fault: &str, caught_as: &str) -> Output {
-    let mut command = Command::new(worlds);
-    match replay {
-        Some(file) => command.arg("--replay").arg(workspace().join("crates/check/worlds").join(file)),
-        None => command.args(["--count", WORLDS, "--seed", "1", "--no-keep", "--until", caught_as]),
-    };
-    command.env("NINESCOPE_MUTATION", fault).output().expect("the worlds run")
+/// The program of worlds with a fault on.
+fn run(worlds: &Path, fault: &str, arguments: &[&str]) -> Output {
+    Command::new(worlds).args(arguments).env("NINESCOPE_MUTATION", fault).output().expect("the worlds run")
+}
+
+/// Random worlds until one fails as a fault should, or a kept one, with the fault on.
+fn run_with(worlds: &Path, mutation: &Mutation) -> Output {
+    if let Some(file) = &mutation.replay {
+        let file = workspace().join("crates/check/worlds").join(file);
+        return run(worlds, &mutation.name, &["--replay", &file.to_string_lossy()]);
+    }
+    let seed = mutation.seed.unwrap_or(1);
+    let (count, seed) = (WORLDS.saturating_sub(seed - 1).max(1).to_string(), seed.to_string());
+    run(worlds, &mutation.name, &["--count", &count, "--seed", &seed, "--no-keep", "--until", &mutation.caught_as])
 }
 
 #[test]
@@ -180,13 +190,13 @@ fn every_deliberate_fault_is_caught_and_named() {
     let mutations = toml::from_str::<Mutations>(text).expect("mutations.toml").mutation;
     assert!(mutations.len() >= 7);
     let worlds = build(&mutated_copy(&mutations));
-    let control = run(&worlds, None, "", "");
+    let control = run(&worlds, "", &["--count", &WORLDS_OF_THE_CONTROL.to_string(), "--seed", "1", "--no-keep"]);
     let words = String::from_utf8_lossy(&control.stdout);
     assert!(control.status.success(), "the copy fails although no fault is on:\n{words}");
     let mut escaped = Vec::new();
     let wanted = std::env::var(ONLY).unwrap_or_default();
     for mutation in mutations.iter().filter(|mutation| mutation.name.contains(&wanted)) {
-        let output = run(&worlds, mutation.replay.as_deref(), &mutation.name, &mutation.caught_as);
+        let output = run_with(&worlds, mutation);
         let words = String::from_utf8_lossy(&output.stdout);
         let named = words.lines().find(|line| line.contains(&format!(": {}: ", mutation.caught_as)));
         println!("{}: {}\n  {}", mutation.name, mutation.story, named.unwrap_or("NOT CAUGHT BY THIS NAME"));

@@ -51,7 +51,7 @@ fn in_random_worlds_the_stages_of_every_request_sum_to_its_parts() {
     let (mut requests, mut waited, mut behind) = (0, 0, 0);
     // Stages are those of dies: of a bank of storage-class memory the recorder does not tell any.
     let of_flash = (1..).map(|seed| (seed, generate(seed))).filter(|(_, world)| !world.drive.contains_key("scm"));
-    for (seed, world) in of_flash.take(200) {
+    for (seed, world) in of_flash.take(100) {
         let settings = RecordSettings { slowest: 10_000, window: Some((Ns(0), Ns(2_000_000))) };
         let probe = Pair(Checker::new(CheckLevel::Cheap), Recorder::new(settings));
         let plan = world.plan().unwrap_or_else(|error| panic!("seed {seed}: {error}"));
@@ -82,5 +82,5 @@ fn in_random_worlds_the_stages_of_every_request_sum_to_its_parts() {
         let timeline = recorder.timeline_json().expect("it was asked for");
         serde_json::from_str::<Value>(&timeline).unwrap_or_else(|error| panic!("seed {seed}: {error}"));
     }
-    assert!(requests > 10_000 && waited > 2_000 && behind > 200, "{requests} {waited} {behind}");
+    assert!(requests > 5_000 && waited > 1_000 && behind > 100, "{requests} {waited} {behind}");
 }

@@ -10,7 +10,7 @@ use ninescope_engine::{Device, Kind, NoProbe, OnHeap, Watched};
 use ninescope_kernel::Snapshot;
 
 /// Random worlds of every run of the tests.
-const WORLDS: u64 = 300;
+const WORLDS: u64 = 150;
 const PREFILLS: [PrefillMode; 4] =
     [PrefillMode::Footprint, PrefillMode::Full, PrefillMode::Raw, PrefillMode::SteadyUniform];
 

@@ -254,7 +254,7 @@ impl Probe for Counting {
 #[test]
 fn the_parts_of_every_request_sum_to_its_latency() {
     let config =
-        ProptestConfig { cases: 3_000, failure_persistence: None, max_shrink_iters: 60, ..ProptestConfig::default() };
+        ProptestConfig { cases: 1_000, failure_persistence: None, max_shrink_iters: 60, ..ProptestConfig::default() };
     // The same worlds on every machine and in every run.
     let random = TestRng::deterministic_rng(RngAlgorithm::ChaCha);
     let result = TestRunner::new_with_rng(config, random).run(&worlds(), |world| runs_well(&world));
