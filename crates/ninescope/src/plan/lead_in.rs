@@ -28,7 +28,7 @@ pub fn requests(jobs: &[JobConfig], regions: &[JobRegion], round_units: u64, uni
 
 /// What is to be said of it.
 pub fn note(requests: u64) -> Option<String> {
-    let why = "they use up what a drive prepared without time has free";
+    let why = "they use up most of what a drive prepared without time has free";
     (requests > 0).then(|| format!("the first {requests} requests are not measured: {why} (`--warmup 0` measures all)"))
 }
 

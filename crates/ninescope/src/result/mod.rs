@@ -172,15 +172,15 @@ fn of_every_drive(device: &Seen<'_>, utilization: &Utilization, input: &ResultIn
 fn steadiness(device: &Seen<'_>) -> Option<Steadiness> {
     let geometry = device.ftl.geometry();
     let round = u64::from(geometry.units_per_group()) * u64::from(geometry.pools()) * u64::from(geometry.unit_bytes);
-    let written = device.host_end.map_or_else(|| device.written(), |end| end.written);
+    let written = write_amplification::until_last_completion(device);
     Steadiness::of(&device.meter.series.written(written), round)
 }
 
 /// The measured write amplification beside the declared one; null where they cannot be compared.
 fn as_declared(input: &ResultInput<'_>) -> Option<MeasuredWaf> {
     let device = input.device.as_ref()?;
-    let written = device.written();
-    let waf = (written.host > 0).then(|| written.flash as f64 / written.host as f64)?;
+    // Under the load that is judged: what a drive does by itself behind it belongs to none of the window's tenths.
+    let waf = write_amplification::ratio(write_amplification::until_last_completion(device))?;
     MeasuredWaf::of(input.steady, steadiness(device).as_ref(), waf)
 }
 
@@ -227,6 +227,7 @@ fn notes(input: &ResultInput<'_>) -> Vec<String> {
         notes.push("partial result: the run was interrupted".to_owned());
     }
     notes.extend(input.device.as_ref().filter(|_| input.complete).and_then(alone));
+    notes.extend(input.device.as_ref().filter(|_| input.complete).and_then(collected_alone));
     notes.extend(input.device.as_ref().filter(|_| input.complete).and_then(|device| unmeasured(input, device)));
     if let Some(device) = &input.device {
         notes.extend(host_queue::overload_notes(device, input.report, input.job_names));
@@ -252,6 +253,14 @@ fn alone(device: &Seen<'_>) -> Option<String> {
              healing, refresh): {before} of the time before, {of_whole} of the whole"
         )
     })
+}
+
+/// That what the drive collected by itself behind the last completion shows in its write amplification.
+fn collected_alone(device: &Seen<'_>) -> Option<String> {
+    let waf = |written| write_amplification::ratio(written).filter(|&waf| waf > 0.0);
+    let (all, before) = (waf(device.written())?, waf(write_amplification::until_last_completion(device))?);
+    let words = "the drive collected garbage by itself after the last completion";
+    (libm::log(all / before) > 0.01).then(|| format!("{words}: WAF is {all:.2} with that, and {before:.2} without"))
 }
 
 /// That a run, or jobs of it, were over before measuring began.

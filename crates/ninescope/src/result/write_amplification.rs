@@ -1,8 +1,19 @@
 //! Write amplification: bytes programmed to flash per byte that the host wrote, by who had them programmed.
 
 use ninescope_engine::Seen;
+use ninescope_engine::meter::Written;
 use ninescope_model::SECTOR_BYTES;
 use serde_json::{Map, Value, json};
+
+/// What was written until the host's last completion: on a drive that then works on by itself less than all.
+pub fn until_last_completion(device: &Seen<'_>) -> Written {
+    device.host_end.map_or_else(|| device.written(), |end| end.written)
+}
+
+/// Bytes programmed per byte of the host; none where it wrote nothing.
+pub fn ratio(written: Written) -> Option<f64> {
+    (written.host > 0).then(|| written.flash as f64 / written.host as f64)
+}
 
 /// The section `waf`. The lanes, in bytes and as ratios, sum to the whole. Ratios are null where the host wrote nothing,
 /// or where there is no flash. On a drive with a tier above flash what the host wrote there is in the divisor, and the
@@ -28,6 +39,9 @@ pub fn section(device: &Seen<'_>) -> Value {
         _ => Value::Null,
     };
     let mut section = Map::from_iter([("total".to_owned(), ratio(written.flash))]);
+    let before = until_last_completion(device);
+    section
+        .insert("until_last_completion".to_owned(), if has_flash { json!(self::ratio(before)) } else { Value::Null });
     section.extend(lanes.map(|(lane, bytes)| (lane.to_owned(), ratio(bytes))));
     section.insert("host_bytes".to_owned(), json!(written.host));
     section.insert("flash_bytes".to_owned(), json!(written.flash));

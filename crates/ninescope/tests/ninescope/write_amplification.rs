@@ -141,6 +141,22 @@ fn what_a_tier_keeps_is_in_the_divisor_and_not_in_the_lane_of_the_host() {
 }
 
 #[test]
+fn what_a_drive_collects_behind_the_last_completion_is_told_apart() {
+    let writes = json!({ "rw": "randwrite", "bs": "4KiB", "iodepth": 32, "requests": 4_000, "random_map": false });
+    let result =
+        result_of(&job("tiny.toml", &["geometry.blocks_per_plane=64", "ftl.over_provisioning=0.1"], writes, "steady"))
+            .expect("a run");
+    let (waf, measured) = (&result["waf"], &result["steady_state_measured"]);
+    let (all, before) =
+        (waf["total"].as_f64().expect("a ratio"), waf["until_last_completion"].as_f64().expect("a ratio"));
+    // Collecting behind the host adds moves and nothing of the host's.
+    assert!(before < 0.99 * all, "{waf}");
+    assert!(measured.is_null() || measured["waf"] == waf["until_last_completion"], "{measured} {waf}");
+    let told = format!("WAF is {all:.2} with that, and {before:.2} without");
+    assert!(result["notes"].to_string().contains(&told), "{told}: {}", result["notes"]);
+}
+
+#[test]
 fn where_nothing_is_written_there_is_no_ratio() {
     let reads = json!({ "rw": "randread", "requests": 100 });
     let result = result_of(&job("tiny.toml", &[], reads, "full")).expect("a run");
