@@ -44,6 +44,9 @@ fn fold_bin(upper_bound: u64) -> u64 {
     (((upper_bound >> octave) << octave) + (1 << octave) / 2).min(LAST_BIN)
 }
 
+/// What moves data, or takes it away: fio counts what flushes take apart.
+const MOVING: [Op; 3] = [Op::Read, Op::Write, Op::Trim];
+
 /// What fio says of every latency.
 fn moments(moments: &Moments) -> Value {
     json!({
@@ -106,6 +109,29 @@ impl Direction<'_> {
     }
 }
 
+/// Ends of the ranges of latency that fio counts, in each of its units; the last of milliseconds has none.
+const RANGES: [u64; 11] = [2, 4, 10, 20, 50, 100, 250, 500, 750, 1_000, 2_000];
+
+/// The share of the latencies in each range [%], in nanoseconds, microseconds and milliseconds, as fio counts them: what is
+/// less than an end and no less than the one before. A bucket of the histogram is counted where its upper end lies.
+fn latency_shares(histograms: &[&Histogram]) -> [Map<String, Value>; 3] {
+    let total: u64 = histograms.iter().map(|histogram| histogram.count()).sum();
+    let mut shares = [(1_u64, 10), (1_000, 10), (1_000_000, 11)]
+        .map(|(unit, ends)| RANGES[..ends].iter().map(|&end| (end * unit, end.to_string(), 0_u64)).collect::<Vec<_>>());
+    let mut beyond = 0;
+    for (upper, count) in histograms.iter().flat_map(|histogram| histogram.nonempty()) {
+        match shares.iter_mut().flatten().find(|(end, ..)| upper < *end) {
+            Some((.., counted)) => *counted += count,
+            None => beyond += count,
+        }
+    }
+    let percent = |count: u64| json!(count as f64 * 100.0 / total.max(1) as f64);
+    let mut shares =
+        shares.map(|unit| unit.into_iter().map(|(_, name, count)| (name, percent(count))).collect::<Map<_, _>>());
+    shares[2].insert(format!(">={}", RANGES[10]), percent(beyond));
+    shares
+}
+
 /// One entry for each job, or one that stands for the whole run; `described` has the name and the options of each. `slat`
 /// is the wait in the host because the drive's queue was full, `clat` what the device took, `lat` both.
 pub fn jobs(meter: &Meter, report: &WorkloadReport, elapsed_ns: u64, ends: span::Ends<'_>) -> Vec<Value> {
@@ -116,7 +142,13 @@ pub fn jobs(meter: &Meter, report: &WorkloadReport, elapsed_ns: u64, ends: span:
             let OpMeter { latency, device_latency, host_queue, bytes, .. } = meter;
             Direction { latency, device_latency, host_queue, bytes: *bytes }.value(elapsed_ns)
         };
-        return vec![job(described.first().unwrap_or(&whole), 0, &|op| of(&meter.ops[op as usize]), elapsed_ns)];
+        return vec![job(
+            described.first().unwrap_or(&whole),
+            0,
+            &|op| of(&meter.ops[op as usize]),
+            &MOVING.map(|op| &meter.ops[op as usize].latency),
+            elapsed_ns,
+        )];
     }
     let mut group = 0;
     let mut entries = Vec::with_capacity(meter.lanes.len());
@@ -128,7 +160,13 @@ pub fn jobs(meter: &Meter, report: &WorkloadReport, elapsed_ns: u64, ends: span:
             let LaneOpMeter { latency, device_latency, host_queue, bytes } = meter;
             Direction { latency, device_latency, host_queue, bytes: *bytes }.value(elapsed_ns)
         };
-        entries.push(job(described, group, &|op| of(&lane.ops[op as usize]), elapsed_ns));
+        entries.push(job(
+            described,
+            group,
+            &|op| of(&lane.ops[op as usize]),
+            &MOVING.map(|op| &lane.ops[op as usize].latency),
+            elapsed_ns,
+        ));
     }
     entries
 }
@@ -142,10 +180,12 @@ fn job(
     (name, options): &(String, BTreeMap<String, String>),
     group: usize,
     direction: &dyn Fn(Op) -> Value,
+    latencies: &[&Histogram],
     elapsed_ns: u64,
 ) -> Value {
     let flushes = direction(Op::Flush);
-    json!({
+    let [ns, us, ms] = latency_shares(latencies);
+    let mut entry = json!({
         "jobname": name,
         "groupid": group,
         "error": 0,
@@ -156,5 +196,42 @@ fn job(
         "trim": direction(Op::Trim),
         "sync": { "total_ios": flushes["total_ios"], "lat_ns": flushes["lat_ns"] },
         "job_runtime": milliseconds(elapsed_ns),
-    })
+        "latency_ns": ns,
+        "latency_us": us,
+        "latency_ms": ms,
+    });
+    if let Some(description) = options.get("description") {
+        entry["desc"] = json!(description);
+    }
+    entry
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn latencies_are_shared_out_among_the_ranges_of_fio() {
+        let (mut reads, mut writes) = (Histogram::default(), Histogram::default());
+        for latency in [1, 3, 60, 60, 1_600, 240_000] {
+            reads.record(latency);
+        }
+        for latency in [990_000, 1_200_000, 1_990_000_000, 3_000_000_000] {
+            writes.record(latency);
+        }
+        let [ns, us, ms] = latency_shares(&[&reads, &writes]);
+        let filled = |unit: &Map<String, Value>| -> Vec<(String, f64)> {
+            let shares = unit.iter().map(|(name, share)| (name.clone(), share.as_f64().expect("a share")));
+            let mut filled: Vec<_> = shares.filter(|(_, share)| *share > 0.0).collect();
+            filled.sort_by(|one, other| one.0.cmp(&other.0));
+            filled
+        };
+        let named =
+            |shares: &[(&str, f64)]| shares.iter().map(|&(name, share)| (name.to_owned(), share)).collect::<Vec<_>>();
+        assert_eq!(filled(&ns), named(&[("100", 20.0), ("2", 10.0), ("4", 10.0)]));
+        assert_eq!(filled(&us), named(&[("1000", 10.0), ("2", 10.0), ("250", 10.0)]));
+        assert_eq!(filled(&ms), named(&[("2", 10.0), ("2000", 10.0), (">=2000", 10.0)]));
+        assert_eq!((ns.len(), us.len(), ms.len()), (10, 10, 12));
+        assert!(latency_shares(&[]).iter().flat_map(Map::values).all(|share| share == 0.0));
+    }
 }
