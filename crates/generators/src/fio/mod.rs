@@ -94,7 +94,8 @@ pub fn read(text: &str) -> Result<FioFile, FioError> {
         return Err(FioError { line: None, problem: "the file has no job section, such as [job]".to_owned() });
     }
     let mut notes = Notes::default();
-    let described = sections.iter().map(|section| job::job(section, notes.of(section.name)));
+    let named = names_told_apart(&sections);
+    let described = sections.iter().zip(&named).map(|(section, name)| job::job(section, notes.of(name)));
     let described = described.collect::<Result<Vec<_>, _>>()?;
     let mut jobs = Vec::new();
     for (job, section) in described.iter().zip(&sections) {
@@ -110,6 +111,19 @@ pub fn read(text: &str) -> Result<FioFile, FioError> {
     let notes = files.into_iter().chain(renamed).chain(notes.sentences(sections.len())).collect();
     let with_jobs = |(section, jobs): (&Section<'_>, Vec<JobConfig>)| FioSection { jobs, origin: origin(section) };
     Ok(FioFile { sections: sections.iter().zip(jobs).map(with_jobs).collect(), notes })
+}
+
+/// What notes call each section: as [`tell_apart`] calls its job where that is one alone.
+fn names_told_apart(sections: &[Section<'_>]) -> Vec<String> {
+    let of_file: BTreeSet<&str> = sections.iter().map(|section| section.name).collect();
+    let mut taken = BTreeSet::new();
+    let mut named = Vec::new();
+    for Section { name, .. } in sections {
+        let others = (2..).map(|number| format!("{name}-{number}")).filter(|other| !of_file.contains(other.as_str()));
+        let free = std::iter::once((*name).to_owned()).chain(others).find(|name| taken.insert(name.clone()));
+        named.push(free.unwrap_or_default());
+    }
+    named
 }
 
 /// Gives jobs of one name, which fio takes, names of their own: random numbers depend on them. Returns what is to be said.

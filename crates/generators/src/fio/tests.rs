@@ -287,6 +287,15 @@ fn jobs_of_one_name_share_its_file_and_draw_their_own_numbers() {
 }
 
 #[test]
+fn notes_call_jobs_of_one_name_as_they_are_called_here() {
+    let Read { notes, .. } =
+        read("[a]\nrw=randread\nsize=64k\n[a]\nrw=randwrite\nsize=64k\nbuffered=1\n[b]\nsize=4k\n")
+            .expect("fio takes them");
+    assert!(notes.iter().any(|note| note.starts_with("job a-2: buffered")), "{notes:?}");
+    assert!(!notes.iter().any(|note| note.starts_with("job a: ")), "{notes:?}");
+}
+
+#[test]
 fn a_range_says_the_sizes_wherever_bs_stands_and_what_is_said_last_holds() {
     let job = |text: &str| read(&format!("[a]\nrw=randrw\n{text}")).expect(text).jobs.remove(0);
     for text in ["bsrange=8k-16k\nbs=4k", "bs=4k\nbsrange=8k-16k"] {

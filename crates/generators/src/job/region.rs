@@ -49,6 +49,15 @@ impl JobConfig {
         begin.saturating_add(self.offset.0)
     }
 
+    /// The key that says where the region begins.
+    pub fn key_of_begin(&self) -> &'static str {
+        match (self.offset_percent, self.steps_from) {
+            (Some(_), _) => "offset_percent",
+            (None, Some(first)) if self.offset > first => "offset_increment",
+            (None, _) => "offset",
+        }
+    }
+
     /// How large a drive must be for the region, as far as the job says it [B].
     pub fn drive_bytes(&self) -> u64 {
         let Some(Bytes(size)) = self.size else { return 0 };
@@ -61,7 +70,7 @@ impl JobConfig {
     pub(super) fn region_bytes(&self, drive_bytes: u64, begin: u64, least: Bytes) -> Result<u64, JobError> {
         let available = drive_bytes.checked_sub(begin).filter(|&bytes| bytes > 0).ok_or_else(|| {
             let problem = format!("{} lies beyond the drive of {}", Bytes(begin), Bytes(drive_bytes));
-            JobError::new(if self.offset_percent.is_some() { "offset_percent" } else { "offset" }, problem)
+            JobError::new(self.key_of_begin(), problem)
         })?;
         if let Some(percent) = self.size_percent {
             // As in fio: of the whole drive, in whole requests.

@@ -53,11 +53,12 @@ impl JobConfig {
         }
         if self.size_percent.is_some_and(|percent| !(percent > 0.0 && percent <= 100.0)) {
             let problem =
-                format!("{} is not a share of the drive, above 0 and up to 100", self.size_percent.unwrap_or_default());
+                format!("{} is not a share in percent, above 0 and up to 100", self.size_percent.unwrap_or_default());
             return Err(JobError::new("size_percent", problem));
         }
         if self.offset_percent.is_some_and(|percent| !(0.0..100.0).contains(&percent)) {
-            let problem = format!("{} is not a share of the drive below 100", self.offset_percent.unwrap_or_default());
+            let problem =
+                format!("{} is not a share in percent, from 0 and below 100", self.offset_percent.unwrap_or_default());
             return Err(JobError::new("offset_percent", problem));
         }
         if self.size_percent.is_some() && self.size.is_some() {

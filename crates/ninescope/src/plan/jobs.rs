@@ -93,6 +93,11 @@ impl Jobs {
         let (mut list, mut origins) = (Vec::new(), Vec::new());
         for (index, job) in described.jobs.iter().enumerate() {
             let name = (described.jobs.len() > 1).then_some(job.name.as_str());
+            if job.requests == Some(0) {
+                // Whatever number the run says in its place.
+                let error = JobError::new("requests", "0 is not a number of requests; write at least 1");
+                return Err(described.error_at(index, name, &error));
+            }
             let copies = job.copies(LANES_MAX).map_err(|error| described.error_at(index, name, &error))?;
             origins.resize(origins.len() + copies.len(), index);
             list.extend(copies);
@@ -163,7 +168,10 @@ impl Jobs {
     /// What is wrong where no drive is large enough for [`Jobs::end`].
     fn beyond_any_drive(&self, problem: String) -> Error {
         let farthest = (0..self.list.len()).max_by_key(|&index| self.list[index].drive_bytes()).unwrap_or_default();
-        self.refused(farthest, &JobError::new("size", problem))
+        let job = &self.list[farthest];
+        let begins_beyond_its_size = job.size.is_none_or(|size| job.offset > size);
+        let key = if begins_beyond_its_size { job.key_of_begin() } else { "size" };
+        self.refused(farthest, &JobError::new(key, problem))
     }
 
     /// Lays every job out on the drive, from which on it is known where its passes end.

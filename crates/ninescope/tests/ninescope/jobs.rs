@@ -221,6 +221,28 @@ fn jobs_that_end_within_the_ramp_are_named() {
 }
 
 #[test]
+fn a_region_beyond_the_drive_is_laid_to_the_option_that_put_it_there() {
+    let scratch = Scratch::new("beyond");
+    for (own, words) in
+        [("offset=30t\n", ["offset", "line 6"]), ("numjobs=3\noffset_increment=900g\n", ["offset_increment", "line 7"])]
+    {
+        let text = format!("[global]\nfilename=x\nsize=1m\n[a]\nrw=read\n{own}[b]\nrw=read\n");
+        let mut request = file(&scratch, "beyond.fio", &text);
+        for sized in [true, false] {
+            if !sized {
+                request["drive"] = json!({ "file": data("tiny.toml") });
+            } else if words[0] == "offset_increment" {
+                continue; // A drive that is sized to it holds it.
+            } else {
+                request.as_object_mut().expect("a table").remove("drive");
+            }
+            let message = input_error(&request);
+            assert!(words.iter().all(|word| message.contains(word)), "{message}");
+        }
+    }
+}
+
+#[test]
 fn a_share_is_no_warm_up_of_what_time_alone_ends() {
     let timed = json!({ "name": "a", "rw": "randread", "duration": "4ms" });
     for timed in [timed.clone(), json!([timed, { "name": "b", "rw": "read", "requests": 50 }])] {
