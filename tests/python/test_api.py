@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+
 import polars as pl
 import pytest
 
@@ -92,6 +94,71 @@ def test_what_is_no_workload_is_refused(workload):
 def test_a_time_scale_is_a_number_greater_than_0(scale):
     with pytest.raises(ninescope.ConfigError, match="time_scale"):
         ninescope.Workload.trace("small.csv", time_scale=scale)
+
+
+def test_one_volume_is_named_by_a_string(msr_trace):
+    [name] = [volume["name"] for volume in ninescope.trace_stat(msr_trace)["volumes"]]
+    one, listed = (ninescope.Workload.trace(msr_trace, volume=volume) for volume in (name, [name]))
+    assert one == listed
+    with pytest.raises(ninescope.ConfigError, match="no volume `zz`"):
+        ninescope.Drive().run(ninescope.Workload.trace(msr_trace, volume="zz"))
+
+
+@pytest.mark.parametrize(
+    ("words", "problem"),
+    [
+        ({"loop": 0}, "loop: a trace is read at least once"),
+        ({"closed_loop": True, "iodepth": 0}, r"iodepth: 0 "),
+    ],
+)
+def test_nothing_is_no_number_of_a_replay(msr_trace, words, problem):
+    with pytest.raises(ninescope.ConfigError, match=problem):
+        ninescope.Workload.trace(msr_trace, **words)
+
+
+@pytest.mark.parametrize(
+    ("words", "problem"),
+    [
+        ({"size": "200%"}, r"^job: size: 200 is not a share"),
+        ({"offset": "-3%"}, r"^job: offset: -3 is not a share"),
+        ({"size_percent": 200}, r"size_percent: 200 is not a share"),
+        ({"requests": 0}, r"requests: 0 is not a number of requests"),
+    ],
+)
+def test_a_job_that_no_drive_can_run_is_refused_where_it_is_made(words, problem):
+    with pytest.raises(ninescope.ConfigError, match=problem):
+        ninescope.Workload.job(rw="randread", **words)
+
+
+@pytest.mark.parametrize("seed", [-1, 2**64])
+def test_a_seed_of_a_profile_that_is_none_is_refused_by_name(seed):
+    with pytest.raises(ninescope.ConfigError, match=f"^seed: {seed} is not a seed"):
+        ninescope.Workload.profile("prxy_0", requests=10, seed=seed)
+
+
+def test_a_depth_that_an_open_loop_does_not_keep_is_told(msr_trace):
+    with pytest.warns(RuntimeWarning, match="`iodepth` says nothing without `closed_loop`"):
+        told = ninescope.Drive().run(ninescope.Workload.trace(msr_trace, iodepth=5))
+    assert any("iodepth says nothing" in note for note in told.document["notes"])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        ninescope.Drive().run(ninescope.Workload.trace(msr_trace, iodepth=5, closed_loop=True))
+
+
+def test_what_is_no_drive_is_told_by_what_it_is(tmp_path):
+    ninescope.Drive().run(JOB, requests=200).save(tmp_path / "out")
+    for path in (tmp_path / "out", tmp_path / "out/result.json"):
+        with pytest.raises(
+            ninescope.ConfigError, match=r"is a result, not a drive; .*out/config\.toml is that"
+        ):
+            ninescope.Drive.from_file(path)
+    (tmp_path / "a.fio").write_text("[a]\nrw=read\nbs=4k\n")
+    with pytest.raises(ninescope.ConfigError, match="is a job file, not a drive"):
+        ninescope.Drive.from_file(tmp_path / "a.fio")
+    (tmp_path / "lake").mkdir()
+    (tmp_path / "lake/lake.json").write_text("{}")
+    with pytest.raises(ninescope.ConfigError, match="is a lake of results, and no result"):
+        ninescope.Result.load(tmp_path / "lake")
 
 
 def test_a_resolved_drive_is_toml():

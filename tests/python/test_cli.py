@@ -99,7 +99,7 @@ def test_a_trace_may_come_from_stdin(msr_trace, compress):
         ((*JOB, "--drive", "nowhere.toml"), "drive file 'nowhere.toml' does not exist"),
         ((*JOB, "--set", "novalue"), "key=value"),
         ((*JOB, "--set", "bogus.key=1"), "bogus"),
-        (("run", "--rw", "read", "--size", "101%"), "--size 101%: 101 is not a share of the drive"),
+        (("run", "--rw", "read", "--size", "101%"), "--size 101%: 101 is not a share in percent"),
         (("run", "--rw", "read", "--size", "all%"), "`all%` is not a size"),
         ((*JOB, "--set", "nand.endurance_cycles=1e99"), "is wanted, not 1e99\n"),
         ((*JOB, "--set", "endurance.dwpd_years=1e99"), "dwpd_years is 1e99, at most 1000"),

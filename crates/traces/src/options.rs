@@ -61,7 +61,7 @@ impl TraceOptions {
         }
         if self.loop_count == 0 {
             let problem = "a trace is read at least once".to_owned();
-            return Err(TraceError::BadOption { option: "loop_count", problem });
+            return Err(TraceError::BadOption { option: "loop", problem });
         }
         Ok(())
     }

@@ -123,7 +123,6 @@ def _options(words: dict[str, Any]) -> str:
 def drive_of(name: str | None, settings: list[str]) -> Drive:
     """Return the drive of `--drive` and `--set`."""
     from ninescope._native import ConfigError
-    from ninescope.common.files import existing
     from ninescope.simulation.drive import Drive
 
     for setting in settings:
@@ -133,9 +132,9 @@ def drive_of(name: str | None, settings: list[str]) -> Drive:
         drive = Drive()
     elif name.endswith(".fio") and Path(name).is_file():
         raise ConfigError(f"--drive: {name} is a job file, not a drive; `ninescope run {name}` runs it")
-    elif name.endswith(".toml") or os.sep in name:
+    elif name.endswith((".toml", ".json")) or os.sep in name or Path(name).is_dir():
         _refuse_mqsim(name)
-        drive = Drive.from_file(existing(name, "drive file"))
+        drive = Drive.from_file(name)
     else:
         try:
             drive = Drive.preset(name)

@@ -80,7 +80,8 @@ def _run(given: options.Options) -> None:
     out = None if given.out is None else Path(given.out)
     with contextlib.ExitStack() as stack:
         source = _one_source(given.workload, given.trace)
-        chosen = workload_of(source, job, replay, limit, given.seed, stack)
+        with _naming_options(given):
+            chosen = workload_of(source, job, replay, limit, given.seed, stack)
         _say_what_says_nothing(chosen, given)
         asked = _asked(given, chosen, limit, window)
         if out is not None:
@@ -213,7 +214,7 @@ def _naming_options(given: options.Options) -> Iterator[None]:
         words = str(error)
         if given.trace_window is not None and words.startswith("trace_window"):
             raise ConfigError(f"--trace-window {given.trace_window}: {words.partition(': ')[2]}") from None
-        before = "job: size_percent: "
-        if given.size is not None and words.startswith(before):
-            raise ConfigError(f"--size {given.size}: {words.removeprefix(before)}") from None
+        for before in ("job: size_percent: ", "job: size: "):
+            if str(given.size).endswith("%") and words.startswith(before):
+                raise ConfigError(f"--size {given.size}: {words.removeprefix(before)}") from None
         raise

@@ -29,6 +29,8 @@ _COMPRESSED = {b"\x1f\x8b": ".gz", b"\x28\xb5\x2f\xfd": ".zst", b"PAR1": ".parqu
 
 RESULT = "result.json"
 """The file of a result, in the folder that `run --out` writes."""
+CONFIG = "config.toml"
+"""The drive of a result, beside it."""
 LAKE_MARK = "lake.json"
 """The file that makes a folder a lake of results."""
 COMPARISON = "comparison.json"

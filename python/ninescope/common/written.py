@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from ninescope._native import ConfigError
-from ninescope.common.files import COMPARISON, LAKE_MARK, OF_PAPERS, RESULT, TABLES, existing
+from ninescope.common.files import COMPARISON, CONFIG, LAKE_MARK, OF_PAPERS, RESULT, TABLES, existing
 
 
 class Written(NamedTuple):
@@ -112,6 +112,18 @@ def refuse_as_workload(path: Path) -> None:
     kind = _kind_of(path)
     if kind is not None:
         raise ConfigError(f"{path}: is {kind.name}, and no workload; {kind.readers}")
+
+
+def refuse_as_drive(path: Path) -> None:
+    """Say of what is no drive what it is, and who reads it."""
+    if path.suffix == ".fio":
+        raise ConfigError(f"{path}: is a job file, not a drive; `ninescope run {path}` runs it")
+    kind = _kind_of(path)
+    if kind is RESULTS:
+        folder = path if path.is_dir() else path.parent
+        raise ConfigError(f"{path}: is a result, not a drive; {folder / CONFIG} is that of its drive")
+    if kind is not None:
+        raise ConfigError(f"{path}: is {kind.name}, and no drive; {kind.readers}")
 
 
 def refuse_as_result(path: Path) -> None:

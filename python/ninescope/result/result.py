@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ninescope import conveniences
-from ninescope.common.files import RESULT, output_directory, written_whole
+from ninescope.common.files import CONFIG, RESULT, output_directory, written_whole
 from ninescope.common.numbers import counted
 from ninescope.result.attribution import Attribution, band_of
 from ninescope.result.endurance import Cost, Endurance
@@ -59,9 +59,12 @@ class Result:
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Result:
         """Read what `save` or `ninescope run --out` wrote: the directory, or a `result.json` alone."""
+        from ninescope.common.written import refuse_as_result
         from ninescope.result.saved import document_of, refused
 
         path = Path(path)
+        if path.is_dir():
+            refuse_as_result(path)
         file = path / RESULT if path.is_dir() else path
         result = cls(document_of(file))
         if path.is_dir():
@@ -253,7 +256,7 @@ class Result:
         """Write `result.json`, `config.toml` and the tables, all of them or none; return the paths."""
         texts = {
             "result.json": json.dumps(self.document, indent=2) + "\n",
-            "config.toml": self.config_toml(),
+            CONFIG: self.config_toml(),
         }
         if self._timeline is not None:
             texts["timeline.json"] = self._timeline

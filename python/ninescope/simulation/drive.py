@@ -50,7 +50,9 @@ class Drive:
         """Read a drive from a TOML file."""
         from ninescope.common import kinds
         from ninescope.common.files import existing
+        from ninescope.common.written import refuse_as_drive
 
+        refuse_as_drive(Path(path))
         given = existing(os.fspath(path), "drive file")
         kinds.refuse_others(given, kinds.DRIVE)
         return cls({"file": given})._looked_at()

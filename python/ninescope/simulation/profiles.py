@@ -101,6 +101,8 @@ def _batches(profile: str | os.PathLike[str], requests: int | None, seed: int) -
     origin, text = profile_text(profile)
     if requests is not None and requests < 1:
         raise ConfigError(f"requests: {requests} is not a number of requests")
+    if not 0 <= seed < 1 << 64:
+        raise ConfigError(f"seed: {seed} is not a seed: a whole number from 0 to 2^64 - 1")
     return _native.ProfileBatches(origin, text, requests, seed)
 
 

@@ -38,6 +38,12 @@ def jobs_remarks(jobs: Mapping[str, Any] | Sequence[Mapping[str, Any]], name: st
         yield from (f"{name}[{index}]: {remark}" for remark in job_remarks(job))
 
 
+def replay_remarks(words: Mapping[str, Any]) -> Iterator[str]:
+    """Say which words of the replay of a trace say nothing beside its others."""
+    if words.get("iodepth") is not None and not (words.get("closed_loop") or words.get("host_cache")):
+        yield "`iodepth` says nothing without `closed_loop`: requests arrive as in the trace"
+
+
 def file_remarks(path: str) -> Iterator[str]:
     """Say the same of the jobs of a TOML file; those of a job file of fio are in the notes of its result."""
     if not path.endswith(".toml"):

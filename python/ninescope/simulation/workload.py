@@ -33,7 +33,7 @@ class Workload:
         closed_loop: bool = False,
         iodepth: int | None = None,
         trims: bool = False,
-        volume: Iterable[str] = (),
+        volume: str | Iterable[str] = (),
         volumes: str = "in-order",
         addresses: str | None = None,
         host_cache: str | os.PathLike[str] | None = None,
@@ -44,8 +44,8 @@ class Workload:
         and counted. `loop` replays it so many times; `time_scale` stretches its time stamps; `closed_loop`
         ignores them and keeps `iodepth` requests in flight (by default as many as the drive takes).
 
-        `trims` replays discards too. `volume` names the volumes to replay, all by default; `volumes` says
-        where they lie: "in-order" (one after the other), "merge" (all at zero) or
+        `trims` replays discards too. `volume` names the volume or the volumes to replay, all by default;
+        `volumes` says where they lie: "in-order" (one after the other), "merge" (all at zero) or
         "map:NAME=OFFSET;NAME=OFFSET".
         `addresses` says what becomes of addresses beyond the drive: "refuse", "wrap" (modulo its size) or
         "compact" (what is touched is put next to each other). None refuses them too, unless the drive is
@@ -67,7 +67,7 @@ class Workload:
             "closed_loop": closed_loop,
             "iodepth": whole(iodepth),
             "trims": trims,
-            "volume": list(volume),
+            "volume": [volume] if isinstance(volume, str) else list(volume),
             "volumes": volumes,
             "addresses": addresses,
             "host_cache": None if host_cache is None else os.fspath(host_cache),
@@ -80,7 +80,7 @@ class Workload:
             refuse_as_workload(Path(path))
         existing(os.fspath(path), "trace")
         # Without its content, which is read when it is run: of nothing only the words can be wrong.
-        _refuse_words({**words, "trace": os.devnull}, of=("workload.", "format:", "volumes"))
+        _refuse_words({**words, "trace": os.devnull}, of=("workload.", "format:", "volumes", "loop:"))
         if not is_parquet(path):
             return cls(words)
         folder = TemporaryFolder()
@@ -137,9 +137,11 @@ class Workload:
         return cls._looked_at({"preset": name})
 
     def remarks(self) -> list[str]:
-        """Say which words of its jobs say nothing beside the others."""
-        from ninescope.simulation.remarks import file_remarks, jobs_remarks
+        """Say which of its words say nothing beside the others."""
+        from ninescope.simulation.remarks import file_remarks, jobs_remarks, replay_remarks
 
+        if "trace" in self.words:
+            return list(replay_remarks(self.words))
         file = self.words.get("job_file")
         return list(file_remarks(str(file)) if file else jobs_remarks(self.words.get("job") or {}, "jobs"))
 

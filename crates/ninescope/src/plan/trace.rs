@@ -100,7 +100,17 @@ impl Trace {
             ..TraceOptions::default()
         };
         options.validate()?;
+        let refused = |problem: &str| Err(Error::Input(format!("workload.{problem}")));
+        if source.iodepth == Some(0) {
+            return refused("iodepth: 0 requests outstanding do no work; write at least 1");
+        }
         let mut notes = Vec::new();
+        if source.iodepth.is_some() && !options.closed_loop && source.host_cache.is_none() {
+            notes.push(
+                "iodepth says nothing: requests arrive as in the trace; a closed loop keeps so many in flight"
+                    .to_owned(),
+            );
+        }
         if options.closed_loop && source.time_scale.is_some_and(|scale| scale.to_bits() != 1_f64.to_bits()) {
             notes.push("time_scale is ignored: a closed loop leaves the times of the trace out".to_owned());
         }

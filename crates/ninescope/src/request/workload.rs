@@ -189,21 +189,24 @@ fn is_of_fio(path: &Path) -> bool {
 const OF_REGION: [(&str, &str); 2] = [("size", "size_percent"), ("offset", "offset_percent")];
 
 /// A job's words with shares of the drive under the keys that are for them: `size = "25%"` is `size_percent = 25`.
-fn with_shares(value: &serde_json::Value) -> serde_json::Value {
+fn with_shares(value: &serde_json::Value) -> Result<serde_json::Value, Error> {
     let mut job = value.clone();
-    let Some(words) = job.as_object_mut() else { return job };
+    let Some(words) = job.as_object_mut() else { return Ok(job) };
     for (key, of_shares) in OF_REGION {
         let percent = words.get(key).and_then(|size| size.as_str()?.trim().strip_suffix('%'));
         let share: Option<f64> = percent.and_then(|percent| percent.trim().parse().ok());
         if let Some(share) = share.filter(|_| !words.contains_key(of_shares)) {
+            if !(0.0..=100.0).contains(&share) {
+                return Err(Error::Input(format!("job: {key}: {share} is not a share in percent, from 0 to 100")));
+            }
             words.remove(key);
             words.insert(of_shares.to_owned(), share.into());
         }
     }
-    job
+    Ok(job)
 }
 
 fn job_of_value(value: &serde_json::Value) -> Result<JobConfig, Error> {
-    serde_path_to_error::deserialize(with_shares(value))
+    serde_path_to_error::deserialize(with_shares(value)?)
         .map_err(|error| Error::Input(format!("job: {}", keyed(&error.path().to_string(), &error.inner().to_string()))))
 }

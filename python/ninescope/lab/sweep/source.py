@@ -14,7 +14,7 @@ from typing import Any
 
 from ninescope._native import ConfigError
 from ninescope.common.catalogue import did_you_mean, presets
-from ninescope.simulation.remarks import file_remarks, jobs_remarks
+from ninescope.simulation.remarks import file_remarks, jobs_remarks, replay_remarks
 
 KINDS = ("trace", "job_file", "job", "profile", "preset")
 """What a workload may be: exactly one of these keys says it."""
@@ -133,7 +133,9 @@ class Source:
         return tuple(value for value in (self.what, *self.words.values()) if isinstance(value, File))
 
     def remarks(self) -> tuple[str, ...]:
-        """Say which words of its jobs say nothing beside the others."""
+        """Say which of its words say nothing beside the others."""
+        if self.kind in ("trace", "profile"):
+            return tuple(replay_remarks(self.words))
         if isinstance(self.what, File):
             return tuple(file_remarks(self.what.path)) if self.kind == "job_file" else ()
         return () if isinstance(self.what, str) else tuple(jobs_remarks(self.what, "job"))
