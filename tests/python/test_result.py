@@ -153,7 +153,7 @@ def test_the_text_says_what_matters(made):
         "too few samples",
         "buffer stall: the write buffer was full",
         "290 programmed, 12 erases",
-        "7 writes found the write buffer full",
+        "7 waits of writes for the write buffer",
     ):
         assert word in text
     assert max(map(len, text.splitlines())) <= 100

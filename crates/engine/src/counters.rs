@@ -46,9 +46,9 @@ pub struct EngineCounters {
     /// Partly written units read again, because they lay elsewhere by then: another write changed them, or
     /// garbage collection moved them.
     pub read_modify_write_repeated: u64,
-    /// Writes that found no free page.
+    /// Waits of host writes for a free page; one of several units may wait more than once.
     pub allocation_stalls: u64,
-    /// Writes that found the write buffer full.
+    /// Waits of host writes for room in the write buffer; one of several units may wait more than once.
     pub buffer_stalls: u64,
     /// Pages padded because a FLUSH, a timeout or the absence of a write buffer sent them out.
     pub padded_pages: u64,

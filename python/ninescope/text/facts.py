@@ -44,8 +44,8 @@ def facts(result: Result) -> Iterator[tuple[str, str]]:
     happened = [
         f"{counters[name]:,} {words}"
         for name, words in (
-            ("buffer_stalls", "writes found the write buffer full"),
-            ("allocation_stalls", "writes found no free page"),
+            ("buffer_stalls", "waits of writes for the write buffer"),
+            ("allocation_stalls", "waits of writes for a free page"),
             ("read_modify_write_reads", "reads to complete units written in part"),
             ("unmapped_units", "units read that were never written"),
             ("suspends", "operations suspended"),
