@@ -32,8 +32,11 @@ impl MeasuredWaf {
     pub fn of(steady: Option<&SteadyState>, told: Option<&Steadiness>, waf: f64) -> Option<Self> {
         let steady = steady.filter(|steady| steady.converged)?;
         let (waf_low, waf_high) = told?.interval_of(waf)?;
-        // Logarithms: twice as much is as far as half as much. Upper ends are never cut off.
-        let uncertain = libm::log(waf_high / waf) + libm::log(steady.waf_high / steady.waf) + libm::log1p(LEAST_CHANGE);
+        // Logarithms: twice as much is as far as half as much. Of both intervals the ends count that face each other; a lower
+        // end is cut off at a WAF of 1, which nothing measured lies below.
+        let facing = if waf > steady.waf { (steady.waf_high, waf_low) } else { (steady.waf_low, waf_high) };
+        let margin = |end: f64, middle: f64| libm::log(end / middle).abs();
+        let uncertain = margin(facing.0, steady.waf) + margin(facing.1, waf) + libm::log1p(LEAST_CHANGE);
         let as_declared = libm::log(waf / steady.waf).abs() <= uncertain;
         Some(Self { as_declared, waf, waf_low, waf_high, level: LEVEL })
     }
@@ -142,6 +145,22 @@ mod tests {
         for (busy, waited) in [(2, 0), (70, 1)] {
             let note = note(busy, waited);
             assert!(note.contains("had not settled when preparing ended") && !note.contains("under load"), "{note}");
+        }
+    }
+
+    #[test]
+    fn the_ends_of_lopsided_intervals_count_that_face_what_was_measured() {
+        let lopsided = SteadyState { waf_low: 2.49, waf_high: 2.7, ..declared(OverwrittenBy::Workload) };
+        let as_declared =
+            |waf: f64| MeasuredWaf::of(Some(&lopsided), Some(&window()), waf).expect("a long window").as_declared;
+        // By LEAST_CHANGE beyond the end that faces it, and by what is beyond that.
+        for (waf, is) in [
+            (2.49 / (1.0 + LEAST_CHANGE) + 0.01, true),
+            (2.49 / (1.0 + LEAST_CHANGE) - 0.01, false),
+            (2.7 * (1.0 + LEAST_CHANGE) - 0.01, true),
+            (2.7 * (1.0 + LEAST_CHANGE) + 0.01, false),
+        ] {
+            assert_eq!(as_declared(waf), is, "{waf}");
         }
     }
 
