@@ -98,7 +98,7 @@ impl Direction<'_> {
             "bw_bytes": bytes_per_second as u64,
             "bw": (bytes_per_second / 1024.0) as u64,
             "iops": per_second(self.latency.count() as f64),
-            "runtime": milliseconds(elapsed_ns),
+            "runtime": if self.latency.count() > 0 { milliseconds(elapsed_ns) } else { 0 },
             "total_ios": self.latency.count(),
             "short_ios": 0,
             "drop_ios": 0,
