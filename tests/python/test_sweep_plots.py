@@ -131,6 +131,14 @@ def test_what_chooses_nothing_is_refused_with_the_nearest(where, words):
 # ---- Panels ----------------------------------------------------------------------------------------------
 
 
+def test_a_mean_of_which_conditions_left_seeds_out_says_so():
+    first = FRAME.row(0, named=True)
+    axes = [name for name in FRAME.columns if name in RECORD.columns]
+    of_first = pl.all_horizontal(pl.col(name) == first[name] for name in axes)
+    drawn = figure(FRAME.filter(~of_first), RECORD, "workload.iodepth", "iops", by="ftl.victim")
+    assert " 1 to 2 seeds; bars from the least to the most." in drawn.caption
+
+
 def test_a_facet_makes_a_panel_for_each_value_with_the_same_ends():
     drawn = figure(FRAME, RECORD, "workload.iodepth", "iops", by="ftl.victim", facet=["nand.read"])
     assert [panel.name for panel in drawn.panels] == ["nand.read 20us", "nand.read 40us", "nand.read 1ms"]

@@ -87,7 +87,7 @@ def figure(
     if len(panels) > 1:
         panels = _with_common_ends(panels)
     unseen = [name for name in different if name not in others]
-    caption = " ".join(filter(None, (_caption(done, unseen), missing, below_a_figure(done))))
+    caption = " ".join(filter(None, (_caption(done, axes, unseen), missing, below_a_figure(done))))
     columns = done[facets[1]].n_unique() if len(facets) > 1 else min(_IN_A_ROW, len(panels))
     title = record.summary or record.name
     return Figure("sweep", title, panels, caption, columns=columns, hollow="not steady")
@@ -213,16 +213,24 @@ def _reaching(axis: Axis, panels: Sequence[Panel], names: Sequence[str]) -> Axis
     return dataclasses.replace(axis, low=low - room, high=high + room)
 
 
-def _caption(done: pl.DataFrame, unseen: list[str]) -> str:
+def _caption(done: pl.DataFrame, axes: list[str], unseen: list[str]) -> str:
     """Say what means are taken over."""
-    seeds = done[SEED].n_unique() if SEED in done.columns else 1
     over = [f"the {done[name].n_unique()} values of {name}" for name in unseen]
-    if seeds > 1:
-        over.append(f"{seeds} seeds")
+    least, most = _seeds(done, axes)
+    if most > 1:
+        over.append(f"{most} seeds" if least == most else f"{least} to {most} seeds")
     if not over:
         return ""
     words = f"{', '.join(over[:-1])} and {over[-1]}" if len(over) > 1 else over[0]
     return f"Mean {'over' if unseen else 'of'} {words}; bars from the least to the most."
+
+
+def _seeds(done: pl.DataFrame, axes: list[str]) -> tuple[int, int]:
+    """Return how many seeds a design has at least and at most: conditions may have left some of them out."""
+    if SEED not in done.columns:
+        return 1, 1
+    counts = done.group_by(axes).agg(pl.col(SEED).n_unique())[SEED].to_list()
+    return min(counts), max(counts)
 
 
 _SCALES = {
