@@ -166,9 +166,6 @@ pub struct JobConfig {
     /// From the offset of one of these jobs to that of the next [bytes].
     #[serde(skip_serializing_if = "Option::is_none")]
     pub offset_increment: Option<Bytes>,
-    /// Of a copy that lies `offset_increment` behind another: the offset of the first of them [bytes].
-    #[serde(skip)]
-    pub steps_from: Option<Bytes>,
     /// Arrivals per second of an open-loop job; absent: closed loop.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1e-3, max = 1e9))]
@@ -244,7 +241,6 @@ impl Default for JobConfig {
             stonewall: false,
             numjobs: 1,
             offset_increment: None,
-            steps_from: None,
             rate_iops: None,
             write_rate_iops: None,
             rate_by_bytes: false,

@@ -51,11 +51,7 @@ impl JobConfig {
 
     /// The key that says where the region begins.
     pub fn key_of_begin(&self) -> &'static str {
-        match (self.offset_percent, self.steps_from) {
-            (Some(_), _) => "offset_percent",
-            (None, Some(first)) if self.offset > first => "offset_increment",
-            (None, _) => "offset",
-        }
+        if self.offset_percent.is_some() { "offset_percent" } else { "offset" }
     }
 
     /// How large a drive must be for the region, as far as the job says it [B].

@@ -141,7 +141,6 @@ impl JobConfig {
             stonewall: self.stonewall && index == 0,
             numjobs: 1,
             offset_increment: None,
-            steps_from: self.offset_increment.map(|_| self.offset),
             ..self.clone()
         }
     }

@@ -55,7 +55,6 @@ fn a_job_file_speaks_fio() {
         stonewall: false,
         numjobs: 1,
         offset_increment: None,
-        steps_from: None,
         rate_iops: Some(2e4),
         write_rate_iops: None,
         rate_by_bytes: false,

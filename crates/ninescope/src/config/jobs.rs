@@ -121,6 +121,14 @@ impl LoadedJobs {
         JobOptions { jobs: origins.iter().zip(jobs).map(own).collect(), global }
     }
 
+    /// Whether the copies of a job lie `offset_increment` behind each other.
+    pub fn steps(&self, index: usize) -> bool {
+        match self.file.as_ref().map(|file| &file.places[index]) {
+            Some(Place::Section { origin, .. }) => origin.lines.contains_key("offset_increment"),
+            _ => self.jobs[index].offset_increment.is_some(),
+        }
+    }
+
     /// An error about a key of a job, with the key's line in the file, or the job's where the key is not written.
     /// Without a file, `name` says which of several jobs, or of their copies, it is about.
     pub fn error_at(&self, index: usize, name: Option<&str>, error: &JobError) -> Error {

@@ -130,8 +130,10 @@ impl Jobs {
 
     /// A problem of a job.
     fn refused(&self, index: usize, error: &JobError) -> Error {
-        let name = self.several().then_some(self.list[index].name.as_str());
-        self.described.error_at(self.origins[index], name, error)
+        let (name, origin) = (self.list[index].name.as_str(), self.origins[index]);
+        let put_there_by_steps = error.key == "offset" && !name.ends_with(".0") && self.described.steps(origin);
+        let key = if put_there_by_steps { "offset_increment" } else { error.key };
+        self.described.error_at(origin, self.several().then_some(name), &JobError::new(key, error.problem.as_str()))
     }
 
     /// Whether all do the same at the same time, so that any of them stands for all.
