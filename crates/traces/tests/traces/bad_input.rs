@@ -226,7 +226,7 @@ fn options_without_a_meaning_are_named() {
         assert!(error_of(b"5 0 0 8 1", options).starts_with("time_scale: "));
     }
     let no_pass = TraceOptions { loop_count: 0, ..TraceOptions::default() };
-    assert!(error_of(b"5 0 0 8 1", no_pass).starts_with("loop_count: "));
+    assert!(error_of(b"5 0 0 8 1", no_pass).starts_with("loop: "));
     let twice = TraceOptions { loop_count: 2, ..TraceOptions::default() };
     assert!(error_of(b"5 0 0 8 1", twice).starts_with("memory: cannot be read again"));
     let message = "csv".parse::<TraceFormat>().expect_err("is no format").to_string();
