@@ -15,8 +15,8 @@ use serde::{Deserialize, Serialize};
 use super::curve::VerifyCurve;
 use super::{ProgramVerify, ProgramVerifyParameters, VerifyLoop, WrittenCells};
 use crate::ParameterError;
-use crate::policies::error_model::RBER_MAX;
 use crate::parameter::within;
+use crate::policies::error_model::RBER_MAX;
 
 /// Failing cells after the first pulses where neither the policy nor the memory says it: chosen, of the rates for
 /// which codes are chosen.
