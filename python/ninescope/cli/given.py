@@ -123,6 +123,7 @@ def _options(words: dict[str, Any]) -> str:
 def drive_of(name: str | None, settings: list[str]) -> Drive:
     """Return the drive of `--drive` and `--set`."""
     from ninescope._native import ConfigError
+    from ninescope.common.written import refuse_as_drive
     from ninescope.simulation.drive import Drive
 
     for setting in settings:
@@ -130,14 +131,14 @@ def drive_of(name: str | None, settings: list[str]) -> Drive:
             raise typer.BadParameter(f"--set wants key=value, not {setting!r}")
     if name is None:
         drive = Drive()
-    elif name.endswith(".fio") and Path(name).is_file():
-        raise ConfigError(f"--drive: {name} is a job file, not a drive; `ninescope run {name}` runs it")
-    elif name.endswith((".toml", ".json")) or os.sep in name or Path(name).is_dir():
+    elif name.endswith((".toml", ".json")) or os.sep in name:
         _refuse_mqsim(name)
         drive = Drive.from_file(name)
     else:
         try:
             drive = Drive.preset(name)
         except ConfigError as error:
+            if Path(name).exists():
+                refuse_as_drive(Path(name))
             raise ConfigError(f"--drive: {error} (a file ends in .toml)") from None
     return Drive(drive.source, tuple(settings))
