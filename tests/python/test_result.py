@@ -356,6 +356,7 @@ def test_the_steady_state_of_preparing_is_read():
     }
     found = Result({"steady_state": stored}).steady_state
     assert found == SteadyState("workload", True, 1.5, None, 0.25, 2.0, 1.9, 2.1, (1.5, 2.0), None)
+    assert Result({"steady_state": stored | {"composed": True}}).steady_state.composed
     told = {"as_declared": False, "waf": 3.0, "waf_low": 2.9, "waf_high": 3.1, "level": 0.995}
     measured = Result({"steady_state": stored, "steady_state_measured": told}).steady_state.measured
     assert measured == MeasuredWaf(False, 3.0, 2.9, 3.1, 0.995)

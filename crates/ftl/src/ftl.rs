@@ -5,6 +5,7 @@
 //! 32-byte block record of the new one (the frontier's, warm), and the pool's record (warm).
 
 mod collection;
+mod composition;
 mod filling;
 mod snapshot;
 

@@ -206,6 +206,21 @@ impl Geometry {
         }
     }
 
+    /// One pool of this drive as a drive by itself.
+    #[must_use]
+    pub fn of_one_pool(&self) -> Self {
+        let mut derived = self.derived;
+        (derived.pools_per_die, derived.dies_per_channel) = Default::default();
+        Self {
+            channels: 1,
+            packages_per_channel: 1,
+            dies_per_package: 1,
+            planes_per_die: self.frontier_planes,
+            derived,
+            ..*self
+        }
+    }
+
     fn check(&self) -> Result<(), GeometryError> {
         let error = |key, message: String| Err(GeometryError { key, message });
         let factors = [
@@ -398,6 +413,16 @@ mod tests {
 
     fn small(frontier_planes: u32) -> Geometry {
         Geometry::checked(2, 1, 2, 4, 5, 6, 16_384, 4_096, frontier_planes).expect("a legal geometry")
+    }
+
+    #[test]
+    fn one_pool_is_a_drive_by_itself() {
+        for frontier_planes in [1, 2, 4] {
+            let whole = small(frontier_planes);
+            let pool = Geometry::checked(1, 1, 1, frontier_planes, 5, 6, 16_384, 4_096, frontier_planes);
+            assert_eq!(Ok(whole.of_one_pool()), pool);
+            assert_eq!(whole.of_one_pool().units() * whole.pools(), whole.units());
+        }
     }
 
     #[test]

@@ -98,6 +98,8 @@ class SteadyState:
     """Write amplification of each window of the overwriting."""
     measured: MeasuredWaf | None = None
     """What the run measured; None where the two cannot be compared."""
+    composed: bool = False
+    """One pool was overwritten and all others were made like it: what is said is said of that pool."""
 
 
 @dataclasses.dataclass(frozen=True)

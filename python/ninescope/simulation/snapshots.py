@@ -15,14 +15,14 @@ from typing import Any
 from ninescope import _native
 from ninescope._native import ConfigError
 from ninescope.common.files import existing
-from ninescope.simulation.run import SLICE_MS, Described, Progress, progress_of, request
+from ninescope.simulation.run import LED_IN, SLICE_MS, Described, Progress, progress_of, request
 from ninescope.simulation.workload import Workload
 
 MAGIC = b"\x899SCOPE\n"
 """What every snapshot begins with."""
 SUFFIX = ".snapshot"
 """How the files of a folder of snapshots end."""
-_FULL = ("full", "raw", "steady", "steady-uniform")
+_FULL = ("full", "raw", *LED_IN)
 
 
 class Preparation:

@@ -183,6 +183,8 @@ def _prepared(document: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     }.get(str(document.get("prefill")))
     if isinstance(steady, Mapping) and steady.get("window_waf"):
         by = " by the workload" if steady.get("by") == "workload" else ""
+        if steady.get("composed"):
+            by = " (one pool of it, and the others were made like it)"
         settled = "to steady state" if steady.get("converged") else "but not to steady state"
         waf, low, high = (f"{steady[key]:.2f}" for key in ("waf", "waf_low", "waf_high"))
         # Of windows that are alike, or of one alone, there is no interval to speak of.

@@ -35,6 +35,7 @@ pub fn generate(seed: u64) -> World {
                 PrefillMode::Full,
                 PrefillMode::Full,
                 PrefillMode::SteadyUniform,
+                PrefillMode::SteadyComposed,
                 PrefillMode::Raw,
                 PrefillMode::None,
             ]),

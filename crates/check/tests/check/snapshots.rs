@@ -11,8 +11,13 @@ use ninescope_kernel::Snapshot;
 
 /// Random worlds of every run of the tests.
 const WORLDS: u64 = 150;
-const PREFILLS: [PrefillMode; 4] =
-    [PrefillMode::Footprint, PrefillMode::Full, PrefillMode::Raw, PrefillMode::SteadyUniform];
+const PREFILLS: [PrefillMode; 5] = [
+    PrefillMode::Footprint,
+    PrefillMode::Full,
+    PrefillMode::Raw,
+    PrefillMode::SteadyUniform,
+    PrefillMode::SteadyComposed,
+];
 
 fn plan(world: &World) -> Plan {
     world.plan().unwrap_or_else(|error| panic!("seed {}: {error}", world.seed))

@@ -216,16 +216,4 @@ impl Ftl {
         }
         Ok(())
     }
-
-    fn tell_of_closed_groups(&mut self) {
-        let mut closed: Vec<BlockGroup> = (0..self.geometry.groups()).map(BlockGroup).collect();
-        closed.retain(|group| self.groups[group.index()].state == GroupState::Closed);
-        // They are counted modulo 2^32.
-        closed.sort_by_key(|group| {
-            std::cmp::Reverse(self.closed_groups.wrapping_sub(self.groups[group.index()].closed_sequence))
-        });
-        for group in closed {
-            self.victim_selection.closed(self.geometry.pool_and_block(group).0, group);
-        }
-    }
 }

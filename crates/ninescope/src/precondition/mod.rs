@@ -1,9 +1,10 @@
 //! Preconditioning: what is written into a drive, under the instant driver, before its run begins. Units are filled, then
 //! overwritten at random or by the workload's own writes, so often or until the drive has settled.
 //!
-//! Where the writes of the workload come from is told by `own_writes`, when the drive has settled by `settling`, and what is
+//! A large drive that is overwritten at random is composed (`composition`). Where the writes of the workload come from is told by `own_writes`, when the drive has settled by `settling`, and what is
 //! said of that by `steady_state`. Snapshots, plans and runs are not known here.
 
+mod composition;
 mod own_writes;
 mod prefill;
 mod settling;
@@ -11,7 +12,7 @@ mod steady_state;
 
 use std::ops::Range;
 
-use ninescope_ftl::{Ftl, FtlError, InstantDriver};
+use ninescope_ftl::{Ftl, FtlConfig, FtlError, InstantDriver};
 use ninescope_kernel::{RandomStream, RunDigest};
 use ninescope_model::{BlockGroup, Lpa};
 use serde::{Deserialize, Serialize};
@@ -21,6 +22,7 @@ use own_writes::OwnWrite;
 use settling::{Settling, Unreached, Window};
 use steady_state::DRIVE_WRITES_MAX;
 
+pub use composition::Composition;
 pub use own_writes::{OwnWrites, WearIn};
 pub use prefill::{PrefillMode, PrefillOrder};
 pub use steady_state::{OverwrittenBy, SteadyState};
@@ -62,6 +64,9 @@ pub struct Recipe {
     pub until_steady: bool,
     /// The hash of the writes of a workload that overwrite them; absent where they are overwritten at random.
     pub by_workload: Option<String>,
+    /// Whether one pool is overwritten in place of all of them.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub composed: bool,
     /// What fills one block group in each pool [units].
     pub round: u32,
 }
@@ -83,12 +88,15 @@ pub struct Preconditioning {
     stream: RandomStream,
     own: Option<OwnWrites>,
     settling: Option<Settling>,
-    /// What was full when overwriting began.
-    full_before: Vec<BlockGroup>,
+    /// How the drive is made without all of that.
+    composition: Option<Composition>,
+    /// What was full when overwriting began, once it has.
+    full_before: Option<Vec<BlockGroup>>,
     /// What fills one block group in each pool [units].
     round: u32,
-    /// Host writes in a window [units].
+    /// Host writes in a window, or, where it takes more of them to program so much, in each part of one [units].
     window: u64,
+    window_programs: u64,
     window_done: u64,
     window_start: Window,
     /// Bytes of the workload's own writes [B].
@@ -138,9 +146,11 @@ impl Preconditioning {
             stream: RandomStream::new(seed, "prepare", "overwrite"),
             own,
             settling,
-            full_before: Vec::new(),
+            composition: None,
+            full_before: None,
             round,
             window,
+            window_programs: 0,
             window_done: 0,
             window_start: Window::default(),
             host_bytes: 0,
@@ -154,6 +164,23 @@ impl Preconditioning {
     /// The same, with the units of `fill` written in this order.
     pub fn in_order(self, order: PrefillOrder) -> Self {
         Self { order, ..self }
+    }
+
+    /// The same in windows in which so many units are programmed, in whole rounds of block groups, and so many of them at most.
+    #[must_use]
+    fn in_windows(self, programmed: u64, most: u64) -> Self {
+        let fill = self.total - self.windows_max * self.window;
+        let round = u64::from(self.round);
+        // Where nothing moves, all that is programmed the host wrote.
+        let total = fill + most * programmed.next_multiple_of(round);
+        Self { window: round, window_programs: programmed, windows_max: most, total, ..self }
+    }
+
+    /// The same of a drive of this configuration, all of which is overwritten at random until that is steady: composed.
+    #[must_use]
+    pub fn composed(self, config: &FtlConfig, seed: u64) -> Self {
+        debug_assert!(self.settling.is_some() && self.own.is_none() && self.overwrite == (0..config.logical_units));
+        Self { composition: Some(Composition::new(config, seed)), ..self }
     }
 
     /// Leaves everything as it is.
@@ -181,23 +208,30 @@ impl Preconditioning {
             overwrites: self.overwrites_left,
             until_steady: self.settling.is_some(),
             by_workload: self.own.as_ref().map(|own| own.identity().to_owned()),
+            composed: self.composition.is_some(),
             round: self.round,
         }
     }
 
     /// Units written so far.
     pub fn written(&self) -> u64 {
-        self.written
+        self.written + self.composition.as_ref().map_or(0, Composition::written)
     }
 
     /// Units that will be written at most.
     pub fn total(&self) -> u64 {
-        self.total
+        match &self.composition {
+            Some(composition) if composition.confirmed() != Some(false) => composition.total(),
+            composition => self.total + composition.as_ref().map_or(0, Composition::written),
+        }
     }
 
     /// How overwriting ended, if it was asked for.
     pub fn steady_state(&self) -> Option<SteadyState> {
-        self.settling.as_ref().map(Settling::state)
+        match &self.composition {
+            Some(composition) if composition.confirmed() != Some(false) => Some(composition.state()),
+            _ => self.settling.as_ref().map(Settling::state),
+        }
     }
 
     /// Writes about `units` more; returns whether the drive is ready.
@@ -208,9 +242,16 @@ impl Preconditioning {
         if self.settled {
             return Ok(true);
         }
+        if let Some(composition) = &mut self.composition
+            && composition.confirmed().is_none()
+        {
+            composition.advance(ftl, units)?;
+            return Ok(false);
+        }
         // What lies on a cache before its host has written anything came from behind it.
         let mut driver = InstantDriver::of_clean_data(ftl);
         let left = match self.order {
+            _ if self.filled() => units,
             PrefillOrder::Ascending => self.fill_by_address(&mut driver, units)?,
             PrefillOrder::Random => self.fill_at_random(&mut driver, units)?,
         };
@@ -227,6 +268,9 @@ impl Preconditioning {
 
     /// Whether everything was written once that is to be.
     fn filled(&self) -> bool {
+        if self.composition.is_some() {
+            return true;
+        }
         match self.order {
             PrefillOrder::Ascending => self.range == self.fill.len(),
             PrefillOrder::Random => self.shuffled.as_ref().is_some_and(Vec::is_empty),
@@ -279,19 +323,20 @@ impl Preconditioning {
     }
 
     fn overwriting_done(&self) -> bool {
+        if self.composition.as_ref().and_then(Composition::confirmed) == Some(true) {
+            return true;
+        }
         let done = |settling: &Settling| settling.converged() || settling.windows() >= self.windows_max;
         self.overwrites_left == 0 && self.settling.as_ref().is_none_or(done)
     }
 
     fn overwrite(&mut self, driver: &mut InstantDriver<'_>, units: u32) -> Result<(), Error> {
         let mut left = u64::from(units);
-        if self.window_done == 0 && self.settling.as_ref().is_some_and(|settling| settling.windows() == 0) {
-            self.full_before = full_groups(driver.ftl());
+        if self.full_before.is_none() {
+            self.full_before = Some(full_groups(driver.ftl()));
+            self.window_start = Window::of(driver.ftl(), self.host_bytes);
         }
         while left > 0 {
-            if self.window_done == 0 {
-                self.window_start = Window::of(driver.ftl(), self.host_bytes);
-            }
             let written = if let Some(own) = &mut self.own {
                 let write = own.next_write()?;
                 self.host_bytes += write.host_bytes();
@@ -313,23 +358,30 @@ impl Preconditioning {
                 continue;
             }
             self.window_done += written;
-            if self.window_done >= self.window {
-                self.window_done = 0;
-                self.close_window(driver);
-                if self.overwriting_done() {
-                    break;
-                }
+            if self.window_done >= self.window && self.close_window(driver) && self.overwriting_done() {
+                break;
             }
         }
         Ok(())
     }
 
-    fn close_window(&mut self, driver: &InstantDriver<'_>) {
+    /// Takes a window in that is over; returns whether it was.
+    fn close_window(&mut self, driver: &InstantDriver<'_>) -> bool {
         let window = Window::of(driver.ftl(), self.host_bytes).since(&self.window_start);
-        let unit_bytes = u64::from(driver.ftl().geometry().unit_bytes);
-        if let Some(settling) = &mut self.settling {
-            settling.take(window, Unreached::of(driver.ftl(), &self.full_before), unit_bytes);
+        let is_over = window.programmed_units >= self.window_programs;
+        self.window_done = 0;
+        if is_over {
+            self.window_start = Window::of(driver.ftl(), self.host_bytes);
+            let unit_bytes = u64::from(driver.ftl().geometry().unit_bytes);
+            if let Some(settling) = &mut self.settling {
+                settling.take(
+                    window,
+                    Unreached::of(driver.ftl(), self.full_before.as_deref().unwrap_or_default()),
+                    unit_bytes,
+                );
+            }
         }
+        is_over
     }
 }
 

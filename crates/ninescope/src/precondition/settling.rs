@@ -13,7 +13,7 @@ const ROUNDS_OF_SLACK: u64 = 2;
 pub struct Window {
     host_bytes: u64,
     host_units: u64,
-    programmed_units: u64,
+    pub programmed_units: u64,
     moved_units: u64,
     erased_units: u64,
 }
@@ -29,6 +29,11 @@ impl Window {
             moved_units: counters.gc_units,
             erased_units: counters.erased_groups * u64::from(ftl.geometry().units_per_group()),
         }
+    }
+
+    /// Units programmed per unit of the host.
+    pub fn write_amplification(&self) -> f64 {
+        self.programmed_units as f64 / self.host_units as f64
     }
 
     /// The same without what was written before.
@@ -143,7 +148,7 @@ impl Settling {
         self.windows.push(window);
         self.unreached.push(unreached);
         self.waf.push(match self.by {
-            OverwrittenBy::Uniform => window.programmed_units as f64 / window.host_units as f64,
+            OverwrittenBy::Uniform => window.write_amplification(),
             OverwrittenBy::Workload => own_write_amplification(&window, unit_bytes),
         });
         let looked_back_on = horizon(self.by, self.waf.len());

@@ -11,7 +11,7 @@ const PARTS: usize = 5;
 pub const SPREAD: f64 = 0.01;
 const SLOPE: f64 = 0.001;
 /// How often the interval of what is declared may miss.
-const MISSED: f64 = 0.05;
+pub const MISSED: f64 = 0.05;
 /// Of a workload's own overwriting so many parts are looked back on: its last half.
 const LOOKS_BACK_ON: usize = 2 * PARTS;
 /// Of what a workload's overwriting has not touched yet so much may still be, by the garbage that there is.
@@ -33,6 +33,10 @@ pub enum OverwrittenBy {
 pub struct SteadyState {
     /// Who did it.
     pub by: OverwrittenBy,
+    /// One pool was overwritten, and all others made like it; all that is said of overwriting is said of that pool. The drive
+    /// then did as the pool had.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub composed: bool,
     /// Write amplification became stationary, and of a workload's own overwriting wear too (otherwise the limit of drive
     /// writes was reached).
     pub converged: bool,
@@ -68,7 +72,8 @@ impl SteadyState {
     /// themselves would scatter less than windows do: they were waited for.
     fn judged_since_settled(self) -> Self {
         let windows = settled(&self.window_waf);
-        let waf = mean(windows);
+        // Of one pool windows are alike in what was programmed, of a drive in what the host wrote: that is to be summed up.
+        let waf = if self.composed { harmonic_mean(windows) } else { mean(windows) };
         let (waf_low, waf_high) = interval(waf, windows);
         Self { waf, waf_low, waf_high, ..self }
     }
@@ -171,6 +176,11 @@ pub fn horizon(by: OverwrittenBy, windows: usize) -> usize {
 fn means_of_parts(windows: &[f64]) -> Vec<f64> {
     let each = (windows.len() / PARTS).max(1);
     windows.chunks_exact(each).map(|part| part.iter().sum::<f64>() / each as f64).collect()
+}
+
+fn harmonic_mean(parts: &[f64]) -> f64 {
+    let sum = parts.iter().fold(0.0, |sum, part| sum + 1.0 / part);
+    if parts.is_empty() { 0.0 } else { parts.len() as f64 / sum }
 }
 
 fn mean(parts: &[f64]) -> f64 {

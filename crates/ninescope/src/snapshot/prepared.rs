@@ -139,6 +139,7 @@ impl PreparedDrive {
         to.u8(u8::from(self.steady.is_some()))?;
         let Some(steady) = &self.steady else { return Ok(()) };
         to.u8(u8::from(steady.by == OverwrittenBy::Workload))?;
+        to.u8(u8::from(steady.composed))?;
         to.u8(u8::from(steady.converged))?;
         to.f64(steady.drive_writes)?;
         to.u8(u8::from(steady.replays.is_some()))?;
@@ -168,7 +169,7 @@ pub(super) fn read_account(from: &mut dyn SectionReader) -> Result<(Option<Stead
         return Ok((None, written));
     }
     let by = if flag(from)? { OverwrittenBy::Workload } else { OverwrittenBy::Uniform };
-    let (converged, drive_writes) = (flag(from)?, from.f64()?);
+    let (composed, converged, drive_writes) = (flag(from)?, flag(from)?, from.f64()?);
     let (replayed, replays) = (flag(from)?, from.f64()?);
     let (unreached, windows) = (from.f64()?, from.u32()?);
     must_hold(windows <= WINDOWS_MAX, || format!("there are {windows} windows of overwriting"))?;
@@ -179,7 +180,8 @@ pub(super) fn read_account(from: &mut dyn SectionReader) -> Result<(Option<Stead
         && window_waf.iter().all(|waf| waf.is_finite());
     must_hold(finite, || "a write amplification is no number".to_owned())?;
     let replays = replayed.then_some(replays);
-    let steady = SteadyState { by, converged, drive_writes, replays, unreached, window_waf, ..SteadyState::default() };
+    let steady =
+        SteadyState { by, composed, converged, drive_writes, replays, unreached, window_waf, ..SteadyState::default() };
     Ok((Some(steady.judged()), written))
 }
 

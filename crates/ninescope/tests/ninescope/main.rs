@@ -3,6 +3,7 @@
 
 mod architecture;
 mod bad_input;
+mod composed;
 mod config;
 mod endurance;
 mod golden;

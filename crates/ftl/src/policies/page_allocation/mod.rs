@@ -35,6 +35,11 @@ pub trait PageAllocation: Debug + Send + Snapshot {
         None
     }
 
+    /// Units that go to each stripe position in turn if the address alone decides where a unit goes, however often it is written.
+    fn turn_by_address(&self) -> Option<u32> {
+        None
+    }
+
     /// So many units were placed in turn.
     fn placed_in_turn(&mut self, _units: u32) {}
 }

@@ -42,6 +42,10 @@ impl PageAllocation for StaticAllocation {
         let units_per_page = self.units_per_page.divisor();
         first.0.is_multiple_of(units_per_page * self.positions.divisor()).then_some(units_per_page)
     }
+
+    fn turn_by_address(&self) -> Option<u32> {
+        Some(self.units_per_page.divisor())
+    }
 }
 
 impl Snapshot for StaticAllocation {}
