@@ -11,7 +11,7 @@ OUT ?= out/papers
 CHECK ?=
 # BRIEF=1 tries the benchmark of sweeps in a minute.
 BRIEF ?=
-# KEEP=1 keeps the instructions per request as they are now.
+# KEEP=1 keeps what was measured: instructions per request, figures of benchmarks.
 KEEP ?=
 # How long `make fuzz` runs, over all targets.
 N ?= 200
@@ -23,6 +23,7 @@ CASES ?= 10000
 PROFILE ?= release
 
 PYTHON ?= python3
+VERSION = $(shell sed -n 's/^version = "\(.*\)"/\1/p' Cargo.toml)
 VENV := .venv
 BIN := $(VENV)/bin
 # Stamps live in the environment: whoever deletes it starts anew.
@@ -129,8 +130,8 @@ papers-report: $(STAMPS)/native ## Build one HTML file out of docs/papers: out/p
 stand-ins: $(STAMPS)/dev ## Build presets/profiles from published statistics (CHECK=1 measures them as they are)
 	@$(BIN)/python tools/stand_ins $(if $(CHECK),--check)
 
-bench: ## Measure the engine (FULL=1 for the long ones)
-	FULL=$(FULL) cargo bench -p ninescope --locked
+bench: ## Measure the engine (FULL=1 for the long ones; KEEP=1 keeps the figures in docs/benchmarks, by version)
+	FULL=$(FULL) BENCH_FILE=$(if $(KEEP),$(abspath docs/benchmarks/$(VERSION).json)) cargo bench -p ninescope --locked
 	cargo bench -p ninescope-check --locked
 
 guided: $(STAMPS)/native ## Build the binding again, guided by what its runs do most (needs llvm-profdata)

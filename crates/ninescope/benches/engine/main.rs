@@ -1,8 +1,12 @@
 //! `make bench`: how fast ninescope runs, on one core of the machine it is started on.
 //!
 //! Prints one table; nothing here passes or fails. `FULL=1` takes a 512 GiB drive instead of 64 GiB. The
-//! first argument that is not an option selects the rows whose name contains it. Without `--bench`, which `cargo bench` gives
+//! first argument that is not an option selects the rows whose name contains it, `BENCH_FILE` names a file to keep figures in. Without `--bench`, which `cargo bench` gives
 //! and `cargo test` does not, everything is run for a moment, so that it is known to run.
+
+mod figures;
+mod reference_loop;
+mod untimed;
 
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
@@ -16,6 +20,8 @@ use ninescope_engine::{NoProbe, Plain};
 use ninescope_kernel::{Ns, RandomStream};
 use ninescope_model::{Arrival, Cause, Lba, Occupancy, Request};
 use serde_json::{Value, json};
+
+use figures::Figures;
 
 /// Whether it is only tried.
 fn is_tried() -> bool {
@@ -42,7 +48,10 @@ fn blocks(full: bool) -> u32 {
 
 /// The drive of all rows: 8 channels x 4 packages x 2 dies x 2 planes of 16 KiB pages.
 fn drive(full: bool, over_provisioning: f64) -> String {
-    let blocks = blocks(full);
+    drive_of(blocks(full), over_provisioning)
+}
+
+fn drive_of(blocks: u32, over_provisioning: f64) -> String {
     format!(
         r#"base = "tlc"
         [geometry]
@@ -91,8 +100,8 @@ fn rows() -> Vec<Row> {
         Row {
             name: "4 KiB random write, GC, QD 32",
             job: job("randwrite", 32, 4_000_000),
-            prefill: "steady",
-            over_provisioning: 0.25,
+            prefill: "steady-uniform",
+            over_provisioning: 0.28,
         },
     ]
 }
@@ -102,8 +111,10 @@ fn main() {
     let filter = std::env::args().skip(1).find(|argument| !argument.starts_with('-'));
     let wanted = |name: &str| filter.as_deref().is_none_or(|filter| name.contains(filter));
     println!("drive: 8 channels x 4 packages x 2 dies x 2 planes, {} GiB raw", blocks(full) / 2);
-    if wanted("instant driver") {
-        instant_driver(full);
+    let mut figures = Figures::default();
+    let looped = wanted("instant driver").then(|| untimed::driver_beside_loop(blocks(full), &mut figures));
+    if wanted("steady state") {
+        untimed::steady_states(blocks(full), &mut figures);
     }
     println!(
         "\n{:<31} {:>9} {:>11} {:>11} {:>8} {:>6} {:>12}",
@@ -112,9 +123,15 @@ fn main() {
     println!("{:<31} {:>9} {:>11} {:>11} {:>8}", "", "", "(flash ops)", "", "per req");
     let mut attributed = None;
     for row in rows().into_iter().filter(|row| wanted(row.name)) {
-        let seconds_per_request = timed_row(&row, full);
+        let timed = timed_row(&row, full);
+        figures.keep(format!("{} [M requests/s]", row.name), 1e-6 / timed.seconds_per_request);
         if row.name.contains("read, QD 32") {
-            attributed = Some(seconds_per_request);
+            attributed = Some(timed.seconds_per_request);
+        }
+        if let (Some(looped), true) = (looped, row.name.contains("GC")) {
+            let share = timed.programmed_per_second / looped;
+            println!("  programs per second: {share:.2} of the untimed loop's");
+            figures.keep("random write, GC: programs per second, of the untimed loop's", share);
         }
     }
     if let Some(seconds) = attributed {
@@ -129,6 +146,7 @@ fn main() {
     if wanted("placement") {
         placements();
     }
+    figures.write();
 }
 
 /// The stand-in of `prxy_0`, its pages moved together, on flash, on memory, and on two media.
@@ -255,8 +273,15 @@ fn request(row: &Row, full: bool) -> RunRequest {
     request
 }
 
-/// Runs a row and prints its figures; returns the wall time per request [s].
-fn timed_row(row: &Row, full: bool) -> f64 {
+/// What a row took.
+struct Timed {
+    seconds_per_request: f64,
+    /// Units of the host and of moves.
+    programmed_per_second: f64,
+}
+
+/// Runs a row and prints its figures.
+fn timed_row(row: &Row, full: bool) -> Timed {
     let mut simulation = Simulation::new(&request(row, full)).expect("a legal run");
     while !simulation.run_slice(Duration::from_secs(3600)).expect("a run without faults").finished {}
     let result: Value = serde_json::from_str(&simulation.result_json(true).expect("a result")).expect("JSON");
@@ -268,9 +293,9 @@ fn timed_row(row: &Row, full: bool) -> f64 {
         + counters.host_page_programs
         + counters.gc_page_programs
         + counters.group_erases;
-    let units = result["ftl"]["host_units"].as_u64().unwrap_or(0)
-        + result["ftl"]["gc_units"].as_u64().unwrap_or(0)
-        + counters.host_page_reads;
+    let programmed =
+        result["ftl"]["host_units"].as_u64().unwrap_or(0) + result["ftl"]["gc_units"].as_u64().unwrap_or(0);
+    let units = programmed + counters.host_page_reads;
     let waf = result["waf"]["total"].as_f64();
     println!(
         "{:<31} {:>9.2} {:>11.2} {:>11.2} {:>8.2} {:>6} {:>10.2} s",
@@ -282,55 +307,7 @@ fn timed_row(row: &Row, full: bool) -> f64 {
         waf.map_or_else(|| "-".to_owned(), |waf| format!("{waf:.2}")),
         result["simulated_ns"].as_f64().unwrap_or(0.0) / 1e9,
     );
-    seconds / requests
-}
-
-/// Filling and overwriting without time, and what the tables weigh.
-fn instant_driver(full: bool) {
-    use ninescope_ftl::{Ftl, FtlConfig, InstantDriver};
-    use ninescope_model::{Geometry, Lpa};
-    let geometry = Geometry::checked(8, 4, 2, 2, blocks(full), 256, 16_384, 4_096, 2).expect("a legal geometry");
-    let logical_units = (f64::from(geometry.units()) / 1.25) as u32;
-    let config = FtlConfig {
-        geometry,
-        logical_units,
-        reserve_groups: 1,
-        page_allocation: Default::default(),
-        stream_choice: Default::default(),
-        free_block_choice: Default::default(),
-        gc_trigger: Default::default(),
-        victim_selection: Default::default(),
-        seed: 1,
-    };
-    let bytes_per_unit = FtlConfig::table_bytes(&geometry, logical_units) as f64 / f64::from(geometry.units());
-    println!("tables: {bytes_per_unit:.2} bytes per physical 4 KiB unit");
-    let mut ftl = Ftl::new(&config).expect("enough spare blocks");
-    let mut driver = InstantDriver::new(&mut ftl);
-    let begin = Instant::now();
-    for unit in 0..logical_units {
-        driver.write(Lpa(unit)).expect("space");
-    }
-    let seconds_per_unit = begin.elapsed().as_secs_f64() / f64::from(logical_units);
-    println!("instant driver: sequential fill {:.1} ns per unit", seconds_per_unit * 1e9);
-    let mut stream = RandomStream::new(1, "bench", "overwrite");
-    let mut overwrite = |driver: &mut InstantDriver<'_>| {
-        for _ in 0..logical_units {
-            driver.write(Lpa(stream.below(u64::from(logical_units)) as u32)).expect("space");
-        }
-    };
-    overwrite(&mut driver);
-    let before = *driver.ftl().counters();
-    let begin = Instant::now();
-    overwrite(&mut driver);
-    let (seconds, after) = (begin.elapsed().as_secs_f64(), driver.ftl().counters());
-    let programs = (after.programmed_units() - before.programmed_units()) as f64;
-    let host = (after.host_units - before.host_units) as f64;
-    println!(
-        "instant driver: random overwrite {:.2} M host writes/s, {:.2} M programs/s at WAF {:.2}",
-        host / seconds / 1e6,
-        programs / seconds / 1e6,
-        programs / host
-    );
+    Timed { seconds_per_request: seconds / requests, programmed_per_second: programmed as f64 / seconds }
 }
 
 /// What attribution costs a request that waits: two readings of the ledger, their difference, the parts,
