@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 __all__ = [
     "Code",
     "ConfigError",
+    "Measured",
     "Preparation",
     "ProfileBatches",
     "Simulation",
@@ -52,14 +53,8 @@ class Simulation:
     def result_json(self, complete: bool) -> str:
         """Return the finished or partial result."""
 
-    def histogram(self, op: str) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
-        """Return upper bounds [ns] and counts of the latency buckets of "read" or "write"."""
-
-    def latency_blocks(self, op: str) -> list[tuple[NDArray[np.uint64], NDArray[np.uint64]]]:
-        """Return the same for each block of the run; of few requests one block holds all."""
-
-    def series(self) -> dict[str, NDArray[np.generic]]:
-        """Return the columns of the time series."""
+    def measured(self) -> Measured:
+        """Return what has been measured so far, apart from the engine."""
 
     def request_log(self) -> dict[str, NDArray[np.generic]]:
         """Return one row per request where logging was asked for, else nothing."""
@@ -69,6 +64,19 @@ class Simulation:
 
     def timeline_json(self) -> str | None:
         """Return the timeline in Chrome's trace-event format where a window was asked for."""
+
+@final
+class Measured:
+    """The tables of a run, each made when it is asked for: numpy is imported then."""
+
+    def histogram(self, op: str) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
+        """Return upper bounds [ns] and counts of the latency buckets of "read" or "write"."""
+
+    def latency_blocks(self, op: str) -> list[tuple[NDArray[np.uint64], NDArray[np.uint64]]]:
+        """Return the same for each block of the run; of few requests one block holds all."""
+
+    def series(self) -> dict[str, NDArray[np.generic]]:
+        """Return the columns of the time series."""
 
 @final
 class Code:

@@ -71,6 +71,9 @@ class Simulation:
     def result_json(self, complete: bool) -> str:
         return json.dumps(result_document(self._samples(), self._request, complete=complete))
 
+    def measured(self) -> Simulation:
+        return self
+
     def histogram(self, op: str) -> tuple[np.ndarray, np.ndarray]:
         return histogram(self._samples().get(op, np.array([])))
 

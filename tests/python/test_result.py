@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import io
 import json
+import pickle
 import re
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -15,6 +17,7 @@ import fakes
 import ninescope
 from conftest import ROOT, tomllib
 from ninescope.result import MeasuredWaf, Result, SteadyState
+from ninescope.result.when_asked import MadeMapping
 from ninescope.text.causes import LOOKS
 from ninescope.text.names import band_ranges
 from ninescope.text.result import print_result
@@ -390,3 +393,30 @@ def test_every_cause_of_the_engine_has_a_label_and_a_colour_of_its_own():
     assert names == LOOKS.keys() - {"other"}
     assert len({look.colour for look in LOOKS.values()}) == len(LOOKS)
     assert len({look.label for look in LOOKS.values()}) == len(LOOKS)
+
+
+def test_histograms_are_made_when_they_are_asked_for_and_once(made: Result):
+    asked: list[str] = []
+
+    def make(name: str, values: Any) -> Any:
+        asked.append(name)
+        return values
+
+    histograms = {op: latency.histogram for op, latency in made.latency}
+    result = Result(
+        made.document,
+        histograms=MadeMapping(lambda: make("histograms", histograms)),
+        blocks=MadeMapping(lambda: make("blocks", {"read": (histograms["read"],)})),
+        series=MadeMapping(lambda: make("series", {"reads": np.arange(3)})),
+    )
+    assert str(result) == str(made)
+    assert result.latency.read.percentile(99) == made.latency.read.percentile(99)
+    assert not asked
+    for _ in range(2):
+        assert result.latency.read.histogram is histograms["read"]
+        assert result.latency_without_host_queue.read.histogram is None
+    assert asked == ["histograms"]
+    there = pickle.loads(pickle.dumps(result))
+    assert there.latency.read.histogram[1].tolist() == histograms["read"][1].tolist()
+    assert there.to_polars("series")["reads"].to_list() == [0, 1, 2]
+    assert sorted(asked) == ["blocks", "histograms", "series"]

@@ -5,6 +5,7 @@
 #![allow(clippy::needless_pass_by_value, clippy::unnecessary_wraps)]
 
 mod codes;
+mod measured;
 mod profiles;
 mod snapshots;
 mod traces;
@@ -15,11 +16,13 @@ use std::time::Duration;
 
 use ninescope::{AnySimulation, Error, Histogram, Phase, PresetKind, RunRequest, SliceProgress};
 use ninescope::{Op, trace_stat_json};
-use numpy::{IntoPyArray, PyArray1};
+use numpy::IntoPyArray;
 use pyo3::create_exception;
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
+
+use measured::{Column, Measured};
 
 create_exception!(ninescope._native, ConfigError, PyValueError, "Bad input; the message names file, line and key.");
 create_exception!(ninescope._native, SimulationError, PyRuntimeError, "ninescope contradicts itself: a bug.");
@@ -63,9 +66,6 @@ impl Simulation {
     }
 }
 
-/// One numpy column.
-type Column<'py> = Bound<'py, PyArray1<u64>>;
-
 #[pymethods]
 impl Simulation {
     #[new]
@@ -88,27 +88,8 @@ impl Simulation {
         self.guarded(python, move |run| run.result_json(complete))
     }
 
-    fn histogram<'py>(&self, python: Python<'py>, op: &str) -> PyResult<(Column<'py>, Column<'py>)> {
-        let op = op_named(op)?;
-        let (bounds, counts): (Vec<u64>, Vec<u64>) = self.lock().histogram(op).into_iter().unzip();
-        Ok((bounds.into_pyarray(python), counts.into_pyarray(python)))
-    }
-
-    fn latency_blocks<'py>(&self, python: Python<'py>, op: &str) -> PyResult<Vec<(Column<'py>, Column<'py>)>> {
-        let blocks = self.lock().latency_blocks(op_named(op)?);
-        let columns = blocks.into_iter().map(|block| {
-            let (bounds, counts): (Vec<u64>, Vec<u64>) = block.into_iter().unzip();
-            (bounds.into_pyarray(python), counts.into_pyarray(python))
-        });
-        Ok(columns.collect())
-    }
-
-    fn series<'py>(&self, python: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let columns = PyDict::new(python);
-        for (name, values) in self.lock().series() {
-            columns.set_item(name, values.into_pyarray(python))?;
-        }
-        Ok(columns)
+    fn measured(&self) -> Measured {
+        Measured::of(self.lock().as_ref())
     }
 
     fn request_log<'py>(&self, python: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
@@ -247,6 +228,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("SimulationError", module.py().get_type::<SimulationError>())?;
     module.add_class::<Simulation>()?;
     module.add_class::<codes::Code>()?;
+    module.add_class::<Measured>()?;
     module.add_class::<profiles::ProfileBatches>()?;
     module.add_class::<snapshots::Preparation>()?;
     module.add_class::<traces::TraceBatches>()?;

@@ -48,5 +48,5 @@ def job_of(stored: Mapping[str, Any]) -> JobResult:
     return dataclasses.replace(
         job,
         throughput={op: known_keys(Throughput, values) for op, values in stored["throughput"].items()},
-        latency=Latencies(**{op: latency_of(stored["latency"].get(op) or {}, None, ()) for op in OPS}),
+        latency=Latencies(**{op: latency_of(stored["latency"].get(op) or {}) for op in OPS}),
     )

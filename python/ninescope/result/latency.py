@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
-
-import numpy as np
-from numpy.typing import NDArray
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from ninescope.result.stored import known_keys
+from ninescope.result.when_asked import Made
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 OPS = ("read", "write", "trim", "flush")
 DATA_OPS = OPS[:2]
 PERCENTILES = ("50", "90", "99", "99.9", "99.99", "99.999", "99.9999")
-Histogram = tuple[NDArray[np.uint64], NDArray[np.uint64]]
+Histogram: TypeAlias = "tuple[NDArray[np.uint64], NDArray[np.uint64]]"
 BLOCKS_REQUESTS = 8 * 1024
 """Blocks of fewer requests of an operation say nothing of chance."""
 _ENOUGH_BEYOND = 10
@@ -34,9 +36,9 @@ class Latency:
     """The percentiles that too few samples stand behind."""
     intervals_ns: Mapping[str, tuple[int, int]] = dataclasses.field(default_factory=dict)
     """Where each percentile lies in 95 % of the runs put together from blocks of this one."""
-    histogram: Histogram | None = None
+    histogram: Made[Histogram | None] = Made(None)  # noqa: RUF009 (a descriptor)
     """Upper bounds [ns] and counts of the buckets."""
-    blocks: tuple[Histogram, ...] = ()
+    blocks: Made[tuple[Histogram, ...]] = Made(())  # noqa: RUF009 (a descriptor)
     """The same for each block of the run; none of so few requests that blocks say nothing of chance. The
     table `latency_blocks` has them nevertheless."""
 
@@ -101,6 +103,8 @@ class Latency:
         if self.histogram is None or not len(self.histogram[1]):
             known = ", ".join(self.percentiles_ns)
             raise ValueError(f"the {key}th percentile is not stored (only {known}) and there is no histogram")
+        import numpy as np
+
         bounds, counts = self.histogram
         if percent == 0:
             return self.min_ns
@@ -127,9 +131,11 @@ class Latencies:
 
 
 def latency_of(
-    stored: Mapping[str, Any], histogram: Histogram | None, blocks: tuple[Histogram, ...]
+    stored: Mapping[str, Any],
+    histogram: Callable[[], Histogram | None] | None = None,
+    blocks: Callable[[], tuple[Histogram, ...]] = tuple,
 ) -> Latency:
-    """Read the latency of an operation; blocks of few requests are left out."""
+    """Read the latency of an operation, buckets when asked for; of few requests there are no blocks."""
     latency: Latency = known_keys(Latency, stored)
     return dataclasses.replace(
         latency,
@@ -145,6 +151,8 @@ def _percentile_key(percent: float) -> str:
 
 
 def _added(histograms: Iterable[Histogram]) -> Histogram:
+    import numpy as np
+
     counts: dict[int, int] = {}
     for histogram in histograms:
         for bound, count in zip(*(column.tolist() for column in histogram), strict=True):

@@ -7,7 +7,7 @@ import dataclasses
 import json
 import os
 from collections.abc import Mapping
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -49,8 +49,8 @@ class Result:
         timeline: str | None = None,
     ) -> None:
         self.document = document
-        self._histograms = dict(histograms or {})
-        self._blocks = dict(blocks or {})
+        self._histograms: Mapping[str, Histogram] = {} if histograms is None else histograms
+        self._blocks: Mapping[str, tuple[Histogram, ...]] = {} if blocks is None else blocks
         self._series = series
         self._requests = requests
         self._timeline = timeline
@@ -325,7 +325,12 @@ class Result:
     ) -> Latencies:
         stored = self.document.get(key) or {}
         return Latencies(
-            **{op: latency_of(stored.get(op) or {}, histograms.get(op), blocks.get(op, ())) for op in OPS}
+            **{
+                op: latency_of(
+                    stored.get(op) or {}, partial(histograms.get, op), partial(_blocks_of, blocks, op)
+                )
+                for op in OPS
+            }
         )
 
     def _summary(self) -> dict[str, Any]:
@@ -365,3 +370,7 @@ class Result:
             path = self._directory / f"{name}.parquet"
             return pl.read_parquet(path) if path.exists() else pl.DataFrame()
         return pl.DataFrame(dict(columns or {}))
+
+
+def _blocks_of(blocks: Mapping[str, tuple[Histogram, ...]], op: str) -> tuple[Histogram, ...]:
+    return blocks.get(op, ())

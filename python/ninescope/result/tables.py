@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
-
-from numpy.typing import NDArray
-
-if TYPE_CHECKING:
-    import polars as pl
+from typing import TYPE_CHECKING, TypeAlias
 
 from ninescope.result.latency import OPS, Histogram
 
-Columns = Mapping[str, NDArray[Any]]
+if TYPE_CHECKING:
+    from typing import Any
+
+    import polars as pl
+    from numpy.typing import NDArray
+
+Columns: TypeAlias = "Mapping[str, NDArray[Any]]"
 
 
 def histogram_frame(histograms: Mapping[str, Histogram]) -> pl.DataFrame:

@@ -154,16 +154,18 @@ class Run:
     def result(self) -> Result:
         """Take the result: of the whole run, or of what has been run so far (`complete` is False then)."""
         from ninescope.result import OPS, Result
+        from ninescope.result.when_asked import MadeMapping
 
         simulation = self._simulation
+        measured = simulation.measured()
         document = json.loads(simulation.result_json(self.complete))
         if self._copied_from is not None:  # the engine read the copy
             document["workload"]["format"] = self._copied_from
         return Result(
             document,
-            histograms={op: simulation.histogram(op) for op in OPS},
-            blocks={op: tuple(simulation.latency_blocks(op)) for op in OPS},
-            series=simulation.series(),
+            histograms=MadeMapping(lambda: {op: measured.histogram(op) for op in OPS}),
+            blocks=MadeMapping(lambda: {op: tuple(measured.latency_blocks(op)) for op in OPS}),
+            series=MadeMapping(measured.series),
             requests=_named(simulation.request_log(), document) if self._logged else None,
             timeline=simulation.timeline_json(),
         )

@@ -13,8 +13,6 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
-import numpy as np
-
 from ninescope import _native
 from ninescope._native import ConfigError
 from ninescope.common.catalogue import did_you_mean
@@ -24,6 +22,7 @@ from ninescope.simulation.remarks import trace_remarks
 if TYPE_CHECKING:
     from typing import BinaryIO
 
+    import numpy as np
     import polars as pl
     from numpy.typing import NDArray
 
@@ -144,7 +143,7 @@ def encode(batches: Batches, file: BinaryIO, format: str, compression: str) -> W
     """Write requests as the text of a format."""
     encoder = _native.TraceEncoder(format, compression)
     for submitted, ops, lbas, sectors in _batches(batches):
-        file.write(encoder.add(submitted, ops, lbas, sectors.astype(np.uint64)))
+        file.write(encoder.add(submitted, ops, lbas, sectors.astype("uint64")))
     report = json.loads(encoder.report_json())
     file.write(encoder.finish())
     file.flush()
@@ -160,6 +159,7 @@ def _batches(batches: Batches) -> Iterator[_Batch]:
 
 
 def _write_parquet(batches: Batches, path: Path) -> int:
+    import numpy as np
     import polars as pl
     from polars.io.plugins import register_io_source
 
