@@ -14,19 +14,34 @@ import sys
 from pathlib import Path
 
 import pytest
+import typer
 
 from conftest import NATIVE, ROOT, command, interrupted, run_program
+from ninescope.cli import VERBS, command_line
 
 JOB = ("run", "--rw", "randrw", "--bs", "4k", "--iodepth", "4", "--size", "64m", "--requests", "2000")
 
 
-def test_help_names_every_command_and_imports_nothing_heavy():
+HEAVY = (
+    "numpy",
+    "polars",
+    "matplotlib",
+    "jinja2",
+    "optuna",
+    "fsspec",
+    "pydantic",
+    "rich",
+    "ninescope._native",
+)
+
+
+def imported_by(*typed: str) -> tuple[str, set[str]]:
+    """What a command says, and every module that its process has imported when it ends."""
     script = (
-        "import sys; sys.argv = ['ninescope', '--help']\n"
+        f"import sys; sys.argv = ['ninescope', *{typed!r}]\n"
         "from ninescope.cli import main\n"
-        "heavy = ('numpy', 'polars', 'matplotlib', 'pydantic', 'rich', 'ninescope._native')\n"
         "try: main()\n"
-        "finally: print([name for name in heavy if name in sys.modules])\n"
+        "finally: print(*sys.modules)\n"
     )
     done = subprocess.run(
         [sys.executable, "-c", script],
@@ -35,10 +50,47 @@ def test_help_names_every_command_and_imports_nothing_heavy():
         text=True,
     )
     assert done.returncode == 0, done.stderr
-    *help_text, heavy = done.stdout.splitlines()
-    assert heavy == "[]"
+    said, _, modules = done.stdout.rstrip("\n").rpartition("\n")
+    return said, set(modules.split())
+
+
+def test_help_names_every_command_and_imports_nothing_heavy():
+    help_text, modules = imported_by("--help")
+    assert not modules.intersection(HEAVY)
     for name in ("run", "presets", "trace", "policies"):
-        assert any(line.strip().startswith(name) for line in help_text)
+        assert any(line.strip().startswith(name) for line in help_text.splitlines())
+
+
+@pytest.mark.skipif(not NATIVE, reason="the engine is not built")
+@pytest.mark.parametrize(
+    ("needs", "typed"),
+    [
+        ({"rich"}, ("run", "--rw", "randrw", "--requests", "20000", "--size", "64m")),
+        (set(), ("run", "--rw", "randread", "--requests", "1000", "--prefill", "full", "--json")),
+        (set(), ("presets", "show", "tlc")),
+        (set(), ("policies",)),
+        (set(), ("schema", "drive")),
+        (set(), ("check", str(ROOT / "examples/drives/demo.toml"))),
+    ],
+    ids=lambda value: value[0] if isinstance(value, tuple) else "",
+)
+def test_a_verb_imports_no_other_and_nothing_heavy_that_it_does_not_need(needs, typed):
+    _, modules = imported_by(*typed)
+    # What options are read with is typer's own affair.
+    assert modules.intersection(HEAVY) - {"pydantic"} == needs | {"ninescope._native"}
+    verbs = modules.intersection(verb().__name__ for verb in VERBS.values())
+    assert verbs == {f"ninescope.cli.{typed[0]}"}
+
+
+def test_every_verb_is_the_same_alone_and_among_the_others():
+    whole = typer.main.get_command(command_line())
+    assert list(whole.commands) == list(VERBS)
+    for name, verb in whole.commands.items():
+        alone = typer.main.get_command(command_line([name, "--help"])).commands
+        assert list(alone) == [name]
+        assert [each.opts for each in alone[name].params] == [each.opts for each in verb.params]
+        assert alone[name].help == verb.help
+    assert list(typer.main.get_command(command_line(["rum"])).commands) == list(VERBS)
 
 
 def test_version(cli):

@@ -155,7 +155,7 @@ def options() -> set[str]:
     """Every option of every command."""
     import typer
 
-    from ninescope.cli import app
+    from ninescope.cli import command_line
 
     def of(command: Any) -> Iterator[str]:
         for parameter in command.params:
@@ -163,7 +163,7 @@ def options() -> set[str]:
         for inner in getattr(command, "commands", {}).values():
             yield from of(inner)
 
-    return {"--help", *of(typer.main.get_command(app))}
+    return {"--help", *of(typer.main.get_command(command_line()))}
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)

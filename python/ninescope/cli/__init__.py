@@ -1,6 +1,6 @@
 """The command line: one module per verb, put together here.
 
-Whatever is heavy is imported by the verb that needs it, so that `--help` is quick.
+A verb that is typed is imported alone, and imports itself what is heavy: `run` and `--help` are quick.
 """
 
 from __future__ import annotations
@@ -9,28 +9,13 @@ import os
 import shlex
 import signal
 import sys
-from collections.abc import Sequence
-from types import FrameType
+from collections.abc import Callable, Mapping, Sequence
+from importlib import import_module
+from types import FrameType, ModuleType
 from typing import Annotated, NoReturn
 
 import typer
 
-from ninescope.cli import (
-    check,
-    compare,
-    ecc,
-    import_,
-    papers,
-    policies,
-    presets,
-    report,
-    run,
-    schema,
-    search,
-    snapshot,
-    sweep,
-    trace,
-)
 from ninescope.cli.common import (
     EXIT_BAD_INPUT,
     EXIT_CLOSED_PIPE,
@@ -40,27 +25,44 @@ from ninescope.cli.common import (
     Interrupted,
 )
 
-app = typer.Typer(
-    name="ninescope",
-    help="Simulate an SSD and see where every nanosecond of the tail went.",
-    no_args_is_help=True,
-    add_completion=False,
-    pretty_exceptions_enable=False,
-    rich_markup_mode=None,
-    context_settings={"help_option_names": ["-h", "--help"]},
-)
-for verb in (run.run, compare.compare, report.report, check.check, ecc.ecc, policies.policies, schema.schema):
-    app.command(cls=Command)(verb)
-for name, verbs in (
-    ("presets", presets.app),
-    ("import", import_.app),
-    ("trace", trace.app),
-    ("snapshot", snapshot.app),
-    ("papers", papers.app),
-    ("sweep", sweep.app),
-    ("search", search.app),
-):
-    app.add_typer(verbs, name=name)
+VERBS: Mapping[str, Callable[[], ModuleType]] = {
+    "run": lambda: import_module("ninescope.cli.run"),
+    "compare": lambda: import_module("ninescope.cli.compare"),
+    "report": lambda: import_module("ninescope.cli.report"),
+    "check": lambda: import_module("ninescope.cli.check"),
+    "ecc": lambda: import_module("ninescope.cli.ecc"),
+    "policies": lambda: import_module("ninescope.cli.policies"),
+    "schema": lambda: import_module("ninescope.cli.schema"),
+    "presets": lambda: import_module("ninescope.cli.presets"),
+    "import": lambda: import_module("ninescope.cli.import_"),
+    "trace": lambda: import_module("ninescope.cli.trace"),
+    "snapshot": lambda: import_module("ninescope.cli.snapshot"),
+    "papers": lambda: import_module("ninescope.cli.papers"),
+    "sweep": lambda: import_module("ninescope.cli.sweep"),
+    "search": lambda: import_module("ninescope.cli.search"),
+}
+"""The module of each verb, which has a function of that name, or an `app` with verbs of its own."""
+
+
+def command_line(typed: Sequence[str] = ()) -> typer.Typer:
+    """Put the command line together: of the verb that was typed, or of all where it begins with none."""
+    app = typer.Typer(
+        name="ninescope",
+        help="Simulate an SSD and see where every nanosecond of the tail went.",
+        no_args_is_help=True,
+        add_completion=False,
+        pretty_exceptions_enable=False,
+        rich_markup_mode=None,
+        context_settings={"help_option_names": ["-h", "--help"]},
+    )
+    app.callback()(_root)
+    for name in typed[:1] if typed and typed[0] in VERBS else VERBS:
+        module = VERBS[name]()
+        if hasattr(module, "app"):
+            app.add_typer(module.app, name=name)
+        else:
+            app.command(cls=Command)(getattr(module, name))
+    return app
 
 
 def main(arguments: Sequence[str] | None = None) -> NoReturn:
@@ -82,9 +84,10 @@ def _run(arguments: Sequence[str] | None) -> NoReturn:
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
         if getattr(sys, name) is None:  # closed by the caller: nobody writes, or nobody reads
             setattr(sys, name, open(os.devnull, mode))  # noqa: SIM115 (lives as long as the process)
+    typed = sys.argv[1:] if arguments is None else list(arguments)
     try:
         try:
-            app(args=arguments, prog_name="ninescope")
+            command_line(typed)(args=typed, prog_name="ninescope")
         finally:
             sys.stdout.flush()
     except BrokenPipeError:
@@ -102,7 +105,7 @@ def _run(arguments: Sequence[str] | None) -> NoReturn:
         print("ninescope: error: the engine is not built; `make demo` builds it", file=sys.stderr)
         sys.exit(EXIT_FAILURE)
     except Exception as error:
-        _end_in_words(error, sys.argv[1:] if arguments is None else arguments)
+        _end_in_words(error, typed)
         raise
     sys.exit(0)
 
@@ -160,7 +163,6 @@ def _version(asked: bool) -> None:
         raise typer.Exit
 
 
-@app.callback()
 def _root(
     version: Annotated[
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
