@@ -79,6 +79,10 @@ def axes() -> dict[str, list[Point]]:
     }
 
 
+class RefusedError(Exception):
+    """Nothing can be measured, or put on the page; the message says why."""
+
+
 def measured(*asked: Any) -> Any:
     """Run a point once; return its processor time [s] and the most memory [KiB]."""
     words = json.dumps(asked)
@@ -86,15 +90,22 @@ def measured(*asked: Any) -> Any:
         [sys.executable, "-c", MEASURED, words], capture_output=True, text=True, check=False
     )
     if done.returncode:
-        sys.exit(f"{words}\n{done.stderr[-1500:]}")
+        raise RefusedError(f"{words}: {(done.stderr.strip().splitlines() or ['it failed'])[-1]}")
     return json.loads(done.stdout)
+
+
+def asked_of(
+    point: Point, pattern: Mapping[str, Any]
+) -> tuple[dict[str, Any], dict[str, Any], dict[str, Any]]:
+    """Return what a point asks for: settings of the drive, words of the job, options of the run."""
+    _, settings, job, options = point
+    drive = dict(settings) if "preset" in settings else {**BASE, **settings}
+    return drive, {**pattern, **job}, dict(options)
 
 
 def cost(point: Point, pattern: Mapping[str, Any]) -> tuple[float, float, float]:
     """Return nanoseconds per request, seconds before the first, and mebibytes."""
-    _, settings, job, options = point
-    drive = dict(settings) if "preset" in settings else {**BASE, **settings}
-    words = {**pattern, **job}
+    drive, words, options = asked_of(point, pattern)
     first = [measured(drive, words, options, 1) for _ in range(ROUNDS)]
     few = [measured(drive, words, options, FEW) for _ in range(ROUNDS)]
     many = [measured(drive, words, options, MANY) for _ in range(ROUNDS)]
@@ -144,20 +155,33 @@ def machine() -> str:
     return f"{model}, {platform.system()}, Python {platform.python_version()}, {date.today().isoformat()}"
 
 
-def main() -> None:
-    """Measure everything, and put it on the page."""
-    tables, found = [f"Measured on one core of {machine()}."], {}
-    for name, points in axes().items():
-        text, found[name] = table(name, points)
-        tables.append(text)
-    draw(found)
-    before, begin, rest = PAGE.read_text(encoding="utf-8").partition(BEGIN)
+def on_page(page: str, tables: Sequence[str] = ()) -> str:
+    """Return a page with these tables between its marks, which must be there."""
+    before, begin, rest = page.partition(BEGIN)
     _, end, after = rest.partition(END)
     if not (begin and end):
-        sys.exit(f"{PAGE} lacks its marks")
+        raise RefusedError(f"{PAGE.name} lacks the marks {BEGIN} and {END}, one after the other")
     text = "\n\n".join(tables)
-    PAGE.write_text(f"{before}{BEGIN}\n\n{text}\n\n{END}{after}", encoding="utf-8")
+    return f"{before}{BEGIN}\n\n{text}\n\n{END}{after}"
+
+
+def main() -> int:
+    """Measure everything, and put it on the page."""
+    try:
+        if sys.argv[1:]:
+            raise RefusedError(f"takes no arguments, and was given {' '.join(sys.argv[1:])}")
+        on_page(PAGE.read_text(encoding="utf-8"))  # before anything is measured for long
+        tables, found = [f"Measured on one core of {machine()}."], {}
+        for name, points in axes().items():
+            text, found[name] = table(name, points)
+            tables.append(text)
+        draw(found)
+        PAGE.write_text(on_page(PAGE.read_text(encoding="utf-8"), tables), encoding="utf-8")
+    except RefusedError as refused:
+        print(f"bench_cost: {refused}", file=sys.stderr)
+        return 2
+    return 0
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

@@ -4,6 +4,14 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
+if [ $# -gt 0 ]; then
+  echo "guided: takes no arguments, and was given $*" >&2
+  exit 2
+fi
+if [ ! -x .venv/bin/maturin ]; then
+  echo "guided: .venv/bin/maturin is missing (make guided sets it up)" >&2
+  exit 2
+fi
 host=$(rustc -vV | sed -n 's/^host: //p')
 profdata=$(rustc --print sysroot)/lib/rustlib/$host/bin/llvm-profdata
 if [ ! -x "$profdata" ]; then

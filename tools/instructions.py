@@ -13,6 +13,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from collections.abc import Mapping
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -24,10 +25,27 @@ TOLERANCE = 0.03
 """How many more instructions are let pass, as a share."""
 
 
+class RefusedError(Exception):
+    """What is there cannot be used; the message says what."""
+
+
 def told(*command: str) -> str:
     """Return what a program says."""
-    done = subprocess.run(command, capture_output=True, text=True, check=True, cwd=ROOT)  # noqa: S603
-    return done.stdout + done.stderr
+    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=ROOT)  # noqa: S603
+    said = done.stdout + done.stderr
+    if done.returncode:
+        raise RefusedError(
+            f"`{' '.join(command)}` failed: {(said.strip().splitlines() or ['without a word'])[-1]}"
+        )
+    return said
+
+
+def collected(said: str) -> int:
+    """Return the number that callgrind says that it collected."""
+    counts = re.findall(r"Collected : (\d+)", said)
+    if len(counts) != 1:
+        raise RefusedError(f"callgrind told {len(counts)} counts instead of one")
+    return int(counts[0])
 
 
 def instructions(run: str, requests: int) -> int:
@@ -35,9 +53,9 @@ def instructions(run: str, requests: int) -> int:
     pattern, *coded = run.split()
     with tempfile.TemporaryDirectory() as folder:
         out = f"--callgrind-out-file={folder}/counts"
-        said = told("valgrind", "--tool=callgrind", out, str(PROGRAM), pattern, str(requests), *coded)
-    [count] = re.findall(r"Collected : (\d+)", said)
-    return int(count)
+        return collected(
+            told("valgrind", "--tool=callgrind", out, str(PROGRAM), pattern, str(requests), *coded)
+        )
 
 
 def counted() -> dict[str, int]:
@@ -45,23 +63,57 @@ def counted() -> dict[str, int]:
     return {run: (instructions(run, MANY) - instructions(run, FEW)) // (MANY - FEW) for run in RUNS}
 
 
+def written(compiler: str, found: Mapping[str, int]) -> str:
+    """Return what is kept of counts."""
+    return "\n".join([compiler, *(f"{count:>6} {run}" for run, count in found.items())]) + "\n"
+
+
+def read(text: str) -> tuple[str, dict[str, int]]:
+    """Return the compiler and the counts of what was kept."""
+    compiler, *lines = text.splitlines() or [""]
+    kept = {}
+    for number, line in enumerate(lines, 2):
+        count, _, run = line.strip().partition(" ")
+        if not (count.isdecimal() and int(count) and run in RUNS) or run in kept:
+            raise RefusedError(
+                f"{KEPT.name}, line {number}: {line.strip()!r} is no count of one of {', '.join(RUNS)}"
+            )
+        kept[run] = int(count)
+    missing = [run for run in RUNS if run not in kept]
+    if missing:
+        raise RefusedError(
+            f"{KEPT.name} has no count of {', '.join(missing)} (`make instructions KEEP=1` keeps them)"
+        )
+    return compiler, kept
+
+
+def judged(found: Mapping[str, int], kept: Mapping[str, int]) -> list[str]:
+    """Print what was counted beside what is kept; return the runs that take more than is let pass."""
+    for run, count in found.items():
+        print(f"{run:16} {count:>6} instructions per request, {count / kept[run] - 1:+.1%} of {kept[run]}")
+    return [run for run in RUNS if found[run] > kept[run] * (1 + TOLERANCE)]
+
+
 def main() -> int:
     """Count and compare; 1 where a run takes more than is let pass."""
+    if sys.argv[1:]:
+        raise RefusedError(
+            f"takes no arguments, and was given {' '.join(sys.argv[1:])} (KEEP=1 keeps what is counted)"
+        )
     if shutil.which("valgrind") is None:
         print("instructions: SKIPPED, valgrind is not here")
         return 0
+    keep = bool(os.environ.get("KEEP"))
+    if not (keep or KEPT.exists()):
+        raise RefusedError(f"{KEPT.name} is not there (`make instructions KEEP=1` writes it)")
+    of, kept = ("", {}) if keep else read(KEPT.read_text(encoding="utf-8"))
     told("cargo", "build", "--locked", "--quiet", "-p", "ninescope", "--example", "one_job")
     incremental = "" if os.environ.get("CARGO_INCREMENTAL") == "0" else ", incremental"
     compiler, found = told("rustc", "--version").strip() + incremental, counted()
-    if os.environ.get("KEEP"):
-        lines = [compiler, *(f"{count:>6} {run}" for run, count in found.items())]
-        KEPT.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    if keep:
+        KEPT.write_text(written(compiler, found), encoding="utf-8")
         return 0
-    of, *lines = KEPT.read_text(encoding="utf-8").splitlines()
-    kept = {run: int(count) for count, run in (line.split(maxsplit=1) for line in lines)}
-    more = [run for run in RUNS if found[run] > kept[run] * (1 + TOLERANCE)]
-    for run, count in found.items():
-        print(f"{run:16} {count:>6} instructions per request, {count / kept[run] - 1:+.1%} of {kept[run]}")
+    more = judged(found, kept)
     if of != compiler:
         print(f"instructions: not judged, those that are kept are of {of}")
         return 0
@@ -74,4 +126,8 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    try:
+        sys.exit(main())
+    except RefusedError as refused:
+        print(f"instructions: {refused}", file=sys.stderr)
+        sys.exit(2)

@@ -68,11 +68,40 @@ def run(command: list[str], folder: Path) -> tuple[Took, str]:
     return Took(usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024), text
 
 
+class RefusedError(Exception):
+    """What was given cannot be compared; the message says why."""
+
+
+def number_in(file: Path, tag: str) -> int:
+    """Return the number that stands once in a file of MQSim, in a tag."""
+    found = re.findall(rf"<{tag}>\s*(\d+)\s*<", file.read_text(encoding="utf-8"))
+    if len(found) != 1:
+        raise RefusedError(
+            f"{file} has {len(found)} numbers in <{tag}>, and one is wanted: a workload of one flow"
+        )
+    return int(found[0])
+
+
 def lost_by_mqsim(folder: Path) -> int:
     """Return how many of the requests that it was to generate MQSim does not say that it completed."""
-    [done] = re.findall(r"<Request_Count>(\d+)<", (folder / "workload_scenario_1.xml").read_text())
-    [wanted] = re.findall(r"<Total_Requests_To_Generate>(\d+)<", (folder / "workload.xml").read_text())
-    return int(wanted) - int(done)
+    done = number_in(folder / "workload_scenario_1.xml", "Request_Count")
+    return number_in(folder / "workload.xml", "Total_Requests_To_Generate") - done
+
+
+def refuse(mqsim: Path, folders: list[Path], rounds: int) -> None:
+    """Refuse what cannot be compared before anything runs for long."""
+    if not (mqsim.is_file() and os.access(mqsim, os.X_OK)):
+        raise RefusedError(f"{mqsim} is no program: MQSIM is a built MQSim")
+    if rounds < 1:
+        raise RefusedError(f"--rounds {rounds}: one is the least")
+    names = [folder.name for folder in folders]
+    for folder in folders:
+        for name in ("ssdconfig.xml", "workload.xml"):
+            if not (folder / name).is_file():
+                raise RefusedError(f"{folder} holds no {name}")
+        if names.count(folder.name) > 1:
+            raise RefusedError(f"two folders are called {folder.name}, and rows go by these names")
+        number_in(folder / "workload.xml", "Total_Requests_To_Generate")
 
 
 def compare(mqsim: str, source: Path, rounds: int, scratch: Path) -> Compared:
@@ -92,23 +121,32 @@ def compare(mqsim: str, source: Path, rounds: int, scratch: Path) -> Compared:
     return Compared(source.name, requests, lost_by_mqsim(folder), *best)
 
 
-def main() -> None:
+HEAD = "| run | requests | MQSim | ninescope | times as fast |\n| --- | --- | --- | --- | --- |"
+
+
+def main() -> int:
     """Compare, and print the table."""
     words = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     words.add_argument("mqsim", type=Path)
     words.add_argument("folders", type=Path, nargs="+", metavar="FOLDER")
     words.add_argument("--rounds", type=int, default=3, metavar="N")
     given = words.parse_args()
-    with tempfile.TemporaryDirectory() as scratch:
-        found = [
-            compare(str(given.mqsim.resolve()), folder, given.rounds, Path(scratch))
-            for folder in given.folders
-        ]
+    try:
+        refuse(given.mqsim, given.folders, given.rounds)
+        with tempfile.TemporaryDirectory() as scratch:
+            found = [
+                compare(str(given.mqsim.resolve()), folder, given.rounds, Path(scratch))
+                for folder in given.folders
+            ]
+    except RefusedError as refused:
+        print(f"side_by_side: {refused}", file=sys.stderr)
+        return 2
     load = f"{os.getloadavg()[0]:.1f} processes waiting at the end"
     print(f"{platform.machine()}, {os.cpu_count()} processors, best of {given.rounds} rounds, {load}\n")
-    print("| run | requests | MQSim | ninescope | times as fast |\n| --- | --- | --- | --- | --- |")
+    print(HEAD)
     print("\n".join(each.row() for each in found))
+    return 0
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())
