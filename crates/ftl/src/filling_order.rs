@@ -4,7 +4,7 @@
 //! Units go to stripe positions in turn, so many to each before the next; a pool fills one group after the other. Which
 //! groups these were is told, a number for each. Who fills, and what is in the tables, is not known here.
 
-use ninescope_kernel::{FastDiv, NONE};
+use ninescope_kernel::{FastDiv, NONE, SectionReader, SectionWriter, SnapshotError, must_hold};
 use ninescope_model::{BlockGroup, Geometry, Lpa, Ppa};
 
 /// What was filled in order, and into which groups. Of nothing at first.
@@ -94,6 +94,13 @@ impl FillingOrder {
         self.units
     }
 
+    /// How many units were put into a group, which lies at that stripe position: they are its first.
+    pub fn units_in(&self, group: BlockGroup, position: u32) -> u32 {
+        let Some(&row) = self.first_rows.get(group.index()).filter(|&&row| row != NONE) else { return 0 };
+        let before = row / self.turns_per_group.divisor() * self.units_per_round();
+        self.units_at(position, self.units.saturating_sub(before).min(self.units_per_round()))
+    }
+
     /// Where a unit was put, `Ppa::UNMAPPED` where it was not filled.
     #[inline]
     pub fn place_of(&self, lpa: Lpa) -> Ppa {
@@ -118,5 +125,54 @@ impl FillingOrder {
         let turn = u64::from(self.first_rows[group.index()] + row) * u64::from(self.positions.divisor());
         let index = (turn + u64::from(position)) * u64::from(self.turn.divisor()) + u64::from(rest);
         if index < u64::from(self.units) { Lpa(self.first + index as u32) } else { Lpa::NONE }
+    }
+
+    /// Saves the order: what follows from it needs not to be saved.
+    pub fn save(&self, to: &mut dyn SectionWriter) -> Result<(), SnapshotError> {
+        to.u32(self.units)?;
+        if self.units == 0 {
+            return Ok(());
+        }
+        to.u32(self.first)?;
+        to.u32(self.turn.divisor())?;
+        to.column(self.groups.iter().copied())
+    }
+
+    /// Reads the order in which a drive of so many logical units was filled; groups lie at the stripe positions that are
+    /// told.
+    pub fn load(
+        from: &mut dyn SectionReader,
+        geometry: &Geometry,
+        logical_units: u32,
+        position_of: impl Fn(BlockGroup) -> u32,
+    ) -> Result<Self, SnapshotError> {
+        let units = from.u32()?;
+        if units == 0 {
+            return Ok(Self::of_nothing());
+        }
+        let (first, turn) = (from.u32()?, from.u32()?);
+        must_hold(first.checked_add(units).is_some_and(|end| end <= logical_units), || {
+            format!("{units} units were filled from unit {first} on, of {logical_units}")
+        })?;
+        let whole = geometry.units_per_group();
+        must_hold((1..whole).contains(&turn) && whole.is_multiple_of(turn), || {
+            format!("{turn} units were filled in turn, into groups of {whole}")
+        })?;
+        let mut order = Self::new(geometry, Lpa(first), turn);
+        let rounds = units / order.units_per_round();
+        let rest = units % order.units_per_round();
+        let last = (0..geometry.pools()).filter(|&position| order.units_at(position, rest) > 0).count();
+        let mut groups = vec![0; rounds as usize * geometry.pools() as usize + last];
+        from.column(&mut groups, |group| group)?;
+        for (number, group) in groups.into_iter().map(BlockGroup).enumerate() {
+            let position = number as u32 % geometry.pools();
+            let fits = group.0 < geometry.groups()
+                && position_of(group) == position
+                && order.first_rows[group.index()] == NONE;
+            must_hold(fits, || format!("group {group} cannot be filled at position {position}"))?;
+            order.opens(group);
+        }
+        order.goes_on(units);
+        Ok(order)
     }
 }

@@ -515,8 +515,13 @@ impl Ftl {
             return Lpa::NONE;
         }
         let (group, offset) = self.geometry.group_and_offset(ppa);
-        let pool = self.geometry.pool_and_block(group).0;
-        self.order.content_of(group, self.position_of[pool.index()], offset)
+        self.order.content_of(group, self.position(group), offset)
+    }
+
+    /// The stripe position of a group's pool.
+    #[inline]
+    fn position(&self, group: BlockGroup) -> u32 {
+        self.position_of[self.geometry.pool_and_block(group).0.index()]
     }
 
     /// A unit lies there from now on; returns where it lay.

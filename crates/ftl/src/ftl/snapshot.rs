@@ -1,15 +1,19 @@
 //! Saving a quiet translation layer, and making the same one from what was saved.
 //!
 //! What the media hold is saved: which unit lies at every physical place, which places are valid, what was done to each
-//! block group, in which order groups are free. The map, all counts of valid units and what may be a victim follow from that
+//! block group, in which order groups are free. What was filled in order and not erased since is said by the order alone, and
+//! of groups that were never written nothing. The map, all counts of valid units and what may be a victim follow from that
 //! and are made anew, so that they cannot contradict it. Everything read is checked before it is used: whatever the
 //! bytes say, the result is a translation layer that works, or a refusal.
+
+use std::ops::Range;
 
 use ninescope_kernel::{NONE, SectionReader, SectionWriter, Snapshot, SnapshotError, must_hold};
 use ninescope_model::{BlockGroup, Lpa, Pool, Ppa, Stream};
 
 use super::Ftl;
 use crate::block::{BlockRecord, GroupState};
+use crate::filling_order::FillingOrder;
 use crate::policies::victim_selection::NOT_A_CANDIDATE;
 use crate::pool::Frontier;
 
@@ -21,21 +25,22 @@ impl Snapshot for Ftl {
         self.must_be_quiet()?;
         to.begin("groups")?;
         to.u32(self.closed_groups)?;
-        for record in &self.groups {
-            save_group(record, to)?;
+        for column in COLUMNS {
+            to.column(self.groups.iter().map(column))?;
         }
         to.begin("pools")?;
         for pool in &self.pools {
             to.u32(pool.free.len() as u32)?;
-            for &group in &pool.free {
-                to.u32(group)?;
-            }
+            to.column(pool.free.iter().copied())?;
             for frontier in &pool.frontiers {
                 to.u32(frontier.group)?;
             }
         }
+        to.begin("filling")?;
+        self.order.save(to)?;
         to.begin("contents")?;
-        to.column((0..self.reverse.len()).map(|place| self.content(Ppa(place as u32)).0))?;
+        let told = (0..self.geometry.groups()).flat_map(|group| self.told_places(BlockGroup(group)));
+        to.column(told.map(|place| self.content(Ppa(place as u32)).0))?;
         to.begin("valid")?;
         self.valid.save(to)?;
         to.begin("clean")?;
@@ -51,15 +56,15 @@ impl Snapshot for Ftl {
     fn load(&mut self, from: &mut dyn SectionReader) -> Result<(), SnapshotError> {
         from.begin("groups")?;
         self.closed_groups = from.u32()?;
-        for group in (0..self.geometry.groups()).map(BlockGroup) {
-            self.groups[group.index()] = self.load_group(group, from)?;
-        }
+        self.load_groups(from)?;
         from.begin("pools")?;
         for pool in (0..self.geometry.pools()).map(Pool) {
             self.load_pool(pool, from)?;
         }
+        from.begin("filling")?;
+        self.load_order(from)?;
         from.begin("contents")?;
-        from.column(self.reverse.words_mut(), |lpa| !lpa)?;
+        self.load_contents(from)?;
         from.begin("valid")?;
         self.valid.load(from)?;
         from.begin("clean")?;
@@ -77,14 +82,15 @@ impl Snapshot for Ftl {
     }
 }
 
-fn save_group(record: &BlockRecord, to: &mut dyn SectionWriter) -> Result<(), SnapshotError> {
-    to.u8(record.state as u8)?;
-    to.u8(record.stream)?;
-    for number in [record.write_pointer, record.erase_count, record.reads_since_erase, record.closed_sequence] {
-        to.u32(number)?;
-    }
-    Ok(())
-}
+/// What is saved of the record of a group.
+const COLUMNS: [fn(&BlockRecord) -> u32; 6] = [
+    |record| record.state as u32,
+    |record| u32::from(record.stream),
+    |record| record.write_pointer,
+    |record| record.erase_count,
+    |record| record.reads_since_erase,
+    |record| record.closed_sequence,
+];
 
 impl Ftl {
     /// Nothing is under way: all that is allocated is programmed, no page is partly filled, nothing is collected.
@@ -111,23 +117,35 @@ impl Ftl {
         Ok(())
     }
 
-    fn load_group(&self, group: BlockGroup, from: &mut dyn SectionReader) -> Result<BlockRecord, SnapshotError> {
-        let state = match from.u8()? {
-            state if state == GroupState::Free as u8 => GroupState::Free,
-            state if state == GroupState::Open as u8 => GroupState::Open,
-            state if state == GroupState::Closed as u8 => GroupState::Closed,
-            state => return Err(SnapshotError::Impossible(format!("group {group} is in state {state}"))),
+    fn load_groups(&mut self, from: &mut dyn SectionReader) -> Result<(), SnapshotError> {
+        let mut columns = COLUMNS.map(|_| vec![0; self.groups.len()]);
+        for column in &mut columns {
+            from.column(column, |number| number)?;
+        }
+        for group in (0..self.geometry.groups()).map(BlockGroup) {
+            let numbers = columns.each_ref().map(|column| column[group.index()]);
+            self.groups[group.index()] = self.group_of(group, numbers)?;
+        }
+        Ok(())
+    }
+
+    /// A group whose record says these numbers.
+    fn group_of(&self, group: BlockGroup, numbers: [u32; COLUMNS.len()]) -> Result<BlockRecord, SnapshotError> {
+        let [state, stream, written, erase_count, reads_since_erase, closed_sequence] = numbers;
+        let known = [GroupState::Free, GroupState::Open, GroupState::Closed];
+        let Some(state) = known.into_iter().find(|known| *known as u32 == state) else {
+            return Err(SnapshotError::Impossible(format!("group {group} is in state {state}")));
         };
-        let stream = from.u8()?;
-        let written = from.u32()?;
+        let there = Stream::ALL.contains(&Stream(stream)) && (self.knows_clean || !Stream(stream).is_of_clean_data());
+        must_hold(there, || format!("group {group} is of stream {stream}"))?;
         let record = BlockRecord {
             state,
-            stream,
+            stream: stream as u8,
             write_pointer: written,
             programmed: written,
-            erase_count: from.u32()?,
-            reads_since_erase: from.u32()?,
-            closed_sequence: from.u32()?,
+            erase_count,
+            reads_since_erase,
+            closed_sequence,
             ..BlockRecord::default()
         };
         let whole = self.geometry.units_per_group();
@@ -138,9 +156,6 @@ impl Ftl {
             _ => written == 0 && record.reads_since_erase == 0,
         };
         must_hold(fits, || format!("group {group} is {state:?}, and {written} of its {whole} units are written"))?;
-        let stream = Stream(u32::from(stream));
-        let there = Stream::ALL.contains(&stream) && (self.knows_clean || !stream.is_of_clean_data());
-        must_hold(there, || format!("group {group} is of stream {stream}"))?;
         must_hold(record.erase_count <= ERASES_MAX && record.reads_since_erase <= ERASES_MAX, || {
             format!("group {group} was erased {} times, read {} times", record.erase_count, record.reads_since_erase)
         })?;
@@ -164,12 +179,10 @@ impl Ftl {
             format!("pool {pool} has {free} free groups of {blocks}, {} of them in reserve", self.reserve_groups)
         })?;
         let record = &mut self.pools[pool.index()];
-        record.free.clear();
-        for _ in 0..free {
-            let group = from.u32()?;
-            take(&self.groups, group, GroupState::Free)?;
-            record.free.push_back(group);
-        }
+        let mut groups = vec![0; free as usize];
+        from.column(&mut groups, |group| group)?;
+        groups.iter().try_for_each(|&group| take(&self.groups, group, GroupState::Free))?;
+        record.free = groups.into();
         for (stream, frontier) in record.frontiers.iter_mut().enumerate() {
             let group = from.u32()?;
             *frontier = Frontier::default();
@@ -190,29 +203,103 @@ impl Ftl {
         Ok(())
     }
 
+    /// Reads what was filled in order. Groups that were not erased since hold it.
+    fn load_order(&mut self, from: &mut dyn SectionReader) -> Result<(), SnapshotError> {
+        self.order = FillingOrder::load(from, &self.geometry, self.logical_units(), |group| self.position(group))?;
+        for group in (0..self.geometry.groups()).map(BlockGroup) {
+            let (record, filled) = (&self.groups[group.index()], self.filled(group).len() as u32);
+            must_hold(record.erase_count > 0 || record.write_pointer >= filled, || {
+                format!("group {group} was filled to {filled} units, and {} are written", record.write_pointer)
+            })?;
+        }
+        Ok(())
+    }
+
+    /// The places of a group that were filled in order, whatever came of them.
+    fn filled(&self, group: BlockGroup) -> Range<usize> {
+        let begin = self.geometry.first_unit(group).index();
+        begin..begin + self.order.units_in(group, self.position(group)) as usize
+    }
+
+    /// The places of a group that still hold what was filled in order.
+    fn as_filled(&self, group: BlockGroup) -> Range<usize> {
+        let filled = self.filled(group);
+        let erased = self.groups[group.index()].erase_count > 0;
+        if erased { filled.start..filled.start } else { filled }
+    }
+
+    /// The places of a group whose content is told by the group itself: none where nothing came after its filling.
+    fn told_places(&self, group: BlockGroup) -> Range<usize> {
+        let as_filled = self.as_filled(group);
+        let record = &self.groups[group.index()];
+        let nothing_else = record.erase_count == 0 && record.write_pointer as usize == as_filled.len();
+        let end = as_filled.start + self.geometry.units_per_group() as usize;
+        if nothing_else { end..end } else { as_filled.end..end }
+    }
+
+    /// Reads what groups tell of their places: one column, each number of which is told by the one before.
+    fn load_contents(&mut self, from: &mut dyn SectionReader) -> Result<(), SnapshotError> {
+        let (logical, mut before) = (self.logical_units(), 0_u32);
+        for group in (0..self.geometry.groups()).map(BlockGroup) {
+            let places = self.told_places(group);
+            if places.is_empty() {
+                continue;
+            }
+            from.column(&mut self.reverse.words_mut()[places.clone()], |lpa| !before.wrapping_add(lpa))?;
+            for place in places {
+                let lpa = Lpa(self.reverse.get(place));
+                must_hold(lpa.0 < logical || lpa == Lpa::NONE, || format!("unit {lpa} is beyond the drive"))?;
+                self.put_content(Ppa(place as u32), lpa);
+                before = lpa.0;
+            }
+        }
+        Ok(())
+    }
+
     /// Makes the map and the counts of valid units from what the places hold.
     fn map_contents(&mut self) -> Result<(), SnapshotError> {
-        let logical = self.map.len() as u32;
-        let strange = self.reverse.iter().find(|&lpa| lpa != Lpa::NONE.0 && lpa >= logical);
-        must_hold(strange.is_none(), || format!("unit {} is beyond the drive", strange.unwrap_or_default()))?;
-        let mut place = self.valid.next_set(0);
+        for group in (0..self.geometry.groups()).map(BlockGroup) {
+            self.forget_what_was_filled(group);
+        }
         for group in (0..self.geometry.groups()).map(BlockGroup) {
             let begin = self.geometry.first_unit(group).index();
             let written = begin + self.groups[group.index()].write_pointer as usize;
             let end = begin + self.geometry.units_per_group() as usize;
-            let mut valid = 0;
-            while let Some(unit) = place.filter(|&unit| unit < end) {
-                must_hold(unit < written, || format!("place {unit} is valid and was not written"))?;
-                let lpa = self.content(Ppa(unit as u32));
-                must_hold(lpa != Lpa::NONE, || format!("place {unit} is valid and holds nothing"))?;
-                let before = self.remap(lpa, Ppa(unit as u32));
-                must_hold(before == Ppa::UNMAPPED, || format!("unit {lpa} is valid at {before} and at {unit}"))?;
-                valid += 1;
-                place = self.valid.next_set(unit + 1);
-            }
+            let beyond = self.valid.next_set_before(written, end);
+            must_hold(beyond.is_none(), || {
+                format!("place {} is valid and was not written", beyond.unwrap_or_default())
+            })?;
+            self.map_what_came_later(self.as_filled(group).end..written)?;
+            let valid = self.valid.count_range(begin, written);
             self.mapped_units += valid;
             self.valid_counts[group.index()] = valid | NOT_A_CANDIDATE;
             self.refresh_candidate(group);
+        }
+        Ok(())
+    }
+
+    /// Units that were filled into a group and are not valid there any more lie nowhere, as far as is known yet.
+    fn forget_what_was_filled(&mut self, group: BlockGroup) {
+        let (filled, erased) = (self.filled(group), self.as_filled(group).is_empty());
+        let mut place = filled.start;
+        loop {
+            let next = if erased { Some(place) } else { self.valid.next_clear_before(place, filled.end) };
+            let Some(invalid) = next.filter(|&place| place < filled.end) else { return };
+            self.remap(self.filled_content(Ppa(invalid as u32)), Ppa::UNMAPPED);
+            place = invalid + 1;
+        }
+    }
+
+    /// Valid units of these places, which were not filled in order, lie there and nowhere else.
+    fn map_what_came_later(&mut self, places: Range<usize>) -> Result<(), SnapshotError> {
+        let mut next = self.valid.next_set_before(places.start, places.end);
+        while let Some(place) = next {
+            let at = Ppa(place as u32);
+            let lpa = self.content(at);
+            must_hold(lpa != Lpa::NONE, || format!("place {place} is valid and holds nothing"))?;
+            let before = self.remap(lpa, at);
+            must_hold(before == Ppa::UNMAPPED, || format!("unit {lpa} is valid at {before} and at {place}"))?;
+            next = self.valid.next_set_before(place + 1, places.end);
         }
         Ok(())
     }

@@ -6,7 +6,7 @@ use ninescope_ftl::policies::{
     FreeBlockChoiceConfig, GcTriggerConfig, PageAllocationConfig, StreamChoiceConfig, VictimSelectionConfig,
 };
 use ninescope_ftl::{Ftl, FtlConfig, InstantDriver};
-use ninescope_kernel::{RandomStream, Snapshot};
+use ninescope_kernel::{RandomStream, SectionWriter, Snapshot, SnapshotError};
 use ninescope_model::{BlockGroup, Geometry, Lpa, Pool, Ppa, Stream};
 
 /// Drives of several shapes: channels, dies, planes, blocks, pages, units in a page, planes of a frontier.
@@ -120,11 +120,47 @@ fn assert_alike(one: &Ftl, other: &Ftl, config: &FtlConfig) {
     assert!(one.pools_without_space().eq(other.pools_without_space()));
 }
 
-fn saved(ftl: &mut Ftl) -> Vec<u8> {
+/// What is saved, by the names of sections.
+#[derive(Default, PartialEq)]
+struct Sections(Vec<(String, Vec<u8>)>);
+
+impl SectionWriter for Sections {
+    fn begin(&mut self, name: &str) -> Result<(), SnapshotError> {
+        self.0.push((name.to_owned(), Vec::new()));
+        Ok(())
+    }
+
+    fn bytes(&mut self, bytes: &[u8]) -> Result<(), SnapshotError> {
+        let (_, section) = self.0.last_mut().expect("a section has begun");
+        section.extend_from_slice(bytes);
+        Ok(())
+    }
+}
+
+fn saved(ftl: &mut Ftl) -> Sections {
     InstantDriver::new(ftl).settle();
-    let mut bytes = Vec::new();
-    ftl.save(&mut bytes).expect("a quiet drive");
-    bytes
+    let mut sections = Sections::default();
+    ftl.save(&mut sections).expect("a quiet drive");
+    sections
+}
+
+/// The same drive, from what was saved of it.
+fn again(config: &FtlConfig, sections: &Sections) -> Ftl {
+    let bytes: Vec<u8> = sections.0.iter().flat_map(|(_, bytes)| bytes.iter().copied()).collect();
+    let (mut ftl, mut rest) = (Ftl::new(config).expect("enough spare"), bytes.as_slice());
+    ftl.load(&mut rest).expect("what was saved");
+    assert!(rest.is_empty() && saved(&mut ftl) == *sections, "what was read is written otherwise");
+    ftl
+}
+
+/// Two drives are saved alike but for what follows from the order of filling, and are the same once they are read.
+fn assert_saved_alike(one: &mut Ftl, other: &mut Ftl, config: &FtlConfig, range: &Range<u32>) {
+    let (mut one, mut other) = (saved(one), saved(other));
+    assert_alike(&again(config, &one), &again(config, &other), config);
+    for sections in [&mut one, &mut other] {
+        sections.0.retain(|(name, _)| name != "filling" && name != "contents");
+    }
+    assert!(one == other, "{config:?}, {range:?}");
 }
 
 /// Overwrites and forgets, so that what was filled moves.
@@ -150,12 +186,12 @@ fn a_filled_drive_is_the_one_that_writes_leave_and_goes_on_like_it() {
             let mut other = written(config, range.clone(), clean);
             (by_group, all) = (by_group + u64::from(filled), all + range.len() as u64);
             assert_alike(&one, &other, config);
-            assert!(saved(&mut one) == saved(&mut other), "{config:?}, {range:?}");
+            assert_saved_alike(&mut one, &mut other, config, &range);
             if range.len() > 100 && range.start % 3 == 0 {
                 wear_in(&mut one, range.clone());
                 wear_in(&mut other, range.clone());
                 assert_alike(&one, &other, config);
-                assert!(saved(&mut one) == saved(&mut other), "{config:?}, {range:?}, worn in");
+                assert_saved_alike(&mut one, &mut other, config, &range);
                 collected += one.counters().erased_groups;
             }
         }
@@ -163,4 +199,43 @@ fn a_filled_drive_is_the_one_that_writes_leave_and_goes_on_like_it() {
     // Nearly everything: static striping begins at whole rows alone, and a group of one turn is written.
     assert!(by_group * 10 > all * 6, "{by_group} of {all} units were filled by group");
     assert!(collected > 10_000, "{collected}");
+}
+
+#[test]
+fn a_drive_that_was_filled_and_read_goes_on_like_the_one_that_was_saved() {
+    for config in configs().iter().step_by(3) {
+        for range in ranges(config.logical_units).into_iter().filter(|range| range.len() > 100) {
+            let (mut one, _) = filled(config, range.clone(), false);
+            let mut other = again(config, &saved(&mut one));
+            one.clear_counters();
+            for round in 0..2 {
+                wear_in(&mut one, range.clone());
+                wear_in(&mut other, range.clone());
+                assert_alike(&one, &other, config);
+                assert!(saved(&mut one) == saved(&mut other), "{config:?}, {range:?}, round {round}");
+                other = again(config, &saved(&mut other));
+                other.clear_counters();
+                one.clear_counters();
+            }
+        }
+    }
+}
+
+#[test]
+fn a_fill_is_saved_as_its_order_whatever_the_capacity() {
+    let bytes_of = |blocks: u32, pages: u32| {
+        let config = FtlConfig {
+            geometry: Geometry::checked(2, 1, 1, 2, blocks, pages, 16_384, 4_096, 1).expect("legal"),
+            logical_units: 4 * (blocks - 6) * pages * 4 - 11,
+            ..configs().remove(0)
+        };
+        let (mut ftl, filled) = filled(&config, 0..config.logical_units, false);
+        assert_eq!(filled, config.logical_units);
+        let sections = saved(&mut ftl);
+        again(&config, &sections);
+        sections.0.iter().map(|(_, bytes)| bytes.len()).sum::<usize>()
+    };
+    let (small, large) = (bytes_of(16, 64), bytes_of(16, 2_048));
+    // A byte for each 64 Ki bits, and what the last page of each pool holds beside.
+    assert!(small < 8_000 && large < small + 70_000, "{small} and {large} bytes");
 }

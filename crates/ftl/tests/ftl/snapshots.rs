@@ -142,37 +142,49 @@ fn what_is_under_way_is_not_saved() {
 }
 
 const GROUPS: usize = 64;
-const GROUP_BYTES: usize = 18;
+const UNITS: usize = 512;
 
-/// Where the record of a group is.
-fn group_at(group: u32) -> usize {
-    4 + group as usize * GROUP_BYTES
+/// Where a column of the records of groups begins.
+fn column_at(column: usize) -> usize {
+    4 + 4 * column * GROUPS
 }
 
 /// Where the pools begin.
-const POOLS_AT: usize = 4 + GROUPS * GROUP_BYTES;
+const POOLS_AT: usize = 4 + 6 * 4 * GROUPS;
 
 fn put(bytes: &mut [u8], at: usize, number: u32) {
     bytes[at..at + 4].copy_from_slice(&number.to_le_bytes());
 }
 
-/// Where what the places hold begins, and which bytes are theirs.
-fn contents(ftl: &Ftl) -> (usize, usize) {
-    let free: usize = (0..4).map(|pool| 4 + 4 * ftl.free_groups(Pool(pool)) as usize + 16).sum();
-    (POOLS_AT + free, config().geometry.units() as usize)
+/// Where what was filled in order begins.
+fn filling_at(ftl: &Ftl) -> usize {
+    let of_pool = |pool: u32| 4 + 4 * ftl.free_groups(Pool(pool)) as usize + 16;
+    POOLS_AT + (0..4).map(of_pool).sum::<usize>()
 }
 
-/// Sets what a place holds: numbers are written as differences.
-fn put_content(bytes: &mut [u8], at: usize, place: usize, content: u32) {
+/// Sets a number of a column that begins at a byte: numbers are written as differences.
+fn put_in_column(bytes: &mut [u8], at: usize, index: usize, len: usize, to: u32) {
     let number = |bytes: &[u8], index: usize| {
         let at = at + 4 * index;
         u32::from_le_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]])
     };
-    let before = (0..place).fold(0_u32, |sum, index| sum.wrapping_add(number(bytes, index)));
-    let changed_by = content.wrapping_sub(before.wrapping_add(number(bytes, place)));
-    put(bytes, at + 4 * place, content.wrapping_sub(before));
-    let next = number(bytes, place + 1).wrapping_sub(changed_by);
-    put(bytes, at + 4 * (place + 1), next);
+    let before = (0..index).fold(0_u32, |sum, index| sum.wrapping_add(number(bytes, index)));
+    let changed_by = to.wrapping_sub(before.wrapping_add(number(bytes, index)));
+    put(bytes, at + 4 * index, to.wrapping_sub(before));
+    if index + 1 < len {
+        let next = number(bytes, index + 1).wrapping_sub(changed_by);
+        put(bytes, at + 4 * (index + 1), next);
+    }
+}
+
+/// Sets a number of the record of a group.
+fn put_in_group(bytes: &mut [u8], group: u32, column: usize, to: u32) {
+    put_in_column(bytes, column_at(column), group as usize, GROUPS, to);
+}
+
+/// Sets what a place holds, where each group tells all that it holds.
+fn put_content(bytes: &mut [u8], contents_at: usize, place: usize, to: u32) {
+    put_in_column(bytes, contents_at, place, UNITS, to);
 }
 
 /// What is done to the bytes of a snapshot.
@@ -188,36 +200,40 @@ fn what_cannot_be_is_refused_with_a_reason() {
     let open = ftl.frontier(Pool(0), stream).expect("a frontier").0;
     let holds_data = |group: &BlockGroup| ftl.group(*group).state == GroupState::Closed && ftl.valid_units(*group) > 0;
     let closed = (0..16).map(BlockGroup).find(holds_data).expect("data").0;
-    let (contents_at, units) = contents(&ftl);
-    let valid_at = contents_at + 4 * units;
+    let all_written = (0..GROUPS as u32).all(|group| ftl.group(BlockGroup(group)).erase_count > 0);
+    assert!(all_written, "each group tells all that it holds");
+    let contents_at = filling_at(&ftl) + 4;
+    let valid_at = contents_at + 4 * UNITS;
     let place_of = |group: u32| config().geometry.first_unit(BlockGroup(group)).index();
-    let valid = (place_of(closed)..units).find(|&unit| ftl.is_valid(Ppa(unit as u32))).expect("valid units");
+    let valid = (place_of(closed)..UNITS).find(|&unit| ftl.is_valid(Ppa(unit as u32))).expect("valid units");
     let mapped = ftl.content(Ppa(valid as u32)).0;
-    let frontier_at = POOLS_AT + 4 + 4 * ftl.free_groups(Pool(0)) as usize + 4 * stream.index();
-    let cases: [(&str, Damage<'_>); 18] = [
-        ("is in state 7", &|bytes| bytes[group_at(closed)] = 7),
-        ("is in state 3", &|bytes| bytes[group_at(closed)] = 3),
-        ("is of stream 9", &|bytes| bytes[group_at(closed) + 1] = 9),
-        ("is of stream 2", &|bytes| bytes[group_at(closed) + 1] = 2),
-        ("units are written", &|bytes| put(bytes, group_at(closed) + 2, 7)),
-        ("units are written", &|bytes| put(bytes, group_at(free) + 2, 2)),
-        ("units are written", &|bytes| put(bytes, group_at(open) + 2, 1)),
-        ("was erased 4294967295 times", &|bytes| put(bytes, group_at(closed) + 6, u32::MAX)),
+    let free_groups = ftl.free_groups(Pool(0)) as usize;
+    let frontier_at = POOLS_AT + 4 + 4 * free_groups + 4 * stream.index();
+    let cases: [(&str, Damage<'_>); 19] = [
+        ("is in state 7", &|bytes| put_in_group(bytes, closed, 0, 7)),
+        ("is in state 3", &|bytes| put_in_group(bytes, closed, 0, 3)),
+        ("is of stream 9", &|bytes| put_in_group(bytes, closed, 1, 9)),
+        ("is of stream 256", &|bytes| put_in_group(bytes, closed, 1, 256)),
+        ("is of stream 2", &|bytes| put_in_group(bytes, closed, 1, 2)),
+        ("units are written", &|bytes| put_in_group(bytes, closed, 2, 7)),
+        ("units are written", &|bytes| put_in_group(bytes, free, 2, 2)),
+        ("units are written", &|bytes| put_in_group(bytes, open, 2, 1)),
+        ("was erased 4294967295 times", &|bytes| put_in_group(bytes, closed, 3, u32::MAX)),
         ("has 17 free groups of 16", &|bytes| put(bytes, POOLS_AT, 17)),
         ("has 1 free groups of 16, 2 of them in reserve", &|bytes| put(bytes, POOLS_AT, 1)),
-        ("cannot be Free in pool 0", &|bytes| put(bytes, POOLS_AT + 4, closed)),
-        ("cannot be Free in pool 0", &|bytes| put(bytes, POOLS_AT + 4, 63)),
+        ("cannot be Free in pool 0", &|bytes| put_in_column(bytes, POOLS_AT + 4, 0, free_groups, closed)),
+        ("cannot be Free in pool 0", &|bytes| put_in_column(bytes, POOLS_AT + 4, 0, free_groups, 63)),
         ("cannot be Open in pool 0", &|bytes| put(bytes, frontier_at, 1_000_000)),
         ("neither free nor open nor closed", &|bytes| put(bytes, frontier_at, u32::MAX)),
         ("unit 200 is beyond the drive", &|bytes| put_content(bytes, contents_at, valid, 200)),
         ("is valid and holds nothing", &|bytes| put_content(bytes, contents_at, valid, u32::MAX)),
         ("is valid at", &|bytes| {
-            let other = (0..units).find(|&unit| unit != valid && ftl.is_valid(Ppa(unit as u32))).expect("another");
+            let other = (0..UNITS).find(|&unit| unit != valid && ftl.is_valid(Ppa(unit as u32))).expect("another");
             put_content(bytes, contents_at, other, mapped);
         }),
         ("is valid and was not written", &|bytes| {
             let place = place_of(free);
-            bytes[valid_at + place / 8] |= 1 << (place % 8);
+            bytes[valid_at + 1 + place / 8] |= 1 << (place % 8);
         }),
     ];
     for (words, change) in cases {
@@ -226,8 +242,50 @@ fn what_cannot_be_is_refused_with_a_reason() {
         let error = made(&config(), &bytes).err().unwrap_or_else(|| panic!("`{words}` passes")).to_string();
         assert!(error.contains(words), "{words}: {error}");
     }
-    for length in [0, 3, POOLS_AT, contents_at + 1, valid_at, good.len() - 1] {
+    for length in [0, 3, POOLS_AT, contents_at - 1, contents_at + 1, valid_at, good.len() - 1] {
         assert!(made(&config(), &good[..length]).is_err(), "{length} bytes suffice");
+    }
+}
+
+/// A drive that is filled but for its last units, some of which were overwritten, and quiet.
+fn filled(config: &FtlConfig) -> Ftl {
+    let mut ftl = Ftl::new(config).expect("enough spare");
+    let mut driver = InstantDriver::new(&mut ftl);
+    driver.fill(3..config.logical_units - 1);
+    for unit in 40..60 {
+        driver.write(Lpa(unit)).expect("space");
+    }
+    driver.settle();
+    ftl
+}
+
+#[test]
+fn an_order_of_filling_that_cannot_be_is_refused_with_a_reason() {
+    let ftl = filled(&config());
+    let good = saved(&ftl);
+    let at = filling_at(&ftl);
+    let first_groups_at = at + 12;
+    let word = |at: usize| u32::from_le_bytes([good[at], good[at + 1], good[at + 2], good[at + 3]]);
+    assert_eq!([word(at), word(at + 4)], [196, 3], "units, and the first of them");
+    let cases: [(&str, Damage<'_>); 9] = [
+        ("197 units were filled from unit 4 on, of 200", &|bytes| {
+            put(bytes, at, 197);
+            put(bytes, at + 4, 4);
+        }),
+        ("were filled from unit 4294967295 on", &|bytes| put(bytes, at + 4, u32::MAX)),
+        ("4294967295 units were filled", &|bytes| put(bytes, at, u32::MAX)),
+        ("0 units were filled in turn, into groups of 8", &|bytes| put(bytes, at + 8, 0)),
+        ("3 units were filled in turn, into groups of 8", &|bytes| put(bytes, at + 8, 3)),
+        ("8 units were filled in turn, into groups of 8", &|bytes| put(bytes, at + 8, 8)),
+        ("group 64 cannot be filled at position 0", &|bytes| put_in_column(bytes, first_groups_at, 0, 9, 64)),
+        ("cannot be filled at position 1", &|bytes| put_in_column(bytes, first_groups_at, 1, 9, word(first_groups_at))),
+        ("and 0 are written", &|bytes| put_in_column(bytes, first_groups_at, 0, 9, 15)),
+    ];
+    for (words, change) in cases {
+        let mut bytes = good.clone();
+        change(&mut bytes);
+        let error = made(&config(), &bytes).err().unwrap_or_else(|| panic!("`{words}` passes")).to_string();
+        assert!(error.contains(words), "{words}: {error}");
     }
 }
 
@@ -244,9 +302,9 @@ fn a_turn_beyond_the_pools_is_refused() {
 fn bytes_are_refused_or_make_a_drive_that_works() {
     let mut stream = RandomStream::new(1, "test", "changes");
     let (mut refused, mut worked) = (0, 0);
-    let all: Vec<(FtlConfig, Vec<u8>)> =
-        configs().into_iter().map(|config| (config.clone(), saved(&worn(&config)))).collect();
-    for _ in 0..20_000 {
+    let drives = configs().into_iter().flat_map(|config| [worn, filled].map(|made| (config.clone(), made(&config))));
+    let all: Vec<(FtlConfig, Vec<u8>)> = drives.map(|(config, ftl)| (config, saved(&ftl))).collect();
+    for _ in 0..30_000 {
         let (config, good) = &all[stream.below(all.len() as u64) as usize];
         let mut bytes = good.clone();
         for _ in 0..=stream.below(3) {

@@ -87,6 +87,35 @@ fn a_run_from_a_snapshot_is_the_run_itself() {
     }
 }
 
+/// What was filled in order is said by the order: a file does not grow with the drive as its tables do.
+#[test]
+fn a_fill_of_a_large_drive_is_saved_in_few_bytes_and_runs_the_same() {
+    const GIB: u64 = 1 << 30;
+    let scratch = Scratch::new("snapshot-fill");
+    let bytes_of = |blocks: u32, least: u64| {
+        let folder = folder(&scratch).join(blocks.to_string());
+        let mut request = json!({
+            "drive": { "preset": "tlc" },
+            "set": [format!("geometry.blocks_per_plane={blocks}")],
+            "workload": { "job": { "rw": "randrw", "bs": "4k", "iodepth": 8 } },
+            "requests": 500,
+            "seed": 1,
+            "prefill": "full",
+        });
+        assert!(u64::from(shape(&request).ftl.logical_units) * 4096 > least, "{blocks} blocks are no such drive");
+        let (without, _) = compared(&request);
+        request["snapshots"] = json!(folder);
+        let (saving, saved) = compared(&request);
+        let (loading, loaded) = compared(&request);
+        assert_eq!((&saved["loaded"], &loaded["loaded"]), (&json!(false), &json!(true)));
+        assert_eq!((&saving["digest"], &loading["digest"]), (&without["digest"], &without["digest"]));
+        assert!(saving == without && loading == without, "another result");
+        std::fs::metadata(only_file(&folder)).expect("a file").len()
+    };
+    let (small, large) = (bytes_of(64, 25 * GIB), bytes_of(512, 200 * GIB));
+    assert!(small < 4_000 && large < 2 * small, "{small} bytes of 30 GiB, {large} of 240 GiB");
+}
+
 #[test]
 fn every_policy_goes_on_from_a_snapshot_as_if_it_had_prepared() {
     for (case, setting) in cases().into_iter().filter(|(case, setting)| setting.has_flash(case)) {
