@@ -107,7 +107,8 @@ def main() -> int:
     if not (keep or KEPT.exists()):
         raise RefusedError(f"{KEPT.name} is not there (`make instructions KEEP=1` writes it)")
     of, kept = ("", {}) if keep else read(KEPT.read_text(encoding="utf-8"))
-    told("cargo", "build", "--locked", "--quiet", "-p", "ninescope", "--example", "one_job")
+    # As `cargo test --workspace` built it: of fewer crates the features are others, and all is built anew.
+    told("cargo", "build", "--locked", "--quiet", "--workspace", "--example", "one_job")
     incremental = "" if os.environ.get("CARGO_INCREMENTAL") == "0" else ", incremental"
     compiler, found = told("rustc", "--version").strip() + incremental, counted()
     if keep:
