@@ -68,7 +68,7 @@ unexport PYTHONDONTWRITEBYTECODE
 # Runs a command and says how long it took.
 timed = @echo '$(1)'; began=$$(date +%s); $(1) && echo "== $$(($$(date +%s) - began)) s"
 
-.PHONY: help demo test compiled-tests set-up test-rust test-python test-ray figures papers-quick papers-docs papers-drawn papers-report today-docs fio-docs bench guided instructions bench-cost bench-sweeps check check-rust check-python fmt lint lint-rust lint-python worlds minimal-worlds stand-ins properties fuzz unsafe deny coverage lock clean
+.PHONY: help demo test compiled-tests set-up test-rust test-python test-ray beside-tests figures papers-quick papers-docs papers-drawn papers-report today-docs fio-docs bench guided instructions bench-cost bench-sweeps check check-rust check-python fmt lint lint-rust lint-python worlds minimal-worlds stand-ins properties fuzz unsafe deny coverage lock clean
 .DEFAULT_GOAL := help
 
 help: ## Show this list
@@ -138,7 +138,7 @@ guided: $(STAMPS)/native ## Build the binding again, guided by what its runs do 
 	@tools/guided.sh
 
 instructions: ## Count instructions per request of small runs, against those that are kept (KEEP=1 keeps them)
-	@KEEP=$(KEEP) $(PYTHON) tools/instructions.py
+	@MAKEFLAGS= KEEP=$(KEEP) $(PYTHON) tools/instructions.py
 
 bench-cost: $(STAMPS)/native ## Measure how the cost of a request grows, and renew docs/performance.md
 	@$(BIN)/python tools/bench_cost.py
@@ -169,11 +169,16 @@ fmt: $(STAMPS)/dev ## Format everything
 lint: $(STAMPS)/native $(STAMPS)/dev ## Check format, lints and types
 	$(PAIRED) lint-rust lint-python
 
+# What continuous integration asks besides `make test`. Instructions first: they are the longest, wait for no compiler as
+# long as clippy has not begun, and counting them is not disturbed by it.
+beside-tests: $(STAMPS)/native $(STAMPS)/dev
+	$(PAIRED) instructions lint-python lint-rust unsafe deny
+
 lint-rust:
 	cargo fmt --all --check
 	@# Modules that a registry declares, which cargo fmt does not see.
 	rustfmt --check --edition 2024 $(POLICIES)
-	cargo clippy --workspace --all-targets --locked -- -D warnings
+	MAKEFLAGS= cargo clippy --workspace --all-targets --locked -- -D warnings
 
 lint-python:
 	$(BIN)/ruff check $(LINTED)
@@ -201,7 +206,7 @@ fuzz: ## Fuzz everything that reads input, for SECONDS=60 in all
 	@tools/fuzz.sh $(SECONDS)
 
 unsafe: ## Run the tests of the unsafe code under miri, valgrind and the address sanitizer
-	@tools/unsafe.sh
+	@MAKEFLAGS= tools/unsafe.sh
 
 deny: ## Check licences, sources and duplicates of all dependencies
 	@tools/deny.sh
