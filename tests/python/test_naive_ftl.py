@@ -6,6 +6,7 @@ More cases, or one again: `python tests/python/test_naive_ftl.py FIRST_SEED COUN
 
 from __future__ import annotations
 
+import collections
 import dataclasses
 import itertools
 import json
@@ -101,6 +102,16 @@ def sequential(generator: random.Random, units: int, count: int) -> Iterator[Any
 PATTERNS = [uniform, hot_and_cold, sequential]
 TESTED_SEEDS = range(len(SHAPES) * len(PATTERNS))
 """Each shape with each pattern. Other seeds have a shape drawn at random."""
+
+
+def seeds_of(policies: dict[str, Policy]) -> list[int]:
+    """Of the tested seeds those of a combination: each shape once, each pattern with a third of the shapes.
+
+    Combinations that differ in one policy have them turned against each other, so that any two policies meet
+    every shape with every pattern.
+    """
+    turned = sum(VARIANTS[key].index(policy) for key, policy in policies.items())
+    return [shape + len(SHAPES) * ((shape + turned) % len(PATTERNS)) for shape in range(len(SHAPES))]
 
 
 def operations(pattern: Any, generator: random.Random, units: int) -> list[Any]:
@@ -287,7 +298,16 @@ def test_the_random_numbers_are_those_of_the_definition(name, draw):
 )
 def test_every_decision_is_that_of_the_naive_model(program, allocation, victim):
     combinations = all_combinations(**{"ftl.page_allocation": allocation, "ftl.victim": victim})
-    compare(program, list(TESTED_SEEDS), combinations)
+    for policies in combinations:
+        compare(program, seeds_of(policies), [policies])
+
+
+def test_what_any_two_policies_decide_is_tried_on_every_shape_with_every_pattern():
+    met: dict[Any, set[int]] = collections.defaultdict(set)
+    for policies in all_combinations():
+        for pair in itertools.combinations(sorted(policies), 2):
+            met[tuple((key, str(policies[key])) for key in pair)].update(seeds_of(policies))
+    assert all(seeds == set(TESTED_SEEDS) for seeds in met.values())
 
 
 if __name__ == "__main__":
