@@ -20,6 +20,9 @@ const ONLY: &str = "NINESCOPE_ONLY";
 /// The program of the copy: what is compiled of the copy lies beside what is compiled of the sources.
 const PROGRAM: &str = "mutated-worlds";
 
+/// Crates of the copy that take longer to optimise than the worlds take in them: what reads files and writes results.
+const NOT_OPTIMISED: [&str; 3] = ["ninescope", "ninescope-generators", "ninescope-traces"];
+
 /// The switch, added to the copy of the kernel.
 const SWITCH: &str = r#"
 
@@ -148,6 +151,11 @@ fn build(copy: &Path) -> PathBuf {
     // Of the whole workspace, so that what others wrote has the features that it has in the tests.
     let output = Command::new(env!("CARGO"))
         .args(["build", "--workspace", "--quiet", "--offline", "--bin", PROGRAM])
+        .args(
+            NOT_OPTIMISED
+                .iter()
+                .flat_map(|name| ["--config".into(), format!("profile.dev.package.{name}.opt-level=0")]),
+        )
         .env("CARGO_TARGET_DIR", &target)
         // A fault is the checker's to find, not that of an assertion on the way.
         .envs([
