@@ -18,6 +18,7 @@ pub use drive::{DriveConfig, EnduranceSection, FtlSection, TierSection};
 pub use flash::{Cell, EraseLoopsConfig, GeometryConfig, LoopSharesConfig, NandConfig, SuspendLimitConfig};
 pub use job_file::{JobFile, JobTables, JobText, JobWork, parse_host_cache, parse_job_file};
 pub use jobs::{JobOptions, JobsTable, LoadedJobs, parse_fio, parse_jobs};
+pub use keys::drive_keys;
 pub(crate) use keys::{WAYS, referred, schema_of};
 pub use load::load_drive;
 pub(crate) use load::unknown_preset;
