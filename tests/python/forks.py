@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import atexit
 import contextlib
+import gc
 import json
 import os
 import signal
@@ -42,6 +43,7 @@ def serve(address: str) -> None:
     import rich.table  # noqa: F401
     import typer  # noqa: F401
 
+    gc.freeze()  # nobody looks for garbage in it, nor copies the pages that it is in
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody waits for them
     with socket.socket(socket.AF_UNIX) as server:
         server.bind(address)
