@@ -313,7 +313,7 @@ def test_every_drive_of_a_full_run_can_be_built(module):
 @pytest.mark.skipif(not NATIVE, reason="the engine is not built")
 def test_the_whole_experiment_runs_with_few_requests():
     # As many as it takes to run out of the free blocks of a cache of a tenth.
-    found = miniature.run(FOLDER, Settings(length=0.03, varied="size of the cache", factor=0.1))
+    found = miniature.run(FOLDER, Settings(length=0.02, varied="size of the cache", factor=0.1))
     assert found.results["oltp"]["runs"]["flexecc"]["cleaning_ns"] > 0
     brief = miniature.run(FOLDER, Settings(length=0.01, brief=True))
     assert "sweep" not in brief.results
