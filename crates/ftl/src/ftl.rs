@@ -169,7 +169,8 @@ impl Ftl {
             geometry,
             reserve_groups: config.reserve_groups,
             map: IdTable::new(config.logical_units as usize),
-            reverse: IdTable::new(geometry.units() as usize),
+            // A group is filled, and read when it is collected, from its beginning to its end.
+            reverse: IdTable::of_stretches(geometry.units() as usize),
             order: FillingOrder::of_nothing(),
             valid: BitTable::new(geometry.units() as usize),
             valid_counts: vec![NOT_A_CANDIDATE; geometry.groups() as usize],

@@ -28,6 +28,12 @@ impl<I: Copy + From<u32> + Into<u32>> IdTable<I> {
         Self { words: zeroed(len), of: PhantomData }
     }
 
+    /// The same of one that is written and read in stretches: on small pages, so that a stretch takes no more memory than it
+    /// fills. A stretch is looked up once, not each of its places.
+    pub fn of_stretches(len: usize) -> Self {
+        Self { words: vec![0; len], of: PhantomData }
+    }
+
     /// Places in it.
     #[inline]
     pub fn len(&self) -> usize {

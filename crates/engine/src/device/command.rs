@@ -28,9 +28,9 @@ impl<K: Kind> Device<K> {
         let Some((index, request)) = self.host.fetch(&mut self.run, lane)? else { return Ok(()) };
         let id = self.host.command(index).id;
         observe!(self, Event::Fetched { slot: index, id, lane: lane as u16, request });
-        if request.op != Op::Flush {
-            // Translated when the processor is through: by then the line is there.
-            self.flash.ftl().prefetch(self.flash.unit_of(request.lba.0));
+        // The one that is read ahead is translated some events later: by then the line is there.
+        if let Some(next) = self.host.next_address(lane) {
+            self.flash.ftl().prefetch(self.flash.unit_of(next));
         }
         if self.host.enter_processor(&mut self.run, index) { self.command_processed(index) } else { Ok(()) }
     }

@@ -112,6 +112,12 @@ impl Host {
         Ok(Some((index, Request { submitted, ..request })))
     }
 
+    /// Where the request of a lane that is read ahead begins [sectors]; `None` where there is none.
+    #[inline]
+    pub fn next_address(&self, lane: usize) -> Option<u64> {
+        self.front.lanes[lane].next.as_ref().map(|request| request.lba.0)
+    }
+
     fn check_address(&self, index: u64, end: u64) -> Result<(), SimulationError> {
         let sectors = self.sectors;
         if end <= sectors {
