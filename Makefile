@@ -131,8 +131,8 @@ stand-ins: $(STAMPS)/dev ## Build presets/profiles from published statistics (CH
 	@$(BIN)/python tools/stand_ins $(if $(CHECK),--check)
 
 bench: ## Measure the engine (FULL=1 for the long ones; KEEP=1 keeps the figures in docs/benchmarks, by version)
-	FULL=$(FULL) BENCH_FILE=$(if $(KEEP),$(abspath docs/benchmarks/$(VERSION).json)) cargo bench -p ninescope --locked
-	cargo bench -p ninescope-check --locked
+	FULL=$(FULL) BENCH_FILE=$(if $(KEEP),$(abspath docs/benchmarks/$(VERSION).json)) cargo bench -p ninescope --bench engine --locked
+	cargo bench -p ninescope-check --bench check --locked
 
 guided: $(STAMPS)/native ## Build the binding again, guided by what its runs do most (needs llvm-profdata)
 	@tools/guided.sh

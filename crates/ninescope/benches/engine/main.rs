@@ -178,14 +178,16 @@ fn placements() {
     }
 }
 
-/// Pages of 16 KiB that are touched, side by side.
+/// Pages of 16 KiB that are touched, side by side, and over again where they are more than the smallest of the drives holds.
 fn move_together(requests: &mut [Request]) {
     const PAGE: u64 = 32;
+    /// 1 GiB, less what a request is long.
+    const PAGES_AT_MOST: u64 = 65_000;
     let pages = |request: &Request| request.lba.0 / PAGE..request.end().div_ceil(PAGE);
     let touched: BTreeSet<u64> = requests.iter().flat_map(pages).collect();
     let touched: Vec<u64> = touched.into_iter().collect();
     for request in requests {
-        let place = touched.partition_point(|&page| page < request.lba.0 / PAGE) as u64;
+        let place = touched.partition_point(|&page| page < request.lba.0 / PAGE) as u64 % PAGES_AT_MOST;
         request.lba = Lba(place * PAGE + request.lba.0 % PAGE);
     }
 }
