@@ -41,7 +41,8 @@ Out = Annotated[
 Prefill = Annotated[
     str,
     typer.Option(
-        metavar="footprint|full|raw|steady|steady-uniform|…|none", help="What the drive holds at first."
+        metavar="footprint|full|raw|steady|steady-uniform|steady-composed|none",
+        help="What the drive holds at first.",
     ),
 ]
 PrefillOrder = Annotated[

@@ -45,7 +45,10 @@ def snapshot_save(
         int, typer.Option(min=0, max=(1 << 64) - 1, metavar="N", help="Seed of every random stream.")
     ] = 1,
     prefill: Annotated[
-        str, typer.Option(metavar="footprint|full|raw|steady|steady-uniform|…", help="What the drive holds.")
+        str,
+        typer.Option(
+            metavar="footprint|full|raw|steady|steady-uniform|steady-composed", help="What the drive holds."
+        ),
     ] = "steady",
     prefill_order: Annotated[
         str,

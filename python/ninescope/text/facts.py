@@ -183,8 +183,6 @@ def _prepared(document: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     }.get(str(document.get("prefill")))
     if isinstance(steady, Mapping) and steady.get("window_waf"):
         by = " by the workload" if steady.get("by") == "workload" else ""
-        if steady.get("composed"):
-            by = " (one pool of it, and the others were made like it)"
         settled = "to steady state" if steady.get("converged") else "but not to steady state"
         waf, low, high = (f"{steady[key]:.2f}" for key in ("waf", "waf_low", "waf_high"))
         # Of windows that are alike, or of one alone, there is no interval to speak of.
@@ -193,6 +191,11 @@ def _prepared(document: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
             f"was full and overwritten {steady.get('drive_writes', 0):.1f} times{by}, {settled} "
             f"(WAF {waf}{ends})"
         )
+        if steady.get("composed"):
+            text = (
+                f"was composed of one pool, full and overwritten {steady.get('drive_writes', 0):.1f} times, "
+                f"{settled} (WAF {waf}{ends}); tails of writes are longer than on an overwritten drive"
+            )
     if text:
         run = (document.get("config") or {}).get("run") or {}
         order = ", filled in random order" if run.get("prefill_order") == "random" else ""

@@ -16,10 +16,6 @@ use super::{Overwriting, Preconditioning, internal};
 use crate::error::Error;
 use crate::steadiness::{interval_of_mean, t_of};
 
-/// Smaller drives are overwritten, which takes no time either [units].
-const UNITS_AT_LEAST: u32 = 1 << 21;
-/// With fewer pools there is less to gain.
-const POOLS_AT_LEAST: u32 = 8;
 /// The pool is looked at each time that it has programmed so much of its flash: what its blocks were before is gone when
 /// they have been filled anew, however many writes of the host that takes.
 const WINDOWS_PER_TURN: u64 = 5;
@@ -64,11 +60,6 @@ pub struct Composition {
 }
 
 impl Composition {
-    /// Whether a drive of this configuration is composed in less time than it is overwritten.
-    pub fn is_quicker(config: &FtlConfig) -> bool {
-        config.logical_units >= UNITS_AT_LEAST && config.geometry.pools() >= POOLS_AT_LEAST
-    }
-
     /// The composition of a drive of this configuration.
     pub fn new(config: &FtlConfig, seed: u64) -> Self {
         let (geometry, units) = (&config.geometry, config.logical_units);
@@ -368,11 +359,5 @@ mod tests {
         assert!(!state.composed && state.converged && state.waf > 2.0, "{state:?}");
         assert!(preconditioning.written() <= preconditioning.total());
         assert_eq!(ftl.mapped_units(), config.logical_units);
-    }
-
-    #[test]
-    fn what_is_overwritten_as_quickly_is_not_composed() {
-        assert!(!Composition::is_quicker(&config("greedy", "round-robin", 512, 1.28)), "half a million units");
-        assert!(Composition::is_quicker(&config("greedy", "round-robin", 4_096, 1.28)), "four million");
     }
 }

@@ -16,12 +16,9 @@ pub enum PrefillMode {
     Raw,
     /// Full, then overwritten by the workload's own writes until write amplification and wear are stationary.
     Steady,
-    /// Full, then overwritten at random, all addresses alike, until write amplification is stationary; a large drive is
-    /// composed, which leaves the same.
+    /// Full, then overwritten at random, all addresses alike, until write amplification is stationary.
     SteadyUniform,
-    /// The same, overwritten whatever its size.
-    SteadyOverwritten,
-    /// The same, composed whatever its size: of what one of its pools is overwritten to.
+    /// Composed of what one of its pools is overwritten to: nearly the same in much less time.
     SteadyComposed,
     /// Nothing: reads of what was never written are answered with zeros.
     None,

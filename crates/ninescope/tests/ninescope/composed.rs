@@ -1,4 +1,5 @@
-//! A drive that is composed does in time as one that is overwritten: the same write amplification, the same tails.
+//! A drive that is composed does in time as one that is overwritten: the same write amplification, throughput and read tails.
+//! Its write tails are longer (decision 40): no test says that they are the same.
 
 use crate::support::{data, result_of};
 use serde_json::{Value, json};
@@ -35,9 +36,9 @@ fn figures(result: &Value) -> [f64; 5] {
 }
 
 #[test]
-fn write_amplification_throughput_and_tails_are_those_of_an_overwritten_drive() {
+fn write_amplification_throughput_and_read_tails_are_those_of_an_overwritten_drive() {
     let of = |prefill: &str| -> Vec<[f64; 5]> { (0..SEEDS).map(|seed| figures(&run(prefill, seed))).collect() };
-    let (composed, overwritten) = (of("steady-composed"), of("steady-overwritten"));
+    let (composed, overwritten) = (of("steady-composed"), of("steady-uniform"));
     for figure in 0..5 {
         let moments = |results: &[[f64; 5]]| {
             let values: Vec<f64> = results.iter().map(|result| result[figure]).collect();
@@ -57,7 +58,5 @@ fn write_amplification_throughput_and_tails_are_those_of_an_overwritten_drive() 
 fn a_result_says_that_its_drive_was_composed() {
     let composed = run("steady-composed", 1);
     assert_eq!(composed["steady_state"]["composed"], json!(true), "{}", composed["steady_state"]);
-    assert!(run("steady-overwritten", 1)["steady_state"]["composed"].is_null());
-    let small = run("steady-uniform", 1);
-    assert_eq!(small["digest"], run("steady-overwritten", 1)["digest"], "a small drive is overwritten");
+    assert!(run("steady-uniform", 1)["steady_state"]["composed"].is_null());
 }
