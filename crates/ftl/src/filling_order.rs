@@ -25,6 +25,12 @@ pub struct FillingOrder {
     first_rows: Vec<u32>,
 }
 
+/// How many of so many units go to a position when each of all positions takes `turn` of them in turn.
+pub fn dealt_to(position: u32, positions: u32, turn: u32, units: u32) -> u32 {
+    let row = turn * positions;
+    units / row * turn + (units % row).saturating_sub(position * turn).min(turn)
+}
+
 impl FillingOrder {
     /// Nothing was filled.
     pub fn of_nothing() -> Self {
@@ -63,13 +69,7 @@ impl FillingOrder {
 
     /// How many of the first `units` of a round go to a position.
     pub fn units_at(&self, position: u32, units: u32) -> u32 {
-        let (rows, rest) = (units / self.units_per_row(), units % self.units_per_row());
-        let turn = self.turn.divisor();
-        rows * turn + rest.saturating_sub(position * turn).min(turn)
-    }
-
-    fn units_per_row(&self) -> u32 {
-        self.turn.divisor() * self.positions.divisor()
+        dealt_to(position, self.positions.divisor(), self.turn.divisor(), units)
     }
 
     /// The next position fills a group.

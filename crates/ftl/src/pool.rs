@@ -78,6 +78,12 @@ impl PoolRecord {
         self.free.len() as u32 + self.erasing + self.draining.len() as u32
     }
 
+    /// Whether nothing is collected, refreshed, erased or waited for.
+    pub fn collects_nothing(&self) -> bool {
+        let collects = self.collection.is_some() || !self.draining.is_empty() || !self.refresh.is_empty();
+        !(collects || self.erasing > 0 || self.handed_out > 0 || self.holds_host)
+    }
+
     /// Whether a group is to be refreshed.
     pub fn has_refresh(&self) -> bool {
         !self.refresh.is_empty() || self.collection.is_some_and(|collection| collection.to_refresh)

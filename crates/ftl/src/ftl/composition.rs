@@ -6,23 +6,20 @@ use ninescope_model::{BlockGroup, Lpa, Pool, Ppa};
 
 use super::Ftl;
 use crate::block::{BlockRecord, GroupState};
+use crate::filling_order::dealt_to;
 use crate::pool::{Frontier, PoolRecord};
 
 impl Ftl {
     /// Whether each pool is quiet: nothing is collected, erased or waited for. What is open may hold a page partly filled.
     pub fn collects_nothing(&self) -> bool {
-        self.pools.iter().all(|pool| {
-            let collects = pool.collection.is_some() || !pool.draining.is_empty() || !pool.refresh.is_empty();
-            !(collects || pool.erasing > 0 || pool.handed_out > 0 || pool.holds_host)
-        })
+        self.pools.iter().all(PoolRecord::collects_nothing)
     }
 
     /// The units that a drive always puts at a stripe position when the address decides; `None` where it does not.
     pub fn units_by_address(&self, position: u32) -> Option<(u32, impl Fn(u32) -> Lpa + use<>)> {
         let turn = self.page_allocation.turn_by_address()?;
         let positions = self.geometry.pools();
-        let (rows, rest) = (self.logical_units() / (turn * positions), self.logical_units() % (turn * positions));
-        let count = rows * turn + rest.saturating_sub(position * turn).min(turn);
+        let count = dealt_to(position, positions, turn, self.logical_units());
         Some((count, move |index| Lpa((index / turn * positions + position) * turn + index % turn)))
     }
 

@@ -105,8 +105,7 @@ impl Ftl {
         }
         let units_per_page = self.geometry.units_per_page();
         for (number, pool) in self.pools.iter().enumerate() {
-            let collects = pool.collection.is_some() || !pool.draining.is_empty() || !pool.refresh.is_empty();
-            if collects || pool.erasing > 0 || pool.handed_out > 0 || pool.holds_host {
+            if !pool.collects_nothing() {
                 return not_quiet(format!("pool {number} collects garbage"));
             }
             let open = |frontier: &&Frontier| frontier.group != NONE && !frontier.next.is_multiple_of(units_per_page);

@@ -29,9 +29,9 @@ impl Entry {
 /// is played again, and its hall, and where it was the winner of all, the final.
 #[derive(Debug)]
 pub struct TournamentTree {
-    /// By resource, padded to whole matches.
+    /// By resource, padded to whole halls.
     times: Vec<Ns>,
-    /// Padded to whole halls.
+    /// The same.
     matches: Vec<Entry>,
     halls: Vec<Entry>,
     winner: Entry,

@@ -1,8 +1,9 @@
 //! `make bench`: how fast ninescope runs, on one core of the machine it is started on.
 //!
 //! Prints one table; nothing here passes or fails. `FULL=1` takes a 512 GiB drive instead of 64 GiB. The
-//! first argument that is not an option selects the rows whose name contains it, `BENCH_FILE` names a file to keep figures in. Without `--bench`, which `cargo bench` gives
-//! and `cargo test` does not, everything is run for a moment, so that it is known to run.
+//! first argument that is not an option selects the rows whose name contains it, `BENCH_FILE` names a file to keep figures
+//! in. Without `--bench`, which `cargo bench` gives and `cargo test` does not, everything is run for a moment, so that it is
+//! known to run.
 
 mod figures;
 mod reference_loop;

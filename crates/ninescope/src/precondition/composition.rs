@@ -4,7 +4,8 @@
 //!
 //! That can be, because a random write picks its unit anywhere: whatever is valid in a block is any of the drive's units, and
 //! a pool that is given its turn like all others does not know that there are others. That the law of block states (Van Houdt,
-//! SIGMETRICS 2013) comes out, and the overwritten drive, is held by tests. How overwriting settles is not known here.
+//! SIGMETRICS 2013) comes out, and the overwritten drive but for the tails of its writes, is held by tests. How overwriting
+//! settles is not known here.
 
 use ninescope_ftl::{Ftl, FtlConfig, InstantDriver};
 use ninescope_kernel::{RandomOrder, RandomStream};
