@@ -177,17 +177,15 @@ def _write_parquet(batches: Batches, path: Path) -> int:
                 requests += len(submitted)
                 values = (submitted, pl.Series(names[ops], dtype=pl.String), lbas, sectors)
                 yield pl.DataFrame(dict(zip(schema, values, strict=True)), schema=schema)
-        except ConfigError as error:  # polars would give it back in words of its own
+        except ConfigError as error:
+            # The table ends here and is thrown away: were this raised, polars would give it back in its own
+            # words, while a thread of it still makes the file.
             failure.append(error)
-            raise
 
-    try:
-        source = register_io_source(frames, schema=schema)
-        source.sink_parquet(path, compression="zstd", row_group_size=_BATCH, engine="streaming")
-    except Exception:
-        if failure:
-            raise failure[0] from None
-        raise
+    source = register_io_source(frames, schema=schema)
+    source.sink_parquet(path, compression="zstd", row_group_size=_BATCH, engine="streaming")
+    if failure:
+        raise failure[0]
     return requests
 
 
