@@ -83,6 +83,11 @@ def pytest_report_header() -> str:
     )
 
 
+def pytest_xdist_auto_num_workers() -> int:
+    """One more than processors: fio sleeps in its tests, and programs of other tests wait for each other."""
+    return (os.cpu_count() or 1) + 1
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     items.sort(key=lambda item: LONG.index(item.path.name) if item.path.name in LONG else len(LONG))
     if not NATIVE:
