@@ -3,15 +3,19 @@
 //! random. Then the drive itself is overwritten a little, and has to do as the pool did.
 //!
 //! That can be, because a random write picks its unit anywhere: whatever is valid in a block is any of the drive's units, and
-//! a pool that is given its turn like all others does not know that there are others. That the law of block states (Van Houdt,
-//! SIGMETRICS 2013) comes out, and the overwritten drive but for the tails of its writes, is held by tests. How overwriting
-//! settles is not known here.
+//! a pool that is given its turn like all others does not know that there are others, but for how many units it holds
+//! (`shares`): between two looks the pool is given as many more or loses them. That the law of block states (Van Houdt,
+//! SIGMETRICS 2013) comes out, and the overwritten drive with its tails, is held by tests. How overwriting settles is not
+//! known here.
+
+use std::ops::Range;
 
 use ninescope_ftl::{Ftl, FtlConfig, InstantDriver};
 use ninescope_kernel::{RandomOrder, RandomStream};
 use ninescope_model::Lpa;
 
 use super::settling::Window;
+use super::shares::{self, Share};
 use super::steady_state::{MISSED, SPREAD, SteadyState};
 use super::{Overwriting, Preconditioning, internal};
 use crate::error::Error;
@@ -22,6 +26,8 @@ use crate::steadiness::{interval_of_mean, t_of};
 const WINDOWS_PER_TURN: u64 = 5;
 /// It is overwritten for so many windows at most. Where victims are drawn at random, windows scatter too much to agree.
 const WINDOWS_MAX: u64 = 45;
+/// So often it programs all its flash while it goes through the shares of all pools, by which it forgets what it held before.
+const TURNS_OF_SHARES: f64 = 3.0;
 /// Windows, of a block group in each pool, over which the drive has to do as the pool did. Odd, for Student's t.
 const CONFIRMING_WINDOWS: usize = 3;
 
@@ -31,7 +37,7 @@ enum Stage {
     /// The pool is overwritten.
     Settling,
     /// So many pools of the drive have their states.
-    Composing(u32),
+    Composing(usize),
     /// The drive is overwritten.
     Confirming,
     /// It does as the pool did, or does not.
@@ -49,7 +55,10 @@ pub struct Composition {
     /// The drive's units.
     order: RandomOrder,
     units: u32,
-    pools: u32,
+    /// What each pool is to hold, in the order in which they get it.
+    shares: Vec<Share>,
+    /// How many units the pool by itself holds: its first ones.
+    held: u32,
     /// What fills a block group [units].
     group: u32,
     stream: RandomStream,
@@ -64,24 +73,30 @@ impl Composition {
     /// The composition of a drive of this configuration.
     pub fn new(config: &FtlConfig, seed: u64) -> Self {
         let (geometry, units) = (&config.geometry, config.logical_units);
+        let mut stream = RandomStream::new(seed, "prepare", "composition");
+        let order = RandomOrder::new(units, &mut stream);
         // Of addresses that are dealt out page by page some pools have a page more.
         let share = units.div_ceil(geometry.pools()).next_multiple_of(geometry.units_per_page());
-        let of_one = FtlConfig { geometry: geometry.of_one_pool(), logical_units: share, ..config.clone() };
+        // However few units a pool holds, half of what is spare is left.
+        let spare = geometry.of_one_pool().units().saturating_sub(share);
+        let shares = shares::drawn(units, geometry.pools(), spare / 2, &mut stream);
+        let most = shares.iter().map(|share| share.units).max().unwrap_or(0).max(share);
+        let of_one = FtlConfig { geometry: geometry.of_one_pool(), logical_units: most, ..config.clone() };
         let group = geometry.units_per_group();
         let overwriting = Overwriting::UntilSteady(0..share);
         let fill = std::iter::once(0..share).collect();
         let turn = u64::from(of_one.geometry.units());
         let wearing =
             Preconditioning::new(fill, overwriting, group, seed).in_windows(turn / WINDOWS_PER_TURN, WINDOWS_MAX);
-        let mut stream = RandomStream::new(seed, "prepare", "composition");
         Self {
             of_one,
             sample: None,
             wearing: Box::new(wearing),
             stage: Stage::Settling,
-            order: RandomOrder::new(units, &mut stream),
+            order,
             units,
-            pools: geometry.pools(),
+            shares,
+            held: share,
             group,
             stream,
             confirming: Vec::with_capacity(CONFIRMING_WINDOWS),
@@ -98,8 +113,8 @@ impl Composition {
 
     /// Units that will be written at most.
     pub fn total(&self) -> u64 {
-        let round = u64::from(self.group) * u64::from(self.pools);
-        self.wearing.total() + u64::from(self.units) + (1 + CONFIRMING_WINDOWS as u64) * round
+        let round = u64::from(self.group) * self.shares.len() as u64;
+        self.wearing.total() + u64::from(self.units) + (2 + CONFIRMING_WINDOWS as u64) * round
     }
 
     /// Whether the drive does as the pool did; `None` until that is known.
@@ -130,10 +145,10 @@ impl Composition {
                 }
                 self.sample = Some(sample);
             }
-            Stage::Composing(position) if position < self.pools => {
+            Stage::Composing(done) if done < self.shares.len() => {
                 let mut sample = self.take_sample()?;
-                self.compose(ftl, &mut sample, position)?;
-                self.stage = Stage::Composing(position + 1);
+                self.compose(ftl, &mut sample, self.shares[done])?;
+                self.stage = Stage::Composing(done + 1);
                 self.sample = Some(sample);
             }
             Stage::Composing(_) => (self.sample, self.stage) = (None, Stage::Confirming),
@@ -147,25 +162,35 @@ impl Composition {
         self.sample.take().map_or_else(|| Ftl::new(&self.of_one).map_err(internal), Ok)
     }
 
-    /// The pool goes on, and the one at a position takes the state it is in then.
-    fn compose(&mut self, ftl: &mut Ftl, sample: &mut Ftl, position: u32) -> Result<(), Error> {
-        let by_address = ftl.units_by_address(position);
-        // Pools that are written in turn fill their groups in step, and are all at the same place of one.
+    /// The pool goes on with as many units as the one at a position holds, which takes the state it is in then.
+    fn compose(&mut self, ftl: &mut Ftl, sample: &mut Ftl, share: Share) -> Result<(), Error> {
         let group = u64::from(self.group);
-        let goes_on = if by_address.is_some() { self.stream.below(2 * group) } else { group };
-        overwrite(sample, goes_on, &mut self.stream)?;
-        let (units, placed) = if let Some((count, unit)) = by_address {
+        let (units, placed) = if let Some((count, unit)) = ftl.units_by_address(share.position) {
+            // Addresses decide what it holds, and how full its group is.
+            let goes_on = self.stream.below(2 * group);
+            self.written += overwrite(sample, self.held..self.held, goes_on, &mut self.stream)?;
             let order = RandomOrder::new(count, &mut self.stream);
-            (count, ftl.compose_pool(position, sample, order.map(unit)))
+            (count, ftl.compose_pool(share.position, sample, order.map(unit)))
         } else {
-            let share = self.units / self.pools + u32::from(position < self.units % self.pools);
-            (share, ftl.compose_pool(position, sample, self.order.by_ref().take(share as usize).map(Lpa)))
+            // Pools that are written in turn fill their groups in step, and are all at the same place of one.
+            let goes_on = self.groups_between_looks() * group;
+            self.written += overwrite(sample, self.held..share.units, goes_on, &mut self.stream)?;
+            self.held = share.units;
+            let units = self.order.by_ref().take(share.units as usize).map(Lpa);
+            (share.units, ftl.compose_pool(share.position, sample, units))
         };
-        self.written += goes_on + u64::from(placed);
+        self.written += u64::from(placed);
         if placed == units {
             return Ok(());
         }
         Err(Error::Internal(format!("of {units} units a pool took {placed}")))
+    }
+
+    /// Block groups that the host fills in the pool from one look to the next.
+    fn groups_between_looks(&self) -> u64 {
+        let waf = self.wearing.steady_state().map_or(1.0, |state| state.waf).max(1.0);
+        let groups_in_a_turn = f64::from(self.of_one.geometry.groups()) / waf;
+        (TURNS_OF_SHARES * groups_in_a_turn / self.shares.len() as f64).ceil().max(1.0) as u64
     }
 
     /// The drive is overwritten, and compared with the pool when that was enough.
@@ -174,7 +199,7 @@ impl Composition {
         for _ in 0..units {
             if self.window_left == 0 {
                 self.window_start = Window::of(driver.ftl(), 0);
-                self.window_left = u64::from(self.group) * u64::from(self.pools);
+                self.window_left = u64::from(self.group) * self.shares.len() as u64;
             }
             driver.write(Lpa(self.stream.below(u64::from(self.units)) as u32)).map_err(internal)?;
             self.written += 1;
@@ -199,15 +224,21 @@ impl Composition {
     }
 }
 
-/// A pool is overwritten so many times more.
-fn overwrite(sample: &mut Ftl, writes: u64, stream: &mut RandomStream) -> Result<(), Error> {
-    let share = u64::from(sample.logical_units());
+/// A pool comes to hold the last of its units instead of the first, and is overwritten until it was written so often, or as
+/// often in whole times as that takes. Returns how often.
+fn overwrite(sample: &mut Ftl, held: Range<u32>, writes: u64, stream: &mut RandomStream) -> Result<u64, Error> {
     let mut driver = InstantDriver::of_clean_data(sample);
-    for _ in 0..writes {
-        driver.write(Lpa(stream.below(share) as u32)).map_err(internal)?;
+    (held.end..held.start).for_each(|unit| driver.trim(Lpa(unit)));
+    for unit in held.clone() {
+        driver.write(Lpa(unit)).map_err(internal)?;
+    }
+    let added = held.len() as u64;
+    let writes = if added == 0 { writes } else { added.next_multiple_of(writes.max(1)) };
+    for _ in added..writes {
+        driver.write(Lpa(stream.below(u64::from(held.end)) as u32)).map_err(internal)?;
     }
     if sample.collects_nothing() {
-        return Ok(());
+        return Ok(writes);
     }
     Err(Error::Internal("a pool that is overwritten without time never rests".to_owned()))
 }
@@ -322,14 +353,16 @@ mod tests {
             }
             let valid = (0..config.geometry.units()).filter(|&place| ftl.is_valid(Ppa(place))).count();
             assert_eq!((ftl.mapped_units(), valid), (config.logical_units, config.logical_units as usize));
-            // Each pool holds its share, by addresses where they decide.
+            // Each pool holds its share: by addresses where they decide, elsewhere as they scatter.
             let of_pools = (0..config.logical_units).fold([0_u32; POOLS as usize], |mut counts, unit| {
                 let group = config.geometry.group_and_offset(ftl.translate(Lpa(unit))).0;
                 counts[config.geometry.pool_and_block(group).0.index()] += 1;
                 counts
             });
-            let (least, most) = (of_pools.iter().min(), of_pools.iter().max());
-            assert!(most.expect("16") - least.expect("16") <= 1, "{allocation}: {of_pools:?}");
+            let share = config.logical_units / POOLS;
+            let within = if allocation == "static" { 1 } else { 6 * (share / 2).isqrt() };
+            assert!(of_pools.iter().all(|units| units.abs_diff(share) <= within), "{allocation}: {of_pools:?}");
+            assert_eq!(of_pools.iter().any(|units| units.abs_diff(share) > 1), allocation != "static");
         }
     }
 

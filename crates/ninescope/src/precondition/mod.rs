@@ -8,6 +8,7 @@ mod composition;
 mod own_writes;
 mod prefill;
 mod settling;
+mod shares;
 mod steady_state;
 
 use std::ops::Range;
