@@ -41,7 +41,7 @@ Out = Annotated[
 Prefill = Annotated[
     str,
     typer.Option(
-        metavar="footprint|full|raw|steady|steady-uniform|steady-composed|none",
+        metavar="footprint|full|raw|steady|steady-uniform|steady-overwritten|steady-composed|none",
         help="What the drive holds at first.",
     ),
 ]

@@ -47,7 +47,8 @@ def snapshot_save(
     prefill: Annotated[
         str,
         typer.Option(
-            metavar="footprint|full|raw|steady|steady-uniform|steady-composed", help="What the drive holds."
+            metavar="footprint|full|raw|steady|steady-uniform|steady-overwritten|steady-composed",
+            help="What the drive holds.",
         ),
     ] = "steady",
     prefill_order: Annotated[

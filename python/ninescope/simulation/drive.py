@@ -136,12 +136,12 @@ class Drive:
     ) -> Result:
         """Run a workload on this drive.
 
-        `warmup` (requests, or a share below 1) are run and left out of the statistics; None leaves
-        out what a job leads in with on a drive prepared to a steady state, and else nothing.
-        `prefill` is "footprint", "full", "raw", "steady", "steady-uniform", "steady-composed" or
-        "none", and `prefill_order` "ascending" or "random", which lays neighbours apart.
-        `log_requests` keeps one row per request. `check` is "off", "cheap" or "full": a checker
-        walks beside the run, and SimulationError says which invariant broke.
+        `warmup` (requests, or a share below 1) are run and left out of the statistics; None leaves out what a
+        job leads in with on a drive prepared to a steady state, and else nothing. `prefill` is "footprint",
+        "full", "raw", "steady", "steady-uniform" ("steady-overwritten" and "steady-composed" say how) or
+        "none", and `prefill_order` "ascending" or "random", which lays neighbours apart. `log_requests` keeps
+        one row per request. `check` is "off", "cheap" or "full": a checker walks beside the run, and
+        SimulationError says which invariant broke.
         `explain_slowest` tells the way of so many of the slowest reads and writes (`result.slowest`).
         `trace_window`, as ("10ms", "12ms"), keeps a timeline of all dies and channels (`result.timeline`).
         `snapshots` is a folder of prepared drives: one that is there is not prepared again, one that is not

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 SLICE_MS = 50
 PREFILL_ORDERS = ("ascending", "random")
-LED_IN = ("steady", "steady-uniform", "steady-composed")
+LED_IN = ("steady", "steady-uniform", "steady-overwritten", "steady-composed")
 """What they prepare a job leads in to, unless a warm-up is given; a test asks the engine for the same."""
 PREFILLS = ("footprint", "full", "raw", *LED_IN, "none")
 """What a drive may hold when a run begins (`docs/usage.md`)."""

@@ -194,7 +194,7 @@ def _prepared(document: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         if steady.get("composed"):
             text = (
                 f"was composed of one pool, full and overwritten {steady.get('drive_writes', 0):.1f} times, "
-                f"{settled} (WAF {waf}{ends}); tails of writes are longer than on an overwritten drive"
+                f"{settled} (WAF {waf}{ends})"
             )
     if text:
         run = (document.get("config") or {}).get("run") or {}

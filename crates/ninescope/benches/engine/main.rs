@@ -101,7 +101,7 @@ fn rows() -> Vec<Row> {
         Row {
             name: "4 KiB random write, GC, QD 32",
             job: job("randwrite", 32, 4_000_000),
-            prefill: "steady-composed",
+            prefill: "steady-uniform",
             over_provisioning: 0.28,
         },
     ]

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use crate::assembly::Assembly;
 use crate::error::Error;
-use crate::precondition::{Overwriting, Preconditioning, PrefillMode, WearIn};
+use crate::precondition::{Composition, Overwriting, Preconditioning, PrefillMode, WearIn};
 use crate::request::RunRequest;
 
 /// How the drive is preconditioned, and what is to be said of it. `own` are the writes that wear it in where they do.
@@ -27,6 +27,7 @@ pub fn preconditioning(
         let overwriting = made(whole(), Overwriting::UntilSteady(overwritten.clone()));
         if composed { overwriting.composed(&assembly.ftl, request.seed) } else { overwriting }
     };
+    let is_large = Composition::is_quicker(&assembly.ftl);
     Ok(match mode {
         PrefillMode::None => (made(Vec::new(), Overwriting::None), None),
         PrefillMode::Footprint => (made(footprint(), Overwriting::None), None),
@@ -35,7 +36,8 @@ pub fn preconditioning(
             let rest = u64::from(geometry.units()).saturating_sub(overwritten.len() as u64);
             (made(whole(), Overwriting::Units(overwritten.clone(), rest)), None)
         }
-        PrefillMode::SteadyUniform => (uniform(false), None),
+        PrefillMode::SteadyUniform => (uniform(is_large), None),
+        PrefillMode::SteadyOverwritten => (uniform(false), None),
         PrefillMode::SteadyComposed => (uniform(true), None),
         PrefillMode::Steady => match own_of_flash(assembly, own)? {
             WearIn::Own(own) => {
@@ -44,7 +46,7 @@ pub fn preconditioning(
             }
             WearIn::Uniform(reason) => {
                 let note = format!("{reason}: the drive was worn in by uniform random writes (steady-uniform)");
-                (uniform(false), Some(note))
+                (uniform(is_large), Some(note))
             }
         },
     })

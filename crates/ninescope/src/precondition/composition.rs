@@ -21,6 +21,10 @@ use super::{Overwriting, Preconditioning, internal};
 use crate::error::Error;
 use crate::steadiness::{interval_of_mean, t_of};
 
+/// Smaller drives are overwritten, which takes no time either [units].
+const UNITS_AT_LEAST: u32 = 1 << 21;
+/// With fewer pools there is less to gain.
+const POOLS_AT_LEAST: u32 = 8;
 /// The pool is looked at each time that it has programmed so much of its flash: what its blocks were before is gone when
 /// they have been filled anew, however many writes of the host that takes.
 const WINDOWS_PER_TURN: u64 = 5;
@@ -70,6 +74,11 @@ pub struct Composition {
 }
 
 impl Composition {
+    /// Whether a drive of this configuration is composed in less time than it is overwritten.
+    pub fn is_quicker(config: &FtlConfig) -> bool {
+        config.logical_units >= UNITS_AT_LEAST && config.geometry.pools() >= POOLS_AT_LEAST
+    }
+
     /// The composition of a drive of this configuration.
     pub fn new(config: &FtlConfig, seed: u64) -> Self {
         let (geometry, units) = (&config.geometry, config.logical_units);
@@ -77,9 +86,10 @@ impl Composition {
         let order = RandomOrder::new(units, &mut stream);
         // Of addresses that are dealt out page by page some pools have a page more.
         let share = units.div_ceil(geometry.pools()).next_multiple_of(geometry.units_per_page());
-        // However few units a pool holds, half of what is spare is left.
-        let spare = geometry.of_one_pool().units().saturating_sub(share);
-        let shares = shares::drawn(units, geometry.pools(), spare / 2, &mut stream);
+        // However much a pool holds, collection goes on in it.
+        let groups_at_most = geometry.blocks_per_plane - config.spare_groups_needed();
+        let limit = (groups_at_most * geometry.units_per_group()).saturating_sub(share);
+        let shares = shares::drawn(units, geometry.pools(), limit, &mut stream);
         let most = shares.iter().map(|share| share.units).max().unwrap_or(0).max(share);
         let of_one = FtlConfig { geometry: geometry.of_one_pool(), logical_units: most, ..config.clone() };
         let group = geometry.units_per_group();
@@ -228,7 +238,9 @@ impl Composition {
 /// often in whole times as that takes. Returns how often.
 fn overwrite(sample: &mut Ftl, held: Range<u32>, writes: u64, stream: &mut RandomStream) -> Result<u64, Error> {
     let mut driver = InstantDriver::of_clean_data(sample);
-    (held.end..held.start).for_each(|unit| driver.trim(Lpa(unit)));
+    for unit in held.end..held.start {
+        driver.trim(Lpa(unit));
+    }
     for unit in held.clone() {
         driver.write(Lpa(unit)).map_err(internal)?;
     }
@@ -393,5 +405,11 @@ mod tests {
         assert!(!state.composed && state.converged && state.waf > 2.0, "{state:?}");
         assert!(preconditioning.written() <= preconditioning.total());
         assert_eq!(ftl.mapped_units(), config.logical_units);
+    }
+
+    #[test]
+    fn what_is_overwritten_as_quickly_is_not_composed() {
+        assert!(!Composition::is_quicker(&config("greedy", "round-robin", 512, 1.28)), "half a million units");
+        assert!(Composition::is_quicker(&config("greedy", "round-robin", 4_096, 1.28)), "four million");
     }
 }

@@ -1,7 +1,7 @@
 //! Preconditioning: what is written into a drive, under the instant driver, before its run begins. Units are filled, then
 //! overwritten at random or by the workload's own writes, so often or until the drive has settled.
 //!
-//! A drive may be composed instead of being overwritten at random (`composition`). Where the writes of the workload come from is told by `own_writes`, when the drive has settled by `settling`, and what is
+//! A large drive that is overwritten at random is composed (`composition`). Where the writes of the workload come from is told by `own_writes`, when the drive has settled by `settling`, and what is
 //! said of that by `steady_state`. Snapshots, plans and runs are not known here.
 
 mod composition;
@@ -19,11 +19,11 @@ use ninescope_model::{BlockGroup, Lpa};
 use serde::{Deserialize, Serialize};
 
 use crate::error::Error;
-use composition::Composition;
 use own_writes::OwnWrite;
 use settling::{Settling, Unreached, Window};
 use steady_state::DRIVE_WRITES_MAX;
 
+pub use composition::Composition;
 pub use own_writes::{OwnWrites, WearIn};
 pub use prefill::{PrefillMode, PrefillOrder};
 pub use steady_state::{OverwrittenBy, SteadyState};

@@ -16,9 +16,12 @@ pub enum PrefillMode {
     Raw,
     /// Full, then overwritten by the workload's own writes until write amplification and wear are stationary.
     Steady,
-    /// Full, then overwritten at random, all addresses alike, until write amplification is stationary.
+    /// Full, then overwritten at random, all addresses alike, until write amplification is stationary; a large drive is
+    /// composed, which leaves the same.
     SteadyUniform,
-    /// Composed of what one of its pools is overwritten to: nearly the same in much less time.
+    /// The same, overwritten whatever its size.
+    SteadyOverwritten,
+    /// The same, composed whatever its size: of what one of its pools is overwritten to.
     SteadyComposed,
     /// Nothing: reads of what was never written are answered with zeros.
     None,

@@ -23,10 +23,15 @@ pub fn drawn(units: u32, pools: u32, limit: u32, stream: &mut RandomStream) -> V
     let limit = f64::from(limit);
     let mut held: Vec<u32> =
         drawn.iter().map(|away| (mean + (away - excess).clamp(-limit, limit)).round() as u32).collect();
-    let missing = i64::from(units) - held.iter().map(|&share| i64::from(share)).sum::<i64>();
-    let (each, more) = (missing.div_euclid(i64::from(pools)), missing.rem_euclid(i64::from(pools)) as usize);
-    for (index, share) in held.iter_mut().enumerate() {
-        *share = (i64::from(*share) + each + i64::from(index < more)) as u32;
+    // What clamping and rounding took from all of them, or gave, goes back one by one.
+    let (least, most) = ((mean - limit.max(1.0)).ceil() as u32, (mean + limit.max(1.0)).floor() as u32);
+    let mut missing = i64::from(units) - held.iter().map(|&share| i64::from(share)).sum::<i64>();
+    while missing != 0 {
+        for share in &mut held {
+            let step = i64::from(missing > 0 && *share < most) - i64::from(missing < 0 && *share > least);
+            *share = (i64::from(*share) + step) as u32;
+            missing -= step;
+        }
     }
     held.sort_unstable();
     let half = held.len() / 2;
@@ -76,7 +81,9 @@ mod tests {
             }
             if round > 5 * share && round % 100 == 0 {
                 let mut held = vec![0_u32; pools as usize];
-                pool_of.iter().for_each(|&pool| held[pool as usize] += 1);
+                for &pool in &pool_of {
+                    held[pool as usize] += 1;
+                }
                 let away = held.iter().map(|&held| (f64::from(held) - f64::from(share)).powi(2));
                 sums = (sums.0 + away.sum::<f64>() / f64::from(pools), sums.1 + 1.0);
             }
@@ -103,8 +110,9 @@ mod tests {
 
     #[test]
     fn none_is_beyond_the_limit() {
+        assert!(drawn(64_040, 64, 0, &mut stream()).iter().all(|share| (1_000..=1_001).contains(&share.units)));
         let shares = drawn(64_000, 64, 5, &mut stream());
-        assert!(shares.iter().all(|share| share.units.abs_diff(1_000) <= 6), "{shares:?}");
+        assert!(shares.iter().all(|share| share.units.abs_diff(1_000) <= 5), "{shares:?}");
         assert_eq!(shares.iter().map(|share| share.units).sum::<u32>(), 64_000);
     }
 }

@@ -17,7 +17,7 @@ use crate::precondition::{PrefillMode, Recipe};
 use crate::version::VERSION;
 
 /// The format of files. It is raised when their layout changes, and when preparing the same shape gives another drive.
-pub const FORMAT: u32 = 5;
+pub const FORMAT: u32 = 6;
 
 /// What a prepared drive depends on.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

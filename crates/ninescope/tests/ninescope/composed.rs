@@ -43,7 +43,7 @@ fn agree(job: &Value, spare: &str, pointers: &[&str]) {
     let of = |prefill: &str| -> Vec<Vec<f64>> {
         (0..SEEDS).map(|seed| figures(&run(prefill, seed, job, spare), pointers)).collect()
     };
-    let (composed, overwritten) = (of("steady-composed"), of("steady-uniform"));
+    let (composed, overwritten) = (of("steady-composed"), of("steady-overwritten"));
     for (figure, pointer) in pointers.iter().enumerate() {
         let moments = |results: &[Vec<f64>]| {
             let values: Vec<f64> = results.iter().map(|result| result[figure]).collect();
@@ -95,5 +95,8 @@ fn write_tails_under_load_are_those_of_an_overwritten_drive() {
 fn a_result_says_that_its_drive_was_composed() {
     let composed = run("steady-composed", 1, &mix(), "0.2");
     assert_eq!(composed["steady_state"]["composed"], json!(true), "{}", composed["steady_state"]);
-    assert!(run("steady-uniform", 1, &mix(), "0.2")["steady_state"]["composed"].is_null());
+    let overwritten = run("steady-overwritten", 1, &mix(), "0.2");
+    assert!(overwritten["steady_state"]["composed"].is_null());
+    let small = run("steady-uniform", 1, &mix(), "0.2");
+    assert_eq!(small["digest"], overwritten["digest"], "a small drive is overwritten");
 }
