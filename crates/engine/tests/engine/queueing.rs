@@ -1,8 +1,9 @@
 //! The timed driver against queueing theory: a die is a server, a page read a service.
 //!
-//! Where a closed form is a mean or a percentile of a random quantity, the run is long and its batch means
-//! are printed; where theory gives exact waits (Lindley's recursion, Little's law), nothing may differ by a
-//! nanosecond. Each die has a channel of its own and the controller takes no time, so that a read is
+//! Where theory gives exact waits (Lindley's recursion, Little's law), nothing may differ by a nanosecond.
+//! A closed form of a mean or a percentile is what millions of requests converge to: where the recursion gives
+//! the waits of all of them, the first ones are simulated; where it does not, the run is long. Batch means are
+//! printed. Each die has a channel of its own and the controller takes no time, so that a read is
 //! nothing but a wait for its die and its service: command, array, transfer.
 
 use crate::common::statistics::{Poisson, STUDENT_95, batch_half_width, mean};
@@ -17,6 +18,9 @@ use ninescope_oracles::queueing as oracle;
 /// What a read of one 4 KiB unit takes on its die [ns]: 300 command and address, 45 604 array, 4 096 data.
 const SERVICE: u64 = 50_000;
 const UNIT_SECTORS: u64 = 8;
+
+/// Requests that are simulated where the exact waits of all of them are known.
+const SIMULATED: usize = 400_000;
 
 /// `dies` dies of one plane, each on a channel of its own, whose unit reads take [`SERVICE`].
 fn servers(dies: u32) -> Bench {
@@ -54,7 +58,20 @@ impl Probe for Waits {
     }
 }
 
+/// What Poisson reads at one die wait: Lindley's recursion over all of them, which the simulated first ones follow to
+/// the nanosecond. The recursion is quick, and what it converges to takes millions of requests.
 fn md1_waits(rho: f64, requests: usize, seed: u64) -> Vec<u32> {
+    let mut arrivals = Poisson::new(seed, SERVICE as f64 / rho);
+    let times: Vec<(u64, u64)> = (0..requests).map(|_| (arrivals.next(), SERVICE)).collect();
+    let exact: Vec<u32> =
+        oracle::first_come_first_served_waits(1, &times).into_iter().map(|wait| wait as u32).collect();
+    let simulated = simulated_md1_waits(rho, SIMULATED, seed);
+    let differs = (0..SIMULATED).find(|&index| simulated[index] != exact[index]);
+    assert_eq!(differs, None, "the request that Lindley's recursion says otherwise of, at rho {rho}");
+    exact
+}
+
+fn simulated_md1_waits(rho: f64, requests: usize, seed: u64) -> Vec<u32> {
     let bench = servers(1);
     let units = u64::from(bench.logical_units());
     let mut arrivals = Poisson::new(seed, SERVICE as f64 / rho);
@@ -217,7 +234,7 @@ fn reads_of_random_dies_wait_as_at_independent_queues() {
     let mut arrivals = Poisson::new(3, SERVICE as f64 / rho / 8.0);
     let mut stream = RandomStream::new(3, "tests", "dies");
     let mut by_die = vec![Vec::new(); 8];
-    let requests: Vec<Request> = (0..800_000)
+    let mut requests: Vec<Request> = (0..800_000)
         .map(|index| {
             let (die, request) = draw(&units, &mut stream);
             let time = arrivals.next();
@@ -225,16 +242,21 @@ fn reads_of_random_dies_wait_as_at_independent_queues() {
             at(time, request)
         })
         .collect();
+    let mut waits = vec![0_u32; requests.len()];
+    requests.truncate(SIMULATED);
     let device = bench.run(open(requests));
     let measured = logged_waits(&device);
+    assert_eq!(measured.len(), SIMULATED);
     for (die, submitted) in by_die.iter().enumerate() {
         let times: Vec<(u64, u64)> = submitted.iter().map(|&(_, time)| (time, SERVICE)).collect();
         let expected = oracle::first_come_first_served_waits(1, &times);
         for ((index, time), expected) in submitted.iter().zip(expected) {
-            assert_eq!(measured[*index], (*time, expected), "request {index} on die {die}");
+            waits[*index] = expected as u32;
+            if let Some(measured) = measured.get(*index) {
+                assert_eq!(*measured, (*time, expected), "request {index} on die {die}");
+            }
         }
     }
-    let waits: Vec<u32> = measured.iter().map(|entry| entry.1 as u32).collect();
     print_batch_means("8 dies", &waits);
     assert_within("8 dies mean", mean(&waits), oracle::md1_mean_wait(rho, SERVICE as f64), 0.02);
 }
@@ -246,27 +268,34 @@ fn a_batch_keeps_as_many_dies_busy_as_different_ones_it_names() {
         bench.engine.log_requests = true;
         let units = units_by_die(&bench);
         let mut stream = RandomStream::new(u64::from(batch), "tests", "batches");
-        let batches = 20_000_u64;
+        let (batches, simulated) = (20_000_u64, 4_000_u64);
         // Far enough apart that each batch finds the drive idle.
         let period = u64::from(batch + 1) * SERVICE;
-        let mut distinct_sum = 0_u64;
+        let (mut distinct_sum, mut simulated_sum) = (0_u64, 0_u64);
         let mut requests = Vec::new();
         for index in 0..batches {
             let mut named = vec![false; dies as usize];
             for _ in 0..batch {
                 let (die, request) = draw(&units, &mut stream);
                 named[die] = true;
-                requests.push(at(index * period, request));
+                if index < simulated {
+                    requests.push(at(index * period, request));
+                }
             }
-            distinct_sum += named.iter().filter(|named| **named).count() as u64;
+            let distinct = named.iter().filter(|named| **named).count() as u64;
+            distinct_sum += distinct;
+            if index < simulated {
+                simulated_sum += distinct;
+            }
         }
         let first: Vec<Request> = requests[..batch as usize].to_vec();
         let device = bench.run(open(requests));
         // A request that does not wait is the one its die begins with.
         let busy = logged_waits(&device).iter().filter(|entry| entry.1 == 0).count() as u64;
-        assert_eq!(busy, distinct_sum);
+        assert_eq!(busy, simulated_sum);
         let expected = oracle::batch_busy_dies(dies, batch);
-        assert_within(&format!("{batch} reads over {dies} dies"), busy as f64 / batches as f64, expected, 0.005);
+        let mean = distinct_sum as f64 / batches as f64;
+        assert_within(&format!("{batch} reads over {dies} dies"), mean, expected, 0.005);
 
         // The first batch as the media show it: submitted, nothing ended.
         let ftl = bench.ftl();
@@ -327,7 +356,8 @@ impl Probe for Issues {
     }
 }
 
-/// Mean wait of a page in services, for requests of `sizes` pages with equal probability.
+/// Mean wait of a page in services, for requests of `sizes` pages with equal probability: of Lindley's recursion over
+/// all pages, which the simulated first ones follow.
 fn mean_page_wait(sizes: &[u64], rho: f64, requests: u64) -> f64 {
     // Pages of one unit, so that a request of n units reads n pages.
     let mut bench = Bench { page_bytes: 4_096, blocks_per_plane: 32, ..servers(1) };
@@ -337,21 +367,25 @@ fn mean_page_wait(sizes: &[u64], rho: f64, requests: u64) -> f64 {
     let mut arrivals = Poisson::new(5, SERVICE as f64 * mean_size / rho);
     let mut stream = RandomStream::new(5, "tests", "sizes");
     let mut submitted = Vec::new();
-    let list: Vec<Request> = (0..requests)
+    let mut list: Vec<Request> = (0..requests)
         .map(|_| {
             let pages = sizes[stream.below(sizes.len() as u64) as usize];
             let time = arrivals.next();
-            submitted.extend((0..pages).map(|_| time));
+            submitted.extend((0..pages).map(|_| (time, SERVICE)));
             at(time, read(stream.below(units - pages) * UNIT_SECTORS, (pages * UNIT_SECTORS) as u32))
         })
         .collect();
+    list.truncate(SIMULATED / 4);
+    let pages = list.iter().map(|request| u64::from(request.sectors) / UNIT_SECTORS).sum::<u64>() as usize;
     let mut device = bench.device_with::<Watched>(open(list), Box::new(Issues::default()));
     device.run().expect("the run ends well");
     let issued = &device.probe::<Issues>().0;
-    assert_eq!(issued.len(), submitted.len(), "a request of n pages is n page reads");
+    assert_eq!(issued.len(), pages, "a request of n pages is n page reads");
     // Pages are served in the order in which they came.
-    let total: u64 = issued.iter().zip(&submitted).map(|(issued, submitted)| issued - submitted).sum();
-    total as f64 / issued.len() as f64 / SERVICE as f64
+    let expected = oracle::first_come_first_served_waits(1, &submitted);
+    let differs = (0..pages).find(|&page| issued[page] - submitted[page].0 != expected[page]);
+    assert_eq!(differs, None, "the page that Lindley's recursion says otherwise of");
+    expected.iter().sum::<u64>() as f64 / expected.len() as f64 / SERVICE as f64
 }
 
 #[test]
