@@ -7,17 +7,21 @@ as `ninescope._native` can be imported the fake is out of the way. `make test` s
 from __future__ import annotations
 
 import contextlib
+import functools
 import gc
 import os
 import re
 import signal
 import subprocess
 import sys
+import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 import pytest
+
+import forks
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -107,6 +111,27 @@ def command() -> list[str]:
     return [sys.executable, *(["-m", "ninescope"] if NATIVE else [str(ROOT / "tests/python/fakes.py")])]
 
 
+PROGRAMS = contextlib.ExitStack()
+"""What ends with the tests."""
+
+
+@functools.cache
+def forking() -> forks.Forks:
+    """The server of the programs that begin where what others wrote is imported already."""
+    # The path of a socket is short.
+    folder = PROGRAMS.enter_context(tempfile.TemporaryDirectory())
+    return PROGRAMS.enter_context(forks.server(Path(folder)))
+
+
+def pytest_sessionfinish() -> None:
+    PROGRAMS.close()
+
+
+def quick_command() -> list[str]:
+    """As `command`, for programs that get no signal and whose start is not what is tested."""
+    return [str(forking().command)] if NATIVE else command()
+
+
 class Interruption(NamedTuple):
     """What a program that got a signal left: its exit code, its stdout and what a terminal showed."""
 
@@ -171,7 +196,10 @@ def shell_path(tmp_path: Path) -> Path:
 
 
 def run_program(*arguments: object, stdin: bytes | None = None, timeout: float = 120) -> Outcome:
-    """Run the command line as a program of its own."""
+    """Run the command line as a program of its own, which begins quickly."""
+    if NATIVE:
+        code, out, err = forking().run([*map(str, arguments)], stdin, timeout)
+        return Outcome(code, out.decode(), err.decode())
     done = subprocess.run(
         [*command(), *map(str, arguments)],
         input=stdin,

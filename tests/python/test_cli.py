@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 import typer
 
-from conftest import NATIVE, ROOT, command, interrupted, run_program
+from conftest import NATIVE, ROOT, command, interrupted, quick_command, run_program
 from ninescope.cli import VERBS, command_line
 
 JOB = ("run", "--rw", "randrw", "--bs", "4k", "--iodepth", "4", "--size", "64m", "--requests", "2000")
@@ -289,7 +289,7 @@ def test_a_table_beyond_the_limit_of_file_sizes_is_one_clear_error(tmp_path):
 @pytest.mark.parametrize("arguments", [JOB, (*JOB, "--json"), ("presets",), ("--help",)])
 def test_an_unwritable_stdout_is_one_clear_error(arguments):
     with open("/dev/full", "w") as full:
-        done = subprocess.run([*command(), *arguments], stdout=full, stderr=subprocess.PIPE, text=True)
+        done = subprocess.run([*quick_command(), *arguments], stdout=full, stderr=subprocess.PIPE, text=True)
     assert done.returncode == 2
     assert done.stderr == "ninescope: error: cannot write the output: No space left on device\n"
 
@@ -379,7 +379,7 @@ def test_a_reader_that_has_seen_enough_gets_no_traceback():
 def test_progress_is_shown_on_a_terminal_and_kept_out_of_stdout(json_):
     terminal, far_end = pty.openpty()
     process = subprocess.Popen(
-        [*command(), "run", "--rw", "randread", "--size", "64m", "--requests", "1e6", *json_],
+        [*quick_command(), "run", "--rw", "randread", "--size", "64m", "--requests", "1e6", *json_],
         stdout=subprocess.PIPE,
         stderr=far_end,
         env=os.environ | {"TERM": "xterm"},

@@ -6,15 +6,12 @@ import os
 import re
 import subprocess
 import sys
-import tempfile
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-import forks
 import ninescope
-from conftest import NATIVE, ROOT
+from conftest import NATIVE, ROOT, forking
 
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 NOT_HERE = ("make ", "git ", "cargo ", ".ci/run")  # they run the tests, or what the tests run in
@@ -56,19 +53,11 @@ def plans() -> dict[str, str]:
     return {}
 
 
-@pytest.fixture(scope="module")
-def forking() -> Iterator[str]:
-    """The text of a `ninescope` command that begins where what others wrote is imported already."""
-    # The path of a socket is short.
-    with tempfile.TemporaryDirectory() as folder, forks.server(Path(folder)) as text:
-        yield text
-
-
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
-def test_every_command_runs(page, project, shell_path, forking, plans):
+def test_every_command_runs(page, project, shell_path, plans):
     environment = os.environ | {"PATH": f"{shell_path}:{os.environ['PATH']}", "COLUMNS": "100"}
     if NATIVE:
-        (shell_path / "ninescope").write_text(forking)
+        (shell_path / "ninescope").write_text(forking().command.read_text())
     printed: list[str] = []
     for line in commands(page):
         if line in plans:

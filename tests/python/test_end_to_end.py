@@ -14,7 +14,7 @@ import polars as pl
 import pytest
 
 import ninescope
-from conftest import ROOT, command, interrupted, run_program, tomllib
+from conftest import ROOT, interrupted, quick_command, run_program, tomllib
 from ninescope.text.facts import facts
 
 MIX = ninescope.Workload.job(rw="randrw", bs="4k", iodepth=16, rwmixread=70, size="256m", requests=20_000)
@@ -628,7 +628,7 @@ def test_an_output_that_cannot_be_written_is_one_clear_error(format_):
     arguments = ["run", "--rw", "randread", "--size", "64m", "--requests", "100", *format_]
     with open("/dev/full", "w") as full:
         done = subprocess.run(
-            [*command(), *arguments], stdout=full, stderr=subprocess.PIPE, text=True, timeout=120
+            [*quick_command(), *arguments], stdout=full, stderr=subprocess.PIPE, text=True, timeout=120
         )
     assert done.returncode == 2
     assert done.stderr.splitlines()[-1] == (

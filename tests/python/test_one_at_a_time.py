@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from conftest import NATIVE, ROOT, command
+from conftest import NATIVE, ROOT, command, quick_command
 from ninescope import ConfigError
 from ninescope.common.files import alone, output_directory, output_file, written_whole
 from sweep_samples import run_here
@@ -169,7 +169,7 @@ def test_of_two_runs_with_one_out_one_ends_well_and_one_is_refused(tmp_path):
         time.sleep(0.05)
 
     def run(words: list) -> subprocess.CompletedProcess[str]:
-        whole = [*command(), *map(str, words)]
+        whole = [*quick_command(), *map(str, words)]
         return subprocess.run(whole, capture_output=True, text=True, timeout=60, check=False)
 
     second = run(arguments)

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from conftest import command
+from conftest import command, quick_command
 from ninescope import ConfigError
 from ninescope.lab import pool
 from ninescope.papers import points, runner
@@ -237,7 +237,9 @@ def test_a_run_that_was_killed_goes_on_and_ends_byte_for_byte_the_same(experimen
     words = ["papers", "run", "900", "--jobs", "1", "--experiments", str(folder), "--out"]
 
     def run(out: Path) -> subprocess.CompletedProcess[str]:
-        return subprocess.run([*command(), *words, str(out)], capture_output=True, text=True, check=True)
+        return subprocess.run(
+            [*quick_command(), *words, str(out)], capture_output=True, text=True, check=True
+        )
 
     (tmp_path / "notes" / "stop").touch()
     out = tmp_path / "out"

@@ -13,7 +13,7 @@ from rich.table import Table
 from rich.text import Text
 
 from compare_samples import document
-from conftest import NATIVE, ROOT, command
+from conftest import NATIVE, ROOT, quick_command
 from ninescope.lab.compare import compare
 from ninescope.result import Result
 from ninescope.text.lines import plain_text, print_whole
@@ -94,7 +94,7 @@ def test_a_value_of_a_key_is_compared_whole():
 def closed_at(*arguments: object, lines: int, errors: bool = False) -> tuple[int, bytes]:
     """Run a program and close its pipe after so many lines; return its exit code and what else it said."""
     pipe = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT if errors else subprocess.PIPE}
-    with subprocess.Popen([*command(), *map(str, arguments)], **pipe) as process:
+    with subprocess.Popen([*quick_command(), *map(str, arguments)], **pipe) as process:
         for _ in range(lines):
             assert process.stdout.readline()
         process.stdout.close()

@@ -9,7 +9,6 @@ import json
 import re
 import shutil
 import subprocess
-import sys
 from html.parser import HTMLParser
 from itertools import pairwise
 from pathlib import Path
@@ -18,7 +17,7 @@ import pytest
 
 import ninescope
 import report_samples
-from conftest import NATIVE, ROOT
+from conftest import NATIVE, ROOT, quick_command
 from ninescope.figures import Axis, Figure, Panel, Series
 from ninescope.report import values
 from ninescope.report.document import (
@@ -529,7 +528,7 @@ def ninescope_command():
         pytest.skip("the engine is not built")
 
     def run(*arguments: str, **more: object) -> subprocess.CompletedProcess[str]:
-        command = [sys.executable, "-m", "ninescope", *arguments]
+        command = [*quick_command(), *arguments]
         return subprocess.run(command, capture_output=True, text=True, timeout=120, **more)
 
     return run

@@ -11,7 +11,7 @@ import warnings
 import pytest
 
 import ninescope
-from conftest import ROOT, command
+from conftest import ROOT, command, quick_command
 
 DEMO = ROOT / "examples/drives/demo.toml"
 SMALL = ("--drive", DEMO, "--set", "geometry.blocks_per_plane=40")
@@ -172,10 +172,10 @@ def test_a_file_that_cannot_be_written_is_refused_before_preparing(cli, tmp_path
 
 
 def test_processes_that_share_a_folder_agree(tmp_path):
-    run = [*command(), "run", *JOB, *SMALL, "--prefill", "steady", "--json", "--snapshots", tmp_path / "kept"]
+    words = ["run", *JOB, *SMALL, "--prefill", "steady", "--json", "--snapshots", tmp_path / "kept"]
     processes = [
         subprocess.Popen(
-            [str(word) for word in run], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+            [*quick_command(), *map(str, words)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
         )
         for _ in range(4)
     ]

@@ -13,7 +13,7 @@ import polars as pl
 import pytest
 
 import ninescope
-from conftest import ROOT, command, run_program
+from conftest import ROOT, quick_command, run_program
 from ninescope.simulation.traces import COLUMNS, OPS
 
 ENDINGS = [".csv", ".csv.gz", ".csv.zst", ".mqsim", ".mqsim.gz", ".mqsim.zst", ".parquet"]
@@ -87,7 +87,7 @@ def test_a_pipe_in_and_out(msr_trace):
 
 
 def test_parquet_through_pipes(msr_trace):
-    words = [*command(), "trace", "convert", "-", "-", "--to"]
+    words = [*quick_command(), "trace", "convert", "-", "-", "--to"]
     first = subprocess.run([*words, "parquet"], input=msr_trace.read_bytes(), capture_output=True, check=True)
     second = subprocess.run([*words, "msr"], input=first.stdout, capture_output=True, check=True)
     assert len(second.stdout.splitlines()) == 2000
