@@ -10,6 +10,8 @@ use ninescope_check::worlds::{Hunt, World, decides_otherwise, generate, run, sit
 const WORLDS: u64 = 600;
 /// Worlds in which each policy must decide something that another of its registry decides otherwise.
 const LOOKED_AT: u64 = 600;
+/// Those of them in which policies were first found to do so, which are tried first: the rarest shows in one of 233.
+const SHOW_POLICIES: [u64; 20] = [233, 34, 28, 23, 19, 17, 16, 13, 12, 11, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0];
 
 fn files(folder: &str) -> Vec<PathBuf> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("worlds").join(folder);
@@ -91,7 +93,9 @@ fn every_policy_joins_by_itself_and_decides_otherwise_than_another() {
     let policies = ninescope::policies();
     let names = policies.iter().flat_map(|(key, list)| list.iter().map(move |(name, _)| (*key, *name)));
     let mut left: BTreeSet<(&str, &str)> = names.collect();
-    for world in (0..LOOKED_AT).map(generate) {
+    let others = (0..LOOKED_AT).filter(|seed| !SHOW_POLICIES.contains(seed));
+    for seed in SHOW_POLICIES.into_iter().chain(others) {
+        let world = generate(seed);
         let Ok(outcome) = run(&world) else { continue };
         left.retain(|(key, name)| {
             let ran = outcome.marks.contains_key(&format!("{key} = {name}"));
