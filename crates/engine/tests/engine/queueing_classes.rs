@@ -167,15 +167,15 @@ fn waits(sojourns: &[u32], service: u64) -> Vec<u32> {
 /// .3 at 1, others .05 at 8.
 const LOADS: [((f64, f64), u64); 2] = [((0.3, 0.4), 1_200_000), ((0.5, 0.3), 1_800_000)];
 
-/// Runs a die that `change` sets up with both kinds of other work at all loads.
-fn for_both(change: impl Fn(&mut Bench), check: impl Fn(&str, (f64, f64), &Sojourns)) {
+/// Runs a die that `change` sets up with both kinds of other work at all loads, with one in `of` of the reads.
+fn for_both(of: u64, change: impl Fn(&mut Bench), check: impl Fn(&str, (f64, f64), &Sojourns)) {
     for other in [Other::Programs, Other::Erases] {
         for (seed, (loads, reads)) in (1..).zip(LOADS) {
             let mut bench = die(other);
             change(&mut bench);
             let name = format!("reads {} and {other:?} {}", loads.0, loads.1);
             let seed = if other == Other::Programs { seed } else { 10 + seed };
-            let workload = two_streams(loads, reads, seed);
+            let workload = two_streams(loads, reads / of, seed);
             check(&name, loads, &sojourns(&bench, other, workload));
         }
     }
@@ -186,7 +186,7 @@ fn for_both(change: impl Fn(&mut Bench), check: impl Fn(&str, (f64, f64), &Sojou
 #[test]
 fn in_the_order_of_arrival_both_classes_wait_as_the_mg1_mixture_says() {
     let fifo = |bench: &mut Bench| bench.engine.scheduler = policy(serde_json::json!({ "policy": "fifo" }));
-    for_both(fifo, |name, loads, seen| {
+    for_both(1, fifo, |name, loads, seen| {
         // Poisson arrivals of both kinds find the same queue.
         let expected = oracle::mg1_mean_wait(&classes(loads));
         assert_mean(&format!("{name}: wait of reads"), &waits(&seen.reads, READ), expected);
@@ -197,7 +197,7 @@ fn in_the_order_of_arrival_both_classes_wait_as_the_mg1_mixture_says() {
 #[test]
 fn reads_first_makes_both_classes_wait_as_cobham_says() {
     let reads_first = |bench: &mut Bench| bench.engine.scheduler = TransactionSchedulerConfig::default();
-    for_both(reads_first, |name, loads, seen| {
+    for_both(1, reads_first, |name, loads, seen| {
         let expected = oracle::cobham(&classes(loads));
         assert_mean(&format!("{name}: wait of reads"), &waits(&seen.reads, READ), expected[0]);
         assert_mean(&format!("{name}: wait of the others"), &waits(&seen.others, LONG), expected[1]);
@@ -209,7 +209,8 @@ fn suspends_at_no_cost_are_preemptive_resume_priority() {
     let suspends = |bench: &mut Bench| {
         bench.engine.suspend = policy(serde_json::json!({ "policy": "immediate", "programs": true }));
     };
-    for_both(suspends, |name, loads, seen| {
+    // Times in the system vary less than waits: half of the reads give the same half-width of less than 5 %.
+    for_both(2, suspends, |name, loads, seen| {
         let expected = oracle::preemptive_resume(&classes(loads));
         assert_mean(&format!("{name}: time of reads"), &seen.reads, expected[0]);
         assert_mean(&format!("{name}: time of the others"), &seen.others, expected[1]);
