@@ -12,6 +12,7 @@ from __future__ import annotations
 import atexit
 import contextlib
 import gc
+import importlib
 import json
 import os
 import runpy
@@ -116,19 +117,32 @@ def server(folder: Path) -> Iterator[Forks]:
         process.stdin.close()
 
 
+PRELOADED = (
+    "jinja2",
+    "matplotlib.backends.backend_agg",
+    "matplotlib.figure",
+    "numpy",
+    "PIL.PngImagePlugin",
+    "polars._utils.parquet",
+    "pydantic.json_schema",
+    "pydantic.type_adapter",
+    "rich._emoji_codes",
+    "rich.console",
+    "rich.table",
+    "tomllib",
+    "typer._adapters",  # what typer imports when it meets the first option
+)
+"""What the command line uses of others, down to what they import themselves only when they are used."""
+
+
 # ---- the server ---------------------------------------------------------------------------------------
 
 
 def serve(address: str) -> None:
     """Answer those who ask, one process each, until standard input ends."""
-    import matplotlib.figure  # noqa: F401
-    import numpy  # noqa: F401
-    import polars  # noqa: F401
-    import pydantic  # noqa: F401
-    import rich.console
-    import rich.table  # noqa: F401
-    import typer  # noqa: F401
-
+    for name in PRELOADED:
+        with contextlib.suppress(ImportError):  # of another release, or not here
+            importlib.import_module(name)
     gc.freeze()  # nobody looks for garbage in it, nor copies the pages that it is in
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody waits for them
     with socket.socket(socket.AF_UNIX) as server:
