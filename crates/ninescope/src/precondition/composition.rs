@@ -245,7 +245,11 @@ fn overwrite(sample: &mut Ftl, held: Range<u32>, writes: u64, stream: &mut Rando
         driver.write(Lpa(unit)).map_err(internal)?;
     }
     let added = held.len() as u64;
-    let writes = if added == 0 { writes } else { added.next_multiple_of(writes.max(1)) };
+    let writes = match (held.end, added) {
+        (0, _) => 0, // of very few units a pool may hold none
+        (_, 0) => writes,
+        _ => added.next_multiple_of(writes.max(1)),
+    };
     for _ in added..writes {
         driver.write(Lpa(stream.below(u64::from(held.end)) as u32)).map_err(internal)?;
     }
