@@ -5,6 +5,7 @@ use ninescope_model::Geometry;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::policies::channel_arbitration::ChannelArbitrationConfig;
 use crate::policies::suspend::SuspendPolicyConfig;
 use crate::policies::transaction_scheduler::TransactionSchedulerConfig;
 
@@ -43,6 +44,8 @@ pub struct EngineConfig {
     pub gc_pages_in_flight: u32,
     /// Which queue of a die goes next.
     pub scheduler: TransactionSchedulerConfig,
+    /// What goes next over a channel.
+    pub channel: ChannelArbitrationConfig,
     /// When a running erase or program is suspended.
     pub suspend: SuspendPolicyConfig,
     /// Keep a record of each request.

@@ -31,6 +31,7 @@ pub use error::{SimulationError, Violation};
 pub use flash::{BufferLimits, MergedWith, ReadFrom};
 pub use host::{LaneConfig, RequestLogEntry, Think};
 pub use meter::Utilization;
+pub use policies::channel_arbitration::ChannelArbitrationConfig;
 pub use policies::suspend::{SuspendPolicy, SuspendPolicyConfig};
 pub use policies::transaction_scheduler::{TransactionScheduler, TransactionSchedulerConfig};
 pub use probe::{Access, Event, NoProbe, Pair, Probe, View};

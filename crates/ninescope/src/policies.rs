@@ -4,7 +4,7 @@ use ninescope_ecc::{EccSchemeConfig, LatencyConfig};
 use ninescope_engine::policies::read_retry::ReadRetryConfig;
 use ninescope_engine::policies::refresh::RefreshPolicyConfig;
 use ninescope_engine::policies::scrub::ScrubPolicyConfig;
-use ninescope_engine::{SuspendPolicyConfig, TransactionSchedulerConfig};
+use ninescope_engine::{ChannelArbitrationConfig, SuspendPolicyConfig, TransactionSchedulerConfig};
 use ninescope_ftl::policies::{
     FreeBlockChoiceConfig, GcTriggerConfig, PageAllocationConfig, SectorWearLevelingConfig, StreamChoiceConfig,
     VictimSelectionConfig,
@@ -30,6 +30,7 @@ const REGISTRIES: &[ToldRegistry] = &[
     (("ftl.gc_trigger", GcTriggerConfig::LIST), GcTriggerConfig::parameters),
     (("ftl.victim", VictimSelectionConfig::LIST), VictimSelectionConfig::parameters),
     (("scheduler.transactions", TransactionSchedulerConfig::LIST), TransactionSchedulerConfig::parameters),
+    (("scheduler.channel", ChannelArbitrationConfig::LIST), ChannelArbitrationConfig::parameters),
     (("scheduler.suspend", SuspendPolicyConfig::LIST), SuspendPolicyConfig::parameters),
     (("scm.wear_leveling", SectorWearLevelingConfig::LIST), SectorWearLevelingConfig::parameters),
     (("scm.verify", ProgramVerifyConfig::LIST), ProgramVerifyConfig::parameters),

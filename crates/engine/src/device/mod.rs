@@ -462,6 +462,7 @@ mod tests {
             multi_plane: true,
             gc_pages_in_flight: 1,
             scheduler: TransactionSchedulerConfig::default(),
+            channel: Default::default(),
             suspend: crate::policies::suspend::SuspendPolicyConfig::default(),
             log_requests: false,
         };

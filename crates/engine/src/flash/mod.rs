@@ -83,7 +83,7 @@ impl Flash {
         let dies = (geometry.dies(), resources.die(DieId(0)));
         let channels = (geometry.channels, resources.channel(ChannelId(0)));
         Self {
-            dies: Stations::new(dies, channels, config.scheduler.build()),
+            dies: Stations::new(dies, channels, config.scheduler.build(), &config.channel),
             suspend_policy: config.suspend.build(),
             multi_plane: config.multi_plane,
             read_any_block: nand.reads_any_block(),

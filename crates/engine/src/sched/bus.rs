@@ -1,5 +1,5 @@
-//! The channel: one transfer at a time. Bare commands (of reads and erases, which carry no data) go before data, so that
-//! dies sense while data moves; within each kind, first come, first served.
+//! The channel: one transfer at a time. Bare commands (of reads and erases, which carry no data) go before data, unless a
+//! policy has it otherwise (`policies/channel_arbitration`); within each kind, first come, first served.
 //!
 //! A transfer is a time stamp, not an event; a channel wakes only when somebody waits for it. Who gets it is decided when
 //! everything else of an instant is done: a die freed at the instant at which its channel frees is not too late.
@@ -11,7 +11,7 @@ use ninescope_kernel::{Fifo, Ns};
 pub struct Bus {
     /// When the present transfer ends.
     pub(super) free_at: Ns,
-    /// Stations that wait to send a command without data, in the order of asking.
+    /// Stations that wait to send a command without data (or any, if the policy says so), in the order of asking.
     pub(super) commands: Fifo,
     /// Stations that wait to move data, in the order of asking.
     pub(super) data: Fifo,

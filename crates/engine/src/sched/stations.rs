@@ -9,6 +9,7 @@ use ninescope_model::Occupancy;
 use super::bus::Bus;
 use super::station::{Phase, Station};
 use crate::meter::{DieLedger, busy_of_unit};
+use crate::policies::channel_arbitration::{ChannelArbitration, ChannelArbitrationConfig, ChannelView};
 use crate::policies::transaction_scheduler::{DieView, TransactionScheduler};
 use crate::run::Run;
 use crate::transaction::{CLASSES, QueueClass, TransactionStore};
@@ -23,6 +24,9 @@ pub struct Stations<W> {
     /// Channels that may be granted before time moves on.
     buses_touched: BitTable,
     scheduler: Box<dyn TransactionScheduler>,
+    /// Who goes first over a channel; none: commands.
+    arbitration: Option<Box<dyn ChannelArbitration>>,
+    programs_are_commands: bool,
     /// The wake-ups of the first station and the first channel.
     first: ResourceId,
     first_bus: ResourceId,
@@ -54,6 +58,7 @@ impl<W: Default> Stations<W> {
         (stations, first): (u32, ResourceId),
         (buses, first_bus): (u32, ResourceId),
         scheduler: Box<dyn TransactionScheduler>,
+        channel: &ChannelArbitrationConfig,
     ) -> Self {
         Self {
             all: (0..stations).map(|_| Station::default()).collect(),
@@ -61,6 +66,8 @@ impl<W: Default> Stations<W> {
             touched: BitTable::new(stations as usize),
             buses_touched: BitTable::new(buses as usize),
             scheduler,
+            arbitration: channel.chosen().build(),
+            programs_are_commands: channel.chosen().programs_are_commands(),
             first,
             first_bus,
         }
@@ -241,7 +248,8 @@ impl<W> Stations<W> {
         unit.bus_requested = now;
         unit.enter(now, waits, Occupancy::WaitingForChannel);
         let channel = &mut self.buses[bus as usize];
-        let queue = if bare { &mut channel.commands } else { &mut channel.data };
+        let is_command = bare || (self.programs_are_commands && waits == Phase::WaitingToSend);
+        let queue = if is_command { &mut channel.commands } else { &mut channel.data };
         queue.push_back(&mut self.all[..], station, bus_link);
         self.buses_touched.set(bus as usize);
     }
@@ -259,7 +267,16 @@ impl<W> Stations<W> {
             run.queue.schedule(wake, channel.free_at);
             return None;
         }
-        let queue = if channel.commands.is_empty() { &mut channel.data } else { &mut channel.commands };
+        let data_first = channel.commands.is_empty()
+            || (!channel.data.is_empty()
+                && self.arbitration.as_mut().is_some_and(|policy| {
+                    let asked = |first: u32| self.all[first as usize].bus_requested;
+                    policy.data_first(&ChannelView {
+                        command_asked: asked(channel.commands.head()),
+                        data_asked: asked(channel.data.head()),
+                    })
+                }));
+        let queue = if data_first { &mut channel.data } else { &mut channel.commands };
         let station = queue.pop_front(&mut self.all[..], bus_link)?;
         Some((station, self.all[station as usize].bus_requested < run.now))
     }

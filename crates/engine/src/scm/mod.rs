@@ -19,6 +19,7 @@ use serde::Serialize;
 
 use crate::config::EngineConfig;
 use crate::meter::DieLedger;
+use crate::policies::channel_arbitration::ChannelArbitrationConfig;
 use crate::policies::transaction_scheduler::TransactionSchedulerConfig;
 use crate::resources::Resources;
 use crate::sched::Stations;
@@ -97,7 +98,7 @@ impl ScmPart {
         };
         Self {
             leveling: each.iter().flat_map(of_medium).collect(),
-            banks: stations(0, 0, Resources::new(0, 0, 0, 0), &TransactionSchedulerConfig::default()),
+            banks: stations(0, 0, Resources::new(0, 0, 0, 0), &Default::default(), &Default::default()),
             counters: [ScmCounters::default(); 2],
             layout,
             writes_before: Vec::new(),
@@ -112,7 +113,8 @@ impl ScmPart {
 
     /// Becomes part of a drive, whose policy chooses among what waits on its banks.
     pub(crate) fn join_drive(&mut self, config: &EngineConfig, resources: Resources) {
-        self.banks = stations(self.layout.banks(), self.layout.channels(), resources, &config.scheduler);
+        self.banks =
+            stations(self.layout.banks(), self.layout.channels(), resources, &config.scheduler, &config.channel);
     }
 
     /// The shapes of its media.
@@ -219,7 +221,8 @@ fn stations<W: Default>(
     channels: u32,
     resources: Resources,
     scheduler: &TransactionSchedulerConfig,
+    channel: &ChannelArbitrationConfig,
 ) -> Stations<W> {
     let (first, first_channel) = (resources.bank(BankId(0)), resources.bank_channel(ChannelId(0)));
-    Stations::new((banks, first), (channels, first_channel), scheduler.build())
+    Stations::new((banks, first), (channels, first_channel), scheduler.build(), channel)
 }

@@ -7,11 +7,13 @@ use crate::scenario::{
     COMMAND, Drive, ERASE, Outcome, PAGE_PROGRAM, PROGRAM, READ, UNIT_READ, UNIT_TRANSFER, flush, mixed_requests,
     policy, policy_with, read, read_units, scenes, sectors, trim, write, write_units,
 };
-use ninescope_engine::{EngineCounters, SimulationError, TransactionSchedulerConfig, WriteCompletion};
+use ninescope_engine::{
+    ChannelArbitrationConfig, EngineCounters, SimulationError, TransactionSchedulerConfig, WriteCompletion,
+};
 use ninescope_ftl::FtlCounters;
 use ninescope_kernel::{Ns, Rate};
 use ninescope_media::nand::CommandKind;
-use ninescope_model::{Cause, Op, Ppa};
+use ninescope_model::{Cause, Op, Ppa, Request};
 
 /// Time of one 16 KiB page on the channel [ns].
 const PAGE_TRANSFER: u64 = 4 * UNIT_TRANSFER;
@@ -324,6 +326,77 @@ fn no_more_commands_than_the_queue_depth_are_inside() {
             (Cause::Transfer, 3 * UNIT_TRANSFER),
         ]
     );
+}
+
+/// Two dies of a channel read at once. The first one's data cross, the second one's wait from `2 * COMMAND + READ` on, and
+/// something else is asked of a third die, which is the next to be written behind 8 prepared units and holds the last of 12.
+fn third_die(arbitration: &str, prepared: u32, third: Request) -> Outcome {
+    let drive = Drive::with(|drive| {
+        drive.dies_per_channel = 3;
+        drive.prepared = (0..prepared).collect();
+        drive.engine.channel = policy::<ChannelArbitrationConfig>(arbitration);
+    });
+    drive.run(vec![read(0, 0), read(0, 4), third])
+}
+
+#[test]
+fn what_crosses_a_channel_next_is_the_policys_choice() {
+    // When the first one's data have crossed.
+    let crossed = COMMAND + READ + UNIT_TRANSFER;
+    let (before, behind) = (COMMAND + READ + 1, 2 * COMMAND + READ + 1);
+    for (policy, at, command_first) in [
+        ("commands-first", before, true),
+        ("commands-first", behind, true),
+        ("first-come", before, true),
+        ("first-come", behind, false),
+        ("read-data-first", before, false),
+        ("read-data-first", behind, false),
+    ] {
+        let run = third_die(policy, 12, read(at, 8));
+        let sent = crossed + if command_first { COMMAND } else { UNIT_TRANSFER + COMMAND };
+        let second = crossed + UNIT_TRANSFER + if command_first { COMMAND } else { 0 };
+        assert_eq!(run.completed_at(1), second, "{policy}, asked at {at}");
+        assert_eq!(run.completed_at(2), sent + READ + UNIT_TRANSFER, "{policy}, asked at {at}");
+    }
+}
+
+#[test]
+fn a_program_crosses_behind_read_data_where_these_go_first() {
+    let crossed = COMMAND + READ + UNIT_TRANSFER;
+    let before = COMMAND + READ + 1;
+    for (policy, program_first) in [("commands-first", true), ("first-come", true), ("read-data-first", false)] {
+        let run = third_die(policy, 8, write_units(before, 8, 4));
+        let (program, data) = (COMMAND + PAGE_TRANSFER, UNIT_TRANSFER);
+        assert_eq!(run.completed_at(1), crossed + data + if program_first { program } else { 0 }, "{policy}");
+        let begins = crossed + if program_first { 0 } else { data };
+        assert_eq!(run.ended(CommandKind::Program), [begins + program + PROGRAM], "{policy}");
+    }
+}
+
+#[test]
+fn dies_whose_data_go_first_fall_into_step() {
+    // 16 dies are never without reads, and their data take the channel longer than a read takes a die.
+    const DIES: u64 = 16;
+    const ROUNDS: u64 = 50;
+    let time_of_a_page = |arbitration: &str| {
+        let drive = Drive::with(|drive| {
+            drive.dies_per_channel = DIES as u32;
+            drive.logical_units = 4 * DIES as u32;
+            drive.prepared = (0..4 * DIES as u32).collect();
+            drive.engine.channel = policy::<ChannelArbitrationConfig>(arbitration);
+        });
+        let reads = ROUNDS * DIES;
+        let run = drive.run((0..reads).map(|index| read_units(0, index % DIES * 4, 4)).collect());
+        let end = (0..reads).map(|id| run.completed_at(id)).max().expect("reads");
+        end as f64 / reads as f64
+    };
+    // Commands between the data keep the channel busy; but for them all dies sense, then all send.
+    let busy = (COMMAND + PAGE_TRANSFER) as f64;
+    let in_step = (COMMAND + READ + DIES * PAGE_TRANSFER) as f64 / DIES as f64;
+    for (policy, expected) in [("commands-first", busy), ("read-data-first", in_step)] {
+        let measured = time_of_a_page(policy);
+        assert!((measured / expected - 1.0).abs() < 0.02, "{policy}: {measured} ns, {expected} expected");
+    }
 }
 
 /// Two reads at once, on two dies.

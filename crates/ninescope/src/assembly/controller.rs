@@ -39,6 +39,7 @@ pub fn engine_config(drive: &LoadedDrive, geometry: &Geometry, log_requests: boo
         multi_plane: scheduler.multi_plane,
         gc_pages_in_flight: drive.config.ftl.gc_pages_in_flight.unwrap_or(4 * geometry.frontier_planes),
         scheduler: scheduler.transactions.clone(),
+        channel: scheduler.channel.clone(),
         suspend: scheduler.suspend.clone(),
         log_requests,
     })

@@ -1,6 +1,6 @@
 //! The controller in a drive description, and the schedulers in it.
 
-use ninescope_engine::{SuspendPolicyConfig, TransactionSchedulerConfig, WriteCompletion};
+use ninescope_engine::{ChannelArbitrationConfig, SuspendPolicyConfig, TransactionSchedulerConfig, WriteCompletion};
 use ninescope_model::schema::above_zero;
 use ninescope_model::string_or_table;
 use ninescope_model::units::{BytesPerSecond, Duration};
@@ -57,6 +57,9 @@ pub struct SchedulerConfig {
     /// Which queue of a die goes next.
     #[serde(deserialize_with = "string_or_table")]
     pub transactions: TransactionSchedulerConfig,
+    /// What goes next over a channel: commands, or data.
+    #[serde(deserialize_with = "string_or_table")]
+    pub channel: ChannelArbitrationConfig,
     /// When a running erase or program is suspended.
     #[serde(deserialize_with = "string_or_table")]
     pub suspend: SuspendPolicyConfig,
@@ -68,6 +71,7 @@ impl Default for SchedulerConfig {
     fn default() -> Self {
         Self {
             transactions: TransactionSchedulerConfig::default(),
+            channel: ChannelArbitrationConfig::default(),
             suspend: SuspendPolicyConfig::default(),
             multi_plane: true,
         }

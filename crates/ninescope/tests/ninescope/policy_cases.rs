@@ -38,7 +38,12 @@ impl Setting {
     pub fn request(self, case: &str) -> Value {
         // Soft sensing is of LDPC codes.
         let ldpc = "nand.ecc={policy=\"ldpc\",user_data=1024,parity=128,correctable=8}";
-        let sets = if case == "nand.retry=soft-sensing" { vec![ldpc, case] } else { vec![case] };
+        let sets = match case.split_once('=') {
+            Some(("nand.retry", "soft-sensing")) => vec![ldpc, case],
+            // A channel is shared by both dies.
+            Some(("scheduler.channel", _)) => vec!["geometry.channels=1", "geometry.dies_per_package=2", case],
+            _ => vec![case],
+        };
         let mut request = tiny_request(&sets);
         let drive = match self {
             Self::Flash => return request,

@@ -103,6 +103,7 @@ impl Bench {
                 multi_plane: true,
                 gc_pages_in_flight: 4,
                 scheduler: TransactionSchedulerConfig::default(),
+                channel: Default::default(),
                 suspend: SuspendPolicyConfig::default(),
                 log_requests: true,
             },

@@ -362,6 +362,7 @@ impl Default for Drive {
                 multi_plane: true,
                 gc_pages_in_flight: 4,
                 scheduler: TransactionSchedulerConfig::default(),
+                channel: Default::default(),
                 suspend: SuspendPolicyConfig::default(),
                 log_requests: false,
             },
