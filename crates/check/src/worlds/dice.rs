@@ -1,20 +1,29 @@
-//! The one stream that everything of a world is drawn from.
+//! The streams that a world is drawn from: one for its shape, one for each registry of policies, so that a registry that
+//! joins leaves what there is of other worlds as it was.
 
 use ninescope_kernel::RandomStream;
 use ninescope_model::units::Duration;
 
 /// Draws of a world.
-pub(super) struct Dice(RandomStream);
+pub(super) struct Dice {
+    seed: u64,
+    stream: RandomStream,
+}
 
 impl Dice {
     /// Those of a seed.
     pub fn new(seed: u64) -> Self {
-        Self(RandomStream::new(seed, "worlds", "world"))
+        Self { seed, stream: RandomStream::new(seed, "worlds", "world") }
+    }
+
+    /// Those of the same seed for something named, whatever else is drawn.
+    pub fn of(&self, what: &str) -> Self {
+        Self { seed: self.seed, stream: RandomStream::new(self.seed, "worlds", what) }
     }
 
     /// `low..=high`.
     pub fn between(&mut self, low: u64, high: u64) -> u64 {
-        low + self.0.below(high - low + 1)
+        low + self.stream.below(high - low + 1)
     }
 
     pub fn small(&mut self, low: u32, high: u32) -> u32 {
@@ -22,11 +31,11 @@ impl Dice {
     }
 
     pub fn chance(&mut self, percent: u64) -> bool {
-        self.0.below(100) < percent
+        self.stream.below(100) < percent
     }
 
     pub fn one_of<T: Copy>(&mut self, choices: &[T]) -> T {
-        choices[self.0.below(choices.len() as u64) as usize]
+        choices[self.stream.below(choices.len() as u64) as usize]
     }
 
     /// A duration of any order of magnitude below 10^`digits` ns, at least `least`.

@@ -52,6 +52,7 @@ pub(super) fn drive(dice: &mut Dice, name: &str) -> toml::Table {
         set_policy(dice, &mut table, "tier.placement", name);
     }
     for (key, policies) in ninescope::policies() {
+        let dice = &mut dice.of(key);
         let (name, _) = dice.one_of(policies);
         if key != "tier.placement" && wants.key(dice, key, !of_scm_alone) {
             set_policy(dice, &mut table, key, wants.name(key).unwrap_or(name));
