@@ -111,6 +111,24 @@ def test_one_command_per_chip_makes_one_die_of_a_chip(cli, tmp_path):
     assert (geometry["dies_per_package"], geometry["planes_per_die"]) == (1, 4)
 
 
+def test_as_mqsim_does_what_mqsim_does_and_as_hardware_what_the_file_says(cli, tmp_path):
+    def drive(*options):
+        imported(cli, tmp_path / "out", CONFIG, WORKLOAD, *options)
+        return toml(tmp_path / "out/drive.toml")
+
+    plain, peer = drive(), drive("--as", "mqsim")
+    assert drive("--as", "hardware") == plain
+    assert "channel" not in plain["scheduler"]
+    assert peer["scheduler"]["channel"] == "read-data-first"
+    assert (peer["geometry"]["dies_per_package"], peer["geometry"]["planes_per_die"]) == (1, 4)
+    assert peer["nand"]["read"] == ["50020ns", "60020ns", "70020ns"]
+    assert "20 ns that MQSim builds in" in peer["sources"]["nand.read"]
+    code, out, err = cli("import", "mqsim", CONFIG, WORKLOAD, "--out", tmp_path / "no", "--as", "flashsim")
+    assert (code, out) == (2, "")
+    assert "--as is 'flashsim', and takes hardware or mqsim" in err
+    assert not (tmp_path / "no").exists()
+
+
 def test_hot_and_cold_addresses_are_zones(cli, files, tmp_path):
     config, workload = files(
         value("Address_Distribution", "RANDOM_UNIFORM", "RANDOM_HOTCOLD"),
@@ -213,3 +231,22 @@ def test_the_validated_configurations_import(cli, tmp_path, case):
     assert "channels = 8" in drive.resolve()
     assert not [item for item in report["not_carried"] if "not known" in item["why"]]
     assert ("job.toml" in report["files"]) == ("128g" in case)
+
+
+@pytest.mark.skipif(not PEERS.is_dir(), reason=f"NO {PEERS}: MQSim's configurations are not compared")
+@pytest.mark.parametrize(
+    "case",
+    ["a_r_qd1", "a_r_qd64", "a_seqr_64k", "b_r_qd64", "a_70_4k_qd16", "a_w_qd16", "a_50_qd32", "b_50_qd32"],
+)
+def test_as_mqsim_has_the_mean_latency_of_mqsim(cli, tmp_path, case):
+    # With a tenth of the requests, of which each direction's mean is known within 1 % by chance.
+    files = (PEERS / case / "ssdconfig.xml", PEERS / case / "workload.xml")
+    report = imported(cli, tmp_path / "out", *files, "--as", "mqsim")
+    said = (PEERS / case / "workload_scenario_1.xml").read_text()
+    [theirs] = re.findall(r"<Device_Response_Time>(\d+)</", said)[:1]
+    code, out, err = cli(*report["commands"][0].split()[1:], "--requests", "20000", "--json")
+    assert code == 0, err
+    latencies = json.loads(out)["latency"].values()
+    requests = sum(one["count"] for one in latencies)
+    ours = sum(one["count"] * one["mean_ns"] for one in latencies if one["count"]) / requests / 1e3
+    assert ours == pytest.approx(float(theirs), rel=0.02)

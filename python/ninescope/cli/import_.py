@@ -28,6 +28,14 @@ def import_mqsim(
             help="Make one die of the dies of a chip: MQSim runs one command in a chip at a time.",
         ),
     ] = False,
+    as_: Annotated[
+        str,
+        typer.Option(
+            "--as",
+            metavar="hardware|mqsim",
+            help="Whether the drive does what the file says, or what MQSim does of it.",
+        ),
+    ] = "hardware",
     json_: Annotated[bool, typer.Option("--json", help="Print the account as JSON.")] = False,
 ) -> None:
     """Make a drive and jobs of a configuration of MQSim, and list what has no counterpart.
@@ -37,6 +45,8 @@ def import_mqsim(
     from ninescope import mqsim
     from ninescope.common.files import existing
 
+    if as_ not in ("hardware", "mqsim"):
+        raise typer.BadParameter(f"--as is {as_!r}, and takes hardware or mqsim")
     if not out:
         raise typer.BadParameter("--out wants a directory, and its name is empty")
     imported = mqsim.convert(
@@ -44,6 +54,7 @@ def import_mqsim(
         existing(workload, "workload"),
         scenario=scenario,
         one_command_per_chip=one_command_per_chip,
+        as_mqsim=as_ == "mqsim",
     )
     mqsim.save(imported, Path(out))
     if json_:

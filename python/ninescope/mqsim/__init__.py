@@ -86,8 +86,19 @@ def _comments(left: list[Left]) -> str:
     return "\n# Not carried over from MQSim:\n" + "\n".join(lines) + "\n" if lines else ""
 
 
-def convert(config: str, workload: str, *, scenario: int = 1, one_command_per_chip: bool = False) -> Imported:
-    """Convert the two files of MQSim. A ConfigError names file, line and tag."""
+def convert(
+    config: str,
+    workload: str,
+    *,
+    scenario: int = 1,
+    one_command_per_chip: bool = False,
+    as_mqsim: bool = False,
+) -> Imported:
+    """Convert the two files of MQSim. A ConfigError names file, line and tag.
+
+    With `as_mqsim` the drive does what MQSim does, where that is not what the file says or hardware does:
+    one command at a time in a chip, and data of reads before commands on a channel.
+    """
     flows, rest = read_flows(workload, scenario)
     sizes = [flow.request_bytes for flow in flows]
     same = sizes[0] if len(set(sizes)) == 1 else None
@@ -97,7 +108,11 @@ def convert(config: str, workload: str, *, scenario: int = 1, one_command_per_ch
             Left("Device_Level_Data_Caching_Mode", "differs by flow", "the drive has a cache for all or none")
         )
     drive = read_drive(
-        config, page_bytes=same, cached=True in cached, one_command_per_chip=one_command_per_chip
+        config,
+        page_bytes=same,
+        cached=True in cached,
+        one_command_per_chip=one_command_per_chip or as_mqsim,
+        as_mqsim=as_mqsim,
     )
     for flow in flows:
         whole_drive(flow, drive.resources)

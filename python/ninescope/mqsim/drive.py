@@ -13,6 +13,8 @@ _NS = 1 << 40
 _UNBOUNDED_PAGES = 65535
 # What MQSim builds in for NVDDR2: the command and address cycles of a one-plane command.
 _COMMAND_ADDRESS_NS = 290
+# What MQSim adds to the time of each read of an array.
+_READ_MORE_NS = 20
 # MQSim starts collecting at this many free blocks of a plane, however small the threshold.
 _GC_BLOCKS_LEAST = 10
 
@@ -62,8 +64,13 @@ class Drive(Part):
     resources: tuple[int, int, int, int] = (0, 0, 0, 0)
 
 
-def read_drive(path: str, *, page_bytes: int | None, cached: bool, one_command_per_chip: bool) -> Drive:
-    """Convert the file. Requests of `page_bytes`, below a page, want such pages; `cached`: writes are."""
+def read_drive(
+    path: str, *, page_bytes: int | None, cached: bool, one_command_per_chip: bool, as_mqsim: bool
+) -> Drive:
+    """Convert the file. Requests of `page_bytes`, below a page, want such pages; `cached`: writes are.
+
+    With `as_mqsim` channel and dies do what MQSim does of the file, else what the file says of hardware.
+    """
     root = read(path, "Execution_Parameter_Set")
     sections = {child.tag: child for child in root.children}
     for name in ("Host_Parameter_Set", "Device_Parameter_Set"):
@@ -79,14 +86,21 @@ def read_drive(path: str, *, page_bytes: int | None, cached: bool, one_command_p
     flash = Sheet(path, nested["Flash_Parameter_Set"])
     part = Drive()
     part.table["summary"] = f"imported from MQSim's {path.rpartition('/')[2]}"
-    _geometry(part, device, flash, page_bytes, one_command_per_chip)
-    _nand(part, device, flash)
+    together = "--as mqsim" if as_mqsim else "--one-command-per-chip" if one_command_per_chip else None
+    _geometry(part, device, flash, page_bytes, together)
+    _nand(part, device, flash, _READ_MORE_NS if as_mqsim else 0)
     _ftl(part, device, flash)
     _controller(part, host, device, flash, cached)
     device.one_of("Transaction_Scheduling_Policy", ("PRIORITY_OUT_OF_ORDER", "OUT_OF_ORDER"))
     part.put(
         "scheduler.transactions", "reads-first", "Transaction_Scheduling_Policy: reads, programs, erases"
     )
+    if as_mqsim:
+        part.put(
+            "scheduler.channel",
+            "read-data-first",
+            "--as mqsim: a channel asks for commands when no read data wait",
+        )
     part.put("scheduler.multi_plane", False, "commands to two planes of a die are merged only now and then")
     part.leave(host, _HOST_LEFT)
     part.leave(device, _DEVICE_LEFT)
@@ -101,9 +115,9 @@ def read_drive(path: str, *, page_bytes: int | None, cached: bool, one_command_p
     return part
 
 
-def _geometry(part: Drive, device: Sheet, flash: Sheet, page_bytes: int | None, per_chip: bool) -> None:
+def _geometry(part: Drive, device: Sheet, flash: Sheet, page_bytes: int | None, per_chip: str | None) -> None:
     dies, planes = flash.count("Die_No_Per_Chip", 1, 64), flash.count("Plane_No_Per_Die", 1, 4)
-    together = "--one-command-per-chip: the dies of a chip are one"
+    together = f"{per_chip}: the dies of a chip are one"
     if per_chip and dies * planes > 4:
         flash.wrong(
             "Die_No_Per_Chip", f"{dies} dies of {planes} planes cannot stand for one die of at most 4"
@@ -138,13 +152,16 @@ def _geometry(part: Drive, device: Sheet, flash: Sheet, page_bytes: int | None, 
     part.put("ftl.mapping_unit", part.table["geometry"]["page_size"], "Address_Mapping = PAGE_LEVEL")
 
 
-def _nand(part: Part, device: Sheet, flash: Sheet) -> None:
+def _nand(part: Part, device: Sheet, flash: Sheet, read_more: int) -> None:
     cell = flash.one_of("Flash_Technology", tuple(_CELLS))
     pages = _CELLS[cell]
     part.put("nand.cell", cell.lower(), "Flash_Technology")
     for key, word in (("read", "Read"), ("program", "Program")):
         tags = [f"Page_{word}_Latency_{page}" for page in pages]
-        part.put(f"nand.{key}", [f"{flash.count(tag, 1, _NS)}ns" for tag in tags], ", ".join(tags))
+        more = read_more if key == "read" else 0
+        built_in = f", and {more} ns that MQSim builds in" if more else ""
+        times = [f"{flash.count(tag, 1, _NS) + more}ns" for tag in tags]
+        part.put(f"nand.{key}", times, ", ".join(tags) + built_in)
         for page in ("LSB", "CSB", "MSB"):
             if page not in pages:
                 tag = f"Page_{word}_Latency_{page}"
