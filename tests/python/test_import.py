@@ -123,6 +123,8 @@ def test_as_mqsim_does_what_mqsim_does_and_as_hardware_what_the_file_says(cli, t
     assert (peer["geometry"]["dies_per_package"], peer["geometry"]["planes_per_die"]) == (1, 4)
     assert peer["nand"]["read"] == ["50020ns", "60020ns", "70020ns"]
     assert "20 ns that MQSim builds in" in peer["sources"]["nand.read"]
+    # 4 channels of 2 chips of 2 dies of 2 planes, each with a page of 8 KiB, in pages of 4 KiB.
+    assert peer["controller"]["shared_buffered_pages"] == 2 * 4 * 2 * 2 * 2
     code, out, err = cli("import", "mqsim", CONFIG, WORKLOAD, "--out", tmp_path / "no", "--as", "flashsim")
     assert (code, out) == (2, "")
     assert "--as is 'flashsim', and takes hardware or mqsim" in err

@@ -90,7 +90,9 @@ def read_drive(
     _geometry(part, device, flash, page_bytes, together)
     _nand(part, device, flash, _READ_MORE_NS if as_mqsim else 0)
     _ftl(part, device, flash)
-    _controller(part, host, device, flash, cached)
+    _controller(part, host, device, cached)
+    if cached:
+        _buffer(part, device, flash, as_mqsim)
     device.one_of("Transaction_Scheduling_Policy", ("PRIORITY_OUT_OF_ORDER", "OUT_OF_ORDER"))
     part.put(
         "scheduler.transactions", "reads-first", "Transaction_Scheduling_Policy: reads, programs, erases"
@@ -234,7 +236,7 @@ def _victim(part: Part, device: Sheet, blocks: int) -> None:
         )
 
 
-def _controller(part: Part, host: Sheet, device: Sheet, flash: Sheet, cached: bool) -> None:
+def _controller(part: Part, host: Sheet, device: Sheet, cached: bool) -> None:
     if device.one_of("HostInterface_Type", ("NVME", "SATA")) == "NVME":
         lanes, rate = host.count("PCIe_Lane_Count", 1, 64), host.number("PCIe_Lane_Bandwidth", 0.001, 1000)
         part.put(
@@ -247,13 +249,10 @@ def _controller(part: Part, host: Sheet, device: Sheet, flash: Sheet, cached: bo
         device.wrong("HostInterface_Type", "only NVME is carried over")
     part.put("controller.command_cost", "0ns", "the controller takes no time per command")
     mechanism = device.one_of("Caching_Mechanism", ("SIMPLE", "ADVANCED"))
-    capacity = device.count("Data_Cache_Capacity")
     if cached:
         part.put(
             "controller.write_completion", "buffer", f"Device_Level_Data_Caching_Mode, {mechanism} cache"
         )
-        pages = _pages_per_die(part, capacity)
-        part.put("controller.buffered_pages", pages, "Data_Cache_Capacity, an equal share for each die")
     else:
         part.put(
             "controller.write_completion", "program", "Device_Level_Data_Caching_Mode has no write cache"
@@ -261,7 +260,26 @@ def _controller(part: Part, host: Sheet, device: Sheet, flash: Sheet, cached: bo
         part.leave(device, {"Data_Cache_Capacity": "no flow writes through a cache"})
 
 
+def _buffer(part: Drive, device: Sheet, flash: Sheet, as_mqsim: bool) -> None:
+    if as_mqsim:
+        bound = math.prod(part.resources) * flash.count("Page_Capacity", 512, 1 << 20)
+        pages = max(1, min(bound // _page_bytes(part), _UNBOUNDED_PAGES))
+        why = (
+            "--as mqsim: a page for each plane, of all together, waits for its program, whatever the capacity"
+        )
+        part.put("controller.shared_buffered_pages", pages, why)
+        part.put("controller.buffered_pages", pages, "--as mqsim: any of them may be those of one die")
+        part.leave(device, {"Data_Cache_Capacity": "bounds what is rewritten in the cache alone"})
+        return
+    pages = _pages_per_die(part, device.count("Data_Cache_Capacity"))
+    part.put("controller.buffered_pages", pages, "Data_Cache_Capacity, an equal share for each die")
+
+
+def _page_bytes(part: Part) -> int:
+    return int(part.table["geometry"]["page_size"].removesuffix("B"))
+
+
 def _pages_per_die(part: Part, capacity: int) -> int:
     geometry = part.table["geometry"]
     dies: int = geometry["channels"] * geometry["packages_per_channel"] * geometry["dies_per_package"]
-    return max(1, min(capacity // int(geometry["page_size"].removesuffix("B")) // dies, _UNBOUNDED_PAGES))
+    return max(1, min(capacity // _page_bytes(part) // dies, _UNBOUNDED_PAGES))
