@@ -88,8 +88,8 @@ def pytest_report_header() -> str:
 
 
 def pytest_xdist_auto_num_workers() -> int:
-    """One more than processors: fio sleeps in its tests, and programs of other tests wait for each other."""
-    return (os.cpu_count() or 1) + 1
+    """Two more than processors: fio sleeps in its tests, and programs of other tests wait for each other."""
+    return (os.cpu_count() or 1) + 2
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
