@@ -1,6 +1,6 @@
 //! The library that programs call: configuration in, result out. It holds no mechanism of its own.
 //!
-//! A run goes through one pipeline. Each stage is a room, and knows those before it:
+//! A run goes through one pipeline. Each stage is a room; in time they follow one another, and which knows which a test keeps:
 //!
 //! ```text
 //! request      what a caller asks for, from its JSON: drive, workload, how to run it; checked by itself

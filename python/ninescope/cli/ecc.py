@@ -62,7 +62,7 @@ def ecc(
     """Say what error correcting codes cost and bear: parity, acceptable error rates, times.
 
     \b
-    The codes of paper 000, one sector of SCM and half a page of flash:
+    The codes of a published hybrid drive, one sector of SCM and half a page of flash:
       ninescope ecc --user-data 512B --rate 0.9
       ninescope ecc --user-data 8KiB --correctable 100,200,428 --uber 1e-15
     What a wearing medium needs, and what verify cycles spare:

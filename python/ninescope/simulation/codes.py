@@ -299,7 +299,7 @@ def joint_choices(
 ) -> list[JointChoice]:
     """Return the weakest BCH code for each number of verify cycles of a sector write, 0 to `verify_cycles`.
 
-    `rber` is the rate without verifying; cycles cut it as paper 000 publishes, by 49 % at 20.
+    `rber` is the rate without verifying; cycles cut it by 49 % at 20, as published.
     """
     cycles = _count("verify_cycles", verify_cycles)
     pulse_ns, read_ns = MemoryTimes() if memory is None else memory

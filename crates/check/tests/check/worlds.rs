@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use ninescope_check::worlds::{Hunt, World, decides_otherwise, generate, run, situations};
 
 /// Worlds of every run of the tests. `make worlds N=... SEED=...` runs others.
-const WORLDS: u64 = 400;
+const WORLDS: u64 = 600;
 /// Worlds in which each policy must decide something that another of its registry decides otherwise.
 const LOOKED_AT: u64 = 600;
 /// Those of them in which policies were first found to do so, which are tried first: the rarest shows in one of 90.

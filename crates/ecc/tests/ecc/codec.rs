@@ -124,7 +124,7 @@ proptest! {
 }
 
 #[test]
-fn the_codes_of_paper_000_correct_all_they_promise_and_see_one_error_more() {
+fn codes_of_a_sector_and_of_half_a_page_correct_all_they_promise_and_see_one_error_more() {
     for (user_bytes, correctable, bits) in [(512, 35, 4551), (8192, 428, 65_536 + 7242)] {
         let bench = Bench::new(8 * user_bytes, correctable, None);
         assert_eq!(bench.bits(), bits);

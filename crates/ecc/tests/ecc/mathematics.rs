@@ -17,7 +17,7 @@ fn assert_near(measured: f64, expected: f64, tolerance: f64) {
 }
 
 #[test]
-fn the_strongest_codes_of_rate_nine_tenths_are_those_of_paper_000() {
+fn the_strongest_codes_of_rate_nine_tenths_are_those_published() {
     for (bytes, correctable) in [
         (128, 10),
         (256, 18),
