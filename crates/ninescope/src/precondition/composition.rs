@@ -124,7 +124,9 @@ impl Composition {
     /// Units that will be written at most.
     pub fn total(&self) -> u64 {
         let round = u64::from(self.group) * self.shares.len() as u64;
-        self.wearing.total() + u64::from(self.units) + (2 + CONFIRMING_WINDOWS as u64) * round
+        // Beside the looks, what one pool is given more than another.
+        let rounds = self.groups_between_looks() + 1 + CONFIRMING_WINDOWS as u64;
+        self.wearing.total() + u64::from(self.units) + rounds * round
     }
 
     /// Whether the drive does as the pool did; `None` until that is known.
