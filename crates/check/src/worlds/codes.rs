@@ -260,37 +260,50 @@ fn sectors(dice: &mut Dice, drive: &mut Table, medium: &str) {
     }
 }
 
-/// Data is written anew faster than it grows old, or the drive would do nothing else.
+/// Data is written anew faster than it grows old, or the drive would do nothing else; nor does it do nothing but look at ages.
 fn seldom_too_old(drive: &mut Table) {
-    let count = |key: &str| value_at(drive, key).and_then(Value::as_integer).unwrap_or(1) as u64;
-    let time = |key: &str| value_at(drive, key).and_then(|value| value.clone().try_into::<Duration>().ok());
-    let Some(retention) = time("refresh.retention") else { return };
-    let shape = ["channels", "packages_per_channel", "dies_per_package", "planes_per_die", "blocks_per_plane"];
-    let blocks: u64 = shape.iter().map(|key| count(&format!("geometry.{key}"))).product();
-    let erase = time("nand.erase_loop").map_or(0, |time| time.0 * 5);
-    let page: u64 = ["read", "program"].iter().map(|key| longest(drive, key)).sum();
-    // Slow codecs and channels come on top.
-    let all = 20_000_000_000 + blocks * (erase + count("geometry.pages_per_block") * page) * 4;
-    put_at(drive, "refresh.retention", text(Duration(retention.0.max(all))));
+    let Some(retention) = time_at(drive, "refresh.retention") else { return };
+    let retention = retention.max(20_000_000_000 + time_to_rewrite(drive));
+    put_at(drive, "refresh.retention", text(Duration(retention)));
+    if let Some(period) = time_at(drive, "refresh.period") {
+        put_at(drive, "refresh.period", text(Duration(period.max(retention / 5_000))));
+    }
 }
 
-/// A pass is over long before the next one, so that a slow world does not read for ever.
+/// A pass is over long before the next one, so that a slow world does not read for ever; nor do its reads alone make all data
+/// due for refresh faster than it is written anew.
 fn seldom_scrubbed(drive: &mut Table) {
-    let shape = [
-        "channels",
-        "packages_per_channel",
-        "dies_per_package",
-        "planes_per_die",
-        "blocks_per_plane",
-        "pages_per_block",
-    ];
-    let count =
-        |key: &&str| value_at(drive, &format!("geometry.{key}")).and_then(Value::as_integer).unwrap_or(1) as u64;
-    let pages: u64 = shape.iter().map(count).product();
-    let period = value_at(drive, "scrub.period").and_then(|value| value.clone().try_into::<Duration>().ok());
-    if let Some(period) = period {
-        put_at(drive, "scrub.period", text(Duration(period.0.max(pages * 20_000))));
-    }
+    let Some(period) = time_at(drive, "scrub.period") else { return };
+    let pages_per_block = count_at(drive, "geometry.pages_per_block");
+    let of_pass = blocks(drive) * pages_per_block * 20_000;
+    let reads = value_at(drive, "refresh.reads").and_then(Value::as_integer);
+    let of_refresh = reads.map_or(0, |reads| time_to_rewrite(drive) * pages_per_block / reads as u64);
+    put_at(drive, "scrub.period", text(Duration(period.max(of_pass).max(of_refresh))));
+}
+
+fn count_at(drive: &Table, key: &str) -> u64 {
+    value_at(drive, key).and_then(Value::as_integer).unwrap_or(1) as u64
+}
+
+/// [ns]
+fn time_at(drive: &Table, key: &str) -> Option<u64> {
+    value_at(drive, key).and_then(|value| value.clone().try_into::<Duration>().ok()).map(|time| time.0)
+}
+
+fn blocks(drive: &Table) -> u64 {
+    let shape = ["channels", "packages_per_channel", "dies_per_package", "planes_per_die", "blocks_per_plane"];
+    shape.iter().map(|key| count_at(drive, &format!("geometry.{key}"))).product()
+}
+
+/// More than all data takes to be written anew, page by page, each unit fetched where a store has it [ns]. Slow codecs and
+/// channels come on top.
+fn time_to_rewrite(drive: &Table) -> u64 {
+    let erase = time_at(drive, "nand.erase_loop").map_or(0, |time| time * 5);
+    let page: u64 = ["read", "program"].iter().map(|key| longest(drive, key)).sum();
+    let units =
+        bytes_at(drive, "geometry.page_size").unwrap_or(1) / bytes_at(drive, "ftl.mapping_unit").unwrap_or(4096);
+    let fetched = time_at(drive, "backing_store.read").unwrap_or(0) * units;
+    blocks(drive) * (erase + count_at(drive, "geometry.pages_per_block") * (page + fetched)) * 4
 }
 
 fn longest(drive: &Table, key: &str) -> u64 {

@@ -188,7 +188,11 @@ impl Flash {
 
     /// A move is on the media: the map changes where it still points at the source. Returns whether it did.
     pub fn moved(&mut self, record: &UnitRecord, to: Ppa) -> bool {
-        self.ftl.moved(record.lpa, record.taken_from, to)
+        let current = self.ftl.moved(record.lpa, record.taken_from, to);
+        if current {
+            self.line_follows(record.taken_from, self.ftl.residence(to));
+        }
+        current
     }
 
     /// A page of moves is on the media.

@@ -78,6 +78,11 @@ impl WriteEntry {
         self.stalls.since.1
     }
 
+    /// Whether it is merged with what lay on the media. (What heals a unit names the copy that is no good.)
+    fn is_merged_with_media(&self) -> bool {
+        self.source != Source::Scrub && self.merged_with.is_some_and(|residence| residence != Residence::NONE)
+    }
+
     /// Adds how long it was stalled.
     pub fn add_stalls(&self, parts: &mut Parts) {
         parts.add(Cause::AllocationStall, self.stalls.allocation);
@@ -89,6 +94,8 @@ impl WriteEntry {
 #[derive(Debug)]
 pub(super) struct WriteLine {
     stalled: VecDeque<WriteEntry>,
+    /// How many of them are merged with what lay on the media.
+    merged: usize,
     /// The times in which one was stalled.
     spells: Spells,
     /// Space or buffer room appeared since they were last tried.
@@ -98,7 +105,7 @@ pub(super) struct WriteLine {
 impl WriteLine {
     /// Nobody, with room for so many.
     pub fn with_capacity(entries: usize) -> Self {
-        Self { stalled: VecDeque::with_capacity(entries), spells: Spells::default(), retry: false }
+        Self { stalled: VecDeque::with_capacity(entries), merged: 0, spells: Spells::default(), retry: false }
     }
 
     /// Something has appeared that they may have waited for.
@@ -159,6 +166,7 @@ impl Flash {
         if self.line.stalled.is_empty() {
             self.line.spells.begin(run.now);
         }
+        self.line.merged += usize::from(entry.is_merged_with_media());
         self.line.stalled.insert(before_it, entry);
         if entry.source == Source::Host {
             let stalls = &mut run.counters;
@@ -197,7 +205,22 @@ impl Flash {
 
     /// The first of the line does not wait any more.
     pub fn first_leaves_line(&mut self) {
-        self.line.stalled.pop_front();
+        let left = self.line.stalled.pop_front();
+        self.line.merged -= usize::from(left.is_some_and(|entry| entry.is_merged_with_media()));
+    }
+
+    /// A unit was moved: whoever waits and is merged with it has the content of its new place as well, and need not read it
+    /// again. (With reads of its own that make a block due for refresh it would otherwise wait for the move, for ever.)
+    #[inline]
+    pub(super) fn line_follows(&mut self, from: Residence, to: Residence) {
+        if self.line.merged == 0 {
+            return;
+        }
+        for entry in &mut self.line.stalled {
+            if entry.is_merged_with_media() && entry.merged_with == Some(from) {
+                entry.merged_with = Some(to);
+            }
+        }
     }
 
     /// Nobody waits any more.
