@@ -395,8 +395,8 @@ class NaiveDevice:
     def _must_read_again(self, entry: Entry) -> bool:
         """Whether the unit lies elsewhere than when its rest was read.
 
-        At queue depth 1 no other write can have changed it, but garbage collection may have moved it; the
-        controller looks at places only.
+        At queue depth 1 no other write can have changed it, but garbage collection may have moved it between
+        the read and the place in line; who waits there follows a move.
         """
         if not entry.is_in_part:
             return False
@@ -602,7 +602,10 @@ class NaiveDevice:
         first = page.number * self.shape.units_per_page
         for offset, source in enumerate(page.sources):
             target = page.group.location(first + offset)
-            self.ftl.moved(page.group.content[first + offset], source, target)
+            if self.ftl.moved(page.group.content[first + offset], source, target):
+                for entry in self._stalled:
+                    if entry.is_in_part and entry.merged_with == source:
+                        entry.merged_with = target
         self.collections[page.group.pool].programs -= 1
         self._ask_collection.add(page.group.pool)
 
