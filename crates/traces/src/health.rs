@@ -2,11 +2,8 @@
 
 use serde::Serialize;
 
-use super::detect::is_binary;
+use super::text::{EXCERPT_BYTES, excerpt};
 use crate::{LineProblem, Place};
-
-/// The longest excerpt of a line that is kept for messages [bytes].
-pub(super) const EXCERPT_BYTES: usize = 80;
 
 /// A broken line that was skipped.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -84,26 +81,5 @@ pub(super) fn text_of(place: Place, content: &[u8]) -> String {
         Place::Record(_) => {
             content.iter().take(EXCERPT_BYTES).fold(String::new(), |text, byte| format!("{text}{byte:02x}"))
         }
-    }
-}
-
-/// The beginning of a line as printable text; what is no text is not shown.
-pub(super) fn excerpt(line: &[u8]) -> String {
-    let shown = &line[..line.len().min(EXCERPT_BYTES)];
-    if is_binary(shown) {
-        return "(binary data)".to_owned();
-    }
-    let mut text: String = String::from_utf8_lossy(shown).trim().chars().map(printable).collect();
-    if line.len() > EXCERPT_BYTES {
-        text.push_str("...");
-    }
-    text
-}
-
-fn printable(character: char) -> char {
-    match character {
-        '\t' => ' ',
-        _ if character.is_control() => '\u{fffd}',
-        _ => character,
     }
 }

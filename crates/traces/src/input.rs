@@ -6,7 +6,7 @@ use std::path::Path;
 
 use lzma_rust2::XzReader;
 
-use super::health::EXCERPT_BYTES;
+use super::text::EXCERPT_BYTES;
 use crate::TraceError;
 
 const BUFFER_BYTES: usize = 256 * 1024;

@@ -28,6 +28,7 @@ mod records;
 mod reorder;
 mod stat;
 mod summary;
+mod text;
 mod timeline;
 mod volumes;
 mod write;

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use ninescope_model::{Op, PAGE_BYTES, SECTOR_BYTES};
 use serde::Serialize;
 
-use super::health::excerpt;
 use super::record::TraceRecord;
+use super::text::excerpt;
 use crate::LineProblem;
 use crate::page_set::PageRanks;
 

@@ -6,10 +6,10 @@ use ninescope_engine::View;
 use ninescope_engine::reliability::corruption::Corruption as Injection;
 use ninescope_engine::reliability::{NandCode, ReliabilityCounters};
 use ninescope_kernel::Ns;
-use ninescope_model::{BlockGroup, Ppa, SECTOR_BYTES, Source};
+use ninescope_model::{BlockGroup, Lpa, Ppa, SECTOR_BYTES, Source};
 
 use super::decoders::Decoding;
-use super::reads::{Told, reliability};
+use super::{code_of, reliability};
 use crate::rule::{Checked, require};
 
 /// A place in one of its lives.
@@ -43,6 +43,22 @@ fn copy(view: &View<'_>, place: Ppa) -> Copy {
     (place.0, view.ftl.group(view.ftl.geometry().group_and_offset(place).0).erase_count)
 }
 
+/// What is known of a unit that was decoded.
+#[derive(Clone, Debug)]
+pub struct Told {
+    pub lpa: Lpa,
+    pub place: Ppa,
+    /// Its sectors that were asked for, one bit each.
+    pub sectors: u32,
+    pub corrupt: Option<Copy>,
+    /// Corrupt ones among the other units of its codeword.
+    pub mates: Vec<Copy>,
+    /// It was decoded now, not at an earlier attempt.
+    pub decoded: bool,
+    pub failed: bool,
+    pub undetected: bool,
+}
+
 /// Units that one codeword of a code of flash holds data of, one where there are several codewords to a unit.
 fn units_per_codeword(view: &View<'_>, code: NandCode) -> u32 {
     let user_bytes = reliability(view).nand_code(code).map_or(0, |code| code.scheme().user_bytes());
@@ -51,7 +67,7 @@ fn units_per_codeword(view: &View<'_>, code: NandCode) -> u32 {
 
 /// The sectors of a unit that the first of its codewords holds, one bit each; all where codewords are longer.
 pub fn first_codeword(view: &View<'_>, place: Ppa) -> u32 {
-    let code = reliability(view).nand_code(super::code_of(view, place));
+    let code = reliability(view).nand_code(code_of(view, place));
     let user_bytes = code.map_or(u32::MAX, |code| code.scheme().user_bytes());
     if user_bytes >= view.ftl.geometry().unit_bytes {
         return u32::MAX;
@@ -115,7 +131,7 @@ impl Corruption {
             "unit {place} becomes corrupt, which is {} and was {before:?}",
             if rests { "there" } else { "not there" }
         );
-        self.under_edc += u64::from(super::code_of(view, place) == NandCode::Edc);
+        self.under_edc += u64::from(code_of(view, place) == NandCode::Edc);
         Ok(())
     }
 
@@ -129,7 +145,7 @@ impl Corruption {
         if self.copies.is_empty() {
             return Vec::new();
         }
-        let span = units_per_codeword(view, super::code_of(view, place));
+        let span = units_per_codeword(view, code_of(view, place));
         // Pages hold whole codewords.
         let first = place.0 - place.0 % span;
         let others = (first..first + span).map(Ppa).filter(|&other| other != place);

@@ -7,7 +7,7 @@ use ninescope_engine::reliability::Harm;
 use ninescope_kernel::Ns;
 use ninescope_model::Lpa;
 
-use super::reads::reliability;
+use super::reliability;
 use crate::rule::{Checked, require};
 
 /// What a command's read is owed, or was told: by unit.

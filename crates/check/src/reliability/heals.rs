@@ -4,7 +4,7 @@ use ninescope_engine::View;
 use ninescope_kernel::Ns;
 use ninescope_model::{Lpa, Ppa};
 
-use super::reads::reliability;
+use super::reliability;
 use crate::rule::{Checked, Rule, require};
 
 /// A fetched unit that is to be written anew.

@@ -15,7 +15,7 @@ mod scrub;
 use std::collections::BTreeMap;
 
 use ninescope_engine::reliability::code::Code;
-use ninescope_engine::reliability::{Harm, NandCode, ReliabilityCounters};
+use ninescope_engine::reliability::{Harm, NandCode, Reliability, ReliabilityCounters};
 use ninescope_engine::{Access, Event, SimulationError, View};
 use ninescope_kernel::Ns;
 use ninescope_media::nand::{CommandKind, FlashCommand};
@@ -28,7 +28,7 @@ use corruption::Corruption;
 use damage::Damage;
 use decoders::{Decoders, Decoding};
 use heals::Heals;
-use reads::{Fetched, PageReads, Taker, reliability};
+use reads::{Fetched, PageReads, Taker};
 use refresh::Refresh;
 use scrub::Scrub;
 
@@ -36,6 +36,11 @@ use scrub::Scrub;
 pub fn code_of(view: &View<'_>, place: Ppa) -> NandCode {
     let has_edc = view.reliability.is_some_and(|part| part.nand_code(NandCode::Edc).is_some());
     if has_edc && view.ftl.stream_of(place).is_of_clean_data() { NandCode::Edc } else { NandCode::Ecc }
+}
+
+/// The drive's reliability, of a checker that has a book of it.
+pub fn reliability<'a>(view: &View<'a>) -> &'a Reliability {
+    view.reliability.expect("a drive with a book of reliability")
 }
 
 /// Sectors that a bank read, until they are decoded.

@@ -5,15 +5,16 @@
 
 use std::collections::BTreeMap;
 
-use ninescope_engine::reliability::{Harm, NandCode, Reliability};
+use ninescope_engine::reliability::{Harm, NandCode};
 use ninescope_engine::{Access, SimulationError, View};
 use ninescope_kernel::{NONE, Ns};
 use ninescope_media::nand::{CommandKind, FlashCommand};
 use ninescope_model::{Lpa, Ppa, Source};
 
-use super::corruption::{Copy, Corruption, first_codeword};
+use super::corruption::{Copy, Corruption, Told, first_codeword};
 use super::decoders::Decoding;
 use super::heals::Heals;
+use super::{code_of, reliability};
 use crate::rule::{Checked, Rule, require};
 
 /// Who gets a unit that a page access brings.
@@ -100,22 +101,6 @@ struct PageRead {
     epoch: u32,
 }
 
-/// What is known of a unit that was decoded.
-#[derive(Clone, Debug)]
-pub struct Told {
-    pub lpa: Lpa,
-    pub place: Ppa,
-    /// Its sectors that were asked for, one bit each.
-    pub sectors: u32,
-    pub corrupt: Option<Copy>,
-    /// Corrupt ones among the other units of its codeword.
-    pub mates: Vec<Copy>,
-    /// It was decoded now, not at an earlier attempt.
-    pub decoded: bool,
-    pub failed: bool,
-    pub undetected: bool,
-}
-
 /// What is known of an access that was decoded.
 #[derive(Clone, Debug)]
 pub struct Decoded {
@@ -175,11 +160,6 @@ pub struct PageReads {
 
 fn bits(mask: u32) -> impl Iterator<Item = usize> {
     (0..32).filter(move |bit| mask >> bit & 1 == 1)
-}
-
-/// The drive's reliability, of a checker that has a book of it.
-pub fn reliability<'a>(view: &View<'a>) -> &'a Reliability {
-    view.reliability.expect("a drive with a book of reliability")
 }
 
 impl PageReads {
@@ -247,7 +227,7 @@ impl PageReads {
                 return Err(Rule::PageDecoded.violated(view.now, what));
             };
             (read.stage, read.sensed) = (Stage::Sensed, view.now);
-            read.code = Some(super::code_of(view, read.ppa));
+            read.code = Some(code_of(view, read.ppa));
             read.units.clear();
             (read.left, read.fetched, read.fetched_until, read.epoch) = (0, 0, Ns::ZERO, self.epoch);
             self.just_sensed.push(index);

@@ -8,7 +8,7 @@ use ninescope_ftl::GroupState;
 use ninescope_kernel::Ns;
 use ninescope_model::{BlockGroup, Ppa};
 
-use super::reads::reliability;
+use super::reliability;
 use crate::rule::{Checked, require};
 
 /// A page in one of its lives.

@@ -5,7 +5,7 @@ use ninescope_model::units::{Bytes, Duration};
 use toml::{Table, Value};
 
 use super::dice::Dice;
-use super::policies::{put_at, text, value_at};
+use super::keys::{put_at, text, value_at};
 
 /// What a drive has of it.
 #[derive(Clone, Copy, Debug, Default)]

@@ -2,7 +2,7 @@
 //! joins leaves what there is of other worlds as it was.
 
 use ninescope_kernel::RandomStream;
-use ninescope_model::units::Duration;
+use ninescope_model::units::{BytesPerSecond, Duration};
 
 /// Draws of a world.
 pub(super) struct Dice {
@@ -42,5 +42,10 @@ impl Dice {
     pub fn time(&mut self, least: u64, digits: u32) -> Duration {
         let scale = 10_u64.pow(self.small(0, digits));
         Duration(self.between(least, (scale * 9).max(least)))
+    }
+
+    /// 1 MB/s to 1 TB/s.
+    pub fn rate(&mut self) -> BytesPerSecond {
+        BytesPerSecond(10_u64.pow(self.small(6, 11)) * self.between(1, 9))
     }
 }

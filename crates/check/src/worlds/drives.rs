@@ -9,7 +9,7 @@ use ninescope::config::{
 };
 use ninescope_engine::WriteCompletion;
 use ninescope_model::SECTOR_BYTES;
-use ninescope_model::units::{Bytes, BytesPerSecond, Duration};
+use ninescope_model::units::{Bytes, Duration};
 use ninescope_tier::PlacementConfig;
 use ninescope_tier::policies::Below;
 
@@ -129,7 +129,7 @@ fn nand(dice: &mut Dice) -> NandConfig {
         endurance_cycles: None,
         bit_cost: None,
         initial_cycles: Some(dice.one_of(&[0, 1, 99, 250, 999, 5_000])),
-        channel_rate: rate(dice),
+        channel_rate: dice.rate(),
         suspend_limit: dice.chance(50).then(|| SuspendLimitConfig {
             young_cycles: dice.small(1, 100),
             young_suspensions: dice.small(3, 5),
@@ -161,11 +161,6 @@ fn erase_loops(dice: &mut Dice) -> EraseLoopsConfig {
     ])
 }
 
-/// 1 MB/s to 1 TB/s.
-pub(super) fn rate(dice: &mut Dice) -> BytesPerSecond {
-    BytesPerSecond(10_u64.pow(dice.small(6, 11)) * dice.between(1, 9))
-}
-
 fn ftl(dice: &mut Dice, shape: &GeometryConfig, unit_is_page: bool) -> FtlSection {
     let unit = shape.page_size.0 >> if unit_is_page { 0 } else { dice.small(0, 3) };
     let divisors: Vec<u32> =
@@ -183,7 +178,7 @@ fn ftl(dice: &mut Dice, shape: &GeometryConfig, unit_is_page: bool) -> FtlSectio
 fn controller(dice: &mut Dice) -> ControllerConfig {
     ControllerConfig {
         queue_depth: dice.small(1, 64),
-        link_rate: rate(dice),
+        link_rate: dice.rate(),
         command_cost: dice.time(0, 4),
         write_completion: if dice.chance(65) { WriteCompletion::Buffer } else { WriteCompletion::Program },
         buffered_pages: dice.chance(60).then(|| dice.small(1, 20)),

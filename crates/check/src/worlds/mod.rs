@@ -12,6 +12,7 @@ mod dice;
 mod drives;
 mod generate;
 mod hunt;
+mod keys;
 mod marks;
 mod policies;
 mod run;

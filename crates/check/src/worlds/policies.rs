@@ -2,40 +2,11 @@
 
 use ninescope::config::DriveConfig;
 use ninescope_model::units::Duration;
-use ninescope_tier::PlacementConfig;
 
 use super::dice::Dice;
-use super::{Outcome, World, run};
-
-/// The value at a dotted key.
-pub(super) fn value_at<'a>(drive: &'a toml::Table, key: &str) -> Option<&'a toml::Value> {
-    match key.split_once('.') {
-        None => drive.get(key),
-        Some((section, rest)) => value_at(drive.get(section)?.as_table()?, rest),
-    }
-}
-
-/// Sets the value at a dotted key whose tables are there.
-pub(super) fn put_at(drive: &mut toml::Table, key: &str, value: impl Into<toml::Value>) {
-    match key.split_once('.') {
-        None => drop(drive.insert(key.to_owned(), value.into())),
-        Some((section, rest)) => {
-            if let Some(section) = drive.get_mut(section).and_then(toml::Value::as_table_mut) {
-                put_at(section, rest, value);
-            }
-        }
-    }
-}
-
-/// The name of the policy at a dotted key of a drive.
-pub(super) fn policy_name(drive: &toml::Table, key: &str) -> Option<String> {
-    let Some(entry) = value_at(drive, key) else {
-        // A drive that says nothing of a tier has none.
-        return (key == "tier.placement").then(|| PlacementConfig::default().name().to_owned());
-    };
-    let name = entry.as_str().or_else(|| entry.get("policy").and_then(toml::Value::as_str))?;
-    Some(name.to_owned())
-}
+use super::keys::{policy_name, put_at, take_at, text, value_at};
+use super::run::{Outcome, run};
+use super::world::World;
 
 /// Whether the policy that a world has of a registry decides anything there that another of the registry decides otherwise, or
 /// that nobody decides where it is left out: whether the digest is another with these in its place. A world whose drive can
@@ -69,18 +40,6 @@ pub fn decides_otherwise(world: &World, outcome: &Outcome, key: &str) -> bool {
         }
     }
     alone && outcome.requests > 0
-}
-
-/// Takes the value at a dotted key out.
-fn take_at(drive: &mut toml::Table, key: &str) {
-    match key.split_once('.') {
-        None => drop(drive.remove(key)),
-        Some((section, rest)) => {
-            if let Some(section) = drive.get_mut(section).and_then(toml::Value::as_table_mut) {
-                take_at(section, rest);
-            }
-        }
-    }
 }
 
 /// Sets a policy with parameters about its defaults. A parameter that the policy refuses goes back to its default.
@@ -146,11 +105,6 @@ fn drawn(dice: &mut Dice, parameter: &str, value: &toml::Value) -> Option<toml::
         "remaining" => share(dice, &[0.1, 0.5, 0.8]),
         _ => other_value(dice, value),
     }
-}
-
-/// A duration as descriptions have it.
-pub(super) fn text(time: Duration) -> toml::Value {
-    toml::Value::try_from(time).expect("a duration is a string")
 }
 
 fn other_value(dice: &mut Dice, value: &toml::Value) -> Option<toml::Value> {

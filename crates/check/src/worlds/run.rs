@@ -9,8 +9,8 @@ use ninescope_engine::{Device, Event, Kind, NoProbe, OnHeap, Probe, SimulationEr
 use ninescope_ftl::Ftl;
 use ninescope_model::{BlockGroup, Lpa, Ppa};
 
-use super::World;
-use super::policies::policy_name;
+use super::keys::policy_name;
+use super::world::World;
 use crate::Checker;
 
 /// Events after which a world is said to go on for ever, in all, and since a request completed.

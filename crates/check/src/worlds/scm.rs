@@ -5,7 +5,6 @@ use ninescope_model::units::Bytes;
 use ninescope_tier::policies::Below;
 
 use super::dice::Dice;
-use super::drives::rate;
 
 /// A medium of slots, `times` as many as the smallest has.
 pub(super) fn scm(dice: &mut Dice, slot: Bytes, times: u64) -> ScmConfig {
@@ -21,7 +20,7 @@ pub(super) fn scm(dice: &mut Dice, slot: Bytes, times: u64) -> ScmConfig {
         reset: dice.time(1, 5),
         pulse_order: dice.one_of(&[PulseOrderConfig::Together, PulseOrderConfig::InTurn]),
         command_address: dice.time(0, 3),
-        channel_rate: rate(dice),
+        channel_rate: dice.rate(),
         ecc: None,
         errors: None,
         endurance_writes: None,

@@ -6,25 +6,9 @@
 
 use ninescope_kernel::{NONE, Ns, ResourceId};
 
-use super::{QueueClass, TransactionStore, UnitRecord};
+use super::store::{CommandShares, TransactionStore};
+use super::{QueueClass, UnitRecord};
 use crate::meter::{DieLedger, LastingShare};
-
-/// The shares of a command inside.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct CommandShares {
-    /// It may have more than one part, so that parts can wait for each other.
-    several_parts: bool,
-    /// It is split in one go.
-    splitting: bool,
-    /// The first of its shares, `NONE` for none.
-    first: u32,
-}
-
-impl Default for CommandShares {
-    fn default() -> Self {
-        Self { several_parts: false, splitting: false, first: NONE }
-    }
-}
 
 impl TransactionStore {
     /// A command may have several parts; `splitting` says that it is split into all of them in one go.

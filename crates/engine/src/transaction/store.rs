@@ -2,9 +2,25 @@
 
 use ninescope_kernel::{Fifo, NONE, Ns, Slab};
 
-use super::shares::CommandShares;
 use super::{Coding, Track, Transaction, UnitRecord};
 use crate::meter::{OwnParts, Parts};
+
+/// The shares of a command inside.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct CommandShares {
+    /// It may have more than one part, so that parts can wait for each other.
+    pub several_parts: bool,
+    /// It is split in one go.
+    pub splitting: bool,
+    /// The first of its shares, `NONE` for none.
+    pub first: u32,
+}
+
+impl Default for CommandShares {
+    fn default() -> Self {
+        Self { several_parts: false, splitting: false, first: NONE }
+    }
+}
 
 /// All transactions with their tracks and unit records.
 #[derive(Debug)]

@@ -1,6 +1,6 @@
 //! Snapshots of prepared drives.
 
-use ninescope::{PreparedDrive, Refusal, Shape};
+use ninescope::{PreparedDrive, Refusal};
 use ninescope_ftl::{Ftl, InstantDriver};
 use ninescope_kernel::{RandomStream, Snapshot};
 use ninescope_model::{Lpa, Ppa};
@@ -15,7 +15,7 @@ const WRITES: u32 = 100;
 /// # Panics
 /// When none of these holds.
 pub fn snapshot(input: &[u8]) {
-    let shape = match Shape::read(input) {
+    let shape = match PreparedDrive::read_shape(input) {
         Ok(shape) => shape,
         Err(refusal) => return says_why(&refusal),
     };

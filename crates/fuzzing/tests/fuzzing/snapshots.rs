@@ -3,7 +3,7 @@
 
 use std::path::{Path, PathBuf};
 
-use ninescope::{DriveSource, Plan, PreparedDrive, RunRequest, Shape};
+use ninescope::{DriveSource, Plan, PreparedDrive, RunRequest};
 use serde_json::json;
 
 const DRIVE: &str = include_str!("../../data/drive.toml");
@@ -44,7 +44,7 @@ fn kept_snapshots_are_of_todays_format() {
             plan.prepare().and_then(|drive| drive.save(&shape, &path)).expect("the corpus can be written");
         }
         let file = std::fs::read(&path).expect(name);
-        let shape = Shape::read(file.as_slice()).unwrap_or_else(|refusal| panic!("{name}: {refusal}"));
+        let shape = PreparedDrive::read_shape(file.as_slice()).unwrap_or_else(|refusal| panic!("{name}: {refusal}"));
         PreparedDrive::read(&shape, file.as_slice()).unwrap_or_else(|refusal| panic!("{name}: {refusal}"));
     }
 }

@@ -1,55 +1,19 @@
 //! The job of a section: each option in the words of a [`JobConfig`], and what takes several options to know.
 
-use ninescope_model::units::{Bytes, Duration};
+use ninescope_model::units::Bytes;
 
 use super::Problem;
 use super::notes::Notes;
 use super::options::{Handling, handling};
 use super::passes::finish_ends;
+use super::said::{Said, Thinking};
 use super::sections::{Section, Setting};
 use super::unlike::{
     RESTED_AT_THE_END, finish_map, say_what_a_mix_changes, say_what_ends_beyond, say_what_flushes_at_ends,
     say_where_a_mix_ends,
 };
 use super::values;
-use crate::{JobConfig, RateProcess, SizeRange};
-
-/// What takes more than one option to know.
-#[derive(Default)]
-#[allow(clippy::struct_excessive_bools)] // each is an option of fio
-pub struct Said {
-    /// One size, of all directions or of each.
-    pub bs: Option<SizeRange>,
-    pub range: Option<SizeRange>,
-    pub iodepth: u32,
-    pub io_size: Option<u64>,
-    pub number_ios: Option<u64>,
-    pub runtime: Option<Duration>,
-    pub time_based: bool,
-    pub loops: u64,
-    /// Of reads, writes and trims, [requests/s].
-    pub rates: Option<[u64; 3]>,
-    /// How many of the reads, writes and trims jump [percent].
-    pub jumps: Option<[u8; 3]>,
-    pub norandommap: bool,
-    pub lfsr: bool,
-    /// Passes draw other numbers than the first.
-    pub anew: bool,
-    /// Each request is over when it is submitted.
-    pub synchronous: bool,
-    /// The smallest request of all directions, whether there are any of them or not.
-    pub smallest: Bytes,
-    pub thinking: Thinking,
-}
-
-/// The rests of a job.
-#[derive(Default)]
-pub struct Thinking {
-    pub time: Option<Duration>,
-    pub blocks: Option<u64>,
-    /// What is issued is counted, not what completes.
-    pub at_issue: bool,
-}
+use crate::{JobConfig, RateProcess};
 
 /// The job of a section.
 pub fn job(section: &Section<'_>, notes: &mut Notes) -> Result<JobConfig, Problem> {

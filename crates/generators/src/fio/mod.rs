@@ -9,6 +9,7 @@ mod job;
 mod notes;
 mod options;
 mod passes;
+mod said;
 mod sections;
 #[cfg(test)]
 mod tests;

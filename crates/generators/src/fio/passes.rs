@@ -3,7 +3,7 @@
 use ninescope_model::Op;
 use ninescope_model::units::Bytes;
 
-use super::job::Said;
+use super::said::Said;
 use crate::{AddressDistribution, EachPass, JobConfig};
 
 /// Where it ends: the first of its requests, its bytes and its time; its time alone where it is `time_based`.

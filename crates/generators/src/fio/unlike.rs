@@ -2,9 +2,9 @@
 
 use ninescope_model::units::Bytes;
 
-use super::job::Said;
 use super::notes::Notes;
 use super::passes::{is_in_one_pass, is_mapped, is_of_one_direction, is_skewed, passes_of_a_mix};
+use super::said::Said;
 use super::sections::Section;
 use crate::JobConfig;
 

@@ -9,12 +9,10 @@ use ninescope_generators::{
 };
 use ninescope_model::units::{Bytes, Duration};
 use ninescope_model::{TIME_MAX, Workload};
-use ninescope_traces::{TraceReader, TraceSummary};
 
 use super::OnDrive;
 use super::limits::cached_limits;
 use super::preconditioning::preconditioning;
-use super::trace::Trace;
 use crate::assembly::{Assembly, fit_drive};
 use crate::config::{JobFile, JobWork};
 use crate::error::Error;
@@ -23,7 +21,7 @@ use crate::request::{RunRequest, WorkloadSource};
 use crate::result::WorkloadReport;
 
 /// What a drive is worn in with here.
-const UNKNOWN_WRITES: WearIn =
+pub(super) const UNKNOWN_WRITES: WearIn =
     WearIn::Uniform("writes of a file system or behind a cache are not known before the run");
 
 /// Requests to the disk, and what limits them.
@@ -72,41 +70,18 @@ pub(super) fn of_job_file(request: &RunRequest, source: &WorkloadSource, file: J
     Ok(OnDrive { assembly, lanes, job_names, total_requests, limits, preconditioning, report, notes })
 }
 
-/// A run of a trace of the disk behind a cache.
-pub(super) fn of_trace(
-    request: &RunRequest,
-    trace: Trace,
-    summary: &TraceSummary,
-    host_cache: HostCacheConfig,
-    assembly: Assembly,
-) -> Result<OnDrive, Error> {
-    let Trace { path, source, options, mut notes } = trace;
-    let name = source.host_cache.clone().unwrap_or_default();
-    let report = WorkloadReport::of_trace(&path, &source, summary)?.behind(&host_cache)?;
-    let trace = Box::new(TraceReader::open(&path, options)?);
-    let BehindCache { workload, filled } = behind_cache(host_cache, &assembly, trace)
-        .map_err(|error| Error::Input(format!("{}: {error}", name.display())))?;
-    let (preconditioning, note) = preconditioning(request, || filled, &assembly, || Ok(UNKNOWN_WRITES))?;
-    notes.extend(note);
-    let depth = source.iodepth.unwrap_or(u32::MAX);
-    let limits = cached_limits(request, request.requests, request.duration, depth)?;
-    let lanes = vec![LaneConfig::new(workload, depth)];
-    let (total_requests, job_names) = (request.requests, Vec::new());
-    Ok(OnDrive { assembly, lanes, job_names, total_requests, limits, preconditioning, report, notes })
-}
-
 fn whole(assembly: &Assembly) -> Vec<Range<u32>> {
     std::iter::once(0..assembly.ftl.logical_units).collect()
 }
 
 /// What comes out of a cache, and the units of the drive that it holds already.
-struct BehindCache {
-    workload: Box<dyn Workload>,
-    filled: Vec<Range<u32>>,
+pub(super) struct BehindCache {
+    pub workload: Box<dyn Workload>,
+    pub filled: Vec<Range<u32>>,
 }
 
 /// Puts a cache on the drive in front of a disk.
-fn behind_cache(
+pub(super) fn behind_cache(
     config: HostCacheConfig,
     assembly: &Assembly,
     disk: Box<dyn Workload>,

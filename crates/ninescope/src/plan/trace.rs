@@ -11,8 +11,8 @@ use ninescope_model::{PAGE_BYTES, SECTOR_BYTES};
 use ninescope_traces::{AddressMap, TraceOptions, TraceReader, TraceSummary, TraceVolume};
 
 use super::OnDrive;
-use super::cached;
-use super::limits::limits;
+use super::cached::{BehindCache, UNKNOWN_WRITES, behind_cache};
+use super::limits::{cached_limits, limits};
 use super::preconditioning::preconditioning;
 use crate::assembly::{Assembly, Unfit, fit_drive};
 use crate::config::LoadedDrive;
@@ -58,7 +58,7 @@ pub(super) fn on_drive(
     }
     let assembly = Assembly::new(&drive, request.seed, request.log_requests)?;
     if let Some(host_cache) = host_cache {
-        return cached::of_trace(request, trace, &summary, host_cache, assembly);
+        return of_disk(request, trace, &summary, host_cache, assembly);
     }
     let summary = trace.folded(summary, assembly.logical_bytes(), &how_to_be_sized(request))?;
     let Trace { path, source, options, mut notes } = trace;
@@ -72,6 +72,29 @@ pub(super) fn on_drive(
     let report = WorkloadReport::of_trace(&path, &source, &summary)?;
     let lanes = vec![LaneConfig::new(Box::new(TraceReader::open(&path, options)?), depth)];
     let (total_requests, job_names) = (Some(total), Vec::new());
+    Ok(OnDrive { assembly, lanes, job_names, total_requests, limits, preconditioning, report, notes })
+}
+
+/// A run of a trace of the disk behind a cache.
+fn of_disk(
+    request: &RunRequest,
+    trace: Trace,
+    summary: &TraceSummary,
+    host_cache: HostCacheConfig,
+    assembly: Assembly,
+) -> Result<OnDrive, Error> {
+    let Trace { path, source, options, mut notes } = trace;
+    let name = source.host_cache.clone().unwrap_or_default();
+    let report = WorkloadReport::of_trace(&path, &source, summary)?.behind(&host_cache)?;
+    let trace = Box::new(TraceReader::open(&path, options)?);
+    let BehindCache { workload, filled } = behind_cache(host_cache, &assembly, trace)
+        .map_err(|error| Error::Input(format!("{}: {error}", name.display())))?;
+    let (preconditioning, note) = preconditioning(request, || filled, &assembly, || Ok(UNKNOWN_WRITES))?;
+    notes.extend(note);
+    let depth = source.iodepth.unwrap_or(u32::MAX);
+    let limits = cached_limits(request, request.requests, request.duration, depth)?;
+    let lanes = vec![LaneConfig::new(workload, depth)];
+    let (total_requests, job_names) = (request.requests, Vec::new());
     Ok(OnDrive { assembly, lanes, job_names, total_requests, limits, preconditioning, report, notes })
 }
 

@@ -8,13 +8,13 @@ use std::time::Duration as WallTime;
 
 use serde::Serialize;
 
+use super::part::PART_SUFFIX;
 use super::prepared::{PreparedDrive, Refusal};
 use super::shape::Shape;
 use crate::error::Error;
 
-/// How files of a folder end, and what is not whole yet.
+/// How files of a folder end.
 const SUFFIX: &str = "snapshot";
-const PART_SUFFIX: &str = "part";
 /// What a killed process left half-written goes after this long.
 const LEFT_BEHIND: WallTime = WallTime::from_secs(24 * 3600);
 
@@ -128,10 +128,4 @@ fn remove_left_behind(folder: &Path) {
             let _ = std::fs::remove_file(entry.path());
         }
     }
-}
-
-/// A name beside a file for what is not whole yet.
-pub(super) fn part_of(path: &Path, number: u32) -> PathBuf {
-    let name = path.file_name().unwrap_or_default().to_string_lossy();
-    path.with_file_name(format!(".{name}.{}-{number}.{PART_SUFFIX}", std::process::id()))
 }

@@ -13,6 +13,7 @@
 mod container;
 mod describe;
 mod folder;
+mod part;
 mod prepared;
 mod shape;
 

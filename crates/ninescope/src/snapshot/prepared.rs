@@ -2,15 +2,14 @@
 
 use std::fs::File;
 use std::io::{self, BufReader, BufWriter, Read, Write};
-use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::path::Path;
 
 use ninescope_ftl::Ftl;
 use ninescope_kernel::{SectionReader, SectionWriter, Snapshot, SnapshotError, must_hold};
 use thiserror::Error as ThisError;
 
 use super::container::{FileReader, FileWriter, HeadError};
-use super::folder::part_of;
+use super::part::new_part;
 use super::shape::{FORMAT, Shape};
 use crate::error::Error;
 use crate::precondition::{OverwrittenBy, SteadyState};
@@ -101,6 +100,14 @@ impl PreparedDrive {
         written
     }
 
+    /// The shape that a file says it is of. What follows in it is not read.
+    ///
+    /// # Errors
+    /// Why it is no snapshot.
+    pub fn read_shape(from: impl Read) -> Result<Shape, Refusal> {
+        Ok(read_shape(&mut open(from)?)?)
+    }
+
     /// Reads the drive of a shape. Its memory must be known to suffice.
     ///
     /// # Errors
@@ -189,17 +196,4 @@ fn flag(from: &mut dyn SectionReader) -> Result<bool, SnapshotError> {
     let byte = from.u8()?;
     must_hold(byte <= 1, || format!("{byte} is neither yes nor no"))?;
     Ok(byte == 1)
-}
-
-/// A new file beside another: no other thread or process has it.
-fn new_part(path: &Path) -> io::Result<(PathBuf, File)> {
-    static NUMBER: AtomicU32 = AtomicU32::new(0);
-    loop {
-        let part = part_of(path, NUMBER.fetch_add(1, Ordering::Relaxed));
-        match File::create_new(&part) {
-            // Of a process of the same number, elsewhere or long ago.
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
-            made => return made.map(|file| (part, file)),
-        }
-    }
 }

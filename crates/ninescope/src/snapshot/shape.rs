@@ -4,14 +4,11 @@
 //! either is part of it by itself; latencies, rates, codes, errors, schedulers and the host never reach preparing, and
 //! a workload only with its writes where they wear the drive in, so drives that differ in these alone share a shape.
 
-use std::io::Read;
-
 use ninescope_ftl::FtlConfig;
 use ninescope_kernel::RunDigest;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::prepared::{Refusal, open, read_shape};
 use crate::error::Error;
 use crate::precondition::{PrefillMode, Recipe};
 use crate::version::VERSION;
@@ -39,14 +36,6 @@ impl Shape {
     /// The shape of a drive that this program prepares.
     pub fn new(prefill: PrefillMode, recipe: Recipe, ftl: FtlConfig) -> Self {
         Self { format: FORMAT, ninescope: VERSION.to_owned(), prefill, ftl, recipe }
-    }
-
-    /// The shape that a file says it is of. What follows in it is not read.
-    ///
-    /// # Errors
-    /// Why it is no snapshot.
-    pub fn read(from: impl Read) -> Result<Self, Refusal> {
-        Ok(read_shape(&mut open(from)?)?)
     }
 
     /// As text: the same for the same shape.

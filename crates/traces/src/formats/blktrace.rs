@@ -11,7 +11,7 @@ use ninescope_model::{Op, SECTOR_BYTES};
 use super::FormatParser;
 use super::blkparse::volume;
 use crate::LineProblem;
-use crate::detect::Head;
+use super::Head;
 use crate::record::TraceRecord;
 
 const MAGIC: u32 = 0x6561_7400;

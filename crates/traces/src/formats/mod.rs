@@ -4,8 +4,10 @@
 //! registry lists can be named (`--format`), is told from content, is fuzzed, and stands in `docs/traces.md`.
 
 pub(super) mod csv;
+mod head;
 
-use super::detect::Head;
+pub(super) use head::Head;
+
 use super::record::TraceRecord;
 use crate::LineProblem;
 

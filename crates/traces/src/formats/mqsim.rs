@@ -4,7 +4,7 @@
 
 use ninescope_model::Op;
 
-use crate::detect::Head;
+use super::Head;
 use crate::fields::{Fields, Separator};
 use crate::record::TraceRecord;
 use super::FormatParser;

@@ -10,7 +10,7 @@ use ninescope_model::{Op, SECTOR_BYTES};
 
 use super::FormatParser;
 use crate::LineProblem;
-use crate::detect::Head;
+use super::Head;
 use crate::record::TraceRecord;
 
 const RECORD_BYTES: usize = 24;

@@ -6,7 +6,7 @@ use ninescope_model::{Op, Request};
 
 use super::FormatParser;
 use crate::LineProblem;
-use crate::detect::Head;
+use super::Head;
 use crate::record::TraceRecord;
 
 const RECORD_BYTES: usize = 24;

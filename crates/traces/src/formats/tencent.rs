@@ -9,7 +9,7 @@ use ninescope_model::Op;
 
 use super::FormatParser;
 use crate::LineProblem;
-use crate::detect::Head;
+use super::Head;
 use crate::fields::{Fields, Separator};
 use crate::record::TraceRecord;
 

@@ -10,7 +10,7 @@ use super::mqsim_bytes::read_if_one;
 
 use super::FormatParser;
 use crate::LineProblem;
-use crate::detect::Head;
+use super::Head;
 use crate::fields::{Fields, Separator};
 use crate::record::TraceRecord;
 

@@ -3,7 +3,7 @@
 
 use ninescope_model::{Op, SECTOR_BYTES};
 
-use crate::detect::Head;
+use super::Head;
 use crate::record::TraceRecord;
 use super::FormatParser;
 use crate::LineProblem;
