@@ -5,6 +5,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
+mod paths;
+
+use paths::{Modules, Place};
+
 /// The crates by storey. A crate uses only crates of storeys below its own, so that siblings stay apart.
 const STOREYS: [&[&str]; 8] = [
     &["kernel"],
@@ -119,50 +123,6 @@ fn sources(name: &str) -> Vec<(PathBuf, String)> {
     files
 }
 
-/// The module of a crate that a source file belongs to; none for the crate's root.
-fn module_of(name: &str, path: &Path) -> Option<String> {
-    let within = path.strip_prefix(crates_folder().join(name).join("src")).expect("a source of the crate");
-    let first = within.components().next()?.as_os_str().to_string_lossy().into_owned();
-    Some(first.trim_end_matches(".rs").to_owned()).filter(|module| module != "lib")
-}
-
-/// What stands right behind each `crate::` of a text, outside of comments: one name, or those of a list in braces.
-fn names_in_crate(text: &str) -> Vec<String> {
-    let lines = text.lines().map(|line| line.split("//").next().unwrap_or_default());
-    let code: String = lines.collect::<Vec<_>>().join("\n");
-    let mut names = Vec::new();
-    for rest in code.split("crate::").skip(1) {
-        let name_at = |text: &str| -> String {
-            text.chars().take_while(|character| character.is_alphanumeric() || *character == '_').collect()
-        };
-        let Some(list) = rest.strip_prefix('{') else {
-            names.push(name_at(rest));
-            continue;
-        };
-        let mut depth = 1;
-        let end = list.find(|character| {
-            depth += match character {
-                '{' => 1,
-                '}' => -1,
-                _ => 0,
-            };
-            depth == 0
-        });
-        let mut depth = 0;
-        let list = &list[..end.expect("a list ends")];
-        let items = list.split(|character| {
-            depth += match character {
-                '{' => 1,
-                '}' => -1,
-                _ => 0,
-            };
-            character == ',' && depth == 0
-        });
-        names.extend(items.map(|item| name_at(item.trim())).filter(|item| !item.is_empty()));
-    }
-    names
-}
-
 /// Whether `word` stands alone in a line, outside of comments.
 fn uses_word(line: &str, word: &str) -> bool {
     let code = line.split("//").next().unwrap_or_default();
@@ -200,14 +160,13 @@ fn every_crate_uses_only_crates_of_storeys_below() {
 fn every_module_uses_only_modules_of_storeys_below() {
     for (name, storeys) in MODULES {
         let mut seen = BTreeMap::new();
-        for (path, text) in sources(name) {
-            let Some(module) = module_of(name, &path) else { continue };
+        for (from, others) in arrows_of_files(name) {
+            let Some(module) = from.first().cloned() else { continue };
             let own = storey_in(storeys, &module).unwrap_or_else(|| panic!("{name}: module {module} has no storey"));
-            for other in names_in_crate(&text).into_iter().filter(|other| *other != module) {
-                let of_other = storey_in(storeys, &other).unwrap_or_else(|| {
-                    panic!("{}: crate::{other} is no module: say in which one it lies", path.display())
-                });
-                assert!(of_other < own, "{}: {module} must not use {other}", path.display());
+            for other in others.iter().map(|other| other.first()).filter(|other| *other != Some(&module)) {
+                let other = other.unwrap_or_else(|| panic!("{name}: {from:?} must not use the crate's root"));
+                let of_other = storey_in(storeys, other).unwrap_or_else(|| panic!("{name}: {other} has no storey"));
+                assert!(of_other < own, "{name}: {} must not use {other}", from.join("/"));
             }
             seen.insert(module, own);
         }
@@ -216,26 +175,33 @@ fn every_module_uses_only_modules_of_storeys_below() {
     }
 }
 
-/// The module that each name comes from which the root of a crate shows: `pub use module::{One, Other};`.
-fn shown_at_root(name: &str) -> BTreeMap<String, String> {
-    let root = fs::read_to_string(crates_folder().join(name).join("src/lib.rs")).unwrap_or_default();
-    let mut shown = BTreeMap::new();
-    for (module, names) in root.split("pub use ").skip(1).filter_map(|rest| rest.split(';').next()?.split_once("::")) {
-        let words = names.split(|character: char| !character.is_alphanumeric() && character != '_');
-        shown.extend(words.filter(|word| !word.is_empty()).map(|word| (word.to_owned(), module.to_owned())));
-    }
-    shown
+/// Every file of a crate with the others of it that it names.
+fn arrows_of_files(name: &str) -> BTreeMap<Place, BTreeSet<Place>> {
+    let within = crates_folder().join(name).join("src");
+    let place_of = |path: &Path| -> Place {
+        let words = path.strip_prefix(&within).expect("a source of the crate").with_extension("");
+        let words = words.iter().map(|word| word.to_string_lossy().into_owned());
+        words.filter(|word| !["mod", "lib", "main"].contains(&word.as_str())).collect()
+    };
+    let programs = within.join("bin");
+    let files = sources(name).into_iter().filter(|(path, _)| !path.starts_with(&programs));
+    Modules::new(files.map(|(path, code)| (place_of(&path), code)).collect()).arrows()
 }
 
-/// Every module of a crate with the others that it uses.
-fn arrows_within(name: &str) -> BTreeMap<String, BTreeSet<String>> {
-    let (shown, mut used) = (shown_at_root(name), BTreeMap::<String, BTreeSet<String>>::new());
-    for (path, text) in sources(name) {
-        let Some(module) = module_of(name, &path) else { continue };
-        let others = names_in_crate(&text).into_iter().map(|name| shown.get(&name).cloned().unwrap_or(name));
-        used.entry(module.clone()).or_default().extend(others.filter(|other| *other != module));
+/// Every folder of a crate with the arrows among the files and folders that lie beside each other in it. A file that names what
+/// the module has that it lies in, or that has it, is in one room with it.
+fn arrows_by_folder(name: &str) -> BTreeMap<Place, BTreeMap<String, BTreeSet<String>>> {
+    let mut folders = BTreeMap::<Place, BTreeMap<String, BTreeSet<String>>>::new();
+    for (from, others) in arrows_of_files(name) {
+        for to in others {
+            let common = from.iter().zip(&to).take_while(|(one, other)| one == other).count();
+            if let (Some(own), Some(other)) = (from.get(common), to.get(common)) {
+                let beside = folders.entry(from[..common].to_vec()).or_default();
+                beside.entry(own.clone()).or_default().insert(other.clone());
+            }
+        }
     }
-    used
+    folders
 }
 
 /// Takes modules away that use none of those that are left, as long as there are any; those of circles stay.
@@ -251,22 +217,21 @@ fn circles(mut used: BTreeMap<String, BTreeSet<String>>) -> BTreeMap<String, BTr
 }
 
 #[test]
-fn no_modules_of_any_crate_use_each_other_in_circles() {
+fn nothing_that_lies_side_by_side_uses_each_other_in_circles() {
+    let mut found = Vec::new();
     for name in arrows().into_keys() {
-        let found = circles(arrows_within(&name));
-        assert!(found.is_empty(), "{name}: {found:?}");
+        for (folder, beside) in arrows_by_folder(&name) {
+            let round = circles(beside);
+            if !round.is_empty() {
+                found.push(format!("{name}/{}: {round:?}", folder.join("/")));
+            }
+        }
     }
+    assert!(found.is_empty(), "{found:#?}");
     let arrow = |from: &str, to: &[&str]| (from.to_owned(), to.iter().map(|&name| name.to_owned()).collect());
     let found =
         circles(BTreeMap::from([arrow("a", &["b"]), arrow("b", &["c"]), arrow("c", &["b", "d"]), arrow("d", &[])]));
     assert_eq!(found.into_keys().collect::<Vec<_>>(), ["a", "b", "c"], "what leads into a circle stays, too");
-}
-
-#[test]
-fn a_module_is_found_wherever_it_is_named() {
-    let text = "use crate::meter::{Parts, crate_free};\n// crate::nobody\nlet x = crate::run::now();\n\
-                use crate::{\n    host::{Host, Lane},\n    flash,\n};";
-    assert_eq!(names_in_crate(text), ["meter", "run", "host", "flash"]);
 }
 
 #[test]
