@@ -58,22 +58,50 @@ fn compare(world: &World) -> Result<usize, &'static str> {
     Ok(file.len())
 }
 
-/// Who is to blame: the policies in whose place another of their registry makes no difference between the two drives.
-fn forgetful(world: &World) -> String {
+/// Sets the policy of a registry; a drive that has none there stays as it is.
+fn set_policy(world: &mut World, key: &str, name: &str) -> Option<()> {
+    let (section, entry) = key.split_once('.')?;
+    let table = world.drive.get_mut(section)?.as_table_mut()?;
+    table.contains_key(entry).then(|| table.insert(entry.to_owned(), name.into())).map(drop)
+}
+
+/// Whether the two drives differ still where the others are the first of their registries, or the last.
+fn differs_alone(world: &World, key: &str, last: bool) -> Option<bool> {
     let registries = ninescope::policies();
-    let blamed = REGISTRIES.iter().filter_map(|(key, _)| {
-        let (section, entry) = key.split_once('.')?;
-        let chosen = world.drive.get(section)?.get(entry)?;
-        let name = chosen.as_str().or_else(|| chosen.get("policy")?.as_str())?;
-        let (_, list) = registries.iter().find(|(registry, _)| registry == key)?;
-        let (other, _) = list.iter().find(|(other, _)| *other != name)?;
-        let mut world = world.clone();
-        world.drive.get_mut(section)?.as_table_mut()?.insert(entry.to_owned(), (*other).into());
-        (world.plan().is_ok() && compare(&world).is_ok())
-            .then(|| format!("`{name}` of {key} keeps something between calls that its Snapshot does not save"))
-    });
-    let blamed: Vec<String> = blamed.collect();
-    if blamed.is_empty() { "no policy by itself is to blame".to_owned() } else { blamed.join("; ") }
+    let mut alone = world.clone();
+    for (other, _) in REGISTRIES.iter().filter(|(other, _)| *other != key) {
+        let (_, list) = registries.iter().find(|(registry, _)| registry == other)?;
+        let (name, _) = if last { list.last() } else { list.first() }?;
+        set_policy(&mut alone, other, name);
+    }
+    Some(alone.plan().is_ok() && compare(&alone).is_err())
+}
+
+/// Who is to blame: the policies with which the two drives differ whichever the others are; where there are none, without which
+/// they do not.
+fn forgetful(world: &World) -> String {
+    let ftl = serde_json::to_value(plan(world).shape().ftl).expect("it can be written");
+    let name = |field: &str| ftl[field]["policy"].as_str().unwrap_or_default().to_owned();
+    let alone = |key: &str, _: &str| [false, true].iter().all(|&last| differs_alone(world, key, last) == Some(true));
+    let needed = |key: &str, field: &str| {
+        let (name, registries) = (name(field), ninescope::policies());
+        let others = registries.iter().filter(|(other, _)| *other == key).flat_map(|(_, list)| list.iter());
+        others.filter(|(other, _)| *other != name).any(|(other, _)| {
+            let mut without = world.clone();
+            set_policy(&mut without, key, other);
+            without.plan().is_ok() && compare(&without).is_ok()
+        })
+    };
+    let blamed_by = |is_to_blame: &dyn Fn(&str, &str) -> bool| -> Vec<String> {
+        let blamed = REGISTRIES.iter().filter(|(key, field)| is_to_blame(key, field));
+        let told = |(key, field): &(&str, &str)| {
+            format!("`{}` of {key} keeps something between calls that its Snapshot does not save", name(field))
+        };
+        blamed.map(told).collect()
+    };
+    let blamed = blamed_by(&alone);
+    let blamed = if blamed.is_empty() { blamed_by(&needed) } else { blamed };
+    if blamed.is_empty() { "no policy by itself is to blame".to_owned() } else { blamed.join("; or ") }
 }
 
 /// What a registry is called in the configuration of a translation layer.
