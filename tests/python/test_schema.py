@@ -401,7 +401,11 @@ def test_nothing_is_refused_by_the_schema_where_the_parser_refuses_it(validators
                 document = with_value(whole(kind, path, table.around), path, inner)
                 if OF_NOTHING.search(problem(kind, document).partition("\n")[0]):
                     refused += 1
-                    assert not validators[kind].is_valid(document), (path, key, value)
+                    where = ".".join(map(str, (*path, key)))
+                    assert not validators[kind].is_valid(document), (
+                        f"{where} = {value!r} is right for the schema, and refused by the parser: "
+                        "give the field #[schemars(transform = above_zero)]"
+                    )
     assert refused >= {"drive": 100, "job": 20, "profile": 0}[kind]
 
 

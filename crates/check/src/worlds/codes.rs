@@ -43,10 +43,13 @@ impl Wants {
         }
     }
 
-    /// The policy of a key, where it is not any of the registry.
-    pub fn name(self, key: &str) -> Option<&'static str> {
-        let streams = if self.clean_apart { "clean-apart" } else { "single" };
-        (key == "ftl.streams").then_some(streams)
+    /// The policy of a key of which one was drawn: clean data is kept apart where that is wanted, and nowhere else.
+    pub fn name<'a>(self, key: &str, drawn: &'a str) -> &'a str {
+        match (key, drawn) {
+            ("ftl.streams", _) if self.clean_apart => "clean-apart",
+            ("ftl.streams", "clean-apart") => "single",
+            _ => drawn,
+        }
     }
 
     /// Groups of a pool that clean data takes beyond those of other drives.

@@ -55,7 +55,7 @@ pub(super) fn drive(dice: &mut Dice, name: &str) -> toml::Table {
         let dice = &mut dice.of(key);
         let (name, _) = dice.one_of(policies);
         if key != "tier.placement" && wants.key(dice, key, !of_scm_alone) {
-            set_policy(dice, &mut table, key, wants.name(key).unwrap_or(name));
+            set_policy(dice, &mut table, key, wants.name(key, name));
         }
         if let Some(entry) = key.strip_prefix("scm.") {
             let (name, _) = dice.one_of(policies);
