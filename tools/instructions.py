@@ -96,6 +96,9 @@ def judged(found: Mapping[str, int], kept: Mapping[str, int]) -> list[str]:
 
 def main() -> int:
     """Count and compare; 1 where a run takes more than is let pass."""
+    if sys.argv[1:] in (["-h"], ["--help"]):
+        print(__doc__)
+        return 0
     if sys.argv[1:]:
         raise RefusedError(
             f"takes no arguments, and was given {' '.join(sys.argv[1:])} (KEEP=1 keeps what is counted)"

@@ -56,6 +56,10 @@ class Compared:
         return f"| `{self.name}` | {self.requests:,} | {self.theirs}{lost} | {self.ours} | {ratio:.1f} |"
 
 
+class RefusedError(Exception):
+    """What was given cannot be compared; the message says why."""
+
+
 def run(command: list[str], folder: Path) -> tuple[Took, str]:
     """Run a command to its end; return what it took, and what it printed."""
     with tempfile.TemporaryFile("w+") as out:
@@ -63,18 +67,20 @@ def run(command: list[str], folder: Path) -> tuple[Took, str]:
         _, status, usage = os.wait4(process.pid, 0)
         out.seek(0)
         text = out.read()
+    if os.waitstatus_to_exitcode(status) == 2:
+        raise RefusedError(f"{folder.name}: {(text.strip().splitlines() or ['refused without a word'])[-1]}")
     if status:
         sys.exit(f"{' '.join(command)} failed:\n{text[-2000:]}")
     return Took(usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024), text
 
 
-class RefusedError(Exception):
-    """What was given cannot be compared; the message says why."""
-
-
 def number_in(file: Path, tag: str) -> int:
     """Return the number that stands once in a file of MQSim, in a tag."""
-    found = re.findall(rf"<{tag}>\s*(\d+)\s*<", file.read_text(encoding="utf-8"))
+    try:
+        text = file.read_text(encoding="utf-8")
+    except UnicodeDecodeError:
+        raise RefusedError(f"{file} is not text in UTF-8") from None
+    found = re.findall(rf"<{tag}>\s*(\d+)\s*<", text)
     if len(found) != 1:
         raise RefusedError(
             f"{file} has {len(found)} numbers in <{tag}>, and one is wanted: a workload of one flow"

@@ -103,6 +103,12 @@ def test_instructions_refuses_arguments_in_one_line():
     assert_refused((sys.executable, TOOLS / "instructions.py", "--keep"), "--keep", "KEEP=1")
 
 
+def test_instructions_says_what_it_is_for():
+    code, out, err = run(sys.executable, TOOLS / "instructions.py", "--help")
+    assert (code, err) == (0, "")
+    assert "make instructions" in out
+
+
 # ---- side by side -----------------------------------------------------------------------------------------
 
 
@@ -148,6 +154,15 @@ def test_side_by_side_refuses_what_cannot_be_compared(configuration: Path, tmp_p
     workload = configuration / "workload.xml"
     workload.write_text(workload.read_text().replace("Total_Requests_To_Generate", "Stop"))
     assert_refused((*script, sys.executable, configuration), "0 numbers", "a workload of one flow")
+    workload.write_bytes(b"\xff<Total_Requests_To_Generate>5<")
+    assert_refused((*script, sys.executable, configuration), "workload.xml is not text in UTF-8")
+
+
+@pytest.mark.skipif(not NATIVE, reason="the engine is not built")
+def test_side_by_side_tells_what_ninescope_refuses(configuration: Path):
+    (configuration / "ssdconfig.xml").write_text("")
+    script = (sys.executable, TOOLS / "side_by_side.py", sys.executable, configuration)
+    assert_refused(script, "rand70: ninescope: error:", "ssdconfig.xml")
 
 
 # ---- guided -----------------------------------------------------------------------------------------------
