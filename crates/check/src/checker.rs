@@ -184,6 +184,11 @@ impl Checker {
         }
         if let Some(oracle) = &mut self.oracle {
             oracle.fetched(slot, &request, &self.blocks, view, &mut self.marks);
+            if let Some(book) = self.tier.as_ref().filter(|_| request.op == Op::Flush)
+                && oracle.flush_came(slot, book)
+            {
+                self.marks.hit(Mark::FlushOfCache);
+            }
         }
         Ok(())
     }
@@ -215,6 +220,9 @@ impl Checker {
             let span = (order, self.requests.oldest_invocation().min(inside.invocation));
             let excused = self.codes.as_ref().map(|codes| codes.damage.excused(slot)).unwrap_or_default();
             oracle.completed(view, slot, inside, span, &excused, &self.blocks, &mut self.marks)?;
+            if let Some(book) = self.tier.as_ref().filter(|_| request.op == Op::Flush) {
+                oracle.flush_left_nothing(view, slot, inside, book)?;
+            }
         }
         match &mut self.codes {
             Some(codes) if request.op == Op::Read => codes.completes(view, slot),

@@ -48,6 +48,7 @@ marks! {
     ReadWhileMoved, "read_while_moved", "A unit was read while garbage collection moved it.";
     FlushOfNothing, "flush_of_nothing", "A FLUSH found everything on the media.";
     FlushWaits, "flush_that_waits", "A FLUSH waited for programs.";
+    FlushOfCache, "flush_of_cache", "A FLUSH found something in a cache that forgets without power.";
     TwoFlushes, "concurrent_flushes", "A FLUSH came while another was under way.";
     SeveralPools, "request_over_several_dies", "A read took data from more than one die.";
     ReadOfBothMedia, "read_of_both_media", "A page was read in part above and in part below.";

@@ -3,6 +3,8 @@
 //! Knows nothing of banks, dies and commands but their numbers: it is told when an access is taken up and when its data is
 //! there, and says what is to move.
 
+mod drain;
+
 use std::collections::VecDeque;
 
 use ninescope_ftl::Residence;
@@ -11,6 +13,7 @@ use ninescope_tier::{Eviction, OnRead, PlacementConfig, Slot, SlotState, Tier, W
 
 use crate::meter::TierSample;
 use crate::transaction::Harm;
+use drain::Drain;
 
 /// What lies below the slots.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -107,6 +110,8 @@ pub struct TierConfig {
     pub lower: Lower,
     /// Pages on their way down at a time, and as many on their way up.
     pub migrations_in_flight: u32,
+    /// The upper medium loses what it holds without power, as DRAM does: a FLUSH takes it down.
+    pub volatile: bool,
 }
 
 /// The tier and everything that moves through it.
@@ -126,6 +131,10 @@ pub struct TierPart {
     /// By page: it is on its way up.
     filling: BitTable,
     in_flight_max: u32,
+    /// FLUSHes, where the upper medium is volatile.
+    drain: Option<Drain>,
+    /// The first of them may have ended.
+    flush_ends: bool,
     /// A slot became free, or a migration ended.
     touched: bool,
 }
@@ -147,6 +156,8 @@ impl TierPart {
             pages_awaited: 0,
             filling: BitTable::new(pages as usize),
             in_flight_max,
+            drain: config.volatile.then(|| Drain::new(slots, depth)),
+            flush_ends: false,
             touched: false,
         })
     }
@@ -250,9 +261,46 @@ impl TierPart {
 
     /// A page is forgotten, which had a slot.
     pub(crate) fn forget(&mut self, page: u32) -> Option<u32> {
+        if let (Some(drain), Some(slot)) = (&mut self.drain, self.tier.residency().slot_of(page)) {
+            let ends = drain.forgotten(slot);
+            (self.flush_ends, self.touched) = (self.flush_ends || ends, self.touched || ends);
+        }
         let slot = self.tier.residency_mut().forget(page)?;
         self.touched = true;
         Some(slot)
+    }
+
+    // ---- FLUSH of a volatile medium -----------------------------------------------------------------
+
+    /// Whether what is above is lost without power.
+    #[inline]
+    pub fn is_volatile(&self) -> bool {
+        self.drain.is_some()
+    }
+
+    /// A FLUSH comes, which takes down what is dirty above.
+    pub(crate) fn flush_comes(&mut self, command: u32) {
+        let Some(drain) = &mut self.drain else { return };
+        if drain.comes(command) {
+            drain.begin(self.tier.residency());
+            (self.flush_ends, self.touched) = (true, true);
+        }
+    }
+
+    /// The next FLUSH for which all is below. The one behind it begins.
+    pub(crate) fn next_drained_flush(&mut self) -> Option<u32> {
+        let drain = self.drain.as_mut().filter(|_| self.flush_ends)?;
+        let Some(command) = drain.ends() else {
+            self.flush_ends = false;
+            return None;
+        };
+        if drain.goes_on() {
+            drain.begin(self.tier.residency());
+            self.touched = true;
+        } else {
+            self.flush_ends = false;
+        }
+        Some(command)
     }
 
     // ---- accesses of slots -----------------------------------------------------------------------
@@ -344,6 +392,11 @@ impl TierPart {
         if self.evictions >= self.in_flight_max {
             return None;
         }
+        if let Some(drain) = &mut self.drain
+            && let Some(slot) = drain.next(self.tier.residency())
+        {
+            return Some(self.tier.copy_down(slot));
+        }
         let needed = self.pages_awaited.max(u32::from(!self.waiting.is_empty()));
         self.tier.next_eviction(needed)
     }
@@ -412,9 +465,14 @@ impl TierPart {
     /// The page is on the lower medium: its slot is free, unless it was written meanwhile. Returns whether it is, and whether
     /// all of it was.
     pub(crate) fn eviction_ended(&mut self, migration: u32) -> (bool, bool) {
-        let slot = self.migrations[migration].slot;
+        let Migration { slot, forgotten, .. } = self.migrations[migration];
         self.evictions -= 1;
+        let void = self.tier.slot(slot).forgotten != forgotten;
         let gone = self.tier.left(slot);
+        if let Some(drain) = &mut self.drain {
+            let behind = !gone && self.tier.slot(slot).dirty != 0;
+            self.flush_ends |= drain.left(slot, behind, void);
+        }
         let written_anew = !gone && self.tier.slot(slot).dirty == self.tier.whole();
         debug_assert!(gone == (self.tier.slot(slot).state != SlotState::Resident), "gone or resident");
         (gone, written_anew)

@@ -246,9 +246,14 @@ impl Tier {
             self.residency.drop_clean(slot);
             return Some(Eviction::Dropped { slot: SlotId(slot), page: record.page });
         }
+        Some(self.copy_down(slot))
+    }
+
+    /// The dirty sectors of a resident slot go down, whatever the policy wants.
+    pub fn copy_down(&mut self, slot: u32) -> Eviction {
         self.residency.begin_leaving(slot);
         self.leaving += 1;
-        Some(Eviction::CopyDown(SlotId(slot)))
+        Eviction::CopyDown(SlotId(slot))
     }
 
     /// Whether eviction found no slot that nobody is about to write: it is worth another try when a writer leaves.

@@ -34,6 +34,7 @@ DRIVE = Kind(
             "base",
             "geometry",
             "nand",
+            "dram",
             "scm",
             "storage_scm",
             "tier",

@@ -140,19 +140,19 @@ def _tier(columns: dict[str, Column], groups: _Groups, slots: int) -> Figure | N
     time = Axis("simulated time [s]")
     return Figure(
         "tier-time",
-        "What lay in storage-class memory in the course of the run",
+        "What lay above in the course of the run",
         [
             Panel(
                 "Slots that held a page",
                 time,
                 Axis("slots [%]", low=0, high=103),
-                [Series("SCM", x, _rounded(used), form="steps")],
+                [Series("above", x, _rounded(used), form="steps")],
             ),
             Panel(
                 "Pages found there",
                 time,
                 Axis("pages asked for [%]", low=0, high=103),
-                [Series("SCM", x, shares)],
+                [Series("above", x, shares)],
             ),
         ],
         f"Each point stands for {groups.length:.3g} s.",

@@ -33,10 +33,10 @@ def _by_class(axes: Any, tier: Tier) -> None:
     left = [0.0] * len(CLASSES)
     names = [name.replace("_", " ") for name in CLASSES]
     looks = (
-        ("written_upper", "written to SCM", "#1f4e79"),
-        ("read_upper", "read from SCM", "#9ecae1"),
+        ("written_upper", "written above", "#1f4e79"),
+        ("read_upper", "read above", "#9ecae1"),
         ("written_lower", "written below", "#c0271f"),
-        ("read_lower", "read from below", "#fdd0a2"),
+        ("read_lower", "read below", "#fdd0a2"),
     )
     for key, label, colour in looks:
         values = [getattr(tier.bytes[name], key) / 2**30 for name in CLASSES]
@@ -73,7 +73,7 @@ def _in_time(slots: Any, hits: Any, result: Result, tier: Tier) -> None:
     some = accesses > 0
     hits.plot(seconds[some], found[some] / accesses[some] * 100, color="#41ab5d")
     hits.set_ylim(0, 103)
-    hits.set_ylabel("pages found in SCM [%]")
+    hits.set_ylabel("pages found above [%]")
     hits.set_title("Hits in time", fontsize=9, loc="left")
     for axes in (slots, hits):
         axes.set_xlabel("time [s]")

@@ -45,7 +45,7 @@ LOOKS: Mapping[str, Look] = {
     ),
     "program_wait": Look("program wait", "#6c3a9e", "buffered data had to be programmed first"),
     "migration_wait": Look(
-        "migration wait", "#17007b", "a page had to be moved first: it waited for a free slot of SCM"
+        "migration wait", "#17007b", "a page had to be moved first: it waited for a free slot above"
     ),
     "die_host_read": Look(
         "behind host read",

@@ -58,7 +58,8 @@ def facts(result: Result) -> Iterator[tuple[str, str]]:
     yield from _suspensions(document.get("suspension") or {})
     if "utilisation" in document and document["utilisation"] is None:
         yield "busy", "-"  # Shares of no time.
-    yield from _use(document.get("utilisation") or {})
+    memory = "DRAM" if "dram" in document else "SCM"
+    yield from _use(document.get("utilisation") or {}, memory)
     yield from host_queue_facts(result)
     wear: Mapping[str, Any] = document.get("wear") or {}
     if wear.get("erases_max"):
@@ -69,7 +70,7 @@ def facts(result: Result) -> Iterator[tuple[str, str]]:
         )
     tier = result.tier
     if tier is not None:
-        yield from tier_facts(tier)
+        yield from tier_facts(tier, memory)
     reliability = result.reliability
     if reliability is not None:
         yield from reliability_facts(reliability)
@@ -133,8 +134,8 @@ def _host_cache(document: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         yield f"  {name.replace('_', ' ')}", f"{share}, mean {duration(hint['mean_ns'])}, p99 {p99}"
 
 
-def _use(utilisation: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    media = (("dies", "channels", "dies"), ("banks", "bank_channels", "SCM banks"))
+def _use(utilisation: Mapping[str, Any], memory: str) -> Iterator[tuple[str, str]]:
+    media = (("dies", "channels", "dies"), ("banks", "bank_channels", f"{memory} banks"))
     busy = []
     for units, buses, words in media:
         shares: Mapping[str, Any] = utilisation.get(units) or {}
@@ -144,7 +145,7 @@ def _use(utilisation: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
             busy.append(f"{words} {percent(shares['mean'])}{spread}")
         channels: Mapping[str, Any] = utilisation.get(buses) or {}
         if channels.get("mean") is not None:
-            busy.append(f"{'' if units == 'dies' else 'SCM '}channels {percent(channels['mean'])}")
+            busy.append(f"{'' if units == 'dies' else f'{memory} '}channels {percent(channels['mean'])}")
     link: Mapping[str, Any] = utilisation.get("link") or {}
     if "in" in link:
         busy.append(f"host link {percent(link['in'])} in, {percent(link.get('out', 0.0))} out")
@@ -158,7 +159,7 @@ def _use(utilisation: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         )
         if held:
             parts = ", ".join(f"{occupancy_name(name)} {percent(share)}" for share, name in held)
-            yield f"{words.removeprefix('SCM ')} with", parts
+            yield f"{words.removeprefix(f'{memory} ')} with", parts
 
 
 def _steadiness(told: Steadiness) -> str:

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from ninescope.result.tier import CLASSES, MIGRATIONS, Tier
 
 
-def facts(tier: Tier) -> Iterator[tuple[str, str]]:
-    """Yield lines on what lay where and what moved."""
-    hits = "" if tier.hit_ratio is None else f"{tier.hit_ratio:.1%} of the pages asked for were in SCM, "
+def facts(tier: Tier, memory: str) -> Iterator[tuple[str, str]]:
+    """Yield lines on what lay where and what moved; `memory` is what is above."""
+    hits = "" if tier.hit_ratio is None else f"{tier.hit_ratio:.1%} of the pages asked for were in {memory}, "
     used = tier.slots_holding / tier.slots
     yield (
         "tier",
@@ -22,7 +22,7 @@ def facts(tier: Tier) -> Iterator[tuple[str, str]]:
         if (share := tier.bytes[name].upper_share) is not None
     ]
     if shares:
-        yield "in SCM", ", ".join(shares) + " of the bytes"
+        yield f"in {memory}", ", ".join(shares) + " of the bytes"
     moved = [f"{tier.counters[key]:,} {words}" for key, words in MIGRATIONS.items() if tier.counters.get(key)]
     if moved:
         yield "pages", ", ".join(moved)

@@ -122,6 +122,38 @@ impl Oracle {
         }
     }
 
+    // ---- FLUSH of a cache that forgets -----------------------------------------------------------
+
+    /// A FLUSH came: what is dirty above is to be below when it completes. Returns whether anything is.
+    pub fn flush_came(&mut self, command: u32, book: &TierBook) -> bool {
+        let mut dirty = book.to_be_lost();
+        dirty.retain(|&(_, page, _)| self.follows(Lpa(page)));
+        let sectors =
+            dirty.into_iter().flat_map(|(slot, page, mask)| sectors_of(mask).map(move |at| (slot, Lpa(page), at)));
+        let held: Vec<_> = sectors.map(|(slot, page, at)| (slot, page, at, self.slot_version(slot, at))).collect();
+        let command = self.command(command);
+        command.to_be_lost = held;
+        !command.to_be_lost.is_empty()
+    }
+
+    /// It completes: none of that is above alone.
+    pub fn flush_left_nothing(&mut self, view: &View<'_>, command: u32, inside: &Inside, book: &TierBook) -> Checked {
+        let owed = std::mem::take(&mut self.command(command).to_be_lost);
+        let dirty: std::collections::BTreeMap<_, _> =
+            book.to_be_lost().into_iter().map(|(slot, page, mask)| ((slot, Lpa(page)), mask)).collect();
+        for (slot, page, sector, version) in owed {
+            let is_dirty = dirty.get(&(slot, page)).is_some_and(|mask| mask >> sector & 1 == 1);
+            require!(
+                !is_dirty || version == SPOILED || self.slot_version(slot, sector) != version,
+                FlushDurability,
+                view.now,
+                "FLUSH {} completes, and sector {sector} of page {page} that was written before it is in slot {slot} alone",
+                inside.id
+            );
+        }
+        Ok(())
+    }
+
     // ---- migrations ------------------------------------------------------------------------------
 
     fn carried(&mut self, migration: u32) -> Option<&mut Carried> {

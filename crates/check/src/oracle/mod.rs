@@ -16,7 +16,7 @@ use std::collections::VecDeque;
 use ninescope_engine::{MergedWith, ReadFrom, View};
 use ninescope_kernel::Ns;
 use ninescope_media::nand::FlashCommand;
-use ninescope_model::{BlockGroup, Lpa, Op, Ppa, Request};
+use ninescope_model::{BlockGroup, Lpa, Op, Ppa, Request, SlotId};
 
 use crate::Rule;
 use crate::blocks::Blocks;
@@ -66,6 +66,8 @@ struct Command {
     data_out: Ns,
     /// For a FLUSH: something written before it was not on the media when it came.
     waits: bool,
+    /// For a FLUSH: sectors above that a loss of power would have taken away when it came, with what they held.
+    to_be_lost: Vec<(SlotId, Lpa, usize, Version)>,
 }
 
 /// A host unit on its way to the media.

@@ -78,7 +78,7 @@ impl TierBook {
 
     /// Flash keeps no page of which all sectors are dirty above, unless that page is on its way down again.
     fn is_needed_below(&self, view: &View<'_>, page: u32, dirty: u32, state: State) -> Checked {
-        if self.lower == Lower::Scm || dirty != self.whole || state != State::Resident {
+        if self.lower == Lower::Scm || self.volatile || dirty != self.whole || state != State::Resident {
             return Ok(());
         }
         let place = view.ftl.translate(Lpa(page));

@@ -98,6 +98,8 @@ pub struct TierBook {
     left_at: Ns,
     /// The unit below of this page was forgotten: what makes all sectors dirty is told next.
     superseded: Option<u32>,
+    /// What is above is lost without power.
+    volatile: bool,
     /// What a read is about to look for in flash: command, page, sectors.
     looked_for_below: Option<(u32, u32, u32)>,
     /// The rest of this page is to be brought up, as it is written in part: the next migration does.
@@ -133,6 +135,7 @@ impl TierBook {
             just_left: Vec::new(),
             left_at: Ns::ZERO,
             superseded: None,
+            volatile: part.is_volatile(),
             looked_for_below: None,
             fetched_next: None,
             knows_units,
@@ -160,6 +163,13 @@ impl TierBook {
         let slot = self.slot_of(page)?;
         let Slot { valid, dirty, .. } = self.slots[slot.index()];
         Some((slot, valid & !dirty))
+    }
+
+    /// The slots above with something dirty, if that would be lost without power: with their pages and dirty sectors.
+    pub fn to_be_lost(&self) -> Vec<(SlotId, u32, u32)> {
+        let slots = (0..self.first_below).filter(|_| self.volatile).map(SlotId);
+        let dirty = slots.map(|slot| (slot, self.slots[slot.index()])).filter(|(_, record)| record.dirty != 0);
+        dirty.map(|(slot, record)| (slot, record.page, record.dirty)).collect()
     }
 
     /// Whether all of these sectors of a page were written anew since they were read to go down: the copy that goes down is
@@ -403,6 +413,13 @@ impl TierBook {
 
     /// The unit of a page is forgotten below.
     pub fn superseded(&mut self, now: Ns, page: u32) -> Checked {
+        let volatile = self.volatile;
+        require!(
+            !volatile,
+            BelowForgotten,
+            now,
+            "the unit of page {page} is forgotten for what a loss of power takes away"
+        );
         let other = self.superseded.replace(page);
         require!(other.is_none(), BelowForgotten, now, "the units of pages {other:?} and {page} are forgotten at once");
         self.counts.superseded_below += 1;

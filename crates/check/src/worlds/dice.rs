@@ -21,6 +21,13 @@ impl Dice {
         Self { seed: self.seed, stream: RandomStream::new(self.seed, "worlds", what) }
     }
 
+    /// One of a registry's policies, each as likely as another. One that joins is drawn in worlds of its own: what was drawn
+    /// in the others stays.
+    pub fn policy<'a>(&self, key: &str, policies: &[(&'a str, &str)]) -> &'a str {
+        let weight = |name: &str| self.of(&format!("{key}={name}")).stream.below(1 << 62);
+        policies.iter().map(|&(name, _)| name).max_by_key(|name| weight(name)).unwrap_or_default()
+    }
+
     /// `low..=high`.
     pub fn between(&mut self, low: u64, high: u64) -> u64 {
         low + self.stream.below(high - low + 1)

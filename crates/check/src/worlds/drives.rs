@@ -16,7 +16,7 @@ use ninescope_tier::policies::Below;
 use super::codes::{self, Wants};
 use super::dice::Dice;
 use super::policies::set_policy;
-use super::scm::{scm, tier};
+use super::scm::{dram, scm, tier};
 
 /// Drives of this many mapping units at most.
 const UNITS_MAX: u64 = 6_000;
@@ -34,6 +34,7 @@ pub(super) fn drive(dice: &mut Dice, name: &str) -> toml::Table {
         summary: String::new(),
         geometry: (!of_scm_alone).then_some(geometry),
         nand: (!of_scm_alone).then(|| nand(dice)),
+        dram: None,
         scm: (name != "nand-only").then(|| scm(dice, slot, 1)),
         storage_scm: (below == Below::Scm).then(|| scm(dice, slot, 8)),
         tier: tier(dice, below),
@@ -50,17 +51,19 @@ pub(super) fn drive(dice: &mut Dice, name: &str) -> toml::Table {
     if name != "nand-only" {
         table.entry("tier").or_insert_with(|| toml::Table::new().into());
         set_policy(dice, &mut table, "tier.placement", name);
+        dram(&mut dice.of("dram"), &mut table, name);
     }
     for (key, policies) in ninescope::policies() {
         let dice = &mut dice.of(key);
-        let (name, _) = dice.one_of(policies);
+        let name = dice.policy(key, policies);
         if key != "tier.placement" && wants.key(dice, key, !of_scm_alone) {
             set_policy(dice, &mut table, key, wants.name(key, name));
         }
         if let Some(entry) = key.strip_prefix("scm.") {
-            let (name, _) = dice.one_of(policies);
+            let key_below = format!("storage_scm.{entry}");
+            let name = dice.policy(&key_below, policies);
             if wants.key(dice, key, !of_scm_alone) {
-                set_policy(dice, &mut table, &format!("storage_scm.{entry}"), name);
+                set_policy(dice, &mut table, &key_below, name);
             }
         }
     }

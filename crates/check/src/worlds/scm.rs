@@ -1,6 +1,6 @@
 //! Storage-class memory of worlds: a few slots, so that everything waits for them.
 
-use ninescope::config::{CopyPathConfig, PulseOrderConfig, ScmConfig, TierSection};
+use ninescope::config::{CopyPathConfig, DramConfig, PulseOrderConfig, ScmConfig, TierSection};
 use ninescope_model::units::Bytes;
 use ninescope_tier::policies::Below;
 
@@ -29,6 +29,22 @@ pub(super) fn scm(dice: &mut Dice, slot: Bytes, times: u64) -> ScmConfig {
         wear_leveling_copies: dice.one_of(&[CopyPathConfig::ThroughController, CopyPathConfig::InMemory]),
         verify: None,
     }
+}
+
+/// In some drives that cache, the upper memory is DRAM, as large.
+pub(super) fn dram(dice: &mut Dice, drive: &mut toml::Table, placement: &str) {
+    if !["wb", "nv-wb"].contains(&placement) || !dice.chance(50) {
+        return;
+    }
+    let Some(scm) = drive.remove("scm").and_then(|scm| scm.try_into::<ScmConfig>().ok()) else { return };
+    let dram = DramConfig {
+        capacity: scm.capacity,
+        banks: scm.channels * scm.banks_per_channel,
+        access: scm.command_address,
+        rate: scm.channel_rate,
+        power_protected: dice.chance(20),
+    };
+    drive.insert("dram".to_owned(), toml::Value::try_from(dram).expect("a cache is TOML"));
 }
 
 /// What moves between two media; the placement is set later.

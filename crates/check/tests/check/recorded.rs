@@ -5,7 +5,7 @@ use std::time::Duration;
 use ninescope::record::{RecordSettings, Recorder};
 use ninescope::{CheckLevel, RunRequest};
 use ninescope_check::Checker;
-use ninescope_check::worlds::generate;
+use ninescope_check::worlds::{World, generate};
 use ninescope_engine::{Pair, Watched};
 use ninescope_kernel::Ns;
 use ninescope_model::{Occupancy, Op};
@@ -50,7 +50,8 @@ fn the_checker_and_the_recorder_share_a_run_and_change_nothing_in_it() {
 fn in_random_worlds_the_stages_of_every_request_sum_to_its_parts() {
     let (mut requests, mut waited, mut behind) = (0, 0, 0);
     // Stages are those of dies: of a bank of storage-class memory the recorder does not tell any.
-    let of_flash = (1..).map(|seed| (seed, generate(seed))).filter(|(_, world)| !world.drive.contains_key("scm"));
+    let has_memory = |world: &World| ["scm", "dram"].iter().any(|table| world.drive.contains_key(*table));
+    let of_flash = (1..).map(|seed| (seed, generate(seed))).filter(|(_, world)| !has_memory(world));
     for (seed, world) in of_flash.take(100) {
         let settings = RecordSettings { slowest: 10_000, window: Some((Ns(0), Ns(2_000_000))) };
         let probe = Pair(Checker::new(CheckLevel::Cheap), Recorder::new(settings));

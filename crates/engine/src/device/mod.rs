@@ -337,8 +337,9 @@ impl<K: Kind> Device<K> {
     #[inline(never)]
     fn drain_scm(&mut self) -> Result<(), SimulationError> {
         loop {
-            if self.tier.as_mut().is_some_and(TierPart::take_up) {
+            while self.tier.as_mut().is_some_and(TierPart::take_up) {
                 self.pump_tier(NONE)?;
+                self.complete_drained_flushes()?;
             }
             let Some(bank) = self.scm.next_touched_bank() else { break };
             self.dispatch_bank(bank)?;

@@ -10,6 +10,7 @@ use super::kind::Kind;
 use crate::error::SimulationError;
 use crate::meter::Parts;
 use crate::probe::{Event, observe};
+use crate::tier::TierPart;
 use crate::transaction::{FlushEpoch, UnitRecord};
 
 impl<K: Kind> Device<K> {
@@ -106,8 +107,21 @@ impl<K: Kind> Device<K> {
     pub(super) fn start_flush(&mut self, index: u32) -> Result<(), SimulationError> {
         self.host.sets_out(index, self.run.now);
         self.send_partial_pages()?;
+        if self.tier.as_ref().is_some_and(TierPart::is_volatile) {
+            self.tiered().flush_comes(index);
+            return self.complete_drained_flushes();
+        }
         self.flash.close_epoch(index);
         self.complete_flushes()
+    }
+
+    /// What was dirty in a volatile medium above is below: programs that others wait for are left.
+    pub(super) fn complete_drained_flushes(&mut self) -> Result<(), SimulationError> {
+        while let Some(command) = self.tiered().next_drained_flush() {
+            self.flash.close_epoch(command);
+            self.complete_flushes()?;
+        }
+        Ok(())
     }
 
     #[inline]

@@ -26,3 +26,4 @@ mod suspend_bounds;
 mod suspend_practical;
 mod suspend_sequences;
 mod tier_mechanisms;
+mod volatile_cache;

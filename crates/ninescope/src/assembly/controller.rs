@@ -77,6 +77,7 @@ fn check_rates(drive: &LoadedDrive) -> Result<(), Error> {
     let controller = &drive.config.controller;
     let channel_rates = [
         ("nand.channel_rate", drive.config.nand.as_ref().map(|nand| nand.channel_rate)),
+        ("dram.rate", drive.config.dram.as_ref().map(|dram| dram.rate)),
         ("scm.channel_rate", drive.config.scm.as_ref().map(|scm| scm.channel_rate)),
         ("storage_scm.channel_rate", drive.config.storage_scm.as_ref().map(|scm| scm.channel_rate)),
     ];

@@ -104,7 +104,8 @@ impl Assembly {
 
     /// Bytes there are on the media, spare ones included [B].
     pub fn raw_bytes(&self) -> u64 {
-        self.geometry.raw_bytes() + self.scm.raw_sectors() * SECTOR_BYTES
+        let cache = self.config.dram.as_ref().map_or(0, |dram| dram.capacity.0);
+        self.geometry.raw_bytes() + self.scm.raw_sectors() * SECTOR_BYTES - cache
     }
 
     /// Host sectors of the drive [512 B].
@@ -184,10 +185,22 @@ fn check_media(drive: &LoadedDrive) -> Result<(), Error> {
     let placement = &config.tier.placement;
     let (has_upper, below) = (placement.chosen().has_upper(), placement.chosen().below());
     let uses_flash = !has_upper || below == Below::Flash;
+    if config.dram.is_some() {
+        if config.scm.is_some() {
+            return Err(drive.error_at("dram", "is there, and [scm] too: one memory lies above another medium"));
+        }
+        if !placement.chosen().is_cache() {
+            let message = format!(
+                "is there, and tier.placement = \"{}\" makes no cache of it: `wb` and `nv-wb` do",
+                placement.name()
+            );
+            return Err(drive.error_at("dram", &message));
+        }
+    }
     let tables = [
         ("geometry", config.geometry.is_some(), uses_flash),
         ("nand", config.nand.is_some(), uses_flash),
-        ("scm", config.scm.is_some(), has_upper),
+        ("scm", config.scm.is_some() || config.dram.is_some(), has_upper),
         ("storage_scm", config.storage_scm.is_some(), below == Below::Scm),
     ];
     let name = placement.name();

@@ -40,7 +40,8 @@ impl ScmAssembly {
     /// # Errors
     /// [`Error::Input`] that names the key at fault.
     pub fn new(drive: &LoadedDrive) -> Result<Self, Error> {
-        let tables = [("scm", &drive.config.scm), ("storage_scm", &drive.config.storage_scm)];
+        let dram = dram_as_memory(drive)?;
+        let tables = [("dram", &dram), ("scm", &drive.config.scm), ("storage_scm", &drive.config.storage_scm)];
         let media = tables.into_iter().filter_map(|(table, config)| config.as_ref().map(|config| (table, config)));
         let media = media.map(|(table, config)| ScmMedium::new(drive, table, config));
         Ok(Self { media: media.collect::<Result<_, _>>()? })
@@ -72,7 +73,7 @@ impl ScmAssembly {
         self.media.last().map(|medium| &medium.shape)
     }
 
-    /// Sectors there are, spare ones included.
+    /// Sectors there are of these, spare ones included; a cache in DRAM is no place where data stays.
     pub fn raw_sectors(&self) -> u64 {
         self.media.iter().map(|medium| medium.shape.raw_sectors()).sum()
     }
@@ -136,6 +137,26 @@ impl ScmMedium {
         let maps = self.wear_leveling.chosen().table_bytes(self.shape.logical_sectors_per_bank());
         self.shape.raw_sectors() * 8 + u64::from(self.shape.banks()) * maps
     }
+}
+
+/// The cache of a drive as the memory that it is for the engine: its slots are the pages of what is below.
+fn dram_as_memory(drive: &LoadedDrive) -> Result<Option<ScmConfig>, Error> {
+    let Some(dram) = &drive.config.dram else { return Ok(None) };
+    if dram.banks == 0 {
+        return Err(drive.error_at("dram.banks", "must not be zero"));
+    }
+    let of_flash = drive.config.geometry.as_ref().map(|geometry| geometry.page_size);
+    let of_memory = drive.config.storage_scm.as_ref().map(|storage| storage.slot_size);
+    let page = of_flash.or(of_memory).unwrap_or(Bytes(SECTOR_BYTES));
+    let step = page.0.saturating_mul(dram.banks.into());
+    if dram.capacity.0 == 0 || !dram.capacity.0.is_multiple_of(step) {
+        let message = format!(
+            "is {}, it must be a whole number of pages of {page} for each of {} banks",
+            dram.capacity, dram.banks
+        );
+        return Err(drive.error_at("dram.capacity", &message));
+    }
+    Ok(Some(dram.as_memory(page)))
 }
 
 /// The cells of a sector, those of its parity included, and how many of them fail where the description says so. What is

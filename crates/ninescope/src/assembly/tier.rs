@@ -21,6 +21,9 @@ const MIGRATIONS_PER_UNIT: u32 = 4;
 pub fn sized(drive: &LoadedDrive, geometry: &Geometry) -> Result<LoadedDrive, Error> {
     let mut sized = drive.clone();
     let Some(ratio) = drive.config.tier.scm_ratio else { return Ok(sized) };
+    if drive.config.dram.is_some() {
+        return Err(drive.error_at("tier.scm_ratio", "is given, and what is above is [dram], which has a capacity"));
+    }
     let below = match drive.config.tier.placement.chosen().below() {
         Below::Nothing => {
             let name = drive.config.tier.placement.name();
@@ -97,16 +100,18 @@ pub fn config(drive: &LoadedDrive, geometry: &Geometry, scm: &ScmAssembly) -> Re
     let capacity = upper.logical_sectors() * ninescope_model::SECTOR_BYTES;
     if capacity > raw {
         let message = format!("is {}, more than the {} below it", Bytes(capacity), Bytes(raw));
-        return Err(drive.error_at("scm.capacity", &message));
+        let table = if drive.config.dram.is_some() { "dram" } else { "scm" };
+        return Err(drive.error_at(&format!("{table}.capacity"), &message));
     }
     let tier = ninescope_tier::Tier::new(&section.placement, upper.slots, 1, upper.sectors_per_slot);
     if let Some(reserve) = tier.map(|tier| tier.reserve()).filter(|&reserve| reserve >= upper.slots) {
-        let message = format!("keeps {reserve} of {} slots free, so that no page stays in SCM", upper.slots);
+        let message = format!("keeps {reserve} of {} slots free, so that no page stays there", upper.slots);
         return Err(drive.error_at("tier.placement.evict_free", &message));
     }
     Ok(Some(TierConfig {
         placement: section.placement.clone(),
         lower,
         migrations_in_flight: section.migrations_in_flight.unwrap_or(MIGRATIONS_PER_UNIT * units),
+        volatile: drive.config.dram.as_ref().is_some_and(|dram| !dram.power_protected),
     }))
 }

@@ -16,6 +16,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::controller::{ControllerConfig, SchedulerConfig};
+use super::dram::DramConfig;
 use super::flash::{GeometryConfig, NandConfig};
 use super::reliability::BackingStoreSection;
 use super::scm::ScmConfig;
@@ -33,6 +34,9 @@ pub struct DriveConfig {
     /// Flash; absent: there is none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub nand: Option<NandConfig>,
+    /// DRAM above flash or storage-type memory, which caches it; absent: there is none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub dram: Option<DramConfig>,
     /// Storage-class memory; absent: there is none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub scm: Option<ScmConfig>,

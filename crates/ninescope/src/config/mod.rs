@@ -2,6 +2,7 @@
 
 mod controller;
 mod diagnostics;
+mod dram;
 mod drive;
 mod flash;
 mod job_file;
@@ -14,6 +15,7 @@ mod scm;
 
 pub use controller::{ControllerConfig, SchedulerConfig};
 pub(crate) use diagnostics::{nearest_location, with_suggestion};
+pub use dram::DramConfig;
 pub use drive::{DriveConfig, EnduranceSection, FtlSection, TierSection};
 pub use flash::{Cell, EraseLoopsConfig, GeometryConfig, LoopSharesConfig, NandConfig, SuspendLimitConfig};
 pub use job_file::{JobFile, JobTables, JobText, JobWork, parse_host_cache, parse_job_file};

@@ -103,6 +103,9 @@ fn measurements(device: &Seen<'_>, utilization: &Utilization, input: &ResultInpu
             measured[key] = section;
         }
     }
+    if drive.dram.is_some() {
+        measured["dram"] = json!({ "counters": device.scm.counters(0) });
+    }
     if let Some(section) = tier::section(device, drive.tier.placement.name())? {
         measured["tier"] = section;
     }

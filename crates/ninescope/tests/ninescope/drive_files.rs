@@ -137,7 +137,7 @@ fn a_key_of_another_table_is_named_with_its_table() {
         ("nand_erase_loop=5ms", "`nand.erase_loop`"),
         ("nand_erase_lop=5ms", "`nand.erase_loop`"),
         ("queue_depth=4", "`controller.queue_depth`"),
-        ("capacity=1GiB", "`scm.capacity` or `storage_scm.capacity`"),
+        ("capacity=1GiB", "`dram.capacity` or `scm.capacity` or `storage_scm.capacity`"),
     ] {
         assert_eq!(meant(tlc, &[set]), key, "{set}");
     }

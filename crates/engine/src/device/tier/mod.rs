@@ -123,6 +123,10 @@ impl<K: Kind> Device<K> {
 
     /// All of a page is dirty above: what flash holds of it is of no use.
     fn forget_below(&mut self, page: u32) -> Result<(), SimulationError> {
+        // What is above may go with the power: then what is below is all that there is.
+        if self.tiered().is_volatile() {
+            return Ok(());
+        }
         if self.tiered().lower() == Lower::Scm {
             return Ok(());
         }

@@ -25,6 +25,7 @@ pub struct TierBench {
     pub flash: Bench,
     pub depth: u32,
     pub migrations_in_flight: u32,
+    pub volatile: bool,
 }
 
 /// Reads and writes of `array` per sector behind a bus of `bus` per sector [ns].
@@ -62,6 +63,7 @@ impl TierBench {
             flash,
             depth: 1,
             migrations_in_flight: 4,
+            volatile: false,
         }
     }
 
@@ -101,6 +103,7 @@ impl TierBench {
             placement: self.placement.clone(),
             lower: self.lower(),
             migrations_in_flight: self.migrations_in_flight,
+            volatile: self.volatile,
         };
         let lanes = vec![LaneConfig::new(workload, self.depth)];
         Device::of_tier(&self.flash.engine, &self.flash.limits, ftl, nand, scm, &tier, lanes, NoProbe)

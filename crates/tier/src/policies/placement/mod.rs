@@ -210,6 +210,12 @@ pub trait PlacementParameters {
         true
     }
 
+    /// Whether the upper medium caches the lower one: what is written goes up, and nothing that was below is only above but
+    /// what the host wrote.
+    fn is_cache(&self) -> bool {
+        false
+    }
+
     /// The policy and its rules; `None` where all data is in one medium.
     fn build(&self) -> Option<(Box<dyn DataPlacement>, Rules)>;
 

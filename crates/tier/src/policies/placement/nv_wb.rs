@@ -63,6 +63,10 @@ impl NvWb {
 }
 
 impl PlacementParameters for NvWb {
+    fn is_cache(&self) -> bool {
+        true
+    }
+
     fn below(&self) -> Below {
         Below::Scm
     }

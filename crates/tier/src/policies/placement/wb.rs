@@ -62,6 +62,10 @@ impl Wb {
 }
 
 impl PlacementParameters for Wb {
+    fn is_cache(&self) -> bool {
+        true
+    }
+
     fn build(&self) -> Option<(Box<dyn DataPlacement>, Rules)> {
         Some((Box::new(*self), self.rules()))
     }

@@ -1,0 +1,106 @@
+//! A cache that loses what it holds without power: what a FLUSH takes down, and when it completes, worked out by hand.
+
+use crate::common::tiered::{TierBench, latencies, slots_in_use};
+use crate::common::{at, flush, open, read, trim, write};
+use ninescope_engine::Device;
+use ninescope_model::Request;
+use serde_json::json;
+
+/// Sectors of a page.
+const PAGE: u64 = 32;
+/// A sector of the cache, a page of flash read and programmed [ns].
+const SECTOR: u64 = 1_100;
+const FLASH_READ: u64 = 101_000;
+const FLASH_PROGRAM: u64 = 1_001_000;
+/// A page that the slot holds whole goes down.
+const DOWN: u64 = PAGE * SECTOR + FLASH_PROGRAM;
+
+fn bench(volatile: bool) -> TierBench {
+    let mut bench = TierBench::round(&json!({ "policy": "wb", "migration": "background", "copy_reads": false }));
+    (bench.volatile, bench.depth) = (volatile, 8);
+    bench
+}
+
+fn run(requests: Vec<Request>) -> Device {
+    bench(true).run(open(requests))
+}
+
+fn evicted(device: &Device) -> (u64, u64) {
+    let counters = device.seen().tier.expect("two media").tier().counters();
+    (counters.evicted_dirty, counters.evictions_kept)
+}
+
+#[test]
+fn a_flush_completes_when_what_is_dirty_is_programmed() {
+    let device = run(vec![write(0, 32), at(100_000, flush())]);
+    assert_eq!(latencies(&device), [PAGE * SECTOR, DOWN]);
+    assert_eq!((evicted(&device), slots_in_use(&device)), ((1, 0), vec![]));
+    // A page of which a part is dirty is read below meanwhile, which takes longer than the sector of the slot.
+    let device = run(vec![write(0, 1), at(100_000, flush())]);
+    assert_eq!(latencies(&device), [SECTOR, FLASH_READ + FLASH_PROGRAM]);
+    // One bank reads two pages in turn, and one die programs them.
+    let device = run(vec![write(0, 32), write(PAGE, 32), at(100_000, flush())]);
+    assert_eq!(latencies(&device)[2], PAGE * SECTOR + 2 * FLASH_PROGRAM);
+}
+
+#[test]
+fn a_cache_that_keeps_what_it_holds_has_nothing_to_flush() {
+    let device = bench(false).run(open(vec![write(0, 32), at(100_000, flush())]));
+    assert_eq!(latencies(&device), [PAGE * SECTOR, 0]);
+    assert_eq!((evicted(&device), slots_in_use(&device)), ((0, 0), vec![(0, u32::MAX, u32::MAX)]));
+    // Nothing dirty is as nothing there.
+    let device = run(vec![read(0, 1), at(1_000_000, flush())]);
+    assert_eq!(latencies(&device)[1], 0);
+}
+
+#[test]
+fn what_is_written_after_a_flush_is_the_next_ones() {
+    // The page is rewritten when its copy has been read, before that is programmed: it stays, and the FLUSH has no use for it.
+    let rewritten = 100_000 + PAGE * SECTOR + 1;
+    let device =
+        run(vec![write(0, 32), at(100_000, flush()), at(rewritten, write(0, 32)), at(rewritten + 10, flush())]);
+    assert_eq!(latencies(&device)[1], DOWN);
+    assert_eq!(evicted(&device), (1, 1));
+    // The second FLUSH begins when the first has ended.
+    let first_ends = 100_000 + DOWN;
+    assert_eq!(latencies(&device)[3], first_ends + DOWN - (rewritten + 10));
+    assert_eq!(slots_in_use(&device), []);
+}
+
+#[test]
+fn what_was_rewritten_before_a_flush_goes_down_again_for_it() {
+    // Four slots are taken: the fifth page pushes the first one out, which is rewritten on its way down, before the FLUSH.
+    let mut bench = bench(true);
+    bench.slots.0 = 1;
+    let device = bench.run(open(vec![
+        write(0, 32),
+        at(100_000, write(PAGE, 32)),
+        at(200_000, write(0, 1)),
+        at(300_000, flush()),
+    ]));
+    // The copy that is on its way was read before: page 0 goes down twice, then its slot goes to page 1.
+    assert_eq!(evicted(&device), (1, 1));
+    let first_ends = 100_000 + DOWN;
+    assert_eq!(latencies(&device)[3], first_ends + PAGE * SECTOR + FLASH_PROGRAM - 300_000);
+    // Page 1 was not written when the FLUSH came.
+    assert_eq!(slots_in_use(&device), [(1, u32::MAX, u32::MAX)]);
+}
+
+#[test]
+fn a_trim_pays_what_a_flush_waits_for() {
+    // While the bank reads the page.
+    let device = run(vec![write(0, 32), at(100_000, flush()), at(120_000, trim(0, 32))]);
+    assert_eq!((latencies(&device)[1], slots_in_use(&device)), (20_000, vec![]));
+    // When it is on its way to flash, programs are waited for as ever.
+    let device = run(vec![write(0, 32), at(100_000, flush()), at(150_000, trim(0, 32))]);
+    assert_eq!((latencies(&device)[1], slots_in_use(&device)), (DOWN, vec![]));
+}
+
+#[test]
+fn flash_keeps_a_page_that_the_cache_may_lose() {
+    let superseded = |volatile: bool| {
+        let device = bench(volatile).run(open(vec![write(0, 32)]));
+        device.seen().tier.expect("two media").tier().counters().superseded_below
+    };
+    assert_eq!((superseded(false), superseded(true)), (1, 0), "flash was full, and all of the page is dirty above");
+}
