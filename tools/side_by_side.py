@@ -63,14 +63,16 @@ class RefusedError(Exception):
 def run(command: list[str], folder: Path) -> tuple[Took, str]:
     """Run a command to its end; return what it took, and what it printed."""
     with tempfile.TemporaryFile("w+") as out:
-        process = subprocess.Popen(command, cwd=folder, stdout=out, stderr=subprocess.STDOUT)  # noqa: S603
+        try:
+            process = subprocess.Popen(command, cwd=folder, stdout=out, stderr=subprocess.STDOUT)  # noqa: S603
+        except OSError as error:
+            raise RefusedError(f"{command[0]} does not begin: {error.strerror}") from None
         _, status, usage = os.wait4(process.pid, 0)
         out.seek(0)
         text = out.read()
-    if os.waitstatus_to_exitcode(status) == 2:
-        raise RefusedError(f"{folder.name}: {(text.strip().splitlines() or ['refused without a word'])[-1]}")
     if status:
-        sys.exit(f"{' '.join(command)} failed:\n{text[-2000:]}")
+        said = (text.strip().splitlines() or ["no word"])[-1]
+        raise RefusedError(f"{folder.name}: {Path(command[0]).name} ends with {status}: {said}")
     return Took(usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024), text
 
 
@@ -90,6 +92,8 @@ def number_in(file: Path, tag: str) -> int:
 
 def lost_by_mqsim(folder: Path) -> int:
     """Return how many of the requests that it was to generate MQSim does not say that it completed."""
+    if not (folder / "workload_scenario_1.xml").is_file():
+        raise RefusedError(f"{folder.name}: MQSim wrote no workload_scenario_1.xml")
     done = number_in(folder / "workload_scenario_1.xml", "Request_Count")
     return number_in(folder / "workload.xml", "Total_Requests_To_Generate") - done
 
@@ -127,6 +131,19 @@ def compare(mqsim: str, source: Path, rounds: int, scratch: Path) -> Compared:
     return Compared(source.name, requests, lost_by_mqsim(folder), *best)
 
 
+PAGE = Path(__file__).resolve().parents[1] / "docs/performance.md"
+BEGIN, END = "<!-- tools/side_by_side.py writes from here -->", "<!-- to here (side by side) -->"
+
+
+def on_page(page: str, table: str) -> str:
+    """Return the page with the table between its marks."""
+    before, begin, rest = page.partition(BEGIN)
+    _, end, after = rest.partition(END)
+    if not (begin and end):
+        raise RefusedError(f"{PAGE.name} lacks the marks `{BEGIN}` and `{END}`")
+    return f"{before}{BEGIN}\n\n{table}\n\n{END}{after}"
+
+
 HEAD = "| run | requests | MQSim | ninescope | times as fast |\n| --- | --- | --- | --- | --- |"
 
 
@@ -136,6 +153,7 @@ def main() -> int:
     words.add_argument("mqsim", type=Path)
     words.add_argument("folders", type=Path, nargs="+", metavar="FOLDER")
     words.add_argument("--rounds", type=int, default=3, metavar="N")
+    words.add_argument("--page", action="store_true", help="write the table into docs/performance.md, too")
     given = words.parse_args()
     try:
         refuse(given.mqsim, given.folders, given.rounds)
@@ -149,8 +167,10 @@ def main() -> int:
         return 2
     load = f"{os.getloadavg()[0]:.1f} processes waiting at the end"
     print(f"{platform.machine()}, {os.cpu_count()} processors, best of {given.rounds} rounds, {load}\n")
-    print(HEAD)
-    print("\n".join(each.row() for each in found))
+    table = "\n".join([HEAD, *(each.row() for each in found)])
+    print(table)
+    if given.page:
+        PAGE.write_text(on_page(PAGE.read_text(encoding="utf-8"), table), encoding="utf-8")
     return 0
 
 

@@ -162,7 +162,31 @@ def test_side_by_side_refuses_what_cannot_be_compared(configuration: Path, tmp_p
 def test_side_by_side_tells_what_ninescope_refuses(configuration: Path):
     (configuration / "ssdconfig.xml").write_text("")
     script = (sys.executable, TOOLS / "side_by_side.py", sys.executable, configuration)
-    assert_refused(script, "rand70: ninescope: error:", "ssdconfig.xml")
+    assert_refused(script, "rand70: ", "ninescope: error:", "ssdconfig.xml")
+
+
+@pytest.mark.skipif(not NATIVE, reason="the engine is not built")
+def test_side_by_side_tells_when_mqsim_writes_nothing(configuration: Path, tmp_path: Path):
+    mqsim = tmp_path / "mqsim"
+    for program, told in {
+        "#!/bin/sh\n": "MQSim wrote no workload_scenario_1.xml",
+        "#!/bin/sh\necho no such trace; exit 3\n": "no such trace",
+        "#!/no/such/shell\n": "does not begin",
+    }.items():
+        mqsim.write_text(program)
+        mqsim.chmod(0o755)
+        script = (sys.executable, TOOLS / "side_by_side.py", mqsim, configuration, "--rounds", 1)
+        assert_refused(script, told)
+
+
+def test_the_table_goes_between_its_marks():
+    module = tool("side_by_side")
+    page = module.PAGE.read_text()
+    once = module.on_page(page, "a table")
+    assert f"{module.BEGIN}\n\na table\n\n{module.END}" in once
+    assert module.on_page(once, "a table") == once
+    with pytest.raises(module.RefusedError, match="lacks the marks"):
+        module.on_page("", "a table")
 
 
 # ---- guided -----------------------------------------------------------------------------------------------
