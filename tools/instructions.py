@@ -20,7 +20,7 @@ ROOT = Path(__file__).resolve().parents[1]
 KEPT = ROOT / "tools/instructions.txt"
 PROGRAM = Path(os.environ.get("CARGO_TARGET_DIR") or ROOT / "target") / "debug/examples/one_job"
 RUNS = ("randread", "randrw", "randwrite", "randread coded")
-FEW, MANY = 1_000, 4_000
+FEW, MANY = 4_000, 8_000
 TOLERANCE = 0.03
 """How many more instructions are let pass, as a share."""
 
