@@ -55,9 +55,7 @@ impl<Q: WakeQueue> Run<Q> {
     #[inline]
     pub fn page_sensed(&mut self, index: u32) {
         if self.transactions.slab[index].tracked {
-            let track = &mut self.transactions.tracks[index as usize];
-            track.command_array = self.now - track.mark;
-            track.mark = self.now;
+            self.transactions.sensed(index, self.now);
         }
     }
 

@@ -131,7 +131,7 @@ pub struct TierPart {
     /// By page: it is on its way up.
     filling: BitTable,
     in_flight_max: u32,
-    /// FLUSHes, where the upper medium is volatile.
+    /// What each FLUSH waits for, where the upper medium is volatile.
     drain: Option<Drain>,
     /// The first of them may have ended.
     flush_ends: bool,

@@ -88,16 +88,11 @@ impl<K: Kind> Device<K> {
             return self.eviction_ended(record.parent);
         }
         let mut parts = self.run.transactions.take_merge(record.merge);
-        let coding = self.run.transactions.encode_time(transaction);
         let queued = self.run.transactions.slab[transaction].queued;
-        let track = &self.run.transactions.tracks[transaction as usize];
         // Between the command's data and the queueing of its page lie the read of the rest of its unit, and stalls.
         let set_out = self.host.command(record.parent).mark;
         parts.add(record.stall_cause, queued - set_out - Ns(parts.total()));
-        track.add_waits(&mut parts, false);
-        parts.add(Cause::Transfer, track.transfer);
-        parts.add(Cause::Encode, coding);
-        parts.add(Cause::CommandArray, self.run.now - track.mark - track.transfer - coding);
+        self.run.transactions.add_write(transaction, self.run.now, &mut parts);
         self.finish_part(record.parent, parts, transaction)
     }
 

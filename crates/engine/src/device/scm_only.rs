@@ -48,17 +48,10 @@ impl<K: Kind> Device<K> {
     pub(super) fn slot_written(&mut self, transaction: u32) -> Result<(), SimulationError> {
         let access = self.run.transactions.slab[transaction];
         let (command, queued) = (access.command(), access.queued);
-        let track = &self.run.transactions.tracks[transaction as usize];
         let mut parts = Parts::default();
         // Where the page had no slot, it waited for one.
         parts.add(Cause::MigrationWait, queued - self.host.command(command).mark);
-        parts.add_die_wait(&track.die_wait);
-        parts.add(Cause::OwnParts, track.own_parts);
-        parts.add(Cause::Channel, track.channel);
-        parts.add(Cause::Transfer, track.transfer);
-        let encode = self.run.transactions.encode_time(transaction);
-        parts.add(Cause::Encode, encode);
-        parts.add(Cause::CommandArray, self.run.now - track.mark - track.transfer - encode);
+        self.run.transactions.add_write(transaction, self.run.now, &mut parts);
         self.finish_part(command, parts, transaction)?;
         self.run.transactions.slab.remove(transaction);
         Ok(())

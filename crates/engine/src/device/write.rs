@@ -4,7 +4,7 @@ use std::ops::RangeInclusive;
 
 use ninescope_ftl::Placed;
 use ninescope_kernel::NONE;
-use ninescope_model::{CacheHint, Cause, Lpa, SECTOR_BYTES, Source, Stream};
+use ninescope_model::{CacheHint, Lpa, SECTOR_BYTES, Source, Stream};
 
 use super::Device;
 use super::kind::Kind;
@@ -161,11 +161,7 @@ impl<K: Kind> Device<K> {
         let UnitRecord { lpa, parent, taken_from, merge, had_turn, .. } = self.run.transactions.units[index];
         self.run.transactions.units.remove(index);
         let damage = self.harm_of(transaction, number);
-        let transactions = &mut self.run.transactions;
-        let (track, coded) = (&transactions.tracks[transaction as usize], transactions.coded);
-        let parts = &mut transactions.merges[merge];
-        track.add_waits(parts, coded);
-        parts.add(Cause::ReadModifyWrite, track.command_array + track.transfer);
+        self.run.transactions.add_read_of_rest(transaction, merge);
         let entry = self.entry(parent, lpa.0, lpa.0 + 1);
         WriteEntry { merged_with: Some(taken_from), damage, merge, had_turn, ..entry }
     }

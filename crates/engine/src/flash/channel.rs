@@ -107,11 +107,7 @@ impl Flash {
         for plane in command.addressed_planes() {
             let index = command.transaction[plane];
             if run.transactions.slab[index].tracked {
-                let track = &mut run.transactions.tracks[index as usize];
-                track.channel = now - track.mark;
-                track.transfer = data_in;
-                track.coding.time = encode;
-                track.mark = now;
+                run.transactions.sent(index, now, data_in, encode);
             }
         }
         if self.dies[die.0].work.shared {
@@ -148,10 +144,7 @@ impl Flash {
         }
         if transaction.tracked {
             let own_before = self.own_data_before(run, command, plane);
-            let track = &mut run.transactions.tracks[index as usize];
-            track.channel += begins - track.mark - own_before;
-            track.own_parts += own_before;
-            track.transfer = leaving.left - begins;
+            run.transactions.leaves(index, begins, leaving.left - begins, own_before);
         }
         if !decoded {
             leaving.brought_up |= transaction.brings_up().is_some();
@@ -252,7 +245,7 @@ impl Flash {
         plane: usize,
         which: impl Fn(usize) -> bool,
     ) -> Ns {
-        let share = |plane: usize| run.transactions.tracks[command.transaction[plane] as usize].share;
+        let share = |plane: usize| run.transactions.joined_share(command.transaction[plane]);
         let own = command.addressed_planes().filter(|&other| which(other) && share(other) == share(plane));
         match share(plane) {
             NONE => Ns::ZERO,
@@ -275,10 +268,7 @@ impl Flash {
     fn data_stay_for_command<Q>(&self, run: &mut Run<Q>, command: &FlashCommand, plane: usize, until: Ns) {
         let transfer = self.nand.data_time(u64::from(command.bytes[plane]));
         let own_beside = self.own_data_of_planes(run, command, plane, |other| other != plane);
-        let track = &mut run.transactions.tracks[command.transaction[plane] as usize];
-        track.channel += until - track.mark - transfer - own_beside;
-        track.own_parts += own_beside;
-        track.transfer = transfer;
+        run.transactions.leaves(command.transaction[plane], until - transfer, transfer, own_beside);
     }
 
     /// The command of a die begins to wait for its channel.

@@ -188,12 +188,11 @@ impl Flash {
                 unit.work.shared |= run.transactions.share_of(index) != NONE;
                 continue;
             }
-            let track = &run.transactions.tracks[index as usize];
-            unit.work.shared |= track.share != NONE;
+            unit.work.shared |= run.transactions.joined_share(index) != NONE;
             if !tracked {
                 continue;
             }
-            debug_assert!(track.snapshot_taken || track.mark == run.now, "a transaction that waits has a snapshot");
+            debug_assert!(run.transactions.wait_is_known(index, run.now), "a transaction that waits has a snapshot");
             self.dies.end_wait(run, die.0, index);
         }
     }

@@ -184,7 +184,7 @@ impl Flash {
                 let epoch = self.flushes.program_queued();
                 let source = if records == NONE { Source::Host } else { run.transactions.units[records].source };
                 let index = self.enqueue(run, Transaction::host_program(ppa, units, records, epoch, source));
-                run.transactions.tracks[index as usize].filled_by = stripe.filled_by[plane as usize];
+                run.transactions.filled_by(index, stripe.filled_by[plane as usize]);
             }
         }
         let next_page = (last_plane + 1) % self.geometry.frontier_planes;

@@ -30,10 +30,7 @@ impl LinkJob {
         let mut parts = Parts::default();
         parts.add(Cause::Link, run.now - self.ready);
         if self.transaction != NONE {
-            run.transactions.add_waits(self.transaction, &mut parts);
-            let track = &run.transactions.tracks[self.transaction as usize];
-            parts.add(Cause::CommandArray, track.command_array);
-            parts.add(Cause::Transfer, track.transfer);
+            run.transactions.add_read(self.transaction, &mut parts);
         }
         parts
     }

@@ -102,10 +102,8 @@ impl<W> Stations<W> {
         let now = run.now;
         let unit = &mut self.all[station as usize];
         if tracked {
-            let track = &mut run.transactions.tracks[index as usize];
-            track.mark = now;
-            track.snapshot_taken = unit.phase() != Phase::Free || unit.waiting != 0;
-            if track.snapshot_taken {
+            let waits = unit.phase() != Phase::Free || unit.waiting != 0;
+            if run.transactions.queued(index, now, waits) {
                 run.transactions.begin_wait(index, now, unit.ledger(now));
             } else {
                 unit.unsnapped = index;

@@ -109,11 +109,7 @@ impl ScmPart {
         let unit = &mut self.banks[bank.0];
         unit.enter(now, Phase::Array, unit.occupancy);
         self.banks.take_bus(now, self.layout.channel_of_bank(bank).0, sent);
-        let track = &mut run.transactions.tracks[index as usize];
-        track.channel = now - track.mark;
-        track.transfer = data_in;
-        track.coding.time = encode;
-        track.mark = now;
+        run.transactions.sent(index, now, data_in, encode);
         run.transactions.end_channel_wait(index, now);
         run.transactions.channel_taken(index, now, sent);
         let counters = self.counters_of(bank);
@@ -133,9 +129,7 @@ impl ScmPart {
         let now = run.now;
         let left = now + self.media.data_time(bank, bytes);
         let index = self.banks[bank.0].work.transaction;
-        let track = &mut run.transactions.tracks[index as usize];
-        track.channel += now - track.mark;
-        track.transfer = left - now;
+        run.transactions.leaves(index, now, left - now, Ns::ZERO);
         left
     }
 

@@ -2,7 +2,7 @@
 
 use ninescope_kernel::Ns;
 use ninescope_media::scm::{ScmCommand, ScmCommandKind};
-use ninescope_model::{BankId, Occupancy};
+use ninescope_model::BankId;
 
 use super::ScmPart;
 use crate::error::SimulationError;
@@ -44,20 +44,17 @@ impl ScmPart {
     pub(crate) fn goes_on<Q>(&mut self, run: &mut Run<Q>, command: &ScmCommand) -> Option<u32> {
         let (now, bank) = (run.now, command.bank);
         let index = self.banks[bank.0].work.transaction;
-        let track = &mut run.transactions.tracks[index as usize];
         match (self.banks[bank.0].phase(), command.kind) {
             // The sectors in the way of a write go through the controller.
             (Phase::CopyingOut, _) => self.request_channel(run, bank, Phase::WaitingToCopy),
             // They are copied: what that took, the channel and the wait for it included, its request waited for wear
             // levelling.
             (Phase::Copying, _) => {
-                track.die_wait[Occupancy::WearLeveling as usize] += (now - track.mark).0;
-                track.mark = now;
+                run.transactions.made_way_for(index, now);
                 self.request_channel(run, bank, Phase::WaitingToSend);
             }
             (_, ScmCommandKind::Read) => {
-                track.command_array = now - track.mark;
-                track.mark = now;
+                run.transactions.sensed(index, now);
                 self.request_channel(run, bank, Phase::WaitingForDataOut);
             }
             _ => {

@@ -8,7 +8,7 @@ use std::collections::VecDeque;
 use ninescope_kernel::BitTable;
 use ninescope_tier::{Residency, SlotState};
 
-/// The FLUSHes that wait, and what the first of them waits for.
+/// Each FLUSH that waits, and what the first of them waits for.
 #[derive(Debug)]
 pub(super) struct Drain {
     /// The commands, in order: the first is carried out.

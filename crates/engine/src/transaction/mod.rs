@@ -5,14 +5,15 @@
 
 mod shares;
 mod store;
+mod track;
+mod tracking;
 
 use ninescope_ftl::Residence;
 use ninescope_kernel::{NONE, Ns, Slab};
 use ninescope_model::{Cause, Lpa, Occupancy, Ppa, SlotId, Source};
 
-use crate::meter::{DieLedger, LastingShare, Parts};
-
 pub use store::TransactionStore;
+pub use track::Coding;
 
 /// The queues of a die, by what is waiting in them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -349,83 +350,6 @@ impl Default for UnitRecord {
             stall_cause: Cause::BufferStall,
         }
     }
-}
-
-/// Where the time of a tracked transaction went.
-#[derive(Clone, Copy, Debug)]
-pub struct Track {
-    /// Until issue: the die's ledger when it was queued, without what the die did for the command itself. From issue on: the
-    /// wait behind others, split by what held the die.
-    pub die_wait: DieLedger,
-    /// Whether `die_wait` holds the ledger (it had to wait).
-    pub snapshot_taken: bool,
-    /// Time up to which everything is accounted for.
-    pub mark: Ns,
-    /// What its command has of the die, among the shares of [`OwnParts`](crate::meter::OwnParts); `NONE` where the command
-    /// has one part alone.
-    pub share: u32,
-    /// Of a program out of a write buffer: the same of the command whose unit came last into its page.
-    pub filled_by: LastingShare,
-    /// Until issue: what the die had done for the command when this was queued. From issue on: waiting for the die and the
-    /// channel while they worked for other parts of the command [ns].
-    pub own_parts: Ns,
-    /// What the channel had done for the command when this began to wait for it [ns].
-    pub channel_of_own: Ns,
-    /// Waiting for the channel while it worked for others [ns].
-    pub channel: Ns,
-    /// Command and address cycles and the array operation [ns].
-    pub command_array: Ns,
-    /// Data transfer [ns].
-    pub transfer: Ns,
-    /// What codes added; of no meaning on a drive without any.
-    pub coding: Coding,
-}
-
-impl Default for Track {
-    fn default() -> Self {
-        Self {
-            die_wait: DieLedger::default(),
-            snapshot_taken: false,
-            mark: Ns::ZERO,
-            share: NONE,
-            filled_by: LastingShare::NONE,
-            own_parts: Ns::ZERO,
-            channel_of_own: Ns::ZERO,
-            channel: Ns::ZERO,
-            command_array: Ns::ZERO,
-            transfer: Ns::ZERO,
-            coding: Coding::default(),
-        }
-    }
-}
-
-impl Track {
-    /// Adds what the transaction waited for, and what decoding added, to the parts of its command.
-    pub fn add_waits(&self, parts: &mut Parts, coded: bool) {
-        parts.add_die_wait(&self.die_wait);
-        parts.add(Cause::OwnParts, self.own_parts);
-        parts.add(Cause::Channel, self.channel);
-        if coded {
-            let Coding { wait, time, retry, refetch } = self.coding;
-            parts.add(Cause::DecoderWait, wait);
-            parts.add(Cause::Decode, time);
-            parts.add(Cause::Retry, retry);
-            parts.add(Cause::Refetch, refetch);
-        }
-    }
-}
-
-/// What codes add to a transaction.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Coding {
-    /// Waiting for a decoder [ns].
-    pub wait: Ns,
-    /// Decoding what was read, or encoding what is programmed [ns].
-    pub time: Ns,
-    /// From the first decode that failed to the last one [ns].
-    pub retry: Ns,
-    /// Fetching from the backing store [ns].
-    pub refetch: Ns,
 }
 
 /// A chain of unit records under construction.

@@ -2,7 +2,8 @@
 
 use ninescope_kernel::{Fifo, NONE, Ns, Slab};
 
-use super::{Coding, Track, Transaction, UnitRecord};
+use super::track::{Coding, Track};
+use super::{Transaction, UnitRecord};
 use crate::meter::{OwnParts, Parts};
 
 /// The shares of a command inside.
@@ -28,7 +29,7 @@ pub struct TransactionStore {
     /// The transactions.
     pub slab: Slab<Transaction>,
     /// `tracks[t]` belongs to transaction `t`.
-    pub tracks: Vec<Track>,
+    pub(super) tracks: Vec<Track>,
     /// The unit records.
     pub units: Slab<UnitRecord>,
     /// Of units written in part whose rest is or was read: where their time went up to the end of that read.
@@ -54,12 +55,6 @@ impl TransactionStore {
             commands: vec![CommandShares::default(); depth.max(1)],
             coded: false,
         }
-    }
-
-    /// Adds what a transaction waited for, and what decoding added, to the parts of its command.
-    #[inline]
-    pub fn add_waits(&self, index: u32, parts: &mut Parts) {
-        self.tracks[index as usize].add_waits(parts, self.coded);
     }
 
     /// The data of a transaction pass no decoder.

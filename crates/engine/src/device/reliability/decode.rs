@@ -89,7 +89,7 @@ impl<K: Kind> Device<K> {
             self.deliver(index, until, coding);
         } else {
             if transaction.attempts == 0 {
-                self.run.transactions.tracks[index as usize].coding = coding;
+                self.run.transactions.decoded(index, coding);
             }
             self.note(until, Appointment::Failed { transaction: index });
         }
@@ -115,12 +115,10 @@ impl<K: Kind> Device<K> {
     fn deliver(&mut self, index: u32, ready: Ns, coding: Coding) {
         let transaction = self.run.transactions.slab[index];
         if transaction.class == QueueClass::HostRead {
-            let track = &mut self.run.transactions.tracks[index as usize];
             if transaction.attempts == 0 {
-                track.coding = coding;
+                self.run.transactions.decoded(index, coding);
             } else {
-                // Everything since the first decode failed.
-                track.coding.retry = ready - track.mark;
+                self.run.transactions.retried(index, ready);
             }
         }
         if transaction.source != Source::Host {

@@ -1,7 +1,6 @@
 //! Page reads that did not decode: read again, fetched from the backing store, or given up.
 
 use ninescope_ftl::Residence;
-use ninescope_kernel::Ns;
 use ninescope_model::{Lpa, Source};
 
 use crate::device::Device;
@@ -18,7 +17,7 @@ impl<K: Kind> Device<K> {
     pub(super) fn read_failed(&mut self, index: u32) -> Result<(), SimulationError> {
         let transaction = self.run.transactions.slab[index];
         if transaction.attempts == 0 && transaction.class == QueueClass::HostRead {
-            self.run.transactions.tracks[index as usize].mark = self.run.now;
+            self.run.transactions.decode_failed(index, self.run.now);
         }
         match self.reliable().remedy(&transaction, index) {
             Remedy::Fetch => self.fetch_failed_units(index),
@@ -71,8 +70,7 @@ impl<K: Kind> Device<K> {
         let Transaction { source, class, .. } = self.run.transactions.slab[index];
         let failed = self.reliable().take_failed_units(index);
         if class == QueueClass::HostRead {
-            let track = &mut self.run.transactions.tracks[index as usize];
-            track.coding.refetch = now - track.mark;
+            self.run.transactions.refetched(index, now);
         }
         if source != Source::Host {
             return self.page_arrived(index);
@@ -100,8 +98,10 @@ impl<K: Kind> Device<K> {
             self.reliable().meet_failed_unit(source, place);
         }
         if class == QueueClass::HostRead {
-            let track = &mut self.run.transactions.tracks[index as usize];
-            track.coding.retry = if attempts == 0 { Ns::ZERO } else { now - track.mark };
+            match attempts {
+                0 => self.run.transactions.not_retried(index),
+                _ => self.run.transactions.retried(index, now),
+            }
         }
         if source != Source::Host {
             return self.page_arrived(index);

@@ -99,7 +99,7 @@ impl<K: Kind> Device<K> {
             }
         );
         let coding = Coding { wait: begins - arrives, time: until - begins, ..Coding::default() };
-        self.run.transactions.tracks[index as usize].coding = coding;
+        self.run.transactions.decoded(index, coding);
         self.tell_sectors(&transaction, page, failed, undetected)?;
         if source == Source::Migration {
             self.note(until, Appointment::Decoded { transaction: index });
