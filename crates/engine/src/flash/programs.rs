@@ -160,9 +160,10 @@ impl Flash {
         let stripe = &mut self.programs.stripes[stripe_index(pool, stream)];
         stripe.filled[place.plane_in_group as usize] = std::mem::take(&mut stripe.open).head;
         if !stream.is_of_moves() {
-            let by_writer = stripe.writer.0 == written;
+            // Taken out: in a later life the place may be written by somebody else.
+            let (last_written, writer) = std::mem::replace(&mut stripe.writer, (Ppa::UNMAPPED, LastingShare::NONE));
             stripe.filled_by[place.plane_in_group as usize] =
-                if by_writer { stripe.writer.1 } else { LastingShare::NONE };
+                if last_written == written { writer } else { LastingShare::NONE };
             self.buffer_page(pool);
         }
         if send {
