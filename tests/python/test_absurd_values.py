@@ -54,6 +54,16 @@ DRIVES: dict[str, tuple[str, list[str]]] = {
         ["storage_scm.capacity=8MiB", f"storage_scm.ecc={OF_SECTORS}", "storage_scm.errors=constant"],
     ),
     "hybrid": ("hybrid-ecc", SMALL),
+    "cache": (
+        "ssr-dynamic",
+        [
+            *SMALL,
+            "geometry.page_size=16KiB",
+            "ftl.mapping_unit=16KiB",
+            'dram={capacity="1MiB",access="30ns",rate="3.2GB/s"}',
+            "tier.placement=wb",
+        ],
+    ),
     "soft decisions": ("ssr-dynamic", [*SMALL, "nand.ecc=ldpc", "nand.errors=constant"]),
 }
 ROW = {"cycles": 0, "rber": [1e-4]}

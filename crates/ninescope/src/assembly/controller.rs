@@ -96,6 +96,7 @@ fn check_times(drive: &LoadedDrive) -> Result<(), Error> {
     for (key, time) in [
         ("controller.command_cost", Some(controller.command_cost)),
         ("controller.page_timeout", controller.page_timeout),
+        ("dram.access", drive.config.dram.as_ref().map(|dram| dram.access)),
     ] {
         if time.is_some_and(|time| time.0 > TIME_MAX) {
             return Err(drive.error_at(key, "is longer than an hour"));
