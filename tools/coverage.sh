@@ -4,6 +4,10 @@
 # The profile's format goes with the compiler's LLVM: the tools of the toolchain are taken (rustup component add
 # llvm-tools), or the system's of the same major version (apt-get install llvm-22 for LLVM 22).
 set -euo pipefail
+if [ $# -gt 0 ]; then
+  echo "coverage: takes no arguments, and was given $*" >&2
+  exit 2
+fi
 cd "$(dirname "$0")/.."
 
 host=$(rustc -vV | sed -n 's/^host: //p')

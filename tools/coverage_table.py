@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import argparse
 import json
 import re
-import sys
 from collections import defaultdict
 from pathlib import Path
 
@@ -20,7 +20,13 @@ def table(counts: dict[str, tuple[int, int]]) -> str:
 
 def main() -> None:
     """Read the summary of the first argument and write to the folder of the second."""
-    summary, out = Path(sys.argv[1]), Path(sys.argv[2])
+    words = argparse.ArgumentParser(description=__doc__)
+    words.add_argument("summary", type=Path)
+    words.add_argument("out", type=Path)
+    given = words.parse_args()
+    summary, out = given.summary, given.out
+    if not (summary.is_file() and out.is_dir()):
+        words.error(f"{summary} is to be a file, and {out} a folder")
     files: dict[str, tuple[int, int]] = {}
     crates: dict[str, tuple[int, int]] = defaultdict(lambda: (0, 0))
     for entry in json.loads(summary.read_text())["data"][0]["files"]:

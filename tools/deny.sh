@@ -2,6 +2,10 @@
 # Checks licences, sources and duplicates of every dependency, those of the fuzzers too. `make deny` calls it.
 # Advisories are not checked here: their database is on the network, and a run must not depend on that.
 set -euo pipefail
+if [ $# -gt 0 ]; then
+  echo "deny: takes no arguments, and was given $*" >&2
+  exit 2
+fi
 cd "$(dirname "$0")/.."
 
 if ! command -v cargo-deny >/dev/null; then

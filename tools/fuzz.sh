@@ -5,7 +5,13 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-budget=${1:?how many seconds}
+budget=${1:-}
+case "$budget" in
+'' | *[!0-9]*)
+  echo "fuzz: how many seconds? it was given '$budget'" >&2
+  exit 2
+  ;;
+esac
 targets=(trace archive drive job profile request snapshot)
 
 missing=""

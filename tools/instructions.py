@@ -112,7 +112,7 @@ def main() -> int:
     if shutil.which("valgrind") is None:
         print("instructions: SKIPPED, valgrind is not here")
         return 0
-    keep = bool(os.environ.get("KEEP"))
+    keep = os.environ.get("KEEP", "0") not in ("", "0")
     if not (keep or KEPT.exists()):
         raise RefusedError(f"{KEPT.name} is not there (`make instructions KEEP=1` writes it)")
     of, kept = ("", {}) if keep else read(KEPT.read_text(encoding="utf-8"))

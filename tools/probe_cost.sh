@@ -2,6 +2,10 @@
 # Shows what `--check off` costs: instructions per request of the device as it is, and of a copy of the sources in
 # which no event is ever told. Needs valgrind. Takes some minutes.
 set -euo pipefail
+if [ $# -gt 0 ]; then
+  echo "probe_cost: takes no arguments, and was given $*" >&2
+  exit 2
+fi
 cd "$(dirname "$0")/.."
 command -v valgrind >/dev/null || { echo "probe_cost: valgrind is not here" >&2; exit 2; }
 

@@ -11,6 +11,7 @@ A test holds the file against full runs.
 
 from __future__ import annotations
 
+import argparse
 import sys
 from pathlib import Path
 
@@ -44,4 +45,10 @@ def main(folders: list[Path]) -> None:
 
 
 if __name__ == "__main__":
-    main([Path(word) for word in sys.argv[1:]])
+    words = argparse.ArgumentParser(description=__doc__)
+    words.add_argument("folder", type=Path, metavar="FOLDER", nargs="+")
+    given = words.parse_args()
+    for folder in given.folder:
+        if not folder.is_dir():
+            words.error(f"{folder} is no folder")
+    main(given.folder)

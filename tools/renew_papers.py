@@ -17,6 +17,7 @@ come to.
 
 from __future__ import annotations
 
+import argparse
 import dataclasses
 import re
 import shutil
@@ -349,9 +350,17 @@ def _cell(cell: Any) -> str:
 
 
 if __name__ == "__main__":
-    if sys.argv[1:] == ["--drawn"]:
+    words = argparse.ArgumentParser(description=__doc__)
+    what = words.add_mutually_exclusive_group(required=True)
+    what.add_argument("folder", type=Path, metavar="FOLDER", nargs="?", help="the output of a full run")
+    what.add_argument("--drawn", action="store_true", help="draw what is kept again")
+    what.add_argument("--report", type=Path, metavar="FILE", help="write what is kept as one file")
+    given = words.parse_args()
+    if given.drawn:
         draw_again()
-    elif sys.argv[1:2] == ["--report"]:
-        report(Path(sys.argv[2]))
+    elif given.report:
+        report(given.report)
+    elif given.folder.is_dir():
+        main(given.folder)
     else:
-        main(Path(sys.argv[1]))
+        words.error(f"{given.folder} is no folder")

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import argparse
 import re
 import shutil
 import sys
@@ -16,7 +17,7 @@ from ninescope import pictures
 ROOT = Path(__file__).resolve().parents[1]
 
 
-def main(result_directory: str) -> None:
+def main(result_directory: Path) -> None:
     """Take the demo's result directory."""
     text = str(ninescope.Result.load(result_directory)).rstrip()
     readme = ROOT / "README.md"
@@ -45,4 +46,9 @@ def _slowest() -> ninescope.Result:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1])
+    words = argparse.ArgumentParser(description=__doc__)
+    words.add_argument("folder", type=Path, metavar="FOLDER")
+    given = words.parse_args()
+    if not given.folder.is_dir():
+        words.error(f"{given.folder} is no folder")
+    main(given.folder)

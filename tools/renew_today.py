@@ -9,6 +9,7 @@ table; a test says that the tables are what the kept numbers come to.
 
 from __future__ import annotations
 
+import argparse
 import csv
 import re
 import subprocess
@@ -102,4 +103,9 @@ def _mean(values: Sequence[float]) -> str:
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]))
+    words = argparse.ArgumentParser(description=__doc__)
+    words.add_argument("folder", type=Path, metavar="FOLDER")
+    given = words.parse_args()
+    if not given.folder.is_dir():
+        words.error(f"{given.folder} is no folder")
+    main(given.folder)

@@ -2,6 +2,10 @@
 # Runs the tests of the one crate with unsafe code (the kernel) under whatever of miri, valgrind and the address
 # sanitizer is here, and says what is not. `make unsafe` calls it.
 set -euo pipefail
+if [ $# -gt 0 ]; then
+  echo "unsafe: takes no arguments, and was given $*" >&2
+  exit 2
+fi
 cd "$(dirname "$0")/.."
 
 host=$(rustc -vV | sed -n 's/^host: //p')

@@ -264,3 +264,31 @@ def test_bench_cost_refuses_arguments_and_tells_what_fails():
     if NATIVE:
         with pytest.raises(module.RefusedError, match=r"ftl\.wings"):
             module.measured({"ftl.wings": 2}, module.READS, {}, 1)
+
+
+# ---- all of them ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("coverage.sh", "--x"),
+        ("coverage_table.py", "/nope", "/nope"),
+        ("deny.sh", "--x"),
+        ("fuzz.sh", "--x"),
+        ("probe_cost.sh", "--x"),
+        ("quick_verdicts.py", "/nope"),
+        ("renew_fio_options.py", "--x"),
+        ("renew_papers.py", "/nope"),
+        ("renew_readme.py", "/nope"),
+        ("renew_today.py", "/nope"),
+        ("unsafe.sh", "--x"),
+    ],
+    ids=lambda words: words[0],
+)
+def test_a_tool_refuses_what_it_does_not_know_and_does_nothing(words: tuple[str, ...]):
+    name, *rest = words
+    program = [TOOLS / name] if name.endswith(".sh") else [sys.executable, TOOLS / name]
+    code, out, err = run(*program, *rest)
+    assert (code, out) == (2, "")
+    assert rest[0] in err.splitlines()[-1]
