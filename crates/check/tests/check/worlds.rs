@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use ninescope_check::worlds::{Hunt, World, decides_otherwise, generate, run, situations};
 
 /// Worlds of every run of the tests. `make worlds N=... SEED=...` runs others.
-const WORLDS: u64 = 600;
+const WORLDS: u64 = 400;
 /// Marks that these worlds may miss, of some hundred.
 const RARE_MARKS_MISSED: usize = 3;
 /// Worlds in which each policy must decide something that another of its registry decides otherwise.
