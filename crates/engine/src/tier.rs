@@ -133,8 +133,6 @@ pub struct TierPart {
     in_flight_max: u32,
     /// What each FLUSH waits for, where the upper medium is volatile.
     drain: Option<Drain>,
-    /// The first of them may have ended.
-    flush_ends: bool,
     /// A slot became free, or a migration ended.
     touched: bool,
 }
@@ -157,7 +155,6 @@ impl TierPart {
             filling: BitTable::new(pages as usize),
             in_flight_max,
             drain: config.volatile.then(|| Drain::new(slots, depth)),
-            flush_ends: false,
             touched: false,
         })
     }
@@ -262,8 +259,8 @@ impl TierPart {
     /// A page is forgotten, which had a slot.
     pub(crate) fn forget(&mut self, page: u32) -> Option<u32> {
         if let (Some(drain), Some(slot)) = (&mut self.drain, self.tier.residency().slot_of(page)) {
-            let ends = drain.forgotten(slot);
-            (self.flush_ends, self.touched) = (self.flush_ends || ends, self.touched || ends);
+            drain.forgotten(slot);
+            self.touched = true;
         }
         let slot = self.tier.residency_mut().forget(page)?;
         self.touched = true;
@@ -283,22 +280,17 @@ impl TierPart {
         let Some(drain) = &mut self.drain else { return };
         if drain.comes(command) {
             drain.begin(self.tier.residency());
-            (self.flush_ends, self.touched) = (true, true);
+            self.touched = true;
         }
     }
 
     /// The next FLUSH for which all is below. The one behind it begins.
     pub(crate) fn next_drained_flush(&mut self) -> Option<u32> {
-        let drain = self.drain.as_mut().filter(|_| self.flush_ends)?;
-        let Some(command) = drain.ends() else {
-            self.flush_ends = false;
-            return None;
-        };
+        let drain = self.drain.as_mut()?;
+        let command = drain.ends()?;
         if drain.goes_on() {
             drain.begin(self.tier.residency());
             self.touched = true;
-        } else {
-            self.flush_ends = false;
         }
         Some(command)
     }
@@ -465,13 +457,12 @@ impl TierPart {
     /// The page is on the lower medium: its slot is free, unless it was written meanwhile. Returns whether it is, and whether
     /// all of it was.
     pub(crate) fn eviction_ended(&mut self, migration: u32) -> (bool, bool) {
-        let Migration { slot, forgotten, .. } = self.migrations[migration];
+        let (slot, void) = (self.migrations[migration].slot, self.is_void(migration));
         self.evictions -= 1;
-        let void = self.tier.slot(slot).forgotten != forgotten;
         let gone = self.tier.left(slot);
         if let Some(drain) = &mut self.drain {
             let behind = !gone && self.tier.slot(slot).dirty != 0;
-            self.flush_ends |= drain.left(slot, behind, void);
+            drain.left(slot, behind, void);
         }
         let written_anew = !gone && self.tier.slot(slot).dirty == self.tier.whole();
         debug_assert!(gone == (self.tier.slot(slot).state != SlotState::Resident), "gone or resident");

@@ -51,7 +51,7 @@ pub(super) fn drive(dice: &mut Dice, name: &str) -> toml::Table {
     if name != "nand-only" {
         table.entry("tier").or_insert_with(|| toml::Table::new().into());
         set_policy(dice, &mut table, "tier.placement", name);
-        dram(&mut dice.of("dram"), &mut table, name);
+        dram(&mut dice.of("dram"), &mut table, placement(name).chosen().is_cache());
     }
     for (key, policies) in ninescope::policies() {
         let dice = &mut dice.of(key);

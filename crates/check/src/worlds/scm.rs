@@ -32,8 +32,8 @@ pub(super) fn scm(dice: &mut Dice, slot: Bytes, times: u64) -> ScmConfig {
 }
 
 /// In some drives that cache, the upper memory is DRAM, as large.
-pub(super) fn dram(dice: &mut Dice, drive: &mut toml::Table, placement: &str) {
-    if !["wb", "nv-wb"].contains(&placement) || !dice.chance(50) {
+pub(super) fn dram(dice: &mut Dice, drive: &mut toml::Table, caches: bool) {
+    if !caches || !dice.chance(50) {
         return;
     }
     let Some(scm) = drive.remove("scm").and_then(|scm| scm.try_into::<ScmConfig>().ok()) else { return };

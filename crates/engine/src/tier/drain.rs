@@ -83,29 +83,20 @@ impl Drain {
     }
 
     /// A copy of a slot is below, with all that is dirty there where nothing is left `behind`; nothing is where it was `void`.
-    /// Returns whether that paid the last that was owed.
-    pub fn left(&mut self, slot: u32, behind: bool, void: bool) -> bool {
+    pub fn left(&mut self, slot: u32, behind: bool, void: bool) {
         let misses_some = void || behind && self.again.get(slot as usize);
         if misses_some && self.owes.get(slot as usize) {
             self.again.clear(slot as usize);
             self.to_leave.push_back(slot);
-            return false;
+        } else {
+            self.forgotten(slot);
         }
-        self.pay(slot)
     }
 
-    /// What a slot held is of no use any more. Returns whether that paid the last that was owed.
-    pub fn forgotten(&mut self, slot: u32) -> bool {
-        self.pay(slot)
-    }
-
-    fn pay(&mut self, slot: u32) -> bool {
+    /// What a slot held is of no use any more: it owes nothing.
+    pub fn forgotten(&mut self, slot: u32) {
         self.again.clear(slot as usize);
-        if !self.owes.get(slot as usize) {
-            return false;
-        }
+        self.owed -= u32::from(self.owes.get(slot as usize));
         self.owes.clear(slot as usize);
-        self.owed -= 1;
-        self.owed == 0
     }
 }
