@@ -622,7 +622,7 @@ impl Ftl {
         let free = record.free.len() as u32 > self.reserve_groups && !record.holds_host;
         let position = self.position_of[pool.index()] as usize;
         let room = self.has_room.get(position);
-        for stream in [Stream::HOST, Stream::CLEAN] {
+        for stream in [Stream::HOST, Stream::APART] {
             let space = free || record.frontiers[stream.index()].group != NONE;
             self.has_space[kind_of(stream)].put(position, space);
             self.accepting[kind_of(stream)].put(position, space && room);

@@ -76,13 +76,13 @@ impl Stream {
     pub const HOST: Self = Self(0);
     /// What garbage collection moves.
     pub const GC: Self = Self(1);
-    /// What the host writes of which another copy exists, where that is kept apart.
-    pub const CLEAN: Self = Self(2);
+    /// What is written and kept apart: what the host writes of which another copy exists, or pages of the map.
+    pub const APART: Self = Self(2);
     /// What garbage collection moves of that kind.
-    pub const GC_CLEAN: Self = Self(3);
+    pub const GC_APART: Self = Self(3);
 
     /// All streams, in index order.
-    pub const ALL: [Self; 4] = [Self::HOST, Self::GC, Self::CLEAN, Self::GC_CLEAN];
+    pub const ALL: [Self; 4] = [Self::HOST, Self::GC, Self::APART, Self::GC_APART];
 
     /// Whether garbage collection fills it.
     #[inline]
@@ -90,9 +90,9 @@ impl Stream {
         self.0 & 1 == 1
     }
 
-    /// Whether it takes clean data alone.
+    /// Whether it takes what is kept apart alone.
     #[inline]
-    pub fn is_of_clean_data(self) -> bool {
-        self.0 >= Self::CLEAN.0
+    pub fn is_apart(self) -> bool {
+        self.0 >= Self::APART.0
     }
 }

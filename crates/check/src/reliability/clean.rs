@@ -71,7 +71,7 @@ impl CleanUnits {
     fn lies_apart(&self, view: &View<'_>, lpa: Lpa, place: Ppa) -> Checked {
         let (stream, clean) = (view.ftl.stream_of(place), self.is_clean(lpa));
         require!(
-            stream.is_of_clean_data() == clean,
+            stream.is_apart() == clean,
             DirtyUnderDetection,
             view.now,
             "unit {lpa} is placed at {place} in a group of stream {stream}, and is {}clean",
@@ -88,7 +88,7 @@ impl CleanUnits {
                 continue;
             }
             self.agrees(view, lpa)?;
-            let apart = view.ftl.stream_of(place).is_of_clean_data();
+            let apart = view.ftl.stream_of(place).is_apart();
             require!(
                 !apart || self.is_clean(lpa),
                 DirtyUnderDetection,

@@ -35,7 +35,7 @@ use scrub::Scrub;
 /// The code that guards a place of flash.
 pub fn code_of(view: &View<'_>, place: Ppa) -> NandCode {
     let has_edc = view.reliability.is_some_and(|part| part.nand_code(NandCode::Edc).is_some());
-    if has_edc && view.ftl.stream_of(place).is_of_clean_data() { NandCode::Edc } else { NandCode::Ecc }
+    if has_edc && view.ftl.stream_of(place).is_apart() { NandCode::Edc } else { NandCode::Ecc }
 }
 
 /// The drive's reliability, of a checker that has a book of it.

@@ -29,7 +29,7 @@ impl<K: Kind> Device<K> {
                 }
                 CollectionStep::SendOpenMoves => return self.send_open_moves(pool),
                 CollectionStep::FillOpenMoves { clean_first } => {
-                    if clean_first && self.pad_and_send(pool, Stream::GC_CLEAN)? {
+                    if clean_first && self.pad_and_send(pool, Stream::GC_APART)? {
                         return Ok(());
                     }
                     if !self.flash.fill_from_next_victim(pool) {
@@ -45,7 +45,7 @@ impl<K: Kind> Device<K> {
     fn send_open_moves(&mut self, pool: Pool) -> Result<(), SimulationError> {
         self.pad_and_send(pool, Stream::GC)?;
         if self.flash.ftl().knows_clean() {
-            self.pad_and_send(pool, Stream::GC_CLEAN)?;
+            self.pad_and_send(pool, Stream::GC_APART)?;
         }
         Ok(())
     }

@@ -123,7 +123,7 @@ impl Flash {
 
     /// The streams that take what the host writes.
     pub fn host_streams(&self) -> &'static [Stream] {
-        if self.ftl.knows_clean() { &[Stream::HOST, Stream::CLEAN] } else { &[Stream::HOST] }
+        if self.ftl.knows_clean() { &[Stream::HOST, Stream::APART] } else { &[Stream::HOST] }
     }
 
     /// Follows a unit that the host wrote into its page.

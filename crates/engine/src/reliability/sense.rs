@@ -24,7 +24,7 @@ impl Reliability {
     /// The code of the group of a place: clean data kept apart has a code of its own, where the drive has one.
     pub(crate) fn code_of(&self, ftl: &Ftl, ppa: Ppa) -> NandCode {
         let has_edc = self.nand[NandCode::Edc as usize].is_some();
-        if has_edc && ftl.stream_of(ppa).is_of_clean_data() { NandCode::Edc } else { NandCode::Ecc }
+        if has_edc && ftl.stream_of(ppa).is_apart() { NandCode::Edc } else { NandCode::Ecc }
     }
 
     /// A page is in its die's register: draws what its decoder will find. The group is there still, and is not erased

@@ -271,5 +271,5 @@ fn end_of_pool(ftl: &Ftl, pool: Pool) -> u32 {
 fn is_to_scrub(ftl: &Ftl, group: BlockGroup, detects: bool) -> bool {
     let record = ftl.group(group);
     let rests = !matches!(record.state, GroupState::Draining | GroupState::Erasing | GroupState::Free);
-    rests && (!detects || Stream(u32::from(record.stream)).is_of_clean_data())
+    rests && (!detects || Stream(u32::from(record.stream)).is_apart())
 }

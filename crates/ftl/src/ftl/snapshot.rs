@@ -135,7 +135,7 @@ impl Ftl {
         let Some(state) = known.into_iter().find(|known| *known as u32 == state) else {
             return Err(SnapshotError::Impossible(format!("group {group} is in state {state}")));
         };
-        let there = Stream::ALL.contains(&Stream(stream)) && (self.knows_clean || !Stream(stream).is_of_clean_data());
+        let there = Stream::ALL.contains(&Stream(stream)) && (self.knows_clean || !Stream(stream).is_apart());
         must_hold(there, || format!("group {group} is of stream {stream}"))?;
         let record = BlockRecord {
             state,

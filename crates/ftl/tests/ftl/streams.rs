@@ -154,11 +154,7 @@ fn check(ftl: &Ftl, model: &[Option<bool>]) -> Result<(), TestCaseError> {
         prop_assert!(ftl.is_valid(place) && ftl.content(place) == lpa, "unit {}", unit);
         prop_assert_eq!(ftl.is_clean(lpa), clean, "unit {}", unit);
         // What is flushed stays where it is until it is moved; what is dirty is never among clean data.
-        prop_assert!(
-            clean || !ftl.stream_of(place).is_of_clean_data(),
-            "unit {} is dirty and lies with clean data",
-            unit
-        );
+        prop_assert!(clean || !ftl.stream_of(place).is_apart(), "unit {} is dirty and lies with clean data", unit);
     }
     prop_assert_eq!(ftl.mapped_units(), valid);
     let sum: u32 = (0..geometry.groups()).map(|group| ftl.valid_units(BlockGroup(group))).sum();
@@ -261,7 +257,7 @@ fn a_refresh_sorts_data_into_its_streams() {
     assert!(ftl.refresh(BlockGroup(0)));
     assert_eq!(collect(&mut ftl, Pool(0)), 8);
     for unit in 0..8 {
-        let expected = if unit % 2 == 0 { Stream::GC_CLEAN } else { Stream::GC };
+        let expected = if unit % 2 == 0 { Stream::GC_APART } else { Stream::GC };
         assert_eq!(ftl.stream_of(ftl.translate(Lpa(unit))), expected, "unit {unit}");
     }
 }
@@ -290,7 +286,7 @@ fn what_is_healed_is_clean_and_not_of_the_host() {
     let mut ftl = three_full_groups("clean-apart", true);
     let (old, host_units) = (ftl.translate(Lpa(5)), ftl.counters().host_units);
     let placed = ftl.heal(Lpa(5)).expect("space");
-    assert_eq!((placed.old, placed.stream, ftl.is_clean(Lpa(5))), (old, Stream::CLEAN, true));
+    assert_eq!((placed.old, placed.stream, ftl.is_clean(Lpa(5))), (old, Stream::APART, true));
     assert!(!ftl.is_valid(old) && ftl.is_valid(placed.new));
     assert_eq!((ftl.counters().host_units, ftl.counters().healed_units), (host_units, 1));
     assert_eq!(ftl.counters().programmed_units(), host_units + 1);

@@ -61,7 +61,7 @@ fn flushed_data_goes_under_the_detecting_code_when_it_is_moved() {
     let run = dirty_cache().run(vec![flush_all, trim_units(LATER, 0, 4), trim_units(LATER, 8, 4), read(2 * LATER, 4)]);
     assert_eq!(run.latency(0), COMMAND + READ + PAGE_TRANSFER + 4 * CLEAN);
     assert_eq!(moved(&run), (0, 4, 0));
-    assert_eq!((is_under(&run, 4), run.latency(3)), (Stream::GC_CLEAN, UNIT_READ + CHECK));
+    assert_eq!((is_under(&run, 4), run.latency(3)), (Stream::GC_APART, UNIT_READ + CHECK));
     // Read under one code, written under the other.
     let (ecc, edc) = (run.code(NandCode::Ecc), run.code(NandCode::Edc));
     assert_eq!((ecc.codewords, ecc.encoded_codewords), (4 + 4, 0));
@@ -77,7 +77,7 @@ fn clean_data_is_checked_when_it_is_moved_and_stays_where_it_is() {
     drive.prepared_is_clean = true;
     let run = drive.run(vec![trim_units(0, 0, 4), trim_units(0, 8, 4), read(LATER, 4)]);
     assert_eq!(moved(&run), (0, 0, 4));
-    assert_eq!((is_under(&run, 4), run.latency(2)), (Stream::GC_CLEAN, UNIT_READ + CHECK));
+    assert_eq!((is_under(&run, 4), run.latency(2)), (Stream::GC_APART, UNIT_READ + CHECK));
     let edc = run.code(NandCode::Edc);
     assert_eq!((edc.codewords, edc.encoded_codewords), (4 + 1, 4));
 }
@@ -95,10 +95,10 @@ fn a_page_of_which_some_is_flushed_is_moved_to_two_places() {
     ]);
     // 5 and 6, then 14 and 15; 4 and 7, then 12 and 13.
     assert_eq!(moved(&run), (4, 4, 0));
-    for (unit, stream) in [(4, Stream::GC), (5, Stream::GC_CLEAN), (6, Stream::GC_CLEAN), (7, Stream::GC)] {
-        assert_eq!((is_under(&run, unit), is_clean(&run, unit)), (stream, stream == Stream::GC_CLEAN), "unit {unit}");
+    for (unit, stream) in [(4, Stream::GC), (5, Stream::GC_APART), (6, Stream::GC_APART), (7, Stream::GC)] {
+        assert_eq!((is_under(&run, unit), is_clean(&run, unit)), (stream, stream == Stream::GC_APART), "unit {unit}");
     }
-    for (unit, stream) in [(12, Stream::GC), (13, Stream::GC), (14, Stream::GC_CLEAN), (15, Stream::GC_CLEAN)] {
+    for (unit, stream) in [(12, Stream::GC), (13, Stream::GC), (14, Stream::GC_APART), (15, Stream::GC_APART)] {
         assert_eq!(is_under(&run, unit), stream, "unit {unit}");
     }
 }
@@ -118,7 +118,7 @@ fn flushed_data_that_is_written_again_is_dirty_again() {
     for unit in 3..8 {
         assert_eq!(
             is_under(&run, unit),
-            if is_clean(&run, unit) { Stream::CLEAN } else { Stream::HOST },
+            if is_clean(&run, unit) { Stream::APART } else { Stream::HOST },
             "unit {unit}"
         );
     }
@@ -176,7 +176,7 @@ fn a_trimmed_unit_is_of_no_kind() {
     assert_eq!((run.counters().unmapped_units, run.reliable().edc_units_read), (1, 0));
     // Half of it is written over nothing: dirty, as it was written.
     assert_eq!((is_under(&run, 0), is_clean(&run, 0)), (Stream::HOST, false));
-    assert_eq!((is_under(&run, 2), is_clean(&run, 2)), (Stream::CLEAN, true));
+    assert_eq!((is_under(&run, 2), is_clean(&run, 2)), (Stream::APART, true));
 }
 
 #[test]

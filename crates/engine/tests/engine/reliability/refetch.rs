@@ -38,7 +38,7 @@ fn a_corrupt_unit_is_fetched_for_the_host_and_written_anew() {
     assert_eq!(run.times(Event::Healed(Lpa(0))), [fetched_at]);
     // The new copy is in an open page of clean data: no media, no decoder.
     assert_eq!(run.latency(1), UNIT_TRANSFER);
-    assert_eq!(run.device.ftl().stream_of(run.place_of(0)), Stream::CLEAN);
+    assert_eq!(run.device.ftl().stream_of(run.place_of(0)), Stream::APART);
     assert_eq!(
         run.parts(Op::Read),
         [

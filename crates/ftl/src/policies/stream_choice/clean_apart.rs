@@ -27,11 +27,11 @@ impl StreamChoice for CleanApart {
     }
 
     fn of_write(&self, clean: bool) -> Stream {
-        if clean { Stream::CLEAN } else { Stream::HOST }
+        if clean { Stream::APART } else { Stream::HOST }
     }
 
     fn of_move(&self, clean: bool) -> Stream {
-        if clean { Stream::GC_CLEAN } else { Stream::GC }
+        if clean { Stream::GC_APART } else { Stream::GC }
     }
 }
 

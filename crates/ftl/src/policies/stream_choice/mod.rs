@@ -15,10 +15,10 @@ pub trait StreamChoice: Debug + Send + Snapshot {
         false
     }
 
-    /// The stream that takes a unit from the host: [`Stream::HOST`] or [`Stream::CLEAN`].
+    /// The stream that takes a unit from the host: [`Stream::HOST`] or [`Stream::APART`].
     fn of_write(&self, clean: bool) -> Stream;
 
-    /// The stream that takes a unit that garbage collection moves: [`Stream::GC`] or [`Stream::GC_CLEAN`].
+    /// The stream that takes a unit that garbage collection moves: [`Stream::GC`] or [`Stream::GC_APART`].
     fn of_move(&self, clean: bool) -> Stream;
 }
 
