@@ -5,7 +5,6 @@
 //! emptied. The tier is a state machine without time: the engine carries out what is decided here and reports when it
 //! is done. This crate must not know how long anything takes, nor how the lower medium maps its pages.
 
-mod list;
 pub mod policies;
 mod recent;
 mod residency;

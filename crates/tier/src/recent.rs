@@ -3,9 +3,7 @@
 //! As published for CDE: a page is hot if it is in an LRU table with as many entries as the storage-class memory has
 //! page slots (the size is inferred). It is asked before an access is entered.
 
-use ninescope_kernel::{IdTable, NONE};
-
-use crate::list::{Links, RecencyList};
+use ninescope_kernel::{IdTable, Links, NONE, RecencyList};
 
 /// An LRU table of page numbers, each with how often it was used since it came in.
 #[derive(Clone, Debug)]

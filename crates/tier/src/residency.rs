@@ -2,9 +2,8 @@
 
 use std::collections::VecDeque;
 
-use ninescope_kernel::{IdTable, NONE};
+use ninescope_kernel::{IdTable, Links, NONE, RecencyList};
 
-use crate::list::{Links, RecencyList};
 use crate::policies::VictimRule;
 
 /// What a slot is used for.

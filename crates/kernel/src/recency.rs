@@ -1,6 +1,6 @@
 //! Doubly linked lists through a table, in the order of use.
 
-use ninescope_kernel::NONE;
+use crate::NONE;
 
 /// The links of an entry.
 #[derive(Clone, Copy, Debug)]
