@@ -64,6 +64,7 @@ DRIVES: dict[str, tuple[str, list[str]]] = {
             "tier.placement=wb",
         ],
     ),
+    "a map in flash": ("ssr-dynamic", [*SMALL, "ftl.map=entries"]),
     "soft decisions": ("ssr-dynamic", [*SMALL, "nand.ecc=ldpc", "nand.errors=constant"]),
 }
 ROW = {"cycles": 0, "rber": [1e-4]}

@@ -162,7 +162,9 @@ impl Blame {
             *part = Part { owner, lpa, merges, mark: now, ..Part::default() };
             lay_over(&self.dies[id].done, access.queued, now, owner, &mut part.waits);
         }
-        let first = accesses.first().copied().unwrap_or_default();
+        // What reads or writes the map and something of the host counts as the host's.
+        let of_host = accesses.iter().find(|access| access.source != Source::Mapping);
+        let first = of_host.or(accesses.first()).copied().unwrap_or_default();
         if command.kind == CommandKind::Program && !self.at_program {
             // Nobody waits for the end of such a program, but reads for the same writes may wait behind it.
             for (owner, access) in owners.iter_mut().zip(accesses).filter(|(_, access)| access.source == Source::Host) {

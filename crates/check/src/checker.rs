@@ -2,6 +2,7 @@
 
 mod above;
 mod codes;
+mod map;
 
 use ninescope::CheckLevel;
 use ninescope_engine::{BufferLimits, Event, MergedWith, Probe, SimulationError, View, WriteCompletion};
@@ -14,6 +15,7 @@ use crate::blocks::{Blocks, group_of_block};
 use crate::dies::Dies;
 use crate::groups::Groups;
 use crate::ledger::Ledger;
+use crate::mapping::MapBook;
 use crate::marks::{Mark, Marks};
 use crate::oracle::Oracle;
 use crate::reliability::ReliabilityBook;
@@ -52,6 +54,7 @@ pub struct Checker {
     tier: Option<TierBook>,
     codes: Option<Box<ReliabilityBook>>,
     clean: Option<CleanUnits>,
+    map: Option<MapBook>,
     blame: Option<Blame>,
     units: Option<Units>,
     oracle: Option<Oracle>,
@@ -80,6 +83,7 @@ impl Checker {
             tier: None,
             codes: None,
             clean: None,
+            map: None,
             blame: None,
             units: None,
             oracle: None,
@@ -127,6 +131,7 @@ impl Checker {
         self.tier = TierBook::started(view, self.level == CheckLevel::Full);
         self.codes = ReliabilityBook::started(view, self.level == CheckLevel::Full).map(Box::new);
         self.clean = CleanUnits::started(view);
+        self.map = MapBook::started(view);
         if self.level == CheckLevel::Full && (self.banks.is_none() || self.tier.is_some()) {
             self.blame = Some(Blame::started(view, completes_at_program));
             let units = self.units.insert(Units::default());
@@ -150,6 +155,9 @@ impl Checker {
             }
         }
         self.sweep_codes(view)?;
+        if let Some(book) = &self.map {
+            book.sweep(view)?;
+        }
         self.space.sweep(view)?;
         sweep(view, self.units.as_ref(), &self.groups, &self.blocks)
     }
@@ -182,6 +190,9 @@ impl Checker {
         if let Some(codes) = &mut self.codes {
             codes.fetched(slot);
         }
+        if let Some(book) = &mut self.map {
+            book.fetched(slot);
+        }
         if let Some(oracle) = &mut self.oracle {
             oracle.fetched(slot, &request, &self.blocks, view, &mut self.marks);
             if let Some(book) = self.tier.as_ref().filter(|_| request.op == Op::Flush)
@@ -202,6 +213,7 @@ impl Checker {
         (parts, transaction): (&ninescope_engine::meter::Parts, u32),
     ) -> Checked {
         let order = self.requests.completed(view, slot, id, request, parts)?;
+        self.map_wait_is(view, slot, parts)?;
         if let Some(blame) = &mut self.blame {
             blame.completed(view, slot, id, (request.op, parts, transaction))?;
         }
@@ -248,6 +260,8 @@ impl Checker {
         self.ledger.host_units += 1;
         self.ledger.host_sectors += sectors_in(&request, lpa, view.ftl.geometry().sectors_per_unit());
         self.requests.unit_done(view, slot, lpa, Op::Write)?;
+        self.unit_is_mapped(view, slot, lpa)?;
+        self.unit_moved(view, lpa, Source::Host);
         if let Some(blame) = &mut self.blame {
             blame.unit_written(view, slot, lpa, new);
         }
@@ -276,6 +290,7 @@ impl Checker {
     fn unit_trimmed(&mut self, view: &View<'_>, slot: u32, lpa: Lpa, old: Ppa) -> Checked {
         self.ledger.trimmed_units += u64::from(old != Ppa::UNMAPPED);
         self.requests.unit_done(view, slot, lpa, Op::Trim)?;
+        self.unit_moved(view, lpa, Source::Host);
         agrees(view, lpa, Ppa::UNMAPPED)?;
         self.groups.invalidated(view, old)?;
         if let Some(book) = &mut self.tier {
@@ -296,6 +311,7 @@ impl Checker {
 
     fn unit_read(&mut self, view: &View<'_>, slot: u32, lpa: Lpa, from: ninescope_engine::ReadFrom) -> Checked {
         use ninescope_engine::ReadFrom;
+        self.unit_is_mapped(view, slot, lpa)?;
         let place = match from {
             ReadFrom::Nowhere => {
                 self.ledger.units_from_nowhere += 1;
@@ -421,6 +437,7 @@ impl Checker {
 
     fn move_ended(&mut self, view: &View<'_>, lpa: Lpa, from: Ppa, to: Ppa, current: bool) -> Checked {
         if current {
+            self.unit_moved(view, lpa, Source::GarbageCollection);
             self.ledger.moves_completed += 1;
             // What the place holds was compared when the move was placed, or is by the walk at the end.
             let mapped = view.ftl.translate(lpa);
@@ -461,6 +478,9 @@ impl Checker {
         if let Some(codes) = &mut self.codes {
             codes.measuring_began(view.now);
         }
+        if let Some(book) = &mut self.map {
+            book.measuring_began();
+        }
     }
 
     fn finished(&mut self, view: &View<'_>, used: &ninescope_engine::Utilization) -> Checked {
@@ -480,6 +500,10 @@ impl Checker {
         if let Some(codes) = &self.codes {
             codes.finished(view)?;
         }
+        if let Some(book) = &self.map {
+            book.finished(view)?;
+            book.compare(view)?;
+        }
         self.ledger.compare(view)?;
         let open = self.sweep(view)?;
         self.ledger.programs_balance(view, self.groups.handed_out, open)
@@ -493,6 +517,9 @@ impl Checker {
         self.until_sweep = self.sweep_interval;
         self.ledger.compare(view)?;
         if let Some(book) = &self.tier {
+            book.compare(view)?;
+        }
+        if let Some(book) = &self.map {
             book.compare(view)?;
         }
         let open = self.sweep(view)?;
@@ -656,6 +683,12 @@ impl Probe for Checker {
             | Event::ScrubPassBegan
             | Event::ScrubPassEnded
             | Event::RefreshAsked { .. } => self.coded_event(view, &event),
+            Event::EntryLookedUp { .. }
+            | Event::MapPageSensed { .. }
+            | Event::MapPageAsked { .. }
+            | Event::MapPageArrived { .. }
+            | Event::MapCacheChanged { .. }
+            | Event::MapPageWritten { .. } => self.map_event(view, &event),
             Event::Completed { slot, id, request, parts, transaction } => {
                 self.completed(view, slot, id, &request, (parts, transaction))
             }

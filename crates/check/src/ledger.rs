@@ -16,6 +16,7 @@ pub struct Ledger {
     pub host_sectors: u64,
     pub migrated_units: u64,
     pub healed_units: u64,
+    pub map_units: u64,
     pub move_units: u64,
     pub padding_units: u64,
     pub trimmed_units: u64,
@@ -29,7 +30,7 @@ pub struct Ledger {
     pub loops_restarted: u64,
     pub resumes: u64,
     /// By source.
-    page_reads: [u64; 5],
+    page_reads: [u64; 6],
     commands: [u64; 3],
     multi_plane: [u64; 3],
     /// By stream.
@@ -102,6 +103,8 @@ impl Ledger {
         same("engine.host_sectors_placed", engine.host_sectors_placed, self.host_sectors)?;
         same("ftl.migrated_units", ftl.migrated_units, self.migrated_units)?;
         same("ftl.healed_units", ftl.healed_units, self.healed_units)?;
+        same("ftl.map_units", ftl.map_units, self.map_units)?;
+        same("engine.map_page_reads", engine.map_page_reads, self.page_reads[Source::Mapping as usize])?;
         same("ftl.gc_units", ftl.gc_units, self.move_units)?;
         same("ftl.padding_units", ftl.padding_units, self.padding_units)?;
         same("ftl.trimmed_units", ftl.trimmed_units, self.trimmed_units)?;
@@ -119,9 +122,9 @@ impl Ledger {
         let merges = self.page_reads[Source::ReadModifyWrite as usize];
         same("engine.read_modify_write_reads", engine.read_modify_write_reads, merges)?;
         same("engine.gc_page_reads", engine.gc_page_reads, self.page_reads[Source::GarbageCollection as usize])?;
-        let for_host = engine.host_page_programs + engine.migration_page_programs;
+        let for_host = engine.host_page_programs + engine.migration_page_programs + engine.map_page_programs;
         same(
-            "engine.host_page_programs and migration_page_programs",
+            "engine.host_page_programs, migration_page_programs and map_page_programs",
             for_host,
             self.pages_programmed[0] + self.pages_programmed[2],
         )?;
@@ -143,7 +146,7 @@ impl Ledger {
     }
 
     /// Units handed out (`handed_out` over the whole run) are units programmed or still open, and those of the measured
-    /// time are the lanes of the write amplification: the host, a tier above, moves, healing, padding.
+    /// time are the lanes of the write amplification: the host, a tier above, the map, moves, healing, padding.
     pub fn programs_balance(&self, view: &View<'_>, handed_out: u64, open_units: u64) -> Checked {
         let programmed = self.pages_programmed_ever * u64::from(view.ftl.geometry().units_per_page());
         require!(

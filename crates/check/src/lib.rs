@@ -15,6 +15,7 @@ mod checker;
 mod dies;
 mod groups;
 mod ledger;
+mod mapping;
 mod marks;
 mod oracle;
 mod reliability;

@@ -59,6 +59,12 @@ marks! {
     EvictionOfPart, "eviction_of_part", "A page went down of which the slot held a part.";
     EvictionMergedInController, "eviction_merged_in_controller", "A page on its way down was completed with what the controller held.";
     SupersededInController, "superseded_in_controller", "A unit was forgotten below before it was on the media.";
+    EntryMissing, "entry_missing", "A command waited for a page of the map.";
+    SeveralMapPages, "several_map_pages", "A command waited for more than one page of the map.";
+    SharedMapPage, "shared_map_page", "Two commands waited for one page of the map.";
+    EntryLeavesDirty, "entry_leaves_dirty", "An entry left memory that was not as it lay on the media.";
+    EntryInHostMemory, "entry_in_host_memory", "The host's memory held what a command wanted of the map.";
+    MapPageMoved, "map_page_moved", "Garbage collection moved a page of the map.";
     MultiUnitPage, "several_units_of_one_page", "One page read delivered several units.";
 }
 

@@ -61,7 +61,7 @@ rules! {
         "A suspended operation recovers, waits, and is resumed exactly once; beside it only reads run, none of its cells.";
     Wear, "wear", "Erase counts of the FTL and of the media are the erases seen.";
     Ledger, "ledger",
-        "Counters are the numbers of the events they count; units programmed = host + moves + padding.";
+        "Counters are the numbers of the events they count; units programmed = host + map + moves + padding.";
     BusyTime, "busy-time",
         "Busy, overhead, waiting and idle time of each die, channel and link direction sum to the time that passed.";
     LittlesLaw, "littles-law", "The integral of the commands inside the device is the sum of their times in it.";
@@ -93,6 +93,10 @@ rules! {
         "Where clean data is kept apart, its groups hold clean units alone, so that no dirty one is under a code that only detects.";
     CopyBehind, "copy-behind",
         "The store behind the drive holds what a clean unit holds, and what is fetched is what the unit held.";
+    MapCache, "map-cache",
+        "Of a map that lies in flash an entry is in memory from when its page was read until it is the one used longest ago; no command reads or writes a unit before its entry is.";
+    MapWritten, "map-written",
+        "What changed of a map that lies in flash is in memory or is to be written; its pages lie apart, and are read where they lie.";
     Damage, "damage", "Lost and wrong are the units that a failed read of the drive's own left so, until they are written anew.";
     UnreportedDamage, "unreported-damage",
         "A read of what is lost says so, a read of what is wrong is counted as such, and no other.";

@@ -133,7 +133,7 @@ impl Space {
     }
 
     /// Host writes of a pool go on, although garbage collection did not gain what they waited for: they did wait, and it finds
-    /// less than a group's worth of what is invalid in what it may empty. Where clean data is kept apart it may rest before.
+    /// less than a group's worth of what is invalid in what it may empty. Where something is kept apart it may rest before.
     pub fn released(&mut self, view: &View<'_>, pool: Pool) -> Checked {
         let geometry = view.ftl.geometry();
         let units = geometry.units_per_group();
@@ -151,7 +151,7 @@ impl Space {
         let held = std::mem::replace(&mut self.pools[pool.index()].held, false);
         let to_gain: u32 = groups.map(gained).sum();
         require!(
-            held && (to_gain < units || view.ftl.knows_clean()),
+            held && (to_gain < units || view.ftl.keeps_apart()),
             Space,
             view.now,
             "host writes of pool {pool} are told to wait no more: {}, and garbage collection may gain {to_gain} units",

@@ -25,7 +25,7 @@ fn walk_map(view: &View<'_>, units: Option<&Units>) -> Result<Vec<u32>, Simulati
     let ftl = view.ftl;
     let mut tally = vec![0_u32; ftl.geometry().groups() as usize];
     let mut mapped = 0;
-    for lpa in (0..ftl.logical_units()).map(Lpa) {
+    for lpa in (0..ftl.logical_units() + ftl.translation_units()).map(Lpa) {
         let place = ftl.translate(lpa);
         if let Some(units) = units {
             let seen = units.get(lpa);
@@ -37,7 +37,7 @@ fn walk_map(view: &View<'_>, units: Option<&Units>) -> Result<Vec<u32>, Simulati
         if place != Ppa::UNMAPPED {
             crate::units::agrees(view, lpa, place)?;
             tally[ftl.geometry().group_and_offset(place).0.index()] += 1;
-            mapped += 1;
+            mapped += u32::from(!ftl.is_translation(lpa));
         }
     }
     if mapped != ftl.mapped_units() {

@@ -1,4 +1,4 @@
-//! The checker's own map, one entry per logical unit: what the FTL's must equal.
+//! The checker's own map, one entry per logical unit, and per page of a map that lies in flash: what the FTL's must equal.
 
 use ninescope_engine::View;
 use ninescope_model::{Lpa, Ppa};
@@ -14,7 +14,8 @@ pub struct Units {
 impl Units {
     /// Takes over what preparing left.
     pub fn started(&mut self, view: &View<'_>) {
-        self.map = (0..view.ftl.logical_units()).map(|lpa| view.ftl.translate(Lpa(lpa))).collect();
+        let all = view.ftl.logical_units() + view.ftl.translation_units();
+        self.map = (0..all).map(|lpa| view.ftl.translate(Lpa(lpa))).collect();
     }
 
     /// Where a unit lies.

@@ -25,10 +25,14 @@ pub struct EngineCounters {
     pub read_modify_write_reads: u64,
     /// Pages read to complete pages that go down from a tier above, or to complete one above.
     pub migration_page_reads: u64,
+    /// Pages read that hold a page of the map.
+    pub map_page_reads: u64,
     /// Pages programmed for the host.
     pub host_page_programs: u64,
     /// Pages programmed that came down from a tier above.
     pub migration_page_programs: u64,
+    /// Pages programmed that hold pages of the map.
+    pub map_page_programs: u64,
     /// Pages programmed for garbage collection.
     pub gc_page_programs: u64,
     /// Sectors of the host in units that got a place in flash: with what such a unit holds besides, they are programmed.

@@ -12,6 +12,7 @@ mod device;
 mod error;
 mod flash;
 mod host;
+pub mod mapping;
 pub mod meter;
 pub mod policies;
 mod probe;

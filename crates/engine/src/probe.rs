@@ -16,6 +16,7 @@ use crate::config::WriteCompletion;
 use crate::counters::EngineCounters;
 use crate::error::SimulationError;
 use crate::flash::{BufferLimits, MergedWith, ReadFrom};
+use crate::mapping::{CacheChange, Mapping};
 use crate::meter::{Meter, Parts, Utilization};
 use crate::reliability::{NandCode, Reliability};
 use crate::scm::ScmPart;
@@ -37,6 +38,8 @@ pub struct View<'a> {
     pub tier: Option<&'a TierPart>,
     /// Failing bits and what is done about them.
     pub reliability: Option<&'a Reliability>,
+    /// What is in memory of a map that lies in flash.
+    pub mapping: Option<&'a Mapping>,
     /// What was counted since measuring began.
     pub counters: &'a EngineCounters,
     /// What was measured since then.
@@ -254,6 +257,19 @@ pub enum Event<'a> {
     ScrubPassEnded,
     /// Garbage collection is to empty a group, because of its reads (`by_reads`) or the age of its data.
     RefreshAsked { group: BlockGroup, by_reads: bool },
+    /// A command looked the entry of a unit up in a map that lies in flash; `hit`: it was in memory. Of several that were not
+    /// it waits for the pages of the map that tell of them.
+    EntryLookedUp { slot: u32, lpa: Lpa, hit: bool },
+    /// A page of the map is in its die's register.
+    MapPageSensed { page: u32, ppa: Ppa },
+    /// What commands want of a page of the map is asked for in the host's memory.
+    MapPageAsked { page: u32 },
+    /// A page of the map that commands wait for is in the controller: what they asked for of it is in memory.
+    MapPageArrived { page: u32 },
+    /// What is in memory of the map has changed.
+    MapCacheChanged { change: CacheChange },
+    /// A page of the map got a place, and is written there as the map is now.
+    MapPageWritten { page: u32, old: Ppa, new: Ppa },
     /// A host command completed; `parts` say where its time went. They are those of `transaction`, the last page
     /// access it waited for; `NONE` where it did not wait for the media.
     Completed { slot: u32, id: u64, request: Request, parts: &'a Parts, transaction: u32 },
@@ -362,6 +378,7 @@ macro_rules! observe {
                 scm: &$device.scm,
                 tier: $device.tier.as_ref(),
                 reliability: $device.reliability.as_deref(),
+                mapping: $device.mapping.as_deref(),
                 counters: &$device.run.counters,
                 meter: &$device.run.meter,
             };

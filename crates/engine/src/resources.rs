@@ -59,11 +59,15 @@ impl Resources {
         ResourceId(self.stages + 4)
     }
 
-    pub fn arrival(self) -> ResourceId {
+    pub fn map_timer(self) -> ResourceId {
         ResourceId(self.stages + 5)
     }
 
+    pub fn arrival(self) -> ResourceId {
+        ResourceId(self.stages + 6)
+    }
+
     pub fn count(self) -> usize {
-        (self.stages + 6) as usize
+        (self.stages + 7) as usize
     }
 }

@@ -4,7 +4,7 @@
 
 use ninescope_kernel::{Ns, RunDigest, WakeQueue};
 use ninescope_media::nand::{CommandKind, FlashCommand};
-use ninescope_model::Source;
+use ninescope_model::{Occupancy, Source};
 
 use crate::counters::EngineCounters;
 use crate::meter::Meter;
@@ -70,11 +70,28 @@ impl<Q: WakeQueue> Run<Q> {
             self.counters.gc_page_programs += pages;
             return of_host;
         }
-        let migrates = |plane: &usize| self.transactions.slab[command.transaction[*plane]].source == Source::Migration;
-        let migrated = command.addressed_planes().filter(migrates).count() as u64;
-        self.counters.host_page_programs += pages - migrated;
-        self.counters.migration_page_programs += migrated;
+        for plane in command.addressed_planes() {
+            let counters = &mut self.counters;
+            *match self.transactions.slab[command.transaction[plane]].source {
+                Source::Migration => &mut counters.migration_page_programs,
+                Source::Mapping => &mut counters.map_page_programs,
+                _ => &mut counters.host_page_programs,
+            } += 1;
+        }
         of_host
+    }
+
+    /// What a die is occupied with while it works on a command: by the class of its first page access, and on whose behalf that
+    /// runs. What reads or writes the map and something of the host as well counts as the host's.
+    #[inline]
+    pub fn occupancy_of(&self, command: &FlashCommand) -> Occupancy {
+        let access = |plane: usize| &self.transactions.slab[command.transaction[plane]];
+        let first = access(command.planes.trailing_zeros() as usize);
+        if first.source != Source::Mapping {
+            return first.class.occupancy(first.source);
+        }
+        let of_host = command.addressed_planes().map(access).find(|access| access.source != Source::Mapping);
+        first.class.occupancy(of_host.map_or(first.source, |access| access.source))
     }
 
     /// Counts a command that was issued to a die.

@@ -48,6 +48,7 @@ impl Case {
         Ok(FtlConfig {
             geometry,
             logical_units: self.logical_units,
+            translation_units: 0,
             reserve_groups: self.reserve_groups,
             page_allocation: self.page_allocation.clone(),
             stream_choice: Default::default(),

@@ -16,6 +16,9 @@ pub struct FtlConfig {
     pub geometry: Geometry,
     /// Mapping units the host can address.
     pub logical_units: u32,
+    /// Units that hold the map itself, where it is not all in memory; 0 where it is.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub translation_units: u32,
     /// Free block groups per pool that host writes never take, so that garbage collection can always go on.
     pub reserve_groups: u32,
     /// Which pool takes the next unit.
@@ -35,15 +38,15 @@ pub struct FtlConfig {
 /// Block groups a pool needs beyond what its share of the logical space fills: the frontiers of the
 /// host and of garbage collection, and one group's worth of reclaimable space. The reserve comes on top.
 const WORKING_GROUPS: u32 = 3;
-/// Where clean data is kept apart: a second frontier of the host and of garbage collection.
-const MORE_GROUPS_FOR_CLEAN_DATA: u32 = 2;
+/// Where clean data, or the map, is kept apart: a second frontier of what is written and of garbage collection.
+const MORE_GROUPS_TO_KEEP_APART: u32 = 2;
 /// Moves may need a group in either stream before a victim is empty.
 const RESERVE_FOR_CLEAN_DATA: u32 = 2;
 
 impl FtlConfig {
     /// Block groups of each pool that cannot hold the host's data at rest.
     pub fn spare_groups_needed(&self) -> u32 {
-        let more = if self.stream_choice.knows_clean() { MORE_GROUPS_FOR_CLEAN_DATA } else { 0 };
+        let more = if self.keeps_apart() { MORE_GROUPS_TO_KEEP_APART } else { 0 };
         self.reserve_groups.saturating_add(WORKING_GROUPS + more)
     }
 
@@ -52,13 +55,23 @@ impl FtlConfig {
         if self.stream_choice.knows_clean() { RESERVE_FOR_CLEAN_DATA } else { 1 }
     }
 
+    /// Whether something of what is written is kept apart: clean data, or the map.
+    pub fn keeps_apart(&self) -> bool {
+        self.stream_choice.knows_clean() || self.translation_units > 0
+    }
+
+    /// Units that lie on the media when all is written: those of the host and those of the map.
+    pub fn units_at_rest(&self) -> u32 {
+        self.logical_units.saturating_add(self.translation_units)
+    }
+
     /// Checks that garbage collection can always make progress.
     ///
     /// # Errors
     /// [`FtlError::TooLittleSpare`] with both numbers.
     pub fn check(&self) -> Result<(), FtlError> {
         let geometry = &self.geometry;
-        let share = self.logical_units.div_ceil(geometry.pools());
+        let share = self.units_at_rest().div_ceil(geometry.pools());
         let needed = share.div_ceil(geometry.units_per_group()).saturating_add(self.spare_groups_needed());
         if self.logical_units == 0
             || self.reserve_groups < self.reserve_groups_min()
@@ -78,6 +91,11 @@ impl FtlConfig {
         let units = u64::from(geometry.units());
         u64::from(logical_units) * 4 + units * 4 + units / 8 + u64::from(geometry.groups()) * 40
     }
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref)] // as serde calls it
+fn is_zero(units: &u32) -> bool {
+    *units == 0
 }
 
 /// Why the FTL cannot go on.

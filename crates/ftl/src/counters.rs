@@ -11,6 +11,8 @@ pub struct FtlCounters {
     pub migrated_units: u64,
     /// Units written anew because their copy was no good.
     pub healed_units: u64,
+    /// Units of the map itself that were written.
+    pub map_units: u64,
     /// Units handed out for garbage-collection moves.
     pub gc_units: u64,
     /// Units programmed without content, because a page had to go out before it was full.
@@ -38,7 +40,7 @@ pub struct FtlCounters {
 impl FtlCounters {
     /// Units programmed for any reason.
     pub fn programmed_units(&self) -> u64 {
-        self.host_units + self.migrated_units + self.healed_units + self.gc_units + self.padding_units
+        self.host_units + self.migrated_units + self.healed_units + self.map_units + self.gc_units + self.padding_units
     }
 
     /// Units programmed per unit the host wrote, 0 when it wrote nothing: the write amplification of whole units.

@@ -115,6 +115,10 @@ pub struct Ftl {
     stream_choice: Box<dyn StreamChoice>,
     /// Whether the stream choice tells clean data from dirty data.
     knows_clean: bool,
+    /// Units of the map, behind those of the host.
+    translation_units: u32,
+    /// The stripe position that takes the next unit of the map.
+    translation_turn: u32,
     /// By logical unit: another copy of it exists. Empty where that is not known.
     clean: BitTable,
     free_block_choice: Box<dyn FreeBlockChoice>,
@@ -143,6 +147,7 @@ impl Ftl {
         Self::unchecked(&FtlConfig {
             geometry: Geometry::absent(),
             logical_units: 0,
+            translation_units: 0,
             reserve_groups: 0,
             page_allocation: Default::default(),
             stream_choice: Default::default(),
@@ -168,7 +173,7 @@ impl Ftl {
         Self {
             geometry,
             reserve_groups: config.reserve_groups,
-            map: IdTable::new(config.logical_units as usize),
+            map: IdTable::new(config.units_at_rest() as usize),
             // A group is filled, and read when it is collected, from its beginning to its end.
             reverse: IdTable::of_stretches(geometry.units() as usize),
             order: FillingOrder::of_nothing(),
@@ -184,6 +189,8 @@ impl Ftl {
             page_allocation: config.page_allocation.build(&geometry),
             stream_choice: config.stream_choice.build(),
             knows_clean,
+            translation_units: config.translation_units,
+            translation_turn: 0,
             clean: BitTable::new(if knows_clean { config.logical_units as usize } else { 0 }),
             free_block_choice: config.free_block_choice.build(),
             gc_trigger: config.gc_trigger.build(),
@@ -221,7 +228,25 @@ impl Ftl {
 
     /// Units the host can address.
     pub fn logical_units(&self) -> u32 {
-        self.map.len() as u32
+        self.map.len() as u32 - self.translation_units
+    }
+
+    /// Units that hold the map itself; 0 where it is all in memory.
+    #[inline]
+    pub fn translation_units(&self) -> u32 {
+        self.translation_units
+    }
+
+    /// The unit that holds a page of the map: they are numbered behind those of the host.
+    #[inline]
+    pub fn translation_unit(&self, page: u32) -> Lpa {
+        Lpa(self.logical_units() + page)
+    }
+
+    /// Whether a unit holds a page of the map.
+    #[inline]
+    pub fn is_translation(&self, lpa: Lpa) -> bool {
+        lpa.0 >= self.logical_units()
     }
 
     /// Logical units that are mapped.
@@ -323,6 +348,12 @@ impl Ftl {
         self.knows_clean
     }
 
+    /// Whether something of what is written is kept apart: clean data, or the map.
+    #[inline]
+    pub fn keeps_apart(&self) -> bool {
+        self.knows_clean || self.translation_units > 0
+    }
+
     /// Whether another copy of a unit exists, where that is known.
     #[inline]
     pub fn is_clean(&self, lpa: Lpa) -> bool {
@@ -351,7 +382,7 @@ impl Ftl {
 
     /// The pools that have no units that host writes of some kind may take.
     pub fn pools_without_space(&self) -> impl Iterator<Item = Pool> + '_ {
-        let kinds = if self.knows_clean { HOST_STREAMS } else { 1 };
+        let kinds = if self.keeps_apart() { HOST_STREAMS } else { 1 };
         self.has_space[..kinds].iter().flat_map(|has_space| {
             let positions =
                 std::iter::successors(has_space.next_clear(0), |&position| has_space.next_clear(position + 1));
@@ -407,6 +438,29 @@ impl Ftl {
             stripe_complete: placed.stripe_complete,
         });
         Some(placed)
+    }
+
+    /// Places a page of the map, which is kept apart from data: one page of the media after another is filled, each in the next
+    /// pool. `None`: no pool can take it now.
+    pub fn write_translation(&mut self, page: u32) -> Option<Placed> {
+        let accepting = &self.accepting[kind_of(Stream::APART)];
+        let position = accepting.next_set(self.translation_turn as usize).or_else(|| accepting.next_set(0))? as u32;
+        let (pool, lpa) = (Pool(self.pool_at[position as usize]), self.translation_unit(page));
+        let mut placed = self.allocate(pool, Stream::APART, lpa)?;
+        placed.old = self.remap(lpa, placed.new);
+        if placed.old != Ppa::UNMAPPED {
+            self.invalidate(placed.old);
+        }
+        self.validate(placed.new);
+        self.counters.map_units += 1;
+        let next = position + u32::from(placed.stripe_complete);
+        self.translation_turn = if next == self.geometry.pools() { 0 } else { next };
+        Some(placed)
+    }
+
+    /// The next page of the map goes where it does on a drive that was just prepared.
+    pub(crate) fn begin_translation_turn(&mut self) {
+        self.translation_turn = 0;
     }
 
     /// Forgets a unit. Returns where it was.

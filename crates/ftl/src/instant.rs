@@ -108,8 +108,32 @@ impl<'a> InstantDriver<'a> {
         self.ftl.trim(lpa);
     }
 
+    /// Writes every page of the map that holds an entry, in order: what is mapped now is on the media then.
+    ///
+    /// # Errors
+    /// As [`InstantDriver::write`].
+    pub fn write_map(&mut self, entries_of_page: u32) -> Result<(), FtlError> {
+        for page in 0..self.ftl.translation_units() {
+            let entries = page * entries_of_page..((page + 1) * entries_of_page).min(self.ftl.logical_units());
+            if entries.into_iter().any(|unit| self.ftl.translate(Lpa(unit)) != Ppa::UNMAPPED) {
+                let placed = match self.ftl.write_translation(page) {
+                    Some(placed) => placed,
+                    None => self.write_map_after_collecting(page)?,
+                };
+                if placed.closed {
+                    self.close(placed.new);
+                }
+                if placed.opened {
+                    self.collect(placed.pool);
+                }
+            }
+        }
+        Ok(())
+    }
+
     /// Makes the drive quiet: open pages are padded and everything allocated is programmed.
     pub fn settle(&mut self) {
+        self.ftl.begin_translation_turn();
         for pool in (0..self.ftl.geometry().pools()).map(Pool) {
             for stream in Stream::ALL {
                 self.ftl.pad(pool, stream);
@@ -126,6 +150,14 @@ impl<'a> InstantDriver<'a> {
             self.collect(Pool(pool));
         }
         self.ftl.write_as(lpa, self.clean).ok_or(FtlError::Full(Pool(0)))
+    }
+
+    #[cold]
+    fn write_map_after_collecting(&mut self, page: u32) -> Result<Placed, FtlError> {
+        for pool in 0..self.ftl.geometry().pools() {
+            self.collect(Pool(pool));
+        }
+        self.ftl.write_translation(page).ok_or(FtlError::Full(Pool(0)))
     }
 
     fn close(&mut self, last: Ppa) {

@@ -57,6 +57,17 @@ impl BitTable {
         }
     }
 
+    /// Clears the bits from `start` up to, but not, `end`, a word at a time.
+    pub fn clear_range(&mut self, start: usize, end: usize) {
+        let mut index = start;
+        while index < end {
+            let from = index % 64;
+            let count = (64 - from).min(end - index);
+            self.words[index / 64] &= !((u64::MAX >> (64 - count)) << from);
+            index += count;
+        }
+    }
+
     /// Sets or clears bit `index`.
     #[inline]
     pub fn put(&mut self, index: usize, value: bool) {
@@ -228,6 +239,10 @@ mod tests {
                 assert_eq!(whole.words, each.words, "{len} from {start} on");
                 assert_eq!(whole.count_range(start, start + len), len as u32);
                 assert_eq!(whole.count_range(start + len / 2, 300) as usize, len - len / 2);
+                let mut all = BitTable::new(300);
+                all.set_range(0, 300);
+                all.clear_range(start, start + len);
+                assert!((0..300).all(|index| all.get(index) != each.get(index)), "{len} cleared from {start} on");
             }
         }
     }

@@ -107,4 +107,6 @@ pub enum Source {
     Migration,
     /// Reads that see whether data at rest is good, and writes of what was fetched again because it was not.
     Scrub,
+    /// The map, where it lies in flash.
+    Mapping,
 }

@@ -1,6 +1,7 @@
 //! Every policy registry by its configuration key, and what each of its policies has.
 
 use ninescope_ecc::{EccSchemeConfig, LatencyConfig};
+use ninescope_engine::policies::mapping::MapConfig;
 use ninescope_engine::policies::read_retry::ReadRetryConfig;
 use ninescope_engine::policies::refresh::RefreshPolicyConfig;
 use ninescope_engine::policies::scrub::ScrubPolicyConfig;
@@ -29,6 +30,7 @@ const REGISTRIES: &[ToldRegistry] = &[
     (("ftl.free_block_choice", FreeBlockChoiceConfig::LIST), FreeBlockChoiceConfig::parameters),
     (("ftl.gc_trigger", GcTriggerConfig::LIST), GcTriggerConfig::parameters),
     (("ftl.victim", VictimSelectionConfig::LIST), VictimSelectionConfig::parameters),
+    (("ftl.map", MapConfig::LIST), MapConfig::parameters),
     (("scheduler.transactions", TransactionSchedulerConfig::LIST), TransactionSchedulerConfig::parameters),
     (("scheduler.channel", ChannelArbitrationConfig::LIST), ChannelArbitrationConfig::parameters),
     (("scheduler.suspend", SuspendPolicyConfig::LIST), SuspendPolicyConfig::parameters),

@@ -47,6 +47,7 @@ NAMES: tuple[str, ...] = (
     "suspensions",
     "die_utilisation",
     "hit_ratio",
+    "map_hit_ratio",
     "failed_codewords",
     "lifetime_years",
     "lifetime_passes",
@@ -60,7 +61,7 @@ _STEADINESS_TOO = (STEADINESS, "steady", "steady_state")
 """What people call it: as in the JSON, as in a summary, and as what `--prefill steady` is to bring about."""
 OF_BOTH = ("mean", *(f"p{percent}" for percent in PERCENTILES), "max")
 """Latencies that every operation has."""
-SHARES = ("die_utilisation", "hit_ratio")
+SHARES = ("die_utilisation", "hit_ratio", "map_hit_ratio")
 """Numbers from 0 to 1."""
 _UNITS = ("_ns", "_years")
 _SHORT: Mapping[str, str] = {"waf": "waf_total", "cost": "cost_total", "throughput": "bytes_per_second"}
@@ -98,6 +99,8 @@ def metrics_of(result: Result) -> Metrics:
     found["die_utilisation"] = ((document.get("utilisation") or {}).get("dies") or {}).get("mean")
     if result.tier is not None:
         found["hit_ratio"] = result.tier.hit_ratio
+    if result.cached_map is not None:
+        found["map_hit_ratio"] = result.cached_map.hit_ratio
     if result.reliability is not None:
         found["failed_codewords"] = sum(use.failed_codewords for use in result.reliability.codes.values())
     if result.endurance is not None:

@@ -15,6 +15,7 @@ from ninescope import conveniences
 from ninescope.common.files import CONFIG, RESULT, output_directory, written_whole
 from ninescope.common.numbers import counted
 from ninescope.result.attribution import Attribution, band_of
+from ninescope.result.cached_map import CachedMap
 from ninescope.result.endurance import Cost, Endurance
 from ninescope.result.fio_logs import logs
 from ninescope.result.host_queue import HostQueue
@@ -205,6 +206,11 @@ class Result:
     def tier(self) -> Tier | None:
         """What lay where on a drive of two media; None for a drive of one."""
         return Tier.of(self.document)
+
+    @cached_property
+    def cached_map(self) -> CachedMap | None:
+        """What was in memory of a map that lies in flash; None where all of it is in memory."""
+        return CachedMap.of(self.document)
 
     @cached_property
     def endurance(self) -> Endurance | None:

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from ninescope.result import Result, Steadiness
+from ninescope.text.cached_map import facts as map_facts
 from ninescope.text.endurance import facts as endurance_facts
 from ninescope.text.host_queue import facts as host_queue_facts
 from ninescope.text.names import occupancy_name
@@ -71,6 +72,8 @@ def facts(result: Result) -> Iterator[tuple[str, str]]:
     tier = result.tier
     if tier is not None:
         yield from tier_facts(tier, memory)
+    if result.cached_map is not None:
+        yield from map_facts(result.cached_map)
     reliability = result.reliability
     if reliability is not None:
         yield from reliability_facts(reliability)

@@ -118,11 +118,12 @@ impl Oracle {
         let units = if of_scm { view.scm.layout().medium(1).slots } else { view.ftl.logical_units() };
         let sectors = sectors_per_unit(view);
         let has_store = above.is_none() && view.ftl.knows_clean();
+        let of_map = view.ftl.translation_units();
         let mut oracle = Self {
             contents: Contents::new(geometry.units(), sectors),
             history: History::new(units, sectors),
             zeros: vec![NEVER_WRITTEN; units as usize],
-            prepared: vec![false; units as usize],
+            prepared: vec![false; (units + of_map) as usize],
             commands: Vec::new(),
             moves: Vec::new(),
             moving: Default::default(),
@@ -136,7 +137,7 @@ impl Oracle {
             sample_mask: units.div_ceil(UNITS_FOLLOWED_MAX).next_power_of_two() - 1,
             sectors,
         };
-        for lpa in (0..view.ftl.logical_units()).map(Lpa) {
+        for lpa in (0..view.ftl.logical_units() + of_map).map(Lpa) {
             let place = view.ftl.translate(lpa);
             if place != Ppa::UNMAPPED {
                 oracle.prepared[lpa.index()] = true;
@@ -313,6 +314,27 @@ impl Oracle {
             self.history.written(lpa, all, version, inside.invocation, self.initial(lpa));
             self.put_behind(lpa, all, |_, _| version);
         }
+    }
+
+    /// A page of the map got a place.
+    pub fn map_page_written(&mut self, lpa: Lpa, new: Ppa) {
+        if self.follows(lpa) {
+            let version = self.next_version;
+            let content = self.contents.create(lpa, |_, _| version);
+            self.contents.put(new, content);
+        }
+    }
+
+    /// A page of the map was read.
+    pub fn map_page_sensed(&self, view: &View<'_>, lpa: Lpa, place: Ppa) -> Checked {
+        let holds = self.contents.lpa(self.contents.at(place));
+        require!(
+            !self.follows(lpa) || holds == lpa,
+            MisdirectedData,
+            view.now,
+            "page {lpa} of the map is read at {place}, which holds unit {holds}"
+        );
+        Ok(())
     }
 
     fn superseded(&mut self, view: &View<'_>, lpa: Lpa, old: Ppa, marks: &mut Marks) {

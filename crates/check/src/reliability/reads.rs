@@ -593,7 +593,8 @@ impl PageRead {
             Source::ReadModifyWrite => Taker::Merge(self.slot, Lpa::NONE),
             Source::GarbageCollection => Taker::Move(NONE),
             Source::Migration => Taker::Migration(NONE),
-            Source::Scrub => Taker::Scrub,
+            // What a map that lies in flash brings nobody may be harmed by: it goes with no codes.
+            Source::Scrub | Source::Mapping => Taker::Scrub,
         }
     }
 }

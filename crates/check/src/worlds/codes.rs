@@ -14,6 +14,8 @@ pub(super) struct Wants {
     codes: bool,
     /// Another copy of its clean data exists, which it keeps apart.
     clean_apart: bool,
+    /// Its map may lie in flash.
+    map: bool,
 }
 
 /// Policies that may be left out, with the share of the drives that have them [%]. Behind `true`: of those with codes.
@@ -30,11 +32,16 @@ const OPTIONAL: [(&str, bool, u64); 7] = [
 impl Wants {
     /// Of a drive with flash or without. One of two media does not keep clean data apart.
     pub fn draw(dice: &mut Dice, has_flash: bool, flash_alone: bool) -> Self {
-        Self { codes: has_flash && dice.chance(55), clean_apart: flash_alone && dice.chance(40) }
+        let codes = has_flash && dice.chance(55);
+        let clean_apart = flash_alone && dice.chance(40);
+        Self { codes, clean_apart, map: flash_alone && !codes && !clean_apart && dice.of("map").chance(80) }
     }
 
     /// Whether a drive without flash, or with it, gets a policy for a key.
     pub fn key(self, dice: &mut Dice, key: &str, has_flash: bool) -> bool {
+        if key == "refresh" && self.map {
+            return false;
+        }
         let of_flash = !key.starts_with("scm.") && !key.starts_with("tier.") && !key.starts_with("scheduler.");
         match OPTIONAL.iter().find(|(optional, ..)| *optional == key) {
             Some(_) if of_flash && !has_flash => false,
@@ -48,13 +55,14 @@ impl Wants {
         match (key, drawn) {
             ("ftl.streams", _) if self.clean_apart => "clean-apart",
             ("ftl.streams", "clean-apart") => "single",
+            ("ftl.map", _) if !self.map => "ideal",
             _ => drawn,
         }
     }
 
-    /// Groups of a pool that clean data takes beyond those of other drives.
+    /// Groups of a pool that what is kept apart takes beyond those of other drives.
     pub fn more_blocks(self) -> u32 {
-        if self.clean_apart { 4 } else { 0 }
+        if self.clean_apart || self.map { 4 } else { 0 }
     }
 }
 
@@ -69,6 +77,7 @@ pub(super) fn complete(dice: &mut Dice, drive: &mut Table) {
     if let Some(page) = bytes_at(drive, "geometry.page_size") {
         flash(dice, drive, page);
         limits(dice, drive);
+        fit_map(&mut dice.of("map of its size"), drive);
         seldom_too_old(drive);
         seldom_scrubbed(drive);
     }
@@ -76,6 +85,23 @@ pub(super) fn complete(dice: &mut Dice, drive: &mut Table) {
         if drive.contains_key(medium) && dice.chance(40) {
             sectors(dice, drive, medium);
         }
+    }
+}
+
+/// Gives the cache of a map that lies in flash room for a page of it, or for a few; of single entries it may hold fewer.
+fn fit_map(dice: &mut Dice, drive: &mut Table) {
+    let whole_pages =
+        ["pages", "runs"].map(|name| value_at(drive, "ftl.map.policy").and_then(Value::as_str) == Some(name));
+    let (Some(unit), Some(size)) = (bytes_at(drive, "ftl.mapping_unit"), bytes_at(drive, "ftl.map.size")) else {
+        return;
+    };
+    if whole_pages.contains(&true) {
+        // A page in which each unit begins a run takes two entries for each.
+        put_at(drive, "ftl.map.size", (2 * unit + size * unit / 512).cast_signed());
+    }
+    if dice.chance(40) {
+        put_at(drive, "ftl.map.host_memory", (2 * unit * u64::from(dice.small(1, 20))).cast_signed());
+        put_at(drive, "ftl.map.host_access", text(dice.time(0, 6)));
     }
 }
 

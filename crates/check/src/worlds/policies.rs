@@ -102,6 +102,7 @@ fn drawn(dice: &mut Dice, parameter: &str, value: &toml::Value) -> Option<toml::
         "first" | "retention" => Some(text(dice.time(1, 7))),
         "pages_in_flight" => Some(dice.small(1, 5).into()),
         "reads" => Some(dice.one_of(&[1, 5, 20, 100]).into()),
+        "size" => word(dice, &["16B", "64B", "512B", "2KiB", "8KiB", "32KiB"]),
         "remaining" => share(dice, &[0.1, 0.5, 0.8]),
         _ => other_value(dice, value),
     }

@@ -127,7 +127,8 @@ fn was_filled(world: &World, ftl: &Ftl) -> Result<(), Failure> {
         contents.filter(|&lpa| lpa != Lpa::NONE).collect()
     };
     let written: Vec<Vec<Lpa>> = groups.map(units_of).collect();
-    let units: usize = written.iter().map(Vec::len).sum();
+    let of_host = |lpa: &&Lpa| !ftl.is_translation(**lpa);
+    let units: usize = written.iter().flatten().filter(of_host).count();
     let all = world.prefill == PrefillMode::Full;
     if units != ftl.mapped_units() as usize || (all && ftl.mapped_units() != ftl.logical_units()) {
         let (mapped, logical) = (ftl.mapped_units(), ftl.logical_units());

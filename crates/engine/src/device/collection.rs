@@ -44,7 +44,7 @@ impl<K: Kind> Device<K> {
     /// Pads the open pages of moves and sends them to their die.
     fn send_open_moves(&mut self, pool: Pool) -> Result<(), SimulationError> {
         self.pad_and_send(pool, Stream::GC)?;
-        if self.flash.ftl().knows_clean() {
+        if self.flash.ftl().keeps_apart() {
             self.pad_and_send(pool, Stream::GC_APART)?;
         }
         Ok(())
@@ -90,6 +90,9 @@ impl<K: Kind> Device<K> {
             self.run.transactions.units.remove(unit);
             let current = self.flash.moved(&record, to);
             observe!(self, Event::MoveEnded { lpa: record.lpa, from: record.taken_from.place, to, current });
+            if current {
+                self.unit_lies_elsewhere(record.lpa)?;
+            }
             to.0 += 1;
             unit = record.next;
         }

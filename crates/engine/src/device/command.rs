@@ -1,7 +1,7 @@
 //! A command from the host's queue to its completion: what each owner in its way is told.
 
 use ninescope_kernel::NONE;
-use ninescope_model::{CacheHint, Op};
+use ninescope_model::{CacheHint, Cause, Op};
 
 use super::kind::Kind;
 use super::{Device, Flow};
@@ -43,7 +43,8 @@ impl<K: Kind> Device<K> {
     fn command_processed(&mut self, index: u32) -> Result<(), SimulationError> {
         match self.host.command(index).op {
             Op::Read => match self.flow {
-                Flow::Flash => self.start_read(index),
+                Flow::Flash if self.mapping.is_none() => self.start_read(index),
+                Flow::Flash => self.start_when_mapped(index),
                 Flow::Scm => self.start_on_scm(index, QueueClass::HostRead),
                 Flow::Tier => self.start_tiered_read(index),
             },
@@ -72,7 +73,8 @@ impl<K: Kind> Device<K> {
     #[inline]
     fn write_data_arrived(&mut self, index: u32) -> Result<(), SimulationError> {
         match self.flow {
-            Flow::Flash => self.start_write(index),
+            Flow::Flash if self.mapping.is_none() => self.start_write(index),
+            Flow::Flash => self.start_when_mapped(index),
             Flow::Scm => self.start_on_scm(index, QueueClass::HostProgram),
             Flow::Tier => self.start_tiered_write(index),
         }
@@ -114,6 +116,9 @@ impl<K: Kind> Device<K> {
     pub(super) fn complete(&mut self, index: u32, mut parts: Parts, transaction: u32) -> Result<(), SimulationError> {
         let now = self.run.now;
         let command = *self.host.command(index);
+        if let Some(mapping) = &mut self.mapping {
+            parts.add(Cause::MappingRead, mapping.take_wait(index));
+        }
         let latency = command.close_parts(&mut self.run, &mut parts)?;
         if command.hint == CacheHint::FlushRead && self.flash.has_flush_reads() {
             self.flush_read_completes(index, &command)?;

@@ -208,6 +208,7 @@ impl<K: Kind> Device<K> {
                 observe!(self, Event::MigrationUnitSensed { migration: transaction.migration(), ppa });
             }
             Source::Scrub => observe!(self, Event::ScrubSensed { ppa }),
+            Source::Mapping => observe!(self, Event::MapPageSensed { page: transaction.map_page(), ppa }),
             Source::GarbageCollection => {
                 let mut record = transaction.records();
                 while record != NONE {
@@ -242,6 +243,7 @@ impl<K: Kind> Device<K> {
                 self.migration_sectors_arrived(transaction)
             }
             Source::Scrub => self.scrub_page_arrived(transaction),
+            Source::Mapping => self.map_page_arrived(transaction),
             Source::Host | Source::ReadModifyWrite => self.read_modify_write_arrived(transaction),
         }
     }

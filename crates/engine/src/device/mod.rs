@@ -8,6 +8,7 @@ mod collection;
 mod command;
 mod dies;
 pub mod kind;
+mod mapping;
 mod programs;
 mod read;
 mod reliability;
@@ -25,6 +26,8 @@ use crate::config::{EngineConfig, RunLimits};
 use crate::error::SimulationError;
 use crate::flash::Flash;
 use crate::host::{Host, LaneConfig};
+use crate::mapping::Mapping;
+use crate::policies::mapping::MapConfig;
 use crate::probe::{Event, observe};
 use crate::reliability::{Reliability, ReliabilityConfig};
 use crate::resources::Resources;
@@ -70,6 +73,8 @@ pub struct Device<K: Kind = Plain> {
     tier: Option<TierPart>,
     /// Failing bits and what is done about them, on a drive whose description says so.
     reliability: Option<Box<Reliability>>,
+    /// What is in memory of the map, on a drive whose map lies in flash.
+    mapping: Option<Box<Mapping>>,
     probe: K::Probe,
     /// How commands are carried out.
     flow: Flow,
@@ -180,6 +185,7 @@ impl<K: Kind> Device<K> {
             scm,
             tier: None,
             reliability: None,
+            mapping: None,
             probe,
             flow: Flow::Flash,
             host_end: None,
@@ -205,6 +211,11 @@ impl<K: Kind> Device<K> {
         let part = Reliability::new(config, geometry, self.scm.layout(), ber_factors, units, transactions);
         self.reliability = Some(Box::new(part));
         self.run.transactions.coded = true;
+    }
+
+    /// Gives the drive a map that lies in flash, as its translation layer is made for. Before anything runs.
+    pub fn set_map(&mut self, config: &MapConfig) {
+        self.mapping = Mapping::new(config, self.flash.ftl(), self.host.depth(), K::ACTIVE).map(Box::new);
     }
 
     /// Runs on until about `events` more events were handled or everything is done. How a run is cut into
@@ -287,6 +298,7 @@ impl<K: Kind> Device<K> {
                 2 => self.link_out_woke(),
                 3 => self.page_timer_woke(),
                 4 => self.timetable_woke(),
+                5 => self.map_timer_woke(),
                 _ => self.arrival_woke(),
             }
         }
@@ -311,6 +323,9 @@ impl<K: Kind> Device<K> {
     fn drain_instant(&mut self) -> Result<(), SimulationError> {
         loop {
             self.fetch_commands()?;
+            if self.mapping.is_some() {
+                self.pump_map()?;
+            }
             if self.flash.take_up_line() {
                 self.retry_stalled_writes()?;
             }
@@ -326,7 +341,8 @@ impl<K: Kind> Device<K> {
             while let Some(channel) = self.flash.next_touched_channel() {
                 self.arbitrate_channel(channel)?;
             }
-            if !self.host.has_work(self.run.now) && !self.flash.line_may_go_on() && !self.flash.collection_may_go_on() {
+            let flash_rests = !self.flash.line_may_go_on() && !self.flash.collection_may_go_on();
+            if !self.host.has_work(self.run.now) && flash_rests && self.map_rests() {
                 self.host.await_arrival(&mut self.run);
                 return Ok(());
             }
@@ -364,6 +380,10 @@ impl<K: Kind> Device<K> {
         let waiting = self.tier.as_ref().map_or(0, TierPart::under_way);
         if waiting > 0 {
             holders.push(format!("{waiting} migrations and accesses that wait for a slot"));
+        }
+        let of_map = self.mapping.as_ref().map_or(0, |mapping| mapping.under_way());
+        if of_map > 0 {
+            holders.push(format!("{of_map} pages of the map and commands that wait for them"));
         }
         self.flash.add_last_holders(&mut holders);
         if holders.is_empty() {
@@ -431,6 +451,7 @@ mod tests {
         let ftl = Ftl::new(&FtlConfig {
             geometry,
             logical_units: 8,
+            translation_units: 0,
             reserve_groups: 1,
             page_allocation: Default::default(),
             stream_choice: Default::default(),

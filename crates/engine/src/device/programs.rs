@@ -59,7 +59,9 @@ impl<K: Kind> Device<K> {
             if of_host {
                 self.flash.unbuffer_page(die);
                 self.finish_host_units(index)?;
-                self.flush_program_ended(transaction.flush_epoch())?;
+                if transaction.source != Source::Mapping {
+                    self.flush_program_ended(transaction.flush_epoch())?;
+                }
             } else {
                 self.finish_moves(index)?;
             }

@@ -11,6 +11,7 @@ use super::Device;
 use super::kind::{Kind, Watched};
 use crate::counters::EngineCounters;
 use crate::host::RequestLogEntry;
+use crate::mapping::Mapping;
 use crate::meter::{Meter, Utilization, Written};
 use crate::probe::Probe;
 use crate::reliability::Reliability;
@@ -51,6 +52,8 @@ pub struct Seen<'a> {
     pub tier: Option<&'a TierPart>,
     /// Failing bits and what is done about them.
     pub reliability: Option<&'a Reliability>,
+    /// What is in memory of a map that lies in flash.
+    pub mapping: Option<&'a Mapping>,
     /// One entry per measured request, if they were to be logged.
     pub request_log: &'a [RequestLogEntry],
     /// What the cache in front of the drive did since the run began, where there is one.
@@ -76,6 +79,9 @@ impl<K: Kind> Device<K> {
             part.begin_measuring();
         }
         if let Some(part) = &mut self.reliability {
+            part.begin_measuring();
+        }
+        if let Some(part) = &mut self.mapping {
             part.begin_measuring();
         }
     }
@@ -149,6 +155,7 @@ impl<K: Kind> Device<K> {
             scm: &self.scm,
             tier: self.tier.as_ref(),
             reliability: self.reliability.as_deref(),
+            mapping: self.mapping.as_deref(),
             request_log: self.request_log(),
             host_cache: self.host.host_cache(),
         }

@@ -88,6 +88,7 @@ impl<K: Kind> Device<K> {
             let lpa = Lpa(unit as u32);
             let old = self.flash.trim(lpa);
             observe!(self, Event::UnitTrimmed { slot: index, lpa, old });
+            self.unit_lies_elsewhere(lpa)?;
             self.flash.overtake_flush_reads(lpa);
             self.repair(lpa)?;
         }
@@ -222,6 +223,7 @@ impl<K: Kind> Device<K> {
         match entry.source {
             Source::Migration => return self.place_migrated(entry),
             Source::Scrub => return self.place_healed(entry),
+            Source::Mapping => return self.place_map_page(entry),
             _ => {}
         }
         if self.page_is_above(entry.next) {
@@ -259,6 +261,7 @@ impl<K: Kind> Device<K> {
                 self.flash.written_last(&mut self.run, &placed, entry.command);
             }
             self.flash.host_unit_placed(&mut self.run, &placed, chained.then_some(record));
+            self.unit_lies_elsewhere(lpa)?;
             entry.next += 1;
             entry.begun = true;
         }

@@ -130,10 +130,10 @@ impl Flash {
             GcStep::Wait if !self.ftl.gc_is_urgent(pool) => return None,
             // Host writes wait although there is space. An open page of clean moves would have to be padded, and padding
             // could take more than the victims give, time and again.
-            GcStep::Wait if self.ftl.knows_clean() && !self.ftl.lacks_space(pool) => {
+            GcStep::Wait if self.ftl.keeps_apart() && !self.ftl.lacks_space(pool) => {
                 self.found_nothing(pool, under_way)
             }
-            GcStep::Wait => CollectionStep::FillOpenMoves { clean_first: self.ftl.knows_clean() },
+            GcStep::Wait => CollectionStep::FillOpenMoves { clean_first: self.ftl.keeps_apart() },
         })
     }
 

@@ -71,13 +71,13 @@ impl Flash {
 
     /// A die takes up a command, and asks for its channel.
     #[inline]
-    pub fn take_up<Q>(&mut self, run: &mut Run<Q>, command: &FlashCommand, class: QueueClass) {
+    pub fn take_up<Q: WakeQueue>(&mut self, run: &mut Run<Q>, command: &FlashCommand, class: QueueClass) {
         let die = command.die;
-        let first = command.transaction[command.planes.trailing_zeros() as usize];
+        let occupancy = run.occupancy_of(command);
         let unit = &mut self.dies[die.0];
         unit.work.command = *command;
         unit.work.shared = false;
-        unit.occupancy = class.occupancy(run.transactions.slab[first].source);
+        unit.occupancy = occupancy;
         unit.goes_on(Phase::WaitingToSend);
         if class == QueueClass::HostRead || class == QueueClass::HostProgram {
             self.close_queue_waits(run, command);

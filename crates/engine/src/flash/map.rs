@@ -93,6 +93,15 @@ impl Flash {
         self.ftl.take_down(lpa)
     }
 
+    /// The same for a page of the map.
+    pub fn write_map_page(&mut self, page: u32) -> Option<Placed> {
+        let placed = self.ftl.write_translation(page)?;
+        if placed.old != Ppa::UNMAPPED {
+            self.touch_gc_of(placed.old);
+        }
+        Some(placed)
+    }
+
     /// The same for what was fetched from the backing store.
     pub fn heal(&mut self, lpa: Lpa) -> Option<Placed> {
         let placed = self.ftl.heal(lpa)?;

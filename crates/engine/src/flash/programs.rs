@@ -11,7 +11,7 @@ use super::Flash;
 use crate::config::EngineConfig;
 use crate::meter::LastingShare;
 use crate::run::Run;
-use crate::transaction::{Transaction, UnitChain, UnitRecord};
+use crate::transaction::{FlushEpoch, Transaction, UnitChain, UnitRecord};
 
 /// Filled pages of the host that may wait for their program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -146,6 +146,16 @@ impl Flash {
         }
     }
 
+    /// Follows a page of the map into the page of the media that it fills.
+    pub fn map_page_placed<Q: WakeQueue>(&mut self, run: &mut Run<Q>, placed: &Placed) {
+        if placed.opened {
+            self.collection.touch(placed.pool);
+        }
+        if placed.page_complete {
+            self.page_filled(run, placed.pool, placed.stream, (placed.new, placed.new), placed.stripe_complete);
+        }
+    }
+
     /// A page of a frontier is full; `last` is its last unit, and `written` the last one that is no padding. With `send` it goes
     /// to the die at once, together with the filled pages of its stripe before it.
     pub fn page_filled<Q: WakeQueue>(
@@ -182,8 +192,13 @@ impl Flash {
                 self.collection.program_queued(pool);
                 self.enqueue(run, Transaction::move_program(ppa, units, records));
             } else {
-                let epoch = self.flushes.program_queued();
-                let source = if records == NONE { Source::Host } else { run.transactions.units[records].source };
+                let source = match records {
+                    NONE if stream == Stream::APART && self.ftl.translation_units() > 0 => Source::Mapping,
+                    NONE => Source::Host,
+                    records => run.transactions.units[records].source,
+                };
+                // A FLUSH is about what the host wrote.
+                let epoch = if source == Source::Mapping { FlushEpoch(0) } else { self.flushes.program_queued() };
                 let index = self.enqueue(run, Transaction::host_program(ppa, units, records, epoch, source));
                 run.transactions.filled_by(index, stripe.filled_by[plane as usize]);
             }

@@ -71,6 +71,7 @@ impl Flash {
     fn command_with_shares<Q>(&self, run: &Run<Q>, transaction: &Transaction) -> u32 {
         match (transaction.class, transaction.source) {
             (QueueClass::HostRead, Source::Host) => transaction.command(),
+            (QueueClass::HostRead, Source::Mapping) => NONE,
             (QueueClass::HostRead, _) => run.transactions.units[transaction.records()].parent,
             // Nobody waits for the end of a program of a write buffer: see `written_last`.
             _ if self.write_completion == WriteCompletion::Buffer => NONE,

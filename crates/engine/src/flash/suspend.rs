@@ -104,7 +104,7 @@ impl Flash {
         if let Some(operation) = self.nand.running(die) {
             self.dies[die.0].work.command = operation.command;
         }
-        let occupancy = self.occupancy_of(run, die);
+        let occupancy = run.occupancy_of(&self.dies[die.0].work.command);
         let unit = &mut self.dies[die.0];
         unit.occupancy = occupancy;
         unit.enter(run.now, Phase::Array, occupancy);
@@ -113,13 +113,5 @@ impl Flash {
         if self.dies[die.0].has_waiting(QueueClass::HostRead) {
             self.consider_suspend(run, die);
         }
-    }
-
-    /// The occupancy of the die's command, from the class of its first transaction.
-    fn occupancy_of<Q>(&self, run: &Run<Q>, die: DieId) -> Occupancy {
-        let command = &self.dies[die.0].work.command;
-        let plane = command.planes.trailing_zeros() as usize;
-        let transaction = &run.transactions.slab[command.transaction[plane]];
-        transaction.class.occupancy(transaction.source)
     }
 }

@@ -124,6 +124,11 @@ impl Host {
         self.commands[index].wrong = true;
     }
 
+    /// The most commands inside.
+    pub fn depth(&self) -> u32 {
+        self.front.depth()
+    }
+
     /// Commands inside.
     pub fn inside(&self) -> u32 {
         self.commands.len()

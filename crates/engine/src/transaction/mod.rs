@@ -48,6 +48,7 @@ impl QueueClass {
         match self {
             _ if source == Source::Migration => Occupancy::Migration,
             _ if source == Source::Scrub => Occupancy::Scrub,
+            _ if source == Source::Mapping => Occupancy::Mapping,
             Self::HostRead => Occupancy::HostRead,
             Self::HostProgram => Occupancy::HostProgram,
             Self::MoveRead => Occupancy::GcRead,
@@ -187,6 +188,12 @@ impl Transaction {
         Self { place: ppa.0, owner: NONE, units, class, source, ..Self::default() }
     }
 
+    /// A read of the page of the map that lies at `ppa`: for commands that wait for it, or else to be written anew.
+    pub fn map_read(ppa: Ppa, page: u32, is_waited_for: bool) -> Self {
+        let class = if is_waited_for { QueueClass::HostRead } else { QueueClass::MoveRead };
+        Self { place: ppa.0, owner: page, units: 1, class, source: Source::Mapping, ..Self::default() }
+    }
+
     /// A program of a page that the host or a migration wrote, `records` of which are told of its end.
     pub fn host_program(ppa: Ppa, units: u8, records: u32, epoch: FlushEpoch, source: Source) -> Self {
         let (class, tracked) = (QueueClass::HostProgram, records != NONE);
@@ -298,6 +305,19 @@ impl Transaction {
     pub fn asker(&self) -> u32 {
         debug_assert!(self.medium == Medium::Scm, "an access of SCM");
         self.owner
+    }
+
+    /// The page of the map that a read is of.
+    #[inline]
+    pub fn map_page(&self) -> u32 {
+        debug_assert!(self.source == Source::Mapping, "a read of the map");
+        self.owner
+    }
+
+    /// Whether commands wait for a page of the map that is read.
+    pub fn is_waited_for(&self) -> bool {
+        debug_assert!(self.source == Source::Mapping, "a read of the map");
+        self.class == QueueClass::HostRead
     }
 
     /// The head of the chain of unit records that a program carries, or that a read for garbage collection or for a merge

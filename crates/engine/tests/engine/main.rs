@@ -11,6 +11,7 @@ mod scenario;
 
 mod accumulator;
 mod attribution;
+mod cached_map;
 mod determinism;
 mod hazards;
 mod identities;

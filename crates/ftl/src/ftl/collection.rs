@@ -144,7 +144,7 @@ impl Ftl {
     /// happen to a unit that was handed out: its space was counted then.
     #[inline]
     pub fn place_move(&mut self, pool: Pool, lpa: Lpa, from: Ppa) -> Option<Placed> {
-        let stream = if self.knows_clean { self.stream_of_move(pool, lpa) } else { Stream::GC };
+        let stream = if self.keeps_apart() { self.stream_of_move(pool, lpa) } else { Stream::GC };
         let mut placed = self.allocate(pool, stream, lpa)?;
         placed.old = from;
         self.pools[pool.index()].handed_out -= 1;
@@ -154,9 +154,13 @@ impl Ftl {
         Some(placed)
     }
 
-    /// Clean data goes where it is kept apart, unless space is short.
+    /// Clean data, or the map, goes where it is kept apart, unless space is short.
     fn stream_of_move(&self, pool: Pool, lpa: Lpa) -> Stream {
-        let stream = self.stream_choice.of_move(self.clean.get(lpa.index()));
+        let stream = match self.knows_clean {
+            true => self.stream_choice.of_move(self.clean.get(lpa.index())),
+            false if self.is_translation(lpa) => Stream::GC_APART,
+            false => Stream::GC,
+        };
         if self.pools[pool.index()].takes_apart(stream, self.reserve_groups) { stream } else { Stream::GC }
     }
 

@@ -135,7 +135,7 @@ impl Ftl {
         let Some(state) = known.into_iter().find(|known| *known as u32 == state) else {
             return Err(SnapshotError::Impossible(format!("group {group} is in state {state}")));
         };
-        let there = Stream::ALL.contains(&Stream(stream)) && (self.knows_clean || !Stream(stream).is_apart());
+        let there = Stream::ALL.contains(&Stream(stream)) && (self.keeps_apart() || !Stream(stream).is_apart());
         must_hold(there, || format!("group {group} is of stream {stream}"))?;
         let record = BlockRecord {
             state,
@@ -238,7 +238,7 @@ impl Ftl {
 
     /// Reads what groups tell of their places: one column, each number of which is told by the one before.
     fn load_contents(&mut self, from: &mut dyn SectionReader) -> Result<(), SnapshotError> {
-        let (logical, mut before) = (self.logical_units(), 0_u32);
+        let (units, mut before) = (self.map.len() as u32, 0_u32);
         for group in (0..self.geometry.groups()).map(BlockGroup) {
             let places = self.told_places(group);
             if places.is_empty() {
@@ -247,7 +247,7 @@ impl Ftl {
             from.column(&mut self.reverse.words_mut()[places.clone()], |lpa| !before.wrapping_add(lpa))?;
             for place in places {
                 let lpa = Lpa(self.reverse.get(place));
-                must_hold(lpa.0 < logical || lpa == Lpa::NONE, || format!("unit {lpa} is beyond the drive"))?;
+                must_hold(lpa.0 < units || lpa == Lpa::NONE, || format!("unit {lpa} is beyond the drive"))?;
                 self.put_content(Ppa(place as u32), lpa);
                 before = lpa.0;
             }
@@ -274,6 +274,8 @@ impl Ftl {
             self.valid_counts[group.index()] = valid | NOT_A_CANDIDATE;
             self.refresh_candidate(group);
         }
+        let of_map = (0..self.translation_units).map(|page| self.translation_unit(page));
+        self.mapped_units -= of_map.filter(|&unit| self.translate(unit) != Ppa::UNMAPPED).count() as u32;
         Ok(())
     }
 

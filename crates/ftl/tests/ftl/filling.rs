@@ -33,6 +33,7 @@ fn configs() -> Vec<FtlConfig> {
             let config = || FtlConfig {
                 geometry,
                 logical_units: space,
+                translation_units: 0,
                 reserve_groups: 2,
                 page_allocation: PageAllocationConfig::default(),
                 stream_choice: StreamChoiceConfig::default(),

@@ -10,6 +10,7 @@ fn drive() -> Ftl {
     Ftl::new(&FtlConfig {
         geometry: Geometry::checked(1, 1, 1, 1, 8, 2, 4096, 4096, 1).expect("a legal geometry"),
         logical_units: 6,
+        translation_units: 0,
         reserve_groups: 1,
         page_allocation: Default::default(),
         stream_choice: Default::default(),

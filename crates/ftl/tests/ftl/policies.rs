@@ -29,6 +29,7 @@ fn config(geometry: Geometry, logical_units: u32) -> FtlConfig {
     FtlConfig {
         geometry,
         logical_units,
+        translation_units: 0,
         reserve_groups: RESERVE,
         page_allocation: PageAllocationConfig::default(),
         stream_choice: Default::default(),

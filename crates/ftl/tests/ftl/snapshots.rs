@@ -13,6 +13,7 @@ fn config() -> FtlConfig {
     FtlConfig {
         geometry: Geometry::checked(2, 1, 1, 2, 16, 4, 8_192, 4_096, 1).expect("a legal geometry"),
         logical_units: 200,
+        translation_units: 0,
         reserve_groups: 2,
         page_allocation: PageAllocationConfig::default(),
         stream_choice: StreamChoiceConfig::default(),

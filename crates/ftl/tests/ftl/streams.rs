@@ -32,6 +32,7 @@ fn smallest(
     let mut config = FtlConfig {
         geometry: geometry(1),
         logical_units: data_groups * pages * units_per_page * channels,
+        translation_units: 0,
         reserve_groups: reserve,
         page_allocation: PageAllocationConfig::default(),
         stream_choice: streams,
@@ -300,6 +301,7 @@ fn overwritten(streams: &str, reserve: u32, overwrites: u32) -> FtlCounters {
     let config = FtlConfig {
         geometry,
         logical_units: 36 * 32,
+        translation_units: 0,
         reserve_groups: reserve,
         page_allocation: PageAllocationConfig::default(),
         stream_choice: named(streams),

@@ -58,6 +58,7 @@ impl Drive {
         let config = FtlConfig {
             geometry,
             logical_units: (f64::from(candidate_units(pages_per_block)) / spare_factor).round() as u32,
+            translation_units: 0,
             reserve_groups: RESERVE,
             page_allocation: PageAllocationConfig::default(),
             stream_choice: Default::default(),
@@ -452,6 +453,7 @@ fn a_settled_drive_has_padded_its_open_pages_and_programmed_everything() {
     let config = FtlConfig {
         geometry,
         logical_units: geometry.units() / 2,
+        translation_units: 0,
         reserve_groups: 1,
         page_allocation: PageAllocationConfig::default(),
         stream_choice: Default::default(),

@@ -20,6 +20,7 @@ fn drive(blocks: u32) -> FtlConfig {
     FtlConfig {
         geometry,
         logical_units: (f64::from(geometry.units()) / SPARE) as u32,
+        translation_units: 0,
         reserve_groups: 1,
         page_allocation: Default::default(),
         stream_choice: Default::default(),

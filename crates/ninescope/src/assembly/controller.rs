@@ -8,7 +8,7 @@ use crate::config::LoadedDrive;
 use crate::error::Error;
 
 /// No stage of a command may take longer [ns]: beyond it is a typing error, and sums of times cannot overflow.
-const TIME_MAX: u64 = 3_600_000_000_000;
+pub(super) const TIME_MAX: u64 = 3_600_000_000_000;
 /// The most entries of a queue or buffer: NVMe's largest queue.
 pub(crate) const ENTRIES_MAX: u64 = 65_535;
 /// The slowest link and channel [B/s]: the longest transfer must be short beside the simulated time there is.
@@ -109,7 +109,9 @@ fn check_times(drive: &LoadedDrive) -> Result<(), Error> {
 fn buffered_pages(drive: &LoadedDrive, geometry: &Geometry) -> Result<u32, Error> {
     let controller = &drive.config.controller;
     let buffered_pages = controller.buffered_pages.unwrap_or(2 * geometry.planes_per_die).max(1);
-    let kinds = if drive.config.ftl.streams.knows_clean() { 2 } else { 1 };
+    let ftl = &drive.config.ftl;
+    let keeps_apart = ftl.streams.knows_clean() || ftl.map.chosen().rules().is_some();
+    let kinds = if keeps_apart { 2 } else { 1 };
     let least = EngineConfig::buffered_pages_min(geometry) * kinds;
     if buffered_pages < least {
         let message = format!("is {buffered_pages}, at least {least} are needed, or a stripe could never fill");

@@ -26,6 +26,9 @@ use crate::error::Error;
 pub use fit::{Unfit, fit_drive};
 use scm::ScmAssembly;
 
+/// Bytes that are kept of a unit whose map lies in flash [B]: where its entry is in memory, and whether that changed.
+const MAP_BYTES_PER_UNIT: u64 = 5;
+
 /// Everything a drive is made of.
 #[derive(Clone, Debug)]
 pub struct Assembly {
@@ -88,6 +91,10 @@ impl Assembly {
         let reliability = reliability::config(drive, &geometry, seed)?;
         if ftl.stream_choice.knows_clean() && tier.is_some() {
             return Err(drive.error_at("ftl.streams", "keeps clean data apart, which only a drive of flash alone does"));
+        }
+        if ftl.translation_units > 0 {
+            check_map(drive, tier.is_some(), reliability.is_used())?;
+            table_bytes += u64::from(ftl.logical_units) * MAP_BYTES_PER_UNIT;
         }
         let pages = if tier.is_none() { 0 } else { ftl.logical_units.max(scm.lowest().map_or(0, |shape| shape.slots)) };
         table_bytes += memory::check_scm(&scm, pages, &engine)?;
@@ -152,6 +159,7 @@ impl Assembly {
             Device::with_lanes(&self.engine, limits, ftl, nand, lanes, probe)
         };
         device.set_reliability(&self.reliability);
+        device.set_map(&self.config.ftl.map);
         Ok(device)
     }
 
@@ -177,6 +185,22 @@ impl Assembly {
         }
         Ok(nand)
     }
+}
+
+/// What a map that lies in flash does not go with.
+fn check_map(drive: &LoadedDrive, has_tier: bool, has_codes: bool) -> Result<(), Error> {
+    let refused =
+        |message: &str| Err(drive.error_at("ftl.map", &format!("is `{}`, {message}", drive.config.ftl.map.name())));
+    if has_tier {
+        return refused("which only a drive of flash alone has: with tier.placement all of the map is in memory");
+    }
+    if has_codes {
+        return refused(
+            "and bits of flash fail or go through codes: what becomes of a page of the map that does not decode is not \
+             modelled",
+        );
+    }
+    Ok(())
 }
 
 /// The tables that a drive's placement works with are there, and no others.

@@ -1,8 +1,11 @@
 //! The translation layer of a drive, and how much of its flash the host sees.
 
+use ninescope_engine::mapping;
+use ninescope_engine::policies::mapping::CachedBy;
 use ninescope_ftl::FtlConfig;
 use ninescope_model::Geometry;
 
+use super::controller::TIME_MAX;
 use crate::config::LoadedDrive;
 use crate::error::Error;
 
@@ -16,6 +19,7 @@ pub fn no_ftl(geometry: Geometry, seed: u64) -> FtlConfig {
     FtlConfig {
         geometry,
         logical_units: 0,
+        translation_units: 0,
         reserve_groups: 0,
         page_allocation: Default::default(),
         stream_choice: Default::default(),
@@ -45,9 +49,11 @@ pub fn ftl_config(drive: &LoadedDrive, geometry: Geometry, seed: u64) -> Result<
         let message = "must be at least 2 where clean data is kept apart: moves may need a block of either kind";
         return Err(drive.error_at("ftl.gc_reserve_blocks", message));
     }
+    let logical_units = logical_units(u64::from(geometry.units()), over_provisioning) as u32;
     let config = FtlConfig {
         geometry,
-        logical_units: logical_units(u64::from(geometry.units()), over_provisioning) as u32,
+        logical_units,
+        translation_units: map_pages(drive, &geometry, logical_units)?,
         reserve_groups: section.gc_reserve_blocks,
         page_allocation: section.page_allocation.clone(),
         stream_choice: section.streams.clone(),
@@ -72,6 +78,36 @@ pub fn ftl_config(drive: &LoadedDrive, geometry: Geometry, seed: u64) -> Result<
     Ok(config)
 }
 
+/// Pages of a map that lies in flash; 0 where all of it is in memory.
+fn map_pages(drive: &LoadedDrive, geometry: &Geometry, units: u32) -> Result<u32, Error> {
+    let section = &drive.config.ftl;
+    let Some(rules) = section.map.chosen().rules() else { return Ok(0) };
+    let entries = mapping::entries_of_page(geometry.unit_bytes);
+    let least = u64::from(rules.policy.item_bytes(entries, entries));
+    let what = match rules.policy.cached_by() {
+        CachedBy::Entry => "an entry",
+        CachedBy::Page => "a page of the map",
+    };
+    let sizes = [("ftl.map.size", Some(rules.size.0)), ("ftl.map.host_memory", rules.host_memory.map(|size| size.0))];
+    for (key, size) in sizes {
+        if let Some(size) = size.filter(|size| *size < least) {
+            return Err(drive.error_at(key, &format!("is {size} B, and {what} may take {least} B of it")));
+        }
+    }
+    if rules.host_access.0 > TIME_MAX {
+        return Err(drive.error_at("ftl.map.host_access", "is longer than an hour"));
+    }
+    if rules.updates_in_flight == 0 {
+        return Err(drive.error_at("ftl.map.updates_in_flight", "must be at least 1, or nothing of the map is written"));
+    }
+    if section.streams.knows_clean() {
+        let streams = ("ftl.streams", section.streams.name().to_owned());
+        let message = "a map that lies in flash is kept apart, and so is clean data: a drive keeps one of them apart";
+        return Err(drive.error_between(&[("ftl.map", section.map.name().to_owned()), streams], message));
+    }
+    Ok(mapping::map_pages(geometry, units))
+}
+
 /// The units that the host sees of so many on the media.
 fn logical_units(units: u64, over_provisioning: f64) -> u64 {
     (units as f64 / (1.0 + over_provisioning)).floor() as u64
@@ -84,8 +120,11 @@ fn blocks_that_suffice(config: &FtlConfig, over_provisioning: f64) -> Option<u64
     let per_index = u64::from(geometry.units()) / u64::from(geometry.blocks_per_plane);
     let (pools, per_group) = (u64::from(geometry.pools()), u64::from(geometry.units_per_group()));
     let held = u64::from(config.spare_groups_needed());
+    // Of a map that lies in flash there is as much more as there is more of what it tells of.
+    let of_map = f64::from(config.translation_units) / f64::from(config.logical_units.max(1));
     let suffices = |blocks: &u64| {
         let logical = logical_units(per_index * blocks, over_provisioning);
+        let logical = logical + (logical as f64 * of_map).ceil() as u64;
         logical > 0 && logical.div_ceil(pools).div_ceil(per_group) + held <= *blocks
     };
     // Spare are op / (1 + op) of them, and at most a block more by rounding: fewer than these cannot do.

@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 
+use ninescope_engine::policies::mapping::MapConfig;
 use ninescope_engine::policies::refresh::RefreshPolicyConfig;
 use ninescope_engine::policies::scrub::ScrubPolicyConfig;
 use ninescope_ftl::policies::{
@@ -161,6 +162,9 @@ pub struct FtlSection {
     /// What garbage collection empties next.
     #[serde(deserialize_with = "string_or_table")]
     pub victim: VictimSelectionConfig,
+    /// How much of the map is in memory.
+    #[serde(deserialize_with = "string_or_table", skip_serializing_if = "is_ideal")]
+    pub map: MapConfig,
 }
 
 impl Default for FtlSection {
@@ -176,8 +180,13 @@ impl Default for FtlSection {
             free_block_choice: FreeBlockChoiceConfig::default(),
             gc_trigger: GcTriggerConfig::default(),
             victim: VictimSelectionConfig::default(),
+            map: MapConfig::default(),
         }
     }
+}
+
+fn is_ideal(map: &MapConfig) -> bool {
+    *map == MapConfig::default()
 }
 
 fn is_single(streams: &StreamChoiceConfig) -> bool {

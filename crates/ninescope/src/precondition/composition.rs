@@ -91,7 +91,8 @@ impl Composition {
         let limit = (groups_at_most * geometry.units_per_group()).saturating_sub(share);
         let shares = shares::drawn(units, geometry.pools(), limit, &mut stream);
         let most = shares.iter().map(|share| share.units).max().unwrap_or(0).max(share);
-        let of_one = FtlConfig { geometry: geometry.of_one_pool(), logical_units: most, ..config.clone() };
+        let of_one =
+            FtlConfig { geometry: geometry.of_one_pool(), logical_units: most, translation_units: 0, ..config.clone() };
         let group = geometry.units_per_group();
         let overwriting = Overwriting::UntilSteady(0..share);
         let fill = std::iter::once(0..share).collect();
@@ -280,6 +281,7 @@ mod tests {
         FtlConfig {
             geometry,
             logical_units: (collected / spare) as u32,
+            translation_units: 0,
             reserve_groups: 1,
             page_allocation: serde_json::from_value(named(allocation)).expect("an allocation"),
             stream_choice: Default::default(),

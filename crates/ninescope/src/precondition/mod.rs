@@ -13,6 +13,7 @@ mod steady_state;
 
 use std::ops::Range;
 
+use ninescope_engine::mapping::entries_of_page;
 use ninescope_ftl::{Ftl, FtlConfig, FtlError, InstantDriver};
 use ninescope_kernel::{RandomStream, RunDigest};
 use ninescope_model::{BlockGroup, Lpa};
@@ -260,6 +261,9 @@ impl Preconditioning {
             self.overwrite(&mut driver, left)?;
         }
         if self.filled() && self.overwriting_done() {
+            if self.written() > 0 && driver.ftl().translation_units() > 0 {
+                driver.write_map(entries_of_page(driver.ftl().geometry().unit_bytes)).map_err(internal)?;
+            }
             driver.settle();
             ftl.clear_counters();
             self.settled = true;

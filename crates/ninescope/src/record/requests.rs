@@ -201,7 +201,9 @@ impl RequestBook {
             }
             self.visits[index] = Visit::begun(view.now, command.die, access);
         }
-        let source = accesses.first().map_or(Source::Host, |access| access.source);
+        // What reads or writes the map and something of the host counts as the host's.
+        let of_host = accesses.iter().find(|access| access.source != Source::Mapping);
+        let source = of_host.or(accesses.first()).map_or(Source::Host, |access| access.source);
         Work::of(command, (class, source), [requests, own_of])
     }
 

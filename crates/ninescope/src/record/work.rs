@@ -85,7 +85,9 @@ impl Work {
     pub fn kind(&self) -> &'static str {
         match (self.class, self.source) {
             (QueueClass::HostRead, Source::ReadModifyWrite) => "read for a partial write",
+            (QueueClass::HostRead | QueueClass::MoveRead, Source::Mapping) => "map read",
             (QueueClass::HostRead, _) => "host read",
+            (QueueClass::HostProgram, Source::Mapping) => "map program",
             (QueueClass::HostProgram, _) => "host program",
             (QueueClass::MoveRead, _) => "GC read",
             (QueueClass::MoveProgram, _) => "GC program",

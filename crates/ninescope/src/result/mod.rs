@@ -4,6 +4,7 @@ mod declared;
 mod fio;
 mod host_queue;
 mod latency;
+mod mapping;
 mod reliability;
 mod scm;
 mod span;
@@ -108,6 +109,9 @@ fn measurements(device: &Seen<'_>, utilization: &Utilization, input: &ResultInpu
     }
     if let Some(section) = tier::section(device, drive.tier.placement.name())? {
         measured["tier"] = section;
+    }
+    if let Some(section) = mapping::section(device, drive.ftl.map.name())? {
+        measured["map"] = section;
     }
     if let Some(section) = reliability::section(device)? {
         measured["reliability"] = section;
@@ -328,7 +332,12 @@ fn operations(device: &Seen<'_>) -> Value {
         "host_programs": counters.host_page_programs,
         "migration_programs": counters.migration_page_programs,
         "gc_programs": counters.gc_page_programs,
-        "programs": counters.host_page_programs + counters.migration_page_programs + counters.gc_page_programs,
+        "map_reads": counters.map_page_reads,
+        "map_programs": counters.map_page_programs,
+        "programs": counters.host_page_programs
+            + counters.migration_page_programs
+            + counters.map_page_programs
+            + counters.gc_page_programs,
         "erases": counters.group_erases,
     })
 }
@@ -338,6 +347,7 @@ fn ftl_counters(device: &Seen<'_>) -> Value {
     json!({
         "host_units": counters.host_units,
         "migrated_units": counters.migrated_units,
+        "map_units": counters.map_units,
         "gc_units": counters.gc_units,
         "healed_units": counters.healed_units,
         "padding_units": counters.padding_units,

@@ -31,7 +31,7 @@ pub fn section(device: &Seen<'_>) -> Value {
         ("scrub", units.healed_units * unit_bytes),
         ("wear", 0),
         ("padding", units.padding_units * unit_bytes),
-        ("map", 0),
+        ("map", units.map_units * unit_bytes),
     ];
     let has_flash = device.ftl.geometry().pools() > 0;
     let ratio = |bytes: u64| match written.host {

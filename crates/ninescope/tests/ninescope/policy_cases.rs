@@ -41,6 +41,8 @@ impl Setting {
         let sets = match case.split_once('=') {
             Some(("nand.retry", "soft-sensing")) => vec![ldpc, case],
             // A channel is shared by both dies.
+            // A second frontier takes blocks.
+            Some(("ftl.map", _)) => vec!["geometry.blocks_per_plane=18", case],
             Some(("scheduler.channel", _)) => vec!["geometry.channels=1", "geometry.dies_per_package=2", case],
             _ => vec![case],
         };
@@ -61,13 +63,17 @@ impl Setting {
 }
 
 /// Policies that have no defaults to run with, or none with which they come to act within so few requests.
-const WITH_PARAMETERS: [(&str, &str); 2] = [
+const WITH_PARAMETERS: [(&str, &str); 5] = [
+    ("ftl.map=entries", "ftl.map={policy=\"entries\",size=\"256B\"}"),
+    ("ftl.map=pages", "ftl.map={policy=\"pages\",size=\"4KiB\"}"),
+    ("ftl.map=runs", "ftl.map={policy=\"runs\",size=\"8KiB\"}"),
     ("refresh=limits", "refresh={policy=\"limits\",reads=20}"),
     ("scrub=periodic", "scrub={policy=\"periodic\",period=\"2ms\"}"),
 ];
 
 /// What no default covers.
-const VARIANTS: [&str; 20] = [
+const VARIANTS: [&str; 21] = [
+    "ftl.map={policy=\"entries\",size=\"64B\",host_memory=\"256B\"}",
     "controller.write_completion=program",
     "ftl.frontier_planes=1",
     "ftl.mapping_unit=512B",
@@ -93,16 +99,18 @@ const VARIANTS: [&str; 20] = [
 /// A setting of the configuration, as `--set` takes it, and what it runs on.
 pub type Case = (String, Setting);
 
+/// A policy as it is told, where its defaults are not what it is tried with.
+pub fn with_parameters(case: String) -> String {
+    let told = WITH_PARAMETERS.iter().find(|(plain, _)| *plain == case);
+    told.map_or(case, |(_, with)| (*with).to_owned())
+}
+
 /// Every policy of every registry, and what no default of one covers.
 pub fn cases() -> Vec<Case> {
     let registries = ninescope::policies();
     let of_all = registries.iter().flat_map(|(key, list)| list.iter().map(move |(name, _)| (*key, *name)));
     // A drive of one medium has its own cases.
     let named = of_all.filter(|(key, name)| !is_of_one_medium(key, name)).map(|(key, name)| format!("{key}={name}"));
-    let with_parameters = |case: String| {
-        let told = WITH_PARAMETERS.iter().find(|(plain, _)| *plain == case);
-        told.map_or(case, |(_, with)| (*with).to_owned())
-    };
     let setting = |case: String| {
         let of = Setting::of(case.split('=').next().unwrap_or_default());
         (case, of)

@@ -153,6 +153,7 @@ impl Bench {
         let mut ftl = Ftl::new(&FtlConfig {
             geometry: self.geometry(),
             logical_units: self.logical_units(),
+            translation_units: 0,
             reserve_groups: self.reserve_groups,
             page_allocation: self.page_allocation.clone(),
             stream_choice: Default::default(),

@@ -8,6 +8,8 @@
 
 pub mod scenes;
 
+use ninescope_engine::mapping::{entries_of_page, map_pages};
+use ninescope_engine::policies::mapping::MapConfig;
 use ninescope_engine::reliability::{NandCode, ReliabilityConfig};
 use ninescope_engine::{
     self as engine, Device, EngineConfig, Kind, Probe, RunLimits, SimulationError, SuspendPolicyConfig,
@@ -312,6 +314,8 @@ pub struct Drive {
     pub worn_by: u32,
     /// Suspensions an erase bears; `None`: any number.
     pub suspend_limit: Option<SuspendLimit>,
+    /// How much of the map is in memory.
+    pub map: MapConfig,
     /// Which streams there are.
     pub streams: StreamChoiceConfig,
     /// Whether what was written before the run is clean, where that is known.
@@ -376,6 +380,7 @@ impl Default for Drive {
             prepared: Vec::new(),
             worn_by: 0,
             suspend_limit: None,
+            map: MapConfig::default(),
             streams: StreamChoiceConfig::default(),
             prepared_is_clean: true,
             reliability: ReliabilityConfig::default(),
@@ -451,12 +456,18 @@ impl Drive {
         u64::from(self.logical_units) * u64::from(self.unit_bytes / 512)
     }
 
+    /// Pages of a map that lies in flash; 0 where all of it is in memory.
+    pub fn map_pages(&self) -> u32 {
+        self.map.chosen().rules().map_or(0, |_| map_pages(&self.geometry(), self.logical_units))
+    }
+
     /// The prepared translation layer and the media that belongs to it.
     pub fn parts(&self) -> (Ftl, Nand) {
         let geometry = self.geometry();
         let mut ftl = Ftl::new(&FtlConfig {
             geometry,
             logical_units: self.logical_units,
+            translation_units: self.map_pages(),
             reserve_groups: self.reserve,
             page_allocation: self.page_allocation.clone(),
             stream_choice: self.streams.clone(),
@@ -470,6 +481,9 @@ impl Drive {
         let mut driver = prepare(&mut ftl);
         for &unit in &self.prepared {
             driver.write(Lpa(unit)).expect("a drive with spare blocks");
+        }
+        if self.map_pages() > 0 {
+            driver.write_map(entries_of_page(self.unit_bytes)).expect("a drive with spare blocks");
         }
         driver.settle();
         let nand = Nand::new(&geometry, self.timing.clone()).expect("legal times");
@@ -492,6 +506,7 @@ impl Drive {
         let (ftl, nand) = self.parts();
         let mut device = Device::new(&self.engine, &self.limits, ftl, nand, workload, probe);
         device.set_reliability(&self.reliability);
+        device.set_map(&self.map);
         device
     }
 

@@ -1,0 +1,68 @@
+//! Events of a map that lies in flash.
+
+use ninescope_engine::meter::Parts;
+use ninescope_engine::{Event, View};
+use ninescope_model::{Cause, Lpa, Ppa, Source};
+
+use super::Checker;
+use crate::marks::Mark;
+use crate::rule::Checked;
+use crate::units::agrees;
+
+impl Checker {
+    pub(super) fn map_event(&mut self, view: &View<'_>, event: &Event<'_>) -> Checked {
+        let Some(book) = &mut self.map else { return Ok(()) };
+        match *event {
+            Event::EntryLookedUp { slot, lpa, hit } => book.looked_up(view, slot, lpa, hit, &mut self.marks),
+            Event::MapPageAsked { page } => book.page_asked(view, page, &mut self.marks),
+            Event::MapPageArrived { page } => book.page_arrived(view, page),
+            Event::MapCacheChanged { change } => book.changed(view, change, &mut self.marks),
+            Event::MapPageWritten { page, old, new } => self.map_page_written(view, page, (old, new)),
+            Event::MapPageSensed { page, ppa } => match &self.oracle {
+                Some(oracle) => oracle.map_page_sensed(view, view.ftl.translation_unit(page), ppa),
+                None => Ok(()),
+            },
+            _ => Ok(()),
+        }
+    }
+
+    fn map_page_written(&mut self, view: &View<'_>, page: u32, (old, new): (Ppa, Ppa)) -> Checked {
+        if let Some(book) = &mut self.map {
+            book.page_written(view, page, new)?;
+        }
+        let lpa = view.ftl.translation_unit(page);
+        self.ledger.map_units += 1;
+        agrees(view, lpa, new)?;
+        self.host_unit_placed(view, old, new)?;
+        if let (Some(units), Some(oracle)) = (&mut self.units, &mut self.oracle) {
+            units.changed(view, lpa, old, new)?;
+            oracle.map_page_written(lpa, new);
+        }
+        Ok(())
+    }
+
+    /// A command reads or writes a unit: it knows where that lies.
+    pub(super) fn unit_is_mapped(&mut self, view: &View<'_>, slot: u32, lpa: Lpa) -> Checked {
+        match &mut self.map {
+            Some(book) => book.uses(view, slot, lpa),
+            None => Ok(()),
+        }
+    }
+
+    /// A unit lies elsewhere, or nowhere.
+    pub(super) fn unit_moved(&mut self, view: &View<'_>, lpa: Lpa, by: Source) {
+        if let Some(book) = &mut self.map {
+            book.moved(lpa);
+            if by == Source::GarbageCollection && view.ftl.is_translation(lpa) {
+                self.marks.hit(Mark::MapPageMoved);
+            }
+        }
+    }
+
+    pub(super) fn map_wait_is(&self, view: &View<'_>, slot: u32, parts: &Parts) -> Checked {
+        match &self.map {
+            Some(book) => book.completed(view, slot, parts.0[Cause::MappingRead as usize]),
+            None => Ok(()),
+        }
+    }
+}

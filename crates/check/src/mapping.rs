@@ -1,0 +1,354 @@
+//! A map that lies in flash: which entries are in memory, by a naive account of when each was used last, which are not as
+//! they lie on the media, and which pages of the map commands wait for.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
+
+use ninescope_engine::View;
+use ninescope_engine::mapping::{CacheChange, MapCounters, Mapping, entries_of_page};
+use ninescope_kernel::Ns;
+use ninescope_model::{Lpa, Ppa, Stream};
+
+use crate::marks::{Mark, Marks};
+use crate::rule::{Checked, require};
+
+/// What is known of a command.
+#[derive(Clone, Debug, Default)]
+struct Command {
+    /// Units that it looked up.
+    looked_up: BTreeSet<u32>,
+    /// Pages of the map that it waits for.
+    missing: BTreeSet<u32>,
+    /// When it began to wait, and how long it did [ns].
+    since: Ns,
+    waited: Ns,
+}
+
+/// The checker's own account.
+#[derive(Debug)]
+pub struct MapBook {
+    entries: u32,
+    units: u32,
+    holds_pages: bool,
+    /// What is in memory, by its first unit: when it was used last.
+    used: BTreeMap<u32, u64>,
+    /// The same by that.
+    by_use: BTreeMap<u64, u32>,
+    /// The same of what is in the host's memory.
+    host_used: BTreeMap<u32, u64>,
+    host_by_use: BTreeMap<u64, u32>,
+    clock: u64,
+    /// Units whose entries are not as they lie on the media.
+    stale: BTreeSet<u32>,
+    commands: Vec<Command>,
+    counted: MapCounters,
+}
+
+/// What the view says of the map.
+fn mapping<'a>(view: &View<'a>) -> Option<&'a Mapping> {
+    view.mapping
+}
+
+impl MapBook {
+    /// Of a drive whose map lies in flash: as it is on the media, and nothing of it in memory.
+    pub fn started(view: &View<'_>) -> Option<Self> {
+        let mapping = mapping(view)?;
+        Some(Self {
+            entries: entries_of_page(view.ftl.geometry().unit_bytes),
+            units: view.ftl.logical_units(),
+            holds_pages: mapping.holds_pages(),
+            used: BTreeMap::new(),
+            by_use: BTreeMap::new(),
+            host_used: BTreeMap::new(),
+            host_by_use: BTreeMap::new(),
+            clock: 0,
+            stale: BTreeSet::new(),
+            commands: Vec::new(),
+            counted: MapCounters::default(),
+        })
+    }
+
+    fn item(&self, unit: u32) -> u32 {
+        if self.holds_pages { unit - unit % self.entries } else { unit }
+    }
+
+    fn units_of_item(&self, first: u32) -> Range<u32> {
+        first..if self.holds_pages { (first + self.entries).min(self.units) } else { first + 1 }
+    }
+
+    fn command(&mut self, slot: u32) -> &mut Command {
+        if self.commands.len() <= slot as usize {
+            self.commands.resize(slot as usize + 1, Command::default());
+        }
+        &mut self.commands[slot as usize]
+    }
+
+    fn use_now(&mut self, item: u32) {
+        self.clock += 1;
+        if let Some(before) = self.used.insert(item, self.clock) {
+            self.by_use.remove(&before);
+        }
+        self.by_use.insert(self.clock, item);
+    }
+
+    fn use_in_host(&mut self, item: u32) {
+        self.clock += 1;
+        if let Some(before) = self.host_used.insert(item, self.clock) {
+            self.host_by_use.remove(&before);
+        }
+        self.host_by_use.insert(self.clock, item);
+    }
+
+    // ---- commands ----------------------------------------------------------------------------------
+
+    pub fn fetched(&mut self, slot: u32) {
+        *self.command(slot) = Command::default();
+    }
+
+    pub fn looked_up(&mut self, view: &View<'_>, slot: u32, lpa: Lpa, hit: bool, marks: &mut Marks) -> Checked {
+        let item = self.item(lpa.0);
+        let is_there = self.used.contains_key(&item);
+        require!(
+            is_there == hit,
+            MapCache,
+            view.now,
+            "the entry of unit {lpa} is said to be {}in memory, it is {}there",
+            if hit { "" } else { "not " },
+            if is_there { "" } else { "not " }
+        );
+        self.fits(view)?;
+        let page = lpa.0 / self.entries;
+        if hit {
+            self.counted.hits += 1;
+            self.use_now(item);
+        } else {
+            self.counted.misses += 1;
+            marks.hit(Mark::EntryMissing);
+            let others = self.commands.iter().zip(0..).any(|(other, at)| at != slot && other.missing.contains(&page));
+            if others {
+                marks.hit(Mark::SharedMapPage);
+            }
+        }
+        let now = view.now;
+        let command = self.command(slot);
+        command.looked_up.insert(lpa.0);
+        if !hit {
+            if command.missing.is_empty() {
+                command.since = now;
+            }
+            command.missing.insert(page);
+            if command.missing.len() == 2 {
+                marks.hit(Mark::SeveralMapPages);
+            }
+        }
+        Ok(())
+    }
+
+    /// What is in memory takes no more than it may.
+    fn fits(&self, view: &View<'_>) -> Checked {
+        let Some((bytes, most)) = mapping(view).map(Mapping::bytes) else { return Ok(()) };
+        require!(bytes <= most, MapCache, view.now, "entries in memory take {bytes} B of {most} B");
+        Ok(())
+    }
+
+    /// A command reads or writes a unit.
+    pub fn uses(&mut self, view: &View<'_>, slot: u32, lpa: Lpa) -> Checked {
+        let command = self.command(slot);
+        require!(
+            command.looked_up.contains(&lpa.0) && command.missing.is_empty(),
+            MapCache,
+            view.now,
+            "the command of slot {slot} uses unit {lpa}, and waits for the pages {:?} of the map",
+            command.missing
+        );
+        Ok(())
+    }
+
+    /// What commands want of a page is asked for in the host's memory: all of that is there, or in the drive's by now.
+    pub fn page_asked(&self, view: &View<'_>, page: u32, marks: &mut Marks) -> Checked {
+        marks.hit(Mark::EntryInHostMemory);
+        for command in self.commands.iter().filter(|command| command.missing.contains(&page)) {
+            let units = command.looked_up.range(page * self.entries..(page + 1) * self.entries);
+            let absent = |unit: &u32| {
+                let item = self.item(*unit);
+                !self.used.contains_key(&item) && !self.host_used.contains_key(&item)
+            };
+            let lacks = units.copied().find(absent);
+            require!(
+                lacks.is_none(),
+                MapCache,
+                view.now,
+                "page {page} of the map is asked of the host's memory, which does not hold the entry of unit {lacks:?}"
+            );
+        }
+        Ok(())
+    }
+
+    pub fn page_arrived(&mut self, view: &View<'_>, page: u32) -> Checked {
+        let mut awaited = false;
+        for command in self.commands.iter_mut().filter(|command| command.missing.contains(&page)) {
+            awaited = true;
+            command.missing.remove(&page);
+            if command.missing.is_empty() {
+                command.waited = view.now - command.since;
+            }
+        }
+        require!(awaited, MapCache, view.now, "page {page} of the map is there, and nobody waits for it");
+        Ok(())
+    }
+
+    /// How long the command of a slot waited for the map.
+    pub fn completed(&self, view: &View<'_>, slot: u32, told: u64) -> Checked {
+        let waited = self.commands.get(slot as usize).map_or(0, |command| command.waited.0);
+        require!(
+            waited == told,
+            MapCache,
+            view.now,
+            "the command of slot {slot} waited {waited} ns for the map, {told} ns are told"
+        );
+        Ok(())
+    }
+
+    // ---- memory ------------------------------------------------------------------------------------
+
+    pub fn changed(&mut self, view: &View<'_>, change: CacheChange, marks: &mut Marks) -> Checked {
+        match change {
+            CacheChange::Came(lpa) => self.use_now(self.item(lpa.0)),
+            CacheChange::CameToHost(lpa) => self.use_in_host(self.item(lpa.0)),
+            CacheChange::LeftHost(lpa) => {
+                let oldest = self.host_by_use.pop_first();
+                require!(
+                    oldest.is_some_and(|(_, item)| item == lpa.0),
+                    MapCache,
+                    view.now,
+                    "the entry of unit {lpa} leaves the host's memory, the one used longest ago there is {oldest:?}"
+                );
+                self.host_used.remove(&lpa.0);
+            }
+            CacheChange::Left { first, dirty } => {
+                let oldest = self.by_use.pop_first();
+                require!(
+                    oldest.is_some_and(|(_, item)| item == first.0),
+                    MapCache,
+                    view.now,
+                    "the entry of unit {first} leaves memory, the one used longest ago is {oldest:?}"
+                );
+                self.used.remove(&first.0);
+                let stale = self.stale.range(self.units_of_item(first.0)).next();
+                require!(
+                    dirty == stale.is_some(),
+                    MapWritten,
+                    view.now,
+                    "the entry of unit {first} leaves memory {}, changed is {stale:?}",
+                    if dirty { "dirty" } else { "clean" }
+                );
+                self.counted.evictions += 1;
+                if dirty {
+                    self.counted.dirty_evictions += 1;
+                    marks.hit(Mark::EntryLeavesDirty);
+                    self.is_to_be_written(view, first)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn is_to_be_written(&self, view: &View<'_>, lpa: Lpa) -> Checked {
+        let page = lpa.0 / self.entries;
+        let will = mapping(view).is_some_and(|mapping| mapping.is_to_be_written(page));
+        require!(
+            will,
+            MapWritten,
+            view.now,
+            "the entry of unit {lpa} changed, and is neither in memory nor to be written"
+        );
+        Ok(())
+    }
+
+    /// A unit lies elsewhere.
+    pub fn moved(&mut self, lpa: Lpa) {
+        if lpa.0 < self.units {
+            self.stale.insert(lpa.0);
+            if !self.used.contains_key(&self.item(lpa.0)) {
+                self.counted.changes_outside += 1;
+            }
+        }
+    }
+
+    pub fn page_written(&mut self, view: &View<'_>, page: u32, new: Ppa) -> Checked {
+        let (begin, end) = (page * self.entries, (page + 1) * self.entries);
+        let written: Vec<u32> = self.stale.range(begin..end).copied().collect();
+        for unit in &written {
+            self.stale.remove(unit);
+        }
+        self.counted.pages_written += 1;
+        require!(
+            view.ftl.stream_of(new) == Stream::APART,
+            MapWritten,
+            view.now,
+            "page {page} of the map goes to {new}, which is not kept apart"
+        );
+        Ok(())
+    }
+
+    // ---- walks -------------------------------------------------------------------------------------
+
+    /// Everything that changed is in memory or will be written, and memory holds what it is said to take.
+    pub fn sweep(&self, view: &View<'_>) -> Checked {
+        for &unit in self.stale.iter().filter(|unit| !self.used.contains_key(&self.item(**unit))) {
+            self.is_to_be_written(view, Lpa(unit))?;
+        }
+        let Some(mapping) = mapping(view) else { return Ok(()) };
+        let take = self.used.keys().map(|&first| {
+            let units = self.units_of_item(first);
+            let runs = units.clone().filter(|&unit| unit == first || begins_run(view, unit)).count() as u32;
+            u64::from(mapping.item_bytes(units.len() as u32, runs))
+        });
+        let (seen, said) = (take.sum::<u64>(), mapping.bytes().0);
+        require!(seen == said, MapCache, view.now, "entries in memory are said to take {said} B, they take {seen} B");
+        Ok(())
+    }
+
+    pub fn measuring_began(&mut self) {
+        self.counted = MapCounters::default();
+    }
+
+    /// What the device counted is what was seen.
+    pub fn compare(&self, view: &View<'_>) -> Checked {
+        let Some(told) = mapping(view).map(Mapping::counters) else { return Ok(()) };
+        let seen = MapCounters {
+            pages_fetched: told.pages_fetched,
+            pages_fetched_from_controller: told.pages_fetched_from_controller,
+            pages_fetched_from_host: told.pages_fetched_from_host,
+            pages_read_to_update: told.pages_read_to_update,
+            ..self.counted
+        };
+        require!(*told == seen, Ledger, view.now, "counters of the map are {told:?}, {seen:?} were seen");
+        let elsewhere = told.pages_fetched_from_controller + told.pages_fetched_from_host;
+        let reads = told.pages_fetched - elsewhere + told.pages_read_to_update;
+        let queued = view.counters.map_page_reads;
+        require!(
+            reads == queued,
+            Ledger,
+            view.now,
+            "{reads} pages of the map are counted as read, {queued} were queued"
+        );
+        Ok(())
+    }
+
+    pub fn finished(&self, view: &View<'_>) -> Checked {
+        let waiting = self.commands.iter().position(|command| !command.missing.is_empty());
+        require!(waiting.is_none(), Leftover, view.now, "the command of slot {waiting:?} still waits for the map");
+        Ok(())
+    }
+}
+
+/// Whether a unit does not lie behind the one before it, nor are both nowhere.
+fn begins_run(view: &View<'_>, unit: u32) -> bool {
+    let (before, here) = (view.ftl.translate(Lpa(unit - 1)), view.ftl.translate(Lpa(unit)));
+    match (before, here) {
+        (Ppa::UNMAPPED, Ppa::UNMAPPED) => false,
+        (Ppa::UNMAPPED, _) | (_, Ppa::UNMAPPED) => true,
+        (Ppa(before), Ppa(here)) => here != before + 1,
+    }
+}

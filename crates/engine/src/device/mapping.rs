@@ -1,0 +1,163 @@
+//! A map that lies in flash: commands look their units up and wait for pages of it, and what changes of it is written.
+
+use std::ops::Range;
+
+use ninescope_kernel::WakeQueue;
+use ninescope_model::{Lpa, Op, Source};
+
+use super::Device;
+use super::kind::Kind;
+use super::write::Placing;
+use crate::error::SimulationError;
+use crate::flash::WriteEntry;
+use crate::mapping::{FetchFrom, MapStep};
+use crate::probe::{Event, observe};
+use crate::transaction::Transaction;
+
+impl<K: Kind> Device<K> {
+    /// A command that reads or writes sets out when all of the map is in memory that it needs, at once or later.
+    pub(super) fn start_when_mapped(&mut self, index: u32) -> Result<(), SimulationError> {
+        if self.look_up(index)? { Ok(()) } else { self.start_mapped(index) }
+    }
+
+    fn start_mapped(&mut self, index: u32) -> Result<(), SimulationError> {
+        if self.host.command(index).op == Op::Read { self.start_read(index) } else { self.start_write(index) }
+    }
+
+    /// Looks up the units of a command, and has it wait for the pages that tell of those that are not in memory. Returns
+    /// whether there are any.
+    fn look_up(&mut self, index: u32) -> Result<bool, SimulationError> {
+        let (lba, sectors) = (self.host.command(index).lba, self.host.command(index).sectors);
+        let (first, last) = (self.flash.unit_of(lba).0, self.flash.unit_of(lba + u64::from(sectors) - 1).0);
+        // From the first to the last unit that is missing of one page of the map.
+        let mut missing: Option<Range<u32>> = None;
+        let mut waits = false;
+        for unit in first..=last {
+            let Some(mapping) = &mut self.mapping else { break };
+            let hit = mapping.look_up(unit);
+            observe!(self, Event::EntryLookedUp { slot: index, lpa: Lpa(unit), hit });
+            if hit {
+                continue;
+            }
+            waits = true;
+            let page_of = |unit: u32| self.mapping.as_ref().map(|mapping| mapping.page_of(Lpa(unit)));
+            match &mut missing {
+                Some(units) if page_of(units.start) == page_of(unit) => units.end = unit + 1,
+                _ => {
+                    let before = missing.replace(unit..unit + 1);
+                    self.await_entries(index, before);
+                }
+            }
+        }
+        self.await_entries(index, missing);
+        Ok(waits)
+    }
+
+    fn await_entries(&mut self, index: u32, units: Option<Range<u32>>) {
+        if let (Some(mapping), Some(units)) = (&mut self.mapping, units) {
+            mapping.await_page(index, units, self.run.now);
+        }
+    }
+
+    /// Whether nothing of the map is to be read or written before time moves on.
+    #[inline]
+    pub(super) fn map_rests(&self) -> bool {
+        self.mapping.as_ref().is_none_or(|mapping| !mapping.has_work(self.host.is_over(self.run.now)))
+    }
+
+    /// Reads and writes of the map that are due.
+    #[inline(never)]
+    pub(super) fn pump_map(&mut self) -> Result<(), SimulationError> {
+        let (now, is_over) = (self.run.now, self.host.is_over(self.run.now));
+        let next_step = |device: &mut Self| device.mapping.as_mut()?.next_step(device.flash.ftl(), is_over, now);
+        while let Some(step) = next_step(self) {
+            match step {
+                MapStep::Fetch { page, from: FetchFrom::Media } => self.read_map_page(page, true)?,
+                MapStep::Fetch { page, from: FetchFrom::Controller } => self.commands_go_on(page)?,
+                MapStep::Fetch { page, from: FetchFrom::Host(at) } => {
+                    observe!(self, Event::MapPageAsked { page });
+                    if self.mapping.as_ref().and_then(|mapping| mapping.next_from_host_at()) == Some(at) {
+                        self.run.queue.schedule(self.run.resources.map_timer(), at);
+                    }
+                }
+                MapStep::Update { page, read: true } => self.read_map_page(page, false)?,
+                MapStep::Update { page, read: false } => self.write_map_page(page)?,
+            }
+        }
+        Ok(())
+    }
+
+    /// What was asked of the host's memory is there.
+    pub(super) fn map_timer_woke(&mut self) -> Result<(), SimulationError> {
+        let now = self.run.now;
+        while let Some(page) = self.mapping.as_mut().and_then(|mapping| mapping.next_from_host(now)) {
+            self.commands_go_on(page)?;
+        }
+        if let Some(at) = self.mapping.as_ref().and_then(|mapping| mapping.next_from_host_at()) {
+            self.run.queue.schedule(self.run.resources.map_timer(), at);
+        }
+        Ok(())
+    }
+
+    fn read_map_page(&mut self, page: u32, is_waited_for: bool) -> Result<(), SimulationError> {
+        let ppa = self.flash.ftl().translate(self.flash.ftl().translation_unit(page));
+        self.run.counters.map_page_reads += 1;
+        self.queue_read(Transaction::map_read(ppa, page, is_waited_for))
+    }
+
+    /// A page of the map is in the controller.
+    pub(super) fn map_page_arrived(&mut self, transaction: u32) -> Result<(), SimulationError> {
+        let read = self.run.transactions.slab[transaction];
+        self.run.transactions.slab.remove(transaction);
+        if read.is_waited_for() { self.commands_go_on(read.map_page()) } else { self.write_map_page(read.map_page()) }
+    }
+
+    /// Commands that waited for a page of the map set out, unless they wait for another one.
+    fn commands_go_on(&mut self, page: u32) -> Result<(), SimulationError> {
+        if let Some(mapping) = &mut self.mapping {
+            mapping.arrived(self.flash.ftl(), page, self.run.now);
+        }
+        observe!(self, Event::MapPageArrived { page });
+        self.tell_of_cache()?;
+        while let Some(index) = self.mapping.as_mut().and_then(|mapping| mapping.next_ready()) {
+            self.start_mapped(index)?;
+        }
+        Ok(())
+    }
+
+    /// A page of the map is to be written as it is when it gets a place.
+    fn write_map_page(&mut self, page: u32) -> Result<(), SimulationError> {
+        let unit = self.flash.ftl().translation_unit(page).0;
+        self.place_or_stall(self.entry_of(Source::Mapping, page, unit))
+    }
+
+    /// Places a page of the map.
+    #[inline(never)]
+    pub(super) fn place_map_page(&mut self, entry: &WriteEntry) -> Result<Placing, SimulationError> {
+        let page = entry.command;
+        let Some(placed) = self.flash.write_map_page(page) else { return Ok(Placing::Waits) };
+        if let Some(mapping) = &mut self.mapping {
+            mapping.written(page);
+        }
+        observe!(self, Event::MapPageWritten { page, old: placed.old, new: placed.new });
+        self.flash.map_page_placed(&mut self.run, &placed);
+        Ok(Placing::Done)
+    }
+
+    /// A unit lies elsewhere from now on, or nowhere.
+    #[inline]
+    pub(super) fn unit_lies_elsewhere(&mut self, lpa: Lpa) -> Result<(), SimulationError> {
+        let Some(mapping) = &mut self.mapping else { return Ok(()) };
+        mapping.changed(self.flash.ftl(), lpa);
+        self.tell_of_cache()
+    }
+
+    fn tell_of_cache(&mut self) -> Result<(), SimulationError> {
+        if K::ACTIVE {
+            while let Some(change) = self.mapping.as_mut().and_then(|mapping| mapping.next_change()) {
+                observe!(self, Event::MapCacheChanged { change });
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,443 @@
+//! A map that lies in flash: what of it is in memory, which commands wait for more, and which of its pages are to be written
+//! anew.
+//!
+//! Knows nothing of dies and time: it says which page is to be read or written, and is told when it was. What the map says is
+//! known to the translation layer all along; here is when the drive may know it.
+
+mod cache;
+mod host_memory;
+
+use std::collections::VecDeque;
+use std::ops::Range;
+
+use ninescope_ftl::Ftl;
+use ninescope_kernel::{BitTable, NONE, Ns, Slab};
+use ninescope_model::units::Bytes;
+use ninescope_model::{Geometry, Lpa, Ppa};
+use serde::Serialize;
+
+use crate::policies::mapping::{ENTRY_BYTES, MapConfig, MapRules};
+
+use cache::MapCache;
+use host_memory::HostMemory;
+
+/// Entries of a page of the map, which takes one mapping unit.
+pub fn entries_of_page(unit_bytes: u32) -> u32 {
+    unit_bytes / ENTRY_BYTES
+}
+
+/// Pages of a map of so many units.
+pub fn map_pages(geometry: &Geometry, units: u32) -> u32 {
+    units.div_ceil(entries_of_page(geometry.unit_bytes))
+}
+
+/// What was counted of a cached map since measuring began.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct MapCounters {
+    /// Units of commands whose entry was in memory.
+    pub hits: u64,
+    /// Units of commands whose entry was not.
+    pub misses: u64,
+    /// Pages of the map that commands waited for; of several that waited for one at a time it counts once.
+    pub pages_fetched: u64,
+    /// Of these, pages that were never written or were still in the controller.
+    pub pages_fetched_from_controller: u64,
+    /// Of these, pages of which the host's memory held what was wanted.
+    pub pages_fetched_from_host: u64,
+    /// Entries or pages that left memory.
+    pub evictions: u64,
+    /// Of these, those that were not as they lay on the media.
+    pub dirty_evictions: u64,
+    /// Changes of entries that were not in memory, most of them moves of garbage collection.
+    pub changes_outside: u64,
+    /// Pages of the map that were written anew.
+    pub pages_written: u64,
+    /// Pages that were read to be written anew, because not all of them was in memory.
+    pub pages_read_to_update: u64,
+}
+
+/// What became of what is in memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CacheChange {
+    /// The entry of a unit is in memory, or the page that tells of it.
+    Came(Lpa),
+    /// An entry or a page whose first unit is this one is in memory no more. It was not as it lies on the media if `dirty`.
+    Left {
+        /// The unit.
+        first: Lpa,
+        /// Whether it was not.
+        dirty: bool,
+    },
+    /// What left the drive is in the host's memory: it is used last there.
+    CameToHost(Lpa),
+    /// It is not any more.
+    LeftHost(Lpa),
+}
+
+/// What is to be done next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MapStep {
+    /// Commands wait for a page, which comes from there.
+    Fetch {
+        /// The page.
+        page: u32,
+        /// Where from.
+        from: FetchFrom,
+    },
+    /// A page is to be written anew; with `read` it is read first, because what did not change of it is not in the controller.
+    Update {
+        /// The page.
+        page: u32,
+        /// Whether it is.
+        read: bool,
+    },
+}
+
+/// Where what commands want of a page of the map comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FetchFrom {
+    /// It is in the controller.
+    Controller,
+    /// It is in the host's memory, and in the controller at a time.
+    Host(Ns),
+    /// It has to be read.
+    Media,
+}
+
+/// A command that waits for a page of the map.
+#[derive(Clone, Copy, Debug, Default)]
+struct Waiter {
+    command: u32,
+    /// The units it asks for.
+    first: u32,
+    end: u32,
+    /// The one before it that waits for the page.
+    before: u32,
+}
+
+/// How long a command waits for the map.
+#[derive(Clone, Copy, Debug, Default)]
+struct Wait {
+    /// Pages that are not there yet.
+    pages: u32,
+    since: Ns,
+    /// In all [ns].
+    time: Ns,
+}
+
+/// A map that lies in flash.
+#[derive(Debug)]
+pub struct Mapping {
+    cache: MapCache,
+    host: Option<HostMemory>,
+    /// By unit: its entry is not as it lies on the media.
+    stale: BitTable,
+    /// By page: the last command that began to wait for it.
+    waiting: Vec<u32>,
+    waiters: Slab<Waiter>,
+    /// Pages to be read for commands, in order.
+    fetches: VecDeque<u32>,
+    /// By page: it is to be written anew, and was not yet. It is written as the map is then.
+    is_to_be_written: BitTable,
+    /// By page: it left memory whole, and is in the controller until it is written.
+    is_held: BitTable,
+    /// Those that are to be written of which nothing was done yet, in order.
+    update_line: VecDeque<u32>,
+    updates_under_way: u32,
+    updates_max: u32,
+    /// By place of a command in the device.
+    waits: Vec<Wait>,
+    /// Commands for which everything is there.
+    ready: VecDeque<u32>,
+    /// What came into memory and left it and was not told yet; kept where somebody is told.
+    changes: Option<VecDeque<CacheChange>>,
+    counters: MapCounters,
+}
+
+impl Mapping {
+    /// Nothing in memory of a map of the units of `ftl`, for so many commands at a time; `None` where all of it is. With `tells`
+    /// it is kept what comes into memory and leaves it until it was asked for.
+    pub fn new(config: &MapConfig, ftl: &Ftl, commands: u32, tells: bool) -> Option<Self> {
+        let rules = config.chosen().rules()?;
+        let pages = ftl.translation_units() as usize;
+        let (units, entries) = (ftl.logical_units(), entries_of_page(ftl.geometry().unit_bytes));
+        let cache = |rules: MapRules, size: Bytes| MapCache::new(rules.policy, size.0, units, entries);
+        let (updates_max, access, size) = (rules.updates_in_flight.max(1), rules.host_access, rules.size);
+        let of_host = rules.host_memory.zip(config.chosen().rules());
+        let host = of_host.map(|(size, rules)| HostMemory::new(cache(rules, size), access, commands));
+        Some(Self {
+            cache: cache(rules, size),
+            host,
+            stale: BitTable::new(units as usize),
+            waiting: vec![NONE; pages],
+            waiters: Slab::with_capacity(commands as usize * 2),
+            fetches: VecDeque::with_capacity(commands as usize * 2),
+            is_to_be_written: BitTable::new(pages),
+            is_held: BitTable::new(pages),
+            update_line: VecDeque::with_capacity(pages),
+            updates_under_way: 0,
+            updates_max,
+            waits: vec![Wait::default(); commands as usize],
+            ready: VecDeque::with_capacity(commands as usize),
+            changes: tells.then(VecDeque::new),
+            counters: MapCounters::default(),
+        })
+    }
+
+    // ---- commands ----------------------------------------------------------------------------------
+
+    /// Looks the entry of a unit up for a command. Returns whether it is in memory.
+    #[inline]
+    pub fn look_up(&mut self, unit: u32) -> bool {
+        let hit = self.cache.look_up(unit);
+        *(if hit { &mut self.counters.hits } else { &mut self.counters.misses }) += 1;
+        hit
+    }
+
+    /// The page of the map that tells of a unit.
+    pub fn page_of(&self, unit: Lpa) -> u32 {
+        self.cache.page_of(unit.0)
+    }
+
+    /// A command waits for the entries of these units, which lie in one page of the map.
+    pub fn await_page(&mut self, command: u32, units: Range<u32>, now: Ns) {
+        let page = self.cache.page_of(units.start);
+        let last = &mut self.waiting[page as usize];
+        if *last == NONE {
+            self.fetches.push_back(page);
+        }
+        *last = self.waiters.insert(Waiter { command, first: units.start, end: units.end, before: *last });
+        let wait = &mut self.waits[command as usize];
+        (wait.pages, wait.since) = (wait.pages + 1, now);
+    }
+
+    /// A page of the map that commands wait for is in the controller: what they ask for is in memory from now on.
+    pub fn arrived(&mut self, ftl: &Ftl, page: u32, now: Ns) {
+        let mut next = self.first_that_waits(page);
+        while next != NONE {
+            let Waiter { command, first, end, before: behind } = self.waiters[next];
+            self.waiters.remove(next);
+            next = behind;
+            let units = if self.cache.holds_pages() { first..first + 1 } else { first..end };
+            for unit in units {
+                self.cache.insert(ftl, unit);
+                self.note(CacheChange::Came(Lpa(unit)));
+                self.make_room(ftl);
+            }
+            let wait = &mut self.waits[command as usize];
+            wait.pages -= 1;
+            if wait.pages == 0 {
+                wait.time = now - wait.since;
+                self.ready.push_back(command);
+            }
+        }
+    }
+
+    /// Turns the chain of those that wait for a page around, and takes it out.
+    fn first_that_waits(&mut self, page: u32) -> u32 {
+        let (mut at, mut behind) = (std::mem::replace(&mut self.waiting[page as usize], NONE), NONE);
+        while at != NONE {
+            let before = std::mem::replace(&mut self.waiters[at].before, behind);
+            (behind, at) = (at, before);
+        }
+        behind
+    }
+
+    /// A command that waited and for which everything is there.
+    pub fn next_ready(&mut self) -> Option<u32> {
+        self.ready.pop_front()
+    }
+
+    /// How long a command that ends has waited for the map.
+    #[inline]
+    pub fn take_wait(&mut self, command: u32) -> Ns {
+        std::mem::take(&mut self.waits[command as usize].time)
+    }
+
+    // ---- changes -----------------------------------------------------------------------------------
+
+    /// A unit lies elsewhere from now on. Where its entry is not in memory the page that tells of it is to be written anew.
+    #[inline]
+    pub fn changed(&mut self, ftl: &Ftl, unit: Lpa) {
+        if ftl.is_translation(unit) {
+            // Where pages of the map lie is always in memory.
+            return;
+        }
+        self.stale.set(unit.index());
+        if let Some(host) = &mut self.host {
+            host.changed(ftl, unit.0);
+        }
+        if !self.cache.changed(ftl, unit.0) {
+            self.counters.changes_outside += 1;
+            self.want_update(self.cache.page_of(unit.0));
+        } else if self.cache.bytes() > self.cache.bytes_max() {
+            self.make_room(ftl);
+        }
+        self.make_room_in_host();
+    }
+
+    /// What was used longest ago leaves until the rest fits.
+    fn make_room(&mut self, ftl: &Ftl) {
+        while let Some(units) = self.cache.evict() {
+            let first = Lpa(units.start);
+            let dirty = self.stale.next_set_before(units.start as usize, units.end as usize).is_some();
+            self.counters.evictions += 1;
+            if dirty {
+                self.counters.dirty_evictions += 1;
+                let page = self.cache.page_of(first.0);
+                self.want_update(page);
+                self.is_held.put(page as usize, self.cache.holds_pages());
+            }
+            self.note(CacheChange::Left { first, dirty });
+            if let Some(host) = &mut self.host {
+                host.takes(ftl, first.0);
+                self.note(CacheChange::CameToHost(first));
+                self.make_room_in_host();
+            }
+        }
+    }
+
+    /// The same of the host's memory.
+    fn make_room_in_host(&mut self) {
+        while let Some(first) = self.host.as_mut().and_then(HostMemory::evict) {
+            self.note(CacheChange::LeftHost(Lpa(first)));
+        }
+    }
+
+    fn note(&mut self, change: CacheChange) {
+        if let Some(changes) = &mut self.changes {
+            changes.push_back(change);
+        }
+    }
+
+    /// What changed since it was last asked, in order, where that is kept.
+    pub fn next_change(&mut self) -> Option<CacheChange> {
+        self.changes.as_mut()?.pop_front()
+    }
+
+    fn want_update(&mut self, page: u32) {
+        if !self.is_to_be_written.get(page as usize) {
+            self.is_to_be_written.set(page as usize);
+            self.update_line.push_back(page);
+        }
+    }
+
+    // ---- reading and writing -----------------------------------------------------------------------
+
+    /// Whether a page is to be read or written before time moves on.
+    #[inline]
+    pub fn has_work(&self, host_is_over: bool) -> bool {
+        self.may_fetch() || self.may_update(host_is_over)
+    }
+
+    /// What left memory changed waits to be written: as long as too much of it does, nothing more comes in.
+    fn may_fetch(&self) -> bool {
+        !self.fetches.is_empty() && self.update_line.len() <= self.updates_max as usize
+    }
+
+    /// When nothing more comes from the host, what changed stays in memory: garbage collection, which changes the map, and
+    /// writes of the map, which make garbage, could go on for ever.
+    fn may_update(&self, host_is_over: bool) -> bool {
+        !host_is_over && self.updates_under_way < self.updates_max && !self.update_line.is_empty()
+    }
+
+    /// What is to be done now.
+    pub fn next_step(&mut self, ftl: &Ftl, host_is_over: bool, now: Ns) -> Option<MapStep> {
+        if self.may_update(host_is_over) {
+            let page = self.update_line.pop_front()?;
+            self.updates_under_way += 1;
+            let read = !self.is_in_controller(ftl, page);
+            self.counters.pages_read_to_update += u64::from(read);
+            return Some(MapStep::Update { page, read });
+        }
+        if self.may_fetch() {
+            let page = self.fetches.pop_front()?;
+            let from = self.fetch_from(ftl, page, now);
+            self.counters.pages_fetched += 1;
+            self.counters.pages_fetched_from_controller += u64::from(from == FetchFrom::Controller);
+            self.counters.pages_fetched_from_host += u64::from(matches!(from, FetchFrom::Host(_)));
+            return Some(MapStep::Fetch { page, from });
+        }
+        None
+    }
+
+    fn fetch_from(&mut self, ftl: &Ftl, page: u32, now: Ns) -> FetchFrom {
+        if self.is_in_controller(ftl, page) {
+            return FetchFrom::Controller;
+        }
+        let waits_for = |unit: u32| !self.cache.holds(unit);
+        let mut next = self.waiting[page as usize];
+        let mut host = self.host.as_mut();
+        while next != NONE {
+            let Waiter { first, end, before, .. } = self.waiters[next];
+            host = host.filter(|host| (first..end).all(|unit| !waits_for(unit) || host.holds(unit)));
+            next = before;
+        }
+        host.map_or(FetchFrom::Media, |host| FetchFrom::Host(host.asked_for(page, now)))
+    }
+
+    /// A page of which the host's memory holds what is wanted, and that is in the controller by `now`.
+    pub fn next_from_host(&mut self, now: Ns) -> Option<u32> {
+        self.host.as_mut()?.next(now)
+    }
+
+    /// When the next one is.
+    pub fn next_from_host_at(&self) -> Option<Ns> {
+        self.host.as_ref()?.next_at()
+    }
+
+    /// Whether all of a page is known without reading it: it was never written, or is in memory or on its way from there to
+    /// the media.
+    fn is_in_controller(&self, ftl: &Ftl, page: u32) -> bool {
+        let in_memory = || self.cache.holds_pages() && self.cache.holds(self.cache.units_of_page(page).start);
+        let place = ftl.translate(ftl.translation_unit(page));
+        self.is_held.get(page as usize) || in_memory() || place == Ppa::UNMAPPED || ftl.is_in_flight(place)
+    }
+
+    /// A page was written as the map is now.
+    pub fn written(&mut self, page: u32) {
+        self.counters.pages_written += 1;
+        let units = self.cache.units_of_page(page);
+        self.stale.clear_range(units.start as usize, units.end as usize);
+        self.updates_under_way -= 1;
+        self.is_to_be_written.clear(page as usize);
+        self.is_held.clear(page as usize);
+    }
+
+    // ---- what was seen -----------------------------------------------------------------------------
+
+    /// What was counted since measuring began.
+    pub fn counters(&self) -> &MapCounters {
+        &self.counters
+    }
+
+    /// Counts from now on: end of warm-up.
+    pub fn begin_measuring(&mut self) {
+        self.counters = MapCounters::default();
+    }
+
+    /// What the cache takes, and may take at most [B].
+    pub fn bytes(&self) -> (u64, u64) {
+        (self.cache.bytes(), self.cache.bytes_max())
+    }
+
+    /// Whether a page is to be written anew and was not yet.
+    pub fn is_to_be_written(&self, page: u32) -> bool {
+        self.is_to_be_written.get(page as usize)
+    }
+
+    /// Whether whole pages of the map are cached, not single entries.
+    pub fn holds_pages(&self) -> bool {
+        self.cache.holds_pages()
+    }
+
+    /// What an item of the cache takes that tells of so many units in so many runs [B].
+    pub fn item_bytes(&self, entries: u32, runs: u32) -> u32 {
+        self.cache.item_bytes(entries, runs)
+    }
+
+    /// Commands that wait for the map, and pages that are being written anew.
+    pub fn under_way(&self) -> usize {
+        self.waiters.len() as usize + self.updates_under_way as usize
+    }
+}

@@ -1,0 +1,109 @@
+//! How much of the map is in memory, and in what form.
+
+use std::fmt::Debug;
+
+use ninescope_kernel::Ns;
+use ninescope_model::policy_registry;
+use ninescope_model::units::Bytes;
+
+/// Bytes of an entry of the map on the media: where a unit lies [B].
+pub const ENTRY_BYTES: u32 = 4;
+
+/// What the cache of a map is made of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CachedBy {
+    /// Single entries.
+    Entry,
+    /// All entries of a page of the map together.
+    Page,
+}
+
+/// Says what is cached of a map that lies in flash. Asked when the drive is made, and for what a page takes when that is
+/// cached or changes.
+pub trait MapPolicy: Debug + Send {
+    /// What comes into the cache and leaves it as one.
+    fn cached_by(&self) -> CachedBy;
+
+    /// What an item takes of the cache: of a page with so many `entries`, which lie in so many `runs` of units side by side
+    /// [B].
+    fn item_bytes(&self, entries: u32, runs: u32) -> u32;
+
+    /// Whether what an item takes depends on how many runs there are.
+    fn counts_runs(&self) -> bool {
+        false
+    }
+}
+
+/// How a map that lies in flash is cached.
+#[derive(Debug)]
+pub struct MapRules {
+    /// What is cached.
+    pub policy: Box<dyn MapPolicy>,
+    /// What the cache takes [B].
+    pub size: Bytes,
+    /// Pages of the map that are written anew at a time [count].
+    pub updates_in_flight: u32,
+    /// Memory of the host that holds what has left the cache [B].
+    pub host_memory: Option<Bytes>,
+    /// From asking for something there until it is in the controller [ns].
+    pub host_access: Ns,
+}
+
+/// The parameters of a policy that caches a map, which are those of all of them.
+macro_rules! cached_map {
+    ($policy:ident) => {
+        /// Parameters.
+        #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
+        #[serde(deny_unknown_fields, default)]
+        pub struct $policy {
+            /// What the cache takes [B].
+            #[schemars(transform = ninescope_model::schema::above_zero)]
+            pub size: ninescope_model::units::Bytes,
+            /// Pages of the map that are written anew at a time [count].
+            #[schemars(transform = ninescope_model::schema::above_zero)]
+            pub updates_in_flight: u32,
+            /// Memory of the host that holds what has left the cache; absent: none [B].
+            #[serde(skip_serializing_if = "Option::is_none")]
+            #[schemars(transform = ninescope_model::schema::above_zero)]
+            pub host_memory: Option<ninescope_model::units::Bytes>,
+            /// From asking for something in the host's memory until it is there [ns].
+            pub host_access: ninescope_model::units::Duration,
+        }
+
+        impl Default for $policy {
+            /// 1 MiB, no memory of the host, which is a round trip over PCIe away.
+            fn default() -> Self {
+                let size = ninescope_model::units::Bytes(1 << 20);
+                let host_access = ninescope_model::units::Duration(1_000);
+                Self { size, updates_in_flight: 16, host_memory: None, host_access }
+            }
+        }
+
+        impl $crate::policies::mapping::MapParameters for $policy {
+            fn rules(&self) -> Option<$crate::policies::mapping::MapRules> {
+                Some($crate::policies::mapping::MapRules {
+                    policy: Box::new(*self),
+                    size: self.size,
+                    updates_in_flight: self.updates_in_flight,
+                    host_memory: self.host_memory,
+                    host_access: ninescope_kernel::Ns(self.host_access.0),
+                })
+            }
+        }
+    };
+}
+
+/// What a policy of this kind can be told.
+pub trait MapParameters {
+    /// How the map is cached; `None`: all of it is in memory.
+    fn rules(&self) -> Option<MapRules>;
+}
+
+policy_registry! {
+    /// How much of the map from logical to physical units is in memory.
+    MapConfig as dyn MapParameters;
+    "ideal" => ideal::Ideal, "all of the map is in memory: no request waits for it, and it is never written";
+    "entries" => entries::Entries, "single entries are cached, the map itself lies in flash (DFTL)";
+    "pages" => pages::Pages, "whole pages of the map are cached";
+    "runs" => runs::Runs, "whole pages are cached, as runs of units that lie side by side (S-FTL)";
+}

@@ -1,0 +1,316 @@
+//! A map that lies in flash: what misses cost, what leaves memory and what is written, worked out by hand; hit ratios against
+//! closed forms.
+
+use crate::scenario::{COMMAND, Drive, Listed, Outcome, READ, mixed_sectors, policy, policy_with, write};
+use ninescope_engine::mapping::MapCounters;
+use ninescope_engine::{Device, Plain};
+use ninescope_kernel::{Ns, RandomStream};
+use ninescope_model::{Arrival, Cause, Lba, Op, Request, Stream};
+use ninescope_oracles::caches::{che_lru, king_lru, zipf};
+use serde_json::json;
+
+/// A unit of 512 B on the channel, and a page of four [ns].
+const UNIT_TRANSFER: u64 = 125;
+/// A unit is read from its page [ns].
+const UNIT_READ: u64 = COMMAND + READ + UNIT_TRANSFER;
+/// Units of the drive, and those that a page of the map tells of.
+const UNITS: u32 = 512;
+const ENTRIES: u32 = 128;
+
+/// One die, pages of four units of 512 B, blocks of 32 units: a map of four pages.
+fn drive(map: &serde_json::Value) -> Drive {
+    Drive::with(|drive| {
+        (drive.page_bytes, drive.unit_bytes, drive.pages, drive.blocks) = (2_048, 512, 8, 30);
+        drive.logical_units = UNITS;
+        drive.prepared = (0..UNITS).collect();
+        drive.map = policy_with(map);
+    })
+}
+
+fn entries(bytes: &str) -> Drive {
+    drive(&json!({ "policy": "entries", "size": bytes }))
+}
+
+fn pages(bytes: &str) -> Drive {
+    drive(&json!({ "policy": "pages", "size": bytes }))
+}
+
+fn request(at: u64, op: Op, unit: u32, units: u32) -> Request {
+    Request { submitted: Ns(at), lba: Lba(u64::from(unit)), sectors: units, op, hint: Default::default() }
+}
+
+fn read_at(at: u64, unit: u32) -> Request {
+    request(at, Op::Read, unit, 1)
+}
+
+fn write_at(at: u64, unit: u32) -> Request {
+    request(at, Op::Write, unit, 1)
+}
+
+fn map(run: &Outcome) -> MapCounters {
+    *run.device.seen().mapping.expect("a map in flash").counters()
+}
+
+fn hits(run: &Outcome) -> (u64, u64) {
+    (map(run).hits, map(run).misses)
+}
+
+#[test]
+fn a_miss_reads_the_page_of_the_map_first() {
+    let run = entries("1KiB").run(vec![read_at(0, 5), read_at(1_000_000, 5), read_at(2_000_000, 6)]);
+    assert_eq!([0, 1, 2].map(|id| run.latency(id)), [2 * UNIT_READ, UNIT_READ, 2 * UNIT_READ]);
+    assert_eq!((hits(&run), run.counters().map_page_reads), ((1, 2), 2));
+    let waited: u64 =
+        run.parts(Op::Read).into_iter().filter(|(cause, _)| *cause == Cause::MappingRead).map(|(_, time)| time).sum();
+    assert_eq!(waited, 2 * UNIT_READ, "the two misses");
+    // With whole pages in memory the neighbour's entry is there.
+    let run = pages("1KiB").run(vec![read_at(0, 5), read_at(1_000_000, 6), read_at(2_000_000, ENTRIES)]);
+    assert_eq!([0, 1, 2].map(|id| run.latency(id)), [2 * UNIT_READ, UNIT_READ, 2 * UNIT_READ]);
+}
+
+#[test]
+fn what_was_used_longest_ago_leaves() {
+    // Room for two entries of 8 B.
+    let order = [1, 2, 1, 3, 1, 2];
+    let reads = order.iter().zip(0..).map(|(&unit, turn)| read_at(turn * 1_000_000, unit)).collect();
+    let run = entries("16B").run(reads);
+    // 3 pushes 2 out, not 1, which was used since; then 2 is missing.
+    let misses = [true, true, false, true, false, true];
+    let latencies = misses.map(|missed| if missed { 2 * UNIT_READ } else { UNIT_READ });
+    assert_eq!([0, 1, 2, 3, 4, 5].map(|id| run.latency(id)), latencies);
+    assert_eq!((map(&run).evictions, map(&run).dirty_evictions, map(&run).pages_written), (2, 0, 0));
+}
+
+#[test]
+fn commands_wait_for_a_page_together_and_for_all_their_pages() {
+    // The second one wants another entry of the page that is being read.
+    let run = entries("1KiB").run(vec![read_at(0, 5), read_at(10, 6)]);
+    assert_eq!((map(&run).pages_fetched, hits(&run)), (1, (0, 2)));
+    assert_eq!(run.latency(0), 2 * UNIT_READ);
+    // Units 5 and 6 lie in two pages, of which the second is read when the first has left.
+    assert_eq!(run.latency(1), 3 * UNIT_READ - 10);
+    // One command over the boundary of two pages of the map waits for both: one die reads them in turn, and then its data.
+    let run = pages("4KiB").run(vec![request(0, Op::Read, ENTRIES - 1, 2)]);
+    assert_eq!((map(&run).pages_fetched, hits(&run)), (2, (0, 2)));
+    assert_eq!(run.latency(0), 2 * UNIT_READ + 2 * UNIT_READ);
+}
+
+#[test]
+fn a_map_that_was_never_written_is_not_read() {
+    let mut empty = entries("1KiB");
+    empty.prepared.clear();
+    let run = empty.run(vec![read_at(0, 5), write_at(10, 6), read_at(1_000_000, 6)]);
+    assert_eq!((hits(&run), run.counters().map_page_reads), ((1, 2), 0));
+    assert_eq!(map(&run).pages_fetched_from_controller, 2);
+    assert_eq!([run.latency(0), run.latency(1)], [0, 0]);
+}
+
+#[test]
+fn a_read_of_others_is_behind_a_read_of_the_map() {
+    let run = entries("1KiB").run(vec![read_at(0, 5), read_at(1_000_000, 200), read_at(1_000_010, 5)]);
+    // The die reads the page of the map that tells of unit 200; unit 5 is read then, and unit 200 behind it.
+    assert_eq!(run.latency(2), UNIT_READ - 10 + UNIT_READ);
+    let behind: u64 =
+        run.parts(Op::Read).into_iter().filter(|(cause, _)| *cause == Cause::DieMapping).map(|(_, time)| time).sum();
+    assert_eq!(behind, UNIT_READ - 10);
+    assert_eq!(run.latency(1), 3 * UNIT_READ);
+}
+
+#[test]
+fn a_write_waits_for_its_entry_and_leaves_it_changed() {
+    let run = entries("1KiB").run(vec![write_at(0, 5)]);
+    assert_eq!((run.latency(0), run.parts(Op::Write)), (UNIT_READ, vec![(Cause::MappingRead, UNIT_READ)]));
+    assert_eq!((map(&run).pages_written, run.ftl().map_units), (0, 0), "it stays in memory");
+}
+
+#[test]
+fn what_leaves_changed_has_its_page_written_with_all_that_changed_of_it() {
+    // Entries of two units of page 0 of the map are changed. Those of page 1 push them out, one after the other.
+    let requests = vec![
+        write_at(0, 5),
+        write_at(1_000_000, 6),
+        read_at(2_000_000, ENTRIES),
+        read_at(3_000_000, ENTRIES + 1),
+        read_at(4_000_000, 0),
+    ];
+    let run = entries("16B").run(requests);
+    let counters = map(&run);
+    // When the first left changed, its page was read and written, with the second one's entry, which left clean.
+    assert_eq!((counters.evictions, counters.dirty_evictions), (3, 1));
+    assert_eq!((counters.pages_read_to_update, counters.pages_written, run.ftl().map_units), (1, 1, 1));
+    assert_eq!(
+        run.counters().map_page_programs,
+        0,
+        "one unit of the four of a page: it waits for others in the controller"
+    );
+    // So it is fetched from there.
+    assert_eq!(run.latency(4), UNIT_READ);
+    assert_eq!(counters.pages_fetched_from_controller, 1);
+}
+
+#[test]
+fn a_page_of_the_map_that_is_in_memory_is_written_without_being_read() {
+    // Room for one page of 512 B.
+    let writes = (0..8).map(|turn| write_at(u64::from(turn) * 10_000_000, turn % 4 * ENTRIES)).collect();
+    let run = pages("512B").run(writes);
+    let counters = map(&run);
+    assert_eq!((hits(&run), counters.evictions, counters.dirty_evictions), ((0, 8), 7, 7));
+    // With the last write the host is over: what it pushed out stays in the controller.
+    assert_eq!((counters.pages_written, counters.pages_read_to_update), (6, 0));
+    // Four pages of the map fill a page of the media, which lies apart from data.
+    assert_eq!(run.counters().map_page_programs, 1);
+    let ftl = run.device.ftl();
+    for page in 0..4 {
+        let place = ftl.translate(ftl.translation_unit(page));
+        assert_eq!(ftl.stream_of(place), Stream::APART, "page {page} of the map");
+    }
+}
+
+#[test]
+fn moves_change_entries_that_are_not_in_memory() {
+    let mut drive = entries("64B");
+    // A hundred writes more than there are free places make garbage, the valid rest of which is moved.
+    drive.prepared.extend((0..UNITS).step_by(3));
+    drive.engine.queue_depth = 1;
+    let mut stream = RandomStream::new(7, "test", "writes");
+    let writes = (0..600).map(|turn| write_at(turn * 20_000_000, stream.below(u64::from(UNITS)) as u32)).collect();
+    let run = drive.run(writes);
+    assert!(run.ftl().moves_completed > 0 && map(&run).changes_outside > 0, "{:?}", map(&run));
+    assert_eq!(run.ftl().map_units, map(&run).pages_written);
+    let programmed = run.counters().map_page_programs * 4;
+    let open = run.ftl().map_units - programmed;
+    assert!(open < 4, "all but an open page of {} pages of the map is programmed, {open} are not", run.ftl().map_units);
+}
+
+#[test]
+fn pages_that_are_compressed_take_what_their_runs_take() {
+    let runs = |size: &str| drive(&json!({ "policy": "runs", "size": size }));
+    // Filled in order, a page of the map is one run of 8 B: all four are in memory, and so is unit 511's.
+    let reads = [0, 1, 2, 3, 0].map(|page| page * ENTRIES + 3);
+    let requests = reads.iter().zip(0..).map(|(&unit, turn)| read_at(turn * 1_000_000, unit)).collect();
+    let run = runs("1KiB").run(requests);
+    let mapping = run.device.seen().mapping.expect("a map in flash");
+    assert_eq!((hits(&run), mapping.bytes()), ((1, 4), (4 * 8, 1_024)));
+    // A unit in the middle of a run that lies elsewhere makes three of it, one at its end two.
+    for (unit, count) in [(5, 3), (ENTRIES - 1, 2)] {
+        let run = runs("1KiB").run(vec![read_at(0, 0), write_at(1_000_000, unit)]);
+        assert_eq!(run.device.seen().mapping.expect("a map in flash").bytes().0, count * 8, "unit {unit}");
+    }
+}
+
+#[test]
+fn what_changed_stays_in_memory_when_the_host_is_over() {
+    // The last request pushes a changed entry out: it reads data then, or, as a write, is over.
+    let run = entries("8B").run(vec![write_at(0, 5), read_at(1_000_000, 200)]);
+    assert_eq!((map(&run).dirty_evictions, map(&run).pages_written), (1, 1));
+    let run = entries("8B").run(vec![write_at(0, 5), write_at(1_000_000, 200)]);
+    assert_eq!((map(&run).dirty_evictions, map(&run).pages_written), (1, 0));
+}
+
+#[test]
+fn the_hosts_memory_holds_what_has_left_the_drive() {
+    let map_with = |host_memory: &str| {
+        drive(&json!({ "policy": "entries", "size": "8B", "host_memory": host_memory, "host_access": "3us" }))
+    };
+    // One entry in the drive. What left it last is a round trip away, what left the host's memory has to be read.
+    let order = [1, 2, 1, 3, 2];
+    let reads = || order.iter().zip(0..).map(|(&unit, turn)| read_at(turn * 1_000_000, unit)).collect();
+    let run = map_with("16B").run(reads());
+    let asked = 3_000 + UNIT_READ;
+    assert_eq!([0, 1, 2, 3, 4].map(|id| run.latency(id)), [2 * UNIT_READ, 2 * UNIT_READ, asked, 2 * UNIT_READ, asked]);
+    let counters = map(&run);
+    assert_eq!((counters.pages_fetched, counters.pages_fetched_from_host, run.counters().map_page_reads), (5, 2, 3));
+    // With room for one there, 3 has pushed 1 out of the drive, which pushed 2 out of the host's memory.
+    let run = map_with("8B").run(reads());
+    assert_eq!(run.latency(4), 2 * UNIT_READ);
+    // Two are on their way at a time, each for its own round trip.
+    let run = map_with("1KiB").run(vec![
+        read_at(0, 1),
+        read_at(1_000_000, 200),
+        read_at(2_000_000, 300),
+        read_at(3_000_000, 1),
+        read_at(3_001_000, 200),
+    ]);
+    assert_eq!([run.latency(3), run.latency(4)], [asked, asked - 1_000 + UNIT_READ], "behind the read of unit 1");
+}
+
+// ---- closed forms ----------------------------------------------------------------------------------
+
+/// The share of reads of single units, drawn by their popularity, that find their entry in a cache of so many.
+fn hit_ratio(popularity: &[f64], slots: usize, reads: usize) -> f64 {
+    let mut stream = RandomStream::new(11, "test", "popularity");
+    let sums: Vec<f64> = popularity
+        .iter()
+        .scan(0.0, |sum, p| {
+            *sum += p;
+            Some(*sum)
+        })
+        .collect();
+    let unit = |at: f64| sums.partition_point(|sum| *sum < at).min(popularity.len() - 1) as u32;
+    let requests: Vec<Request> = (0..reads).map(|_| read_at(0, unit(stream.unit()))).collect();
+    let mut drive = entries(&format!("{}B", slots * 8));
+    drive.limits.warmup_requests = (reads / 5) as u64;
+    let mut device: Device<Plain> = drive.device(Listed::boxed(requests, Arrival::Closed), Default::default());
+    device.run().expect("the run comes to its end");
+    let counters = *device.seen().mapping.expect("a map in flash").counters();
+    counters.hits as f64 / (counters.hits + counters.misses) as f64
+}
+
+#[test]
+fn hit_ratios_are_those_of_king_and_of_che() {
+    // Few units: exactly (King). 80,000 reads have a standard error below 0.002.
+    let popularity = zipf(8, 1.0);
+    for slots in [1, 2, 3, 5] {
+        let (seen, expected) = (hit_ratio(&popularity, slots, 100_000), king_lru(&popularity, slots));
+        assert!((seen - expected).abs() < 0.008, "{slots} entries: {seen}, King has {expected}");
+    }
+    // Many: Che's approximation.
+    let popularity = zipf(UNITS as usize, 0.9);
+    for slots in [16, 64, 256] {
+        let (seen, expected) = (hit_ratio(&popularity, slots, 100_000), che_lru(&popularity, slots));
+        assert!((seen - expected).abs() < 0.01, "{slots} entries: {seen}, Che has {expected}");
+    }
+    // All alike: the share that is in memory.
+    let popularity = vec![1.0 / f64::from(UNITS); UNITS as usize];
+    let seen = hit_ratio(&popularity, 128, 100_000);
+    assert!((seen - 0.25).abs() < 0.008, "a quarter of the entries hits {seen}");
+}
+
+#[test]
+fn a_read_takes_as_much_more_as_there_are_misses() {
+    let mut stream = RandomStream::new(3, "test", "reads");
+    let requests: Vec<Request> = (0..20_000).map(|_| read_at(0, stream.below(u64::from(UNITS)) as u32)).collect();
+    let mut device: Device<Plain> =
+        entries("1KiB").device(Listed::boxed(requests, Arrival::Closed), Default::default());
+    device.run().expect("the run comes to its end");
+    let counters = *device.seen().mapping.expect("a map in flash").counters();
+    // One command at a time: each takes a read, and one more for each that missed, to the nanosecond.
+    let time = device.seen().latest_completion.0;
+    assert_eq!(time, (counters.hits + 2 * counters.misses) * UNIT_READ);
+}
+
+#[test]
+fn of_writes_alone_every_page_that_leaves_is_written() {
+    let mut stream = RandomStream::new(5, "test", "writes");
+    let requests: Vec<Request> = (0..5_000).map(|_| write_at(0, stream.below(u64::from(UNITS)) as u32)).collect();
+    let mut device: Device<Plain> = pages("1KiB").device(Listed::boxed(requests, Arrival::Closed), Default::default());
+    device.run().expect("the run comes to its end");
+    let counters = *device.seen().mapping.expect("a map in flash").counters();
+    // Two pages of four are in memory: half of the writes miss, each of which pushes out a page that was written to.
+    assert_eq!(counters.evictions, counters.misses - 2);
+    assert!(counters.dirty_evictions >= counters.evictions - 10, "{counters:?}");
+    let misses = counters.misses as f64 / 5_000.0;
+    assert!((misses - 0.5).abs() < 0.03, "{misses} of the writes miss");
+}
+
+#[test]
+fn an_ideal_map_costs_nothing_and_every_policy_gives_one_run() {
+    let ideal = Drive::with(|drive| drive.map = policy("ideal"));
+    assert!(ideal.run(vec![write(0, 1)]).device.seen().mapping.is_none());
+    for name in ["entries", "pages", "runs"] {
+        let mut drive = drive(&json!({ "policy": name, "size": "1KiB" }));
+        drive.prepared.truncate(400);
+        let digest = || drive.run(mixed_sectors(9, 2_000, drive.sectors(), 1, 50_000, 50)).device.digest().to_hex();
+        assert_eq!(digest(), digest(), "{name}");
+    }
+}
