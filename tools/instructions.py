@@ -20,7 +20,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 KEPT = ROOT / "tools/instructions.txt"
 PROGRAM = Path(os.environ.get("CARGO_TARGET_DIR") or ROOT / "target") / "debug/examples/one_job"
-RUNS = ("randread", "randrw", "randwrite", "randread coded")
+RUNS = ("randread", "randrw", "randwrite", "randread coded", "randread mapped")
 FEW, MANY = 1_000, 4_000
 COLLECTED = 4_000
 """Requests by which a drive in a steady state has collected: so many more are run of writes."""

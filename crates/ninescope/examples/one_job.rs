@@ -1,7 +1,7 @@
 //! Runs one synthetic job without a probe and prints its digest: what `tools/probe_cost.sh` counts instructions of.
 //!
-//! `one_job PATTERN REQUESTS [coded]`, for instance `one_job randread 20000`. With `coded`, pages are under a BCH code and
-//! one bit in ten thousand fails. What is written is written to a drive in a steady state, so that few requests collect.
+//! `one_job PATTERN REQUESTS [coded|mapped]`, for instance `one_job randread 20000`. With `coded`, pages are under a BCH code and
+//! one bit in ten thousand fails; with `mapped`, the map lies in flash, and the cache holds all of it that was read once. What is written is written to a drive in a steady state, so that few requests collect.
 
 use std::time::Duration;
 
@@ -10,16 +10,23 @@ use serde_json::{Value, json};
 
 fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let (pattern, requests, coded) = match &arguments[..] {
-        [pattern, requests] => (pattern, requests, false),
-        [pattern, requests, coded] if coded == "coded" => (pattern, requests, true),
-        _ => panic!("one_job PATTERN REQUESTS [coded]"),
-    };
     let codes = r#"
         [nand]
         ecc = { policy = "bch", user_data = "1KiB", correctable = 40 }
         errors = { policy = "constant", rber = 1e-4 }
         "#;
+    // What is kept apart takes blocks of its own.
+    let map = r#"
+        over_provisioning = 0.8
+        map = { policy = "pages", size = "1MiB" }
+        "#;
+    let spare = "over_provisioning = 0.5";
+    let (pattern, requests, more) = match &arguments[..] {
+        [pattern, requests] => (pattern, requests, spare.to_owned()),
+        [pattern, requests, with] if with == "coded" => (pattern, requests, format!("{spare}{codes}")),
+        [pattern, requests, with] if with == "mapped" => (pattern, requests, map.to_owned()),
+        _ => panic!("one_job PATTERN REQUESTS [coded|mapped]"),
+    };
     let drive = r#"base = "tlc"
         [geometry]
         channels = 4
@@ -29,9 +36,8 @@ fn main() {
         pages_per_block = 64
         [ftl]
         frontier_planes = 2
-        over_provisioning = 0.5
         "#;
-    let drive = format!("{drive}{}", if coded { codes } else { "" });
+    let drive = format!("{drive}{more}");
     let prefill = if pattern.ends_with("read") { "full" } else { "steady-overwritten" };
     let request = json!({
         "seed": 1, "prefill": prefill, "drive": {"toml": drive},
