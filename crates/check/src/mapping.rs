@@ -116,7 +116,9 @@ impl MapBook {
             if hit { "" } else { "not " },
             if is_there { "" } else { "not " }
         );
-        self.fits(view)?;
+        if let Some((bytes, most)) = mapping(view).map(Mapping::bytes) {
+            require!(bytes <= most, MapCache, view.now, "entries in memory take {bytes} B of {most} B");
+        }
         let page = lpa.0 / self.entries;
         if hit {
             self.counted.hits += 1;
@@ -141,13 +143,6 @@ impl MapBook {
                 marks.hit(Mark::SeveralMapPages);
             }
         }
-        Ok(())
-    }
-
-    /// What is in memory takes no more than it may.
-    fn fits(&self, view: &View<'_>) -> Checked {
-        let Some((bytes, most)) = mapping(view).map(Mapping::bytes) else { return Ok(()) };
-        require!(bytes <= most, MapCache, view.now, "entries in memory take {bytes} B of {most} B");
         Ok(())
     }
 

@@ -54,7 +54,12 @@ impl HostMemory {
 
     /// The page of which something is there by now.
     pub fn next(&mut self, now: Ns) -> Option<u32> {
-        self.on_their_way.pop_front_if(|(at, _)| *at <= now).map(|(_, page)| page)
+        let (at, page) = *self.on_their_way.front()?;
+        if at > now {
+            return None;
+        }
+        self.on_their_way.pop_front();
+        Some(page)
     }
 
     /// When the next one is.

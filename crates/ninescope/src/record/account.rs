@@ -317,6 +317,7 @@ impl Stages<'_> {
 
     fn read(&mut self) {
         let Journey { visit, link_out, now, .. } = *self.journey;
+        self.until(self.reached + self.part(Cause::MappingRead), Cause::MappingRead);
         if let Some(visit) = visit {
             let die = Some(visit.die);
             self.named("die_queue", None, visit.dispatched, die, true);
@@ -338,6 +339,7 @@ impl Stages<'_> {
             self.named("link_wait", Some(Cause::Link), from, None, false);
             self.until(until, Cause::Link);
         }
+        self.until(self.reached + self.part(Cause::MappingRead), Cause::MappingRead);
         for rest in &self.journey.partial {
             self.read_of_rest(rest);
         }

@@ -71,7 +71,7 @@ macro_rules! cached_map {
         }
 
         impl Default for $policy {
-            /// 1 MiB, no memory of the host, which is a round trip over PCIe away.
+            /// 1 MiB, and no memory of the host, which is a round trip over its link away.
             fn default() -> Self {
                 let size = ninescope_model::units::Bytes(1 << 20);
                 let host_access = ninescope_model::units::Duration(1_000);
