@@ -80,6 +80,9 @@ CASES = {
     "pareto": Case(
         "[a]\nrw=randread\nbs=4k\nsize=4m\nio_size=40m\nrandom_distribution=pareto:0.2\n", ("skewed",)
     ),
+    "zones of sizes": Case(
+        "[a]\nrw=randread\nbs=4k\nsize=4m\nrandom_distribution=zoned_abs:60/400k:30/1m:10/2m\n", ("drawn",)
+    ),
     "zones": Case(
         "[a]\nrw=randread\nbs=4k\nsize=4m\nrandom_distribution=zoned:60/10:30/20:10/70\n", ("drawn",)
     ),

@@ -75,6 +75,7 @@ VALUES: tuple[Any, ...] = (
         "zipf: +.5",
         "pareto:2e-1",
         "zoned:60/10:40/90",
+        "zoned_abs:60/4k:40/1MiB",
         "hotcold:90/10",
         "hotcold: 90 / 10",
     ),

@@ -123,6 +123,9 @@ pub fn split(value: &str) -> Result<SizeSplit, String> {
 }
 
 pub fn distribution(value: &str) -> Result<AddressDistribution, String> {
+    if let Some(zones) = value.strip_prefix("zoned_abs:") {
+        return extents(zones);
+    }
     let text = match value {
         "zipf" => "zipf:1.1",
         "pareto" => "pareto:0.2",
@@ -135,6 +138,19 @@ pub fn distribution(value: &str) -> Result<AddressDistribution, String> {
         other => other,
     };
     text.parse().map_err(|error: JobError| error.problem)
+}
+
+/// Zones of sizes with fio's units.
+fn extents(zones: &str) -> Result<AddressDistribution, String> {
+    if zones.contains(',') {
+        return Err(format!("`{zones}` gives each direction zones of its own; only one list for all is supported"));
+    }
+    let zone = |zone: &str| -> Result<String, String> {
+        let (share, bytes) = zone.split_once('/').ok_or_else(|| format!("`{zone}` is not a zone such as 60/20g"))?;
+        Ok(format!("{share}/{}", size(bytes)?))
+    };
+    let zones = zones.split(':').map(zone).collect::<Result<Vec<_>, _>>()?.join(":");
+    format!("zoned_abs:{zones}").parse().map_err(|error: JobError| error.problem)
 }
 
 /// A count, which takes the suffixes of a size.

@@ -1,10 +1,11 @@
-//! The law of random addresses, as fio writes it: "uniform", "zipf:1.2", "pareto:0.2", "zoned:60/10:40/90"; and
-//! "hotcold:90/10", zones that are spread over the region.
+//! The law of random addresses, as fio writes it: "uniform", "zipf:1.2", "pareto:0.2", "zoned:60/10:40/90",
+//! "zoned_abs:60/1g:40/9g"; and "hotcold:90/10", zones that are spread over the region.
 
 use std::borrow::Cow;
 use std::fmt;
 use std::str::FromStr;
 
+use ninescope_model::units::Bytes;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -25,6 +26,15 @@ pub struct Zone {
     pub blocks: u8,
 }
 
+/// A part of so many bytes with its share of the accesses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Extent {
+    /// Share of the accesses [percent].
+    pub accesses: u8,
+    /// Its length [bytes].
+    pub bytes: Bytes,
+}
+
 /// How often each block of a random job is chosen.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub enum AddressDistribution {
@@ -38,6 +48,8 @@ pub enum AddressDistribution {
     Pareto(f64),
     /// Zones one after another from the region's beginning; inside a zone all blocks are alike.
     Zoned(Vec<Zone>),
+    /// The same with lengths in bytes; what is left of the region behind them is not accessed.
+    ZonedAbs(Vec<Extent>),
     /// A hot zone and the rest, spread over the region.
     HotCold(Zone),
 }
@@ -59,11 +71,15 @@ impl FromStr for AddressDistribution {
                 }
                 Self::Zoned(zones.split(':').map(zone).collect::<Option<_>>().ok_or_else(|| refused(ZONES))?)
             }
+            Some(("zoned_abs", zones)) => {
+                let zones = zones.split(':').map(extent).collect::<Result<_, _>>();
+                Self::ZonedAbs(zones.map_err(|problem| refused(&problem))?)
+            }
             Some(("hotcold", hot)) => Self::HotCold(zone(hot).ok_or_else(|| refused(HOT))?),
             _ => {
                 return Err(refused(
                     "is no distribution; write \"uniform\", \"zipf:<theta>\", \"pareto:<h>\", \
-                     \"zoned:<% of accesses>/<% of region>:...\" or \"hotcold:<% of accesses>/<% of region>\"",
+                     \"zoned:<% of accesses>/<% of region>:...\", \"zoned_abs:<% of accesses>/<size>:...\" or \"hotcold:<% of accesses>/<% of region>\"",
                 ));
             }
         };
@@ -73,11 +89,19 @@ impl FromStr for AddressDistribution {
 
 const ZONES: &str =
     "must list zones in whole percents, as <% of accesses>/<% of region>, such as zoned:60/10:30/20:10/70";
+const EXTENTS: &str = "must list zones as <% of accesses>/<size>, in whole percents, such as zoned_abs:60/1GiB:40/9GiB";
 const HOT: &str = "must be whole percents, as <% of accesses>/<% of region>, such as hotcold:90/10";
 
 fn zone(text: &str) -> Option<Zone> {
     let (accesses, blocks) = text.split_once('/')?;
     Some(Zone { accesses: accesses.trim().parse().ok()?, blocks: blocks.trim().parse().ok()? })
+}
+
+fn extent(text: &str) -> Result<Extent, String> {
+    let (accesses, bytes) = text.split_once('/').ok_or(EXTENTS)?;
+    let accesses = accesses.trim().parse().map_err(|_| EXTENTS)?;
+    let bytes = bytes.trim().parse().map_err(|error| format!("{EXTENTS}: {error}"))?;
+    Ok(Extent { accesses, bytes })
 }
 
 impl AddressDistribution {
@@ -91,11 +115,18 @@ impl AddressDistribution {
             Self::Pareto(share) if (0.01..=0.99).contains(share) => None,
             Self::Pareto(_) => Some("lies outside the range of h, 0.01 to 0.99".to_owned()),
             Self::Zoned(zones) => zones_problem(zones),
+            Self::ZonedAbs(zones) => extents_problem(zones),
             Self::HotCold(hot) => match hot.with_the_rest() {
                 Some(zones) => zones_problem(&zones),
                 None => Some("is more than 100 %".to_owned()),
             },
         }
+    }
+
+    /// How long the zones are together, where their lengths are given [B].
+    pub(super) fn zones_bytes(&self) -> Option<Bytes> {
+        let Self::ZonedAbs(zones) = self else { return None };
+        Some(Bytes(zones.iter().fold(0, |sum: u64, zone| sum.saturating_add(zone.bytes.0))))
     }
 }
 
@@ -119,6 +150,18 @@ fn zones_problem(zones: &[Zone]) -> Option<String> {
     stranded.then(|| "sends accesses to a zone without blocks".to_owned())
 }
 
+fn extents_problem(zones: &[Extent]) -> Option<String> {
+    let shares: u32 = zones.iter().map(|zone| u32::from(zone.accesses)).sum();
+    if zones.len() > ZONES_MAX {
+        return Some(format!("has more than {ZONES_MAX} zones"));
+    }
+    if shares != 100 {
+        return Some("must share out 100 % of the accesses".to_owned());
+    }
+    let stranded = zones.iter().any(|zone| zone.bytes.0 == 0 && zone.accesses > 0);
+    stranded.then(|| "sends accesses to a zone without blocks".to_owned())
+}
+
 impl fmt::Display for AddressDistribution {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -128,6 +171,10 @@ impl fmt::Display for AddressDistribution {
             Self::Zoned(zones) => {
                 formatter.write_str("zoned")?;
                 zones.iter().try_for_each(|zone| write!(formatter, ":{}/{}", zone.accesses, zone.blocks))
+            }
+            Self::ZonedAbs(zones) => {
+                formatter.write_str("zoned_abs")?;
+                zones.iter().try_for_each(|zone| write!(formatter, ":{}/{}", zone.accesses, zone.bytes))
             }
             Self::HotCold(hot) => write!(formatter, "hotcold:{}/{}", hot.accesses, hot.blocks),
         }
@@ -143,11 +190,14 @@ impl JsonSchema for AddressDistribution {
         let law = |pattern: &str, description: &str| json_schema!({ "type": "string", "pattern": pattern, "description": description });
         let number = r"\s*\+?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]+)?\s*";
         let zone = r"\s*\+?[0-9]+\s*/\s*\+?[0-9]+\s*";
+        // That units are known is the parser's.
+        let extent = r"\s*\+?[0-9]+\s*/\s*[0-9][^:/]*";
         json_schema!({ "anyOf": [
             { "enum": ["uniform", "random"], "description": "All blocks alike." },
             law(&format!("^zipf:{number}$"), "zipf:THETA: block of rank k with weight 1 / k^THETA."),
             law(&format!("^pareto:{number}$"), "pareto:H: all but H of the accesses to H of the blocks, and so on."),
             law(&format!("^zoned:{zone}(:{zone})*$"), "zoned:60/10:40/90: % of accesses / % of region, zone by zone."),
+            law(&format!("^zoned_abs:{extent}(:{extent})*$"), "zoned_abs:60/1GiB:40/9GiB: % of accesses / size, zone by zone."),
             law(&format!("^hotcold:{zone}$"), "hotcold:90/10: a hot zone and the rest, spread over the region."),
         ] })
     }

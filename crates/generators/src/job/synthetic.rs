@@ -3,8 +3,9 @@
 use ninescope_kernel::{Ns, RandomStream, Zipf};
 use ninescope_model::{Arrival, Lba, Op, Request, SECTOR_BYTES, Workload, WorkloadError};
 
-use super::distribution::Zone;
+use super::distribution::{Extent, Zone};
 use super::order::Order;
+use super::region::Grid;
 use super::scramble::Scramble;
 use super::{AccessPattern, AddressDistribution, EachPass, JobConfig, JobError, JobRegion, RateProcess};
 
@@ -239,11 +240,12 @@ impl Workload for SyntheticJob {
 
 impl Draws {
     fn new(config: &JobConfig, region: &JobRegion, stream: impl Fn(&'static str) -> RandomStream) -> Self {
-        let law = |places: u64, purpose: &'static str| AddressLaw::new(config, places, || stream(purpose));
+        let law = |grid: Grid, purpose: &'static str| AddressLaw::new(config, grid, || stream(purpose));
+        let grid = Grid { stride_sectors: region.stride_sectors, places: region.places };
         Self {
             operations: OperationLaw::new(config, || stream("mix")),
-            addresses: law(region.places, "address"),
-            of_writes: region.of_writes.map(|grid| Box::new(law(grid.places, "address of writes"))),
+            addresses: law(grid, "address"),
+            of_writes: region.of_writes.map(|grid| Box::new(law(grid, "address of writes"))),
             runs: Runs::new(config, || stream("run")),
             sizes: config.sizes_differ().then(|| stream("size")),
         }
@@ -327,7 +329,8 @@ impl OperationLaw {
 }
 
 impl AddressLaw {
-    fn new(config: &JobConfig, places: u64, stream: impl FnOnce() -> RandomStream) -> Self {
+    fn new(config: &JobConfig, grid: Grid, stream: impl FnOnce() -> RandomStream) -> Self {
+        let places = grid.places;
         match &config.random_distribution {
             _ if !config.rw.is_random() => Self::Sequential,
             AddressDistribution::Uniform if config.random_map => {
@@ -344,6 +347,9 @@ impl AddressLaw {
             },
             AddressDistribution::Zoned(zones) => {
                 Self::Zoned { zones: laid_out(zones, places), scramble: None, stream: stream() }
+            }
+            AddressDistribution::ZonedAbs(zones) => {
+                Self::Zoned { zones: laid_out_in_bytes(zones, grid), scramble: None, stream: stream() }
             }
             AddressDistribution::HotCold(hot) => Self::Zoned {
                 zones: laid_out(&hot.with_the_rest().unwrap_or([*hot; 2]), places),
@@ -390,6 +396,20 @@ fn laid_out(zones: &[Zone], places: u64) -> Vec<(u64, u64, u64)> {
             before += u64::from(zone.blocks);
             let begin = begin.min(places - 1);
             (u64::from(zone.accesses), begin, (end.saturating_sub(begin)).max(1))
+        })
+        .collect()
+}
+
+/// The same of zones whose lengths are given; the region holds them all.
+fn laid_out_in_bytes(zones: &[Extent], grid: Grid) -> Vec<(u64, u64, u64)> {
+    let at = |bytes: u64| (bytes / SECTOR_BYTES / grid.stride_sectors).min(grid.places);
+    let mut before = 0;
+    zones
+        .iter()
+        .map(|zone| {
+            let (begin, end) = (at(before).min(grid.places - 1), at(before + zone.bytes.0));
+            before += zone.bytes.0;
+            (u64::from(zone.accesses), begin, end.saturating_sub(begin).max(1))
         })
         .collect()
 }

@@ -34,6 +34,11 @@ impl JobConfig {
             let problem = format!("a region of {} does not hold a request of {most}", Bytes(region_bytes));
             return Err(JobError::new(key, problem));
         }
+        if let Some(zones) = self.random_distribution.zones_bytes().filter(|zones| zones.0 > region_bytes) {
+            let problem =
+                format!("its zones have {} together, and the region {}", zones.told(), Bytes(region_bytes).told());
+            return Err(JobError::new("random_distribution", problem));
+        }
         if request_sectors > REQUEST_SECTORS_MAX {
             return Err(too_large());
         }

@@ -117,6 +117,10 @@ fn what_has_no_meaning_is_named_by_its_key() {
         ("rw = 'rw'\nwrite_rate_iops = 5", "write_rate_iops: belongs to a mixed job"),
         ("rw = 'read'\nrate_iops = 1\nwrite_rate_iops = 5", "write_rate_iops: belongs to a mixed job"),
         ("rw = 'rw'\nrate_iops = 1\nwrite_rate_iops = 0", "write_rate_iops: 0 is not a rate"),
+        (
+            "size = '1MiB'\nrandom_distribution = 'zoned_abs:60/1MiB:40/1MiB'",
+            "random_distribution: its zones have 2MiB together, and the region 1MiB",
+        ),
         ("rate_iops = 0.001\nrequests = 2_400_000", "requests: 2400000 requests at 0.001 per second take more than"),
     ];
     for (text, message) in cases {
@@ -128,6 +132,10 @@ fn what_has_no_meaning_is_named_by_its_key() {
         ("random_distribution = 'zoned:60/10'", "share out 100 %"),
         ("random_distribution = 'zoned:60/10:40/90,50/50:50/50'", "each direction"),
         ("random_distribution = 'zoned:100/0:0/100'", "zone without blocks"),
+        ("random_distribution = 'zoned_abs:100/0:0/1m'", "zone without blocks"),
+        ("random_distribution = 'zoned_abs:90/1m:9/1m'", "share out 100 % of the accesses"),
+        ("random_distribution = 'zoned_abs:100/1x'", "list zones as <% of accesses>/<size>"),
+        ("random_distribution = 'zoned_abs:100'", "list zones as <% of accesses>/<size>"),
         ("random_distribution = 'hotcold:101/10'", "more than 100 %"),
         (
             "random_distribution = 'hotcold:99.5/1'",
@@ -405,6 +413,31 @@ fn zones_get_their_share_of_the_accesses() {
     for (percent, expected) in [(10, 0.6), (30, 0.9), (60, 0.98), (100, 1.0)] {
         assert!((share_below(&all, percent) - expected).abs() < 0.01, "{percent}");
     }
+}
+
+/// Of 100 blocks the first 10 take 70 %, the next 30 take 30 %, and what no zone covers takes nothing.
+#[test]
+fn zones_of_given_lengths_leave_the_rest_of_the_region_alone() {
+    let zones = "rw = 'randread'\nrequests = 100000\nrandom_distribution = 'zoned_abs:70/40KiB:0/20k:30/100k'";
+    let all = draw(&format!("{zones}\nsize = '400KiB'"));
+    for (percent, expected) in [(10, 0.7), (15, 0.7), (40, 1.0)] {
+        // Three standard deviations are 0.0044.
+        assert!((share_below(&all, percent) - expected).abs() < 0.005, "{percent}");
+    }
+    let uniform = all.iter().filter(|request| request.lba.0 / 8 < 5).count() as f64 / all.len() as f64;
+    assert!((uniform - 0.35).abs() < 0.005, "all blocks of a zone alike: {uniform}");
+    let mixed = draw(&format!("{zones}\nsize = '160KiB'").replace("randread", "randrw"));
+    assert!(mixed.iter().all(|request| request.lba.0 < 320 && !(80..120).contains(&request.lba.0)));
+}
+
+/// As MQSim has it of a hot region of 10 %: 90 % of the requests to its first tenth.
+#[test]
+fn a_hot_region_is_two_zones() {
+    let all = draw("rw = 'randrw'\nrequests = 200000\nsize = '400KiB'\nrandom_distribution = 'zoned:90/10:10/90'");
+    // The standard deviation is 0.0007 of all, and 0.001 of reads alone.
+    assert!((share_below(&all, 10) - 0.9).abs() < 0.003);
+    let reads: Vec<Request> = all.into_iter().filter(|request| request.op == Op::Read).collect();
+    assert!((share_below(&reads, 10) - 0.9).abs() < 0.004, "of each direction");
 }
 
 #[test]
