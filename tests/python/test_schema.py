@@ -85,6 +85,7 @@ VALUES: tuple[Any, ...] = (
         "4k,8k,16k",
         "4k-16k",
         "4k - 16KiB,512-512",
+        "8k/2k,64k/ 1k",
         "1.5k-3k",
         "4k/",
         "greedy",

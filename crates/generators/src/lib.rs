@@ -13,6 +13,6 @@ pub mod profile;
 pub use file_system::{FileOperations, FileSystem, FileSystemConfig, Personality};
 pub use host_cache::{HostCache, HostCacheConfig};
 pub use job::{
-    AccessPattern, AddressDistribution, EachPass, Grid, JobConfig, JobError, JobRegion, RateProcess, SizeRange,
-    SizeSplit, SyntheticJob, Zone,
+    AccessPattern, AddressDistribution, EachPass, Extent, Grid, JobConfig, JobError, JobRegion, RateProcess,
+    SizeNormal, SizeRange, SizeSplit, SyntheticJob, Zone,
 };

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize, Serializer};
 
 use ninescope_model::Op;
 
-use super::{AddressDistribution, SizeRange, SizeSplit};
+use super::{AddressDistribution, SizeNormal, SizeRange, SizeSplit};
 
 /// What a job does, and in which order of addresses.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -94,6 +94,10 @@ pub struct JobConfig {
     /// Sizes that are drawn alike from the multiples of the least, "4k-16k"; they take the place of `bs`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bsrange: Option<SizeRange>,
+    /// Sizes that are drawn by a normal law, "8k/2k" its mean and its standard deviation; they take the place of `bs`. Random
+    /// addresses are multiples of a sector, unless `blockalign` says otherwise.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub bsnormal: Option<SizeNormal>,
     /// Chance that a request of a mixed job is a read [percent].
     #[serde(serialize_with = "whole_where_it_is")]
     #[schemars(range(min = 0, max = 100))]
@@ -221,6 +225,7 @@ impl Default for JobConfig {
             bs: Bytes(4096),
             bssplit: None,
             bsrange: None,
+            bsnormal: None,
             rwmixread: 50.0,
             iodepth: 1,
             random_distribution: AddressDistribution::Uniform,

@@ -14,6 +14,9 @@ impl JobConfig {
         if let Some(range) = &self.bsrange {
             return range.extremes(ops);
         }
+        if let Some(normal) = &self.bsnormal {
+            return normal.extremes(ops);
+        }
         let Some(split) = &self.bssplit else { return (self.bs, self.bs) };
         let sizes = || split.sizes(ops);
         (sizes().min().unwrap_or(self.bs), sizes().max().unwrap_or(self.bs))
@@ -31,16 +34,17 @@ impl JobConfig {
 
     /// The mean request of a direction [B].
     pub fn mean_bytes(&self, op: Op) -> f64 {
-        match (&self.bssplit, &self.bsrange) {
-            (_, Some(range)) => range.mean(op),
-            (Some(split), None) => split.mean(op),
-            (None, None) => self.bs.0 as f64,
+        match (&self.bssplit, &self.bsrange, &self.bsnormal) {
+            (_, Some(range), _) => range.mean(op),
+            (_, None, Some(normal)) => normal.mean(op),
+            (Some(split), None, None) => split.mean(op),
+            (None, None, None) => self.bs.0 as f64,
         }
     }
 
     /// Whether requests differ in size.
     pub fn sizes_differ(&self) -> bool {
-        self.bssplit.is_some() || self.bsrange.is_some()
+        self.bssplit.is_some() || self.bsrange.is_some() || self.bsnormal.is_some()
     }
 
     /// Whether requests of one direction differ in size.

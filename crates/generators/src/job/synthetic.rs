@@ -264,10 +264,11 @@ impl Draws {
     #[inline]
     fn next_size(&mut self, op: Op, config: &JobConfig, region: &JobRegion) -> u32 {
         let Some(stream) = &mut self.sizes else { return region.request_sectors };
-        match (&config.bssplit, &config.bsrange) {
-            (Some(split), _) => split.draw(op, stream),
-            (None, Some(range)) => range.draw(op, stream),
-            (None, None) => region.request_sectors,
+        match (&config.bssplit, &config.bsrange, &config.bsnormal) {
+            (Some(split), ..) => split.draw(op, stream),
+            (None, Some(range), _) => range.draw(op, stream),
+            (None, None, Some(normal)) => normal.draw(op, stream),
+            (None, None, None) => region.request_sectors,
         }
     }
 

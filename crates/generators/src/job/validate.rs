@@ -72,6 +72,10 @@ impl JobConfig {
         if self.bsrange.is_some() && self.bssplit.is_some() {
             return Err(JobError::new("bsrange", "`bssplit` says already which sizes there are"));
         }
+        if let Some(other) = self.bsnormal.as_ref().and_then(|_| self.key_of_drawn_sizes()) {
+            let problem = format!("`{other}` says already which sizes there are");
+            return Err(JobError::new("bsnormal", problem));
+        }
         if self.offset_increment.is_some() && self.numjobs == 1 {
             return Err(JobError::new("offset_increment", "there is one job of this kind; `numjobs` makes several"));
         }
@@ -107,6 +111,12 @@ impl JobConfig {
             return Err(JobError::new("random_distribution", problem));
         }
         Ok(())
+    }
+
+    /// The list or the range of sizes that a job has.
+    fn key_of_drawn_sizes(&self) -> Option<&'static str> {
+        let split = self.bssplit.as_ref().map(|_| "bssplit");
+        split.or_else(|| self.bsrange.as_ref().map(|_| "bsrange"))
     }
 
     fn validate_thinking(&self) -> Result<(), JobError> {

@@ -35,6 +35,7 @@ fn a_job_file_speaks_fio() {
         bs: Bytes(16_384),
         bssplit: None,
         bsrange: None,
+        bsnormal: None,
         percentage_random: 100,
         random_map: false,
         rwmixread: 70.0,
@@ -111,6 +112,10 @@ fn what_has_no_meaning_is_named_by_its_key() {
         ("size_percent = 50\nsize = '1MiB'", "size_percent: `size` says"),
         ("size_percent = 1e-6", "size_percent: a region of 0B does not hold"),
         ("bsrange = '4k-8k'\nbssplit = '4k/100'", "bsrange: `bssplit` says"),
+        ("bsnormal = '8k/2k'\nbssplit = '4k/100'", "bsnormal: `bssplit` says"),
+        ("bsnormal = '8k/2k'\nbsrange = '4k-8k'", "bsnormal: `bsrange` says"),
+        ("size = '8k'\nbsnormal = '8k/2k'", "size: a region of 8KiB does not hold a request of 20KiB"),
+        ("rw = 'randread'\nrandom_map = true\nbsnormal = '8k/2k'", "random_map: is for random jobs"),
         ("offset_increment = '1MiB'", "offset_increment: there is one job"),
         ("rate_by_bytes = true", "rate_by_bytes: is for jobs with `rate_iops`"),
         ("rw = 'rw'\nrate_iops = 5\nrate_by_bytes = true", "rate_by_bytes: wants a `write_rate_iops`"),
@@ -146,6 +151,11 @@ fn what_has_no_meaning_is_named_by_its_key() {
         ("bssplit = '4k/60:8k/30'", "90 %"),
         ("bssplit = '5k1'", "bssplit: `5k1`"),
         ("bsrange = '4k'", "is not a range"),
+        ("bsnormal = '4k'", "is not a mean and a standard deviation"),
+        ("bsnormal = '4k/x'", "bsnormal: `4k/x`"),
+        ("bsnormal = '500/0'", "less than a sector"),
+        ("bsnormal = '4k/1GiB'", "more than the 1GiB"),
+        ("bsnormal = '4k/0,4k/0,4k/0,4k/0'", "three directions"),
         ("bsrange = '4k-10k'", "10KiB is not a multiple of 4KiB"),
         ("bsrange = '8k-4k'", "4KiB is not a multiple of 8KiB"),
         ("bsrange = '1000-2000'", "multiples of 512"),
@@ -341,6 +351,49 @@ fn bytes_end_a_job_with_the_request_that_reaches_them() {
     let in_all: u64 = drawn.iter().sum();
     assert!(in_all >= 8 << 20 && in_all - drawn[drawn.len() - 1] < 8 << 20, "{in_all}");
     assert_eq!(sizes("size = '1MiB'\nio_size = '1MiB'\nrequests = 5").len(), 5, "whichever comes first");
+}
+
+/// Mean and variance of sizes [sectors].
+fn moments(all: &[Request], op: Op) -> (f64, f64) {
+    let sizes: Vec<f64> =
+        all.iter().filter(|request| request.op == op).map(|request| f64::from(request.sectors)).collect();
+    let mean = sizes.iter().sum::<f64>() / sizes.len() as f64;
+    (mean, sizes.iter().map(|size| (size - mean) * (size - mean)).sum::<f64>() / sizes.len() as f64)
+}
+
+/// Rounding to whole sectors adds a twelfth to the variance of a normal law (Sheppard).
+#[test]
+fn normal_sizes_have_their_mean_and_their_variance() {
+    let text = "rw = 'randrw'\nbsnormal = '8k/2k,64k/1k'\nblockalign = '4k'\nrequests = 400000";
+    let all = draw(text);
+    // Of 200,000 draws the standard deviations are 0.009 and 0.05 of reads, 0.0045 and 0.013 of writes.
+    for (op, mean, variance, slack) in [(Op::Read, 16.0, 16.0, (0.03, 0.16)), (Op::Write, 128.0, 4.0, (0.015, 0.04))] {
+        let (drawn, spread) = moments(&all, op);
+        assert!((drawn - mean).abs() < slack.0, "{op:?}: {drawn}");
+        assert!((spread - variance - 1.0 / 12.0).abs() < slack.1, "{op:?}: {spread}");
+        assert!((job(text).mean_bytes(op) / 512.0 - mean).abs() < 1e-3);
+    }
+    // Of 8 KiB and 2 KiB, two of three lie within one standard deviation: from 12 sectors to 20, with their halves.
+    let reads: Vec<&Request> = all.iter().filter(|request| request.op == Op::Read).collect();
+    let within = reads.iter().filter(|request| (12..=20).contains(&request.sectors)).count() as f64;
+    let expected = libm::erf(4.5 / 4.0 * std::f64::consts::FRAC_1_SQRT_2);
+    assert!((within / reads.len() as f64 - expected).abs() < 0.004, "{within} of {}", reads.len());
+    assert!(all.iter().all(|request| request.lba.0 % 8 == 0 && request.end() <= DRIVE_SECTORS));
+}
+
+/// A mean of two sectors with a standard deviation of four: 45 % of the draws lie below a sector and a half.
+#[test]
+fn normal_sizes_are_one_sector_at_least() {
+    let text = "rw = 'randwrite'\nbsnormal = '1k/2k'\nrequests = 200000";
+    let all = draw(text);
+    let least = all.iter().filter(|request| request.sectors == 1).count() as f64 / all.len() as f64;
+    let below = libm::erfc(0.125 * std::f64::consts::FRAC_1_SQRT_2) / 2.0;
+    assert!((least - below).abs() < 0.004, "{least}, {below}");
+    let (mean, _) = moments(&all, Op::Write);
+    assert!((mean / (job(text).mean_bytes(Op::Write) / 512.0) - 1.0).abs() < 0.01, "{mean}");
+    assert!(all.iter().any(|request| request.lba.0 % 8 != 0), "addresses are multiples of a sector");
+    let same = draw("rw = 'write'\nbsnormal = '3k/0'\nrequests = 9");
+    assert!(same.iter().all(|request| request.sectors == 6));
 }
 
 #[test]
