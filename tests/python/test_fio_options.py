@@ -180,6 +180,25 @@ CASES = {
         ("drawn",),
         drawn=True,
     ),
+    "a rate in bytes": Case("[a]\nioengine=null\nrw=write\nbs=8k\nsize=4m\nrate=8m\n", begins=True),
+    "a rate in bytes of several sizes": Case(
+        "[a]\nioengine=null\nrw=randwrite\nbssplit=4k/50:16k/50\nrate=4m\nruntime=2\nsize=16m\ntime_based\n"
+        "norandommap\n",
+        ("drawn",),
+        drawn=True,
+    ),
+    "a poisson process of bytes": Case(
+        "[a]\nioengine=null\nrw=randread\nbssplit=4k/50:32k/50\nrate=8m\nrate_process=poisson\nruntime=2\n"
+        "size=64m\ntime_based\nnorandommap\n",
+        ("drawn",),
+        drawn=True,
+    ),
+    # In order: see the rates of a mix in requests.
+    "rates in bytes of a mix": Case(
+        "[a]\nioengine=null\nrw=rw\nbs=4k,16k\nrate=2m,6m\nruntime=1\nsize=64m\ntime_based\n",
+        ("in order",),
+        drawn=True,
+    ),
     "counts with suffixes": Case(
         "[a]\nrw=read\nbs=4k\nsize=8m\nnumber_ios=1k\nioengine=libaio\niodepth=1k\n"
     ),
@@ -354,7 +373,7 @@ class TestAgainstFio:
                 compare_times(theirs, our)
                 continue
             # Arrivals are not held back by a depth, which a note says.
-            assert our.depth == theirs.depth or "rate_iops" in case.options
+            assert our.depth == theirs.depth or {"rate", "rate_iops"} & case.options
             # Passes that are alike say no more of chance than one of them.
             pair = same_passes(theirs, our) if law == "repeated" else (theirs, our)
             compare_counts(*pair, drawn=case.drawn)
@@ -796,9 +815,12 @@ def test_what_is_noted_is_noted_with_its_effect(tmp_path: Path) -> None:
     noted = {name: entry["effect"] for name, entry in OPTIONS.items() if entry["is"] == "noted"}
     path = tmp_path / "job.fio"
     values = {"rate_process": "linear"}
-    lines = "".join(f"{name}={values.get(name, 1000)}\n" for name in noted)
-    path.write_text(f"[a]\nrw=read\nsize=64k\n{lines}")
-    notes = ninescope.Drive().run(ninescope.Workload.job_file(path)).notes
+    notes: list[str] = []
+    # Of two that exclude each other each has a file of its own.
+    for other in ("rate", "rate_iops"):
+        lines = "".join(f"{name}={values.get(name, 1000)}\n" for name in noted if name != other)
+        path.write_text(f"[a]\nrw=read\nsize=64k\n{lines}")
+        notes += ninescope.Drive().run(ninescope.Workload.job_file(path)).notes
     for name, effect in noted.items():
         assert any(name in note.split(":")[0].split(", ") and effect in note for note in notes), name
 

@@ -277,6 +277,16 @@ def test_a_job_is_told_the_rate_that_would_do(load):
     assert paced(rw="randread", bs="4k", rate_iops=overload.rate_iops).host_queue.kept_up
 
 
+def test_a_job_is_told_the_rate_in_bytes_that_would_do():
+    result = paced(rw="randread", bs="4k", rate=f"{1.5e9 / SERVICE * 4096:.0f}B/s")
+    [overload] = result.host_queue.overload
+    assert (overload.rate_iops, overload.write_rate) == (None, None)
+    assert overload.rate == pytest.approx(0.9e9 / SERVICE * 4096, rel=0.02)
+    assert f"rate={overload.rate:.0f} " in about_load(result)[0]
+    assert "without rate iodepth is kept" in about_load(result)[0]
+    assert paced(rw="randread", bs="4k", rate=f"{overload.rate:.0f}B/s").host_queue.kept_up
+
+
 def test_the_rate_that_would_do_leaves_the_dies_what_they_owe():
     """Writes complete in the buffer: what the drive works on by itself afterwards belongs to its load."""
     drive = ninescope.Drive.from_file(ROOT / "examples/drives/small.toml")

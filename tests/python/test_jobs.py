@@ -39,6 +39,27 @@ def test_each_job_is_told_by_itself(result):
     assert ninescope.Drive.preset("tlc").run(ninescope.Workload.job(rw="read", requests=5)).jobs == ()
 
 
+def test_a_trace_of_a_job_has_its_zones_sizes_and_rate(cli, tmp_path):
+    """90 % of the requests go to 64 MiB, sizes have a mean of 8 and a deviation of 2 KiB, 200 MB come in a second."""
+    job = tmp_path / "job.toml"
+    job.write_text(
+        'rw = "randrw"\nbsnormal = "8k/2k"\nblockalign = "4k"\nrate = "200MB/s"\nrate_process = "poisson"\n'
+        'random_distribution = "zoned_abs:90/64m:10/192m"\nsize = "256MiB"\nrequests = 40000\n'
+    )
+    assert cli("run", job, "--log-requests", "--out", tmp_path / "out").code == 0
+    log = polars.read_parquet(tmp_path / "out/requests.parquet").sort("submitted_ns")
+    first = log["lba"].min()
+    hot = (log["lba"] - first < (64 << 20) // 512).mean()
+    assert hot == pytest.approx(0.9, abs=0.006), "four standard deviations"
+    sectors = log["sectors"]
+    assert sectors.mean() == pytest.approx(16, abs=0.08)
+    assert sectors.var() == pytest.approx(16 + 1 / 12, rel=0.03)
+    seconds = (log["submitted_ns"].max() - log["submitted_ns"].min()) / 1e9
+    assert sectors.sum() * 512 / seconds == pytest.approx(2e8, rel=0.02)
+    told = json.loads(cli("trace", "stat", tmp_path / "out/requests.parquet", "--json").out)
+    assert told["requests"] == 40_000
+
+
 def test_a_trim_has_bytes_and_moves_none():
     work = (
         {"name": "trims", "rw": "randtrim", "bs": "32k", "size": "1m"},

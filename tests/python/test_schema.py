@@ -223,6 +223,7 @@ def test_every_key_has_a_description(validators):
         ("job", 'rw = "read"\nstonewall = 1\n'),
         ("job", 'rw = "read"\nbsrange = "4k"\n'),
         ("job", 'rw = "rw"\nrate_iops = 10\nwrite_rate_iops = 2e9\n'),
+        ("job", 'rw = "rw"\nrate = "0B/s"\n'),
         ("job", 'rw = "read"\n[job]\nrw = "read"\n'),
         ("job", 'rw = "read"\n[[jobs]]\nrw = "read"\n'),
         ("job", '[job]\nrw = "read"\n[[jobs]]\nrw = "read"\n'),

@@ -68,6 +68,9 @@ class Overload:
     """The rate of the job that would do so; None of what has no rate of its own."""
     write_rate_iops: float | None = None
     """The same of its writes, where they have a rate of their own."""
+    rate: float | None = None
+    """The same of a rate in bytes [B/s]."""
+    write_rate: float | None = None
     job: str | None = None
     """The job whose requests they were, where there are several."""
     resources: tuple[Resource, ...] = ()

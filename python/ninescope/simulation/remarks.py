@@ -25,7 +25,8 @@ def job_remarks(job: Mapping[str, Any], *, option: str = "") -> Iterator[str]:
         yield f"{told('rwmixread')} says nothing of {of}, which is of one direction"
     if not rw.startswith("rand") and job.get("random_distribution") is not None:
         yield f"{told('random_distribution')} says nothing of {of}, whose addresses follow each other"
-    if job.get("rate_process") is not None and not (job.get("rate_iops") or job.get("write_rate_iops")):
+    paced = any(job.get(word) for word in ("rate_iops", "write_rate_iops", "rate", "write_rate"))
+    if job.get("rate_process") is not None and not paced:
         yield f"{told('rate_process')} says nothing without {told('rate_iops')}: the job is a closed loop"
 
 

@@ -29,6 +29,7 @@ def workload_name(result: Result) -> str:
         return "workload"
     reads = f" {job['rwmixread']}% reads" if job.get("rw") in ("rw", "readwrite", "randrw") else ""
     how = f"{job['rate_iops']:g} IOPS" if job.get("rate_iops") else f"qd{job.get('iodepth', 1)}"
+    how = str(job.get("rate") or how)
     return f"{job.get('rw')}{reads} {job.get('bs')} {how}"
 
 

@@ -1,6 +1,7 @@
 //! The job of a section: each option in the words of a [`JobConfig`], and what takes several options to know.
 
-use ninescope_model::units::Bytes;
+use ninescope_model::Op;
+use ninescope_model::units::{Bytes, BytesPerSecond};
 
 use super::Problem;
 use super::notes::Notes;
@@ -86,6 +87,7 @@ fn apply(section: &Section<'_>, setting: &Setting<'_>, job: &mut JobConfig, said
         "runtime" => said.runtime = Some(values::time(value)?),
         "time_based" => said.time_based = flag(value)?,
         "rate_iops" => said.rates = Some(rates(value)?),
+        "rate" => said.byte_rates = Some(rates(value)?),
         "rate_process" => {
             job.rate_process = match value {
                 "linear" => RateProcess::Linear,
@@ -181,6 +183,7 @@ fn finish_pace(section: &Section<'_>, job: &mut JobConfig, said: &mut Said, note
         job.iodepth = 1;
     }
     set_rates(job, said).map_err(wrong("rate_iops"))?;
+    set_byte_rates(job, said).map_err(wrong("rate"))?;
     let Thinking { time, blocks, at_issue } = said.thinking;
     if time.is_some() {
         if section.setting("ramp_time").is_some() {
@@ -201,25 +204,48 @@ fn finish_pace(section: &Section<'_>, job: &mut JobConfig, said: &mut Said, note
     Ok(())
 }
 
-/// Of the directions that there are.
-fn set_rates(job: &mut JobConfig, said: &Said) -> Result<(), String> {
-    let Some(rates) = said.rates else { return Ok(()) };
+/// A rate of the first direction that there is, and of the second: reads and writes of a mixed job are held to one each.
+fn rates_of(job: &JobConfig, rates: Option<[u64; 3]>) -> Result<Option<(u64, Option<u64>)>, String> {
+    let Some(rates) = rates else { return Ok(None) };
     let of: Vec<u64> = job.rw.ops().iter().map(|&op| rates[op as usize]).collect();
     match of[..] {
-        [rate] if rate > 0 => job.rate_iops = Some(rate as f64),
-        // Reads and writes of a mixed job are held to a rate each.
-        [reads, writes] if reads > 0 && writes > 0 => {
-            (job.rate_iops, job.write_rate_iops) = (Some(reads as f64), Some(writes as f64));
-        }
-        [reads, writes] if reads > 0 || writes > 0 => {
-            return Err(format!(
-                "{reads} for reads and {writes} for writes: a rate of 0, which leaves a direction of a mixed job free, \
-                 is not supported; give a job for each direction"
-            ));
-        }
-        _ => return Ok(()),
+        [rate] if rate > 0 => Ok(Some((rate, None))),
+        [reads, writes] if reads > 0 && writes > 0 => Ok(Some((reads, Some(writes)))),
+        [reads, writes] if reads > 0 || writes > 0 => Err(format!(
+            "{reads} for reads and {writes} for writes: a rate of 0, which leaves a direction of a mixed job free, \
+             is not supported; give a job for each direction"
+        )),
+        _ => Ok(None),
     }
+}
+
+fn set_rates(job: &mut JobConfig, said: &Said) -> Result<(), String> {
+    let Some((rate, of_writes)) = rates_of(job, said.rates)? else { return Ok(()) };
+    (job.rate_iops, job.write_rate_iops) = (Some(rate as f64), of_writes.map(|rate| rate as f64));
     // fio makes a linear rate one of bytes: so many requests of the smallest size. A Poisson process counts requests.
     job.rate_by_bytes = job.sizes_of_an_op_differ() && job.rate_process == RateProcess::Linear;
+    Ok(())
+}
+
+/// Rates in bytes, which a Poisson process of fio takes for requests of the smallest size.
+fn set_byte_rates(job: &mut JobConfig, said: &Said) -> Result<(), String> {
+    let Some((rate, of_writes)) = rates_of(job, said.byte_rates)? else { return Ok(()) };
+    if job.rate_iops.is_some() {
+        return Err("rate_iops says already when requests arrive, and fio takes one of both".to_owned());
+    }
+    if job.rate_process == RateProcess::Linear {
+        (job.rate, job.write_rate) = (Some(BytesPerSecond(rate)), of_writes.map(BytesPerSecond));
+        return Ok(());
+    }
+    let requests = |rate: u64, op: Op| {
+        let least = job.least_bytes(op);
+        let requests = rate / least.0.max(1);
+        let too_low =
+            || format!("{rate} bytes per second are less than one request of {least}, which fio does not take");
+        if requests > 0 { Ok(requests as f64) } else { Err(too_low()) }
+    };
+    let of_first = requests(rate, job.rw.ops()[0])?;
+    let of_writes = of_writes.map(|rate| requests(rate, Op::Write)).transpose()?;
+    (job.rate_iops, job.write_rate_iops) = (Some(of_first), of_writes);
     Ok(())
 }

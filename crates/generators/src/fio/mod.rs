@@ -169,6 +169,7 @@ fn keys_of(option: &str) -> &'static [&'static str] {
         "randrepeat" => &["each_pass"],
         "fsync" | "fdatasync" => &["flush_every"],
         "rate_iops" => &["write_rate_iops"],
+        "rate" => &["write_rate", "rate_iops", "write_rate_iops"],
         _ => &[],
     }
 }

@@ -123,7 +123,7 @@ fn covers(job: &JobConfig, said: &Said) -> bool {
 
 /// Whether there are requests of one direction alone.
 pub fn is_of_one_direction(job: &JobConfig) -> bool {
-    let mixed = job.write_rate_iops.is_some() || (job.rwmixread > 0.0 && job.rwmixread < 100.0);
+    let mixed = job.writes_are_paced() || (job.rwmixread > 0.0 && job.rwmixread < 100.0);
     job.rw.ops().len() == 1 || !mixed
 }
 

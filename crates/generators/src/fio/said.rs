@@ -19,6 +19,8 @@ pub struct Said {
     pub loops: u64,
     /// Of reads, writes and trims, [requests/s].
     pub rates: Option<[u64; 3]>,
+    /// The same in bytes.
+    pub byte_rates: Option<[u64; 3]>,
     /// How many of the reads, writes and trims jump [percent].
     pub jumps: Option<[u8; 3]>,
     pub norandommap: bool,

@@ -433,6 +433,21 @@ fn what_switches_an_option_off_is_taken_and_counts_have_suffixes() {
 }
 
 #[test]
+fn a_rate_is_one_of_bytes_or_of_the_smallest_requests_of_a_poisson_process() {
+    let rates = |text: &str| {
+        let job = read(&format!("[a]\n{text}")).expect(text).jobs[0].clone();
+        (job.rate.map(|rate| rate.0), job.write_rate.map(|rate| rate.0), job.rate_iops, job.write_rate_iops)
+    };
+    assert_eq!(rates("rate=1m"), (Some(1 << 20), None, None, None));
+    assert_eq!(rates("rw=write\nrate=1m,500k"), (Some(500 << 10), None, None, None));
+    assert_eq!(rates("rw=randrw\nrate=1m"), (Some(1 << 20), Some(1 << 20), None, None));
+    assert_eq!(rates("rw=randrw\nrate=1m,2m"), (Some(1 << 20), Some(2 << 20), None, None));
+    let poisson = "rw=randrw\nbsrange=4k-8k,16k-32k\nrate_process=poisson\nrate=1m";
+    assert_eq!(rates(poisson), (None, None, Some(256.0), Some(64.0)));
+    assert_eq!(rates("rate=0\nrate_iops=7"), (None, None, Some(7.0), None));
+}
+
+#[test]
 fn a_linear_rate_of_several_sizes_is_one_of_bytes() {
     let by_bytes = |text: &str| read(&format!("[a]\nrw=randrw\n{text}")).expect(text).jobs[0].rate_by_bytes;
     for text in ["rate_iops=5\nbssplit=4k/50:8k/50", "rate_iops=5\nbsrange=4k-8k"] {
@@ -548,7 +563,10 @@ fn what_is_not_supported_is_named_with_its_line() {
         ("[a]\nbs=\n", vec!["line 2", "bs: fio wants a value"]),
         ("[a]\nstonewall=\n", vec!["line 2", "stonewall: fio wants a value"]),
         ("[a]\nbs\n", vec!["line 2", "bs: fio wants a value"]),
-        ("[a]\n[b]\nrate=1m\n", vec!["line 3", "rate_iops"]),
+        ("[a]\n[b]\nthinktime_iotime=1m\n", vec!["line 3", "thinktime_blocks"]),
+        ("[a]\nrate=1m\nrate_iops=5\n", vec!["line 2", "rate: rate_iops says already"]),
+        ("[a]\nrw=rw\nrate=1m,0\n", vec!["line 3", "rate of 0"]),
+        ("[a]\nrate=4000\nrate_process=poisson\n", vec!["line 2", "less than one request of 4KiB"]),
         ("[global]\nexitall\n[a]\n[b]\n", vec!["line 2", "exitall", "runtime"]),
         ("[a]\nnumjobs=0\n", vec!["line 2", "numjobs", "1 to 256"]),
         ("[a]\nnumjobs=257\n", vec!["line 2", "1 to 256"]),

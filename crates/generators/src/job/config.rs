@@ -1,7 +1,7 @@
 //! A job's description, in fio's words.
 
 use ninescope_model::schema::{above_zero, other_word, with_aliases};
-use ninescope_model::units::{Bytes, Duration};
+use ninescope_model::units::{Bytes, BytesPerSecond, Duration};
 use schemars::{JsonSchema, Schema};
 use serde::{Deserialize, Serialize, Serializer};
 
@@ -51,12 +51,12 @@ impl AccessPattern {
     }
 }
 
-/// How requests of a job with `rate_iops` arrive.
+/// How requests of a job with `rate_iops` or `rate` arrive.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 #[schemars(transform = other_word("linear", "fixed"))]
 pub enum RateProcess {
-    /// At equal distances.
+    /// At equal distances; with `rate` each after the time of the bytes before it.
     #[default]
     #[serde(alias = "fixed")]
     Linear,
@@ -183,6 +183,15 @@ pub struct JobConfig {
     /// `false`: requests arrive at that rate, whatever their sizes.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub rate_by_bytes: bool,
+    /// Bytes per second that arrive in an open-loop job, in place of `rate_iops`: linear, each request takes the time of its
+    /// bytes; a Poisson process has so many in the mean.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(transform = above_zero)]
+    pub rate: Option<BytesPerSecond>,
+    /// Writes of a mixed job arrive at a rate of their own; `rate` is that of the reads then, and `rwmixread` says nothing.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(transform = above_zero)]
+    pub write_rate: Option<BytesPerSecond>,
     /// After so many requests of a closed loop the job waits for all it has in flight, and then for so long, before it
     /// goes on, kept by the engine.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -249,6 +258,8 @@ impl Default for JobConfig {
             rate_iops: None,
             write_rate_iops: None,
             rate_by_bytes: false,
+            rate: None,
+            write_rate: None,
             thinktime: None,
             thinktime_blocks: None,
             rate_process: RateProcess::Linear,

@@ -1,6 +1,6 @@
 //! What follows from a job's keys: how large its requests are, how many of which kind come how fast, when it ends.
 
-use ninescope_model::units::Bytes;
+use ninescope_model::units::{Bytes, BytesPerSecond};
 use ninescope_model::{Op, SECTOR_BYTES};
 
 use super::config::{EachPass, JobConfig, RateProcess};
@@ -73,14 +73,15 @@ impl JobConfig {
 impl JobConfig {
     /// The share of reads among the requests, where the first kind of operation counts as reads.
     pub fn read_share(&self) -> f64 {
-        match (self.rw.ops().len(), self.rate_iops, self.write_rate_iops) {
-            (1, _, _) => 1.0,
-            (_, Some(reads), Some(writes)) => {
-                let (reads, writes) =
-                    (reads * self.arrivals_per_rate(Op::Read), writes * self.arrivals_per_rate(Op::Write));
-                reads / (reads + writes)
+        if self.rw.ops().len() == 1 {
+            return 1.0;
+        }
+        match self.pace_of_writes() {
+            Some(writes) => {
+                let reads = self.pace().map_or(0.0, |pace| self.requests_per_second(pace, Op::Read));
+                reads / (reads + self.requests_per_second(writes, Op::Write))
             }
-            _ => self.rwmixread / 100.0,
+            None => self.rwmixread / 100.0,
         }
     }
 
@@ -102,20 +103,59 @@ impl JobConfig {
 
     /// How many requests arrive per second, where they arrive at a fixed rate.
     pub fn arrivals_per_second(&self) -> Option<f64> {
-        let rate = self.rate_iops.filter(|_| self.rate_process == RateProcess::Linear)?;
-        let of_first = rate * self.arrivals_per_rate(self.rw.ops()[0]);
-        Some(of_first + self.write_rate_iops.map_or(0.0, |rate| rate * self.arrivals_per_rate(Op::Write)))
+        let pace = self.pace().filter(|_| self.rate_process == RateProcess::Linear)?;
+        let writes = self.pace_of_writes().map_or(0.0, |pace| self.requests_per_second(pace, Op::Write));
+        Some(self.requests_per_second(pace, self.rw.ops()[0]) + writes)
     }
 
-    /// How long so many requests take to arrive at a rate of the first direction [s].
-    pub(super) fn seconds_of(&self, requests: u64, rate: f64) -> f64 {
-        requests as f64 / (rate * self.arrivals_per_rate(self.rw.ops()[0]))
+    /// Whether requests arrive at a rate, whatever the drive does.
+    pub fn is_paced(&self) -> bool {
+        self.pace().is_some()
     }
 
-    /// How many requests of a direction arrive in the mean for each one of its rate.
-    fn arrivals_per_rate(&self, op: Op) -> f64 {
-        if self.rate_by_bytes { self.least_bytes(op).0 as f64 / self.mean_bytes(op) } else { 1.0 }
+    /// Whether writes of a mixed job arrive at a rate of their own, so that its mix is not drawn.
+    pub fn writes_are_paced(&self) -> bool {
+        self.pace_of_writes().is_some()
     }
+
+    /// The rate of the job, or of its reads where writes have one of their own.
+    pub(super) fn pace(&self) -> Option<Pace> {
+        let per_second = self.rate_iops.map(|rate| self.pace_in_requests(rate));
+        per_second.or_else(|| self.rate.map(Pace::Bytes))
+    }
+
+    /// That of the writes, where they have one of their own.
+    pub(super) fn pace_of_writes(&self) -> Option<Pace> {
+        let per_second = self.write_rate_iops.map(|rate| self.pace_in_requests(rate));
+        per_second.or_else(|| self.write_rate.map(Pace::Bytes)).filter(|_| self.is_paced())
+    }
+
+    fn pace_in_requests(&self, rate: f64) -> Pace {
+        if self.rate_by_bytes { Pace::Smallest(rate) } else { Pace::Requests(rate) }
+    }
+
+    /// How many requests per second a rate comes to in the mean, where `op` is the direction that has it.
+    pub(super) fn requests_per_second(&self, pace: Pace, op: Op) -> f64 {
+        match pace {
+            Pace::Requests(rate) => rate,
+            Pace::Smallest(rate) => rate * (self.least_bytes(op).0 as f64 / self.mean_bytes(op)),
+            Pace::Bytes(BytesPerSecond(rate)) => rate as f64 / self.mean_paced(op),
+        }
+    }
+
+    /// The mean of the requests that share a rate with `op` [B].
+    pub(super) fn mean_paced(&self, op: Op) -> f64 {
+        if self.writes_are_paced() { self.mean_bytes(op) } else { self.mean_request() }
+    }
+}
+
+/// What a job's rate is one of, in a second.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Pace {
+    Requests(f64),
+    /// Requests of the smallest size; a larger one takes as much longer.
+    Smallest(f64),
+    Bytes(BytesPerSecond),
 }
 
 // ---- how many there are -----------------------------------------------------------------------------

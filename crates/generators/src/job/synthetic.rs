@@ -6,6 +6,7 @@ use ninescope_model::{Arrival, Lba, Op, Request, SECTOR_BYTES, Workload, Workloa
 use super::distribution::{Extent, Zone};
 use super::order::Order;
 use super::region::Grid;
+use super::requests::Pace;
 use super::scramble::Scramble;
 use super::{AccessPattern, AddressDistribution, EachPass, JobConfig, JobError, JobRegion, RateProcess};
 
@@ -303,7 +304,7 @@ impl OperationLaw {
             AccessPattern::Read | AccessPattern::RandRead => Self::Always(Op::Read),
             AccessPattern::Write | AccessPattern::RandWrite => Self::Always(Op::Write),
             AccessPattern::Trim | AccessPattern::RandTrim => Self::Always(Op::Trim),
-            AccessPattern::Rw | AccessPattern::RandRw if config.write_rate_iops.is_some() => Self::FirstToArrive,
+            AccessPattern::Rw | AccessPattern::RandRw if config.writes_are_paced() => Self::FirstToArrive,
             AccessPattern::Rw | AccessPattern::RandRw => {
                 let whole = config.rwmixread.fract() == 0.0;
                 let of = if whole { 100 } else { PARTS };
@@ -442,18 +443,24 @@ impl Runs {
 
 impl ArrivalLaw {
     fn of_job(config: &JobConfig, stream: impl Fn(&'static str) -> RandomStream) -> Self {
-        let law = |op: Op, rate_iops: f64, purpose| {
-            if config.rate_by_bytes {
+        let linear = config.rate_process == RateProcess::Linear;
+        let law = |op: Op, pace: Pace, purpose| match pace {
+            Pace::Smallest(rate) => {
                 let of_least = config.least_bytes(op).0 as f64 / SECTOR_BYTES as f64;
-                return Self::Paced { sector_ns: 1e9 / rate_iops / of_least, passed: 0 };
+                Self::Paced { sector_ns: 1e9 / rate / of_least, passed: 0 }
             }
-            Self::new(rate_iops, config.rate_process, || stream(purpose))
+            Pace::Bytes(rate) if linear => {
+                Self::Paced { sector_ns: 1e9 * SECTOR_BYTES as f64 / rate.0 as f64, passed: 0 }
+            }
+            Pace::Bytes(_) | Pace::Requests(_) => {
+                Self::new(config.requests_per_second(pace, op), config.rate_process, || stream(purpose))
+            }
         };
         let with_first = |mut law: Self| {
             let first = law.next();
             (law, first)
         };
-        match (config.rate_iops, config.write_rate_iops) {
+        match (config.pace(), config.pace_of_writes()) {
             (None, _) => Self::Closed,
             (Some(rate), None) => law(config.rw.ops()[0], rate, "arrival"),
             (Some(reads), Some(writes)) => Self::ByDirection(Box::new([

@@ -1,7 +1,7 @@
 //! What can be wrong with a job's keys, alone, together, and on a drive.
 
 use ninescope_model::units::Bytes;
-use ninescope_model::{REQUEST_SECTORS_MAX, SECTOR_BYTES, TIME_MAX};
+use ninescope_model::{Op, REQUEST_SECTORS_MAX, SECTOR_BYTES, TIME_MAX};
 
 use super::config::{JobConfig, RateProcess};
 use super::error::JobError;
@@ -122,8 +122,9 @@ impl JobConfig {
     fn validate_thinking(&self) -> Result<(), JobError> {
         let refused = |key, problem: &str| Err(JobError::new(key, problem));
         match (self.thinktime, self.thinktime_blocks) {
-            (Some(_), _) if self.rate_iops.is_some() => {
-                refused("thinktime", "is for closed loops, and `rate_iops` says when requests arrive")
+            (Some(_), _) if self.is_paced() => {
+                let key = if self.rate.is_some() { "rate" } else { "rate_iops" };
+                refused("thinktime", &format!("is for closed loops, and `{key}` says when requests arrive"))
             }
             (Some(time), _) if time.0 > TIME_MAX.0 / 2 => refused("thinktime", "is longer than 36 years"),
             (None, Some(_)) => refused("thinktime_blocks", "says how often there is a `thinktime`, and there is none"),
@@ -152,19 +153,44 @@ impl JobConfig {
             let problem = "wants a `write_rate_iops` of a mixed job: reads and writes are paced each by themselves";
             return Err(JobError::new("rate_by_bytes", problem));
         }
-        match (self.rate_iops, self.requests) {
+        match self.rate_iops {
             _ if self.write_rate_iops.is_some_and(|rate| !(1e-3..=1e9).contains(&rate)) => {
                 let rate = self.write_rate_iops.unwrap_or_default();
                 Err(JobError::new("write_rate_iops", format!("{rate} is not a rate from 0.001 to 1e9 per second")))
             }
-            (Some(rate), _) if !(1e-3..=1e9).contains(&rate) => {
+            Some(rate) if !(1e-3..=1e9).contains(&rate) => {
                 Err(JobError::new("rate_iops", format!("{rate} is not a rate from 0.001 to 1e9 per second")))
             }
-            (Some(rate), Some(requests)) if self.seconds_of(requests, rate) > TIME_MAX.0 as f64 / 1e9 => {
+            _ => self.validate_rate_in_bytes(),
+        }?;
+        let rate = self.pace().map(|pace| self.requests_per_second(pace, self.rw.ops()[0]));
+        match (rate, self.requests) {
+            (Some(rate), Some(requests)) if requests as f64 / rate > TIME_MAX.0 as f64 / 1e9 => {
                 let problem = format!("{requests} requests at {rate} per second take more than 73 years");
                 Err(JobError::new("requests", problem))
             }
             _ => Ok(()),
         }
+    }
+
+    fn validate_rate_in_bytes(&self) -> Result<(), JobError> {
+        if self.rate.is_some() && (self.rate_iops.is_some() || self.write_rate_iops.is_some()) {
+            return Err(JobError::new("rate", "`rate_iops` says already when requests arrive"));
+        }
+        if self.write_rate.is_some() && (self.rw.ops().len() == 1 || self.rate.is_none()) {
+            let problem = "belongs to a mixed job whose reads have the rate `rate`";
+            return Err(JobError::new("write_rate", problem));
+        }
+        let (first, second) = (self.rw.ops()[0], Op::Write);
+        for (key, rate, op) in [("rate", self.rate, first), ("write_rate", self.write_rate, second)] {
+            let Some(rate) = rate else { continue };
+            let (mean, per_second) = (self.mean_paced(op), 1e-3..=1e9);
+            // Of sizes that are none something else is said.
+            if mean > 0.0 && !per_second.contains(&(rate.0 as f64 / mean)) {
+                let problem = format!("{rate} is not a rate from 0.001 to 1e9 requests per second");
+                return Err(JobError::new(key, problem));
+            }
+        }
+        Ok(())
     }
 }

@@ -1,7 +1,7 @@
 //! Synthetic jobs: their description and what they draw.
 
 use ninescope_generators::{AccessPattern, AddressDistribution, EachPass, JobConfig, RateProcess, SyntheticJob};
-use ninescope_model::units::{Bytes, Duration};
+use ninescope_model::units::{Bytes, BytesPerSecond, Duration};
 use ninescope_model::{Arrival, Op, Request, Workload};
 
 const DRIVE_SECTORS: u64 = 1 << 21;
@@ -59,6 +59,8 @@ fn a_job_file_speaks_fio() {
         rate_iops: Some(2e4),
         write_rate_iops: None,
         rate_by_bytes: false,
+        rate: None,
+        write_rate: None,
         thinktime: None,
         thinktime_blocks: None,
         rate_process: RateProcess::Poisson,
@@ -99,6 +101,16 @@ fn what_has_no_meaning_is_named_by_its_key() {
         ("thinktime_blocks = 2", "thinktime_blocks: says how often"),
         ("rate_iops = 0.0", "rate_iops: 0"),
         ("rate_iops = nan", "rate_iops: NaN"),
+        ("rate = '0B/s'", "rate: 0B/s is not a rate"),
+        ("rate = '4B/s'", "rate: 4B/s is not a rate from 0.001"),
+        ("rate = '1MB/s'\nrate_iops = 5", "rate: `rate_iops` says"),
+        ("rate = '1MB/s'\nwrite_rate = '1MB/s'", "write_rate: belongs to a mixed job"),
+        ("rw = 'rw'\nwrite_rate = '1MB/s'", "write_rate: belongs to a mixed job"),
+        ("rw = 'rw'\nrate = '1MB/s'\nwrite_rate = '0B/s'", "write_rate: 0B/s is not"),
+        ("rw = 'rw'\nrate = '1MB/s'\nwrite_rate_iops = 5", "write_rate_iops: belongs to"),
+        ("rate = '1MB/s'\nrate_by_bytes = true", "rate_by_bytes: is for jobs with `rate_iops`"),
+        ("rate = '1MB/s'\nthinktime = '1ms'", "thinktime: is for closed loops, and `rate` says"),
+        ("bs = '4k'\nrate = '5B/s'\nrequests = 3_000_000", "requests: 3000000 requests at 0.001"),
         ("rw = 'randread'\nblockalign = 100", "blockalign: 100 bytes are"),
         ("duration = '1000000h'", "duration: is longer than 36 years"),
         ("rwmixread = nan", "rwmixread: NaN"),
@@ -591,6 +603,52 @@ fn a_mix_may_be_a_fraction_of_percents() {
         draw("rw = 'randrw'\nrwmixread = 70.0\nrequests = 500"),
         draw("rw = 'randrw'\nrwmixread = 70\nrequests = 500")
     );
+}
+
+/// Bytes and time of all that comes: what is offered in a second [B].
+fn offered(all: &[Request]) -> f64 {
+    let bytes: u64 = all.iter().map(|request| u64::from(request.sectors) * 512).sum();
+    bytes as f64 / (all[all.len() - 1].submitted.0 as f64 / 1e9)
+}
+
+#[test]
+fn a_rate_in_bytes_is_what_is_offered() {
+    let mixed = "rw = 'randrw'\nrwmixread = 30\nbssplit = '4k/50:16k/50,64k/100'\nrequests = 400000\nrate = '200MB/s'";
+    // By the law itself: each request comes after the time of the bytes before it, of both directions.
+    let mut before = 0_u64;
+    for request in draw(mixed) {
+        assert!((request.submitted.0 as f64 - before as f64 * 5.0).abs() <= 1.0, "{request:?} behind {before} bytes");
+        before += u64::from(request.sectors) * 512;
+    }
+    assert!(
+        (job(mixed).arrivals_per_second().expect("is linear") - 2e8 / (0.3 * 10_240.0 + 0.7 * 65_536.0)).abs() < 1e-6
+    );
+    // Of 400,000 exponential gaps the mean is known to 0.16 %, that of the sizes to 0.09 %.
+    let poisson = format!("{mixed}\nrate_process = 'poisson'");
+    assert!((offered(&draw(&poisson)) / 2e8 - 1.0).abs() < 0.006, "{}", offered(&draw(&poisson)));
+    let normal = "rw = 'randwrite'\nbsnormal = '8k/2k'\nrequests = 400000\nrate = '200MB/s'\nrate_process = 'poisson'";
+    assert!((offered(&draw(normal)) / 2e8 - 1.0).abs() < 0.006, "{}", offered(&draw(normal)));
+    let one_size = draw("rw = 'randread'\nbs = '4k'\nrequests = 9\nrate = '4096MB/s'");
+    assert!(one_size.iter().zip(0..).all(|(request, index)| request.submitted.0 == index * 1000));
+}
+
+#[test]
+fn directions_are_offered_at_rates_of_their_own() {
+    let text = "rw = 'randrw'\nrwmixread = 99\nbssplit = '4k/50:16k/50,64k/100'\nrequests = 200000\n\
+        rate = '100MB/s'\nwrite_rate = '300MB/s'";
+    let expected = (1e8 / 10_240.0) / (1e8 / 10_240.0 + 3e8 / 65_536.0);
+    assert!((job(text).read_share() - expected).abs() < 1e-12);
+    for text in [text.to_owned(), format!("{text}\nrate_process = 'poisson'")] {
+        let all = draw(&text);
+        assert!(all.windows(2).all(|pair| pair[0].submitted <= pair[1].submitted));
+        for (op, rate) in [(Op::Read, 1e8), (Op::Write, 3e8)] {
+            let of: Vec<Request> = all.iter().filter(|request| request.op == op).copied().collect();
+            assert!((offered(&of) / rate - 1.0).abs() < 0.02, "{text} {op:?}: {}", offered(&of));
+        }
+    }
+    let config = job("rate = '1.5GB/s'");
+    assert_eq!(config.rate, Some(BytesPerSecond(1_500_000_000)));
+    assert_eq!(job(&toml::to_string(&config).expect("is plain data")), config);
 }
 
 #[test]

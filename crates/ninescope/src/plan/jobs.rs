@@ -262,10 +262,10 @@ impl Jobs {
 fn check_that_time_passes(job: &JobConfig, assembly: &Assembly) -> Result<(), JobError> {
     let only_trims = matches!(job.rw, AccessPattern::Trim | AccessPattern::RandTrim);
     let by_time_alone = JobConfig { duration: None, ..job.clone() }.has_an_end();
-    let endless = job.duration.is_some() && !by_time_alone && job.rate_iops.is_none();
+    let endless = job.duration.is_some() && !by_time_alone && !job.is_paced();
     if only_trims && endless && assembly.engine.command_cost == Ns::ZERO {
         let problem = "never ends trims, which take no time on a drive with controller.command_cost = 0; give \
-                       `requests` or `rate_iops`";
+                       `requests`, `rate_iops` or `rate`";
         return Err(JobError::new("duration", problem));
     }
     Ok(())

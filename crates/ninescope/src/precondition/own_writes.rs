@@ -214,8 +214,7 @@ impl OwnWrites {
 }
 
 fn writes(job: &JobConfig) -> bool {
-    job.rw.ops().contains(&Op::Write)
-        && (job.rw.ops().len() == 1 || job.write_rate_iops.is_some() || job.rwmixread < 100.0)
+    job.rw.ops().contains(&Op::Write) && (job.rw.ops().len() == 1 || job.writes_are_paced() || job.rwmixread < 100.0)
 }
 
 fn trims(job: &JobConfig) -> bool {
@@ -241,7 +240,8 @@ fn endless(job: &JobConfig, alone: bool) -> JobConfig {
     }
     let JobConfig { iodepth, rate_process, .. } = JobConfig::default();
     // Sizes and places of the region are those of reads and writes: the kind of job stays.
-    let unpaced = JobConfig { rate_iops: None, write_rate_iops: None, rate_by_bytes: false, ..endless };
+    let in_requests = JobConfig { rate_iops: None, write_rate_iops: None, rate_by_bytes: false, ..endless };
+    let unpaced = JobConfig { rate: None, write_rate: None, ..in_requests };
     JobConfig { iodepth, rate_process, rwmixread: 0.0, ..unpaced }
 }
 

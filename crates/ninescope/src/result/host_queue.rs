@@ -5,6 +5,7 @@ use ninescope_engine::meter::{Backlog, Overload};
 use ninescope_engine::{Seen, Utilization};
 use ninescope_generators::JobConfig;
 use ninescope_kernel::Ns;
+use ninescope_model::units::BytesPerSecond;
 use ninescope_model::{Cause, Op};
 use serde_json::{Map, Value, json};
 
@@ -98,11 +99,19 @@ fn stretch(load: f64) -> f64 {
     digits::up(load / LOAD_KEPT_UP_WITH)
 }
 
-/// The rates of a job, that of its writes second where they have one of their own, that would bring a load to
-/// [`LOAD_KEPT_UP_WITH`], rounded down to three digits.
-fn rates_kept_up_with(load: f64, job: &JobConfig) -> Option<(f64, Option<f64>)> {
-    let lowered = |rate: f64| digits::down(rate * LOAD_KEPT_UP_WITH / load);
-    Some((lowered(job.rate_iops?), job.write_rate_iops.map(lowered)))
+/// The keys of a job's rates with what would bring a load to [`LOAD_KEPT_UP_WITH`], rounded down to three digits; that of
+/// its writes second where they have one of their own.
+fn rates_kept_up_with(load: f64, job: &JobConfig) -> Vec<(&'static str, f64)> {
+    let in_bytes = |rate: BytesPerSecond| rate.0 as f64;
+    let rates = [
+        ("rate_iops", job.rate_iops),
+        ("write_rate_iops", job.write_rate_iops),
+        ("rate", job.rate.map(in_bytes)),
+        ("write_rate", job.write_rate.map(in_bytes)),
+    ];
+    let lowered =
+        |(key, rate): (&'static str, Option<f64>)| Some((key, digits::down(rate? * LOAD_KEPT_UP_WITH / load)));
+    rates.into_iter().filter_map(lowered).collect()
 }
 
 /// The load by what the drive is done with: requests complete in its buffer, and what it worked on by itself after the last
@@ -119,7 +128,8 @@ pub fn overload(device: &Seen<'_>, utilization: &Utilization, report: &WorkloadR
         let scale = load.zip(report.time_scale()).map(|(load, now)| stretch(load * now));
         let job = report.job_of_lane(lane);
         let rates = rates(&overload, job);
-        let lower = load.zip(job).and_then(|(load, job)| rates_kept_up_with(load, job));
+        let lower = load.zip(job).map_or_else(Vec::new, |(load, job)| rates_kept_up_with(load, job));
+        let lower = |key: &str| lower.iter().find(|(of, _)| *of == key).map(|(_, rate)| *rate);
         json!({
             "job": job_names.get(lane),
             "load": overload.load,
@@ -129,8 +139,10 @@ pub fn overload(device: &Seen<'_>, utilization: &Utilization, report: &WorkloadR
             "until_ns": overload.until.0,
             "age_ns": overload.age.0,
             "time_scale": scale,
-            "rate_iops": lower.map(|(rate, _)| rate),
-            "write_rate_iops": lower.and_then(|(_, of_writes)| of_writes),
+            "rate_iops": lower("rate_iops"),
+            "write_rate_iops": lower("write_rate_iops"),
+            "rate": lower("rate"),
+            "write_rate": lower("write_rate"),
             "resources": resources_since(overload.since, device, utilization),
         })
     };
@@ -168,22 +180,22 @@ pub fn overload_notes(device: &Seen<'_>, report: &WorkloadReport, job_names: &[S
             None => (format!("all requests from {since} on arrive at once"), None),
         };
         let percent = LOAD_KEPT_UP_WITH * 100.0;
-        let lower = with_debt.zip(job).and_then(|(load, job)| rates_kept_up_with(load, job));
+        let lower = with_debt.zip(job).map_or_else(Vec::new, |(load, job)| rates_kept_up_with(load, job));
         let beside = if job_names.len() > 1 { " with the other jobs as they were" } else { "" };
-        let way_out = match (report.time_scale(), lower, factor) {
+        let way_out = match (report.time_scale(), lower.as_slice(), factor) {
             (Some(_), _, Some(factor)) => format!(
                 "--time-scale {factor} would bring the load to {percent:.0} % on average (more is wanted where requests come in \
                  bursts), --closed-loop keeps a queue depth in place of the times"
             ),
             (Some(_), _, None) => "--closed-loop keeps a queue depth in place of the times".to_owned(),
-            (None, Some((rate, of_writes)), _) => format!(
-                "rate_iops={rate}{} would bring the load to {percent:.0} %{beside}, without rate_iops iodepth is kept",
-                of_writes.map_or_else(String::new, |rate| format!(" and write_rate_iops={rate}"))
+            (None, [(first, _), ..], _) => format!(
+                "{} would bring the load to {percent:.0} %{beside}, without {first} iodepth is kept",
+                lower.iter().map(|(key, rate)| format!("{key}={rate}")).collect::<Vec<_>>().join(" and ")
             ),
-            (None, None, Some(factor)) => {
+            (None, [], Some(factor)) => {
                 format!("requests {factor} times as far apart would bring the load to {percent:.0} %")
             }
-            (None, None, None) => "a job without rate_iops keeps its iodepth".to_owned(),
+            (None, [], None) => "a job without rate_iops keeps its iodepth".to_owned(),
         };
         format!(
             "{whose}the drive does not keep up: {how}, which was {age} old when it completed; latencies tell how long \

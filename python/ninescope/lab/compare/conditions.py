@@ -74,7 +74,7 @@ def arrivals_are_given(result: Result) -> bool:
     if workload.get("kind") == "trace":
         return not workload.get("closed_loop")
     jobs = workload.get("jobs") or [workload.get("job") or {}]
-    return all(job.get("rate_iops") for job in jobs)
+    return all(job.get("rate_iops") or job.get("rate") for job in jobs)
 
 
 def build(result: Result) -> str:

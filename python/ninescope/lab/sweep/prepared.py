@@ -26,6 +26,8 @@ _NOT_OF_WRITES = (
     "rate_iops",
     "write_rate_iops",
     "rate_by_bytes",
+    "rate",
+    "write_rate",
     "rate_process",
     "rwmixread",
 )
