@@ -40,7 +40,7 @@ def test_each_job_is_told_by_itself(result):
 
 
 def test_a_trace_of_a_job_has_its_zones_sizes_and_rate(cli, tmp_path):
-    """90 % of the requests go to 64 MiB, sizes have a mean of 8 and a deviation of 2 KiB, 200 MB come in a second."""
+    """90 % of the requests go to 64 MiB, sizes are 8 KiB with a deviation of 2, 200 MB come a second."""
     job = tmp_path / "job.toml"
     job.write_text(
         'rw = "randrw"\nbsnormal = "8k/2k"\nblockalign = "4k"\nrate = "200MB/s"\nrate_process = "poisson"\n'

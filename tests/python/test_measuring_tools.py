@@ -279,6 +279,7 @@ def test_bench_cost_refuses_arguments_and_tells_what_fails():
         ("probe_cost.sh", "--x"),
         ("quick_verdicts.py", "/nope"),
         ("renew_fio_options.py", "--x"),
+        ("renew_mqsim_settings.py", "--x"),
         ("renew_papers.py", "/nope"),
         ("renew_readme.py", "/nope"),
         ("renew_today.py", "/nope"),

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from ninescope.cli.common import print_pairs
+
+if TYPE_CHECKING:
+    from ninescope.mqsim import Imported
 
 app = typer.Typer(
     help="Take over configurations of other simulators.", no_args_is_help=True, rich_markup_mode=None
@@ -36,9 +39,14 @@ def import_mqsim(
             help="Whether the drive does what the file says, or what MQSim does of it.",
         ),
     ] = "hardware",
+    trace: Annotated[
+        str | None,
+        typer.Option(metavar="FILE", help="The trace of a flow, where it is not where the file says."),
+    ] = None,
+    verbose: Annotated[bool, typer.Option("--verbose", help="List what was not carried over.")] = False,
     json_: Annotated[bool, typer.Option("--json", help="Print the account as JSON.")] = False,
 ) -> None:
-    """Make a drive and jobs of a configuration of MQSim, and list what has no counterpart.
+    """Make a drive and jobs of a configuration of MQSim, and say what became of each of its settings.
 
     Flows that replay traces give the command that runs the trace.
     """
@@ -55,6 +63,7 @@ def import_mqsim(
         scenario=scenario,
         one_command_per_chip=one_command_per_chip,
         as_mqsim=as_ == "mqsim",
+        trace=existing(trace, "trace") if trace is not None else None,
     )
     mqsim.save(imported, Path(out))
     if json_:
@@ -62,8 +71,26 @@ def import_mqsim(
         return
     written = ", ".join(str(Path(out, name)) for name in imported.files())
     print(f"written: {written} (where each value comes from stands under `sources`)\n")
-    print("not carried over")
-    print_pairs([(f"  {left.tag} {left.value}".rstrip(), left.why) for _, left in imported.not_carried()])
+    _print_account(imported, verbose=verbose)
     print("\nrun it with")
     for command in imported.commands(out):
         print(f"  {command}")
+
+
+def _print_account(imported: Imported, *, verbose: bool) -> None:
+    """Say how many settings of MQSim became what, and list those that nobody knows."""
+    from ninescope.mqsim.settings import CARRIED, GROUPS, MEANS, UNKNOWN
+
+    for group, count in imported.counts().items():
+        if not count:
+            continue
+        print(f"{count:4} {GROUPS[group]}: {MEANS[group]}")
+        if group != CARRIED and (verbose or group == UNKNOWN):
+            left = [left for _, left in imported.not_carried() if left.group == group]
+            print_pairs([(f"       {one.tag} {one.value}".rstrip(), one.why) for one in left])
+    if not verbose:
+        print("     (--verbose lists them; they stand in the files, too)")
+    done = imported.as_mqsim()
+    if done:
+        print("\ndone as MQSim does it, where hardware does not")
+        print_pairs([(f"  {key}", source.replace("--as mqsim: ", "")) for key, source in done])

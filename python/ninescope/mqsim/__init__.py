@@ -1,11 +1,13 @@
 """Configurations of MQSim as drives and jobs.
 
-`document` reads the XML, `drive` and `workload` say what becomes of every parameter, `report` keeps account
-of what was carried over and what was not; here the two files are put together and written.
+`document` reads the XML; `settings` knows what becomes of each setting, `drive` and `workload` carry over
+those that are, `pieces` measures how much of a page writes have, `report` keeps account; here the two files
+are put together and written.
 """
 
 from __future__ import annotations
 
+import collections
 import dataclasses
 import json
 import shlex
@@ -15,6 +17,7 @@ from ninescope import _native, toml
 from ninescope.common.files import output_directory, written_whole
 from ninescope.mqsim.drive import Drive, read_drive
 from ninescope.mqsim.report import Left, Part
+from ninescope.mqsim.settings import CARRIED, GROUPS
 from ninescope.mqsim.workload import Flow, read_flows, whole_drive
 
 
@@ -49,12 +52,23 @@ class Imported:
         return commands
 
     def not_carried(self) -> list[tuple[str, Left]]:
-        """List every parameter without a counterpart, with its file."""
+        """List every setting that was not carried over, with its file."""
         listed = [(self.config, left) for left in self.drive.left]
         for flow in self.flows:
             listed += [(self.workload, left) for left in flow.left]
         listed += [(self.workload, left) for left in self.rest]
         return list(dict.fromkeys(listed))
+
+    def counts(self) -> dict[str, int]:
+        """Count the settings by what became of them."""
+        counted = collections.Counter(left.group for _, left in self.not_carried())
+        counted[CARRIED] = len(self.drive.carried) + len({tag for flow in self.flows for tag in flow.carried})
+        return {group: counted[group] for group in GROUPS}
+
+    def as_mqsim(self) -> list[tuple[str, str]]:
+        """List what does what MQSim does and hardware does not: key and source."""
+        sources = [source for part in (self.drive, *self.flows) for source in part.sources.items()]
+        return [(key, source) for key, source in sources if "--as mqsim" in source]
 
     def document(self, directory: str) -> dict[str, object]:
         """Give the whole report as one JSON value."""
@@ -64,7 +78,11 @@ class Imported:
             "files": list(self.files()),
             "commands": self.commands(directory),
             "carried": {name: part.sources for name, part in parts.items()},
-            "not_carried": [{"file": file, **dataclasses.asdict(left)} for file, left in self.not_carried()],
+            "counts": {GROUPS[group]: count for group, count in self.counts().items()},
+            "not_carried": [
+                {"file": file, **dataclasses.asdict(left), "group": GROUPS[left.group]}
+                for file, left in self.not_carried()
+            ],
         }
 
     def _drive_text(self) -> str:
@@ -82,8 +100,13 @@ class Imported:
 
 
 def _comments(left: list[Left]) -> str:
-    lines = [f"# {item.tag} = {item.value}: {item.why}".replace("\n", " ") for item in left]
-    return "\n# Not carried over from MQSim:\n" + "\n".join(lines) + "\n" if lines else ""
+    """List settings that were not carried over, by group."""
+    text = "\n# Not carried over from MQSim\n" if left else ""
+    for group, words in GROUPS.items():
+        lines = [f"#   {item.tag} = {item.value}: {item.why}" for item in left if item.group == group]
+        if lines:
+            text += "\n".join((f"# {words}:", *(line.replace("\n", " ") for line in lines))) + "\n"
+    return text
 
 
 def convert(
@@ -93,13 +116,15 @@ def convert(
     scenario: int = 1,
     one_command_per_chip: bool = False,
     as_mqsim: bool = False,
+    trace: str | None = None,
 ) -> Imported:
     """Convert the two files of MQSim. A ConfigError names file, line and tag.
 
     With `as_mqsim` the drive does what MQSim does, where that is not what the file says or hardware does:
-    one command at a time in a chip, and data of reads before commands on a channel.
+    one command at a time in a chip, and data of reads before commands on a channel. `trace` is the one that
+    a flow replays, where it does not lie where the file says.
     """
-    flows, rest = read_flows(workload, scenario)
+    flows, rest = read_flows(workload, scenario, as_mqsim=as_mqsim, trace=trace)
     sizes = [flow.request_bytes for flow in flows]
     same = sizes[0] if len(set(sizes)) == 1 else None
     cached = {flow.write_cached for flow in flows}
@@ -113,6 +138,7 @@ def convert(
         cached=True in cached,
         one_command_per_chip=one_command_per_chip or as_mqsim,
         as_mqsim=as_mqsim,
+        sectors_of_writes=lambda page: sum(flow.sectors_of_writes(page) for flow in flows) / len(flows),
     )
     for flow in flows:
         whole_drive(flow, drive.resources)
@@ -134,7 +160,7 @@ def _size(flow: Flow, drive: Part) -> None:
         pages *= geometry[key]
     raw = pages * geometry["blocks_per_plane"] * geometry["pages_per_block"]
     part = int(raw / (1 + drive.table["ftl"]["over_provisioning"]) * flow.working_set)
-    grain = max(4096, int(flow.table["bs"].removesuffix("B")))
+    grain = max(4096, flow.request_size)
     flow.put(
         "size", f"{max(grain, part // grain * grain)}B", "Working_Set_Percentage of the drive's capacity"
     )

@@ -109,13 +109,12 @@ def import_command(path: str) -> str:
 
 
 class Sheet:
-    """The values of one tag. What is asked for counts as known, and what is left in the end is not."""
+    """The values of one tag."""
 
     def __init__(self, file: str, element: Element) -> None:
         self.file = file
         self.element = element
         self._values: dict[str, Element] = {}
-        self._asked: set[str] = set()
         for child in element.children:
             if child.tag in self._values:
                 raise ConfigError(f"{file}: line {child.line}: <{child.tag}> is there twice")
@@ -130,7 +129,6 @@ class Sheet:
 
     def raw(self, tag: str) -> str | None:
         """Return a value as it stands, or None where the tag is missing."""
-        self._asked.add(tag)
         return self._values[tag].text.strip() if tag in self._values else None
 
     def text(self, tag: str) -> str:
@@ -162,6 +160,10 @@ class Sheet:
             self.wrong(tag, "is not a whole number")
         return int(value)
 
+    def has(self, tag: str) -> bool:
+        """Say whether the tag is there."""
+        return tag in self._values
+
     def flag(self, tag: str) -> bool:
         """Return true or false."""
         return self.one_of(tag, ("true", "false")) == "true"
@@ -174,6 +176,6 @@ class Sheet:
                 return word
         return self.wrong(tag, f"is not known; there is {', '.join(words)}")
 
-    def left(self) -> list[tuple[str, str]]:
-        """List the tags that nobody asked for, with their values."""
-        return [(tag, value.text.strip()) for tag, value in self._values.items() if tag not in self._asked]
+    def values(self) -> list[tuple[str, str]]:
+        """List all tags that hold a value."""
+        return [(tag, value.text.strip()) for tag, value in self._values.items()]

@@ -4,12 +4,27 @@ from __future__ import annotations
 
 import dataclasses
 import math
+from collections.abc import Callable
 
+from ninescope._native import ConfigError
 from ninescope.mqsim.document import Sheet, read
 from ninescope.mqsim.report import Left, Part
+from ninescope.mqsim.settings import UNKNOWN, unknown
+
+_ROOT = "Execution_Parameter_Set"
+_HOST, _DEVICE, _FLASH = "Host_Parameter_Set", "Device_Parameter_Set", "Flash_Parameter_Set"
+_SECTOR = 512
 
 _CELLS = {"SLC": ("LSB",), "MLC": ("LSB", "MSB"), "TLC": ("LSB", "CSB", "MSB")}
 _NS = 1 << 40
+# What is taken for each policy that chooses victims, and what is to be said of it.
+_VICTIMS = {
+    "GREEDY": ("greedy", ""),
+    "FIFO": ("fifo", ""),
+    "RANDOM": ("random", ", of blocks that are full"),
+    "RANDOM_P": ("random", ""),
+    "RANDOM_PP": ("random-invalid", ", of blocks that hold anything invalid"),
+}
 _UNBOUNDED_PAGES = 65535
 # What MQSim builds in for NVDDR2: the command and address cycles of a one-plane command.
 _COMMAND_ADDRESS_NS = 290
@@ -17,44 +32,6 @@ _COMMAND_ADDRESS_NS = 290
 _READ_MORE_NS = 20
 # MQSim starts collecting at this many free blocks of a plane, however small the threshold.
 _GC_BLOCKS_LEAST = 10
-
-_NO_DRAM = "the controller's DRAM takes no time"
-_NO_MAP = "the whole map is in DRAM: no miss reads flash"
-_NO_SUSPEND = "MQSim never reaches its code for suspending"
-_HOST_LEFT = {
-    "Enable_ResponseTime_Logging": "use --log-requests or series.parquet",
-    "ResponseTime_Logging_Period_Length": "use --log-requests or series.parquet",
-}
-_DEVICE_LEFT = {
-    "Seed": "another random sequence; --seed chooses one",
-    "Enabled_Preconditioning": "--prefill says what the drive holds",
-    "Data_Cache_Sharing_Mode": "one host queue shares everything",
-    "Data_Cache_DRAM_Row_Size": _NO_DRAM,
-    "Data_Cache_DRAM_Data_Rate": _NO_DRAM,
-    "Data_Cache_DRAM_Data_Busrt_Size": _NO_DRAM,
-    "Data_Cache_DRAM_tRCD": _NO_DRAM,
-    "Data_Cache_DRAM_tCL": _NO_DRAM,
-    "Data_Cache_DRAM_tRP": _NO_DRAM,
-    "CMT_Capacity": _NO_MAP,
-    "CMT_Sharing_Mode": _NO_MAP,
-    "Use_Copyback_for_GC": "no copyback: moved pages cross the channel",
-    "Preemptible_GC_Enabled": "no counterpart; the scheduling policy orders host and garbage collection",
-    "GC_Hard_Threshold": "only matters to preemptible garbage collection",
-    "Static_Wearleveling_Enabled": "no static wear levelling",
-    "Static_Wearleveling_Threshold": "no static wear levelling",
-    "Preferred_suspend_erase_time_for_read": _NO_SUSPEND,
-    "Preferred_suspend_erase_time_for_write": _NO_SUSPEND,
-    "Preferred_suspend_write_time_for_read": _NO_SUSPEND,
-    "Prefered_suspend_erase_time_for_read": _NO_SUSPEND,
-    "Prefered_suspend_erase_time_for_write": _NO_SUSPEND,
-    "Prefered_suspend_write_time_for_read": _NO_SUSPEND,
-}
-_FLASH_LEFT = {
-    "CMD_Suspension_Support": _NO_SUSPEND,
-    "Suspend_Erase_Time": _NO_SUSPEND,
-    "Suspend_Program_Time": _NO_SUSPEND,
-    "Page_Metadat_Capacity": "spare bytes are neither stored nor moved (MQSim does not move them either)",
-}
 
 
 @dataclasses.dataclass
@@ -65,55 +42,45 @@ class Drive(Part):
 
 
 def read_drive(
-    path: str, *, page_bytes: int | None, cached: bool, one_command_per_chip: bool, as_mqsim: bool
+    path: str,
+    *,
+    page_bytes: int | None,
+    cached: bool,
+    one_command_per_chip: bool,
+    as_mqsim: bool,
+    sectors_of_writes: Callable[[int], float],
 ) -> Drive:
     """Convert the file. Requests of `page_bytes`, below a page, want such pages; `cached`: writes are.
 
     With `as_mqsim` channel and dies do what MQSim does of the file, else what the file says of hardware.
+    `sectors_of_writes` says how many sectors of a page of so many a write has in the mean.
     """
     root = read(path, "Execution_Parameter_Set")
     sections = {child.tag: child for child in root.children}
-    for name in ("Host_Parameter_Set", "Device_Parameter_Set"):
+    for name in (_HOST, _DEVICE):
         if name not in sections:
-            from ninescope._native import ConfigError
-
             raise ConfigError(f"{path}: line {root.line}: <{root.tag}> has no <{name}>")
-    host = Sheet(path, sections["Host_Parameter_Set"])
-    device = Sheet(path, sections["Device_Parameter_Set"])
+    host, device = Sheet(path, sections[_HOST]), Sheet(path, sections[_DEVICE])
     nested = {child.tag: child for child in device.element.children if child.children}
-    if "Flash_Parameter_Set" not in nested:
-        device.text("Flash_Parameter_Set")
-    flash = Sheet(path, nested["Flash_Parameter_Set"])
-    part = Drive()
+    if _FLASH not in nested:
+        device.text(_FLASH)
+    flash = Sheet(path, nested[_FLASH])
+    part = Drive(as_mqsim=as_mqsim)
     part.table["summary"] = f"imported from MQSim's {path.rpartition('/')[2]}"
     together = "--as mqsim" if as_mqsim else "--one-command-per-chip" if one_command_per_chip else None
     _geometry(part, device, flash, page_bytes, together)
-    _nand(part, device, flash, _READ_MORE_NS if as_mqsim else 0)
+    _nand(part, device, flash)
     _ftl(part, device, flash)
+    _map(part, device)
     _controller(part, host, device, cached)
     if cached:
-        _buffer(part, device, flash, as_mqsim)
-    device.one_of("Transaction_Scheduling_Policy", ("PRIORITY_OUT_OF_ORDER", "OUT_OF_ORDER"))
-    part.put(
-        "scheduler.transactions", "reads-first", "Transaction_Scheduling_Policy: reads, programs, erases"
-    )
-    if as_mqsim:
-        part.put(
-            "scheduler.channel",
-            "read-data-first",
-            "--as mqsim: a channel asks for commands when no read data wait",
-        )
-    part.put("scheduler.multi_plane", False, "commands to two planes of a die are merged only now and then")
-    part.leave(host, _HOST_LEFT)
-    part.leave(device, _DEVICE_LEFT)
-    part.leave(flash, _FLASH_LEFT)
-    for sheet in (host, device, flash):
-        part.leave_unknown(sheet)
-    part.left += [
-        Left(tag, "", "not known to this importer")
-        for tag in (set(sections) - {"Host_Parameter_Set", "Device_Parameter_Set"})
-        | (set(nested) - {"Flash_Parameter_Set"})
-    ]
+        _buffer(part, device, flash, sectors_of_writes)
+    _scheduler(part, device, flash)
+    for sheet, section in ((host, _HOST), (device, _DEVICE), (flash, _FLASH)):
+        part.settle(sheet, section)
+    tables = [(tag, _ROOT) for tag in set(sections) - {_HOST, _DEVICE}]
+    tables += [(tag, _DEVICE) for tag in set(nested) - {_FLASH}]
+    part.left += [Left(tag, "", unknown(section, tag).why, UNKNOWN) for tag, section in sorted(tables)]
     return part
 
 
@@ -154,20 +121,18 @@ def _geometry(part: Drive, device: Sheet, flash: Sheet, page_bytes: int | None, 
     part.put("ftl.mapping_unit", part.table["geometry"]["page_size"], "Address_Mapping = PAGE_LEVEL")
 
 
-def _nand(part: Part, device: Sheet, flash: Sheet, read_more: int) -> None:
+def _nand(part: Drive, device: Sheet, flash: Sheet) -> None:
     cell = flash.one_of("Flash_Technology", tuple(_CELLS))
     pages = _CELLS[cell]
     part.put("nand.cell", cell.lower(), "Flash_Technology")
     for key, word in (("read", "Read"), ("program", "Program")):
         tags = [f"Page_{word}_Latency_{page}" for page in pages]
-        more = read_more if key == "read" else 0
-        built_in = f", and {more} ns that MQSim builds in" if more else ""
+        more = _READ_MORE_NS if part.as_mqsim and key == "read" else 0
+        built_in = f"; --as mqsim: and {more} ns that MQSim builds in" if more else ""
         times = [f"{flash.count(tag, 1, _NS) + more}ns" for tag in tags]
         part.put(f"nand.{key}", times, ", ".join(tags) + built_in)
-        for page in ("LSB", "CSB", "MSB"):
-            if page not in pages:
-                tag = f"Page_{word}_Latency_{page}"
-                part.leave(flash, {tag: f"{cell} has no such page"})
+        others = [f"Page_{word}_Latency_{page}" for page in ("LSB", "CSB", "MSB") if page not in pages]
+        part.idle(f"{cell} has no such page", *others)
     part.put("nand.erase_loop", f"{flash.count('Block_Erase_Latency', 1, _NS)}ns", "Block_Erase_Latency")
     part.put(
         "nand.endurance_cycles",
@@ -180,16 +145,29 @@ def _nand(part: Part, device: Sheet, flash: Sheet, read_more: int) -> None:
         f"{_COMMAND_ADDRESS_NS}ns",
         "Flash_Comm_Protocol = NVDDR2, whose times are built in",
     )
+    _channel_rate(part, device)
+
+
+def _channel_rate(part: Drive, device: Sheet) -> None:
     width = device.count("Flash_Channel_Width", 1, 64)
-    transfer_ns = int(1000 / device.number("Channel_Transfer_Rate", 1, 1000))
+    source = "Channel_Transfer_Rate x Flash_Channel_Width"
+    if not part.as_mqsim:
+        rate = device.number("Channel_Transfer_Rate", 1, 1e6)
+        part.put("nand.channel_rate", f"{round(width * rate * 1e6)}B/s", source)
+        return
+    if device.number("Channel_Transfer_Rate", 1, 1e6) > 1000:
+        device.wrong(
+            "Channel_Transfer_Rate", "takes no time in MQSim, which cuts it to whole ns: 1000 is its most"
+        )
+    transfer_ns = int(1000 / device.number("Channel_Transfer_Rate"))
     part.put(
         "nand.channel_rate",
         f"{width * 1_000_000_000 // transfer_ns}B/s",
-        f"Channel_Transfer_Rate x Flash_Channel_Width; cut to whole ns per transfer, {transfer_ns} here",
+        f"--as mqsim: {source}, cut to whole ns per transfer, {transfer_ns} here",
     )
 
 
-def _ftl(part: Part, device: Sheet, flash: Sheet) -> None:
+def _ftl(part: Drive, device: Sheet, flash: Sheet) -> None:
     device.one_of("Memory_Type", ("FLASH",))
     device.one_of("Address_Mapping", ("PAGE_LEVEL",))
     spare = device.number("Overprovisioning_Ratio", 0.001, 0.9)
@@ -200,11 +178,6 @@ def _ftl(part: Part, device: Sheet, flash: Sheet) -> None:
     )
     part.put("ftl.frontier_planes", 1, "each plane has a frontier of its own")
     part.put("ftl.page_allocation", "static", "Plane_Allocation_Scheme")
-    scheme = device.text("Plane_Allocation_Scheme").upper()
-    if scheme != "CWDP":
-        part.left.append(
-            Left("Plane_Allocation_Scheme", scheme, "static striping is CWDP, whatever is asked for")
-        )
     blocks = flash.count("Block_No_Per_Plane", 1, 1 << 24)
     threshold = max(int(device.number("GC_Exec_Threshold", 0, 1) * blocks), _GC_BLOCKS_LEAST)
     part.put(
@@ -214,26 +187,27 @@ def _ftl(part: Part, device: Sheet, flash: Sheet) -> None:
     )
     _victim(part, device, blocks)
     levelled = device.flag("Dynamic_Wearleveling_Enabled")
-    part.put("ftl.free_block_choice", "least-worn" if levelled else "fifo", "Dynamic_Wearleveling_Enabled")
-    if not device.flag("Ideal_Mapping_Table"):
-        part.leave(device, {"Ideal_Mapping_Table": _NO_MAP})
+    part.put(
+        "ftl.free_block_choice",
+        "least-worn" if levelled or part.as_mqsim else "fifo",
+        "--as mqsim: always on" if part.as_mqsim else "Dynamic_Wearleveling_Enabled",
+    )
+
+
+def _map(part: Drive, device: Sheet) -> None:
+    if device.flag("Ideal_Mapping_Table"):
+        part.idle("of a cached map, and Ideal_Mapping_Table is true", "CMT_Capacity", "CMT_Sharing_Mode")
 
 
 def _victim(part: Part, device: Sheet, blocks: int) -> None:
-    name = device.one_of(
-        "GC_Block_Selection_Policy", ("GREEDY", "RGA", "RANDOM", "RANDOM_P", "RANDOM_PP", "FIFO")
-    )
+    name = device.one_of("GC_Block_Selection_Policy", ("RGA", *_VICTIMS))
+    source = f"GC_Block_Selection_Policy = {name}"
     if name == "RGA":
-        victim: object = {"policy": "d-choices", "d": max(1, int(math.log2(blocks)))}
-        source = "GC_Block_Selection_Policy = RGA, whose set is log2 of the blocks of a plane"
-    else:
-        victim = {"GREEDY": "greedy", "FIFO": "fifo"}.get(name, "random")
-        source = f"GC_Block_Selection_Policy = {name}"
-    part.put("ftl.victim", victim, source)
-    if name in ("RANDOM_P", "RANDOM_PP"):
-        part.left.append(
-            Left("GC_Block_Selection_Policy", name, "taken as RANDOM: candidates are never all valid")
-        )
+        victim = {"policy": "d-choices", "d": max(1, int(math.log2(blocks)))}
+        part.put("ftl.victim", victim, f"{source}, whose set is log2 of the blocks of a plane")
+        return
+    word, what = _VICTIMS[name]
+    part.put("ftl.victim", word, source + what)
 
 
 def _controller(part: Part, host: Sheet, device: Sheet, cached: bool) -> None:
@@ -242,7 +216,6 @@ def _controller(part: Part, host: Sheet, device: Sheet, cached: bool) -> None:
         part.put(
             "controller.link_rate", f"{round(lanes * rate * 1e9)}B/s", "PCIe_Lane_Bandwidth x PCIe_Lane_Count"
         )
-        part.leave(host, {"SATA_Processing_Delay": "of SATA, and HostInterface_Type is NVME"})
         fetched = min(device.count("IO_Queue_Depth", 1, 65535), device.count("Queue_Fetch_Size", 1, 65535))
         part.put("controller.queue_depth", fetched, "the smaller of Queue_Fetch_Size and IO_Queue_Depth")
     else:
@@ -253,26 +226,47 @@ def _controller(part: Part, host: Sheet, device: Sheet, cached: bool) -> None:
         part.put(
             "controller.write_completion", "buffer", f"Device_Level_Data_Caching_Mode, {mechanism} cache"
         )
-    else:
-        part.put(
-            "controller.write_completion", "program", "Device_Level_Data_Caching_Mode has no write cache"
-        )
-        part.leave(device, {"Data_Cache_Capacity": "no flow writes through a cache"})
+        return
+    part.put("controller.write_completion", "program", "Device_Level_Data_Caching_Mode has no write cache")
+    of_cache = [tag for tag, _ in device.values() if tag.startswith("Data_Cache_")]
+    part.idle("no flow writes through a cache", "Caching_Mechanism", *of_cache)
 
 
-def _buffer(part: Drive, device: Sheet, flash: Sheet, as_mqsim: bool) -> None:
-    if as_mqsim:
-        bound = math.prod(part.resources) * flash.count("Page_Capacity", 512, 1 << 20)
-        pages = max(1, min(bound // _page_bytes(part), _UNBOUNDED_PAGES))
+def _buffer(part: Drive, device: Sheet, flash: Sheet, sectors_of_writes: Callable[[int], float]) -> None:
+    if part.as_mqsim:
+        sectors = math.prod(part.resources) * flash.count("Page_Capacity", 512, 1 << 20) // _SECTOR
+        of_page = sectors_of_writes(_page_bytes(part) // _SECTOR)
+        pages = max(1, min(round(sectors / of_page), _UNBOUNDED_PAGES))
         why = (
-            "--as mqsim: a page for each plane, of all together, waits for its program, whatever the capacity"
+            "--as mqsim: the sectors of a page for each plane, of all together, wait for their programs, "
+            f"whatever the capacity; a write has {of_page:.4g} sectors of a page in the mean"
         )
         part.put("controller.shared_buffered_pages", pages, why)
         part.put("controller.buffered_pages", pages, "--as mqsim: any of them may be those of one die")
-        part.leave(device, {"Data_Cache_Capacity": "bounds what is rewritten in the cache alone"})
         return
     pages = _pages_per_die(part, device.count("Data_Cache_Capacity"))
     part.put("controller.buffered_pages", pages, "Data_Cache_Capacity, an equal share for each die")
+
+
+def _scheduler(part: Drive, device: Sheet, flash: Sheet) -> None:
+    device.one_of("Transaction_Scheduling_Policy", ("PRIORITY_OUT_OF_ORDER", "OUT_OF_ORDER"))
+    part.put(
+        "scheduler.transactions", "reads-first", "Transaction_Scheduling_Policy: reads, programs, erases"
+    )
+    if part.as_mqsim:
+        why = "--as mqsim: a channel asks for commands when no read data wait"
+        part.put("scheduler.channel", "read-data-first", why)
+    part.put("scheduler.multi_plane", False, "commands to two planes of a die are merged only now and then")
+    if part.as_mqsim or not flash.has("CMD_Suspension_Support"):
+        return
+    if "ERASE" not in flash.one_of("CMD_Suspension_Support", ("NONE", "ERASE", "PROGRAM", "PROGRAM_ERASE")):
+        part.put("scheduler.suspend", "none", "CMD_Suspension_Support: no erase is suspended")
+        part.idle("of erases that are suspended, and none is", "Suspend_Erase_Time")
+        return
+    part.put("scheduler.suspend", "immediate", "CMD_Suspension_Support: erases, for reads")
+    if flash.has("Suspend_Erase_Time"):
+        recover = f"{flash.count('Suspend_Erase_Time', 0, _NS)}ns"
+        part.put("nand.suspend_recover", recover, "Suspend_Erase_Time")
 
 
 def _page_bytes(part: Part) -> int:

@@ -6,24 +6,31 @@ import dataclasses
 from typing import Any
 
 from ninescope.mqsim.document import Sheet
+from ninescope.mqsim.settings import CARRIED, IDLE, OTHERWISE, Fate, known, unknown
 
 
 @dataclasses.dataclass(frozen=True)
 class Left:
-    """A parameter without a counterpart."""
+    """A setting that was not carried over."""
 
     tag: str
     value: str
     why: str
+    group: str = OTHERWISE
 
 
 @dataclasses.dataclass
 class Part:
     """One part of an import: a drive, or a flow's job."""
 
+    as_mqsim: bool = False
+    """It is to do what MQSim does, where that is not what the file says or hardware does."""
     table: dict[str, Any] = dataclasses.field(default_factory=dict)
     sources: dict[str, str] = dataclasses.field(default_factory=dict)
     left: list[Left] = dataclasses.field(default_factory=list)
+    carried: list[str] = dataclasses.field(default_factory=list)
+    """The settings that were carried over."""
+    _said: dict[str, Fate] = dataclasses.field(default_factory=dict)
 
     def put(self, key: str, value: object, source: str) -> None:
         """Carry a value over, with where it comes from."""
@@ -34,13 +41,24 @@ class Part:
         inner[last] = value
         self.sources[key] = source
 
-    def leave(self, sheet: Sheet, reasons: dict[str, str]) -> None:
-        """List those of some tags that are there as not carried over."""
-        for tag, why in reasons.items():
-            value = sheet.raw(tag)
-            if value is not None:
-                self.left.append(Left(tag, value, why))
+    def say(self, tag: str, group: str, why: str) -> None:
+        """Say what becomes of a setting in this file, where that is not what the table has of it."""
+        self._said[tag] = Fate(group, why)
 
-    def leave_unknown(self, sheet: Sheet) -> None:
-        """List what is left of a sheet: nobody knows it."""
-        self.left += [Left(tag, value, "not known to this importer") for tag, value in sheet.left()]
+    def idle(self, why: str, *tags: str) -> None:
+        """Say of settings that nothing depends on them in this file."""
+        for tag in tags:
+            self.say(tag, IDLE, why)
+
+    def settle(self, sheet: Sheet, section: str) -> None:
+        """Give account of every setting of a sheet."""
+        names = known(section)
+        for tag, value in sheet.values():
+            fate = self._said.pop(tag, None)
+            if fate is None:
+                setting = names.get(tag)
+                fate = setting.fate_of(value, as_mqsim=self.as_mqsim) if setting else unknown(section, tag)
+            if fate.group == CARRIED:
+                self.carried.append(tag)
+            else:
+                self.left.append(Left(tag, value, fate.why, fate.group))

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import dataclasses
+import math
+from pathlib import Path
 
 from ninescope._native import ConfigError
+from ninescope.mqsim import pieces
 from ninescope.mqsim.document import Element, Sheet, read
 from ninescope.mqsim.report import Left, Part
+from ninescope.mqsim.settings import CARRIED, FLOW, OTHERWISE, UNKNOWN, WRONG, known, unknown
 
 _SECTOR = 512
 _SYNTHETIC, _TRACE = "IO_Flow_Parameter_Set_Synthetic", "IO_Flow_Parameter_Set_Trace_Based"
@@ -27,15 +31,33 @@ class Flow(Part):
     reads: bool = True
     write_cached: bool = True
     request_bytes: int | None = None
-    """The size of all requests, where there is one."""
+    """The size of the pages that all requests want, where they want one [B]."""
+    request_size: int = 0
+    """The size of all requests, or their mean [B]."""
     resources: dict[str, str] = dataclasses.field(default_factory=dict)
     """The channels, chips, dies and planes it may use."""
     working_set: float = 1.0
     """Its share of the drive's capacity."""
+    written: tuple[int, int] | None = None
+    """Sectors of each request, and of what all begin at a multiple, where requests have one size."""
+    sheet: Sheet | None = None
+
+    def sectors_of_writes(self, page: int) -> float:
+        """Return how many sectors of a page of so many a write has in the mean; all where it is not known."""
+        if self.written:
+            return pieces.of_size(*self.written, page)
+        if self.trace and Path(self.trace).is_file():
+            return pieces.of_trace(self.trace, page) or page
+        return page
 
 
-def read_flows(path: str, scenario: int) -> tuple[list[Flow], list[Left]]:
-    """Convert the flows of the scenario of that number (from 1), and list what is left of the file."""
+def read_flows(
+    path: str, scenario: int, *, as_mqsim: bool = False, trace: str | None = None
+) -> tuple[list[Flow], list[Left]]:
+    """Convert the flows of the scenario of that number (from 1), and list what is left of the file.
+
+    `trace` is the one that a flow replays, where it does not lie where the file says.
+    """
     root = read(path, "MQSim_IO_Scenarios")
     scenarios = [child for child in root.children if child.tag == "IO_Scenario"]
     if not 1 <= scenario <= len(scenarios):
@@ -43,7 +65,7 @@ def read_flows(path: str, scenario: int) -> tuple[list[Flow], list[Left]]:
             f"{path}: line {root.line}: no <IO_Scenario> has number {scenario}; there is {len(scenarios)}"
         )
     left = [
-        Left(child.tag, "", "not known to this importer")
+        Left(child.tag, "", unknown("MQSim_IO_Scenarios", child.tag).why, UNKNOWN)
         for child in root.children
         if child.tag != "IO_Scenario"
     ]
@@ -55,63 +77,88 @@ def read_flows(path: str, scenario: int) -> tuple[list[Flow], list[Left]]:
     flows: list[Flow] = []
     for element in scenarios[scenario - 1].children:
         if element.tag not in (_SYNTHETIC, _TRACE):
-            left.append(Left(element.tag, "", "not known to this importer"))
+            left.append(Left(element.tag, "", unknown("IO_Scenario", element.tag).why, UNKNOWN))
             continue
-        flows.append(_flow(path, element, len(flows) + 1))
+        flows.append(_flow(path, element, len(flows) + 1, as_mqsim))
     if not flows:
         raise ConfigError(f"{path}: line {scenarios[scenario - 1].line}: <IO_Scenario> has no flow")
+    _find_traces([flow for flow in flows if flow.trace is not None], Path(path).parent, trace)
     return flows, left
 
 
-def _flow(path: str, element: Element, number: int) -> Flow:
+def _find_traces(flows: list[Flow], folder: Path, given: str | None) -> None:
+    """Take a trace from where it was given, or from beside the workload where it is there alone."""
+    if given is not None and len(flows) != 1:
+        raise ConfigError(f"--trace {given}: {len(flows)} flows replay a trace, and it is for one")
+    for flow in flows:
+        beside = folder / str(flow.trace)
+        if given is not None:
+            flow.trace = given
+        elif not Path(str(flow.trace)).is_file() and beside.is_file():
+            flow.trace = str(beside)
+
+
+def _flow(path: str, element: Element, number: int, as_mqsim: bool) -> Flow:
     sheet = Sheet(path, element)
-    flow = Flow(name=f"flow-{number}")
+    flow = Flow(name=f"flow-{number}", as_mqsim=as_mqsim, sheet=sheet)
     mode = sheet.one_of("Device_Level_Data_Caching_Mode", _CACHING)
     flow.write_cached = mode in ("WRITE_CACHE", "WRITE_READ_CACHE")
     if "READ" in mode:
-        flow.left.append(Left("Device_Level_Data_Caching_Mode", mode, "no cache for reads"))
-    flow.leave(
-        sheet,
-        {
-            "Priority_Class": "one queue, all requests alike",
-            "Initial_Occupancy_Percentage": "--prefill says what the drive holds",
-        },
-    )
+        flow.say("Device_Level_Data_Caching_Mode", OTHERWISE, "no cache for reads")
     flow.resources = {tag: sheet.text(tag) for tag in _RESOURCES}
     (_synthetic if element.tag == _SYNTHETIC else _replayed)(flow, sheet)
-    flow.leave_unknown(sheet)
     return flow
 
 
 def _synthetic(flow: Flow, sheet: Sheet) -> None:
     flow.put("name", flow.name, _element_name(sheet))
     sectors = sheet.count("Average_Request_Size", 1, 1 << 21)
-    flow.put("bs", f"{sectors * _SECTOR}B", "Average_Request_Size")
-    if sheet.one_of("Request_Size_Distribution", ("FIXED", "NORMAL")) == "FIXED":
+    flow.request_size = sectors * _SECTOR
+    fixed = sheet.one_of("Request_Size_Distribution", ("FIXED", "NORMAL")) == "FIXED"
+    if fixed:
+        flow.put("bs", f"{sectors * _SECTOR}B", "Average_Request_Size")
         flow.request_bytes = sectors * _SECTOR
-        flow.leave(sheet, {"Variance_Request_Size": "of normally distributed sizes, and these are fixed"})
+        flow.idle("of normally distributed sizes, and these are fixed", "Variance_Request_Size")
     else:
-        why = "all requests have the average size"
-        flow.leave(sheet, {"Request_Size_Distribution": why, "Variance_Request_Size": why})
+        _normal_sizes(flow, sheet, sectors)
     _operations(flow, sheet)
-    _addresses(flow, sheet, sectors)
+    _addresses(flow, sheet, sectors, fixed)
     _arrivals(flow, sheet, sectors)
     stop, requests = sheet.count("Stop_Time"), sheet.count("Total_Requests_To_Generate")
     if stop:
         flow.put("duration", f"{stop}ns", "Stop_Time")
-        flow.leave(sheet, {"Total_Requests_To_Generate": "MQSim stops by Stop_Time where there is one"})
+        flow.idle("MQSim stops by Stop_Time where there is one", "Total_Requests_To_Generate")
     elif requests:
         flow.put("requests", requests, "Total_Requests_To_Generate")
+        flow.idle("the flow ends by Total_Requests_To_Generate", "Stop_Time")
     else:
         sheet.wrong("Stop_Time", "neither it nor <Total_Requests_To_Generate> says where the flow ends")
-    flow.leave(sheet, {"Seed": "another random sequence; --seed chooses one"})
+    if sheet.has("Seed"):
+        flow.options += ["--seed", str(sheet.count("Seed"))]
+
+
+def _normal_sizes(flow: Flow, sheet: Sheet, sectors: int) -> None:
+    variance = sheet.number("Variance_Request_Size", 0, 1 << 20)
+    if flow.as_mqsim:
+        # Rounding up is rounding to the nearest of what is half a sector more.
+        mean, deviation = sectors * _SECTOR + _SECTOR // 2, variance
+        source = "Average_Request_Size, rounded up, Variance_Request_Size, --as mqsim: as standard deviation"
+        what = "a draw below one sector is a request of up to 32 MiB there, and one sector here"
+        flow.say("Variance_Request_Size", WRONG, f"taken as the standard deviation; {what}")
+    else:
+        mean, deviation = sectors * _SECTOR, math.sqrt(variance)
+        source = "Average_Request_Size, Variance_Request_Size"
+    flow.put("bsnormal", f"{mean}B/{round(deviation * _SECTOR)}B", source)
 
 
 def whole_drive(flow: Flow, counts: tuple[int, int, int, int]) -> None:
-    """List the resources that a flow keeps to, where they are not all there are."""
+    """Account for a flow, with the resources that it keeps to where they are not all there are."""
     for (tag, text), count in zip(flow.resources.items(), counts, strict=True):
-        if {word.strip() for word in text.split(",")} != {str(number) for number in range(count)}:
-            flow.left.append(Left(tag, text, "every flow reaches the whole drive"))
+        beyond = known(FLOW)[tag].beyond
+        if beyond and {word.strip() for word in text.split(",")} != {str(number) for number in range(count)}:
+            flow.say(tag, beyond.group, beyond.why)
+    if flow.sheet:
+        flow.settle(flow.sheet, flow.sheet.element.tag)
 
 
 def _element_name(sheet: Sheet) -> str:
@@ -138,21 +185,26 @@ def _operations(flow: Flow, sheet: Sheet) -> None:
         zones = f"zoned:{100 - hot}/{hot}:{hot}/{100 - hot}"
         flow.put("random_distribution", zones, "Address_Distribution, Percentage_of_Hot_Region")
     else:
-        flow.leave(sheet, {"Percentage_of_Hot_Region": "of hot and cold addresses, and these are not"})
+        flow.idle("of hot and cold addresses, and these are not", "Percentage_of_Hot_Region")
+    if kind == "STREAMING" and 0 < reads < 100:
+        why = "reads and writes of a mix follow each a position of their own; in MQSim they share one"
+        flow.say("Address_Distribution", OTHERWISE, why)
 
 
-def _addresses(flow: Flow, sheet: Sheet, sectors: int) -> None:
+def _addresses(flow: Flow, sheet: Sheet, sectors: int, fixed: bool) -> None:
     flow.working_set = sheet.number("Working_Set_Percentage", 1, 100) / 100
     unit = sheet.count("Address_Alignment_Unit", 1, 1 << 21)
-    aligned = sheet.flag("Generated_Aligned_Addresses")
-    if not aligned:
-        flow.leave(sheet, {"Address_Alignment_Unit": "of aligned addresses, and these are not"})
+    if not sheet.flag("Generated_Aligned_Addresses"):
+        flow.idle("of aligned addresses, and these are not", "Address_Alignment_Unit")
+        unit = 1
         flow.put("blockalign", f"{_SECTOR}B", "Generated_Aligned_Addresses = false: any sector")
         flow.request_bytes = None
-    elif unit != sectors:
+    elif unit != sectors or not fixed:
         flow.put("blockalign", f"{unit * _SECTOR}B", "Address_Alignment_Unit")
         if unit % sectors:
             flow.request_bytes = None
+    if fixed:
+        flow.written = (sectors, unit)
 
 
 def _arrivals(flow: Flow, sheet: Sheet, sectors: int) -> None:
@@ -163,30 +215,35 @@ def _arrivals(flow: Flow, sheet: Sheet, sectors: int) -> None:
             sheet.count("Average_No_of_Reqs_in_Queue", 1, 65535),
             "Synthetic_Generator_Type = QUEUE_DEPTH, Average_No_of_Reqs_in_Queue",
         )
-        why = "of flows that arrive by bandwidth, and this one keeps a queue depth"
-        flow.leave(sheet, {"Bandwidth": why, "Intensity": why})
+        flow.idle("of flows that arrive by bandwidth, and this one keeps a queue depth", "Bandwidth")
         return
-    rate = sheet.number("Bandwidth", 1) / (sectors * _SECTOR)
-    flow.put("rate_iops", round(rate, 6), "Bandwidth / Average_Request_Size")
+    rate = sheet.count("Bandwidth", 1)
+    if flow.as_mqsim:
+        requests = rate // _SECTOR // sectors
+        if requests < 1:
+            sheet.wrong("Bandwidth", "is less than one request per second, which MQSim counts as none")
+        source = "--as mqsim: Bandwidth / Average_Request_Size, in whole requests"
+        flow.put("rate_iops", requests, source)
+    else:
+        flow.put("rate", f"{rate}B/s", "Bandwidth")
     flow.put("rate_process", "poisson", "Synthetic_Generator_Type = BANDWIDTH")
-    flow.leave(
-        sheet, {"Average_No_of_Reqs_in_Queue": "of flows that keep a queue depth, and this one does not"}
-    )
+    why = "of flows that keep a queue depth, and this one does not"
+    flow.idle(why, "Average_No_of_Reqs_in_Queue")
 
 
 def _replayed(flow: Flow, sheet: Sheet) -> None:
     flow.trace = sheet.text("File_Path")
-    flow.options += ["--format", "mqsim"]
+    # MQSim does not look at the device of a row, and folds addresses beyond the drive.
+    flow.options += ["--format", "mqsim", "--volumes", "merge", "--addresses", "wrap"]
     unit = sheet.one_of("Time_Unit", tuple(_TIME_UNITS))
-    if unit != "NANOSECOND":
+    if unit != "NANOSECOND" and not flow.as_mqsim:
         flow.options += ["--time-scale", f"{_TIME_UNITS[unit]:g}"]
+    if unit == "NANOSECOND":
+        flow.say("Time_Unit", CARRIED, "")
     replays = sheet.count("Relay_Count", 1, 1 << 20)
     if replays > 1:
         flow.options += ["--loop", str(replays)]
-    share = sheet.number("Percentage_To_Be_Executed", 0, 100)
-    if share < 100:
-        flow.left.append(
-            Left(
-                "Percentage_To_Be_Executed", f"{share:g}", "the whole trace runs; --requests N stops earlier"
-            )
-        )
+        if flow.as_mqsim:
+            why = "from the second replay on arrivals count their offset twice there"
+            flow.say("Relay_Count", WRONG, f"{why}; here replays follow each other")
+    sheet.number("Percentage_To_Be_Executed", 0, 100)

@@ -1,0 +1,330 @@
+"""What becomes of each setting of MQSim: the table is whole, and what it says is so.
+
+`mqsim_defaults/` has every setting of MQSim's two files with its usual value. Here each is changed, one at a
+time: what is said to be carried over changes the drive, the job or the command, and nothing else does.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import ninescope
+from conftest import NATIVE, ROOT
+
+pytestmark = pytest.mark.skipif(not NATIVE, reason="the engine is not built")
+
+DEFAULTS = Path(__file__).parent / "mqsim_defaults"
+FILES = ("ssdconfig.xml", "workload.xml")
+FLOW = "IO_Flow_Parameter_Set"
+
+HOT = {"Address_Distribution": "RANDOM_HOTCOLD", "Percentage_of_Hot_Region": "10"}
+NORMAL = {"Request_Size_Distribution": "NORMAL", "Variance_Request_Size": "4"}
+TLC = {"Flash_Technology": "TLC"}
+NEEDS: dict[str, dict[str, str]] = {
+    "Percentage_of_Hot_Region": HOT,
+    "Variance_Request_Size": NORMAL,
+    "Request_Size_Distribution": {"Variance_Request_Size": "4"},
+    "Address_Distribution": {"Percentage_of_Hot_Region": "10"},
+    "Bandwidth": {"Synthetic_Generator_Type": "BANDWIDTH"},
+    "Total_Requests_To_Generate": {"Stop_Time": "0", "Total_Requests_To_Generate": "1000"},
+    "Page_Read_Latency_CSB": TLC,
+    "Page_Program_Latency_CSB": TLC,
+    "Suspend_Erase_Time": {"CMD_Suspension_Support": "ERASE"},
+    # Of a share of 5 % the count of blocks counts, and not the least that there is.
+    "GC_Exec_Threshold": {"Block_No_Per_Plane": "2048"},
+}
+"""What else must be said for a setting to have an effect."""
+OTHER_WORDS = {
+    "IO_Queue_Depth": "100",
+    "Memory_Type": "PCM",
+    "HostInterface_Type": "SATA",
+    "Caching_Mechanism": "SIMPLE",
+    "Data_Cache_Sharing_Mode": "EQUAL_PARTITIONING",
+    "Data_Cache_Capacity": "134217728",
+    "Address_Mapping": "HYBRID",
+    "CMT_Sharing_Mode": "EQUAL_PARTITIONING",
+    "Plane_Allocation_Scheme": "PDWC",
+    "Transaction_Scheduling_Policy": "OUT_OF_ORDER",
+    "Overprovisioning_Ratio": "0.09",
+    "GC_Exec_Threshold": "0.07",
+    "GC_Block_Selection_Policy": "GREEDY",
+    "GC_Hard_Threshold": "0.006",
+    "Flash_Comm_Protocol": "SDR",
+    "Flash_Technology": "TLC",
+    "CMD_Suspension_Support": "NONE",
+    "Die_No_Per_Chip": "1",
+    "Plane_No_Per_Die": "1",
+    "Page_Capacity": "16384",
+    "Priority_Class": "URGENT",
+    "Device_Level_Data_Caching_Mode": "TURNED_OFF",
+    "Channel_IDs": "0,1",
+    "Chip_IDs": "0,1",
+    "Die_IDs": "0",
+    "Plane_IDs": "0",
+    "Synthetic_Generator_Type": "BANDWIDTH",
+    "Address_Distribution": "RANDOM_HOTCOLD",
+    "Request_Size_Distribution": "NORMAL",
+    "Average_Request_Size": "24",
+    "Address_Alignment_Unit": "32",
+    "Stop_Time": "5000000",
+    "File_Path": "other.trace",
+    "Percentage_To_Be_Executed": "50",
+    "Time_Unit": "MICROSECOND",
+    "Initial_Occupancy_Percentage": "33",
+    "Bandwidth": "1048576",
+}
+"""Another value of those that are no numbers, or of which not every number makes sense."""
+
+
+def table() -> dict[tuple[str, str], Any]:
+    from ninescope.mqsim.settings import settings
+
+    return {(section, name): one for section, named in settings().items() for name, one in named.items()}
+
+
+def names(text: str) -> list[str]:
+    return re.findall(r"<(\w+)>[^<\n]+</", text)
+
+
+def changed(folder: Path, values: dict[str, str], section: str = "") -> tuple[str, str]:
+    """Write the two files with other values, of Seed that of the section."""
+    folder.mkdir(exist_ok=True)
+    for file in FILES:
+        text = (DEFAULTS / file).read_text()
+        for name, value in values.items():
+            elsewhere = name == "Seed" and (file == "workload.xml") != section.startswith(FLOW)
+            if not elsewhere:
+                text = re.sub(rf"<{name}>[^<]*</{name}>", f"<{name}>{value}</{name}>", text)
+        (folder / file).write_text(text)
+    return str(folder / FILES[0]), str(folder / FILES[1])
+
+
+def outcome(files: tuple[str, str], *, as_mqsim: bool) -> tuple[Any, Any]:
+    """Return what was made of two files, and what was said of each setting that was not carried over."""
+    from ninescope import mqsim
+
+    imported = mqsim.convert(*files, as_mqsim=as_mqsim)
+    imported.files()
+    made = (imported.drive.table, [flow.table for flow in imported.flows], imported.commands("out"))
+    return made, [(left.tag, left.value, left.group) for _, left in imported.not_carried()]
+
+
+def another(name: str, text: str) -> str:
+    if name in OTHER_WORDS:
+        return OTHER_WORDS[name]
+    [value] = set(re.findall(rf"<{name}>([^<]*)</{name}>", text))
+    if value in ("true", "false"):
+        return "false" if value == "true" else "true"
+    return str(int(float(value)) + 1)
+
+
+def test_every_setting_of_the_files_is_in_the_table_and_every_other_way_round():
+    from ninescope.mqsim.settings import GROUPS
+
+    told = {name for _, name in table()}
+    there = {name for file in FILES for name in names((DEFAULTS / file).read_text())}
+    assert told == there
+    assert len(told) > 85
+    for where, setting in table().items():
+        for fate in filter(None, (setting.fate, setting.as_mqsim, setting.beyond)):
+            assert fate.group in GROUPS, where
+            assert bool(fate.to) == (fate.group == "carried"), where
+            assert bool(fate.why) == (fate.group != "carried"), where
+
+
+@pytest.mark.parametrize("as_mqsim", [False, True])
+def test_each_setting_is_accounted_for_once(as_mqsim):
+    from ninescope import mqsim
+
+    imported = mqsim.convert(*(str(DEFAULTS / file) for file in FILES), as_mqsim=as_mqsim)
+    counts = imported.counts()
+    assert counts["unknown"] == 0
+    for part, text in (
+        (imported.drive, (DEFAULTS / FILES[0]).read_text()),
+        *zip(imported.flows, (DEFAULTS / FILES[1]).read_text().split("<IO_Flow_")[1:], strict=True),
+    ):
+        assert sorted([*part.carried, *(left.tag for left in part.left)]) == sorted(names(text))
+    # The drive's cache and chips are as MQSim has them.
+    assert counts["wrong"] == (6 if as_mqsim else 4)
+
+
+@pytest.mark.parametrize("as_mqsim", [False, True], ids=["as hardware", "as mqsim"])
+@pytest.mark.parametrize(("section", "name"), table() if NATIVE else [])
+def test_a_setting_that_is_carried_over_changes_something_and_no_other_does(
+    section, name, as_mqsim, tmp_path
+):
+    setting = table()[section, name]
+    needed = NEEDS.get(name, {})
+    before, _ = outcome(changed(tmp_path / "before", needed, section), as_mqsim=as_mqsim)
+    text = (tmp_path / "before" / FILES[section.startswith(FLOW)]).read_text()
+    value = another(name, re.sub(r"<Seed>321</Seed>|<Seed>798</Seed>", "<Seed>1</Seed>", text))
+    files = changed(tmp_path / "after", {**needed, name: value}, section)
+    if setting.values and not setting.beyond:
+        with pytest.raises(ninescope.ConfigError, match=f"<{name}> {value}"):
+            outcome(files, as_mqsim=as_mqsim)
+        return
+    after, said = outcome(files, as_mqsim=as_mqsim)
+    if setting.beyond:
+        assert (name, value, setting.beyond.group) in said
+        assert after == before
+        return
+    fate = setting.fate_of(value, as_mqsim=as_mqsim)
+    carried = fate.group == "carried" and value.lower() != setting.same
+    assert (after != before) == carried, fate
+    assert ((name, value, fate.group) in said) == (fate.group != "carried")
+
+
+@pytest.mark.parametrize(
+    ("values", "without_effect"),
+    [
+        ({}, {"Page_Read_Latency_CSB", "Page_Program_Latency_CSB", "Bandwidth", "Percentage_of_Hot_Region"}),
+        ({"Ideal_Mapping_Table": "true"}, {"CMT_Capacity", "CMT_Sharing_Mode"}),
+        (
+            {"Device_Level_Data_Caching_Mode": "TURNED_OFF"},
+            {"Caching_Mechanism", "Data_Cache_Capacity", "Data_Cache_DRAM_tCL", "Data_Cache_DRAM_Row_Size"},
+        ),
+        ({"CMD_Suspension_Support": "NONE"}, {"Suspend_Erase_Time"}),
+        ({"Synthetic_Generator_Type": "BANDWIDTH"}, {"Average_No_of_Reqs_in_Queue"}),
+        ({"Generated_Aligned_Addresses": "false"}, {"Address_Alignment_Unit"}),
+        ({"Stop_Time": "0", "Total_Requests_To_Generate": "9"}, {"Stop_Time"}),
+    ],
+)
+def test_what_other_values_of_a_file_leave_without_effect_is_told(tmp_path, values, without_effect):
+    _, said = outcome(changed(tmp_path / "files", values), as_mqsim=False)
+    told = {tag for tag, _, group in said if group == "idle"}
+    assert without_effect <= told
+    _, usual = outcome(changed(tmp_path / "usual", {}), as_mqsim=False)
+    assert not values or not without_effect & {tag for tag, _, group in usual if group == "idle"}
+
+
+def test_values_become_what_the_docs_say(tmp_path):
+    def made(values: dict[str, str], *, as_mqsim: bool = False) -> tuple[Any, Any]:
+        (drive, [job, _], _), _ = outcome(changed(tmp_path / "files", values), as_mqsim=as_mqsim)
+        return drive, job
+
+    _, job = made({**HOT, "Percentage_of_Hot_Region": "20"})
+    assert job["random_distribution"] == "zoned:80/20:20/80"
+    # A variance of 4 square sectors is a standard deviation of 2; MQSim takes 4, and rounds up.
+    _, job = made(NORMAL)
+    assert (job["bsnormal"], "bs" in job) == ("4096B/1024B", False)
+    assert made(NORMAL, as_mqsim=True)[1]["bsnormal"] == "4352B/2048B"
+    # 1,000,000 B/s are 1,953 sectors per second, and those 244 requests of 8 sectors.
+    arrivals = {"Synthetic_Generator_Type": "BANDWIDTH", "Bandwidth": "1000000"}
+    _, job = made(arrivals)
+    assert (job["rate"], job["rate_process"], "iodepth" in job) == ("1000000B/s", "poisson", False)
+    assert made(arrivals, as_mqsim=True)[1]["rate_iops"] == 244
+    # 2 bytes at 800 MT/s, which MQSim cuts to 1 ns.
+    wide = {"Flash_Channel_Width": "2", "Channel_Transfer_Rate": "800"}
+    assert made(wide)[0]["nand"]["channel_rate"] == "1600000000B/s"
+    assert made(wide, as_mqsim=True)[0]["nand"]["channel_rate"] == "2000000000B/s"
+    assert made({})[0]["scheduler"]["suspend"] == "immediate"
+    assert made({})[0]["nand"]["suspend_recover"] == "700000ns"
+    assert made({"CMD_Suspension_Support": "PROGRAM"})[0]["scheduler"]["suspend"] == "none"
+    assert "suspend" not in made({}, as_mqsim=True)[0]["scheduler"]
+    victim = made({"GC_Block_Selection_Policy": "RANDOM_PP"})[0]["ftl"]["victim"]
+    assert victim == "random-invalid"
+
+
+@pytest.mark.parametrize(
+    ("sectors", "unit", "page", "mean"),
+    [
+        (8, 8, 16, 8.0),  # within one page
+        (16, 16, 16, 16.0),
+        (16, 8, 16, 16 / 1.5),  # one page or two
+        (24, 8, 16, 24 / 2.0),  # 16 and 8, or 8 and 16
+        (2, 1, 16, 2 / (17 / 16)),  # of 16 beginnings one is the last sector
+        (128, 128, 16, 16.0),
+    ],
+)
+def test_how_much_of_a_page_a_write_has(sectors, unit, page, mean):
+    from ninescope.mqsim.pieces import of_size
+
+    assert of_size(sectors, unit, page) == pytest.approx(mean)
+
+
+def test_the_bound_of_writes_counts_what_a_trace_writes(cli, tmp_path):
+    """128 planes of 16 sectors; the writes of the trace have 32 sectors on 4 pages: 8 of each."""
+    config, workload = changed(tmp_path / "files", {"Device_Level_Data_Caching_Mode": "WRITE_CACHE"})
+    text = Path(workload).read_text()
+    flow = text[
+        text.index("\t\t<IO_Flow_Parameter_Set_Synthetic>") : text.index("\t\t<IO_Flow_Parameter_Set_T")
+    ]
+    Path(workload).write_text(text.replace(flow, ""))
+    rows = "0 0 8 16 0\n10 0 40 16 0\n20 0 0 64 1\n"
+    (tmp_path / "files/traces").mkdir()
+    (tmp_path / "elsewhere.trace").write_text(rows)
+
+    def pages(*options: object) -> tuple[int, str]:
+        code, text, err = cli(
+            *("import", "mqsim", config, workload, "--out", tmp_path / "out", "--as", "mqsim"), *options
+        )
+        assert code == 0, err
+        drive = (tmp_path / "out/drive.toml").read_text()
+        return int(re.findall(r"\nshared_buffered_pages = (\d+)", drive)[0]), text
+
+    assert pages()[0] == 128, "as if all pages were whole"
+    count, text = pages("--trace", tmp_path / "elsewhere.trace")
+    assert count == 128 * 16 // 8
+    assert f"ninescope run {tmp_path / 'elsewhere.trace'} --drive" in text
+    (tmp_path / "files/traces/tpcc-small.trace").write_text(rows)
+    assert pages()[0] == 256, "beside the workload"
+    files = changed(tmp_path / "files", {})
+    code, _, err = cli("import", "mqsim", *files, "--out", tmp_path / "no", "--trace", tmp_path / "none")
+    assert (code, "none" in err) == (2, True)
+
+
+def test_a_trace_is_for_one_flow(cli, tmp_path):
+    config, workload = changed(tmp_path / "files", {})
+    text = Path(workload).read_text()
+    flow = text[text.index("\t\t<IO_Flow_Parameter_Set_T") : text.index("\t</IO_Scenario>")]
+    Path(workload).write_text(text.replace(flow, flow * 2))
+    code, _, err = cli("import", "mqsim", config, workload, "--out", tmp_path / "no", "--trace", workload)
+    assert code == 2
+    assert "--trace" in err
+    assert "2 flows replay a trace" in err
+
+
+def test_an_unknown_setting_is_named_as_unknown_with_what_it_may_have_been(cli, tmp_path):
+    config, workload = changed(tmp_path / "files", {})
+    for path, old, new in (
+        (config, "<PCIe_Lane_Count>", "<PCIe_Lane_Cuont>7</PCIe_Lane_Cuont><PCIe_Lane_Count>"),
+        (workload, "<File_Path>", "<Wings>2</Wings><File_Path>"),
+    ):
+        Path(path).write_text(Path(path).read_text().replace(old, new))
+    code, out, err = cli("import", "mqsim", config, workload, "--out", tmp_path / "out")
+    assert code == 0, err
+    assert "   2 unknown: no setting of MQSim" in out
+    assert re.search(r"PCIe_Lane_Cuont 7 +not known to this importer; did you mean PCIe_Lane_Count\?", out)
+    assert re.search(r"Wings 2 +not known to this importer$", out, re.MULTILINE)
+    assert "# unknown:\n#   PCIe_Lane_Cuont = 7: not known" in (tmp_path / "out/drive.toml").read_text()
+
+
+def test_the_account_is_a_count_for_each_group_and_whole_with_verbose(cli, tmp_path):
+    files = [DEFAULTS / file for file in FILES]
+    code, out, err = cli("import", "mqsim", *files, "--out", tmp_path / "out")
+    assert code == 0, err
+    for group in ("carried over", "wrong there", "without effect there", "modelled otherwise"):
+        assert re.search(rf"^ *\d+ {group}: ", out, re.MULTILINE)
+    assert "unknown" not in out
+    assert "CMT_Capacity" not in out
+    assert "CMT_Capacity = 2097152: the whole map" in (tmp_path / "out/drive.toml").read_text()
+    code, out, _ = cli("import", "mqsim", *files, "--out", tmp_path / "out", "--verbose", "--as", "mqsim")
+    assert re.search(r"CMT_Capacity 2097152 +the whole map is in DRAM", out)
+    assert re.search(
+        r"done as MQSim does it, where hardware does not\n(.*\n)*  scheduler.channel +a channel", out
+    )
+
+
+def test_the_table_in_the_docs_is_this_one():
+    spec = importlib.util.spec_from_file_location("renew", ROOT / "tools/renew_mqsim_settings.py")
+    assert spec is not None
+    assert spec.loader is not None
+    tool = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(tool)
+    text = (ROOT / "docs/importing.md").read_text()
+    assert tool.renewed(text) == text, "`make mqsim-docs` renews it"
