@@ -99,15 +99,19 @@ def ninescope(*arguments: str) -> dict[str, Any]:
 class Imported:
     """The drive and the job that `ninescope import mqsim` makes of a case."""
 
-    def __init__(self, peer: Path, folder: Path) -> None:
+    def __init__(self, peer: Path, folder: Path, trace: Path | None) -> None:
         files = [str(peer / "ssdconfig.xml"), str(peer / "workload.xml")]
-        dies, chips = folder / peer.name, folder / f"{peer.name}-chips"
+        dies, chips, alike = (folder / f"{peer.name}{kind}" for kind in ("", "-chips", "-as-mqsim"))
         ninescope("import", "mqsim", *files, "--out", str(dies))
         ninescope("import", "mqsim", *files, "--out", str(chips), "--one-command-per-chip")
+        # Of writes of a trace it is counted how much of a page they have.
+        traced = ["--trace", str(trace)] if trace else []
+        ninescope("import", "mqsim", *files, "--out", str(alike), "--as", "mqsim", *traced)
         self.job = dies / "job.toml"
         self.dies = dies / "drive.toml"
         # MQSim runs one command in a chip at a time, whatever die it is for: its chips are our dies.
         self.chips = chips / "drive.toml"
+        self.alike = alike / "drive.toml"
 
 
 class Run:
@@ -470,11 +474,15 @@ def with_buffer(path: Path, rows: list[tuple[int, int, int, int]], capacity: int
 
 
 def as_imported(name: str, peer: Peer, ours: Imported, trace: Path) -> None:
-    """Both imports of a case beside MQSim's output: counts and mean latency, with nothing else changed."""
+    """The imports of a case beside MQSim's output: counts and mean latency, with nothing else changed."""
     title(f"{name}, as imported")
     synthetic = ours.job.exists()
     prefill = ["--prefill", "none" if peer.flow["Read_Request_Count"] == "0" else "full"] if synthetic else []
-    for what, drive in (("every die by itself", ours.dies), ("one command per chip", ours.chips)):
+    for what, drive in (
+        ("every die by itself", ours.dies),
+        ("one command per chip", ours.chips),
+        ("--as mqsim", ours.alike),
+    ):
         run = Run(ours.job if synthetic else trace, drive, [], *prefill)
         print(f"  {what}")
         exact("  requests", peer.requests, run.requests)
@@ -498,14 +506,16 @@ def main() -> None:
         for case in CASES:
             output = options.peers / case
             trace = options.traces / f"mqsim_{case}-small.trace.zst"
-            needed = [output / "workload_scenario_1.xml"] + ([] if "128g" in case else [trace])
+            synthetic = "128g" in case
+            needed = [output / "workload_scenario_1.xml"] + ([] if synthetic else [trace])
             missing = [str(path) for path in needed if not path.exists()]
             if trace in needed and shutil.which("zstd") is None:
                 missing.append("zstd command")
             if missing:
                 skipped.append(f"{case}: no {', '.join(missing)}")
                 continue
-            judge(case, Peer(output), Imported(output, folder), trace, folder)
+            imported = Imported(output, folder, None if synthetic else trace)
+            judge(case, Peer(output), imported, trace, folder)
     for reason in skipped:
         print(f"SKIPPED {reason}", file=sys.stderr)
     sys.exit(2 if len(skipped) == len(CASES) else 0)

@@ -226,18 +226,34 @@ def test_the_validated_configurations_import(cli, tmp_path, case):
 
 @pytest.mark.skipif(not PEERS.is_dir(), reason=f"NO {PEERS}: MQSim's configurations are not compared")
 @pytest.mark.parametrize(
-    "case",
-    ["a_r_qd1", "a_r_qd64", "a_seqr_64k", "b_r_qd64", "a_70_4k_qd16", "a_w_qd16", "a_50_qd32", "b_50_qd32"],
+    ("case", "slack"),
+    [
+        *dict.fromkeys(
+            (
+                *("a_r_qd1", "a_r_qd64", "a_seqr_64k", "b_r_qd64", "a_70_4k_qd16", "a_w_qd16", "a_50_qd32"),
+                "b_50_qd32",
+            ),
+            0.02,
+        ).items(),
+        # Without MQSim's mapping reads.
+        ("randw_128g_fresh", 0.03),
+        ("tpcc", 0.05),
+    ],
 )
-def test_as_mqsim_has_the_mean_latency_of_mqsim(cli, tmp_path, case):
-    # Of 50,000 or 200,000 requests 20,000: enough for 2 %, which is asked of the whole runs.
+def test_as_mqsim_has_the_mean_latency_of_mqsim(cli, tmp_path, case, slack):
+    # Of 50,000 requests and more 20,000: enough for 2 %, which is asked of the whole runs; a cache fills first.
+    requested = "100000" if case == "randw_128g_fresh" else "20000"
     files = (PEERS / case / "ssdconfig.xml", PEERS / case / "workload.xml")
-    report = imported(cli, tmp_path / "out", *files, "--as", "mqsim")
+    trace = PEERS.parents[1] / f"traces/other/mqsim_{case}-small.trace.zst"
+    if case == "tpcc" and not trace.exists():
+        pytest.skip(f"NO {trace}: MQSim's traces are not compared")
+    traced = ("--trace", trace) if case == "tpcc" else ()
+    report = imported(cli, tmp_path / "out", *files, "--as", "mqsim", *traced)
     said = (PEERS / case / "workload_scenario_1.xml").read_text()
     [theirs] = re.findall(r"<Device_Response_Time>(\d+)</", said)[:1]
-    code, out, err = cli(*report["commands"][0].split()[1:], "--requests", "20000", "--json")
+    code, out, err = cli(*report["commands"][0].split()[1:], "--requests", requested, "--json")
     assert code == 0, err
     latencies = json.loads(out)["latency"].values()
     requests = sum(one["count"] for one in latencies)
     ours = sum(one["count"] * one["mean_ns"] for one in latencies if one["count"]) / requests / 1e3
-    assert ours == pytest.approx(float(theirs), rel=0.02)
+    assert ours == pytest.approx(float(theirs), rel=slack)
