@@ -277,6 +277,21 @@ def test_a_job_is_told_the_rate_that_would_do(load):
     assert paced(rw="randread", bs="4k", rate_iops=overload.rate_iops).host_queue.kept_up
 
 
+def test_a_rate_in_bytes_is_a_word_of_the_command_line(cli, tmp_path):
+    words = ("--rw", "randread", "--bs", "8k", "--requests", "500", "--json")
+    code, out, err = cli("run", *words, "--rate", "8192MB/s")
+    assert code == 0, err
+    assert json.loads(out)["workload"]["job"]["rate"] == "8192MB/s"
+    # A request of 8 KiB each microsecond.
+    assert json.loads(out)["simulated_ns"] >= 499_000
+    code, out, err = cli("run", *words, "--rate", "8192")
+    assert (code, out) == (2, "")
+    assert "`8192` has no unit: write 8192B/s" in err
+    code, _, err = cli("run", *words, "--rate", "1MB/s", "--rate-iops", "5")
+    assert code == 2
+    assert "rate_iops" in err
+
+
 def test_a_job_is_told_the_rate_in_bytes_that_would_do():
     result = paced(rw="randread", bs="4k", rate=f"{1.5e9 / SERVICE * 4096:.0f}B/s")
     [overload] = result.host_queue.overload

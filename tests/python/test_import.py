@@ -241,7 +241,7 @@ def test_the_validated_configurations_import(cli, tmp_path, case):
     ],
 )
 def test_as_mqsim_has_the_mean_latency_of_mqsim(cli, tmp_path, case, slack):
-    # Of 50,000 requests and more 20,000: enough for 2 %, which is asked of the whole runs; a cache fills first.
+    # Of 50,000 requests and more 20,000: enough for 2 %, asked of the whole runs. A cache fills first.
     requested = "100000" if case == "randw_128g_fresh" else "20000"
     files = (PEERS / case / "ssdconfig.xml", PEERS / case / "workload.xml")
     trace = PEERS.parents[1] / f"traces/other/mqsim_{case}-small.trace.zst"

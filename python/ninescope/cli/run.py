@@ -60,6 +60,7 @@ def run(
     size: options.Size = None,
     random_distribution: options.RandomDistribution = None,
     rate_iops: options.RateIops = None,
+    rate: options.Rate = None,
 ) -> None:
     """Run a workload on a drive and show throughput, latency and its causes.
 

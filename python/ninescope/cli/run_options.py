@@ -151,8 +151,11 @@ RandomDistribution = Annotated[
 RateIops = Annotated[
     int | None, typer.Option(min=1, metavar="N", help="Job: requests per second (open loop).")
 ]
+Rate = Annotated[
+    str | None, typer.Option(metavar="RATE", help="Job: bytes per second, as 200MB/s (open loop).")
+]
 
-_JOB = ("rw", "bs", "iodepth", "rwmixread", "size", "random_distribution", "rate_iops")
+_JOB = ("rw", "bs", "iodepth", "rwmixread", "size", "random_distribution", "rate_iops", "rate")
 _REPLAY = (
     "strict",
     "loop",
@@ -207,6 +210,7 @@ class Options:
     size: str | None
     random_distribution: str | None
     rate_iops: int | None
+    rate: str | None
 
     def job(self) -> dict[str, Any]:
         """Return the words of a job; in a closed loop the number of requests in flight is none of them."""

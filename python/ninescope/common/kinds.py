@@ -64,6 +64,9 @@ JOB = Kind(
             "requests",
             "size",
             "rwmixread",
+            "rate_iops",
+            "rate",
+            "bsnormal",
             "host_cache",
             "file_system",
         )

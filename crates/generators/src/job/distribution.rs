@@ -1,5 +1,5 @@
 //! The law of random addresses, as fio writes it: "uniform", "zipf:1.2", "pareto:0.2", "zoned:60/10:40/90",
-//! "zoned_abs:60/1g:40/9g"; and "hotcold:90/10", zones that are spread over the region.
+//! `zoned_abs:60/1g:40/9g`; and "hotcold:90/10", zones that are spread over the region.
 
 use std::borrow::Cow;
 use std::fmt;

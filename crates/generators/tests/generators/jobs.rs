@@ -74,6 +74,35 @@ fn a_job_file_speaks_fio() {
 }
 
 #[test]
+fn a_rate_that_has_no_meaning_is_named_by_its_key() {
+    let cases = [
+        ("thinktime = '1ms'\nrate_iops = 5", "thinktime: is for closed loops"),
+        ("rate_iops = 0.0", "rate_iops: 0"),
+        ("rate_iops = nan", "rate_iops: NaN"),
+        ("rate = '0B/s'", "rate: 0B/s is not a rate"),
+        ("rate = '4B/s'", "rate: 4B/s is not a rate from 0.001"),
+        ("rate = '1MB/s'\nrate_iops = 5", "rate: `rate_iops` says"),
+        ("rate = '1MB/s'\nwrite_rate = '1MB/s'", "write_rate: belongs to a mixed job"),
+        ("rw = 'rw'\nwrite_rate = '1MB/s'", "write_rate: belongs to a mixed job"),
+        ("rw = 'rw'\nrate = '1MB/s'\nwrite_rate = '0B/s'", "write_rate: 0B/s is not"),
+        ("rw = 'rw'\nrate = '1MB/s'\nwrite_rate_iops = 5", "write_rate_iops: belongs to"),
+        ("rate = '1MB/s'\nrate_by_bytes = true", "rate_by_bytes: is for jobs with `rate_iops`"),
+        ("rate = '1MB/s'\nthinktime = '1ms'", "thinktime: is for closed loops, and `rate` says"),
+        ("bs = '4k'\nrate = '5B/s'\nrequests = 3_000_000", "requests: 3000000 requests at 0.001"),
+        ("rate_by_bytes = true", "rate_by_bytes: is for jobs with `rate_iops`"),
+        ("rw = 'rw'\nrate_iops = 5\nrate_by_bytes = true", "rate_by_bytes: wants a `write_rate_iops`"),
+        ("rw = 'rw'\nwrite_rate_iops = 5", "write_rate_iops: belongs to a mixed job"),
+        ("rw = 'read'\nrate_iops = 1\nwrite_rate_iops = 5", "write_rate_iops: belongs to a mixed job"),
+        ("rw = 'rw'\nrate_iops = 1\nwrite_rate_iops = 0", "write_rate_iops: 0 is not a rate"),
+        ("rate_iops = 0.001\nrequests = 2_400_000", "requests: 2400000 requests at 0.001 per second take more than"),
+    ];
+    for (text, message) in cases {
+        let error = job(text).validate(DRIVE_SECTORS * 512).expect_err(text).to_string();
+        assert!(error.starts_with(message), "{error}");
+    }
+}
+
+#[test]
 fn what_has_no_meaning_is_named_by_its_key() {
     let cases = [
         ("rwmixread = 101", "rwmixread: 101"),
@@ -96,21 +125,8 @@ fn what_has_no_meaning_is_named_by_its_key() {
         ("rw = 'randread'\nrandom_map = true\nrandom_distribution = 'zipf:1'", "random_map: is for random jobs"),
         ("rw = 'randread'\nrandom_map = true\nbssplit = '4k/50:8k/50'", "random_map: is for random jobs"),
         ("rw = 'randread'\nrandom_map = true\npercentage_random = 5", "random_map: is for random jobs"),
-        ("thinktime = '1ms'\nrate_iops = 5", "thinktime: is for closed loops"),
         ("thinktime = '1ms'\nthinktime_blocks = 0", "thinktime_blocks: 0"),
         ("thinktime_blocks = 2", "thinktime_blocks: says how often"),
-        ("rate_iops = 0.0", "rate_iops: 0"),
-        ("rate_iops = nan", "rate_iops: NaN"),
-        ("rate = '0B/s'", "rate: 0B/s is not a rate"),
-        ("rate = '4B/s'", "rate: 4B/s is not a rate from 0.001"),
-        ("rate = '1MB/s'\nrate_iops = 5", "rate: `rate_iops` says"),
-        ("rate = '1MB/s'\nwrite_rate = '1MB/s'", "write_rate: belongs to a mixed job"),
-        ("rw = 'rw'\nwrite_rate = '1MB/s'", "write_rate: belongs to a mixed job"),
-        ("rw = 'rw'\nrate = '1MB/s'\nwrite_rate = '0B/s'", "write_rate: 0B/s is not"),
-        ("rw = 'rw'\nrate = '1MB/s'\nwrite_rate_iops = 5", "write_rate_iops: belongs to"),
-        ("rate = '1MB/s'\nrate_by_bytes = true", "rate_by_bytes: is for jobs with `rate_iops`"),
-        ("rate = '1MB/s'\nthinktime = '1ms'", "thinktime: is for closed loops, and `rate` says"),
-        ("bs = '4k'\nrate = '5B/s'\nrequests = 3_000_000", "requests: 3000000 requests at 0.001"),
         ("rw = 'randread'\nblockalign = 100", "blockalign: 100 bytes are"),
         ("duration = '1000000h'", "duration: is longer than 36 years"),
         ("rwmixread = nan", "rwmixread: NaN"),
@@ -129,16 +145,10 @@ fn what_has_no_meaning_is_named_by_its_key() {
         ("size = '8k'\nbsnormal = '8k/2k'", "size: a region of 8KiB does not hold a request of 20KiB"),
         ("rw = 'randread'\nrandom_map = true\nbsnormal = '8k/2k'", "random_map: is for random jobs"),
         ("offset_increment = '1MiB'", "offset_increment: there is one job"),
-        ("rate_by_bytes = true", "rate_by_bytes: is for jobs with `rate_iops`"),
-        ("rw = 'rw'\nrate_iops = 5\nrate_by_bytes = true", "rate_by_bytes: wants a `write_rate_iops`"),
-        ("rw = 'rw'\nwrite_rate_iops = 5", "write_rate_iops: belongs to a mixed job"),
-        ("rw = 'read'\nrate_iops = 1\nwrite_rate_iops = 5", "write_rate_iops: belongs to a mixed job"),
-        ("rw = 'rw'\nrate_iops = 1\nwrite_rate_iops = 0", "write_rate_iops: 0 is not a rate"),
         (
             "size = '1MiB'\nrandom_distribution = 'zoned_abs:60/1MiB:40/1MiB'",
             "random_distribution: its zones have 2MiB together, and the region 1MiB",
         ),
-        ("rate_iops = 0.001\nrequests = 2_400_000", "requests: 2400000 requests at 0.001 per second take more than"),
     ];
     for (text, message) in cases {
         let error = job(text).validate(DRIVE_SECTORS * 512).expect_err(text).to_string();
