@@ -7,6 +7,7 @@ time: what is said to be carried over changes the drive, the job or the command,
 from __future__ import annotations
 
 import importlib.util
+import json
 import re
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,7 @@ from typing import Any
 import pytest
 
 import ninescope
-from conftest import NATIVE, ROOT
+from conftest import NATIVE, ROOT, tomllib
 
 pytestmark = pytest.mark.skipif(not NATIVE, reason="the engine is not built")
 
@@ -273,9 +274,42 @@ def test_the_bound_of_writes_counts_what_a_trace_writes(cli, tmp_path):
     assert f"ninescope run {tmp_path / 'elsewhere.trace'} --drive" in text
     (tmp_path / "files/traces/tpcc-small.trace").write_text(rows)
     assert pages()[0] == 256, "beside the workload"
+    text = Path(workload).read_text()
+    Path(workload).write_text(re.sub(r"(<Percentage_To_Be_Executed>)100<", r"\g<1>67<", text))
+    assert re.search(r"--addresses wrap --requests 2$", pages()[1], re.MULTILINE), "of three requests"
     files = changed(tmp_path / "files", {})
     code, _, err = cli("import", "mqsim", *files, "--out", tmp_path / "no", "--trace", tmp_path / "none")
     assert (code, "none" in err) == (2, True)
+
+
+def test_several_synthetic_flows_are_jobs_of_one_run(cli, tmp_path):
+    """Each has addresses of its own, its depth and its bound in the drive; the seed is that of the first."""
+    config, workload = changed(tmp_path / "files", {"Read_Percentage": "50"})
+    text = Path(workload).read_text()
+    begin, end = text.index("\t\t<IO_Flow_Parameter_Set_S"), text.index("\t\t<IO_Flow_Parameter_Set_T")
+    flow = text[begin:end]
+    second = (
+        flow.replace(">798<", ">9<")
+        .replace("Queue>16<", "Queue>2<")
+        .replace("Set_Percentage>50", "Set_Percentage>100")
+    )
+    Path(workload).write_text(text[:begin] + flow + second + text[text.index("\t</IO_Scenario>") :])
+    code, out, err = cli("import", "mqsim", config, workload, "--out", tmp_path / "out", "--json")
+    assert code == 0, err
+    report = json.loads(out)
+    assert report["files"] == ["drive.toml", "job.toml"]
+    [command] = report["commands"]
+    assert command.endswith("--seed 798 --prefill full")
+    assert ("Seed", "9") in [(item["tag"], item["value"]) for item in report["not_carried"]]
+    jobs = tomllib.loads((tmp_path / "out/job.toml").read_text())["jobs"]
+    assert [(job["name"], job["iodepth"]) for job in jobs] == [("flow-1", 16), ("flow-2", 2)]
+    assert [job.get("offset_percent", 0) for job in jobs] == [0, 50]
+    assert [job["size_percent"] for job in jobs] == [25, 50]
+    drive = tomllib.loads((tmp_path / "out/drive.toml").read_text())
+    assert drive["controller"]["queue_depth"] == 2 * 512
+    code, out, err = cli(*command.split()[1:], "--requests", "400", "--json")
+    assert code == 0, err
+    assert [job["name"] for job in json.loads(out)["by_job"]] == ["flow-1", "flow-2"]
 
 
 def test_a_trace_is_for_one_flow(cli, tmp_path):

@@ -18,7 +18,7 @@ from ninescope.common.files import output_directory, written_whole
 from ninescope.mqsim.drive import Drive, read_drive
 from ninescope.mqsim.report import Left, Part
 from ninescope.mqsim.settings import CARRIED, GROUPS
-from ninescope.mqsim.workload import Flow, read_flows, whole_drive
+from ninescope.mqsim.workload import Flow, are_together, read_flows, share_drive, whole_drive
 
 
 @dataclasses.dataclass(frozen=True)
@@ -35,21 +35,30 @@ class Imported:
     def files(self) -> dict[str, str]:
         """Name the files and their text."""
         texts = {"drive.toml": self._drive_text()}
-        jobs = [flow for flow in self.flows if flow.trace is None]
-        for flow in jobs:
-            texts["job.toml" if len(self.flows) == 1 else f"job-{flow.name}.toml"] = self._job_text(flow)
+        for name, flows in self._runs():
+            if name is not None:
+                texts[name] = _jobs_text(flows)
         return texts
 
     def commands(self, directory: str) -> list[str]:
-        """Say how each flow is run."""
+        """Say how the flows are run."""
         drive = str(Path(directory, "drive.toml"))
         commands = []
-        for flow in self.flows:
-            name = "job.toml" if len(self.flows) == 1 else f"job-{flow.name}.toml"
-            what = flow.trace or str(Path(directory, name))
-            prefill = [] if flow.trace else ["--prefill", "full" if flow.reads else "none"]
-            commands.append(shlex.join(["ninescope", "run", what, "--drive", drive, *flow.options, *prefill]))
+        for name, flows in self._runs():
+            what = str(flows[0].trace if name is None else Path(directory, name))
+            reads = any(flow.reads for flow in flows)
+            prefill = [] if name is None else ["--prefill", "full" if reads else "none"]
+            words = ["ninescope", "run", what, "--drive", drive, *flows[0].options, *prefill]
+            commands.append(shlex.join(words))
         return commands
+
+    def _runs(self) -> list[tuple[str | None, list[Flow]]]:
+        """List what runs by itself: flows with the name of their jobs' file; none: a trace."""
+        if are_together(self.flows):
+            return [("job.toml", self.flows)]
+        alone = len(self.flows) == 1
+        names = ["job.toml" if alone else f"job-{flow.name}.toml" for flow in self.flows]
+        return [(None if flow.trace else name, [flow]) for name, flow in zip(names, self.flows, strict=True)]
 
     def not_carried(self) -> list[tuple[str, Left]]:
         """List every setting that was not carried over, with its file."""
@@ -95,8 +104,10 @@ class Imported:
         )  # before anything is written
         return text + _comments([left for file, left in self.not_carried() if file == self.config])
 
-    def _job_text(self, flow: Flow) -> str:
-        return toml.dumps(flow.table) + _comments(flow.left)
+
+def _jobs_text(flows: list[Flow]) -> str:
+    head = "[[jobs]]\n" if len(flows) > 1 else ""
+    return "\n".join(head + toml.dumps(flow.table) + _comments(flow.left) for flow in flows)
 
 
 def _comments(left: list[Left]) -> str:
@@ -132,21 +143,25 @@ def convert(
         rest.append(
             Left("Device_Level_Data_Caching_Mode", "differs by flow", "the drive has a cache for all or none")
         )
+    together = are_together(flows)
     drive = read_drive(
         config,
         page_bytes=same,
         cached=True in cached,
         one_command_per_chip=one_command_per_chip or as_mqsim,
         as_mqsim=as_mqsim,
+        flows=len(flows) if together else 1,
         sectors_of_writes=lambda page: sum(flow.sectors_of_writes(page) for flow in flows) / len(flows),
     )
-    for flow in flows:
+    for index, flow in enumerate(flows):
+        if together:
+            share_drive(flow, index, len(flows))
+        else:
+            _size(flow, drive)
         whole_drive(flow, drive.resources)
-        _size(flow, drive)
-    if len(flows) > 1:
-        rest.append(
-            Left("IO_Scenario", f"{len(flows)} flows", "each is a run of its own, on the whole drive")
-        )
+    if len(flows) > 1 and not together:
+        why = "each is a run of its own, on the whole drive, because one of them replays a trace"
+        rest.append(Left("IO_Scenario", f"{len(flows)} flows", why))
     return Imported(config, workload, drive, flows, rest)
 
 

@@ -48,12 +48,14 @@ def read_drive(
     cached: bool,
     one_command_per_chip: bool,
     as_mqsim: bool,
+    flows: int,
     sectors_of_writes: Callable[[int], float],
 ) -> Drive:
     """Convert the file. Requests of `page_bytes`, below a page, want such pages; `cached`: writes are.
 
     With `as_mqsim` channel and dies do what MQSim does of the file, else what the file says of hardware.
-    `sectors_of_writes` says how many sectors of a page of so many a write has in the mean.
+    So many `flows` are in one run. `sectors_of_writes` says how many sectors of a page of so many a write
+    has in the mean.
     """
     root = read(path, "Execution_Parameter_Set")
     sections = {child.tag: child for child in root.children}
@@ -72,7 +74,7 @@ def read_drive(
     _nand(part, device, flash)
     _ftl(part, device, flash)
     _map(part, device)
-    _controller(part, host, device, cached)
+    _controller(part, host, device, cached, flows)
     if cached:
         _buffer(part, device, flash, sectors_of_writes)
     _scheduler(part, device, flash)
@@ -210,14 +212,19 @@ def _victim(part: Part, device: Sheet, blocks: int) -> None:
     part.put("ftl.victim", word, source + what)
 
 
-def _controller(part: Part, host: Sheet, device: Sheet, cached: bool) -> None:
+def _controller(part: Part, host: Sheet, device: Sheet, cached: bool, flows: int) -> None:
     if device.one_of("HostInterface_Type", ("NVME", "SATA")) == "NVME":
         lanes, rate = host.count("PCIe_Lane_Count", 1, 64), host.number("PCIe_Lane_Bandwidth", 0.001, 1000)
         part.put(
             "controller.link_rate", f"{round(lanes * rate * 1e9)}B/s", "PCIe_Lane_Bandwidth x PCIe_Lane_Count"
         )
         fetched = min(device.count("IO_Queue_Depth", 1, 65535), device.count("Queue_Fetch_Size", 1, 65535))
-        part.put("controller.queue_depth", fetched, "the smaller of Queue_Fetch_Size and IO_Queue_Depth")
+        of_each = f", of each of {flows} flows" if flows > 1 else ""
+        part.put(
+            "controller.queue_depth",
+            min(fetched * flows, 65535),
+            f"the smaller of Queue_Fetch_Size and IO_Queue_Depth{of_each}",
+        )
     else:
         device.wrong("HostInterface_Type", "only NVME is carried over")
     part.put("controller.command_cost", "0ns", "the controller takes no time per command")

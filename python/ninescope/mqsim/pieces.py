@@ -1,11 +1,16 @@
-"""How much of a page a write has: of requests of one size by their alignment, of a trace by its rows."""
+"""How much of a page a write has, of requests of one size and of a trace, and how many requests that has."""
 
 from __future__ import annotations
 
 import json
 import math
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
 
 from ninescope import _native
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 _BATCH = 1 << 16
 _WRITE = 1
@@ -19,14 +24,24 @@ def of_size(sectors: int, unit: int, page: int) -> float:
     return sectors * len(begins) / pages
 
 
+def requests_of(path: str) -> int:
+    """Count the requests of a trace."""
+    return sum(len(ops) for ops, _, _ in _batches(path))
+
+
 def of_trace(path: str, page: int) -> float | None:
     """Return the mean for the writes of a trace; None where it has none."""
-    batches = _native.TraceBatches(path, json.dumps({"format": "mqsim"}))
     sectors = pages = 0
-    while len((batch := batches.next(_BATCH))[0]):
-        _, ops, lbas, sizes = batch
+    for ops, lbas, sizes in _batches(path):
         written = ops == _WRITE
         first, size = lbas[written].astype("int64"), sizes[written].astype("int64")
         sectors += int(size.sum())
         pages += int(((first + size - 1) // page - first // page + 1).sum())
     return sectors / pages if pages else None
+
+
+def _batches(path: str) -> Iterator[tuple[NDArray[Any], NDArray[Any], NDArray[Any]]]:
+    """Yield operations, first sectors and sizes."""
+    batches = _native.TraceBatches(path, json.dumps({"format": "mqsim"}))
+    while len((batch := batches.next(_BATCH))[0]):
+        yield batch[1:]

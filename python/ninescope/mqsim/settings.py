@@ -58,7 +58,7 @@ class Setting:
 
     def fate_of(self, value: str, *, as_mqsim: bool) -> Fate:
         """Return what becomes of a value as hardware has it, or as MQSim does."""
-        if self.same is not None and value.lower() == self.same:
+        if self.same is not None and value.upper() == self.same.upper():
             return Fate(CARRIED)
         if self.beyond and self.values and value.upper() not in self.values:
             return self.beyond

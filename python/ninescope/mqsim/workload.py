@@ -40,6 +40,8 @@ class Flow(Part):
     """Its share of the drive's capacity."""
     written: tuple[int, int] | None = None
     """Sectors of each request, and of what all begin at a multiple, where requests have one size."""
+    executed: float = 1.0
+    """The share of a trace's requests that it makes."""
     sheet: Sheet | None = None
 
     def sectors_of_writes(self, page: int) -> float:
@@ -96,6 +98,10 @@ def _find_traces(flows: list[Flow], folder: Path, given: str | None) -> None:
             flow.trace = given
         elif not Path(str(flow.trace)).is_file() and beside.is_file():
             flow.trace = str(beside)
+        if flow.executed < 1 and "--loop" not in flow.options and Path(str(flow.trace)).is_file():
+            requests = int(flow.executed * pieces.requests_of(str(flow.trace)))
+            flow.options += ["--requests", str(max(1, requests))]
+            flow.say("Percentage_To_Be_Executed", CARRIED, "")
 
 
 def _flow(path: str, element: Element, number: int, as_mqsim: bool) -> Flow:
@@ -149,6 +155,22 @@ def _normal_sizes(flow: Flow, sheet: Sheet, sectors: int) -> None:
         mean, deviation = sectors * _SECTOR, math.sqrt(variance)
         source = "Average_Request_Size, Variance_Request_Size"
     flow.put("bsnormal", f"{mean}B/{round(deviation * _SECTOR)}B", source)
+
+
+def are_together(flows: list[Flow]) -> bool:
+    """Say whether the flows are jobs of one run, which a trace cannot be."""
+    return len(flows) > 1 and all(flow.trace is None for flow in flows)
+
+
+def share_drive(flow: Flow, index: int, flows: int) -> None:
+    """Give one of several flows its part of the drive, in which its working set lies."""
+    part = 100 / flows
+    why = f"part {index + 1} of {flows}: each flow has addresses of its own"
+    if index:
+        flow.put("offset_percent", round(part * index, 9), why)
+    flow.put("size_percent", round(part * flow.working_set, 9), f"Working_Set_Percentage of {why}")
+    if index and flow.sheet and flow.sheet.has("Seed"):
+        flow.say("Seed", OTHERWISE, "a run has one seed, that of its first flow")
 
 
 def whole_drive(flow: Flow, counts: tuple[int, int, int, int]) -> None:
@@ -246,4 +268,4 @@ def _replayed(flow: Flow, sheet: Sheet) -> None:
         if flow.as_mqsim:
             why = "from the second replay on arrivals count their offset twice there"
             flow.say("Relay_Count", WRONG, f"{why}; here replays follow each other")
-    sheet.number("Percentage_To_Be_Executed", 0, 100)
+    flow.executed = sheet.number("Percentage_To_Be_Executed", 0, 100) / 100
