@@ -1,4 +1,4 @@
-"""Imports the configurations of five MQSim runs, runs them with ninescope and prints both sides.
+"""Imports the configurations of thirteen MQSim runs, runs them with ninescope and prints both sides.
 
 Usage: .venv/bin/python experiments/validation-mqsim/compare.py [--peers DIR] [--traces DIR]
 
@@ -14,6 +14,7 @@ import argparse
 import heapq
 import json
 import random
+import shlex
 import shutil
 import subprocess
 import sys
@@ -29,6 +30,8 @@ HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
 NINESCOPE = ROOT / ".venv" / "bin" / "ninescope"
 CASES = ("rand70_128g_fresh", "rand70_128g_o40", "randw_128g_fresh", "wsrch", "tpcc")
+_READS, _MIXES = ("a_r_qd1", "a_r_qd64", "a_seqr_64k", "b_r_qd64"), ("a_70_4k_qd16", "a_50_qd32", "b_50_qd32")
+WITHOUT_CACHES = (*_READS, *_MIXES, "a_w_qd16")
 # Where each page of a request is a request of its own, more than MQSim fetches at a time are inside.
 UNBOUNDED = ["controller.buffered_pages=65535", "controller.queue_depth=65535"]
 AT_PROGRAM = ['controller.write_completion="program"']
@@ -473,6 +476,21 @@ def with_buffer(path: Path, rows: list[tuple[int, int, int, int]], capacity: int
     return total / len(rows) / 1e3
 
 
+def as_printed(name: str, peer: Path, folder: Path, trace: Path | None) -> None:
+    """Mean request of a case by nothing but the import and the command that it prints, as hardware and as MQSim."""
+    root = ET.parse(peer / "workload_scenario_1.xml").getroot()
+    theirs = int(root.findtext(".//Host.IO_Flow/Device_Response_Time") or 0)
+    files = [str(peer / "ssdconfig.xml"), str(peer / "workload.xml")]
+    traced = ["--trace", str(trace)] if trace else []
+    for kind in ("hardware", "mqsim"):
+        out = str(folder / f"{name}-printed-{kind}")
+        report = ninescope("import", "mqsim", *files, "--as", kind, "--out", out, *traced)
+        result = ninescope(*shlex.split(report["commands"][0])[1:])
+        kinds = [value for value in result["latency"].values() if value.get("count")]
+        total = sum(value["count"] * value["mean_ns"] for value in kinds)
+        line(f"{name}, --as {kind}", theirs, total / sum(value["count"] for value in kinds) / 1e3)
+
+
 def as_imported(name: str, peer: Peer, ours: Imported, trace: Path) -> None:
     """The imports of a case beside MQSim's output: counts and mean latency, with nothing else changed."""
     title(f"{name}, as imported")
@@ -503,6 +521,15 @@ def main() -> None:
     skipped = []
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
+        title("mean request [us], of nothing but the import and the command that it prints")
+        for case in (*WITHOUT_CACHES, *CASES):
+            peer = options.peers / case
+            trace = options.traces / f"mqsim_{case}-small.trace.zst"
+            replayed = trace if case in ("wsrch", "tpcc") else None
+            if (peer / "workload_scenario_1.xml").exists() and (replayed is None or trace.exists()):
+                as_printed(case, peer, folder, replayed)
+            elif case in WITHOUT_CACHES:
+                skipped.append(f"{case}: no {peer / 'workload_scenario_1.xml'}")
         for case in CASES:
             output = options.peers / case
             trace = options.traces / f"mqsim_{case}-small.trace.zst"
@@ -518,7 +545,7 @@ def main() -> None:
             judge(case, Peer(output), imported, trace, folder)
     for reason in skipped:
         print(f"SKIPPED {reason}", file=sys.stderr)
-    sys.exit(2 if len(skipped) == len(CASES) else 0)
+    sys.exit(2 if len(skipped) == len(WITHOUT_CACHES) + len(CASES) else 0)
 
 
 def judge(case: str, peer: Peer, ours: Imported, trace: Path, folder: Path) -> None:
