@@ -193,6 +193,9 @@ impl Checker {
         if let Some(book) = &mut self.map {
             book.fetched(slot);
         }
+        if let Some(book) = &mut self.tier {
+            book.inside(view.now, 1);
+        }
         if let Some(oracle) = &mut self.oracle {
             oracle.fetched(slot, &request, &self.blocks, view, &mut self.marks);
             if let Some(book) = self.tier.as_ref().filter(|_| request.op == Op::Flush)
@@ -222,6 +225,7 @@ impl Checker {
         }
         if let Some(book) = &mut self.tier {
             book.host_completes(view, slot)?;
+            book.inside(view.now, self.requests.taken_in() - self.requests.completed_count());
         }
         if request.op == Op::Trim && forgets(view) {
             self.ledger.trimmed(view, request);

@@ -59,7 +59,7 @@ impl Resources {
         ResourceId(self.stages + 4)
     }
 
-    pub fn map_timer(self) -> ResourceId {
+    pub fn memory_timer(self) -> ResourceId {
         ResourceId(self.stages + 5)
     }
 

@@ -4,16 +4,19 @@
 //! there, and says what is to move.
 
 mod drain;
+mod rest;
 
 use std::collections::VecDeque;
+use std::ops::Range;
 
 use ninescope_ftl::Residence;
-use ninescope_kernel::{BitTable, NONE, Slab};
+use ninescope_kernel::{BitTable, NONE, Ns, Slab};
 use ninescope_tier::{Eviction, OnRead, PlacementConfig, Slot, SlotState, Tier, WriteBack, WriteTo};
 
 use crate::meter::TierSample;
 use crate::transaction::Harm;
 use drain::Drain;
+use rest::Rest;
 
 /// What lies below the slots.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -37,11 +40,25 @@ pub enum MigrationKind {
     MoveUp,
 }
 
+/// Why a page moves.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Occasion {
+    /// A request, a FLUSH or the policy needs it.
+    #[default]
+    Need,
+    /// A read goes on where others ended, and may come to it.
+    ReadAhead,
+    /// The host rests.
+    Rest,
+}
+
 /// One page on its way from one medium to the other.
 #[derive(Clone, Copy, Debug)]
 pub struct Migration {
     /// What it does.
     pub kind: MigrationKind,
+    /// Why it does that.
+    pub occasion: Occasion,
     /// The page.
     pub page: u32,
     /// Its slot, `NONE` while it waits for one.
@@ -70,6 +87,7 @@ impl Default for Migration {
     fn default() -> Self {
         Self {
             kind: MigrationKind::Evict,
+            occasion: Occasion::Need,
             page: NONE,
             slot: NONE,
             forgotten: 0,
@@ -133,6 +151,8 @@ pub struct TierPart {
     in_flight_max: u32,
     /// What each FLUSH waits for, where the upper medium is volatile.
     drain: Option<Drain>,
+    /// What goes down when the host rests, where something does.
+    rest: Option<Rest>,
     /// A slot became free, or a migration ended.
     touched: bool,
 }
@@ -143,6 +163,7 @@ impl TierPart {
     pub fn new(config: &TierConfig, slots: u32, pages: u32, sectors_per_page: u32, depth: u32) -> Option<Self> {
         let tier = Tier::new(&config.placement, slots, pages, sectors_per_page)?;
         let in_flight_max = config.migrations_in_flight.max(1);
+        let flush_at_rest = tier.rules().flush_at_rest;
         Some(Self {
             tier,
             lower: config.lower,
@@ -155,6 +176,7 @@ impl TierPart {
             filling: BitTable::new(pages as usize),
             in_flight_max,
             drain: config.volatile.then(|| Drain::new(slots, depth)),
+            rest: flush_at_rest.map(|after| Rest::new(Ns(after.0), slots)),
             touched: false,
         })
     }
@@ -241,6 +263,11 @@ impl TierPart {
         mask != self.whole() && self.tier.rules().fetch_on_write
     }
 
+    /// A page is brought up ahead of a read.
+    pub(crate) fn count_fetched_ahead(&mut self) {
+        self.tier.counters_mut().fetched_ahead += 1;
+    }
+
     /// A page is completed from below.
     pub(crate) fn count_fetch_on_write(&mut self) {
         self.tier.counters_mut().fetched_on_write += 1;
@@ -293,6 +320,36 @@ impl TierPart {
             self.touched = true;
         }
         Some(command)
+    }
+
+    // ---- a host that rests ---------------------------------------------------------------------------
+
+    /// Nothing is inside any more. Returns when the host is taken to rest, where that matters.
+    pub(crate) fn nothing_is_inside(&mut self, now: Ns) -> Option<Ns> {
+        self.rest.as_mut().map(|rest| rest.may_begin(now))
+    }
+
+    /// The host comes with something.
+    pub(crate) fn host_comes(&mut self) {
+        if let Some(rest) = &mut self.rest {
+            rest.ends();
+        }
+    }
+
+    /// The host may have begun to rest. Returns when it may, if it has not and something may yet come of it.
+    pub(crate) fn host_may_rest(&mut self, now: Ns) -> Option<Ns> {
+        match self.rest.as_mut()?.begins(now, self.tier.residency()) {
+            Ok(()) => {
+                self.touched = true;
+                None
+            }
+            Err(later) => later,
+        }
+    }
+
+    /// The pages behind a read that are to be brought up ahead of those that come: those that are not above.
+    pub(crate) fn worth_fetching(&mut self, lba: u64, sectors: u32) -> Range<u32> {
+        self.tier.worth_fetching(lba, sectors)
     }
 
     // ---- accesses of slots -----------------------------------------------------------------------
@@ -380,17 +437,22 @@ impl TierPart {
 
     /// The next slot to be emptied, as far as the policy wants or those who wait need: a slot per page, and one in any case
     /// for the first of them, whose page may have had one and lost it before its turn.
-    pub(crate) fn next_eviction(&mut self) -> Option<Eviction> {
+    pub(crate) fn next_eviction(&mut self) -> Option<(Eviction, Occasion)> {
         if self.evictions >= self.in_flight_max {
             return None;
         }
         if let Some(drain) = &mut self.drain
             && let Some(slot) = drain.next(self.tier.residency())
         {
-            return Some(self.tier.copy_down(slot));
+            return Some((self.tier.copy_down(slot), Occasion::Need));
         }
         let needed = self.pages_awaited.max(u32::from(!self.waiting.is_empty()));
-        self.tier.next_eviction(needed)
+        if let Some(eviction) = self.tier.next_eviction(needed) {
+            return Some((eviction, Occasion::Need));
+        }
+        let slot = self.rest.as_mut()?.next(self.tier.residency())?;
+        self.tier.counters_mut().evicted_at_rest += 1;
+        Some((self.tier.copy_down(slot), Occasion::Rest))
     }
 
     // ---- pages that go down ----------------------------------------------------------------------
@@ -403,7 +465,7 @@ impl TierPart {
 
     /// Begins to empty a slot, for which `command` waits. Returns the migration, the sectors that are read of the slot, and
     /// whether what completes them is read beside it.
-    pub(crate) fn begin_eviction(&mut self, slot: u32, command: u32) -> (u32, u32, bool) {
+    pub(crate) fn begin_eviction(&mut self, slot: u32, occasion: Occasion, command: u32) -> (u32, u32, bool) {
         let record = *self.tier.slot(slot);
         let mask = self.goes_down(&record);
         let merges = self.lower == Lower::Flash && record.valid != self.tier.whole();
@@ -411,6 +473,7 @@ impl TierPart {
         self.evictions += 1;
         let migration = self.migrations.insert(Migration {
             kind: MigrationKind::Evict,
+            occasion,
             page: record.page,
             slot,
             forgotten: record.forgotten,

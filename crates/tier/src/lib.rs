@@ -8,9 +8,11 @@
 pub mod policies;
 mod recent;
 mod residency;
+mod streams;
 mod tier;
 
 pub use policies::{Access, DataPlacement, OnRead, PlacementConfig, Rules, VictimRule, WriteBack, WriteTo};
 pub use recent::RecentPages;
 pub use residency::{Residency, Slot, SlotState};
+pub use streams::ReadStreams;
 pub use tier::{ClassCounters, Eviction, Tier, TierCounters};

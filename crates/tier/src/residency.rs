@@ -41,7 +41,12 @@ pub struct Slot {
     pub state: SlotState,
     /// Its page was last written as part of a sequential request.
     pub sequential: bool,
+    /// How often its page was used since it came, up to [`USES_MAX`]; where that matters.
+    pub uses: u8,
 }
+
+/// Uses that are told apart [count].
+const USES_MAX: u8 = 15;
 
 impl Slot {
     /// Dirty sectors that the copy on its way down does not make clean: where all are, nothing below is needed.
@@ -63,7 +68,17 @@ impl Default for Slot {
             forgotten: 0,
             state: SlotState::Free,
             sequential: false,
+            uses: 0,
         }
+    }
+}
+
+/// How many classes of slots a rule tells apart.
+fn classes_of(rule: VictimRule) -> usize {
+    match rule {
+        VictimRule::SequentialFirst => 2,
+        VictimRule::Lfu => usize::from(USES_MAX) + 1,
+        VictimRule::Lru | VictimRule::Fifo | VictimRule::CleanFirst => 1,
     }
 }
 
@@ -74,9 +89,9 @@ pub struct Residency {
     slot_of: IdTable<u32>,
     slots: Vec<Slot>,
     links: Vec<Links>,
-    /// Resident slots in the order of use, or of taking where first in is first out: those last written at random, and
-    /// those last written sequentially (all in the first if the classes do not matter).
-    orders: [RecencyList; 2],
+    /// Resident slots in the order of use, or of taking where first in is first out: all in one list, or in one for each class
+    /// that the rule tells apart, the class first whose slots are emptied first.
+    orders: Vec<RecencyList>,
     rule: VictimRule,
     /// Free slots, the one free for longest first.
     free: VecDeque<u32>,
@@ -91,7 +106,7 @@ impl Residency {
             slot_of: IdTable::new(pages as usize),
             slots: vec![Slot::default(); slots as usize],
             links: vec![Links::default(); slots as usize],
-            orders: [RecencyList::default(); 2],
+            orders: vec![RecencyList::default(); classes_of(rule)],
             rule,
             free: (0..slots).collect(),
             draining: 0,
@@ -151,7 +166,11 @@ impl Residency {
     /// Which order a slot belongs in.
     #[inline]
     fn order_of(&self, slot: u32) -> usize {
-        usize::from(self.by_class() && self.slots[slot as usize].sequential)
+        match self.rule {
+            VictimRule::SequentialFirst => usize::from(!self.slots[slot as usize].sequential),
+            VictimRule::Lfu => usize::from(self.slots[slot as usize].uses),
+            VictimRule::Lru | VictimRule::Fifo | VictimRule::CleanFirst => 0,
+        }
     }
 
     fn list(&mut self, slot: u32) {
@@ -167,9 +186,23 @@ impl Residency {
     /// A page was used.
     #[inline]
     pub fn touch(&mut self, slot: u32) {
-        if self.rule != VictimRule::Fifo && self.slots[slot as usize].state == SlotState::Resident {
+        let listed = self.slots[slot as usize].state == SlotState::Resident;
+        if self.rule == VictimRule::Lfu {
+            self.used_once_more(slot, listed);
+        } else if self.rule != VictimRule::Fifo && listed {
             let order = self.order_of(slot);
             self.orders[order].touch(&mut self.links, slot);
+        }
+    }
+
+    fn used_once_more(&mut self, slot: u32, listed: bool) {
+        if listed {
+            self.unlist(slot);
+        }
+        let uses = &mut self.slots[slot as usize].uses;
+        *uses = (*uses + 1).min(USES_MAX);
+        if listed {
+            self.list(slot);
         }
     }
 
@@ -186,15 +219,28 @@ impl Residency {
         self.touch(slot);
     }
 
-    /// The slot to empty next: of those used longest ago the first that nobody is about to write, sequential ones
-    /// first where the classes matter. A few are looked at.
+    /// The slot to empty next: of those used longest ago the first that nobody is about to write, by class where the rule
+    /// tells any apart, a clean one where the rule prefers that. A few are looked at.
     pub fn victim(&self) -> Option<u32> {
         const LOOKED_AT: usize = 16;
-        self.orders.iter().rev().find_map(|order| {
-            let from = order.oldest();
-            let slots = std::iter::successors(from, |&slot| RecencyList::newer_than(&self.links, slot));
-            slots.take(LOOKED_AT).find(|&slot| self.slots[slot as usize].writers == 0)
+        let may_go = |slot: &u32| self.slots[*slot as usize].writers == 0;
+        let is_clean = |slot: &u32| self.slots[*slot as usize].dirty == 0;
+        self.orders.iter().find_map(|order| {
+            let slots = || self.by_use(*order).take(LOOKED_AT).filter(may_go);
+            let clean = if self.rule == VictimRule::CleanFirst { slots().find(is_clean) } else { None };
+            clean.or_else(|| slots().next())
         })
+    }
+
+    /// Adds the slots that hold something dirty which nobody is about to write, in the order in which they would be emptied.
+    pub fn dirty_in_order(&self, into: &mut VecDeque<u32>) {
+        let dirty = |slot: &u32| self.slots[*slot as usize].dirty != 0 && self.slots[*slot as usize].writers == 0;
+        into.extend(self.orders.iter().flat_map(|order| self.by_use(*order)).filter(dirty));
+    }
+
+    /// The slots of an order, the one used longest ago first.
+    fn by_use(&self, order: RecencyList) -> impl Iterator<Item = u32> {
+        std::iter::successors(order.oldest(), |&slot| RecencyList::newer_than(&self.links, slot))
     }
 
     // ---- accesses --------------------------------------------------------------------------------

@@ -1,11 +1,14 @@
 //! The tier itself: asks the policy, keeps what it knows, says which slots to empty.
 
+use std::ops::Range;
+
 use ninescope_model::SlotId;
 use serde::Serialize;
 
 use crate::policies::{Access, DataPlacement, OnRead, PlacementConfig, Rules, WriteTo};
 use crate::recent::RecentPages;
 use crate::residency::{Residency, Slot, SlotState};
+use crate::streams::ReadStreams;
 
 /// Sectors of the host by the class of their access.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
@@ -49,6 +52,10 @@ pub struct TierCounters {
     pub moved_up: u64,
     /// Pages written in part that were completed from below.
     pub fetched_on_write: u64,
+    /// Pages that were brought up ahead of a read.
+    pub fetched_ahead: u64,
+    /// Pages that began to go down because the host rested.
+    pub evicted_at_rest: u64,
     /// Pages that were to go up, and whose content changed below before they could.
     pub fills_dropped: u64,
     /// Pages that were not brought up, because too many were on their way.
@@ -91,6 +98,8 @@ pub struct Tier {
     /// Slots on their way to being free.
     leaving: u32,
     whole: u32,
+    /// Reads that go on where others ended, where what is behind them is brought up.
+    streams: Option<ReadStreams>,
     counters: TierCounters,
 }
 
@@ -115,6 +124,7 @@ impl Tier {
             starved: false,
             leaving: 0,
             whole: (u64::MAX >> (64 - sectors_per_page)) as u32,
+            streams: (rules.read_ahead > 0).then(|| ReadStreams::new(rules.read_ahead, pages, sectors_per_page)),
             counters: TierCounters::default(),
         })
     }
@@ -220,6 +230,11 @@ impl Tier {
         self.counters.page_accesses += 1;
         self.counters.page_hits += u64::from(misses == 0);
         on_read
+    }
+
+    /// The host reads with a request: which pages behind it are worth bringing up before they are asked for.
+    pub fn worth_fetching(&mut self, lba: u64, sectors: u32) -> Range<u32> {
+        self.streams.as_mut().map_or(0..0, |streams| streams.read(lba, sectors))
     }
 
     // ---- emptying slots --------------------------------------------------------------------------

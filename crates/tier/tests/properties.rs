@@ -83,6 +83,8 @@ struct NaiveSlot {
     writers: u16,
     state: SlotState,
     sequential: bool,
+    /// Uses since its page came, with its coming; 16 are as many as there are.
+    uses: u32,
 }
 
 const EMPTY: NaiveSlot = NaiveSlot {
@@ -94,6 +96,7 @@ const EMPTY: NaiveSlot = NaiveSlot {
     writers: 0,
     state: SlotState::Free,
     sequential: false,
+    uses: 0,
 };
 
 struct Naive {
@@ -115,8 +118,14 @@ impl Naive {
         self.rule == VictimRule::SequentialFirst
     }
 
-    /// A slot is used. Where first in is first out, it is taken or kept once and stays in its place.
+    /// A slot is used.
     fn touch(&mut self, slot: usize) {
+        self.slots[slot].uses = (self.slots[slot].uses + 1).min(16);
+        self.come_last(slot);
+    }
+
+    /// A slot is the one used last. Where first in is first out, it is taken or kept once and stays in its place.
+    fn come_last(&mut self, slot: usize) {
         let stays = self.rule == VictimRule::Fifo && self.used.contains(&slot);
         if self.slots[slot].state == SlotState::Resident && !stays {
             self.used.retain(|other| *other != slot);
@@ -139,8 +148,26 @@ impl Naive {
         }
     }
 
-    /// Sequential ones first, where that matters; 16 of each are looked at for one that nobody is about to write.
+    /// The first of a class that nobody is about to write, of the 16 used longest ago; one that is clean before, if `clean`.
+    fn first_of(&self, clean: bool, is_of_class: impl Fn(&NaiveSlot) -> bool) -> Option<usize> {
+        let slots = self.used.iter().copied().filter(|&slot| is_of_class(&self.slots[slot])).take(16);
+        let may_go: Vec<usize> = slots.filter(|&slot| self.slots[slot].writers == 0).collect();
+        let first_clean = may_go.iter().copied().find(|&slot| clean && self.slots[slot].dirty == 0);
+        first_clean.or(may_go.first().copied())
+    }
+
+    /// Sequential ones first, or those used least, where that matters; 16 of each are looked at for one that nobody is about
+    /// to write.
     fn victim(&self) -> Option<usize> {
+        match self.rule {
+            // Taking a slot is counted as its first use here.
+            VictimRule::Lfu => (1..=16).find_map(|uses| self.first_of(false, |slot| slot.uses == uses)),
+            VictimRule::CleanFirst => self.first_of(true, |_| true),
+            _ => self.victim_by_class(),
+        }
+    }
+
+    fn victim_by_class(&self) -> Option<usize> {
         let of_class = |sequential: bool| {
             let slots = self.used.iter().copied();
             let mut slots =
@@ -196,7 +223,7 @@ impl Naive {
                 self.slots[slot].dirty &= record.rewritten;
                 if self.slots[slot].dirty != 0 || record.writers > 0 {
                     self.slots[slot].state = SlotState::Resident;
-                    self.touch(slot);
+                    self.come_last(slot);
                 } else {
                     self.leave(slot);
                 }
@@ -294,7 +321,10 @@ proptest! {
     #[test]
     fn slots_are_what_a_vector_of_slots_is(
         slots in 1_u32..22,
-        rule in prop_oneof![Just(VictimRule::Lru), Just(VictimRule::Fifo), Just(VictimRule::SequentialFirst)],
+        rule in prop_oneof![
+            Just(VictimRule::Lru), Just(VictimRule::Fifo), Just(VictimRule::SequentialFirst), Just(VictimRule::Lfu),
+            Just(VictimRule::CleanFirst)
+        ],
         steps in prop::collection::vec((0..PAGES, any_step()), 0..400)
     ) {
         let mut residency = Residency::new(slots, PAGES, rule);

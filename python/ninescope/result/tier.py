@@ -19,6 +19,8 @@ MIGRATIONS = {
     "copied_up": "copied up",
     "moved_up": "moved up",
     "fetched_on_write": "completed after a write",
+    "fetched_ahead": "fetched ahead of a read",
+    "evicted_at_rest": "copied down as the host rested",
 }
 """What happened to pages, by counter."""
 

@@ -1,6 +1,6 @@
 //! Pages on their way between the media: each is read before it is written, and ends once.
 
-use ninescope_engine::{Lower, MergedWith, MigrationKind, SimulationError, View};
+use ninescope_engine::{Lower, MergedWith, MigrationKind, Occasion, SimulationError, View};
 use ninescope_kernel::{NONE, Ns};
 use ninescope_media::scm::ScmCommandKind as Kind;
 use ninescope_model::{Ppa, SlotId};
@@ -97,6 +97,7 @@ impl TierBook {
             }
             // What comes up is caused by a request; what the controller holds is read already.
             let waits = match self.migration {
+                _ if said.occasion == Occasion::ReadAhead => false,
                 MigrationMode::Background => false,
                 MigrationMode::ForegroundReads => said.reads > 0,
                 MigrationMode::Foreground => true,
@@ -110,6 +111,7 @@ impl TierBook {
                 if waits { "" } else { " not" }
             );
         }
+        self.has_its_occasion(view, said.page, said.occasion, down)?;
         let under_way = if down { &mut self.evictions } else { &mut self.fills };
         *under_way += 1;
         require!(
@@ -132,6 +134,45 @@ impl TierBook {
             waits: said.command,
         });
         Ok(())
+    }
+
+    /// What comes up ahead lies behind what was read last, and not too far; what goes down because the host rests does so when
+    /// nothing has been inside for as long as it says.
+    fn has_its_occasion(&self, view: &View<'_>, page: u32, occasion: Occasion, down: bool) -> Checked {
+        let Some(rules) = view.tier.map(|part| *part.tier().rules()) else { return Ok(()) };
+        match occasion {
+            Occasion::Need => Ok(()),
+            Occasion::ReadAhead => {
+                let behind = page.checked_sub(self.last_read).is_some_and(|by| by > 0 && by <= rules.read_ahead);
+                let what = "and pages are fetched ahead of reads";
+                require!(
+                    behind && !down,
+                    MigrationOrder,
+                    view.now,
+                    "page {page} moves, {what}, of {} last",
+                    self.last_read
+                );
+                Ok(())
+            }
+            Occasion::Rest => {
+                let rested = self.nothing_inside_since.map(|since| view.now - since);
+                let enough = rules.flush_at_rest.is_some_and(|rest| rested.is_some_and(|time| time.0 >= rest.0));
+                require!(
+                    enough && down,
+                    MigrationOrder,
+                    view.now,
+                    "page {page} goes down as the host rests, which has since {:?}, {:?} is wanted",
+                    self.nothing_inside_since,
+                    rules.flush_at_rest
+                );
+                Ok(())
+            }
+        }
+    }
+
+    /// Commands are inside, so many of them.
+    pub fn inside(&mut self, now: Ns, commands: u64) {
+        self.nothing_inside_since = (commands == 0).then_some(self.nothing_inside_since.unwrap_or(now));
     }
 
     /// A host command completes: what it waited for has ended, or was read where it waits for no more.

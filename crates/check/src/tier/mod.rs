@@ -104,6 +104,10 @@ pub struct TierBook {
     looked_for_below: Option<(u32, u32, u32)>,
     /// The rest of this page is to be brought up, as it is written in part: the next migration does.
     fetched_next: Option<u32>,
+    /// The page that a read asked for last.
+    last_read: u32,
+    /// Since when no command has been inside [ns].
+    nothing_inside_since: Option<Ns>,
     /// It is told what is in page registers.
     knows_units: bool,
     counts: Counts,
@@ -138,6 +142,8 @@ impl TierBook {
             volatile: part.is_volatile(),
             looked_for_below: None,
             fetched_next: None,
+            last_read: 0,
+            nothing_inside_since: Some(Ns::ZERO),
             knows_units,
             counts: Counts::default(),
         })
@@ -321,6 +327,7 @@ impl TierBook {
         marks: &mut Marks,
     ) -> Checked {
         let request = requests.get(view, command)?.request;
+        self.last_read = page;
         let asked = mask_of(&request, Lpa(page), self.sectors);
         let valid = self.above(page).map_or(0, |(_, valid)| valid);
         require!(

@@ -56,6 +56,13 @@ pub(super) fn set_policy(dice: &mut Dice, drive: &mut toml::Table, key: &str, na
             defaults.insert(parameter.to_owned(), 0.into());
         }
     }
+    if defaults.contains_key("copy_reads") {
+        // Those of a cache that are left out by default.
+        defaults.insert("read_ahead".to_owned(), 0.into());
+    }
+    if defaults.contains_key("fetch_on_write") {
+        defaults.insert("flush_at_rest".to_owned(), 0.into());
+    }
     for (parameter, value) in defaults.iter().filter(|(parameter, _)| *parameter != "policy") {
         let Some(other) = drawn(dice, parameter, value) else { continue };
         let before = drive.clone();
@@ -82,15 +89,15 @@ fn drawn(dice: &mut Dice, parameter: &str, value: &toml::Value) -> Option<toml::
     match parameter {
         "accept_bits" => Some(dice.one_of(&[0, 0, 1, 3, 9]).into()),
         "cycles" => Some(dice.one_of(&[0, 1, 2, 5, 20]).into()),
-        "cycles_set" | "cycles_reset" | "verify_read" | "rber" if dice.chance(60) => None,
+        "cycles_set" | "cycles_reset" | "verify_read" | "rber" | "flush_at_rest" if dice.chance(60) => None,
         "cycles_set" | "cycles_reset" => Some(dice.one_of(&[0, 1, 3, 9]).into()),
         "verify_read" => Some(text(Duration(dice.one_of(&[1, 40, 3_000])))),
         "rber" => share(dice, &[0.0, 1e-4, 1e-3, 0.1]),
         "evict_free" => share(dice, &[0.0, 0.0, 0.1, 0.3, 0.5]),
-        "evict_stop" if dice.chance(50) => None,
+        "evict_stop" | "read_ahead" if dice.chance(50) => None,
         "evict_stop" => share(dice, &[0.0, 0.1, 0.3, 0.5, 0.8]),
         "hot_entries" => share(dice, &[0.0, 0.5, 1.0, 2.0, 10.0]),
-        "victim" if value.as_str().is_some() => word(dice, &["lru", "fifo", "sequential-first"]),
+        "victim" if value.as_str().is_some() => word(dice, &["lru", "fifo", "sequential-first", "lfu", "clean-first"]),
         "migration" => word(dice, &["foreground", "foreground-reads", "background"]),
         "write_back" => word(dice, &["dirty-sectors", "whole-pages"]),
         "moves" => word(dice, &["hot-and-random", "hot-or-random"]),
@@ -99,9 +106,10 @@ fn drawn(dice: &mut Dice, parameter: &str, value: &toml::Value) -> Option<toml::
         "cycle" => Some(text(dice.time(1, 2))),
         "key_equation" => word(dice, &["linear", "quadratic"]),
         "period" => Some(text(dice.time(100_000, 7))),
-        "first" | "retention" => Some(text(dice.time(1, 7))),
+        "first" | "retention" | "flush_at_rest" => Some(text(dice.time(1, 7))),
         "pages_in_flight" => Some(dice.small(1, 5).into()),
         "reads" => Some(dice.one_of(&[1, 5, 20, 100]).into()),
+        "read_ahead" => Some(dice.small(1, 20).into()),
         "size" => word(dice, &["16B", "64B", "512B", "2KiB", "8KiB", "32KiB"]),
         "remaining" => share(dice, &[0.1, 0.5, 0.8]),
         _ => other_value(dice, value),

@@ -26,6 +26,9 @@ impl<K: Kind> Device<K> {
 
     fn fetch(&mut self, lane: usize) -> Result<(), SimulationError> {
         let Some((index, request)) = self.host.fetch(&mut self.run, lane)? else { return Ok(()) };
+        if let Some(part) = &mut self.tier {
+            part.host_comes();
+        }
         let id = self.host.command(index).id;
         observe!(self, Event::Fetched { slot: index, id, lane: lane as u16, request });
         // The one that is read ahead is translated some events later: by then the line is there.
@@ -125,6 +128,9 @@ impl<K: Kind> Device<K> {
         }
         self.run.transactions.command_ended(index);
         let awaited = self.host.leaves(now, index, &command);
+        if self.tier.is_some() {
+            self.host_may_begin_to_rest();
+        }
         if self.host.is_over(now) {
             self.note_host_end();
         }

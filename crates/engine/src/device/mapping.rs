@@ -77,7 +77,7 @@ impl<K: Kind> Device<K> {
                 MapStep::Fetch { page, from: FetchFrom::Host(at) } => {
                     observe!(self, Event::MapPageAsked { page });
                     if self.mapping.as_ref().and_then(|mapping| mapping.next_from_host_at()) == Some(at) {
-                        self.run.queue.schedule(self.run.resources.map_timer(), at);
+                        self.run.queue.schedule(self.run.resources.memory_timer(), at);
                     }
                 }
                 MapStep::Update { page, read: true } => self.read_map_page(page, false)?,
@@ -87,14 +87,18 @@ impl<K: Kind> Device<K> {
         Ok(())
     }
 
-    /// What was asked of the host's memory is there.
-    pub(super) fn map_timer_woke(&mut self) -> Result<(), SimulationError> {
+    /// What was asked of the host's memory is there; or, on a drive of two media, the host may have rested.
+    pub(super) fn memory_timer_woke(&mut self) -> Result<(), SimulationError> {
+        if self.tier.is_some() {
+            self.rest_may_begin();
+            return Ok(());
+        }
         let now = self.run.now;
         while let Some(page) = self.mapping.as_mut().and_then(|mapping| mapping.next_from_host(now)) {
             self.commands_go_on(page)?;
         }
         if let Some(at) = self.mapping.as_ref().and_then(|mapping| mapping.next_from_host_at()) {
-            self.run.queue.schedule(self.run.resources.map_timer(), at);
+            self.run.queue.schedule(self.run.resources.memory_timer(), at);
         }
         Ok(())
     }

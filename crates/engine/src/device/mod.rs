@@ -298,7 +298,7 @@ impl<K: Kind> Device<K> {
                 2 => self.link_out_woke(),
                 3 => self.page_timer_woke(),
                 4 => self.timetable_woke(),
-                5 => self.map_timer_woke(),
+                5 => self.memory_timer_woke(),
                 _ => self.arrival_woke(),
             }
         }

@@ -104,3 +104,53 @@ fn flash_keeps_a_page_that_the_cache_may_lose() {
     };
     assert_eq!((superseded(false), superseded(true)), (1, 0), "flash was full, and all of the page is dirty above");
 }
+
+// ---- ahead of reads, and when the host rests ---------------------------------------------------------
+
+fn of_cache(rules: &serde_json::Value) -> TierBench {
+    let mut all = json!({ "policy": "wb", "migration": "background", "copy_reads": false });
+    for (key, value) in rules.as_object().expect("a table") {
+        all[key] = value.clone();
+    }
+    let mut bench = TierBench::round(&all);
+    (bench.volatile, bench.depth) = (true, 8);
+    bench
+}
+
+#[test]
+fn what_is_behind_a_sequential_read_is_above_when_it_is_asked_for() {
+    let reads = |pages: &[u64]| {
+        let at_each = pages.iter().zip(0..).map(|(page, turn)| at(turn * 1_000_000, read(page * PAGE, 32)));
+        open(at_each.collect::<Vec<_>>())
+    };
+    let device = of_cache(&json!({ "read_ahead": 2 })).run(reads(&[4, 5, 6, 7, 8]));
+    // The second read goes on where the first ended: pages 6 and 7 come up behind it, and each read from then on brings one.
+    let above = PAGE * SECTOR;
+    assert_eq!(latencies(&device), [FLASH_READ, FLASH_READ, above, above, above]);
+    let counters = *device.seen().tier.expect("two media").tier().counters();
+    assert_eq!((counters.fetched_ahead, counters.copied_up, counters.page_hits), (5, 5, 3));
+    assert_eq!(device.counters().migration_page_reads, 5);
+    // Nothing is fetched where reads jump, nor where it is not asked for.
+    let jumps = of_cache(&json!({ "read_ahead": 2 })).run(reads(&[4, 7, 9, 12, 2]));
+    assert_eq!(latencies(&jumps), [FLASH_READ; 5]);
+    let without = of_cache(&json!({})).run(reads(&[4, 5, 6, 7, 8]));
+    assert_eq!(latencies(&without), [FLASH_READ; 5]);
+}
+
+#[test]
+fn what_is_dirty_goes_down_when_the_host_rests() {
+    let rests = json!({ "flush_at_rest": "5us" });
+    let at_rest = |device: &Device| device.seen().tier.expect("two media").tier().counters().evicted_at_rest;
+    // The page goes down 5 us after the write has ended: a FLUSH that comes later has nothing to wait for.
+    let write_ends = PAGE * SECTOR;
+    let down = write_ends + 5_000 + DOWN;
+    let device = of_cache(&rests).run(open(vec![write(0, 32), at(down, flush()), at(down + 10, read(0, 32))]));
+    assert_eq!(latencies(&device), [write_ends, 0, FLASH_READ]);
+    assert_eq!((at_rest(&device), evicted(&device)), (1, (1, 0)));
+    // One that comes 1 ns before the program has ended waits for that.
+    let device = of_cache(&rests).run(open(vec![write(0, 32), at(down - 1, flush())]));
+    assert_eq!((latencies(&device)[1], at_rest(&device)), (1, 1));
+    // Who comes again within 5 us does not rest, and whoever is over never does.
+    let device = of_cache(&rests).run(open(vec![write(0, 32), at(write_ends + 4_999, write(PAGE, 32))]));
+    assert_eq!((at_rest(&device), slots_in_use(&device).len()), (0, 2));
+}

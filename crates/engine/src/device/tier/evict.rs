@@ -10,15 +10,20 @@ use crate::device::kind::Kind;
 use crate::error::SimulationError;
 use crate::flash::{ReadFrom, WriteEntry};
 use crate::probe::{Event, observe};
-use crate::tier::Lower;
+use crate::tier::{Lower, Occasion};
 use crate::transaction::{QueueClass, Transaction};
 
 impl<K: Kind> Device<K> {
     /// Reads what is to go down, from the slot and, where flash completes the page, from there: beside the slot, or when
     /// that has been read.
-    pub(super) fn start_eviction(&mut self, slot: u32, command: u32) -> Result<(), SimulationError> {
+    pub(super) fn start_eviction(
+        &mut self,
+        slot: u32,
+        occasion: Occasion,
+        command: u32,
+    ) -> Result<(), SimulationError> {
         let command = self.waits_for_migration(command);
-        let (migration, mask, reads_rest) = self.tiered().begin_eviction(slot, command);
+        let (migration, mask, reads_rest) = self.tiered().begin_eviction(slot, occasion, command);
         observe!(self, Event::MigrationBegan { migration });
         let access = Transaction::migrating(SlotId(slot), mask, QueueClass::MoveRead, migration);
         self.scm.enqueue(&mut self.run, access);

@@ -9,28 +9,42 @@ use crate::device::kind::Kind;
 use crate::error::SimulationError;
 use crate::flash::ReadFrom;
 use crate::probe::{Event, observe};
-use crate::tier::{Lower, Migration, MigrationKind, SlotWaiter};
+use crate::tier::{Lower, Migration, MigrationKind, Occasion, SlotWaiter};
 use crate::transaction::{QueueClass, Transaction};
 
+/// A page that is to come up.
+#[derive(Clone, Copy, Debug)]
+struct Fill {
+    page: u32,
+    kind: MigrationKind,
+    occasion: Occasion,
+    /// Where it lies in flash.
+    taken_from: Ppa,
+    /// Reads of it that are under way.
+    reads: u8,
+    /// Sectors that the host writes meanwhile.
+    written: u32,
+}
+
+impl Fill {
+    /// One that a request needs.
+    fn of(page: u32, kind: MigrationKind, taken_from: Ppa, reads: u8) -> Self {
+        Self { page, kind, occasion: Occasion::Need, taken_from, reads, written: 0 }
+    }
+}
+
 impl<K: Kind> Device<K> {
-    /// Begins to bring a page up but for the sectors `written`, with `reads` of it under way. `None` where it is on its
-    /// way already, or too many are.
-    fn begin_fill(
-        &mut self,
-        page: u32,
-        kind: MigrationKind,
-        taken_from: Ppa,
-        reads: u8,
-        written: u32,
-        command: u32,
-    ) -> Result<Option<u32>, SimulationError> {
+    /// Begins to bring a page up, for which `command` may wait. `None` where it is on its way already, or too many are.
+    fn begin_fill(&mut self, fill: Fill, command: u32) -> Result<Option<u32>, SimulationError> {
+        let Fill { page, kind, occasion, taken_from, reads, written } = fill;
         let taken_from = self.flash.ftl().residence(taken_from);
         if !self.tiered().may_fill(page) {
             return Ok(None);
         }
         // Nothing is to be read of what the controller holds.
         let command = if self.tiered().is_read(reads) { NONE } else { self.waits_for_migration(command) };
-        let record = Migration { kind, page, reads, sectors: written, taken_from, command, ..Migration::default() };
+        let record =
+            Migration { kind, occasion, page, reads, sectors: written, taken_from, command, ..Migration::default() };
         let migration = self.tiered().begin_fill(record);
         observe!(self, Event::MigrationBegan { migration });
         // Behind those that wait: there is no free slot while anybody does.
@@ -50,7 +64,7 @@ impl<K: Kind> Device<K> {
         command: u32,
     ) -> Result<Option<u32>, SimulationError> {
         let Some(kind) = kind_of(on_read) else { return Ok(None) };
-        self.begin_fill(lpa.0, kind, ppa, 1, 0, command)
+        self.begin_fill(Fill::of(lpa.0, kind, ppa, 1), command)
     }
 
     /// Brings up a page that the controller holds on its way to flash.
@@ -62,20 +76,21 @@ impl<K: Kind> Device<K> {
         command: u32,
     ) -> Result<(), SimulationError> {
         let (Some(kind), ReadFrom::Controller(ppa)) = (kind_of(on_read), from) else { return Ok(()) };
-        self.begin_fill(lpa.0, kind, ppa, 0, 0, command).map(drop)
+        self.begin_fill(Fill::of(lpa.0, kind, ppa, 0), command).map(drop)
     }
 
     /// Brings up a page from storage-type memory, which is read for it once it has a slot.
     pub(super) fn bring_up(&mut self, page: u32, on_read: OnRead, command: u32) -> Result<(), SimulationError> {
         let Some(kind) = kind_of(on_read) else { return Ok(()) };
-        self.begin_fill(page, kind, Ppa::UNMAPPED, 1, 0, command).map(drop)
+        self.begin_fill(Fill::of(page, kind, Ppa::UNMAPPED, 1), command).map(drop)
     }
 
     /// Completes a page of which `written` is being written from below.
     pub(super) fn fetch_rest(&mut self, page: u32, written: u32, command: u32) -> Result<(), SimulationError> {
         if self.tiered().lower() == Lower::Scm {
             self.tiered().count_fetch_on_write();
-            return self.begin_fill(page, MigrationKind::CopyUp, Ppa::UNMAPPED, 1, written, command).map(drop);
+            let fill = Fill { written, ..Fill::of(page, MigrationKind::CopyUp, Ppa::UNMAPPED, 1) };
+            return self.begin_fill(fill, command).map(drop);
         }
         let lpa = Lpa(page);
         let from = self.flash.rest_of(lpa).0;
@@ -86,6 +101,23 @@ impl<K: Kind> Device<K> {
         let ReadFrom::Media(ppa) = from else { return self.bring_up_held(lpa, from, OnRead::Copy, command) };
         let Some(migration) = self.bring_up_read(lpa, ppa, OnRead::Copy, command)? else { return Ok(()) };
         self.queue_migration_read(migration, ppa)
+    }
+
+    /// Brings up the pages behind a read that goes on where one before it ended, so that they are above when it comes to them.
+    pub(super) fn read_ahead(&mut self, lba: u64, sectors: u32) -> Result<(), SimulationError> {
+        for page in self.tiered().worth_fetching(lba, sectors) {
+            if self.page_is_above(page) {
+                continue;
+            }
+            let ReadFrom::Media(ppa) = self.flash.rest_of(Lpa(page)).0 else { continue };
+            let occasion = Occasion::ReadAhead;
+            let fill = Fill { page, kind: MigrationKind::CopyUp, occasion, taken_from: ppa, reads: 1, written: 0 };
+            if let Some(migration) = self.begin_fill(fill, NONE)? {
+                self.tiered().count_fetched_ahead();
+                self.queue_migration_read(migration, ppa)?;
+            }
+        }
+        Ok(())
     }
 
     /// A page that goes up has its slot. What is in storage-type memory is read now: its slot keeps the page from

@@ -133,6 +133,7 @@ impl<K: Kind> Device<K> {
         }
         let answered_at_once = self.host.part_ends(index);
         debug_assert!(!answered_at_once, "a read has parts");
+        self.read_ahead(lba, sectors)?;
         self.pump_tier(index)
     }
 

@@ -14,7 +14,7 @@ mod evict;
 mod fill;
 mod host;
 
-use ninescope_kernel::NONE;
+use ninescope_kernel::{NONE, WakeQueue};
 use ninescope_model::{Cause, Lpa, Ppa, SlotId, Source};
 use ninescope_tier::Eviction;
 
@@ -46,9 +46,29 @@ impl<K: Kind> Device<K> {
             self.serve_slot_waiters()?;
             match self.tiered().next_eviction() {
                 None => return Ok(()),
-                Some(Eviction::Dropped { slot, page }) => observe!(self, Event::PageLeft { page, slot }),
-                Some(Eviction::CopyDown(slot)) => self.start_eviction(slot.0, command)?,
+                Some((Eviction::Dropped { slot, page }, _)) => observe!(self, Event::PageLeft { page, slot }),
+                Some((Eviction::CopyDown(slot), occasion)) => self.start_eviction(slot.0, occasion, command)?,
             }
+        }
+    }
+
+    /// Nothing is inside any more: what is dirty goes down when the host has rested for some time, unless all is over.
+    #[inline(never)]
+    pub(in crate::device) fn host_may_begin_to_rest(&mut self) {
+        let now = self.run.now;
+        if self.host.inside() == 0
+            && !self.host.is_over(now)
+            && let Some(at) = self.tiered().nothing_is_inside(now)
+        {
+            self.run.queue.schedule(self.run.resources.memory_timer(), at);
+        }
+    }
+
+    /// The host may have rested long enough. With what it asked for since, that is another time.
+    pub(in crate::device) fn rest_may_begin(&mut self) {
+        let now = self.run.now;
+        if let Some(at) = self.tiered().host_may_rest(now) {
+            self.run.queue.schedule(self.run.resources.memory_timer(), at);
         }
     }
 

@@ -172,7 +172,9 @@ impl NaiveTier {
         let candidates = || self.order.iter().copied().filter(|page| *page != but);
         let sequential = match self.rules.victim {
             VictimRule::Lru => None,
-            VictimRule::Fifo => unreachable!("the accumulator is not run with it"),
+            VictimRule::Fifo | VictimRule::Lfu | VictimRule::CleanFirst => {
+                unreachable!("the accumulator is not run with it")
+            }
             VictimRule::SequentialFirst => candidates().find(|page| self.held[page].sequential),
         };
         let victim = sequential.or_else(|| candidates().next()).expect("a page to evict");

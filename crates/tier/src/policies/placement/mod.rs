@@ -4,7 +4,7 @@
 
 use std::fmt::Debug;
 
-use ninescope_model::units::Bytes;
+use ninescope_model::units::{Bytes, Duration};
 use ninescope_model::{SECTOR_BYTES, policy_registry};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -64,6 +64,11 @@ pub enum VictimRule {
     Fifo,
     /// Of those last written sequentially the one used longest ago; without any, of all others.
     SequentialFirst,
+    /// The one used least often since it came, of 15 uses and more all alike; of those the one used longest ago.
+    Lfu,
+    /// Of the 16 used longest ago the first that is clean, and so need not be copied; without any, the one used longest ago
+    /// (CFLRU; Park et al., CASES 2006).
+    CleanFirst,
 }
 
 /// Whether requests wait for the migrations they cause.
@@ -152,6 +157,10 @@ pub struct Rules {
     pub fetch_on_write: bool,
     /// What of a dirty page goes down.
     pub write_back: WriteBack,
+    /// Pages that are brought up ahead of a read that goes on where one before it ended.
+    pub read_ahead: u32,
+    /// When the host has rested for so long, what is dirty goes down [ns].
+    pub flush_at_rest: Option<Duration>,
 }
 
 impl Rules {
@@ -182,6 +191,9 @@ impl Rules {
         let entries = classes.hot_entries;
         if !(0.0..=1_000.0).contains(&entries) {
             return Some(("hot_entries", format!("is {entries}, it must be a multiple of the slots from 0 to 1000")));
+        }
+        if self.flush_at_rest.is_some_and(|rest| rest.0 == 0) {
+            return Some(("flush_at_rest", "is zero: between two requests that is no rest".to_owned()));
         }
         (classes.hot_uses == 0).then(|| ("hot_uses", "is 0: every page would be hot".to_owned()))
     }

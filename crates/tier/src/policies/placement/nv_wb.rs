@@ -5,6 +5,8 @@
 //! sectors go down (inferred); `fetch_on_write` with `write_back = "whole-pages"` moves whole pages both ways, as the
 //! slides say. The copies run in the background (inferred), for which a few slots are kept free.
 
+use ninescope_model::schema::above_zero;
+use ninescope_model::units::Duration;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -32,6 +34,10 @@ pub struct NvWb {
     pub fetch_on_write: bool,
     /// What of a dirty page is written below.
     pub write_back: WriteBack,
+    /// When the host has rested for so long, what is dirty goes down; absent: not because of that [ns].
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(transform = above_zero)]
+    pub flush_at_rest: Option<Duration>,
 }
 
 impl Default for NvWb {
@@ -43,6 +49,7 @@ impl Default for NvWb {
             migration: MigrationMode::Background,
             fetch_on_write: false,
             write_back: WriteBack::DirtySectors,
+            flush_at_rest: None,
         }
     }
 }
@@ -58,6 +65,8 @@ impl NvWb {
             classes: Classes::default(),
             fetch_on_write: self.fetch_on_write,
             write_back: self.write_back,
+            read_ahead: 0,
+            flush_at_rest: self.flush_at_rest,
         }
     }
 }

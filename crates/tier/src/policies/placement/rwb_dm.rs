@@ -79,6 +79,8 @@ impl RwbDm {
             classes: self.classes(),
             fetch_on_write: false,
             write_back: WriteBack::default(),
+            read_ahead: 0,
+            flush_at_rest: None,
         }
     }
 

@@ -4,6 +4,8 @@
 //! All writes go to the cache, and what is read from flash is copied into it. The cache is inclusive: a clean page has
 //! its copy in flash and is dropped free. A page is evicted where a slot is needed, and whoever needs it waits.
 
+use ninescope_model::schema::above_zero;
+use ninescope_model::units::Duration;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -31,6 +33,18 @@ pub struct Wb {
     pub copy_reads: bool,
     /// Whether the rest of a page written in part is brought up from flash.
     pub fetch_on_write: bool,
+    /// Pages that are brought up ahead of a read that goes on where one before it ended [count].
+    #[serde(skip_serializing_if = "is_none")]
+    pub read_ahead: u32,
+    /// When the host has rested for so long, what is dirty goes down; absent: not because of that [ns].
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(transform = above_zero)]
+    pub flush_at_rest: Option<Duration>,
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref)] // as serde calls it
+fn is_none(pages: &u32) -> bool {
+    *pages == 0
 }
 
 impl Default for Wb {
@@ -42,6 +56,8 @@ impl Default for Wb {
             migration: MigrationMode::Foreground,
             copy_reads: true,
             fetch_on_write: false,
+            read_ahead: 0,
+            flush_at_rest: None,
         }
     }
 }
@@ -57,6 +73,8 @@ impl Wb {
             classes: Classes::default(),
             fetch_on_write: self.fetch_on_write,
             write_back: WriteBack::default(),
+            read_ahead: self.read_ahead,
+            flush_at_rest: self.flush_at_rest,
         }
     }
 }

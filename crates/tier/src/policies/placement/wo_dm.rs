@@ -64,6 +64,8 @@ impl WoDm {
             classes: self.classes(),
             fetch_on_write: false,
             write_back: WriteBack::default(),
+            read_ahead: 0,
+            flush_at_rest: None,
         }
     }
 
