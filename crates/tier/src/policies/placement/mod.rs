@@ -140,6 +140,9 @@ impl Classes {
     }
 }
 
+/// The longest rest that is waited for [ns].
+const REST_MAX: u64 = 3_600_000_000_000;
+
 /// What the tier needs to know of its policy beyond its decisions.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Rules {
@@ -194,6 +197,9 @@ impl Rules {
         }
         if self.flush_at_rest.is_some_and(|rest| rest.0 == 0) {
             return Some(("flush_at_rest", "is zero: between two requests that is no rest".to_owned()));
+        }
+        if self.flush_at_rest.is_some_and(|rest| rest.0 > REST_MAX) {
+            return Some(("flush_at_rest", "is longer than an hour".to_owned()));
         }
         (classes.hot_uses == 0).then(|| ("hot_uses", "is 0: every page would be hot".to_owned()))
     }
